@@ -234,7 +234,7 @@ fn slow_webhook_does_not_delay_other_deliveries() {
     });
     let (quick, deliveries) = start_receiver(0);
     let slow_ones: Vec<String> = (0..12).map(|n| format!("slow{n}")).collect();
-    let client_of = |name: &str| server.client().with("X-Uptake-Tenant", name);
+    let client_of = |name: &str| server.client().with_header("X-Uptake-Tenant", name);
     let tell = |name: &str, url: &str| {
         let client = client_of(name);
         let targets = json!({"satisfaction": {"min": 0.85}, "webhook": {"url": url}});
@@ -298,7 +298,7 @@ fn alert_ids_are_unique_and_reserved() {
     assert_eq!(server.client().put("/api/v1/tenants/default/targets", &targets).0, 200);
     let mut ids = Vec::new();
     for project in ["p1", "p2"] {
-        let client = server.client().with("X-Uptake-Project", project);
+        let client = server.client().with_header("X-Uptake-Project", project);
         let taken = json!({"id": "alert.satisfaction.raised.0", "type": "explicit",
             "source": "user_comment", "category": "quality", "data": {"comment": "first"}});
         assert_eq!(client.post("/api/v1/feedback", &taken).0, 201);
@@ -321,7 +321,7 @@ fn alert_ids_are_unique_and_reserved() {
 fn new_targets_are_checked_in_projects_without_traffic() {
     let server = Server::start();
     put_targets(&server.client(), "default", &json!({"satisfaction": {"min": 0.85}}));
-    send_nine_bad_ratings(&server.client().with("X-Uptake-Project", "quiet"));
+    send_nine_bad_ratings(&server.client().with_header("X-Uptake-Project", "quiet"));
     until("the alert", || has_one_alert(&server.client()));
     put_targets(&server.client(), "default", &json!({"satisfaction": null}));
     until("the all clear", || alerts(&server)[0]["status"] == "cleared");

@@ -101,8 +101,9 @@ fn backup_contains_every_write_acknowledged_before_it_started() {
     let mut server = Server::start();
     fill_store(&server);
     let key = crate::keys::create(&server, &["--tenant", "default", "--role", "admin"]);
-    let known = |server: &Server| server.client().with("Authorization", &format!("Bearer {key}"));
-    let sending = known(&server).with("X-Uptake-Project", "load");
+    let known =
+        |server: &Server| server.client().with_header("Authorization", &format!("Bearer {key}"));
+    let sending = known(&server).with_header("X-Uptake-Project", "load");
     let place = tempfile::tempdir().unwrap();
     let copy = place.path().join("copy.db");
     let to = copy.to_str().unwrap();
@@ -127,7 +128,7 @@ fn backup_contains_every_write_acknowledged_before_it_started() {
     assert_eq!(back["keys"], valid, "the valid keys are listed");
     let again = Server::start_in(again);
     assert_eq!(again.get("/api/v1/events").0, 401, "keys are asked for");
-    let client = known(&again).with("X-Uptake-Project", "load");
+    let client = known(&again).with_header("X-Uptake-Project", "load");
     for id in &before {
         let (status, event) = client.get(&format!("/api/v1/feedback/{id}"));
         assert_eq!((status, &event["message_id"]), (200, &json!(id)), "{id} is gone: {event}");

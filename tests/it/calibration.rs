@@ -69,7 +69,7 @@ fn two_hundred_labels_lower_overconfident_verdicts() {
     let kept = log["items"].as_array().unwrap().iter().any(|e| e["data"]["rule"] == "calibration");
     assert!(kept, "{log}");
     // Another project is not affected.
-    let other = server.client().with("X-Uptake-Project", "other");
+    let other = server.client().with_header("X-Uptake-Project", "other");
     assert_eq!(other.get("/api/v1/calibration").1["curve"], Value::Null);
     let (_, folder) = server.stop();
     let (_, out, _) = uptake(folder.path(), &["rebuild", "--json"]);

@@ -11,7 +11,7 @@ fn export_works_with_and_without_a_running_server() {
     let server = Server::start();
     turn(&server, "c1", "t1");
     react(&server, "c1", "t1", &json!({"reaction": "ok", "text": "fine"}));
-    let acme = server.client().with("X-Uptake-Tenant", "acme");
+    let acme = server.client().with_header("X-Uptake-Tenant", "acme");
     assert_eq!(acme.post("/api/v1/feedback", &rating_body("t9")).0, 201);
     let shown = server.get("/api/v1/events").1["items"].clone();
     let check = |folder: &std::path::Path| {
@@ -98,7 +98,7 @@ fn imported_log_equals_the_exported_one() {
         react(&server, "c1", "t1", &json!({"reaction": reaction, "text": "words"}));
     }
     server.client().put("/api/v1/users/u1", &json!({"attributes": {"plan": "pro"}}));
-    let acme = server.client().with("X-Uptake-Tenant", "acme");
+    let acme = server.client().with_header("X-Uptake-Tenant", "acme");
     assert_eq!(acme.post("/api/v1/feedback", &rating_body("t9")).0, 201);
     server.post("/api/v1/decisions", &json!({"decision_id": "d1", "decision_type": "x"}));
     let file = server.folder().join("log.jsonl");

@@ -104,7 +104,7 @@ fn comment_sentiment_is_stored_shown_and_counted() {
         "the one without a turn has no model"
     );
     assert_eq!(by("user_id=ann")["comment_sentiment"]["positive"], 2);
-    let other = server.client().with("X-Uptake-Tenant", "other");
+    let other = server.client().with_header("X-Uptake-Tenant", "other");
     let theirs = other.get("/api/v1/feedback/insights/other").1;
     assert_eq!(theirs["comment_sentiment"], json!({"positive": 0, "negative": 0, "neutral": 0}));
 }

@@ -44,7 +44,7 @@ fn start_with_demo(folder: TempDir) -> Server {
 }
 
 fn demo_client(server: &Server) -> Client {
-    server.client().with("X-Uptake-Tenant", "demo")
+    server.client().with_header("X-Uptake-Tenant", "demo")
 }
 
 #[track_caller]
@@ -244,8 +244,8 @@ fn clients_cannot_forge_the_demo_marker() {
     let server = Server::start();
     let ingest = create(&server, &["--tenant", "demo", "--role", "ingest"]);
     let admin = create(&server, &["--tenant", "demo", "--role", "admin"]);
-    let writer = server.client().with("X-API-Key", &ingest);
-    let owner = server.client().with("X-API-Key", &admin);
+    let writer = server.client().with_header("X-API-Key", &ingest);
+    let owner = server.client().with_header("X-API-Key", &admin);
     assert_eq!(writer.post("/api/v1/turns", &json!({"turn_id": "t1", "text": "q"})).0, 201);
     let mark = |id: &str| {
         json!({"id": id, "type": "log", "source": "application_log", "category": "quality",

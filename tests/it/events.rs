@@ -66,13 +66,13 @@ fn event_log_is_listed_in_order_and_filtered() {
 #[test]
 fn tenants_do_not_see_each_others_events() {
     let server = Server::start();
-    let acme = server.client().with("X-Uptake-Tenant", "acme");
+    let acme = server.client().with_header("X-Uptake-Tenant", "acme");
     let mut body = rating_body("t1");
     body["id"] = json!("e1");
     assert_eq!(acme.post("/api/v1/feedback", &body).0, 201);
     assert_eq!(server.get("/api/v1/feedback/e1").0, 404);
     assert_eq!(server.get("/api/v1/events").1["items"], json!([]));
-    assert_eq!(acme.clone().with("X-Uptake-Project", "p").get("/api/v1/feedback/e1").0, 404);
+    assert_eq!(acme.clone().with_header("X-Uptake-Project", "p").get("/api/v1/feedback/e1").0, 404);
     assert_eq!(acme.get("/api/v1/feedback/e1").0, 200);
     body["tenant_id"] = json!("other");
     let (status, problem) = acme.post("/api/v1/feedback", &body);
@@ -121,7 +121,7 @@ fn invalid_event_becomes_a_dead_letter_and_is_replayed_later() {
     assert!(list["items"][0]["reason"].as_str().unwrap().starts_with("poisoned"), "{list}");
     let replay = "/api/v1/dead-letters/poison/replay";
     assert_eq!(server.post(replay, &json!({})).0, 202, "still not possible");
-    let acme = server.client().with("X-Uptake-Tenant", "acme");
+    let acme = server.client().with_header("X-Uptake-Tenant", "acme");
     assert_eq!(acme.post(replay, &json!({})).0, 404);
     let (_, folder) = server.stop();
     tamper(folder.path(), "DROP TRIGGER poison", "DROP TRIGGER poison ON events");

@@ -188,7 +188,7 @@ fn failures_are_per_tenant_and_exclude_erased_users() {
     for (n, place) in PLACES.iter().enumerate() {
         corrected(&server, n, place);
     }
-    let other = server.client().with("X-Uptake-Tenant", "other");
+    let other = server.client().with_header("X-Uptake-Tenant", "other");
     assert_eq!(other.get("/api/v1/failures").1["patterns"], json!([]));
     assert_eq!(other.get("/api/v1/feedback/insights/other").1["top_failure_patterns"], json!([]));
     let response = server.post("/api/v1/prompts/suggestions", &json!({})).1;

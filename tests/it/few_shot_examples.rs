@@ -144,9 +144,9 @@ fn latest_correction_wins_with_or_without_a_turn() {
     let server = server.kill_and_restart();
     assert_eq!(shown(&server.client(), ALIKE), ["third"]);
     assert_eq!(shown(&server.client(), "what is the capital of Peru?"), before);
-    let other = server.client().with("X-Uptake-Tenant", "other");
+    let other = server.client().with_header("X-Uptake-Tenant", "other");
     assert_eq!(shown(&other, ALIKE), [""; 0]);
-    let project = server.client().with("X-Uptake-Project", "other");
+    let project = server.client().with_header("X-Uptake-Project", "other");
     assert_eq!(shown(&project, ALIKE), [""; 0]);
     correct(&other, &loose(ALIKE, "theirs"));
     assert_eq!(shown(&other, ALIKE), ["theirs"]);

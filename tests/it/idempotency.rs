@@ -26,7 +26,7 @@ fn replay_gets_the_first_response_and_another_body_is_refused() {
 #[test]
 fn idempotency_key_replays_without_an_id() {
     let server = Server::start();
-    let keyed = server.client().with("Idempotency-Key", "k1");
+    let keyed = server.client().with_header("Idempotency-Key", "k1");
     let (first, receipt) = keyed.post("/api/v1/feedback", &rating_body("t1"));
     let again = keyed.post("/api/v1/feedback", &rating_body("t1"));
     assert_eq!((first, &again.1["id"]), (201, &receipt["id"]));
@@ -56,7 +56,7 @@ fn replayed_batch_is_stored_once_across_a_kill() {
 #[test]
 fn batch_without_ids_is_replayed_by_its_key() {
     let server = Server::start();
-    let keyed = server.client().with("Idempotency-Key", "b1");
+    let keyed = server.client().with_header("Idempotency-Key", "b1");
     let batch = json!([rating_body("t1"), rating_body("t1")]);
     assert_eq!(keyed.post("/api/v1/feedback/batch", &batch).1["accepted"], 2);
     assert_eq!(keyed.post("/api/v1/feedback/batch", &batch).1["replayed"], 2);
@@ -93,7 +93,7 @@ fn one_invalid_item_does_not_fail_the_batch() {
 #[test]
 fn idempotency_key_is_bound_to_one_request() {
     let server = Server::start();
-    let keyed = |key: &str| server.client().with("Idempotency-Key", key);
+    let keyed = |key: &str| server.client().with_header("Idempotency-Key", key);
     let event = |id: &str| {
         let mut body = rating_body("t1");
         body["id"] = json!(id);

@@ -7,7 +7,7 @@ use crate::experiments::experiment_calls::{events, until};
 use crate::server::{Client, Server};
 
 fn tenant(server: &Server, name: &str) -> Client {
-    server.client().with("X-Uptake-Tenant", name)
+    server.client().with_header("X-Uptake-Tenant", name)
 }
 
 fn rate(client: &Client, rating: &str) {
@@ -21,7 +21,7 @@ fn unreadable_metrics_of_one_tenant_do_not_block_alerts_of_others() {
     let server = Server::start();
     for project in 0..8 {
         rate(
-            &tenant(&server, "broken").with("X-Uptake-Project", &format!("p{project}")),
+            &tenant(&server, "broken").with_header("X-Uptake-Project", &format!("p{project}")),
             "positive",
         );
     }
@@ -66,7 +66,7 @@ fn corrected(client: &Client, table: &str, condition: &str) {
 #[test]
 fn suggestions_use_one_project_only() {
     let server = Server::start();
-    let project = |name: &str| server.client().with("X-Uptake-Project", name);
+    let project = |name: &str| server.client().with_header("X-Uptake-Project", name);
     corrected(&project("p1"), "orders", "status = 'completed'");
     corrected(&project("p2"), "payments", "refunded = 0");
     let suggested = |client: &Client| {

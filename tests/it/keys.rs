@@ -19,7 +19,7 @@ pub(crate) fn create(server: &Server, arguments: &[&str]) -> String {
 }
 
 fn client_with_key(server: &Server, key: &str) -> Client {
-    server.client().with("Authorization", &format!("Bearer {key}"))
+    server.client().with_header("Authorization", &format!("Bearer {key}"))
 }
 
 const REACT: &str = "/conversations/default/default/c1/turns/t1/feedback";
@@ -80,7 +80,7 @@ fn keys_are_created_without_a_running_server() {
 fn key_is_accepted_in_three_headers_and_a_wrong_key_in_none() {
     let server = Server::start();
     let key = create(&server, &["--tenant", "default", "--role", "read"]);
-    let client = |name: &'static str, value: &str| server.client().with(name, value);
+    let client = |name: &'static str, value: &str| server.client().with_header(name, value);
     assert_eq!(client("X-API-Key", &key).get("/api/v1/events").0, 200);
     assert_eq!(client("Authorization", &format!("Bearer {key}")).get("/api/v1/events").0, 200);
     let (id, secret) = key.strip_prefix("uk_").unwrap().split_once('_').unwrap();
@@ -162,9 +162,12 @@ fn key_is_valid_for_its_own_tenant_and_project_only() {
     for path in [REACT, "/conversations/default/default/c9/turns/t9/feedback"] {
         assert_eq!(acme.post(path, &json!({"reaction": "ok"})).0, 403, "{path}");
     }
-    assert_eq!(acme.clone().with("X-Uptake-Tenant", "default").get("/api/v1/events").0, 403);
-    assert_eq!(acme.clone().with("X-Uptake-Project", "shop").get("/api/v1/events").0, 200);
-    assert_eq!(shop.clone().with("X-Uptake-Project", "default").get("/api/v1/events").0, 403);
+    assert_eq!(acme.clone().with_header("X-Uptake-Tenant", "default").get("/api/v1/events").0, 403);
+    assert_eq!(acme.clone().with_header("X-Uptake-Project", "shop").get("/api/v1/events").0, 200);
+    assert_eq!(
+        shop.clone().with_header("X-Uptake-Project", "default").get("/api/v1/events").0,
+        403
+    );
     let mut rating = testkit::rating_body("t1");
     rating["tenant_id"] = json!("default");
     assert_eq!(acme.post("/api/v1/feedback", &rating).0, 403);
@@ -208,7 +211,8 @@ fn rate_limits_apply_to_web_pages() {
     let came_in = Reader::new(&server).answer("POST", "/login", Some(&fields));
     assert_eq!(came_in.status, 303, "{}", came_in.body);
     let cookie = came_in.header("set-cookie").split(';').next().unwrap();
-    for client in [client_with_key(&server, &slow()), server.client().with("Cookie", cookie)] {
+    for client in [client_with_key(&server, &slow()), server.client().with_header("Cookie", cookie)]
+    {
         check_rate(5.0, || for_each(&client, 0..100, |client, _| client.get("/help").0));
     }
 }
@@ -230,7 +234,7 @@ fn widget_key_works_from_its_own_origin_only() {
     turn(&server, "c1", "t1");
     let page = "https://shop.example";
     let key = create(&server, &["--tenant", "default", "--role", "widget", "--origin", page]);
-    let from = |origin: &str| client_with_key(&server, &key).with("Origin", origin);
+    let from = |origin: &str| client_with_key(&server, &key).with_header("Origin", origin);
     let reaction = json!({"reaction": "ok"});
     assert_eq!(from(page).post(REACT, &reaction).0, 200);
     assert_eq!(from("https://evil.example").post(REACT, &reaction).0, 403);
@@ -258,10 +262,14 @@ fn key_with_an_origin_does_not_open_other_pages() {
     for path in ["/api/v1/events", "/", "/conversations/c1", "/data/pairs?format=dpo", "/report"] {
         let client = client_with_key(&server, &key);
         assert_eq!(client.get(path).0, 403, "{path}");
-        assert_eq!(client.clone().with("Origin", "https://b.example").get(path).0, 403, "{path}");
-        assert_eq!(client.with("Origin", page).get(path).0, 200, "{path}");
+        assert_eq!(
+            client.clone().with_header("Origin", "https://b.example").get(path).0,
+            403,
+            "{path}"
+        );
+        assert_eq!(client.with_header("Origin", page).get(path).0, 200, "{path}");
     }
-    let here = || Reader::new(&server).with("Origin", &server.url);
+    let here = || Reader::new(&server).with_header("Origin", &server.url);
     let enter = |key: &str| {
         let form = here().get("/login").1;
         here().answer("POST", "/login", Some(&[("token", find_token(&form)), ("key", key)]))

@@ -332,8 +332,8 @@ fn tools_enforce_api_keys() {
     assert!(elsewhere.multipliers().iter().all(|(_, multiplier)| *multiplier == 1.0));
     elsewhere.call_tool("mark_helpful", &json!({"query_id": "q1", "entity_id": "used"}));
     elsewhere.leave();
-    let of_p9 = server.client().with("Authorization", &format!("Bearer {read}"));
-    let of_p9 = of_p9.with("X-Uptake-Project", "p9");
+    let of_p9 = server.client().with_header("Authorization", &format!("Bearer {read}"));
+    let of_p9 = of_p9.with_header("X-Uptake-Project", "p9");
     assert_eq!(of_p9.get("/api/v1/retrieval/entities/used/stats").1["positiveCount"], 1);
     // Over stdio with a key instead of the owner's rights.
     let mut by_key = Agent::over_stdio(server.folder(), &["--key", &read]);
@@ -351,8 +351,8 @@ fn tool_requests_are_checked_and_counted_once() {
     let limited = create_key(&server, &["--tenant", "one", "--role", "ingest", "--rate", "5"]);
     let limited = server
         .client()
-        .with("Authorization", &format!("Bearer {limited}"))
-        .with("Accept", "application/json, text/event-stream");
+        .with_header("Authorization", &format!("Bearer {limited}"))
+        .with_header("Accept", "application/json, text/event-stream");
     let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
         "params": {"name": "rerank", "arguments": {"results": []}}});
     let passed = (0..5).filter(|_| {
@@ -360,8 +360,8 @@ fn tool_requests_are_checked_and_counted_once() {
         status == 200 && answer["result"]["isError"] == false
     });
     assert_eq!(passed.count(), 5);
-    let odd = server.client().with("Authorization", &format!("Bearer {read}"));
-    let odd = odd.with("Accept", "application/json, text/event-stream");
+    let odd = server.client().with_header("Authorization", &format!("Bearer {read}"));
+    let odd = odd.with_header("Accept", "application/json, text/event-stream");
     for (media, body, status) in [
         ("application/json", "{", 400),
         ("application/json", "[]", 400),
@@ -377,8 +377,8 @@ fn tool_requests_are_checked_and_counted_once() {
     let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
     for (client, status) in [
         (server.client(), 401),
-        (server.client().with("Authorization", "Bearer uk_x_y"), 401),
-        (server.client().with("X-API-Key", &widget), 403),
+        (server.client().with_header("Authorization", "Bearer uk_x_y"), 401),
+        (server.client().with_header("X-API-Key", &widget), 403),
     ] {
         assert_eq!(client.post("/mcp", &hello).0, status);
     }

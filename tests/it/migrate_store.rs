@@ -50,7 +50,7 @@ fn migrated_store_gives_identical_responses() {
     assert_eq!(server.post("/api/v1/feedback", &event).0, 201);
     let key = crate::keys::create(&server, &["--tenant", "default", "--role", "admin"]);
     let with_key =
-        |server: &Server| server.client().with("Authorization", &format!("Bearer {key}"));
+        |server: &Server| server.client().with_header("Authorization", &format!("Bearer {key}"));
     let (status, folder) = server.stop();
     assert!(status.success());
     // Restarted, so that both read the router state from storage.

@@ -91,7 +91,7 @@ pub(crate) fn document(server: &Server) -> Value {
 }
 
 fn client_with_key(server: &Server, key: &str) -> Client {
-    server.client().with("Authorization", &format!("Bearer {key}"))
+    server.client().with_header("Authorization", &format!("Bearer {key}"))
 }
 
 #[test]

@@ -43,7 +43,7 @@ fn pages_without_keys_are_open_to_loopback_only() {
     assert!(
         page.contains("Nothing has been recorded yet") && page.contains("curl http://127.0.0.1")
     );
-    let elsewhere = Reader::new(&server).with("Host", "evil.example");
+    let elsewhere = Reader::new(&server).with_header("Host", "evil.example");
     assert_eq!(elsewhere.get("/").0, 403);
     assert_eq!(here.get("/login").0, 303, "there is nothing to log in with");
 }
@@ -104,7 +104,7 @@ fn login_with_a_key_and_logout() {
     let cookie = came_in.header("set-cookie").to_owned();
     assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"), "{cookie}");
     assert!(!cookie.contains(read.rsplit('_').next().unwrap()), "the key itself is not in it");
-    let visitor = Reader::new(&server).with("Cookie", cookie.split(';').next().unwrap());
+    let visitor = Reader::new(&server).with_header("Cookie", cookie.split(';').next().unwrap());
     let page = visitor.get("/").1;
     assert!(page.contains("Log out") && page.contains("read key"));
     let timeline = visitor.get("/conversations/c-dates").1;
@@ -116,7 +116,7 @@ fn login_with_a_key_and_logout() {
     assert_eq!(visitor.get("/").0, 303, "the same cookie is good for nothing now");
     let (_, folder) = server.stop();
     let server = Server::start_in(folder);
-    let again = Reader::new(&server).with("Cookie", cookie.split(';').next().unwrap());
+    let again = Reader::new(&server).with_header("Cookie", cookie.split(';').next().unwrap());
     assert_eq!(again.get("/").0, 303, "nor after a start, nor at another node");
 }
 
@@ -141,12 +141,12 @@ fn logout_ends_the_live_stream() {
     assert!(lines.any(|line| line.is_empty()));
     let store = || {
         let event = json!({"type": "log", "source": "trace", "category": "quality"});
-        let client = server.client().with("X-API-Key", &admin);
+        let client = server.client().with_header("X-API-Key", &admin);
         assert_eq!(client.post("/api/v1/feedback", &event).0, 201);
     };
     store();
     assert!(lines.any(|line| line == "event: stored"), "it tells of what is stored");
-    let visitor = Reader::new(&server).with("Cookie", cookie);
+    let visitor = Reader::new(&server).with_header("Cookie", cookie);
     let page = visitor.get("/").1;
     let left = visitor.answer("POST", "/logout", Some(&[("token", find_token(&page))]));
     assert_eq!(left.status, 303);
@@ -181,11 +181,11 @@ fn forms_require_the_csrf_token() {
     let good = find_token(&page);
     assert_eq!(flip(&reader, ""), 403, "no token");
     assert_eq!(flip(&reader, &good[1..]), 403, "another token");
-    let foreign = Reader::new(&server).with("Origin", "http://evil.example");
+    let foreign = Reader::new(&server).with_header("Origin", "http://evil.example");
     assert_eq!(flip(&foreign, good), 403, "another origin");
-    let hidden = Reader::new(&server).with("Origin", "null");
+    let hidden = Reader::new(&server).with_header("Origin", "null");
     assert_eq!(flip(&hidden, good), 403, "an origin that hides itself");
-    let own = Reader::new(&server).with("Origin", &format!("http://{host}"));
+    let own = Reader::new(&server).with_header("Origin", &format!("http://{host}"));
     assert_eq!(flip(&own, good), 303);
     // A token of one session is not valid in another.
     let admin = create_key(&server, &["--tenant", "default", "--role", "admin"]);
@@ -248,13 +248,16 @@ fn reactions_corrections_and_reviews_work_without_script() {
 #[test]
 fn pages_show_the_own_tenant_only() {
     let server = Server::start();
-    let theirs = server.client().with("X-Uptake-Tenant", "theirs").with("X-Uptake-Project", "shop");
+    let theirs = server
+        .client()
+        .with_header("X-Uptake-Tenant", "theirs")
+        .with_header("X-Uptake-Project", "shop");
     sample_conversations::play(&theirs);
     sample_conversations::learn(&theirs, "hush");
     let secret = json!({"conversation_id": "c-secret", "turn_id": "secret-1", "user_id": "zoe",
         "text": "The codeword is xyzzy", "response": "Noted.", "model": "hush-1"});
     assert_eq!(theirs.post("/api/v1/turns", &secret).0, 201);
-    let ours = server.client().with("X-Uptake-Tenant", "ours");
+    let ours = server.client().with_header("X-Uptake-Tenant", "ours");
     sample_conversations::play(&ours);
     sample_conversations::learn(&ours, "own");
     let own = create_key(&server, &["--tenant", "ours", "--role", "admin"]);

@@ -11,7 +11,7 @@ const PATH: &str = "/conversations/default/default/feedback/conversations-in-per
 const DAY: i64 = 86_400;
 
 /// 2026-01-10T00:00:00Z plus this many seconds.
-fn at(secs: i64) -> String {
+fn time_at(secs: i64) -> String {
     model::Timestamp::parse("2026-01-10T00:00:00Z").unwrap().plus_secs(secs).to_string()
 }
 
@@ -33,9 +33,9 @@ fn period_report_pages_are_stable_under_concurrent_writes() {
     for n in 0..250 {
         turn(&server, &name(n), &format!("t{n}"));
         // Equal times are frequent, and the days are mixed.
-        react_at(&server, &name(n), &format!("t{n}"), "ok", &at((n as i64 % 40) * DAY / 10));
+        react_at(&server, &name(n), &format!("t{n}"), "ok", &time_at((n as i64 % 40) * DAY / 10));
     }
-    let window = json!({"start": at(-DAY), "end": at(30 * DAY), "limit": 100});
+    let window = json!({"start": time_at(-DAY), "end": time_at(30 * DAY), "limit": 100});
     let (mut seen, mut cursor, mut pages) = (Vec::new(), Value::Null, 0);
     loop {
         let mut body = window.clone();
@@ -55,7 +55,7 @@ fn period_report_pages_are_stable_under_concurrent_writes() {
         for (place, secs) in [("new", 29 * DAY), ("middle", 2 * DAY)] {
             let (conversation, t) = (format!("{place}{pages}"), format!("{place}{pages}"));
             turn(&server, &conversation, &t);
-            react_at(&server, &conversation, &t, "not_ok", &at(secs));
+            react_at(&server, &conversation, &t, "not_ok", &time_at(secs));
         }
         server = server.kill_and_restart();
     }
@@ -70,7 +70,7 @@ fn window_bounds_are_inclusive_and_limit_the_counts() {
     for n in 0..6_i64 {
         let id = format!("t{n}");
         turn(&server, "c1", &id);
-        react_at(&server, "c1", &id, "ok", &at(n * DAY / 4));
+        react_at(&server, "c1", &id, "ok", &time_at(n * DAY / 4));
     }
     let rows = [
         (0, 5 * DAY / 4, 6),
@@ -82,14 +82,18 @@ fn window_bounds_are_inclusive_and_limit_the_counts() {
         (DAY, 9 * DAY, 2),
     ];
     for (start, end, expected) in rows {
-        let found = page(&server, &json!({"start": at(start), "end": at(end)}));
+        let found = page(&server, &json!({"start": time_at(start), "end": time_at(end)}));
         let total = found["items"].as_array().unwrap().first();
         let total = total.map_or(0, |item| item["feedback_counts"]["total"].as_u64().unwrap());
         assert_eq!(total, expected, "{start}..{end}: {found}");
     }
-    let cut = page(&server, &json!({"start": at(0), "end": at(DAY / 2)}));
-    assert_eq!(cut["items"][0]["last_activity_at"], at(DAY / 2), "the newest inside the window");
-    assert_eq!(cut["window"], json!({"start": at(0), "end": at(DAY / 2)}));
+    let cut = page(&server, &json!({"start": time_at(0), "end": time_at(DAY / 2)}));
+    assert_eq!(
+        cut["items"][0]["last_activity_at"],
+        time_at(DAY / 2),
+        "the newest inside the window"
+    );
+    assert_eq!(cut["window"], json!({"start": time_at(0), "end": time_at(DAY / 2)}));
 }
 
 #[test]
@@ -98,17 +102,18 @@ fn past_window_is_paged() {
     for n in 0..9_i64 {
         let (conversation, id) = (format!("c{n}"), format!("t{n}"));
         turn(&server, &conversation, &id);
-        react_at(&server, &conversation, &id, "ok", &at(n * 60));
+        react_at(&server, &conversation, &id, "ok", &time_at(n * 60));
         // Every conversation continues after the window, on the same day and on a later one.
         let (later, last) = (format!("{id}-later"), format!("{id}-last"));
         turn(&server, &conversation, &later);
-        react_at(&server, &conversation, &later, "not_ok", &at(DAY / 2 + n));
+        react_at(&server, &conversation, &later, "not_ok", &time_at(DAY / 2 + n));
         turn(&server, &conversation, &last);
-        react_at(&server, &conversation, &last, "not_ok", &at(3 * DAY + n));
+        react_at(&server, &conversation, &last, "not_ok", &time_at(3 * DAY + n));
     }
     let (mut seen, mut cursor) = (Vec::new(), Value::Null);
     loop {
-        let body = json!({"start": at(0), "end": at(DAY / 4), "limit": 2, "cursor": cursor});
+        let body =
+            json!({"start": time_at(0), "end": time_at(DAY / 4), "limit": 2, "cursor": cursor});
         let page = page(&server, &body);
         for item in page["items"].as_array().unwrap() {
             seen.push(item["conversation_id"].as_str().unwrap().to_owned());
@@ -130,16 +135,16 @@ fn filters_apply_to_counts_items_and_latest_activity() {
     let give = |conversation: &str, turn: &str, body: Value| {
         assert_eq!(react(&server, conversation, turn, &body).0, 200);
     };
-    give("c1", "t1", json!({"reaction": "ok", "ts": at(10)}));
-    give("c1", "t1", json!({"reaction": "not_ok", "ts": at(20), "user_id": "u2"}));
+    give("c1", "t1", json!({"reaction": "ok", "ts": time_at(10)}));
+    give("c1", "t1", json!({"reaction": "not_ok", "ts": time_at(20), "user_id": "u2"}));
     give(
         "c1",
         "t1",
-        json!({"reaction": "not_ok", "ts": at(30), "origin": "machine", "confidence": 0.9}),
+        json!({"reaction": "not_ok", "ts": time_at(30), "origin": "machine", "confidence": 0.9}),
     );
-    give("c2", "t2", json!({"reaction": "neutral", "ts": at(15)}));
+    give("c2", "t2", json!({"reaction": "neutral", "ts": time_at(15)}));
     let check = |filter: &str, expected: &[(&str, i64, u64)]| {
-        let (start, end) = (at(0), at(DAY));
+        let (start, end) = (time_at(0), time_at(DAY));
         let path = format!("{PATH}?start={start}&end={end}&include_turns=true&{filter}");
         let (status, page) = server.get(&path);
         assert_eq!(status, 200, "{page}");
@@ -160,7 +165,7 @@ fn filters_apply_to_counts_items_and_latest_activity() {
             })
             .collect();
         let expected: Vec<_> =
-            expected.iter().map(|(id, ts, n)| ((*id).to_owned(), at(*ts), *n)).collect();
+            expected.iter().map(|(id, ts, n)| ((*id).to_owned(), time_at(*ts), *n)).collect();
         assert_eq!(found, expected, "{filter}");
     };
     check("", &[("c1", 30, 3), ("c2", 15, 1)]);
@@ -192,7 +197,7 @@ fn cursor_is_valid_for_its_own_request_only() {
     assert_ne!(second.1["items"], first["items"]);
     let others = [
         format!("{PATH}?cursor={cursor}&origin=machine"),
-        format!("{PATH}?cursor={cursor}&start={}&end={}", at(0), at(1)),
+        format!("{PATH}?cursor={cursor}&start={}&end={}", time_at(0), time_at(1)),
         format!("{PATH}?cursor={cursor}0"),
         format!("{PATH}?cursor=nonsense"),
         format!("/conversations/other/default/feedback/conversations-in-period?cursor={cursor}"),
@@ -209,10 +214,10 @@ fn invalid_report_requests_are_refused_with_the_field() {
     let rows = [
         (json!({"limit": 0}), "limit"),
         (json!({"limit": 501}), "limit"),
-        (json!({"start": at(0)}), "end"),
-        (json!({"end": at(0)}), "start"),
-        (json!({"start": at(1), "end": at(0)}), "end"),
-        (json!({"start": "x", "end": at(0)}), "start"),
+        (json!({"start": time_at(0)}), "end"),
+        (json!({"end": time_at(0)}), "start"),
+        (json!({"start": time_at(1), "end": time_at(0)}), "end"),
+        (json!({"start": "x", "end": time_at(0)}), "start"),
         (json!({"origin": "robot"}), "origin"),
         (json!({"reaction": "great"}), "reaction"),
         (json!({"include_turns": "yes"}), "include_turns"),
@@ -234,7 +239,7 @@ fn window_may_end_at_any_time() {
     let server = Server::start();
     turn(&server, "c1", "t1");
     react(&server, "c1", "t1", &json!({"reaction": "ok"}));
-    let page = page(&server, &json!({"start": at(0), "end": "9999-12-31T23:59:59Z"}));
+    let page = page(&server, &json!({"start": time_at(0), "end": "9999-12-31T23:59:59Z"}));
     assert_eq!(page["items"][0]["conversation_id"], "c1");
 }
 
@@ -245,14 +250,14 @@ fn page_that_skips_many_candidates_is_short_and_continues() {
     let rating = |n: usize| {
         json!({"type": "explicit", "source": "user_rating", "category": "accuracy",
             "session_id": format!("c{}", n % 400), "message_id": format!("t{n}"), "user_id": "u1",
-            "timestamp": at((n / 400) as i64 * DAY), "data": {"rating": "positive"}})
+            "timestamp": time_at((n / 400) as i64 * DAY), "data": {"rating": "positive"}})
     };
     let ratings: Value = (0..400 * 20).map(rating).collect();
     assert_eq!(server.post("/api/v1/feedback/batch", &ratings).1["accepted"], 8000);
     let all = |filter: Value| {
         let (mut seen, mut cursor, mut pages) = (BTreeSet::new(), Value::Null, 0);
         loop {
-            let mut body = json!({"start": at(0), "end": at(30 * DAY), "limit": 100});
+            let mut body = json!({"start": time_at(0), "end": time_at(30 * DAY), "limit": 100});
             body.as_object_mut().unwrap().extend(filter.as_object().unwrap().clone());
             body["cursor"] = cursor;
             let page = page(&server, &body);

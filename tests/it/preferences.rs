@@ -210,7 +210,7 @@ fn every_source_makes_rows_with_its_name() {
     assert!(filter_source(&sure, "regeneration").is_empty() && sure.len() >= 3, "{}", sure.len());
     let rest = rows(&server, &format!("after={}", all[1]["id"].as_str().unwrap()));
     assert_eq!(rest, all[2..], "taken up again behind a row");
-    let other = server.client().with("X-Uptake-Tenant", "other");
+    let other = server.client().with_header("X-Uptake-Tenant", "other");
     assert_eq!(other.get("/api/v1/preferences/export"), (200, json!("")));
 }
 

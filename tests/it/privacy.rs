@@ -97,7 +97,7 @@ fn user_attributes_are_kept_after_a_kill() {
     assert_eq!(server.get(path).1, json!({"user_id": "u1", "attributes": body["attributes"]}));
     let other = json!({"attributes": {"plan": "free"}});
     assert_eq!(server.client().put(path, &other).1["attributes"], other["attributes"]);
-    let acme = server.client().with("X-Uptake-Tenant", "acme");
+    let acme = server.client().with_header("X-Uptake-Tenant", "acme");
     assert_eq!(acme.get(path).0, 404);
     let bad = json!({"attributes": {"list": [1]}});
     assert_eq!(server.client().put(path, &bad).1["field"], "attributes.list");

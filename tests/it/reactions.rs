@@ -77,19 +77,19 @@ fn idempotency_key_applies_to_reactions() {
     let server = Server::start();
     turn(&server, "c1", "t1");
     let path = "/conversations/default/default/c1/turns/t1/feedback";
-    let keyed = server.client().with("Idempotency-Key", "k1");
+    let keyed = server.client().with_header("Idempotency-Key", "k1");
     let machine = json!({"reaction": "ok", "origin": "machine", "confidence": 0.9});
     let first = keyed.post(path, &machine);
     assert_eq!(keyed.post(path, &machine).1["rn"], first.1["rn"]);
     assert_eq!(counts(&server, "c1"), [1, 0, 1, 1, 0, 0]);
     assert_eq!(keyed.post(path, &json!({"reaction": "ok"})).0, 409);
     // A key used for a request without effect is used up too.
-    let keyed = server.client().with("Idempotency-Key", "k2");
+    let keyed = server.client().with_header("Idempotency-Key", "k2");
     assert_eq!(keyed.post(path, &json!({"reaction": null})).0, 200);
     assert_eq!(keyed.post(path, &json!({"reaction": null})).0, 200);
     assert_eq!(keyed.post(path, &json!({"reaction": "ok"})).0, 409);
     let server = server.kill_and_restart();
-    let keyed = server.client().with("Idempotency-Key", "k1");
+    let keyed = server.client().with_header("Idempotency-Key", "k1");
     assert_eq!(keyed.post(path, &machine).1["rn"], first.1["rn"]);
     assert_eq!(counts(&server, "c1"), [1, 0, 1, 1, 0, 0]);
 }
@@ -151,7 +151,7 @@ fn other_tenants_cannot_read_or_react_to_a_turn() {
     react(&server, "c1", "t1", &json!({"reaction": "ok", "text": "secret"}));
     let path = |tenant: &str| format!("/conversations/{tenant}/default/c1/turns/t1/feedback");
     assert_eq!(server.post(&path("other"), &json!({"reaction": "not_ok"})).0, 404);
-    let acme = server.client().with("X-Uptake-Tenant", "acme");
+    let acme = server.client().with_header("X-Uptake-Tenant", "acme");
     assert_eq!(acme.post(&path("default"), &json!({"reaction": "not_ok"})).0, 403);
     assert_eq!(acme.get("/api/v1/turns/t1").0, 404);
     let (_, page) = server.get("/conversations/other/default/c1/turns-with-feedbacks");

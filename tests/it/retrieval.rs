@@ -104,7 +104,7 @@ fn used_items_rank_above_ignored_ones_after_a_restart() {
     post_ok(&client, "usage", &json!({"query_id": "q0", "response": "Nothing of that."}));
     assert_eq!(stats(&client, "plain")["usedCount"], 1);
     assert_eq!(stats(&client, "plain")["totalReturns"], 5);
-    let other = server.client().with("X-Uptake-Tenant", "other");
+    let other = server.client().with_header("X-Uptake-Tenant", "other");
     assert_eq!(stats(&other, "liked")["totalReturns"], 0);
     assert_eq!(
         other.post("/api/v1/retrieval/usage", &json!({"query_id": "q0", "response": "x"})).0,
@@ -229,7 +229,7 @@ fn rating_before_the_results_counts_like_one_after() {
         post_ok(client, "rerank", &body)["results"][0]["multiplier"].as_f64().unwrap()
     };
     let found = ["early", "late"].map(|project| {
-        let client = server.client().with("X-Uptake-Project", project);
+        let client = server.client().with_header("X-Uptake-Project", project);
         let opinion = || {
             post_ok(
                 &client,

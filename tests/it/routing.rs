@@ -146,7 +146,7 @@ fn check_evaluation_and_rebuild(server: Server, shown: &Value) {
 fn seeded_router_repeats_its_choices() {
     let server = Server::start();
     let arms_of = |project: &str| {
-        let client = server.client().with("X-Uptake-Project", project);
+        let client = server.client().with_header("X-Uptake-Project", project);
         assert_eq!(client.put("/api/v1/routers/chat", &three_models()).0, 200);
         let choose = |n: u32| {
             let (turn, conversation) = (format!("t{n}"), format!("c{n}"));
@@ -413,7 +413,7 @@ fn erasure_removes_features_and_tenants_are_isolated() {
     }
     let server = server.kill_and_restart();
     assert_eq!(router(&server, "chat")["arms"], after["arms"]);
-    let other = server.client().with("X-Uptake-Tenant", "other");
+    let other = server.client().with_header("X-Uptake-Tenant", "other");
     assert_eq!(other.get("/api/v1/routers").1, json!({"routers": []}));
     assert_eq!(other.post("/api/v1/route", &json!({"router": "chat"})).0, 404);
     let (_, folder) = server.stop();

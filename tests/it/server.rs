@@ -179,7 +179,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    pub(crate) fn with(mut self, name: &'static str, value: &str) -> Self {
+    pub(crate) fn with_header(mut self, name: &'static str, value: &str) -> Self {
         self.headers.push((name, value.to_owned()));
         self
     }

@@ -108,7 +108,7 @@ fn unfinished_request_does_not_block_shutdown() {
 #[test]
 fn foreign_host_header_is_refused_without_keys() {
     let server = Server::start();
-    let evil = server.client().with("Host", "evil.example");
+    let evil = server.client().with_header("Host", "evil.example");
     assert_eq!(evil.get("/api/v1/events").0, 403);
     assert_eq!(server.get("/api/v1/events").0, 200);
 }

@@ -267,7 +267,7 @@ fn erasure_removes_the_user_from_correction_chains() {
 fn strategies_are_isolated_by_tenant() {
     let server = Server::start();
     send_specification_table(&server);
-    let acme = server.client().with("X-Uptake-Tenant", "acme");
+    let acme = server.client().with_header("X-Uptake-Tenant", "acme");
     let body = json!({"query": QUESTION, "include_rejected": true, "min_similarity": -1});
     let found = acme.post("/api/v1/strategies/search", &body).1;
     assert_eq!((&found["strategies"], &found["avoid"]), (&json!([]), &json!([])), "{found}");

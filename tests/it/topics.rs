@@ -143,7 +143,7 @@ fn stream_ends_when_its_key_is_revoked() {
     let id = key.split('_').nth(1).unwrap();
     let (code, _, _) = crate::server::uptake(server.folder(), &["keys", "revoke", id]);
     assert_eq!(code, Some(0));
-    let client = server.client().with("X-API-Key", &writer);
+    let client = server.client().with_header("X-API-Key", &writer);
     assert_eq!(client.post("/api/v1/feedback", &mixed_event(0)).0, 201);
     assert!(!lines.any(|line| line.unwrap().starts_with("data:")), "it went on");
 }

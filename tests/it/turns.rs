@@ -71,7 +71,7 @@ fn turn_sent_in_one_call_is_idempotent() {
 #[test]
 fn turn_without_an_id_is_replayed_by_its_idempotency_key() {
     let server = Server::start();
-    let keyed = server.client().with("Idempotency-Key", "k1");
+    let keyed = server.client().with_header("Idempotency-Key", "k1");
     let body = json!({"text": "q", "response": "a"});
     let first = keyed.post("/api/v1/turns", &body).1;
     let again = keyed.post("/api/v1/turns", &body);

@@ -26,7 +26,7 @@ fn old_store() -> TempDir {
 }
 
 fn client_with_key(server: &Server, key: &str) -> Client {
-    server.client().with("Authorization", &format!("Bearer {key}"))
+    server.client().with_header("Authorization", &format!("Bearer {key}"))
 }
 
 fn rebuild(folder: &Path) {
@@ -86,7 +86,7 @@ fn first_schema_store_is_upgraded_and_accepts_writes() {
     assert_eq!(server.get("/api/v1/events").0, 401, "keys of then are asked for");
     assert_eq!(client_with_key(&server, REVOKED).get("/api/v1/events").0, 401);
     check_old_data(&client);
-    let others = client.clone().with("X-Uptake-Tenant", "acme");
+    let others = client.clone().with_header("X-Uptake-Tenant", "acme");
     assert_eq!(others.get("/api/v1/feedback/acme-1").0, 403, "tenants are apart as then");
     // Replays of old requests are recognised: by id, and by idempotency key.
     let rating = json!({"id": "rating-early", "type": "explicit", "source": "user_rating",
@@ -97,7 +97,7 @@ fn first_schema_store_is_upgraded_and_accepts_writes() {
     let mut other = rating.clone();
     other["data"]["rating"] = json!("negative");
     assert_eq!(client.post("/api/v1/feedback", &other).0, 409);
-    let keyed = client.clone().with("Idempotency-Key", "once");
+    let keyed = client.clone().with_header("Idempotency-Key", "once");
     let asked = json!({"turn_id": "k1", "text": "With a key"});
     assert_eq!(keyed.post("/api/v1/turns", &asked).1["replayed"], true);
     // New writes: a complaint about an old turn, and a reaction on another.

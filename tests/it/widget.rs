@@ -49,8 +49,8 @@ fn widget_key_stores_once_from_its_origin_and_cannot_read() {
     let key = create(&server, &["--tenant", "default", "--role", "widget", "--origin", page]);
     let admin = create(&server, &["--tenant", "default", "--role", "admin"]);
     let from = |origin: &str, id: &str| {
-        let client = server.client().with("X-API-Key", &key).with("Origin", origin);
-        client.with("Idempotency-Key", id)
+        let client = server.client().with_header("X-API-Key", &key).with_header("Origin", origin);
+        client.with_header("Idempotency-Key", id)
     };
     let copied = json!({"type": "interaction", "source": "user_interaction",
         "category": "user_satisfaction", "message_id": "t1", "session_id": "c1",
@@ -69,7 +69,7 @@ fn widget_key_stores_once_from_its_origin_and_cannot_read() {
 
 /// The kinds of the stored interactions, in order.
 fn interaction_kinds(server: &Server, key: &str) -> Vec<String> {
-    let client = server.client().with("X-API-Key", key);
+    let client = server.client().with_header("X-API-Key", key);
     let found = client.get("/api/v1/events?source=user_interaction&limit=100").1;
     let kind = |event: &Value| event["data"]["kind"].as_str().unwrap().to_owned();
     found["items"].as_array().unwrap().iter().map(kind).collect()
@@ -108,7 +108,7 @@ fn widget_sends_feedback_from_a_page_on_another_site() {
     let about_policy = |said: &&&str| said.contains("Content Security Policy");
     assert_eq!(complaints.iter().filter(about_policy).count(), 0, "{complaints:?}");
 
-    let client = server.client().with("X-API-Key", &admin);
+    let client = server.client().with_header("X-API-Key", &admin);
     let events = |source: &str| -> Vec<Value> {
         let found = client.get(&format!("/api/v1/events?source={source}&limit=100")).1;
         found["items"].as_array().unwrap().clone()

@@ -13,7 +13,7 @@ pub(crate) struct Agreement {
 }
 
 impl Agreement {
-    pub(crate) fn of(truth: &[&str], groups: &[usize]) -> Self {
+    pub(crate) fn compute(truth: &[&str], groups: &[usize]) -> Self {
         let count = truth.len() as f64;
         let mut kinds: BTreeMap<&str, f64> = BTreeMap::new();
         let mut sizes: BTreeMap<usize, f64> = BTreeMap::new();

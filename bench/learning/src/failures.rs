@@ -151,14 +151,21 @@ fn agreement(rows: &[Row]) {
             size = sample.len();
             let truth: Vec<&str> = sample.iter().map(|row| row.intent.as_str()).collect();
             let (groups, found, left_out) = ours(&sample);
-            let our = Agreement::of(&truth, &groups);
+            let our = Agreement::compute(&truth, &groups);
             let vectors: Vec<&[f32]> = sample.iter().map(|row| row.vector.as_slice()).collect();
             let baseline = kmeans(&vectors, shape.intents + shape.loners, 5, seed);
-            let baseline = Agreement::of(&truth, &baseline);
-            let words = Agreement::of(&truth, &same_words(&sample));
+            let baseline = Agreement::compute(&truth, &baseline);
+            let words = Agreement::compute(&truth, &same_words(&sample));
             let left_out = left_out as f64 / sample.len() as f64;
-            let figures =
-                [our.v, our.homogeneity, our.completeness, found as f64, left_out, baseline.v, words.v];
+            let figures = [
+                our.v,
+                our.homogeneity,
+                our.completeness,
+                found as f64,
+                left_out,
+                baseline.v,
+                words.v,
+            ];
             sums.iter_mut().zip(figures).for_each(|(sum, figure)| *sum += figure / draws as f64);
         }
         let [v, homogeneity, completeness, found, left_out, baseline, words] = sums;

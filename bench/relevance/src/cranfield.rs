@@ -16,7 +16,7 @@ pub(crate) fn read(folder: &Path) -> anyhow::Result<Set> {
         std::fs::read_to_string(folder.join(name)).with_context(|| format!("reading {name}"))
     };
     let documents = sections(&file("cran.all.1400")?);
-    let index = Index::of(&documents);
+    let index = Index::new(&documents);
     let mut grades: FxHashMap<usize, FxHashMap<u64, u8>> = FxHashMap::default();
     for line in file("cranqrel")?.lines() {
         let mut numbers = line.split_whitespace().map(str::parse::<i64>);
@@ -72,7 +72,7 @@ fn words(text: &str) -> impl Iterator<Item = String> {
 }
 
 impl Index {
-    fn of(documents: &[String]) -> Self {
+    fn new(documents: &[String]) -> Self {
         let mut postings: FxHashMap<String, Vec<(u64, f64)>> = FxHashMap::default();
         let mut lengths = Vec::new();
         for (id, text) in (1u64..).zip(documents) {

@@ -126,7 +126,7 @@ fn over_seeds(seeds: u64, run: impl Fn(u64) -> Outcome) -> String {
     let outcomes: Vec<Outcome> = (0..seeds).map(run).collect();
     let earned: Vec<f64> = outcomes.iter().map(|outcome| outcome.earned).collect();
     let shares: Vec<f64> = outcomes.iter().map(|outcome| outcome.share).collect();
-    format!("{} | {}", Mean::of(&earned), Mean::of(&shares))
+    format!("{} | {}", Mean::compute(&earned), Mean::compute(&shares))
 }
 
 /// One pass over the rows in its own order.

@@ -10,7 +10,7 @@ pub(crate) struct Mean {
 }
 
 impl Mean {
-    pub(crate) fn of(values: &[f64]) -> Self {
+    pub(crate) fn compute(values: &[f64]) -> Self {
         let count = values.len() as f64;
         let mean = values.iter().sum::<f64>() / count;
         let spread: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();

@@ -79,7 +79,7 @@ fn over_seeds(table: &Table, algorithm: Algorithm, floor: f64, seeds: u64) -> an
         ..RouterDefinition::of(&names)
     })?;
     let means: Vec<f64> = (0..seeds).map(|seed| run(table, &rule, seed)).collect();
-    Ok(Mean::of(&means))
+    Ok(Mean::compute(&means))
 }
 
 /// One pass over the rows in its own order.

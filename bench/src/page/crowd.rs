@@ -91,19 +91,22 @@ struct Copy<'a> {
 impl Copy<'_> {
     fn of_line(&self, line: &Line) -> Line {
         let mut copied: Line =
-            line.iter().map(|(name, value)| (name.clone(), self.of(value))).collect();
+            line.iter().map(|(name, value)| (name.clone(), self.copy_value(value))).collect();
         copied.insert("tenant_id".to_owned(), "default".into());
         copied
     }
 
-    fn of(&self, value: &Value) -> Value {
+    fn copy_value(&self, value: &Value) -> Value {
         match value {
-            Value::String(text) => self.of_text(text).into(),
-            Value::Array(all) => all.iter().map(|one| self.of(one)).collect(),
+            Value::String(text) => self.copy_text(text).into(),
+            Value::Array(all) => all.iter().map(|one| self.copy_value(one)).collect(),
             Value::Object(fields) => {
                 let copied = |(name, value): (&String, &Value)| {
-                    let value =
-                        if name == "latency" { self.of_latency(value) } else { self.of(value) };
+                    let value = if name == "latency" {
+                        self.copy_latency(value)
+                    } else {
+                        self.copy_value(value)
+                    };
                     (name.clone(), value)
                 };
                 fields.iter().map(copied).collect()
@@ -113,15 +116,15 @@ impl Copy<'_> {
     }
 
     /// Each copy has its own latencies, or all answers of an hour would have the same.
-    fn of_latency(&self, value: &Value) -> Value {
-        let mut copied = self.of(value);
+    fn copy_latency(&self, value: &Value) -> Value {
+        let mut copied = self.copy_value(value);
         if let Some(seconds) = copied.get("seconds").and_then(Value::as_f64) {
             copied["seconds"] = (seconds * (0.6 + 0.04 * self.number as f64)).into();
         }
         copied
     }
 
-    fn of_text(&self, text: &str) -> String {
+    fn copy_text(&self, text: &str) -> String {
         if text.len() < 40
             && text.ends_with('Z')
             && let Ok(at) = Timestamp::parse(text)

@@ -58,7 +58,7 @@ fn paused_experiment_keeps_assignments_and_takes_no_new_units() {
 #[test]
 fn sample_ratio_mismatch_blocks_a_verdict() {
     let server = Server::start();
-    let other = server.client().with("X-Uptake-Tenant", "other");
+    let other = server.client().with_header("X-Uptake-Tenant", "other");
     run(&server.client(), "x", "satisfaction", &json!({}));
     run(&other, "x", "satisfaction", &json!({}));
     let given =

@@ -107,13 +107,13 @@ fn replayed_experiment_requests_change_nothing() {
     body["name"] = json!("another");
     assert_eq!(server.post("/api/v1/experiments", &body).0, 409, "another under its id");
     body.as_object_mut().unwrap().remove("id");
-    let keyed = server.client().with("Idempotency-Key", "k1");
+    let keyed = server.client().with_header("Idempotency-Key", "k1");
     let (first, second) =
         (keyed.post("/api/v1/experiments", &body), keyed.post("/api/v1/experiments", &body));
     assert_eq!((first.0, second.0), (201, 200));
     assert_eq!(first.1, second.1);
     let id = first.1["id"].as_str().unwrap();
-    let keyed = server.client().with("Idempotency-Key", "k2");
+    let keyed = server.client().with_header("Idempotency-Key", "k2");
     let answers: Vec<u16> = (0..2).map(|_| act(&keyed, id, "start").0).collect();
     assert_eq!(answers, [200, 200], "the same request, not another start");
     assert_eq!(act(&server.client(), id, "start").0, 409);
@@ -133,7 +133,7 @@ fn replayed_experiment_requests_change_nothing() {
 #[test]
 fn experiments_are_isolated_by_tenant() {
     let server = Server::start();
-    let other = server.client().with("X-Uptake-Tenant", "other");
+    let other = server.client().with_header("X-Uptake-Tenant", "other");
     run(&server.client(), "x", "error_rate", &json!({}));
     assign(&server.client(), "x", "u1");
     assert_eq!(other.get("/api/v1/experiments/x").0, 404);

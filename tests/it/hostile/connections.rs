@@ -134,7 +134,7 @@ fn slow_batches_of_one_tenant_leave_slots_for_others() {
             connection
         })
         .collect();
-    let other = server.client().with("X-API-Key", &other);
+    let other = server.client().with_header("X-API-Key", &other);
     assert_eq!(other.post("/api/v1/feedback/batch", &serde_json::json!([])).0, 200);
     drop(slow);
 }
@@ -206,7 +206,7 @@ fn request_completes_after_the_client_disconnects() {
         server.connect().write_all(request.as_bytes()).unwrap();
     }
     for key in keys {
-        let client = server.client().with("X-API-Key", &key);
+        let client = server.client().with_header("X-API-Key", &key);
         until("the key is revoked", || client.get("/api/v1/turns/t1").0 == 401);
     }
 }

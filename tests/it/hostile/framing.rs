@@ -144,13 +144,13 @@ fn non_http_input_is_refused() {
 fn compressed_bodies_are_refused() {
     let server = Server::start();
     for coding in ["gzip", "deflate", "br", "zstd", "gzip, gzip"] {
-        let client = server.client().with("Content-Encoding", coding);
+        let client = server.client().with_header("Content-Encoding", coding);
         let (status, response) =
             client.send("/api/v1/feedback", "application/json", b"\x1f\x8b\x08\0\0\0\0\0").unwrap();
         assert_eq!(status, 415, "{coding}: {response}");
         assert!(response["detail"].as_str().unwrap().contains("Content-Encoding"), "{response}");
     }
-    let plain = server.client().with("Content-Encoding", "identity");
+    let plain = server.client().with_header("Content-Encoding", "identity");
     let sent = plain.send("/api/v1/feedback", "application/json", EVENT.as_bytes()).unwrap();
     assert_eq!(sent.0, 201);
 }

@@ -91,9 +91,9 @@ fn check_log(level: Option<&str>) {
     assert!(taken > 10, "only {taken} requests with the word were taken in");
     talk(&server.client());
     let key = create(&server, &["--tenant", "default", "--role", "admin"]);
-    let known = server.client().with("Authorization", &format!("Bearer {key}"));
-    talk(&known.clone().with("X-Uptake-Project", "other"));
-    let keyed = known.clone().with("Idempotency-Key", CANARY);
+    let known = server.client().with_header("Authorization", &format!("Bearer {key}"));
+    talk(&known.clone().with_header("X-Uptake-Project", "other"));
+    let keyed = known.clone().with_header("Idempotency-Key", CANARY);
     assert_eq!(keyed.post("/api/v1/turns", &json!({"text": CANARY})).0, 201);
     // Keys that are valid, wrong, revoked, and in the wrong header.
     let secret = key.rsplit('_').next().unwrap();
@@ -104,7 +104,7 @@ fn check_log(level: Option<&str>) {
         ("Authorization", format!("Basic {secret}")),
         ("Cookie", format!("uptake={secret}")),
     ] {
-        assert_eq!(server.client().with(name, &value).get("/api/v1/events").0, 401);
+        assert_eq!(server.client().with_header(name, &value).get("/api/v1/events").0, 401);
     }
     let form = format!("key={key}");
     let login =

@@ -32,7 +32,7 @@ fn other_sites_change_nothing_on_a_server_without_keys() {
     assert!(status < 300, "{reply}");
     let reset = "/api/v1/routers/r/reset";
     for (name, value) in ELSEWHERE {
-        let page = server.client().with(name, value);
+        let page = server.client().with_header(name, value);
         for path in BY_ANY_PAGE {
             let (status, reply) = page.send(path, "text/plain", b"").unwrap();
             assert_eq!(status, 403, "{name}: {value} {path}: {reply}");
@@ -49,9 +49,12 @@ fn other_sites_change_nothing_on_a_server_without_keys() {
     let by_name = format!("http://localhost:{port}");
     let own = [
         server.client(),
-        server.client().with("Origin", &server.url),
-        server.client().with("Origin", &server.url).with("Sec-Fetch-Site", "same-origin"),
-        server.client().with("Origin", &by_name),
+        server.client().with_header("Origin", &server.url),
+        server
+            .client()
+            .with_header("Origin", &server.url)
+            .with_header("Sec-Fetch-Site", "same-origin"),
+        server.client().with_header("Origin", &by_name),
     ];
     for client in own {
         let (status, reply) = client.send(reset, "text/plain", b"").unwrap();
@@ -63,6 +66,9 @@ fn other_sites_change_nothing_on_a_server_without_keys() {
 fn with_keys_only_the_key_decides() {
     let server = Server::start();
     let admin = create(&server, &["--tenant", "default", "--role", "admin"]);
-    let page = server.client().with("Origin", "https://app.example").with("X-API-Key", &admin);
+    let page = server
+        .client()
+        .with_header("Origin", "https://app.example")
+        .with_header("X-API-Key", &admin);
     assert_eq!(page.post("/api/v1/turns", &json!({"turn_id": "t1", "text": "q"})).0, 201);
 }

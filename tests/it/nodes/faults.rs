@@ -49,7 +49,7 @@ fn killing_one_of_two_nodes_loses_and_duplicates_nothing() {
     let other = node(database.url(), &[]);
     set_router(&one);
     until("the other node has the router", || other.get("/api/v1/routers/chat").0 == 200);
-    let load = Load::on(&[&one, &other]);
+    let load = Load::new(&[&one, &other]);
     let mut back = None;
     load.during(|| {
         until("a hundred turns", || load.turns() > 100);
@@ -78,7 +78,7 @@ fn restarting_postgres_loses_and_duplicates_nothing() {
     let (one, other) = (node(database.url(), &[]), node(database.url(), &[]));
     set_router(&one);
     until("the other node has the router", || other.get("/api/v1/routers/chat").0 == 200);
-    let load = Load::on(&[&one, &other]);
+    let load = Load::new(&[&one, &other]);
     load.during(|| {
         for _ in 0..2 {
             let so_far = load.turns();
@@ -115,7 +115,7 @@ fn clock_skew_of_a_minute_does_not_change_counts() {
     let right = node(database.url(), &[]);
     set_router(&fast);
     until("the other node has the router", || right.get("/api/v1/routers/chat").0 == 200);
-    let load = Load::on(&[&fast, &right]);
+    let load = Load::new(&[&fast, &right]);
     load.during(|| until("a hundred turns", || load.turns() > 100));
     load.check(&right);
     check_same_state(&[&right, &fast]);

@@ -23,7 +23,7 @@ pub(super) struct Load {
 }
 
 impl Load {
-    pub(super) fn on(nodes: &[&Server]) -> Self {
+    pub(super) fn new(nodes: &[&Server]) -> Self {
         let load = Self {
             nodes: Mutex::default(),
             is_over: AtomicBool::default(),

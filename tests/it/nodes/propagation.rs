@@ -107,12 +107,13 @@ fn keys_created_and_revoked_on_one_node_apply_on_the_other() {
     let secret = made["key"].as_str().unwrap().to_owned();
     let path = "/api/v1/events";
     until("the other node is closed too", || other.get(path).0 == 401);
-    let client = other.client().with("X-API-Key", &secret);
+    let client = other.client().with_header("X-API-Key", &secret);
     until("the key opens it", || client.get(path).0 == 200);
-    let (status, second) = other.client().with("X-API-Key", &secret).post("/api/v1/keys", &body);
+    let (status, second) =
+        other.client().with_header("X-API-Key", &secret).post("/api/v1/keys", &body);
     assert_eq!(status, 201, "{second}");
     let first = made["id"].as_str().unwrap();
-    let with_second = one.client().with("X-API-Key", second["key"].as_str().unwrap());
+    let with_second = one.client().with_header("X-API-Key", second["key"].as_str().unwrap());
     until("the second key opens the first node", || with_second.get(path).0 == 200);
     let (status, gone) = with_second.delete(&format!("/api/v1/keys/{first}"));
     assert!(status < 300, "{gone}");

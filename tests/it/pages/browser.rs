@@ -114,7 +114,7 @@ fn metrics_update_live() {
     let server = Server::start();
     sample_conversations::play(&server.client());
     // Of all projects, when none is selected.
-    let shop = server.client().with("X-Uptake-Project", "shop");
+    let shop = server.client().with_header("X-Uptake-Project", "shop");
     let first = json!({"conversation_id": "c-shop", "turn_id": "shop-1", "text": "Open today?", "response": "Yes."});
     assert_eq!(shop.post("/api/v1/turns", &first).0, 201);
     check_pages(&server, &json!({"do": "live", "project": "shop"}));

@@ -41,10 +41,10 @@ impl Reader {
             reader.answer("POST", "/login", Some(&[("token", find_token(&form)), ("key", key)]));
         assert_eq!(answer.status, 303, "{}", answer.body);
         let cookie = answer.header("set-cookie").split(';').next().unwrap().to_owned();
-        reader.with("Cookie", &cookie)
+        reader.with_header("Cookie", &cookie)
     }
 
-    pub(crate) fn with(mut self, name: &'static str, value: &str) -> Self {
+    pub(crate) fn with_header(mut self, name: &'static str, value: &str) -> Self {
         self.headers.push((name, value.to_owned()));
         self
     }

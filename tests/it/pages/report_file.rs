@@ -77,7 +77,7 @@ fn report_is_one_self_contained_file() {
 #[test]
 fn report_download_requires_access_and_equals_the_command() {
     let server = Server::start();
-    let theirs = server.client().with("X-Uptake-Tenant", "theirs");
+    let theirs = server.client().with_header("X-Uptake-Tenant", "theirs");
     sample_conversations::learn(&theirs, "hush");
     sample_conversations::play(&server.client());
     let read = create_key(&server, &["--tenant", "default", "--role", "read"]);
