@@ -23,7 +23,7 @@ pub(crate) fn measure(binary: &Binary, table: &mut Table) -> anyhow::Result<()> 
     for (what, script) in LOADS {
         for (nodes, word) in [(&[&one][..], "1 node"), (&[&one, &other], "2 nodes")] {
             let places: Vec<&str> = nodes.iter().map(|node| place(node)).collect();
-            proxy.lead_to(&places);
+            proxy.set_servers(&places);
             let load = best(&proxy, &one, script)?;
             let what = format!("{what}, 64 connections, {word} behind a proxy");
             table.add(&what, load.per_second, "/s", None);
