@@ -1,4 +1,4 @@
-//! The detectors' rules from the configuration.
+//! Builds the detectors' rules from `[detect]`.
 
 use std::time::Duration;
 
@@ -10,8 +10,8 @@ use engine::{
 
 use crate::config::{DetectMode, DetectSection, MovedOn, TargetScope};
 
-/// Checks the numbers and turns them into rules.
-pub(crate) fn detectors(section: &DetectSection) -> anyhow::Result<Detectors> {
+/// Checks the ranges of the settings and builds the rules.
+pub(crate) fn build_detectors(section: &DetectSection) -> anyhow::Result<Detectors> {
     let shares = [
         ("rephrased_same_intent", section.rephrased_same_intent),
         ("rephrased", section.rephrased),
@@ -26,12 +26,12 @@ pub(crate) fn detectors(section: &DetectSection) -> anyhow::Result<Detectors> {
     for (key, value) in shares {
         ensure!((0.0..=1.0).contains(&value), "detect.{key} is {value}, expected 0 to 1");
     }
-    let simple = patience("", section.medium_over_secs, section.low_over_secs)?;
+    let simple = check_latency_limits("", section.medium_over_secs, section.low_over_secs)?;
     let (medium, low) = (section.complex_medium_over_secs, section.complex_low_over_secs);
-    let complex = patience("complex_", medium, low)?;
+    let complex = check_latency_limits("complex_", medium, low)?;
     Ok(Detectors {
         verdict: VerdictRule {
-            mode: mode(section.mode),
+            mode: convert_mode(section.mode),
             session: Duration::from_secs(section.session_minutes.saturating_mul(60)),
             rephrased_same_intent: section.rephrased_same_intent,
             rephrased: section.rephrased,
@@ -62,7 +62,11 @@ pub(crate) fn detectors(section: &DetectSection) -> anyhow::Result<Detectors> {
     })
 }
 
-fn patience(kind: &str, medium_over: f64, low_over: f64) -> anyhow::Result<LatencyThresholds> {
+fn check_latency_limits(
+    kind: &str,
+    medium_over: f64,
+    low_over: f64,
+) -> anyhow::Result<LatencyThresholds> {
     ensure!(
         medium_over >= 0.0 && low_over >= medium_over,
         "detect.{kind}low_over_secs is {low_over}, expected at least detect.{kind}medium_over_secs \
@@ -71,8 +75,7 @@ fn patience(kind: &str, medium_over: f64, low_over: f64) -> anyhow::Result<Laten
     Ok(LatencyThresholds { medium_over, low_over })
 }
 
-/// The mode's meaning.
-pub(crate) fn mode(written: DetectMode) -> Mode {
+pub(crate) fn convert_mode(written: DetectMode) -> Mode {
     match written {
         DetectMode::Seed => Mode::Seed,
         DetectMode::Rules => Mode::Rules,

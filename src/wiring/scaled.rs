@@ -1,5 +1,6 @@
-//! What only a build with the feature `scaled` can do.
+//! Postgres, Redis, Kafka and S3: available in builds with the feature `scaled`.
 
+use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,9 +10,40 @@ use store::{Blobs, Inlet, Limits, Outlet, QueryHistory, SqlLog, Store};
 
 use crate::config::{KafkaSection, TurnLogSection};
 
-/// The store in a Postgres database.
+/// A service that the command line or the configuration asks for and this build does not include.
+#[derive(Debug)]
+pub(crate) struct MissingSupport {
+    service: &'static str,
+    /// The setting to clear, when a setting asks for the service.
+    setting: Option<&'static str>,
+}
+
+impl fmt::Display for MissingSupport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { service, setting } = self;
+        write!(
+            f,
+            "this build has no {service} support: build with `cargo build --release --features scaled`"
+        )?;
+        match setting {
+            Some(setting) => write!(f, ", or leave {setting} empty"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for MissingSupport {}
+
+/// Fails in builds without the feature `scaled`, for a command that needs the service.
+pub(crate) fn require_support(service: &'static str) -> Result<(), MissingSupport> {
+    match cfg!(feature = "scaled") {
+        true => Ok(()),
+        false => Err(MissingSupport { service, setting: None }),
+    }
+}
+
 #[cfg(feature = "scaled")]
-pub(super) fn store(
+pub(super) fn connect_store(
     folder: &Path,
     address: &str,
     limits: Limits,
@@ -20,15 +52,14 @@ pub(super) fn store(
     Ok(Store::connect(folder, address, limits, fresh_key)?)
 }
 
-/// The log in a Postgres database.
 #[cfg(feature = "scaled")]
-pub(super) fn log(address: &str) -> anyhow::Result<SqlLog> {
+pub(super) fn connect_log(address: &str) -> anyhow::Result<SqlLog> {
     Ok(SqlLog::connect(address)?)
 }
 
-/// The latest questions in Redis. It need not be there yet.
+/// Recent questions in Redis. Succeeds while Redis is unreachable.
 #[cfg(feature = "scaled")]
-pub(super) async fn history(
+pub(super) async fn connect_history(
     address: &str,
     timeout: Duration,
     rule: &RetryRule,
@@ -42,9 +73,8 @@ pub(super) async fn history(
     Ok(Arc::new(store::redis::RedisHistory::open(settings).await?))
 }
 
-/// Kafka, to publish to.
 #[cfg(feature = "scaled")]
-pub(super) fn outlet(section: &KafkaSection) -> anyhow::Result<Arc<dyn Outlet>> {
+pub(super) fn open_publisher(section: &KafkaSection) -> anyhow::Result<Arc<dyn Outlet>> {
     let settings = store::kafka::KafkaSettings {
         brokers: section.brokers.clone(),
         prefix: section.prefix.clone(),
@@ -56,9 +86,8 @@ pub(super) fn outlet(section: &KafkaSection) -> anyhow::Result<Arc<dyn Outlet>> 
     Ok(Arc::new(store::kafka::KafkaOutlet::new(settings, &topics)))
 }
 
-/// A member of a group of Kafka's, to take messages.
 #[cfg(feature = "scaled")]
-pub(crate) fn inlet(
+pub(crate) fn join_consumer_group(
     brokers: &str,
     group: &str,
     topics: Vec<String>,
@@ -67,21 +96,9 @@ pub(crate) fn inlet(
     Ok(Box::new(store::kafka::KafkaInlet::join(&group)?))
 }
 
-#[cfg(not(feature = "scaled"))]
-pub(super) fn outlet(_: &KafkaSection) -> anyhow::Result<Arc<dyn Outlet>> {
-    anyhow::bail!(
-        "this program was built without Kafka; build with `--features scaled`, or leave kafka.brokers empty"
-    )
-}
-
-#[cfg(not(feature = "scaled"))]
-pub(crate) fn inlet(_: &str, _: &str, _: Vec<String>) -> anyhow::Result<Box<dyn Inlet>> {
-    anyhow::bail!("this program was built without Kafka; build with `--features scaled`")
-}
-
-/// Documents in a bucket. Credentials come from a file, or from the environment as AWS names them.
+/// Credentials come from a file, or from the `AWS_*` variables of the environment.
 #[cfg(feature = "scaled")]
-pub(super) fn bucket(section: &TurnLogSection) -> anyhow::Result<Arc<dyn Blobs>> {
+pub(super) fn open_bucket(section: &TurnLogSection) -> anyhow::Result<Arc<dyn Blobs>> {
     let options = crate::config::aws_options(&section.credentials_file)?;
     let place = store::S3Place {
         bucket: section.bucket.clone(),
@@ -94,32 +111,45 @@ pub(super) fn bucket(section: &TurnLogSection) -> anyhow::Result<Arc<dyn Blobs>>
 }
 
 #[cfg(not(feature = "scaled"))]
-pub(super) fn bucket(_: &TurnLogSection) -> anyhow::Result<Arc<dyn Blobs>> {
-    anyhow::bail!(ABSENT)
+fn refuse<T>(service: &'static str, setting: &'static str) -> anyhow::Result<T> {
+    Err(MissingSupport { service, setting: Some(setting) }.into())
 }
 
 #[cfg(not(feature = "scaled"))]
-const ABSENT: &str = "this program was built without it; build with `--features scaled`, or leave \
-    this setting empty";
-
-#[cfg(not(feature = "scaled"))]
-pub(super) fn store(_: &Path, _: &str, _: Limits, _: [u8; 32]) -> anyhow::Result<Store> {
-    anyhow::bail!(ABSENT)
+pub(super) fn connect_store(_: &Path, _: &str, _: Limits, _: [u8; 32]) -> anyhow::Result<Store> {
+    refuse("Postgres", "store.postgres")
 }
 
 #[cfg(not(feature = "scaled"))]
-pub(super) fn log(_: &str) -> anyhow::Result<SqlLog> {
-    anyhow::bail!(ABSENT)
+pub(super) fn connect_log(_: &str) -> anyhow::Result<SqlLog> {
+    refuse("Postgres", "store.postgres")
 }
 
 #[cfg(not(feature = "scaled"))]
-#[expect(clippy::unused_async, reason = "the one that is built with the feature waits")]
-pub(super) async fn history(
+#[expect(clippy::unused_async, reason = "the version with the feature is async")]
+pub(super) async fn connect_history(
     _: &str,
     _: Duration,
     _: &RetryRule,
 ) -> anyhow::Result<Arc<dyn QueryHistory>> {
-    anyhow::bail!(
-        "this program was built without it; build with `--features scaled`, or leave history.redis empty"
-    )
+    refuse("Redis", "history.redis")
+}
+
+#[cfg(not(feature = "scaled"))]
+pub(super) fn open_publisher(_: &KafkaSection) -> anyhow::Result<Arc<dyn Outlet>> {
+    refuse("Kafka", "kafka.brokers")
+}
+
+#[cfg(not(feature = "scaled"))]
+pub(crate) fn join_consumer_group(
+    _: &str,
+    _: &str,
+    _: Vec<String>,
+) -> anyhow::Result<Box<dyn Inlet>> {
+    Err(MissingSupport { service: "Kafka", setting: None }.into())
+}
+
+#[cfg(not(feature = "scaled"))]
+pub(super) fn open_bucket(_: &TurnLogSection) -> anyhow::Result<Arc<dyn Blobs>> {
+    refuse("S3", "turn_log.bucket")
 }

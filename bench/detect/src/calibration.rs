@@ -1,4 +1,4 @@
-//! Do confidences mean what they say? On our own rows, each judged by a model that has not seen it.
+//! Calibration of confidences on our own rows, each judged by a model that has not seen it.
 
 use fit::metrics::{binary_metrics, calibration_error};
 use fit::train::{Example, Hyperparameters, fit_calibrated};

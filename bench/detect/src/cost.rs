@@ -1,4 +1,4 @@
-//! What one message costs: every detector and the embedding, on one core.
+//! Cost of one message: every detector and the embedding, on one core.
 
 #![expect(clippy::disallowed_methods, reason = "this measures time")]
 
@@ -33,7 +33,7 @@ pub(crate) fn measure(bench: &Bench) -> anyhow::Result<()> {
             anyhow::Ok([asked, answered, text(row, "user", MESSAGE)?])
         })
         .collect::<anyhow::Result<Vec<[String; 3]>>>()?;
-    // Real messages are short; these are as long as the bar allows.
+    // Real messages are shorter; these are as long as the target allows.
     let long: Vec<[String; 3]> = rows
         .chunks_exact(20)
         .map(|part| {
@@ -58,7 +58,7 @@ pub(crate) fn measure(bench: &Bench) -> anyhow::Result<()> {
 
 type Timed = fn(&[[String; 3]]) -> Vec<f64>;
 
-/// The best round's median and 99th percentile.
+/// Median and 99th percentile of the best round.
 fn line(name: &str, rows: &[[String; 3]], timed: Timed, bar: Option<f64>) {
     let mut best = (f64::MAX, f64::MAX);
     for _ in 0..ROUNDS {

@@ -1,4 +1,4 @@
-//! Do two messages ask the same? And do vectors keep the order of meaning?
+//! Detection of repeated questions, and the correlation of vectors with human similarity scores.
 
 use anyhow::Context;
 use fit::metrics::{auc, auc_half_interval, binary_metrics, spearman_correlation};

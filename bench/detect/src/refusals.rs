@@ -1,4 +1,4 @@
-//! Does the answer decline? Each model of XSTest judged by a detector that never saw that model.
+//! Refusal detection on XSTest; the completions of each model are judged by a detector trained without it.
 
 use std::path::Path;
 
@@ -56,7 +56,7 @@ fn without(all: &[RefusalRow], model: &str) -> Vec<(f64, bool)> {
         .collect()
 }
 
-/// Answers written for this benchmark that look like refusals and are none.
+/// Answers written for this benchmark that look like refusals but are not.
 fn harmless(bench: &Bench) -> anyhow::Result<()> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("harmless.jsonl");
     let rows: Vec<Value> = fit::pairs::read_jsonl(&path)?;

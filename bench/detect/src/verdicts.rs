@@ -1,10 +1,10 @@
-//! Is the user dissatisfied? On sets that nothing was trained on (but eurtad is easy by design).
+//! Dissatisfaction detection on sets that were not trained on (eurtad is easy by design).
 
 use fit::metrics::{auc, auc_half_interval, binary_metrics};
 
 use crate::rows::{Bench, held, is_true, of_set, ranked, said};
 
-/// Sets, and the AUC that is asked for.
+/// Sets and their target AUC.
 const SETS: [(&str, Option<f64>); 5] = [
     ("uss-sgd", Some(0.80)),
     ("uss-redial", Some(0.75)),
@@ -43,7 +43,7 @@ pub(crate) fn measure(bench: &Bench) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// How much the model finds when it may raise as many alarms as the seed's rules.
+/// Recall of the model at the false positive rate of the reference rules.
 fn same_alarms(seed: &[serde_json::Value], model: &[serde_json::Value], set: &str) {
     let alarms = |rows: &[&serde_json::Value]| rows.iter().filter(|r| is_true(r, "pred")).count();
     let (seed, model) = (of_set(seed, set), of_set(model, set));

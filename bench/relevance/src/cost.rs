@@ -1,4 +1,4 @@
-//! What one call costs: use detection of fifty items, and reranking with a million entities known.
+//! Cost of one call: usage detection of fifty items, and reranking with a million known entities.
 
 use std::time::{Duration, Instant};
 
@@ -11,20 +11,20 @@ use crate::memory::Memory;
 
 const ROUNDS: usize = 5;
 const CALLS: usize = 200;
-/// Of inputs that were made to be slow.
+/// For adversarial inputs.
 const HOSTILE_CALLS: usize = 10;
 const ENTITIES: u64 = 1_000_000;
 const ITEMS: usize = 50;
 
-/// Which time the budget is for.
+/// Percentile that the budget applies to.
 #[derive(Clone, Copy)]
 enum Judged {
     Middle,
     Slow,
 }
 
-/// Times `call` and prints the middle and the slowest hundredth of the quietest of five rounds: on a
-/// shared machine the others tell about the neighbours.
+/// Measures `call` and prints median and 99th percentile of the quietest of five rounds. On a shared
+/// machine the other rounds measure the neighbours.
 fn row(what: &str, judged: Judged, budget_us: f64, call: impl FnMut()) {
     row_of(CALLS, what, judged, budget_us, call);
 }
@@ -115,8 +115,7 @@ pub(crate) fn measure() {
     println!();
 }
 
-/// Names and answers that begin alike everywhere: the time may grow with their length and not with the
-/// product of the two.
+/// Names and answers with common prefixes: the time must grow with their length, not with the product.
 fn hostile() {
     let rule = UsageRule::default();
     let contents = "a b ".repeat(150);
@@ -146,7 +145,7 @@ fn hostile() {
     }
 }
 
-/// Words as they come, with the frequencies of a language; or lines of made-up code.
+/// Words with natural frequencies, or lines of generated code.
 fn text(length: usize, code: bool, random: &mut StdRng) -> String {
     const SYLLABLES: [&str; 16] = [
         "bal", "der", "fol", "gu", "hal", "in", "ko", "lem", "mi", "no", "per", "ra", "sti", "tu",

@@ -1,4 +1,4 @@
-//! What was learnt, kept in maps: stands in for the store.
+//! Learned state in maps, in place of the store.
 
 use learn::{
     Examination, ItemCounts, ItemEvidence, ItemStanding, ItemTally, RankBand, RankTotals,
@@ -14,7 +14,7 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// One session is one query, so nothing stood for it before.
+    /// One session is one query, so there is no earlier state.
     pub(crate) fn tell(&mut self, cluster: u64, document: u64, rank: u32, used: bool) {
         let signal = if used { RelevanceSignal::Used } else { RelevanceSignal::Ignored };
         let (_, delta) = ItemStanding::default().after(signal);

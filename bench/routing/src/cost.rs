@@ -1,4 +1,4 @@
-//! What one call costs, on one core, against the budgets.
+//! Cost of one call on one core, against the budgets.
 
 #![expect(clippy::disallowed_methods, reason = "this measures time")]
 
@@ -15,7 +15,7 @@ const ROUNDS: usize = 7;
 const CALLS: usize = 2_000;
 const ARMS: [&str; 10] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
 
-/// A router with ten arms that has seen some turns, and more turns to come.
+/// A router with ten arms that has learned from some turns, and further turns.
 struct Warm {
     rule: RouterRule,
     state: RouterState,

@@ -1,4 +1,4 @@
-//! What each algorithm earns on average, over several seeds.
+//! Average reward of each algorithm over several seeds.
 
 use std::path::Path;
 
@@ -23,7 +23,7 @@ const ALGORITHMS: [(&str, Algorithm); 8] = [
     ("random", Algorithm::Random),
 ];
 
-/// File, what others reached there, and the bars by algorithm.
+/// File, published results, and the targets by algorithm.
 type Set = (&'static str, &'static str, &'static [(&'static str, f64)]);
 
 const SETS: [Set; 3] = [
@@ -81,10 +81,10 @@ fn over_seeds(table: &Table, algorithm: Algorithm, floor: f64, seeds: u64) -> an
         ..RouterDefinition::from_arm_ids(&names)
     })?;
     let means: Vec<f64> = (0..seeds).map(|seed| run(table, &rule, seed)).collect();
-    Ok(Mean::of(&means))
+    Ok(Mean::compute(&means))
 }
 
-/// One pass over the rows in an order of its own.
+/// One pass over the rows in its own order.
 fn run(table: &Table, rule: &RouterRule, seed: u64) -> f64 {
     let mut random = StdRng::seed_from_u64(seed);
     let mut order: Vec<usize> = (0..table.rewards.len()).collect();

@@ -22,7 +22,7 @@ pub(crate) struct TestEngine {
 /// One over the store in this folder.
 pub(crate) async fn engine_in(folder: &Path) -> TestEngine {
     let store = Arc::new(Store::open(folder, Limits::default(), [7; 32]).unwrap());
-    let clock = Arc::new(TestClock::at(NOW));
+    let clock = Arc::new(TestClock::new(NOW));
     let engine = engine_over(Arc::clone(&store), Arc::clone(&clock)).await;
     TestEngine { engine, store, clock }
 }

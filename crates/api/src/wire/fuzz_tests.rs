@@ -13,7 +13,7 @@ use crate::body::{decode_fields, parse_json_bytes};
 /// Decodes the rows and mutations of them.
 fn check<T: DeserializeOwned>(rows: &[&str]) {
     let mut accepted = 0;
-    testkit::mangled(rows, 2000, |bytes| {
+    testkit::fuzz_rows(rows, 2000, |bytes| {
         match parse_json_bytes(bytes).and_then(decode_fields::<T>) {
             Ok(_) => accepted += 1,
             Err(problem) => {

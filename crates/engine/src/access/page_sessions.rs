@@ -158,7 +158,7 @@ mod tests {
     }
 
     async fn engine(store: Store, now: Timestamp) -> Engine {
-        engine_over(Arc::new(store), Arc::new(TestClock::at(now))).await
+        engine_over(Arc::new(store), Arc::new(TestClock::new(now))).await
     }
 
     #[tokio::test]

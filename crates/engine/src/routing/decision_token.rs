@@ -127,7 +127,7 @@ mod tests {
             Ticket { router: 1, arm: 2, propensity: 0.5, shadow: None, codes: vec![1, -1] };
         let sealed = ticket.seal(&seal, &scope);
         let mut opened = 0;
-        testkit::mangled(&[&sealed, "d1", "0100"], 3000, |bytes| {
+        testkit::fuzz_rows(&[&sealed, "d1", "0100"], 3000, |bytes| {
             // As a client might send it.
             if let Ok(id) = DecisionId::new(String::from_utf8_lossy(bytes).into_owned()) {
                 let found = Ticket::open(&seal, &scope, &id);

@@ -18,7 +18,7 @@ async fn open(store: Arc<Store>) -> Arc<Engine> {
     static STARTS: AtomicU64 = AtomicU64::new(0);
     let mut seed = [0; 32];
     seed[..8].copy_from_slice(&STARTS.fetch_add(1, Ordering::Relaxed).to_be_bytes());
-    let clock = Arc::new(TestClock::at(START));
+    let clock = Arc::new(TestClock::new(START));
     let (detectors, embedder) = (Detectors::default(), Embedder::default());
     Arc::new(Engine::open(store, clock, seed, detectors, embedder).await.unwrap())
 }

@@ -52,7 +52,7 @@ mod tests {
 
     /// An engine that has just started. Every start makes other ids.
     async fn start(store: &Arc<Store>, number: u8) -> Engine {
-        let clock = Arc::new(TestClock::at(Timestamp::from_micros(1_800_000_000_000_000)));
+        let clock = Arc::new(TestClock::new(Timestamp::from_micros(1_800_000_000_000_000)));
         let (detectors, embedder) = (Detectors::default(), Embedder::default());
         let store = Arc::clone(store);
         Engine::open(store, clock, [number; 32], detectors, embedder).await.unwrap()

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use testkit::servers::{Redis, Running, or_skip};
+use testkit::servers::{Redis, ServerProcess, or_skip};
 
 use crate::contract::history::{START, asked, turns, user};
 use crate::meter::Stopwatch;
@@ -44,7 +44,7 @@ async fn raw<T: redis::FromRedisValue>(url: &str, command: &[&str]) -> T {
     cmd.arg(&command[1..]).query_async(&mut connection).await.unwrap()
 }
 
-fn own() -> Option<Running<Redis>> {
+fn own() -> Option<ServerProcess<Redis>> {
     or_skip(Redis::start())
 }
 

@@ -35,7 +35,7 @@ impl World {
     pub(super) async fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path(), Limits::default(), [7; 32]).unwrap();
-        let (store, clock): (Arc<Store>, _) = (Arc::new(store), Arc::new(TestClock::at(START)));
+        let (store, clock): (Arc<Store>, _) = (Arc::new(store), Arc::new(TestClock::new(START)));
         let (detectors, embedder) = (Detectors::default(), Embedder::default());
         let time = Arc::clone(&clock);
         let engine = Engine::open(store, time, [5; 32], detectors, embedder).await.unwrap();

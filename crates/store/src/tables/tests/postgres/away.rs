@@ -4,7 +4,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use model::{Change, Scope, Vector};
-use testkit::Cutter;
+use testkit::FaultProxy;
 use testkit::servers::Database;
 
 use super::{Fresh, write_one};
@@ -28,7 +28,7 @@ fn answered(turn: &str) -> [Scene; 3] {
 }
 
 /// A node that goes by this way.
-fn node_by(cutter: &Cutter, place: &Fresh) -> Store {
+fn node_by(cutter: &FaultProxy, place: &Fresh) -> Store {
     Store::connect(place.folder.path(), cutter.url(), Limits::default(), [7; 32]).unwrap()
 }
 
@@ -91,13 +91,13 @@ async fn a_node_that_loses_its_database_while_it_reads_the_index_reads_it_again(
     play(&other, answered("t1")).await;
     until_found(&other, 1).await;
     let let_go = lock_vectors(&place.database);
-    let (cutter, home) = (Cutter::before(place.database.url()).unwrap(), place.another_node());
+    let (cutter, home) = (FaultProxy::start(place.database.url()).unwrap(), place.another_node());
     let node = node_by(&cutter, &home);
     until_it_waits(&place.database).await;
-    cutter.shut();
+    cutter.cut_all();
     let_go();
     play(&other, answered("t2")).await;
-    cutter.open();
+    cutter.accept_connections();
     until_found(&node, 2).await;
 }
 
@@ -107,12 +107,12 @@ async fn what_another_node_writes_while_the_database_is_away_for_this_one_is_fou
     let Some(place) = Fresh::new() else { return };
     let other = place.open();
     play(&other, answered("t1")).await;
-    let (cutter, home) = (Cutter::before(place.database.url()).unwrap(), place.another_node());
+    let (cutter, home) = (FaultProxy::start(place.database.url()).unwrap(), place.another_node());
     let node = node_by(&cutter, &home);
     until_found(&node, 1).await;
-    cutter.shut();
+    cutter.cut_all();
     play(&other, answered("t2")).await;
-    cutter.open();
+    cutter.accept_connections();
     until_found(&node, 2).await;
 }
 
@@ -120,14 +120,14 @@ async fn what_another_node_writes_while_the_database_is_away_for_this_one_is_fou
 #[tokio::test]
 async fn a_node_is_ready_again_when_its_database_is_back() {
     let Some(place) = Fresh::new() else { return };
-    let cutter = Cutter::before(place.database.url()).unwrap();
+    let cutter = FaultProxy::start(place.database.url()).unwrap();
     let node = node_by(&cutter, &place);
     assert!(node.is_ready().await.unwrap());
-    cutter.shut();
+    cutter.cut_all();
     assert!(!node.is_ready().await.unwrap(), "nobody has tried to write");
     assert!(write_one(&node, "a").await.is_err());
     assert!(!node.is_ready().await.unwrap(), "somebody has");
-    cutter.open();
+    cutter.accept_connections();
     let begin = Stopwatch::start();
     while !node.is_ready().await.unwrap() {
         assert!(begin.elapsed() < PATIENCE, "it is not ready");

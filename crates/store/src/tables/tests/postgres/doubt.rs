@@ -1,15 +1,15 @@
 //! Commits of which it was not heard whether they came to pass.
 
 use model::{Outcome, Position, Scope};
-use testkit::{Cutter, Fate};
+use testkit::{CommitFate, FaultProxy};
 
 use super::{Fresh, write_one};
 use crate::StoreError;
 use crate::tables::{Limits, Store};
 
 /// A way to the database that can be cut, and a store that goes by it.
-fn open(place: &Fresh) -> (Cutter, Store) {
-    let cutter = Cutter::before(place.database.url()).unwrap();
+fn open(place: &Fresh) -> (FaultProxy, Store) {
+    let cutter = FaultProxy::start(place.database.url()).unwrap();
     let store =
         Store::connect(place.folder.path(), cutter.url(), Limits::default(), [7; 32]).unwrap();
     (cutter, store)
@@ -22,33 +22,33 @@ async fn a_commit_that_did_not_happen_does_not_move_the_head() {
     let (cutter, store) = open(&place);
     let stored = |position| [Outcome::Stored(Position(position))];
     assert_eq!(write_one(&store, "a").await.unwrap(), stored(1));
-    cutter.arm(Fate::Lost);
+    cutter.cut_next_commit(CommitFate::Lost);
     let refused = write_one(&store, "b").await;
     assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
-    assert_eq!((cutter.cuts(), store.head()), (1, Position(1)));
+    assert_eq!((cutter.count_cuts(), store.head()), (1, Position(1)));
     // And nobody is there who could be asked.
-    cutter.arm(Fate::Lost);
-    cutter.close();
+    cutter.cut_next_commit(CommitFate::Lost);
+    cutter.refuse_connections();
     let unknown = write_one(&store, "b").await;
     assert!(matches!(unknown, Err(StoreError::InDoubt(_))), "{unknown:?}");
-    assert_eq!((cutter.cuts(), store.head()), (2, Position(1)));
-    cutter.open();
+    assert_eq!((cutter.count_cuts(), store.head()), (2, Position(1)));
+    cutter.accept_connections();
     assert_eq!(write_one(&store, "b").await.unwrap(), stored(2));
 }
 
 /// Nothing in the log says whether it is on the list, so it is put there again.
 #[tokio::test]
 async fn who_sends_what_cannot_be_stored_is_told_only_when_it_is_set_aside() {
-    for fate in [Fate::Lost, Fate::Done] {
+    for fate in [CommitFate::Lost, CommitFate::Done] {
         let Some(place) = Fresh::new() else { return };
         let (cutter, store) = open(&place);
         let poison = "ALTER TABLE events ADD CONSTRAINT wholesome CHECK (id <> 'poison')";
         place.database.run(poison).unwrap();
         // The group is tried first without.
-        cutter.arm_behind("SAVEPOINT part", fate);
+        cutter.cut_commit_after("SAVEPOINT part", fate);
         let refused = write_one(&store, "poison").await;
         assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{fate:?}: {refused:?}");
-        assert_eq!(cutter.cuts(), 1, "{fate:?}");
+        assert_eq!(cutter.count_cuts(), 1, "{fate:?}");
         assert_eq!(write_one(&store, "poison").await.unwrap(), [Outcome::SetAside], "{fate:?}");
         let letters = store.dead_letters(&Scope::default(), 0, 10).await.unwrap();
         assert_eq!(letters.len(), 1, "{fate:?}");
