@@ -12,9 +12,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
+use connectors::QueryHistory;
 use engine::{Engine, RetryRule};
 use model::{Clock, Timestamp};
-use store::{Limits, QueryHistory, SqlLog, Store};
+use store::{Limits, SqlLog, Store};
 
 use crate::config::{Config, HistorySection, StoreSection};
 

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
+use connectors::{EventSource, ReceivedMessage};
 use engine::{Consumed, Engine};
 use serde_json::Value;
-use store::{Arrived, Inlet};
 use tokio::sync::watch;
 
 use super::Common;
@@ -81,12 +81,12 @@ fn told_to_stop(runtime: &tokio::runtime::Runtime) -> anyhow::Result<Stop> {
     Ok(stop)
 }
 
-fn print(mut inlet: Box<dyn Inlet>, stop: &Stop) -> anyhow::Result<()> {
+fn print(mut inlet: Box<dyn EventSource>, stop: &Stop) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     while !*stop.borrow() {
         let messages = inlet.take(STRETCH, WAIT)?;
         for message in &messages {
-            let Arrived { topic, partition, offset, value, .. } = message;
+            let ReceivedMessage { topic, partition, offset, value, .. } = message;
             let value = match value.as_deref() {
                 Some(value) => serde_json::from_slice::<Value>(value),
                 None => Ok(tombstone(message)),
@@ -104,12 +104,12 @@ fn print(mut inlet: Box<dyn Inlet>, stop: &Stop) -> anyhow::Result<()> {
 }
 
 /// What was erased, in a form that no event has.
-fn tombstone(message: &Arrived) -> Value {
+fn tombstone(message: &ReceivedMessage) -> Value {
     let headers = message.headers.iter().cloned().map(|(name, value)| (name, Value::String(value)));
     serde_json::json!({"erased": headers.collect::<serde_json::Map<_, _>>()})
 }
 
-async fn store(inlet: Box<dyn Inlet>, config: &Config, mut stop: Stop) -> anyhow::Result<()> {
+async fn store(inlet: Box<dyn EventSource>, config: &Config, mut stop: Stop) -> anyhow::Result<()> {
     let opened = wiring::open(config).await;
     let opened = opened.context("this command needs the data folder to itself; stop its server")?;
     let engine = &opened.engine;
@@ -147,7 +147,7 @@ async fn store(inlet: Box<dyn Inlet>, config: &Config, mut stop: Stop) -> anyhow
 /// Tries until the store takes them; `None` when it is time to stop before that.
 async fn store_until(
     engine: &Engine,
-    messages: &[Arrived],
+    messages: &[ReceivedMessage],
     copies: &engine::Copies,
     member: &mut Member,
     stop: &mut Stop,
@@ -181,12 +181,12 @@ fn add(total: &mut Consumed, more: Consumed) {
 
 /// The member of the group. Its calls wait, so they are made where one may.
 #[derive(Default)]
-struct Member(Option<Box<dyn Inlet>>);
+struct Member(Option<Box<dyn EventSource>>);
 
 impl Member {
     async fn with<T: Send + 'static>(
         self,
-        call: impl FnOnce(&mut dyn Inlet) -> T + Send + 'static,
+        call: impl FnOnce(&mut dyn EventSource) -> T + Send + 'static,
     ) -> anyhow::Result<(T, Self)> {
         let Self(Some(mut inlet)) = self else { anyhow::bail!("the group was left") };
         let called = tokio::task::spawn_blocking(move || {

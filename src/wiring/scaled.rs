@@ -4,8 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use connectors::{BlobStore, EventSink, EventSource, QueryHistory};
 use engine::RetryRule;
-use store::{Blobs, Inlet, Limits, Outlet, QueryHistory, SqlLog, Store};
+use store::{Limits, SqlLog, Store};
 
 use crate::config::{KafkaSection, TurnLogSection};
 
@@ -33,19 +34,19 @@ pub(super) async fn history(
     timeout: Duration,
     rule: &RetryRule,
 ) -> anyhow::Result<Arc<dyn QueryHistory>> {
-    let settings = store::redis::RedisSettings {
+    let settings = connectors::redis::RedisSettings {
         address: address.to_owned(),
         timeout,
         window: rule.window,
         most: rule.most,
     };
-    Ok(Arc::new(store::redis::RedisHistory::open(settings).await?))
+    Ok(Arc::new(connectors::redis::RedisHistory::open(settings).await?))
 }
 
 /// Kafka, to publish to.
 #[cfg(feature = "scaled")]
-pub(super) fn outlet(section: &KafkaSection) -> anyhow::Result<Arc<dyn Outlet>> {
-    let settings = store::kafka::KafkaSettings {
+pub(super) fn outlet(section: &KafkaSection) -> anyhow::Result<Arc<dyn EventSink>> {
+    let settings = connectors::kafka::KafkaSettings {
         brokers: section.brokers.clone(),
         prefix: section.prefix.clone(),
         create_topics: section.create_topics,
@@ -53,7 +54,7 @@ pub(super) fn outlet(section: &KafkaSection) -> anyhow::Result<Arc<dyn Outlet>> 
         replication: section.replication,
     };
     let topics = engine::Topic::ALL.map(|(name, _)| name);
-    Ok(Arc::new(store::kafka::KafkaOutlet::new(settings, &topics)))
+    Ok(Arc::new(connectors::kafka::KafkaSink::new(settings, &topics)))
 }
 
 /// A member of a group of Kafka's, to take messages.
@@ -62,39 +63,43 @@ pub(crate) fn inlet(
     brokers: &str,
     group: &str,
     topics: Vec<String>,
-) -> anyhow::Result<Box<dyn Inlet>> {
-    let group = store::kafka::Group { brokers: brokers.to_owned(), name: group.to_owned(), topics };
-    Ok(Box::new(store::kafka::KafkaInlet::join(&group)?))
+) -> anyhow::Result<Box<dyn EventSource>> {
+    let group = connectors::kafka::ConsumerGroup {
+        brokers: brokers.to_owned(),
+        name: group.to_owned(),
+        topics,
+    };
+    Ok(Box::new(connectors::kafka::KafkaSource::join(&group)?))
 }
 
 #[cfg(not(feature = "scaled"))]
-pub(super) fn outlet(_: &KafkaSection) -> anyhow::Result<Arc<dyn Outlet>> {
+pub(super) fn outlet(_: &KafkaSection) -> anyhow::Result<Arc<dyn EventSink>> {
     anyhow::bail!(
         "this program was built without Kafka; build with `--features scaled`, or leave kafka.brokers empty"
     )
 }
 
 #[cfg(not(feature = "scaled"))]
-pub(crate) fn inlet(_: &str, _: &str, _: Vec<String>) -> anyhow::Result<Box<dyn Inlet>> {
+pub(crate) fn inlet(_: &str, _: &str, _: Vec<String>) -> anyhow::Result<Box<dyn EventSource>> {
     anyhow::bail!("this program was built without Kafka; build with `--features scaled`")
 }
 
 /// Documents in a bucket. Credentials come from a file, or from the environment as AWS names them.
 #[cfg(feature = "scaled")]
-pub(super) fn bucket(section: &TurnLogSection) -> anyhow::Result<Arc<dyn Blobs>> {
+pub(super) fn bucket(section: &TurnLogSection) -> anyhow::Result<Arc<dyn BlobStore>> {
     let options = crate::config::aws_options(&section.credentials_file)?;
-    let place = store::S3Place {
+    let place = connectors::S3Settings {
         bucket: section.bucket.clone(),
         prefix: section.prefix.clone(),
         endpoint: section.endpoint.clone(),
         region: section.region.clone(),
         options,
     };
-    Ok(Arc::new(store::S3Blobs::new(&place)?))
+    Ok(Arc::new(connectors::S3BlobStore::new(&place)?))
 }
 
 #[cfg(not(feature = "scaled"))]
-pub(super) fn bucket(_: &TurnLogSection) -> anyhow::Result<Arc<dyn Blobs>> {
+pub(super) fn bucket(_: &TurnLogSection) -> anyhow::Result<Arc<dyn BlobStore>> {
     anyhow::bail!(ABSENT)
 }
 

@@ -7,19 +7,19 @@ use std::sync::{Mutex, PoisonError};
 
 use model::{Scope, TurnId};
 
-use crate::error::StoreError;
-use crate::log::Task;
+use crate::error::ConnectorError;
+use crate::error::ConnectorFuture;
 
 /// Keeps documents somewhere.
-pub trait Blobs: Send + Sync {
+pub trait BlobStore: Send + Sync {
     /// Writes a turn's document, in place of the one before. Answers where it is.
-    fn put(&self, scope: &Scope, turn: &TurnId, document: String) -> Task<'_, String>;
+    fn put(&self, scope: &Scope, turn: &TurnId, document: String) -> ConnectorFuture<'_, String>;
 
     /// The document of a turn, if there is one.
-    fn get(&self, scope: &Scope, turn: &TurnId) -> Task<'_, Option<String>>;
+    fn get(&self, scope: &Scope, turn: &TurnId) -> ConnectorFuture<'_, Option<String>>;
 
     /// Takes the document of a turn away, if there is one.
-    fn delete(&self, scope: &Scope, turn: &TurnId) -> Task<'_, ()>;
+    fn delete(&self, scope: &Scope, turn: &TurnId) -> ConnectorFuture<'_, ()>;
 
     /// Which place this is; two with one name are the same place.
     fn name(&self) -> String;
@@ -27,11 +27,11 @@ pub trait Blobs: Send + Sync {
 
 /// Documents as files: `<folder>/<tenant>/<project>/<turn>.json`.
 #[derive(Clone, Debug)]
-pub struct FolderBlobs {
+pub struct FolderBlobStore {
     folder: PathBuf,
 }
 
-impl FolderBlobs {
+impl FolderBlobStore {
     /// Keeps documents under this folder, which is made when the first one comes.
     pub fn new(folder: &Path) -> std::io::Result<Self> {
         Ok(Self { folder: std::path::absolute(folder)? })
@@ -42,8 +42,8 @@ impl FolderBlobs {
     }
 }
 
-impl Blobs for FolderBlobs {
-    fn put(&self, scope: &Scope, turn: &TurnId, document: String) -> Task<'_, String> {
+impl BlobStore for FolderBlobStore {
+    fn put(&self, scope: &Scope, turn: &TurnId, document: String) -> ConnectorFuture<'_, String> {
         let path = self.path(scope, turn);
         blocking(move || {
             write_whole(&path, &document).map_err(|cause| failed(&path, cause))?;
@@ -51,7 +51,7 @@ impl Blobs for FolderBlobs {
         })
     }
 
-    fn get(&self, scope: &Scope, turn: &TurnId) -> Task<'_, Option<String>> {
+    fn get(&self, scope: &Scope, turn: &TurnId) -> ConnectorFuture<'_, Option<String>> {
         let path = self.path(scope, turn);
         blocking(move || match fs::read_to_string(&path) {
             Ok(document) => Ok(Some(document)),
@@ -60,7 +60,7 @@ impl Blobs for FolderBlobs {
         })
     }
 
-    fn delete(&self, scope: &Scope, turn: &TurnId) -> Task<'_, ()> {
+    fn delete(&self, scope: &Scope, turn: &TurnId) -> ConnectorFuture<'_, ()> {
         let path = self.path(scope, turn);
         blocking(move || match fs::remove_file(&path) {
             Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => Err(failed(&path, cause)),
@@ -74,16 +74,17 @@ impl Blobs for FolderBlobs {
 }
 
 fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
-) -> Task<'static, T> {
+    work: impl FnOnce() -> Result<T, ConnectorError> + Send + 'static,
+) -> ConnectorFuture<'static, T> {
     Box::pin(async {
         let joined = tokio::task::spawn_blocking(work).await;
-        joined.unwrap_or_else(|_| Err(StoreError::Unavailable("writing a file panicked".into())))
+        joined
+            .unwrap_or_else(|_| Err(ConnectorError::Unavailable("writing a file panicked".into())))
     })
 }
 
-fn failed(path: &Path, cause: std::io::Error) -> StoreError {
-    StoreError::Folder { folder: path.to_owned(), cause }
+fn failed(path: &Path, cause: std::io::Error) -> ConnectorError {
+    ConnectorError::File { path: path.to_owned(), cause }
 }
 
 /// One document is written at a time, whoever writes it: the mirror and an erasure may be at the same
@@ -152,8 +153,8 @@ mod tests {
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn two_may_write_the_same_document_at_once() {
         let folder = tempfile::tempdir().unwrap();
-        let one = FolderBlobs::new(folder.path()).unwrap();
-        let other = FolderBlobs::new(folder.path()).unwrap();
+        let one = FolderBlobStore::new(folder.path()).unwrap();
+        let other = FolderBlobStore::new(folder.path()).unwrap();
         let (scope, turn) = (Scope::default(), TurnId::new("t1").unwrap());
         for _ in 0..100 {
             let both = (one.put(&scope, &turn, "a".into()), other.put(&scope, &turn, "b".into()));
@@ -165,27 +166,27 @@ mod tests {
     #[tokio::test]
     async fn what_cannot_be_reached_is_not_taken_for_gone() {
         let folder = tempfile::tempdir().unwrap();
-        let blobs = FolderBlobs::new(folder.path()).unwrap();
+        let blobs = FolderBlobStore::new(folder.path()).unwrap();
         let (scope, turn) = (Scope::default(), TurnId::new("t1").unwrap());
         fs::create_dir_all(blobs.path(&scope, &turn)).unwrap();
-        assert!(matches!(blobs.get(&scope, &turn).await, Err(StoreError::Folder { .. })));
-        assert!(matches!(blobs.delete(&scope, &turn).await, Err(StoreError::Folder { .. })));
+        assert!(matches!(blobs.get(&scope, &turn).await, Err(ConnectorError::File { .. })));
+        assert!(matches!(blobs.delete(&scope, &turn).await, Err(ConnectorError::File { .. })));
         assert!(blobs.put(&scope, &turn, "a".into()).await.is_err());
     }
 
     #[test]
     fn a_place_is_known_by_its_folder_however_it_is_named() {
         let here = std::path::absolute("logs").unwrap();
-        let names =
-            [Path::new("logs"), here.as_path()].map(|path| FolderBlobs::new(path).unwrap().name());
+        let names = [Path::new("logs"), here.as_path()]
+            .map(|path| FolderBlobStore::new(path).unwrap().name());
         assert_eq!(names[0], names[1]);
-        assert_ne!(names[0], FolderBlobs::new(Path::new("other")).unwrap().name());
+        assert_ne!(names[0], FolderBlobStore::new(Path::new("other")).unwrap().name());
     }
 
     #[tokio::test]
     async fn a_document_is_replaced_as_a_whole() {
         let folder = tempfile::tempdir().unwrap();
-        let blobs = FolderBlobs::new(&folder.path().join("logs")).unwrap();
+        let blobs = FolderBlobStore::new(&folder.path().join("logs")).unwrap();
         let (scope, turn) = (Scope::default(), TurnId::new("t.1").unwrap());
         assert_eq!(blobs.get(&scope, &turn).await.unwrap(), None);
         blobs.put(&scope, &turn, "a long first document".into()).await.unwrap();

@@ -1,10 +1,10 @@
 //! The way out to other systems.
 
-use crate::log::Task;
+use crate::error::ConnectorFuture;
 
 /// A message for others.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outgoing {
+pub struct OutgoingMessage {
     /// Where it goes.
     pub topic: &'static str,
     /// Messages of one key on one topic stay in order.
@@ -17,7 +17,7 @@ pub struct Outgoing {
 
 /// A message that will never be taken, whenever it is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refused {
+pub struct RejectedMessage {
     /// Its place among those that were sent together.
     pub index: usize,
     /// Why.
@@ -25,11 +25,11 @@ pub struct Refused {
 }
 
 /// Where messages are handed over.
-pub trait Outlet: Send + Sync {
+pub trait EventSink: Send + Sync {
     /// What it is called: another place gets everything from the beginning.
     fn name(&self) -> String;
 
     /// Hands messages over in order, and returns when each of them is safe or refused. It waits as long
     /// as the other side is away; whoever drops it takes back what was not sent yet. One at a time.
-    fn publish(&self, messages: Vec<Outgoing>) -> Task<'_, Vec<Refused>>;
+    fn publish(&self, messages: Vec<OutgoingMessage>) -> ConnectorFuture<'_, Vec<RejectedMessage>>;
 }

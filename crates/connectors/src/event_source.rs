@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use crate::error::StoreError;
+use crate::error::ConnectorError;
 
 /// A message from others.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Arrived {
+pub struct ReceivedMessage {
     /// Where it was.
     pub topic: String,
     /// In which part of the topic.
@@ -21,7 +21,7 @@ pub struct Arrived {
     pub headers: Vec<(String, String)>,
 }
 
-impl Arrived {
+impl ReceivedMessage {
     /// A header's value.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
@@ -29,15 +29,16 @@ impl Arrived {
 }
 
 /// Where messages are taken from. Its calls wait, so they are not for those who must not.
-pub trait Inlet: Send {
+pub trait EventSource: Send {
     /// The next messages: at most so many, and none when none come for that long.
-    fn take(&mut self, most: usize, wait: Duration) -> Result<Vec<Arrived>, StoreError>;
+    fn take(&mut self, most: usize, wait: Duration)
+    -> Result<Vec<ReceivedMessage>, ConnectorError>;
 
     /// Says that messages were dealt with and all before them, so that nobody gets them again.
-    fn done(&mut self, messages: &[Arrived]) -> Result<(), StoreError>;
+    fn done(&mut self, messages: &[ReceivedMessage]) -> Result<(), ConnectorError>;
 
     /// Stays in the group without taking anything, while it takes long to deal with what was taken.
-    fn stay(&mut self) -> Result<(), StoreError>;
+    fn stay(&mut self) -> Result<(), ConnectorError>;
 
     /// Leaves the group, so that others go on at once.
     fn leave(&mut self);

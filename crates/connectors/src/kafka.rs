@@ -5,21 +5,21 @@
 
 mod context;
 mod topics;
-mod producer;
-mod consumer;
+mod sink;
+mod source;
 #[cfg(test)]
 mod tests;
 
-pub use consumer::{Group, KafkaInlet};
-pub use producer::{KafkaOutlet, KafkaSettings};
+pub use sink::{KafkaSettings, KafkaSink};
+pub use source::{ConsumerGroup, KafkaSource};
 
 use rdkafka::error::KafkaError;
 
-use crate::error::StoreError;
+use crate::error::ConnectorError;
 
 /// The largest message. An event of a request of the usual size fits.
 const LARGEST: u32 = 4 << 20;
 
-fn away(error: &KafkaError) -> StoreError {
-    StoreError::Unavailable(format!("Kafka: {error}"))
+fn away(error: &KafkaError) -> ConnectorError {
+    ConnectorError::Unavailable(format!("Kafka: {error}"))
 }

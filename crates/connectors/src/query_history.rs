@@ -1,24 +1,30 @@
 //! The latest questions of each user: what a new one is compared with to see a retry.
 
+#[cfg(test)]
+pub(crate) mod contract;
+mod in_process;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use model::{ConversationId, Event, Scope, Timestamp, TurnId, UserId, Vector};
 
-use crate::log::Task;
+use crate::error::ConnectorFuture;
+
+pub use in_process::InProcessHistory;
 
 /// Who asks: the user, or whoever is in the conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Asker {
+pub enum HistoryKey {
     /// Somebody with a name.
     User(Scope, UserId),
     /// Whoever it is.
     Conversation(Scope, ConversationId),
 }
 
-impl Asker {
+impl HistoryKey {
     /// Of an event, if it says.
-    pub fn of(event: &Event) -> Option<Self> {
+    pub fn from_event(event: &Event) -> Option<Self> {
         let scope = event.scope.clone();
         match (&event.user, &event.conversation) {
             (Some(user), _) => Some(Self::User(scope, user.clone())),
@@ -30,7 +36,7 @@ impl Asker {
 
 /// A question that was asked.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Asked {
+pub struct RecentQuestion {
     /// The turn that asked it.
     pub turn: TurnId,
     /// Its words.
@@ -54,17 +60,21 @@ pub struct HistoryHealth {
 /// still in the log.
 pub trait QueryHistory: Send + Sync {
     /// The latest questions inside the window before a moment with their ages, the newest first.
-    fn recent(&self, asker: &Asker, at: Timestamp) -> Task<'_, Vec<(Asked, Duration)>>;
+    fn recent(
+        &self,
+        asker: &HistoryKey,
+        at: Timestamp,
+    ) -> ConnectorFuture<'_, Vec<(RecentQuestion, Duration)>>;
 
     /// Remembers a question, and forgets those beyond the most that are kept.
-    fn add(&self, asker: &Asker, asked: &Asked) -> Task<'_, ()>;
+    fn add(&self, asker: &HistoryKey, asked: &RecentQuestion) -> ConnectorFuture<'_, ()>;
 
     /// Forgets one question that was added: it was not stored after all, or had been before.
-    fn take_back(&self, asker: &Asker, asked: &Asked) -> Task<'_, ()>;
+    fn take_back(&self, asker: &HistoryKey, asked: &RecentQuestion) -> ConnectorFuture<'_, ()>;
 
     /// Forgets what somebody asked, and says how much that was. A place that cannot do it now does it when
     /// it can.
-    fn forget(&self, asker: &Asker) -> Task<'_, usize>;
+    fn forget(&self, asker: &HistoryKey) -> ConnectorFuture<'_, usize>;
 
     /// Forgets everything, where nobody else adds to it; a place that is shared is left as it is.
     fn clear(&self) {}

@@ -13,9 +13,9 @@ use std::time::Duration;
 
 use model::Timestamp;
 
-use crate::error::StoreError;
-use crate::log::Task;
-use crate::read::history::{Asked, Asker, HistoryHealth, QueryHistory};
+use crate::error::ConnectorError;
+use crate::error::ConnectorFuture;
+use crate::query_history::{HistoryHealth, HistoryKey, QueryHistory, RecentQuestion};
 
 use link::Link;
 
@@ -46,18 +46,18 @@ pub struct RedisHistory {
 impl RedisHistory {
     /// Connects, or goes on trying in the background when Redis is away. Fails only for an address that is
     /// none.
-    pub async fn open(settings: RedisSettings) -> Result<Self, StoreError> {
+    pub async fn open(settings: RedisSettings) -> Result<Self, ConnectorError> {
         let RedisSettings { address, timeout, window, most } = settings;
         let link = Link::open(&address, timeout).await?;
         Ok(Self { link, prefix: key::PREFIX.to_owned(), window, most })
     }
 
-    fn key(&self, asker: &Asker) -> String {
+    fn key(&self, asker: &HistoryKey) -> String {
         key::of(&self.prefix, asker)
     }
 
     /// What is inside the window, in the order it came.
-    fn within(&self, entries: Vec<Vec<u8>>, at: Timestamp) -> Vec<(Asked, Duration)> {
+    fn within(&self, entries: Vec<Vec<u8>>, at: Timestamp) -> Vec<(RecentQuestion, Duration)> {
         let aged = |bytes: Vec<u8>| {
             let asked = entry::read(&bytes)?;
             let micros = at.as_micros().saturating_sub(asked.ts.as_micros());
@@ -70,7 +70,11 @@ impl RedisHistory {
 }
 
 impl QueryHistory for RedisHistory {
-    fn recent(&self, asker: &Asker, at: Timestamp) -> Task<'_, Vec<(Asked, Duration)>> {
+    fn recent(
+        &self,
+        asker: &HistoryKey,
+        at: Timestamp,
+    ) -> ConnectorFuture<'_, Vec<(RecentQuestion, Duration)>> {
         let mut read = redis::cmd("LRANGE");
         read.arg(self.key(asker)).arg(0).arg(-1);
         Box::pin(async move {
@@ -79,7 +83,7 @@ impl QueryHistory for RedisHistory {
         })
     }
 
-    fn add(&self, asker: &Asker, asked: &Asked) -> Task<'_, ()> {
+    fn add(&self, asker: &HistoryKey, asked: &RecentQuestion) -> ConnectorFuture<'_, ()> {
         let key = self.key(asker);
         let last = self.most.max(1) - 1;
         let millis = u64::try_from(self.window.as_millis()).unwrap_or(u64::MAX).max(1);
@@ -93,7 +97,7 @@ impl QueryHistory for RedisHistory {
         })
     }
 
-    fn take_back(&self, asker: &Asker, asked: &Asked) -> Task<'_, ()> {
+    fn take_back(&self, asker: &HistoryKey, asked: &RecentQuestion) -> ConnectorFuture<'_, ()> {
         let mut remove = redis::cmd("LREM");
         remove.arg(self.key(asker)).arg(1).arg(entry::write(asked));
         Box::pin(async move {
@@ -102,7 +106,7 @@ impl QueryHistory for RedisHistory {
         })
     }
 
-    fn forget(&self, asker: &Asker) -> Task<'_, usize> {
+    fn forget(&self, asker: &HistoryKey) -> ConnectorFuture<'_, usize> {
         let key = self.key(asker);
         let mut forget = redis::pipe();
         forget.atomic().cmd("LLEN").arg(&key).cmd("DEL").arg(&key).ignore();

@@ -10,9 +10,9 @@ use object_store::aws::{AmazonS3, AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::path::Path;
 use object_store::{BackoffConfig, ClientOptions, ObjectStoreExt, RetryConfig};
 
-use crate::blobs::{Blobs, place_of};
-use crate::error::StoreError;
-use crate::log::Task;
+use crate::blob_store::{BlobStore, place_of};
+use crate::error::ConnectorError;
+use crate::error::ConnectorFuture;
 
 /// Nobody waits long for one document: whoever wants it tries again.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -21,7 +21,7 @@ const TRIES: usize = 2;
 
 /// Where a bucket is and how to get in.
 #[derive(Clone, Default)]
-pub struct S3Place {
+pub struct S3Settings {
     /// The bucket's name.
     pub bucket: String,
     /// What the names of all documents begin with; may be empty.
@@ -36,10 +36,10 @@ pub struct S3Place {
     pub options: Vec<(String, String)>,
 }
 
-impl fmt::Debug for S3Place {
+impl fmt::Debug for S3Settings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { bucket, prefix, endpoint, region, options } = self;
-        let mut shown = f.debug_struct("S3Place");
+        let mut shown = f.debug_struct("S3Settings");
         shown.field("bucket", bucket).field("prefix", prefix).field("endpoint", endpoint);
         let names: Vec<&str> = options.iter().map(|(name, _)| name.as_str()).collect();
         shown.field("region", region).field("options", &names).finish()
@@ -48,20 +48,21 @@ impl fmt::Debug for S3Place {
 
 /// Documents as objects in a bucket.
 #[derive(Clone)]
-pub struct S3Blobs {
+pub struct S3BlobStore {
     client: AmazonS3,
     bucket: String,
     prefix: String,
     endpoint: String,
 }
 
-impl S3Blobs {
+impl S3BlobStore {
     /// Keeps documents there. Nothing is asked of the server yet.
-    pub fn new(place: &S3Place) -> Result<Self, StoreError> {
+    pub fn new(place: &S3Settings) -> Result<Self, ConnectorError> {
         // Whoever was first has chosen for all; if that was somebody else, theirs is used.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let S3Place { bucket, prefix, endpoint, region, options } = place;
-        let unusable = |why: String| StoreError::Unavailable(format!("S3 cannot be used: {why}"));
+        let S3Settings { bucket, prefix, endpoint, region, options } = place;
+        let unusable =
+            |why: String| ConnectorError::Unavailable(format!("S3 cannot be used: {why}"));
         if bucket.is_empty() {
             return Err(unusable("no bucket is named".into()));
         }
@@ -113,13 +114,13 @@ impl S3Blobs {
         Path::from_iter(prefix.chain(place.split('/')))
     }
 
-    fn failed(&self, error: &object_store::Error) -> StoreError {
-        StoreError::Unavailable(refusal::in_words(&self.name(), error))
+    fn failed(&self, error: &object_store::Error) -> ConnectorError {
+        ConnectorError::Unavailable(refusal::in_words(&self.name(), error))
     }
 }
 
-impl Blobs for S3Blobs {
-    fn put(&self, scope: &Scope, turn: &TurnId, document: String) -> Task<'_, String> {
+impl BlobStore for S3BlobStore {
+    fn put(&self, scope: &Scope, turn: &TurnId, document: String) -> ConnectorFuture<'_, String> {
         let key = self.key(scope, turn);
         Box::pin(async move {
             let put = self.client.put(&key, document.into_bytes().into()).await;
@@ -128,7 +129,7 @@ impl Blobs for S3Blobs {
         })
     }
 
-    fn get(&self, scope: &Scope, turn: &TurnId) -> Task<'_, Option<String>> {
+    fn get(&self, scope: &Scope, turn: &TurnId) -> ConnectorFuture<'_, Option<String>> {
         let key = self.key(scope, turn);
         Box::pin(async move {
             let found = match self.client.get(&key).await {
@@ -137,11 +138,11 @@ impl Blobs for S3Blobs {
                 Err(error) => return Err(self.failed(&error)),
             };
             let text = String::from_utf8(found.into());
-            text.map(Some).map_err(|_| StoreError::Corrupt(format!("{key} in S3 is not text")))
+            text.map(Some).map_err(|_| ConnectorError::Corrupt(format!("{key} in S3 is not text")))
         })
     }
 
-    fn delete(&self, scope: &Scope, turn: &TurnId) -> Task<'_, ()> {
+    fn delete(&self, scope: &Scope, turn: &TurnId) -> ConnectorFuture<'_, ()> {
         let key = self.key(scope, turn);
         Box::pin(async move {
             match self.client.delete(&key).await {

@@ -3,11 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
+use connectors::QueryHistory;
 use ingest::{Fingerprint, SealKey};
 use model::{Clock, Position};
 use outbound::RemoteWriter;
 use report::Seal;
-use store::{LogStats, QueryHistory, Rebuild, Store};
+use store::{LogStats, Rebuild, Store};
 use tokio::sync::watch;
 
 use crate::attention::Attention;

@@ -3,8 +3,9 @@
 use std::error::Error as _;
 use std::time::Duration;
 
+use connectors::HistoryKey;
 use model::{ANONYMOUS, Body, Change, Event, Mac, Rule, Scope, UserId, Write};
-use store::{Asker, ErasedCounts};
+use store::ErasedCounts;
 
 use crate::engine::Engine;
 use crate::error::FlowError;
@@ -51,7 +52,7 @@ impl Engine {
         self.commit_one(write).await?;
         self.patterns.clear();
         self.drafts.clear();
-        let asker = Asker::User(scope.clone(), user.clone());
+        let asker = HistoryKey::User(scope.clone(), user.clone());
         if self.history.place().forget(&asker).await.is_err() {
             tracing::warn!(
                 "the history of questions is away; what the erased user asked lately goes from it when it \
@@ -118,8 +119,9 @@ pub(crate) fn is_erasure(event: &Event) -> bool {
 mod tests {
     use std::sync::Arc;
 
+    use connectors::{BlobStore, ConnectorError, ConnectorFuture};
     use model::{ConversationId, Kind, Position, Source, Tenant, TurnId, Type, Window};
-    use store::{Blobs, QualityQuery, StoreError, Task};
+    use store::QualityQuery;
 
     use super::*;
     use crate::patterns::{FailureReport, PatternMiddles};
@@ -204,17 +206,17 @@ mod tests {
     /// A place in which nothing can be done.
     struct Away;
 
-    impl Blobs for Away {
-        fn put(&self, _: &Scope, _: &TurnId, _: String) -> Task<'_, String> {
-            Box::pin(async { Err(StoreError::Unavailable("no way".into())) })
+    impl BlobStore for Away {
+        fn put(&self, _: &Scope, _: &TurnId, _: String) -> ConnectorFuture<'_, String> {
+            Box::pin(async { Err(ConnectorError::Unavailable("no way".into())) })
         }
 
-        fn get(&self, _: &Scope, _: &TurnId) -> Task<'_, Option<String>> {
-            Box::pin(async { Err(StoreError::Unavailable("no way".into())) })
+        fn get(&self, _: &Scope, _: &TurnId) -> ConnectorFuture<'_, Option<String>> {
+            Box::pin(async { Err(ConnectorError::Unavailable("no way".into())) })
         }
 
-        fn delete(&self, _: &Scope, _: &TurnId) -> Task<'_, ()> {
-            Box::pin(async { Err(StoreError::Unavailable("no way".into())) })
+        fn delete(&self, _: &Scope, _: &TurnId) -> ConnectorFuture<'_, ()> {
+            Box::pin(async { Err(ConnectorError::Unavailable("no way".into())) })
         }
 
         fn name(&self) -> String {

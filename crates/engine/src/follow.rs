@@ -268,8 +268,8 @@ async fn look_at_keys(engine: Arc<Engine>, mut stop: Stop) {
 
 #[cfg(test)]
 mod tests {
+    use connectors::HistoryKey;
     use model::{Kind, Opening, Role, Rule, Source, TurnHalf, TurnId, Type, UserId};
-    use store::Asker;
 
     use super::*;
     use crate::keys::NewKey;
@@ -300,7 +300,7 @@ mod tests {
         engine.store_rule(&Scope::default(), ann, &Rule::HistoryForgotten).await.unwrap();
         engine.catch_up(&mut Position(0), &ToLearn::default()).await.unwrap();
         for (user, expected) in [("ann", "t3"), ("bob", "t2")] {
-            let asker = Asker::of(&question("x", user, 0)).unwrap();
+            let asker = HistoryKey::from_event(&question("x", user, 0)).unwrap();
             let recent = engine.history.recent(&asker, NOW.plus_secs(2)).await;
             let turns: Vec<String> =
                 recent.into_iter().map(|(asked, _)| asked.turn.to_string()).collect();

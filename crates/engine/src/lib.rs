@@ -82,6 +82,7 @@ mod test_engine;
 
 pub use calibration::{CalibrationReport, ReliabilityBin};
 pub use comments::CommentView;
+pub use connectors::{HistoryHealth, ReceivedMessage};
 pub use consume::Consumed;
 pub use demo_mark::{DEMO_TENANT, DemoState, demo_scope};
 pub use detect::{
@@ -133,12 +134,11 @@ pub use scan::{
 };
 pub use score::{ScoreError, Task, score_line};
 pub use store::{
-    AnsweredBy, Arrived, ConversationTally, DeadLetter, ErasedCounts, EventPage, Extreme,
-    Histogram, HistoryHealth, KindFilter, ListMark, ListPage, ListQuery, ListedConversation,
-    LogStats, QualityBucket, QualityQuery, QualityUsers, ReactionCounts, ReactionFilter,
-    ReactionSearch, Rebuilt, SECONDS, Snapshot, Standing, Stopwatch, StoredAlert, StoredDecision,
-    StoredEvent, StoredExchange, StoredKey, StoredMove, StoredReaction, StoredTally, StoredTurn,
-    TurnMark,
+    AnsweredBy, ConversationTally, DeadLetter, ErasedCounts, EventPage, Extreme, Histogram,
+    KindFilter, ListMark, ListPage, ListQuery, ListedConversation, LogStats, QualityBucket,
+    QualityQuery, QualityUsers, ReactionCounts, ReactionFilter, ReactionSearch, Rebuilt, SECONDS,
+    Snapshot, Standing, Stopwatch, StoredAlert, StoredDecision, StoredEvent, StoredExchange,
+    StoredKey, StoredMove, StoredReaction, StoredTally, StoredTurn, TurnMark,
 };
 pub use strategies::{FoundStrategy, Strategies, StrategySearch};
 pub use suggestions::KeptSuggestion;

@@ -8,42 +8,42 @@ use super::statement::Statement;
 use super::transaction::Transaction;
 
 /// A connection to one of the databases.
-pub(crate) enum Connection {
+pub enum Connection {
     Sqlite(rusqlite::Connection),
-    #[cfg(feature = "scaled")]
+    #[cfg(feature = "postgres")]
     Postgres(Box<super::postgres::Session>),
 }
 
 impl Connection {
     /// A statement that is run again and again: it is planned once.
-    pub(crate) fn prepare_cached(&self, sql: &str) -> Result<Statement<'_>> {
+    pub fn prepare_cached(&self, sql: &str) -> Result<Statement<'_>> {
         match self {
             Self::Sqlite(connection) => {
-                #[cfg(test)]
-                super::seen::note(sql);
+                #[cfg(feature = "statement_log")]
+                super::statement_log::record_statement(sql);
                 Ok(Statement::Cached(connection.prepare_cached(sql)?))
             }
-            #[cfg(feature = "scaled")]
+            #[cfg(feature = "postgres")]
             Self::Postgres(session) => Ok(Statement::Postgres(session.prepare(sql)?)),
         }
     }
 
     /// A statement that is made up for one question.
-    pub(crate) fn prepare(&self, sql: &str) -> Result<Statement<'_>> {
+    pub fn prepare(&self, sql: &str) -> Result<Statement<'_>> {
         match self {
             Self::Sqlite(connection) => Ok(Statement::Once(connection.prepare(sql)?)),
-            #[cfg(feature = "scaled")]
+            #[cfg(feature = "postgres")]
             Self::Postgres(session) => Ok(Statement::Postgres(session.prepare_once(sql)?)),
         }
     }
 
     /// Runs a statement once.
-    pub(crate) fn execute(&self, sql: &str, params: impl Params) -> Result<usize> {
+    pub fn execute(&self, sql: &str, params: impl Params) -> Result<usize> {
         self.prepare(sql)?.execute(params)
     }
 
     /// The first row of a statement that is run once.
-    pub(crate) fn query_row<T>(
+    pub fn query_row<T>(
         &self,
         sql: &str,
         params: impl Params,
@@ -53,17 +53,17 @@ impl Connection {
     }
 
     /// Runs statements that take and give nothing.
-    pub(crate) fn execute_batch(&self, sql: &str) -> Result<()> {
+    pub fn execute_batch(&self, sql: &str) -> Result<()> {
         match self {
             Self::Sqlite(connection) => Ok(connection.execute_batch(sql)?),
-            #[cfg(feature = "scaled")]
+            #[cfg(feature = "postgres")]
             Self::Postgres(session) => session.batch(sql),
         }
     }
 
     /// Runs statements that are written for this database.
-    #[cfg(feature = "scaled")]
-    pub(crate) fn raw_batch(&self, sql: &str) -> Result<()> {
+    #[cfg(feature = "postgres")]
+    pub fn raw_batch(&self, sql: &str) -> Result<()> {
         match self {
             Self::Sqlite(connection) => Ok(connection.execute_batch(sql)?),
             Self::Postgres(session) => session.raw_batch(sql),
@@ -71,30 +71,30 @@ impl Connection {
     }
 
     /// Whether it was lost, and another one is needed.
-    pub(crate) fn is_lost(&self) -> bool {
+    pub fn is_lost(&self) -> bool {
         match self {
             Self::Sqlite(_) => false,
-            #[cfg(feature = "scaled")]
+            #[cfg(feature = "postgres")]
             Self::Postgres(session) => session.is_lost(),
         }
     }
 
     /// Asks for nothing, to see whether there is an answer.
-    pub(crate) fn answers(&self) -> bool {
+    pub fn answers(&self) -> bool {
         match self {
             Self::Sqlite(_) => true,
-            #[cfg(feature = "scaled")]
+            #[cfg(feature = "postgres")]
             Self::Postgres(session) => session.ping(),
         }
     }
 
     /// From now on one state of the database is read.
-    pub(crate) fn begin_reading(&self) -> Result<()> {
+    pub fn begin_reading(&self) -> Result<()> {
         match self {
             Self::Sqlite(connection) => {
                 Ok(connection.prepare_cached("BEGIN")?.execute([]).map(drop)?)
             }
-            #[cfg(feature = "scaled")]
+            #[cfg(feature = "postgres")]
             Self::Postgres(session) => {
                 session.batch_later("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
                 Ok(())
@@ -103,24 +103,24 @@ impl Connection {
     }
 
     /// The state that was read is let go.
-    pub(crate) fn end_reading(&self) -> Result<()> {
+    pub fn end_reading(&self) -> Result<()> {
         match self {
             Self::Sqlite(connection) => {
                 Ok(connection.prepare_cached("ROLLBACK")?.execute([]).map(drop)?)
             }
-            #[cfg(feature = "scaled")]
+            #[cfg(feature = "postgres")]
             Self::Postgres(session) if session.is_lost() || session.has_pending() => {
                 session.forget_pending();
                 Ok(())
             }
-            #[cfg(feature = "scaled")]
+            #[cfg(feature = "postgres")]
             Self::Postgres(session) => session.raw_batch_unheard("ROLLBACK"),
         }
     }
 
     /// The session with Postgres, if it is one.
-    #[cfg(feature = "scaled")]
-    pub(crate) fn postgres(&self) -> Option<&super::postgres::Session> {
+    #[cfg(feature = "postgres")]
+    pub fn postgres(&self) -> Option<&super::postgres::Session> {
         match self {
             Self::Sqlite(_) => None,
             Self::Postgres(session) => Some(session),
@@ -128,15 +128,15 @@ impl Connection {
     }
 
     /// A transaction that may write.
-    pub(crate) fn transaction(&mut self) -> Result<Transaction<'_>> {
+    pub fn transaction(&mut self) -> Result<Transaction<'_>> {
         Transaction::begin(self)
     }
 
     /// SQLite's own connection, if it is one. For the few things that only one of them can do.
-    pub(crate) fn sqlite(&self) -> Option<&rusqlite::Connection> {
+    pub fn sqlite(&self) -> Option<&rusqlite::Connection> {
         match self {
             Self::Sqlite(connection) => Some(connection),
-            #[cfg(feature = "scaled")]
+            #[cfg(feature = "postgres")]
             Self::Postgres(_) => None,
         }
     }
@@ -145,7 +145,7 @@ impl Connection {
         match self {
             // Nobody else writes: whoever begins may go on to the end.
             Self::Sqlite(connection) => Ok(connection.execute_batch("BEGIN IMMEDIATE")?),
-            #[cfg(feature = "scaled")]
+            #[cfg(feature = "postgres")]
             Self::Postgres(session) => {
                 session.memory().end();
                 session.keys().begin();
@@ -160,7 +160,7 @@ impl Connection {
     pub(super) fn forget_transaction(&self) {
         match self {
             Self::Sqlite(_) => {}
-            #[cfg(feature = "scaled")]
+            #[cfg(feature = "postgres")]
             Self::Postgres(session) => session.memory().end(),
         }
     }
@@ -175,8 +175,8 @@ impl Connection {
     }
 
     /// Somebody was erased: nobody's key may be remembered, and what comes next comes behind it.
-    pub(crate) fn forget_users(&self) -> Result<()> {
-        #[cfg(feature = "scaled")]
+    pub fn forget_users(&self) -> Result<()> {
+        #[cfg(feature = "postgres")]
         if let Some(session) = self.postgres() {
             session.keys().forget("users");
             session.memory().clear();
@@ -185,49 +185,58 @@ impl Connection {
     }
 
     /// What this transaction knows of a row, if it has asked before and a question costs a round trip.
-    #[cfg_attr(not(feature = "scaled"), expect(unused_variables, reason = "a call costs nothing"))]
-    pub(crate) fn recall<T: Remembered>(&self, key: i64) -> Option<T> {
+    #[cfg_attr(
+        not(feature = "postgres"),
+        expect(unused_variables, reason = "a call costs nothing")
+    )]
+    pub fn recall<T: Remembered>(&self, key: i64) -> Option<T> {
         match self {
             Self::Sqlite(_) => None,
-            #[cfg(feature = "scaled")]
+            #[cfg(feature = "postgres")]
             Self::Postgres(session) => session.memory().get(key),
         }
     }
 
     /// Lets this transaction know something of a row.
-    #[cfg_attr(not(feature = "scaled"), expect(unused_variables, reason = "a call costs nothing"))]
-    pub(crate) fn remember<T: Remembered>(&self, key: i64, fact: impl FnOnce() -> T) {
+    #[cfg_attr(
+        not(feature = "postgres"),
+        expect(unused_variables, reason = "a call costs nothing")
+    )]
+    pub fn remember<T: Remembered>(&self, key: i64, fact: impl FnOnce() -> T) {
         match self {
             Self::Sqlite(_) => {}
-            #[cfg(feature = "scaled")]
+            #[cfg(feature = "postgres")]
             Self::Postgres(session) => session.memory().put(key, fact()),
         }
     }
 
     /// Something of a row may be otherwise than this transaction knows.
-    #[cfg_attr(not(feature = "scaled"), expect(unused_variables, reason = "a call costs nothing"))]
-    pub(crate) fn unlearn<T: Remembered>(&self, key: i64) {
+    #[cfg_attr(
+        not(feature = "postgres"),
+        expect(unused_variables, reason = "a call costs nothing")
+    )]
+    pub fn unlearn<T: Remembered>(&self, key: i64) {
         match self {
             Self::Sqlite(_) => {}
-            #[cfg(feature = "scaled")]
+            #[cfg(feature = "postgres")]
             Self::Postgres(session) => session.memory().forget::<T>(key),
         }
     }
 
     /// Rows that are added from now on do not go ahead of what was run before.
-    pub(crate) fn in_order(&self) {
+    pub fn in_order(&self) {
         match self {
             Self::Sqlite(_) => {}
-            #[cfg(feature = "scaled")]
+            #[cfg(feature = "postgres")]
             Self::Postgres(session) => session.in_order(),
         }
     }
 
     /// Sends statements that were not sent yet, and tells if one fails.
-    pub(crate) fn flush(&self) -> Result<()> {
+    pub fn flush(&self) -> Result<()> {
         match self {
             Self::Sqlite(_) => Ok(()),
-            #[cfg(feature = "scaled")]
+            #[cfg(feature = "postgres")]
             Self::Postgres(session) => session.raw_batch(""),
         }
     }
@@ -236,7 +245,7 @@ impl Connection {
     pub(super) fn forget_pending(&self) {
         match self {
             Self::Sqlite(_) => {}
-            #[cfg(feature = "scaled")]
+            #[cfg(feature = "postgres")]
             Self::Postgres(session) => {
                 session.forget_pending();
                 session.keys().clear();

@@ -16,17 +16,17 @@ pub enum Error {
     #[error(transparent)]
     Sqlite(rusqlite::Error),
     /// Postgres says so.
-    #[cfg(feature = "scaled")]
+    #[cfg(feature = "postgres")]
     #[error("{}", super::postgres::in_words(.0))]
     Postgres(tokio_postgres::Error),
     /// Postgres cannot be reached.
-    #[cfg(feature = "scaled")]
+    #[cfg(feature = "postgres")]
     #[error("the database does not answer: {0}")]
     Away(String),
 }
 
 /// What came of a statement.
-pub(crate) type Result<T> = std::result::Result<T, Error>;
+pub type Result<T> = std::result::Result<T, Error>;
 
 impl From<rusqlite::Error> for Error {
     fn from(error: rusqlite::Error) -> Self {
@@ -40,26 +40,26 @@ impl From<rusqlite::Error> for Error {
 
 impl Error {
     /// Trouble with the disk, the file or the server, which no single write is to blame for.
-    pub(crate) fn is_trouble(&self) -> bool {
+    pub fn is_trouble(&self) -> bool {
         match self {
             Self::NoRows | Self::Unreadable(_) | Self::Panicked => false,
             Self::Sqlite(error) => is_trouble_of_sqlite(error),
-            #[cfg(feature = "scaled")]
+            #[cfg(feature = "postgres")]
             Self::Postgres(error) => super::postgres::is_trouble(error),
-            #[cfg(feature = "scaled")]
+            #[cfg(feature = "postgres")]
             Self::Away(_) => true,
         }
     }
 
     /// Whether what is stored is to blame and not the moment.
-    pub(crate) fn is_lasting(&self) -> bool {
+    pub fn is_lasting(&self) -> bool {
         match self {
             Self::NoRows | Self::Unreadable(_) => true,
             Self::Panicked => false,
             Self::Sqlite(error) => error.sqlite_error_code().is_none(),
-            #[cfg(feature = "scaled")]
+            #[cfg(feature = "postgres")]
             Self::Postgres(error) => error.as_db_error().is_none() && !error.is_closed(),
-            #[cfg(feature = "scaled")]
+            #[cfg(feature = "postgres")]
             Self::Away(_) => false,
         }
     }
@@ -84,7 +84,7 @@ fn is_trouble_of_sqlite(error: &rusqlite::Error) -> bool {
 }
 
 /// Nothing found is an answer too.
-pub(crate) trait OptionalExtension<T> {
+pub trait OptionalExtension<T> {
     /// `None` when there is no such row.
     fn optional(self) -> Result<Option<T>>;
 }

@@ -4,30 +4,30 @@
 //! that differ. What a statement is given and gives back are [`ValueRef`]s of five sorts.
 
 mod connection;
-#[cfg(feature = "scaled")]
+#[cfg(feature = "postgres")]
 mod dialect;
 mod error;
 mod memory;
 mod params;
-#[cfg(feature = "scaled")]
+#[cfg(feature = "postgres")]
 mod postgres;
 mod row;
-#[cfg(test)]
-mod seen;
+#[cfg(feature = "statement_log")]
+mod statement_log;
 mod statement;
 mod transaction;
 mod value;
 
-pub(crate) use connection::Connection;
+pub use connection::Connection;
 pub use error::Error;
-pub(crate) use error::{OptionalExtension, Result};
-pub(crate) use memory::Remembered;
-pub(crate) use params::params_from_iter;
-#[cfg(feature = "scaled")]
-pub(crate) use postgres::{Question, Session};
-pub(crate) use row::Row;
-#[cfg(test)]
-pub(crate) use seen::seen;
-pub(crate) use statement::Together;
-pub(crate) use transaction::Transaction;
-pub(crate) use value::{ToSql, Value, ValueRef};
+pub use error::{OptionalExtension, Result};
+pub use memory::Remembered;
+pub use params::params_from_iter;
+#[cfg(feature = "postgres")]
+pub use postgres::{Question, Session};
+pub use row::Row;
+pub use statement::Together;
+#[cfg(feature = "statement_log")]
+pub use statement_log::recorded_statements;
+pub use transaction::Transaction;
+pub use value::{ToSql, Value, ValueRef};

@@ -1,8 +1,8 @@
 //! What a transaction remembers of what it has read, where a question costs a round trip.
 
 /// A fact about a row of a table that can be remembered until the transaction is over.
-#[cfg_attr(not(feature = "scaled"), expect(dead_code, reason = "nothing needs to be remembered"))]
-pub(crate) trait Remembered: Clone + Send + 'static {
+#[cfg_attr(not(feature = "postgres"), expect(dead_code, reason = "nothing needs to be remembered"))]
+pub trait Remembered: Clone + Send + 'static {
     /// The table whose key it goes by.
     const TABLE: &'static str;
 

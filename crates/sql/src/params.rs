@@ -3,7 +3,7 @@
 use super::value::{ToSql, ValueRef};
 
 /// A tuple, an array or a list of values, in the order of their numbers in the statement.
-pub(crate) trait Params {
+pub trait Params {
     /// Lends them.
     fn with<T>(self, run: impl FnOnce(&[ValueRef<'_>]) -> T) -> T;
 }
@@ -57,10 +57,10 @@ impl Params for &[&dyn ToSql] {
 }
 
 /// Values whose number is known at run time only.
-pub(crate) struct Listed<V>(Vec<V>);
+pub struct Listed<V>(Vec<V>);
 
 /// The values of a list.
-pub(crate) fn params_from_iter<V: ToSql>(values: impl IntoIterator<Item = V>) -> Listed<V> {
+pub fn params_from_iter<V: ToSql>(values: impl IntoIterator<Item = V>) -> Listed<V> {
     Listed(values.into_iter().collect())
 }
 

@@ -12,7 +12,8 @@ mod pending;
 mod session;
 mod value;
 
-pub(crate) use session::{Prepared, Question, Session};
+pub(crate) use session::Prepared;
+pub use session::{Question, Session};
 pub(super) use value::value;
 
 use tokio_postgres::error::{DbError, Severity, SqlState};

@@ -4,31 +4,31 @@ use super::error::{Error, Result};
 use super::value::{FromSql, ValueRef, read};
 
 /// One row, while it is looked at.
-pub(crate) enum Row<'a> {
+pub enum Row<'a> {
     Sqlite(&'a rusqlite::Row<'a>),
-    #[cfg(feature = "scaled")]
+    #[cfg(feature = "postgres")]
     Postgres(&'a tokio_postgres::Row),
 }
 
 impl Row<'_> {
     /// The value of a column, by its number or name.
-    pub(crate) fn get<C: Column, T: FromSql>(&self, column: C) -> Result<T> {
+    pub fn get<C: Column, T: FromSql>(&self, column: C) -> Result<T> {
         let column = column.number(self)?;
         read(self.get_ref(column)?, column)
     }
 
     /// The value of a column as it is.
-    pub(crate) fn get_ref(&self, column: usize) -> Result<ValueRef<'_>> {
+    pub fn get_ref(&self, column: usize) -> Result<ValueRef<'_>> {
         match self {
             Self::Sqlite(row) => sqlite_value(row.get_ref(column)?, column),
-            #[cfg(feature = "scaled")]
+            #[cfg(feature = "postgres")]
             Self::Postgres(row) => super::postgres::value(row, column),
         }
     }
 }
 
 /// Which column is meant.
-pub(crate) trait Column {
+pub trait Column {
     /// Its number, from 0.
     fn number(self, row: &Row<'_>) -> Result<usize>;
 }
@@ -43,7 +43,7 @@ impl Column for &str {
     fn number(self, row: &Row<'_>) -> Result<usize> {
         match row {
             Row::Sqlite(row) => Ok(row.as_ref().column_index(self)?),
-            #[cfg(feature = "scaled")]
+            #[cfg(feature = "postgres")]
             Row::Postgres(row) => {
                 let found = row.columns().iter().position(|column| column.name() == self);
                 found.ok_or_else(|| Error::Unreadable(format!("there is no column {self}")))
@@ -67,9 +67,9 @@ fn sqlite_value(value: rusqlite::types::ValueRef<'_>, column: usize) -> Result<V
 }
 
 /// Rows, one after the other.
-pub(crate) enum Rows<'s> {
+pub enum Rows<'s> {
     Sqlite(rusqlite::Rows<'s>),
-    #[cfg(feature = "scaled")]
+    #[cfg(feature = "postgres")]
     Postgres {
         rows: Vec<tokio_postgres::Row>,
         next: usize,
@@ -78,10 +78,10 @@ pub(crate) enum Rows<'s> {
 
 impl Rows<'_> {
     /// The next row.
-    pub(crate) fn next(&mut self) -> Result<Option<Row<'_>>> {
+    pub fn next(&mut self) -> Result<Option<Row<'_>>> {
         match self {
             Self::Sqlite(rows) => Ok(rows.next()?.map(Row::Sqlite)),
-            #[cfg(feature = "scaled")]
+            #[cfg(feature = "postgres")]
             Self::Postgres { rows, next } => {
                 *next += 1;
                 Ok(rows.get(*next - 1).map(Row::Postgres))

@@ -6,19 +6,19 @@ use super::row::{Row, Rows};
 use super::value::ValueRef;
 
 /// A prepared statement.
-pub(crate) enum Statement<'c> {
+pub enum Statement<'c> {
     Cached(rusqlite::CachedStatement<'c>),
     Once(rusqlite::Statement<'c>),
-    #[cfg(feature = "scaled")]
+    #[cfg(feature = "postgres")]
     Postgres(super::postgres::Prepared<'c>),
 }
 
 /// How rows of one table go together: by a statement that takes an array for each value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Together {
+pub enum Together {
     /// Rows that are new and that others change or refer to: before all others.
     #[cfg_attr(
-        not(feature = "scaled"),
+        not(feature = "postgres"),
         expect(dead_code, reason = "only Postgres numbers keys so")
     )]
     New(&'static str),
@@ -30,22 +30,22 @@ pub(crate) enum Together {
 
 impl Statement<'_> {
     /// Runs it. Answers how many rows it changed.
-    pub(crate) fn execute(&mut self, params: impl Params) -> Result<usize> {
+    pub fn execute(&mut self, params: impl Params) -> Result<usize> {
         params.with(|values| match self {
             Self::Cached(statement) => Ok(statement.execute(bound(values))?),
             Self::Once(statement) => Ok(statement.execute(bound(values))?),
-            #[cfg(feature = "scaled")]
+            #[cfg(feature = "postgres")]
             Self::Postgres(prepared) => prepared.execute(values),
         })
     }
 
     /// Runs it; nobody needs to know how many rows it changed. Postgres hears of it together with
     /// the next question, and a failure is told then.
-    pub(crate) fn run(&mut self, params: impl Params) -> Result<()> {
+    pub fn run(&mut self, params: impl Params) -> Result<()> {
         params.with(|values| match self {
             Self::Cached(statement) => Ok(statement.execute(bound(values)).map(drop)?),
             Self::Once(statement) => Ok(statement.execute(bound(values)).map(drop)?),
-            #[cfg(feature = "scaled")]
+            #[cfg(feature = "postgres")]
             Self::Postgres(prepared) => {
                 prepared.run_later(values);
                 Ok(())
@@ -56,12 +56,15 @@ impl Statement<'_> {
     /// Writes a row; nobody needs to know more. Where a question costs a round trip, rows of one table go
     /// together, and ahead of other statements that wait behind the last
     /// [`super::Connection::in_order`]: those must not mind.
-    #[cfg_attr(not(feature = "scaled"), expect(unused_variables, reason = "a call costs nothing"))]
-    pub(crate) fn add(&mut self, together: Together, params: impl Params) -> Result<()> {
+    #[cfg_attr(
+        not(feature = "postgres"),
+        expect(unused_variables, reason = "a call costs nothing")
+    )]
+    pub fn add(&mut self, together: Together, params: impl Params) -> Result<()> {
         params.with(|values| match self {
             Self::Cached(statement) => Ok(statement.execute(bound(values)).map(drop)?),
             Self::Once(statement) => Ok(statement.execute(bound(values)).map(drop)?),
-            #[cfg(feature = "scaled")]
+            #[cfg(feature = "postgres")]
             Self::Postgres(prepared) => {
                 prepared.add_later(together, values);
                 Ok(())
@@ -70,11 +73,11 @@ impl Statement<'_> {
     }
 
     /// Runs it and gives what it finds.
-    pub(crate) fn query(&mut self, params: impl Params) -> Result<Rows<'_>> {
+    pub fn query(&mut self, params: impl Params) -> Result<Rows<'_>> {
         params.with(|values| match self {
             Self::Cached(statement) => Ok(Rows::Sqlite(statement.query(bound(values))?)),
             Self::Once(statement) => Ok(Rows::Sqlite(statement.query(bound(values))?)),
-            #[cfg(feature = "scaled")]
+            #[cfg(feature = "postgres")]
             Self::Postgres(prepared) => {
                 Ok(Rows::Postgres { rows: prepared.query(values)?, next: 0 })
             }
@@ -82,7 +85,7 @@ impl Statement<'_> {
     }
 
     /// The first row.
-    pub(crate) fn query_row<T>(
+    pub fn query_row<T>(
         &mut self,
         params: impl Params,
         read: impl FnOnce(&Row<'_>) -> Result<T>,
@@ -93,7 +96,7 @@ impl Statement<'_> {
     }
 
     /// Each row, read.
-    pub(crate) fn query_map<T>(
+    pub fn query_map<T>(
         &mut self,
         params: impl Params,
         mut read: impl FnMut(&Row<'_>) -> Result<T>,
@@ -107,16 +110,16 @@ impl Statement<'_> {
     }
 
     /// Whether it finds anything.
-    pub(crate) fn exists(&mut self, params: impl Params) -> Result<bool> {
+    pub fn exists(&mut self, params: impl Params) -> Result<bool> {
         Ok(self.query(params)?.next()?.is_some())
     }
 
     /// How many columns its rows have.
-    pub(crate) fn column_count(&self) -> usize {
+    pub fn column_count(&self) -> usize {
         match self {
             Self::Cached(statement) => statement.column_count(),
             Self::Once(statement) => statement.column_count(),
-            #[cfg(feature = "scaled")]
+            #[cfg(feature = "postgres")]
             Self::Postgres(prepared) => prepared.column_count(),
         }
     }

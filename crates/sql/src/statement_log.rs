@@ -1,19 +1,17 @@
-//! The statements that SQLite was given in this process, for the test that looks at how they are run.
+//! Every SQLite statement of this process, for tests of query plans.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-static SEEN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+static STATEMENTS: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
-/// One more.
-pub(super) fn note(sql: &str) {
-    let mut seen = SEEN.lock().unwrap_or_else(PoisonError::into_inner);
-    if !seen.contains(sql) {
-        seen.insert(sql.to_owned());
+pub(super) fn record_statement(sql: &str) {
+    let mut statements = STATEMENTS.lock().unwrap_or_else(PoisonError::into_inner);
+    if !statements.contains(sql) {
+        statements.insert(sql.to_owned());
     }
 }
 
-/// All so far.
-pub(crate) fn seen() -> Vec<String> {
-    SEEN.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+pub fn recorded_statements() -> Vec<String> {
+    STATEMENTS.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
 }

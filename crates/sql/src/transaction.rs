@@ -6,7 +6,7 @@ use super::connection::Connection;
 use super::error::Result;
 
 /// A transaction: rolled back when it is dropped before it is committed.
-pub(crate) struct Transaction<'c> {
+pub struct Transaction<'c> {
     connection: &'c Connection,
     over: bool,
 }
@@ -18,7 +18,7 @@ impl<'c> Transaction<'c> {
     }
 
     /// Keeps what was done, on disk.
-    pub(crate) fn commit(mut self) -> Result<()> {
+    pub fn commit(mut self) -> Result<()> {
         // A commit that fails has changed nothing, and the transaction may still be open; unless the connection
         // broke, when only another one can tell.
         self.connection.execute_batch("COMMIT")?;
@@ -28,7 +28,7 @@ impl<'c> Transaction<'c> {
     }
 
     /// A part of it that can be taken back by itself.
-    pub(crate) fn savepoint(&mut self) -> Result<Savepoint<'_>> {
+    pub fn savepoint(&mut self) -> Result<Savepoint<'_>> {
         self.connection.execute_batch("SAVEPOINT part")?;
         Ok(Savepoint { connection: self.connection, over: false })
     }
@@ -51,20 +51,20 @@ impl Drop for Transaction<'_> {
 }
 
 /// A part of a transaction: taken back when it is dropped before it is kept.
-pub(crate) struct Savepoint<'c> {
+pub struct Savepoint<'c> {
     connection: &'c Connection,
     over: bool,
 }
 
 impl Savepoint<'_> {
     /// Keeps it, as far as the transaction is kept.
-    pub(crate) fn commit(mut self) -> Result<()> {
+    pub fn commit(mut self) -> Result<()> {
         self.over = true;
         self.connection.execute_batch("RELEASE part")
     }
 
     /// Takes it back.
-    pub(crate) fn finish(mut self) -> Result<()> {
+    pub fn finish(mut self) -> Result<()> {
         self.over = true;
         self.connection.forget_pending();
         self.connection.execute_batch("ROLLBACK TO part; RELEASE part")

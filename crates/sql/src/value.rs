@@ -4,7 +4,7 @@ use super::error::{Error, Result};
 
 /// A value that a statement reads or has found.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum ValueRef<'a> {
+pub enum ValueRef<'a> {
     Null,
     Integer(i64),
     Real(f64),
@@ -16,7 +16,7 @@ pub(crate) enum ValueRef<'a> {
 
 impl<'a> ValueRef<'a> {
     /// The text, if it is one.
-    pub(crate) fn as_str(&self) -> Result<&'a str> {
+    pub fn as_str(&self) -> Result<&'a str> {
         match *self {
             Self::Text(text) => Ok(text),
             Self::Null | Self::Integer(_) | Self::Real(_) | Self::Blob(_) | Self::Uuid(_) => {
@@ -28,26 +28,26 @@ impl<'a> ValueRef<'a> {
 
 /// The same, owned.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Value {
+pub enum Value {
     Null,
     Integer(i64),
     Text(String),
-    #[cfg(feature = "scaled")]
+    #[cfg(feature = "postgres")]
     Real(f64),
-    #[cfg(feature = "scaled")]
+    #[cfg(feature = "postgres")]
     Blob(Vec<u8>),
-    #[cfg(feature = "scaled")]
+    #[cfg(feature = "postgres")]
     Uuid([u8; 16]),
 }
 
 /// Something that can be given to a statement.
-pub(crate) trait ToSql {
+pub trait ToSql {
     /// As the databases know it.
     fn to_sql(&self) -> ValueRef<'_>;
 }
 
 /// Something that can be read out of a row.
-pub(crate) trait FromSql: Sized {
+pub trait FromSql: Sized {
     /// What the value is; `None` when it is something else.
     fn from_sql(value: ValueRef<'_>) -> Option<Self>;
 }
@@ -72,17 +72,17 @@ impl ToSql for Value {
             Self::Null => ValueRef::Null,
             Self::Integer(number) => ValueRef::Integer(*number),
             Self::Text(text) => ValueRef::Text(text),
-            #[cfg(feature = "scaled")]
+            #[cfg(feature = "postgres")]
             Self::Real(number) => ValueRef::Real(*number),
-            #[cfg(feature = "scaled")]
+            #[cfg(feature = "postgres")]
             Self::Blob(bytes) => ValueRef::Blob(bytes),
-            #[cfg(feature = "scaled")]
+            #[cfg(feature = "postgres")]
             Self::Uuid(bytes) => ValueRef::Uuid(bytes),
         }
     }
 }
 
-#[cfg(feature = "scaled")]
+#[cfg(feature = "postgres")]
 impl From<ValueRef<'_>> for Value {
     fn from(value: ValueRef<'_>) -> Self {
         match value {

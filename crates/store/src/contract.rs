@@ -24,7 +24,6 @@ pub(crate) mod decisions;
 pub(crate) mod copies;
 pub(crate) mod rebuild;
 pub(crate) mod keys;
-pub(crate) mod history;
 pub(crate) mod retention;
 pub(crate) mod removal;
 pub(crate) mod users;

@@ -60,7 +60,7 @@ pub enum StoreError {
     },
     /// The database refused a statement.
     #[error("database error")]
-    Database(#[from] crate::sql::Error),
+    Database(#[from] sql::Error),
 }
 
 impl From<rusqlite::Error> for StoreError {

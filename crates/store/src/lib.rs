@@ -6,35 +6,19 @@ mod error;
 mod meter;
 mod log;
 mod read;
-mod blobs;
-mod history;
-mod outlet;
-mod inlet;
-#[cfg(feature = "scaled")]
-mod s3;
-mod sql;
-pub mod vectors;
 #[cfg(feature = "scaled")]
 mod postgres;
-#[cfg(feature = "scaled")]
-pub mod redis;
 mod tables;
-#[cfg(feature = "scaled")]
-pub mod kafka;
 #[cfg(feature = "scaled")]
 mod migrate_store;
 #[cfg(test)]
 mod contract;
 
-pub use blobs::{Blobs, FolderBlobs};
 pub use error::StoreError;
-pub use history::InProcessHistory;
-pub use inlet::{Arrived, Inlet};
 pub use log::{Rebuild, Rebuilt, Task};
 pub use meter::{Histogram, LogStats, SECONDS, SIZES, Snapshot, Stopwatch};
 #[cfg(feature = "scaled")]
 pub use migrate_store::{MigrateStep, Migrated, migrate_store};
-pub use outlet::{Outgoing, Outlet, Refused};
 pub use read::alerts::{Delivery, StoredAlert, StoredTargets, Undelivered};
 pub use read::copies::{DueCopy, TurnLogCopy};
 pub use read::dead_letters::DeadLetter;
@@ -45,7 +29,6 @@ pub use read::experiments::{
     ExperimentScope, StoredExperiment, StoredExposure, StoredMove, StoredStanding, StoredSums,
     StoredUnit, UnitMark, UnitSums,
 };
-pub use read::history::{Asked, Asker, HistoryHealth, QueryHistory};
 pub use read::judged::{
     Changed, ConversationMark, Corrections, GivenCorrection, GivenRating, GivenVerdict,
     JudgedConversation, JudgedExchange, JudgedReads, ServedBy,
@@ -72,8 +55,6 @@ pub use read::sessions::OpenSession;
 pub use read::similar::{SimilarQuery, SimilarTurn, SimilarTurns, TurnNumber};
 pub use read::turns::{StoredTurn, TurnHead};
 pub use read::users::ErasedCounts;
-#[cfg(feature = "scaled")]
-pub use s3::{S3Blobs, S3Place};
 pub use sql::Error as DatabaseError;
 pub use tables::{
     BackupNote, Holder, Limits, Restored, SqlLog, Store, ask_for, back_up, holder_of, is_wanted,

@@ -14,7 +14,7 @@ use tokio_postgres::config::SslMode;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::error::StoreError;
-use crate::sql::{Connection, Session};
+use sql::{Connection, Session};
 
 pub(crate) use migrate::{MIGRATION_NOTE, check, is_unfinished, lock, migrate, to_newest};
 pub(crate) use months::Months;

@@ -21,5 +21,4 @@ pub(crate) mod rules;
 pub(crate) mod users;
 pub(crate) mod retention;
 pub(crate) mod dead_letters;
-pub(crate) mod history;
 pub(crate) mod leases;

@@ -64,8 +64,8 @@ use tokio::sync::watch;
 use crate::error::StoreError;
 use crate::log::{Rebuild, Rebuilt, Task};
 use crate::meter::LogStats;
-use crate::sql::Connection;
 use source::Source;
+use sql::Connection;
 
 #[cfg(feature = "scaled")]
 pub(crate) use handover::Handover;

@@ -94,7 +94,7 @@ impl Eq for Ranked {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vectors::Labels;
+    use crate::Labels;
 
     fn near(key: i64, similarity: f32, quality: Option<f64>) -> Near {
         let labels = Labels { quality: Quality::new(quality), ..Labels::default() };

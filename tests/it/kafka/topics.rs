@@ -47,7 +47,7 @@ fn events_reach_their_topics_as_the_api_tells_them() {
     check_everything_arrived(&server, &messages);
     for topic in TOPICS {
         for event in as_served(&server, topic) {
-            let is_it = |message: &&store::Arrived| {
+            let is_it = |message: &&connectors::ReceivedMessage| {
                 message.topic == format!("{prefix}{topic}") && value(message)["id"] == event["id"]
             };
             let message = messages.iter().find(is_it).unwrap();
@@ -85,7 +85,7 @@ fn a_restart_goes_on_where_it_stopped() {
 
 #[test]
 fn a_slow_reader_holds_up_nobody_and_misses_nothing() {
-    use store::Inlet;
+    use connectors::EventSource;
     let Some(kafka) = or_skip(Kafka::shared()) else { return };
     let prefix = kafka.prefix();
     let server = publishing(kafka, &prefix, &[]);

@@ -1,6 +1,6 @@
 //! What a search should find, by the vectors as they came, and how much of it was found.
 
-use store::vectors::{Found, Labels, Near};
+use vector_index::{Found, Labels, Near};
 
 use crate::source::{labels, user};
 

@@ -12,9 +12,9 @@ use rdkafka::types::RDKafkaErrorCode;
 
 use super::context::Quiet;
 use super::{LARGEST, away, topics};
-use crate::error::StoreError;
-use crate::log::Task;
-use crate::outlet::{Outgoing, Outlet, Refused};
+use crate::error::ConnectorError;
+use crate::error::ConnectorFuture;
+use crate::event_sink::{EventSink, OutgoingMessage, RejectedMessage};
 
 /// How Kafka is reached, and what its topics are like.
 #[derive(Clone, Debug, Default)]
@@ -32,7 +32,7 @@ pub struct KafkaSettings {
 }
 
 /// Kafka's topics, to write to.
-pub struct KafkaOutlet {
+pub struct KafkaSink {
     settings: KafkaSettings,
     topics: Vec<String>,
     slot: Slot,
@@ -41,7 +41,7 @@ pub struct KafkaOutlet {
 type Producer = FutureProducer<Quiet>;
 type Slot = Arc<Mutex<Option<Producer>>>;
 
-impl KafkaOutlet {
+impl KafkaSink {
     /// An outlet to these topics. Nothing is connected before something is sent.
     pub fn new(settings: KafkaSettings, topics: &[&str]) -> Self {
         let topics = topics.iter().map(|topic| format!("{}{topic}", settings.prefix)).collect();
@@ -67,7 +67,7 @@ impl KafkaOutlet {
     }
 
     /// The producer that is there, or a new one after the topics were looked at.
-    async fn producer(&self) -> Result<Held, StoreError> {
+    async fn producer(&self) -> Result<Held, ConnectorError> {
         let there = self.slot.lock().unwrap_or_else(PoisonError::into_inner).take();
         let producer = match there {
             Some(producer) => producer,
@@ -79,7 +79,8 @@ impl KafkaOutlet {
                     config.create_with_context(Quiet).map_err(|error| away(&error))
                 };
                 let opened = tokio::task::spawn_blocking(open).await;
-                let panicked = |_| Err(StoreError::Unavailable("opening Kafka panicked".into()));
+                let panicked =
+                    |_| Err(ConnectorError::Unavailable("opening Kafka panicked".into()));
                 opened.unwrap_or_else(panicked)?
             }
         };
@@ -87,15 +88,15 @@ impl KafkaOutlet {
     }
 }
 
-impl Outlet for KafkaOutlet {
+impl EventSink for KafkaSink {
     fn name(&self) -> String {
         format!("kafka:{}", self.settings.prefix)
     }
 
-    fn publish(&self, messages: Vec<Outgoing>) -> Task<'_, Vec<Refused>> {
+    fn publish(&self, messages: Vec<OutgoingMessage>) -> ConnectorFuture<'_, Vec<RejectedMessage>> {
         Box::pin(async move {
             let held = self.producer().await?;
-            let Some(producer) = &held.producer else { return Err(StoreError::Busy) };
+            let Some(producer) = &held.producer else { return Err(ConnectorError::Busy) };
             let (mut under_way, mut refused) = (Vec::with_capacity(messages.len()), Vec::new());
             for (index, message) in messages.iter().enumerate() {
                 let topic = format!("{}{}", self.settings.prefix, message.topic);
@@ -109,7 +110,7 @@ impl Outlet for KafkaOutlet {
                 suspects.extend(outcome(index, delivery)?);
             }
             // A broker refuses what it got together; which of them is to blame shows when each goes alone.
-            for Refused { index, .. } in suspects {
+            for RejectedMessage { index, .. } in suspects {
                 let Some(message) = messages.get(index) else { continue };
                 let topic = format!("{}{}", self.settings.prefix, message.topic);
                 let alone = send(producer, &topic, message).map_err(|error| away(&error))?;
@@ -124,7 +125,7 @@ impl Outlet for KafkaOutlet {
 fn send(
     producer: &Producer,
     topic: &str,
-    message: &Outgoing,
+    message: &OutgoingMessage,
 ) -> Result<DeliveryFuture, KafkaError> {
     let mut headers = OwnedHeaders::new_with_capacity(message.headers.len());
     for (key, value) in &message.headers {
@@ -141,16 +142,16 @@ fn send(
 fn outcome<E>(
     index: usize,
     delivery: Result<OwnedDeliveryResult, E>,
-) -> Result<Option<Refused>, StoreError> {
+) -> Result<Option<RejectedMessage>, ConnectorError> {
     match delivery {
         Ok(Ok(_)) => Ok(None),
         Ok(Err((error, _))) => refuse(index, &error).map(Some),
-        Err(_) => Err(StoreError::Unavailable("Kafka: cancelled".into())),
+        Err(_) => Err(ConnectorError::Unavailable("Kafka: cancelled".into())),
     }
 }
 
 /// Sending again helps against everything but the message itself.
-fn refuse(index: usize, error: &KafkaError) -> Result<Refused, StoreError> {
+fn refuse(index: usize, error: &KafkaError) -> Result<RejectedMessage, ConnectorError> {
     let of_itself = matches!(
         error.rdkafka_error_code(),
         Some(
@@ -159,7 +160,11 @@ fn refuse(index: usize, error: &KafkaError) -> Result<Refused, StoreError> {
                 | RDKafkaErrorCode::InvalidRecord
         )
     );
-    if of_itself { Ok(Refused { index, reason: error.to_string() }) } else { Err(away(error)) }
+    if of_itself {
+        Ok(RejectedMessage { index, reason: error.to_string() })
+    } else {
+        Err(away(error))
+    }
 }
 
 /// A producer in use. Only after everything went well another one can use it: whoever gives up in the

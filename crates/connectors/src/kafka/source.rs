@@ -10,8 +10,8 @@ use rdkafka::types::RDKafkaErrorCode;
 
 use super::away;
 use super::context::Quiet;
-use crate::error::StoreError;
-use crate::inlet::{Arrived, Inlet};
+use crate::error::ConnectorError;
+use crate::event_source::{EventSource, ReceivedMessage};
 
 impl ConsumerContext for Quiet {
     fn post_rebalance(&self, consumer: &BaseConsumer<Self>, _: &Rebalance<'_>) {
@@ -25,7 +25,7 @@ const ENOUGH: usize = 4 << 20;
 
 /// Whom to join, and what for.
 #[derive(Clone, Debug)]
-pub struct Group {
+pub struct ConsumerGroup {
     /// Where to begin, as `HOST:PORT`, several divided by commas.
     pub brokers: String,
     /// The group's name: its members share the partitions among them.
@@ -35,15 +35,15 @@ pub struct Group {
 }
 
 /// A member of a group.
-pub struct KafkaInlet {
+pub struct KafkaSource {
     consumer: Option<BaseConsumer<Quiet>>,
     // The trouble that was told last: it is told once, not with every look.
     trouble: Option<String>,
 }
 
-impl KafkaInlet {
+impl KafkaSource {
     /// Joins a group. A group that is new begins with the oldest message.
-    pub fn join(group: &Group) -> Result<Self, StoreError> {
+    pub fn join(group: &ConsumerGroup) -> Result<Self, ConnectorError> {
         let mut config = ClientConfig::new();
         config
             .set("bootstrap.servers", &group.brokers)
@@ -68,13 +68,17 @@ impl KafkaInlet {
         Ok(Self { consumer: Some(consumer), trouble: None })
     }
 
-    fn consumer(&self) -> Result<&BaseConsumer<Quiet>, StoreError> {
-        self.consumer.as_ref().ok_or(StoreError::Closed)
+    fn consumer(&self) -> Result<&BaseConsumer<Quiet>, ConnectorError> {
+        self.consumer.as_ref().ok_or(ConnectorError::Closed)
     }
 }
 
-impl Inlet for KafkaInlet {
-    fn take(&mut self, most: usize, wait: Duration) -> Result<Vec<Arrived>, StoreError> {
+impl EventSource for KafkaSource {
+    fn take(
+        &mut self,
+        most: usize,
+        wait: Duration,
+    ) -> Result<Vec<ReceivedMessage>, ConnectorError> {
         let consumer = self.consumer()?;
         let (mut taken, mut wait, mut trouble) = (Vec::new(), wait, None);
         let mut bytes = 0;
@@ -107,11 +111,11 @@ impl Inlet for KafkaInlet {
         Ok(taken)
     }
 
-    fn done(&mut self, messages: &[Arrived]) -> Result<(), StoreError> {
+    fn done(&mut self, messages: &[ReceivedMessage]) -> Result<(), ConnectorError> {
         let consumer = self.consumer()?;
         let mut upto = TopicPartitionList::new();
         for message in messages {
-            let Arrived { topic, partition, offset, .. } = message;
+            let ReceivedMessage { topic, partition, offset, .. } = message;
             let next = Offset::Offset(offset + 1);
             let known = upto.find_partition(topic, *partition).is_some();
             let noted = if known {
@@ -135,7 +139,7 @@ impl Inlet for KafkaInlet {
         }
     }
 
-    fn stay(&mut self) -> Result<(), StoreError> {
+    fn stay(&mut self) -> Result<(), ConnectorError> {
         let consumer = self.consumer()?;
         let mine = consumer.assignment().map_err(|error| away(&error))?;
         consumer.pause(&mine).map_err(|error| away(&error))?;
@@ -145,7 +149,7 @@ impl Inlet for KafkaInlet {
             Some(Ok(message)) => Some(arrived(&message)),
             Some(Err(_)) | None => None,
         };
-        if let Some(Arrived { topic, partition, offset, .. }) = stray {
+        if let Some(ReceivedMessage { topic, partition, offset, .. }) = stray {
             let wait = Duration::from_secs(5);
             consumer
                 .seek(&topic, partition, Offset::Offset(offset), wait)
@@ -160,7 +164,7 @@ impl Inlet for KafkaInlet {
     }
 }
 
-fn arrived(message: &BorrowedMessage<'_>) -> Arrived {
+fn arrived(message: &BorrowedMessage<'_>) -> ReceivedMessage {
     let text =
         |bytes: Option<&[u8]>| bytes.and_then(|b| std::str::from_utf8(b).ok()).map(str::to_owned);
     let headers = message.headers().map_or_else(Vec::new, |headers| {
@@ -169,7 +173,7 @@ fn arrived(message: &BorrowedMessage<'_>) -> Arrived {
         };
         headers.iter().filter_map(named).collect()
     });
-    Arrived {
+    ReceivedMessage {
         topic: message.topic().to_owned(),
         partition: message.partition(),
         offset: message.offset(),

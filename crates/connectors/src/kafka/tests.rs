@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use testkit::servers::{Kafka, or_skip};
 
-use super::{Group, KafkaInlet, KafkaOutlet, KafkaSettings, LARGEST};
-use crate::error::StoreError;
-use crate::inlet::{Arrived, Inlet};
-use crate::outlet::{Outgoing, Outlet};
+use super::{ConsumerGroup, KafkaSettings, KafkaSink, KafkaSource, LARGEST};
+use crate::error::ConnectorError;
+use crate::event_sink::{EventSink, OutgoingMessage};
+use crate::event_source::{EventSource, ReceivedMessage};
 
 fn settings(kafka: &Kafka, prefix: &str) -> KafkaSettings {
     KafkaSettings {
@@ -19,25 +19,25 @@ fn settings(kafka: &Kafka, prefix: &str) -> KafkaSettings {
     }
 }
 
-fn message(key: &str, value: &str) -> Outgoing {
+fn message(key: &str, value: &str) -> OutgoingMessage {
     let (key, value) = (key.to_owned(), Some(value.to_owned()));
-    Outgoing { topic: "t", key, value, headers: vec![("h", "1".into())] }
+    OutgoingMessage { topic: "t", key, value, headers: vec![("h", "1".into())] }
 }
 
-fn group(kafka: &Kafka, prefix: &str) -> Group {
-    Group {
+fn group(kafka: &Kafka, prefix: &str) -> ConsumerGroup {
+    ConsumerGroup {
         brokers: kafka.bootstrap().to_owned(),
         name: kafka.prefix(),
         topics: vec![format!("{prefix}t")],
     }
 }
 
-fn read(kafka: &Kafka, prefix: &str, count: usize) -> Vec<Arrived> {
-    take(&mut KafkaInlet::join(&group(kafka, prefix)).unwrap(), 100, count)
+fn read(kafka: &Kafka, prefix: &str, count: usize) -> Vec<ReceivedMessage> {
+    take(&mut KafkaSource::join(&group(kafka, prefix)).unwrap(), 100, count)
 }
 
 /// At least so many messages, looking for at most so many at a time.
-fn take(inlet: &mut KafkaInlet, most: usize, count: usize) -> Vec<Arrived> {
+fn take(inlet: &mut KafkaSource, most: usize, count: usize) -> Vec<ReceivedMessage> {
     let mut found = Vec::new();
     for _ in 0..300 {
         found.extend(inlet.take(most, Duration::from_millis(200)).unwrap());
@@ -53,12 +53,12 @@ async fn a_topic_that_may_not_be_made_is_named() {
     let Some(kafka) = or_skip(Kafka::shared()) else { return };
     let prefix = kafka.prefix();
     let settings = KafkaSettings { create_topics: false, ..settings(kafka, &prefix) };
-    let outlet = KafkaOutlet::new(settings.clone(), &["t"]);
+    let outlet = KafkaSink::new(settings.clone(), &["t"]);
     let error = outlet.publish(vec![message("k", "v")]).await.unwrap_err().to_string();
     let expected = format!("Kafka has no topic {prefix}t; create what is missing");
     assert!(error.contains(&expected), "{error}");
     // Somebody makes it: the same outlet finds it.
-    let maker = KafkaOutlet::new(KafkaSettings { create_topics: true, ..settings }, &["t"]);
+    let maker = KafkaSink::new(KafkaSettings { create_topics: true, ..settings }, &["t"]);
     assert_eq!(maker.publish(vec![message("k", "1")]).await.unwrap(), []);
     assert_eq!(outlet.publish(vec![message("k", "2")]).await.unwrap(), []);
     let values: Vec<_> = read(kafka, &prefix, 2).into_iter().map(|m| m.value.unwrap()).collect();
@@ -69,24 +69,24 @@ async fn a_topic_that_may_not_be_made_is_named() {
 #[test]
 fn an_outlet_is_called_by_its_topics() {
     let settings = KafkaSettings { prefix: "uptake.".into(), ..KafkaSettings::default() };
-    assert_eq!(KafkaOutlet::new(settings, &["t"]).name(), "kafka:uptake.");
+    assert_eq!(KafkaSink::new(settings, &["t"]).name(), "kafka:uptake.");
 }
 
 #[tokio::test]
 async fn what_was_dealt_with_is_not_taken_again_and_the_rest_is() {
     let Some(kafka) = or_skip(Kafka::shared()) else { return };
     let prefix = kafka.prefix();
-    let outlet = KafkaOutlet::new(settings(kafka, &prefix), &["t"]);
-    let forget = Outgoing { value: None, ..message("k", "") };
+    let outlet = KafkaSink::new(settings(kafka, &prefix), &["t"]);
+    let forget = OutgoingMessage { value: None, ..message("k", "") };
     let messages = vec![message("k", "1"), message("k", "2"), forget, message("k", "4")];
     assert_eq!(outlet.publish(messages).await.unwrap(), []);
     let group = group(kafka, &prefix);
-    let mut first = KafkaInlet::join(&group).unwrap();
+    let mut first = KafkaSource::join(&group).unwrap();
     let taken = take(&mut first, 1, 1);
     // Whoever stays loses nothing of what waits.
     first.stay().unwrap();
     let more = take(&mut first, 100, 3);
-    let values = |taken: &[Arrived]| -> Vec<Option<String>> {
+    let values = |taken: &[ReceivedMessage]| -> Vec<Option<String>> {
         let text = |value: &Vec<u8>| String::from_utf8(value.clone()).unwrap();
         taken.iter().map(|message| message.value.as_ref().map(text)).collect()
     };
@@ -96,8 +96,8 @@ async fn what_was_dealt_with_is_not_taken_again_and_the_rest_is() {
     first.done(&[]).unwrap();
     first.done(&[taken, more[..2].to_vec()].concat()).unwrap();
     first.leave();
-    assert!(matches!(first.take(1, Duration::ZERO), Err(StoreError::Closed)));
-    let mut next = KafkaInlet::join(&group).unwrap();
+    assert!(matches!(first.take(1, Duration::ZERO), Err(ConnectorError::Closed)));
+    let mut next = KafkaSource::join(&group).unwrap();
     assert_eq!(values(&take(&mut next, 100, 1)), [said("4")]);
 }
 
@@ -105,7 +105,7 @@ async fn what_was_dealt_with_is_not_taken_again_and_the_rest_is() {
 async fn a_message_that_is_too_large_is_refused_and_the_others_go() {
     let Some(kafka) = or_skip(Kafka::shared()) else { return };
     let prefix = kafka.prefix();
-    let outlet = KafkaOutlet::new(settings(kafka, &prefix), &["t"]);
+    let outlet = KafkaSink::new(settings(kafka, &prefix), &["t"]);
     let large = "x".repeat(LARGEST as usize + 1);
     // What just fits must not be refused: two megabytes are more than a broker takes by default.
     let long = "y".repeat(2 << 20);
@@ -124,7 +124,7 @@ async fn a_message_that_is_too_large_is_refused_and_the_others_go() {
 async fn whoever_gives_up_takes_back_what_was_not_sent() {
     let Some(kafka) = or_skip(Kafka::start()) else { return };
     let prefix = kafka.prefix();
-    let outlet = KafkaOutlet::new(settings(&kafka, &prefix), &["t"]);
+    let outlet = KafkaSink::new(settings(&kafka, &prefix), &["t"]);
     assert_eq!(outlet.publish(vec![message("k", "1")]).await.unwrap(), []);
     kafka.kill();
     let late = outlet.publish(vec![message("k", "2")]);
@@ -149,7 +149,7 @@ async fn what_was_refused_together_is_judged_one_by_one() {
     let small =
         NewTopic::new(&name, 1, TopicReplication::Fixed(1)).set("max.message.bytes", "4000");
     admin.create_topics(&[small], &AdminOptions::new()).await.unwrap()[0].as_ref().unwrap();
-    let outlet = KafkaOutlet::new(settings(kafka, &prefix), &["t"]);
+    let outlet = KafkaSink::new(settings(kafka, &prefix), &["t"]);
     // What cannot be made smaller by packing it.
     let noise = |n: u64, bytes: usize| -> String {
         let mut state = n + 1;
@@ -161,7 +161,7 @@ async fn what_was_refused_together_is_judged_one_by_one() {
     };
     let sizes = (0..20).map(|n| if n == 7 { 9000 } else { 900 });
     let messages = (0..).zip(sizes).map(|(n, bytes)| message("k", &noise(n, bytes)));
-    let messages: Vec<Outgoing> = messages.collect();
+    let messages: Vec<OutgoingMessage> = messages.collect();
     let refused = outlet.publish(messages.clone()).await.unwrap();
     assert_eq!(refused.iter().map(|refused| refused.index).collect::<Vec<_>>(), [7]);
     let mut found: Vec<Vec<u8>> =

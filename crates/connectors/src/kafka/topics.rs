@@ -8,14 +8,14 @@ use rdkafka::config::ClientConfig;
 use rdkafka::types::RDKafkaErrorCode;
 
 use super::context::Quiet;
-use super::producer::KafkaSettings;
+use super::sink::KafkaSettings;
 use super::{LARGEST, away};
-use crate::error::StoreError;
+use crate::error::ConnectorError;
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Sees to it that topics are there. Waits, so it is not for those who must not.
-pub(super) fn ensure(settings: &KafkaSettings, names: &[String]) -> Result<(), StoreError> {
+pub(super) fn ensure(settings: &KafkaSettings, names: &[String]) -> Result<(), ConnectorError> {
     let mut config = ClientConfig::new();
     config.set("bootstrap.servers", &settings.brokers).set("client.id", "uptake");
     let admin: AdminClient<Quiet> =
@@ -29,7 +29,7 @@ pub(super) fn ensure(settings: &KafkaSettings, names: &[String]) -> Result<(), S
     }
     if !settings.create_topics {
         let missing: Vec<&str> = missing.iter().map(|name| name.as_str()).collect();
-        return Err(StoreError::Unavailable(format!(
+        return Err(ConnectorError::Unavailable(format!(
             "Kafka has no topic {}; create what is missing, or set kafka.create_topics",
             missing.join(", ")
         )));
@@ -52,7 +52,7 @@ pub(super) fn ensure(settings: &KafkaSettings, names: &[String]) -> Result<(), S
             // Another node was quicker.
             Err((_, RDKafkaErrorCode::TopicAlreadyExists)) => {}
             Err((name, code)) => {
-                return Err(StoreError::Unavailable(format!(
+                return Err(ConnectorError::Unavailable(format!(
                     "Kafka did not create the topic {name}: {code}"
                 )));
             }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use model::{ConversationId, Project, Scope, Tenant, Timestamp, TurnId, UserId, Vector};
 
-use crate::read::history::{Asked, Asker, QueryHistory};
+use crate::query_history::{HistoryKey, QueryHistory, RecentQuestion};
 
 pub(crate) const START: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
 
@@ -13,12 +13,12 @@ pub(crate) fn scope(tenant: &str) -> Scope {
     Scope { tenant: Tenant::new(tenant).unwrap(), project: Project::new("p").unwrap() }
 }
 
-pub(crate) fn user(tenant: &str, user: &str) -> Asker {
-    Asker::User(scope(tenant), UserId::new(user).unwrap())
+pub(crate) fn user(tenant: &str, user: &str) -> HistoryKey {
+    HistoryKey::User(scope(tenant), UserId::new(user).unwrap())
 }
 
-pub(crate) fn asked(turn: &str, secs: i64) -> Asked {
-    Asked {
+pub(crate) fn asked(turn: &str, secs: i64) -> RecentQuestion {
+    RecentQuestion {
         turn: TurnId::new(turn).unwrap(),
         text: Arc::from(format!("What is {turn}, naïvely: \0 \u{1f600}?")),
         ts: START.plus_secs(secs),
@@ -27,7 +27,11 @@ pub(crate) fn asked(turn: &str, secs: i64) -> Asked {
 }
 
 /// Which turns are recent so many seconds after the start.
-pub(crate) async fn turns(history: &dyn QueryHistory, asker: &Asker, secs: i64) -> Vec<String> {
+pub(crate) async fn turns(
+    history: &dyn QueryHistory,
+    asker: &HistoryKey,
+    secs: i64,
+) -> Vec<String> {
     let recent = history.recent(asker, START.plus_secs(secs)).await.unwrap();
     recent.into_iter().map(|(asked, _)| asked.turn.to_string()).collect()
 }
@@ -50,12 +54,16 @@ pub(crate) async fn a_question_comes_back_as_it_was(history: &dyn QueryHistory) 
     let recent = history.recent(&ann, START.plus_secs(7)).await.unwrap();
     let (found, age) = &recent[0];
     assert_eq!(*age, Duration::from_secs(7));
-    assert_eq!(Asked { vector: None, ..found.clone() }, Asked { vector: None, ..asked("t1", 0) });
+    assert_eq!(
+        RecentQuestion { vector: None, ..found.clone() },
+        RecentQuestion { vector: None, ..asked("t1", 0) }
+    );
 }
 
 pub(crate) async fn nobody_sees_what_others_asked(history: &dyn QueryHistory) {
-    let conversation = |id| Asker::Conversation(scope("acme"), ConversationId::new(id).unwrap());
-    let other_project = Asker::User(
+    let conversation =
+        |id| HistoryKey::Conversation(scope("acme"), ConversationId::new(id).unwrap());
+    let other_project = HistoryKey::User(
         Scope { project: Project::new("q").unwrap(), ..scope("acme") },
         UserId::new("ann").unwrap(),
     );
@@ -116,7 +124,7 @@ pub(crate) async fn who_is_forgotten_begins_anew(history: &dyn QueryHistory) {
 /// and the history itself, or nothing where it cannot be had.
 macro_rules! history_tests {
     ($fresh:ident) => {
-        $crate::contract::history::history_tests! { @each $fresh
+        $crate::query_history::contract::history_tests! { @each $fresh
             the_latest_ten_of_the_last_minutes_count,
             a_question_comes_back_as_it_was,
             nobody_sees_what_others_asked,
@@ -129,7 +137,7 @@ macro_rules! history_tests {
         async fn $name() {
             let window = std::time::Duration::from_secs(300);
             let Some((_place, history)) = $fresh::open(window, 10).await else { return };
-            $crate::contract::history::$name(&history).await;
+            $crate::query_history::contract::$name(&history).await;
         }
     )+};
 }

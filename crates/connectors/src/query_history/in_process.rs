@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use model::Timestamp;
 
-use crate::log::Task;
-use crate::read::history::{Asked, Asker, HistoryHealth, QueryHistory};
+use super::{HistoryHealth, HistoryKey, QueryHistory, RecentQuestion};
+use crate::error::ConnectorFuture;
 
 /// Locks, so that users do not wait for each other.
 const SHARDS: usize = 16;
@@ -19,11 +19,11 @@ const BESIDE: usize = 250;
 
 #[derive(Debug, Default)]
 struct Shard {
-    askers: HashMap<Asker, VecDeque<Asked>>,
+    askers: HashMap<HistoryKey, VecDeque<RecentQuestion>>,
     bytes: usize,
 }
 
-fn bytes_of(asked: &Asked) -> usize {
+fn bytes_of(asked: &RecentQuestion) -> usize {
     asked.text.len() + BESIDE
 }
 
@@ -44,10 +44,10 @@ impl InProcessHistory {
         Self { shards, hasher: RandomState::new(), window, most }
     }
 
-    fn recent_now(&self, asker: &Asker, at: Timestamp) -> Vec<(Asked, Duration)> {
+    fn recent_now(&self, asker: &HistoryKey, at: Timestamp) -> Vec<(RecentQuestion, Duration)> {
         let shard = self.shard(asker);
         let Some(asked) = shard.askers.get(asker) else { return Vec::new() };
-        let aged = |asked: &Asked| {
+        let aged = |asked: &RecentQuestion| {
             let micros = u64::try_from(at.as_micros() - asked.ts.as_micros()).ok()?;
             let age = Duration::from_micros(micros);
             (age <= self.window).then(|| (asked.clone(), age))
@@ -55,8 +55,8 @@ impl InProcessHistory {
         asked.iter().filter_map(aged).collect()
     }
 
-    fn add_now(&self, asker: &Asker, asked: &Asked) {
-        let asked = Asked { vector: None, ..asked.clone() };
+    fn add_now(&self, asker: &HistoryKey, asked: &RecentQuestion) {
+        let asked = RecentQuestion { vector: None, ..asked.clone() };
         let now = asked.ts;
         let mut shard = self.shard(asker);
         shard.bytes += bytes_of(&asked);
@@ -70,7 +70,7 @@ impl InProcessHistory {
         }
     }
 
-    fn take_back_now(&self, asker: &Asker, asked: &Asked) {
+    fn take_back_now(&self, asker: &HistoryKey, asked: &RecentQuestion) {
         let mut shard = self.shard(asker);
         let Some(latest) = shard.askers.get_mut(asker) else { return };
         // The newest of that turn; an earlier one may have been stored.
@@ -85,7 +85,7 @@ impl InProcessHistory {
         }
     }
 
-    fn forget_now(&self, asker: &Asker) -> usize {
+    fn forget_now(&self, asker: &HistoryKey) -> usize {
         let mut shard = self.shard(asker);
         let gone = shard.askers.remove(asker).unwrap_or_default();
         shard.bytes -= gone.iter().map(bytes_of).sum::<usize>();
@@ -95,9 +95,10 @@ impl InProcessHistory {
     /// Those whose questions no longer count go; if they are too few, half of the others too.
     fn forget_oldest(&self, shard: &mut Shard, now: Timestamp) {
         let window = i64::try_from(self.window.as_micros()).unwrap_or(i64::MAX);
-        let newest =
-            |asked: &VecDeque<Asked>| asked.front().map_or(0, |asked| asked.ts.as_micros());
-        let bytes = |askers: &HashMap<Asker, VecDeque<Asked>>| -> usize {
+        let newest = |asked: &VecDeque<RecentQuestion>| {
+            asked.front().map_or(0, |asked| asked.ts.as_micros())
+        };
+        let bytes = |askers: &HashMap<HistoryKey, VecDeque<RecentQuestion>>| -> usize {
             askers.values().flatten().map(bytes_of).sum()
         };
         shard.askers.retain(|_, asked| now.as_micros().saturating_sub(newest(asked)) <= window);
@@ -111,7 +112,7 @@ impl InProcessHistory {
         shard.bytes = bytes(&shard.askers);
     }
 
-    fn shard(&self, asker: &Asker) -> MutexGuard<'_, Shard> {
+    fn shard(&self, asker: &HistoryKey) -> MutexGuard<'_, Shard> {
         let number = self.hasher.hash_one(asker) as usize % SHARDS;
         // A panic elsewhere cannot leave a list half-changed.
         self.shards[number].lock().unwrap_or_else(PoisonError::into_inner)
@@ -119,21 +120,25 @@ impl InProcessHistory {
 }
 
 impl QueryHistory for InProcessHistory {
-    fn recent(&self, asker: &Asker, at: Timestamp) -> Task<'_, Vec<(Asked, Duration)>> {
+    fn recent(
+        &self,
+        asker: &HistoryKey,
+        at: Timestamp,
+    ) -> ConnectorFuture<'_, Vec<(RecentQuestion, Duration)>> {
         done(self.recent_now(asker, at))
     }
 
-    fn add(&self, asker: &Asker, asked: &Asked) -> Task<'_, ()> {
+    fn add(&self, asker: &HistoryKey, asked: &RecentQuestion) -> ConnectorFuture<'_, ()> {
         self.add_now(asker, asked);
         done(())
     }
 
-    fn take_back(&self, asker: &Asker, asked: &Asked) -> Task<'_, ()> {
+    fn take_back(&self, asker: &HistoryKey, asked: &RecentQuestion) -> ConnectorFuture<'_, ()> {
         self.take_back_now(asker, asked);
         done(())
     }
 
-    fn forget(&self, asker: &Asker) -> Task<'_, usize> {
+    fn forget(&self, asker: &HistoryKey) -> ConnectorFuture<'_, usize> {
         done(self.forget_now(asker))
     }
 
@@ -150,13 +155,13 @@ impl QueryHistory for InProcessHistory {
     }
 }
 
-fn done<T: Send + 'static>(value: T) -> Task<'static, T> {
+fn done<T: Send + 'static>(value: T) -> ConnectorFuture<'static, T> {
     Box::pin(std::future::ready(Ok(value)))
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::contract::history::{asked, user};
+    use crate::query_history::contract::{asked, user};
 
     use super::*;
 
@@ -171,7 +176,7 @@ mod tests {
         }
     }
 
-    crate::contract::history::history_tests!(Fresh);
+    crate::query_history::contract::history_tests!(Fresh);
 
     fn kept(history: &InProcessHistory) -> usize {
         history.shards.iter().map(|shard| shard.lock().unwrap().bytes).sum()

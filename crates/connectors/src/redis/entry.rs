@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! version 1 | time i64, µs | turn: length u16, bytes | text: length u16, bytes | model: length u8, bytes
-//!           | vector: as `vectors::encode` writes it, to the end; nothing without a model
+//!           | vector: as `vector_index::encode` writes it, to the end; nothing without a model
 //! ```
 //!
 //! The same question is always the same bytes: that is how it is taken back. Entries of another version are
@@ -10,16 +10,15 @@
 
 use model::{Timestamp, TurnId, Vector};
 
-use crate::read::history::Asked;
-use crate::vectors;
+use crate::query_history::RecentQuestion;
 
 const VERSION: u8 = 1;
 
 /// The bytes of a question. Text beyond 64 KiB is cut; nobody compares that much.
-pub(super) fn write(asked: &Asked) -> Vec<u8> {
+pub(super) fn write(asked: &RecentQuestion) -> Vec<u8> {
     let vector =
         asked.vector.as_ref().filter(|vector| vector.model().len() <= usize::from(u8::MAX));
-    let packed = vector.map(|vector| vectors::encode(vector.values())).unwrap_or_default();
+    let packed = vector.map(|vector| vector_index::encode(vector.values())).unwrap_or_default();
     let mut bytes = Vec::with_capacity(64 + asked.text.len() + packed.len());
     bytes.push(VERSION);
     bytes.extend(asked.ts.as_micros().to_le_bytes());
@@ -33,7 +32,7 @@ pub(super) fn write(asked: &Asked) -> Vec<u8> {
 }
 
 /// The question of an entry; `None` when it is none that this program wrote.
-pub(super) fn read(bytes: &[u8]) -> Option<Asked> {
+pub(super) fn read(bytes: &[u8]) -> Option<RecentQuestion> {
     let (&[VERSION], rest) = bytes.split_first_chunk()? else { return None };
     let (micros, rest) = rest.split_first_chunk()?;
     let ts = Timestamp::from_micros(i64::from_le_bytes(*micros));
@@ -43,9 +42,9 @@ pub(super) fn read(bytes: &[u8]) -> Option<Asked> {
     let (model, packed) = rest.split_at_checked(usize::from(length))?;
     let vector = match str::from_utf8(model).ok()? {
         "" => None,
-        model => Some(Vector::new(model.into(), vectors::unpack(packed)?)),
+        model => Some(Vector::new(model.into(), vector_index::unpack(packed)?)),
     };
-    Some(Asked { turn: TurnId::new(turn).ok()?, text: text.into(), ts, vector })
+    Some(RecentQuestion { turn: TurnId::new(turn).ok()?, text: text.into(), ts, vector })
 }
 
 fn put_long(bytes: &mut Vec<u8>, text: &str) {
@@ -64,7 +63,7 @@ fn take_long(bytes: &[u8]) -> Option<(&str, &[u8])> {
 mod tests {
     use proptest::prelude::*;
 
-    use crate::contract::history::asked;
+    use crate::query_history::contract::asked;
 
     use super::*;
 
@@ -80,14 +79,14 @@ mod tests {
         let cosine = back.vector.as_ref().unwrap().cosine(question.vector.as_ref().unwrap());
         assert!(cosine.unwrap() > 0.999, "{cosine:?}");
         assert_eq!(write(&question), bytes, "the same question is the same bytes");
-        let plain = Asked { vector: None, ..question };
+        let plain = RecentQuestion { vector: None, ..question };
         assert_eq!(read(&write(&plain)), Some(plain));
     }
 
     #[test]
     fn a_question_of_the_built_in_model_is_small() {
         let vector = Vector::new("built-in".into(), vec![0.5; 256]);
-        let question = Asked { vector: Some(vector), ..asked("t1", 0) };
+        let question = RecentQuestion { vector: Some(vector), ..asked("t1", 0) };
         assert!(write(&question).len() < 400, "{}", write(&question).len());
     }
 
@@ -100,7 +99,7 @@ mod tests {
 
     #[test]
     fn text_is_cut_between_characters() {
-        let question = Asked { text: "ü".repeat(40_000).into(), ..asked("t1", 0) };
+        let question = RecentQuestion { text: "ü".repeat(40_000).into(), ..asked("t1", 0) };
         assert_eq!(read(&write(&question)).unwrap().text.chars().count(), 32_767);
     }
 

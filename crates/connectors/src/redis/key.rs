@@ -4,17 +4,17 @@ use std::fmt::Write;
 
 use model::Scope;
 
-use crate::read::history::Asker;
+use crate::query_history::HistoryKey;
 
 /// What all keys begin with.
 pub(super) const PREFIX: &str = "uptake:history:";
 
 /// `<prefix><tenant>:<project>:<user>`, or `<prefix><tenant>:<project>::<conversation>`: no user has an
 /// empty id.
-pub(super) fn of(prefix: &str, asker: &Asker) -> String {
+pub(super) fn of(prefix: &str, asker: &HistoryKey) -> String {
     let (Scope { tenant, project }, mark, id) = match asker {
-        Asker::User(scope, user) => (scope, "", user.as_str()),
-        Asker::Conversation(scope, conversation) => (scope, ":", conversation.as_str()),
+        HistoryKey::User(scope, user) => (scope, "", user.as_str()),
+        HistoryKey::Conversation(scope, conversation) => (scope, ":", conversation.as_str()),
     };
     let (tenant, project) = (escaped(tenant.as_str()), escaped(project.as_str()));
     format!("{prefix}{tenant}:{project}:{mark}{}", escaped(id))
@@ -41,7 +41,7 @@ fn escaped(id: &str) -> String {
 mod tests {
     use model::ConversationId;
 
-    use crate::contract::history::{scope, user};
+    use crate::query_history::contract::{scope, user};
 
     use super::*;
 
@@ -52,7 +52,7 @@ mod tests {
             (user("acme", "a:b{c}*"), "uptake:history:acme:p:a%3Ab%7Bc%7D%2A"),
             (user("acme", "a%3Ab"), "uptake:history:acme:p:a%253Ab"),
             (
-                Asker::Conversation(scope("acme"), ConversationId::new("ann").unwrap()),
+                HistoryKey::Conversation(scope("acme"), ConversationId::new("ann").unwrap()),
                 "uptake:history:acme:p::ann",
             ),
             (user("acme", ":ann"), "uptake:history:acme:p:%3Aann"),

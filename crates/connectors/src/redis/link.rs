@@ -19,10 +19,10 @@ use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Client, ErrorKind, RedisError, RedisResult, ServerErrorKind};
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
+use tokio::time::Instant;
 
-use crate::error::StoreError;
-use crate::meter::Stopwatch;
-use crate::read::history::HistoryHealth;
+use crate::error::ConnectorError;
+use crate::query_history::HistoryHealth;
 
 /// Between two attempts, and between two looks whether it is there.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -53,7 +53,7 @@ struct State {
     /// Which connection that is: a late failure of an earlier one says nothing about it.
     number: u64,
     /// When the last warning was.
-    warned: Option<Stopwatch>,
+    warned: Option<Instant>,
     /// There was a warning since it was last there.
     told: bool,
     /// What is to be deleted as soon as it can be.
@@ -62,10 +62,10 @@ struct State {
 
 impl Link {
     /// Tries to connect once, and goes on trying in the background.
-    pub(super) async fn open(address: &str, timeout: Duration) -> Result<Self, StoreError> {
+    pub(super) async fn open(address: &str, timeout: Duration) -> Result<Self, ConnectorError> {
         let client = Client::open(address).map_err(|error| {
             // The address itself may hold a password.
-            StoreError::Unavailable(format!("the address of Redis cannot be read ({error})"))
+            ConnectorError::Unavailable(format!("the address of Redis cannot be read ({error})"))
         })?;
         let shared = Arc::new(Shared {
             state: Mutex::default(),
@@ -87,7 +87,7 @@ impl Link {
     pub(super) async fn ask<T>(
         &self,
         ask: impl AsyncFnOnce(MultiplexedConnection) -> RedisResult<T>,
-    ) -> Result<T, StoreError> {
+    ) -> Result<T, ConnectorError> {
         let shared = &self.shared;
         let (connection, number) = {
             let state = shared.state();
@@ -95,7 +95,7 @@ impl Link {
         };
         let Some(connection) = connection else {
             shared.missed.fetch_add(1, Ordering::Relaxed);
-            return Err(StoreError::Unavailable("the history in Redis is away".to_owned()));
+            return Err(ConnectorError::Unavailable("the history in Redis is away".to_owned()));
         };
         ask(connection).await.map_err(|error| {
             shared.missed.fetch_add(1, Ordering::Relaxed);
@@ -103,7 +103,7 @@ impl Link {
                 true => shared.lost(number, &error),
                 false => shared.warn(&error),
             }
-            StoreError::Unavailable(format!("the history in Redis: {error}"))
+            ConnectorError::Unavailable(format!("the history in Redis: {error}"))
         })
     }
 
@@ -132,7 +132,7 @@ impl Shared {
     /// Connects whenever there is no connection, for as long as there is a link.
     async fn keep(self: Arc<Self>, client: Client) {
         loop {
-            let lived = Stopwatch::start();
+            let lived = Instant::now();
             self.watch().await;
             // One that was lost at once is not worth trying again at once.
             if lived.elapsed() < PAUSE {
@@ -216,7 +216,7 @@ impl Shared {
         if state.warned.as_ref().is_some_and(|warned| warned.elapsed() < QUIET) {
             return;
         }
-        state.warned = Some(Stopwatch::start());
+        state.warned = Some(Instant::now());
         state.told = true;
         tracing::warn!(%error, "the history of questions in Redis does not answer; retries are not seen meanwhile");
     }
@@ -245,7 +245,7 @@ fn is_of_the_connection(error: &RedisError) -> bool {
                         | ServerErrorKind::ReadOnly
                         | ServerErrorKind::MasterDown
                         | ServerErrorKind::ClusterDown
-                        // Refused before it looked at the key: no memory, no right, read-only.
+                        // RejectedMessage before it looked at the key: no memory, no right, read-only.
                         | ServerErrorKind::ExecAbort
                 )
         )

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use testkit::servers::{Redis, Running, or_skip};
+use tokio::time::Instant;
 
-use crate::contract::history::{START, asked, turns, user};
-use crate::meter::Stopwatch;
-use crate::read::history::QueryHistory;
+use crate::query_history::QueryHistory;
+use crate::query_history::contract::{START, asked, turns, user};
 
 use super::{RedisHistory, RedisSettings};
 
@@ -35,7 +35,7 @@ impl Fresh {
     }
 }
 
-crate::contract::history::history_tests!(Fresh);
+crate::query_history::contract::history_tests!(Fresh);
 
 async fn raw<T: redis::FromRedisValue>(url: &str, command: &[&str]) -> T {
     let client = redis::Client::open(url).unwrap();
@@ -50,7 +50,7 @@ fn own() -> Option<Running<Redis>> {
 
 /// Asks until the answer is as it should be.
 async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
-    let begin = Stopwatch::start();
+    let begin = Instant::now();
     while !is_so().await {
         assert!(begin.elapsed() < Duration::from_secs(60), "still not: {what}");
         tokio::time::sleep(Duration::from_millis(20)).await;
@@ -166,7 +166,7 @@ async fn paused_it_holds_nobody_up_and_goes_on() {
     server.pause();
     assert!(history.recent(&ann, START).await.is_err());
     // Nobody else tries while it hangs: what takes 50 ms each would take 50 s.
-    let begin = Stopwatch::start();
+    let begin = Instant::now();
     for _ in 0..1_000 {
         assert!(history.recent(&ann, START).await.is_err());
     }

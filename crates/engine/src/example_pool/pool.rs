@@ -8,7 +8,7 @@ use learn::{
     select,
 };
 use model::{Position, TurnId, Vector};
-use store::vectors::{Filter, Index, Labels};
+use vector_index::{Filter, Index, Labels};
 
 use super::offer::{Offered, Place, loose_name};
 

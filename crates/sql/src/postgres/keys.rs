@@ -8,7 +8,7 @@ const MOST: usize = 100_000;
 
 /// The keys of ids, by table and project. Remembers nothing until it is told to.
 #[derive(Debug, Default)]
-pub(crate) struct Keys {
+pub struct Keys {
     remembers: Cell<bool>,
     known: RefCell<HashMap<(&'static str, i64, String), i64>>,
     // Both for one transaction only: ids that have no key, and keys that no id has yet.
@@ -22,12 +22,12 @@ pub(crate) struct Keys {
 
 impl Keys {
     /// From now on.
-    pub(crate) fn remember(&self) {
+    pub fn remember(&self) {
         self.remembers.set(true);
     }
 
     /// The key, if it is known.
-    pub(crate) fn get(&self, table: &'static str, project: i64, id: &str) -> Option<i64> {
+    pub fn get(&self, table: &'static str, project: i64, id: &str) -> Option<i64> {
         if !self.remembers.get() {
             return None;
         }
@@ -35,7 +35,7 @@ impl Keys {
     }
 
     /// The id has this key.
-    pub(crate) fn put(&self, table: &'static str, project: i64, id: &str, key: i64) {
+    pub fn put(&self, table: &'static str, project: i64, id: &str, key: i64) {
         if self.remembers.get() {
             let mut known = self.known.borrow_mut();
             if known.len() >= MOST {
@@ -48,38 +48,38 @@ impl Keys {
     }
 
     /// A transaction begins: others may have made keys since.
-    pub(crate) fn begin(&self) {
+    pub fn begin(&self) {
         self.unknown.borrow_mut().clear();
         self.free.borrow_mut().clear();
     }
 
     /// The id has no key, and none gets it but by this session.
-    pub(crate) fn put_unknown(&self, table: &'static str, project: i64, id: &str) {
+    pub fn put_unknown(&self, table: &'static str, project: i64, id: &str) {
         self.unknown.borrow_mut().insert((table, project, id.to_owned()));
     }
 
     /// Whether it is known that the id has no key.
-    pub(crate) fn has_none(&self, table: &'static str, project: i64, id: &str) -> bool {
+    pub fn has_none(&self, table: &'static str, project: i64, id: &str) -> bool {
         self.unknown.borrow().contains(&(table, project, id.to_owned()))
     }
 
     /// A key that no id has.
-    pub(crate) fn put_free(&self, table: &'static str, key: i64) {
+    pub fn put_free(&self, table: &'static str, key: i64) {
         self.free.borrow_mut().entry(table).or_default().push_back(key);
     }
 
     /// A key for an id that has none.
-    pub(crate) fn take_free(&self, table: &'static str) -> Option<i64> {
+    pub fn take_free(&self, table: &'static str) -> Option<i64> {
         self.free.borrow_mut().get_mut(table)?.pop_front()
     }
 
     /// The key of a project, if this session only reads and has seen it.
-    pub(crate) fn project(&self, tenant: &str, name: &str) -> Option<i64> {
+    pub fn project(&self, tenant: &str, name: &str) -> Option<i64> {
         self.projects.borrow().get(&(tenant.to_owned(), name.to_owned())).copied()
     }
 
     /// The project has this key. Whoever writes may have to take that back, and forgets it at once.
-    pub(crate) fn put_project(&self, tenant: &str, name: &str, key: i64) {
+    pub fn put_project(&self, tenant: &str, name: &str, key: i64) {
         if !self.remembers.get() {
             let mut projects = self.projects.borrow_mut();
             if projects.len() >= MOST / 10 {
@@ -90,30 +90,30 @@ impl Keys {
     }
 
     /// Forgets everything: what was written may not be there.
-    pub(crate) fn clear(&self) {
+    pub fn clear(&self) {
         self.known.borrow_mut().clear();
         self.unknown.borrow_mut().clear();
     }
 
     /// Forgets a table: its ids may have other keys now.
-    pub(crate) fn forget(&self, table: &'static str) {
+    pub fn forget(&self, table: &'static str) {
         self.known.borrow_mut().retain(|(of, _, _), _| *of != table);
         self.unknown.borrow_mut().retain(|(of, _, _)| *of != table);
     }
 
     /// Where the log stands before this session writes. Answers whether somebody else has written since
     /// it last did.
-    pub(crate) fn others_wrote(&self, head: u64) -> bool {
+    pub fn others_wrote(&self, head: u64) -> bool {
         self.head.get() != head
     }
 
     /// Where the log stood when this session last wrote.
-    pub(crate) fn head(&self) -> u64 {
+    pub fn head(&self) -> u64 {
         self.head.get()
     }
 
     /// Where the log stands after this session wrote.
-    pub(crate) fn wrote(&self, head: u64) {
+    pub fn wrote(&self, head: u64) {
         self.head.set(head);
     }
 }

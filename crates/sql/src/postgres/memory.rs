@@ -11,7 +11,7 @@ type Fact = Box<dyn Any + Send>;
 
 /// Facts by their sort and the key of what they are about.
 #[derive(Default)]
-pub(crate) struct Memory {
+pub struct Memory {
     on: Cell<bool>,
     // `None`: it must be asked, although the row was made here.
     known: RefCell<HashMap<(TypeId, i64), Option<Fact>>>,
@@ -21,25 +21,25 @@ pub(crate) struct Memory {
 
 impl Memory {
     /// Begins to remember.
-    pub(crate) fn begin(&self) {
+    pub fn begin(&self) {
         self.clear();
         self.on.set(true);
     }
 
     /// The transaction is over.
-    pub(crate) fn end(&self) {
+    pub fn end(&self) {
         self.clear();
         self.on.set(false);
     }
 
     /// Forgets everything: what is known may not be so.
-    pub(crate) fn clear(&self) {
+    pub fn clear(&self) {
         self.known.borrow_mut().clear();
         self.made.borrow_mut().clear();
     }
 
     /// What is known, if anything is.
-    pub(crate) fn get<T: Remembered>(&self, key: i64) -> Option<T> {
+    pub fn get<T: Remembered>(&self, key: i64) -> Option<T> {
         if !self.on.get() {
             return None;
         }
@@ -51,21 +51,21 @@ impl Memory {
     }
 
     /// This is so now.
-    pub(crate) fn put<T: Remembered>(&self, key: i64, fact: T) {
+    pub fn put<T: Remembered>(&self, key: i64, fact: T) {
         if self.on.get() {
             self.known.borrow_mut().insert((TypeId::of::<T>(), key), Some(Box::new(fact)));
         }
     }
 
     /// This may be otherwise now.
-    pub(crate) fn forget<T: Remembered>(&self, key: i64) {
+    pub fn forget<T: Remembered>(&self, key: i64) {
         if self.on.get() {
             self.known.borrow_mut().insert((TypeId::of::<T>(), key), None);
         }
     }
 
     /// A row was made.
-    pub(crate) fn made(&self, table: &'static str, key: i64) {
+    pub fn made(&self, table: &'static str, key: i64) {
         if self.on.get() {
             self.made.borrow_mut().insert((table, key));
         }

@@ -27,7 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const KEPT: usize = 512;
 
 /// A session with Postgres.
-pub(crate) struct Session {
+pub struct Session {
     // `None` only while it is dropped.
     runtime: Option<Runtime>,
     client: Client,
@@ -39,7 +39,7 @@ pub(crate) struct Session {
 }
 
 /// A statement and its values.
-pub(crate) type Question<'a> = (&'a str, &'a [&'a (dyn tokio_postgres::types::ToSql + Sync)]);
+pub type Question<'a> = (&'a str, &'a [&'a (dyn tokio_postgres::types::ToSql + Sync)]);
 
 type Sent<'a> = Pin<Box<dyn Future<Output = std::result::Result<(), tokio_postgres::Error>> + 'a>>;
 
@@ -60,7 +60,7 @@ fn keep(
 
 impl Session {
     /// Connects, encrypted if that is asked for.
-    pub(crate) fn open(config: &Config, tls: Option<&MakeRustlsConnect>) -> Result<Self> {
+    pub fn open(config: &Config, tls: Option<&MakeRustlsConnect>) -> Result<Self> {
         let away = |error: &dyn std::fmt::Display| Error::Away(error.to_string());
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -96,17 +96,17 @@ impl Session {
     }
 
     /// Whether it can be used no more.
-    pub(crate) fn is_lost(&self) -> bool {
+    pub fn is_lost(&self) -> bool {
         self.lost.get() || self.client.is_closed()
     }
 
     /// Asks for nothing, to see whether there is an answer.
-    pub(crate) fn ping(&self) -> bool {
+    pub fn ping(&self) -> bool {
         self.batch("").is_ok()
     }
 
     /// A statement, from those that are ready or a new one.
-    pub(crate) fn prepare(&self, sql: &str) -> Result<Prepared<'_>> {
+    pub fn prepare(&self, sql: &str) -> Result<Prepared<'_>> {
         if let Some(statement) = self.statements.borrow().get(sql) {
             return Ok(Prepared { session: self, statement: statement.clone() });
         }
@@ -120,14 +120,14 @@ impl Session {
 
     /// A statement that is made up for one question: kept ready, it would take the place of one that comes
     /// again.
-    pub(crate) fn prepare_once(&self, sql: &str) -> Result<Prepared<'_>> {
+    pub fn prepare_once(&self, sql: &str) -> Result<Prepared<'_>> {
         let made = self.wait_for(self.client.prepare(&for_postgres(sql)))?;
         let statement = made.map_err(|error| self.failed(error))?;
         Ok(Prepared { session: self, statement })
     }
 
     /// Asks several questions at once: one wait for all of them.
-    pub(crate) fn ask_together(&self, questions: &[Question<'_>]) -> Result<Vec<Vec<Row>>> {
+    pub fn ask_together(&self, questions: &[Question<'_>]) -> Result<Vec<Vec<Row>>> {
         let prepared = questions
             .iter()
             .map(|question| self.prepare(question.0).map(|prepared| prepared.statement))
@@ -139,29 +139,29 @@ impl Session {
     }
 
     /// The keys of ids, if this session remembers them.
-    pub(crate) fn keys(&self) -> &Keys {
+    pub fn keys(&self) -> &Keys {
         &self.keys
     }
 
     /// What the transaction has read and written.
-    pub(crate) fn memory(&self) -> &Memory {
+    pub fn memory(&self) -> &Memory {
         &self.memory
     }
 
     /// Runs statements that take and give nothing.
-    pub(crate) fn batch(&self, sql: &str) -> Result<()> {
+    pub fn batch(&self, sql: &str) -> Result<()> {
         let sql = for_postgres(sql);
         self.ask(self.client.batch_execute(&sql))
     }
 
     /// The same, of statements that are written for Postgres.
-    pub(crate) fn raw_batch(&self, sql: &str) -> Result<()> {
+    pub fn raw_batch(&self, sql: &str) -> Result<()> {
         self.ask(self.client.batch_execute(sql))
     }
 
     /// The same, without waiting: an answer is not looked at, and what is wrong with the session the next
     /// question finds out.
-    pub(crate) fn raw_batch_unheard(&self, sql: &str) -> Result<()> {
+    pub fn raw_batch_unheard(&self, sql: &str) -> Result<()> {
         self.wait_for(async {
             let mut asked = std::pin::pin!(self.client.batch_execute(sql));
             std::future::poll_fn(|context| {
@@ -176,17 +176,17 @@ impl Session {
     }
 
     /// The same, together with the next question.
-    pub(crate) fn batch_later(&self, sql: &'static str) {
+    pub fn batch_later(&self, sql: &'static str) {
         self.pending.borrow_mut().push(Pending::Batch(sql));
     }
 
     /// Rows that come later are sent behind what is pending now.
-    pub(crate) fn in_order(&self) {
+    pub fn in_order(&self) {
         self.pending.borrow_mut().push(Pending::InOrder);
     }
 
     /// Gives rows to a `COPY` that is written for Postgres.
-    pub(crate) fn copy_in(&self, sql: &str, rows: Bytes) -> Result<()> {
+    pub fn copy_in(&self, sql: &str, rows: Bytes) -> Result<()> {
         self.ask(async {
             use futures_util::SinkExt;
             let mut sink = std::pin::pin!(self.client.copy_in::<_, Bytes>(sql).await?);
@@ -197,7 +197,7 @@ impl Session {
 
     /// Each row that a statement written for Postgres finds, one after the other: they need not fit into
     /// memory.
-    pub(crate) fn each(&self, sql: &str, mut row: impl FnMut(&[ValueRef<'_>])) -> Result<()> {
+    pub fn each(&self, sql: &str, mut row: impl FnMut(&[ValueRef<'_>])) -> Result<()> {
         let read = self.ask(async {
             use futures_util::TryStreamExt;
             let none: [ValueRef<'_>; 0] = [];
@@ -215,12 +215,12 @@ impl Session {
     }
 
     /// Whether something was not sent yet.
-    pub(crate) fn has_pending(&self) -> bool {
+    pub fn has_pending(&self) -> bool {
         !self.pending.borrow().is_empty()
     }
 
     /// Forgets what was not sent yet.
-    pub(crate) fn forget_pending(&self) {
+    pub fn forget_pending(&self) {
         self.pending.borrow_mut().clear();
     }
 
@@ -290,34 +290,34 @@ fn in_full(error: &tokio_postgres::Error) -> String {
 }
 
 /// A statement that the server knows.
-pub(crate) struct Prepared<'s> {
+pub struct Prepared<'s> {
     session: &'s Session,
     statement: Statement,
 }
 
 impl Prepared<'_> {
     /// Runs it. Answers how many rows it changed.
-    pub(crate) fn execute(&self, values: &[ValueRef<'_>]) -> Result<usize> {
+    pub fn execute(&self, values: &[ValueRef<'_>]) -> Result<usize> {
         let changed = self.session.client.execute_raw(&self.statement, values.iter());
         self.session.ask(changed).map(|rows| rows as usize)
     }
 
     /// Runs it together with the next question.
-    pub(crate) fn run_later(&self, values: &[ValueRef<'_>]) {
+    pub fn run_later(&self, values: &[ValueRef<'_>]) {
         let values = values.iter().map(|value| Value::from(*value)).collect();
         let pending = Pending::Statement(self.statement.clone(), values);
         self.session.pending.borrow_mut().push(pending);
     }
 
     /// Writes a row with the next question, together with other rows of its table.
-    pub(crate) fn add_later(&self, together: Together, values: &[ValueRef<'_>]) {
+    pub fn add_later(&self, together: Together, values: &[ValueRef<'_>]) {
         let values = values.iter().map(|value| Value::from(*value)).collect();
         let pending = Pending::Row { statement: self.statement.clone(), together, values };
         self.session.pending.borrow_mut().push(pending);
     }
 
     /// What it finds.
-    pub(crate) fn query(&self, values: &[ValueRef<'_>]) -> Result<Vec<Row>> {
+    pub fn query(&self, values: &[ValueRef<'_>]) -> Result<Vec<Row>> {
         let found = async {
             use futures_util::TryStreamExt;
             let rows = self.session.client.query_raw(&self.statement, values.iter()).await?;
@@ -327,7 +327,7 @@ impl Prepared<'_> {
     }
 
     /// How many columns its rows have.
-    pub(crate) fn column_count(&self) -> usize {
+    pub fn column_count(&self) -> usize {
         self.statement.columns().len()
     }
 }

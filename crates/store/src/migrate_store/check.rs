@@ -3,7 +3,7 @@
 use super::columns::Layout;
 use super::field::{Field, Sums};
 use crate::error::StoreError;
-use crate::sql::{Connection, Session};
+use sql::{Connection, Session};
 
 /// Reads both sides to the end.
 pub(super) fn is_equal(

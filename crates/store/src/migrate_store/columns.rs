@@ -2,7 +2,7 @@
 
 use super::tables::Table;
 use crate::error::StoreError;
-use crate::sql::{Connection, Session};
+use sql::{Connection, Session};
 
 /// What a column holds in Postgres.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +72,7 @@ fn in_postgres(table: &Table, target: &Session) -> Result<Vec<Column>, StoreErro
     let select = "SELECT CAST(column_name AS TEXT), CAST(data_type AS TEXT), is_identity = 'YES'
         FROM information_schema.columns
         WHERE table_schema = current_schema() AND table_name = ?1 ORDER BY ordinal_position";
-    let found = target.prepare(select)?.query(&[crate::sql::ValueRef::Text(&table.name)])?;
+    let found = target.prepare(select)?.query(&[sql::ValueRef::Text(&table.name)])?;
     found
         .iter()
         .map(|row| {

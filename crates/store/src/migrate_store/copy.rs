@@ -6,7 +6,7 @@ use super::columns::Layout;
 use super::field::Field;
 use super::target::Target;
 use crate::error::StoreError;
-use crate::sql::{Connection, Row};
+use sql::{Connection, Row};
 
 /// A batch ends early when its rows are long, so that memory stays bounded.
 const BATCH_BYTES: usize = 4 << 20;

@@ -7,7 +7,7 @@ use bytes::{BufMut, BytesMut};
 use uuid::Uuid;
 
 use super::columns::Kind;
-use crate::sql::ValueRef;
+use sql::ValueRef;
 
 /// A value as a column of Postgres holds it.
 #[derive(Clone, Debug, PartialEq)]

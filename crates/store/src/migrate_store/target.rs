@@ -10,8 +10,8 @@ use super::columns::Layout;
 use super::tables::{self, Table};
 use crate::error::StoreError;
 use crate::postgres::{self, MIGRATION_NOTE, Server};
-use crate::sql::{Connection, OptionalExtension, Session};
 use crate::tables::Handover;
+use sql::{Connection, OptionalExtension, Session};
 
 /// The number under which runs wait for one another.
 const LOCK: i64 = 0x7570_6d69_6772;

@@ -1,7 +1,7 @@
 //! Brings a database to the newest schema, one node at a time.
 
 use crate::error::StoreError;
-use crate::sql::Connection;
+use sql::Connection;
 
 const MIGRATIONS: &[&str] = &[
     include_str!("../../../../migrations/postgres/0001_start.sql"),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::error::StoreError;
 use crate::meter::Stopwatch;
-use crate::sql::Connection;
+use sql::Connection;
 
 /// How often a node sees to it.
 const PAUSE: Duration = Duration::from_secs(3600);

@@ -10,7 +10,7 @@ use super::claims::UsedClaim;
 use super::cursor::Cursor;
 use super::keys::{Key, Table};
 use super::prepared::Prepared;
-use crate::sql::{self, Connection, Row, Session};
+use sql::{Connection, Row, Session};
 
 /// Where the log stands, and whether somebody was erased behind a position.
 const HEAD: &str = "SELECT position, EXISTS (SELECT 1 FROM users WHERE erased > $1) FROM log_head";

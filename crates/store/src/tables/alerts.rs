@@ -8,7 +8,7 @@ use super::keys::{all_scopes, find_project, read_scope, scope_of};
 use crate::error::StoreError;
 use crate::log::Task;
 use crate::read::alerts::{Delivery, StoredAlert, StoredTargets, Undelivered};
-use crate::sql::{self, Connection, Row};
+use sql::{Connection, Row};
 
 impl Store {
     /// What every tenant wants that said so.

@@ -6,7 +6,7 @@ use super::Store;
 use crate::error::StoreError;
 use crate::log::Task;
 use crate::read::keys::StoredKey;
-use crate::sql::{Connection, OptionalExtension, Row};
+use sql::{Connection, OptionalExtension, Row};
 
 impl Store {
     /// All of them, revoked ones too, oldest first.

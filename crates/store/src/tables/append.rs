@@ -10,7 +10,7 @@ use super::cursor::Cursor;
 use super::keys::{Key, PackedId, find_key, key_of};
 use super::needs::{self, About, Obstacle};
 use super::prepared::{PackedClaim, PackedEntry, Prepared};
-use crate::sql::{self, Connection, OptionalExtension, Together};
+use sql::{Connection, OptionalExtension, Together};
 
 /// Stores the write, or finds why not. Unless it answers `Stored`, it changes nothing but, for
 /// `Replayed` and `Unchanged`, the request keys that are used up by it.

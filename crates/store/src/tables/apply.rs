@@ -21,12 +21,12 @@ mod turn;
 use model::{Change, Event, Position, Timestamp, is_refinement};
 
 use super::keys::{Key, PackedId, Table, key_of};
-use crate::sql::{self, Connection};
 pub(super) use activity::DAY_MICROS;
 pub(super) use erase::{THEIR_TURNS, THEIRS};
 pub(super) use experiment::{make as make_experiment_sums, read_sums, served};
 pub(super) use facts::Facts;
 pub(super) use relevance::standing_of;
+use sql::Connection;
 pub(super) use sums::{DAY_HOURS, HOUR_MICROS, hour_of};
 pub(super) use turn::Row as TurnRow;
 

@@ -9,7 +9,7 @@ use rusqlite::OpenFlags;
 use rusqlite::config::DbConfig;
 
 use crate::error::StoreError;
-use crate::sql::Connection;
+use sql::Connection;
 
 /// Nobody else writes, but somebody who begins to read just as a commit ends may find the head of the write-ahead log
 /// half-written, and then holds the lock of writers while looking again.

@@ -9,7 +9,7 @@ use crate::error::StoreError;
 use crate::log::Task;
 use crate::read::copies::{DueCopy, TurnLogCopy};
 use crate::read::leases::Lease;
-use crate::sql::{Connection, OptionalExtension};
+use sql::{Connection, OptionalExtension};
 
 impl Store {
     /// How far the mirror to this place has come.

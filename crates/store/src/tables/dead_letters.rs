@@ -12,7 +12,7 @@ use super::prepared::Prepared;
 use crate::error::StoreError;
 use crate::log::Task;
 use crate::read::dead_letters::DeadLetter;
-use crate::sql::{self, Connection, OptionalExtension, Row};
+use sql::{Connection, OptionalExtension, Row};
 
 impl Store {
     /// Those of a scope behind a number, oldest first.

@@ -7,7 +7,7 @@ use super::{Store, events};
 use crate::error::StoreError;
 use crate::log::Task;
 use crate::read::decisions::StoredDecision;
-use crate::sql::{Connection, OptionalExtension};
+use sql::{Connection, OptionalExtension};
 
 impl Store {
     /// One by its id.

@@ -10,7 +10,7 @@ use super::keys::{Key, PackedId, find_project};
 use crate::error::StoreError;
 use crate::log::Task;
 use crate::read::events::{EventPage, KindFilter, StoredEvent};
-use crate::sql::{Connection, OptionalExtension, Row};
+use sql::{Connection, OptionalExtension, Row};
 
 impl Store {
     /// One event by its id.

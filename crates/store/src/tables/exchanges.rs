@@ -12,7 +12,7 @@ use super::keys::{Key, Table, find_key, find_project};
 use crate::error::StoreError;
 use crate::log::Task;
 use crate::read::exchanges::{ExchangeQuery, Habit, Standing, StoredExchange};
-use crate::sql::{self, Connection, OptionalExtension, Row, Value, params_from_iter};
+use sql::{Connection, OptionalExtension, Row, Value, params_from_iter};
 
 impl Store {
     /// The matching turns, the newest first. Neither a conversation nor a user matches nothing.

@@ -12,7 +12,7 @@ use crate::read::experiments::{
     ExperimentScope, StoredExperiment, StoredExposure, StoredMove, StoredStanding, StoredSums,
     StoredUnit, UnitMark, UnitSums,
 };
-use crate::sql::{self, Connection, OptionalExtension, Row};
+use sql::{Connection, OptionalExtension, Row};
 
 impl Store {
     /// One of them.

@@ -12,7 +12,7 @@ use super::events::newest;
 use super::source::Source;
 use crate::error::StoreError;
 use crate::postgres::Months;
-use crate::sql::Connection;
+use sql::Connection;
 
 /// How often it looks. Nobody waits for it but those who read what another node has written.
 const PAUSE: Duration = Duration::from_millis(50);

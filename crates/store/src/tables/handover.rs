@@ -7,7 +7,7 @@ use model::Position;
 use super::folder::FolderLock;
 use super::{connect, events, migrate};
 use crate::error::StoreError;
-use crate::sql::{Connection, OptionalExtension};
+use sql::{Connection, OptionalExtension};
 
 /// A store that nobody else serves as long as this is there.
 pub(crate) struct Handover {

@@ -2,7 +2,7 @@
 
 use model::Position;
 
-use crate::sql::{self, Connection};
+use sql::Connection;
 
 /// Where the log stands now.
 pub(super) fn keep(connection: &Connection, head: Position) -> sql::Result<()> {

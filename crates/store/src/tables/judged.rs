@@ -16,7 +16,7 @@ use crate::read::judged::{
     JudgedReads,
 };
 use crate::read::similar::TurnNumber;
-use crate::sql::Connection;
+use sql::Connection;
 
 /// Who has connections for reading.
 pub(super) trait HasPool: Send + Sync {

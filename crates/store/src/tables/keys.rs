@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-#[cfg(feature = "scaled")]
-use crate::sql::Together;
-use crate::sql::{self, Connection, OptionalExtension, Row, ToSql, ValueRef};
 use model::{Project, Scope, Tenant};
+#[cfg(feature = "scaled")]
+use sql::Together;
+use sql::{Connection, OptionalExtension, Row, ToSql, ValueRef};
 use uuid::Uuid;
 
 /// The integer of a scope, a user, a conversation or a turn.

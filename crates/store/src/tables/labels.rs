@@ -7,7 +7,7 @@ use super::keys::{Key, find_project, scope_of};
 use crate::error::StoreError;
 use crate::log::Task;
 use crate::read::labels::{Label, StoredCalibration};
-use crate::sql::Connection;
+use sql::Connection;
 
 impl Store {
     /// The newest labels of a project, oldest first.

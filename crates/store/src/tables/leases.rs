@@ -8,7 +8,7 @@ use super::Store;
 use crate::error::StoreError;
 use crate::log::Task;
 use crate::read::leases::Lease;
-use crate::sql::{Connection, OptionalExtension};
+use sql::{Connection, OptionalExtension};
 
 impl Store {
     /// Takes a lease that is free or over, or renews one's own. `None`: somebody else has it. Where the

@@ -14,7 +14,7 @@ use super::{Engine, Store};
 use crate::error::StoreError;
 use crate::log::Task;
 use crate::read::listed::{ListMark, ListPage, ListQuery};
-use crate::sql::{self, Connection, Value, params_from_iter};
+use sql::{Connection, Value, params_from_iter};
 
 /// Turns that are looked at, more each time, until there are enough conversations.
 const CHUNKS: [i64; 4] = [400, 1_600, 6_000, 12_000];

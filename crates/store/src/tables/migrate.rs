@@ -5,7 +5,7 @@ use rusqlite::Connection as File;
 
 use super::apply::make_experiment_sums;
 use crate::error::StoreError;
-use crate::sql::{self, Connection, OptionalExtension};
+use sql::{Connection, OptionalExtension};
 
 const MIGRATIONS: &[&str] = &[
     include_str!("../../../../migrations/sqlite/0001_log.sql"),

@@ -5,7 +5,7 @@ use model::{DecisionId, Need, Origin, Reaction};
 use super::apply::{Subject, TurnRow, served};
 use super::keys::{Key, PackedId, Table, find_key};
 use super::reactions::{said, whose};
-use crate::sql::{self, Connection, OptionalExtension};
+use sql::{Connection, OptionalExtension};
 
 /// What stands in a write's way.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -18,7 +18,7 @@ use crate::error::StoreError;
 use crate::read::reactions::{
     ActiveConversation, PeriodMark, PeriodPage, PeriodQuery, ReactionFilter,
 };
-use crate::sql::{self, Connection, OptionalExtension, Value, params_from_iter};
+use sql::{Connection, OptionalExtension, Value, params_from_iter};
 use walk::Walk;
 
 const ORIGINS: [Origin; 2] = [Origin::User, Origin::Machine];

@@ -10,7 +10,7 @@ use super::source::Source;
 use crate::error::StoreError;
 use crate::log::Task;
 use crate::meter::Stopwatch;
-use crate::sql::Connection;
+use sql::Connection;
 
 /// Turns that are read on the spot.
 const A_FEW: usize = 20;

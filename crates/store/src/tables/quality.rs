@@ -12,7 +12,7 @@ use super::keys::{Key, Table, find_key, scope_of};
 use crate::error::StoreError;
 use crate::log::Task;
 use crate::read::quality::{AnsweredBy, QualityBucket, QualityQuery, QualityUsers};
-use crate::sql::{self, Connection, Value, params_from_iter};
+use sql::{Connection, Value, params_from_iter};
 
 impl Store {
     /// By stretches of time, the earliest first; those in which nothing happened are left out.

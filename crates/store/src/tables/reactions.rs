@@ -12,7 +12,7 @@ use crate::log::Task;
 use crate::read::reactions::{
     ConversationQuery, PeriodPage, PeriodQuery, ReactionFilter, ReactionSearch, StoredReaction,
 };
-use crate::sql::{self, Connection, Row, Value, ValueRef, params_from_iter};
+use sql::{Connection, Row, Value, ValueRef, params_from_iter};
 
 impl Store {
     /// The reaction of a user on a turn; the turn's own user when none is given.

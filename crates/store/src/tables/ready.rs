@@ -1,7 +1,7 @@
 //! Whether the store can be used now.
 
 use crate::error::StoreError;
-use crate::sql::Connection;
+use sql::Connection;
 
 /// Whether the database is there.
 pub(super) fn answers(connection: &Connection) -> Result<(), StoreError> {

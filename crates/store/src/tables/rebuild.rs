@@ -13,7 +13,7 @@ use super::words;
 use crate::error::StoreError;
 use crate::log::{Rebuild, Rebuilt};
 use crate::read::events::StoredEvent;
-use crate::sql::{self, Connection, ValueRef};
+use sql::{Connection, ValueRef};
 
 const PAGE: usize = 1000;
 

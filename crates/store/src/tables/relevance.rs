@@ -10,7 +10,7 @@ use crate::error::StoreError;
 use crate::log::Task;
 use crate::read::events::StoredEvent;
 use crate::read::relevance::{Extreme, StoredTallies, StoredTally};
-use crate::sql::{self, Connection, OptionalExtension, Row};
+use sql::{Connection, OptionalExtension, Row};
 
 impl Store {
     /// The latest events that say what a query returned, oldest first.

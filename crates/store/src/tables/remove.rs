@@ -11,7 +11,7 @@ use super::rebuild::PROJECTIONS;
 use super::retain;
 use super::similar::Shelves;
 use crate::error::StoreError;
-use crate::sql::{self, Connection};
+use sql::Connection;
 
 /// Where the log ended when something was removed from its end.
 const REMOVED: &str = "removed_position";

@@ -11,7 +11,7 @@ use super::events::newest;
 use super::keys::Key;
 use super::rebuild::PROJECTIONS;
 use crate::error::StoreError;
-use crate::sql::{self, Connection, OptionalExtension, Row, ValueRef};
+use sql::{Connection, OptionalExtension, Row, ValueRef};
 
 const BASELINE: &str = "baseline_position";
 

@@ -9,7 +9,7 @@ use crate::log::Task;
 use crate::read::routing::{
     Keeping, KeptAt, KeptTurn, NextState, RouterCheckpoint, RouterScope, RouterTurn, StoredRouter,
 };
-use crate::sql::{self, Connection, OptionalExtension};
+use sql::{Connection, OptionalExtension};
 
 impl Store {
     /// The projects that have routers.

@@ -8,7 +8,7 @@ use super::keys::{Table, find_key, find_project};
 use crate::error::StoreError;
 use crate::log::Task;
 use crate::read::rules::TenantSettings;
-use crate::sql::{Connection, OptionalExtension};
+use sql::{Connection, OptionalExtension};
 
 impl Store {
     /// The privacy settings of every tenant that has any.

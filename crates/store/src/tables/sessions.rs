@@ -7,7 +7,7 @@ use super::keys::{Key, Table, find_key, find_project, scope_of};
 use crate::error::StoreError;
 use crate::log::Task;
 use crate::read::sessions::OpenSession;
-use crate::sql::{Connection, Row};
+use sql::{Connection, Row};
 
 impl Store {
     /// The open session of a conversation.

@@ -17,9 +17,9 @@ use crate::error::StoreError;
 use crate::log::Task;
 use crate::read::exchanges::StoredExchange;
 use crate::read::similar::{SimilarQuery, SimilarTurn, SimilarTurns, TurnNumber};
-use crate::sql::Connection;
-use crate::vectors::{Filter, Near};
+use sql::Connection;
 use std::sync::Arc;
+use vector_index::{Filter, Near};
 
 impl Store {
     /// The turns most like a question. A turn is found as soon as its answer is stored.

@@ -6,7 +6,7 @@ use super::connect;
 use crate::error::StoreError;
 #[cfg(feature = "scaled")]
 use crate::postgres::Server;
-use crate::sql::Connection;
+use sql::Connection;
 
 /// A file of this machine, or a server.
 #[derive(Clone, Debug)]

@@ -8,7 +8,7 @@ use crate::error::StoreError;
 use crate::log::Task;
 use crate::read::events::StoredEvent;
 use crate::read::turns::{StoredTurn, TurnHead};
-use crate::sql::{Connection, OptionalExtension};
+use sql::{Connection, OptionalExtension};
 
 impl Store {
     /// The turn itself.

@@ -11,7 +11,7 @@ use super::keys::{Key, Table, find_key, find_project};
 use crate::error::StoreError;
 use crate::log::Task;
 use crate::read::users::ErasedCounts;
-use crate::sql::Connection;
+use sql::Connection;
 
 impl Store {
     /// How much there is of a user, and the turns whose logs tell of them, whosever they are.

@@ -2,7 +2,7 @@
 //! `events` in Postgres); here is what SQLite has to be told.
 
 use crate::error::StoreError;
-use crate::sql::{self, Connection};
+use sql::Connection;
 
 /// Puts in what waits to be put in with others.
 const REST: &str = "

@@ -22,8 +22,8 @@ use super::similar::{Shelves, Touched};
 use super::source::Source;
 use crate::error::StoreError;
 use crate::meter::{Histogram, LogStats, SECONDS, SIZES};
-use crate::sql::Connection;
 use queue::Queue;
+use sql::Connection;
 use work::Work;
 
 /// What a caller waits for.

@@ -3,7 +3,7 @@
 use model::Timestamp;
 
 use super::super::keys::Key;
-use crate::sql::{self, Connection, OptionalExtension, Together};
+use sql::{Connection, OptionalExtension, Together};
 
 pub(in super::super) const DAY_MICROS: i64 = 86_400_000_000;
 

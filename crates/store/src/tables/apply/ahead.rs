@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::super::keys::Key;
 use super::facts::{self, Facts};
 use super::{experiment, index, judge, reaction, turn};
-use crate::sql::{self, Connection, Row};
+use sql::{Connection, Row};
 
 /// A turn of which more is said than this is asked each time.
 const MOST: usize = 200;

@@ -1,7 +1,7 @@
 //! Figures that are not where they should be.
 
 use super::Subject;
-use crate::sql::{self, Connection};
+use sql::Connection;
 
 /// A figure is missed, or no longer.
 pub(super) fn note(

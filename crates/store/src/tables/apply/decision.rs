@@ -6,7 +6,7 @@ use super::super::keys::{Key, PackedId};
 use super::Subject;
 use super::sums::{self, Place};
 use crate::read::quality::QualityCounts;
-use crate::sql::{self, Connection, OptionalExtension};
+use sql::{Connection, OptionalExtension};
 
 /// Notes where the decision is.
 pub(super) fn decide(

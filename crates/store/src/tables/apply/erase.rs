@@ -11,7 +11,7 @@ use super::super::events;
 use super::super::keys::{Key, PackedId, Table, find_key, scope_of};
 use super::Subject;
 use crate::read::events::StoredEvent;
-use crate::sql::{self, Connection, Row, params_from_iter};
+use sql::{Connection, Row, params_from_iter};
 
 /// Events that are read and emptied together. Everybody's writes wait for an erasure, so it asks as little as it can.
 const TOGETHER: usize = 64;

@@ -18,7 +18,7 @@ use serde_json::Value;
 use super::super::keys::Key;
 use super::{Facts, Subject};
 use crate::read::experiments::UnitSums;
-use crate::sql::{self, Connection, OptionalExtension, Remembered, Row, ToSql};
+use sql::{Connection, OptionalExtension, Remembered, Row, ToSql};
 
 pub(in super::super) use make::make;
 

@@ -12,7 +12,7 @@ use super::super::keys::Key;
 use super::sums::{self, Place};
 use super::{Subject, experiment};
 use crate::read::quality::{QualityCounts, wait_step};
-use crate::sql::{self, Connection, OptionalExtension, Remembered};
+use sql::{Connection, OptionalExtension, Remembered};
 
 /// The application says that it could not answer.
 const SAID: u8 = 1;

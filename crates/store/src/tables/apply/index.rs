@@ -5,8 +5,7 @@ use model::{UnitInterval, ValidationOutcome, Vector, VerdictStatus};
 
 use super::super::keys::Key;
 use super::{Subject, facts, judge, reaction};
-use crate::sql::{self, Connection, OptionalExtension, Remembered, Together};
-use crate::vectors;
+use sql::{Connection, OptionalExtension, Remembered, Together};
 
 /// Confidence of a turn of which nobody said anything.
 const UNKNOWN: f64 = 0.5;
@@ -135,7 +134,7 @@ pub(super) fn set_vector(connection: &Connection, turn: Key, vector: &Vector) ->
         )?
         .add(
             Together::Each(MANY_VECTORS),
-            (turn, &**vector.model(), vectors::encode(vector.values())),
+            (turn, &**vector.model(), vector_index::encode(vector.values())),
         )
 }
 

@@ -4,7 +4,7 @@ use model::{Origin, Reaction, TurnId, VerdictStatus};
 
 use super::super::keys::{Key, Table, key_of};
 use super::{Subject, index, reaction};
-use crate::sql::{self, Connection, OptionalExtension, Remembered, Row, Together};
+use sql::{Connection, OptionalExtension, Remembered, Row, Together};
 
 /// What a message says.
 #[derive(Clone, Copy, Debug)]

@@ -4,7 +4,7 @@ use model::{ANONYMOUS, Origin, Reaction, Timestamp};
 
 use super::super::keys::{Key, Table, key_of};
 use super::{Subject, activity, index, turn};
-use crate::sql::{self, Connection, OptionalExtension, Remembered, Row, Together};
+use sql::{Connection, OptionalExtension, Remembered, Row, Together};
 
 /// What was given.
 #[derive(Clone, Copy, Debug)]

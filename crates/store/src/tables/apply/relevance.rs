@@ -4,7 +4,7 @@ use model::{Delta, ItemStanding, Opinion, RankBand, RelevanceSignal, UsageStandi
 
 use super::super::keys::Key;
 use super::Subject;
-use crate::sql::{self, Connection, OptionalExtension};
+use sql::{Connection, OptionalExtension};
 
 /// Notes where the log says what a query returned.
 pub(super) fn note_returned(

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::Subject;
-use crate::sql::{self, Connection};
+use sql::Connection;
 
 /// A tenant's privacy settings.
 pub(super) fn set_privacy(

@@ -4,7 +4,7 @@ use model::Timestamp;
 
 use super::super::keys::Key;
 use super::{Subject, turn};
-use crate::sql::{self, Connection};
+use sql::Connection;
 
 /// A turn begins in its conversation.
 pub(super) fn open(connection: &Connection, subject: &Subject, turn: Key) -> sql::Result<()> {

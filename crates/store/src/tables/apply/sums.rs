@@ -5,7 +5,7 @@ mod statements;
 
 use super::super::keys::Key;
 use crate::read::quality::QualityCounts;
-use crate::sql::{self, Connection, ToSql, Together};
+use sql::{Connection, ToSql, Together};
 use statements::{BY_DAY, BY_HOUR};
 
 pub(in super::super) const HOUR_MICROS: i64 = 3_600_000_000;

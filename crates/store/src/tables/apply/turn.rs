@@ -2,7 +2,7 @@
 
 use super::super::keys::Key;
 use super::{Subject, reaction};
-use crate::sql::{self, Connection, Remembered, Together};
+use sql::{Connection, Remembered, Together};
 
 /// What is copied onto a turn's reactions.
 #[derive(Clone, Copy, Debug)]

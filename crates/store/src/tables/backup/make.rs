@@ -15,8 +15,8 @@ use super::content;
 use super::note::BackupNote;
 use super::place::Unfinished;
 use crate::error::StoreError;
-use crate::sql::Connection;
 use crate::tables::{connect, events, migrate};
+use sql::Connection;
 
 /// Pages that are copied before it is told how far it has come.
 const PAGES: i32 = 2000;

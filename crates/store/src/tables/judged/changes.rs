@@ -10,7 +10,7 @@ use super::super::keys::{Key, find_project};
 use super::turn;
 use crate::error::StoreError;
 use crate::read::judged::Changed;
-use crate::sql::Connection;
+use sql::Connection;
 
 /// What can change how an answer is taken, or what it says.
 const SOURCES: [Source; 5] =

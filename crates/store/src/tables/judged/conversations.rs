@@ -7,7 +7,7 @@ use super::turn;
 use crate::error::StoreError;
 use crate::read::judged::{ConversationMark, JudgedConversation, JudgedExchange};
 use crate::read::similar::TurnNumber;
-use crate::sql::Connection;
+use sql::Connection;
 
 /// Turns of one conversation that are handed out together: a longer one comes in stretches.
 const STRETCH: usize = 1000;

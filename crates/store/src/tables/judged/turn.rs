@@ -10,8 +10,8 @@ use super::super::keys::{Key, PackedId};
 use crate::error::StoreError;
 use crate::read::judged::{GivenCorrection, GivenRating, GivenVerdict, JudgedExchange, ServedBy};
 use crate::read::similar::TurnNumber;
-use crate::sql::{self, Connection, OptionalExtension, Row};
-use crate::vectors::unpack;
+use sql::{Connection, OptionalExtension, Row};
+use vector_index::unpack;
 
 /// Corrections of one turn that are looked at; the newest counts in the end.
 const MOST_CORRECTIONS: i64 = 100;

@@ -9,7 +9,7 @@ use super::super::keys::{Key, scope_of};
 use super::{Hit, listed};
 use crate::error::StoreError;
 use crate::read::listed::{ConversationTally, ListedConversation};
-use crate::sql::{self, Connection};
+use sql::Connection;
 
 /// First and last turn, and what all of them were like.
 type Sums = (i64, i64, ConversationTally);

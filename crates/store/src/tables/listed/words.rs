@@ -9,7 +9,7 @@ use super::super::keys::Key;
 use super::{CHUNKS, Hit, Place, found, places, wanted};
 use crate::error::StoreError;
 use crate::read::listed::{ListMark, ListPage, ListQuery};
-use crate::sql::{self, Connection, Value, params_from_iter};
+use sql::{Connection, Value, params_from_iter};
 
 /// Words of a search that count.
 const MOST_WORDS: usize = 10;

@@ -8,7 +8,7 @@ use super::super::keys::Key;
 use super::{Hit, found, places, turns_of};
 use crate::error::StoreError;
 use crate::read::listed::{ListMark, ListPage, ListQuery, TurnMark};
-use crate::sql::{self, Connection, Value, params_from_iter};
+use sql::{Connection, Value, params_from_iter};
 
 /// Turns that are looked at, the newest of which something went wrong.
 const MOST: i64 = 10_000;

@@ -7,7 +7,6 @@ use super::super::keys::Key;
 use super::Search;
 use crate::error::StoreError;
 use crate::read::reactions::ReactionCounts;
-use crate::sql;
 
 impl Search<'_> {
     pub(super) fn counts(&self, conversation: Key) -> Result<ReactionCounts, StoreError> {

@@ -9,7 +9,7 @@ use super::super::reactions::Where;
 use super::Search;
 use crate::error::StoreError;
 use crate::read::reactions::PeriodMark;
-use crate::sql::{Value, params_from_iter};
+use sql::{Value, params_from_iter};
 
 /// Candidates that one page looks at; beyond that it is cut short and the next one goes on.
 const MOST_CANDIDATES: usize = 5_000;

@@ -7,7 +7,7 @@ use super::super::keys::Key;
 use super::{Buckets, at, bucket_of, last_hour, projects, wait};
 use crate::error::StoreError;
 use crate::read::quality::{AnsweredBy, QualityCounts, QualityQuery};
-use crate::sql::{self, Connection, Row};
+use sql::{Connection, Row};
 
 /// A unit of time that sums are kept by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,8 +4,8 @@ use model::VerdictStatus;
 
 use super::super::keys::Key;
 use super::touched::Turns;
-use crate::sql::{self, Connection, OptionalExtension, Row};
-use crate::vectors::{Labels, Quality, Tier, unpack};
+use sql::{Connection, OptionalExtension, Row};
+use vector_index::{Labels, Quality, Tier, unpack};
 
 /// Questions that are taken together at the most: a correction, what it corrects, and so on.
 const MOST_TOGETHER: usize = 4;

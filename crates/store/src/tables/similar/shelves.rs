@@ -8,8 +8,8 @@ use super::super::keys::Key;
 use super::entry::{self, Entry, StoredVector};
 use super::touched::Turns;
 use crate::read::similar::SimilarQuery;
-use crate::sql::{self, Connection};
-use crate::vectors::{Filter, Found, Index};
+use sql::Connection;
+use vector_index::{Filter, Found, Index};
 
 type Shelf = Arc<RwLock<Index>>;
 
@@ -215,7 +215,7 @@ mod tests {
     use model::{Scope, Vector};
 
     use super::*;
-    use crate::vectors::Labels;
+    use vector_index::Labels;
 
     #[test]
     fn what_was_read_before_its_project_went_is_not_put_in_after() {

@@ -9,7 +9,7 @@ use super::super::source::Source;
 use super::entry;
 use super::shelves::Shelves;
 use crate::error::StoreError;
-use crate::sql::Connection;
+use sql::Connection;
 
 /// Turns that are read at once.
 const PAGE: usize = 2_000;

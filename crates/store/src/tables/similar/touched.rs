@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rusqlite::hooks::Action;
 
 use super::super::keys::Key;
-use crate::sql::{self, Connection};
+use sql::Connection;
 
 /// Turns that were touched since the last look, and whether their vector was.
 pub(in super::super) type Turns = BTreeMap<Key, bool>;

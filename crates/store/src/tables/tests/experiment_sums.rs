@@ -45,7 +45,7 @@ async fn an_older_store_makes_them_from_its_units_also_where_events_are_gone() {
              DELETE FROM experiment_sums; DELETE FROM baseline_experiment_sums;",
         )
         .unwrap();
-    let older = crate::sql::Connection::Sqlite(older);
+    let older = sql::Connection::Sqlite(older);
     make_experiment_sums(&older, "").unwrap();
     make_experiment_sums(&older, "baseline_").unwrap();
     drop(older);

@@ -19,10 +19,10 @@ use testkit::servers::{Database, Postgres, or_skip};
 
 use crate::meter::Stopwatch;
 use crate::postgres::Server;
-use crate::sql::Connection;
 use crate::tables::{connect, migrate};
 use node::{Answer, Node};
 use rows::{Layout, Tables, difference};
+use sql::Connection;
 use story::{Step, Story, Submission};
 
 /// Stories that are always told, and their longest.

@@ -7,7 +7,7 @@ use model::{Change, Outcome, Scope, UserId, Write};
 
 use super::open;
 use crate::contract::rebuild;
-use crate::sql::seen;
+use sql::recorded_statements;
 
 /// Tables that have a row for each event, each turn or each user there ever was.
 const LONGEST: [&str; 4] = ["claims", "events", "baseline_turn_facts", "baseline_profiles"];
@@ -30,7 +30,8 @@ async fn no_write_goes_through_the_longest_tables() {
     // The plans of a store, which has none of their checks.
     file.pragma_update(None, "foreign_keys", false).unwrap();
     // Those of other tests too, if they were quicker.
-    let statements: Vec<String> = seen().into_iter().filter(|sql| writes(sql)).collect();
+    let statements: Vec<String> =
+        recorded_statements().into_iter().filter(|sql| writes(sql)).collect();
     for part in [
         "UPDATE claims INDEXED BY",
         "INSERT INTO copies_due",
@@ -62,7 +63,7 @@ async fn what_somebody_said_is_counted_by_an_index() {
     drop(store);
     let file = rusqlite::Connection::open(folder.path().join("uptake.db")).unwrap();
     let counting = |sql: &String| sql.starts_with("SELECT count(*) FROM reactions WHERE");
-    let statements: Vec<String> = seen().into_iter().filter(counting).collect();
+    let statements: Vec<String> = recorded_statements().into_iter().filter(counting).collect();
     assert!(!statements.is_empty());
     for sql in statements {
         let mut explain = file.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();

@@ -12,7 +12,7 @@ use super::super::dead_letters;
 use super::super::head;
 use super::super::prepared::Prepared;
 use super::Submission;
-use crate::sql::{self, Connection};
+use sql::Connection;
 
 /// How a group is written.
 #[derive(Clone, Copy)]

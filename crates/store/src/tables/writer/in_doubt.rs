@@ -4,7 +4,7 @@ use model::{Outcome, Position};
 
 use super::super::prepared::Prepared;
 use super::Submission;
-use crate::sql::{self, Connection};
+use sql::Connection;
 
 /// Whether a group is committed that was answered so. What holds the log is waited for, and that may be the
 /// very commit in question.

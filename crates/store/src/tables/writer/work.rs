@@ -17,7 +17,7 @@ use super::queue::Queue;
 use super::{Answer, Job, Meters, Submission};
 use crate::error::StoreError;
 use crate::meter::Stopwatch;
-use crate::sql::{self, Connection};
+use sql::Connection;
 
 /// The writing connection and what goes with it.
 pub(super) struct Work {

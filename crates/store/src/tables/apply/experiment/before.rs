@@ -5,7 +5,7 @@ use model::ExperimentUnit;
 use super::super::super::keys::Key;
 use super::{Subject, add, of_row};
 use crate::read::experiments::UnitSums;
-use crate::sql::{self, Connection};
+use sql::Connection;
 
 /// Turns that are looked back on, the latest first: enough for a mean, and bounded.
 const MOST: i64 = 1000;

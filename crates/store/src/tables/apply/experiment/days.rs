@@ -3,7 +3,7 @@
 use super::super::activity::DAY_MICROS;
 use super::Subject;
 use super::sums::Place;
-use crate::sql::{self, Connection};
+use sql::Connection;
 
 /// Notes the sums of a place as they are now, on the day on which we heard of it. The last of a day stays.
 ///

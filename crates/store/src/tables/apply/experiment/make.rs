@@ -12,7 +12,7 @@ use super::before::BEFORE;
 use super::measures::{self, Counted};
 use super::read_sums;
 use crate::read::experiments::UnitSums;
-use crate::sql::{self, Connection, Row};
+use sql::{Connection, Row};
 
 /// By variant and number of moves: how many were exposed, and the moments of each place.
 type Sums = BTreeMap<(i64, u32), (u64, Vec<Moments>)>;

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::super::super::keys::Key;
 use crate::read::experiments::UnitSums;
-use crate::sql::{self, Connection, Row};
+use sql::{Connection, Row};
 
 /// Keeps what a definition asks for. One that makes no sense asks for nothing.
 pub(super) fn keep(

@@ -9,7 +9,7 @@ use super::before::BEFORE;
 use super::measures::{self, Counted};
 use super::{SELECT_SUMS, Subject, UnitKey, days, read_sums};
 use crate::read::experiments::UnitSums;
-use crate::sql::{self, Connection, OptionalExtension, Row};
+use sql::{Connection, OptionalExtension, Row};
 
 /// Where the rows of units are summed up: a variant, and how many moves there had been.
 #[derive(Clone, Copy, Debug)]

@@ -5,7 +5,7 @@ use model::VerdictStatus;
 use super::super::super::keys::Key;
 use super::many::MANY;
 use super::{Comments, Facts, Opinions};
-use crate::sql::{self, Connection, Row, ToSql, Together};
+use sql::{Connection, Row, ToSql, Together};
 
 impl Facts {
     pub(in super::super::super) fn read(row: &Row<'_>) -> sql::Result<Self> {

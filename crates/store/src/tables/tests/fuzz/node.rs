@@ -12,11 +12,11 @@ use super::teller::changes_of;
 use crate::StoreError;
 use crate::log::Rebuild;
 use crate::postgres::Server;
-use crate::sql::Connection;
 use crate::tables::similar::{Shelves, Touched};
 use crate::tables::source::Source;
 use crate::tables::writer::Writer;
 use crate::tables::{Limits, connect, rebuild, retain};
+use sql::Connection;
 
 /// What a submission was answered.
 pub(super) type Answer = Result<Vec<Outcome>, String>;

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use model::ExperimentUnit;
 
-use crate::sql::{self, Connection, Row, ValueRef};
 use crate::tables::keys::{Key, PackedId};
+use sql::{Connection, Row, ValueRef};
 
 /// The rows of each table.
 pub(super) type Tables = BTreeMap<String, Vec<String>>;

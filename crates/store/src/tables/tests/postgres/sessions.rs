@@ -4,7 +4,7 @@ use testkit::servers::Postgres;
 
 use super::Fresh;
 use crate::postgres::Server;
-use crate::sql::Connection;
+use sql::Connection;
 
 /// What a session is set to, as the server sees it; and that a commit of ours is on disk whatever the
 /// database says of others.
