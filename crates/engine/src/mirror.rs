@@ -232,7 +232,7 @@ impl Mirror {
     /// Makes the copy of a turn, and takes away what is elsewhere.
     async fn copy(&self, scope: &Scope, turn: TurnId) -> Result<Option<TurnLogCopy>, StoreError> {
         for other in &self.copies.others {
-            other.delete(scope, &turn).await?;
+            other.delete(scope, &turn).await.map_err(connector_error)?;
         }
         let Some(place) = &self.copies.place else { return Ok(None) };
         let Some(stored) = self.store.turns(scope, vec![turn.clone()]).await?.pop() else {

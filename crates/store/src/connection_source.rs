@@ -2,15 +2,16 @@
 
 use std::path::PathBuf;
 
-use super::connect;
+use sql::Connection;
+
 use crate::error::StoreError;
 #[cfg(feature = "scaled")]
 use crate::postgres::Server;
-use sql::Connection;
+use crate::sqlite;
 
 /// A file of this machine, or a server.
 #[derive(Clone, Debug)]
-pub(super) enum Source {
+pub(crate) enum Source {
     File(PathBuf),
     #[cfg(feature = "scaled")]
     Server(Server),
@@ -18,16 +19,16 @@ pub(super) enum Source {
 
 impl Source {
     /// A connection for reading.
-    pub(super) fn reader(&self) -> Result<Connection, StoreError> {
+    pub(crate) fn reader(&self) -> Result<Connection, StoreError> {
         match self {
-            Self::File(file) => connect::reader(file),
+            Self::File(file) => sqlite::reader(file),
             #[cfg(feature = "scaled")]
             Self::Server(server) => server.open(),
         }
     }
 
     /// Another connection in the place of a writer's that was lost. A file's never is.
-    pub(super) fn writer_again(&self) -> Result<Option<Connection>, StoreError> {
+    pub(crate) fn writer_again(&self) -> Result<Option<Connection>, StoreError> {
         match self {
             Self::File(_) => Ok(None),
             #[cfg(feature = "scaled")]
@@ -36,7 +37,7 @@ impl Source {
     }
 
     /// Whether a read takes microseconds, less than handing it to another thread would.
-    pub(super) fn is_near(&self) -> bool {
+    pub(crate) fn is_near(&self) -> bool {
         match self {
             Self::File(_) => true,
             #[cfg(feature = "scaled")]

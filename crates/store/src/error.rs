@@ -1,6 +1,10 @@
 //! What can go wrong with a store, divided by what the caller can do about it.
 
 use std::path::PathBuf;
+use std::pin::Pin;
+
+/// A boxed future of the store.
+pub type Task<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
 
 /// Why the store did not do what it was asked.
 #[derive(Debug, thiserror::Error)]

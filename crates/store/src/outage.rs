@@ -6,14 +6,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::error::StoreError;
-use crate::meter::Stopwatch;
+use crate::metrics::Stopwatch;
 
 /// How often it is said while it lasts.
 const OFTEN: Duration = Duration::from_secs(10);
 
 /// Whether the database is away for somebody.
 #[derive(Debug)]
-pub(super) struct Outage {
+pub(crate) struct Outage {
     // What cannot be done.
     what: &'static str,
     is_on: AtomicBool,
@@ -36,12 +36,12 @@ enum News {
 
 impl Outage {
     /// None as yet, of a database that cannot be `read` or `written to`.
-    pub(super) const fn of(what: &'static str) -> Self {
+    pub(crate) const fn of(what: &'static str) -> Self {
         Self { what, is_on: AtomicBool::new(false), missed: Mutex::new(None) }
     }
 
     /// A request was done, or was not.
-    pub(super) fn note<T>(&self, came_of: &Result<T, StoreError>) {
+    pub(crate) fn note<T>(&self, came_of: &Result<T, StoreError>) {
         match came_of {
             Ok(_) => self.is_over(),
             Err(error) if error.is_away() => self.goes_on(error, 1),
@@ -50,7 +50,7 @@ impl Outage {
     }
 
     /// So many more requests were not done.
-    pub(super) fn goes_on(&self, error: &dyn std::error::Error, requests: usize) {
+    pub(crate) fn goes_on(&self, error: &dyn std::error::Error, requests: usize) {
         // The cause says more than the error itself.
         let error = error.source().unwrap_or(error);
         match self.missed_more(requests, OFTEN) {
@@ -65,7 +65,7 @@ impl Outage {
     }
 
     /// Something was done.
-    pub(super) fn is_over(&self) {
+    pub(crate) fn is_over(&self) {
         if let Some(News::Back { refused }) = self.done() {
             tracing::warn!(refused, "the store can be {} again", self.what);
         }

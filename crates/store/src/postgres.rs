@@ -2,22 +2,23 @@
 //! statements are those of SQLite (`crate::sql`).
 
 mod hosts;
-mod migrate;
-mod months;
+pub(crate) mod follower;
+mod migrations;
+mod partitions;
 mod settings;
 mod tls;
 
 use std::str::FromStr;
 
+use sql::{Connection, Session};
 use tokio_postgres::Config;
 use tokio_postgres::config::SslMode;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::error::StoreError;
-use sql::{Connection, Session};
 
-pub(crate) use migrate::{MIGRATION_NOTE, check, is_unfinished, lock, migrate, to_newest};
-pub(crate) use months::Months;
+pub(crate) use migrations::{MIGRATION_NOTE, check, is_unfinished, lock, migrate, to_newest};
+pub(crate) use partitions::Months;
 
 /// Where a database is and who asks.
 #[derive(Clone)]

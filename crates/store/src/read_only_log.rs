@@ -4,15 +4,15 @@ use std::path::Path;
 
 use model::Position;
 
-use super::source::Source;
-use super::{connect, events, migrate, pool};
-use crate::error::StoreError;
-use crate::log::Task;
-use crate::read::events::StoredEvent;
+use crate::connection_source::Source;
+use crate::error::{StoreError, Task};
+use crate::event_rows::{self, StoredEvent};
+use crate::maintenance::migrations;
+use crate::{read_pool, sqlite};
 
 /// The log of a store that another process may own, for reading only.
 pub struct SqlLog {
-    pub(super) pool: pool::ReadPool,
+    pub(crate) pool: read_pool::ReadPool,
 }
 
 impl SqlLog {
@@ -22,8 +22,8 @@ impl SqlLog {
         if !file.exists() {
             return Err(StoreError::NoStore { folder: folder.to_owned() });
         }
-        let pool = pool::ReadPool::open(&Source::File(file.clone()), 1)?;
-        migrate::check_reader(&connect::reader(&file)?)?;
+        let pool = read_pool::ReadPool::open(&Source::File(file.clone()), 1)?;
+        migrations::check_reader(&sqlite::reader(&file)?)?;
         Ok(Self { pool })
     }
 
@@ -33,7 +33,7 @@ impl SqlLog {
         let server = crate::postgres::Server::at(address)?;
         let open = || {
             crate::postgres::check(&server.open()?)?;
-            pool::ReadPool::open(&Source::Server(server), 1)
+            read_pool::ReadPool::open(&Source::Server(server), 1)
         };
         let opened = std::thread::scope(|scope| scope.spawn(open).join());
         let panicked = |_| Err(StoreError::Unavailable("connecting panicked".into()));
@@ -42,11 +42,11 @@ impl SqlLog {
 
     /// The position of the newest event, and a way through all of them.
     pub fn head(&self) -> Task<'_, Position> {
-        self.pool.run(events::newest)
+        self.pool.run(event_rows::newest)
     }
 
     /// The log of every scope behind a position, in order.
     pub fn tail(&self, after: Position, limit: usize) -> Task<'_, Vec<StoredEvent>> {
-        self.pool.run(move |connection| events::tail(connection, after, limit))
+        self.pool.run(move |connection| event_rows::tail(connection, after, limit))
     }
 }

@@ -3,20 +3,19 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use sql::Connection;
 use tokio::sync::Semaphore;
 
-use super::outage::Outage;
-use super::source::Source;
-use crate::error::StoreError;
-use crate::log::Task;
-use crate::meter::Stopwatch;
-use sql::Connection;
+use crate::connection_source::Source;
+use crate::error::{StoreError, Task};
+use crate::metrics::Stopwatch;
+use crate::outage::Outage;
 
 /// Turns that are read on the spot.
 const A_FEW: usize = 20;
 
 /// As many reads at once as there are connections; the others wait their turn.
-pub(super) struct ReadPool {
+pub(crate) struct ReadPool {
     source: Source,
     idle: Idle,
     permits: Arc<Semaphore>,
@@ -69,7 +68,7 @@ impl Drop for Loan {
 
 impl ReadPool {
     /// Opens all connections.
-    pub(super) fn open(source: &Source, size: usize) -> Result<Self, StoreError> {
+    pub(crate) fn open(source: &Source, size: usize) -> Result<Self, StoreError> {
         let size = size.max(1);
         let rest = |connection| Resting { connection, since: Stopwatch::start() };
         let idle = (0..size).map(|_| source.reader().map(rest)).collect::<Result<Vec<_>, _>>()?;
@@ -80,7 +79,7 @@ impl ReadPool {
 
     /// Runs a read that looks up a row or two. That takes some microseconds, less than handing it
     /// to another thread would; only when all connections are taken it waits its turn there.
-    pub(super) fn run_short<T: Send + 'static>(
+    pub(crate) fn run_short<T: Send + 'static>(
         &self,
         read: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Task<'_, T> {
@@ -95,7 +94,7 @@ impl ReadPool {
     }
 
     /// Runs a read of at most so many turns: of a few as a short one.
-    pub(super) fn run_some<T: Send + 'static>(
+    pub(crate) fn run_some<T: Send + 'static>(
         &self,
         turns: usize,
         read: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
@@ -104,7 +103,7 @@ impl ReadPool {
     }
 
     /// Runs a read on the next free connection.
-    pub(super) fn run<T: Send + 'static>(
+    pub(crate) fn run<T: Send + 'static>(
         &self,
         read: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Task<'_, T> {

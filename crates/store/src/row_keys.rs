@@ -2,18 +2,18 @@
 
 use std::collections::HashMap;
 
-use model::{Project, Scope, Tenant};
+use model::{ANONYMOUS, Project, Scope, Tenant};
 #[cfg(feature = "scaled")]
 use sql::Together;
 use sql::{Connection, OptionalExtension, Row, ToSql, ValueRef};
 use uuid::Uuid;
 
 /// The integer of a scope, a user, a conversation or a turn.
-pub(super) type Key = i64;
+pub(crate) type Key = i64;
 
 /// Which table maps an id.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Table {
+pub(crate) enum Table {
     Users,
     Conversations,
     Turns,
@@ -21,7 +21,7 @@ pub(super) enum Table {
 
 impl Table {
     #[cfg(feature = "scaled")]
-    pub(super) const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Users => "users",
             Self::Conversations => "conversations",
@@ -69,7 +69,7 @@ impl Table {
 }
 
 /// The key of an id, if it was ever seen.
-pub(super) fn find_key(
+pub(crate) fn find_key(
     connection: &Connection,
     table: Table,
     project: Key,
@@ -96,7 +96,7 @@ pub(super) fn find_key(
 }
 
 /// The key of an id, made when it is new.
-pub(super) fn key_of(
+pub(crate) fn key_of(
     connection: &Connection,
     table: Table,
     project: Key,
@@ -131,7 +131,7 @@ fn make_key(connection: &Connection, table: Table, project: Key, id: &str) -> sq
 }
 
 /// The key of a scope, if anything was ever stored in it.
-pub(super) fn find_project(connection: &Connection, scope: &Scope) -> sql::Result<Option<Key>> {
+pub(crate) fn find_project(connection: &Connection, scope: &Scope) -> sql::Result<Option<Key>> {
     let (tenant, name) = (scope.tenant.as_str(), scope.project.as_str());
     #[cfg(feature = "scaled")]
     if let Some(key) = connection.postgres().and_then(|s| s.keys().project(tenant, name)) {
@@ -149,14 +149,14 @@ pub(super) fn find_project(connection: &Connection, scope: &Scope) -> sql::Resul
 }
 
 /// The scope of a key.
-pub(super) fn scope_of(connection: &Connection, project: Key) -> sql::Result<Scope> {
+pub(crate) fn scope_of(connection: &Connection, project: Key) -> sql::Result<Scope> {
     connection
         .prepare_cached("SELECT tenant, project FROM projects WHERE key = ?1")?
         .query_row([project], read_scope)
 }
 
 /// All scopes, in the order in which they came.
-pub(super) fn all_scopes(connection: &Connection) -> sql::Result<Vec<Scope>> {
+pub(crate) fn all_scopes(connection: &Connection) -> sql::Result<Vec<Scope>> {
     connection
         .prepare_cached("SELECT tenant, project FROM projects ORDER BY key")?
         .query_map((), read_scope)?
@@ -164,7 +164,7 @@ pub(super) fn all_scopes(connection: &Connection) -> sql::Result<Vec<Scope>> {
 }
 
 /// From tenant and project.
-pub(super) fn read_scope(row: &Row<'_>) -> sql::Result<Scope> {
+pub(crate) fn read_scope(row: &Row<'_>) -> sql::Result<Scope> {
     let (tenant, name): (String, String) = (row.get(0)?, row.get(1)?);
     let unreadable = |_| sql::Error::Unreadable("an id".into());
     Ok(Scope {
@@ -176,11 +176,11 @@ pub(super) fn read_scope(row: &Row<'_>) -> sql::Result<Scope> {
 /// Scopes the writer has seen. Forgotten when a transaction is rolled back, because the rows may
 /// have gone with it.
 #[derive(Debug, Default)]
-pub(super) struct Projects(HashMap<Scope, Key>);
+pub(crate) struct Projects(HashMap<Scope, Key>);
 
 impl Projects {
     /// The key of a scope, made when it is new.
-    pub(super) fn key_of(&mut self, connection: &Connection, scope: &Scope) -> sql::Result<Key> {
+    pub(crate) fn key_of(&mut self, connection: &Connection, scope: &Scope) -> sql::Result<Key> {
         if let Some(key) = self.0.get(scope) {
             return Ok(*key);
         }
@@ -197,7 +197,7 @@ impl Projects {
     }
 
     /// Forgets everything.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.0.clear();
     }
 }
@@ -205,14 +205,14 @@ impl Projects {
 /// An id as the tables keep it: 16 bytes if it is a UUID in its usual form, else the text. The two
 /// never compare equal in SQLite, so no text can pose as a UUID.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum PackedId {
+pub(crate) enum PackedId {
     Uuid([u8; 16]),
     Text(String),
 }
 
 impl PackedId {
     /// Packs an id.
-    pub(super) fn of(id: &str) -> Self {
+    pub(crate) fn of(id: &str) -> Self {
         let usual_form = |uuid: &Uuid| uuid.hyphenated().encode_lower(&mut [0; 36]) == id;
         match Uuid::try_parse(id).ok().filter(usual_form) {
             Some(uuid) => Self::Uuid(uuid.into_bytes()),
@@ -221,7 +221,7 @@ impl PackedId {
     }
 
     /// The id as text.
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         match self {
             Self::Uuid(bytes) => Uuid::from_bytes(*bytes).hyphenated().to_string(),
             Self::Text(text) => text.clone(),
@@ -229,7 +229,7 @@ impl PackedId {
     }
 
     /// Reads an id back as text.
-    pub(super) fn read(row: &Row<'_>, column: usize) -> sql::Result<Option<String>> {
+    pub(crate) fn read(row: &Row<'_>, column: usize) -> sql::Result<Option<String>> {
         match row.get_ref(column)? {
             ValueRef::Blob(bytes) => match Uuid::from_slice(bytes) {
                 Ok(uuid) => Ok(Some(uuid.hyphenated().to_string())),
@@ -250,5 +250,19 @@ impl ToSql for PackedId {
             Self::Uuid(bytes) => ValueRef::Uuid(bytes),
             Self::Text(text) => ValueRef::Text(text),
         }
+    }
+}
+
+/// The user of a reaction on a turn that names none: the turn's, else anonymous, if either is known.
+pub(crate) fn whose(connection: &Connection, project: Key, turn: Key) -> sql::Result<Option<Key>> {
+    let of_turn: Option<Key> = connection
+        .prepare_cached(
+            "SELECT u.key FROM turns t LEFT JOIN users u ON u.key = t.user AND u.erased IS NULL
+             WHERE t.key = ?1",
+        )?
+        .query_row([turn], |row| row.get(0))?;
+    match of_turn {
+        Some(user) => Ok(Some(user)),
+        None => find_key(connection, Table::Users, project, ANONYMOUS),
     }
 }

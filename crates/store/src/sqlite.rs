@@ -4,19 +4,18 @@ use std::fs::OpenOptions;
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::Connection as File;
-use rusqlite::OpenFlags;
 use rusqlite::config::DbConfig;
+use rusqlite::{Connection as File, OpenFlags};
+use sql::Connection;
 
 use crate::error::StoreError;
-use sql::Connection;
 
 /// Nobody else writes, but somebody who begins to read just as a commit ends may find the head of the write-ahead log
 /// half-written, and then holds the lock of writers while looking again.
-pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The one connection that writes.
-pub(super) fn writer(file: &Path) -> Result<File, StoreError> {
+pub(crate) fn writer(file: &Path) -> Result<File, StoreError> {
     create_private(file)?;
     let connection = File::open(file)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
@@ -35,7 +34,7 @@ pub(super) fn writer(file: &Path) -> Result<File, StoreError> {
 }
 
 /// Sets whether commits wait until they are on disk. Postgres has its own mind about that.
-pub(super) fn wait_for_disk(connection: &mut Connection, wait: bool) -> Result<(), StoreError> {
+pub(crate) fn wait_for_disk(connection: &mut Connection, wait: bool) -> Result<(), StoreError> {
     if let Some(connection) = connection.sqlite() {
         connection.pragma_update(None, "synchronous", if wait { "FULL" } else { "NORMAL" })?;
     }
@@ -53,7 +52,7 @@ fn create_private(file: &Path) -> Result<(), StoreError> {
 }
 
 /// The connection that moves the write-ahead log into the database and does nothing else.
-pub(super) fn checkpointer(file: &Path) -> Result<File, StoreError> {
+pub(crate) fn checkpointer(file: &Path) -> Result<File, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = File::open_with_flags(file, flags)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
@@ -62,7 +61,7 @@ pub(super) fn checkpointer(file: &Path) -> Result<File, StoreError> {
 }
 
 /// A connection that only reads.
-pub(super) fn reader(file: &Path) -> Result<Connection, StoreError> {
+pub(crate) fn reader(file: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = File::open_with_flags(file, flags)?;
     connection.busy_timeout(PATIENCE)?;

@@ -1,119 +1,51 @@
 //! The tables of a store, in one SQLite file or in Postgres: one writer thread, a pool of readers.
 //! The statements are the same for both (`sql` says how).
 
-mod folder;
-mod connect;
-mod source;
-mod migrate;
-mod keys;
-mod apply;
-mod needs;
-mod dead_letters;
-mod prepared;
-mod claims;
-mod cursor;
-mod append;
-#[cfg(feature = "scaled")]
-mod ahead;
-mod similar;
-mod head;
-mod ready;
-mod outage;
-mod writer;
-#[cfg(feature = "scaled")]
-mod follow;
-#[cfg(feature = "scaled")]
-mod handover;
-mod checkpoint;
-mod remove;
-mod retain;
-mod retention;
-mod rebuild;
-mod words;
-mod pool;
-mod events;
-mod turns;
-mod exchanges;
-mod sessions;
-mod labels;
-mod reactions;
-mod period;
-mod decisions;
-mod copies;
-mod api_keys;
-mod rules;
-mod users;
-mod routing;
-mod relevance;
-mod quality;
-mod listed;
-mod alerts;
-mod experiments;
-mod moments;
-mod judged;
-mod leases;
-mod backup;
-mod sql_log;
-
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use model::{Outcome, Position, Write};
+use model::{Outcome, Position, Tenant, Timestamp, Write};
+use sql::Connection;
 use tokio::sync::watch;
 
-use crate::error::StoreError;
-use crate::log::{Rebuild, Rebuilt, Task};
-use crate::meter::LogStats;
-use source::Source;
-use sql::Connection;
-
+use crate::connection_source::Source;
+use crate::error::{StoreError, Task};
+use crate::log::Limits;
+use crate::log::writer::Writer;
+use crate::maintenance::checkpoint::Checkpointer;
+use crate::maintenance::folder_lock::FolderLock;
+use crate::maintenance::{backup, migrations, retention, tenant_removal};
+use crate::metrics::LogStats;
 #[cfg(feature = "scaled")]
-pub(crate) use handover::Handover;
+use crate::postgres::Server;
 #[cfg(feature = "scaled")]
-pub(crate) use rebuild::PROJECTIONS;
-
-pub use backup::{BackupNote, Restored, back_up, restore};
-pub use folder::{Holder, ask_for, holder_of, is_wanted};
-pub use sql_log::SqlLog;
-
-/// How much the store may use.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    /// Bytes of writes that may wait for the disk; beyond that callers are told to come back.
-    pub queue_bytes: usize,
-    /// Writes that share one commit at the most.
-    pub group_writes: usize,
-    /// Connections for reading.
-    pub readers: usize,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self { queue_bytes: 64 << 20, group_writes: 1024, readers: 4 }
-    }
-}
+use crate::postgres::follower::Follower;
+use crate::projections::baseline;
+use crate::projections::rebuild::{self, Rebuild, Rebuilt};
+use crate::read_pool::ReadPool;
+use crate::{meta, similarity, sqlite};
 
 /// A store in one folder of this machine, or in a Postgres that several share.
 pub struct Store {
-    writer: writer::Writer,
-    shelves: Arc<similar::Shelves>,
+    pub(crate) writer: Writer,
+    pub(crate) shelves: Arc<similarity::Shelves>,
     // They stop their threads when the store goes.
-    _loader: similar::Loader,
-    engine: Engine,
-    pool: pool::ReadPool,
+    _loader: similarity::Loader,
+    pub(crate) engine: Engine,
+    pub(crate) pool: ReadPool,
     seal_key: [u8; 32],
 }
 
 /// What only one of the databases needs.
-enum Engine {
+pub(crate) enum Engine {
     Sqlite {
-        checkpointer: Mutex<Option<checkpoint::Checkpointer>>,
-        folder: folder::FolderLock,
+        checkpointer: Mutex<Option<Checkpointer>>,
+        folder: FolderLock,
     },
     #[cfg(feature = "scaled")]
     Postgres {
-        follower: follow::Follower,
-        folder: folder::FolderLock,
+        follower: Follower,
+        folder: FolderLock,
     },
 }
 
@@ -125,21 +57,21 @@ impl Store {
         limits: Limits,
         fresh_seal_key: [u8; 32],
     ) -> Result<Self, StoreError> {
-        let lock = folder::FolderLock::take(folder)?;
+        let lock = FolderLock::take(folder)?;
         let file = folder.join("uptake.db");
         backup::refuse_half_restored(&file)?;
-        let mut connection = connect::writer(&file)?;
-        let touched = similar::Touched::listen(&mut connection)?;
+        let mut connection = sqlite::writer(&file)?;
+        let touched = similarity::Touched::listen(&mut connection)?;
         let mut connection = Connection::Sqlite(connection);
-        migrate::to_newest(&mut connection)?;
-        let seal_key = migrate::seal_key(&connection, fresh_seal_key)?;
+        migrations::to_newest(&mut connection)?;
+        let seal_key = meta::seal_key(&connection, fresh_seal_key)?;
         let source = Source::File(file.clone());
-        let pool = pool::ReadPool::open(&source, limits.readers)?;
-        let shelves = Arc::new(similar::Shelves::new());
+        let pool = ReadPool::open(&source, limits.readers)?;
+        let shelves = Arc::new(similarity::Shelves::new());
         let index = Arc::clone(&shelves);
-        let writer = writer::Writer::start(connection, source.clone(), limits, touched, index)?;
-        let loader = similar::Loader::start(&source, Arc::clone(&shelves))?;
-        let checkpointer = checkpoint::Checkpointer::start(&file, writer.watch())?;
+        let writer = Writer::start(connection, source.clone(), limits, touched, index)?;
+        let loader = similarity::Loader::start(&source, Arc::clone(&shelves))?;
+        let checkpointer = Checkpointer::start(&file, writer.watch())?;
         let engine = Engine::Sqlite { checkpointer: Mutex::new(Some(checkpointer)), folder: lock };
         Ok(Self { writer, shelves, _loader: loader, engine, pool, seal_key })
     }
@@ -148,7 +80,7 @@ impl Store {
     /// fills a store with what can be made again need not wait. The file stays whole either way, and what
     /// is on disk is always a beginning of what was committed.
     pub async fn wait_for_disk(&self, wait: bool) -> Result<(), StoreError> {
-        self.writer.run(move |connection| connect::wait_for_disk(connection, wait)).await
+        self.writer.run(move |connection| sqlite::wait_for_disk(connection, wait)).await
     }
 
     /// Takes the folder for this process, connects to a Postgres database, creates or migrates the
@@ -174,22 +106,22 @@ impl Store {
         limits: Limits,
         fresh_seal_key: [u8; 32],
     ) -> Result<Self, StoreError> {
-        let folder = folder::FolderLock::take(folder)?;
-        let server = crate::postgres::Server::at(address)?;
+        let folder = FolderLock::take(folder)?;
+        let server = Server::at(address)?;
         let mut connection = server.writer()?;
         crate::postgres::to_newest(&mut connection)?;
-        let seal_key = migrate::seal_key(&connection, fresh_seal_key)?;
-        let source = Source::Server(server);
-        let pool = pool::ReadPool::open(&source, limits.readers)?;
-        let shelves = Arc::new(similar::Shelves::new());
-        let touched = similar::Touched::from_now(&connection)?;
+        let seal_key = meta::seal_key(&connection, fresh_seal_key)?;
+        let source = Source::Server(server.clone());
+        let pool = ReadPool::open(&source, limits.readers)?;
+        let shelves = Arc::new(similarity::Shelves::new());
+        let touched = similarity::Touched::from_now(&connection)?;
         let index = Arc::clone(&shelves);
-        let writer = writer::Writer::start(connection, source.clone(), limits, touched, index)?;
-        let loader = similar::Loader::start(&source, Arc::clone(&shelves))?;
+        let writer = Writer::start(connection, source.clone(), limits, touched, index)?;
+        let loader = similarity::Loader::start(&source, Arc::clone(&shelves))?;
         let queue = writer.weak().ok_or(StoreError::Closed)?;
-        let tell = move |head| writer::Writer::look(&queue, head);
+        let tell = move |head| Writer::look(&queue, head);
         let months = crate::postgres::Months::hourly();
-        let follower = follow::Follower::start(source, months, writer.watch(), tell)?;
+        let follower = Follower::start(server, months, writer.watch(), tell)?;
         let engine = Engine::Postgres { follower, folder };
         Ok(Self { writer, shelves, _loader: loader, engine, pool, seal_key })
     }
@@ -249,7 +181,7 @@ impl Store {
     /// Whether the projections are older than this program and must be made again before they are
     /// read.
     pub fn is_stale(&self) -> Task<'_, bool> {
-        self.pool.run(migrate::is_stale)
+        self.pool.run(meta::is_stale)
     }
 
     /// Whether something could be stored now. After trouble it tries.
@@ -257,9 +189,9 @@ impl Store {
         Box::pin(async {
             let may_write = match self.writer.is_well() {
                 // A database elsewhere may be away without anybody having tried to write.
-                true => self.pool.run_short(ready::answers).await.is_ok(),
+                true => self.pool.run_short(answers).await.is_ok(),
                 false => {
-                    let tried = self.writer.run(ready::try_to_write).await;
+                    let tried = self.writer.run(try_to_write).await;
                     if tried.is_ok() {
                         self.writer.was_tried();
                     }
@@ -294,5 +226,52 @@ impl Store {
     }
 }
 
-#[cfg(test)]
-mod tests;
+impl Store {
+    /// Some of a tenant's events that arrived before a moment and stand up to a position, `None` for
+    /// wherever they stand; none means that there are no more to drop now. How long it looks does not grow
+    /// with the log: in a very long one, an event that was stored long after it arrived may be found only
+    /// when those that were stored with it are as old.
+    pub fn old_events(
+        &self,
+        tenant: &Tenant,
+        before: Timestamp,
+        upto: Option<Position>,
+    ) -> Task<'_, Vec<Position>> {
+        let tenant = tenant.clone();
+        self.pool.run(move |connection| retention::old_events(connection, &tenant, before, upto))
+    }
+
+    /// Copies the projections for rebuilds to start from; answers the position they are of.
+    pub fn copy_projections(&self) -> Task<'_, Position> {
+        Box::pin(self.writer.run(baseline::copy_projections))
+    }
+
+    /// Drops events; answers how many of them were still there.
+    pub fn drop_events(&self, positions: Vec<Position>) -> Task<'_, usize> {
+        let drop = move |connection: &mut _| retention::drop_events(connection, &positions);
+        Box::pin(self.writer.run(drop))
+    }
+
+    /// Removes everything of a tenant: events, what followed from them, and used-up ids, but not its keys.
+    /// Answers how many events there were.
+    pub fn remove_tenant(&self, tenant: &Tenant) -> Task<'_, usize> {
+        let (tenant, similar) = (tenant.clone(), Arc::clone(&self.shelves));
+        let removal =
+            move |connection: &mut _| tenant_removal::remove_tenant(connection, &tenant, &similar);
+        Box::pin(self.writer.run(removal))
+    }
+}
+
+/// Whether the database is there.
+fn answers(connection: &Connection) -> Result<(), StoreError> {
+    Ok(connection.prepare_cached("SELECT 1")?.query_row((), |_| Ok(()))?)
+}
+
+/// Writes something as large as an ordinary group and takes it back, to see whether that is
+/// possible: a little room is not enough to call a store ready.
+fn try_to_write(connection: &mut Connection) -> Result<(), StoreError> {
+    let much = vec![0_u8; 1 << 18];
+    connection.execute("REPLACE INTO meta (name, value) VALUES ('try', ?1)", [&much])?;
+    connection.execute("DELETE FROM meta WHERE name = 'try'", ())?;
+    Ok(())
+}

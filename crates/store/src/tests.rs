@@ -21,9 +21,10 @@ use model::{Change, Entry, Event, Outcome, Position, Scope, TurnId, Write};
 use serde_json::{Map, Value, json};
 use testkit::write;
 
-use super::{Limits, Store};
 use crate::StoreError;
 use crate::contract::rebuild;
+use crate::log::Limits;
+use crate::store::Store;
 
 fn open(folder: &Path) -> Result<Store, StoreError> {
     Store::open(folder, Limits::default(), [7; 32])

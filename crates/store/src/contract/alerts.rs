@@ -3,7 +3,7 @@
 use model::{Change, Position, Project, Scope, Tenant};
 use serde_json::{Map, json};
 
-use super::scene::{Scene, at, play};
+use crate::contract::scene::{Scene, at, play};
 use crate::{Delivery, Store};
 
 const DAY: i64 = 86_400;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use model::{Change, Position, Project, Reaction, Scope, Timestamp};
 
-use super::scene::{Scene, play, turn_id, user_id};
+use crate::contract::scene::{Scene, play, turn_id, user_id};
 use crate::{DueCopy, Store, TurnLogCopy};
 
 fn due(turn: &str, erased: u64) -> DueCopy {

@@ -2,8 +2,8 @@
 
 use model::{Change, Position, Scope};
 
-use super::scene::{Scene, conversation_id, decision_id, play};
 use crate::Store;
+use crate::contract::scene::{Scene, conversation_id, decision_id, play};
 
 /// Made, then settled, in whichever order they arrive.
 pub(crate) async fn a_decision_has_its_newest_outcome(store: &Store) {

@@ -6,7 +6,7 @@ use model::{
 };
 use serde_json::json;
 
-use super::scene::{Scene, at, play};
+use crate::contract::scene::{Scene, at, play};
 use crate::{EventPage, KindFilter, Store};
 
 /// An event with every field filled and text that would break careless SQL or JSON.

@@ -6,7 +6,7 @@ use model::{
 };
 use serde_json::json;
 
-use super::scene::{Scene, at, conversation_id, play, turn_id, user_id};
+use crate::contract::scene::{Scene, at, conversation_id, play, turn_id, user_id};
 use crate::{ExchangeQuery, Habit, Standing, Store};
 
 fn query(limit: usize) -> ExchangeQuery {

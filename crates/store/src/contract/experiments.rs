@@ -1,15 +1,14 @@
 //! Units add up to what their turns are, under what they were served.
 
-use crate::JudgedReads;
 use model::{
     Change, Event, ExperimentChange, ExperimentId, ExperimentRule, ExperimentUnit, Exposure,
     Moments, Need, Outcome, Position, Reaction, Scope, Timestamp, TurnFact, UnitTotals,
 };
 
-use super::scene::{Scene, play};
+use crate::contract::scene::{Scene, play};
 use crate::{
-    ConversationMark, Rebuild, ServedBy, Store, StoredExposure, StoredStanding, StoredSums,
-    StoredUnit, UnitSums,
+    ConversationMark, JudgedReads, Rebuild, ServedBy, Store, StoredExposure, StoredStanding,
+    StoredSums, StoredUnit, UnitSums,
 };
 
 pub(crate) fn id() -> ExperimentId {
@@ -212,7 +211,8 @@ pub(crate) async fn conversations_are_served_by_themselves(store: &Store) {
 /// A write that was heard before midnight is stored behind one that was heard after it.
 fn around_midnight() -> Vec<Scene> {
     const DAY: i64 = 86_400;
-    let midnight = super::scene::at(0).as_micros().div_euclid(1_000_000).div_euclid(DAY) * DAY;
+    let midnight =
+        crate::contract::scene::at(0).as_micros().div_euclid(1_000_000).div_euclid(DAY) * DAY;
     let heard = |mut scene: Scene, secs: i64| {
         scene.event.received_at = Timestamp::from_micros((midnight + secs) * 1_000_000);
         scene

@@ -1,6 +1,5 @@
 //! Answers with what people said and did about them.
 
-use crate::JudgedReads;
 use model::{
     Change, Event, Kind, LooseFact, Position, Reaction, Scope, Source, Tenant, TurnFact, Type,
     UnitInterval, Vector, VerdictStatus, Write,
@@ -8,8 +7,8 @@ use model::{
 use serde_json::{Value, json};
 use testkit::claim;
 
-use super::scene::{Scene, conversation_id, play, turn_id, user_id};
-use crate::{Changed, ConversationMark, Store, TurnNumber};
+use crate::contract::scene::{Scene, conversation_id, play, turn_id, user_id};
+use crate::{Changed, ConversationMark, JudgedReads, Store, TurnNumber};
 
 fn other() -> Scope {
     Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() }

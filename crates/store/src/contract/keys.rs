@@ -2,7 +2,7 @@
 
 use model::{Project, Role, Tenant};
 
-use super::scene::at;
+use crate::contract::scene::at;
 use crate::{Store, StoredKey};
 
 /// Kept as they are; revoked once; never removed.

@@ -3,7 +3,7 @@
 use model::{Change, Reaction, Scope, VerdictStatus};
 use serde_json::json;
 
-use super::scene::{Scene, play};
+use crate::contract::scene::{Scene, play};
 use crate::{Label, Store};
 
 /// Reviews and reactions are labels on turns that a message judged; a neutral reaction is none.

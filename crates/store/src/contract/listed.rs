@@ -3,7 +3,7 @@
 use model::{Change, Kind, Reaction, Scope, Source, Tenant, TurnFact, Type, VerdictStatus, Window};
 use serde_json::{Value, json};
 
-use super::scene::{Scene, at, play, user_id};
+use crate::contract::scene::{Scene, at, play, user_id};
 use crate::{ListMark, ListPage, ListQuery, Store, TurnMark};
 
 fn query(mark: TurnMark, limit: usize) -> ListQuery {

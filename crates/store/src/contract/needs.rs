@@ -3,8 +3,8 @@
 use model::{Change, Claim, ClaimSpace, Mac, Need, Outcome, Position, Reaction, Write};
 use serde_json::json;
 
-use super::scene::{Scene, conversation_id, decision_id, play};
 use crate::Store;
+use crate::contract::scene::{Scene, conversation_id, decision_id, play};
 
 async fn outcome(store: &Store, scene: Scene, needs: Vec<Need>) -> Outcome {
     let write = Write { needs, ..scene.write() };

@@ -2,7 +2,7 @@
 
 use model::{Origin, Reaction, Scope, Window};
 
-use super::scene::{Scene, at, play, user_id};
+use crate::contract::scene::{Scene, at, play, user_id};
 use crate::{PeriodQuery, ReactionCounts, ReactionFilter, Store};
 
 const DAY: i64 = 86_400;

@@ -5,7 +5,7 @@ use model::{
 };
 use serde_json::json;
 
-use super::scene::{Scene, at, decision_id, play, user_id};
+use crate::contract::scene::{Scene, at, decision_id, play, user_id};
 use crate::{QualityBucket, QualityCounts, QualityQuery, QualityUsers, Rebuild, Store};
 
 const HOUR: i64 = 3600;

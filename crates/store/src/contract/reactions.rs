@@ -4,7 +4,7 @@ use model::{
     Change, Origin, Position, Reaction, Scope, Tenant, UnitInterval, VerdictStatus, Window,
 };
 
-use super::scene::{Scene, at, conversation_id, play, turn_id, user_id};
+use crate::contract::scene::{Scene, at, conversation_id, play, turn_id, user_id};
 use crate::{ConversationQuery, ReactionFilter, ReactionSearch, Store, StoredReaction};
 
 async fn of_conversation(store: &Store, conversation: &str) -> Vec<StoredReaction> {

@@ -2,7 +2,7 @@
 
 use model::{Change, Event, Reaction, Vector, VerdictStatus};
 
-use super::scene::{Scene, decision_id, play};
+use crate::contract::scene::{Scene, decision_id, play};
 use crate::{Rebuild, Rebuilt, Store};
 
 fn scenes() -> Vec<Scene> {

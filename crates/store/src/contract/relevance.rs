@@ -4,7 +4,7 @@ use model::{
     Change, ItemStanding, Opinion, RankBand, RelevanceSignal, Scope, Tenant, UsageStanding,
 };
 
-use super::scene::{Scene, play};
+use crate::contract::scene::{Scene, play};
 use crate::{Extreme, Store, StoredTally};
 
 fn weigh(

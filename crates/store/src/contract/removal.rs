@@ -3,8 +3,8 @@
 use model::{Event, Outcome, Position, Scope, Tenant, Write};
 use testkit::claim;
 
-use super::scene::{conversation_id, turn_id, user_id};
 use crate::Store;
+use crate::contract::scene::{conversation_id, turn_id, user_id};
 
 async fn put(store: &Store, scope: &Scope, id: &str) -> Position {
     let event = Event {

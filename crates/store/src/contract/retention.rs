@@ -6,8 +6,8 @@ use model::{
 };
 use testkit::claim;
 
-use super::scene::{Scene, at, play, turn_id, user_id};
 use crate::Store;
+use crate::contract::scene::{Scene, at, play, turn_id, user_id};
 
 fn arrived(scope: &Scope, id: &str, secs: i64) -> Write {
     let event = Event { received_at: at(secs), ..testkit::event(scope, id) };

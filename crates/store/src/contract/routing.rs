@@ -2,7 +2,7 @@
 
 use model::{Change, Position, Scope, Tenant, Timestamp};
 
-use super::scene::{Scene, play, turn_id};
+use crate::contract::scene::{Scene, play, turn_id};
 use crate::{
     Keeping, KeptAt, NextState, RouterCheckpoint, RouterScope, RouterTurn, Store, StoredRouter,
 };

@@ -3,8 +3,8 @@
 use model::{Change, Scope, Tenant};
 use serde_json::{Map, Value, json};
 
-use super::scene::{Scene, play, user_id};
 use crate::Store;
+use crate::contract::scene::{Scene, play, user_id};
 
 fn map(value: Value) -> Map<String, Value> {
     let Value::Object(map) = value else { panic!("{value} is no object") };

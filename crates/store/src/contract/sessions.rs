@@ -2,8 +2,8 @@
 
 use model::{Change, Reaction, Scope};
 
-use super::scene::{Scene, at, conversation_id, play};
 use crate::Store;
+use crate::contract::scene::{Scene, at, conversation_id, play};
 
 /// A session has its turns, ends once, and a later message begins another.
 pub(crate) async fn a_session_ends_after_its_last_turn(store: &Store) {

@@ -2,7 +2,7 @@
 
 use model::{Change, Reaction, Scope, Tenant, Vector, VerdictStatus};
 
-use super::scene::{Scene, play, user_id};
+use crate::contract::scene::{Scene, play, user_id};
 use crate::{SimilarQuery, SimilarTurn, SimilarTurns, Store, StoredExchange};
 
 fn vector(values: &[f32]) -> Vector {

@@ -2,7 +2,7 @@
 
 use model::{Event, Outcome, Reaction, Scope, Tenant};
 
-use super::scene::{Scene, at, conversation_id, play, turn_id, user_id};
+use crate::contract::scene::{Scene, at, conversation_id, play, turn_id, user_id};
 use crate::{Store, TurnHead};
 
 /// Opened, then completed; unknown before, and unknown to others.

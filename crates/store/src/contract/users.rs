@@ -6,7 +6,7 @@ use model::{
 };
 use testkit::claim;
 
-use super::scene::{Scene, play, user_id};
+use crate::contract::scene::{Scene, play, user_id};
 use crate::{ErasedCounts, Store};
 
 async fn put(store: &Store, event: Event, changes: Vec<Change>) -> Position {

@@ -3,18 +3,18 @@
 #[cfg(feature = "scaled")]
 use model::Change;
 use model::{ClaimSpace, EventId, Mac, Outcome, Position};
-
-use super::apply::{self, Subject};
-use super::claims::UsedClaim;
-use super::cursor::Cursor;
-use super::keys::{Key, PackedId, find_key, key_of};
-use super::needs::{self, About, Obstacle};
-use super::prepared::{PackedClaim, PackedEntry, Prepared};
 use sql::{Connection, OptionalExtension, Together};
+
+use crate::log::claims::UsedClaim;
+use crate::log::packed_write::{PackedClaim, PackedEntry, Prepared};
+use crate::log::preconditions::{self, About, Obstacle};
+use crate::log::writer_state::Cursor;
+use crate::projections::apply::{self, Subject};
+use crate::row_keys::{Key, PackedId, find_key, key_of};
 
 /// Stores the write, or finds why not. Unless it answers `Stored`, it changes nothing but, for
 /// `Replayed` and `Unchanged`, the request keys that are used up by it.
-pub(super) fn append(
+pub(crate) fn append(
     connection: &Connection,
     cursor: &mut Cursor,
     write: &Prepared,
@@ -141,7 +141,7 @@ fn judge_needs(
     let by_new_user = first.event.user.is_some() && subject.user.is_none();
     let about = About { subject, by_new_user, data: &first.data };
     for need in &write.needs {
-        match needs::check(connection, &about, need)? {
+        match preconditions::check(connection, &about, need)? {
             None => {}
             Some(Obstacle::Missing) => return Ok(Some(Outcome::Missing(need.clone()))),
             Some(Obstacle::AlreadySo(position)) => {

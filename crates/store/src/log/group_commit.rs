@@ -3,26 +3,25 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use model::Outcome;
-
-#[cfg(feature = "scaled")]
-use super::super::ahead;
-use super::super::append::append;
-use super::super::cursor::Cursor;
-use super::super::dead_letters;
-use super::super::head;
-use super::super::prepared::Prepared;
-use super::Submission;
 use sql::Connection;
+
+use crate::log::append::append;
+use crate::log::packed_write::Prepared;
+#[cfg(feature = "scaled")]
+use crate::log::prefetch;
+use crate::log::writer::Submission;
+use crate::log::writer_state::Cursor;
+use crate::log::{dead_letters, head};
 
 /// How a group is written.
 #[derive(Clone, Copy)]
-pub(super) enum Care {
+pub(crate) enum Care {
     Quick,
     EachBySavepoint,
 }
 
 /// What came of a group.
-pub(super) enum Attempt {
+pub(crate) enum Attempt {
     /// It is on disk.
     Done(Vec<Vec<Outcome>>),
     /// The connection broke on the way.
@@ -30,7 +29,7 @@ pub(super) enum Attempt {
 }
 
 /// Writes the group. Where others write too, `join` adds what came while it was their turn.
-pub(super) fn attempt(
+pub(crate) fn attempt(
     connection: &mut Connection,
     cursor: &mut Cursor,
     group: &mut Vec<Submission>,
@@ -47,7 +46,7 @@ pub(super) fn attempt(
             join(group);
         }
         let writes = group.iter().flat_map(|submission| &submission.writes);
-        cursor.head = ahead::look_ahead(&transaction, session, cursor, writes)?;
+        cursor.head = prefetch::look_ahead(&transaction, session, cursor, writes)?;
     }
     let mut answers = Vec::with_capacity(group.len());
     for submission in &*group {

@@ -1,11 +1,10 @@
 //! The newest position, where several write: whoever has begun to write holds it (see `ahead`).
 
 use model::Position;
-
 use sql::Connection;
 
 /// Where the log stands now.
-pub(super) fn keep(connection: &Connection, head: Position) -> sql::Result<()> {
+pub(crate) fn keep(connection: &Connection, head: Position) -> sql::Result<()> {
     if connection.sqlite().is_some() {
         return Ok(());
     }

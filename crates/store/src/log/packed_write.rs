@@ -2,35 +2,35 @@
 
 use model::{Change, Claim, ClaimSpace, Entry, Event, Mac, Need, Write};
 
-use super::dead_letters::{claim_json, event_json};
-use super::keys::PackedId;
+use crate::log::dead_letters::{claim_json, event_json};
+use crate::row_keys::PackedId;
 
 /// A write with everything computed that does not need the database, so that the writer thread
 /// spends its time in the database only.
 #[derive(Debug)]
-pub(super) struct Prepared {
-    pub(super) claims: Vec<PackedClaim>,
-    pub(super) needs: Vec<Need>,
-    pub(super) entries: Vec<PackedEntry>,
+pub(crate) struct Prepared {
+    pub(crate) claims: Vec<PackedClaim>,
+    pub(crate) needs: Vec<Need>,
+    pub(crate) entries: Vec<PackedEntry>,
 }
 
 /// A claim with its id packed.
 #[derive(Debug)]
-pub(super) struct PackedClaim {
-    pub(super) space: ClaimSpace,
-    pub(super) id: PackedId,
-    pub(super) mac: Option<Mac>,
+pub(crate) struct PackedClaim {
+    pub(crate) space: ClaimSpace,
+    pub(crate) id: PackedId,
+    pub(crate) mac: Option<Mac>,
 }
 
 /// An event with what follows from it.
 #[derive(Debug)]
-pub(super) struct PackedEntry {
+pub(crate) struct PackedEntry {
     // Its data is written out in `data`.
-    pub(super) event: Event,
-    pub(super) id: PackedId,
-    pub(super) tags: Option<String>,
-    pub(super) data: String,
-    pub(super) changes: Vec<Change>,
+    pub(crate) event: Event,
+    pub(crate) id: PackedId,
+    pub(crate) tags: Option<String>,
+    pub(crate) data: String,
+    pub(crate) changes: Vec<Change>,
 }
 
 impl PackedEntry {
@@ -45,7 +45,7 @@ impl PackedEntry {
 
 impl Prepared {
     /// Packs ids and writes out the JSON.
-    pub(super) fn new(write: Write) -> Self {
+    pub(crate) fn new(write: Write) -> Self {
         let Write { claims, needs, entry, more } = write;
         let pack = |Claim { space, id, mac }| PackedClaim { space, id: PackedId::of(&id), mac };
         Self {
@@ -56,7 +56,7 @@ impl Prepared {
     }
 
     /// The whole of it, for the list of dead letters.
-    pub(super) fn as_letter(&self) -> serde_json::Value {
+    pub(crate) fn as_letter(&self) -> serde_json::Value {
         let claim = |claim: &PackedClaim| claim_json(claim.space, &claim.id.text(), claim.mac);
         let claims: Vec<_> = self.claims.iter().map(claim).collect();
         let event = |entry: &PackedEntry| event_json(&entry.event, &entry.data);
@@ -66,33 +66,33 @@ impl Prepared {
 
     /// What it claims.
     #[cfg(feature = "scaled")]
-    pub(super) fn claimed(&self) -> impl Iterator<Item = (u8, &PackedId)> {
+    pub(crate) fn claimed(&self) -> impl Iterator<Item = (u8, &PackedId)> {
         self.claims.iter().map(|claim| (claim.space.code(), &claim.id))
     }
 
     /// Its events.
     #[cfg(feature = "scaled")]
-    pub(super) fn events(&self) -> impl Iterator<Item = &Event> {
+    pub(crate) fn events(&self) -> impl Iterator<Item = &Event> {
         self.entries.iter().map(|entry| &entry.event)
     }
 
     /// Whether it can touch a turn.
-    pub(super) fn is_of_turns(&self) -> bool {
+    pub(crate) fn is_of_turns(&self) -> bool {
         self.entries.iter().any(|entry| entry.event.turn.is_some() || !entry.changes.is_empty())
     }
 
     /// The id of its first event, as it is stored.
-    pub(super) fn event_id(&self) -> Option<&PackedId> {
+    pub(crate) fn event_id(&self) -> Option<&PackedId> {
         self.entries.first().map(|entry| &entry.id)
     }
 
     /// Its first event.
-    pub(super) fn first(&self) -> Option<&Event> {
+    pub(crate) fn first(&self) -> Option<&Event> {
         self.entries.first().map(|entry| &entry.event)
     }
 
     /// Roughly what it takes up while it waits.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         let tags = |entry: &PackedEntry| entry.tags.as_ref().map_or(0, String::len);
         self.entries.iter().map(|entry| entry.data.len() + tags(entry) + 512).sum()
     }

@@ -1,15 +1,15 @@
 //! What must be so for a write to be stored, looked up inside the transaction.
 
 use model::{DecisionId, Need, Origin, Reaction};
-
-use super::apply::{Subject, TurnRow, served};
-use super::keys::{Key, PackedId, Table, find_key};
-use super::reactions::{said, whose};
 use sql::{Connection, OptionalExtension};
+
+use crate::event_rows::said;
+use crate::projections::apply::{Subject, TurnRow, served};
+use crate::row_keys::{Key, PackedId, Table, find_key, whose};
 
 /// What stands in a write's way.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Obstacle {
+pub(crate) enum Obstacle {
     /// Something is not there.
     Missing,
     /// Everything is as it would be afterwards. The position of the event that made it so, or 0.
@@ -18,17 +18,17 @@ pub(super) enum Obstacle {
 
 /// What a write is about, before it is stored.
 #[derive(Clone, Debug)]
-pub(super) struct About<'a> {
+pub(crate) struct About<'a> {
     /// The keys that are known already.
-    pub(super) subject: Subject,
+    pub(crate) subject: Subject,
     /// It names a user whom the store has never seen, and who therefore has no key.
-    pub(super) by_new_user: bool,
+    pub(crate) by_new_user: bool,
     /// Its event's data, written out.
-    pub(super) data: &'a str,
+    pub(crate) data: &'a str,
 }
 
 /// Checks one need of a write.
-pub(super) fn check(
+pub(crate) fn check(
     connection: &Connection,
     about: &About<'_>,
     need: &Need,

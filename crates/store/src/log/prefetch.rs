@@ -4,13 +4,13 @@
 use std::collections::BTreeSet;
 
 use model::Position;
-
-use super::apply::ahead::{Turns, remember};
-use super::claims::UsedClaim;
-use super::cursor::Cursor;
-use super::keys::{Key, Table};
-use super::prepared::Prepared;
 use sql::{Connection, Row, Session};
+
+use crate::log::claims::UsedClaim;
+use crate::log::packed_write::Prepared;
+use crate::log::writer_state::Cursor;
+use crate::projections::apply::prefetch::{Turns, remember};
+use crate::row_keys::{Key, Table};
 
 /// Where the log stands, and whether somebody was erased behind a position.
 const HEAD: &str = "SELECT position, EXISTS (SELECT 1 FROM users WHERE erased > $1) FROM log_head";
@@ -42,7 +42,7 @@ const TABLES: [(Table, &str, &str); 3] = [
 ];
 
 /// Finds out about all claims, ids and turns of a group, and where the log stands.
-pub(super) fn look_ahead<'a>(
+pub(crate) fn look_ahead<'a>(
     connection: &Connection,
     session: &Session,
     cursor: &mut Cursor,

@@ -3,10 +3,10 @@
 use model::Position;
 use tokio::sync::mpsc::UnboundedReceiver;
 
-use super::{Job, Submission};
+use crate::log::writer::{Job, Submission};
 
 /// Jobs in the order in which they came.
-pub(super) struct Queue {
+pub(crate) struct Queue {
     jobs: UnboundedReceiver<Job>,
     // Taken out, and not done yet.
     next: Option<Job>,
@@ -15,17 +15,17 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    pub(super) fn of(jobs: UnboundedReceiver<Job>) -> Self {
+    pub(crate) fn of(jobs: UnboundedReceiver<Job>) -> Self {
         Self { jobs, next: None, heard: None }
     }
 
     /// Waits for the next one; `None` when nobody is left who could hand in something.
-    pub(super) fn wait(&mut self) -> Option<Job> {
+    pub(crate) fn wait(&mut self) -> Option<Job> {
         self.next.take().or_else(|| self.jobs.blocking_recv())
     }
 
     /// Takes whatever else waits into a group, up to the group's size or something else to do.
-    pub(super) fn join(&mut self, group: &mut Vec<Submission>, most: usize) {
+    pub(crate) fn join(&mut self, group: &mut Vec<Submission>, most: usize) {
         let mut writes: usize = group.iter().map(|one| one.writes.len()).sum();
         while self.next.is_none()
             && writes < most
@@ -43,7 +43,7 @@ impl Queue {
     }
 
     /// How far others were seen to have written.
-    pub(super) fn heard(&mut self) -> Option<Position> {
+    pub(crate) fn heard(&mut self) -> Option<Position> {
         self.heard.take()
     }
 }
@@ -56,8 +56,8 @@ mod tests {
     use testkit::write;
     use tokio::sync::{Semaphore, mpsc, oneshot};
 
-    use super::super::super::prepared::Prepared;
     use super::*;
+    use crate::log::packed_write::Prepared;
 
     fn commit() -> Job {
         let writes = vec![Prepared::new(write(&Scope::default(), "a", 1))];

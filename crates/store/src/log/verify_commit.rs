@@ -1,14 +1,14 @@
 //! A commit that was not confirmed: the connection broke before it was heard whether it came to pass.
 
 use model::{Outcome, Position};
-
-use super::super::prepared::Prepared;
-use super::Submission;
 use sql::Connection;
+
+use crate::log::packed_write::Prepared;
+use crate::log::writer::Submission;
 
 /// Whether a group is committed that was answered so. What holds the log is waited for, and that may be the
 /// very commit in question.
-pub(super) fn came_to_pass(
+pub(crate) fn came_to_pass(
     connection: &mut Connection,
     group: &[Submission],
     answers: &[Vec<Outcome>],
@@ -50,7 +50,8 @@ mod tests {
     use tokio::sync::{Semaphore, oneshot};
 
     use super::*;
-    use crate::tables::{Limits, Store};
+    use crate::log::Limits;
+    use crate::store::Store;
 
     fn group(ids: &[&str]) -> Vec<Submission> {
         let writes = ids.iter().map(|id| Prepared::new(write(&Scope::default(), id, 1))).collect();

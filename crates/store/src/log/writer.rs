@@ -1,45 +1,40 @@
 //! The one thread that writes. Requests that wait at the same time share one commit, so durability
 //! is paid once per group instead of once per request.
 
-mod attempt;
-mod in_doubt;
-mod queue;
-mod work;
-
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use model::{Outcome, Position, Write};
+use sql::Connection;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError, mpsc, oneshot, watch};
 
-use super::Limits;
-use super::cursor::Cursor;
-use super::events::newest;
-use super::outage::Outage;
-use super::prepared::Prepared;
-use super::similar::{Shelves, Touched};
-use super::source::Source;
+use crate::connection_source::Source;
 use crate::error::StoreError;
-use crate::meter::{Histogram, LogStats, SECONDS, SIZES};
-use queue::Queue;
-use sql::Connection;
-use work::Work;
+use crate::event_rows::newest;
+use crate::log::Limits;
+use crate::log::packed_write::Prepared;
+use crate::log::queue::Queue;
+use crate::log::writer_state::Cursor;
+use crate::log::writer_thread::Work;
+use crate::metrics::{Histogram, LogStats, SECONDS, SIZES};
+use crate::outage::Outage;
+use crate::similarity::{Shelves, Touched};
 
 /// What a caller waits for.
-pub(super) type Answer = Result<Vec<Outcome>, StoreError>;
+pub(crate) type Answer = Result<Vec<Outcome>, StoreError>;
 
-pub(super) struct Submission {
-    writes: Vec<Prepared>,
-    reply: oneshot::Sender<Answer>,
+pub(crate) struct Submission {
+    pub(crate) writes: Vec<Prepared>,
+    pub(crate) reply: oneshot::Sender<Answer>,
     // Room in the queue, given back before the submission is answered.
-    room: OwnedSemaphorePermit,
+    pub(crate) room: OwnedSemaphorePermit,
 }
 
 /// Something else that needs the writing connection, between two groups.
 type Chore = Box<dyn FnOnce(&mut Connection) + Send>;
 
-pub(super) enum Job {
+pub(crate) enum Job {
     Commit(Submission),
     Chore(Chore),
     /// Somebody else has written up to here.
@@ -48,7 +43,7 @@ pub(super) enum Job {
 }
 
 /// The way to the writer thread.
-pub(super) struct Writer {
+pub(crate) struct Writer {
     queue: Mutex<Option<mpsc::UnboundedSender<Job>>>,
     room: Arc<Semaphore>,
     room_kib: u32,
@@ -57,20 +52,20 @@ pub(super) struct Writer {
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
-struct Meters {
-    commit_seconds: Histogram,
-    commit_writes: Histogram,
-    failed_commits: AtomicU64,
-    queued_writes: AtomicU64,
-    in_trouble: AtomicBool,
+pub(crate) struct Meters {
+    pub(crate) commit_seconds: Histogram,
+    pub(crate) commit_writes: Histogram,
+    pub(crate) failed_commits: AtomicU64,
+    pub(crate) queued_writes: AtomicU64,
+    pub(crate) in_trouble: AtomicBool,
     // Nothing was written since the start: a disk that was full then may be so still.
-    untried: AtomicBool,
-    outage: Outage,
+    pub(crate) untried: AtomicBool,
+    pub(crate) outage: Outage,
 }
 
 impl Writer {
     /// Starts the thread on its connection.
-    pub(super) fn start(
+    pub(crate) fn start(
         connection: Connection,
         source: Source,
         limits: Limits,
@@ -115,7 +110,7 @@ impl Writer {
     }
 
     /// Puts the writes into the queue, if there is room.
-    pub(super) fn submit(
+    pub(crate) fn submit(
         &self,
         writes: Vec<Write>,
     ) -> Result<oneshot::Receiver<Answer>, StoreError> {
@@ -135,7 +130,7 @@ impl Writer {
     }
 
     /// Runs something on the writing connection, between two groups.
-    pub(super) async fn run<T: Send + 'static>(
+    pub(crate) async fn run<T: Send + 'static>(
         &self,
         chore: impl FnOnce(&mut Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
@@ -156,7 +151,7 @@ impl Writer {
 
     /// Somebody else has written up to here.
     #[cfg(feature = "scaled")]
-    pub(super) fn look(queue: &mpsc::WeakUnboundedSender<Job>, head: Position) {
+    pub(crate) fn look(queue: &mpsc::WeakUnboundedSender<Job>, head: Position) {
         if let Some(queue) = queue.upgrade() {
             // The thread has ended when it does not listen any more.
             drop(queue.send(Job::Look(head)));
@@ -165,7 +160,7 @@ impl Writer {
 
     /// The way to the thread for somebody who does not keep it alive.
     #[cfg(feature = "scaled")]
-    pub(super) fn weak(&self) -> Option<mpsc::WeakUnboundedSender<Job>> {
+    pub(crate) fn weak(&self) -> Option<mpsc::WeakUnboundedSender<Job>> {
         locked(&self.queue).as_ref().map(mpsc::UnboundedSender::downgrade)
     }
 
@@ -176,23 +171,23 @@ impl Writer {
     }
 
     /// Tells the newest position that is on disk.
-    pub(super) fn watch(&self) -> watch::Receiver<Position> {
+    pub(crate) fn watch(&self) -> watch::Receiver<Position> {
         self.head.clone()
     }
 
     /// Whether there was a commit, and the last one met no trouble with the disk or the file.
-    pub(super) fn is_well(&self) -> bool {
+    pub(crate) fn is_well(&self) -> bool {
         let meters = &self.meters;
         !meters.in_trouble.load(Ordering::Relaxed) && !meters.untried.load(Ordering::Relaxed)
     }
 
     /// Something could be written.
-    pub(super) fn was_tried(&self) {
+    pub(crate) fn was_tried(&self) {
         self.meters.untried.store(false, Ordering::Relaxed);
     }
 
     /// How it is doing.
-    pub(super) fn stats(&self) -> LogStats {
+    pub(crate) fn stats(&self) -> LogStats {
         let free = self.room.available_permits() as u64;
         LogStats {
             queued_writes: self.meters.queued_writes.load(Ordering::Relaxed),
@@ -204,7 +199,7 @@ impl Writer {
     }
 
     /// Lets the thread finish what is queued and waits for it.
-    pub(super) async fn close(&self) -> Result<(), StoreError> {
+    pub(crate) async fn close(&self) -> Result<(), StoreError> {
         locked(&self.queue).take();
         let Some(thread) = locked(&self.thread).take() else { return Ok(()) };
         let joined = tokio::task::spawn_blocking(move || thread.join()).await;

@@ -3,19 +3,19 @@
 use model::Position;
 
 #[cfg(feature = "scaled")]
-use super::claims::KnownClaims;
-use super::keys::Projects;
+use crate::log::claims::KnownClaims;
+use crate::row_keys::Projects;
 
 /// What the writer knows without asking the database.
 #[derive(Debug)]
-pub(super) struct Cursor {
+pub(crate) struct Cursor {
     /// The newest position.
-    pub(super) head: Position,
+    pub(crate) head: Position,
     /// Known scopes.
-    pub(super) projects: Projects,
+    pub(crate) projects: Projects,
     /// Claims that were asked for ahead.
     #[cfg(feature = "scaled")]
-    pub(super) claims: KnownClaims,
+    pub(crate) claims: KnownClaims,
     /// Groups since somebody else was seen to have written.
     #[cfg(feature = "scaled")]
     groups_alone: u32,
@@ -27,7 +27,7 @@ const ALONE: u32 = 100;
 
 impl Cursor {
     /// At this position, knowing nothing else.
-    pub(super) fn at(head: Position) -> Self {
+    pub(crate) fn at(head: Position) -> Self {
         Self {
             head,
             projects: Projects::default(),
@@ -40,18 +40,18 @@ impl Cursor {
 
     /// Whether somebody else writes, as far as the last groups show.
     #[cfg(feature = "scaled")]
-    pub(super) fn others_write(&self) -> bool {
+    pub(crate) fn others_write(&self) -> bool {
         self.groups_alone < ALONE
     }
 
     /// Somebody else has written before a group, or not.
     #[cfg(feature = "scaled")]
-    pub(super) fn note_others(&mut self, have_written: bool) {
+    pub(crate) fn note_others(&mut self, have_written: bool) {
         self.groups_alone = if have_written { 0 } else { self.groups_alone.saturating_add(1) };
     }
 
     /// What was seen may not be so any more.
-    pub(super) fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         self.projects.clear();
         #[cfg(feature = "scaled")]
         self.claims.clear();

@@ -5,35 +5,35 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use model::{Outcome, Position};
+use sql::Connection;
 use tokio::sync::watch;
 
-use super::super::cursor::Cursor;
-use super::super::prepared::Prepared;
-use super::super::similar::{Shelves, Touched};
-use super::super::source::Source;
-use super::attempt::{Attempt, Care, attempt};
-use super::in_doubt::came_to_pass;
-use super::queue::Queue;
-use super::{Answer, Job, Meters, Submission};
+use crate::connection_source::Source;
 use crate::error::StoreError;
-use crate::meter::Stopwatch;
-use sql::Connection;
+use crate::log::group_commit::{Attempt, Care, attempt};
+use crate::log::packed_write::Prepared;
+use crate::log::queue::Queue;
+use crate::log::verify_commit::came_to_pass;
+use crate::log::writer::{Answer, Job, Meters, Submission};
+use crate::log::writer_state::Cursor;
+use crate::metrics::Stopwatch;
+use crate::similarity::{Shelves, Touched};
 
 /// The writing connection and what goes with it.
-pub(super) struct Work {
-    pub(super) source: Source,
-    pub(super) connection: Connection,
-    pub(super) touched: Touched,
-    pub(super) similar: Arc<Shelves>,
-    pub(super) cursor: Cursor,
-    pub(super) announce: watch::Sender<Position>,
-    pub(super) meters: Arc<Meters>,
-    pub(super) group_writes: usize,
+pub(crate) struct Work {
+    pub(crate) source: Source,
+    pub(crate) connection: Connection,
+    pub(crate) touched: Touched,
+    pub(crate) similar: Arc<Shelves>,
+    pub(crate) cursor: Cursor,
+    pub(crate) announce: watch::Sender<Position>,
+    pub(crate) meters: Arc<Meters>,
+    pub(crate) group_writes: usize,
 }
 
 impl Work {
     /// Until nobody is left who could hand in something.
-    pub(super) fn run(&mut self, mut queue: Queue) {
+    pub(crate) fn run(&mut self, mut queue: Queue) {
         while let Some(job) = queue.wait() {
             self.mend();
             match job {

@@ -12,5 +12,5 @@ mod tests;
 
 pub use make::back_up;
 pub use note::BackupNote;
-pub(super) use place::refuse_half_restored;
+pub(crate) use place::refuse_half_restored;
 pub use restore::{Restored, restore};

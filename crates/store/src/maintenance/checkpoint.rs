@@ -12,8 +12,8 @@ use model::Position;
 use rusqlite::Connection;
 use tokio::sync::watch;
 
-use super::connect;
 use crate::error::StoreError;
+use crate::sqlite;
 
 /// How often it looks.
 const PAUSE: Duration = Duration::from_millis(250);
@@ -23,15 +23,15 @@ const MANY: u64 = 50;
 const LOOKS: u32 = 20;
 
 /// Does so until it is dropped.
-pub(super) struct Checkpointer {
+pub(crate) struct Checkpointer {
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Checkpointer {
     /// Starts the thread on a connection of its own.
-    pub(super) fn start(file: &Path, head: watch::Receiver<Position>) -> Result<Self, StoreError> {
-        let connection = connect::checkpointer(file)?;
+    pub(crate) fn start(file: &Path, head: watch::Receiver<Position>) -> Result<Self, StoreError> {
+        let connection = sqlite::checkpointer(file)?;
         let (stop, stopped) = channel();
         let work = move || {
             let (mut done, mut looks) = (*head.borrow(), 0);

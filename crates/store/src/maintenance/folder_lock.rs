@@ -8,12 +8,12 @@ use std::time::Duration;
 use crate::error::StoreError;
 
 /// The file in a data folder that says who has it.
-pub(super) const LOCK: &str = "lock";
+pub(crate) const LOCK: &str = "lock";
 
 /// Held as long as the store is open. The operating system lets go of it when the process dies,
 /// however it dies.
 #[derive(Debug)]
-pub(super) struct FolderLock {
+pub(crate) struct FolderLock {
     file: File,
     folder: PathBuf,
 }
@@ -78,7 +78,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 
 impl FolderLock {
     /// Creates the folder if it is not there and takes its lock, or says who has it.
-    pub(super) fn take(folder: &Path) -> Result<Self, StoreError> {
+    pub(crate) fn take(folder: &Path) -> Result<Self, StoreError> {
         let failed = |cause| StoreError::Folder { folder: folder.to_owned(), cause };
         create_private(folder).map_err(failed)?;
         let path = folder.join(LOCK);
@@ -114,7 +114,7 @@ impl FolderLock {
 
     /// Adds where the server listens and a token for the owner of the folder, and whether it lets go
     /// of the folder when it is asked for it.
-    pub(super) fn announce(&self, url: &str, token: &str, yields: bool) -> Result<(), StoreError> {
+    pub(crate) fn announce(&self, url: &str, token: &str, yields: bool) -> Result<(), StoreError> {
         let yields = if yields { YIELDS } else { "" };
         let process = std::process::id();
         self.write(&format!("process {process}\nurl {url}\ntoken {token}\n{yields}\n"))

@@ -4,6 +4,7 @@
 //! where it stopped. As long as the note is there, and no newest position, no server takes the database
 //! for a store. Rows keep their keys: everything that refers to anything is copied as it stands.
 
+mod handover;
 mod tables;
 mod columns;
 mod field;
@@ -16,7 +17,7 @@ mod tests;
 use std::path::Path;
 
 use crate::error::StoreError;
-use crate::tables::Handover;
+use crate::maintenance::migrate_store::handover::Handover;
 
 use columns::Layout;
 use target::Target;

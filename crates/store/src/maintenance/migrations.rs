@@ -2,10 +2,11 @@
 //! away meanwhile.
 
 use rusqlite::Connection as File;
+use sql::Connection;
 
-use super::apply::make_experiment_sums;
 use crate::error::StoreError;
-use sql::{Connection, OptionalExtension};
+use crate::meta;
+use crate::projections::apply::make_experiment_sums;
 
 const MIGRATIONS: &[&str] = &[
     include_str!("../../../../migrations/sqlite/0001_log.sql"),
@@ -33,44 +34,31 @@ const MIGRATIONS: &[&str] = &[
 ];
 
 /// Refuses a database that a newer program has written. Answers its schema's number.
-pub(super) fn check(connection: &File) -> Result<u32, StoreError> {
+pub(crate) fn check(connection: &File) -> Result<u32, StoreError> {
     let found: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     let known = MIGRATIONS.len() as u32;
     if found > known { Err(StoreError::NewerSchema { found, known }) } else { Ok(found) }
 }
 
 /// The same, for a connection that only reads.
-pub(super) fn check_reader(connection: &Connection) -> Result<u32, StoreError> {
+pub(crate) fn check_reader(connection: &Connection) -> Result<u32, StoreError> {
     connection.sqlite().map_or(Ok(0), check)
 }
 
 /// Schemas that brought new projections: a store that was older must make them from its log.
 const NEW_PROJECTIONS: [u32; 5] = [6, 9, 12, 14, 20];
-/// The mark of a store that has not done so yet.
-const STALE: &str = "stale_projections";
-
 /// The schema that brought sums of experiments. They follow from rows that are there, also in the copy
 /// that outlives old events.
 const EXPERIMENT_SUMS: u32 = 11;
 
-/// Whether the projections must be made again before they are read.
-pub(super) fn is_stale(connection: &Connection) -> Result<bool, StoreError> {
-    Ok(connection.prepare("SELECT 1 FROM meta WHERE name = ?1")?.exists([STALE])?)
-}
-
-/// They were made again.
-pub(super) fn fresh(connection: &Connection) -> sql::Result<()> {
-    connection.execute("DELETE FROM meta WHERE name = ?1", [STALE]).map(drop)
-}
-
 /// Runs what is missing, each step in a transaction of its own.
-pub(super) fn to_newest(connection: &mut Connection) -> Result<(), StoreError> {
+pub(crate) fn to_newest(connection: &mut Connection) -> Result<(), StoreError> {
     let found = check_reader(connection)?;
     for (number, sql) in (1..).zip(MIGRATIONS).skip(found as usize) {
         let transaction = connection.transaction()?;
         transaction.execute_batch(sql)?;
         if found > 0 && NEW_PROJECTIONS.contains(&number) {
-            transaction.execute("REPLACE INTO meta (name, value) VALUES (?1, x'01')", [STALE])?;
+            meta::mark_stale(&transaction)?;
         }
         if number == EXPERIMENT_SUMS {
             make_experiment_sums(&transaction, "")?;
@@ -81,23 +69,6 @@ pub(super) fn to_newest(connection: &mut Connection) -> Result<(), StoreError> {
         tracing::info!(schema = number, "store migrated");
     }
     Ok(())
-}
-
-/// The store's key; `fresh` if it has none yet.
-pub(super) fn seal_key(connection: &Connection, fresh: [u8; 32]) -> Result<[u8; 32], StoreError> {
-    let select = "SELECT value FROM meta WHERE name = 'seal_key'";
-    let stored: Option<Vec<u8>> = connection.query_row(select, (), |row| row.get(0)).optional()?;
-    let stored = match stored {
-        Some(stored) => stored,
-        None => {
-            // Of nodes that start at once, the first one's key is everybody's.
-            let insert =
-                "INSERT INTO meta (name, value) VALUES ('seal_key', ?1) ON CONFLICT DO NOTHING";
-            connection.execute(insert, [&fresh[..]])?;
-            connection.query_row(select, (), |row| row.get(0))?
-        }
-    };
-    stored.try_into().map_err(|_| StoreError::Corrupt("the seal key is not 32 bytes long".into()))
 }
 
 #[cfg(test)]
@@ -114,11 +85,11 @@ mod tests {
         let mut old = Connection::Sqlite(old);
         to_newest(&mut old).unwrap();
         to_newest(&mut old).unwrap();
-        assert!(is_stale(&old).unwrap(), "until they are made");
-        fresh(&old).unwrap();
-        assert!(!is_stale(&old).unwrap());
+        assert!(meta::is_stale(&old).unwrap(), "until they are made");
+        meta::clear_stale(&old).unwrap();
+        assert!(!meta::is_stale(&old).unwrap());
         let mut new = Connection::Sqlite(File::open_in_memory().unwrap());
         to_newest(&mut new).unwrap();
-        assert!(!is_stale(&new).unwrap());
+        assert!(!meta::is_stale(&new).unwrap());
     }
 }

@@ -6,83 +6,10 @@
 use std::ops::Range;
 
 use model::{Position, Tenant, Timestamp};
+use sql::{Connection, OptionalExtension};
 
-use super::events::newest;
-use super::keys::Key;
-use super::rebuild::PROJECTIONS;
 use crate::error::StoreError;
-use sql::{Connection, OptionalExtension, Row, ValueRef};
-
-const BASELINE: &str = "baseline_position";
-
-/// The position of the copy, if there is one.
-pub(super) fn baseline(connection: &Connection) -> sql::Result<Option<Position>> {
-    number_of(connection, BASELINE)
-}
-
-/// A position that is kept under a name.
-pub(super) fn number_of(connection: &Connection, name: &str) -> sql::Result<Option<Position>> {
-    let select = "SELECT value FROM meta WHERE name = ?1";
-    let position = connection.prepare_cached(select)?.query_row([name], number).optional()?;
-    Ok(position.map(|position| Position(position as u64)))
-}
-
-/// Keeps a position under a name.
-pub(super) fn keep_number(
-    connection: &Connection,
-    name: &str,
-    position: Position,
-) -> sql::Result<usize> {
-    connection.execute(
-        "INSERT INTO meta (name, value) VALUES (?1, ?2)
-         ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-        (name, position.0.to_be_bytes()),
-    )
-}
-
-/// A number as it is kept there: eight bytes, or as SQLite's numbers in older stores.
-fn number(row: &Row<'_>) -> sql::Result<i64> {
-    match row.get_ref(0)? {
-        ValueRef::Integer(number) => Ok(number),
-        ValueRef::Blob(_)
-        | ValueRef::Null
-        | ValueRef::Real(_)
-        | ValueRef::Text(_)
-        | ValueRef::Uuid(_) => Ok(i64::from_be_bytes(row.get(0)?)),
-    }
-}
-
-/// Copies the projections, and answers the position they are of.
-pub(super) fn copy_projections(connection: &mut Connection) -> Result<Position, StoreError> {
-    let transaction = connection.transaction()?;
-    for (table, _) in PROJECTIONS {
-        transaction.execute_batch(&format!(
-            "DELETE FROM baseline_{table}; INSERT INTO baseline_{table} SELECT * FROM {table};"
-        ))?;
-    }
-    let position = newest(&transaction)?;
-    keep_number(&transaction, BASELINE, position)?;
-    transaction.commit()?;
-    Ok(position)
-}
-
-/// Puts the copy back in the place of the projections. Turns that came later keep their rows, empty.
-pub(super) fn restore(connection: &Connection) -> sql::Result<()> {
-    for (table, _) in PROJECTIONS {
-        if table == "turns" {
-            connection.execute_batch(
-                "UPDATE turns SET (conversation, user, ts, opened, completed, track, bundle, user_type)
-                     = (SELECT b.conversation, b.user, b.ts, b.opened, b.completed, b.track, b.bundle,
-                            b.user_type
-                        FROM baseline_turns b WHERE b.key = turns.key)",
-            )?;
-        } else {
-            connection
-                .execute_batch(&format!("INSERT INTO {table} SELECT * FROM baseline_{table}"))?;
-        }
-    }
-    Ok(())
-}
+use crate::row_keys::Key;
 
 /// Events that are looked at together.
 const STRETCH: i64 = 500;
@@ -90,7 +17,7 @@ const STRETCH: i64 = 500;
 const PLACES: i64 = 64;
 
 /// Some of a tenant's events from before a moment, up to a position.
-pub(super) fn old_events(
+pub(crate) fn old_events(
     connection: &Connection,
     tenant: &Tenant,
     before: Timestamp,
@@ -159,7 +86,7 @@ fn end(connection: &Connection, project: Key, upto: i64, order: &str) -> sql::Re
 }
 
 /// Drops events.
-pub(super) fn drop_events(
+pub(crate) fn drop_events(
     connection: &mut Connection,
     positions: &[Position],
 ) -> Result<usize, StoreError> {

@@ -3,18 +3,15 @@
 //! Nothing of it is left to rebuild from, so projections and log still say the same. Positions are not used
 //! again: readers of the log may stand behind them.
 
-use model::{Position, Tenant};
-
-use super::events::newest;
-use super::keys::Key;
-use super::rebuild::PROJECTIONS;
-use super::retain;
-use super::similar::Shelves;
-use crate::error::StoreError;
+use model::Tenant;
 use sql::Connection;
 
-/// Where the log ended when something was removed from its end.
-const REMOVED: &str = "removed_position";
+use crate::error::StoreError;
+use crate::event_rows::newest;
+use crate::meta;
+use crate::projections::rebuild::PROJECTIONS;
+use crate::row_keys::Key;
+use crate::similarity::Shelves;
 
 /// The keys of a tenant's projects, and of what is in them.
 const PROJECTS: &str = "(SELECT key FROM projects WHERE tenant = ?1)";
@@ -85,7 +82,7 @@ const BY_TENANT: [&str; 3] = ["privacy", "targets", "projects"];
 
 /// Removes everything of a tenant, in one transaction, and what is kept of it in memory. Answers how many
 /// events there were.
-pub(super) fn remove_tenant(
+pub(crate) fn remove_tenant(
     connection: &mut Connection,
     tenant: &Tenant,
     similar: &Shelves,
@@ -120,7 +117,7 @@ pub(super) fn remove_tenant(
         run(&format!("DELETE FROM {table} WHERE tenant = ?1"))?;
     }
     if newest(&transaction)? < end {
-        retain::keep_number(&transaction, REMOVED, end)?;
+        meta::set_removed_position(&transaction, end)?;
     }
     transaction.commit()?;
     similar.forget(&projects);
@@ -131,16 +128,11 @@ pub(super) fn remove_tenant(
     Ok(events)
 }
 
-/// How far the log went before something was removed from its end.
-pub(super) fn removed(connection: &Connection) -> sql::Result<Option<Position>> {
-    retain::number_of(connection, REMOVED)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tables::connect;
-    use crate::tables::migrate;
+    use crate::maintenance::migrations;
+    use crate::sqlite;
 
     /// What belongs to no tenant, or stays when one goes.
     const NOBODYS: [&str; 5] = ["meta", "cursors", "keys", "leases", "ended_visits"];
@@ -148,9 +140,9 @@ mod tests {
     #[test]
     fn every_table_is_thought_of() {
         let folder = tempfile::tempdir().unwrap();
-        let file = connect::writer(&folder.path().join("uptake.db")).unwrap();
+        let file = sqlite::writer(&folder.path().join("uptake.db")).unwrap();
         let mut connection = Connection::Sqlite(file);
-        migrate::to_newest(&mut connection).unwrap();
+        migrations::to_newest(&mut connection).unwrap();
         let sql = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'
             AND name NOT LIKE 'baseline_%' AND name NOT LIKE 'event_words%'";
         let tables: Vec<String> = connection

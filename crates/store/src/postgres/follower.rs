@@ -6,19 +6,18 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use model::Position;
+use sql::Connection;
 use tokio::sync::watch;
 
-use super::events::newest;
-use super::source::Source;
 use crate::error::StoreError;
-use crate::postgres::Months;
-use sql::Connection;
+use crate::event_rows::newest;
+use crate::postgres::{Months, Server};
 
 /// How often it looks. Nobody waits for it but those who read what another node has written.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// Looks until it is dropped.
-pub(super) struct Follower {
+pub(crate) struct Follower {
     stop: Arc<AtomicBool>,
     went_back: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
@@ -27,8 +26,8 @@ pub(super) struct Follower {
 impl Follower {
     /// Starts a thread that tells the newest position whenever it has moved. It knows what this node has
     /// committed, also before it has seen it itself.
-    pub(super) fn start(
-        source: Source,
+    pub(crate) fn start(
+        server: Server,
         mut months: Months,
         committed: watch::Receiver<Position>,
         mut tell: impl FnMut(Position) + Send + 'static,
@@ -42,7 +41,7 @@ impl Follower {
             while !stopped.load(Ordering::Acquire) {
                 // Before it looks: what is committed later need not be seen yet.
                 let known = told.max(*committed.borrow());
-                match look(&mut connection, &source) {
+                match look(&mut connection, &server) {
                     Ok(head) if head < known => {
                         shorter.store(true, Ordering::Release);
                         tracing::error!(
@@ -77,15 +76,15 @@ impl Follower {
     }
 
     /// Whether the log was shorter once than it had been before.
-    pub(super) fn went_back(&self) -> bool {
+    pub(crate) fn went_back(&self) -> bool {
         self.went_back.load(Ordering::Acquire)
     }
 }
 
-fn look(connection: &mut Option<Connection>, source: &Source) -> Result<Position, StoreError> {
+fn look(connection: &mut Option<Connection>, server: &Server) -> Result<Position, StoreError> {
     match connection {
         Some(connection) => newest(connection),
-        None => newest(connection.insert(source.reader()?)),
+        None => newest(connection.insert(server.open()?)),
     }
 }
 

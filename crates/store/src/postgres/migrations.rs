@@ -1,7 +1,8 @@
 //! Brings a database to the newest schema, one node at a time.
 
-use crate::error::StoreError;
 use sql::Connection;
+
+use crate::error::StoreError;
 
 const MIGRATIONS: &[&str] = &[
     include_str!("../../../../migrations/postgres/0001_start.sql"),
@@ -79,6 +80,6 @@ pub(crate) fn migrate(connection: &Connection) -> Result<(), StoreError> {
         connection.execute("INSERT INTO schema_version (number) VALUES (?1)", [number])?;
         tracing::info!(schema = number, "store migrated");
     }
-    super::months::make(connection)?;
+    super::partitions::make(connection)?;
     Ok(())
 }

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use crate::error::StoreError;
-use crate::meter::Stopwatch;
 use sql::Connection;
+
+use crate::error::StoreError;
+use crate::metrics::Stopwatch;
 
 /// How often a node sees to it.
 const PAUSE: Duration = Duration::from_secs(3600);

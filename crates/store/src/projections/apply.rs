@@ -3,7 +3,7 @@
 
 mod activity;
 #[cfg(feature = "scaled")]
-pub(super) mod ahead;
+pub(crate) mod prefetch;
 mod alert;
 mod decision;
 mod erase;
@@ -19,34 +19,35 @@ mod sums;
 mod turn;
 
 use model::{Change, Event, Position, Timestamp, is_refinement};
-
-use super::keys::{Key, PackedId, Table, key_of};
-pub(super) use activity::DAY_MICROS;
-pub(super) use erase::{THEIR_TURNS, THEIRS};
-pub(super) use experiment::{make as make_experiment_sums, read_sums, served};
-pub(super) use facts::Facts;
-pub(super) use relevance::standing_of;
 use sql::Connection;
-pub(super) use sums::{DAY_HOURS, HOUR_MICROS, hour_of};
-pub(super) use turn::Row as TurnRow;
+
+use crate::row_keys::{Key, PackedId, Table, key_of};
+
+pub(crate) use activity::DAY_MICROS;
+pub(crate) use erase::{THEIR_TURNS, THEIRS};
+pub(crate) use experiment::{make as make_experiment_sums, read_sums, served};
+pub(crate) use facts::Facts;
+pub(crate) use relevance::standing_of;
+pub(crate) use sums::{DAY_HOURS, HOUR_MICROS, hour_of};
+pub(crate) use turn::Row as TurnRow;
 
 /// The event that changes are applied for, by its keys.
 #[derive(Clone, Debug)]
-pub(super) struct Subject {
-    pub(super) position: Position,
-    pub(super) id: PackedId,
-    pub(super) project: Key,
-    pub(super) user: Option<Key>,
-    pub(super) conversation: Option<Key>,
-    pub(super) turn: Option<Key>,
-    pub(super) ts: Timestamp,
+pub(crate) struct Subject {
+    pub(crate) position: Position,
+    pub(crate) id: PackedId,
+    pub(crate) project: Key,
+    pub(crate) user: Option<Key>,
+    pub(crate) conversation: Option<Key>,
+    pub(crate) turn: Option<Key>,
+    pub(crate) ts: Timestamp,
     /// When we heard of it.
-    pub(super) received_at: Timestamp,
+    pub(crate) received_at: Timestamp,
 }
 
 impl Subject {
     /// The event with its ids looked up.
-    pub(super) fn of<E>(
+    pub(crate) fn of<E>(
         event: &Event,
         position: Position,
         project: Key,
@@ -73,7 +74,7 @@ impl Subject {
 }
 
 /// Applies one change. A change of a turn by an event that names none does nothing.
-pub(super) fn apply(
+pub(crate) fn apply(
     connection: &Connection,
     subject: &Subject,
     change: &Change,

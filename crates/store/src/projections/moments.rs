@@ -6,13 +6,13 @@ const SUM: usize = size_of::<i128>();
 const ONE: usize = Moments::COUNT * SUM;
 
 /// One after the other.
-pub(super) fn pack(all: &[Moments]) -> Vec<u8> {
+pub(crate) fn pack(all: &[Moments]) -> Vec<u8> {
     let sums = all.iter().flat_map(Moments::values);
     sums.flat_map(|sum| sum.parts().to_le_bytes()).collect()
 }
 
 /// `None` when bytes are missing.
-pub(super) fn unpack(bytes: &[u8]) -> Option<Vec<Moments>> {
+pub(crate) fn unpack(bytes: &[u8]) -> Option<Vec<Moments>> {
     let (all, rest) = bytes.as_chunks::<ONE>();
     rest.is_empty().then(|| all.iter().map(one).collect())
 }

@@ -2,18 +2,32 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use model::{Event, Position};
-
-use super::apply::{Subject, apply};
-use super::events::{self, Named};
-use super::keys::PackedId;
-use super::migrate;
-use super::retain;
-use super::words;
-use crate::error::StoreError;
-use crate::log::{Rebuild, Rebuilt};
-use crate::read::events::StoredEvent;
+use model::{Change, Event, Position};
 use sql::{Connection, ValueRef};
+
+use crate::error::StoreError;
+use crate::event_rows::{self, Named, StoredEvent};
+use crate::meta;
+use crate::projections::apply::{Subject, apply};
+use crate::projections::{baseline, word_index};
+use crate::row_keys::PackedId;
+
+/// How projections are made again.
+pub struct Rebuild {
+    /// What an event does to the projections.
+    pub changes_of: fn(&Event) -> Vec<Change>,
+    /// Told now and then: events done, and events in all.
+    pub progress: Box<dyn Fn(u64, u64) + Send>,
+}
+
+/// What came of making the projections again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rebuilt {
+    /// How many events were replayed.
+    pub events: u64,
+    /// Whether anything is different now. It never should be.
+    pub changed: bool,
+}
 
 const PAGE: usize = 1000;
 
@@ -66,14 +80,14 @@ const FORGET: &str = "
     DELETE FROM router_turns;";
 
 /// One transaction: whoever reads meanwhile sees the old projections, and a crash leaves them.
-pub(super) fn rebuild(connection: &mut Connection, how: &Rebuild) -> Result<Rebuilt, StoreError> {
+pub(crate) fn rebuild(connection: &mut Connection, how: &Rebuild) -> Result<Rebuilt, StoreError> {
     let transaction = connection.transaction()?;
     let before = digest(&transaction)?;
     empty(&transaction)?;
-    let total = events::newest(&transaction)?;
+    let total = event_rows::newest(&transaction)?;
     let (mut done, mut events) = (Position(0), 0);
-    if let Some(position) = retain::baseline(&transaction)? {
-        retain::restore(&transaction)?;
+    if let Some(position) = meta::baseline_position(&transaction)? {
+        baseline::restore(&transaction)?;
         done = position;
     } else {
         transaction.execute_batch(FORGET)?;
@@ -90,9 +104,9 @@ pub(super) fn rebuild(connection: &mut Connection, how: &Rebuild) -> Result<Rebu
         }
         (how.progress)(done.0, total.0);
     }
-    words::make_again(&transaction)?;
+    word_index::make_again(&transaction)?;
     let changed = digest(&transaction)? != before;
-    migrate::fresh(&transaction)?;
+    meta::clear_stale(&transaction)?;
     transaction.commit()?;
     Ok(Rebuilt { events, changed })
 }
@@ -113,7 +127,7 @@ fn empty(connection: &Connection) -> sql::Result<()> {
 
 /// The next events with the keys of what they name, which outlive the names.
 fn page(connection: &Connection, after: Position) -> Result<Vec<(Subject, Event)>, StoreError> {
-    let with_keys = events::tail_with_keys(connection, after, PAGE)?;
+    let with_keys = event_rows::tail_with_keys(connection, after, PAGE)?;
     let subject = |(stored, named): (StoredEvent, Named)| {
         let StoredEvent { position, event } = stored;
         let Named { project, user, conversation, turn } = named;

@@ -1,8 +1,9 @@
 //! The index of words that were said. The databases keep it by themselves (`event_words` in SQLite, an index of
 //! `events` in Postgres); here is what SQLite has to be told.
 
-use crate::error::StoreError;
 use sql::Connection;
+
+use crate::error::StoreError;
 
 /// Puts in what waits to be put in with others.
 const REST: &str = "
@@ -10,14 +11,14 @@ const REST: &str = "
     UPDATE event_words_upto SET position = (SELECT coalesce(max(position), 0) FROM events);";
 
 /// Puts in what is not in the index yet.
-pub(super) fn catch_up(connection: &mut Connection) -> Result<(), StoreError> {
+pub(crate) fn catch_up(connection: &mut Connection) -> Result<(), StoreError> {
     let transaction = connection.transaction()?;
     transaction.execute_batch(REST)?;
     Ok(transaction.commit()?)
 }
 
 /// Makes the index again from the events there are.
-pub(super) fn make_again(connection: &Connection) -> sql::Result<()> {
+pub(crate) fn make_again(connection: &Connection) -> sql::Result<()> {
     if connection.sqlite().is_none() {
         return Ok(());
     }

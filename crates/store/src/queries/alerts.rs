@@ -1,14 +1,59 @@
 //! Reads and keeps alerts, and how telling of them goes.
 
 use model::{Position, Project, Scope, Tenant, Timestamp};
-
-use super::Store;
-use super::events;
-use super::keys::{all_scopes, find_project, read_scope, scope_of};
-use crate::error::StoreError;
-use crate::log::Task;
-use crate::read::alerts::{Delivery, StoredAlert, StoredTargets, Undelivered};
+use serde_json::{Map, Value};
 use sql::{Connection, Row};
+
+use crate::error::{StoreError, Task};
+use crate::event_rows::{self, StoredEvent};
+use crate::row_keys::{all_scopes, find_project, read_scope, scope_of};
+use crate::store::Store;
+
+/// What a tenant wants, since when.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredTargets {
+    /// Whose.
+    pub tenant: Tenant,
+    /// Where the log says so.
+    pub position: Position,
+    /// As it was given.
+    pub settings: Map<String, Value>,
+}
+
+/// A figure that was missed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredAlert {
+    /// Where.
+    pub scope: Scope,
+    /// Which figure.
+    pub metric: String,
+    /// What was said when it was.
+    pub raised: Option<StoredEvent>,
+    /// And when it no longer was.
+    pub cleared: Option<StoredEvent>,
+    /// How telling of the first went, if somebody is told.
+    pub told: Option<Delivery>,
+}
+
+/// How telling somebody of an event goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    /// How often it was tried.
+    pub attempts: u32,
+    /// When it is tried again; done or given up without one.
+    pub next_at: Option<Timestamp>,
+    /// What went wrong the last time.
+    pub error: Option<String>,
+}
+
+/// Something to tell.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Undelivered {
+    /// What.
+    pub stored: StoredEvent,
+    /// How often it was tried.
+    pub attempts: u32,
+}
 
 impl Store {
     /// What every tenant wants that said so.
@@ -110,10 +155,10 @@ fn alerts(
         let cleared: Option<i64> = row.get(3)?;
         found.push(StoredAlert {
             metric: row.get(1)?,
-            raised: events::at(connection, &scope, row.get(2)?)?,
+            raised: event_rows::at(connection, &scope, row.get(2)?)?,
             cleared: match cleared {
                 None => None,
-                Some(cleared) => events::at(connection, &scope, cleared)?,
+                Some(cleared) => event_rows::at(connection, &scope, cleared)?,
             },
             told: delivery(row)?,
             scope,
@@ -183,7 +228,7 @@ fn undelivered(
     let mut found = Vec::new();
     while let Some(row) = &rows.next()? {
         let scope = scope_of(connection, row.get(0)?)?;
-        if let Some(stored) = events::at(connection, &scope, row.get(1)?)? {
+        if let Some(stored) = event_rows::at(connection, &scope, row.get(1)?)? {
             found.push(Undelivered { stored, attempts: row.get(2)? });
         }
     }

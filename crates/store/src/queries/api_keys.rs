@@ -1,17 +1,17 @@
 //! Keeps API keys.
 
-use model::{Project, Role, Tenant, Timestamp};
+use model::{Project, Timestamp};
+use sql::Connection;
 
-use super::Store;
-use crate::error::StoreError;
-use crate::log::Task;
-use crate::read::keys::StoredKey;
-use sql::{Connection, OptionalExtension, Row};
+use crate::api_key_rows::{StoredKey, all_keys};
+use crate::error::{StoreError, Task};
+use crate::meta;
+use crate::store::Store;
 
 impl Store {
     /// All of them, revoked ones too, oldest first.
     pub fn keys(&self) -> Task<'_, Vec<StoredKey>> {
-        self.pool.run(self::all)
+        self.pool.run(all_keys)
     }
 
     /// Adds one.
@@ -39,29 +39,12 @@ impl Store {
     /// When the store was made from a backup, if it was. Of visits from before nobody knows whether they were
     /// ended.
     pub fn restored_at(&self) -> Task<'_, Option<Timestamp>> {
-        self.pool.run(restored_at)
+        self.pool.run(meta::restored_at)
     }
-}
-
-/// Under this name, among the facts about a store: when it was made from a backup.
-pub(super) const RESTORED: &str = "restored_at";
-
-/// All of them, oldest first.
-pub(super) fn all(connection: &Connection) -> Result<Vec<StoredKey>, StoreError> {
-    let mut select = connection.prepare_cached(
-        "SELECT id, hash, tenant, project, role, rate, origin, created_at, revoked_at
-         FROM keys ORDER BY created_at, id",
-    )?;
-    let mut rows = select.query(())?;
-    let mut keys = Vec::new();
-    while let Some(row) = &rows.next()? {
-        keys.push(read(row)?);
-    }
-    Ok(keys)
 }
 
 /// Adds one.
-pub(super) fn add(connection: &Connection, key: &StoredKey) -> Result<(), StoreError> {
+pub(crate) fn add(connection: &Connection, key: &StoredKey) -> Result<(), StoreError> {
     connection
         .prepare_cached(
             "INSERT INTO keys (id, hash, tenant, project, role, rate, origin, created_at, revoked_at)
@@ -82,7 +65,7 @@ pub(super) fn add(connection: &Connection, key: &StoredKey) -> Result<(), StoreE
 }
 
 /// Revokes one; answers whether it was there and valid.
-pub(super) fn revoke(connection: &Connection, id: &str, at: Timestamp) -> Result<bool, StoreError> {
+pub(crate) fn revoke(connection: &Connection, id: &str, at: Timestamp) -> Result<bool, StoreError> {
     let sql = "UPDATE keys SET revoked_at = ?2 WHERE id = ?1 AND revoked_at IS NULL";
     Ok(connection.prepare_cached(sql)?.execute((id, at.as_micros()))? > 0)
 }
@@ -112,30 +95,4 @@ fn ended_visits(connection: &Connection) -> Result<Vec<(String, Timestamp)>, Sto
         found.push((row.get(0)?, Timestamp::from_micros(row.get(1)?)));
     }
     Ok(found)
-}
-
-fn restored_at(connection: &Connection) -> Result<Option<Timestamp>, StoreError> {
-    let micros: Option<[u8; 8]> = connection
-        .prepare_cached("SELECT value FROM meta WHERE name = ?1")?
-        .query_row([RESTORED], |row| row.get(0))
-        .optional()?;
-    Ok(micros.map(|micros| Timestamp::from_micros(i64::from_be_bytes(micros))))
-}
-
-fn read(row: &Row<'_>) -> Result<StoredKey, StoreError> {
-    let id: String = row.get(0)?;
-    let unreadable = || StoreError::Corrupt(format!("key {id} cannot be read"));
-    let project: Option<String> = row.get(3)?;
-    let revoked_at: Option<i64> = row.get(8)?;
-    Ok(StoredKey {
-        hash: row.get(1)?,
-        tenant: Tenant::new(row.get::<_, String>(2)?).map_err(|_| unreadable())?,
-        project: project.map(Project::new).transpose().map_err(|_| unreadable())?,
-        role: Role::from_code(row.get(4)?).ok_or_else(unreadable)?,
-        rate: row.get(5)?,
-        origin: row.get(6)?,
-        created_at: Timestamp::from_micros(row.get(7)?),
-        revoked_at: revoked_at.map(Timestamp::from_micros),
-        id,
-    })
 }

@@ -4,15 +4,29 @@ use model::{
     Category, Claim, ClaimSpace, ConversationId, Entry, Event, EventId, Kind, Mac, Scope, Severity,
     Source, Timestamp, TurnId, Type, UserId, Write,
 };
-use serde_json::{Map, Value, json};
-
-use super::Store;
-use super::keys::{Key, Projects, find_project};
-use super::prepared::Prepared;
-use crate::error::StoreError;
-use crate::log::Task;
-use crate::read::dead_letters::DeadLetter;
+use serde_json::{Map, Value};
 use sql::{Connection, OptionalExtension, Row};
+
+use crate::error::{StoreError, Task};
+use crate::log::dead_letters;
+use crate::log::packed_write::Prepared;
+use crate::row_keys::{Projects, find_project};
+use crate::store::Store;
+
+/// One of them. Its id is that of its first event.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DeadLetter {
+    /// Its place in the list.
+    pub number: u64,
+    /// The id of its first event.
+    pub id: String,
+    /// Why it could not be stored.
+    pub reason: String,
+    /// When that was, by the event's own arrival.
+    pub at: Timestamp,
+    /// The whole of it; the changes that follow from its events are not in it.
+    pub write: Write,
+}
 
 impl Store {
     /// Those of a scope behind a number, oldest first.
@@ -57,57 +71,14 @@ fn set_aside(
     let Some(event) = write.first() else { return Ok(()) };
     let transaction = connection.transaction()?;
     let project = Projects::default().key_of(&transaction, &event.scope)?;
-    put(&transaction, project, event, reason, &write.as_letter())?;
+    dead_letters::put(&transaction, project, event, reason, &write.as_letter())?;
     Ok(transaction.commit()?)
-}
-
-/// Puts one on the list, in the place of an earlier one with its id.
-pub(super) fn put(
-    connection: &Connection,
-    project: Key,
-    event: &Event,
-    reason: &str,
-    letter: &Value,
-) -> sql::Result<()> {
-    connection
-        .prepare_cached(
-            "INSERT INTO dead_letters (project, id, reason, at, letter)
-             VALUES (?1, ?2, ?3, ?4, ?5)
-             ON CONFLICT (project, id) DO UPDATE SET reason = excluded.reason,
-                 at = excluded.at, letter = excluded.letter",
-        )?
-        .execute((
-            project,
-            event.id.as_str(),
-            reason,
-            event.received_at.as_micros(),
-            letter.to_string(),
-        ))
-        .map(drop)
-}
-
-/// A claim as a letter holds it.
-pub(super) fn claim_json(space: ClaimSpace, id: &str, mac: Option<Mac>) -> Value {
-    json!({"space": space.code(), "id": id, "mac": mac.map(|mac| mac.0)})
-}
-
-/// An event as a letter holds it, with its data written out beside it.
-pub(super) fn event_json(event: &Event, data: &str) -> Value {
-    json!({
-        "id": event.id.as_str(), "type": event.kind.event_type, "source": event.kind.source,
-        "severity": event.severity, "category": event.category,
-        "user": event.user.as_ref().map(|id| id.as_str()),
-        "conversation": event.conversation.as_ref().map(|id| id.as_str()),
-        "turn": event.turn.as_ref().map(|id| id.as_str()),
-        "ts": event.ts.as_micros(), "received_at": event.received_at.as_micros(),
-        "tags": event.tags, "data": serde_json::from_str::<Value>(data).unwrap_or_default(),
-    })
 }
 
 const SELECT: &str = "SELECT number, id, reason, at, letter FROM dead_letters";
 
 /// Those of a scope behind a number. One that cannot be read is left out, and another takes its place.
-pub(super) fn page(
+pub(crate) fn page(
     connection: &Connection,
     scope: &Scope,
     after: u64,
@@ -137,7 +108,7 @@ pub(super) fn page(
 }
 
 /// One of them.
-pub(super) fn by_id(
+pub(crate) fn by_id(
     connection: &Connection,
     scope: &Scope,
     id: &str,
@@ -152,7 +123,7 @@ pub(super) fn by_id(
 }
 
 /// Takes one off the list.
-pub(super) fn forget(
+pub(crate) fn forget(
     connection: &mut Connection,
     scope: &Scope,
     id: &str,

@@ -1,13 +1,23 @@
 //! Reads decisions.
 
 use model::{ConversationId, DecisionId, Position, Scope};
-
-use super::keys::{PackedId, Table, find_key, find_project};
-use super::{Store, events};
-use crate::error::StoreError;
-use crate::log::Task;
-use crate::read::decisions::StoredDecision;
 use sql::{Connection, OptionalExtension};
+
+use crate::error::{StoreError, Task};
+use crate::event_rows::{self, StoredEvent};
+use crate::row_keys::{PackedId, Table, find_key, find_project};
+use crate::store::Store;
+
+/// A decision: the event that made it and the one that last settled it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredDecision {
+    /// Which decision.
+    pub id: DecisionId,
+    /// What was decided.
+    pub made: StoredEvent,
+    /// How it turned out, if that was learnt later.
+    pub settled: Option<StoredEvent>,
+}
 
 impl Store {
     /// One by its id.
@@ -32,7 +42,7 @@ impl Store {
 }
 
 /// One decision.
-pub(super) fn by_id(
+pub(crate) fn by_id(
     connection: &Connection,
     scope: &Scope,
     id: &DecisionId,
@@ -50,7 +60,7 @@ pub(super) fn by_id(
 }
 
 /// Those of a conversation.
-pub(super) fn of_conversation(
+pub(crate) fn of_conversation(
     connection: &Connection,
     scope: &Scope,
     conversation: &ConversationId,
@@ -86,10 +96,10 @@ fn read(
     made: i64,
     settled: Option<i64>,
 ) -> Result<Option<StoredDecision>, StoreError> {
-    let Some(made) = events::at(connection, scope, made)? else { return Ok(None) };
+    let Some(made) = event_rows::at(connection, scope, made)? else { return Ok(None) };
     let settled = match settled {
         None => None,
-        Some(position) => events::at(connection, scope, position)?,
+        Some(position) => event_rows::at(connection, scope, position)?,
     };
     Ok(Some(StoredDecision { id, made, settled }))
 }

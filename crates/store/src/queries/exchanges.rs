@@ -3,16 +3,92 @@
 use std::collections::HashMap;
 
 use model::{
-    Completion, ConversationId, Event, Opening, Position, Scope, Timestamp, TurnHalf, TurnId,
-    UnitInterval, UserId, ValidationOutcome, VerdictStatus,
+    Completion, Contrast, ConversationId, Event, Opening, Position, Scope, Timestamp, TurnHalf,
+    TurnId, UnitInterval, UserId, ValidationOutcome, VerdictStatus,
 };
-
-use super::Store;
-use super::keys::{Key, Table, find_key, find_project};
-use crate::error::StoreError;
-use crate::log::Task;
-use crate::read::exchanges::{ExchangeQuery, Habit, Standing, StoredExchange};
 use sql::{Connection, OptionalExtension, Row, Value, params_from_iter};
+
+use crate::error::{StoreError, Task};
+use crate::row_keys::{Key, Table, find_key, find_project};
+use crate::store::Store;
+
+/// How an answer was taken, as far as is known.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Standing {
+    /// Rejected, accepted or neutral, by whoever's word counts.
+    pub status: VerdictStatus,
+    /// How sure.
+    pub confidence: UnitInterval,
+    /// The turn whose message rejected it.
+    pub rejection_detected_in: Option<TurnId>,
+    /// What the application's validator said.
+    pub validation_outcome: Option<ValidationOutcome>,
+    /// The validator's score.
+    pub quality: Option<UnitInterval>,
+    /// The conversation went silent after it.
+    pub silent: bool,
+    /// The finding that counts among what messages say of it.
+    pub verdict: Option<Position>,
+    /// What the user said with it: with their reaction, else in the message that was read.
+    pub user_said: Option<String>,
+    /// What a person said, and where that is.
+    pub review: Option<(VerdictStatus, Position)>,
+}
+
+/// A turn with its two halves.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredExchange {
+    /// Which turn.
+    pub turn: TurnId,
+    /// Its conversation.
+    pub conversation: Option<ConversationId>,
+    /// Its user, when known.
+    pub user: Option<UserId>,
+    /// When it was asked.
+    pub ts: Timestamp,
+    /// What was asked; empty when that was dropped or erased.
+    pub opening: Opening,
+    /// When it was answered.
+    pub answered_at: Option<Timestamp>,
+    /// The answer; absent when there is none yet, or it was dropped.
+    pub completion: Option<Completion>,
+    /// Where it was opened.
+    pub opened: Position,
+    /// How it was taken.
+    pub standing: Standing,
+}
+
+/// Which turns are wanted.
+#[derive(Clone, Debug)]
+pub struct ExchangeQuery {
+    /// Whose.
+    pub scope: Scope,
+    /// Of this conversation,
+    pub conversation: Option<ConversationId>,
+    /// and of this user.
+    pub user: Option<UserId>,
+    /// Asked no later than this.
+    pub until: Timestamp,
+    /// Opened, and answered where that is wanted, before the event at this position.
+    pub before: Option<Position>,
+    /// Behind this one, when they are read page by page: its time and where it was opened.
+    pub older_than: Option<(Timestamp, Position)>,
+    /// Whether those that have no answer yet are left out.
+    pub only_answered: bool,
+    /// At most so many.
+    pub limit: usize,
+}
+
+/// How somebody was answered and how they took it, in a few words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Habit {
+    /// The name of the strategy, if it was told.
+    pub strategy: Option<String>,
+    /// How it was taken.
+    pub status: VerdictStatus,
+    /// What they wanted instead, if they said so.
+    pub contrast: Option<Contrast>,
+}
 
 impl Store {
     /// The matching turns, the newest first. Neither a conversation nor a user matches nothing.
@@ -86,7 +162,7 @@ const HABITS: &str = "
     LEFT JOIN events v ON v.position = i.verdict";
 
 /// The matching turns, the newest first.
-pub(super) fn newest(
+pub(crate) fn newest(
     connection: &Connection,
     query: &ExchangeQuery,
 ) -> Result<Vec<StoredExchange>, StoreError> {
@@ -94,7 +170,7 @@ pub(super) fn newest(
 }
 
 /// The matching turns in a few words, the newest first.
-pub(super) fn habits(
+pub(crate) fn habits(
     connection: &Connection,
     query: &ExchangeQuery,
 ) -> Result<Vec<Habit>, StoreError> {
@@ -160,7 +236,7 @@ fn matching<T>(
 }
 
 /// These turns, in this order.
-pub(super) fn by_id(
+pub(crate) fn by_id(
     connection: &Connection,
     scope: &Scope,
     turns: &[TurnId],
@@ -176,7 +252,7 @@ pub(super) fn by_id(
 }
 
 /// The turn of a key, if it was opened and is of this project.
-pub(super) fn by_key(
+pub(crate) fn by_key(
     connection: &Connection,
     project: Key,
     turn: Key,
@@ -188,7 +264,7 @@ pub(super) fn by_key(
 }
 
 /// The turns of some keys, in one question; those that were not opened are left out.
-pub(super) fn by_keys(
+pub(crate) fn by_keys(
     connection: &Connection,
     turns: &[Key],
 ) -> Result<HashMap<Key, StoredExchange>, StoreError> {
@@ -208,7 +284,7 @@ pub(super) fn by_keys(
 }
 
 /// The finding that keeps what a message says about another turn.
-pub(super) fn heard_in(
+pub(crate) fn heard_in(
     connection: &Connection,
     scope: &Scope,
     message: &TurnId,
@@ -222,11 +298,11 @@ pub(super) fn heard_in(
         .query_row([key], |row| row.get(0))
         .optional()?;
     let Some(position) = position else { return Ok(None) };
-    Ok(super::events::at(connection, scope, position)?.map(|stored| stored.event))
+    Ok(crate::event_rows::at(connection, scope, position)?.map(|stored| stored.event))
 }
 
 /// How the latest answered turns of a conversation were taken.
-pub(super) fn statuses(
+pub(crate) fn statuses(
     connection: &Connection,
     scope: &Scope,
     conversation: &ConversationId,
@@ -318,7 +394,7 @@ fn standing(row: &Row<'_>) -> Result<Standing, StoreError> {
         quality: row.get::<_, Option<f64>>(11)?.and_then(UnitInterval::new),
         silent: row.get(12)?,
         verdict: position(13)?,
-        user_said: super::reactions::said(row, 16)?,
+        user_said: crate::event_rows::said(row, 16)?,
         review: review.and_then(VerdictStatus::from_code).zip(position(15)?),
     })
 }

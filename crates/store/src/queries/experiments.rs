@@ -1,18 +1,110 @@
 //! Reads experiments and what their units add up to.
 
-use model::{ExperimentId, ExperimentUnit, Position, Scope, Timestamp};
-
-use super::Store;
-use super::apply::read_sums;
-use super::keys::{Key, Table, find_key, find_project, scope_of};
-use super::moments::unpack;
-use crate::error::StoreError;
-use crate::log::Task;
-use crate::read::experiments::{
-    ExperimentScope, StoredExperiment, StoredExposure, StoredMove, StoredStanding, StoredSums,
-    StoredUnit, UnitMark, UnitSums,
-};
+use model::{ExperimentId, ExperimentUnit, Moments, Position, Scope, Timestamp};
+use serde_json::{Map, Value};
 use sql::{Connection, OptionalExtension, Row};
+
+use crate::error::{StoreError, Task};
+use crate::projections::apply::read_sums;
+use crate::projections::counters::UnitSums;
+use crate::projections::moments::unpack;
+use crate::row_keys::{Key, Table, find_key, find_project, scope_of};
+use crate::store::Store;
+
+/// An experiment as it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredExperiment {
+    /// Which.
+    pub id: ExperimentId,
+    /// Where its definition is in the log.
+    pub position: Position,
+    /// As it was written.
+    pub definition: Map<String, Value>,
+    /// Where it stands.
+    pub status: String,
+    /// When it was defined.
+    pub created: Timestamp,
+    /// When it came to stand where it stands.
+    pub changed: Timestamp,
+    /// How its shares moved, in order.
+    pub moves: Vec<StoredMove>,
+}
+
+/// A move of an experiment's shares.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredMove {
+    /// 1, 2, 3 and so on.
+    pub number: u32,
+    /// When.
+    pub ts: Timestamp,
+    /// The share of each variant from then on.
+    pub shares: Vec<f64>,
+    /// From where to where and why, with the evidence.
+    pub step: Map<String, Value>,
+}
+
+/// Where an experiment stands, and what one unit is served in it: what an assignment asks for, in one
+/// read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredStanding {
+    /// Where its definition is in the log.
+    pub position: Position,
+    /// Where it stands.
+    pub status: String,
+    /// How many moves its shares have made.
+    pub moves: u32,
+    /// What the unit is served; `None` if it was never exposed.
+    pub exposure: Option<StoredExposure>,
+}
+
+/// What a unit is served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoredExposure {
+    /// The variant that it was served first.
+    pub first: u32,
+    /// The variant that it is served now.
+    pub current: u32,
+}
+
+/// Where a row stands among the units of an experiment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnitMark {
+    /// A number that stands for the unit.
+    pub unit: i64,
+    /// Its variant, or -1 for its time before.
+    pub variant: i64,
+}
+
+/// What a unit gave while it was served a variant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoredUnit {
+    /// Whose it is, without saying who.
+    pub mark: UnitMark,
+    /// The variant; `None` for its time before it was exposed.
+    pub variant: Option<u32>,
+    /// How many moves there had been when it was first served this variant.
+    pub moves: u32,
+    /// It is the unit's first variant.
+    pub first: bool,
+    /// What it gave.
+    pub sums: UnitSums,
+}
+
+/// What all units add up to that were first served a variant after so many moves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredSums {
+    /// The variant.
+    pub variant: u32,
+    /// How many moves there had been.
+    pub moves: u32,
+    /// Units whose first variant it is.
+    pub exposed: u64,
+    /// Of the experiment's own metric, over those units; then of each guardrail's, over all.
+    pub moments: Vec<Moments>,
+}
+
+/// An experiment somewhere.
+pub type ExperimentScope = (Scope, ExperimentId);
 
 impl Store {
     /// One of them.
@@ -309,14 +401,15 @@ fn read_unit(row: &Row<'_>) -> sql::Result<StoredUnit> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tables::{connect, migrate};
+    use crate::maintenance::migrations;
+    use crate::sqlite;
 
     #[test]
     fn an_outage_is_not_taken_for_an_experiment_of_nobody() {
         let folder = tempfile::tempdir().unwrap();
-        let file = connect::writer(&folder.path().join("uptake.db")).unwrap();
+        let file = sqlite::writer(&folder.path().join("uptake.db")).unwrap();
         let mut connection = Connection::Sqlite(file);
-        migrate::to_newest(&mut connection).unwrap();
+        migrations::to_newest(&mut connection).unwrap();
         let put =
             "INSERT INTO experiments (key, project, id, unit, definition, status, created, changed)
             VALUES (1, 7, 'x', 1, '{}', 'RUNNING', 0, 0)";

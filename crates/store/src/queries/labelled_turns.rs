@@ -4,22 +4,219 @@ mod conversations;
 mod changes;
 mod turn;
 
-use model::{Position, Scope, Source, VerdictStatus};
-
-use super::keys::{Key, find_project};
-use super::pool::ReadPool;
-use super::{SqlLog, Store};
-use crate::error::StoreError;
-use crate::log::Task;
-use crate::read::judged::{
-    Changed, ConversationMark, Corrections, GivenCorrection, JudgedConversation, JudgedExchange,
-    JudgedReads,
+use model::{
+    ConversationId, CorrectionType, EventId, ExperimentId, Position, Scope, Source, Timestamp,
+    TurnId, UnitInterval, Vector, VerdictStatus,
 };
-use crate::read::similar::TurnNumber;
 use sql::Connection;
 
+use crate::error::{StoreError, Task};
+use crate::queries::similar_turns::TurnNumber;
+use crate::read_only_log::SqlLog;
+use crate::read_pool::ReadPool;
+use crate::row_keys::{Key, find_project};
+use crate::store::Store;
+
+/// A question, its answer, and what was said and done about it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JudgedExchange {
+    /// The store's number for it.
+    pub number: TurnNumber,
+    /// Which turn.
+    pub turn: TurnId,
+    /// Its conversation.
+    pub conversation: Option<ConversationId>,
+    /// When it was asked.
+    pub asked_at: Timestamp,
+    /// Where it was opened.
+    pub opened: Position,
+    /// What was asked; empty when that was dropped or erased.
+    pub question: String,
+    /// What was answered; empty when nothing was, or it is gone.
+    pub answer: String,
+    /// The answer failed by itself.
+    pub failed: bool,
+    /// How it was taken, by whoever's word counts.
+    pub status: VerdictStatus,
+    /// How sure.
+    pub confidence: UnitInterval,
+    /// What a reviewer said.
+    pub review: Option<VerdictStatus>,
+    /// What messages say of it.
+    pub verdict: Option<GivenVerdict>,
+    /// The latest rating: of a user, else of a machine of the application's.
+    pub rating: Option<GivenRating>,
+    /// What people wrote instead, in the order of the log.
+    pub corrections: Vec<GivenCorrection>,
+    /// The user had it answered again.
+    pub regenerated: bool,
+    /// The variants of experiments that served it.
+    pub arms: Vec<ServedBy>,
+    /// The direction of the question.
+    pub vector: Option<Vector>,
+}
+
+/// A variant of an experiment, as a turn was served it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServedBy {
+    /// The experiment.
+    pub experiment: ExperimentId,
+    /// What people call it.
+    pub name: String,
+    /// What its definition calls the variant.
+    pub variant: String,
+}
+
+/// What a message says of an answer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GivenVerdict {
+    /// Where that was found.
+    pub position: Position,
+    /// Rejected, accepted or neutral.
+    pub status: VerdictStatus,
+    /// How it was rejected.
+    pub correction_type: Option<CorrectionType>,
+    /// How sure.
+    pub confidence: UnitInterval,
+}
+
+/// How an answer was rated.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GivenRating {
+    /// Where that was said.
+    pub position: Position,
+    /// From 0 to 1.
+    pub value: UnitInterval,
+    /// 1 for a person.
+    pub confidence: UnitInterval,
+    /// When.
+    pub when: Timestamp,
+}
+
+/// A better answer that somebody wrote.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GivenCorrection {
+    /// Where it is in the log.
+    pub position: Position,
+    /// The event that says so.
+    pub event: EventId,
+    /// The turn it names.
+    pub turn: Option<TurnId>,
+    /// The conversation it names.
+    pub conversation: Option<ConversationId>,
+    /// What should have been answered.
+    pub corrected: String,
+    /// What it corrects, if it says so.
+    pub original: Option<String>,
+    /// Why.
+    pub explanation: Option<String>,
+    /// The question, as far as the correction itself says.
+    pub query: Option<String>,
+    /// When it was given.
+    pub when: Timestamp,
+}
+
+/// A stretch of corrections.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Corrections {
+    /// The turns that were corrected.
+    pub turns: Vec<TurnNumber>,
+    /// Corrections of no turn that is known.
+    pub loose: Vec<GivenCorrection>,
+    /// Where to go on; `None` when that was all.
+    pub next: Option<Position>,
+}
+
+/// What may be another than it was.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Changed {
+    /// Turns that something happened to, as they are now; those that are neither accepted nor
+    /// corrected without their words.
+    pub turns: Vec<(TurnId, Option<JudgedExchange>)>,
+    /// New corrections of no turn that is known.
+    pub loose: Vec<GivenCorrection>,
+    /// Corrections of no turn that were erased.
+    pub gone: Vec<Position>,
+    /// Everything up to here was looked at.
+    pub upto: Position,
+    /// Whether there is more.
+    pub more: bool,
+}
+
+/// A whole conversation, or a stretch of a very long one, in the order in which it was asked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JudgedConversation {
+    /// Which.
+    pub id: ConversationId,
+    /// Its turns.
+    pub turns: Vec<JudgedExchange>,
+}
+
+/// Where a reader of conversations stands: behind this conversation, or inside it behind a turn.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ConversationMark {
+    /// The last conversation that was read.
+    pub conversation: Option<ConversationId>,
+    /// The last turn of it that was read, when there are more.
+    pub turn: Option<(Timestamp, TurnNumber)>,
+}
+
+impl ConversationMark {
+    /// Before the first turn of a conversation.
+    pub fn before_all_of(conversation: ConversationId) -> Self {
+        let first = (Timestamp::from_micros(i64::MIN), TurnNumber(0));
+        Self { conversation: Some(conversation), turn: Some(first) }
+    }
+}
+
+/// Answers as people took them.
+pub trait JudgedReads: Send + Sync {
+    /// These turns as they are now. One that is gone is left out.
+    fn judged(&self, turns: Vec<TurnNumber>) -> Task<'_, Vec<JudgedExchange>>;
+
+    /// These corrections as they are now. One that is gone is left out.
+    fn loose(&self, scope: &Scope, corrections: Vec<Position>) -> Task<'_, Vec<GivenCorrection>>;
+
+    /// Turns whose answer was accepted, the newest first, older than this one.
+    fn accepted(
+        &self,
+        scope: &Scope,
+        older_than: Option<TurnNumber>,
+        limit: usize,
+    ) -> Task<'_, Vec<JudgedExchange>>;
+
+    /// Corrections, the newest first, before this position.
+    fn corrections(
+        &self,
+        scope: &Scope,
+        before: Option<Position>,
+        limit: usize,
+    ) -> Task<'_, Corrections>;
+
+    /// What was touched by the events behind a position, looking at so many of them at the most.
+    fn changed(&self, scope: &Scope, after: Position, limit: usize) -> Task<'_, Changed>;
+
+    /// The turns of the same conversation that were asked before each of these, the latest `most`, in
+    /// the order in which they were asked; and the turn itself as the last. One that is gone is left
+    /// out.
+    fn with_context(
+        &self,
+        turns: Vec<TurnNumber>,
+        most: usize,
+    ) -> Task<'_, Vec<Vec<JudgedExchange>>>;
+
+    /// Conversations by their id, behind a mark, with about so many turns together, and where the next page
+    /// begins. A page may have none although more follow.
+    fn judged_conversations(
+        &self,
+        scope: &Scope,
+        behind: ConversationMark,
+        turns: usize,
+    ) -> Task<'_, (Vec<JudgedConversation>, Option<ConversationMark>)>;
+}
+
 /// Who has connections for reading.
-pub(super) trait HasPool: Send + Sync {
+pub(crate) trait HasPool: Send + Sync {
     fn pool(&self) -> &ReadPool;
 }
 

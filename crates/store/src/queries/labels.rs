@@ -1,13 +1,32 @@
 //! Reads what people said where the machine had said something too.
 
 use model::{Position, Reaction, Scope, UnitInterval, VerdictStatus};
-
-use super::Store;
-use super::keys::{Key, find_project, scope_of};
-use crate::error::StoreError;
-use crate::log::Task;
-use crate::read::labels::{Label, StoredCalibration};
+use serde_json::{Map, Value};
 use sql::Connection;
+
+use crate::error::{StoreError, Task};
+use crate::row_keys::{Key, find_project, scope_of};
+use crate::store::Store;
+
+/// A confidence that a verdict was given, before calibration, and whether people agreed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Label {
+    /// How sure the machine was.
+    pub confidence: UnitInterval,
+    /// Whether it was right.
+    pub right: bool,
+}
+
+/// The curve in force of a project.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredCalibration {
+    /// Whose.
+    pub scope: Scope,
+    /// Where it stands in the log.
+    pub position: Position,
+    /// As the log has it.
+    pub settings: Map<String, Value>,
+}
 
 impl Store {
     /// The newest labels of a project, oldest first.
@@ -44,7 +63,7 @@ const SELECT: &str = "
     ORDER BY at DESC LIMIT ?7";
 
 /// The newest labels of a project, oldest first.
-pub(super) fn labels(
+pub(crate) fn labels(
     connection: &Connection,
     scope: &Scope,
     limit: usize,
@@ -73,7 +92,7 @@ pub(super) fn labels(
 }
 
 /// Every project's curve.
-pub(super) fn calibrations(connection: &Connection) -> Result<Vec<StoredCalibration>, StoreError> {
+pub(crate) fn calibrations(connection: &Connection) -> Result<Vec<StoredCalibration>, StoreError> {
     let mut select =
         connection.prepare_cached("SELECT project, position, settings FROM calibrations")?;
     let mut rows = select.query(())?;

@@ -3,12 +3,23 @@
 use std::time::Duration;
 
 use model::{Position, Timestamp};
-
-use super::Store;
-use crate::error::StoreError;
-use crate::log::Task;
-use crate::read::leases::Lease;
 use sql::{Connection, OptionalExtension};
+
+use crate::error::{StoreError, Task};
+use crate::store::Store;
+
+/// A lease that is held.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lease {
+    /// What is leased.
+    pub name: String,
+    /// Who has it.
+    pub holder: String,
+    /// Which holder this is, counted from the first; a later one has a higher number.
+    pub epoch: u64,
+    /// How far the work has come.
+    pub position: Position,
+}
 
 impl Store {
     /// Takes a lease that is free or over, or renews one's own. `None`: somebody else has it. Where the
@@ -97,7 +108,7 @@ fn advance(connection: &Connection, lease: &Lease, to: Position) -> Result<bool,
 }
 
 /// Whether nobody else has had it since. Who needs no lease always holds it.
-pub(super) fn is_held(connection: &Connection, lease: Option<&Lease>) -> Result<bool, StoreError> {
+pub(crate) fn is_held(connection: &Connection, lease: Option<&Lease>) -> Result<bool, StoreError> {
     let Some(lease) = lease else { return Ok(true) };
     let epoch: Option<i64> = connection
         .prepare_cached("SELECT epoch FROM leases WHERE name = ?1")?

@@ -9,17 +9,116 @@
 mod counts;
 mod walk;
 
-use model::{ConversationId, Origin, Reaction, Timestamp, Window};
-
-use super::apply::DAY_MICROS;
-use super::keys::{Key, Table, find_key, find_project};
-use super::reactions::{self, Where};
-use crate::error::StoreError;
-use crate::read::reactions::{
-    ActiveConversation, PeriodMark, PeriodPage, PeriodQuery, ReactionFilter,
-};
+use model::{ConversationId, Origin, Reaction, Scope, Timestamp, Window};
 use sql::{Connection, OptionalExtension, Value, params_from_iter};
+
+use crate::error::StoreError;
+use crate::projections::apply::DAY_MICROS;
+use crate::queries::reactions::{self, ReactionFilter, StoredReaction, Where};
+use crate::row_keys::{Key, Table, find_key, find_project};
+
 use walk::Walk;
+
+/// A place in the period report: behind this conversation, whose newest matching reaction is this
+/// old. The key is the store's own number of the conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PeriodMark {
+    /// The conversation's newest matching reaction.
+    pub last_activity: Timestamp,
+    /// The conversation.
+    pub key: i64,
+}
+
+/// A page of the period report.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PeriodPage {
+    /// Conversations, newest activity first. There may be fewer than asked for although there are
+    /// more behind them, when finding them took enough work for one page.
+    pub items: Vec<ActiveConversation>,
+    /// Where the next page begins; `None` when there is nothing more.
+    pub next: Option<PeriodMark>,
+}
+
+/// A page of conversations that have matching reactions in a window.
+#[derive(Clone, Debug)]
+pub struct PeriodQuery {
+    /// Whose.
+    pub scope: Scope,
+    /// When, by the reaction's own time.
+    pub window: Window,
+    /// Which reactions count.
+    pub filter: ReactionFilter,
+    /// Only conversations behind this one.
+    pub after: Option<PeriodMark>,
+    /// At most so many.
+    pub limit: usize,
+    /// Whether to bring the reactions themselves.
+    pub with_reactions: bool,
+}
+
+/// How many reactions of each sort.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReactionCounts {
+    counts: [[u64; 3]; 2],
+}
+
+impl ReactionCounts {
+    /// Adds some of one sort.
+    pub fn add(&mut self, origin: Origin, reaction: Reaction, count: u64) {
+        self.counts[Self::row(origin)][Self::column(reaction)] += count;
+    }
+
+    /// Those of one sort.
+    pub fn of(&self, origin: Origin, reaction: Reaction) -> u64 {
+        self.counts[Self::row(origin)][Self::column(reaction)]
+    }
+
+    /// Those by one origin.
+    pub fn of_origin(&self, origin: Origin) -> u64 {
+        self.counts[Self::row(origin)].iter().sum()
+    }
+
+    /// Those that say one thing.
+    pub fn of_reaction(&self, reaction: Reaction) -> u64 {
+        self.counts.iter().map(|row| row[Self::column(reaction)]).sum()
+    }
+
+    /// All of them.
+    pub fn total(&self) -> u64 {
+        self.counts.iter().flatten().sum()
+    }
+
+    fn row(origin: Origin) -> usize {
+        match origin {
+            Origin::User => 0,
+            Origin::Machine => 1,
+        }
+    }
+
+    fn column(reaction: Reaction) -> usize {
+        match reaction {
+            Reaction::Ok => 0,
+            Reaction::NotOk => 1,
+            Reaction::Neutral => 2,
+        }
+    }
+}
+
+/// One conversation of a period page.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ActiveConversation {
+    /// Which one.
+    pub conversation: ConversationId,
+    /// Its place in the report.
+    pub mark: PeriodMark,
+    /// Its first turn, if any of its turns is known.
+    pub started_at: Option<Timestamp>,
+    /// Matching reactions in the window.
+    pub counts: ReactionCounts,
+    /// The reactions themselves, oldest first, if they were asked for; the newest if there are too
+    /// many for one page.
+    pub reactions: Vec<StoredReaction>,
+}
 
 const ORIGINS: [Origin; 2] = [Origin::User, Origin::Machine];
 const REACTIONS: [Reaction; 3] = [Reaction::Ok, Reaction::NotOk, Reaction::Neutral];
@@ -28,7 +127,7 @@ const MOST_REACTIONS: usize = 10_000;
 const MOST_OF_A_CONVERSATION: usize = 1_000;
 
 /// One page.
-pub(super) fn page(connection: &Connection, query: &PeriodQuery) -> Result<PeriodPage, StoreError> {
+pub(crate) fn page(connection: &Connection, query: &PeriodQuery) -> Result<PeriodPage, StoreError> {
     let nothing = PeriodPage { items: Vec::new(), next: None };
     let Some(project) = find_project(connection, &query.scope)? else { return Ok(nothing) };
     let user = match &query.filter.user {
@@ -185,7 +284,7 @@ impl Search<'_> {
     fn reactions(
         &self,
         conversation: Key,
-    ) -> Result<Vec<crate::read::reactions::StoredReaction>, StoreError> {
+    ) -> Result<Vec<crate::queries::reactions::StoredReaction>, StoreError> {
         let mut condition = Where::default()
             .and("r.conversation = ?", conversation)
             .and("r.ts >= ?", self.window.start.as_micros())

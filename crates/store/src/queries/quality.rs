@@ -4,15 +4,66 @@ mod sums;
 
 use std::collections::BTreeMap;
 
-use model::{Scope, TurnId};
-
-use super::Store;
-use super::apply::{Facts, HOUR_MICROS, hour_of};
-use super::keys::{Key, Table, find_key, scope_of};
-use crate::error::StoreError;
-use crate::log::Task;
-use crate::read::quality::{AnsweredBy, QualityBucket, QualityQuery, QualityUsers};
+use model::{Project, Scope, Tenant, TurnId, UserId, Window};
 use sql::{Connection, Value, params_from_iter};
+
+use crate::error::{StoreError, Task};
+use crate::projections::apply::{Facts, HOUR_MICROS, hour_of};
+use crate::projections::counters::QualityCounts;
+use crate::row_keys::{Key, Table, find_key, scope_of};
+use crate::store::Store;
+
+/// Which turns count.
+#[derive(Clone, Debug)]
+pub struct QualityQuery {
+    /// Whose.
+    pub tenant: Tenant,
+    /// Of which project; of all when absent.
+    pub project: Option<Project>,
+    /// When they were asked.
+    pub window: Window,
+    /// Answered by this model only.
+    pub model: Option<String>,
+    /// Answered with this prompt only: `id` for all of its versions, or `id@version`.
+    pub prompt: Option<String>,
+    /// Of these users only; what names no turn counts for nobody then.
+    pub users: Option<QualityUsers>,
+    /// Hours that are put together.
+    pub bucket_hours: u32,
+    /// Hours by which buckets are moved: weeks begin on a Monday, and the world began on a Thursday.
+    pub bucket_shift: u32,
+}
+
+/// Some of the users.
+#[derive(Clone, Debug, PartialEq)]
+pub enum QualityUsers {
+    /// This one.
+    One(UserId),
+    /// Those whose profile has these attributes.
+    With(Vec<(String, String)>),
+}
+
+/// One stretch of time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct QualityBucket {
+    /// The hour it begins, since 1970.
+    pub hour: i64,
+    /// What happened in it.
+    pub counts: QualityCounts,
+    /// How long answers took: step and count, by step.
+    pub waits: Vec<(u32, i64)>,
+}
+
+/// Answers of one model with one prompt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AnsweredBy {
+    /// Which model; empty when that was not told.
+    pub model: String,
+    /// Which prompt, as `id@version`; empty when that was not told.
+    pub prompt: String,
+    /// How many.
+    pub answered: u64,
+}
 
 impl Store {
     /// By stretches of time, the earliest first; those in which nothing happened are left out.

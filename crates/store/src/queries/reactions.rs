@@ -1,18 +1,94 @@
 //! Reads active reactions.
 
 use model::{
-    ANONYMOUS, ConversationId, EventId, Origin, Position, Reaction, Scope, Timestamp, TurnId,
-    UnitInterval, UserId,
+    ConversationId, EventId, Origin, Position, Reaction, Scope, Timestamp, TurnId, UnitInterval,
+    UserId, Window,
 };
+use sql::{Connection, Row, Value, params_from_iter};
 
-use super::keys::{Key, PackedId, Table, find_key, find_project};
-use super::{Store, period};
-use crate::error::StoreError;
-use crate::log::Task;
-use crate::read::reactions::{
-    ConversationQuery, PeriodPage, PeriodQuery, ReactionFilter, ReactionSearch, StoredReaction,
-};
-use sql::{Connection, Row, Value, ValueRef, params_from_iter};
+use crate::error::{StoreError, Task};
+use crate::event_rows::said;
+use crate::queries::period::{self, PeriodPage, PeriodQuery};
+use crate::row_keys::{Key, PackedId, Table, find_key, find_project, whose};
+use crate::store::Store;
+
+/// An active reaction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredReaction {
+    /// Where the event that gave it stands.
+    pub position: Position,
+    /// That event's id.
+    pub event: EventId,
+    /// On which turn.
+    pub turn: TurnId,
+    /// In which conversation, when known.
+    pub conversation: Option<ConversationId>,
+    /// Whose, when known.
+    pub user: Option<UserId>,
+    /// By the user or by the machine.
+    pub origin: Origin,
+    /// How.
+    pub reaction: Reaction,
+    /// How sure.
+    pub confidence: UnitInterval,
+    /// When.
+    pub ts: Timestamp,
+    /// In words.
+    pub text: Option<String>,
+    /// The turn's.
+    pub track: Option<String>,
+    /// The turn's.
+    pub bundle: Option<String>,
+    /// The turn's.
+    pub user_type: Option<String>,
+}
+
+/// Which reactions; all where nothing is given.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReactionFilter {
+    /// Only this user's.
+    pub user: Option<UserId>,
+    /// Only by the user, or only by the machine.
+    pub origin: Option<Origin>,
+    /// Only these.
+    pub reaction: Option<Reaction>,
+}
+
+/// Reactions of one conversation.
+#[derive(Clone, Debug)]
+pub struct ConversationQuery {
+    /// Whose.
+    pub scope: Scope,
+    /// Which conversation.
+    pub conversation: ConversationId,
+    /// Only on these turns.
+    pub turns: Option<Vec<TurnId>>,
+    /// Only reactions from then on.
+    pub since: Timestamp,
+    /// At most so many; the newest.
+    pub limit: usize,
+}
+
+/// The index-only search of chapter 12: newest first.
+#[derive(Clone, Debug)]
+pub struct ReactionSearch {
+    /// Whose.
+    pub scope: Scope,
+    /// Which.
+    pub filter: ReactionFilter,
+    /// Only in this conversation.
+    pub conversation: Option<ConversationId>,
+    /// Only on this turn.
+    pub turn: Option<TurnId>,
+    /// Only on turns of this track.
+    pub track: Option<String>,
+    /// Only in this window.
+    pub window: Window,
+    /// Only what is older than this: time and position of the last one seen.
+    pub before: Option<(Timestamp, Position)>,
+    /// At most so many.
+    pub limit: usize,
+}
 
 impl Store {
     /// The reaction of a user on a turn; the turn's own user when none is given.
@@ -54,18 +130,18 @@ const JOINS: &str = "LEFT JOIN events e ON e.position = r.position
 
 /// A condition and what its question marks stand for.
 #[derive(Debug, Default)]
-pub(super) struct Where {
+pub(crate) struct Where {
     terms: Vec<&'static str>,
     values: Vec<Value>,
 }
 
 impl Where {
-    pub(super) fn and(self, term: &'static str, value: impl Into<Value>) -> Self {
+    pub(crate) fn and(self, term: &'static str, value: impl Into<Value>) -> Self {
         self.and_all(term, [value.into()])
     }
 
     /// A term with several question marks.
-    pub(super) fn and_all<const N: usize>(
+    pub(crate) fn and_all<const N: usize>(
         mut self,
         term: &'static str,
         values: [Value; N],
@@ -75,7 +151,7 @@ impl Where {
         self
     }
 
-    pub(super) fn and_filter(self, filter: &ReactionFilter) -> Self {
+    pub(crate) fn and_filter(self, filter: &ReactionFilter) -> Self {
         let this = match filter.origin {
             None => self,
             Some(origin) => self.and("r.origin = ?", i64::from(origin.code())),
@@ -86,17 +162,17 @@ impl Where {
         }
     }
 
-    pub(super) fn sql(&self) -> String {
+    pub(crate) fn sql(&self) -> String {
         self.terms.join(" AND ")
     }
 
-    pub(super) fn into_values(self) -> Vec<Value> {
+    pub(crate) fn into_values(self) -> Vec<Value> {
         self.values
     }
 }
 
 /// The reaction of a user on a turn.
-pub(super) fn standing(
+pub(crate) fn standing(
     connection: &Connection,
     scope: &Scope,
     turn: &TurnId,
@@ -120,22 +196,8 @@ pub(super) fn standing(
     Ok(select(connection, condition, "LIMIT 1")?.pop())
 }
 
-/// The user of a reaction on a turn that names none: the turn's, else anonymous, if either is known.
-pub(super) fn whose(connection: &Connection, project: Key, turn: Key) -> sql::Result<Option<Key>> {
-    let of_turn: Option<Key> = connection
-        .prepare_cached(
-            "SELECT u.key FROM turns t LEFT JOIN users u ON u.key = t.user AND u.erased IS NULL
-             WHERE t.key = ?1",
-        )?
-        .query_row([turn], |row| row.get(0))?;
-    match of_turn {
-        Some(user) => Ok(Some(user)),
-        None => find_key(connection, Table::Users, project, ANONYMOUS),
-    }
-}
-
 /// Reactions of one conversation.
-pub(super) fn of_conversation(
+pub(crate) fn of_conversation(
     connection: &Connection,
     query: &ConversationQuery,
 ) -> Result<Vec<StoredReaction>, StoreError> {
@@ -176,7 +238,7 @@ fn keep_newest(found: &mut Vec<StoredReaction>, most: usize) {
 }
 
 /// Reactions that match a search.
-pub(super) fn search(
+pub(crate) fn search(
     connection: &Connection,
     query: &ReactionSearch,
 ) -> Result<Vec<StoredReaction>, StoreError> {
@@ -216,7 +278,7 @@ pub(super) fn search(
 }
 
 /// The reactions that a condition on `r` and `t` finds.
-pub(super) fn select(
+pub(crate) fn select(
     connection: &Connection,
     condition: Where,
     order: &str,
@@ -230,18 +292,6 @@ pub(super) fn select(
         found.push(read(row)?);
     }
     Ok(found)
-}
-
-/// What was said with a reaction. Data that holds anything but a text there says nothing.
-pub(super) fn said(row: &Row<'_>, column: usize) -> sql::Result<Option<String>> {
-    match row.get_ref(column)? {
-        ValueRef::Text(_) => row.get(column),
-        ValueRef::Null
-        | ValueRef::Integer(_)
-        | ValueRef::Real(_)
-        | ValueRef::Blob(_)
-        | ValueRef::Uuid(_) => Ok(None),
-    }
 }
 
 fn read(row: &Row<'_>) -> Result<StoredReaction, StoreError> {

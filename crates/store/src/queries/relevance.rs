@@ -1,16 +1,46 @@
 //! Reads what became of items that queries returned.
 
 use model::{BANDS, ItemStanding, Scope};
-
-use super::Store;
-use super::apply;
-use super::events;
-use super::keys::find_project;
-use crate::error::StoreError;
-use crate::log::Task;
-use crate::read::events::StoredEvent;
-use crate::read::relevance::{Extreme, StoredTallies, StoredTally};
 use sql::{Connection, OptionalExtension, Row};
+
+use crate::error::{StoreError, Task};
+use crate::event_rows::{self, StoredEvent};
+use crate::projections::apply;
+use crate::row_keys::find_project;
+use crate::store::Store;
+
+/// Counters of an item.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StoredTally {
+    /// Queries whose answer used it.
+    pub used: u64,
+    /// Queries whose answer did not.
+    pub ignored: u64,
+    /// Queries for which it was called helpful.
+    pub positive: u64,
+    /// Queries for which it was not.
+    pub negative: u64,
+    /// How often it was returned, by bands of ranks.
+    pub returned: [u64; BANDS],
+}
+
+/// What is known of some items.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StoredTallies {
+    /// Of each item that was asked for: over all queries, and under the sort of question.
+    pub items: Vec<(Option<StoredTally>, Option<StoredTally>)>,
+    /// By bands of ranks: how often items were returned, and used.
+    pub totals: [(u64, u64); BANDS],
+}
+
+/// Which items are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extreme {
+    /// Those that were used and called helpful most.
+    Helpful,
+    /// Those that were ignored most.
+    Ignored,
+}
 
 impl Store {
     /// The latest events that say what a query returned, oldest first.
@@ -78,7 +108,7 @@ fn returned(
         .query_map((project, query, limit as i64), |row| row.get(0))?
         .collect::<Result<_, _>>()?;
     positions.reverse();
-    let found = positions.into_iter().map(|position| events::at(connection, scope, position));
+    let found = positions.into_iter().map(|position| event_rows::at(connection, scope, position));
     found.filter_map(Result::transpose).collect()
 }
 

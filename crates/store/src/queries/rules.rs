@@ -2,13 +2,14 @@
 
 use model::{Scope, Tenant, UserId};
 use serde_json::{Map, Value};
-
-use super::Store;
-use super::keys::{Table, find_key, find_project};
-use crate::error::StoreError;
-use crate::log::Task;
-use crate::read::rules::TenantSettings;
 use sql::{Connection, OptionalExtension};
+
+use crate::error::{StoreError, Task};
+use crate::row_keys::{Table, find_key, find_project};
+use crate::store::Store;
+
+/// A tenant and what it is set to.
+pub type TenantSettings = (Tenant, Map<String, Value>);
 
 impl Store {
     /// The privacy settings of every tenant that has any.
@@ -24,7 +25,7 @@ impl Store {
 }
 
 /// The privacy settings of every tenant that has any.
-pub(super) fn privacy(connection: &Connection) -> Result<Vec<TenantSettings>, StoreError> {
+pub(crate) fn privacy(connection: &Connection) -> Result<Vec<TenantSettings>, StoreError> {
     let mut select = connection.prepare_cached("SELECT tenant, settings FROM privacy")?;
     let mut rows = select.query(())?;
     let mut found = Vec::new();
@@ -38,7 +39,7 @@ pub(super) fn privacy(connection: &Connection) -> Result<Vec<TenantSettings>, St
 }
 
 /// The attributes of a user.
-pub(super) fn profile(
+pub(crate) fn profile(
     connection: &Connection,
     scope: &Scope,
     user: &UserId,

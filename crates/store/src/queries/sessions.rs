@@ -1,13 +1,32 @@
 //! Reads which conversations are going on.
 
 use model::{ConversationId, Origin, Scope, Source, Timestamp, TurnId};
-
-use super::Store;
-use super::keys::{Key, Table, find_key, find_project, scope_of};
-use crate::error::StoreError;
-use crate::log::Task;
-use crate::read::sessions::OpenSession;
 use sql::{Connection, Row};
+
+use crate::error::{StoreError, Task};
+use crate::row_keys::{Key, Table, find_key, find_project, scope_of};
+use crate::store::Store;
+
+/// A stretch of a conversation that has not ended yet.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OpenSession {
+    /// Whose.
+    pub scope: Scope,
+    /// Which conversation.
+    pub conversation: ConversationId,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// When something last happened in it.
+    pub last_at: Timestamp,
+    /// Its last turn.
+    pub last_turn: TurnId,
+    /// How many turns it has.
+    pub turns: u64,
+    /// Whether the user did anything with the last answer.
+    pub used: bool,
+    /// Whether the last turn has its answer.
+    pub answered: bool,
+}
 
 impl Store {
     /// The open session of a conversation.
@@ -49,7 +68,7 @@ fn select(condition: &str) -> String {
 }
 
 /// The open session of a conversation.
-pub(super) fn of_conversation(
+pub(crate) fn of_conversation(
     connection: &Connection,
     scope: &Scope,
     conversation: &ConversationId,
@@ -65,7 +84,7 @@ pub(super) fn of_conversation(
 }
 
 /// Sessions in which nothing happened since a moment.
-pub(super) fn silent(
+pub(crate) fn silent(
     connection: &Connection,
     since: Timestamp,
     limit: usize,

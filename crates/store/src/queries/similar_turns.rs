@@ -1,25 +1,50 @@
-//! The index of similar turns: in memory, kept in step with the database by the writer.
-//!
-//! Whenever a commit touches the index of turns or a vector, the writer puts the turn as it is now
-//! into memory before it answers, so that the very next request finds it. At start a thread reads
-//! everything in, beside requests.
+//! Finds turns with similar questions.
 
-mod entry;
-mod shelves;
-mod thread;
-mod touched;
+use std::sync::Arc;
 
 use model::{Scope, Timestamp, UnitInterval, VerdictStatus};
-
-use super::keys::{Table, find_key, find_project};
-use super::{Store, exchanges};
-use crate::error::StoreError;
-use crate::log::Task;
-use crate::read::exchanges::StoredExchange;
-use crate::read::similar::{SimilarQuery, SimilarTurn, SimilarTurns, TurnNumber};
 use sql::Connection;
-use std::sync::Arc;
 use vector_index::{Filter, Near};
+
+use crate::error::{StoreError, Task};
+use crate::queries::exchanges::{self, StoredExchange};
+use crate::row_keys::{Table, find_key, find_project};
+use crate::similarity::{self, Shelves, SimilarQuery};
+use crate::store::Store;
+
+/// The store's own number for a turn: good for asking it more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TurnNumber(pub(crate) i64);
+
+/// A turn like the question, as the index in memory knows it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SimilarTurn {
+    /// Which turn.
+    pub number: TurnNumber,
+    /// The cosine of the two questions.
+    pub similarity: f64,
+    /// How its answer was taken.
+    pub status: VerdictStatus,
+    /// The validator's score, to four digits or so.
+    pub quality: Option<UnitInterval>,
+    /// The conversation went silent after it.
+    pub silent: bool,
+    /// When it was asked.
+    pub ts: Timestamp,
+    /// Whether it says how the application went about it.
+    pub has_strategy: bool,
+}
+
+/// What was found: of each status the most similar, the best first.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SimilarTurns {
+    /// All of them, by status and then by likeness.
+    pub turns: Vec<SimilarTurn>,
+    /// Whether every turn was compared, and not the most promising ones only.
+    pub exact: bool,
+    /// Whether every turn that is stored could be looked at. Not so soon after a start.
+    pub complete: bool,
+}
 
 impl Store {
     /// The turns most like a question. A turn is found as soon as its answer is stored.
@@ -45,12 +70,8 @@ impl Store {
     }
 }
 
-pub(super) use shelves::Shelves;
-pub(super) use thread::Loader;
-pub(super) use touched::Touched;
-
 /// The turns most like a question, from memory.
-pub(super) fn find(
+pub(crate) fn find(
     connection: &Connection,
     shelves: &Shelves,
     query: &SimilarQuery,
@@ -60,11 +81,11 @@ pub(super) fn find(
     let user = match &query.user {
         None => None,
         Some(user) => match find_key(connection, Table::Users, project, user.as_str())? {
-            Some(key) => Some(entry::short(key)),
+            Some(key) => Some(similarity::short_user(key)),
             None => return Ok(nothing),
         },
     };
-    let intent = query.intent.as_deref().map(entry::intent_hash);
+    let intent = query.intent.as_deref().map(similarity::intent_hash);
     let complete = shelves.is_complete();
     let found = shelves.search(project, query, Filter { user, intent });
     let of = |status: VerdictStatus| move |near: Near| similar_turn(near, status);

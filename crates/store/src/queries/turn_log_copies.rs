@@ -1,15 +1,36 @@
 //! Copies of turn logs, and how far they have come.
 
 use model::{Position, Scope, TurnId};
-
-use super::Store;
-use super::keys::{Key, Table, find_key, find_project, scope_of};
-use super::leases;
-use crate::error::StoreError;
-use crate::log::Task;
-use crate::read::copies::{DueCopy, TurnLogCopy};
-use crate::read::leases::Lease;
 use sql::{Connection, OptionalExtension};
+
+use crate::error::{StoreError, Task};
+use crate::queries::leases::{self, Lease};
+use crate::row_keys::{Key, Table, find_key, find_project, scope_of};
+use crate::store::Store;
+
+/// A copy of one turn's log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TurnLogCopy {
+    /// Whose.
+    pub scope: Scope,
+    /// Which turn's.
+    pub turn: TurnId,
+    /// Where it is.
+    pub hosted_uri: String,
+    /// The document, when it is kept in the store itself.
+    pub document: Option<String>,
+}
+
+/// A turn whose copy must be made again or taken away.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DueCopy {
+    /// Whose.
+    pub scope: Scope,
+    /// Which turn's.
+    pub turn: TurnId,
+    /// Where the last of those who were part of the turn was erased. When it is another place, it is due once more.
+    pub erased: Position,
+}
 
 impl Store {
     /// How far the mirror to this place has come.
@@ -68,7 +89,7 @@ impl Store {
 const CURSOR: &str = "turn_log_mirror:";
 
 /// Forgets all copies, and how far they came.
-pub(super) fn forget(connection: &mut Connection) -> Result<(), StoreError> {
+pub(crate) fn forget(connection: &mut Connection) -> Result<(), StoreError> {
     let transaction = connection.transaction()?;
     transaction.execute("DELETE FROM turn_logs", ())?;
     transaction.execute(
@@ -80,7 +101,7 @@ pub(super) fn forget(connection: &mut Connection) -> Result<(), StoreError> {
 }
 
 /// How far the mirror has come.
-pub(super) fn mirrored_to(connection: &Connection, place: &str) -> Result<Position, StoreError> {
+pub(crate) fn mirrored_to(connection: &Connection, place: &str) -> Result<Position, StoreError> {
     let position: Option<i64> = connection
         .prepare_cached("SELECT position FROM cursors WHERE name = ?1")?
         .query_row([format!("{CURSOR}{place}")], |row| row.get(0))
@@ -89,7 +110,7 @@ pub(super) fn mirrored_to(connection: &Connection, place: &str) -> Result<Positi
 }
 
 /// Notes copies and position together.
-pub(super) fn note(
+pub(crate) fn note(
     connection: &mut Connection,
     place: &str,
     copies: &[TurnLogCopy],
@@ -146,7 +167,7 @@ const ERASED: &str = "(SELECT coalesce(max(u.erased), 0)
     JOIN users u ON u.key = w.who WHERE u.erased IS NOT NULL)";
 
 /// Turns of erased users whose copies may still have what was erased.
-pub(super) fn due(
+pub(crate) fn due(
     connection: &Connection,
     scope: Option<&Scope>,
     limit: usize,
@@ -192,7 +213,7 @@ fn make_due<'a>(
 }
 
 /// They are due no longer.
-pub(super) fn settle(
+pub(crate) fn settle(
     connection: &mut Connection,
     settled: &[DueCopy],
     again: &[TurnLogCopy],
@@ -228,7 +249,7 @@ pub(super) fn settle(
 }
 
 /// The copy of a turn's log.
-pub(super) fn copy_of(
+pub(crate) fn copy_of(
     connection: &Connection,
     scope: &Scope,
     turn: &TurnId,

@@ -1,14 +1,43 @@
 //! Reads turns.
 
 use model::{ConversationId, Scope, Timestamp, TurnId, UserId};
-
-use super::keys::{Key, find_project};
-use super::{Store, events};
-use crate::error::StoreError;
-use crate::log::Task;
-use crate::read::events::StoredEvent;
-use crate::read::turns::{StoredTurn, TurnHead};
 use sql::{Connection, OptionalExtension};
+
+use crate::error::{StoreError, Task};
+use crate::event_rows::{self, StoredEvent};
+use crate::row_keys::{Key, find_project};
+use crate::store::Store;
+
+/// What is known of a turn that was opened. None of it changes afterwards but `completed`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TurnHead {
+    /// Which turn.
+    pub turn: TurnId,
+    /// Its conversation.
+    pub conversation: Option<ConversationId>,
+    /// Its user, when known.
+    pub user: Option<UserId>,
+    /// When it was asked.
+    pub ts: Timestamp,
+    /// When we took the question in; `ts` when that was dropped.
+    pub received_at: Timestamp,
+    /// Whether its user was erased.
+    pub erased: bool,
+    /// Whether its answer is there.
+    pub completed: bool,
+}
+
+/// A turn with everything that happened to it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredTurn {
+    /// What is known of it.
+    pub head: TurnHead,
+    /// Where its mirrored log is.
+    pub hosted_uri: Option<String>,
+    /// Every event that names it, in order; if there are very many, its two halves and the newest
+    /// 1000.
+    pub events: Vec<StoredEvent>,
+}
 
 impl Store {
     /// The turn itself.
@@ -37,7 +66,7 @@ struct Found {
 }
 
 /// What is known of a turn.
-pub(super) fn head(
+pub(crate) fn head(
     connection: &Connection,
     scope: &Scope,
     turn: &TurnId,
@@ -47,7 +76,7 @@ pub(super) fn head(
 }
 
 /// Turns with what happened to them.
-pub(super) fn with_events(
+pub(crate) fn with_events(
     connection: &Connection,
     scope: &Scope,
     turns: &[TurnId],
@@ -105,17 +134,17 @@ fn events_of(
 ) -> Result<Vec<StoredEvent>, StoreError> {
     let sql = format!(
         "{} WHERE e.turn = ?1 ORDER BY e.position DESC LIMIT {MOST_EVENTS}",
-        events::SELECT
+        event_rows::SELECT
     );
     let mut select = connection.prepare_cached(&sql)?;
     let mut rows = select.query([turn.key])?;
     let mut found = Vec::new();
     while let Some(row) = &rows.next()? {
-        found.push(events::read_event(row, scope)?);
+        found.push(event_rows::read_event(row, scope)?);
     }
     for half in [turn.completed, Some(turn.opened)].into_iter().flatten() {
         if !found.iter().any(|stored| stored.position.0 as i64 == half) {
-            found.extend(events::at(connection, scope, half)?);
+            found.extend(event_rows::at(connection, scope, half)?);
         }
     }
     found.sort_by_key(|stored| stored.position);

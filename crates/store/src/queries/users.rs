@@ -3,15 +3,24 @@
 use std::time::Duration;
 
 use model::{Position, Scope, TurnId, UserId};
-
-use super::Store;
-use super::apply::{THEIR_TURNS, THEIRS};
-use super::connect;
-use super::keys::{Key, Table, find_key, find_project};
-use crate::error::StoreError;
-use crate::log::Task;
-use crate::read::users::ErasedCounts;
 use sql::Connection;
+
+use crate::error::{StoreError, Task};
+use crate::projections::apply::{THEIR_TURNS, THEIRS};
+use crate::row_keys::{Key, Table, find_key, find_project};
+use crate::sqlite;
+use crate::store::Store;
+
+/// How much there was of a user.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ErasedCounts {
+    /// Events.
+    pub events: u64,
+    /// Turns that they opened.
+    pub turns: u64,
+    /// Reactions of theirs that stand.
+    pub reactions: u64,
+}
 
 impl Store {
     /// How much there is of a user, and the turns whose logs tell of them, whosever they are.
@@ -52,7 +61,7 @@ const WAIT_FOR_READERS: Duration = Duration::from_millis(200);
 const HARDLY_WAIT: Duration = Duration::from_millis(10);
 
 /// How much there is of a user, and their turns.
-pub(super) fn whats_of(
+pub(crate) fn whats_of(
     connection: &Connection,
     scope: &Scope,
     user: &UserId,
@@ -90,7 +99,7 @@ pub(super) fn whats_of(
 }
 
 /// The turns that are theirs.
-pub(super) fn turns_of(
+pub(crate) fn turns_of(
     connection: &Connection,
     scope: &Scope,
     user: &UserId,
@@ -108,7 +117,7 @@ pub(super) fn turns_of(
 }
 
 /// Where events of those whom an erasure erased stand.
-pub(super) fn erased_by(
+pub(crate) fn erased_by(
     connection: &Connection,
     erasure: Position,
 ) -> Result<Vec<Position>, StoreError> {
@@ -135,13 +144,13 @@ pub(super) fn erased_by(
 /// overwritten there (`secure_delete`).
 /// Answers `false` when somebody still reads a state from before; it waits for them a moment only, since
 /// others want to write.
-pub(super) fn scrub(connection: &mut Connection, wait: Duration) -> Result<bool, StoreError> {
+pub(crate) fn scrub(connection: &mut Connection, wait: Duration) -> Result<bool, StoreError> {
     // Postgres clears away by itself what nobody can see any more.
     let Some(connection) = connection.sqlite() else { return Ok(true) };
     // Readers come and go; whoever comes meanwhile reads the database itself and is not in the way.
     connection.busy_timeout(wait)?;
     let busy: rusqlite::Result<i64> =
         connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0));
-    connection.busy_timeout(connect::PATIENCE)?;
+    connection.busy_timeout(sqlite::PATIENCE)?;
     Ok(busy? == 0)
 }

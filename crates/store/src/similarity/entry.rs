@@ -1,30 +1,30 @@
 //! A turn as the index has it, read from the database.
 
 use model::VerdictStatus;
-
-use super::super::keys::Key;
-use super::touched::Turns;
 use sql::{Connection, OptionalExtension, Row};
 use vector_index::{Labels, Quality, Tier, unpack};
+
+use crate::row_keys::Key;
+use crate::similarity::touched::Turns;
 
 /// Questions that are taken together at the most: a correction, what it corrects, and so on.
 const MOST_TOGETHER: usize = 4;
 
 /// What is known of an answered turn.
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
-    pub(super) turn: Key,
-    pub(super) project: Key,
-    pub(super) labels: Labels,
+pub(crate) struct Entry {
+    pub(crate) turn: Key,
+    pub(crate) project: Key,
+    pub(crate) labels: Labels,
     /// The turn whose question this one's message corrects.
-    pub(super) corrects: Option<Key>,
+    pub(crate) corrects: Option<Key>,
 }
 
 const COLUMNS: &str = "i.turn, i.project, i.user_feedback_status, t.user, i.intent, i.corrects,
     i.quality_score, i.has_strategy, i.silent, t.ts";
 
 /// The turn, if it is answered.
-pub(super) fn of(connection: &Connection, turn: Key) -> sql::Result<Option<Entry>> {
+pub(crate) fn of(connection: &Connection, turn: Key) -> sql::Result<Option<Entry>> {
     connection
         .prepare_cached(&format!(
             "SELECT {COLUMNS} FROM turn_index i JOIN turns t ON t.key = i.turn
@@ -35,11 +35,11 @@ pub(super) fn of(connection: &Connection, turn: Key) -> sql::Result<Option<Entry
 }
 
 /// A turn's vector as it is stored, and its model.
-pub(super) type StoredVector = (String, Vec<u8>);
+pub(crate) type StoredVector = (String, Vec<u8>);
 
 /// Those of the touched turns that are answered. The vector comes along where a question of its own would
 /// cost a round trip.
-pub(super) fn of_touched(
+pub(crate) fn of_touched(
     connection: &Connection,
     touched: &Turns,
 ) -> sql::Result<Vec<(Entry, Option<Option<StoredVector>>)>> {
@@ -77,7 +77,7 @@ fn of_touched_at_once(
 }
 
 /// Answered turns with their vectors, behind a key.
-pub(super) fn page(
+pub(crate) fn page(
     connection: &Connection,
     after: Key,
     limit: usize,
@@ -93,7 +93,7 @@ pub(super) fn page(
 }
 
 /// The last key that has a vector.
-pub(super) fn last(connection: &Connection) -> sql::Result<Key> {
+pub(crate) fn last(connection: &Connection) -> sql::Result<Key> {
     connection.query_row("SELECT coalesce(max(turn), 0) FROM turn_vectors", (), |row| row.get(0))
 }
 
@@ -118,7 +118,7 @@ fn read(row: &Row<'_>) -> sql::Result<Entry> {
 }
 
 /// The turn's vector as it is stored.
-pub(super) fn vector_of(connection: &Connection, turn: Key) -> sql::Result<Option<StoredVector>> {
+pub(crate) fn vector_of(connection: &Connection, turn: Key) -> sql::Result<Option<StoredVector>> {
     connection
         .prepare_cached("SELECT model, vector FROM turn_vectors WHERE turn = ?1")?
         .query_row([turn], |row| Ok((row.get(0)?, row.get(1)?)))
@@ -127,7 +127,7 @@ pub(super) fn vector_of(connection: &Connection, turn: Key) -> sql::Result<Optio
 
 /// A correction is found by what it is about: its question together with the one it corrects, which
 /// may be a correction itself.
-pub(super) fn together(
+pub(crate) fn together(
     connection: &Connection,
     entry: &Entry,
     model: &str,
@@ -153,12 +153,12 @@ pub(super) fn together(
 }
 
 /// A key in fewer bytes. There are no four thousand million users.
-pub(super) fn short(key: Key) -> u32 {
+pub(crate) fn short(key: Key) -> u32 {
     key as u32
 }
 
 /// An intent in four bytes, never 0 (FNV-1a).
-pub(super) fn intent_hash(intent: &str) -> u32 {
+pub(crate) fn intent_hash(intent: &str) -> u32 {
     let hash = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
     intent.bytes().fold(0x811c_9dc5, hash).max(1)
 }

@@ -4,18 +4,19 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use super::super::keys::Key;
-use super::entry::{self, Entry, StoredVector};
-use super::touched::Turns;
-use crate::read::similar::SimilarQuery;
 use sql::Connection;
 use vector_index::{Filter, Found, Index};
+
+use crate::row_keys::Key;
+use crate::similarity::SimilarQuery;
+use crate::similarity::entry::{self, Entry, StoredVector};
+use crate::similarity::touched::Turns;
 
 type Shelf = Arc<RwLock<Index>>;
 
 /// All of them.
 #[derive(Default)]
-pub(in super::super) struct Shelves {
+pub(crate) struct Shelves {
     // By project and model.
     indexes: RwLock<HashMap<Key, HashMap<String, Shelf>>>,
     complete: AtomicBool,
@@ -34,23 +35,23 @@ struct Newer {
 
 impl Shelves {
     /// Empty, and about to be filled.
-    pub(in super::super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { newer: Mutex::new(Some(Newer::default())), ..Self::default() }
     }
 
     /// Whether everything was read in.
-    pub(super) fn is_complete(&self) -> bool {
+    pub(crate) fn is_complete(&self) -> bool {
         self.complete.load(Ordering::Acquire)
     }
 
     /// Everything was read in.
-    pub(super) fn finish_loading(&self) {
+    pub(crate) fn finish_loading(&self) {
         *self.newer() = None;
         self.complete.store(true, Ordering::Release);
     }
 
     /// Forgets projects that are gone: another one may get the key that one of them had.
-    pub(in super::super) fn forget(&self, projects: &[Key]) {
+    pub(crate) fn forget(&self, projects: &[Key]) {
         if let Some(newer) = &mut *self.newer() {
             newer.gone.extend(projects);
         }
@@ -59,7 +60,7 @@ impl Shelves {
     }
 
     /// The nearest of each status.
-    pub(super) fn search(&self, project: Key, query: &SimilarQuery, filter: Filter) -> Found {
+    pub(crate) fn search(&self, project: Key, query: &SimilarQuery, filter: Filter) -> Found {
         let Some(shelf) = self.get(project, query.vector.model()) else {
             return Found { exact: true, ..Found::default() };
         };
@@ -67,11 +68,7 @@ impl Shelves {
     }
 
     /// Puts turns in as they are in the database now.
-    pub(in super::super) fn refresh(
-        &self,
-        connection: &Connection,
-        touched: &Turns,
-    ) -> sql::Result<()> {
+    pub(crate) fn refresh(&self, connection: &Connection, touched: &Turns) -> sql::Result<()> {
         if touched.is_empty() {
             return Ok(());
         }
@@ -143,7 +140,7 @@ impl Shelves {
     }
 
     /// Puts a turn in that was read a while ago, unless the writer has put it in since, or its project is gone.
-    pub(super) fn load(&self, model: &str, entry: &Entry, values: &[f32]) {
+    pub(crate) fn load(&self, model: &str, entry: &Entry, values: &[f32]) {
         let newer = self.newer();
         let is_outdated = |newer: &Newer| {
             newer.turns.contains(&entry.turn) || newer.gone.contains(&entry.project)

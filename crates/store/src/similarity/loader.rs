@@ -5,11 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use super::super::source::Source;
-use super::entry;
-use super::shelves::Shelves;
-use crate::error::StoreError;
 use sql::Connection;
+
+use crate::connection_source::Source;
+use crate::error::StoreError;
+use crate::similarity::entry;
+use crate::similarity::indexes::Shelves;
 
 /// Turns that are read at once.
 const PAGE: usize = 2_000;
@@ -17,17 +18,14 @@ const PAGE: usize = 2_000;
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Reads the index in: dropped, it stops.
-pub(in super::super) struct Loader {
+pub(crate) struct Loader {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Loader {
     /// Starts the thread on a connection of its own.
-    pub(in super::super) fn start(
-        source: &Source,
-        shelves: Arc<Shelves>,
-    ) -> Result<Self, StoreError> {
+    pub(crate) fn start(source: &Source, shelves: Arc<Shelves>) -> Result<Self, StoreError> {
         let mut connection = source.reader()?;
         let source = source.clone();
         let stop = Arc::new(AtomicBool::new(false));

@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::hooks::Action;
-
-use super::super::keys::Key;
 use sql::Connection;
 
+use crate::row_keys::Key;
+
 /// Turns that were touched since the last look, and whether their vector was.
-pub(in super::super) type Turns = BTreeMap<Key, bool>;
+pub(crate) type Turns = BTreeMap<Key, bool>;
 
 /// Finds them.
-pub(in super::super) enum Touched {
+pub(crate) enum Touched {
     /// SQLite calls while it writes.
     Heard(Arc<Mutex<Turns>>),
     /// Postgres numbers what is written, on whatever node: up to here it was looked at.
@@ -23,9 +23,7 @@ pub(in super::super) enum Touched {
 
 impl Touched {
     /// Listens on the connection that writes.
-    pub(in super::super) fn listen(
-        connection: &mut rusqlite::Connection,
-    ) -> rusqlite::Result<Self> {
+    pub(crate) fn listen(connection: &mut rusqlite::Connection) -> rusqlite::Result<Self> {
         let heard = Arc::new(Mutex::new(Turns::new()));
         let turns = Arc::clone(&heard);
         connection.update_hook(Some(move |_: Action, _: &str, table: &str, row: i64| {
@@ -42,14 +40,14 @@ impl Touched {
 
     /// Looks at what is written from now on.
     #[cfg(feature = "scaled")]
-    pub(in super::super) fn from_now(connection: &Connection) -> sql::Result<Self> {
+    pub(crate) fn from_now(connection: &Connection) -> sql::Result<Self> {
         let newest = "SELECT coalesce(max(touched), 0) FROM turn_touches";
         connection.query_row(newest, (), |row| row.get(0)).map(Self::Numbered)
     }
 
     #[cfg_attr(not(feature = "scaled"), expect(unused_variables, reason = "it was heard already"))]
     /// Gives what was touched to `keep`; if that fails it is given again the next time.
-    pub(in super::super) fn look(
+    pub(crate) fn look(
         &mut self,
         connection: &Connection,
         keep: impl FnOnce(&Turns) -> sql::Result<()>,

@@ -5,7 +5,9 @@ use testkit::write;
 
 use super::open;
 use crate::contract::scene::{Scene, play};
-use crate::tables::{SqlLog, Store, ask_for, holder_of, is_wanted};
+use crate::maintenance::folder_lock::{ask_for, holder_of, is_wanted};
+use crate::read_only_log::SqlLog;
+use crate::store::Store;
 use crate::{JudgedReads, StoreError};
 
 #[tokio::test]
@@ -52,7 +54,7 @@ async fn the_log_of_a_server_is_read_by_others() {
 
     let Some(server) = or_skip(Postgres::shared()) else { return };
     let (folder, database) = (tempfile::tempdir().unwrap(), server.database().unwrap());
-    let limits = crate::tables::Limits::default();
+    let limits = crate::Limits::default();
     let store = Store::connect(folder.path(), database.url(), limits, [7; 32]).unwrap();
     assert!(store.is_shared());
     check_log(&store, &SqlLog::connect(database.url()).unwrap()).await;

@@ -7,7 +7,7 @@ use rusqlite::Connection;
 
 use super::open;
 use crate::contract::experiments::{changes_of, id, play_all};
-use crate::tables::apply::make_experiment_sums;
+use crate::projections::apply::make_experiment_sums;
 use crate::{Rebuild, StoreError};
 
 fn file(folder: &Path) -> Connection {

@@ -15,14 +15,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use sql::Connection;
 use testkit::servers::{Database, Postgres, or_skip};
 
-use crate::meter::Stopwatch;
+use crate::maintenance::migrations;
+use crate::metrics::Stopwatch;
 use crate::postgres::Server;
-use crate::tables::{connect, migrate};
+use crate::sqlite;
+
 use node::{Answer, Node};
 use rows::{Layout, Tables, difference};
-use sql::Connection;
 use story::{Step, Story, Submission};
 
 /// Stories that are always told, and their longest.
@@ -68,9 +70,9 @@ impl Stage {
     fn new() -> Option<Self> {
         let database = or_skip(Postgres::shared())?.database().unwrap();
         let folder = tempfile::tempdir().unwrap();
-        let file = connect::writer(&folder.path().join("empty.db")).unwrap();
+        let file = sqlite::writer(&folder.path().join("empty.db")).unwrap();
         let mut empty = Connection::Sqlite(file);
-        migrate::to_newest(&mut empty).unwrap();
+        migrations::to_newest(&mut empty).unwrap();
         let layouts = Arc::new(rows::layouts(&empty).unwrap());
         let server = Server::at(database.url()).unwrap();
         let mut connection = server.writer().unwrap();

@@ -3,7 +3,7 @@
 use model::{Outcome, Position, Scope};
 use testkit::write;
 
-use crate::tables::Store;
+use crate::store::Store;
 
 async fn check(store: &Store) {
     let scope = Scope::default();
@@ -38,7 +38,7 @@ async fn a_letter_that_postgres_does_not_take_harms_no_other() {
 
     let Some(server) = or_skip(Postgres::shared()) else { return };
     let (folder, database) = (tempfile::tempdir().unwrap(), server.database().unwrap());
-    let limits = crate::tables::Limits::default();
+    let limits = crate::Limits::default();
     let store = Store::connect(folder.path(), database.url(), limits, [7; 32]).unwrap();
     let triggers = "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
              'BEGIN RAISE EXCEPTION ''poisoned''; END';

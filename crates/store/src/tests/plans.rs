@@ -4,10 +4,10 @@
 //! which says so by itself, in a number and not in a value that it is given.
 
 use model::{Change, Outcome, Scope, UserId, Write};
+use sql::recorded_statements;
 
 use super::open;
 use crate::contract::rebuild;
-use sql::recorded_statements;
 
 /// Tables that have a row for each event, each turn or each user there ever was.
 const LONGEST: [&str; 4] = ["claims", "events", "baseline_turn_facts", "baseline_profiles"];

@@ -12,8 +12,9 @@ use testkit::servers::{Database, Postgres, or_skip};
 
 use crate::StoreError;
 use crate::contract::rebuild;
+use crate::log::Limits;
 use crate::postgres::Server;
-use crate::tables::{Limits, Store};
+use crate::store::Store;
 
 /// A database of its own for each test of the contract.
 struct Fresh {
@@ -249,15 +250,14 @@ async fn a_node_starts_when_its_month_is_among_all_others() {
 #[test]
 fn nodes_that_run_make_the_coming_months() {
     use crate::postgres::Months;
-    use crate::tables::follow::Follower;
-    use crate::tables::source::Source;
+    use crate::postgres::follower::Follower;
     let Some(place) = Fresh::new() else { return };
     drop(place.open());
     let database = &*place.database;
     let [this, next] = months(database);
     database.run(&format!("DROP TABLE {this}, {next}")).unwrap();
-    let source = Source::Server(Server::at(database.url()).unwrap());
-    let reader = source.reader().unwrap();
+    let source = Server::at(database.url()).unwrap();
+    let reader = source.open().unwrap();
     reader.raw_batch("BEGIN; SELECT * FROM events").unwrap();
     let often = Duration::from_millis(1);
     let nothing = tokio::sync::watch::channel(Position(0)).1;
@@ -283,11 +283,10 @@ fn nodes_that_run_make_the_coming_months() {
 #[test]
 fn a_log_that_is_shorter_than_what_was_committed_is_noticed() {
     use crate::postgres::Months;
-    use crate::tables::follow::Follower;
-    use crate::tables::source::Source;
+    use crate::postgres::follower::Follower;
     let Some(place) = Fresh::new() else { return };
     drop(place.open());
-    let source = Source::Server(Server::at(place.database.url()).unwrap());
+    let source = Server::at(place.database.url()).unwrap();
     let committed = tokio::sync::watch::channel(Position(5)).1;
     let follower = Follower::start(source, Months::hourly(), committed, |_| {}).unwrap();
     for _ in 0..600 {

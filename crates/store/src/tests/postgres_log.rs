@@ -4,7 +4,9 @@ use model::{Position, Scope};
 use testkit::servers::{Postgres, or_skip};
 
 use crate::StoreError;
-use crate::tables::{Limits, SqlLog, Store};
+use crate::log::Limits;
+use crate::read_only_log::SqlLog;
+use crate::store::Store;
 
 #[tokio::test]
 async fn a_log_is_read_where_there_is_a_whole_one_that_is_understood() {

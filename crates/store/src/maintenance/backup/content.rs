@@ -6,7 +6,7 @@ use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 
 /// Rows by table.
-pub(super) type Counts = BTreeMap<String, u64>;
+pub(crate) type Counts = BTreeMap<String, u64>;
 
 /// Tables by their names. The index of words is in tables of its own, which are among them.
 fn tables(connection: &Connection) -> rusqlite::Result<Vec<String>> {
@@ -21,7 +21,7 @@ fn tables(connection: &Connection) -> rusqlite::Result<Vec<String>> {
 }
 
 /// How many rows each table has. What a backup says of itself is not counted.
-pub(super) fn count(connection: &Connection) -> rusqlite::Result<Counts> {
+pub(crate) fn count(connection: &Connection) -> rusqlite::Result<Counts> {
     let mut counts = Counts::new();
     for table in tables(connection)? {
         let sql = format!("SELECT count(*) FROM \"{table}\" {}", but_the_note(&table));
@@ -33,7 +33,7 @@ pub(super) fn count(connection: &Connection) -> rusqlite::Result<Counts> {
 
 /// A hash over the schema and every value of every row, in the order in which they lie. `told` hears of every
 /// row.
-pub(super) fn digest(
+pub(crate) fn digest(
     connection: &Connection,
     mut told: impl FnMut(),
 ) -> rusqlite::Result<blake3::Hash> {

@@ -10,13 +10,14 @@ use std::time::Duration;
 use model::Timestamp;
 use rusqlite::Connection as File;
 use rusqlite::backup::{Backup, StepResult};
+use sql::Connection;
 
 use super::content;
 use super::note::BackupNote;
 use super::place::Unfinished;
 use crate::error::StoreError;
-use crate::tables::{connect, events, migrate};
-use sql::Connection;
+use crate::maintenance::migrations;
+use crate::{event_rows, sqlite};
 
 /// Pages that are copied before it is told how far it has come.
 const PAGES: i32 = 2000;
@@ -37,13 +38,13 @@ pub fn back_up(
         return Err(StoreError::NoStore { folder: folder.to_owned() });
     }
     let unfinished = Unfinished::beside(to)?;
-    let source = connect::reader(&file)?;
-    migrate::check_reader(&source)?;
+    let source = sqlite::reader(&file)?;
+    migrations::check_reader(&source)?;
     let mut copy = File::open(unfinished.path())?;
     // It is put on disk once, at the end.
     copy.pragma_update(None, "synchronous", "OFF")?;
     source.begin_reading()?;
-    let head = events::newest(&source)?.0;
+    let head = event_rows::newest(&source)?.0;
     let counted = copy_pages(&source, &mut copy, &mut progress)?;
     source.end_reading()?;
     // One file, without companions.
@@ -98,7 +99,7 @@ fn copy_pages(
 }
 
 /// Whether pages, tables and indexes fit together.
-pub(super) fn check_structure(copy: &File) -> Result<(), StoreError> {
+pub(crate) fn check_structure(copy: &File) -> Result<(), StoreError> {
     let found: String = copy.query_row("PRAGMA integrity_check(1)", (), |row| row.get(0))?;
     match found.as_str() {
         "ok" => Ok(()),

@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension};
 use serde_json::{Value, json};
 
 /// Under this name, among the facts about a store.
-pub(super) const NAME: &str = "backup";
+pub(crate) const NAME: &str = "backup";
 
 /// What a backup holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub struct BackupNote {
 
 impl BackupNote {
     /// Puts it in.
-    pub(super) fn write(&self, connection: &Connection) -> rusqlite::Result<()> {
+    pub(crate) fn write(&self, connection: &Connection) -> rusqlite::Result<()> {
         let text = json!({"made_at": self.made_at.as_micros(), "head": self.head,
             "tables": self.tables, "rows": self.rows, "digest": self.digest});
         let insert = "INSERT INTO meta (name, value) VALUES (?1, ?2)";
@@ -32,7 +32,7 @@ impl BackupNote {
     }
 
     /// What is written there, if anything is.
-    pub(super) fn read(connection: &Connection) -> rusqlite::Result<Option<Self>> {
+    pub(crate) fn read(connection: &Connection) -> rusqlite::Result<Option<Self>> {
         let select = "SELECT value FROM meta WHERE name = ?1";
         let text: Option<Vec<u8>> =
             connection.query_row(select, [NAME], |row| row.get(0)).optional()?;
@@ -40,7 +40,7 @@ impl BackupNote {
     }
 
     /// Takes it out: what is used from now on is no backup any more.
-    pub(super) fn remove(connection: &Connection) -> rusqlite::Result<()> {
+    pub(crate) fn remove(connection: &Connection) -> rusqlite::Result<()> {
         connection.execute("DELETE FROM meta WHERE name = ?1", [NAME]).map(drop)
     }
 

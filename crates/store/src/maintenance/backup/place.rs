@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::error::StoreError;
 
 /// The unfinished file. It goes with this, unless it was finished.
-pub(super) struct Unfinished {
+pub(crate) struct Unfinished {
     path: PathBuf,
     target: PathBuf,
     done: bool,
@@ -15,7 +15,7 @@ pub(super) struct Unfinished {
 
 impl Unfinished {
     /// An empty file beside `target`, for its owner alone. Nothing that is there is written over.
-    pub(super) fn beside(target: &Path) -> Result<Self, StoreError> {
+    pub(crate) fn beside(target: &Path) -> Result<Self, StoreError> {
         if target.symlink_metadata().is_ok() {
             return Err(taken(target));
         }
@@ -36,12 +36,12 @@ impl Unfinished {
         }
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// Puts it on disk and gives it its name, unless something else has that by now.
-    pub(super) fn finish(mut self) -> Result<(), StoreError> {
+    pub(crate) fn finish(mut self) -> Result<(), StoreError> {
         let failed = |cause| StoreError::Folder { folder: self.target.clone(), cause };
         File::open(&self.path).and_then(|file| file.sync_all()).map_err(failed)?;
         match fs::hard_link(&self.path, &self.target) {
@@ -83,7 +83,7 @@ fn partial(target: &Path) -> PathBuf {
 
 /// A folder in which a restore was killed is no empty one: whoever began a store there would not notice that
 /// everything is missing.
-pub(in super::super) fn refuse_half_restored(file: &Path) -> Result<(), StoreError> {
+pub(crate) fn refuse_half_restored(file: &Path) -> Result<(), StoreError> {
     let partial = partial(file);
     if file.exists() || !partial.exists() {
         return Ok(());

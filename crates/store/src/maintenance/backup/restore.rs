@@ -11,10 +11,11 @@ use super::content;
 use super::make::check_structure;
 use super::note::BackupNote;
 use super::place::Unfinished;
+use crate::api_key_rows::{StoredKey, all_keys};
 use crate::error::StoreError;
-use crate::read::keys::StoredKey;
-use crate::tables::folder::{FolderLock, LOCK};
-use crate::tables::{api_keys, connect, migrate};
+use crate::maintenance::folder_lock::{FolderLock, LOCK};
+use crate::maintenance::migrations;
+use crate::{meta, sqlite};
 
 const CHUNK: usize = 1 << 20;
 
@@ -94,9 +95,9 @@ fn fill(
     // A visit that was ended since would go on: the backup does not know of its end.
     let moment = now.as_micros().to_be_bytes();
     let insert = "INSERT OR REPLACE INTO meta (name, value) VALUES (?1, ?2)";
-    copy.execute(insert, (api_keys::RESTORED, &moment[..]))?;
+    copy.execute(insert, (meta::RESTORED_AT, &moment[..]))?;
     copy.close().map_err(|(_, error)| error)?;
-    let mut keys = api_keys::all(&connect::reader(unfinished.path())?)?;
+    let mut keys = all_keys(&sqlite::reader(unfinished.path())?)?;
     keys.retain(|key| key.revoked_at.is_none());
     unfinished.finish()?;
     Ok(Restored { note, keys })
@@ -131,7 +132,7 @@ fn check(copy: &File) -> Result<BackupNote, StoreError> {
     let note = if has_facts == 1 { BackupNote::read(copy)? } else { None };
     let none = "it is a database, but no backup that `uptake backup` has made";
     let note = note.ok_or_else(|| StoreError::Backup(none.into()))?;
-    migrate::check(copy)?;
+    migrations::check(copy)?;
     check_structure(copy)?;
     let counted = content::count(copy)?;
     let rows: u64 = counted.values().sum();

@@ -8,9 +8,10 @@ use tempfile::TempDir;
 
 use super::place::Unfinished;
 use super::{BackupNote, back_up, restore};
+use crate::api_key_rows::StoredKey;
 use crate::error::StoreError;
-use crate::read::keys::StoredKey;
-use crate::tables::{Limits, Store};
+use crate::log::Limits;
+use crate::store::Store;
 
 const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
 

@@ -1,12 +1,13 @@
 //! Whether a table is the same on both sides: as many rows, and the same sums over all their values.
 
+use sql::{Connection, Session};
+
 use super::columns::Layout;
 use super::field::{Field, Sums};
 use crate::error::StoreError;
-use sql::{Connection, Session};
 
 /// Reads both sides to the end.
-pub(super) fn is_equal(
+pub(crate) fn is_equal(
     layout: &Layout,
     source: &Connection,
     target: &Session,

@@ -1,12 +1,13 @@
 //! The columns of a table, which must be the same on both sides.
 
+use sql::{Connection, Session};
+
 use super::tables::Table;
 use crate::error::StoreError;
-use sql::{Connection, Session};
 
 /// What a column holds in Postgres.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Integer,
     Real,
     Text,
@@ -15,23 +16,23 @@ pub(super) enum Kind {
 
 /// A column.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Column {
-    pub(super) name: String,
-    pub(super) kind: Kind,
+pub(crate) struct Column {
+    pub(crate) name: String,
+    pub(crate) kind: Kind,
     /// Postgres numbers new rows by it.
-    pub(super) is_identity: bool,
+    pub(crate) is_identity: bool,
 }
 
 /// A table with its columns.
 #[derive(Clone, Debug)]
-pub(super) struct Layout {
-    pub(super) table: Table,
-    pub(super) columns: Vec<Column>,
+pub(crate) struct Layout {
+    pub(crate) table: Table,
+    pub(crate) columns: Vec<Column>,
 }
 
 impl Layout {
     /// The columns of a table, if both sides have the same.
-    pub(super) fn of(
+    pub(crate) fn of(
         table: &Table,
         source: &Connection,
         target: &Session,
@@ -55,13 +56,13 @@ impl Layout {
     }
 
     /// The names of the columns, as both sides take them.
-    pub(super) fn names(&self) -> String {
+    pub(crate) fn names(&self) -> String {
         let quoted = self.columns.iter().map(|column| format!("\"{}\"", column.name));
         quoted.collect::<Vec<_>>().join(", ")
     }
 
     /// How many rows there are in SQLite.
-    pub(super) fn count_in(&self, source: &Connection) -> Result<u64, StoreError> {
+    pub(crate) fn count_in(&self, source: &Connection) -> Result<u64, StoreError> {
         let count = format!("SELECT count(*) FROM {}", self.table);
         let count: i64 = source.query_row(&count, (), |row| row.get(0))?;
         Ok(count as u64)

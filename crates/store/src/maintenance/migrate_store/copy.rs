@@ -1,12 +1,12 @@
 //! Copies one table, in batches that are noted with the rows.
 
 use bytes::{BufMut, BytesMut};
+use sql::{Connection, Row};
 
 use super::columns::Layout;
 use super::field::Field;
 use super::target::Target;
 use crate::error::StoreError;
-use sql::{Connection, Row};
 
 /// A batch ends early when its rows are long, so that memory stays bounded.
 const BATCH_BYTES: usize = 4 << 20;
@@ -16,7 +16,7 @@ const HEADER: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
 const END: i16 = -1;
 
 /// Copies what the target does not have yet. `told` hears of each batch.
-pub(super) fn copy(
+pub(crate) fn copy(
     layout: &Layout,
     source: &Connection,
     target: &mut Target,

@@ -4,14 +4,14 @@ use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use bytes::{BufMut, BytesMut};
+use sql::ValueRef;
 use uuid::Uuid;
 
 use super::columns::Kind;
-use sql::ValueRef;
 
 /// A value as a column of Postgres holds it.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Field<'a> {
+pub(crate) enum Field<'a> {
     Null,
     Integer(i64),
     Real(f64),
@@ -21,7 +21,7 @@ pub(super) enum Field<'a> {
 
 impl<'a> Field<'a> {
     /// What a value of either side is in a column of this kind; in words why it does not fit.
-    pub(super) fn of(value: ValueRef<'a>, kind: Kind) -> Result<Self, String> {
+    pub(crate) fn of(value: ValueRef<'a>, kind: Kind) -> Result<Self, String> {
         match (value, kind) {
             (ValueRef::Null, _) => Ok(Self::Null),
             (ValueRef::Integer(number), Kind::Integer) => Ok(Self::Integer(number)),
@@ -46,7 +46,7 @@ impl<'a> Field<'a> {
     }
 
     /// As `COPY` takes it in its binary form.
-    pub(super) fn write(&self, out: &mut BytesMut) -> Result<(), String> {
+    pub(crate) fn write(&self, out: &mut BytesMut) -> Result<(), String> {
         let length = |bytes: &[u8]| i32::try_from(bytes.len()).map_err(|_| "too long".to_owned());
         match self {
             Self::Null => out.put_i32(-1),
@@ -71,7 +71,7 @@ impl<'a> Field<'a> {
     }
 
     /// Mixes it into a row's number.
-    pub(super) fn absorb(&self, hasher: &mut DefaultHasher) {
+    pub(crate) fn absorb(&self, hasher: &mut DefaultHasher) {
         match self {
             Self::Null => 0_u8.hash(hasher),
             Self::Integer(number) => (1_u8, number).hash(hasher),
@@ -94,7 +94,7 @@ fn sort_of(value: ValueRef<'_>) -> &'static str {
 
 /// The sums of a table: the same for the same rows, in whatever order they come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Sums {
+pub(crate) struct Sums {
     rows: u64,
     one: u64,
     other: u64,
@@ -102,7 +102,7 @@ pub(super) struct Sums {
 
 impl Sums {
     /// Adds a row.
-    pub(super) fn add<'a>(&mut self, fields: impl Iterator<Item = Field<'a>>) {
+    pub(crate) fn add<'a>(&mut self, fields: impl Iterator<Item = Field<'a>>) {
         let mut hasher = DefaultHasher::new();
         fields.for_each(|field| field.absorb(&mut hasher));
         let hash = hasher.finish();

@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use model::Position;
-
-use super::folder::FolderLock;
-use super::{connect, events, migrate};
-use crate::error::StoreError;
 use sql::{Connection, OptionalExtension};
+
+use crate::error::StoreError;
+use crate::maintenance::folder_lock::FolderLock;
+use crate::maintenance::migrations;
+use crate::{event_rows, sqlite};
 
 /// A store that nobody else serves as long as this is there.
 pub(crate) struct Handover {
@@ -28,13 +29,13 @@ impl Handover {
             return Err(StoreError::NoStore { folder: folder.to_owned() });
         }
         let lock = FolderLock::take(folder)?;
-        let mut connection = Connection::Sqlite(connect::writer(&file)?);
-        migrate::to_newest(&mut connection)?;
+        let mut connection = Connection::Sqlite(sqlite::writer(&file)?);
+        migrations::to_newest(&mut connection)?;
         let select = "SELECT value FROM meta WHERE name = 'seal_key'";
         let key: Option<[u8; 32]> =
             connection.query_row(select, (), |row| row.get(0)).optional()?;
         let seal_key = key.ok_or_else(|| StoreError::Corrupt("there is no seal key".into()))?;
-        let head = events::newest(&connection)?;
+        let head = event_rows::newest(&connection)?;
         Ok(Self { connection, head, seal_key, _lock: lock })
     }
 }

@@ -1,14 +1,14 @@
 //! Every table of a store. A test fails when a schema has one that is not here.
 
-use crate::tables::PROJECTIONS;
+use crate::projections::rebuild::PROJECTIONS;
 
 /// A table and the order in which its rows are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Table {
+pub(crate) struct Table {
     /// Its name, on both sides.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// What makes the order of its rows in SQLite one and the same each time.
-    pub(super) order: String,
+    pub(crate) order: String,
 }
 
 /// Tables that are neither projections nor copies of them.
@@ -35,11 +35,11 @@ const OTHERS: [(&str, &str); 18] = [
 
 /// Tables that Postgres alone has: they are made there, or say something of that database.
 #[cfg(test)]
-pub(super) const ONLY_IN_POSTGRES: [&str; 4] =
+pub(crate) const ONLY_IN_POSTGRES: [&str; 4] =
     ["log_head", "readers", "schema_version", "turn_touches"];
 
 /// All of them.
-pub(super) fn all() -> impl Iterator<Item = Table> {
+pub(crate) fn all() -> impl Iterator<Item = Table> {
     let table = |name: &str, order: &str| Table { name: name.into(), order: order.into() };
     let others = OTHERS.into_iter().map(move |(name, order)| table(name, order));
     // Turns are a projection but for their ids; they are among the others already.

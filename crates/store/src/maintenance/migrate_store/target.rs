@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use model::Position;
+use sql::{Connection, OptionalExtension, Session};
 
 use super::columns::Layout;
 use super::tables::{self, Table};
 use crate::error::StoreError;
+use crate::maintenance::migrate_store::handover::Handover;
 use crate::postgres::{self, MIGRATION_NOTE, Server};
-use crate::tables::Handover;
-use sql::{Connection, OptionalExtension, Session};
 
 /// The number under which runs wait for one another.
 const LOCK: i64 = 0x7570_6d69_6772;
@@ -20,11 +20,11 @@ const TRIES: u32 = 50;
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// The target of this run, and of no other.
-pub(super) struct Target(Connection);
+pub(crate) struct Target(Connection);
 
 impl Target {
     /// Takes the database, if it is empty or if an earlier run with this source has not finished.
-    pub(super) fn claim(address: &str, source: &Handover) -> Result<Self, StoreError> {
+    pub(crate) fn claim(address: &str, source: &Handover) -> Result<Self, StoreError> {
         let connection = Server::at(address)?.open()?;
         lock(&connection)?;
         let target = Self(connection);
@@ -38,7 +38,7 @@ impl Target {
     }
 
     /// For reading.
-    pub(super) fn session(&self) -> Result<&Session, StoreError> {
+    pub(crate) fn session(&self) -> Result<&Session, StoreError> {
         match &self.0 {
             Connection::Postgres(session) => Ok(session),
             Connection::Sqlite(_) => Err(StoreError::Migration("this is not Postgres".into())),
@@ -99,7 +99,7 @@ impl Target {
     }
 
     /// How many rows of a table are there.
-    pub(super) fn rows_of(&self, table: &Table) -> Result<u64, StoreError> {
+    pub(crate) fn rows_of(&self, table: &Table) -> Result<u64, StoreError> {
         Ok(self.noted(&table.name)?.unwrap_or(0))
     }
 
@@ -118,7 +118,7 @@ impl Target {
     }
 
     /// Adds rows to a table, and notes how many.
-    pub(super) fn add(
+    pub(crate) fn add(
         &mut self,
         table: &Table,
         columns: &str,
@@ -134,7 +134,7 @@ impl Target {
     }
 
     /// Takes everything out of a table.
-    pub(super) fn empty(&mut self, table: &Table) -> Result<(), StoreError> {
+    pub(crate) fn empty(&mut self, table: &Table) -> Result<(), StoreError> {
         let name = &table.name;
         Ok(self.0.raw_batch(&format!(
             "BEGIN; TRUNCATE {name}; DELETE FROM {MIGRATION_NOTE} WHERE part = '{name}'; COMMIT"
@@ -142,7 +142,7 @@ impl Target {
     }
 
     /// Events have their places by month before they come.
-    pub(super) fn make_partitions(&self, source: &Connection) -> Result<(), StoreError> {
+    pub(crate) fn make_partitions(&self, source: &Connection) -> Result<(), StoreError> {
         let months = "SELECT DISTINCT strftime('%Y-%m-01', received_at / 1000000, 'unixepoch')
             FROM events WHERE received_at BETWEEN 946684800000000 AND 4102444800000000";
         let months: Vec<String> =
@@ -154,7 +154,7 @@ impl Target {
     }
 
     /// From now on it is a store.
-    pub(super) fn finish(&self, layouts: &[Layout], head: Position) -> Result<(), StoreError> {
+    pub(crate) fn finish(&self, layouts: &[Layout], head: Position) -> Result<(), StoreError> {
         let mut end = String::from("SET synchronous_commit = on; BEGIN;");
         for layout in layouts {
             let table = &layout.table.name;

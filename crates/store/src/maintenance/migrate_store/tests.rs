@@ -11,7 +11,8 @@ use super::tables::{ONLY_IN_POSTGRES, all};
 use super::*;
 use crate::StoredKey;
 use crate::contract::{rebuild, scene};
-use crate::tables::{Limits, Store};
+use crate::log::Limits;
+use crate::store::Store;
 
 /// Runs what waits for answers away from the test's own runtime.
 fn apart<T: Send>(run: impl FnOnce() -> T + Send) -> T {

@@ -1,20 +1,20 @@
 //! Reactions counted by conversation and day.
 
 use model::Timestamp;
-
-use super::super::keys::Key;
 use sql::{Connection, OptionalExtension, Together};
 
-pub(in super::super) const DAY_MICROS: i64 = 86_400_000_000;
+use crate::row_keys::Key;
+
+pub(crate) const DAY_MICROS: i64 = 86_400_000_000;
 
 /// What counts as one.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Counted {
-    pub(super) project: Key,
-    pub(super) conversation: Key,
-    pub(super) origin: u8,
-    pub(super) reaction: u8,
-    pub(super) ts: Timestamp,
+pub(crate) struct Counted {
+    pub(crate) project: Key,
+    pub(crate) conversation: Key,
+    pub(crate) origin: u8,
+    pub(crate) reaction: u8,
+    pub(crate) ts: Timestamp,
 }
 
 impl Counted {
@@ -24,7 +24,7 @@ impl Counted {
 }
 
 /// One more.
-pub(super) fn add(connection: &Connection, counted: Counted) -> sql::Result<()> {
+pub(crate) fn add(connection: &Connection, counted: Counted) -> sql::Result<()> {
     connection
         .prepare_cached(
             "INSERT INTO activity (conversation, day, origin, reaction, project, count, last_ts)
@@ -73,7 +73,7 @@ const MANY_NEWEST: &str = "
         WHERE excluded.last_ts > newest.last_ts";
 
 /// One less, of the counter and of the conversation. Called when the reaction is gone.
-pub(super) fn remove(connection: &Connection, counted: Counted) -> sql::Result<()> {
+pub(crate) fn remove(connection: &Connection, counted: Counted) -> sql::Result<()> {
     remove_from_counter(connection, counted)?;
     let removed = remove_from_newest(connection, counted);
     connection.in_order();

@@ -1,10 +1,11 @@
 //! Figures that are not where they should be.
 
-use super::Subject;
 use sql::Connection;
 
+use super::Subject;
+
 /// A figure is missed, or no longer.
-pub(super) fn note(
+pub(crate) fn note(
     connection: &Connection,
     subject: &Subject,
     metric: &str,

@@ -1,15 +1,15 @@
 //! Decisions and their outcomes, in whichever order they arrive.
 
 use model::DecisionId;
-
-use super::super::keys::{Key, PackedId};
-use super::Subject;
-use super::sums::{self, Place};
-use crate::read::quality::QualityCounts;
 use sql::{Connection, OptionalExtension};
 
+use super::Subject;
+use super::sums::{self, Place};
+use crate::projections::counters::QualityCounts;
+use crate::row_keys::{Key, PackedId};
+
 /// Notes where the decision is.
-pub(super) fn decide(
+pub(crate) fn decide(
     connection: &Connection,
     subject: &Subject,
     id: &DecisionId,
@@ -36,7 +36,7 @@ pub(super) fn decide(
 }
 
 /// Notes where its newest outcome is.
-pub(super) fn settle(
+pub(crate) fn settle(
     connection: &Connection,
     subject: &Subject,
     id: &DecisionId,

@@ -6,18 +6,17 @@
 use std::sync::LazyLock;
 
 use model::{ClaimSpace, Scope, UserId};
-
-use super::super::events;
-use super::super::keys::{Key, PackedId, Table, find_key, scope_of};
-use super::Subject;
-use crate::read::events::StoredEvent;
 use sql::{Connection, Row, params_from_iter};
+
+use super::Subject;
+use crate::event_rows::{self, StoredEvent};
+use crate::row_keys::{Key, PackedId, Table, find_key, scope_of};
 
 /// Events that are read and emptied together. Everybody's writes wait for an erasure, so it asks as little as it can.
 const TOGETHER: usize = 64;
 
 /// Erases the user of the subject's project.
-pub(super) fn erase(connection: &Connection, subject: &Subject, user: &UserId) -> sql::Result<()> {
+pub(crate) fn erase(connection: &Connection, subject: &Subject, user: &UserId) -> sql::Result<()> {
     // Also of somebody of whom nothing else was ever stored.
     forget_letters(connection, subject.project, user)?;
     let Some(key) = find_key(connection, Table::Users, subject.project, user.as_str())? else {
@@ -79,7 +78,7 @@ fn forget_letters(connection: &Connection, project: Key, user: &UserId) -> sql::
 }
 
 /// Their turns, also those whose opening was dropped when it was old.
-pub(in super::super) const THEIR_TURNS: &str = "(SELECT key FROM turns WHERE user = ?1
+pub(crate) const THEIR_TURNS: &str = "(SELECT key FROM turns WHERE user = ?1
     UNION SELECT key FROM baseline_turns WHERE user = ?1)";
 
 /// What their questions were about goes from the index, and from the questions of others who
@@ -120,7 +119,7 @@ fn forget_questions(connection: &Connection, user: Key) -> sql::Result<()> {
 
 /// The positions of a user's events: those that name them; those that name nobody but a turn of
 /// theirs; and those that name only a conversation in which nobody else has a turn.
-pub(in super::super) const THEIRS: &str = "
+pub(crate) const THEIRS: &str = "
     WITH own_turns AS (
         SELECT DISTINCT t.key, t.conversation FROM events e JOIN turns t ON t.key = e.turn
         WHERE e.user = ?1 AND t.user = ?1),
@@ -177,7 +176,7 @@ fn numbers() -> String {
 }
 
 static READ: LazyLock<String> =
-    LazyLock::new(|| format!("{} WHERE e.position IN ({})", events::SELECT, numbers()));
+    LazyLock::new(|| format!("{} WHERE e.position IN ({})", event_rows::SELECT, numbers()));
 
 /// What goes with events whatever they say.
 static BESIDE: LazyLock<[String; 4]> = LazyLock::new(|| {
@@ -210,7 +209,8 @@ fn read_all(
     positions: &[i64],
 ) -> sql::Result<Vec<StoredEvent>> {
     let read = |row: &Row<'_>| {
-        events::read_event(row, scope).map_err(|error| sql::Error::Unreadable(error.to_string()))
+        event_rows::read_event(row, scope)
+            .map_err(|error| sql::Error::Unreadable(error.to_string()))
     };
     connection
         .prepare_cached(&READ)?

@@ -14,13 +14,13 @@ use std::sync::LazyLock;
 
 use model::{ExperimentChange, ExperimentRule, ExperimentUnit, Exposure, UnitInterval};
 use serde_json::Value;
-
-use super::super::keys::Key;
-use super::{Facts, Subject};
-use crate::read::experiments::UnitSums;
 use sql::{Connection, OptionalExtension, Remembered, Row, ToSql};
 
-pub(in super::super) use make::make;
+use super::{Facts, Subject};
+use crate::projections::counters::UnitSums;
+use crate::row_keys::Key;
+
+pub(crate) use make::make;
 
 /// The experiment, the unit and the variant of a row.
 type UnitKey = (Key, Key, i64);
@@ -30,7 +30,7 @@ type UnitKey = (Key, Key, i64);
 const SKEW_MICROS: i64 = 300_000_000;
 
 /// Applies one change.
-pub(super) fn apply(
+pub(crate) fn apply(
     connection: &Connection,
     subject: &Subject,
     change: &ExperimentChange,
@@ -102,7 +102,7 @@ fn unit_of(
 }
 
 /// The variant that the event's unit is served.
-pub(in super::super) fn served(
+pub(crate) fn served(
     connection: &Connection,
     subject: &Subject,
     experiment: &str,
@@ -154,7 +154,7 @@ fn expose(connection: &Connection, subject: &Subject, exposure: &Exposure) -> sq
 }
 
 /// A turn begins.
-pub(super) fn opened(connection: &Connection, subject: &Subject, turn: Key) -> sql::Result<()> {
+pub(crate) fn opened(connection: &Connection, subject: &Subject, turn: Key) -> sql::Result<()> {
     if !is_any_going_on(connection, subject.project)? {
         return Ok(());
     }
@@ -162,7 +162,7 @@ pub(super) fn opened(connection: &Connection, subject: &Subject, turn: Key) -> s
 }
 
 /// A turn has its answer.
-pub(super) fn answered(
+pub(crate) fn answered(
     connection: &Connection,
     subject: &Subject,
     turn: Key,
@@ -199,7 +199,7 @@ fn is_any_going_on(connection: &Connection, project: Key) -> sql::Result<bool> {
 
 /// What a transaction remembers of a project's experiments: whether there are any whose sums change.
 #[derive(Clone, Debug)]
-pub(super) struct GoingOn(pub(super) bool);
+pub(crate) struct GoingOn(pub(crate) bool);
 
 impl Remembered for GoingOn {
     const TABLE: &'static str = "projects";
@@ -260,7 +260,7 @@ fn of_row(row: &Row<'_>) -> sql::Result<UnitSums> {
 }
 
 /// What a turn counts for has changed by so much.
-pub(super) fn amended(
+pub(crate) fn amended(
     connection: &Connection,
     subject: &Subject,
     turn: Key,
@@ -314,7 +314,7 @@ static SELECT_SUMS: LazyLock<String> = LazyLock::new(|| {
 });
 
 /// The counters of a row, from a column on.
-pub(in super::super) fn read_sums(row: &Row<'_>, from: usize) -> sql::Result<UnitSums> {
+pub(crate) fn read_sums(row: &Row<'_>, from: usize) -> sql::Result<UnitSums> {
     let mut values = UnitSums::default().values();
     for (column, value) in values.iter_mut().enumerate() {
         *value = row.get(column + from)?;

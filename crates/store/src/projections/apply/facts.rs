@@ -7,12 +7,12 @@ mod row;
 mod unit;
 
 use model::{LooseFact, Reaction, Sentiment, TurnFact, VerdictStatus};
+use sql::{Connection, OptionalExtension, Remembered};
 
-use super::super::keys::Key;
 use super::sums::{self, Place};
 use super::{Subject, experiment};
-use crate::read::quality::{QualityCounts, wait_step};
-use sql::{Connection, OptionalExtension, Remembered};
+use crate::projections::counters::{QualityCounts, wait_step};
+use crate::row_keys::Key;
 
 /// The application says that it could not answer.
 const SAID: u8 = 1;
@@ -24,7 +24,7 @@ const MOST: u64 = 1 << 42;
 
 /// Everything that is known of a turn for rates.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(in super::super) struct Facts {
+pub(crate) struct Facts {
     user: Option<Key>,
     ts: Option<i64>,
     model: String,
@@ -47,7 +47,7 @@ pub(in super::super) struct Facts {
 
 /// What a transaction remembers of a turn's facts.
 #[derive(Clone, Debug)]
-pub(in super::super) struct Known(pub(in super::super) Option<Facts>);
+pub(crate) struct Known(pub(in super::super) Option<Facts>);
 
 impl Remembered for Known {
     const TABLE: &'static str = "turns";
@@ -83,17 +83,17 @@ impl Comments {
 
 /// What is thought of a turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Opinions {
+pub(crate) struct Opinions {
     /// Reactions of users.
-    pub(super) ok: i64,
-    pub(super) not_ok: i64,
-    pub(super) neutral: i64,
+    pub(crate) ok: i64,
+    pub(crate) not_ok: i64,
+    pub(crate) neutral: i64,
     /// Whose word counts, and what it is.
-    pub(super) status: Option<VerdictStatus>,
+    pub(crate) status: Option<VerdictStatus>,
     /// User and machine took sides.
-    pub(super) both: bool,
+    pub(crate) both: bool,
     /// And the same one.
-    pub(super) agree: bool,
+    pub(crate) agree: bool,
 }
 
 impl Facts {
@@ -107,17 +107,17 @@ impl Facts {
     }
 
     /// Where it counts; nowhere until it is opened.
-    pub(in super::super) fn place(&self) -> Option<Place<'_>> {
+    pub(crate) fn place(&self) -> Option<Place<'_>> {
         let hour = sums::hour_of(self.ts?);
         Some(Place { hour, model: &self.model, prompt: &self.prompt })
     }
 
-    pub(in super::super) fn step(&self) -> Option<u32> {
+    pub(crate) fn step(&self) -> Option<u32> {
         self.millis.filter(|_| self.answered).map(wait_step)
     }
 
     /// What it counts for.
-    pub(in super::super) fn counts(&self) -> QualityCounts {
+    pub(crate) fn counts(&self) -> QualityCounts {
         let Opinions { ok, not_ok, neutral, status, both, agree } = self.opinions;
         let answered = |fact: bool| i64::from(self.answered && fact);
         let reacted = ok + not_ok + neutral > 0;
@@ -198,7 +198,7 @@ fn amend(
 }
 
 /// The turn begins.
-pub(super) fn open(
+pub(crate) fn open(
     connection: &Connection,
     subject: &Subject,
     turn: Key,
@@ -212,7 +212,7 @@ pub(super) fn open(
 }
 
 /// What is thought of the turn changed.
-pub(super) fn judge(
+pub(crate) fn judge(
     connection: &Connection,
     subject: &Subject,
     turn: Key,
@@ -222,7 +222,7 @@ pub(super) fn judge(
 }
 
 /// The session ended after the turn.
-pub(super) fn end(
+pub(crate) fn end(
     connection: &Connection,
     subject: &Subject,
     turn: Key,
@@ -235,7 +235,7 @@ pub(super) fn end(
 }
 
 /// Something else became known of the turn.
-pub(super) fn note(
+pub(crate) fn note(
     connection: &Connection,
     subject: &Subject,
     turn: Key,
@@ -264,7 +264,7 @@ pub(super) fn note(
 }
 
 /// Something that names no turn.
-pub(super) fn count(
+pub(crate) fn count(
     connection: &Connection,
     subject: &Subject,
     fact: LooseFact,

@@ -2,16 +2,16 @@
 //! where several speak.
 
 use model::{UnitInterval, ValidationOutcome, Vector, VerdictStatus};
-
-use super::super::keys::Key;
-use super::{Subject, facts, judge, reaction};
 use sql::{Connection, OptionalExtension, Remembered, Together};
+
+use super::{Subject, facts, judge, reaction};
+use crate::row_keys::Key;
 
 /// Confidence of a turn of which nobody said anything.
 const UNKNOWN: f64 = 0.5;
 
 /// The turn begins.
-pub(super) fn open(
+pub(crate) fn open(
     connection: &Connection,
     subject: &Subject,
     turn: Key,
@@ -49,19 +49,19 @@ const MANY_VECTORS: &str = "
 
 /// What a transaction remembers of a turn in the index, if it is there.
 #[derive(Clone, Debug)]
-pub(in super::super) struct Known(pub(in super::super) Option<Row>);
+pub(crate) struct Known(pub(in super::super) Option<Row>);
 
 /// A row of the index, as far as others follow from it.
 #[derive(Clone, Debug, PartialEq)]
-pub(in super::super) struct Row {
-    pub(in super::super) review: Option<u8>,
+pub(crate) struct Row {
+    pub(crate) review: Option<u8>,
     /// What was last written, if that is known.
-    pub(in super::super) shown: Option<Shown>,
+    pub(crate) shown: Option<Shown>,
 }
 
 /// Whose word counts.
 #[derive(Clone, Debug, PartialEq)]
-pub(in super::super) struct Shown {
+pub(crate) struct Shown {
     status: VerdictStatus,
     confidence: f64,
     detected_in: Option<Key>,
@@ -86,7 +86,7 @@ impl Remembered for Known {
 }
 
 /// The turn's row, if it has one.
-pub(super) fn row(connection: &Connection, turn: Key) -> sql::Result<Option<Row>> {
+pub(crate) fn row(connection: &Connection, turn: Key) -> sql::Result<Option<Row>> {
     if let Some(Known(row)) = connection.recall(turn) {
         return Ok(row);
     }
@@ -98,14 +98,14 @@ pub(super) fn row(connection: &Connection, turn: Key) -> sql::Result<Option<Row>
 
 /// What the application's validator said.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Assessment {
-    pub(super) outcome: Option<ValidationOutcome>,
-    pub(super) quality: Option<UnitInterval>,
-    pub(super) has_strategy: bool,
+pub(crate) struct Assessment {
+    pub(crate) outcome: Option<ValidationOutcome>,
+    pub(crate) quality: Option<UnitInterval>,
+    pub(crate) has_strategy: bool,
 }
 
 /// The turn has its answer.
-pub(super) fn complete(
+pub(crate) fn complete(
     connection: &Connection,
     turn: Key,
     assessment: Assessment,
@@ -126,7 +126,7 @@ pub(super) fn complete(
 }
 
 /// The direction of the turn's question.
-pub(super) fn set_vector(connection: &Connection, turn: Key, vector: &Vector) -> sql::Result<()> {
+pub(crate) fn set_vector(connection: &Connection, turn: Key, vector: &Vector) -> sql::Result<()> {
     connection
         .prepare_cached(
             "INSERT INTO turn_vectors (turn, model, vector) VALUES (?1, ?2, ?3)
@@ -141,7 +141,7 @@ pub(super) fn set_vector(connection: &Connection, turn: Key, vector: &Vector) ->
 /// Whose word counts: a review, else the latest reaction of a user, else what messages say. Among
 /// messages the latest counts; one that only moved on never takes the place of another, and one that
 /// says nothing takes the place of none.
-pub(super) fn refresh(connection: &Connection, subject: &Subject, turn: Key) -> sql::Result<()> {
+pub(crate) fn refresh(connection: &Connection, subject: &Subject, turn: Key) -> sql::Result<()> {
     // Not opened yet: what came before it counts when it is.
     let Some(row) = row(connection, turn)? else { return Ok(()) };
     let verdict = judge::in_force(connection, turn)?;

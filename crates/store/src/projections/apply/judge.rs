@@ -1,25 +1,25 @@
 //! What messages and people say about turns.
 
 use model::{Origin, Reaction, TurnId, VerdictStatus};
-
-use super::super::keys::{Key, Table, key_of};
-use super::{Subject, index, reaction};
 use sql::{Connection, OptionalExtension, Remembered, Row, Together};
+
+use super::{Subject, index, reaction};
+use crate::row_keys::{Key, Table, key_of};
 
 /// What a message says.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Said<'a> {
-    pub(super) status: VerdictStatus,
-    pub(super) confidence: f64,
-    pub(super) raw_confidence: f64,
-    pub(super) moved_on: bool,
-    pub(super) corrects: bool,
-    pub(super) detected_in: Option<&'a TurnId>,
+pub(crate) struct Said<'a> {
+    pub(crate) status: VerdictStatus,
+    pub(crate) confidence: f64,
+    pub(crate) raw_confidence: f64,
+    pub(crate) moved_on: bool,
+    pub(crate) corrects: bool,
+    pub(crate) detected_in: Option<&'a TurnId>,
 }
 
 /// Notes what a message says about a turn. What the same message said before goes, whatever turn
 /// that was about.
-pub(super) fn judge(
+pub(crate) fn judge(
     connection: &Connection,
     subject: &Subject,
     turn: Option<Key>,
@@ -83,18 +83,18 @@ const MANY: &str = "
 
 /// What a message says of a turn, as far as it decides whose word counts.
 #[derive(Clone, Copy, Debug)]
-pub(in super::super) struct InForce {
-    pub(super) position: i64,
-    pub(super) status: VerdictStatus,
-    pub(super) confidence: f64,
-    pub(super) detected_in: Option<Key>,
+pub(crate) struct InForce {
+    pub(crate) position: i64,
+    pub(crate) status: VerdictStatus,
+    pub(crate) confidence: f64,
+    pub(crate) detected_in: Option<Key>,
     moved_on: bool,
 }
 
 impl InForce {
     /// From position, status, confidence, message and whether it only moved on. `None` for a status that
     /// nobody knows.
-    pub(in super::super) fn read(row: &Row<'_>) -> sql::Result<Option<Self>> {
+    pub(crate) fn read(row: &Row<'_>) -> sql::Result<Option<Self>> {
         let (position, confidence, detected_in) = (row.get(0)?, row.get(2)?, row.get(3)?);
         let (status, moved_on): (u8, bool) = (row.get(1)?, row.get(4)?);
         let read = |status| Self { position, status, confidence, detected_in, moved_on };
@@ -104,7 +104,7 @@ impl InForce {
 
 /// What a transaction remembers of what messages say of a turn.
 #[derive(Clone, Debug, Default)]
-pub(in super::super) struct Known(pub(in super::super) Vec<InForce>);
+pub(crate) struct Known(pub(in super::super) Vec<InForce>);
 
 impl Remembered for Known {
     const TABLE: &'static str = "turns";
@@ -134,7 +134,7 @@ fn learn(connection: &Connection, turn: Key, change: impl FnOnce(&mut Vec<InForc
 }
 
 /// Among messages the latest counts; see [`index::refresh`].
-pub(super) fn in_force(connection: &Connection, turn: Key) -> sql::Result<Option<InForce>> {
+pub(crate) fn in_force(connection: &Connection, turn: Key) -> sql::Result<Option<InForce>> {
     if let Some(Known(verdicts)) = connection.recall(turn) {
         let order = |verdict: &&InForce| {
             let says_nothing = verdict.status == VerdictStatus::Neutral;
@@ -167,7 +167,7 @@ fn take_back(connection: &Connection, subject: &Subject, message: Key) -> sql::R
 }
 
 /// A person's word takes the place of the machine's, in the index and among the reactions.
-pub(super) fn review(
+pub(crate) fn review(
     connection: &Connection,
     subject: &Subject,
     turn: Key,

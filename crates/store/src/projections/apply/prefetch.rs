@@ -2,21 +2,22 @@
 
 use std::collections::HashMap;
 
-use super::super::keys::Key;
+use sql::{Connection, Row};
+
 use super::facts::{self, Facts};
 use super::{experiment, index, judge, reaction, turn};
-use sql::{Connection, Row};
+use crate::row_keys::Key;
 
 /// A turn of which more is said than this is asked each time.
 const MOST: usize = 200;
 
 /// The questions about turns.
-pub(in super::super) struct Turns;
+pub(crate) struct Turns;
 
 impl Turns {
     /// Each takes projects and ids: the turns' own rows, facts, places in the index, reactions, verdicts;
     /// and projects that have experiments whose sums change.
-    pub(in super::super) const QUESTIONS: [&'static str; 6] = [
+    pub(crate) const QUESTIONS: [&'static str; 6] = [
         "SELECT t.key, t.conversation, u.key, t.opened IS NOT NULL
          FROM unnest($1::BIGINT[], $2::TEXT[]) AS asked (project, id)
          JOIN turns t ON t.project = asked.project AND t.id = asked.id
@@ -45,7 +46,7 @@ impl Turns {
 }
 
 /// Remembers the answers.
-pub(in super::super) fn remember(
+pub(crate) fn remember(
     connection: &Connection,
     answers: &[Vec<tokio_postgres::Row>; 6],
 ) -> sql::Result<()> {

@@ -1,24 +1,24 @@
 //! Active reactions: one per turn and user, any number by the machine.
 
 use model::{ANONYMOUS, Origin, Reaction, Timestamp};
-
-use super::super::keys::{Key, Table, key_of};
-use super::{Subject, activity, index, turn};
 use sql::{Connection, OptionalExtension, Remembered, Row, Together};
+
+use super::{Subject, activity, index, turn};
+use crate::row_keys::{Key, Table, key_of};
 
 /// What was given.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Given {
-    pub(super) origin: Origin,
-    pub(super) reaction: Reaction,
-    pub(super) confidence: f64,
+pub(crate) struct Given {
+    pub(crate) origin: Origin,
+    pub(crate) reaction: Reaction,
+    pub(crate) confidence: f64,
     /// The turn whose message a machine read it from.
-    pub(super) message: Option<Key>,
+    pub(crate) message: Option<Key>,
 }
 
 /// A row of the table, as far as counting it needs.
 #[derive(Clone, Copy, Debug)]
-pub(in super::super) struct Active {
+pub(crate) struct Active {
     position: i64,
     turn: Key,
     conversation: Option<Key>,
@@ -29,12 +29,11 @@ pub(in super::super) struct Active {
 }
 
 /// The columns of an [`Active`].
-pub(in super::super) const COLUMNS: &str =
-    "position, conversation, user, origin, reaction, ts, turn";
+pub(crate) const COLUMNS: &str = "position, conversation, user, origin, reaction, ts, turn";
 
 /// What a transaction remembers of the reactions on a turn, in the order of their positions.
 #[derive(Clone, Debug, Default)]
-pub(in super::super) struct Known(pub(in super::super) Vec<Active>);
+pub(crate) struct Known(pub(in super::super) Vec<Active>);
 
 impl Remembered for Known {
     const TABLE: &'static str = "turns";
@@ -52,7 +51,7 @@ fn learn(connection: &Connection, turn: Key, change: impl FnOnce(&mut Vec<Active
 }
 
 impl Active {
-    pub(in super::super) fn read(row: &Row<'_>) -> sql::Result<Self> {
+    pub(crate) fn read(row: &Row<'_>) -> sql::Result<Self> {
         Ok(Self {
             position: row.get(0)?,
             turn: row.get(6)?,
@@ -100,7 +99,7 @@ fn anonymous(connection: &Connection, project: Key) -> sql::Result<Key> {
 }
 
 /// Adds the reaction; a user's takes the place of the one before.
-pub(super) fn react(
+pub(crate) fn react(
     connection: &Connection,
     subject: &Subject,
     turn: Key,
@@ -161,7 +160,7 @@ fn is_reviewed(connection: &Connection, turn: Key) -> sql::Result<bool> {
 }
 
 /// The latest that a user gave.
-pub(super) fn latest_of_users(connection: &Connection, turn: Key) -> sql::Result<Option<Reaction>> {
+pub(crate) fn latest_of_users(connection: &Connection, turn: Key) -> sql::Result<Option<Reaction>> {
     let latest: Option<u8> = match connection.recall(turn) {
         Some(Known(reactions)) => {
             reactions.iter().rfind(|active| active.is_users()).map(|active| active.reaction)
@@ -178,7 +177,7 @@ pub(super) fn latest_of_users(connection: &Connection, turn: Key) -> sql::Result
 }
 
 /// How many users gave which: good, bad, neither.
-pub(super) fn counts_of_users(connection: &Connection, turn: Key) -> sql::Result<(i64, i64, i64)> {
+pub(crate) fn counts_of_users(connection: &Connection, turn: Key) -> sql::Result<(i64, i64, i64)> {
     let codes = [Reaction::Ok, Reaction::NotOk, Reaction::Neutral].map(Reaction::code);
     if let Some(Known(reactions)) = connection.recall(turn) {
         let by_users = reactions.iter().filter(|active| active.is_users());
@@ -197,14 +196,14 @@ pub(super) fn counts_of_users(connection: &Connection, turn: Key) -> sql::Result
 }
 
 /// Takes the user's reaction away.
-pub(super) fn clear(connection: &Connection, subject: &Subject, turn: Key) -> sql::Result<()> {
+pub(crate) fn clear(connection: &Connection, subject: &Subject, turn: Key) -> sql::Result<()> {
     let (_, user) = place(connection, subject, turn)?;
     remove_users(connection, subject.project, turn, user)
 }
 
 /// The turn has arrived: reactions that came before it get its conversation and, where they named
 /// no user, its user. If that makes two of one user, the later one stays.
-pub(super) fn attach(connection: &Connection, subject: &Subject, turn: Key) -> sql::Result<()> {
+pub(crate) fn attach(connection: &Connection, subject: &Subject, turn: Key) -> sql::Result<()> {
     let waiting: Vec<Active> = match connection.recall(turn) {
         Some(Known(reactions)) => reactions,
         None => connection
@@ -258,12 +257,12 @@ fn move_to_turn(
 }
 
 /// Takes away what the machine read from a message.
-pub(super) fn take_back(connection: &Connection, project: Key, message: Key) -> sql::Result<()> {
+pub(crate) fn take_back(connection: &Connection, project: Key, message: Key) -> sql::Result<()> {
     remove_all(connection, project, "detected_in = ?1", message)
 }
 
 /// Takes away what machines said of a turn.
-pub(super) fn remove_machines(connection: &Connection, project: Key, turn: Key) -> sql::Result<()> {
+pub(crate) fn remove_machines(connection: &Connection, project: Key, turn: Key) -> sql::Result<()> {
     let machines = format!("turn = ?1 AND origin = {}", Origin::Machine.code());
     remove_all(connection, project, &machines, turn)
 }

@@ -1,13 +1,13 @@
 //! What became of items that queries returned: one row for each, and counters that follow it.
 
 use model::{Delta, ItemStanding, Opinion, RankBand, RelevanceSignal, UsageStanding};
-
-use super::super::keys::Key;
-use super::Subject;
 use sql::{Connection, OptionalExtension};
 
+use super::Subject;
+use crate::row_keys::Key;
+
 /// Notes where the log says what a query returned.
-pub(super) fn note_returned(
+pub(crate) fn note_returned(
     connection: &Connection,
     subject: &Subject,
     query: &str,
@@ -19,15 +19,15 @@ pub(super) fn note_returned(
 
 /// An item of a query.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Weighed<'a> {
-    pub(super) query: &'a str,
-    pub(super) cluster: Option<u64>,
-    pub(super) entity: &'a str,
-    pub(super) band: RankBand,
+pub(crate) struct Weighed<'a> {
+    pub(crate) query: &'a str,
+    pub(crate) cluster: Option<u64>,
+    pub(crate) entity: &'a str,
+    pub(crate) band: RankBand,
 }
 
 /// Takes in what became of it. A repeat changes nothing.
-pub(super) fn weigh(
+pub(crate) fn weigh(
     connection: &Connection,
     subject: &Subject,
     weighed: Weighed<'_>,
@@ -147,7 +147,7 @@ fn add_to_totals(
 }
 
 /// What stands for an item of a query.
-pub(in super::super) fn standing_of(
+pub(crate) fn standing_of(
     connection: &Connection,
     project: Key,
     query: &str,

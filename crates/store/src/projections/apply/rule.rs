@@ -1,12 +1,12 @@
 //! Rules and profiles: the newest event about each counts.
 
 use serde_json::{Map, Value};
-
-use super::Subject;
 use sql::Connection;
 
+use super::Subject;
+
 /// A tenant's privacy settings.
-pub(super) fn set_privacy(
+pub(crate) fn set_privacy(
     connection: &Connection,
     subject: &Subject,
     settings: &Map<String, Value>,
@@ -21,7 +21,7 @@ pub(super) fn set_privacy(
 }
 
 /// Where a tenant wants its figures to be, since this position.
-pub(super) fn set_targets(
+pub(crate) fn set_targets(
     connection: &Connection,
     subject: &Subject,
     settings: &Map<String, Value>,
@@ -36,7 +36,7 @@ pub(super) fn set_targets(
 }
 
 /// How a project's confidences are corrected.
-pub(super) fn calibrate(
+pub(crate) fn calibrate(
     connection: &Connection,
     subject: &Subject,
     settings: &Map<String, Value>,
@@ -50,7 +50,7 @@ pub(super) fn calibrate(
 }
 
 /// A user's attributes.
-pub(super) fn set_profile(
+pub(crate) fn set_profile(
     connection: &Connection,
     subject: &Subject,
     attributes: &Map<String, Value>,
@@ -65,7 +65,7 @@ pub(super) fn set_profile(
 }
 
 /// A project has a router of this name, since this position.
-pub(super) fn set_router(
+pub(crate) fn set_router(
     connection: &Connection,
     subject: &Subject,
     name: &str,

@@ -1,13 +1,13 @@
 //! Sessions: the stretches of a conversation between silences.
 
 use model::Timestamp;
-
-use super::super::keys::Key;
-use super::{Subject, turn};
 use sql::Connection;
 
+use super::{Subject, turn};
+use crate::row_keys::Key;
+
 /// A turn begins in its conversation.
-pub(super) fn open(connection: &Connection, subject: &Subject, turn: Key) -> sql::Result<()> {
+pub(crate) fn open(connection: &Connection, subject: &Subject, turn: Key) -> sql::Result<()> {
     let Some(conversation) = subject.conversation else { return Ok(()) };
     connection
         .prepare_cached(
@@ -24,7 +24,7 @@ pub(super) fn open(connection: &Connection, subject: &Subject, turn: Key) -> sql
 }
 
 /// The answer is activity too.
-pub(super) fn answered(connection: &Connection, subject: &Subject, turn: Key) -> sql::Result<()> {
+pub(crate) fn answered(connection: &Connection, subject: &Subject, turn: Key) -> sql::Result<()> {
     if let Some(row) = connection.recall::<turn::Row>(turn) {
         return connection
             .prepare_cached(
@@ -41,7 +41,7 @@ pub(super) fn answered(connection: &Connection, subject: &Subject, turn: Key) ->
 }
 
 /// It went silent after this turn. If something happened since, it goes on.
-pub(super) fn end(
+pub(crate) fn end(
     connection: &Connection,
     subject: &Subject,
     turn: Key,

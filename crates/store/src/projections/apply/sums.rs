@@ -3,25 +3,27 @@
 
 mod statements;
 
-use super::super::keys::Key;
-use crate::read::quality::QualityCounts;
 use sql::{Connection, ToSql, Together};
+
+use crate::projections::counters::QualityCounts;
+use crate::row_keys::Key;
+
 use statements::{BY_DAY, BY_HOUR};
 
-pub(in super::super) const HOUR_MICROS: i64 = 3_600_000_000;
+pub(crate) const HOUR_MICROS: i64 = 3_600_000_000;
 /// Hours of a day.
-pub(in super::super) const DAY_HOURS: i64 = 24;
+pub(crate) const DAY_HOURS: i64 = 24;
 
 /// Where something counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) struct Place<'a> {
-    pub(in super::super) hour: i64,
-    pub(super) model: &'a str,
-    pub(super) prompt: &'a str,
+pub(crate) struct Place<'a> {
+    pub(crate) hour: i64,
+    pub(crate) model: &'a str,
+    pub(crate) prompt: &'a str,
 }
 
 /// The hour of a moment.
-pub(in super::super) fn hour_of(micros: i64) -> i64 {
+pub(crate) fn hour_of(micros: i64) -> i64 {
     micros.div_euclid(HOUR_MICROS)
 }
 
@@ -32,7 +34,7 @@ fn day_of(hour: i64) -> i64 {
 
 /// Adds to the sums of a place. A row of nothing goes, so that it does not matter in which steps
 /// the sums came about.
-pub(super) fn add(
+pub(crate) fn add(
     connection: &Connection,
     project: Key,
     place: Place<'_>,
@@ -58,7 +60,7 @@ pub(super) fn add(
 }
 
 /// One answer more or less that took so long.
-pub(super) fn wait(
+pub(crate) fn wait(
     connection: &Connection,
     project: Key,
     place: Place<'_>,

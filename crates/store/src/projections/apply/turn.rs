@@ -1,19 +1,20 @@
 //! Turns: opened once, completed once, and what came before them attached.
 
-use super::super::keys::Key;
-use super::{Subject, reaction};
 use sql::{Connection, Remembered, Together};
+
+use super::{Subject, reaction};
+use crate::row_keys::Key;
 
 /// What is copied onto a turn's reactions.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Labels<'a> {
-    pub(super) track: Option<&'a str>,
-    pub(super) bundle: Option<&'a str>,
-    pub(super) user_type: Option<&'a str>,
+pub(crate) struct Labels<'a> {
+    pub(crate) track: Option<&'a str>,
+    pub(crate) bundle: Option<&'a str>,
+    pub(crate) user_type: Option<&'a str>,
 }
 
 /// Fills in the turn's row and gives it the reactions that arrived before it.
-pub(super) fn open(
+pub(crate) fn open(
     connection: &Connection,
     subject: &Subject,
     turn: Key,
@@ -47,7 +48,7 @@ pub(super) fn open(
 }
 
 /// Notes where the answer is.
-pub(super) fn complete(connection: &Connection, subject: &Subject, turn: Key) -> sql::Result<()> {
+pub(crate) fn complete(connection: &Connection, subject: &Subject, turn: Key) -> sql::Result<()> {
     connection
         .prepare_cached("UPDATE turns SET completed = ?2 WHERE key = ?1")?
         .add(Together::Each(MANY_COMPLETED), (turn, subject.at()))
@@ -67,11 +68,11 @@ const MANY_COMPLETED: &str = "
 
 /// A turn's row, as far as others follow from it.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in super::super) struct Row {
-    pub(in super::super) conversation: Option<Key>,
+pub(crate) struct Row {
+    pub(crate) conversation: Option<Key>,
     /// Whose it is, unless they were erased.
-    pub(in super::super) user: Option<Key>,
-    pub(in super::super) opened: bool,
+    pub(crate) user: Option<Key>,
+    pub(crate) opened: bool,
 }
 
 impl Remembered for Row {
@@ -83,7 +84,7 @@ impl Remembered for Row {
 }
 
 /// The turn's row. Nothing is put down to somebody who was erased before the event happened.
-pub(super) fn row(connection: &Connection, subject: &Subject, turn: Key) -> sql::Result<Row> {
+pub(crate) fn row(connection: &Connection, subject: &Subject, turn: Key) -> sql::Result<Row> {
     if let Some(row) = connection.recall(turn) {
         return Ok(row);
     }

@@ -3,19 +3,19 @@
 use std::collections::{BTreeSet, HashMap};
 
 use model::{Scope, Timestamp, VerdictStatus};
+use sql::Connection;
 
-use super::super::exchanges;
-use super::super::keys::{Key, scope_of};
 use super::{Hit, listed};
 use crate::error::StoreError;
-use crate::read::listed::{ConversationTally, ListedConversation};
-use sql::Connection;
+use crate::queries::conversation_list::{ConversationTally, ListedConversation};
+use crate::queries::exchanges;
+use crate::row_keys::{Key, scope_of};
 
 /// First and last turn, and what all of them were like.
 type Sums = (i64, i64, ConversationTally);
 
 /// In the order they were found.
-pub(super) fn conversations(
+pub(crate) fn conversations(
     connection: &Connection,
     hits: &[Hit],
 ) -> Result<Vec<ListedConversation>, StoreError> {

@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 
 use model::Timestamp;
+use sql::{Connection, Value, params_from_iter};
 use unicode_normalization::char::is_combining_mark;
 
-use super::super::keys::Key;
 use super::{CHUNKS, Hit, Place, found, places, wanted};
 use crate::error::StoreError;
-use crate::read::listed::{ListMark, ListPage, ListQuery};
-use sql::{Connection, Value, params_from_iter};
+use crate::queries::conversation_list::{ListMark, ListPage, ListQuery};
+use crate::row_keys::Key;
 
 /// Words of a search that count.
 const MOST_WORDS: usize = 10;
@@ -21,7 +21,7 @@ type Message = (i64, i64, Option<Hit>);
 
 /// Pages are told apart by the position of their last message and of the one where the search began: a
 /// conversation is shown once in one search, however many of its messages have the words.
-pub(super) fn page(
+pub(crate) fn page(
     connection: &Connection,
     query: &ListQuery,
     text: &str,

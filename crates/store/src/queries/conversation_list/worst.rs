@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 
 use model::{Timestamp, VerdictStatus};
+use sql::{Connection, Value, params_from_iter};
 
-use super::super::keys::Key;
 use super::{Hit, found, places, turns_of};
 use crate::error::StoreError;
-use crate::read::listed::{ListMark, ListPage, ListQuery, TurnMark};
-use sql::{Connection, Value, params_from_iter};
+use crate::queries::conversation_list::{ListMark, ListPage, ListQuery, TurnMark};
+use crate::row_keys::Key;
 
 /// Turns that are looked at, the newest of which something went wrong.
 const MOST: i64 = 10_000;
@@ -21,7 +21,7 @@ struct Bad {
 }
 
 /// The worst first. What people say counts for more than what the machine thinks.
-pub(super) fn page(connection: &Connection, query: &ListQuery) -> Result<ListPage, StoreError> {
+pub(crate) fn page(connection: &Connection, query: &ListQuery) -> Result<ListPage, StoreError> {
     // Whatever else is wanted, only what went wrong makes a conversation bad.
     let walked = ListQuery { mark: TurnMark::Trouble, behind: None, ..query.clone() };
     let mut all: HashMap<Key, Bad> = HashMap::new();

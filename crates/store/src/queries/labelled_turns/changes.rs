@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use model::{Position, Scope, Source, TurnId, Type, VerdictStatus};
+use sql::Connection;
 
-use super::super::apply::{THEIR_TURNS, THEIRS};
-use super::super::events;
-use super::super::keys::{Key, find_project};
 use super::turn;
 use crate::error::StoreError;
-use crate::read::judged::Changed;
-use sql::Connection;
+use crate::event_rows;
+use crate::projections::apply::{THEIR_TURNS, THEIRS};
+use crate::queries::labelled_turns::Changed;
+use crate::row_keys::{Key, find_project};
 
 /// What can change how an answer is taken, or what it says.
 const SOURCES: [Source; 5] =
@@ -25,13 +25,13 @@ struct Touched {
 }
 
 /// What was touched behind a position, as it is now.
-pub(super) fn behind(
+pub(crate) fn behind(
     connection: &Connection,
     scope: &Scope,
     after: Position,
     limit: usize,
 ) -> Result<Changed, StoreError> {
-    let newest = events::newest(connection)?;
+    let newest = event_rows::newest(connection)?;
     let Some(project) = find_project(connection, scope)? else {
         return Ok(Changed { upto: newest, ..Changed::default() });
     };

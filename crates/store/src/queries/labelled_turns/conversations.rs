@@ -1,13 +1,13 @@
 //! Conversation by conversation, in the order of their ids.
 
 use model::{ConversationId, Scope, Timestamp};
+use sql::Connection;
 
-use super::super::keys::{Key, Table, find_key, find_project};
 use super::turn;
 use crate::error::StoreError;
-use crate::read::judged::{ConversationMark, JudgedConversation, JudgedExchange};
-use crate::read::similar::TurnNumber;
-use sql::Connection;
+use crate::queries::labelled_turns::{ConversationMark, JudgedConversation, JudgedExchange};
+use crate::queries::similar_turns::TurnNumber;
+use crate::row_keys::{Key, Table, find_key, find_project};
 
 /// Turns of one conversation that are handed out together: a longer one comes in stretches.
 const STRETCH: usize = 1000;
@@ -17,7 +17,7 @@ const AHEAD: i64 = 64;
 const MOST_IDS: usize = 512;
 
 /// A page, and where the next begins. One may be empty although more follow.
-pub(super) fn page(
+pub(crate) fn page(
     connection: &Connection,
     scope: &Scope,
     behind: ConversationMark,
@@ -103,7 +103,7 @@ fn stretch(
 }
 
 /// The turns asked before a turn, the latest `most`, and the turn as the last.
-pub(super) fn up_to(
+pub(crate) fn up_to(
     connection: &Connection,
     turn: Key,
     most: usize,

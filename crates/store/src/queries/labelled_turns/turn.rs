@@ -5,19 +5,21 @@ use model::{
     Position, Reaction, Source, Timestamp, TurnId, Type, UnitInterval, Vector, VerdictStatus,
 };
 use serde_json::{Map, Value};
-
-use super::super::keys::{Key, PackedId};
-use crate::error::StoreError;
-use crate::read::judged::{GivenCorrection, GivenRating, GivenVerdict, JudgedExchange, ServedBy};
-use crate::read::similar::TurnNumber;
 use sql::{Connection, OptionalExtension, Row};
 use vector_index::unpack;
+
+use crate::error::StoreError;
+use crate::queries::labelled_turns::{
+    GivenCorrection, GivenRating, GivenVerdict, JudgedExchange, ServedBy,
+};
+use crate::queries::similar_turns::TurnNumber;
+use crate::row_keys::{Key, PackedId};
 
 /// Corrections of one turn that are looked at; the newest counts in the end.
 const MOST_CORRECTIONS: i64 = 100;
 
 /// The columns of a turn, for whoever finds turns by something else than their key.
-pub(super) const SELECT: &str = "
+pub(crate) const SELECT: &str = "
     SELECT t.key, t.id, c.id, t.ts, t.opened, json_extract(o.data, '$.text'), json_extract(d.data, '$.response'),
         f.failed, f.corrected, f.heard, i.user_feedback_status, i.feedback_confidence, i.review,
         i.verdict, v.status, v.confidence, json_extract(w.data, '$.correction_type'), x.model, x.vector,
@@ -33,7 +35,7 @@ pub(super) const SELECT: &str = "
     LEFT JOIN turn_vectors x ON x.turn = t.key";
 
 /// The turn of a key, if it was opened.
-pub(super) fn of(connection: &Connection, turn: Key) -> Result<Option<JudgedExchange>, StoreError> {
+pub(crate) fn of(connection: &Connection, turn: Key) -> Result<Option<JudgedExchange>, StoreError> {
     let sql = format!("{SELECT} WHERE t.key = ?1");
     let mut select = connection.prepare_cached(&sql)?;
     let mut rows = select.query([turn])?;
@@ -41,7 +43,7 @@ pub(super) fn of(connection: &Connection, turn: Key) -> Result<Option<JudgedExch
 }
 
 /// A row of `SELECT`, with what is in other tables.
-pub(super) fn read(connection: &Connection, row: &Row<'_>) -> Result<JudgedExchange, StoreError> {
+pub(crate) fn read(connection: &Connection, row: &Row<'_>) -> Result<JudgedExchange, StoreError> {
     let turn: Key = row.get(0)?;
     let conversation = row.get::<_, Option<String>>(2)?.map(ConversationId::new).transpose();
     let flag = |column| Ok::<_, sql::Error>(row.get::<_, Option<bool>>(column)?.unwrap_or(false));
@@ -180,7 +182,7 @@ fn done_about(
 }
 
 /// The correction at a position of a project, unless its words are gone.
-pub(super) fn correction_at(
+pub(crate) fn correction_at(
     connection: &Connection,
     project: Key,
     position: Position,

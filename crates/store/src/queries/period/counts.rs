@@ -2,14 +2,14 @@
 
 use model::{Origin, Reaction};
 
-use super::super::apply::DAY_MICROS;
-use super::super::keys::Key;
 use super::Search;
 use crate::error::StoreError;
-use crate::read::reactions::ReactionCounts;
+use crate::projections::apply::DAY_MICROS;
+use crate::queries::period::ReactionCounts;
+use crate::row_keys::Key;
 
 impl Search<'_> {
-    pub(super) fn counts(&self, conversation: Key) -> Result<ReactionCounts, StoreError> {
+    pub(crate) fn counts(&self, conversation: Key) -> Result<ReactionCounts, StoreError> {
         match self.user {
             None => self.counts_by_day(conversation),
             Some(user) => self.counts_of_user(conversation, user),

@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 
 use model::Timestamp;
+use sql::{Value, params_from_iter};
 
-use super::super::keys::Key;
-use super::super::reactions::Where;
 use super::Search;
 use crate::error::StoreError;
-use crate::read::reactions::PeriodMark;
-use sql::{Value, params_from_iter};
+use crate::queries::period::PeriodMark;
+use crate::queries::reactions::Where;
+use crate::row_keys::Key;
 
 /// Candidates that one page looks at; beyond that it is cut short and the next one goes on.
 const MOST_CANDIDATES: usize = 5_000;
@@ -17,7 +17,7 @@ const MOST_CANDIDATES: usize = 5_000;
 const STRETCH: usize = 500;
 
 /// Goes through candidates, newest first, until the page is full or enough was looked at.
-pub(super) struct Walk<'a> {
+pub(crate) struct Walk<'a> {
     search: &'a Search<'a>,
     after: Option<PeriodMark>,
     limit: usize,
@@ -28,13 +28,13 @@ pub(super) struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    pub(super) fn new(search: &'a Search<'a>, after: Option<PeriodMark>, limit: usize) -> Self {
+    pub(crate) fn new(search: &'a Search<'a>, after: Option<PeriodMark>, limit: usize) -> Self {
         let (looked_at, cut_short_at) = (0, None);
         let (seen, marks) = (HashSet::new(), Vec::new());
         Self { search, after, limit, looked_at, cut_short_at, seen, marks }
     }
 
-    pub(super) fn end(self) -> (Vec<PeriodMark>, Option<PeriodMark>) {
+    pub(crate) fn end(self) -> (Vec<PeriodMark>, Option<PeriodMark>) {
         (self.marks, self.cut_short_at)
     }
 
@@ -42,7 +42,7 @@ impl<'a> Walk<'a> {
         self.marks.len() >= self.limit || self.cut_short_at.is_some()
     }
 
-    pub(super) fn through(
+    pub(crate) fn through(
         &mut self,
         select: &str,
         condition: Where,

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::super::apply::{DAY_HOURS, hour_of};
-use super::super::keys::Key;
+use sql::{Connection, Row};
+
 use super::{Buckets, at, bucket_of, last_hour, projects, wait};
 use crate::error::StoreError;
-use crate::read::quality::{AnsweredBy, QualityCounts, QualityQuery};
-use sql::{Connection, Row};
+use crate::projections::apply::{DAY_HOURS, hour_of};
+use crate::projections::counters::QualityCounts;
+use crate::queries::quality::{AnsweredBy, QualityQuery};
+use crate::row_keys::Key;
 
 /// A unit of time that sums are kept by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,7 +93,7 @@ const WHERE: &str = "AND (model = ?4 OR ?4 IS NULL)
     AND (prompt = ?5 OR ?5 IS NULL OR substr(prompt, 1, length(?5) + 1) = ?5 || '@')";
 
 /// Adds what happened.
-pub(super) fn add_counts(
+pub(crate) fn add_counts(
     connection: &Connection,
     query: &QualityQuery,
     project: Key,
@@ -122,7 +124,7 @@ pub(super) fn add_counts(
 }
 
 /// Adds how long answers took.
-pub(super) fn add_waits(
+pub(crate) fn add_waits(
     connection: &Connection,
     query: &QualityQuery,
     project: Key,
@@ -144,7 +146,7 @@ pub(super) fn add_waits(
 }
 
 /// Answers by model and prompt.
-pub(super) fn answered_by(
+pub(crate) fn answered_by(
     connection: &Connection,
     query: &QualityQuery,
 ) -> Result<Vec<AnsweredBy>, StoreError> {
@@ -169,7 +171,7 @@ pub(super) fn answered_by(
 }
 
 /// Answers by model and stretch of time.
-pub(super) fn answers_over_time(
+pub(crate) fn answers_over_time(
     connection: &Connection,
     query: &QualityQuery,
 ) -> Result<Vec<(String, i64, u64)>, StoreError> {

@@ -2,10 +2,10 @@
 
 /// Numbers by SplitMix64: quick, and good enough to mix up what happens.
 #[derive(Clone, Debug)]
-pub(super) struct Dice(u64);
+pub(crate) struct Dice(u64);
 
 impl Dice {
-    pub(super) const fn of(seed: u64) -> Self {
+    pub(crate) const fn of(seed: u64) -> Self {
         Self(seed)
     }
 
@@ -18,22 +18,22 @@ impl Dice {
     }
 
     /// A number from 0 up to this one, without it.
-    pub(super) fn below(&mut self, end: usize) -> usize {
+    pub(crate) fn below(&mut self, end: usize) -> usize {
         (self.next() % end as u64) as usize
     }
 
     /// One of them.
-    pub(super) fn of_these<T: Clone>(&mut self, these: &[T]) -> T {
+    pub(crate) fn of_these<T: Clone>(&mut self, these: &[T]) -> T {
         these[self.below(these.len())].clone()
     }
 
     /// So often out of a hundred.
-    pub(super) fn percent(&mut self, often: usize) -> bool {
+    pub(crate) fn percent(&mut self, often: usize) -> bool {
         self.below(100) < often
     }
 
     /// One of them, or none.
-    pub(super) fn maybe<T: Clone>(&mut self, often: usize, these: &[T]) -> Option<T> {
+    pub(crate) fn maybe<T: Clone>(&mut self, often: usize, these: &[T]) -> Option<T> {
         self.percent(often).then(|| self.of_these(these))
     }
 }

@@ -4,21 +4,21 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use model::ExperimentUnit;
-
-use crate::tables::keys::{Key, PackedId};
 use sql::{Connection, Row, ValueRef};
 
+use crate::row_keys::{Key, PackedId};
+
 /// The rows of each table.
-pub(super) type Tables = BTreeMap<String, Vec<String>>;
+pub(crate) type Tables = BTreeMap<String, Vec<String>>;
 
 /// A table and its columns.
-pub(super) type Layout = (String, Vec<String>);
+pub(crate) type Layout = (String, Vec<String>);
 
 /// Tables that say nothing of what happened.
 const LEFT_OUT: [&str; 3] = ["meta", "leases", "cursors"];
 
 /// Every table of a SQLite store that says what happened, with its columns.
-pub(super) fn layouts(sqlite: &Connection) -> sql::Result<Vec<Layout>> {
+pub(crate) fn layouts(sqlite: &Connection) -> sql::Result<Vec<Layout>> {
     let names: Vec<String> = sqlite
         .prepare(
             "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'
@@ -40,7 +40,7 @@ pub(super) fn layouts(sqlite: &Connection) -> sql::Result<Vec<Layout>> {
 }
 
 /// All rows. A table without any is not there.
-pub(super) fn read(connection: &Connection, layouts: &[Layout]) -> sql::Result<Tables> {
+pub(crate) fn read(connection: &Connection, layouts: &[Layout]) -> sql::Result<Tables> {
     let names = Names::read(connection)?;
     let mut tables = Tables::new();
     // One question instead of one for each of those that are nearly always empty.
@@ -147,7 +147,7 @@ fn in_words(row: &Row<'_>, number: usize, value: ValueRef<'_>) -> sql::Result<St
 }
 
 /// What is in one and not in the other.
-pub(super) fn difference(expected: &Tables, found: &Tables) -> Option<String> {
+pub(crate) fn difference(expected: &Tables, found: &Tables) -> Option<String> {
     let mut told = String::new();
     let (none, all) = (Vec::new(), expected.keys().chain(found.keys()).collect::<BTreeSet<_>>());
     for table in all {

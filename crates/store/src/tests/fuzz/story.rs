@@ -9,11 +9,11 @@ use super::teller::Teller;
 
 /// One thing after the other.
 #[derive(Clone)]
-pub(super) struct Story(pub(super) Vec<Step>);
+pub(crate) struct Story(pub(crate) Vec<Step>);
 
 /// What happens.
 #[derive(Clone)]
-pub(super) enum Step {
+pub(crate) enum Step {
     /// Somebody hands something in.
     Submit(Submission),
     /// What a tenant sent before a moment is dropped, behind a copy of the projections.
@@ -24,17 +24,17 @@ pub(super) enum Step {
 
 /// What one request hands in.
 #[derive(Clone)]
-pub(super) struct Submission {
-    pub(super) writes: Vec<Write>,
+pub(crate) struct Submission {
+    pub(crate) writes: Vec<Write>,
     /// It waits together with the one before and shares its commit.
-    pub(super) joins: bool,
+    pub(crate) joins: bool,
     /// Which of two nodes it is handed to, where there are two.
-    pub(super) by_second: bool,
+    pub(crate) by_second: bool,
 }
 
 impl Story {
     /// The story of a seed, of so many steps at the most.
-    pub(super) fn of(seed: u64, most: usize) -> Self {
+    pub(crate) fn of(seed: u64, most: usize) -> Self {
         let mut dice = Dice::of(seed);
         let (steps, closeness) = (1 + dice.below(most), dice.of_these(&[50, 80, 95, 100]));
         let mut teller = Teller::of(Dice::of(!seed));
@@ -54,7 +54,7 @@ impl Story {
     }
 
     /// Without some of its steps.
-    pub(super) fn without(&self, from: usize, count: usize) -> Self {
+    pub(crate) fn without(&self, from: usize, count: usize) -> Self {
         let end = (from + count).min(self.0.len());
         Self([&self.0[..from], &self.0[end..]].concat())
     }

@@ -25,7 +25,7 @@ const IDS: [&str; 7] = ["e1", "e2", "e3", "e4", "e5", "e6", "0199c0de-0000-7000-
 const SECONDS: [i64; 7] = [0, 1, 2, 60, 400, 3600, 90_000];
 
 /// Whoever tells it, and what they know of what they told.
-pub(super) struct Teller {
+pub(crate) struct Teller {
     dice: Dice,
     scope: Scope,
     minted: u32,
@@ -35,22 +35,22 @@ pub(super) struct Teller {
 }
 
 impl Teller {
-    pub(super) fn of(dice: Dice) -> Self {
+    pub(crate) fn of(dice: Dice) -> Self {
         let scope = Scope::default();
         Self { dice, scope, minted: 0, told: 0, opened: HashMap::new() }
     }
 
     /// When what comes next comes in.
-    pub(super) fn now(&self) -> Timestamp {
+    pub(crate) fn now(&self) -> Timestamp {
         at(100_000 + self.told)
     }
 
-    pub(super) fn tenant(&mut self) -> Tenant {
+    pub(crate) fn tenant(&mut self) -> Tenant {
         Tenant::new(self.dice.of_these(&["default", "acme"])).unwrap()
     }
 
     /// The next submission.
-    pub(super) fn next(&mut self) -> Vec<Write> {
+    pub(crate) fn next(&mut self) -> Vec<Write> {
         self.told += 1;
         let project = Project::new(self.dice.of_these(&["default", "default", "other"])).unwrap();
         let tenant = match self.dice.percent(75) {
@@ -147,7 +147,7 @@ fn entry(event: Event) -> Entry {
 }
 
 /// What an event does, as `flow` has it; but the direction of a question is made up.
-pub(super) fn changes_of(event: &Event) -> Vec<Change> {
+pub(crate) fn changes_of(event: &Event) -> Vec<Change> {
     let mut changes = report::changes_of(event);
     if let Ok(Body::Turn(TurnHalf::Opened(opening))) = Body::read(event.kind, &event.data)
         && !opening.text.is_empty()

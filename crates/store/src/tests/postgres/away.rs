@@ -9,8 +9,9 @@ use testkit::servers::Database;
 
 use super::{Fresh, write_one};
 use crate::contract::scene::{Scene, play};
+use crate::log::Limits;
 use crate::postgres::Server;
-use crate::tables::{Limits, Store};
+use crate::store::Store;
 use crate::{SimilarQuery, Stopwatch};
 
 /// How long something may take on a busy machine.

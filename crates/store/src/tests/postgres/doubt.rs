@@ -5,7 +5,8 @@ use testkit::{Cutter, Fate};
 
 use super::{Fresh, write_one};
 use crate::StoreError;
-use crate::tables::{Limits, Store};
+use crate::log::Limits;
+use crate::store::Store;
 
 /// A way to the database that can be cut, and a store that goes by it.
 fn open(place: &Fresh) -> (Cutter, Store) {

@@ -1,10 +1,10 @@
 //! What a session is set to, and which statements it keeps ready.
 
+use sql::Connection;
 use testkit::servers::Postgres;
 
 use super::Fresh;
 use crate::postgres::Server;
-use sql::Connection;
 
 /// What a session is set to, as the server sees it; and that a commit of ours is on disk whatever the
 /// database says of others.

@@ -1,19 +1,19 @@
 //! What a unit gave before it was exposed: looked up once, then.
 
 use model::ExperimentUnit;
-
-use super::super::super::keys::Key;
-use super::{Subject, add, of_row};
-use crate::read::experiments::UnitSums;
 use sql::Connection;
+
+use super::{Subject, add, of_row};
+use crate::projections::counters::UnitSums;
+use crate::row_keys::Key;
 
 /// Turns that are looked back on, the latest first: enough for a mean, and bounded.
 const MOST: i64 = 1000;
 /// The variant of the time before.
-pub(super) const BEFORE: i64 = -1;
+pub(crate) const BEFORE: i64 = -1;
 
 /// Keeps it as a row of its own, if there was anything.
-pub(super) fn keep(
+pub(crate) fn keep(
     connection: &Connection,
     subject: &Subject,
     (experiment, unit): (Key, Key),

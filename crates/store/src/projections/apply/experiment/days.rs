@@ -1,15 +1,16 @@
 //! What all units added up to at the end of each day: how sure one was, day by day, and not only now.
 
+use sql::Connection;
+
 use super::super::activity::DAY_MICROS;
 use super::Subject;
 use super::sums::Place;
-use sql::Connection;
 
 /// Notes the sums of a place as they are now, on the day on which we heard of it. The last of a day stays.
 ///
 /// What was heard just before midnight may be stored behind what was heard just after it. The sums have both
 /// then, so they are of the later day, and the earlier one stays as it ended.
-pub(super) fn keep(
+pub(crate) fn keep(
     connection: &Connection,
     subject: &Subject,
     Place { experiment, variant, moves }: Place,

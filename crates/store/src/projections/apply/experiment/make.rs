@@ -5,20 +5,20 @@ use std::collections::BTreeMap;
 
 use model::{Measure, Moments};
 use serde_json::Value;
+use sql::{Connection, Row};
 
-use super::super::super::keys::Key;
-use super::super::super::moments::pack;
 use super::before::BEFORE;
 use super::measures::{self, Counted};
 use super::read_sums;
-use crate::read::experiments::UnitSums;
-use sql::{Connection, Row};
+use crate::projections::counters::UnitSums;
+use crate::projections::moments::pack;
+use crate::row_keys::Key;
 
 /// By variant and number of moves: how many were exposed, and the moments of each place.
 type Sums = BTreeMap<(i64, u32), (u64, Vec<Moments>)>;
 
 /// Of the projections, or of the copy of them that `prefix` names. Their sums must be empty.
-pub(in super::super::super) fn make(connection: &Connection, prefix: &str) -> sql::Result<()> {
+pub(crate) fn make(connection: &Connection, prefix: &str) -> sql::Result<()> {
     let sql = format!("SELECT key, definition FROM {prefix}experiments ORDER BY key");
     let all: Vec<(Key, String)> = connection
         .prepare(&sql)?

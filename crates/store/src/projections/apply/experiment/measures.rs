@@ -2,13 +2,13 @@
 
 use model::{Measure, Metric, MetricBy, Moments, UnitTotals};
 use serde_json::Value;
-
-use super::super::super::keys::Key;
-use crate::read::experiments::UnitSums;
 use sql::{Connection, Row};
 
+use crate::projections::counters::UnitSums;
+use crate::row_keys::Key;
+
 /// Keeps what a definition asks for. One that makes no sense asks for nothing.
-pub(super) fn keep(
+pub(crate) fn keep(
     connection: &Connection,
     experiment: Key,
     definition: &Value,
@@ -17,7 +17,7 @@ pub(super) fn keep(
 }
 
 /// Writes them down, among the projections or in the copy of them that `prefix` names.
-pub(super) fn write(
+pub(crate) fn write(
     connection: &Connection,
     prefix: &str,
     experiment: Key,
@@ -35,7 +35,7 @@ pub(super) fn write(
 }
 
 /// What is kept for an experiment, by place.
-pub(super) fn of(connection: &Connection, experiment: Key) -> sql::Result<Vec<Measure>> {
+pub(crate) fn of(connection: &Connection, experiment: Key) -> sql::Result<Vec<Measure>> {
     connection
         .prepare_cached(
             "SELECT metric, by_unit FROM experiment_measures WHERE experiment = ?1 ORDER BY place",
@@ -53,18 +53,18 @@ fn read(row: &Row<'_>) -> sql::Result<Measure> {
 
 /// A unit's row under a variant, as it counts.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Counted<'a> {
+pub(crate) struct Counted<'a> {
     /// It is the unit's first variant: what it stands for in comparisons.
-    pub(super) is_first: bool,
+    pub(crate) is_first: bool,
     /// What it gave.
-    pub(super) sums: &'a UnitSums,
+    pub(crate) sums: &'a UnitSums,
     /// What it gave before it was exposed.
-    pub(super) before: Option<&'a UnitSums>,
+    pub(crate) before: Option<&'a UnitSums>,
 }
 
 impl Counted<'_> {
     /// The moments of this row alone, for each place.
-    pub(super) fn moments(&self, measures: &[Measure]) -> Vec<Moments> {
+    pub(crate) fn moments(&self, measures: &[Measure]) -> Vec<Moments> {
         let places = measures.iter().enumerate();
         places.map(|(place, measure)| self.moments_at(place, *measure)).collect()
     }

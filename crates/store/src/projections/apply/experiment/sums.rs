@@ -2,25 +2,25 @@
 //! now, in whole numbers, so that no order and no number of changes leaves a trace.
 
 use model::{Measure, Moments};
+use sql::{Connection, OptionalExtension, Row};
 
-use super::super::super::keys::Key;
-use super::super::super::moments::{pack, unpack};
 use super::before::BEFORE;
 use super::measures::{self, Counted};
 use super::{SELECT_SUMS, Subject, UnitKey, days, read_sums};
-use crate::read::experiments::UnitSums;
-use sql::{Connection, OptionalExtension, Row};
+use crate::projections::counters::UnitSums;
+use crate::projections::moments::{pack, unpack};
+use crate::row_keys::Key;
 
 /// Where the rows of units are summed up: a variant, and how many moves there had been.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
-    pub(super) experiment: Key,
-    pub(super) variant: i64,
-    pub(super) moves: u32,
+pub(crate) struct Place {
+    pub(crate) experiment: Key,
+    pub(crate) variant: i64,
+    pub(crate) moves: u32,
 }
 
 /// A unit is served a variant that it was never served.
-pub(super) fn arrived(
+pub(crate) fn arrived(
     connection: &Connection,
     subject: &Subject,
     (experiment, _, variant): UnitKey,
@@ -48,7 +48,7 @@ pub(super) fn arrived(
 }
 
 /// What a unit gave under a variant is about to grow by so much.
-pub(super) fn grows(
+pub(crate) fn grows(
     connection: &Connection,
     subject: &Subject,
     key: UnitKey,

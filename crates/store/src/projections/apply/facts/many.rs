@@ -9,7 +9,7 @@ const COLUMNS: &str =
     comments_negative comments_neutral STRATEGY";
 
 /// An array for each column. Of several rows of one turn the last one counts.
-pub(super) static MANY: LazyLock<String> = LazyLock::new(|| {
+pub(crate) static MANY: LazyLock<String> = LazyLock::new(|| {
     let columns: Vec<String> = COLUMNS.split_whitespace().map(str::to_lowercase).collect();
     let sort = |column: &str| match column.chars().all(|c| c.is_ascii_uppercase()) {
         true => "TEXT",

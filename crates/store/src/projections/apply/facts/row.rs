@@ -1,14 +1,14 @@
 //! The facts of a turn as a row.
 
 use model::VerdictStatus;
-
-use super::super::super::keys::Key;
-use super::many::MANY;
-use super::{Comments, Facts, Opinions};
 use sql::{Connection, Row, ToSql, Together};
 
+use super::many::MANY;
+use super::{Comments, Facts, Opinions};
+use crate::row_keys::Key;
+
 impl Facts {
-    pub(in super::super::super) fn read(row: &Row<'_>) -> sql::Result<Self> {
+    pub(crate) fn read(row: &Row<'_>) -> sql::Result<Self> {
         let status: u8 = row.get("status")?;
         Ok(Self {
             user: row.get("user")?,
@@ -43,7 +43,7 @@ impl Facts {
         })
     }
 
-    pub(super) fn write(
+    pub(crate) fn write(
         &self,
         connection: &Connection,
         project: Key,

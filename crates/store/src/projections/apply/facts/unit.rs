@@ -1,11 +1,11 @@
 //! What a turn counts for in experiments.
 
 use super::Facts;
-use crate::read::experiments::UnitSums;
+use crate::projections::counters::UnitSums;
 
 impl Facts {
     /// All but the score, which is not among the facts. The same words mean the same as in rates.
-    pub(in super::super) fn of_unit(&self) -> UnitSums {
+    pub(crate) fn of_unit(&self) -> UnitSums {
         let counts = self.counts();
         let millis = self.millis.filter(|_| self.answered);
         UnitSums {

@@ -3,25 +3,25 @@
 
 use std::sync::LazyLock;
 
-use crate::read::quality::QualityCounts;
+use crate::projections::counters::QualityCounts;
 
 /// Those of the tables of one unit of time.
-pub(super) struct Statements {
-    pub(super) add: String,
-    pub(super) add_many: String,
-    pub(super) clean: String,
-    pub(super) clean_many: String,
-    pub(super) wait: String,
-    pub(super) wait_many: String,
-    pub(super) clean_wait: String,
-    pub(super) clean_wait_many: String,
+pub(crate) struct Statements {
+    pub(crate) add: String,
+    pub(crate) add_many: String,
+    pub(crate) clean: String,
+    pub(crate) clean_many: String,
+    pub(crate) wait: String,
+    pub(crate) wait_many: String,
+    pub(crate) clean_wait: String,
+    pub(crate) clean_wait_many: String,
 }
 
 /// By the hour.
-pub(super) static BY_HOUR: LazyLock<Statements> =
+pub(crate) static BY_HOUR: LazyLock<Statements> =
     LazyLock::new(|| Statements::of("quality", "waits", "hour"));
 /// By the day.
-pub(super) static BY_DAY: LazyLock<Statements> =
+pub(crate) static BY_DAY: LazyLock<Statements> =
     LazyLock::new(|| Statements::of("quality_days", "waits_days", "day"));
 
 const PLACE_ARRAYS: &str = "$1::BIGINT[], $2::BIGINT[], $3::TEXT[], $4::TEXT[]";

@@ -12,7 +12,7 @@ const DECISIONS: [&str; 3] = ["d1", "d2", "0199c0de-0000-7000-8000-00000000000d"
 const OUTCOMES: [&str; 4] = ["success", "failure", "accepted", "unknown"];
 
 impl Teller {
-    pub(super) fn feedback(&mut self) -> Write {
+    pub(crate) fn feedback(&mut self) -> Write {
         match self.dice.below(12) {
             0..5 => self.rating(),
             5 => self.comment(),

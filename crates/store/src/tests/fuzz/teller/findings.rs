@@ -12,7 +12,7 @@ const QUERIES: [&str; 2] = ["q1", "q2"];
 
 impl Teller {
     /// A message is heard once more, and says something else.
-    pub(super) fn judge_again(&mut self) -> Write {
+    pub(crate) fn judge_again(&mut self) -> Write {
         // Only what was opened is heard again.
         let mut heard: Vec<TurnId> = self
             .opened
@@ -43,7 +43,7 @@ impl Teller {
         event
     }
 
-    pub(super) fn review(&mut self) -> Write {
+    pub(crate) fn review(&mut self) -> Write {
         let turn = self.turn();
         let status = self.dice.of_these(&[VerdictStatus::Rejected, VerdictStatus::Accepted]);
         let place = self.on(&turn);
@@ -55,7 +55,7 @@ impl Teller {
         write
     }
 
-    pub(super) fn end_session(&mut self) -> Write {
+    pub(crate) fn end_session(&mut self) -> Write {
         let (conversation, turn, last_at) = (self.conversation(), self.turn(), self.moment());
         let abandoned = self.dice.percent(50);
         let session = FoundSession { started_at: last_at, last_at, turns: 1, abandoned };
@@ -77,7 +77,7 @@ impl Teller {
     }
 
     /// What a query returned, or what became of it.
-    pub(super) fn retrieval(&mut self) -> Write {
+    pub(crate) fn retrieval(&mut self) -> Write {
         let event = if self.dice.percent(30) {
             let query_id = self.dice.of_these(&QUERIES).to_owned();
             self.found(&Finding::Returned(Returned { query_id, query: None, entities: Vec::new() }))
@@ -87,7 +87,7 @@ impl Teller {
         self.write(event, &[])
     }
 
-    pub(super) fn weighed(&mut self) -> Event {
+    pub(crate) fn weighed(&mut self) -> Event {
         let dice = &mut self.dice;
         let signals = (0..1 + dice.below(3)).map(|_| EntitySignal {
             entity_id: dice.of_these(&["i1", "i2"]).to_owned(),
@@ -107,7 +107,7 @@ impl Teller {
         self.found(&Finding::Relevance(FoundRelevance { query_id, cluster, signals }))
     }
 
-    pub(super) fn alert(&mut self) -> Write {
+    pub(crate) fn alert(&mut self) -> Write {
         let raised = self.dice.percent(50);
         let found = self.found(&Finding::Alert(FoundAlert {
             metric: "accuracy".into(),
@@ -123,7 +123,7 @@ impl Teller {
     }
 
     /// Something that no database takes: it is set aside, and harms nobody.
-    pub(super) fn poison(&mut self) -> Write {
+    pub(crate) fn poison(&mut self) -> Write {
         let event = self.feedback().entry.event;
         let mut write = self.write(event, &[]);
         let twice = Change::Return { query: "q1".into() };

@@ -13,7 +13,7 @@ fn object(value: &Value) -> Map<String, Value> {
 }
 
 impl Teller {
-    pub(super) fn rule(&mut self) -> Write {
+    pub(crate) fn rule(&mut self) -> Write {
         let settings = object(&json!({"days": self.dice.below(3)}));
         let rule = match self.dice.below(5) {
             0 => Rule::Privacy { settings },
@@ -34,7 +34,7 @@ impl Teller {
         ExperimentId::new(self.dice.of_these(&["x1", "x2"])).unwrap()
     }
 
-    pub(super) fn experiment(&mut self) -> Write {
+    pub(crate) fn experiment(&mut self) -> Write {
         let experiment_id = self.experiment_id();
         let id = experiment_id.as_str().to_owned();
         match self.dice.below(5) {
@@ -72,7 +72,7 @@ impl Teller {
     }
 
     /// Somebody is served a variant.
-    pub(super) fn expose(&mut self) -> Write {
+    pub(crate) fn expose(&mut self) -> Write {
         let experiment_id = self.experiment_id();
         let (index, moves) = (self.dice.below(2) as u32, self.dice.below(2) as u32);
         let variant = format!("v{index}");
@@ -88,7 +88,7 @@ impl Teller {
         write
     }
 
-    pub(super) fn erase(&mut self) -> Write {
+    pub(crate) fn erase(&mut self) -> Write {
         let user = UserId::new(self.dice.of_these(&USERS[..2])).unwrap();
         for ((scope, _), (_, owner)) in &mut self.opened {
             if *scope == self.scope && owner.as_ref() == Some(&user) {

@@ -1,22 +1,21 @@
 //! Turns: opened, completed, reacted on.
 
 use model::{
-    ClaimSpace, Entry, Event, Failure, Finding, FoundAnswer, FoundRetry, FoundVerdict,
-    GivenReaction, Need, Opening, Origin, Pace, Reaction, RetryIntent, Source, Tolerance, TurnHalf,
-    TurnId, Type, UnitInterval, Verdict, VerdictStatus, Write,
+    ClaimSpace, CorrectionType, Entry, ErrorType, Event, Failure, Finding, FoundAnswer, FoundRetry,
+    FoundVerdict, GivenReaction, Need, Opening, Origin, Pace, Reaction, RetryIntent, Source,
+    Tolerance, TurnHalf, TurnId, Type, UnitInterval, Verdict, VerdictStatus, Write,
 };
-use model::{CorrectionType, ErrorType};
 use serde_json::json;
 
 use super::{Teller, entry};
 
-pub(super) fn unit(value: f64) -> UnitInterval {
+pub(crate) fn unit(value: f64) -> UnitInterval {
     UnitInterval::new(value).unwrap()
 }
 
 impl Teller {
     /// A question, sometimes with its answer in the same breath.
-    pub(super) fn open(&mut self) -> Vec<Write> {
+    pub(crate) fn open(&mut self) -> Vec<Write> {
         let turn = self.turn();
         let opening = self.opening(&turn);
         if self.dice.percent(30) {
@@ -63,7 +62,7 @@ impl Teller {
         write
     }
 
-    pub(super) fn retry(
+    pub(crate) fn retry(
         &mut self,
         words: &Event,
         about: TurnId,
@@ -82,7 +81,7 @@ impl Teller {
     }
 
     /// What a message says of a turn, and the reaction that follows if that is sure.
-    pub(super) fn verdict(&mut self, words: &Event, message: &TurnId) -> Vec<Entry> {
+    pub(crate) fn verdict(&mut self, words: &Event, message: &TurnId) -> Vec<Entry> {
         let status = self.dice.of_these(&[
             VerdictStatus::Rejected,
             VerdictStatus::Rejected,
@@ -135,7 +134,7 @@ impl Teller {
         entries
     }
 
-    pub(super) fn complete(&mut self) -> Write {
+    pub(crate) fn complete(&mut self) -> Write {
         let turn = self.turn();
         self.completion(turn)
     }
@@ -190,13 +189,13 @@ impl Teller {
     }
 
     /// Through the door for reactions: by somebody, or by a machine of the application's.
-    pub(super) fn react(&mut self) -> Write {
+    pub(crate) fn react(&mut self) -> Write {
         let reaction = self.dice.of_these(&[Reaction::Ok, Reaction::NotOk, Reaction::Neutral]);
         let origin = self.dice.of_these(&[Origin::User, Origin::User, Origin::Machine]);
         self.reaction(Some(reaction), origin)
     }
 
-    pub(super) fn take_back(&mut self) -> Write {
+    pub(crate) fn take_back(&mut self) -> Write {
         self.reaction(None, Origin::User)
     }
 

@@ -1,6 +1,6 @@
-//! Reading how good the answers are.
+//! Counters of quality and experiments, and the steps of latency histograms.
 
-use model::{Project, Tenant, UserId, Window};
+use model::Metric;
 
 // One list for the counters, their columns and their sums, so that none can be forgotten somewhere.
 macro_rules! counters {
@@ -38,7 +38,6 @@ macro_rules! counters {
         }
     };
 }
-pub(crate) use counters;
 
 counters! {
     /// Sums over turns, and over what names none.
@@ -97,56 +96,62 @@ counters! {
     comments_neutral,
 }
 
-/// Which turns count.
-#[derive(Clone, Debug)]
-pub struct QualityQuery {
-    /// Whose.
-    pub tenant: Tenant,
-    /// Of which project; of all when absent.
-    pub project: Option<Project>,
-    /// When they were asked.
-    pub window: Window,
-    /// Answered by this model only.
-    pub model: Option<String>,
-    /// Answered with this prompt only: `id` for all of its versions, or `id@version`.
-    pub prompt: Option<String>,
-    /// Of these users only; what names no turn counts for nobody then.
-    pub users: Option<QualityUsers>,
-    /// Hours that are put together.
-    pub bucket_hours: u32,
-    /// Hours by which buckets are moved: weeks begin on a Monday, and the world began on a Thursday.
-    pub bucket_shift: u32,
+counters! {
+    /// What a unit's turns add up to.
+    UnitSums:
+    /// Turns.
+    turns,
+    /// Those that have an answer.
+    answered,
+    /// Answers that failed.
+    failed,
+    /// Good reactions of users.
+    ok,
+    /// Bad ones.
+    not_ok,
+    /// Those in between.
+    neutral,
+    /// Answers that were rejected.
+    rejected,
+    /// Answers that were corrected.
+    corrected,
+    /// Turns whose question was asked again.
+    retried,
+    /// Answers whose time is known.
+    timed,
+    /// How long those took.
+    millis,
+    /// What all answers cost, in billionths.
+    cost,
+    /// Answers that a validator gave a score.
+    scored,
+    /// The sum of those scores, in billionths.
+    score,
 }
 
-/// Some of the users.
-#[derive(Clone, Debug, PartialEq)]
-pub enum QualityUsers {
-    /// This one.
-    One(UserId),
-    /// Those whose profile has these attributes.
-    With(Vec<(String, String)>),
-}
+impl UnitSums {
+    /// The sum of a metric and how many turns it is over. Shares are those of the quality figures.
+    pub fn measured(&self, metric: Metric) -> (f64, f64) {
+        let of = |value: i64, count: i64| (value as f64, count as f64);
+        match metric {
+            Metric::Satisfaction => of(self.ok, self.ok + self.not_ok + self.neutral),
+            Metric::ErrorRate => of(self.failed, self.answered),
+            Metric::RejectionRate => of(self.rejected, self.answered),
+            Metric::CorrectionRate => of(self.corrected, self.answered),
+            Metric::RetryRate => of(self.retried, self.turns),
+            Metric::Latency => (self.millis as f64 / 1e3, self.timed as f64),
+            Metric::Cost => (self.cost as f64 / 1e9, self.answered as f64),
+            Metric::QualityScore => (self.score as f64 / 1e9, self.scored as f64),
+            // Refused when an experiment is defined: only routers know it.
+            Metric::Reward => (0.0, 0.0),
+        }
+    }
 
-/// One stretch of time.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct QualityBucket {
-    /// The hour it begins, since 1970.
-    pub hour: i64,
-    /// What happened in it.
-    pub counts: QualityCounts,
-    /// How long answers took: step and count, by step.
-    pub waits: Vec<(u32, i64)>,
-}
-
-/// Answers of one model with one prompt.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AnsweredBy {
-    /// Which model; empty when that was not told.
-    pub model: String,
-    /// Which prompt, as `id@version`; empty when that was not told.
-    pub prompt: String,
-    /// How many.
-    pub answered: u64,
+    /// The mean of a metric; `None` when no turn has it.
+    pub fn mean(&self, metric: Metric) -> Option<f64> {
+        let (value, count) = self.measured(metric);
+        (count > 0.0).then(|| value / count)
+    }
 }
 
 /// The step of a time: a tenth more than the one before.
