@@ -15,7 +15,7 @@ use anyhow::Context;
 use connectors::QueryHistory;
 use engine::{Engine, RetryRule};
 use model::{Clock, Timestamp};
-use store::{Limits, SqlLog, Store};
+use store::{Limits, ReadOnlyLog, Store};
 
 use crate::config::{Config, HistorySection, StoreSection};
 
@@ -151,12 +151,12 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 pub(crate) async fn ask_for_folder(config: &Config) -> anyhow::Result<()> {
     let folder = Path::new(&config.store.data);
     for look in 0..LOOKS {
-        let Some(holder) = store::holder_of(folder).filter(|holder| holder.yields) else {
+        let Some(holder) = store::read_lock_holder(folder).filter(|holder| holder.yields) else {
             return Ok(());
         };
         if look == 0 {
             tracing::info!(holder = holder.process, "an agent has the data folder; asking for it");
-            store::ask_for(folder).context("the data folder cannot be asked for")?;
+            store::request_folder(folder).context("the data folder cannot be asked for")?;
         }
         tokio::time::sleep(BETWEEN_LOOKS).await;
     }
@@ -205,12 +205,13 @@ pub(crate) async fn open_existing(config: &Config) -> anyhow::Result<Opened> {
 }
 
 /// The log alone, for reading, whoever owns the store.
-pub(crate) fn log(section: &StoreSection) -> anyhow::Result<SqlLog> {
+pub(crate) fn log(section: &StoreSection) -> anyhow::Result<ReadOnlyLog> {
     if !section.postgres.is_empty() {
         return scaled::log(&section.postgres).context("cannot read the store in Postgres");
     }
     let folder = Path::new(&section.data);
-    SqlLog::open(folder).with_context(|| format!("cannot read the store in {}", folder.display()))
+    ReadOnlyLog::open(folder)
+        .with_context(|| format!("cannot read the store in {}", folder.display()))
 }
 
 /// Where the latest questions are, unless in this process.

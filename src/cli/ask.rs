@@ -14,7 +14,7 @@ pub(super) fn ask<A>(
     config: &Config,
     question: impl FnOnce(&RunningServer) -> Result<A, outbound::RemoteError>,
 ) -> anyhow::Result<A> {
-    if store::holder_of(Path::new(&config.store.data)).is_none() {
+    if store::read_lock_holder(Path::new(&config.store.data)).is_none() {
         wiring::log(&config.store).context("nothing to ask; --data names the server's folder")?;
     }
     ask_or_make(config, question)
@@ -26,7 +26,7 @@ pub(super) fn ask_or_make<A>(
     question: impl FnOnce(&RunningServer) -> Result<A, outbound::RemoteError>,
 ) -> anyhow::Result<A> {
     let folder = Path::new(&config.store.data);
-    if let Some(holder) = store::holder_of(folder) {
+    if let Some(holder) = store::read_lock_holder(folder) {
         let (url, token) = holder.server.with_context(|| {
             format!("{} has the data folder and cannot be asked; try again", holder.process)
         })?;

@@ -56,7 +56,7 @@ async fn serve(config: Config, address: SocketAddr) -> anyhow::Result<()> {
     // who may well have the address too: that is then what is wrong.
     let bound =
         TcpListener::bind(address).await.with_context(|| format!("cannot listen on {address}"));
-    let is_free = || store::holder_of(Path::new(&config.store.data)).is_none();
+    let is_free = || store::read_lock_holder(Path::new(&config.store.data)).is_none();
     let bound = match bound {
         Err(error) if is_free() => return Err(error),
         bound => bound,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use connectors::{BlobStore, EventSink, EventSource, QueryHistory};
 use engine::RetryRule;
-use store::{Limits, SqlLog, Store};
+use store::{Limits, ReadOnlyLog, Store};
 
 use crate::config::{KafkaSection, TurnLogSection};
 
@@ -23,8 +23,8 @@ pub(super) fn store(
 
 /// The log in a Postgres database.
 #[cfg(feature = "scaled")]
-pub(super) fn log(address: &str) -> anyhow::Result<SqlLog> {
-    Ok(SqlLog::connect(address)?)
+pub(super) fn log(address: &str) -> anyhow::Result<ReadOnlyLog> {
+    Ok(ReadOnlyLog::connect(address)?)
 }
 
 /// The latest questions in Redis. It need not be there yet.
@@ -113,7 +113,7 @@ pub(super) fn store(_: &Path, _: &str, _: Limits, _: [u8; 32]) -> anyhow::Result
 }
 
 #[cfg(not(feature = "scaled"))]
-pub(super) fn log(_: &str) -> anyhow::Result<SqlLog> {
+pub(super) fn log(_: &str) -> anyhow::Result<ReadOnlyLog> {
     anyhow::bail!(ABSENT)
 }
 

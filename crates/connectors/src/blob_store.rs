@@ -38,7 +38,7 @@ impl FolderBlobStore {
     }
 
     fn path(&self, scope: &Scope, turn: &TurnId) -> PathBuf {
-        place_of(scope, turn).iter().fold(self.folder.clone(), |path, part| path.join(part))
+        blob_path(scope, turn).iter().fold(self.folder.clone(), |path, part| path.join(part))
     }
 }
 
@@ -89,11 +89,11 @@ fn failed(path: &Path, cause: std::io::Error) -> ConnectorError {
 
 /// One document is written at a time, whoever writes it: the mirror and an erasure may be at the same
 /// one, and an unfinished file of another name would outlive a crash with the words in it.
-static WRITING: Mutex<()> = Mutex::new(());
+static WRITE_LOCK: Mutex<()> = Mutex::new(());
 
 /// Readers see the old document or the new one, never half of one.
 fn write_whole(path: &Path, document: &str) -> std::io::Result<()> {
-    let _writing = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
+    let _writing = WRITE_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
     let unfinished = path.with_extension("json.new");
@@ -105,7 +105,7 @@ fn write_whole(path: &Path, document: &str) -> std::io::Result<()> {
 }
 
 /// Where the document of a turn is kept: tenant, project and turn, each as a file name.
-pub(crate) fn place_of(scope: &Scope, turn: &TurnId) -> [String; 3] {
+pub(crate) fn blob_path(scope: &Scope, turn: &TurnId) -> [String; 3] {
     let Scope { tenant, project } = scope;
     [safe(tenant.as_str()), safe(project.as_str()), format!("{}.json", safe(turn.as_str()))]
 }
@@ -114,7 +114,7 @@ pub(crate) fn place_of(scope: &Scope, turn: &TurnId) -> [String; 3] {
 /// digits, so no id can leave its folder and no two ids share a file. Names too long for a file
 /// system are cut and told apart by a hash.
 fn safe(id: &str) -> String {
-    const LONGEST: usize = 200;
+    const MAX_NAME_BYTES: usize = 200;
     let mut name = String::with_capacity(id.len());
     for byte in id.bytes() {
         match byte {
@@ -122,9 +122,9 @@ fn safe(id: &str) -> String {
             other => name.push_str(&format!("={other:02x}")),
         }
     }
-    if name.len() > LONGEST {
+    if name.len() > MAX_NAME_BYTES {
         let hash = uuid::Uuid::from_u128(fnv1a_128(id.as_bytes())).simple().to_string();
-        name.truncate(LONGEST - hash.len());
+        name.truncate(MAX_NAME_BYTES - hash.len());
         name.push_str(&hash);
     }
     name

@@ -18,7 +18,7 @@ use rdkafka::error::KafkaError;
 use crate::error::ConnectorError;
 
 /// The largest message. An event of a request of the usual size fits.
-const LARGEST: u32 = 4 << 20;
+const MAX_MESSAGE_BYTES: u32 = 4 << 20;
 
 fn away(error: &KafkaError) -> ConnectorError {
     ConnectorError::Unavailable(format!("Kafka: {error}"))

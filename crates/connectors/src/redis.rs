@@ -53,11 +53,11 @@ impl RedisHistory {
     }
 
     fn key(&self, asker: &HistoryKey) -> String {
-        key::of(&self.prefix, asker)
+        key::history_key(&self.prefix, asker)
     }
 
     /// What is inside the window, in the order it came.
-    fn within(&self, entries: Vec<Vec<u8>>, at: Timestamp) -> Vec<(RecentQuestion, Duration)> {
+    fn in_window(&self, entries: Vec<Vec<u8>>, at: Timestamp) -> Vec<(RecentQuestion, Duration)> {
         let aged = |bytes: Vec<u8>| {
             let asked = entry::read(&bytes)?;
             let micros = at.as_micros().saturating_sub(asked.ts.as_micros());
@@ -79,7 +79,7 @@ impl QueryHistory for RedisHistory {
         read.arg(self.key(asker)).arg(0).arg(-1);
         Box::pin(async move {
             let ask = async |mut redis| read.query_async(&mut redis).await;
-            Ok(self.within(self.link.ask(ask).await?, at))
+            Ok(self.in_window(self.link.ask(ask).await?, at))
         })
     }
 
@@ -114,7 +114,7 @@ impl QueryHistory for RedisHistory {
             let ask = async |mut redis| forget.query_async::<(usize,)>(&mut redis).await;
             let forgotten = self.link.ask(ask).await;
             if forgotten.is_err() {
-                self.link.owe(key);
+                self.link.delete_later(key);
             }
             forgotten.map(|(number,)| number)
         })

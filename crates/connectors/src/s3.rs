@@ -10,14 +10,14 @@ use object_store::aws::{AmazonS3, AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::path::Path;
 use object_store::{BackoffConfig, ClientOptions, ObjectStoreExt, RetryConfig};
 
-use crate::blob_store::{BlobStore, place_of};
+use crate::blob_store::{BlobStore, blob_path};
 use crate::error::ConnectorError;
 use crate::error::ConnectorFuture;
 
 /// Nobody waits long for one document: whoever wants it tries again.
-const PATIENCE: Duration = Duration::from_secs(10);
-const FOR_A_CONNECTION: Duration = Duration::from_secs(3);
-const TRIES: usize = 2;
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
+const MAX_RETRIES: usize = 2;
 
 /// Where a bucket is and how to get in.
 #[derive(Clone, Default)]
@@ -86,12 +86,12 @@ impl S3BlobStore {
             builder = builder.with_region(region);
         }
         let client = ClientOptions::new()
-            .with_timeout(PATIENCE)
-            .with_connect_timeout(FOR_A_CONNECTION)
+            .with_timeout(REQUEST_TIMEOUT)
+            .with_connect_timeout(CONNECT_TIMEOUT)
             .with_allow_http(endpoint.starts_with("http://"));
         let retry = RetryConfig {
-            max_retries: TRIES,
-            retry_timeout: PATIENCE,
+            max_retries: MAX_RETRIES,
+            retry_timeout: REQUEST_TIMEOUT,
             backoff: BackoffConfig::default(),
         };
         let builder = builder
@@ -109,13 +109,13 @@ impl S3BlobStore {
     }
 
     fn key(&self, scope: &Scope, turn: &TurnId) -> Path {
-        let place = place_of(scope, turn).join("/");
+        let place = blob_path(scope, turn).join("/");
         let prefix = self.prefix.split('/').filter(|part| !part.is_empty());
         Path::from_iter(prefix.chain(place.split('/')))
     }
 
     fn failed(&self, error: &object_store::Error) -> ConnectorError {
-        ConnectorError::Unavailable(refusal::in_words(&self.name(), error))
+        ConnectorError::Unavailable(refusal::describe_error(&self.name(), error))
     }
 }
 

@@ -97,13 +97,13 @@ impl Engine {
     }
 
     /// The decisions of a conversation made behind a position.
-    pub async fn decisions_of(
+    pub async fn conversation_decisions(
         &self,
         scope: &Scope,
         conversation: &ConversationId,
         after: Position,
         limit: usize,
     ) -> Result<Vec<StoredDecision>, FlowError> {
-        Ok(self.store.decisions_of(scope, conversation, after, limit).await?)
+        Ok(self.store.conversation_decisions(scope, conversation, after, limit).await?)
     }
 }

@@ -35,7 +35,7 @@ impl Engine {
         }
         // What a router chose for them is in the log before it is emptied.
         self.store_choices().await;
-        let (counts, turns) = self.store.whats_of(scope, user).await?;
+        let (counts, turns) = self.store.user_data(scope, user).await?;
         let now = self.clock.now();
         let rule = Rule::Erasure { events: counts.events, turns: counts.turns };
         let event = ingest::rule_event(scope, None, &rule, self.mint.event_id(now), now);

@@ -13,7 +13,7 @@
 mod fill;
 
 use std::sync::Arc;
-use store::JudgedReads;
+use store::LabelledTurnReads;
 
 use learn::{ExampleSource, Selected, Selection};
 use model::{Position, Scope, TurnId, UnitInterval, Vector};

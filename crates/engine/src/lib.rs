@@ -135,7 +135,7 @@ pub use scan::{
 pub use score::{ScoreError, Task, score_line};
 pub use store::{
     AnsweredBy, ConversationTally, DeadLetter, ErasedCounts, EventPage, Extreme, Histogram,
-    KindFilter, ListMark, ListPage, ListQuery, ListedConversation, LogStats, QualityBucket,
+    KindFilter, ListCursor, ListPage, ListQuery, ListedConversation, LogStats, QualityBucket,
     QualityQuery, QualityUsers, ReactionCounts, ReactionFilter, ReactionSearch, Rebuilt, SECONDS,
     Snapshot, Standing, Stopwatch, StoredAlert, StoredDecision, StoredEvent, StoredExchange,
     StoredKey, StoredMove, StoredReaction, StoredTally, StoredTurn, TurnMark,

@@ -242,7 +242,7 @@ impl Mirror {
         let Some(conversation) = stored.head.conversation.clone() else { return Ok(None) };
         let reactions = self
             .store
-            .reactions_of(ConversationQuery {
+            .conversation_reactions(ConversationQuery {
                 scope: scope.clone(),
                 conversation,
                 turns: Some(vec![turn.clone()]),

@@ -218,7 +218,7 @@ impl Publisher {
         renew: &mut Interval,
         stop: &mut Stop,
     ) -> Result<Option<End>, StoreError> {
-        let erased = self.store.erased_by(erasure).await?;
+        let erased = self.store.erased_positions(erasure).await?;
         for positions in erased.chunks(STRETCH) {
             let stubs = self.store.events_at(positions.to_vec()).await?;
             let some = stubs.iter().flat_map(|stub| messages::tombstones(stub, erasure)).collect();

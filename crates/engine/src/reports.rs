@@ -51,7 +51,7 @@ impl Engine {
             since: Timestamp::from_micros(0),
             limit: MOST_OF_A_TURN,
         };
-        Ok(self.store.reactions_of(query).await?)
+        Ok(self.store.conversation_reactions(query).await?)
     }
 
     /// The log of a turn, made from what is stored.

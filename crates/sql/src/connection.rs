@@ -1,7 +1,7 @@
 //! A way to a database.
 
 use super::error::Result;
-use super::memory::Remembered;
+use super::memory::CachedFact;
 use super::params::Params;
 use super::row::Row;
 use super::statement::Statement;
@@ -96,7 +96,7 @@ impl Connection {
             }
             #[cfg(feature = "postgres")]
             Self::Postgres(session) => {
-                session.batch_later("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+                session.queue_batch("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
                 Ok(())
             }
         }
@@ -114,7 +114,7 @@ impl Connection {
                 Ok(())
             }
             #[cfg(feature = "postgres")]
-            Self::Postgres(session) => session.raw_batch_unheard("ROLLBACK"),
+            Self::Postgres(session) => session.send_raw_batch("ROLLBACK"),
         }
     }
 
@@ -150,7 +150,7 @@ impl Connection {
                 session.memory().end();
                 session.keys().begin();
                 // Whoever writes holds the head of the log: one after the other, on all nodes.
-                session.batch_later("BEGIN; SELECT position FROM log_head FOR UPDATE");
+                session.queue_batch("BEGIN; SELECT position FROM log_head FOR UPDATE");
                 Ok(())
             }
         }
@@ -175,7 +175,7 @@ impl Connection {
     }
 
     /// Somebody was erased: nobody's key may be remembered, and what comes next comes behind it.
-    pub fn forget_users(&self) -> Result<()> {
+    pub fn invalidate_users(&self) -> Result<()> {
         #[cfg(feature = "postgres")]
         if let Some(session) = self.postgres() {
             session.keys().forget("users");
@@ -189,7 +189,7 @@ impl Connection {
         not(feature = "postgres"),
         expect(unused_variables, reason = "a call costs nothing")
     )]
-    pub fn recall<T: Remembered>(&self, key: i64) -> Option<T> {
+    pub fn recall<T: CachedFact>(&self, key: i64) -> Option<T> {
         match self {
             Self::Sqlite(_) => None,
             #[cfg(feature = "postgres")]
@@ -202,7 +202,7 @@ impl Connection {
         not(feature = "postgres"),
         expect(unused_variables, reason = "a call costs nothing")
     )]
-    pub fn remember<T: Remembered>(&self, key: i64, fact: impl FnOnce() -> T) {
+    pub fn remember<T: CachedFact>(&self, key: i64, fact: impl FnOnce() -> T) {
         match self {
             Self::Sqlite(_) => {}
             #[cfg(feature = "postgres")]
@@ -215,7 +215,7 @@ impl Connection {
         not(feature = "postgres"),
         expect(unused_variables, reason = "a call costs nothing")
     )]
-    pub fn unlearn<T: Remembered>(&self, key: i64) {
+    pub fn unlearn<T: CachedFact>(&self, key: i64) {
         match self {
             Self::Sqlite(_) => {}
             #[cfg(feature = "postgres")]
@@ -224,11 +224,11 @@ impl Connection {
     }
 
     /// Rows that are added from now on do not go ahead of what was run before.
-    pub fn in_order(&self) {
+    pub fn fence_pending(&self) {
         match self {
             Self::Sqlite(_) => {}
             #[cfg(feature = "postgres")]
-            Self::Postgres(session) => session.in_order(),
+            Self::Postgres(session) => session.fence_pending(),
         }
     }
 

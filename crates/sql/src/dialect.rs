@@ -17,7 +17,7 @@ const UNIQUE: [(&str, &str); 6] = [
 ];
 
 /// The statement as Postgres takes it.
-pub(super) fn for_postgres(sql: &str) -> String {
+pub(super) fn to_postgres(sql: &str) -> String {
     let mut out = String::with_capacity(sql.len() + 32);
     let mut rest = sql;
     let mut unnumbered = 0;
@@ -101,7 +101,7 @@ mod tests {
             ("SELECT both FROM t -- user ?", "SELECT \"both\" FROM t -- user ?"),
         ];
         for (sqlite, postgres) in rows {
-            assert_eq!(for_postgres(sqlite), postgres);
+            assert_eq!(to_postgres(sqlite), postgres);
         }
     }
 }

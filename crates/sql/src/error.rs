@@ -17,7 +17,7 @@ pub enum Error {
     Sqlite(rusqlite::Error),
     /// Postgres says so.
     #[cfg(feature = "postgres")]
-    #[error("{}", super::postgres::in_words(.0))]
+    #[error("{}", super::postgres::describe_error(.0))]
     Postgres(tokio_postgres::Error),
     /// Postgres cannot be reached.
     #[cfg(feature = "postgres")]
@@ -40,12 +40,12 @@ impl From<rusqlite::Error> for Error {
 
 impl Error {
     /// Trouble with the disk, the file or the server, which no single write is to blame for.
-    pub fn is_trouble(&self) -> bool {
+    pub fn is_unavailable(&self) -> bool {
         match self {
             Self::NoRows | Self::Unreadable(_) | Self::Panicked => false,
             Self::Sqlite(error) => is_trouble_of_sqlite(error),
             #[cfg(feature = "postgres")]
-            Self::Postgres(error) => super::postgres::is_trouble(error),
+            Self::Postgres(error) => super::postgres::is_unavailable(error),
             #[cfg(feature = "postgres")]
             Self::Away(_) => true,
         }

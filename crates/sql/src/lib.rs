@@ -21,12 +21,12 @@ mod value;
 pub use connection::Connection;
 pub use error::Error;
 pub use error::{OptionalExtension, Result};
-pub use memory::Remembered;
+pub use memory::CachedFact;
 pub use params::params_from_iter;
 #[cfg(feature = "postgres")]
 pub use postgres::{Question, Session};
 pub use row::Row;
-pub use statement::Together;
+pub use statement::RowBatch;
 #[cfg(feature = "statement_log")]
 pub use statement_log::recorded_statements;
 pub use transaction::Transaction;

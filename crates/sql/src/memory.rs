@@ -2,10 +2,10 @@
 
 /// A fact about a row of a table that can be remembered until the transaction is over.
 #[cfg_attr(not(feature = "postgres"), expect(dead_code, reason = "nothing needs to be remembered"))]
-pub trait Remembered: Clone + Send + 'static {
+pub trait CachedFact: Clone + Send + 'static {
     /// The table whose key it goes by.
     const TABLE: &'static str;
 
     /// What is so of a row that was only just made, if that is known.
-    fn of_new() -> Option<Self>;
+    fn for_new_row() -> Option<Self>;
 }

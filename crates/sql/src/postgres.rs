@@ -19,7 +19,7 @@ pub(super) use value::value;
 use tokio_postgres::error::{DbError, Severity, SqlState};
 
 /// What went wrong, with what Postgres says of it.
-pub(super) fn in_words(error: &tokio_postgres::Error) -> String {
+pub(super) fn describe_error(error: &tokio_postgres::Error) -> String {
     match error.as_db_error() {
         Some(said) => format!("{} ({})", said.message(), said.code().code()),
         None => error.to_string(),
@@ -41,7 +41,7 @@ fn ends_session(error: &DbError) -> bool {
 }
 
 /// Trouble with the server or the way to it, which no single write is to blame for.
-pub(super) fn is_trouble(error: &tokio_postgres::Error) -> bool {
+pub(super) fn is_unavailable(error: &tokio_postgres::Error) -> bool {
     let Some(code) = error.code() else { return true };
     // Connections, resources, an operator's hand, the system itself; and what a failover says.
     ["08", "53", "57", "58"].iter().any(|class| code.code().starts_with(class))

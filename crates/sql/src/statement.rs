@@ -15,7 +15,7 @@ pub enum Statement<'c> {
 
 /// How rows of one table go together: by a statement that takes an array for each value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Together {
+pub enum RowBatch {
     /// Rows that are new and that others change or refer to: before all others.
     #[cfg_attr(
         not(feature = "postgres"),
@@ -47,7 +47,7 @@ impl Statement<'_> {
             Self::Once(statement) => Ok(statement.execute(bound(values)).map(drop)?),
             #[cfg(feature = "postgres")]
             Self::Postgres(prepared) => {
-                prepared.run_later(values);
+                prepared.queue_statement(values);
                 Ok(())
             }
         })
@@ -60,13 +60,13 @@ impl Statement<'_> {
         not(feature = "postgres"),
         expect(unused_variables, reason = "a call costs nothing")
     )]
-    pub fn add(&mut self, together: Together, params: impl Params) -> Result<()> {
+    pub fn add(&mut self, together: RowBatch, params: impl Params) -> Result<()> {
         params.with(|values| match self {
             Self::Cached(statement) => Ok(statement.execute(bound(values)).map(drop)?),
             Self::Once(statement) => Ok(statement.execute(bound(values)).map(drop)?),
             #[cfg(feature = "postgres")]
             Self::Postgres(prepared) => {
-                prepared.add_later(together, values);
+                prepared.queue_row(together, values);
                 Ok(())
             }
         })

@@ -28,7 +28,7 @@ impl Source {
     }
 
     /// Another connection in the place of a writer's that was lost. A file's never is.
-    pub(crate) fn writer_again(&self) -> Result<Option<Connection>, StoreError> {
+    pub(crate) fn reopen_writer(&self) -> Result<Option<Connection>, StoreError> {
         match self {
             Self::File(_) => Ok(None),
             #[cfg(feature = "scaled")]
@@ -37,7 +37,7 @@ impl Source {
     }
 
     /// Whether a read takes microseconds, less than handing it to another thread would.
-    pub(crate) fn is_near(&self) -> bool {
+    pub(crate) fn is_local(&self) -> bool {
         match self {
             Self::File(_) => true,
             #[cfg(feature = "scaled")]

@@ -83,7 +83,7 @@ impl StoreError {
     pub fn is_away(&self) -> bool {
         match self {
             Self::Unavailable(_) | Self::InDoubt(_) => true,
-            Self::Database(error) => error.is_trouble(),
+            Self::Database(error) => error.is_unavailable(),
             #[cfg(feature = "scaled")]
             Self::Migration(_) => false,
             Self::Busy

@@ -33,7 +33,7 @@ pub(crate) const SELECT: &str =
     LEFT JOIN turns t ON t.key = e.turn";
 
 /// The event at a position.
-pub(crate) fn at(
+pub(crate) fn event_at(
     connection: &Connection,
     scope: &Scope,
     position: i64,
@@ -47,7 +47,7 @@ pub(crate) fn at(
 }
 
 /// The position of the newest event, even if it was dropped since; 0 when there never was one.
-pub(crate) fn newest(connection: &Connection) -> Result<Position, StoreError> {
+pub(crate) fn newest_position(connection: &Connection) -> Result<Position, StoreError> {
     if connection.sqlite().is_none() {
         // Several write there: the number is kept, and whoever changes it holds it.
         let newest: i64 = connection
@@ -64,17 +64,17 @@ pub(crate) fn newest(connection: &Connection) -> Result<Position, StoreError> {
 }
 
 /// A stretch of the whole log, of every scope.
-pub(crate) fn tail(
+pub(crate) fn read_tail(
     connection: &Connection,
     after: Position,
     limit: usize,
 ) -> Result<Vec<StoredEvent>, StoreError> {
-    let with_keys = tail_with_keys(connection, after, limit)?;
+    let with_keys = read_tail_with_keys(connection, after, limit)?;
     Ok(with_keys.into_iter().map(|(stored, _)| stored).collect())
 }
 
 /// The keys of what an event names, which outlive the names.
-pub(crate) struct Named {
+pub(crate) struct EventKeys {
     pub(crate) project: Key,
     pub(crate) user: Option<Key>,
     pub(crate) conversation: Option<Key>,
@@ -82,12 +82,12 @@ pub(crate) struct Named {
 }
 
 /// The same with the keys of what they name.
-pub(crate) fn tail_with_keys(
+pub(crate) fn read_tail_with_keys(
     connection: &Connection,
     after: Position,
     limit: usize,
-) -> Result<Vec<(StoredEvent, Named)>, StoreError> {
-    let sql = format!("{} WHERE e.position > ?1 ORDER BY e.position LIMIT ?2", of_every_scope());
+) -> Result<Vec<(StoredEvent, EventKeys)>, StoreError> {
+    let sql = format!("{} WHERE e.position > ?1 ORDER BY e.position LIMIT ?2", select_all_scopes());
     let mut select = connection.prepare_cached(&sql)?;
     let mut rows = select.query((after.0 as i64, limit as i64))?;
     let (mut found, mut bytes) = (Vec::new(), 0);
@@ -95,7 +95,7 @@ pub(crate) fn tail_with_keys(
         && let Some(row) = &rows.next()?
     {
         bytes += text(row, 12)?.len();
-        let named = Named {
+        let named = EventKeys {
             project: row.get(15)?,
             user: row.get(16)?,
             conversation: row.get(17)?,
@@ -107,7 +107,7 @@ pub(crate) fn tail_with_keys(
 }
 
 /// Behind the columns of `SELECT` come the scope's names, and the keys of what an event names.
-pub(crate) fn of_every_scope() -> String {
+pub(crate) fn select_all_scopes() -> String {
     let more = "e.data, p.tenant, p.project, e.project, e.user, e.conversation, e.turn";
     let columns = SELECT.replacen("e.data", more, 1);
     format!("{columns} JOIN projects p ON p.key = e.project")
@@ -165,7 +165,7 @@ pub(crate) fn text<'row>(row: &'row Row<'_>, column: usize) -> Result<&'row str,
 }
 
 /// What was said with a reaction. Data that holds anything but a text there says nothing.
-pub(crate) fn said(row: &Row<'_>, column: usize) -> sql::Result<Option<String>> {
+pub(crate) fn read_text(row: &Row<'_>, column: usize) -> sql::Result<Option<String>> {
     match row.get_ref(column)? {
         ValueRef::Text(_) => row.get(column),
         ValueRef::Null

@@ -31,7 +31,9 @@ pub use error::{StoreError, Task};
 pub use event_rows::StoredEvent;
 pub use log::Limits;
 pub use maintenance::backup::{BackupNote, Restored, back_up, restore};
-pub use maintenance::folder_lock::{Holder, ask_for, holder_of, is_wanted};
+pub use maintenance::folder_lock::{
+    LockHolder, is_folder_requested, read_lock_holder, request_folder,
+};
 #[cfg(feature = "scaled")]
 pub use maintenance::migrate_store::{MigrateStep, Migrated, migrate_store};
 pub use metrics::{Histogram, LogStats, SECONDS, SIZES, Snapshot, Stopwatch};
@@ -39,7 +41,7 @@ pub use projections::counters::{QualityCounts, UnitSums, wait_millis, wait_step}
 pub use projections::rebuild::{Rebuild, Rebuilt};
 pub use queries::alerts::{Delivery, StoredAlert, StoredTargets, Undelivered};
 pub use queries::conversation_list::{
-    ConversationTally, ListMark, ListPage, ListQuery, ListedConversation, TurnMark,
+    ConversationTally, ListCursor, ListPage, ListQuery, ListedConversation, TurnMark,
 };
 pub use queries::dead_letters::DeadLetter;
 pub use queries::decisions::StoredDecision;
@@ -47,22 +49,23 @@ pub use queries::events::{EventPage, KindFilter};
 pub use queries::exchanges::{ExchangeQuery, Habit, Standing, StoredExchange};
 pub use queries::experiments::{
     ExperimentScope, StoredExperiment, StoredExposure, StoredMove, StoredStanding, StoredSums,
-    StoredUnit, UnitMark,
+    StoredUnit, UnitCursor,
 };
 pub use queries::labelled_turns::{
-    Changed, ConversationMark, Corrections, GivenCorrection, GivenRating, GivenVerdict,
-    JudgedConversation, JudgedExchange, JudgedReads, ServedBy,
+    Changed, ConversationCursor, Corrections, GivenCorrection, GivenRating, GivenVerdict,
+    LabelledConversation, LabelledTurn, LabelledTurnReads, ServedBy,
 };
 pub use queries::labels::{Label, StoredCalibration};
 pub use queries::leases::Lease;
 pub use queries::period::{
-    ActiveConversation, PeriodMark, PeriodPage, PeriodQuery, ReactionCounts,
+    ActiveConversation, PeriodCursor, PeriodPage, PeriodQuery, ReactionCounts,
 };
 pub use queries::quality::{AnsweredBy, QualityBucket, QualityQuery, QualityUsers};
 pub use queries::reactions::{ConversationQuery, ReactionFilter, ReactionSearch, StoredReaction};
 pub use queries::relevance::{Extreme, StoredTallies, StoredTally};
 pub use queries::router_state::{
-    Keeping, KeptAt, KeptTurn, NextState, RouterCheckpoint, RouterScope, RouterTurn, StoredRouter,
+    CheckpointVersion, Keeping, NextCheckpoint, RouterCheckpoint, RouterScope, RouterTurn,
+    StoredRouter, StoredRouterTurn,
 };
 pub use queries::rules::TenantSettings;
 pub use queries::sessions::OpenSession;
@@ -70,7 +73,7 @@ pub use queries::similar_turns::{SimilarTurn, SimilarTurns, TurnNumber};
 pub use queries::turn_log_copies::{DueCopy, TurnLogCopy};
 pub use queries::turns::{StoredTurn, TurnHead};
 pub use queries::users::ErasedCounts;
-pub use read_only_log::SqlLog;
+pub use read_only_log::ReadOnlyLog;
 pub use similarity::SimilarQuery;
 pub use sql::Error as DatabaseError;
 pub use store::Store;

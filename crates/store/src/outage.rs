@@ -9,7 +9,7 @@ use crate::error::StoreError;
 use crate::metrics::Stopwatch;
 
 /// How often it is said while it lasts.
-const OFTEN: Duration = Duration::from_secs(10);
+const REPORT_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Whether the database is away for somebody.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ enum News {
 
 impl Outage {
     /// None as yet, of a database that cannot be `read` or `written to`.
-    pub(crate) const fn of(what: &'static str) -> Self {
+    pub(crate) const fn new(what: &'static str) -> Self {
         Self { what, is_on: AtomicBool::new(false), missed: Mutex::new(None) }
     }
 
@@ -44,16 +44,16 @@ impl Outage {
     pub(crate) fn note<T>(&self, came_of: &Result<T, StoreError>) {
         match came_of {
             Ok(_) => self.is_over(),
-            Err(error) if error.is_away() => self.goes_on(error, 1),
+            Err(error) if error.is_away() => self.record_failure(error, 1),
             Err(_) => {}
         }
     }
 
     /// So many more requests were not done.
-    pub(crate) fn goes_on(&self, error: &dyn std::error::Error, requests: usize) {
+    pub(crate) fn record_failure(&self, error: &dyn std::error::Error, requests: usize) {
         // The cause says more than the error itself.
         let error = error.source().unwrap_or(error);
-        match self.missed_more(requests, OFTEN) {
+        match self.missed_more(requests, REPORT_INTERVAL) {
             Some(News::StillAway { refused }) => {
                 tracing::error!(%error, refused, "the store still cannot be {}", self.what);
             }
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn it_is_said_once_then_now_and_then_then_that_it_is_over() {
-        let outage = Outage::of("read");
+        let outage = Outage::new("read");
         let (never, always) = (Duration::MAX, Duration::ZERO);
         assert_eq!(outage.done(), None, "nothing was missed");
         assert_eq!(outage.missed_more(1, never), Some(News::Away));
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn only_what_the_moment_is_to_blame_for_counts() {
-        let outage = Outage::of("read");
+        let outage = Outage::new("read");
         outage.note::<()>(&Err(StoreError::Corrupt("a row".into())));
         assert!(outage.missed().is_none());
         outage.note::<()>(&Err(StoreError::Unavailable("no way".into())));

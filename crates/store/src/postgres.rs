@@ -17,8 +17,10 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::error::StoreError;
 
-pub(crate) use migrations::{MIGRATION_NOTE, check, is_unfinished, lock, migrate, to_newest};
-pub(crate) use partitions::Months;
+pub(crate) use migrations::{
+    MIGRATION_NOTE, check, is_unfinished, lock, migrate, migrate_to_newest,
+};
+pub(crate) use partitions::PartitionMaker;
 
 /// Where a database is and who asks.
 #[derive(Clone)]
@@ -36,18 +38,18 @@ impl std::fmt::Debug for Server {
 
 impl Server {
     /// Reads an address such as `postgres://uptake:secret@db.internal/uptake`.
-    pub(crate) fn at(address: &str) -> Result<Self, StoreError> {
+    pub(crate) fn parse(address: &str) -> Result<Self, StoreError> {
         let mut config = Config::from_str(address).map_err(|error| {
             StoreError::Unavailable(format!("the address of Postgres: {error}"))
         })?;
-        settings::put(&mut config, address);
+        settings::apply_defaults(&mut config, address);
         // A server that only says that it speaks TLS may be anybody; so it is asked for it, and has to
         // prove who it is, or it is not used at all.
         let tls = match config.get_ssl_mode() {
             SslMode::Require => Some(tls::connector()?),
             SslMode::Disable | SslMode::Prefer | _ => None,
         };
-        Ok(Self { hosts: hosts::Hosts::of(&config), tls })
+        Ok(Self { hosts: hosts::Hosts::from_config(&config), tls })
     }
 
     /// The session that writes: it remembers what it has seen, and what it commits is on disk.
@@ -55,7 +57,7 @@ impl Server {
         let connection = self.open()?;
         if let Some(session) = connection.postgres() {
             session
-                .raw_batch(settings::ON_DISK)
+                .raw_batch(settings::REQUIRE_SYNCHRONOUS_COMMIT)
                 .map_err(|error| StoreError::Unavailable(error.to_string()))?;
             session.keys().remember();
         }
@@ -76,9 +78,9 @@ mod tests {
 
     #[test]
     fn nobody_is_told_the_password() {
-        let shown = format!("{:?}", Server::at("postgres://u:hidden@a,b/d").unwrap());
+        let shown = format!("{:?}", Server::parse("postgres://u:hidden@a,b/d").unwrap());
         assert!(shown.contains("tls: false") && !shown.contains("hidden"), "{shown}");
-        let error = Server::at("postgres://u:hidden@a:port/d").unwrap_err().to_string();
+        let error = Server::parse("postgres://u:hidden@a:port/d").unwrap_err().to_string();
         assert!(error.contains("the address of Postgres"), "{error}");
         assert!(!error.contains("hidden"), "{error}");
     }

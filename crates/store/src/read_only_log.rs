@@ -11,11 +11,11 @@ use crate::maintenance::migrations;
 use crate::{read_pool, sqlite};
 
 /// The log of a store that another process may own, for reading only.
-pub struct SqlLog {
+pub struct ReadOnlyLog {
     pub(crate) pool: read_pool::ReadPool,
 }
 
-impl SqlLog {
+impl ReadOnlyLog {
     /// Opens the database that is in this folder.
     pub fn open(folder: &Path) -> Result<Self, StoreError> {
         let file = folder.join("uptake.db");
@@ -30,7 +30,7 @@ impl SqlLog {
     /// The same of a Postgres database.
     #[cfg(feature = "scaled")]
     pub fn connect(address: &str) -> Result<Self, StoreError> {
-        let server = crate::postgres::Server::at(address)?;
+        let server = crate::postgres::Server::parse(address)?;
         let open = || {
             crate::postgres::check(&server.open()?)?;
             read_pool::ReadPool::open(&Source::Server(server), 1)
@@ -42,11 +42,11 @@ impl SqlLog {
 
     /// The position of the newest event, and a way through all of them.
     pub fn head(&self) -> Task<'_, Position> {
-        self.pool.run(event_rows::newest)
+        self.pool.run(event_rows::newest_position)
     }
 
     /// The log of every scope behind a position, in order.
     pub fn tail(&self, after: Position, limit: usize) -> Task<'_, Vec<StoredEvent>> {
-        self.pool.run(move |connection| event_rows::tail(connection, after, limit))
+        self.pool.run(move |connection| event_rows::read_tail(connection, after, limit))
     }
 }

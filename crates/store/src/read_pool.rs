@@ -12,7 +12,7 @@ use crate::metrics::Stopwatch;
 use crate::outage::Outage;
 
 /// Turns that are read on the spot.
-const A_FEW: usize = 20;
+const SHORT_READ_ROWS: usize = 20;
 
 /// As many reads at once as there are connections; the others wait their turn.
 pub(crate) struct ReadPool {
@@ -22,24 +22,24 @@ pub(crate) struct ReadPool {
     outage: Arc<Outage>,
 }
 
-type Idle = Arc<Mutex<Vec<Resting>>>;
+type Idle = Arc<Mutex<Vec<IdleConnection>>>;
 
 /// A connection, and since when nobody has used it.
-struct Resting {
+struct IdleConnection {
     connection: Connection,
     since: Stopwatch,
 }
 
 /// A connection that rested this long is asked whether it is still there.
-const LONG: Duration = Duration::from_secs(1);
+const IDLE_CHECK_AFTER: Duration = Duration::from_secs(1);
 
 /// A connection on loan. It goes back even if the read that has it panics.
-struct Loan {
+struct BorrowedConnection {
     connection: Option<Connection>,
     idle: Idle,
 }
 
-impl Loan {
+impl BorrowedConnection {
     fn take(idle: &Idle) -> Option<(Self, Duration)> {
         let resting = idle.lock().unwrap_or_else(PoisonError::into_inner).pop()?;
         let loan = Self { connection: Some(resting.connection), idle: Arc::clone(idle) };
@@ -47,9 +47,9 @@ impl Loan {
     }
 
     /// Sees to it that the connection works, if that can be in doubt.
-    fn mend(&mut self, source: &Source, rested: Duration) -> Result<(), StoreError> {
+    fn reconnect(&mut self, source: &Source, rested: Duration) -> Result<(), StoreError> {
         let lost = self.connection.as_ref().is_none_or(|connection| {
-            connection.is_lost() || (rested > LONG && !connection.answers())
+            connection.is_lost() || (rested > IDLE_CHECK_AFTER && !connection.answers())
         });
         if lost {
             self.connection = Some(source.reader()?);
@@ -58,11 +58,11 @@ impl Loan {
     }
 }
 
-impl Drop for Loan {
+impl Drop for BorrowedConnection {
     fn drop(&mut self) {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let since = Stopwatch::start();
-        idle.extend(self.connection.take().map(|connection| Resting { connection, since }));
+        idle.extend(self.connection.take().map(|connection| IdleConnection { connection, since }));
     }
 }
 
@@ -70,10 +70,10 @@ impl ReadPool {
     /// Opens all connections.
     pub(crate) fn open(source: &Source, size: usize) -> Result<Self, StoreError> {
         let size = size.max(1);
-        let rest = |connection| Resting { connection, since: Stopwatch::start() };
+        let rest = |connection| IdleConnection { connection, since: Stopwatch::start() };
         let idle = (0..size).map(|_| source.reader().map(rest)).collect::<Result<Vec<_>, _>>()?;
         let permits = Arc::new(Semaphore::new(size));
-        let (idle, outage) = (Arc::new(Mutex::new(idle)), Arc::new(Outage::of("read")));
+        let (idle, outage) = (Arc::new(Mutex::new(idle)), Arc::new(Outage::new("read")));
         Ok(Self { source: source.clone(), idle, permits, outage })
     }
 
@@ -83,12 +83,12 @@ impl ReadPool {
         &self,
         read: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Task<'_, T> {
-        if !self.source.is_near() {
+        if !self.source.is_local() {
             return self.run(read);
         }
         let Ok(_permit) = self.permits.try_acquire() else { return self.run(read) };
-        let Some((loan, _)) = Loan::take(&self.idle) else { return self.run(read) };
-        let result = on_loan(&loan, read);
+        let Some((loan, _)) = BorrowedConnection::take(&self.idle) else { return self.run(read) };
+        let result = run_on(&loan, read);
         self.outage.note(&result);
         Box::pin(std::future::ready(result))
     }
@@ -99,7 +99,7 @@ impl ReadPool {
         turns: usize,
         read: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Task<'_, T> {
-        if turns <= A_FEW { self.run_short(read) } else { self.run(read) }
+        if turns <= SHORT_READ_ROWS { self.run_short(read) } else { self.run(read) }
     }
 
     /// Runs a read on the next free connection.
@@ -112,8 +112,8 @@ impl ReadPool {
         Box::pin(async move {
             let permit = permits.acquire_owned().await.map_err(|_| StoreError::Closed)?;
             let task = move || {
-                let (mut loan, rested) = Loan::take(&idle).ok_or(StoreError::Busy)?;
-                let result = loan.mend(&source, rested).and_then(|()| on_loan(&loan, read));
+                let (mut loan, rested) = BorrowedConnection::take(&idle).ok_or(StoreError::Busy)?;
+                let result = loan.reconnect(&source, rested).and_then(|()| run_on(&loan, read));
                 // In this order: whoever gets the permit next finds a connection.
                 drop(loan);
                 drop(permit);
@@ -126,12 +126,12 @@ impl ReadPool {
     }
 }
 
-fn on_loan<T>(
-    loan: &Loan,
+fn run_on<T>(
+    loan: &BorrowedConnection,
     read: impl FnOnce(&Connection) -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
     let connection = loan.connection.as_ref().ok_or(StoreError::Busy)?;
-    let snapshot = Snapshot::of(connection)?;
+    let snapshot = Snapshot::begin(connection)?;
     let result = read(connection);
     drop(snapshot);
     result
@@ -142,7 +142,7 @@ fn on_loan<T>(
 struct Snapshot<'a>(&'a Connection);
 
 impl<'a> Snapshot<'a> {
-    fn of(connection: &'a Connection) -> Result<Self, StoreError> {
+    fn begin(connection: &'a Connection) -> Result<Self, StoreError> {
         connection.begin_reading()?;
         Ok(Self(connection))
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use model::{ANONYMOUS, Project, Scope, Tenant};
 #[cfg(feature = "scaled")]
-use sql::Together;
+use sql::RowBatch;
 use sql::{Connection, OptionalExtension, Row, ToSql, ValueRef};
 use uuid::Uuid;
 
@@ -96,7 +96,7 @@ pub(crate) fn find_key(
 }
 
 /// The key of an id, made when it is new.
-pub(crate) fn key_of(
+pub(crate) fn resolve_key(
     connection: &Connection,
     table: Table,
     project: Key,
@@ -118,7 +118,7 @@ fn make_key(connection: &Connection, table: Table, project: Key, id: &str) -> sq
     #[cfg(feature = "scaled")]
     if let Some(key) = connection.postgres().and_then(|s| s.keys().take_free(table.name())) {
         let [one, many] = table.insert_with_key();
-        connection.prepare_cached(one)?.add(Together::New(many), (key, project, id))?;
+        connection.prepare_cached(one)?.add(RowBatch::New(many), (key, project, id))?;
         return Ok(key);
     }
     let Some(file) = connection.sqlite() else {
@@ -149,7 +149,7 @@ pub(crate) fn find_project(connection: &Connection, scope: &Scope) -> sql::Resul
 }
 
 /// The scope of a key.
-pub(crate) fn scope_of(connection: &Connection, project: Key) -> sql::Result<Scope> {
+pub(crate) fn read_project_scope(connection: &Connection, project: Key) -> sql::Result<Scope> {
     connection
         .prepare_cached("SELECT tenant, project FROM projects WHERE key = ?1")?
         .query_row([project], read_scope)
@@ -180,7 +180,11 @@ pub(crate) struct Projects(HashMap<Scope, Key>);
 
 impl Projects {
     /// The key of a scope, made when it is new.
-    pub(crate) fn key_of(&mut self, connection: &Connection, scope: &Scope) -> sql::Result<Key> {
+    pub(crate) fn resolve_key(
+        &mut self,
+        connection: &Connection,
+        scope: &Scope,
+    ) -> sql::Result<Key> {
         if let Some(key) = self.0.get(scope) {
             return Ok(*key);
         }
@@ -212,7 +216,7 @@ pub(crate) enum PackedId {
 
 impl PackedId {
     /// Packs an id.
-    pub(crate) fn of(id: &str) -> Self {
+    pub(crate) fn pack(id: &str) -> Self {
         let usual_form = |uuid: &Uuid| uuid.hyphenated().encode_lower(&mut [0; 36]) == id;
         match Uuid::try_parse(id).ok().filter(usual_form) {
             Some(uuid) => Self::Uuid(uuid.into_bytes()),
@@ -254,7 +258,11 @@ impl ToSql for PackedId {
 }
 
 /// The user of a reaction on a turn that names none: the turn's, else anonymous, if either is known.
-pub(crate) fn whose(connection: &Connection, project: Key, turn: Key) -> sql::Result<Option<Key>> {
+pub(crate) fn find_turn_user(
+    connection: &Connection,
+    project: Key,
+    turn: Key,
+) -> sql::Result<Option<Key>> {
     let of_turn: Option<Key> = connection
         .prepare_cached(
             "SELECT u.key FROM turns t LEFT JOIN users u ON u.key = t.user AND u.erased IS NULL

@@ -12,7 +12,7 @@ use crate::error::StoreError;
 
 /// Nobody else writes, but somebody who begins to read just as a commit ends may find the head of the write-ahead log
 /// half-written, and then holds the lock of writers while looking again.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
+pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The one connection that writes.
 pub(crate) fn writer(file: &Path) -> Result<File, StoreError> {
@@ -22,7 +22,7 @@ pub(crate) fn writer(file: &Path) -> Result<File, StoreError> {
     // FULL: a commit is on disk before it is answered. Group commit makes that cheap.
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "foreign_keys", "OFF")?;
-    connection.busy_timeout(PATIENCE)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
     // What is deleted is overwritten, so that erasing somebody leaves nothing of them.
     connection.pragma_update(None, "secure_delete", "ON")?;
     connection.pragma_update(None, "cache_size", -16_384)?; // KiB
@@ -64,7 +64,7 @@ pub(crate) fn checkpointer(file: &Path) -> Result<File, StoreError> {
 pub(crate) fn reader(file: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = File::open_with_flags(file, flags)?;
-    connection.busy_timeout(PATIENCE)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.pragma_update(None, "query_only", true)?;
     connection.pragma_update(None, "cache_size", -4_096)?; // KiB
     keep_plans(&connection)?;

@@ -28,7 +28,7 @@ use crate::{meta, similarity, sqlite};
 /// A store in one folder of this machine, or in a Postgres that several share.
 pub struct Store {
     pub(crate) writer: Writer,
-    pub(crate) shelves: Arc<similarity::Shelves>,
+    pub(crate) indexes: Arc<similarity::SimilarityIndexes>,
     // They stop their threads when the store goes.
     _loader: similarity::Loader,
     pub(crate) engine: Engine,
@@ -57,23 +57,23 @@ impl Store {
         limits: Limits,
         fresh_seal_key: [u8; 32],
     ) -> Result<Self, StoreError> {
-        let lock = FolderLock::take(folder)?;
+        let lock = FolderLock::acquire(folder)?;
         let file = folder.join("uptake.db");
-        backup::refuse_half_restored(&file)?;
+        backup::reject_partial_restore(&file)?;
         let mut connection = sqlite::writer(&file)?;
         let touched = similarity::Touched::listen(&mut connection)?;
         let mut connection = Connection::Sqlite(connection);
-        migrations::to_newest(&mut connection)?;
+        migrations::migrate_to_newest(&mut connection)?;
         let seal_key = meta::seal_key(&connection, fresh_seal_key)?;
         let source = Source::File(file.clone());
         let pool = ReadPool::open(&source, limits.readers)?;
-        let shelves = Arc::new(similarity::Shelves::new());
-        let index = Arc::clone(&shelves);
+        let indexes = Arc::new(similarity::SimilarityIndexes::new());
+        let index = Arc::clone(&indexes);
         let writer = Writer::start(connection, source.clone(), limits, touched, index)?;
-        let loader = similarity::Loader::start(&source, Arc::clone(&shelves))?;
+        let loader = similarity::Loader::start(&source, Arc::clone(&indexes))?;
         let checkpointer = Checkpointer::start(&file, writer.watch())?;
         let engine = Engine::Sqlite { checkpointer: Mutex::new(Some(checkpointer)), folder: lock };
-        Ok(Self { writer, shelves, _loader: loader, engine, pool, seal_key })
+        Ok(Self { writer, indexes, _loader: loader, engine, pool, seal_key })
     }
 
     /// Whether a commit is on disk before it is answered, which is so unless somebody says otherwise: who
@@ -106,24 +106,24 @@ impl Store {
         limits: Limits,
         fresh_seal_key: [u8; 32],
     ) -> Result<Self, StoreError> {
-        let folder = FolderLock::take(folder)?;
-        let server = Server::at(address)?;
+        let folder = FolderLock::acquire(folder)?;
+        let server = Server::parse(address)?;
         let mut connection = server.writer()?;
-        crate::postgres::to_newest(&mut connection)?;
+        crate::postgres::migrate_to_newest(&mut connection)?;
         let seal_key = meta::seal_key(&connection, fresh_seal_key)?;
         let source = Source::Server(server.clone());
         let pool = ReadPool::open(&source, limits.readers)?;
-        let shelves = Arc::new(similarity::Shelves::new());
+        let indexes = Arc::new(similarity::SimilarityIndexes::new());
         let touched = similarity::Touched::from_now(&connection)?;
-        let index = Arc::clone(&shelves);
+        let index = Arc::clone(&indexes);
         let writer = Writer::start(connection, source.clone(), limits, touched, index)?;
-        let loader = similarity::Loader::start(&source, Arc::clone(&shelves))?;
-        let queue = writer.weak().ok_or(StoreError::Closed)?;
-        let tell = move |head| Writer::look(&queue, head);
-        let months = crate::postgres::Months::hourly();
-        let follower = Follower::start(server, months, writer.watch(), tell)?;
+        let loader = similarity::Loader::start(&source, Arc::clone(&indexes))?;
+        let queue = writer.weak_queue().ok_or(StoreError::Closed)?;
+        let notify = move |head| Writer::notify_foreign_head(&queue, head);
+        let months = crate::postgres::PartitionMaker::hourly();
+        let follower = Follower::start(server, months, writer.watch(), notify)?;
         let engine = Engine::Postgres { follower, folder };
-        Ok(Self { writer, shelves, _loader: loader, engine, pool, seal_key })
+        Ok(Self { writer, indexes, _loader: loader, engine, pool, seal_key })
     }
 
     /// Tells other processes of this machine's owner how to reach the server that has the store.
@@ -255,7 +255,7 @@ impl Store {
     /// Removes everything of a tenant: events, what followed from them, and used-up ids, but not its keys.
     /// Answers how many events there were.
     pub fn remove_tenant(&self, tenant: &Tenant) -> Task<'_, usize> {
-        let (tenant, similar) = (tenant.clone(), Arc::clone(&self.shelves));
+        let (tenant, similar) = (tenant.clone(), Arc::clone(&self.indexes));
         let removal =
             move |connection: &mut _| tenant_removal::remove_tenant(connection, &tenant, &similar);
         Box::pin(self.writer.run(removal))

@@ -31,7 +31,7 @@ impl Best {
             return;
         }
         self.kept.push(Reverse(Ranked {
-            step: step_of(near.similarity),
+            step: similarity_step(near.similarity),
             merit: near.labels.merit(),
             near,
         }));
@@ -55,7 +55,7 @@ impl Best {
 /// Similarities this close are about equal.
 const STEP: f32 = 0.05;
 
-fn step_of(similarity: f32) -> i8 {
+fn similarity_step(similarity: f32) -> i8 {
     (similarity / STEP).floor() as i8
 }
 

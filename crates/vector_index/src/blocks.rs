@@ -66,13 +66,13 @@ impl Blocks {
     }
 
     /// The block of a place, and which of its rows it is.
-    pub(super) fn at(&self, place: u32) -> (&Block, usize) {
+    pub(super) fn locate(&self, place: u32) -> (&Block, usize) {
         let (block, row) = parts(place);
         (&self.all[block], row)
     }
 
     pub(super) fn key(&self, place: u32) -> i64 {
-        let (block, row) = self.at(place);
+        let (block, row) = self.locate(place);
         block.keys[row]
     }
 
@@ -83,7 +83,7 @@ impl Blocks {
 
     /// A copy of a row. Whose blocks these are says of which tier it is.
     pub(super) fn read(&self, place: u32) -> Row {
-        let (block, row) = self.at(place);
+        let (block, row) = self.locate(place);
         block.read(row, self.dims, self.words)
     }
 

@@ -24,7 +24,7 @@ pub use packed::{encode, unpack};
 
 use blocks::{Blocks, Row};
 use packed::Query;
-use places::Places;
+use places::RowTable;
 use scan::{Search, Wanted};
 use sketch::Sketcher;
 
@@ -40,7 +40,7 @@ pub struct Index {
     arch: pulp::Arch,
     /// Each tier by itself: a search asks each for its own nearest.
     tiers: [Blocks; 3],
-    places: Places,
+    places: RowTable,
 }
 
 /// Where a vector lies: the tier in the two highest bits, the row in the others.
@@ -57,13 +57,13 @@ impl Place {
         (self.tier as u32) << ROW_BITS | self.row
     }
 
-    fn of(packed: u32) -> Self {
+    fn unpack(packed: u32) -> Self {
         Self { tier: (packed >> ROW_BITS) as usize, row: packed & ((1 << ROW_BITS) - 1) }
     }
 }
 
 fn key_at(tiers: &[Blocks; 3], packed: u32) -> i64 {
-    let place = Place::of(packed);
+    let place = Place::unpack(packed);
     tiers[place.tier].key(place.row)
 }
 
@@ -75,9 +75,9 @@ impl Index {
 
     /// One that compares all up to another number of vectors.
     pub fn with_exact_limit(dims: usize, exact_limit: usize) -> Self {
-        let sketcher = Sketcher::new(dims.min(packed::MOST_DIMS));
+        let sketcher = Sketcher::new(dims.min(packed::MAX_DIMS));
         let tiers = std::array::from_fn(|_| Blocks::new(dims, sketcher.words));
-        let (arch, places) = (pulp::Arch::new(), Places::new());
+        let (arch, places) = (pulp::Arch::new(), RowTable::new());
         Self { dims, exact_limit, sketcher, arch, tiers, places }
     }
 
@@ -94,7 +94,7 @@ impl Index {
     /// The vector of a key, of length 1 or all zero, as it was rounded when it came in.
     pub fn vector(&self, key: i64) -> Option<Vec<f32>> {
         let place = self.place(key)?;
-        let (block, row) = self.tiers[place.tier].at(place.row);
+        let (block, row) = self.tiers[place.tier].locate(place.row);
         let scale = block.scales[row];
         Some(block.codes(row).iter().map(|code| f32::from(*code) * scale).collect())
     }
@@ -125,11 +125,11 @@ impl Index {
     }
 
     fn put(&mut self, key: i64, labels: Labels, codes: Vec<i8>) -> bool {
-        if codes.len() != self.dims || !(1..=packed::MOST_DIMS).contains(&self.dims) {
+        if codes.len() != self.dims || !(1..=packed::MAX_DIMS).contains(&self.dims) {
             return false;
         }
         self.remove(key);
-        let (scale, sketch) = (packed::scale_of(&codes), self.sketcher.sketch(&codes));
+        let (scale, sketch) = (packed::compute_scale(&codes), self.sketcher.sketch(&codes));
         self.add(labels.tier, &Row { key, labels, scale, codes, sketch });
         true
     }
@@ -168,7 +168,7 @@ impl Index {
     }
 
     fn place(&self, key: i64) -> Option<Place> {
-        self.places.get(key, |packed| key_at(&self.tiers, packed)).map(Place::of)
+        self.places.get(key, |packed| key_at(&self.tiers, packed)).map(Place::unpack)
     }
 
     /// The `most` nearest of each tier, none with a similarity under `floor`. A query that points

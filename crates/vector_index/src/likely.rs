@@ -1,12 +1,12 @@
 //! Picks the rows worth a closer look, by how many bits of their sketch differ, in one pass.
 
 /// Of each so many rows, one is looked at closely.
-const ONE_IN: usize = 1_000;
+const CANDIDATE_FRACTION: usize = 1_000;
 /// And at least so many for each that is wanted.
-const FOR_EACH: usize = 60;
+const CANDIDATES_PER_RESULT: usize = 60;
 
 /// The rows of one tier with the fewest differing bits so far.
-pub(super) struct Likely {
+pub(super) struct Candidates {
     least: usize,
     seen: usize,
     /// Rows with more differing bits are left out.
@@ -17,10 +17,10 @@ pub(super) struct Likely {
     kept: Vec<(u16, u32)>,
 }
 
-impl Likely {
+impl Candidates {
     /// To find the `most` nearest by sketches of so many bits.
     pub(super) fn new(most: usize, bits: usize) -> Self {
-        let (least, counts) = (most.saturating_mul(FOR_EACH), vec![0; bits + 1]);
+        let (least, counts) = (most.saturating_mul(CANDIDATES_PER_RESULT), vec![0; bits + 1]);
         Self { least, seen: 0, cutoff: bits as u16, counts, within: 0, kept: Vec::new() }
     }
 
@@ -46,7 +46,7 @@ impl Likely {
 
     /// Lowers the cutoff as long as enough rows stay.
     fn tighten(&mut self) {
-        let enough = self.least.saturating_add(self.seen / ONE_IN);
+        let enough = self.least.saturating_add(self.seen / CANDIDATE_FRACTION);
         while self.within - self.counts[usize::from(self.cutoff)] >= enough && self.cutoff > 0 {
             self.within -= self.counts[usize::from(self.cutoff)];
             self.cutoff -= 1;
@@ -75,7 +75,7 @@ mod tests {
     #[test]
     fn the_likeliest_stay_and_the_rest_goes() {
         for falling in [false, true] {
-            let mut likely = Likely::new(1, 1_000);
+            let mut likely = Candidates::new(1, 1_000);
             for at in 0..1_000u32 {
                 let differing = if falling { 999 - at } else { at };
                 likely.see(1);
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn few_rows_all_stay() {
-        let mut likely = Likely::new(10, 64);
+        let mut likely = Candidates::new(10, 64);
         likely.see(600);
         (0..600).for_each(|at| likely.offer((at % 65) as u16, at));
         assert!(likely.all());

@@ -1,7 +1,7 @@
 //! A direction in one byte per number: how vectors lie in memory and in the database.
 
 /// The longest vector that is taken. Keeps sums of products within 32 bits.
-pub(super) const MOST_DIMS: usize = 1 << 16;
+pub(super) const MAX_DIMS: usize = 1 << 16;
 /// Bytes of the scale before the numbers.
 const SCALE: usize = 4;
 
@@ -10,7 +10,7 @@ const SCALE: usize = 4;
 pub fn encode(values: &[f32]) -> Vec<u8> {
     let codes = codes(values);
     let mut bytes = Vec::with_capacity(SCALE + codes.len());
-    bytes.extend(scale_of(&codes).to_le_bytes());
+    bytes.extend(compute_scale(&codes).to_le_bytes());
     bytes.extend(codes.into_iter().map(i8::cast_unsigned));
     bytes
 }
@@ -25,7 +25,7 @@ pub fn unpack(bytes: &[u8]) -> Option<Vec<f32>> {
 pub(super) fn split(bytes: &[u8]) -> Option<(f32, &[u8])> {
     let (scale, codes) = bytes.split_first_chunk::<SCALE>()?;
     let scale = f32::from_le_bytes(*scale);
-    ((0.0..=1.0).contains(&scale) && codes.len() <= MOST_DIMS).then_some((scale, codes))
+    ((0.0..=1.0).contains(&scale) && codes.len() <= MAX_DIMS).then_some((scale, codes))
 }
 
 /// The numbers as signed bytes, the largest at 127.
@@ -34,7 +34,7 @@ pub(super) fn codes(values: &[f32]) -> Vec<i8> {
 }
 
 /// What makes the numbers a vector of length 1. Zero for those that point nowhere.
-pub(super) fn scale_of(codes: &[i8]) -> f32 {
+pub(super) fn compute_scale(codes: &[i8]) -> f32 {
     scale(codes.iter().map(|code| i64::from(*code)))
 }
 
@@ -98,6 +98,6 @@ mod tests {
             let bytes: Vec<u8> = scale.to_le_bytes().into_iter().chain([1, 2]).collect();
             assert_eq!(unpack(&bytes), None, "{scale}");
         }
-        assert_eq!(unpack(&vec![0; MOST_DIMS + 5]), None);
+        assert_eq!(unpack(&vec![0; MAX_DIMS + 5]), None);
     }
 }

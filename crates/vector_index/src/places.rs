@@ -9,12 +9,12 @@ use hashbrown::HashTable;
 const TABLES: usize = 80;
 
 /// Finds places by key. Callers say which key lies at a place.
-pub(super) struct Places {
+pub(super) struct RowTable {
     tables: Vec<HashTable<u32>>,
     len: usize,
 }
 
-impl Places {
+impl RowTable {
     pub(super) fn new() -> Self {
         Self { tables: (0..TABLES).map(|_| HashTable::new()).collect(), len: 0 }
     }
@@ -31,21 +31,21 @@ impl Places {
 
     pub(super) fn get(&self, key: i64, key_at: impl Fn(u32) -> i64) -> Option<u32> {
         let hash = hash(key);
-        self.tables[table_of(hash)].find(hash, |place| key_at(*place) == key).copied()
+        self.tables[table_index(hash)].find(hash, |place| key_at(*place) == key).copied()
     }
 
     /// Notes a key that is not here yet.
     pub(super) fn add(&mut self, key: i64, place: u32, key_at: impl Fn(u32) -> i64) {
         let hash = hash(key);
         let rehash = |place: &u32| self::hash(key_at(*place));
-        self.tables[table_of(hash)].insert_unique(hash, place, rehash);
+        self.tables[table_index(hash)].insert_unique(hash, place, rehash);
         self.len += 1;
     }
 
     /// The vector of a key has moved.
     pub(super) fn change(&mut self, key: i64, from: u32, to: u32) {
         let hash = hash(key);
-        if let Some(place) = self.tables[table_of(hash)].find_mut(hash, |place| *place == from) {
+        if let Some(place) = self.tables[table_index(hash)].find_mut(hash, |place| *place == from) {
             *place = to;
         }
     }
@@ -53,7 +53,7 @@ impl Places {
     /// Forgets a key.
     pub(super) fn remove(&mut self, key: i64, place: u32) {
         let hash = hash(key);
-        let table = &mut self.tables[table_of(hash)];
+        let table = &mut self.tables[table_index(hash)];
         if let Ok(found) = table.find_entry(hash, |known| *known == place) {
             found.remove();
             self.len -= 1;
@@ -70,6 +70,6 @@ pub(super) fn hash(key: i64) -> u64 {
 }
 
 /// By bits that the tables themselves use neither for the slot nor for the mark.
-fn table_of(hash: u64) -> usize {
+fn table_index(hash: u64) -> usize {
     (hash >> 40) as usize % TABLES
 }

@@ -7,7 +7,7 @@ use super::bits::{SIDE, differing};
 use super::blocks::{Block, Blocks};
 use super::dot::dot;
 use super::entry::{Filter, Near};
-use super::likely::Likely;
+use super::likely::Candidates;
 use super::packed::Query;
 
 /// Vectors that are fetched from memory together, and bytes that come in one piece.
@@ -61,7 +61,7 @@ impl Wanted<'_> {
     /// filter leaves out take no part, so a narrow filter misses nothing.
     #[inline(always)]
     pub(super) fn among_likely(&self, blocks: &Blocks, sketch: &[u64]) -> (Vec<Near>, bool) {
-        let mut likely = Likely::new(self.most, sketch.len() * 64);
+        let mut likely = Candidates::new(self.most, sketch.len() * 64);
         for (first, block) in blocks.iter() {
             if self.filter == Filter::default() {
                 Self::sort_out_all(first, block, sketch, &mut likely);
@@ -76,7 +76,7 @@ impl Wanted<'_> {
 
     /// Without a filter: nearly all rows are left out eight at a time.
     #[inline(always)]
-    fn sort_out_all(first: u32, block: &Block, sketch: &[u64], likely: &mut Likely) {
+    fn sort_out_all(first: u32, block: &Block, sketch: &[u64], likely: &mut Candidates) {
         likely.see(block.len());
         let starts = (0..).step_by(SIDE);
         // The built-in model's length is known beforehand, which saves a loop in the loop.
@@ -93,7 +93,7 @@ impl Wanted<'_> {
 
     /// With a filter: bits are only counted where it lets something through.
     #[inline(always)]
-    fn sort_out(&self, first: u32, block: &Block, sketch: &[u64], likely: &mut Likely) {
+    fn sort_out(&self, first: u32, block: &Block, sketch: &[u64], likely: &mut Candidates) {
         for (words, start) in block.sketches().zip((0..).step_by(SIDE)) {
             let end = (start + SIDE).min(block.len());
             if !(start..end).any(|row| self.takes(block, row)) {
@@ -120,12 +120,12 @@ impl Wanted<'_> {
         for places in places.chunks(TOGETHER) {
             // Touches every line of memory first: then all are waited for together.
             for place in places {
-                let (block, row) = blocks.at(*place);
+                let (block, row) = blocks.locate(*place);
                 black_box(block.scales[row]);
                 block.codes(row).iter().step_by(LINE).for_each(|code| _ = black_box(*code));
             }
             for place in places {
-                let (block, row) = blocks.at(*place);
+                let (block, row) = blocks.locate(*place);
                 self.compare(block, row, block.codes(row), best);
             }
         }
@@ -147,7 +147,7 @@ impl Wanted<'_> {
 
 /// Offers the rows from `start` on, unless all of them differ too much.
 #[inline(always)]
-fn offer(likely: &mut Likely, first: u32, start: usize, end: usize, differing: [u16; SIDE]) {
+fn offer(likely: &mut Candidates, first: u32, start: usize, end: usize, differing: [u16; SIDE]) {
     let cutoff = likely.cutoff();
     if differing.iter().fold(false, |any, bits| any | (*bits <= cutoff)) {
         for row in start..(start + SIDE).min(end) {

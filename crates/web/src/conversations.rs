@@ -1,7 +1,7 @@
 //! The list of conversations: what was asked, how it went, the newest or the worst first.
 
 use askama::Template;
-use engine::{ConversationTally, ListMark, ListedConversation, StoredExchange, TurnMark};
+use engine::{ConversationTally, ListCursor, ListedConversation, StoredExchange, TurnMark};
 use model::{Scope, Timestamp, VerdictStatus};
 
 use crate::choices::Choices;
@@ -19,7 +19,7 @@ pub struct Found {
     /// The rows.
     pub rows: Vec<Row>,
     /// Where the next page begins.
-    pub next: Option<ListMark>,
+    pub next: Option<ListCursor>,
     /// The search was given up here.
     pub stopped_at: Option<Timestamp>,
     /// How it was searched, in words.
@@ -130,7 +130,7 @@ impl Conversations {
                 shell.filter.link_with("/conversations", &others)
             }),
             marks: marks(asked.mark),
-            next: found.next.map(|ListMark(a, b)| link(&format!("{a}.{b}"))),
+            next: found.next.map(|ListCursor(a, b)| link(&format!("{a}.{b}"))),
             first: asked.is_further.then(|| link("")),
             stopped_at: found.stopped_at.map(Moment::minute),
             how: found.how,

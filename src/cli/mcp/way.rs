@@ -71,7 +71,7 @@ impl Way {
         let mut tries = 0;
         loop {
             tries += 1;
-            match store::holder_of(folder) {
+            match store::read_lock_holder(folder) {
                 Some(holder) => match holder.server {
                     Some((url, token)) => return Ok(self.asking.at(&url, &token)),
                     None if tries == TRIES => {
@@ -80,7 +80,7 @@ impl Way {
                     None => {}
                 },
                 // Whoever asked for it comes first.
-                None if tries < TRIES && store::is_wanted(folder) => {}
+                None if tries < TRIES && store::is_folder_requested(folder) => {}
                 None => match wiring::serve_here(config).await {
                     Ok(served) => {
                         let served = serving.insert(served);
@@ -102,7 +102,7 @@ impl Way {
         };
         loop {
             tokio::time::sleep(PAUSE).await;
-            if store::is_wanted(Path::new(&config.store.data)) {
+            if store::is_folder_requested(Path::new(&config.store.data)) {
                 self.close().await?;
             }
         }

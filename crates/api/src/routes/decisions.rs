@@ -120,7 +120,7 @@ pub(crate) async fn list(
     let limit = address::limit(request.limit, MAX_LIMIT, MAX_LIMIT)?;
     let after = address::position("after", request.after)?;
     let scope = scope.get();
-    let found = engine.decisions_of(scope, &conversation, after, limit).await?;
+    let found = engine.conversation_decisions(scope, &conversation, after, limit).await?;
     let next = found.last().map_or(after, |last| last.made.position);
     let Position(next) = next;
     Ok(Json(DecisionsBody { items: found.into_iter().map(DecisionBody::from).collect(), next }))
@@ -141,7 +141,8 @@ pub(crate) async fn of_session(
     session: Parts<String>,
 ) -> Result<Json<SessionDecisionsBody>, Problem> {
     let session = address::id("session", address::parts(session)?, ConversationId::new)?;
-    let found = engine.decisions_of(scope.get(), &session, Position(0), MAX_LIMIT).await?;
+    let found =
+        engine.conversation_decisions(scope.get(), &session, Position(0), MAX_LIMIT).await?;
     let calibration = report::confidence_bins(&found).into_iter().map(Into::into).collect();
     let truncated = found.len() == MAX_LIMIT;
     let decisions = found.into_iter().map(DecisionBody::from).collect();

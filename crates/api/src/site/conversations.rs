@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use engine::{FoundConversations, ListMark, ListOrder, ListQuery, StoredExchange, TurnMark};
+use engine::{FoundConversations, ListCursor, ListOrder, ListQuery, StoredExchange, TurnMark};
 use model::UserId;
 use web::{Asked, Conversations, Found, Row, View};
 
@@ -58,10 +58,10 @@ fn asked(visitor: &Visitor) -> Result<Asked, Problem> {
     })
 }
 
-fn cursor(text: &str) -> Result<ListMark, Problem> {
+fn cursor(text: &str) -> Result<ListCursor, Problem> {
     let bad = || Problem::invalid("after", "after: expected the end of an earlier page");
     let (one, other) = text.split_once('.').ok_or_else(bad)?;
-    Ok(ListMark(one.parse().map_err(|_| bad())?, other.parse().map_err(|_| bad())?))
+    Ok(ListCursor(one.parse().map_err(|_| bad())?, other.parse().map_err(|_| bad())?))
 }
 
 async fn listed(

@@ -7,9 +7,9 @@ use rdkafka::error::KafkaError;
 /// Tells what matters, once, and the rest to those who look closely: a broker that is away is said to be so
 /// many times a second.
 #[derive(Clone, Debug)]
-pub(super) struct Quiet;
+pub(super) struct LogContext;
 
-impl ClientContext for Quiet {
+impl ClientContext for LogContext {
     fn log(&self, level: RDKafkaLogLevel, place: &str, message: &str) {
         match level {
             RDKafkaLogLevel::Emerg | RDKafkaLogLevel::Alert | RDKafkaLogLevel::Critical => {

@@ -10,8 +10,8 @@ use rdkafka::producer::future_producer::OwnedDeliveryResult;
 use rdkafka::producer::{DeliveryFuture, FutureProducer, FutureRecord};
 use rdkafka::types::RDKafkaErrorCode;
 
-use super::context::Quiet;
-use super::{LARGEST, away, topics};
+use super::context::LogContext;
+use super::{MAX_MESSAGE_BYTES, away, topics};
 use crate::error::ConnectorError;
 use crate::error::ConnectorFuture;
 use crate::event_sink::{EventSink, OutgoingMessage, RejectedMessage};
@@ -38,7 +38,7 @@ pub struct KafkaSink {
     slot: Slot,
 }
 
-type Producer = FutureProducer<Quiet>;
+type Producer = FutureProducer<LogContext>;
 type Slot = Arc<Mutex<Option<Producer>>>;
 
 impl KafkaSink {
@@ -57,7 +57,7 @@ impl KafkaSink {
             .set("acks", "all")
             // A message that gave up while a later one came through would be out of order: none gives up.
             .set("message.timeout.ms", "0")
-            .set("message.max.bytes", LARGEST.to_string())
+            .set("message.max.bytes", MAX_MESSAGE_BYTES.to_string())
             .set("compression.type", "lz4")
             // As Java's clients choose, so that a key is where they look for it.
             .set("partitioner", "murmur2_random")
@@ -76,7 +76,7 @@ impl KafkaSink {
                 let names = self.topics.clone();
                 let open = move || {
                     topics::ensure(&settings, &names)?;
-                    config.create_with_context(Quiet).map_err(|error| away(&error))
+                    config.create_with_context(LogContext).map_err(|error| away(&error))
                 };
                 let opened = tokio::task::spawn_blocking(open).await;
                 let panicked =

@@ -9,11 +9,11 @@ use rdkafka::topic_partition_list::{Offset, TopicPartitionList};
 use rdkafka::types::RDKafkaErrorCode;
 
 use super::away;
-use super::context::Quiet;
+use super::context::LogContext;
 use crate::error::ConnectorError;
 use crate::event_source::{EventSource, ReceivedMessage};
 
-impl ConsumerContext for Quiet {
+impl ConsumerContext for LogContext {
     fn post_rebalance(&self, consumer: &BaseConsumer<Self>, _: &Rebalance<'_>) {
         let partitions = consumer.assignment().map_or(0, |mine| mine.count());
         tracing::info!(partitions, "the group has shared out its partitions");
@@ -21,7 +21,7 @@ impl ConsumerContext for Quiet {
 }
 
 /// Messages of so many bytes are not followed by more in one look.
-const ENOUGH: usize = 4 << 20;
+const MAX_BATCH_BYTES: usize = 4 << 20;
 
 /// Whom to join, and what for.
 #[derive(Clone, Debug)]
@@ -36,7 +36,7 @@ pub struct ConsumerGroup {
 
 /// A member of a group.
 pub struct KafkaSource {
-    consumer: Option<BaseConsumer<Quiet>>,
+    consumer: Option<BaseConsumer<LogContext>>,
     // The trouble that was told last: it is told once, not with every look.
     trouble: Option<String>,
 }
@@ -61,14 +61,14 @@ impl KafkaSource {
             // What waits here for a slow member.
             .set("queued.max.messages.kbytes", "16384")
             .set("isolation.level", "read_committed");
-        let consumer: BaseConsumer<Quiet> =
-            config.create_with_context(Quiet).map_err(|error| away(&error))?;
+        let consumer: BaseConsumer<LogContext> =
+            config.create_with_context(LogContext).map_err(|error| away(&error))?;
         let topics: Vec<&str> = group.topics.iter().map(String::as_str).collect();
         consumer.subscribe(&topics).map_err(|error| away(&error))?;
         Ok(Self { consumer: Some(consumer), trouble: None })
     }
 
-    fn consumer(&self) -> Result<&BaseConsumer<Quiet>, ConnectorError> {
+    fn consumer(&self) -> Result<&BaseConsumer<LogContext>, ConnectorError> {
         self.consumer.as_ref().ok_or(ConnectorError::Closed)
     }
 }
@@ -83,7 +83,7 @@ impl EventSource for KafkaSource {
         let (mut taken, mut wait, mut trouble) = (Vec::new(), wait, None);
         let mut bytes = 0;
         while taken.len() < most
-            && bytes < ENOUGH
+            && bytes < MAX_BATCH_BYTES
             && let Some(found) = consumer.poll(wait)
         {
             match found {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use testkit::servers::{Kafka, or_skip};
 
-use super::{ConsumerGroup, KafkaSettings, KafkaSink, KafkaSource, LARGEST};
+use super::{ConsumerGroup, KafkaSettings, KafkaSink, KafkaSource, MAX_MESSAGE_BYTES};
 use crate::error::ConnectorError;
 use crate::event_sink::{EventSink, OutgoingMessage};
 use crate::event_source::{EventSource, ReceivedMessage};
@@ -106,7 +106,7 @@ async fn a_message_that_is_too_large_is_refused_and_the_others_go() {
     let Some(kafka) = or_skip(Kafka::shared()) else { return };
     let prefix = kafka.prefix();
     let outlet = KafkaSink::new(settings(kafka, &prefix), &["t"]);
-    let large = "x".repeat(LARGEST as usize + 1);
+    let large = "x".repeat(MAX_MESSAGE_BYTES as usize + 1);
     // What just fits must not be refused: two megabytes are more than a broker takes by default.
     let long = "y".repeat(2 << 20);
     let messages = [message("k", "1"), message("k", &large), message("k", &long)];

@@ -7,20 +7,20 @@ use rdkafka::admin::{AdminClient, AdminOptions, NewTopic, TopicReplication};
 use rdkafka::config::ClientConfig;
 use rdkafka::types::RDKafkaErrorCode;
 
-use super::context::Quiet;
+use super::context::LogContext;
 use super::sink::KafkaSettings;
-use super::{LARGEST, away};
+use super::{MAX_MESSAGE_BYTES, away};
 use crate::error::ConnectorError;
 
-const PATIENCE: Duration = Duration::from_secs(10);
+const ADMIN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Sees to it that topics are there. Waits, so it is not for those who must not.
 pub(super) fn ensure(settings: &KafkaSettings, names: &[String]) -> Result<(), ConnectorError> {
     let mut config = ClientConfig::new();
     config.set("bootstrap.servers", &settings.brokers).set("client.id", "uptake");
-    let admin: AdminClient<Quiet> =
-        config.create_with_context(Quiet).map_err(|error| away(&error))?;
-    let known = admin.inner().fetch_metadata(None, PATIENCE).map_err(|error| away(&error))?;
+    let admin: AdminClient<LogContext> =
+        config.create_with_context(LogContext).map_err(|error| away(&error))?;
+    let known = admin.inner().fetch_metadata(None, ADMIN_TIMEOUT).map_err(|error| away(&error))?;
     let known: BTreeSet<&str> = known.topics().iter().map(|topic| topic.name()).collect();
     let missing: Vec<&String> =
         names.iter().filter(|name| !known.contains(name.as_str())).collect();
@@ -34,7 +34,7 @@ pub(super) fn ensure(settings: &KafkaSettings, names: &[String]) -> Result<(), C
             missing.join(", ")
         )));
     }
-    let size = LARGEST.to_string();
+    let size = MAX_MESSAGE_BYTES.to_string();
     // Nothing said means that the broker decides.
     let number = |wanted: u32| i32::try_from(wanted).ok().filter(|n| *n > 0).unwrap_or(-1);
     let copies = || TopicReplication::Fixed(number(settings.replication));
@@ -43,7 +43,7 @@ pub(super) fn ensure(settings: &KafkaSettings, names: &[String]) -> Result<(), C
         .map(|name| NewTopic::new(name, number(settings.partitions), copies()))
         .map(|topic| topic.set("max.message.bytes", &size))
         .collect();
-    let options = AdminOptions::new().operation_timeout(Some(PATIENCE));
+    let options = AdminOptions::new().operation_timeout(Some(ADMIN_TIMEOUT));
     let making = admin.create_topics(&wanted, &options);
     let made = tokio::runtime::Handle::current().block_on(making);
     for outcome in made.map_err(|error| away(&error))? {

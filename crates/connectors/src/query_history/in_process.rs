@@ -13,9 +13,9 @@ use crate::error::ConnectorFuture;
 /// Locks, so that users do not wait for each other.
 const SHARDS: usize = 16;
 /// Bytes that each shard may take, about; beyond that those who asked longest ago are forgotten.
-const MOST_BYTES: usize = 2 << 20;
+const MAX_SHARD_BYTES: usize = 2 << 20;
 /// What a question takes beside its text, about.
-const BESIDE: usize = 250;
+const QUESTION_OVERHEAD_BYTES: usize = 250;
 
 #[derive(Debug, Default)]
 struct Shard {
@@ -23,8 +23,8 @@ struct Shard {
     bytes: usize,
 }
 
-fn bytes_of(asked: &RecentQuestion) -> usize {
-    asked.text.len() + BESIDE
+fn question_bytes(asked: &RecentQuestion) -> usize {
+    asked.text.len() + QUESTION_OVERHEAD_BYTES
 }
 
 /// Everybody's latest questions, in memory. Keeps no vectors: they would take half of it, and reading the
@@ -59,13 +59,13 @@ impl InProcessHistory {
         let asked = RecentQuestion { vector: None, ..asked.clone() };
         let now = asked.ts;
         let mut shard = self.shard(asker);
-        shard.bytes += bytes_of(&asked);
+        shard.bytes += question_bytes(&asked);
         let latest = shard.askers.entry(asker.clone()).or_default();
         latest.push_front(asked);
         let left_out: usize =
-            latest.drain(self.most.min(latest.len())..).map(|gone| bytes_of(&gone)).sum();
+            latest.drain(self.most.min(latest.len())..).map(|gone| question_bytes(&gone)).sum();
         shard.bytes -= left_out;
-        if shard.bytes > MOST_BYTES {
+        if shard.bytes > MAX_SHARD_BYTES {
             self.forget_oldest(&mut shard, now);
         }
     }
@@ -75,7 +75,7 @@ impl InProcessHistory {
         let Some(latest) = shard.askers.get_mut(asker) else { return };
         // The newest of that turn; an earlier one may have been stored.
         let found = latest.iter().position(|one| one.turn == asked.turn);
-        let gone = found.and_then(|at| latest.remove(at)).map_or(0, |asked| bytes_of(&asked));
+        let gone = found.and_then(|at| latest.remove(at)).map_or(0, |asked| question_bytes(&asked));
         shard.bytes -= gone;
     }
 
@@ -88,7 +88,7 @@ impl InProcessHistory {
     fn forget_now(&self, asker: &HistoryKey) -> usize {
         let mut shard = self.shard(asker);
         let gone = shard.askers.remove(asker).unwrap_or_default();
-        shard.bytes -= gone.iter().map(bytes_of).sum::<usize>();
+        shard.bytes -= gone.iter().map(question_bytes).sum::<usize>();
         gone.len()
     }
 
@@ -99,10 +99,10 @@ impl InProcessHistory {
             asked.front().map_or(0, |asked| asked.ts.as_micros())
         };
         let bytes = |askers: &HashMap<HistoryKey, VecDeque<RecentQuestion>>| -> usize {
-            askers.values().flatten().map(bytes_of).sum()
+            askers.values().flatten().map(question_bytes).sum()
         };
         shard.askers.retain(|_, asked| now.as_micros().saturating_sub(newest(asked)) <= window);
-        if bytes(&shard.askers) > MOST_BYTES / 2 {
+        if bytes(&shard.askers) > MAX_SHARD_BYTES / 2 {
             let mut times: Vec<i64> = shard.askers.values().map(newest).collect();
             let middle = times.len() / 2;
             let (_, middle, _) = times.select_nth_unstable(middle);
@@ -185,13 +185,13 @@ mod tests {
     #[tokio::test]
     async fn memory_is_bounded_and_the_newest_stay() {
         let history = InProcessHistory::new(WINDOW, 10);
-        let many = (MOST_BYTES * SHARDS / BESIDE * 2) as i64;
+        let many = (MAX_SHARD_BYTES * SHARDS / QUESTION_OVERHEAD_BYTES * 2) as i64;
         for number in 0..many {
             let asker = user("acme", &format!("u{number}"));
             history.add(&asker, &asked("t", number / 1_000)).await.unwrap();
         }
         let bytes = kept(&history);
-        assert!(bytes <= (MOST_BYTES + 1_000) * SHARDS, "{bytes}");
+        assert!(bytes <= (MAX_SHARD_BYTES + 1_000) * SHARDS, "{bytes}");
         let last = user("acme", &format!("u{}", many - 1));
         let at = asked("t", many / 1_000).ts;
         assert_eq!(history.recent(&last, at).await.unwrap().len(), 1);

@@ -11,8 +11,8 @@ pub(super) const PREFIX: &str = "uptake:history:";
 
 /// `<prefix><tenant>:<project>:<user>`, or `<prefix><tenant>:<project>::<conversation>`: no user has an
 /// empty id.
-pub(super) fn of(prefix: &str, asker: &HistoryKey) -> String {
-    let (Scope { tenant, project }, mark, id) = match asker {
+pub(super) fn history_key(prefix: &str, author: &HistoryKey) -> String {
+    let (Scope { tenant, project }, mark, id) = match author {
         HistoryKey::User(scope, user) => (scope, "", user.as_str()),
         HistoryKey::Conversation(scope, conversation) => (scope, ":", conversation.as_str()),
     };
@@ -57,8 +57,8 @@ mod tests {
             ),
             (user("acme", ":ann"), "uptake:history:acme:p:%3Aann"),
         ];
-        for (asker, expected) in rows {
-            assert_eq!(of(PREFIX, &asker), expected);
+        for (author, expected) in rows {
+            assert_eq!(history_key(PREFIX, &author), expected);
         }
     }
 }

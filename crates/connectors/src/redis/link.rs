@@ -25,13 +25,13 @@ use crate::error::ConnectorError;
 use crate::query_history::HistoryHealth;
 
 /// Between two attempts, and between two looks whether it is there.
-const PAUSE: Duration = Duration::from_secs(1);
+const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 /// How long connecting may take, and an answer to the keeper.
-const PATIENCE: Duration = Duration::from_secs(1);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 /// Between two warnings.
-const QUIET: Duration = Duration::from_secs(60);
+const WARN_INTERVAL: Duration = Duration::from_secs(60);
 /// Keys that are to be deleted when it is back; of more, the questions end with their time.
-const MOST_OWED: usize = 10_000;
+const MAX_PENDING_DELETES: usize = 10_000;
 
 /// A connection that comes back by itself.
 pub(super) struct Link {
@@ -55,9 +55,9 @@ struct State {
     /// When the last warning was.
     warned: Option<Instant>,
     /// There was a warning since it was last there.
-    told: bool,
+    warned_since_up: bool,
     /// What is to be deleted as soon as it can be.
-    owed: Vec<String>,
+    pending_deletes: Vec<String>,
 }
 
 impl Link {
@@ -74,7 +74,7 @@ impl Link {
             timeout,
         });
         shared.connect(&client).await;
-        let keeping = Arc::clone(&shared).keep(client);
+        let keeping = Arc::clone(&shared).keep_connected(client);
         #[expect(
             clippy::disallowed_methods,
             reason = "ends with the link; there is nothing to finish"
@@ -108,10 +108,10 @@ impl Link {
     }
 
     /// Deletes a key when it is back.
-    pub(super) fn owe(&self, key: String) {
+    pub(super) fn delete_later(&self, key: String) {
         let mut state = self.shared.state();
-        if state.owed.len() < MOST_OWED {
-            state.owed.push(key);
+        if state.pending_deletes.len() < MAX_PENDING_DELETES {
+            state.pending_deletes.push(key);
         }
     }
 
@@ -130,13 +130,13 @@ impl Drop for Link {
 
 impl Shared {
     /// Connects whenever there is no connection, for as long as there is a link.
-    async fn keep(self: Arc<Self>, client: Client) {
+    async fn keep_connected(self: Arc<Self>, client: Client) {
         loop {
             let lived = Instant::now();
             self.watch().await;
             // One that was lost at once is not worth trying again at once.
-            if lived.elapsed() < PAUSE {
-                tokio::time::sleep(PAUSE).await;
+            if lived.elapsed() < RETRY_INTERVAL {
+                tokio::time::sleep(RETRY_INTERVAL).await;
             }
             self.connect(&client).await;
         }
@@ -151,10 +151,10 @@ impl Shared {
             };
             let Some(mut connection) = connection else { return };
             // Woken by a failure; otherwise it looks for itself.
-            if tokio::time::timeout(PAUSE, self.failed.notified()).await.is_ok() {
+            if tokio::time::timeout(RETRY_INTERVAL, self.failed.notified()).await.is_ok() {
                 continue;
             }
-            connection.set_response_timeout(PATIENCE);
+            connection.set_response_timeout(CONNECT_TIMEOUT);
             if let Err(error) = ping(&mut connection).await {
                 self.lost(number, &error);
             }
@@ -164,14 +164,14 @@ impl Shared {
     /// Connects once, and does what was left to do.
     async fn connect(&self, client: &Client) {
         let config = AsyncConnectionConfig::new()
-            .set_connection_timeout(Some(PATIENCE))
+            .set_connection_timeout(Some(CONNECT_TIMEOUT))
             .set_response_timeout(Some(self.timeout));
         let connected = async {
             let mut connection =
                 client.get_multiplexed_async_connection_with_config(&config).await?;
             // A server that was stopped in its tracks still lets connections in.
             ping(&mut connection).await?;
-            self.pay(&mut connection).await?;
+            self.delete_pending(&mut connection).await?;
             Ok::<_, RedisError>(connection)
         };
         match connected.await {
@@ -179,7 +179,7 @@ impl Shared {
                 let mut state = self.state();
                 state.number += 1;
                 state.connection = Some(connection);
-                if std::mem::take(&mut state.told) {
+                if std::mem::take(&mut state.warned_since_up) {
                     tracing::info!("the history of questions in Redis is back");
                 }
             }
@@ -188,13 +188,13 @@ impl Shared {
     }
 
     /// Deletes what could not be deleted before.
-    async fn pay(&self, connection: &mut MultiplexedConnection) -> RedisResult<()> {
-        let owed = self.state().owed.clone();
-        if owed.is_empty() {
+    async fn delete_pending(&self, connection: &mut MultiplexedConnection) -> RedisResult<()> {
+        let pending_deletes = self.state().pending_deletes.clone();
+        if pending_deletes.is_empty() {
             return Ok(());
         }
-        redis::cmd("DEL").arg(&owed).query_async::<()>(connection).await?;
-        self.state().owed.drain(..owed.len());
+        redis::cmd("DEL").arg(&pending_deletes).query_async::<()>(connection).await?;
+        self.state().pending_deletes.drain(..pending_deletes.len());
         Ok(())
     }
 
@@ -213,11 +213,11 @@ impl Shared {
     /// Says so, but not all the time.
     fn warn(&self, error: &RedisError) {
         let mut state = self.state();
-        if state.warned.as_ref().is_some_and(|warned| warned.elapsed() < QUIET) {
+        if state.warned.as_ref().is_some_and(|warned| warned.elapsed() < WARN_INTERVAL) {
             return;
         }
         state.warned = Some(Instant::now());
-        state.told = true;
+        state.warned_since_up = true;
         tracing::warn!(%error, "the history of questions in Redis does not answer; retries are not seen meanwhile");
     }
 

@@ -9,7 +9,7 @@ pub(super) fn is_absent(error: &Error) -> bool {
 }
 
 /// Names what a person must look at first.
-pub(super) fn in_words(place: &str, error: &Error) -> String {
+pub(super) fn describe_error(place: &str, error: &Error) -> String {
     let said = chain(error);
     let code = code(&said).map(|code| format!(" ({code})")).unwrap_or_default();
     if matches!(error, Error::PermissionDenied { .. } | Error::Unauthenticated { .. }) {
@@ -60,10 +60,10 @@ mod tests {
     #[test]
     fn a_refusal_is_told_without_what_was_sent() {
         let body = "403: <Error><Code>SignatureDoesNotMatch</Code><Key>words</Key></Error>";
-        let told = in_words("s3:b/p", &denied(body));
+        let told = describe_error("s3:b/p", &denied(body));
         assert_eq!(told, "s3:b/p refuses these credentials (SignatureDoesNotMatch)");
         let other = Error::Generic { store: "S3", source: body.to_owned().into() };
-        let told = in_words("s3:b/p", &other);
+        let told = describe_error("s3:b/p", &other);
         assert!(told.contains("SignatureDoesNotMatch") && !told.contains("words"), "{told}");
     }
 
@@ -76,7 +76,7 @@ mod tests {
         assert!(is_absent(&missing("NoSuchKey")));
         assert!(!is_absent(&missing("NoSuchBucket")));
         assert!(!is_absent(&denied("")));
-        let told = in_words("s3:b/p", &missing("NoSuchBucket"));
+        let told = describe_error("s3:b/p", &missing("NoSuchBucket"));
         assert_eq!(told, "s3:b/p is not there (NoSuchBucket)");
     }
 }

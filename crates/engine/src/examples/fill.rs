@@ -1,10 +1,10 @@
 //! Keeps a project's pool in step with the store.
 
 use std::sync::Arc;
-use store::JudgedReads;
+use store::LabelledTurnReads;
 
 use model::{Scope, Vector};
-use store::{Changed, GivenCorrection, JudgedExchange, TurnNumber};
+use store::{Changed, GivenCorrection, LabelledTurn, TurnNumber};
 
 use super::{apart, panicked};
 use crate::changes::opening_of;
@@ -91,7 +91,7 @@ impl Engine {
     async fn put_all(
         &self,
         mut pool: Pool,
-        turns: Vec<JudgedExchange>,
+        turns: Vec<LabelledTurn>,
         loose: Vec<GivenCorrection>,
     ) -> Result<Pool, FlowError> {
         let directed = self.directed(&turns, &loose).await;
@@ -106,7 +106,7 @@ impl Engine {
     async fn take_in(&self, project: &ProjectExamples, changed: Changed) {
         let Changed { turns, loose, gone, .. } = changed;
         let (names, known): (Vec<_>, Vec<_>) = turns.into_iter().unzip();
-        let known: Vec<JudgedExchange> = known.into_iter().flatten().collect();
+        let known: Vec<LabelledTurn> = known.into_iter().flatten().collect();
         let directed = self.directed(&known, &loose).await;
         project.change(|pool| {
             names.iter().for_each(|turn| pool.forget(turn));
@@ -136,7 +136,7 @@ impl Engine {
     /// What turns and corrections offer, and where their questions point: turns have that stored.
     async fn directed(
         &self,
-        turns: &[JudgedExchange],
+        turns: &[LabelledTurn],
         loose: &[GivenCorrection],
     ) -> Vec<(Offered, Vector)> {
         let of_turns = turns.iter().flat_map(|exchange| {

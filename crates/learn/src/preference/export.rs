@@ -58,7 +58,7 @@ impl Exporter {
         let context = self.rule.context_turns;
         if !self.takes_singles() {
             for pair in within::pairs(conversation, context) {
-                if self.is_wanted(pair.source, pair.confidence) {
+                if self.is_folder_requested(pair.source, pair.confidence) {
                     self.votes.prefer(&pair);
                 }
             }
@@ -66,7 +66,7 @@ impl Exporter {
         }
         for single in within::singles(conversation, context) {
             if let (Some(value), true) =
-                (single.rating, self.is_wanted(single.source, single.confidence))
+                (single.rating, self.is_folder_requested(single.source, single.confidence))
             {
                 self.votes.rate(&single.prompt, single.answer, value);
             }
@@ -172,12 +172,12 @@ impl Exporter {
     }
 
     fn wants(&mut self, source: PairSource, confidence: f64) -> bool {
-        let wanted = self.is_wanted(source, confidence);
+        let wanted = self.is_folder_requested(source, confidence);
         self.tally.unsure += u64::from(!wanted && self.rule.sources.contains(&source));
         wanted
     }
 
-    fn is_wanted(&self, source: PairSource, confidence: f64) -> bool {
+    fn is_folder_requested(&self, source: PairSource, confidence: f64) -> bool {
         confidence >= self.rule.min_confidence.get() && self.rule.sources.contains(&source)
     }
 

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet, VecDeque};
 
 /// More than these are not worth their memory.
-const MOST: usize = 100_000;
+const MAX_KEYS: usize = 100_000;
 
 /// The keys of ids, by table and project. Remembers nothing until it is told to.
 #[derive(Debug, Default)]
@@ -38,7 +38,7 @@ impl Keys {
     pub fn put(&self, table: &'static str, project: i64, id: &str, key: i64) {
         if self.remembers.get() {
             let mut known = self.known.borrow_mut();
-            if known.len() >= MOST {
+            if known.len() >= MAX_KEYS {
                 known.clear();
             }
             let id = (table, project, id.to_owned());
@@ -82,7 +82,7 @@ impl Keys {
     pub fn put_project(&self, tenant: &str, name: &str, key: i64) {
         if !self.remembers.get() {
             let mut projects = self.projects.borrow_mut();
-            if projects.len() >= MOST / 10 {
+            if projects.len() >= MAX_KEYS / 10 {
                 projects.clear();
             }
             projects.insert((tenant.to_owned(), name.to_owned()), key);

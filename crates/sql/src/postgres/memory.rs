@@ -5,7 +5,7 @@ use std::any::{Any, TypeId};
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 
-use super::super::memory::Remembered;
+use super::super::memory::CachedFact;
 
 type Fact = Box<dyn Any + Send>;
 
@@ -39,26 +39,26 @@ impl Memory {
     }
 
     /// What is known, if anything is.
-    pub fn get<T: Remembered>(&self, key: i64) -> Option<T> {
+    pub fn get<T: CachedFact>(&self, key: i64) -> Option<T> {
         if !self.on.get() {
             return None;
         }
         match self.known.borrow().get(&(TypeId::of::<T>(), key)) {
             Some(known) => known.as_ref().and_then(|known| known.downcast_ref()).cloned(),
-            None if self.made.borrow().contains(&(T::TABLE, key)) => T::of_new(),
+            None if self.made.borrow().contains(&(T::TABLE, key)) => T::for_new_row(),
             None => None,
         }
     }
 
     /// This is so now.
-    pub fn put<T: Remembered>(&self, key: i64, fact: T) {
+    pub fn put<T: CachedFact>(&self, key: i64, fact: T) {
         if self.on.get() {
             self.known.borrow_mut().insert((TypeId::of::<T>(), key), Some(Box::new(fact)));
         }
     }
 
     /// This may be otherwise now.
-    pub fn forget<T: Remembered>(&self, key: i64) {
+    pub fn forget<T: CachedFact>(&self, key: i64) {
         if self.on.get() {
             self.known.borrow_mut().insert((TypeId::of::<T>(), key), None);
         }

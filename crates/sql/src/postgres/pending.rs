@@ -5,7 +5,7 @@ use std::mem::take;
 use tokio_postgres::Statement;
 
 use super::super::error::Result;
-use super::super::statement::Together;
+use super::super::statement::RowBatch;
 use super::super::value::Value;
 use super::column::{Column, columns};
 
@@ -16,7 +16,7 @@ pub(super) enum Pending {
     /// A row that may go with others of its table.
     Row {
         statement: Statement,
-        together: Together,
+        together: RowBatch,
         values: Vec<Value>,
     },
     Rows(Statement, Vec<Column>),
@@ -26,11 +26,11 @@ pub(super) enum Pending {
 
 /// What is pending, with rows of one table that are many put into one statement. They go behind what
 /// opens the transaction and before everything else, in the order in which the tables came up.
-pub(super) fn gathered(
+pub(super) fn group_rows(
     pending: Vec<Pending>,
     prepare: impl Fn(&'static str) -> Result<Statement>,
 ) -> Result<Vec<Pending>> {
-    let mut gathered = Vec::with_capacity(pending.len());
+    let mut group_rows = Vec::with_capacity(pending.len());
     let (mut tables, mut rest): (Vec<Table>, Vec<Pending>) = (Vec::new(), Vec::new());
     for one in pending {
         match one {
@@ -40,37 +40,37 @@ pub(super) fn gathered(
                     None => tables.push(Table { statement, together, rows: vec![values] }),
                 }
             }
-            Pending::Batch(_) if rest.is_empty() && tables.is_empty() => gathered.push(one),
+            Pending::Batch(_) if rest.is_empty() && tables.is_empty() => group_rows.push(one),
             Pending::Batch(_) | Pending::Statement(..) | Pending::Rows(..) => rest.push(one),
-            Pending::InOrder => put_together(&mut gathered, &mut tables, &mut rest, &prepare)?,
+            Pending::InOrder => put_together(&mut group_rows, &mut tables, &mut rest, &prepare)?,
         }
     }
-    put_together(&mut gathered, &mut tables, &mut rest, &prepare)?;
-    Ok(gathered)
+    put_together(&mut group_rows, &mut tables, &mut rest, &prepare)?;
+    Ok(group_rows)
 }
 
 fn put_together(
-    gathered: &mut Vec<Pending>,
+    group_rows: &mut Vec<Pending>,
     tables: &mut Vec<Table>,
     rest: &mut Vec<Pending>,
     prepare: &impl Fn(&'static str) -> Result<Statement>,
 ) -> Result<()> {
     tables.sort_by_key(|table| match table.together {
-        Together::New(_) => 0,
-        Together::First(_) => 1,
-        Together::Each(_) => 2,
+        RowBatch::New(_) => 0,
+        RowBatch::First(_) => 1,
+        RowBatch::Each(_) => 2,
     });
     for table in take(tables) {
-        gathered.push(table.into_pending(prepare)?);
+        group_rows.push(table.into_pending(prepare)?);
     }
-    gathered.append(rest);
+    group_rows.append(rest);
     Ok(())
 }
 
 /// Rows of one table.
 struct Table {
     statement: Statement,
-    together: Together,
+    together: RowBatch,
     rows: Vec<Vec<Value>>,
 }
 
@@ -79,7 +79,7 @@ impl Table {
         mut self,
         prepare: impl Fn(&'static str) -> Result<Statement>,
     ) -> Result<Pending> {
-        let (Together::New(many) | Together::First(many) | Together::Each(many)) = self.together;
+        let (RowBatch::New(many) | RowBatch::First(many) | RowBatch::Each(many)) = self.together;
         Ok(match &mut self.rows[..] {
             [only] => Pending::Statement(self.statement, take(only)),
             rows => Pending::Rows(prepare(many)?, columns(rows)),

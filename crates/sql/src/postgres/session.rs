@@ -12,19 +12,19 @@ use tokio::runtime::Runtime;
 use tokio_postgres::{Client, Config, NoTls, Row, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::super::dialect::for_postgres;
+use super::super::dialect::to_postgres;
 use super::super::error::{Error, Result};
-use super::super::statement::Together;
+use super::super::statement::RowBatch;
 use super::super::value::{Value, ValueRef};
 use super::keys::Keys;
 use super::memory::Memory;
-use super::pending::{Pending, gathered};
+use super::pending::{Pending, group_rows};
 use super::value::value;
 
 /// How long a connection may take to come about.
-const PATIENCE: Duration = Duration::from_secs(5);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Statements that are kept ready. More of them are made up for one question only.
-const KEPT: usize = 512;
+const MAX_PREPARED: usize = 512;
 
 /// A session with Postgres.
 pub struct Session {
@@ -48,7 +48,7 @@ type Sent<'a> = Pin<Box<dyn Future<Output = std::result::Result<(), tokio_postgr
     clippy::disallowed_methods,
     reason = "it ends with the runtime, which is the session's own"
 )]
-fn keep(
+fn drive_connection(
     connection: impl Future<Output = std::result::Result<(), tokio_postgres::Error>> + Send + 'static,
 ) {
     tokio::spawn(async move {
@@ -70,19 +70,19 @@ impl Session {
             let connecting = async {
                 match tls {
                     Some(tls) => config.connect(tls.clone()).await.map(|(client, connection)| {
-                        keep(connection);
+                        drive_connection(connection);
                         client
                     }),
                     None => config.connect(NoTls).await.map(|(client, connection)| {
-                        keep(connection);
+                        drive_connection(connection);
                         client
                     }),
                 }
             };
-            tokio::time::timeout(PATIENCE, connecting)
+            tokio::time::timeout(CONNECT_TIMEOUT, connecting)
                 .await
                 .map_err(|_| away(&"no connection within 5 seconds"))?
-                .map_err(|error| away(&in_full(&error)))
+                .map_err(|error| away(&full_message(&error)))
         })?;
         Ok(Self {
             runtime: Some(runtime),
@@ -112,7 +112,7 @@ impl Session {
         }
         let prepared = self.prepare_once(sql)?;
         let mut statements = self.statements.borrow_mut();
-        if statements.len() < KEPT {
+        if statements.len() < MAX_PREPARED {
             statements.insert(sql.to_owned(), prepared.statement.clone());
         }
         Ok(prepared)
@@ -121,7 +121,7 @@ impl Session {
     /// A statement that is made up for one question: kept ready, it would take the place of one that comes
     /// again.
     pub fn prepare_once(&self, sql: &str) -> Result<Prepared<'_>> {
-        let made = self.wait_for(self.client.prepare(&for_postgres(sql)))?;
+        let made = self.wait_for(self.client.prepare(&to_postgres(sql)))?;
         let statement = made.map_err(|error| self.failed(error))?;
         Ok(Prepared { session: self, statement })
     }
@@ -150,7 +150,7 @@ impl Session {
 
     /// Runs statements that take and give nothing.
     pub fn batch(&self, sql: &str) -> Result<()> {
-        let sql = for_postgres(sql);
+        let sql = to_postgres(sql);
         self.ask(self.client.batch_execute(&sql))
     }
 
@@ -161,7 +161,7 @@ impl Session {
 
     /// The same, without waiting: an answer is not looked at, and what is wrong with the session the next
     /// question finds out.
-    pub fn raw_batch_unheard(&self, sql: &str) -> Result<()> {
+    pub fn send_raw_batch(&self, sql: &str) -> Result<()> {
         self.wait_for(async {
             let mut asked = std::pin::pin!(self.client.batch_execute(sql));
             std::future::poll_fn(|context| {
@@ -176,12 +176,12 @@ impl Session {
     }
 
     /// The same, together with the next question.
-    pub fn batch_later(&self, sql: &'static str) {
+    pub fn queue_batch(&self, sql: &'static str) {
         self.pending.borrow_mut().push(Pending::Batch(sql));
     }
 
     /// Rows that come later are sent behind what is pending now.
-    pub fn in_order(&self) {
+    pub fn fence_pending(&self) {
         self.pending.borrow_mut().push(Pending::InOrder);
     }
 
@@ -230,7 +230,7 @@ impl Session {
         question: impl Future<Output = std::result::Result<T, tokio_postgres::Error>>,
     ) -> Result<T> {
         let pending = std::mem::take(&mut *self.pending.borrow_mut());
-        let pending = gathered(pending, |many| Ok(self.prepare(many)?.statement))?;
+        let pending = group_rows(pending, |many| Ok(self.prepare(many)?.statement))?;
         let before = pending.iter().map(|pending| self.send(pending));
         // Futures that are polled in order are sent in order, without waiting for one another.
         let (before, answer) = self.wait_for(join(join_all(before), question))?;
@@ -263,7 +263,7 @@ impl Session {
     fn failed(&self, error: tokio_postgres::Error) -> Error {
         if error.as_db_error().is_none() && (error.is_closed() || self.client.is_closed()) {
             self.lost.set(true);
-            return Error::Away(in_full(&error));
+            return Error::Away(full_message(&error));
         }
         if error.as_db_error().is_some_and(super::ends_session) {
             self.lost.set(true);
@@ -282,7 +282,7 @@ impl Drop for Session {
 }
 
 /// With its cause, which says more than the error itself.
-fn in_full(error: &tokio_postgres::Error) -> String {
+fn full_message(error: &tokio_postgres::Error) -> String {
     match std::error::Error::source(error) {
         Some(cause) => format!("{error}: {cause}"),
         None => error.to_string(),
@@ -303,14 +303,14 @@ impl Prepared<'_> {
     }
 
     /// Runs it together with the next question.
-    pub fn run_later(&self, values: &[ValueRef<'_>]) {
+    pub fn queue_statement(&self, values: &[ValueRef<'_>]) {
         let values = values.iter().map(|value| Value::from(*value)).collect();
         let pending = Pending::Statement(self.statement.clone(), values);
         self.session.pending.borrow_mut().push(pending);
     }
 
     /// Writes a row with the next question, together with other rows of its table.
-    pub fn add_later(&self, together: Together, values: &[ValueRef<'_>]) {
+    pub fn queue_row(&self, together: RowBatch, values: &[ValueRef<'_>]) {
         let values = values.iter().map(|value| Value::from(*value)).collect();
         let pending = Pending::Row { statement: self.statement.clone(), together, values };
         self.session.pending.borrow_mut().push(pending);

@@ -7,8 +7,8 @@ use model::{
 
 use crate::contract::scene::{Scene, play};
 use crate::{
-    ConversationMark, JudgedReads, Rebuild, ServedBy, Store, StoredExposure, StoredStanding,
-    StoredSums, StoredUnit, UnitSums,
+    ConversationCursor, LabelledTurnReads, Rebuild, ServedBy, Store, StoredExposure,
+    StoredStanding, StoredSums, StoredUnit, UnitSums,
 };
 
 pub(crate) fn id() -> ExperimentId {
@@ -141,7 +141,7 @@ pub(crate) async fn turns_count_for_what_was_served(store: &Store) {
     assert_eq!(at_the_end, sums.iter().collect::<Vec<_>>(), "all of it was heard on one day");
     assert_eq!(store.experiment_days(&scope, &id(), 1).await.unwrap(), days[..1]);
     let (talks, _) =
-        store.judged_conversations(&scope, ConversationMark::default(), 10).await.unwrap();
+        store.labelled_conversations(&scope, ConversationCursor::default(), 10).await.unwrap();
     let served = |variant: &str| {
         let (name, variant) = ("x".to_owned(), variant.to_owned());
         vec![ServedBy { experiment: id(), name, variant }]

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use testkit::claim;
 
 use crate::contract::scene::{Scene, conversation_id, play, turn_id, user_id};
-use crate::{Changed, ConversationMark, JudgedReads, Store, TurnNumber};
+use crate::{Changed, ConversationCursor, LabelledTurnReads, Store, TurnNumber};
 
 fn other() -> Scope {
     Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() }
@@ -164,14 +164,14 @@ pub(crate) async fn a_turn_comes_with_what_was_asked_before(store: &Store) {
     {
         play(store, [Scene::open(turn, conversation).at(secs)]).await;
     }
-    let first = ConversationMark::default();
-    let (talks, _) = store.judged_conversations(&Scope::default(), first, 10).await.unwrap();
+    let first = ConversationCursor::default();
+    let (talks, _) = store.labelled_conversations(&Scope::default(), first, 10).await.unwrap();
     let mut numbers: Vec<TurnNumber> =
         talks.iter().flat_map(|talk| &talk.turns).map(|turn| turn.number).collect();
     numbers.insert(1, TurnNumber(999_999));
     let read = async |most: usize| -> Vec<String> {
         let found = store.with_context(numbers.clone(), most).await.unwrap();
-        let ids = |turns: &Vec<crate::JudgedExchange>| {
+        let ids = |turns: &Vec<crate::LabelledTurn>| {
             turns.iter().map(|turn| turn.turn.as_str()).collect::<Vec<_>>().join(" ")
         };
         found.iter().map(ids).collect()
@@ -189,10 +189,10 @@ pub(crate) async fn a_long_conversation_comes_in_stretches(store: &Store) {
     let long = (0..1000).map(|n| open("a", n)).chain((0..1001).map(|n| open("b", n)));
     store.commit(long.collect()).await.unwrap();
     play(store, [Scene::open("c0", "c")]).await;
-    let (mut mark, mut read) = (Some(ConversationMark::default()), Vec::new());
+    let (mut mark, mut read) = (Some(ConversationCursor::default()), Vec::new());
     while let Some(behind) = mark {
         let scope = Scope::default();
-        let (page, next) = store.judged_conversations(&scope, behind, 9000).await.unwrap();
+        let (page, next) = store.labelled_conversations(&scope, behind, 9000).await.unwrap();
         for talk in page {
             let first = talk.turns.first().map(|turn| turn.turn.to_string());
             read.push((talk.id.to_string(), first, talk.turns.len()));
@@ -203,8 +203,8 @@ pub(crate) async fn a_long_conversation_comes_in_stretches(store: &Store) {
     let expected =
         expected.map(|(id, first, turns)| (id.to_owned(), Some(first.to_owned()), turns));
     assert_eq!(read, expected);
-    let gone = ConversationMark::before_all_of(conversation_id("bb"));
-    let (page, _) = store.judged_conversations(&Scope::default(), gone, 9000).await.unwrap();
+    let gone = ConversationCursor::conversation_start(conversation_id("bb"));
+    let (page, _) = store.labelled_conversations(&Scope::default(), gone, 9000).await.unwrap();
     let ids: Vec<&str> = page.iter().map(|talk| talk.id.as_str()).collect();
     assert_eq!(ids, ["c"], "one that has gone holds nobody up");
 }
@@ -217,9 +217,9 @@ pub(crate) async fn conversations_come_whole(store: &Store) {
         play(store, [Scene::open(turn, conversation).at(secs)]).await;
     }
     let scope = Scope::default();
-    let (mut mark, mut read) = (Some(ConversationMark::default()), Vec::new());
+    let (mut mark, mut read) = (Some(ConversationCursor::default()), Vec::new());
     while let Some(behind) = mark {
-        let (page, next) = store.judged_conversations(&scope, behind, 2).await.unwrap();
+        let (page, next) = store.labelled_conversations(&scope, behind, 2).await.unwrap();
         for talk in page {
             let turns: Vec<String> = talk.turns.iter().map(|turn| turn.turn.to_string()).collect();
             read.push((talk.id.to_string(), turns.join(" ")));
@@ -228,7 +228,8 @@ pub(crate) async fn conversations_come_whole(store: &Store) {
     }
     let expected = [("a", "a1"), ("b", "b1 b2"), ("c", "c1 c2")];
     assert_eq!(read, expected.map(|(id, turns)| (id.to_owned(), turns.to_owned())));
-    let none = store.judged_conversations(&other(), ConversationMark::default(), 9).await.unwrap();
+    let none =
+        store.labelled_conversations(&other(), ConversationCursor::default(), 9).await.unwrap();
     assert_eq!(none, (Vec::new(), None));
 }
 
@@ -243,8 +244,8 @@ pub(crate) async fn conversations_without_turns_hold_no_page_up(store: &Store) {
     play(store, [Scene::open("t1", "b")]).await;
     let scope = Scope::default();
     let (page, next) =
-        store.judged_conversations(&scope, ConversationMark::default(), 1).await.unwrap();
+        store.labelled_conversations(&scope, ConversationCursor::default(), 1).await.unwrap();
     assert_eq!(page, []);
-    let (page, _) = store.judged_conversations(&scope, next.unwrap(), 1).await.unwrap();
+    let (page, _) = store.labelled_conversations(&scope, next.unwrap(), 1).await.unwrap();
     assert_eq!((page.len(), page[0].id.as_str()), (1, "b"));
 }

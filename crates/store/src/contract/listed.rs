@@ -4,7 +4,7 @@ use model::{Change, Kind, Reaction, Scope, Source, Tenant, TurnFact, Type, Verdi
 use serde_json::{Value, json};
 
 use crate::contract::scene::{Scene, at, play, user_id};
-use crate::{ListMark, ListPage, ListQuery, Store, TurnMark};
+use crate::{ListCursor, ListPage, ListQuery, Store, TurnMark};
 
 fn query(mark: TurnMark, limit: usize) -> ListQuery {
     ListQuery {
@@ -132,7 +132,7 @@ pub(crate) async fn pages_of_the_list_are_the_whole_list(store: &Store) {
 }
 
 /// Something is said in a turn.
-fn said(scene: Scene, source: Source, data: &Value) -> Scene {
+fn read_text(scene: Scene, source: Source, data: &Value) -> Scene {
     let mut scene = scene.saying(data);
     scene.event.kind = Kind { event_type: Type::Query, source };
     scene
@@ -272,7 +272,7 @@ pub(crate) async fn the_worst_of_a_conversation_stands_for_it(store: &Store) {
 /// A conversation is there once, however many of its messages have the words, and none is left out.
 pub(crate) async fn pages_of_a_search_are_the_whole_search(store: &Store) {
     talk(store).await;
-    let (mut found, mut behind) = (Vec::new(), None::<ListMark>);
+    let (mut found, mut behind) = (Vec::new(), None::<ListCursor>);
     loop {
         let words = Some("refund".to_owned());
         let page = ListQuery { behind, words, ..query(TurnMark::All, 1) };

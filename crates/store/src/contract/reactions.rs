@@ -15,7 +15,7 @@ async fn of_conversation(store: &Store, conversation: &str) -> Vec<StoredReactio
         since: at(-1_000_000),
         limit: 100,
     };
-    store.reactions_of(query).await.unwrap()
+    store.conversation_reactions(query).await.unwrap()
 }
 
 fn events(reactions: &[StoredReaction]) -> Vec<&str> {
@@ -88,7 +88,7 @@ pub(crate) async fn a_conversation_is_asked_for_some_of_its_turns(store: &Store)
             since: at(since),
             limit: 100,
         };
-        let found = store.reactions_of(query).await.unwrap();
+        let found = store.conversation_reactions(query).await.unwrap();
         found.iter().map(|reaction| reaction.event.to_string()).collect::<Vec<_>>()
     };
     assert_eq!(ask(None, 0).await, ["old", "other", "new"]);
@@ -110,7 +110,7 @@ pub(crate) async fn the_newest_reactions_of_some_turns_are_told(store: &Store) {
         since: at(0),
         limit: 1,
     };
-    assert_eq!(events(&store.reactions_of(query).await.unwrap()), ["on-t3"]);
+    assert_eq!(events(&store.conversation_reactions(query).await.unwrap()), ["on-t3"]);
 }
 
 /// The reaction of a user, by name or as the turn's own.

@@ -4,7 +4,8 @@ use model::{Change, Position, Scope, Tenant, Timestamp};
 
 use crate::contract::scene::{Scene, play, turn_id};
 use crate::{
-    Keeping, KeptAt, NextState, RouterCheckpoint, RouterScope, RouterTurn, Store, StoredRouter,
+    CheckpointVersion, Keeping, NextCheckpoint, RouterCheckpoint, RouterScope, RouterTurn, Store,
+    StoredRouter,
 };
 
 fn checkpoint(position: u64, state: u8) -> RouterCheckpoint {
@@ -26,15 +27,15 @@ fn turn(id: &str, router: Option<&str>, ts: i64, record: &str) -> RouterTurn {
     }
 }
 
-fn kept(version: u64, forgets: u64, position: u64) -> KeptAt {
-    KeptAt { version, forgets, position: Some(Position(position)) }
+fn kept(version: u64, forgets: u64, position: u64) -> CheckpointVersion {
+    CheckpointVersion { version, forgets, position: Some(Position(position)) }
 }
 
-fn state(from: u64, forgets: bool, position: u64, turns: Vec<RouterTurn>) -> NextState {
-    NextState { from, forgets, checkpoint: checkpoint(position, from as u8 + 1), turns }
+fn state(from: u64, forgets: bool, position: u64, turns: Vec<RouterTurn>) -> NextCheckpoint {
+    NextCheckpoint { from, forgets, checkpoint: checkpoint(position, from as u8 + 1), turns }
 }
 
-async fn save(store: &Store, state: NextState) -> Keeping {
+async fn save(store: &Store, state: NextCheckpoint) -> Keeping {
     store.save_routers(&Scope::default(), state).await.unwrap()
 }
 
@@ -55,7 +56,7 @@ pub(crate) async fn routers_are_kept_only_behind_the_latest(store: &Store) {
     store.forget_routers(&scope, 1).await.unwrap();
     assert_eq!(store.router_checkpoint(&scope).await.unwrap(), latest, "1 is not the latest");
     store.forget_routers(&scope, 2).await.unwrap();
-    let forgotten = KeptAt { version: 3, forgets: 2, position: None };
+    let forgotten = CheckpointVersion { version: 3, forgets: 2, position: None };
     assert_eq!(store.router_checkpoint(&scope).await.unwrap(), (forgotten, None));
     assert_eq!(store.router_turn(&scope, &turn_id("t1")).await.unwrap(), (forgotten, None));
     let late = state(2, false, 6, Vec::new());
@@ -79,7 +80,10 @@ pub(crate) async fn what_routers_learnt_is_kept_whole(store: &Store) {
         definitions: vec![("a".into(), "{\"arms\":2}".into())],
     };
     assert_eq!(store.router_scopes().await.unwrap(), [expected], "since the first of them");
-    assert_eq!(store.router_checkpoint(&scope).await.unwrap(), (KeptAt::default(), None));
+    assert_eq!(
+        store.router_checkpoint(&scope).await.unwrap(),
+        (CheckpointVersion::default(), None)
+    );
     let turns = vec![
         turn("t1", Some("a"), 10, "one"),
         turn("t2", Some("a"), 20, "two"),
@@ -109,8 +113,11 @@ pub(crate) async fn what_routers_learnt_is_kept_whole(store: &Store) {
     assert_eq!(served(15, 0, 9).await, ["two"]);
     assert_eq!(served(0, 0, 1).await, ["two"]);
     let other = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };
-    assert_eq!(store.router_checkpoint(&other).await.unwrap(), (KeptAt::default(), None));
-    let nothing = (KeptAt::default(), None);
+    assert_eq!(
+        store.router_checkpoint(&other).await.unwrap(),
+        (CheckpointVersion::default(), None)
+    );
+    let nothing = (CheckpointVersion::default(), None);
     assert_eq!(store.router_turn(&other, &turn_id("t1")).await.unwrap(), nothing);
     store.forget_routers(&other, 2).await.unwrap();
     assert_eq!(store.router_checkpoint(&scope).await.unwrap(), latest);

@@ -31,8 +31,8 @@ pub(crate) async fn what_there_is_of_somebody_is_told(store: &Store) {
     play(store, [Scene::react("own", "t1", Reaction::Ok)]).await;
     play(store, [Scene::react("on-bobs", "t2", Reaction::NotOk).by("ann")]).await;
     put(store, by("ann", "lone"), Vec::new()).await;
-    let whats_of = async |scope: &Scope, user: &str| {
-        let (counts, turns) = store.whats_of(scope, &user_id(user)).await.unwrap();
+    let user_data = async |scope: &Scope, user: &str| {
+        let (counts, turns) = store.user_data(scope, &user_id(user)).await.unwrap();
         let mut turns: Vec<String> = turns.iter().map(ToString::to_string).collect();
         turns.sort();
         (counts, turns.join(" "))
@@ -43,16 +43,16 @@ pub(crate) async fn what_there_is_of_somebody_is_told(store: &Store) {
     };
     // Her question and its answer, two reactions, and one by itself.
     let hers = ErasedCounts { events: 5, turns: 1, reactions: 2 };
-    assert_eq!(whats_of(&here, "ann").await, (hers, "t1 t2".to_owned()));
+    assert_eq!(user_data(&here, "ann").await, (hers, "t1 t2".to_owned()));
     assert_eq!(turns_of(&here, "ann").await, "t1");
     let nothing = (ErasedCounts::default(), String::new());
     for (scope, user) in [(&here, "nobody"), (&elsewhere, "ann")] {
-        assert_eq!(whats_of(scope, user).await, nothing, "{scope:?}");
+        assert_eq!(user_data(scope, user).await, nothing, "{scope:?}");
         assert_eq!(turns_of(scope, user).await, "");
     }
     let erase = vec![Change::EraseUser(user_id("ann"))];
     put(store, testkit::event(&here, "erased"), erase).await;
-    assert_eq!(whats_of(&here, "ann").await, nothing);
+    assert_eq!(user_data(&here, "ann").await, nothing);
 }
 
 /// The events that an erasure emptied are found by it: their ids, and nothing of what they said.
@@ -65,7 +65,7 @@ pub(crate) async fn what_an_erasure_emptied_is_found_by_it(store: &Store) {
     let erasure = put(store, testkit::event(&Scope::default(), "erased"), erase).await;
     put(store, by("ann", "ann-again"), Vec::new()).await;
     let erased = async |at| -> Vec<(String, bool)> {
-        let positions = store.erased_by(at).await.unwrap();
+        let positions = store.erased_positions(at).await.unwrap();
         let found = store.events_at(positions).await.unwrap();
         let text = |stored: &crate::StoredEvent| stored.event.data.contains_key("text");
         found.iter().map(|stored| (stored.event.id.to_string(), text(stored))).collect()
@@ -101,7 +101,7 @@ pub(crate) async fn many_events_are_emptied_by_one_erasure(store: &Store) {
     store.commit(group).await.unwrap();
     let erase = vec![Change::EraseUser(user_id("ann"))];
     let erasure = put(store, testkit::event(&Scope::default(), "erased"), erase).await;
-    let found = store.erased_by(erasure).await.unwrap();
+    let found = store.erased_positions(erasure).await.unwrap();
     let found = store.events_at(found).await.unwrap();
     assert_eq!(found.len(), MANY);
     assert!(found.iter().all(|stored| !stored.event.data.contains_key("text")));

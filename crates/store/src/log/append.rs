@@ -3,29 +3,29 @@
 #[cfg(feature = "scaled")]
 use model::Change;
 use model::{ClaimSpace, EventId, Mac, Outcome, Position};
-use sql::{Connection, OptionalExtension, Together};
+use sql::{Connection, OptionalExtension, RowBatch};
 
 use crate::log::claims::UsedClaim;
-use crate::log::packed_write::{PackedClaim, PackedEntry, Prepared};
-use crate::log::preconditions::{self, About, Obstacle};
-use crate::log::writer_state::Cursor;
+use crate::log::packed_write::{PackedClaim, PackedEntry, PackedWrite};
+use crate::log::preconditions::{self, UnmetPrecondition, WriteContext};
+use crate::log::writer_state::WriterState;
 use crate::projections::apply::{self, Subject};
-use crate::row_keys::{Key, PackedId, find_key, key_of};
+use crate::row_keys::{Key, PackedId, find_key, resolve_key};
 
 /// Stores the write, or finds why not. Unless it answers `Stored`, it changes nothing but, for
 /// `Replayed` and `Unchanged`, the request keys that are used up by it.
 pub(crate) fn append(
     connection: &Connection,
-    cursor: &mut Cursor,
-    write: &Prepared,
+    cursor: &mut WriterState,
+    write: &PackedWrite,
 ) -> sql::Result<Outcome> {
     let Some(first) = write.entries.first() else { return Ok(Outcome::Unchanged) };
-    let project = cursor.projects.key_of(connection, &first.event.scope)?;
-    let used = used_claims(connection, cursor, project, &write.claims)?;
-    if let Some(refusal) = judge_claims(connection, project, &write.claims, used)? {
+    let project = cursor.projects.resolve_key(connection, &first.event.scope)?;
+    let used = find_used_claims(connection, cursor, project, &write.claims)?;
+    if let Some(refusal) = check_claims(connection, project, &write.claims, used)? {
         return Ok(refusal);
     }
-    if let Some(refusal) = judge_needs(connection, project, first, write)? {
+    if let Some(refusal) = check_preconditions(connection, project, first, write)? {
         return Ok(refusal);
     }
     let start = Position(cursor.head.0 + 1);
@@ -52,13 +52,13 @@ pub(crate) fn append(
 }
 
 /// Who used each of these claims before, if anybody did.
-fn used_claims(
+fn find_used_claims(
     connection: &Connection,
     #[cfg_attr(
         not(feature = "scaled"),
         expect(unused_variables, reason = "nothing is asked ahead")
     )]
-    cursor: &mut Cursor,
+    cursor: &mut WriterState,
     project: Key,
     claims: &[PackedClaim],
 ) -> sql::Result<Vec<Option<UsedClaim>>> {
@@ -86,7 +86,7 @@ fn used_claims(
 
 /// A used claim decides: with the same MAC the write is a repeat, with another a conflict. A claim
 /// whose MAC was erased can only be a repeat. The request's key is used up by a repeat too.
-fn judge_claims(
+fn check_claims(
     connection: &Connection,
     project: Key,
     claims: &[PackedClaim],
@@ -127,24 +127,24 @@ fn judge_claims(
     Ok(repeat.map(|(_, outcome)| outcome))
 }
 
-fn judge_needs(
+fn check_preconditions(
     connection: &Connection,
     project: Key,
     first: &PackedEntry,
-    write: &Prepared,
+    write: &PackedWrite,
 ) -> sql::Result<Option<Outcome>> {
     if write.needs.is_empty() {
         return Ok(None);
     }
     let find = |table, id: &str| find_key(connection, table, project, id);
-    let subject = Subject::of(&first.event, Position(0), project, find)?;
+    let subject = Subject::new(&first.event, Position(0), project, find)?;
     let by_new_user = first.event.user.is_some() && subject.user.is_none();
-    let about = About { subject, by_new_user, data: &first.data };
+    let about = WriteContext { subject, by_new_user, data: &first.data };
     for need in &write.needs {
         match preconditions::check(connection, &about, need)? {
             None => {}
-            Some(Obstacle::Missing) => return Ok(Some(Outcome::Missing(need.clone()))),
-            Some(Obstacle::AlreadySo(position)) => {
+            Some(UnmetPrecondition::Missing) => return Ok(Some(Outcome::Missing(need.clone()))),
+            Some(UnmetPrecondition::AlreadyApplied(position)) => {
                 let keys = |claim: &&PackedClaim| claim.space == ClaimSpace::RequestKey;
                 insert_claims(connection, project, position, write.claims.iter().filter(keys))?;
                 return Ok(Some(Outcome::Unchanged));
@@ -155,7 +155,7 @@ fn judge_needs(
 }
 
 /// Events, an array for each column.
-const MANY_EVENTS: &str = "
+const INSERT_EVENTS: &str = "
     INSERT INTO events (position, project, type, source, severity, category, id, user, conversation, turn,
         ts, received_at, tags, data)
     SELECT * FROM unnest($1::BIGINT[], $2::BIGINT[], $3::BIGINT[], $4::BIGINT[], $5::BIGINT[], $6::BIGINT[],
@@ -163,7 +163,7 @@ const MANY_EVENTS: &str = "
         $14::TEXT[])";
 
 /// Claims, an array for each column.
-const MANY_CLAIMS: &str = "
+const INSERT_CLAIMS: &str = "
     INSERT INTO claims (project, space, id, mac, position)
     SELECT * FROM unnest($1::BIGINT[], $2::BIGINT[], $3::TEXT[], $4::BYTEA[], $5::BIGINT[])";
 
@@ -174,8 +174,8 @@ fn insert_event(
     entry: &PackedEntry,
 ) -> sql::Result<Subject> {
     let event = &entry.event;
-    let key = |table, id: &str| key_of(connection, table, project, id).map(Some);
-    let subject = Subject::of(event, position, project, key)?;
+    let key = |table, id: &str| resolve_key(connection, table, project, id).map(Some);
+    let subject = Subject::new(event, position, project, key)?;
     connection
         .prepare_cached(
             "INSERT INTO events (position, project, type, source, severity, category, id, user,
@@ -183,7 +183,7 @@ fn insert_event(
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
         )?
         .add(
-            Together::Each(MANY_EVENTS),
+            RowBatch::Each(INSERT_EVENTS),
             (
                 position.0 as i64,
                 project,
@@ -216,7 +216,7 @@ fn insert_claims<'a>(
     for claim in claims {
         let mac = claim.mac.as_ref().map(|mac| &mac.0[..]);
         insert.add(
-            Together::Each(MANY_CLAIMS),
+            RowBatch::Each(INSERT_CLAIMS),
             (project, claim.space.code(), &claim.id, mac, position),
         )?;
     }

@@ -7,7 +7,7 @@ use sql::Connection;
 use crate::row_keys::Key;
 
 /// Puts one on the list, in the place of an earlier one with its id.
-pub(crate) fn put(
+pub(crate) fn insert(
     connection: &Connection,
     project: Key,
     event: &Event,

@@ -6,22 +6,24 @@ use model::Outcome;
 use sql::Connection;
 
 use crate::log::append::append;
-use crate::log::packed_write::Prepared;
+use crate::log::packed_write::PackedWrite;
 #[cfg(feature = "scaled")]
 use crate::log::prefetch;
 use crate::log::writer::Submission;
-use crate::log::writer_state::Cursor;
+use crate::log::writer_state::WriterState;
 use crate::log::{dead_letters, head};
 
 /// How a group is written.
 #[derive(Clone, Copy)]
-pub(crate) enum Care {
-    Quick,
-    EachBySavepoint,
+pub(crate) enum Isolation {
+    /// One transaction, no savepoints.
+    Group,
+    /// A savepoint around each write.
+    PerWrite,
 }
 
 /// What came of a group.
-pub(crate) enum Attempt {
+pub(crate) enum GroupOutcome {
     /// It is on disk.
     Done(Vec<Vec<Outcome>>),
     /// The connection broke on the way.
@@ -31,12 +33,12 @@ pub(crate) enum Attempt {
 /// Writes the group. Where others write too, `join` adds what came while it was their turn.
 pub(crate) fn attempt(
     connection: &mut Connection,
-    cursor: &mut Cursor,
+    cursor: &mut WriterState,
     group: &mut Vec<Submission>,
     #[cfg_attr(not(feature = "scaled"), expect(unused_variables, reason = "nobody else writes"))]
     join: impl FnOnce(&mut Vec<Submission>),
-    care: Care,
-) -> sql::Result<Attempt> {
+    isolation: Isolation,
+) -> sql::Result<GroupOutcome> {
     let mut transaction = connection.transaction()?;
     #[cfg(feature = "scaled")]
     if let Some(session) = transaction.postgres() {
@@ -46,31 +48,31 @@ pub(crate) fn attempt(
             join(group);
         }
         let writes = group.iter().flat_map(|submission| &submission.writes);
-        cursor.head = prefetch::look_ahead(&transaction, session, cursor, writes)?;
+        cursor.head = prefetch::prefetch_group(&transaction, session, cursor, writes)?;
     }
     let mut answers = Vec::with_capacity(group.len());
     for submission in &*group {
         let mut outcomes = Vec::with_capacity(submission.writes.len());
         for write in &submission.writes {
-            outcomes.push(match care {
-                Care::Quick => append(&transaction, cursor, write)?,
-                Care::EachBySavepoint => append_alone(&mut transaction, cursor, write)?,
+            outcomes.push(match isolation {
+                Isolation::Group => append(&transaction, cursor, write)?,
+                Isolation::PerWrite => append_in_savepoint(&mut transaction, cursor, write)?,
             });
         }
         answers.push(outcomes);
     }
-    head::keep(&transaction, cursor.head)?;
+    head::store_head(&transaction, cursor.head)?;
     match transaction.commit() {
-        Ok(()) => Ok(Attempt::Done(answers)),
-        Err(error) if connection.is_lost() => Ok(Attempt::InDoubt(answers, error)),
+        Ok(()) => Ok(GroupOutcome::Done(answers)),
+        Err(error) if connection.is_lost() => Ok(GroupOutcome::InDoubt(answers, error)),
         Err(error) => Err(error),
     }
 }
 
-fn append_alone(
+fn append_in_savepoint(
     transaction: &mut sql::Transaction<'_>,
-    cursor: &mut Cursor,
-    write: &Prepared,
+    cursor: &mut WriterState,
+    write: &PackedWrite,
 ) -> sql::Result<Outcome> {
     let before = cursor.head;
     let savepoint = transaction.savepoint()?;
@@ -81,7 +83,7 @@ fn append_alone(
     });
     match catch_unwind(work).unwrap_or(Err(sql::Error::Panicked)) {
         Ok(outcome) => savepoint.commit().map(|()| outcome),
-        Err(error) if error.is_trouble() => Err(error),
+        Err(error) if error.is_unavailable() => Err(error),
         Err(error) => {
             tracing::error!(%error, "a write could not be stored");
             savepoint.finish()?; // rolls back, since it was not committed
@@ -95,18 +97,18 @@ fn append_alone(
 /// Puts a write that cannot be stored on the list of dead letters.
 fn set_aside(
     transaction: &mut sql::Transaction<'_>,
-    cursor: &mut Cursor,
-    write: &Prepared,
+    cursor: &mut WriterState,
+    write: &PackedWrite,
     error: &sql::Error,
 ) -> sql::Result<Outcome> {
     let Some(event) = write.first() else { return Ok(Outcome::Failed) };
-    let project = cursor.projects.key_of(transaction, &event.scope)?;
+    let project = cursor.projects.resolve_key(transaction, &event.scope)?;
     let reason = error.to_string();
     // By itself: on Postgres a statement that fails ends the transaction, and with it what others wrote.
     let savepoint = transaction.savepoint()?;
-    match dead_letters::put(&savepoint, project, event, &reason, &write.as_letter()) {
+    match dead_letters::insert(&savepoint, project, event, &reason, &write.to_dead_letter()) {
         Ok(()) => savepoint.commit().map(|()| Outcome::SetAside),
-        Err(error) if error.is_trouble() => Err(error),
+        Err(error) if error.is_unavailable() => Err(error),
         Err(error) => {
             tracing::error!(%error, "a write could not be set aside either");
             savepoint.finish()?; // rolls back, since it was not committed

@@ -4,7 +4,7 @@ use model::Position;
 use sql::Connection;
 
 /// Where the log stands now.
-pub(crate) fn keep(connection: &Connection, head: Position) -> sql::Result<()> {
+pub(crate) fn store_head(connection: &Connection, head: Position) -> sql::Result<()> {
     if connection.sqlite().is_some() {
         return Ok(());
     }

@@ -8,7 +8,7 @@ use crate::row_keys::PackedId;
 /// A write with everything computed that does not need the database, so that the writer thread
 /// spends its time in the database only.
 #[derive(Debug)]
-pub(crate) struct Prepared {
+pub(crate) struct PackedWrite {
     pub(crate) claims: Vec<PackedClaim>,
     pub(crate) needs: Vec<Need>,
     pub(crate) entries: Vec<PackedEntry>,
@@ -39,15 +39,15 @@ impl PackedEntry {
         let tags = &event.tags;
         let tags = (!tags.is_empty()).then(|| serde_json::json!(tags).to_string());
         let data = serde_json::Value::Object(std::mem::take(&mut event.data)).to_string();
-        Self { id: PackedId::of(event.id.as_str()), tags, data, event, changes }
+        Self { id: PackedId::pack(event.id.as_str()), tags, data, event, changes }
     }
 }
 
-impl Prepared {
+impl PackedWrite {
     /// Packs ids and writes out the JSON.
     pub(crate) fn new(write: Write) -> Self {
         let Write { claims, needs, entry, more } = write;
-        let pack = |Claim { space, id, mac }| PackedClaim { space, id: PackedId::of(&id), mac };
+        let pack = |Claim { space, id, mac }| PackedClaim { space, id: PackedId::pack(&id), mac };
         Self {
             claims: claims.into_iter().map(pack).collect(),
             needs,
@@ -56,7 +56,7 @@ impl Prepared {
     }
 
     /// The whole of it, for the list of dead letters.
-    pub(crate) fn as_letter(&self) -> serde_json::Value {
+    pub(crate) fn to_dead_letter(&self) -> serde_json::Value {
         let claim = |claim: &PackedClaim| claim_json(claim.space, &claim.id.text(), claim.mac);
         let claims: Vec<_> = self.claims.iter().map(claim).collect();
         let event = |entry: &PackedEntry| event_json(&entry.event, &entry.data);
@@ -77,7 +77,7 @@ impl Prepared {
     }
 
     /// Whether it can touch a turn.
-    pub(crate) fn is_of_turns(&self) -> bool {
+    pub(crate) fn touches_turns(&self) -> bool {
         self.entries.iter().any(|entry| entry.event.turn.is_some() || !entry.changes.is_empty())
     }
 

@@ -3,22 +3,22 @@
 use model::{DecisionId, Need, Origin, Reaction};
 use sql::{Connection, OptionalExtension};
 
-use crate::event_rows::said;
+use crate::event_rows::read_text;
 use crate::projections::apply::{Subject, TurnRow, served};
-use crate::row_keys::{Key, PackedId, Table, find_key, whose};
+use crate::row_keys::{Key, PackedId, Table, find_key, find_turn_user};
 
 /// What stands in a write's way.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Obstacle {
+pub(crate) enum UnmetPrecondition {
     /// Something is not there.
     Missing,
     /// Everything is as it would be afterwards. The position of the event that made it so, or 0.
-    AlreadySo(i64),
+    AlreadyApplied(i64),
 }
 
 /// What a write is about, before it is stored.
 #[derive(Clone, Debug)]
-pub(crate) struct About<'a> {
+pub(crate) struct WriteContext<'a> {
     /// The keys that are known already.
     pub(crate) subject: Subject,
     /// It names a user whom the store has never seen, and who therefore has no key.
@@ -30,15 +30,15 @@ pub(crate) struct About<'a> {
 /// Checks one need of a write.
 pub(crate) fn check(
     connection: &Connection,
-    about: &About<'_>,
+    about: &WriteContext<'_>,
     need: &Need,
-) -> sql::Result<Option<Obstacle>> {
+) -> sql::Result<Option<UnmetPrecondition>> {
     let subject = &about.subject;
     match need {
         Need::Turn(conversation) => {
             let conversation = conversation.as_ref().map(|id| id.as_str());
             let there = turn_is_there(connection, subject, conversation)?;
-            Ok((!there).then_some(Obstacle::Missing))
+            Ok((!there).then_some(UnmetPrecondition::Missing))
         }
         Need::Decision(id) => {
             let made = connection
@@ -46,13 +46,13 @@ pub(crate) fn check(
                     "SELECT 1 FROM decisions
                      WHERE project = ?1 AND id = ?2 AND made IS NOT NULL",
                 )?
-                .exists((subject.project, PackedId::of(id.as_str())))?;
-            Ok((!made).then_some(Obstacle::Missing))
+                .exists((subject.project, PackedId::pack(id.as_str())))?;
+            Ok((!made).then_some(UnmetPrecondition::Missing))
         }
         Need::OutcomeAt(id, expected) => {
             let found = outcome_at(connection, subject, id)?;
             let same = found == expected.map(|position| position.0 as i64);
-            Ok((!same).then_some(Obstacle::Missing))
+            Ok((!same).then_some(UnmetPrecondition::Missing))
         }
         Need::OtherOutcome(id) => {
             let settled: Option<i64> = connection
@@ -60,11 +60,11 @@ pub(crate) fn check(
                     "SELECT e.position FROM decisions d JOIN events e ON e.position = d.settled
                      WHERE d.project = ?1 AND d.id = ?2 AND e.data = ?3",
                 )?
-                .query_row((subject.project, PackedId::of(id.as_str()), about.data), |row| {
+                .query_row((subject.project, PackedId::pack(id.as_str()), about.data), |row| {
                     row.get(0)
                 })
                 .optional()?;
-            Ok(settled.map(Obstacle::AlreadySo))
+            Ok(settled.map(UnmetPrecondition::AlreadyApplied))
         }
         Need::Experiment { id, statuses } => {
             let status: Option<String> = connection
@@ -72,11 +72,11 @@ pub(crate) fn check(
                 .query_row((subject.project, id.as_str()), |row| row.get(0))
                 .optional()?;
             let stands = status.is_some_and(|status| statuses.contains(&status));
-            Ok((!stands).then_some(Obstacle::Missing))
+            Ok((!stands).then_some(UnmetPrecondition::Missing))
         }
         Need::OtherVariant(id, variant) => {
             let now = served(connection, subject, id.as_str())?;
-            Ok((now == Some(*variant)).then_some(Obstacle::AlreadySo(0)))
+            Ok((now == Some(*variant)).then_some(UnmetPrecondition::AlreadyApplied(0)))
         }
         Need::SilentSince(moment) => {
             let silent = connection
@@ -84,7 +84,7 @@ pub(crate) fn check(
                     "SELECT 1 FROM open_sessions WHERE conversation = ?1 AND last_ts = ?2",
                 )?
                 .exists((subject.conversation, moment.as_micros()))?;
-            Ok((!silent).then_some(Obstacle::AlreadySo(0)))
+            Ok((!silent).then_some(UnmetPrecondition::AlreadyApplied(0)))
         }
         Need::OtherReaction { reaction, text } => {
             already_so(connection, about, *reaction, text.as_deref())
@@ -103,7 +103,7 @@ fn outcome_at(
             "SELECT e.position FROM decisions d JOIN events e ON e.position = d.settled
              WHERE d.project = ?1 AND d.id = ?2",
         )?
-        .query_row((subject.project, PackedId::of(id.as_str())), |row| row.get(0))
+        .query_row((subject.project, PackedId::pack(id.as_str())), |row| row.get(0))
         .optional()
 }
 
@@ -128,18 +128,18 @@ fn turn_is_there(
 
 fn already_so(
     connection: &Connection,
-    about: &About<'_>,
+    about: &WriteContext<'_>,
     reaction: Option<Reaction>,
     text: Option<&str>,
-) -> sql::Result<Option<Obstacle>> {
+) -> sql::Result<Option<UnmetPrecondition>> {
     let Some(turn) = about.subject.turn else { return Ok(None) };
     let standing = if about.by_new_user { None } else { standing(connection, about, turn)? };
     Ok(match (standing, reaction) {
-        (None, None) => Some(Obstacle::AlreadySo(0)),
+        (None, None) => Some(UnmetPrecondition::AlreadyApplied(0)),
         (Some((position, stands, said)), Some(new))
             if stands == new.code() && said.as_deref() == text =>
         {
-            Some(Obstacle::AlreadySo(position))
+            Some(UnmetPrecondition::AlreadyApplied(position))
         }
         (None, Some(_)) | (Some(_), None | Some(_)) => None,
     })
@@ -148,12 +148,12 @@ fn already_so(
 /// The user's reaction on the turn: the position of its event, what it is, what was said with it.
 fn standing(
     connection: &Connection,
-    about: &About<'_>,
+    about: &WriteContext<'_>,
     turn: Key,
 ) -> sql::Result<Option<(i64, u8, Option<String>)>> {
     let user = match about.subject.user {
         Some(user) => Some(user),
-        None => whose(connection, about.subject.project, turn)?,
+        None => find_turn_user(connection, about.subject.project, turn)?,
     };
     connection
         .prepare_cached(
@@ -163,7 +163,7 @@ fn standing(
              WHERE r.turn = ?1 AND r.origin = ?2 AND r.user IS NOT DISTINCT FROM ?3",
         )?
         .query_row((turn, Origin::User.code(), user), |row| {
-            Ok((row.get(0)?, row.get(1)?, said(row, 2)?))
+            Ok((row.get(0)?, row.get(1)?, read_text(row, 2)?))
         })
         .optional()
 }

@@ -7,20 +7,21 @@ use model::Position;
 use sql::{Connection, Row, Session};
 
 use crate::log::claims::UsedClaim;
-use crate::log::packed_write::Prepared;
-use crate::log::writer_state::Cursor;
+use crate::log::packed_write::PackedWrite;
+use crate::log::writer_state::WriterState;
 use crate::projections::apply::prefetch::{Turns, remember};
 use crate::row_keys::{Key, Table};
 
 /// Where the log stands, and whether somebody was erased behind a position.
-const HEAD: &str = "SELECT position, EXISTS (SELECT 1 FROM users WHERE erased > $1) FROM log_head";
-const CLAIMS: &str = "SELECT c.project, c.space, c.id, c.mac, c.position, e.id
+const SELECT_HEAD: &str =
+    "SELECT position, EXISTS (SELECT 1 FROM users WHERE erased > $1) FROM log_head";
+const SELECT_CLAIMS: &str = "SELECT c.project, c.space, c.id, c.mac, c.position, e.id
     FROM unnest($1::BIGINT[], $2::BIGINT[], $3::TEXT[]) AS asked (project, space, id)
     JOIN claims c ON c.project = asked.project AND c.space = asked.space AND c.id = asked.id
     LEFT JOIN events e ON e.position = c.position";
 
 /// Each table of ids, with how keys of ids are asked for, and keys that no id has.
-const TABLES: [(Table, &str, &str); 3] = [
+const SELECT_KEYS: [(Table, &str, &str); 3] = [
     (
         Table::Users,
         "SELECT t.project, t.id, t.key FROM unnest($1::BIGINT[], $2::TEXT[]) AS asked (project, id)
@@ -42,11 +43,11 @@ const TABLES: [(Table, &str, &str); 3] = [
 ];
 
 /// Finds out about all claims, ids and turns of a group, and where the log stands.
-pub(crate) fn look_ahead<'a>(
+pub(crate) fn prefetch_group<'a>(
     connection: &Connection,
     session: &Session,
-    cursor: &mut Cursor,
-    writes: impl Iterator<Item = &'a Prepared> + Clone,
+    cursor: &mut WriterState,
+    writes: impl Iterator<Item = &'a PackedWrite> + Clone,
 ) -> sql::Result<Position> {
     let (head, erased) = ask(connection, session, cursor, writes.clone())?;
     cursor.note_others(session.keys().others_wrote(head.0));
@@ -62,25 +63,26 @@ pub(crate) fn look_ahead<'a>(
 fn ask<'a>(
     connection: &Connection,
     session: &Session,
-    cursor: &mut Cursor,
-    writes: impl Iterator<Item = &'a Prepared>,
+    cursor: &mut WriterState,
+    writes: impl Iterator<Item = &'a PackedWrite>,
 ) -> sql::Result<(Position, bool)> {
     cursor.claims.clear();
     session.keys().begin();
     session.memory().begin();
-    let named = Named::of(connection, session, cursor, writes)?;
+    let named = NamedIds::collect(connection, session, cursor, writes)?;
     let (of, spaces, names) = named.claims();
     let ids = named.unknown.each_ref().map(columns);
     let free = ids.each_ref().map(|(_, ids)| ids.len() as i64);
     let (turn_projects, turn_ids) = columns(&named.turns);
-    let claims: [Asked<'_>; 3] = [&of, &spaces, &names];
-    let values = ids.each_ref().map(|(of, ids)| -> [Asked<'_>; 2] { [of, ids] });
-    let counts = free.each_ref().map(|count| -> [Asked<'_>; 1] { [count] });
-    let turns: [Asked<'_>; 2] = [&turn_projects, &turn_ids];
+    let claims: [Parameter<'_>; 3] = [&of, &spaces, &names];
+    let values = ids.each_ref().map(|(of, ids)| -> [Parameter<'_>; 2] { [of, ids] });
+    let counts = free.each_ref().map(|count| -> [Parameter<'_>; 1] { [count] });
+    let turns: [Parameter<'_>; 2] = [&turn_projects, &turn_ids];
     let known_head = session.keys().head() as i64;
-    let since: [Asked<'_>; 1] = [&known_head];
-    let mut questions: Vec<sql::Question<'_>> = vec![(HEAD, &since), (CLAIMS, &claims)];
-    for (at, (_, keys, free)) in TABLES.iter().enumerate() {
+    let since: [Parameter<'_>; 1] = [&known_head];
+    let mut questions: Vec<sql::Question<'_>> =
+        vec![(SELECT_HEAD, &since), (SELECT_CLAIMS, &claims)];
+    for (at, (_, keys, free)) in SELECT_KEYS.iter().enumerate() {
         if !ids[at].0.is_empty() {
             questions.push((keys, &values[at]));
             questions.push((free, &counts[at]));
@@ -103,7 +105,7 @@ fn ask<'a>(
         let used = UsedClaim { mac: row.get(3)?, position: row.get(4)?, event: row.get(5)? };
         cursor.claims.put((row.get(0)?, row.get(1)?, row.get(2)?), Some(used));
     }
-    for ((table, ..), unknown) in TABLES.iter().zip(&named.unknown) {
+    for ((table, ..), unknown) in SELECT_KEYS.iter().zip(&named.unknown) {
         if unknown.is_empty() {
             continue;
         }
@@ -128,28 +130,28 @@ fn ask<'a>(
 }
 
 /// A value of a question.
-type Asked<'a> = &'a (dyn tokio_postgres::types::ToSql + Sync);
+type Parameter<'a> = &'a (dyn tokio_postgres::types::ToSql + Sync);
 
 /// What the writes of a group name.
 #[derive(Default)]
-struct Named<'a> {
+struct NamedIds<'a> {
     claimed: BTreeSet<(Key, u8, String)>,
     /// Ids of users, conversations and turns whose keys nobody knows.
     unknown: [BTreeSet<(Key, &'a str)>; 3],
     turns: BTreeSet<(Key, &'a str)>,
 }
 
-impl<'a> Named<'a> {
-    fn of(
+impl<'a> NamedIds<'a> {
+    fn collect(
         connection: &Connection,
         session: &Session,
-        cursor: &mut Cursor,
-        writes: impl Iterator<Item = &'a Prepared>,
+        cursor: &mut WriterState,
+        writes: impl Iterator<Item = &'a PackedWrite>,
     ) -> sql::Result<Self> {
         let mut this = Self::default();
         for write in writes {
             let Some(first) = write.first() else { continue };
-            let project = cursor.projects.key_of(connection, &first.scope)?;
+            let project = cursor.projects.resolve_key(connection, &first.scope)?;
             this.claimed.extend(write.claimed().map(|(space, id)| (project, space, id.text())));
             for event in write.events() {
                 let named = [
@@ -157,7 +159,8 @@ impl<'a> Named<'a> {
                     event.conversation.as_ref().map(|id| id.as_str()),
                     event.turn.as_ref().map(|id| id.as_str()),
                 ];
-                for ((ids, (table, ..)), id) in this.unknown.iter_mut().zip(TABLES).zip(named) {
+                for ((ids, (table, ..)), id) in this.unknown.iter_mut().zip(SELECT_KEYS).zip(named)
+                {
                     let is_unknown =
                         |id: &&str| session.keys().get(table.name(), project, id).is_none();
                     ids.extend(id.filter(is_unknown).map(|id| (project, id)));

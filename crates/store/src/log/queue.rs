@@ -11,12 +11,12 @@ pub(crate) struct Queue {
     // Taken out, and not done yet.
     next: Option<Job>,
     // What others have written meanwhile.
-    heard: Option<Position>,
+    newest_foreign_head: Option<Position>,
 }
 
 impl Queue {
-    pub(crate) fn of(jobs: UnboundedReceiver<Job>) -> Self {
-        Self { jobs, next: None, heard: None }
+    pub(crate) fn new(jobs: UnboundedReceiver<Job>) -> Self {
+        Self { jobs, next: None, newest_foreign_head: None }
     }
 
     /// Waits for the next one; `None` when nobody is left who could hand in something.
@@ -36,15 +36,17 @@ impl Queue {
                     writes += one.writes.len();
                     group.push(one);
                 }
-                Job::Look(head) => self.heard = self.heard.max(Some(head)),
-                chore @ Job::Chore(_) => self.next = Some(chore),
+                Job::ForeignHead(head) => {
+                    self.newest_foreign_head = self.newest_foreign_head.max(Some(head))
+                }
+                chore @ Job::ConnectionTask(_) => self.next = Some(chore),
             }
         }
     }
 
     /// How far others were seen to have written.
-    pub(crate) fn heard(&mut self) -> Option<Position> {
-        self.heard.take()
+    pub(crate) fn newest_foreign_head(&mut self) -> Option<Position> {
+        self.newest_foreign_head.take()
     }
 }
 
@@ -57,10 +59,10 @@ mod tests {
     use tokio::sync::{Semaphore, mpsc, oneshot};
 
     use super::*;
-    use crate::log::packed_write::Prepared;
+    use crate::log::packed_write::PackedWrite;
 
     fn commit() -> Job {
-        let writes = vec![Prepared::new(write(&Scope::default(), "a", 1))];
+        let writes = vec![PackedWrite::new(write(&Scope::default(), "a", 1))];
         let room = Arc::new(Semaphore::new(1)).try_acquire_owned().unwrap();
         Job::Commit(Submission { writes, reply: oneshot::channel().0, room })
     }
@@ -75,14 +77,14 @@ mod tests {
     #[test]
     fn a_group_ends_where_something_else_is_to_be_done() {
         let (send, jobs) = mpsc::unbounded_channel();
-        let mut queue = Queue::of(jobs);
-        let chore = Job::Chore(Box::new(|_| {}));
+        let mut queue = Queue::new(jobs);
+        let chore = Job::ConnectionTask(Box::new(|_| {}));
         for job in [commit(), commit(), chore, commit(), commit(), commit()] {
             assert!(send.send(job).is_ok());
         }
         drop(send);
         assert_eq!(group(&mut queue, 9), 2);
-        assert!(matches!(queue.wait(), Some(Job::Chore(_))));
+        assert!(matches!(queue.wait(), Some(Job::ConnectionTask(_))));
         assert_eq!(group(&mut queue, 2), 2, "no more than may be together");
         assert_eq!(group(&mut queue, 2), 1);
         assert!(queue.wait().is_none());

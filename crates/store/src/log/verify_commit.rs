@@ -3,12 +3,12 @@
 use model::{Outcome, Position};
 use sql::Connection;
 
-use crate::log::packed_write::Prepared;
+use crate::log::packed_write::PackedWrite;
 use crate::log::writer::Submission;
 
 /// Whether a group is committed that was answered so. What holds the log is waited for, and that may be the
 /// very commit in question.
-pub(crate) fn came_to_pass(
+pub(crate) fn verify_commit(
     connection: &mut Connection,
     group: &[Submission],
     answers: &[Vec<Outcome>],
@@ -28,7 +28,7 @@ pub(crate) fn came_to_pass(
 fn witness<'g>(
     group: &'g [Submission],
     answers: &[Vec<Outcome>],
-) -> Option<(Position, &'g Prepared)> {
+) -> Option<(Position, &'g PackedWrite)> {
     let writes = group.iter().flat_map(|submission| &submission.writes);
     writes.zip(answers.iter().flatten()).find_map(|(write, outcome)| match outcome {
         Outcome::Stored(position) => Some((*position, write)),
@@ -54,7 +54,8 @@ mod tests {
     use crate::store::Store;
 
     fn group(ids: &[&str]) -> Vec<Submission> {
-        let writes = ids.iter().map(|id| Prepared::new(write(&Scope::default(), id, 1))).collect();
+        let writes =
+            ids.iter().map(|id| PackedWrite::new(write(&Scope::default(), id, 1))).collect();
         let room = Arc::new(Semaphore::new(1)).try_acquire_owned().unwrap();
         vec![Submission { writes, reply: oneshot::channel().0, room }]
     }
@@ -79,7 +80,7 @@ mod tests {
         ];
         for (ids, outcomes, expected) in rows {
             let answers = [outcomes];
-            let found = came_to_pass(&mut connection, &group(ids), &answers).unwrap();
+            let found = verify_commit(&mut connection, &group(ids), &answers).unwrap();
             assert_eq!(found, expected, "{ids:?}: {answers:?}");
         }
     }

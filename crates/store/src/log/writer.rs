@@ -11,35 +11,35 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError, mpsc, onesho
 
 use crate::connection_source::Source;
 use crate::error::StoreError;
-use crate::event_rows::newest;
+use crate::event_rows::newest_position;
 use crate::log::Limits;
-use crate::log::packed_write::Prepared;
+use crate::log::packed_write::PackedWrite;
 use crate::log::queue::Queue;
-use crate::log::writer_state::Cursor;
-use crate::log::writer_thread::Work;
+use crate::log::writer_state::WriterState;
+use crate::log::writer_thread::WriterThread;
 use crate::metrics::{Histogram, LogStats, SECONDS, SIZES};
 use crate::outage::Outage;
-use crate::similarity::{Shelves, Touched};
+use crate::similarity::{SimilarityIndexes, Touched};
 
 /// What a caller waits for.
 pub(crate) type Answer = Result<Vec<Outcome>, StoreError>;
 
 pub(crate) struct Submission {
-    pub(crate) writes: Vec<Prepared>,
+    pub(crate) writes: Vec<PackedWrite>,
     pub(crate) reply: oneshot::Sender<Answer>,
     // Room in the queue, given back before the submission is answered.
     pub(crate) room: OwnedSemaphorePermit,
 }
 
 /// Something else that needs the writing connection, between two groups.
-type Chore = Box<dyn FnOnce(&mut Connection) + Send>;
+type ConnectionTask = Box<dyn FnOnce(&mut Connection) + Send>;
 
 pub(crate) enum Job {
     Commit(Submission),
-    Chore(Chore),
+    ConnectionTask(ConnectionTask),
     /// Somebody else has written up to here.
     #[cfg_attr(not(feature = "scaled"), expect(dead_code, reason = "nobody else writes"))]
-    Look(Position),
+    ForeignHead(Position),
 }
 
 /// The way to the writer thread.
@@ -70,9 +70,9 @@ impl Writer {
         source: Source,
         limits: Limits,
         touched: Touched,
-        similar: Arc<Shelves>,
+        similar: Arc<SimilarityIndexes>,
     ) -> Result<Self, StoreError> {
-        let cursor = Cursor::at(newest(&connection)?);
+        let cursor = WriterState::new(newest_position(&connection)?);
         let (announce, head) = watch::channel(cursor.head);
         let meters = Arc::new(Meters {
             commit_seconds: Histogram::new(SECONDS),
@@ -81,11 +81,11 @@ impl Writer {
             queued_writes: AtomicU64::new(0),
             in_trouble: AtomicBool::new(false),
             untried: AtomicBool::new(true),
-            outage: Outage::of("written to"),
+            outage: Outage::new("written to"),
         });
         let room_kib = u32::try_from(limits.queue_bytes / 1024).unwrap_or(u32::MAX).max(1);
         let (queue, jobs) = mpsc::unbounded_channel();
-        let mut work = Work {
+        let mut work = WriterThread {
             cursor,
             announce,
             meters: Arc::clone(&meters),
@@ -97,7 +97,7 @@ impl Writer {
         };
         let thread = std::thread::Builder::new()
             .name("uptake-writer".into())
-            .spawn(move || work.run(Queue::of(jobs)))
+            .spawn(move || work.run(Queue::new(jobs)))
             .map_err(|error| StoreError::Unavailable(error.to_string()))?;
         Ok(Self {
             queue: Mutex::new(Some(queue)),
@@ -114,8 +114,8 @@ impl Writer {
         &self,
         writes: Vec<Write>,
     ) -> Result<oneshot::Receiver<Answer>, StoreError> {
-        let writes: Vec<Prepared> = writes.into_iter().map(Prepared::new).collect();
-        let bytes: usize = writes.iter().map(Prepared::bytes).sum();
+        let writes: Vec<PackedWrite> = writes.into_iter().map(PackedWrite::new).collect();
+        let bytes: usize = writes.iter().map(PackedWrite::bytes).sum();
         // One submission may be larger than the whole queue; then it must have the queue alone.
         let kib = u32::try_from(bytes.div_ceil(1024)).unwrap_or(u32::MAX).min(self.room_kib);
         let room =
@@ -135,7 +135,7 @@ impl Writer {
         chore: impl FnOnce(&mut Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (reply, answer) = oneshot::channel();
-        self.send(Job::Chore(Box::new(move |connection| {
+        self.send(Job::ConnectionTask(Box::new(move |connection| {
             // Whoever asked may have gone; then nobody needs the answer.
             drop(reply.send(chore(connection)));
         })))?;
@@ -144,23 +144,23 @@ impl Writer {
         if let Err(error) = &came_of
             && error.is_away()
         {
-            self.meters.outage.goes_on(error, 1);
+            self.meters.outage.record_failure(error, 1);
         }
         came_of
     }
 
     /// Somebody else has written up to here.
     #[cfg(feature = "scaled")]
-    pub(crate) fn look(queue: &mpsc::WeakUnboundedSender<Job>, head: Position) {
+    pub(crate) fn notify_foreign_head(queue: &mpsc::WeakUnboundedSender<Job>, head: Position) {
         if let Some(queue) = queue.upgrade() {
             // The thread has ended when it does not listen any more.
-            drop(queue.send(Job::Look(head)));
+            drop(queue.send(Job::ForeignHead(head)));
         }
     }
 
     /// The way to the thread for somebody who does not keep it alive.
     #[cfg(feature = "scaled")]
-    pub(crate) fn weak(&self) -> Option<mpsc::WeakUnboundedSender<Job>> {
+    pub(crate) fn weak_queue(&self) -> Option<mpsc::WeakUnboundedSender<Job>> {
         locked(&self.queue).as_ref().map(mpsc::UnboundedSender::downgrade)
     }
 

@@ -8,7 +8,7 @@ use crate::row_keys::Projects;
 
 /// What the writer knows without asking the database.
 #[derive(Debug)]
-pub(crate) struct Cursor {
+pub(crate) struct WriterState {
     /// The newest position.
     pub(crate) head: Position,
     /// Known scopes.
@@ -23,25 +23,25 @@ pub(crate) struct Cursor {
 
 /// After so many groups whoever wrote too is taken to have stopped.
 #[cfg(feature = "scaled")]
-const ALONE: u32 = 100;
+const SOLE_WRITER_GROUPS: u32 = 100;
 
-impl Cursor {
+impl WriterState {
     /// At this position, knowing nothing else.
-    pub(crate) fn at(head: Position) -> Self {
+    pub(crate) fn new(head: Position) -> Self {
         Self {
             head,
             projects: Projects::default(),
             #[cfg(feature = "scaled")]
             claims: KnownClaims::default(),
             #[cfg(feature = "scaled")]
-            groups_alone: ALONE,
+            groups_alone: SOLE_WRITER_GROUPS,
         }
     }
 
     /// Whether somebody else writes, as far as the last groups show.
     #[cfg(feature = "scaled")]
     pub(crate) fn others_write(&self) -> bool {
-        self.groups_alone < ALONE
+        self.groups_alone < SOLE_WRITER_GROUPS
     }
 
     /// Somebody else has written before a group, or not.

@@ -10,67 +10,67 @@ use tokio::sync::watch;
 
 use crate::connection_source::Source;
 use crate::error::StoreError;
-use crate::log::group_commit::{Attempt, Care, attempt};
-use crate::log::packed_write::Prepared;
+use crate::log::group_commit::{GroupOutcome, Isolation, attempt};
+use crate::log::packed_write::PackedWrite;
 use crate::log::queue::Queue;
-use crate::log::verify_commit::came_to_pass;
+use crate::log::verify_commit::verify_commit;
 use crate::log::writer::{Answer, Job, Meters, Submission};
-use crate::log::writer_state::Cursor;
+use crate::log::writer_state::WriterState;
 use crate::metrics::Stopwatch;
-use crate::similarity::{Shelves, Touched};
+use crate::similarity::{SimilarityIndexes, Touched};
 
 /// The writing connection and what goes with it.
-pub(crate) struct Work {
+pub(crate) struct WriterThread {
     pub(crate) source: Source,
     pub(crate) connection: Connection,
     pub(crate) touched: Touched,
-    pub(crate) similar: Arc<Shelves>,
-    pub(crate) cursor: Cursor,
+    pub(crate) similar: Arc<SimilarityIndexes>,
+    pub(crate) cursor: WriterState,
     pub(crate) announce: watch::Sender<Position>,
     pub(crate) meters: Arc<Meters>,
     pub(crate) group_writes: usize,
 }
 
-impl Work {
+impl WriterThread {
     /// Until nobody is left who could hand in something.
     pub(crate) fn run(&mut self, mut queue: Queue) {
         while let Some(job) = queue.wait() {
-            self.mend();
+            self.reconnect();
             match job {
                 Job::Commit(first) => {
                     let mut group = vec![first];
                     queue.join(&mut group, self.group_writes);
                     self.commit_and_answer(group, &mut queue);
-                    if let Some(head) = queue.heard() {
+                    if let Some(head) = queue.newest_foreign_head() {
                         self.catch_up(head);
                     }
                 }
-                Job::Chore(chore) => {
+                Job::ConnectionTask(chore) => {
                     chore(&mut self.connection);
                     // It may have removed what is known by heart.
                     self.cursor.forget();
-                    self.keep_in_step();
+                    self.sync_similarity_index();
                 }
-                Job::Look(head) => self.catch_up(head),
+                Job::ForeignHead(head) => self.catch_up(head),
             }
         }
     }
 
     fn catch_up(&mut self, head: Position) {
-        self.keep_in_step();
+        self.sync_similarity_index();
         // Perhaps it was lost long ago and is found out now; what others wrote may be their last for a while.
         if self.connection.is_lost() {
-            self.mend();
-            self.keep_in_step();
+            self.reconnect();
+            self.sync_similarity_index();
         }
-        self.tell(head);
+        self.announce_head(head);
     }
 
     fn commit_and_answer(&mut self, mut group: Vec<Submission>, queue: &mut Queue) {
         let watch = Stopwatch::start();
         let answers = self.commit(&mut group, queue);
-        if group.iter().flat_map(|submission| &submission.writes).any(Prepared::is_of_turns) {
-            self.keep_in_step();
+        if group.iter().flat_map(|submission| &submission.writes).any(PackedWrite::touches_turns) {
+            self.sync_similarity_index();
         }
         self.meters.commit_seconds.record(watch.elapsed().as_secs_f64());
         let writes: usize = group.iter().map(|submission| submission.writes.len()).sum();
@@ -82,7 +82,7 @@ impl Work {
             self.meters.untried.store(false, Ordering::Relaxed);
             self.meters.outage.is_over();
         }
-        self.tell(self.cursor.head);
+        self.announce_head(self.cursor.head);
         for (submission, answer) in group.into_iter().zip(answers) {
             let Submission { reply, room, writes } = submission;
             drop((room, writes));
@@ -92,7 +92,7 @@ impl Work {
     }
 
     /// Announces the newest position.
-    fn tell(&self, head: Position) {
+    fn announce_head(&self, head: Position) {
         self.announce.send_if_modified(|known| {
             let is_new = *known < head;
             *known = head.max(*known);
@@ -101,9 +101,9 @@ impl Work {
     }
 
     /// Takes another connection when this one was lost.
-    fn mend(&mut self) {
+    fn reconnect(&mut self) {
         if self.connection.is_lost() {
-            match self.source.writer_again() {
+            match self.source.reopen_writer() {
                 Ok(Some(connection)) => self.connection = connection,
                 Ok(None) => {}
                 // Whoever needs it is told.
@@ -113,7 +113,7 @@ impl Work {
     }
 
     /// Puts what was touched into the index in memory, before anybody is answered.
-    fn keep_in_step(&mut self) {
+    fn sync_similarity_index(&mut self) {
         let (similar, connection) = (&self.similar, &self.connection);
         let kept = self.touched.look(connection, |turns| similar.refresh(connection, turns));
         match kept {
@@ -131,13 +131,14 @@ impl Work {
     /// savepoint around each write, so that only that one fails.
     fn commit(&mut self, group: &mut Vec<Submission>, queue: &mut Queue) -> Vec<Answer> {
         let most = self.group_writes;
-        let mut error = match self.attempt(group, |group| queue.join(group, most), Care::Quick) {
+        let mut error = match self.attempt(group, |group| queue.join(group, most), Isolation::Group)
+        {
             Ok(answers) => return answers,
             Err(error) => error,
         };
-        if !error.is_trouble() {
+        if !error.is_unavailable() {
             tracing::warn!(%error, "a write broke its group; trying each write by itself");
-            error = match self.attempt(group, |_| {}, Care::EachBySavepoint) {
+            error = match self.attempt(group, |_| {}, Isolation::PerWrite) {
                 Ok(answers) => return answers,
                 Err(error) => error,
             };
@@ -149,16 +150,19 @@ impl Work {
         &mut self,
         group: &mut Vec<Submission>,
         join: impl FnOnce(&mut Vec<Submission>),
-        care: Care,
+        isolation: Isolation,
     ) -> sql::Result<Vec<Answer>> {
         let before = self.cursor.head;
         // A panic is a bug in one write; the thread and everybody else's writes must outlive it.
         // The transaction is rolled back on the way out.
-        let work =
-            AssertUnwindSafe(|| attempt(&mut self.connection, &mut self.cursor, group, join, care));
+        let work = AssertUnwindSafe(|| {
+            attempt(&mut self.connection, &mut self.cursor, group, join, isolation)
+        });
         match catch_unwind(work).unwrap_or(Err(sql::Error::Panicked)) {
-            Ok(Attempt::Done(answers)) => Ok(answers.into_iter().map(Ok).collect()),
-            Ok(Attempt::InDoubt(answers, error)) => self.clear_up(group, answers, error, before),
+            Ok(GroupOutcome::Done(answers)) => Ok(answers.into_iter().map(Ok).collect()),
+            Ok(GroupOutcome::InDoubt(answers, error)) => {
+                self.resolve_unconfirmed_commit(group, answers, error, before)
+            }
             Err(error) => {
                 self.cursor.head = before;
                 self.cursor.forget();
@@ -168,7 +172,7 @@ impl Work {
     }
 
     /// The connection broke before it was heard whether the group is committed: asks by another one.
-    fn clear_up(
+    fn resolve_unconfirmed_commit(
         &mut self,
         group: &[Submission],
         answers: Vec<Vec<Outcome>>,
@@ -177,17 +181,17 @@ impl Work {
     ) -> sql::Result<Vec<Answer>> {
         tracing::warn!(%error, "a commit was not confirmed; looking whether it came to pass");
         self.cursor.forget();
-        self.mend();
-        let came_to_pass = came_to_pass(&mut self.connection, group, &answers);
-        if !matches!(came_to_pass, Ok(true)) {
+        self.reconnect();
+        let verify_commit = verify_commit(&mut self.connection, group, &answers);
+        if !matches!(verify_commit, Ok(true)) {
             self.cursor.head = before;
         }
-        match came_to_pass {
+        match verify_commit {
             Ok(true) => Ok(answers.into_iter().map(Ok).collect()),
             Ok(false) => Err(error),
             Err(why) => {
                 self.meters.failed_commits.fetch_add(1, Ordering::Relaxed);
-                self.meters.outage.goes_on(&why, group.len());
+                self.meters.outage.record_failure(&why, group.len());
                 Ok(group.iter().map(|_| Err(StoreError::InDoubt(why.to_string()))).collect())
             }
         }
@@ -195,7 +199,7 @@ impl Work {
 
     fn refuse(&self, group: &[Submission], error: &sql::Error) -> Vec<Answer> {
         self.meters.failed_commits.fetch_add(1, Ordering::Relaxed);
-        self.meters.outage.goes_on(error, group.len());
+        self.meters.outage.record_failure(error, group.len());
         group.iter().map(|_| Err(StoreError::Unavailable(error.to_string()))).collect()
     }
 }

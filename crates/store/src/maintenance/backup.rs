@@ -12,5 +12,5 @@ mod tests;
 
 pub use make::back_up;
 pub use note::BackupNote;
-pub(crate) use place::refuse_half_restored;
+pub(crate) use place::reject_partial_restore;
 pub use restore::{Restored, restore};

@@ -16,11 +16,11 @@ use crate::error::StoreError;
 use crate::sqlite;
 
 /// How often it looks.
-const PAUSE: Duration = Duration::from_millis(250);
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 /// It acts when there are so many new events,
-const MANY: u64 = 50;
+const MIN_EVENTS: u64 = 50;
 /// or any after so many looks.
-const LOOKS: u32 = 20;
+const MAX_IDLE_POLLS: u32 = 20;
 
 /// Does so until it is dropped.
 pub(crate) struct Checkpointer {
@@ -35,10 +35,10 @@ impl Checkpointer {
         let (stop, stopped) = channel();
         let work = move || {
             let (mut done, mut looks) = (*head.borrow(), 0);
-            while stopped.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) {
+            while stopped.recv_timeout(POLL_INTERVAL) == Err(RecvTimeoutError::Timeout) {
                 let now = *head.borrow();
                 looks += 1;
-                if now.0 >= done.0 + MANY || (now > done && looks >= LOOKS) {
+                if now.0 >= done.0 + MIN_EVENTS || (now > done && looks >= MAX_IDLE_POLLS) {
                     checkpoint(&connection);
                     (done, looks) = (now, 0);
                 }

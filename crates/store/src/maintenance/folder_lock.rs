@@ -20,7 +20,7 @@ pub(crate) struct FolderLock {
 
 /// Who has a folder, by its lock file.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Holder {
+pub struct LockHolder {
     /// In words: `process 123`.
     pub process: String,
     /// Where its server listens, and the token by which it knows the owner of the folder.
@@ -29,14 +29,14 @@ pub struct Holder {
     pub yields: bool,
 }
 
-impl std::fmt::Debug for Holder {
+impl std::fmt::Debug for LockHolder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Holder").field("process", &self.process).finish_non_exhaustive()
+        f.debug_struct("LockHolder").field("process", &self.process).finish_non_exhaustive()
     }
 }
 
 /// Who has this folder now; nobody if its lock can be had.
-pub fn holder_of(folder: &Path) -> Option<Holder> {
+pub fn read_lock_holder(folder: &Path) -> Option<LockHolder> {
     let mut file = OpenOptions::new().read(true).open(folder.join(LOCK)).ok()?;
     match file.try_lock_shared() {
         Err(TryLockError::WouldBlock) => read_holder(&mut file).ok().flatten(),
@@ -44,7 +44,7 @@ pub fn holder_of(folder: &Path) -> Option<Holder> {
     }
 }
 
-fn read_holder(file: &mut File) -> std::io::Result<Option<Holder>> {
+fn read_holder(file: &mut File) -> std::io::Result<Option<LockHolder>> {
     let mut text = String::new();
     file.read_to_string(&mut text)?;
     let mut lines = text.lines();
@@ -53,32 +53,32 @@ fn read_holder(file: &mut File) -> std::io::Result<Option<Holder>> {
     let token = lines.next().and_then(|line| line.strip_prefix("token "));
     let server = url.zip(token).map(|(url, token)| (url.to_owned(), token.to_owned()));
     let yields = lines.next() == Some(YIELDS);
-    Ok(Some(Holder { process: process.to_owned(), server, yields }))
+    Ok(Some(LockHolder { process: process.to_owned(), server, yields }))
 }
 
 const YIELDS: &str = "yields";
 /// The file by which somebody asks for a folder.
-const WANTED: &str = "wanted";
+const REQUEST_FILE: &str = "wanted";
 
 /// Asks whoever has the folder, and yields, to let go of it.
-pub fn ask_for(folder: &Path) -> std::io::Result<()> {
+pub fn request_folder(folder: &Path) -> std::io::Result<()> {
     private(OpenOptions::new().write(true).create(true).truncate(true))
-        .open(folder.join(WANTED))
+        .open(folder.join(REQUEST_FILE))
         .map(drop)
 }
 
 /// Whether somebody asked for the folder and does not have it yet.
-pub fn is_wanted(folder: &Path) -> bool {
-    folder.join(WANTED).exists()
+pub fn is_folder_requested(folder: &Path) -> bool {
+    folder.join(REQUEST_FILE).exists()
 }
 
 /// Those who only look take the lock for a moment too.
-const TRIES: u32 = 5;
-const PAUSE: Duration = Duration::from_millis(10);
+const MAX_ATTEMPTS: u32 = 5;
+const RETRY_INTERVAL: Duration = Duration::from_millis(10);
 
 impl FolderLock {
     /// Creates the folder if it is not there and takes its lock, or says who has it.
-    pub(crate) fn take(folder: &Path) -> Result<Self, StoreError> {
+    pub(crate) fn acquire(folder: &Path) -> Result<Self, StoreError> {
         let failed = |cause| StoreError::Folder { folder: folder.to_owned(), cause };
         create_private(folder).map_err(failed)?;
         let path = folder.join(LOCK);
@@ -86,11 +86,11 @@ impl FolderLock {
             .open(path)
             .map_err(failed)?;
         let mut locked = file.try_lock();
-        for _ in 1..TRIES {
+        for _ in 1..MAX_ATTEMPTS {
             if !matches!(locked, Err(TryLockError::WouldBlock)) {
                 break;
             }
-            std::thread::sleep(PAUSE);
+            std::thread::sleep(RETRY_INTERVAL);
             locked = file.try_lock();
         }
         match locked {
@@ -101,7 +101,7 @@ impl FolderLock {
             }
             Err(TryLockError::Error(cause)) => return Err(failed(cause)),
         }
-        match std::fs::remove_file(folder.join(WANTED)) {
+        match std::fs::remove_file(folder.join(REQUEST_FILE)) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                 return Err(failed(error));
             }

@@ -52,10 +52,10 @@ pub fn migrate_store(
     batch: usize,
     mut progress: impl FnMut(MigrateStep, u64, u64),
 ) -> Result<Migrated, StoreError> {
-    let source = Handover::of(folder)?;
+    let source = Handover::open(folder)?;
     let mut target = Target::claim(address, &source)?;
     let layouts = tables::all()
-        .map(|table| Layout::of(&table, &source.connection, target.session()?))
+        .map(|table| Layout::read(&table, &source.connection, target.session()?))
         .collect::<Result<Vec<_>, _>>()?;
     let counts: Vec<u64> = layouts
         .iter()
@@ -64,7 +64,7 @@ pub fn migrate_store(
     let rows: u64 = counts.iter().sum();
     let mut found = 0;
     for layout in &layouts {
-        found += target.rows_of(&layout.table)?;
+        found += target.copied_rows(&layout.table)?;
     }
     target.make_partitions(&source.connection)?;
     let mut done = found;
@@ -74,7 +74,7 @@ pub fn migrate_store(
             done += more;
             progress(MigrateStep::Copying, done.min(rows), rows);
         };
-        let has_some = target.rows_of(&layout.table)? > 0;
+        let has_some = target.copied_rows(&layout.table)? > 0;
         match copy::copy(layout, &source.connection, &mut target, batch, &mut told) {
             // Rows that came between two runs push others to where they were not looked for.
             Err(StoreError::Database(_)) if has_some => {

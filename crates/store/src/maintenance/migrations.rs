@@ -52,7 +52,7 @@ const NEW_PROJECTIONS: [u32; 5] = [6, 9, 12, 14, 20];
 const EXPERIMENT_SUMS: u32 = 11;
 
 /// Runs what is missing, each step in a transaction of its own.
-pub(crate) fn to_newest(connection: &mut Connection) -> Result<(), StoreError> {
+pub(crate) fn migrate_to_newest(connection: &mut Connection) -> Result<(), StoreError> {
     let found = check_reader(connection)?;
     for (number, sql) in (1..).zip(MIGRATIONS).skip(found as usize) {
         let transaction = connection.transaction()?;
@@ -83,13 +83,13 @@ mod tests {
             old.pragma_update(None, "user_version", number).unwrap();
         }
         let mut old = Connection::Sqlite(old);
-        to_newest(&mut old).unwrap();
-        to_newest(&mut old).unwrap();
+        migrate_to_newest(&mut old).unwrap();
+        migrate_to_newest(&mut old).unwrap();
         assert!(meta::is_stale(&old).unwrap(), "until they are made");
         meta::clear_stale(&old).unwrap();
         assert!(!meta::is_stale(&old).unwrap());
         let mut new = Connection::Sqlite(File::open_in_memory().unwrap());
-        to_newest(&mut new).unwrap();
+        migrate_to_newest(&mut new).unwrap();
         assert!(!meta::is_stale(&new).unwrap());
     }
 }

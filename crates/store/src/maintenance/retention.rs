@@ -12,9 +12,9 @@ use crate::error::StoreError;
 use crate::row_keys::Key;
 
 /// Events that are looked at together.
-const STRETCH: i64 = 500;
+const BATCH_EVENTS: i64 = 500;
 /// Places of a project's log at which they are looked for.
-const PLACES: i64 = 64;
+const PROBES_PER_PROJECT: i64 = 64;
 
 /// Some of a tenant's events from before a moment, up to a position.
 pub(crate) fn old_events(
@@ -30,9 +30,9 @@ pub(crate) fn old_events(
     let upto = upto.and_then(|upto| i64::try_from(upto.0).ok()).unwrap_or(i64::MAX);
     // First where each of them begins: while that is dropped part by part, the rest of all the others need not
     // be looked through again for every part.
-    for places in [0..1, 1..PLACES] {
+    for places in [0..1, 1..PROBES_PER_PROJECT] {
         for project in &projects {
-            let found = old_of(connection, *project, before, upto, places.clone())?;
+            let found = old_in_project(connection, *project, before, upto, places.clone())?;
             if !found.is_empty() {
                 return Ok(found);
             }
@@ -44,16 +44,16 @@ pub(crate) fn old_events(
 /// Events stand in the order in which they arrived, nearly: so it is the oldest ones that are looked at. A
 /// clock may have been wrong, and what was set aside stands where it was stored at last: so some places
 /// further on are looked at too, as many as cover a short log. An index by time would cost every write.
-fn old_of(
+fn old_in_project(
     connection: &Connection,
     project: Key,
     before: Timestamp,
     upto: i64,
     places: Range<i64>,
 ) -> Result<Vec<Position>, StoreError> {
-    let Some(first) = end(connection, project, upto, "ASC")? else { return Ok(Vec::new()) };
-    let last = end(connection, project, upto, "DESC")?.unwrap_or(first);
-    let step = ((last - first) / PLACES + 1).max(STRETCH);
+    let Some(first) = log_end(connection, project, upto, "ASC")? else { return Ok(Vec::new()) };
+    let last = log_end(connection, project, upto, "DESC")?.unwrap_or(first);
+    let step = ((last - first) / PROBES_PER_PROJECT + 1).max(BATCH_EVENTS);
     let mut select = connection.prepare_cached(
         "SELECT position FROM (
              SELECT position, received_at FROM events INDEXED BY events_by_project
@@ -67,7 +67,7 @@ fn old_of(
             break;
         }
         let found: Vec<i64> = select
-            .query_map((project, from, upto, STRETCH, before.as_micros()), |row| row.get(0))?
+            .query_map((project, from, upto, BATCH_EVENTS, before.as_micros()), |row| row.get(0))?
             .collect::<Result<_, _>>()?;
         if !found.is_empty() {
             return Ok(found.into_iter().map(|position| Position(position as u64)).collect());
@@ -77,7 +77,12 @@ fn old_of(
 }
 
 /// Where a project's log begins or ends.
-fn end(connection: &Connection, project: Key, upto: i64, order: &str) -> sql::Result<Option<i64>> {
+fn log_end(
+    connection: &Connection,
+    project: Key,
+    upto: i64,
+    order: &str,
+) -> sql::Result<Option<i64>> {
     let sql = format!(
         "SELECT position FROM events INDEXED BY events_by_project
          WHERE project = ?1 AND position <= ?2 ORDER BY position {order} LIMIT 1"

@@ -7,11 +7,11 @@ use model::Tenant;
 use sql::Connection;
 
 use crate::error::StoreError;
-use crate::event_rows::newest;
+use crate::event_rows::newest_position;
 use crate::meta;
 use crate::projections::rebuild::PROJECTIONS;
 use crate::row_keys::Key;
-use crate::similarity::Shelves;
+use crate::similarity::SimilarityIndexes;
 
 /// The keys of a tenant's projects, and of what is in them.
 const PROJECTS: &str = "(SELECT key FROM projects WHERE tenant = ?1)";
@@ -26,7 +26,7 @@ const POSITIONS: &str = "(SELECT position FROM events WHERE project IN
 
 /// Tables without a project of their own: which column says whose a row is, and of what it is the key.
 /// They go before those that they are found by.
-const BY_OTHERS: [(&str, &str, &str); 15] = [
+const TABLES_BY_KEY: [(&str, &str, &str); 15] = [
     ("deliveries", "position", POSITIONS),
     ("verdicts", "position", POSITIONS),
     ("verdicts", "turn", TURNS),
@@ -45,7 +45,7 @@ const BY_OTHERS: [(&str, &str, &str); 15] = [
 ];
 
 /// Tables that say which project a row is of. Those that others are found by are at the end.
-const BY_PROJECT: [&str; 29] = [
+const TABLES_BY_PROJECT: [&str; 29] = [
     "activity",
     "alerts",
     "calibrations",
@@ -78,45 +78,45 @@ const BY_PROJECT: [&str; 29] = [
 ];
 
 /// Tables that say which tenant a row is of. Keys are nothing that was stored: they stay.
-const BY_TENANT: [&str; 3] = ["privacy", "targets", "projects"];
+const TABLES_BY_TENANT: [&str; 3] = ["privacy", "targets", "projects"];
 
 /// Removes everything of a tenant, in one transaction, and what is kept of it in memory. Answers how many
 /// events there were.
 pub(crate) fn remove_tenant(
     connection: &mut Connection,
     tenant: &Tenant,
-    similar: &Shelves,
+    similar: &SimilarityIndexes,
 ) -> Result<usize, StoreError> {
     let transaction = connection.transaction()?;
     let projects: Vec<Key> = transaction
         .prepare("SELECT key FROM projects WHERE tenant = ?1")?
         .query_map([tenant.as_str()], |row| row.get(0))?
         .collect::<Result<_, _>>()?;
-    let end = newest(&transaction)?;
+    let end = newest_position(&transaction)?;
     let is_projection = |table: &str| PROJECTIONS.iter().any(|(name, _)| *name == table);
     let run = |sql: &str| transaction.prepare(sql)?.execute([tenant.as_str()]);
     // The copies first: they are found by what the others still say.
     for prefix in ["baseline_", ""] {
         let wanted = |table: &str| prefix.is_empty() || is_projection(table);
-        for (table, column, keys) in BY_OTHERS.into_iter().filter(|(table, ..)| wanted(table)) {
+        for (table, column, keys) in TABLES_BY_KEY.into_iter().filter(|(table, ..)| wanted(table)) {
             run(&format!("DELETE FROM {prefix}{table} WHERE {column} IN {keys}"))?;
         }
     }
-    for table in BY_PROJECT.into_iter().filter(|table| is_projection(table)) {
+    for table in TABLES_BY_PROJECT.into_iter().filter(|table| is_projection(table)) {
         run(&format!("DELETE FROM baseline_{table} WHERE project IN {PROJECTS}"))?;
     }
-    for table in BY_TENANT.into_iter().filter(|table| is_projection(table)) {
+    for table in TABLES_BY_TENANT.into_iter().filter(|table| is_projection(table)) {
         run(&format!("DELETE FROM baseline_{table} WHERE tenant = ?1"))?;
     }
     let mut events = 0;
-    for table in BY_PROJECT {
+    for table in TABLES_BY_PROJECT {
         let gone = run(&format!("DELETE FROM {table} WHERE project IN {PROJECTS}"))?;
         events += if table == "events" { gone } else { 0 };
     }
-    for table in BY_TENANT {
+    for table in TABLES_BY_TENANT {
         run(&format!("DELETE FROM {table} WHERE tenant = ?1"))?;
     }
-    if newest(&transaction)? < end {
+    if newest_position(&transaction)? < end {
         meta::set_removed_position(&transaction, end)?;
     }
     transaction.commit()?;
@@ -135,14 +135,14 @@ mod tests {
     use crate::sqlite;
 
     /// What belongs to no tenant, or stays when one goes.
-    const NOBODYS: [&str; 5] = ["meta", "cursors", "keys", "leases", "ended_visits"];
+    const SHARED_TABLES: [&str; 5] = ["meta", "cursors", "keys", "leases", "ended_visits"];
 
     #[test]
     fn every_table_is_thought_of() {
         let folder = tempfile::tempdir().unwrap();
         let file = sqlite::writer(&folder.path().join("uptake.db")).unwrap();
         let mut connection = Connection::Sqlite(file);
-        migrations::to_newest(&mut connection).unwrap();
+        migrations::migrate_to_newest(&mut connection).unwrap();
         let sql = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'
             AND name NOT LIKE 'baseline_%' AND name NOT LIKE 'event_words%'";
         let tables: Vec<String> = connection
@@ -152,8 +152,9 @@ mod tests {
             .unwrap()
             .collect::<Result<_, _>>()
             .unwrap();
-        let others = BY_OTHERS.iter().map(|(table, ..)| *table);
-        let known: Vec<&str> = others.chain(BY_PROJECT).chain(BY_TENANT).chain(NOBODYS).collect();
+        let others = TABLES_BY_KEY.iter().map(|(table, ..)| *table);
+        let known: Vec<&str> =
+            others.chain(TABLES_BY_PROJECT).chain(TABLES_BY_TENANT).chain(SHARED_TABLES).collect();
         assert!(tables.len() > 30);
         for table in tables {
             assert!(known.contains(&table.as_str()), "{table} would keep what was removed");

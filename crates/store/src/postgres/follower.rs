@@ -10,11 +10,11 @@ use sql::Connection;
 use tokio::sync::watch;
 
 use crate::error::StoreError;
-use crate::event_rows::newest;
-use crate::postgres::{Months, Server};
+use crate::event_rows::newest_position;
+use crate::postgres::{PartitionMaker, Server};
 
 /// How often it looks. Nobody waits for it but those who read what another node has written.
-const PAUSE: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Looks until it is dropped.
 pub(crate) struct Follower {
@@ -28,9 +28,9 @@ impl Follower {
     /// committed, also before it has seen it itself.
     pub(crate) fn start(
         server: Server,
-        mut months: Months,
+        mut partitions: PartitionMaker,
         committed: watch::Receiver<Position>,
-        mut tell: impl FnMut(Position) + Send + 'static,
+        mut notify: impl FnMut(Position) + Send + 'static,
     ) -> Result<Self, StoreError> {
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
@@ -41,7 +41,7 @@ impl Follower {
             while !stopped.load(Ordering::Acquire) {
                 // Before it looks: what is committed later need not be seen yet.
                 let known = told.max(*committed.borrow());
-                match look(&mut connection, &server) {
+                match read_head(&mut connection, &server) {
                     Ok(head) if head < known => {
                         shorter.store(true, Ordering::Release);
                         tracing::error!(
@@ -54,7 +54,7 @@ impl Follower {
                     // Also when this node has committed more since: others may have written before it.
                     Ok(head) if head > told => {
                         told = head;
-                        tell(head);
+                        notify(head);
                     }
                     Ok(_) => {}
                     Err(error) => {
@@ -63,9 +63,9 @@ impl Follower {
                     }
                 }
                 if let Some(connection) = &connection {
-                    months.look(connection);
+                    partitions.run_if_due(connection);
                 }
-                std::thread::park_timeout(PAUSE);
+                std::thread::park_timeout(POLL_INTERVAL);
             }
         };
         let thread = std::thread::Builder::new()
@@ -81,10 +81,10 @@ impl Follower {
     }
 }
 
-fn look(connection: &mut Option<Connection>, server: &Server) -> Result<Position, StoreError> {
+fn read_head(connection: &mut Option<Connection>, server: &Server) -> Result<Position, StoreError> {
     match connection {
-        Some(connection) => newest(connection),
-        None => newest(connection.insert(server.open()?)),
+        Some(connection) => newest_position(connection),
+        None => newest_position(connection.insert(server.open()?)),
     }
 }
 

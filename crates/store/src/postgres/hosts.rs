@@ -16,13 +16,13 @@ pub(super) struct Hosts {
 
 impl Hosts {
     /// All servers of an address.
-    pub(super) fn of(config: &Config) -> Self {
+    pub(super) fn from_config(config: &Config) -> Self {
         let count = config.get_hosts().len().max(config.get_hostaddrs().len());
         let is_any = config.get_load_balance_hosts() == LoadBalanceHosts::Random;
         let each = if count < 2 || is_any {
             Arc::from([config.clone()])
         } else {
-            (0..count).map(|at| only(config, at)).collect()
+            (0..count).map(|at| single_host(config, at)).collect()
         };
         Self { each, good: Arc::default() }
     }
@@ -48,7 +48,7 @@ impl Hosts {
 }
 
 /// The same with one of its servers.
-fn only(config: &Config, at: usize) -> Config {
+fn single_host(config: &Config, at: usize) -> Config {
     let mut one = Config::new();
     match config.get_hosts().get(at) {
         Some(Host::Tcp(name)) => drop(one.host(name)),
@@ -112,9 +112,9 @@ mod tests {
             &target_session_attrs=read-write&channel_binding=disable&application_name=x";
         let of =
             |hosts: &str| Config::from_str(&format!("postgres://u:p@{hosts}/d{rest}")).unwrap();
-        let hosts = Hosts::of(&of("a:1,b:2"));
+        let hosts = Hosts::from_config(&of("a:1,b:2"));
         assert_eq!(hosts.each[..], [of("a:1"), of("b:2")]);
-        assert_eq!(Hosts::of(&of("a")).each[..], [of("a")]);
+        assert_eq!(Hosts::from_config(&of("a")).each[..], [of("a")]);
     }
 
     #[test]
@@ -129,13 +129,13 @@ mod tests {
                 "host=b hostaddr=10.0.0.2",
             ),
         ] {
-            assert_eq!(Hosts::of(&of(all)).each[..], [of(one), of(other)], "{all}");
+            assert_eq!(Hosts::from_config(&of(all)).each[..], [of(one), of(other)], "{all}");
         }
     }
 
     #[test]
     fn the_one_that_was_good_is_asked_first() {
-        let hosts = Hosts::of(&Config::from_str("host=a,b,c user=u").unwrap());
+        let hosts = Hosts::from_config(&Config::from_str("host=a,b,c user=u").unwrap());
         let name = |config: &Config| match &config.get_hosts()[0] {
             Host::Tcp(name) => name.clone(),
             Host::Unix(path) => path.display().to_string(),

@@ -38,7 +38,7 @@ fn version(connection: &Connection) -> Result<u32, StoreError> {
 }
 
 /// Runs what is missing, in one transaction: several nodes that start at once wait for the first.
-pub(crate) fn to_newest(connection: &mut Connection) -> Result<(), StoreError> {
+pub(crate) fn migrate_to_newest(connection: &mut Connection) -> Result<(), StoreError> {
     connection.execute_batch("BEGIN")?;
     let outcome = lock(connection)
         .and_then(|()| check_finished(connection))
@@ -80,6 +80,6 @@ pub(crate) fn migrate(connection: &Connection) -> Result<(), StoreError> {
         connection.execute("INSERT INTO schema_version (number) VALUES (?1)", [number])?;
         tracing::info!(schema = number, "store migrated");
     }
-    super::partitions::make(connection)?;
+    super::partitions::make_partitions(connection)?;
     Ok(())
 }

@@ -8,12 +8,12 @@ use crate::error::StoreError;
 use crate::metrics::Stopwatch;
 
 /// How often a node sees to it.
-const PAUSE: Duration = Duration::from_secs(3600);
+const CHECK_INTERVAL: Duration = Duration::from_secs(3600);
 /// How soon it tries again when somebody was in the way.
-const SOON: Duration = Duration::from_secs(60);
+const RETRY_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Makes what is missing. Answers whether nothing is left to do.
-pub(super) fn make(connection: &Connection) -> Result<bool, StoreError> {
+pub(super) fn make_partitions(connection: &Connection) -> Result<bool, StoreError> {
     let make = "SELECT bool_and(is_done) FROM (
             SELECT make_partition(CAST(now() AT TIME ZONE 'UTC' + m * INTERVAL '1 month' AS DATE)) AS is_done
             FROM generate_series(0, 1) m
@@ -22,33 +22,33 @@ pub(super) fn make(connection: &Connection) -> Result<bool, StoreError> {
 }
 
 /// Sees to it for as long as a node runs.
-pub(crate) struct Months {
+pub(crate) struct PartitionMaker {
     looked: Option<Stopwatch>,
     pause: Duration,
     next: Duration,
 }
 
-impl Months {
+impl PartitionMaker {
     /// Once an hour.
     pub(crate) fn hourly() -> Self {
-        Self::every(PAUSE)
+        Self::with_interval(CHECK_INTERVAL)
     }
 
     /// Once in so long.
-    pub(crate) fn every(pause: Duration) -> Self {
+    pub(crate) fn with_interval(pause: Duration) -> Self {
         Self { looked: None, pause, next: Duration::ZERO }
     }
 
     /// Makes what is missing, if it is time to look.
-    pub(crate) fn look(&mut self, connection: &Connection) {
+    pub(crate) fn run_if_due(&mut self, connection: &Connection) {
         if self.looked.as_ref().is_some_and(|looked| looked.elapsed() < self.next) {
             return;
         }
-        let is_done = make(connection).unwrap_or_else(|error| {
+        let is_done = make_partitions(connection).unwrap_or_else(|error| {
             tracing::warn!(%error, "the places for coming months are not made; tried again");
             false
         });
-        self.next = if is_done { self.pause } else { self.pause.min(SOON) };
+        self.next = if is_done { self.pause } else { self.pause.min(RETRY_INTERVAL) };
         self.looked = Some(Stopwatch::start());
     }
 }

@@ -8,16 +8,16 @@ use tokio_postgres::config::TargetSessionAttrs;
 
 /// What the server does for the session, sent with its first message. A node that was paused or has vanished
 /// in the middle of a transaction holds the head of the log, and everybody waits for that.
-const OF_SERVER: &str = "-c idle_in_transaction_session_timeout=10s -c lock_timeout=15s \
+const SERVER_OPTIONS: &str = "-c idle_in_transaction_session_timeout=10s -c lock_timeout=15s \
     -c tcp_user_timeout=10s -c tcp_keepalives_idle=5 -c tcp_keepalives_interval=2 \
     -c tcp_keepalives_count=3";
 
 /// What is acknowledged has to be on disk, also where the server does not wait for that by itself.
-pub(super) const ON_DISK: &str = "SELECT set_config('synchronous_commit', 'on', FALSE) \
+pub(super) const REQUIRE_SYNCHRONOUS_COMMIT: &str = "SELECT set_config('synchronous_commit', 'on', FALSE) \
     WHERE current_setting('synchronous_commit') = 'off'";
 
 /// Puts them in.
-pub(super) fn put(config: &mut Config, address: &str) {
+pub(super) fn apply_defaults(config: &mut Config, address: &str) {
     config.application_name("uptake");
     if config.get_connect_timeout().is_none() {
         config.connect_timeout(Duration::from_secs(3));
@@ -35,8 +35,8 @@ pub(super) fn put(config: &mut Config, address: &str) {
     }
     // The last one counts.
     let options = match config.get_options() {
-        Some(own) => format!("{OF_SERVER} {own}"),
-        None => OF_SERVER.to_owned(),
+        Some(own) => format!("{SERVER_OPTIONS} {own}"),
+        None => SERVER_OPTIONS.to_owned(),
     };
     config.options(options);
 }
@@ -50,7 +50,7 @@ mod tests {
     fn with(parameters: &str) -> Config {
         let address = format!("postgres://u@a,b/d{parameters}");
         let mut config = Config::from_str(&address).unwrap();
-        put(&mut config, &address);
+        apply_defaults(&mut config, &address);
         config
     }
 
@@ -64,7 +64,7 @@ mod tests {
         assert_eq!(config.get_keepalives_interval(), Some(secs(2)));
         assert_eq!(config.get_keepalives_retries(), Some(3));
         assert_eq!(config.get_target_session_attrs(), TargetSessionAttrs::ReadWrite);
-        assert_eq!(config.get_options(), Some(OF_SERVER));
+        assert_eq!(config.get_options(), Some(SERVER_OPTIONS));
     }
 
     #[test]
@@ -80,6 +80,6 @@ mod tests {
         assert_eq!(config.get_keepalives_interval(), None);
         assert_eq!(config.get_target_session_attrs(), TargetSessionAttrs::Any);
         let options = config.get_options().unwrap();
-        assert!(options.starts_with(OF_SERVER) && options.ends_with(" -c lock_timeout=1s"));
+        assert!(options.starts_with(SERVER_OPTIONS) && options.ends_with(" -c lock_timeout=1s"));
     }
 }

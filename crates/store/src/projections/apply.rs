@@ -21,14 +21,14 @@ mod turn;
 use model::{Change, Event, Position, Timestamp, is_refinement};
 use sql::Connection;
 
-use crate::row_keys::{Key, PackedId, Table, key_of};
+use crate::row_keys::{Key, PackedId, Table, resolve_key};
 
 pub(crate) use activity::DAY_MICROS;
-pub(crate) use erase::{THEIR_TURNS, THEIRS};
+pub(crate) use erase::{USER_EVENTS, USER_TURNS};
 pub(crate) use experiment::{make as make_experiment_sums, read_sums, served};
 pub(crate) use facts::Facts;
-pub(crate) use relevance::standing_of;
-pub(crate) use sums::{DAY_HOURS, HOUR_MICROS, hour_of};
+pub(crate) use relevance::item_standing;
+pub(crate) use sums::{DAY_HOURS, HOUR_MICROS, hour_number};
 pub(crate) use turn::Row as TurnRow;
 
 /// The event that changes are applied for, by its keys.
@@ -47,7 +47,7 @@ pub(crate) struct Subject {
 
 impl Subject {
     /// The event with its ids looked up.
-    pub(crate) fn of<E>(
+    pub(crate) fn new<E>(
         event: &Event,
         position: Position,
         project: Key,
@@ -57,7 +57,7 @@ impl Subject {
         let conversation = event.conversation.as_ref().map(|id| id.as_str());
         Ok(Self {
             position,
-            id: PackedId::of(event.id.as_str()),
+            id: PackedId::pack(event.id.as_str()),
             project,
             user: look_up(Table::Users, event.user.as_ref().map(|id| id.as_str()))?,
             conversation: look_up(Table::Conversations, conversation)?,
@@ -68,7 +68,7 @@ impl Subject {
     }
 
     /// The position as the tables keep it.
-    fn at(&self) -> i64 {
+    fn row_position(&self) -> i64 {
         self.position.0 as i64
     }
 }
@@ -101,7 +101,7 @@ pub(crate) fn apply(
             rule::set_router(connection, subject, name, definition)
         }
         Change::Judge { status, confidence, raw_confidence, moved_on, corrects, detected_in } => {
-            let said = judge::Said {
+            let said = judge::VerdictInput {
                 status: *status,
                 confidence: confidence.get(),
                 raw_confidence: raw_confidence.get(),
@@ -157,7 +157,9 @@ fn apply_to_turn(
         Change::React { origin, reaction, confidence, detected_in } => {
             let message = match detected_in {
                 None => None,
-                Some(id) => Some(key_of(connection, Table::Turns, subject.project, id.as_str())?),
+                Some(id) => {
+                    Some(resolve_key(connection, Table::Turns, subject.project, id.as_str())?)
+                }
             };
             let (origin, reaction) = (*origin, *reaction);
             let given = reaction::Given { origin, reaction, confidence: confidence.get(), message };

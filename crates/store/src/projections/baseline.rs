@@ -7,7 +7,7 @@ use model::Position;
 use sql::Connection;
 
 use crate::error::StoreError;
-use crate::event_rows::newest;
+use crate::event_rows::newest_position;
 use crate::meta;
 use crate::projections::rebuild::PROJECTIONS;
 
@@ -19,7 +19,7 @@ pub(crate) fn copy_projections(connection: &mut Connection) -> Result<Position, 
             "DELETE FROM baseline_{table}; INSERT INTO baseline_{table} SELECT * FROM {table};"
         ))?;
     }
-    let position = newest(&transaction)?;
+    let position = newest_position(&transaction)?;
     meta::set_baseline_position(&transaction, position)?;
     transaction.commit()?;
     Ok(position)

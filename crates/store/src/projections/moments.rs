@@ -2,8 +2,8 @@
 
 use model::{Moments, PartSum};
 
-const SUM: usize = size_of::<i128>();
-const ONE: usize = Moments::COUNT * SUM;
+const SUM_BYTES: usize = size_of::<i128>();
+const MOMENTS_BYTES: usize = Moments::COUNT * SUM_BYTES;
 
 /// One after the other.
 pub(crate) fn pack(all: &[Moments]) -> Vec<u8> {
@@ -13,13 +13,13 @@ pub(crate) fn pack(all: &[Moments]) -> Vec<u8> {
 
 /// `None` when bytes are missing.
 pub(crate) fn unpack(bytes: &[u8]) -> Option<Vec<Moments>> {
-    let (all, rest) = bytes.as_chunks::<ONE>();
-    rest.is_empty().then(|| all.iter().map(one).collect())
+    let (all, rest) = bytes.as_chunks::<MOMENTS_BYTES>();
+    rest.is_empty().then(|| all.iter().map(read_moments).collect())
 }
 
-fn one(bytes: &[u8; ONE]) -> Moments {
+fn read_moments(bytes: &[u8; MOMENTS_BYTES]) -> Moments {
     let mut values = Moments::default().values();
-    let (sums, _) = bytes.as_chunks::<SUM>();
+    let (sums, _) = bytes.as_chunks::<SUM_BYTES>();
     for (value, sum) in values.iter_mut().zip(sums) {
         *value = PartSum::of_parts(i128::from_le_bytes(*sum));
     }

@@ -6,7 +6,7 @@ use model::{Change, Event, Position};
 use sql::{Connection, ValueRef};
 
 use crate::error::StoreError;
-use crate::event_rows::{self, Named, StoredEvent};
+use crate::event_rows::{self, EventKeys, StoredEvent};
 use crate::meta;
 use crate::projections::apply::{Subject, apply};
 use crate::projections::{baseline, word_index};
@@ -29,7 +29,7 @@ pub struct Rebuilt {
     pub changed: bool,
 }
 
-const PAGE: usize = 1000;
+const PAGE_EVENTS: usize = 1000;
 
 /// Projections, and the order in which their rows are compared. The ids in `turns` are no
 /// projection, but comparing them as well does no harm.
@@ -74,7 +74,7 @@ const EMPTY_TURNS: &str = "
         track = NULL, bundle = NULL, user_type = NULL";
 
 /// What routers have learnt is read from the log again by those who learn.
-const FORGET: &str = "
+const RESET_ROUTERS: &str = "
     UPDATE router_progress SET version = version + 1, forgets = forgets + 1, position = NULL;
     DELETE FROM router_states;
     DELETE FROM router_turns;";
@@ -84,13 +84,13 @@ pub(crate) fn rebuild(connection: &mut Connection, how: &Rebuild) -> Result<Rebu
     let transaction = connection.transaction()?;
     let before = digest(&transaction)?;
     empty(&transaction)?;
-    let total = event_rows::newest(&transaction)?;
+    let total = event_rows::newest_position(&transaction)?;
     let (mut done, mut events) = (Position(0), 0);
     if let Some(position) = meta::baseline_position(&transaction)? {
         baseline::restore(&transaction)?;
         done = position;
     } else {
-        transaction.execute_batch(FORGET)?;
+        transaction.execute_batch(RESET_ROUTERS)?;
     }
     loop {
         let page = page(&transaction, done)?;
@@ -104,7 +104,7 @@ pub(crate) fn rebuild(connection: &mut Connection, how: &Rebuild) -> Result<Rebu
         }
         (how.progress)(done.0, total.0);
     }
-    word_index::make_again(&transaction)?;
+    word_index::rebuild_word_index(&transaction)?;
     let changed = digest(&transaction)? != before;
     meta::clear_stale(&transaction)?;
     transaction.commit()?;
@@ -127,11 +127,12 @@ fn empty(connection: &Connection) -> sql::Result<()> {
 
 /// The next events with the keys of what they name, which outlive the names.
 fn page(connection: &Connection, after: Position) -> Result<Vec<(Subject, Event)>, StoreError> {
-    let with_keys = event_rows::tail_with_keys(connection, after, PAGE)?;
-    let subject = |(stored, named): (StoredEvent, Named)| {
+    let with_keys = event_rows::read_tail_with_keys(connection, after, PAGE_EVENTS)?;
+    let subject = |(stored, named): (StoredEvent, EventKeys)| {
         let StoredEvent { position, event } = stored;
-        let Named { project, user, conversation, turn } = named;
-        let (id, ts, received_at) = (PackedId::of(event.id.as_str()), event.ts, event.received_at);
+        let EventKeys { project, user, conversation, turn } = named;
+        let (id, ts, received_at) =
+            (PackedId::pack(event.id.as_str()), event.ts, event.received_at);
         (Subject { position, id, project, user, conversation, turn, ts, received_at }, event)
     };
     Ok(with_keys.into_iter().map(subject).collect())

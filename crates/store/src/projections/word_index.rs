@@ -18,7 +18,7 @@ pub(crate) fn catch_up(connection: &mut Connection) -> Result<(), StoreError> {
 }
 
 /// Makes the index again from the events there are.
-pub(crate) fn make_again(connection: &Connection) -> sql::Result<()> {
+pub(crate) fn rebuild_word_index(connection: &Connection) -> sql::Result<()> {
     if connection.sqlite().is_none() {
         return Ok(());
     }

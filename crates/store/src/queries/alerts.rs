@@ -6,7 +6,7 @@ use sql::{Connection, Row};
 
 use crate::error::{StoreError, Task};
 use crate::event_rows::{self, StoredEvent};
-use crate::row_keys::{all_scopes, find_project, read_scope, scope_of};
+use crate::row_keys::{all_scopes, find_project, read_project_scope, read_scope};
 use crate::store::Store;
 
 /// What a tenant wants, since when.
@@ -151,14 +151,14 @@ fn alerts(
     let mut rows = select.query((tenant.as_str(), project, limit as i64))?;
     let mut found = Vec::new();
     while let Some(row) = &rows.next()? {
-        let scope = scope_of(connection, row.get(0)?)?;
+        let scope = read_project_scope(connection, row.get(0)?)?;
         let cleared: Option<i64> = row.get(3)?;
         found.push(StoredAlert {
             metric: row.get(1)?,
-            raised: event_rows::at(connection, &scope, row.get(2)?)?,
+            raised: event_rows::event_at(connection, &scope, row.get(2)?)?,
             cleared: match cleared {
                 None => None,
-                Some(cleared) => event_rows::at(connection, &scope, cleared)?,
+                Some(cleared) => event_rows::event_at(connection, &scope, cleared)?,
             },
             told: delivery(row)?,
             scope,
@@ -227,8 +227,8 @@ fn undelivered(
     let mut rows = select.query((tenant.as_str(), news.as_micros(), now.as_micros()))?;
     let mut found = Vec::new();
     while let Some(row) = &rows.next()? {
-        let scope = scope_of(connection, row.get(0)?)?;
-        if let Some(stored) = event_rows::at(connection, &scope, row.get(1)?)? {
+        let scope = read_project_scope(connection, row.get(0)?)?;
+        if let Some(stored) = event_rows::event_at(connection, &scope, row.get(1)?)? {
             found.push(Undelivered { stored, attempts: row.get(2)? });
         }
     }

@@ -114,7 +114,7 @@ impl TurnMark {
 
 /// Where a page of the list ends: two numbers that only the store understands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ListMark(pub i64, pub i64);
+pub struct ListCursor(pub i64, pub i64);
 
 /// Which conversations are wanted: those that have a turn like this.
 #[derive(Clone, Debug)]
@@ -137,7 +137,7 @@ pub struct ListQuery {
     /// What is said of it.
     pub mark: TurnMark,
     /// Behind this one, when they are read page by page.
-    pub behind: Option<ListMark>,
+    pub behind: Option<ListCursor>,
     /// At most so many conversations.
     pub limit: usize,
 }
@@ -180,7 +180,7 @@ pub struct ListPage {
     /// The conversations.
     pub items: Vec<ListedConversation>,
     /// Where the next page begins, if there may be one.
-    pub next: Option<ListMark>,
+    pub next: Option<ListCursor>,
     /// The search went back to here and no further, before it found as many as wanted.
     pub stopped_at: Option<Timestamp>,
 }
@@ -275,10 +275,10 @@ fn newest(connection: &Connection, query: &ListQuery) -> Result<ListPage, StoreE
     }
     let more = hits.len() > query.limit;
     hits.truncate(query.limit);
-    let last = hits.last().map(|hit| ListMark(hit.ts, hit.turn));
+    let last = hits.last().map(|hit| ListCursor(hit.ts, hit.turn));
     let next = match (more, stopped) {
         (true, _) => last,
-        (false, Some((ts, turn))) => Some(ListMark(ts, turn)),
+        (false, Some((ts, turn))) => Some(ListCursor(ts, turn)),
         (false, None) => None,
     };
     let stopped_at = stopped.filter(|_| !more).map(|(ts, _)| Timestamp::from_micros(ts));
@@ -293,13 +293,13 @@ fn walk(
 ) -> Result<(Vec<Hit>, Option<Spot>), StoreError> {
     let (mut hits, mut seen) = (Vec::new(), HashSet::new());
     let end = query.window.end.as_micros();
-    let mut from = query.behind.map_or((end, i64::MAX), |ListMark(ts, turn)| (ts, turn));
+    let mut from = query.behind.map_or((end, i64::MAX), |ListCursor(ts, turn)| (ts, turn));
     for most in CHUNKS {
         let found = chunk(connection, query, place, from, most)?;
         let fresh: Vec<Hit> =
             found.into_iter().filter(|hit| seen.insert(hit.conversation)).collect();
         hits.extend(not_shown_before(connection, query, fresh)?);
-        let ended = last_of(connection, query, place, from, most)?;
+        let ended = conversation_end(connection, query, place, from, most)?;
         let Some(ended) = ended else { return Ok((hits, None)) };
         if hits.len() > query.limit {
             return Ok((hits, None));
@@ -363,7 +363,7 @@ fn wanted(query: &ListQuery, values: &mut Vec<Value>) -> String {
 }
 
 /// The last of so many turns, if there are so many.
-fn last_of(
+fn conversation_end(
     connection: &Connection,
     query: &ListQuery,
     place: Place,
@@ -384,7 +384,7 @@ fn not_shown_before(
     query: &ListQuery,
     hits: Vec<Hit>,
 ) -> sql::Result<Vec<Hit>> {
-    let Some(ListMark(ts, turn)) = query.behind.filter(|_| !hits.is_empty()) else {
+    let Some(ListCursor(ts, turn)) = query.behind.filter(|_| !hits.is_empty()) else {
         return Ok(hits);
     };
     let mut values =

@@ -9,7 +9,7 @@ use sql::{Connection, OptionalExtension, Row};
 
 use crate::error::{StoreError, Task};
 use crate::log::dead_letters;
-use crate::log::packed_write::Prepared;
+use crate::log::packed_write::PackedWrite;
 use crate::row_keys::{Projects, find_project};
 use crate::store::Store;
 
@@ -49,7 +49,7 @@ impl Store {
     /// Puts something on the list that cannot be stored as it is, in the place of an earlier one with its
     /// id.
     pub fn set_aside(&self, write: Write, reason: String) -> Task<'_, ()> {
-        let letter = Prepared::new(write);
+        let letter = PackedWrite::new(write);
         let put = move |connection: &mut _| self::set_aside(connection, &letter, &reason);
         Box::pin(self.writer.run(put))
     }
@@ -65,13 +65,13 @@ impl Store {
 /// Puts something on the list that was never tried to be stored.
 fn set_aside(
     connection: &mut Connection,
-    write: &Prepared,
+    write: &PackedWrite,
     reason: &str,
 ) -> Result<(), StoreError> {
     let Some(event) = write.first() else { return Ok(()) };
     let transaction = connection.transaction()?;
-    let project = Projects::default().key_of(&transaction, &event.scope)?;
-    dead_letters::put(&transaction, project, event, reason, &write.as_letter())?;
+    let project = Projects::default().resolve_key(&transaction, &event.scope)?;
+    dead_letters::insert(&transaction, project, event, reason, &write.to_dead_letter())?;
     Ok(transaction.commit()?)
 }
 
@@ -138,7 +138,7 @@ fn read(row: &Row<'_>, scope: &Scope) -> Result<DeadLetter, StoreError> {
     let letter: String = row.get(4)?;
     let unreadable = || StoreError::Corrupt(format!("the dead letter {id}"));
     let letter: Value = serde_json::from_str(&letter).map_err(|_| unreadable())?;
-    let write = write_of(&letter, scope).ok_or_else(unreadable)?;
+    let write = parse_write(&letter, scope).ok_or_else(unreadable)?;
     Ok(DeadLetter {
         number: row.get::<_, i64>(0)? as u64,
         id,
@@ -148,7 +148,7 @@ fn read(row: &Row<'_>, scope: &Scope) -> Result<DeadLetter, StoreError> {
     })
 }
 
-fn write_of(letter: &Value, scope: &Scope) -> Option<Write> {
+fn parse_write(letter: &Value, scope: &Scope) -> Option<Write> {
     let entry =
         |value: &Value| Some(Entry { event: read_event(value, scope)?, changes: Vec::new() });
     let mut entries: Vec<Entry> =

@@ -27,7 +27,7 @@ impl Store {
     }
 
     /// Those of a conversation made behind a position, in order.
-    pub fn decisions_of(
+    pub fn conversation_decisions(
         &self,
         scope: &Scope,
         conversation: &ConversationId,
@@ -53,7 +53,7 @@ pub(crate) fn by_id(
             "SELECT made, settled FROM decisions
              WHERE project = ?1 AND id = ?2 AND made IS NOT NULL",
         )?
-        .query_row((project, PackedId::of(id.as_str())), |row| Ok((row.get(0)?, row.get(1)?)))
+        .query_row((project, PackedId::pack(id.as_str())), |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
     let Some((made, settled)) = found else { return Ok(None) };
     read(connection, scope, id.clone(), made, settled)
@@ -96,10 +96,10 @@ fn read(
     made: i64,
     settled: Option<i64>,
 ) -> Result<Option<StoredDecision>, StoreError> {
-    let Some(made) = event_rows::at(connection, scope, made)? else { return Ok(None) };
+    let Some(made) = event_rows::event_at(connection, scope, made)? else { return Ok(None) };
     let settled = match settled {
         None => None,
-        Some(position) => event_rows::at(connection, scope, position)?,
+        Some(position) => event_rows::event_at(connection, scope, position)?,
     };
     Ok(Some(StoredDecision { id, made, settled }))
 }

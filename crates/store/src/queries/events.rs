@@ -5,7 +5,8 @@ use sql::{Connection, OptionalExtension};
 
 use crate::error::{StoreError, Task};
 use crate::event_rows::{
-    MAX_PAGE_BYTES, SELECT, StoredEvent, newest, of_every_scope, read_event, read_scope, tail, text,
+    MAX_PAGE_BYTES, SELECT, StoredEvent, newest_position, read_event, read_scope, read_tail,
+    select_all_scopes, text,
 };
 use crate::row_keys::{PackedId, find_project};
 use crate::store::Store;
@@ -65,12 +66,12 @@ impl Store {
         limit: usize,
     ) -> Task<'_, Vec<StoredEvent>> {
         let scope = scope.clone();
-        self.pool.run(move |connection| newest_of(connection, &scope, &kind, before, limit))
+        self.pool.run(move |connection| newest_of_kind(connection, &scope, &kind, before, limit))
     }
 
     /// The log of every scope behind a position, in order: for those who read along.
     pub fn tail(&self, after: Position, limit: usize) -> Task<'_, Vec<StoredEvent>> {
-        self.pool.run(move |connection| tail(connection, after, limit))
+        self.pool.run(move |connection| read_tail(connection, after, limit))
     }
 
     /// The events at some positions, of whatever scope, in order. What is gone is left out.
@@ -99,7 +100,7 @@ pub(crate) fn by_id(
     );
     let found = connection
         .prepare_cached(&sql)?
-        .query_row((project, space, PackedId::of(id.as_str())), |row| Ok(read_event(row, scope)))
+        .query_row((project, space, PackedId::pack(id.as_str())), |row| Ok(read_event(row, scope)))
         .optional()?;
     found.transpose()
 }
@@ -116,7 +117,7 @@ pub(crate) fn at_each(
     let numbers: Vec<String> = positions.iter().map(Position::to_string).collect();
     let sql = format!(
         "{} WHERE e.position IN ({}) ORDER BY e.position",
-        of_every_scope(),
+        select_all_scopes(),
         numbers.join(",")
     );
     let mut select = connection.prepare(&sql)?;
@@ -134,13 +135,13 @@ pub(crate) fn recent_questions(
     since: Timestamp,
     newest_events: u64,
 ) -> Result<Vec<StoredEvent>, StoreError> {
-    let after = newest(connection)?.0.saturating_sub(newest_events);
+    let after = newest_position(connection)?.0.saturating_sub(newest_events);
     let sql = format!(
         "{} WHERE e.position > ?1 AND e.received_at >= ?2 AND e.ts >= ?2
              AND (e.source = ?3 OR (e.source = ?4 AND e.type = ?5 AND e.user IS NOT NULL))
              AND (e.source <> ?3 OR t.opened = e.position)
          ORDER BY e.position",
-        of_every_scope()
+        select_all_scopes()
     );
     let mut select = connection.prepare_cached(&sql)?;
     let (asked, ours, rule) = (Source::Turn.code(), Source::Engine.code(), Type::Log.code());
@@ -197,7 +198,7 @@ pub(crate) fn page(
 }
 
 /// The newest events of a kind before a position.
-fn newest_of(
+fn newest_of_kind(
     connection: &Connection,
     scope: &Scope,
     kind: &KindFilter,

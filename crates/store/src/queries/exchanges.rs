@@ -298,7 +298,7 @@ pub(crate) fn heard_in(
         .query_row([key], |row| row.get(0))
         .optional()?;
     let Some(position) = position else { return Ok(None) };
-    Ok(crate::event_rows::at(connection, scope, position)?.map(|stored| stored.event))
+    Ok(crate::event_rows::event_at(connection, scope, position)?.map(|stored| stored.event))
 }
 
 /// How the latest answered turns of a conversation were taken.
@@ -394,7 +394,7 @@ fn standing(row: &Row<'_>) -> Result<Standing, StoreError> {
         quality: row.get::<_, Option<f64>>(11)?.and_then(UnitInterval::new),
         silent: row.get(12)?,
         verdict: position(13)?,
-        user_said: crate::event_rows::said(row, 16)?,
+        user_said: crate::event_rows::read_text(row, 16)?,
         review: review.and_then(VerdictStatus::from_code).zip(position(15)?),
     })
 }

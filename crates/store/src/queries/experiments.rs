@@ -8,7 +8,7 @@ use crate::error::{StoreError, Task};
 use crate::projections::apply::read_sums;
 use crate::projections::counters::UnitSums;
 use crate::projections::moments::unpack;
-use crate::row_keys::{Key, Table, find_key, find_project, scope_of};
+use crate::row_keys::{Key, Table, find_key, find_project, read_project_scope};
 use crate::store::Store;
 
 /// An experiment as it stands.
@@ -68,7 +68,7 @@ pub struct StoredExposure {
 
 /// Where a row stands among the units of an experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UnitMark {
+pub struct UnitCursor {
     /// A number that stands for the unit.
     pub unit: i64,
     /// Its variant, or -1 for its time before.
@@ -79,7 +79,7 @@ pub struct UnitMark {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoredUnit {
     /// Whose it is, without saying who.
-    pub mark: UnitMark,
+    pub mark: UnitCursor,
     /// The variant; `None` for its time before it was exposed.
     pub variant: Option<u32>,
     /// How many moves there had been when it was first served this variant.
@@ -168,7 +168,7 @@ impl Store {
         &self,
         scope: &Scope,
         id: &ExperimentId,
-        after: Option<UnitMark>,
+        after: Option<UnitCursor>,
         limit: usize,
     ) -> Task<'_, Vec<StoredUnit>> {
         let (scope, id) = (scope.clone(), id.clone());
@@ -251,7 +251,7 @@ fn going_on(connection: &Connection) -> Result<Vec<ExperimentScope>, StoreError>
     while let Some(row) = &rows.next()? {
         let (project, id): (Key, String) = (row.get(0)?, row.get(1)?);
         // One that cannot be named must not keep the others from being looked after.
-        match (scope_of(connection, project), ExperimentId::new(id)) {
+        match (read_project_scope(connection, project), ExperimentId::new(id)) {
             (Ok(scope), Ok(id)) => found.push((scope, id)),
             (Err(error @ (sql::Error::NoRows | sql::Error::Unreadable(_))), _) => {
                 tracing::warn!(%error, project, "an experiment of nobody");
@@ -264,7 +264,11 @@ fn going_on(connection: &Connection) -> Result<Vec<ExperimentScope>, StoreError>
     Ok(found)
 }
 
-fn key_of(connection: &Connection, scope: &Scope, id: &ExperimentId) -> sql::Result<Option<Key>> {
+fn resolve_key(
+    connection: &Connection,
+    scope: &Scope,
+    id: &ExperimentId,
+) -> sql::Result<Option<Key>> {
     let Some(project) = find_project(connection, scope)? else { return Ok(None) };
     connection
         .prepare_cached("SELECT key FROM experiments WHERE project = ?1 AND id = ?2")?
@@ -324,7 +328,7 @@ fn sums(
     scope: &Scope,
     id: &ExperimentId,
 ) -> Result<Vec<StoredSums>, StoreError> {
-    let Some(experiment) = key_of(connection, scope, id)? else { return Ok(Vec::new()) };
+    let Some(experiment) = resolve_key(connection, scope, id)? else { return Ok(Vec::new()) };
     let mut select = connection.prepare_cached(
         "SELECT variant, moves, exposed, sums FROM experiment_sums
          WHERE experiment = ?1 ORDER BY variant, moves",
@@ -354,7 +358,7 @@ fn days(
     id: &ExperimentId,
     limit: usize,
 ) -> Result<Vec<(i64, StoredSums)>, StoreError> {
-    let Some(experiment) = key_of(connection, scope, id)? else { return Ok(Vec::new()) };
+    let Some(experiment) = resolve_key(connection, scope, id)? else { return Ok(Vec::new()) };
     let mut select = connection.prepare_cached(
         "SELECT variant, moves, exposed, sums, day FROM experiment_days
          WHERE experiment = ?1 ORDER BY day, variant, moves LIMIT ?2",
@@ -371,11 +375,11 @@ fn units(
     connection: &Connection,
     scope: &Scope,
     id: &ExperimentId,
-    after: Option<UnitMark>,
+    after: Option<UnitCursor>,
     limit: usize,
 ) -> Result<Vec<StoredUnit>, StoreError> {
-    let Some(experiment) = key_of(connection, scope, id)? else { return Ok(Vec::new()) };
-    let after = after.unwrap_or(UnitMark { unit: i64::MIN, variant: 0 });
+    let Some(experiment) = resolve_key(connection, scope, id)? else { return Ok(Vec::new()) };
+    let after = after.unwrap_or(UnitCursor { unit: i64::MIN, variant: 0 });
     let mut select = connection.prepare_cached(&format!(
         "SELECT unit, variant, moves, first, {} FROM experiment_units
          WHERE experiment = ?1 AND (unit, variant) > (?2, ?3)
@@ -388,7 +392,7 @@ fn units(
 }
 
 fn read_unit(row: &Row<'_>) -> sql::Result<StoredUnit> {
-    let mark = UnitMark { unit: row.get(0)?, variant: row.get(1)? };
+    let mark = UnitCursor { unit: row.get(0)?, variant: row.get(1)? };
     Ok(StoredUnit {
         mark,
         variant: u32::try_from(mark.variant).ok(),
@@ -409,7 +413,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = sqlite::writer(&folder.path().join("uptake.db")).unwrap();
         let mut connection = Connection::Sqlite(file);
-        migrations::to_newest(&mut connection).unwrap();
+        migrations::migrate_to_newest(&mut connection).unwrap();
         let put =
             "INSERT INTO experiments (key, project, id, unit, definition, status, created, changed)
             VALUES (1, 7, 'x', 1, '{}', 'RUNNING', 0, 0)";

@@ -12,14 +12,14 @@ use sql::Connection;
 
 use crate::error::{StoreError, Task};
 use crate::queries::similar_turns::TurnNumber;
-use crate::read_only_log::SqlLog;
+use crate::read_only_log::ReadOnlyLog;
 use crate::read_pool::ReadPool;
 use crate::row_keys::{Key, find_project};
 use crate::store::Store;
 
 /// A question, its answer, and what was said and done about it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct JudgedExchange {
+pub struct LabelledTurn {
     /// The store's number for it.
     pub number: TurnNumber,
     /// Which turn.
@@ -132,7 +132,7 @@ pub struct Corrections {
 pub struct Changed {
     /// Turns that something happened to, as they are now; those that are neither accepted nor
     /// corrected without their words.
-    pub turns: Vec<(TurnId, Option<JudgedExchange>)>,
+    pub turns: Vec<(TurnId, Option<LabelledTurn>)>,
     /// New corrections of no turn that is known.
     pub loose: Vec<GivenCorrection>,
     /// Corrections of no turn that were erased.
@@ -145,34 +145,34 @@ pub struct Changed {
 
 /// A whole conversation, or a stretch of a very long one, in the order in which it was asked.
 #[derive(Clone, Debug, PartialEq)]
-pub struct JudgedConversation {
+pub struct LabelledConversation {
     /// Which.
     pub id: ConversationId,
     /// Its turns.
-    pub turns: Vec<JudgedExchange>,
+    pub turns: Vec<LabelledTurn>,
 }
 
 /// Where a reader of conversations stands: behind this conversation, or inside it behind a turn.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ConversationMark {
+pub struct ConversationCursor {
     /// The last conversation that was read.
     pub conversation: Option<ConversationId>,
     /// The last turn of it that was read, when there are more.
     pub turn: Option<(Timestamp, TurnNumber)>,
 }
 
-impl ConversationMark {
+impl ConversationCursor {
     /// Before the first turn of a conversation.
-    pub fn before_all_of(conversation: ConversationId) -> Self {
+    pub fn conversation_start(conversation: ConversationId) -> Self {
         let first = (Timestamp::from_micros(i64::MIN), TurnNumber(0));
         Self { conversation: Some(conversation), turn: Some(first) }
     }
 }
 
 /// Answers as people took them.
-pub trait JudgedReads: Send + Sync {
+pub trait LabelledTurnReads: Send + Sync {
     /// These turns as they are now. One that is gone is left out.
-    fn judged(&self, turns: Vec<TurnNumber>) -> Task<'_, Vec<JudgedExchange>>;
+    fn judged(&self, turns: Vec<TurnNumber>) -> Task<'_, Vec<LabelledTurn>>;
 
     /// These corrections as they are now. One that is gone is left out.
     fn loose(&self, scope: &Scope, corrections: Vec<Position>) -> Task<'_, Vec<GivenCorrection>>;
@@ -183,7 +183,7 @@ pub trait JudgedReads: Send + Sync {
         scope: &Scope,
         older_than: Option<TurnNumber>,
         limit: usize,
-    ) -> Task<'_, Vec<JudgedExchange>>;
+    ) -> Task<'_, Vec<LabelledTurn>>;
 
     /// Corrections, the newest first, before this position.
     fn corrections(
@@ -199,20 +199,17 @@ pub trait JudgedReads: Send + Sync {
     /// The turns of the same conversation that were asked before each of these, the latest `most`, in
     /// the order in which they were asked; and the turn itself as the last. One that is gone is left
     /// out.
-    fn with_context(
-        &self,
-        turns: Vec<TurnNumber>,
-        most: usize,
-    ) -> Task<'_, Vec<Vec<JudgedExchange>>>;
+    fn with_context(&self, turns: Vec<TurnNumber>, most: usize)
+    -> Task<'_, Vec<Vec<LabelledTurn>>>;
 
     /// Conversations by their id, behind a mark, with about so many turns together, and where the next page
     /// begins. A page may have none although more follow.
-    fn judged_conversations(
+    fn labelled_conversations(
         &self,
         scope: &Scope,
-        behind: ConversationMark,
+        behind: ConversationCursor,
         turns: usize,
-    ) -> Task<'_, (Vec<JudgedConversation>, Option<ConversationMark>)>;
+    ) -> Task<'_, (Vec<LabelledConversation>, Option<ConversationCursor>)>;
 }
 
 /// Who has connections for reading.
@@ -226,16 +223,16 @@ impl HasPool for Store {
     }
 }
 
-impl HasPool for SqlLog {
+impl HasPool for ReadOnlyLog {
     fn pool(&self) -> &ReadPool {
         &self.pool
     }
 }
 
-impl<T: HasPool> JudgedReads for T {
-    fn judged(&self, turns: Vec<TurnNumber>) -> Task<'_, Vec<JudgedExchange>> {
+impl<T: HasPool> LabelledTurnReads for T {
+    fn judged(&self, turns: Vec<TurnNumber>) -> Task<'_, Vec<LabelledTurn>> {
         self.pool().run_some(turns.len(), move |connection| {
-            of_keys(connection, turns.iter().map(|turn| turn.0))
+            read_turns(connection, turns.iter().map(|turn| turn.0))
         })
     }
 
@@ -256,7 +253,7 @@ impl<T: HasPool> JudgedReads for T {
         scope: &Scope,
         older_than: Option<TurnNumber>,
         limit: usize,
-    ) -> Task<'_, Vec<JudgedExchange>> {
+    ) -> Task<'_, Vec<LabelledTurn>> {
         let scope = scope.clone();
         self.pool().run(move |connection| accepted(connection, &scope, older_than, limit))
     }
@@ -280,7 +277,7 @@ impl<T: HasPool> JudgedReads for T {
         &self,
         turns: Vec<TurnNumber>,
         most: usize,
-    ) -> Task<'_, Vec<Vec<JudgedExchange>>> {
+    ) -> Task<'_, Vec<Vec<LabelledTurn>>> {
         self.pool().run(move |connection| {
             let mut found = Vec::with_capacity(turns.len());
             for turn in turns {
@@ -290,24 +287,24 @@ impl<T: HasPool> JudgedReads for T {
         })
     }
 
-    fn judged_conversations(
+    fn labelled_conversations(
         &self,
         scope: &Scope,
-        behind: ConversationMark,
+        behind: ConversationCursor,
         turns: usize,
-    ) -> Task<'_, (Vec<JudgedConversation>, Option<ConversationMark>)> {
+    ) -> Task<'_, (Vec<LabelledConversation>, Option<ConversationCursor>)> {
         let scope = scope.clone();
         self.pool().run(move |connection| conversations::page(connection, &scope, behind, turns))
     }
 }
 
-fn of_keys(
+fn read_turns(
     connection: &Connection,
     turns: impl Iterator<Item = Key>,
-) -> Result<Vec<JudgedExchange>, StoreError> {
+) -> Result<Vec<LabelledTurn>, StoreError> {
     let mut found = Vec::new();
     for turn in turns {
-        found.extend(turn::of(connection, turn)?);
+        found.extend(turn::read_turn(connection, turn)?);
     }
     Ok(found)
 }
@@ -317,7 +314,7 @@ fn accepted(
     scope: &Scope,
     older_than: Option<TurnNumber>,
     limit: usize,
-) -> Result<Vec<JudgedExchange>, StoreError> {
+) -> Result<Vec<LabelledTurn>, StoreError> {
     let Some(project) = find_project(connection, scope)? else { return Ok(Vec::new()) };
     let mut select = connection.prepare_cached(
         "SELECT turn FROM turn_index INDEXED BY idx_feedback_status
@@ -327,7 +324,7 @@ fn accepted(
     let older_than = older_than.map_or(i64::MAX, |turn| turn.0);
     let wanted = (project, VerdictStatus::Accepted.as_word(), older_than, limit as i64);
     let turns: Vec<Key> = select.query_map(wanted, |row| row.get(0))?.collect::<Result<_, _>>()?;
-    of_keys(connection, turns.into_iter())
+    read_turns(connection, turns.into_iter())
 }
 
 /// A row of the log that may be a correction: where it is, and its turn with where that was opened.

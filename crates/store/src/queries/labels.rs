@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use sql::Connection;
 
 use crate::error::{StoreError, Task};
-use crate::row_keys::{Key, find_project, scope_of};
+use crate::row_keys::{Key, find_project, read_project_scope};
 use crate::store::Store;
 
 /// A confidence that a verdict was given, before calibration, and whether people agreed.
@@ -102,7 +102,7 @@ pub(crate) fn calibrations(connection: &Connection) -> Result<Vec<StoredCalibrat
             (row.get(0)?, row.get(1)?, row.get(2)?);
         let unreadable = |_| StoreError::Corrupt("a calibration cannot be read".into());
         found.push(StoredCalibration {
-            scope: scope_of(connection, project)?,
+            scope: read_project_scope(connection, project)?,
             position: Position(position as u64),
             settings: serde_json::from_str(&settings).map_err(unreadable)?,
         });

@@ -22,7 +22,7 @@ use walk::Walk;
 /// A place in the period report: behind this conversation, whose newest matching reaction is this
 /// old. The key is the store's own number of the conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PeriodMark {
+pub struct PeriodCursor {
     /// The conversation's newest matching reaction.
     pub last_activity: Timestamp,
     /// The conversation.
@@ -36,7 +36,7 @@ pub struct PeriodPage {
     /// more behind them, when finding them took enough work for one page.
     pub items: Vec<ActiveConversation>,
     /// Where the next page begins; `None` when there is nothing more.
-    pub next: Option<PeriodMark>,
+    pub next: Option<PeriodCursor>,
 }
 
 /// A page of conversations that have matching reactions in a window.
@@ -49,7 +49,7 @@ pub struct PeriodQuery {
     /// Which reactions count.
     pub filter: ReactionFilter,
     /// Only conversations behind this one.
-    pub after: Option<PeriodMark>,
+    pub after: Option<PeriodCursor>,
     /// At most so many.
     pub limit: usize,
     /// Whether to bring the reactions themselves.
@@ -110,7 +110,7 @@ pub struct ActiveConversation {
     /// Which one.
     pub conversation: ConversationId,
     /// Its place in the report.
-    pub mark: PeriodMark,
+    pub mark: PeriodCursor,
     /// Its first turn, if any of its turns is known.
     pub started_at: Option<Timestamp>,
     /// Matching reactions in the window.
@@ -123,8 +123,8 @@ pub struct ActiveConversation {
 const ORIGINS: [Origin; 2] = [Origin::User, Origin::Machine];
 const REACTIONS: [Reaction; 3] = [Reaction::Ok, Reaction::NotOk, Reaction::Neutral];
 /// Reactions that a page brings along, and that one conversation does.
-const MOST_REACTIONS: usize = 10_000;
-const MOST_OF_A_CONVERSATION: usize = 1_000;
+const MAX_REACTIONS: usize = 10_000;
+const MAX_CONVERSATION_REACTIONS: usize = 1_000;
 
 /// One page.
 pub(crate) fn page(connection: &Connection, query: &PeriodQuery) -> Result<PeriodPage, StoreError> {
@@ -159,7 +159,7 @@ impl Search<'_> {
         }
         let (mut items, mut brought) = (Vec::with_capacity(marks.len()), 0);
         for mark in marks {
-            if brought >= MOST_REACTIONS {
+            if brought >= MAX_REACTIONS {
                 next = items.last().map(|last: &ActiveConversation| last.mark);
                 break;
             }
@@ -173,37 +173,37 @@ impl Search<'_> {
     /// The conversations of the page, newest first, and where to go on if looking was cut short.
     fn marks(
         &self,
-        after: Option<PeriodMark>,
+        after: Option<PeriodCursor>,
         limit: usize,
-    ) -> Result<(Vec<PeriodMark>, Option<PeriodMark>), StoreError> {
+    ) -> Result<(Vec<PeriodCursor>, Option<PeriodCursor>), StoreError> {
         let (start, end) = (self.window.start.as_micros(), self.window.end.as_micros());
         let from = after.map_or(end, |mark| mark.last_activity.as_micros().min(end));
         let mut walk = Walk::new(self, after, limit);
         let reactions = "SELECT r.ts, r.conversation FROM reactions r";
-        let of_project = || Where::default().and("r.project = ?", self.project);
+        let project_indexes = || Where::default().and("r.project = ?", self.project);
         let placed = |of: Where| of.and("r.conversation IS DISTINCT FROM ?", Value::Null);
         if let Some(user) = self.user {
-            let of_user = placed(of_project().and("r.user = ?", user));
+            let of_user = placed(project_indexes().and("r.user = ?", user));
             walk.through(reactions, of_user.and_filter(self.filter), "r.ts", (start, from))?;
             return Ok(walk.end());
         }
-        let goes_on = self.goes_on_after(end)?;
-        if !goes_on && self.filter.origin.is_none() && self.filter.reaction.is_none() {
+        let record_failure = self.goes_on_after(end)?;
+        if !record_failure && self.filter.origin.is_none() && self.filter.reaction.is_none() {
             let newest = "SELECT r.last_ts, r.conversation FROM newest r";
-            walk.through(newest, of_project(), "r.last_ts", (start, from))?;
+            walk.through(newest, project_indexes(), "r.last_ts", (start, from))?;
             return Ok(walk.end());
         }
         // Counters of the window's last day may already reach beyond the window; that day's
         // candidates are then the reactions themselves.
         let mut counted_from = from;
-        if goes_on {
+        if record_failure {
             let last_day = (end.div_euclid(DAY_MICROS) * DAY_MICROS).max(start);
-            let of_day = placed(of_project()).and_filter(self.filter);
+            let of_day = placed(project_indexes()).and_filter(self.filter);
             walk.through(reactions, of_day, "r.ts", (last_day, from))?;
             counted_from = from.min(last_day - 1);
         }
         let counters = "SELECT r.last_ts, r.conversation FROM activity r";
-        let counted = of_project().and_filter(self.filter);
+        let counted = project_indexes().and_filter(self.filter);
         walk.through(counters, counted, "r.last_ts", (start, counted_from))?;
         Ok(walk.end())
     }
@@ -258,7 +258,7 @@ impl Search<'_> {
 
     fn show(
         &self,
-        mark: PeriodMark,
+        mark: PeriodCursor,
         with_reactions: bool,
     ) -> Result<ActiveConversation, StoreError> {
         let id: String = self
@@ -293,7 +293,8 @@ impl Search<'_> {
         if let Some(user) = self.user {
             condition = condition.and("r.user = ?", user);
         }
-        let newest = format!("ORDER BY r.ts DESC, r.position DESC LIMIT {MOST_OF_A_CONVERSATION}");
+        let newest =
+            format!("ORDER BY r.ts DESC, r.position DESC LIMIT {MAX_CONVERSATION_REACTIONS}");
         let mut found = reactions::select(self.connection, condition, &newest)?;
         found.reverse();
         Ok(found)

@@ -8,9 +8,9 @@ use model::{Project, Scope, Tenant, TurnId, UserId, Window};
 use sql::{Connection, Value, params_from_iter};
 
 use crate::error::{StoreError, Task};
-use crate::projections::apply::{Facts, HOUR_MICROS, hour_of};
+use crate::projections::apply::{Facts, HOUR_MICROS, hour_number};
 use crate::projections::counters::QualityCounts;
-use crate::row_keys::{Key, Table, find_key, scope_of};
+use crate::row_keys::{Key, Table, find_key, read_project_scope};
 use crate::store::Store;
 
 /// Which turns count.
@@ -114,7 +114,7 @@ fn quality(
                 sums::add_waits(connection, query, project, &mut buckets)?;
             }
             Some(users) => {
-                for user in keys_of(connection, project, users)? {
+                for user in user_keys(connection, project, users)? {
                     add_turns(connection, query, user, &mut buckets)?;
                 }
             }
@@ -141,10 +141,10 @@ fn negative_turns(
 ) -> Result<Vec<(Scope, TurnId)>, StoreError> {
     let mut found: Vec<(i64, Scope, String)> = Vec::new();
     for project in projects(connection, query)? {
-        let scope = scope_of(connection, project)?;
+        let scope = read_project_scope(connection, project)?;
         let users = match &query.users {
             None => vec![None],
-            Some(users) => keys_of(connection, project, users)?.into_iter().map(Some).collect(),
+            Some(users) => user_keys(connection, project, users)?.into_iter().map(Some).collect(),
         };
         for user in users {
             let index = if user.is_some() { "turn_facts_by_user" } else { "turn_facts_negative" };
@@ -188,7 +188,7 @@ fn answered_by_strategy(
     connection: &Connection,
     query: &QualityQuery,
 ) -> Result<Vec<(String, u64)>, StoreError> {
-    let start = hour_of(query.window.start.as_micros()) * HOUR_MICROS;
+    let start = hour_number(query.window.start.as_micros()) * HOUR_MICROS;
     let end = (last_hour(query) + 1) * HOUR_MICROS;
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     for project in projects(connection, query)? {
@@ -210,11 +210,11 @@ fn answered_by_strategy(
 
 /// The last hour that counts: a window that ends on the hour ends before it.
 fn last_hour(query: &QualityQuery) -> i64 {
-    hour_of(query.window.end.as_micros() - 1).max(hour_of(query.window.start.as_micros()))
+    hour_number(query.window.end.as_micros() - 1).max(hour_number(query.window.start.as_micros()))
 }
 
 /// The hour in which the stretch of an hour begins.
-fn bucket_of(query: &QualityQuery, hour: i64) -> i64 {
+fn bucket_start(query: &QualityQuery, hour: i64) -> i64 {
     let (size, shift) = (i64::from(query.bucket_hours.max(1)), i64::from(query.bucket_shift));
     (hour + shift).div_euclid(size) * size - shift
 }
@@ -231,7 +231,7 @@ fn wait(bucket: &mut QualityBucket, step: u32, count: i64) {
 }
 
 /// The users of a project who count.
-fn keys_of(connection: &Connection, project: Key, users: &QualityUsers) -> sql::Result<Vec<Key>> {
+fn user_keys(connection: &Connection, project: Key, users: &QualityUsers) -> sql::Result<Vec<Key>> {
     let attributes = match users {
         QualityUsers::One(user) => {
             let key = find_key(connection, Table::Users, project, user.as_str())?;
@@ -274,13 +274,13 @@ fn add_turns(
              AND (prompt = ?5 OR ?5 IS NULL OR substr(prompt, 1, length(?5) + 1) = ?5 || '@')",
     )?;
     // By whole hours, as the sums are.
-    let start = hour_of(query.window.start.as_micros()) * HOUR_MICROS;
+    let start = hour_number(query.window.start.as_micros()) * HOUR_MICROS;
     let end = (last_hour(query) + 1) * HOUR_MICROS;
     let mut rows = select.query((user, start, end, &query.model, &query.prompt))?;
     while let Some(row) = &rows.next()? {
         let facts = Facts::read(row)?;
         let Some(place) = facts.place() else { continue };
-        let bucket = at(buckets, bucket_of(query, place.hour));
+        let bucket = at(buckets, bucket_start(query, place.hour));
         bucket.counts = bucket.counts.plus(&facts.counts());
         if let Some(step) = facts.step() {
             wait(bucket, step, 1);

@@ -7,9 +7,9 @@ use model::{
 use sql::{Connection, Row, Value, params_from_iter};
 
 use crate::error::{StoreError, Task};
-use crate::event_rows::said;
+use crate::event_rows::read_text;
 use crate::queries::period::{self, PeriodPage, PeriodQuery};
-use crate::row_keys::{Key, PackedId, Table, find_key, find_project, whose};
+use crate::row_keys::{Key, PackedId, Table, find_key, find_project, find_turn_user};
 use crate::store::Store;
 
 /// An active reaction.
@@ -109,7 +109,10 @@ impl Store {
     }
 
     /// Reactions of one conversation, oldest first.
-    pub fn reactions_of(&self, query: ConversationQuery) -> Task<'_, Vec<StoredReaction>> {
+    pub fn conversation_reactions(
+        &self,
+        query: ConversationQuery,
+    ) -> Task<'_, Vec<StoredReaction>> {
         self.pool.run(move |connection| self::of_conversation(connection, &query))
     }
 
@@ -183,7 +186,7 @@ pub(crate) fn standing(
         return Ok(None);
     };
     let user = match user {
-        None => whose(connection, project, turn)?,
+        None => find_turn_user(connection, project, turn)?,
         Some(user) => match find_key(connection, Table::Users, project, user.as_str())? {
             Some(key) => Some(key),
             None => return Ok(None),
@@ -312,7 +315,7 @@ fn read(row: &Row<'_>) -> Result<StoredReaction, StoreError> {
         reaction: Reaction::from_code(row.get(6)?).ok_or_else(|| unreadable("reaction"))?,
         confidence: UnitInterval::new(row.get(7)?).ok_or_else(|| unreadable("confidence"))?,
         ts: Timestamp::from_micros(row.get(8)?),
-        text: said(row, 9)?,
+        text: read_text(row, 9)?,
         track: text(10)?,
         bundle: text(11)?,
         user_type: text(12)?,

@@ -108,7 +108,8 @@ fn returned(
         .query_map((project, query, limit as i64), |row| row.get(0))?
         .collect::<Result<_, _>>()?;
     positions.reverse();
-    let found = positions.into_iter().map(|position| event_rows::at(connection, scope, position));
+    let found =
+        positions.into_iter().map(|position| event_rows::event_at(connection, scope, position));
     found.filter_map(Result::transpose).collect()
 }
 
@@ -123,7 +124,7 @@ fn standings(
         return Ok(vec![ItemStanding::default(); entities.len()]);
     };
     let found = entities.iter().map(|entity| {
-        Ok(apply::standing_of(connection, project, query, entity)?.unwrap_or_default())
+        Ok(apply::item_standing(connection, project, query, entity)?.unwrap_or_default())
     });
     found.collect()
 }

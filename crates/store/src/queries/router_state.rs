@@ -4,7 +4,7 @@ use model::{Position, Scope, Timestamp, TurnId};
 use sql::{Connection, OptionalExtension};
 
 use crate::error::{StoreError, Task};
-use crate::row_keys::{Key, Table, find_key, find_project, scope_of};
+use crate::row_keys::{Key, Table, find_key, find_project, read_project_scope};
 use crate::store::Store;
 
 /// A router's definition and state.
@@ -29,7 +29,7 @@ pub struct RouterCheckpoint {
 
 /// Which of the states that were kept one after the other the latest is. Several nodes may keep theirs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct KeptAt {
+pub struct CheckpointVersion {
     /// Grows each time; 0 when nothing was ever kept.
     pub version: u64,
     /// How often something was taken out of it, which does not follow from the log.
@@ -42,14 +42,14 @@ pub struct KeptAt {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keeping {
     /// It is the latest now.
-    Kept(KeptAt),
+    Kept(CheckpointVersion),
     /// Nothing was kept: another one was kept after the one it goes on from.
-    Moved(KeptAt),
+    Moved(CheckpointVersion),
 }
 
 /// A state to keep.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NextState {
+pub struct NextCheckpoint {
     /// The version that it goes on from.
     pub from: u64,
     /// Whether something was taken out of it.
@@ -61,7 +61,7 @@ pub struct NextState {
 }
 
 /// A turn's record and its features as they were last kept.
-pub type KeptTurn = (String, Vec<u8>);
+pub type StoredRouterTurn = (String, Vec<u8>);
 
 /// What is known of a turn that a router may learn from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,7 +96,10 @@ impl Store {
     }
 
     /// A project's routers as they were last kept.
-    pub fn router_checkpoint(&self, scope: &Scope) -> Task<'_, (KeptAt, Option<RouterCheckpoint>)> {
+    pub fn router_checkpoint(
+        &self,
+        scope: &Scope,
+    ) -> Task<'_, (CheckpointVersion, Option<RouterCheckpoint>)> {
         let scope = scope.clone();
         self.pool.run(move |connection| checkpoint(connection, &scope))
     }
@@ -106,13 +109,13 @@ impl Store {
         &self,
         scope: &Scope,
         turn: &TurnId,
-    ) -> Task<'_, (KeptAt, Option<KeptTurn>)> {
+    ) -> Task<'_, (CheckpointVersion, Option<StoredRouterTurn>)> {
         let (scope, turn) = (scope.clone(), turn.clone());
         self.pool.run_short(move |connection| kept_turn(connection, &scope, &turn))
     }
 
     /// Keeps routers and turns together: all of it or nothing, and nothing if somebody else was first.
-    pub fn save_routers(&self, scope: &Scope, state: NextState) -> Task<'_, Keeping> {
+    pub fn save_routers(&self, scope: &Scope, state: NextCheckpoint) -> Task<'_, Keeping> {
         let scope = scope.clone();
         Box::pin(self.writer.run(move |connection: &mut _| save(connection, &scope, &state)))
     }
@@ -148,7 +151,7 @@ pub(crate) fn scopes(connection: &Connection) -> Result<Vec<RouterScope>, StoreE
     while let Some(row) = &rows.next()? {
         let (project, position): (Key, i64) = (row.get(0)?, row.get(1)?);
         if last != Some(project) {
-            let scope = scope_of(connection, project)?;
+            let scope = read_project_scope(connection, project)?;
             let since = Position(position as u64);
             found.push(RouterScope { scope, since, definitions: Vec::new() });
             last = Some(project);
@@ -164,9 +167,9 @@ pub(crate) fn scopes(connection: &Connection) -> Result<Vec<RouterScope>, StoreE
 fn checkpoint(
     connection: &Connection,
     scope: &Scope,
-) -> Result<(KeptAt, Option<RouterCheckpoint>), StoreError> {
+) -> Result<(CheckpointVersion, Option<RouterCheckpoint>), StoreError> {
     let Some(project) = find_project(connection, scope)? else {
-        return Ok((KeptAt::default(), None));
+        return Ok((CheckpointVersion::default(), None));
     };
     let at = kept_at(connection, project)?;
     let Some(position) = at.position else { return Ok((at, None)) };
@@ -180,7 +183,7 @@ fn checkpoint(
 }
 
 /// Which state is the latest.
-fn kept_at(connection: &Connection, project: Key) -> Result<KeptAt, StoreError> {
+fn kept_at(connection: &Connection, project: Key) -> Result<CheckpointVersion, StoreError> {
     let found = connection
         .prepare_cached(
             "SELECT version, forgets, position FROM router_progress WHERE project = ?1",
@@ -190,10 +193,10 @@ fn kept_at(connection: &Connection, project: Key) -> Result<KeptAt, StoreError> 
     Ok(found.unwrap_or_default())
 }
 
-fn read_kept_at(row: &sql::Row<'_>) -> sql::Result<KeptAt> {
+fn read_kept_at(row: &sql::Row<'_>) -> sql::Result<CheckpointVersion> {
     let (version, forgets): (i64, i64) = (row.get(0)?, row.get(1)?);
     let position = row.get::<_, Option<i64>>(2)?.map(|position| Position(position as u64));
-    Ok(KeptAt { version: version as u64, forgets: forgets as u64, position })
+    Ok(CheckpointVersion { version: version as u64, forgets: forgets as u64, position })
 }
 
 /// A turn as it was last kept: read together with the version, so that it is of that version.
@@ -201,9 +204,9 @@ fn kept_turn(
     connection: &Connection,
     scope: &Scope,
     turn: &TurnId,
-) -> Result<(KeptAt, Option<KeptTurn>), StoreError> {
+) -> Result<(CheckpointVersion, Option<StoredRouterTurn>), StoreError> {
     let Some(project) = find_project(connection, scope)? else {
-        return Ok((KeptAt::default(), None));
+        return Ok((CheckpointVersion::default(), None));
     };
     let key = find_key(connection, Table::Turns, project, turn.as_str())?;
     let found = connection
@@ -229,13 +232,13 @@ fn features(row: &sql::Row<'_>, column: usize) -> sql::Result<Vec<u8>> {
 fn save(
     connection: &mut Connection,
     scope: &Scope,
-    state: &NextState,
+    state: &NextCheckpoint,
 ) -> Result<Keeping, StoreError> {
     let transaction = connection.transaction()?;
     let Some(project) = find_project(&transaction, scope)? else {
         return Err(StoreError::Corrupt("routers of a project that is not there".into()));
     };
-    let NextState { from, forgets, checkpoint, turns } = state;
+    let NextCheckpoint { from, forgets, checkpoint, turns } = state;
     // On Postgres this waits for another node that is about to keep its own, and then finds its version.
     let next = transaction
         .prepare_cached(

@@ -4,7 +4,7 @@ use model::{ConversationId, Origin, Scope, Source, Timestamp, TurnId};
 use sql::{Connection, Row};
 
 use crate::error::{StoreError, Task};
-use crate::row_keys::{Key, Table, find_key, find_project, scope_of};
+use crate::row_keys::{Key, Table, find_key, find_project, read_project_scope};
 use crate::store::Store;
 
 /// A stretch of a conversation that has not ended yet.
@@ -104,7 +104,7 @@ fn read(connection: &Connection, row: &Row<'_>) -> Result<OpenSession, StoreErro
     let project: Key = row.get(0)?;
     let turns: i64 = row.get(5)?;
     Ok(OpenSession {
-        scope: scope_of(connection, project)?,
+        scope: read_project_scope(connection, project)?,
         conversation: ConversationId::new(row.get::<_, String>(1)?).map_err(unreadable)?,
         started_at: Timestamp::from_micros(row.get(2)?),
         last_at: Timestamp::from_micros(row.get(3)?),

@@ -9,7 +9,7 @@ use vector_index::{Filter, Near};
 use crate::error::{StoreError, Task};
 use crate::queries::exchanges::{self, StoredExchange};
 use crate::row_keys::{Table, find_key, find_project};
-use crate::similarity::{self, Shelves, SimilarQuery};
+use crate::similarity::{self, SimilarQuery, SimilarityIndexes};
 use crate::store::Store;
 
 /// The store's own number for a turn: good for asking it more.
@@ -49,8 +49,8 @@ pub struct SimilarTurns {
 impl Store {
     /// The turns most like a question. A turn is found as soon as its answer is stored.
     pub fn similar(&self, query: SimilarQuery) -> Task<'_, SimilarTurns> {
-        let shelves = Arc::clone(&self.shelves);
-        self.pool.run(move |connection| self::find(connection, &shelves, &query))
+        let indexes = Arc::clone(&self.indexes);
+        self.pool.run(move |connection| self::find(connection, &indexes, &query))
     }
 
     /// Turns that were found, with what was asked and answered. One that is gone by now is `None`, also
@@ -73,7 +73,7 @@ impl Store {
 /// The turns most like a question, from memory.
 pub(crate) fn find(
     connection: &Connection,
-    shelves: &Shelves,
+    indexes: &SimilarityIndexes,
     query: &SimilarQuery,
 ) -> Result<SimilarTurns, StoreError> {
     let nothing = SimilarTurns { exact: true, complete: true, ..SimilarTurns::default() };
@@ -86,8 +86,8 @@ pub(crate) fn find(
         },
     };
     let intent = query.intent.as_deref().map(similarity::intent_hash);
-    let complete = shelves.is_complete();
-    let found = shelves.search(project, query, Filter { user, intent });
+    let complete = indexes.is_complete();
+    let found = indexes.search(project, query, Filter { user, intent });
     let of = |status: VerdictStatus| move |near: Near| similar_turn(near, status);
     let turns = found.accepted.into_iter().map(of(VerdictStatus::Accepted));
     let turns = turns.chain(found.neutral.into_iter().map(of(VerdictStatus::Neutral)));

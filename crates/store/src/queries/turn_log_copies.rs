@@ -5,7 +5,7 @@ use sql::{Connection, OptionalExtension};
 
 use crate::error::{StoreError, Task};
 use crate::queries::leases::{self, Lease};
-use crate::row_keys::{Key, Table, find_key, find_project, scope_of};
+use crate::row_keys::{Key, Table, find_key, find_project, read_project_scope};
 use crate::store::Store;
 
 /// A copy of one turn's log.
@@ -139,7 +139,7 @@ fn put<'a>(
     copies: impl IntoIterator<Item = &'a TurnLogCopy>,
 ) -> Result<(), StoreError> {
     for copy in copies {
-        let Some(turn) = key_of(connection, &copy.scope, &copy.turn)? else { continue };
+        let Some(turn) = resolve_key(connection, &copy.scope, &copy.turn)? else { continue };
         connection
             .prepare_cached(
                 "INSERT INTO turn_logs (turn, hosted_uri, document) VALUES (?1, ?2, ?3)
@@ -151,7 +151,7 @@ fn put<'a>(
     Ok(())
 }
 
-fn key_of(
+fn resolve_key(
     connection: &Connection,
     scope: &Scope,
     turn: &TurnId,
@@ -189,7 +189,7 @@ pub(crate) fn due(
     let unreadable = |_| StoreError::Corrupt("a turn has an unreadable id".into());
     rows.into_iter()
         .map(|(project, turn, erased)| {
-            let scope = scope_of(connection, project)?;
+            let scope = read_project_scope(connection, project)?;
             let turn = TurnId::new(turn).map_err(unreadable)?;
             Ok(DueCopy { scope, turn, erased: Position(erased as u64) })
         })
@@ -202,7 +202,7 @@ fn make_due<'a>(
     turns: impl Iterator<Item = (&'a Scope, &'a TurnId)>,
 ) -> Result<(), StoreError> {
     for (scope, turn) in turns {
-        let Some(turn) = key_of(connection, scope, turn)? else { continue };
+        let Some(turn) = resolve_key(connection, scope, turn)? else { continue };
         connection
             .prepare_cached(
                 "INSERT INTO copies_due (turn) VALUES (?1) ON CONFLICT (turn) DO NOTHING",
@@ -226,7 +226,7 @@ pub(crate) fn settle(
     }
     let mut of_before: Vec<&DueCopy> = Vec::new();
     for due in settled {
-        let Some(turn) = key_of(&transaction, &due.scope, &due.turn)? else { continue };
+        let Some(turn) = resolve_key(&transaction, &due.scope, &due.turn)? else { continue };
         let erased: i64 = transaction
             .prepare_cached(&format!("SELECT {ERASED} FROM turns t WHERE t.key = ?1"))?
             .query_row([turn], |row| row.get(0))?;

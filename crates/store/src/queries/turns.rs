@@ -54,7 +54,7 @@ impl Store {
     }
 }
 
-const MOST_EVENTS: usize = 1000;
+const MAX_EVENTS: usize = 1000;
 
 struct Found {
     key: Key,
@@ -85,7 +85,7 @@ pub(crate) fn with_events(
     let mut stored = Vec::with_capacity(turns.len());
     for turn in turns {
         let Some(found) = find(connection, project, turn)? else { continue };
-        let events = events_of(connection, scope, &found)?;
+        let events = turn_events(connection, scope, &found)?;
         stored.push(StoredTurn { head: found.head, hosted_uri: found.hosted_uri, events });
     }
     Ok(stored)
@@ -127,13 +127,13 @@ fn find(connection: &Connection, project: Key, turn: &TurnId) -> Result<Option<F
 }
 
 /// The newest events that name the turn, and its two halves however old they are.
-fn events_of(
+fn turn_events(
     connection: &Connection,
     scope: &Scope,
     turn: &Found,
 ) -> Result<Vec<StoredEvent>, StoreError> {
     let sql = format!(
-        "{} WHERE e.turn = ?1 ORDER BY e.position DESC LIMIT {MOST_EVENTS}",
+        "{} WHERE e.turn = ?1 ORDER BY e.position DESC LIMIT {MAX_EVENTS}",
         event_rows::SELECT
     );
     let mut select = connection.prepare_cached(&sql)?;
@@ -144,7 +144,7 @@ fn events_of(
     }
     for half in [turn.completed, Some(turn.opened)].into_iter().flatten() {
         if !found.iter().any(|stored| stored.position.0 as i64 == half) {
-            found.extend(event_rows::at(connection, scope, half)?);
+            found.extend(event_rows::event_at(connection, scope, half)?);
         }
     }
     found.sort_by_key(|stored| stored.position);

@@ -6,7 +6,7 @@ use model::{Position, Scope, TurnId, UserId};
 use sql::Connection;
 
 use crate::error::{StoreError, Task};
-use crate::projections::apply::{THEIR_TURNS, THEIRS};
+use crate::projections::apply::{USER_EVENTS, USER_TURNS};
 use crate::row_keys::{Key, Table, find_key, find_project};
 use crate::sqlite;
 use crate::store::Store;
@@ -24,9 +24,9 @@ pub struct ErasedCounts {
 
 impl Store {
     /// How much there is of a user, and the turns whose logs tell of them, whosever they are.
-    pub fn whats_of(&self, scope: &Scope, user: &UserId) -> Task<'_, (ErasedCounts, Vec<TurnId>)> {
+    pub fn user_data(&self, scope: &Scope, user: &UserId) -> Task<'_, (ErasedCounts, Vec<TurnId>)> {
         let (scope, user) = (scope.clone(), user.clone());
-        self.pool.run(move |connection| self::whats_of(connection, &scope, &user))
+        self.pool.run(move |connection| self::user_data(connection, &scope, &user))
     }
 
     /// The turns that are theirs, also those whose events were dropped when they were old.
@@ -36,32 +36,32 @@ impl Store {
     }
 
     /// Where what is left of the events of those stands who were erased by the event at a position, in order.
-    pub fn erased_by(&self, erasure: Position) -> Task<'_, Vec<Position>> {
-        self.pool.run(move |connection| self::erased_by(connection, erasure))
+    pub fn erased_positions(&self, erasure: Position) -> Task<'_, Vec<Position>> {
+        self.pool.run(move |connection| self::erased_positions(connection, erasure))
     }
 
     /// Makes sure that nothing of what was deleted is left in the files. `false`: not yet, because
     /// somebody reads what was; ask again.
     pub fn scrub(&self) -> Task<'_, bool> {
-        Box::pin(self.writer.run(|connection| self::scrub(connection, WAIT_FOR_READERS)))
+        Box::pin(self.writer.run(|connection| self::scrub(connection, READER_WAIT)))
     }
 
     /// The same for whoever asks again and again: hardly waits for readers, so that nobody who writes waits
     /// for those who read long.
     pub fn scrub_if_free(&self) -> Task<'_, bool> {
-        Box::pin(self.writer.run(|connection| self::scrub(connection, HARDLY_WAIT)))
+        Box::pin(self.writer.run(|connection| self::scrub(connection, SHORT_READER_WAIT)))
     }
 }
 
 /// How long readers of what was may keep everybody waiting.
-const WAIT_FOR_READERS: Duration = Duration::from_millis(200);
+const READER_WAIT: Duration = Duration::from_millis(200);
 
 /// The same when it is tried often. Not nothing: where somebody always reads, a little at a time, there is no
 /// moment at which nobody does.
-const HARDLY_WAIT: Duration = Duration::from_millis(10);
+const SHORT_READER_WAIT: Duration = Duration::from_millis(10);
 
 /// How much there is of a user, and their turns.
-pub(crate) fn whats_of(
+pub(crate) fn user_data(
     connection: &Connection,
     scope: &Scope,
     user: &UserId,
@@ -86,7 +86,7 @@ pub(crate) fn whats_of(
         .prepare_cached("SELECT count(*) FROM reactions WHERE project = ?1 AND user = ?2")?
         .query_row((project, key), |row| row.get(0))?;
     let counts = ErasedCounts {
-        events: count(&format!("{THEIRS} SELECT count(*) FROM theirs"))?,
+        events: count(&format!("{USER_EVENTS} SELECT count(*) FROM theirs"))?,
         turns: count(
             "SELECT count(DISTINCT t.key) FROM events e JOIN turns t ON t.key = e.turn
              WHERE e.user = ?1 AND t.user = ?1",
@@ -109,7 +109,7 @@ pub(crate) fn turns_of(
         return Ok(Vec::new());
     };
     let turns: Vec<String> = connection
-        .prepare_cached(&format!("SELECT id FROM turns WHERE key IN {THEIR_TURNS}"))?
+        .prepare_cached(&format!("SELECT id FROM turns WHERE key IN {USER_TURNS}"))?
         .query_map([key], |row| row.get(0))?
         .collect::<Result<_, _>>()?;
     let unreadable = |_| StoreError::Corrupt("a turn has an unreadable id".into());
@@ -117,7 +117,7 @@ pub(crate) fn turns_of(
 }
 
 /// Where events of those whom an erasure erased stand.
-pub(crate) fn erased_by(
+pub(crate) fn erased_positions(
     connection: &Connection,
     erasure: Position,
 ) -> Result<Vec<Position>, StoreError> {
@@ -131,7 +131,7 @@ pub(crate) fn erased_by(
         // All at once: finding them again for each part of many would take the square of their number.
         let positions: Vec<i64> = connection
             .prepare_cached(&format!(
-                "{THEIRS} SELECT position FROM theirs WHERE position < ?2 ORDER BY position"
+                "{USER_EVENTS} SELECT position FROM theirs WHERE position < ?2 ORDER BY position"
             ))?
             .query_map((user, erasure.0 as i64), |row| row.get(0))?
             .collect::<Result<_, _>>()?;
@@ -151,6 +151,6 @@ pub(crate) fn scrub(connection: &mut Connection, wait: Duration) -> Result<bool,
     connection.busy_timeout(wait)?;
     let busy: rusqlite::Result<i64> =
         connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0));
-    connection.busy_timeout(sqlite::PATIENCE)?;
+    connection.busy_timeout(sqlite::BUSY_TIMEOUT)?;
     Ok(busy? == 0)
 }

@@ -8,7 +8,7 @@ use crate::row_keys::Key;
 use crate::similarity::touched::Turns;
 
 /// Questions that are taken together at the most: a correction, what it corrects, and so on.
-const MOST_TOGETHER: usize = 4;
+const MAX_BATCH_TURNS: usize = 4;
 
 /// What is known of an answered turn.
 #[derive(Clone, Debug)]
@@ -24,7 +24,7 @@ const COLUMNS: &str = "i.turn, i.project, i.user_feedback_status, t.user, i.inte
     i.quality_score, i.has_strategy, i.silent, t.ts";
 
 /// The turn, if it is answered.
-pub(crate) fn of(connection: &Connection, turn: Key) -> sql::Result<Option<Entry>> {
+pub(crate) fn read_entry(connection: &Connection, turn: Key) -> sql::Result<Option<Entry>> {
     connection
         .prepare_cached(&format!(
             "SELECT {COLUMNS} FROM turn_index i JOIN turns t ON t.key = i.turn
@@ -39,24 +39,24 @@ pub(crate) type StoredVector = (String, Vec<u8>);
 
 /// Those of the touched turns that are answered. The vector comes along where a question of its own would
 /// cost a round trip.
-pub(crate) fn of_touched(
+pub(crate) fn read_touched(
     connection: &Connection,
     touched: &Turns,
 ) -> sql::Result<Vec<(Entry, Option<Option<StoredVector>>)>> {
     #[cfg(feature = "scaled")]
     if let Some(session) = connection.postgres() {
-        return of_touched_at_once(session, touched);
+        return read_touched_batch(session, touched);
     }
     let mut found = Vec::with_capacity(touched.len());
     for turn in touched.keys() {
         // One that has no answer is not in the index; an answer goes only with its whole tenant.
-        found.extend(of(connection, *turn)?.map(|entry| (entry, None)));
+        found.extend(read_entry(connection, *turn)?.map(|entry| (entry, None)));
     }
     Ok(found)
 }
 
 #[cfg(feature = "scaled")]
-fn of_touched_at_once(
+fn read_touched_batch(
     session: &sql::Session,
     touched: &Turns,
 ) -> sql::Result<Vec<(Entry, Option<Option<StoredVector>>)>> {
@@ -118,7 +118,7 @@ fn read(row: &Row<'_>) -> sql::Result<Entry> {
 }
 
 /// The turn's vector as it is stored.
-pub(crate) fn vector_of(connection: &Connection, turn: Key) -> sql::Result<Option<StoredVector>> {
+pub(crate) fn read_vector(connection: &Connection, turn: Key) -> sql::Result<Option<StoredVector>> {
     connection
         .prepare_cached("SELECT model, vector FROM turn_vectors WHERE turn = ?1")?
         .query_row([turn], |row| Ok((row.get(0)?, row.get(1)?)))
@@ -135,9 +135,9 @@ pub(crate) fn together(
 ) -> sql::Result<Option<Vec<f32>>> {
     let Some(mut sum) = unpack(own) else { return Ok(None) };
     let mut next = entry.corrects;
-    for _ in 1..MOST_TOGETHER {
+    for _ in 1..MAX_BATCH_TURNS {
         let Some(turn) = next else { break };
-        let other = vector_of(connection, turn)?.filter(|(other, _)| other == model);
+        let other = read_vector(connection, turn)?.filter(|(other, _)| other == model);
         if let Some(values) = other.and_then(|(_, bytes)| unpack(&bytes))
             && values.len() == sum.len()
         {

@@ -12,13 +12,13 @@ use crate::similarity::SimilarQuery;
 use crate::similarity::entry::{self, Entry, StoredVector};
 use crate::similarity::touched::Turns;
 
-type Shelf = Arc<RwLock<Index>>;
+type SharedIndex = Arc<RwLock<Index>>;
 
 /// All of them.
 #[derive(Default)]
-pub(crate) struct Shelves {
+pub(crate) struct SimilarityIndexes {
     // By project and model.
-    indexes: RwLock<HashMap<Key, HashMap<String, Shelf>>>,
+    indexes: RwLock<HashMap<Key, HashMap<String, SharedIndex>>>,
     complete: AtomicBool,
     // While everything is read in. `None` afterwards.
     newer: Mutex<Option<Newer>>,
@@ -33,7 +33,7 @@ struct Newer {
     gone: HashSet<Key>,
 }
 
-impl Shelves {
+impl SimilarityIndexes {
     /// Empty, and about to be filled.
     pub(crate) fn new() -> Self {
         Self { newer: Mutex::new(Some(Newer::default())), ..Self::default() }
@@ -77,7 +77,7 @@ impl Shelves {
             newer.turns.extend(touched.keys());
         }
         let mut by_project: BTreeMap<Key, Vec<Fresh>> = BTreeMap::new();
-        for (entry, vector) in entry::of_touched(connection, touched)? {
+        for (entry, vector) in entry::read_touched(connection, touched)? {
             let vector_too = touched.get(&entry.turn).copied().unwrap_or(false);
             let fresh = self.fresh(connection, entry, vector, vector_too)?;
             by_project.entry(fresh.entry.project).or_default().push(fresh);
@@ -96,7 +96,7 @@ impl Shelves {
         vector: Option<Option<StoredVector>>,
         vector_too: bool,
     ) -> sql::Result<Fresh> {
-        let models = self.of_project(entry.project);
+        let models = self.project_indexes(entry.project);
         let is_here = || models.iter().any(|(_, shelf)| read(shelf).has(entry.turn));
         // Usually somebody only said something about a turn that is here.
         if !vector_too && entry.corrects.is_none() && is_here() {
@@ -105,7 +105,7 @@ impl Shelves {
         let mut direction = FreshDirection::Nowhere;
         let stored = match vector {
             Some(stored) => stored,
-            None => entry::vector_of(connection, entry.turn)?,
+            None => entry::read_vector(connection, entry.turn)?,
         };
         if let Some((model, own)) = stored
             && let Some(values) = entry::together(connection, &entry, &model, &own)?
@@ -123,7 +123,7 @@ impl Shelves {
                 self.shelf(project, model, values.len());
             }
         }
-        for (model, shelf) in self.of_project(project) {
+        for (model, shelf) in self.project_indexes(project) {
             let mut index = write(&shelf);
             for Fresh { entry, direction } in turns {
                 match direction {
@@ -152,12 +152,12 @@ impl Shelves {
         insert(&mut write(&shelf), entry, values);
     }
 
-    fn get(&self, project: Key, model: &str) -> Option<Shelf> {
+    fn get(&self, project: Key, model: &str) -> Option<SharedIndex> {
         let indexes = self.indexes.read().unwrap_or_else(PoisonError::into_inner);
         indexes.get(&project)?.get(model).cloned()
     }
 
-    fn shelf(&self, project: Key, model: &str, dims: usize) -> Shelf {
+    fn shelf(&self, project: Key, model: &str, dims: usize) -> SharedIndex {
         if let Some(shelf) = self.get(project, model) {
             return shelf;
         }
@@ -168,7 +168,7 @@ impl Shelves {
     }
 
     /// One, unless the project has had several models.
-    fn of_project(&self, project: Key) -> Vec<(String, Shelf)> {
+    fn project_indexes(&self, project: Key) -> Vec<(String, SharedIndex)> {
         let indexes = self.indexes.read().unwrap_or_else(PoisonError::into_inner);
         let models = indexes.get(&project).into_iter().flatten();
         models.map(|(model, shelf)| (model.clone(), Arc::clone(shelf))).collect()
@@ -192,11 +192,11 @@ enum FreshDirection {
     Nowhere,
 }
 
-fn read(shelf: &Shelf) -> RwLockReadGuard<'_, Index> {
+fn read(shelf: &SharedIndex) -> RwLockReadGuard<'_, Index> {
     shelf.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn write(shelf: &Shelf) -> RwLockWriteGuard<'_, Index> {
+fn write(shelf: &SharedIndex) -> RwLockWriteGuard<'_, Index> {
     shelf.write().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -216,13 +216,13 @@ mod tests {
 
     #[test]
     fn what_was_read_before_its_project_went_is_not_put_in_after() {
-        let shelves = Shelves::new();
+        let indexes = SimilarityIndexes::new();
         let load = |project: Key, turn: Key| {
             let entry = Entry { turn, project, labels: Labels::default(), corrects: None };
-            shelves.load("tiny", &entry, &[1.0, 0.0]);
+            indexes.load("tiny", &entry, &[1.0, 0.0]);
         };
         load(1, 1);
-        shelves.forget(&[1]);
+        indexes.forget(&[1]);
         load(1, 2);
         load(2, 3);
         let query = SimilarQuery {
@@ -233,7 +233,7 @@ mod tests {
             user: None,
             intent: None,
         };
-        let found = |project| shelves.search(project, &query, Filter::default()).neutral.len();
+        let found = |project| indexes.search(project, &query, Filter::default()).neutral.len();
         assert_eq!((found(1), found(2)), (0, 1));
     }
 }

@@ -10,12 +10,12 @@ use sql::Connection;
 use crate::connection_source::Source;
 use crate::error::StoreError;
 use crate::similarity::entry;
-use crate::similarity::indexes::Shelves;
+use crate::similarity::indexes::SimilarityIndexes;
 
 /// Turns that are read at once.
-const PAGE: usize = 2_000;
+const PAGE_TURNS: usize = 2_000;
 /// How long to wait when the database was away.
-const PAUSE: Duration = Duration::from_secs(1);
+const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Reads the index in: dropped, it stops.
 pub(crate) struct Loader {
@@ -25,14 +25,17 @@ pub(crate) struct Loader {
 
 impl Loader {
     /// Starts the thread on a connection of its own.
-    pub(crate) fn start(source: &Source, shelves: Arc<Shelves>) -> Result<Self, StoreError> {
+    pub(crate) fn start(
+        source: &Source,
+        indexes: Arc<SimilarityIndexes>,
+    ) -> Result<Self, StoreError> {
         let mut connection = source.reader()?;
         let source = source.clone();
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
         let work = move || {
             while !stopped.load(Ordering::Acquire) {
-                match load(&connection, &shelves, &stopped) {
+                match load(&connection, &indexes, &stopped) {
                     Ok(turns) => return tracing::info!(turns, "index of similar turns read in"),
                     Err(error) if error.is_lasting() => {
                         return tracing::error!(%error, "index of similar turns is not complete");
@@ -42,7 +45,7 @@ impl Loader {
                         tracing::warn!(%error, "index of similar turns is not complete; trying again");
                     }
                 }
-                std::thread::park_timeout(PAUSE);
+                std::thread::park_timeout(RETRY_INTERVAL);
                 if connection.is_lost()
                     && let Ok(another) = source.reader()
                 {
@@ -71,7 +74,11 @@ impl Drop for Loader {
 }
 
 /// Reads everything in. Answers how many turns that were.
-fn load(connection: &Connection, shelves: &Shelves, stop: &AtomicBool) -> Result<u64, StoreError> {
+fn load(
+    connection: &Connection,
+    indexes: &SimilarityIndexes,
+    stop: &AtomicBool,
+) -> Result<u64, StoreError> {
     let (mut after, mut turns) = (0, 0);
     // What comes later is put in by the writer.
     let last = entry::last(connection)?;
@@ -79,16 +86,16 @@ fn load(connection: &Connection, shelves: &Shelves, stop: &AtomicBool) -> Result
         if stop.load(Ordering::Acquire) {
             return Ok(turns);
         }
-        let page = entry::page(connection, after, PAGE)?;
+        let page = entry::page(connection, after, PAGE_TURNS)?;
         let Some((end, _, _)) = page.last() else { break };
         after = end.turn;
         for (entry, model, own) in page {
             if let Some(values) = entry::together(connection, &entry, &model, &own)? {
-                shelves.load(&model, &entry, &values);
+                indexes.load(&model, &entry, &values);
                 turns += 1;
             }
         }
     }
-    shelves.finish_loading();
+    indexes.finish_loading();
     Ok(turns)
 }

@@ -5,46 +5,46 @@ use testkit::write;
 
 use super::open;
 use crate::contract::scene::{Scene, play};
-use crate::maintenance::folder_lock::{ask_for, holder_of, is_wanted};
-use crate::read_only_log::SqlLog;
+use crate::maintenance::folder_lock::{is_folder_requested, read_lock_holder, request_folder};
+use crate::read_only_log::ReadOnlyLog;
 use crate::store::Store;
-use crate::{JudgedReads, StoreError};
+use crate::{LabelledTurnReads, StoreError};
 
 #[tokio::test]
 async fn a_folder_says_who_has_it_and_who_wants_it() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    assert_eq!(holder_of(folder), None);
+    assert_eq!(read_lock_holder(folder), None);
     let store = open(folder).unwrap();
     assert!(!store.is_shared());
-    let holder = holder_of(folder).unwrap();
+    let holder = read_lock_holder(folder).unwrap();
     assert_eq!(holder.process, format!("process {}", std::process::id()));
     assert_eq!((holder.server, holder.yields), (None, false));
     let server = |url: &str, token: &str| Some((url.to_owned(), token.to_owned()));
     store.announce("http://127.0.0.1:8787", "a-long-secret", true).unwrap();
-    let holder = holder_of(folder).unwrap();
+    let holder = read_lock_holder(folder).unwrap();
     assert!(!format!("{holder:?}").contains("secret"), "{holder:?}");
     assert_eq!(holder.server, server("http://127.0.0.1:8787", "a-long-secret"));
     assert!(holder.yields);
     store.announce("http://[::1]:1", "short", false).unwrap();
-    let holder = holder_of(folder).unwrap();
+    let holder = read_lock_holder(folder).unwrap();
     assert_eq!((holder.server, holder.yields), (server("http://[::1]:1", "short"), false));
-    assert!(!is_wanted(folder));
-    ask_for(folder).unwrap();
-    assert!(is_wanted(folder));
+    assert!(!is_folder_requested(folder));
+    request_folder(folder).unwrap();
+    assert!(is_folder_requested(folder));
     drop(store);
-    assert_eq!(holder_of(folder), None);
+    assert_eq!(read_lock_holder(folder), None);
     let _next = open(folder).unwrap();
-    assert!(!is_wanted(folder), "whoever wanted it has it");
+    assert!(!is_folder_requested(folder), "whoever wanted it has it");
 }
 
 #[tokio::test]
 async fn the_log_of_a_store_in_use_is_read_by_others() {
     let folder = tempfile::tempdir().unwrap();
-    let nothing = SqlLog::open(folder.path()).err();
+    let nothing = ReadOnlyLog::open(folder.path()).err();
     assert!(matches!(nothing, Some(StoreError::NoStore { .. })), "{nothing:?}");
     let store = open(folder.path()).unwrap();
-    check_log(&store, &SqlLog::open(folder.path()).unwrap()).await;
+    check_log(&store, &ReadOnlyLog::open(folder.path()).unwrap()).await;
 }
 
 #[cfg(feature = "scaled")]
@@ -57,10 +57,10 @@ async fn the_log_of_a_server_is_read_by_others() {
     let limits = crate::Limits::default();
     let store = Store::connect(folder.path(), database.url(), limits, [7; 32]).unwrap();
     assert!(store.is_shared());
-    check_log(&store, &SqlLog::connect(database.url()).unwrap()).await;
+    check_log(&store, &ReadOnlyLog::connect(database.url()).unwrap()).await;
 }
 
-async fn check_log(store: &Store, log: &SqlLog) {
+async fn check_log(store: &Store, log: &ReadOnlyLog) {
     assert_eq!(log.head().await.unwrap(), Position(0));
     play(store, [Scene::open("t1", "c1"), Scene::answer("t1")]).await;
     play(store, [Scene::react("good", "t1", Reaction::Ok)]).await;

@@ -6,13 +6,13 @@ use rusqlite::Connection;
 use super::open;
 use crate::contract::listed::asks;
 use crate::contract::scene::{Scene, at, play};
-use crate::{ListMark, ListQuery, TurnMark};
+use crate::{ListCursor, ListQuery, TurnMark};
 
 /// As many as are looked at.
 const MANY: &str =
     "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 20000)";
 
-fn query(words: Option<&str>, behind: Option<ListMark>) -> ListQuery {
+fn query(words: Option<&str>, behind: Option<ListCursor>) -> ListQuery {
     ListQuery {
         tenant: Scope::default().tenant,
         project: None,

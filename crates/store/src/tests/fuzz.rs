@@ -72,11 +72,11 @@ impl Stage {
         let folder = tempfile::tempdir().unwrap();
         let file = sqlite::writer(&folder.path().join("empty.db")).unwrap();
         let mut empty = Connection::Sqlite(file);
-        migrations::to_newest(&mut empty).unwrap();
+        migrations::migrate_to_newest(&mut empty).unwrap();
         let layouts = Arc::new(rows::layouts(&empty).unwrap());
-        let server = Server::at(database.url()).unwrap();
+        let server = Server::parse(database.url()).unwrap();
         let mut connection = server.writer().unwrap();
-        crate::postgres::to_newest(&mut connection).unwrap();
+        crate::postgres::migrate_to_newest(&mut connection).unwrap();
         let nodes = [Node::on_server(&server), Node::on_server(&server)];
         Some(Self { folder, layouts, nodes, _database: database })
     }

@@ -59,7 +59,7 @@ async fn what_somebody_said_is_counted_by_an_index() {
     let store = open(folder.path()).unwrap();
     rebuild::play_everything(&store).await;
     let somebody = UserId::new("u1").unwrap();
-    store.whats_of(&Scope::default(), &somebody).await.unwrap();
+    store.user_data(&Scope::default(), &somebody).await.unwrap();
     drop(store);
     let file = rusqlite::Connection::open(folder.path().join("uptake.db")).unwrap();
     let counting = |sql: &String| sql.starts_with("SELECT count(*) FROM reactions WHERE");

@@ -249,21 +249,21 @@ async fn a_node_starts_when_its_month_is_among_all_others() {
 /// in the way they wait for it without keeping others waiting.
 #[test]
 fn nodes_that_run_make_the_coming_months() {
-    use crate::postgres::Months;
+    use crate::postgres::PartitionMaker;
     use crate::postgres::follower::Follower;
     let Some(place) = Fresh::new() else { return };
     drop(place.open());
     let database = &*place.database;
     let [this, next] = months(database);
     database.run(&format!("DROP TABLE {this}, {next}")).unwrap();
-    let source = Server::at(database.url()).unwrap();
+    let source = Server::parse(database.url()).unwrap();
     let reader = source.open().unwrap();
     reader.raw_batch("BEGIN; SELECT * FROM events").unwrap();
     let often = Duration::from_millis(1);
     let nothing = tokio::sync::watch::channel(Position(0)).1;
     let start = |_| {
         let (source, nothing) = (source.clone(), nothing.clone());
-        Follower::start(source, Months::every(often), nothing, |_| {}).unwrap()
+        Follower::start(source, PartitionMaker::with_interval(often), nothing, |_| {}).unwrap()
     };
     let nodes: Vec<_> = (0..4).map(start).collect();
     std::thread::sleep(Duration::from_secs(3));
@@ -282,13 +282,13 @@ fn nodes_that_run_make_the_coming_months() {
 /// As when the database is set back before anybody has looked at what a node has just committed.
 #[test]
 fn a_log_that_is_shorter_than_what_was_committed_is_noticed() {
-    use crate::postgres::Months;
+    use crate::postgres::PartitionMaker;
     use crate::postgres::follower::Follower;
     let Some(place) = Fresh::new() else { return };
     drop(place.open());
-    let source = Server::at(place.database.url()).unwrap();
+    let source = Server::parse(place.database.url()).unwrap();
     let committed = tokio::sync::watch::channel(Position(5)).1;
-    let follower = Follower::start(source, Months::hourly(), committed, |_| {}).unwrap();
+    let follower = Follower::start(source, PartitionMaker::hourly(), committed, |_| {}).unwrap();
     for _ in 0..600 {
         if follower.went_back() {
             return;
@@ -355,7 +355,7 @@ fn stuck(database: &Database, parameters: &str) -> impl FnOnce() -> bool {
     let (held, is_held) = std::sync::mpsc::channel();
     let (go_on, told) = std::sync::mpsc::channel::<()>();
     let thread = std::thread::spawn(move || {
-        let session = Server::at(&address).unwrap().open().unwrap();
+        let session = Server::parse(&address).unwrap().open().unwrap();
         session.raw_batch("BEGIN; SELECT position FROM log_head FOR UPDATE").unwrap();
         held.send(()).unwrap();
         told.recv().unwrap();
@@ -438,7 +438,7 @@ fn a_server_that_says_nothing_is_passed_over() {
     silent.set_nonblocking(true).unwrap();
     let port = silent.local_addr().unwrap().port();
     let address = place.database.url().replacen('@', &format!("@127.0.0.1:{port},"), 1);
-    let server = Server::at(&address).unwrap();
+    let server = Server::parse(&address).unwrap();
     for _ in 0..3 {
         assert!(server.clone().open().unwrap().answers());
     }
@@ -450,7 +450,7 @@ fn a_server_that_says_nothing_is_passed_over() {
 #[test]
 fn a_migration_is_waited_for() {
     let Some(place) = Fresh::new() else { return };
-    let first = Server::at(place.database.url()).unwrap().open().unwrap();
+    let first = Server::parse(place.database.url()).unwrap().open().unwrap();
     first.raw_batch("BEGIN").unwrap();
     crate::postgres::lock(&first).unwrap();
     std::thread::scope(|scope| {

@@ -5,19 +5,19 @@ use testkit::servers::{Postgres, or_skip};
 
 use crate::StoreError;
 use crate::log::Limits;
-use crate::read_only_log::SqlLog;
+use crate::read_only_log::ReadOnlyLog;
 use crate::store::Store;
 
 #[tokio::test]
 async fn a_log_is_read_where_there_is_a_whole_one_that_is_understood() {
     let Some(server) = or_skip(Postgres::shared()) else { return };
     let (database, folder) = (server.database().unwrap(), tempfile::tempdir().unwrap());
-    let refused = || SqlLog::connect(database.url()).err();
+    let refused = || ReadOnlyLog::connect(database.url()).err();
     assert!(matches!(refused(), Some(StoreError::NoStore { .. })));
     let limits = Limits::default();
     let store = Store::connect(folder.path(), database.url(), limits, [7; 32]).unwrap();
     store.commit(vec![testkit::write(&Scope::default(), "a", 1)]).await.unwrap();
-    let log = SqlLog::connect(database.url()).unwrap();
+    let log = ReadOnlyLog::connect(database.url()).unwrap();
     let found = log.tail(Position(0), 10).await.unwrap();
     assert_eq!(found.len(), 1);
     assert_eq!(log.head().await.unwrap(), found[0].position);

@@ -14,16 +14,16 @@ use sql::Connection;
 
 use super::content;
 use super::note::BackupNote;
-use super::place::Unfinished;
+use super::place::PartialFile;
 use crate::error::StoreError;
 use crate::maintenance::migrations;
 use crate::{event_rows, sqlite};
 
 /// Pages that are copied before it is told how far it has come.
-const PAGES: i32 = 2000;
+const STEP_PAGES: i32 = 2000;
 /// How long to wait when SQLite says that it cannot be done right now, and how often.
-const PAUSE: Duration = Duration::from_millis(20);
-const TRIES: u32 = 500;
+const STEP_PAUSE: Duration = Duration::from_millis(20);
+const MAX_ATTEMPTS: u32 = 500;
 
 /// Copies the store in a folder into a file, whoever uses it meanwhile, and proves the copy. `progress` is told how
 /// much is done, and of how much.
@@ -37,14 +37,14 @@ pub fn back_up(
     if !file.exists() {
         return Err(StoreError::NoStore { folder: folder.to_owned() });
     }
-    let unfinished = Unfinished::beside(to)?;
+    let unfinished = PartialFile::create(to)?;
     let source = sqlite::reader(&file)?;
     migrations::check_reader(&source)?;
     let mut copy = File::open(unfinished.path())?;
     // It is put on disk once, at the end.
     copy.pragma_update(None, "synchronous", "OFF")?;
     source.begin_reading()?;
-    let head = event_rows::newest(&source)?.0;
+    let head = event_rows::newest_position(&source)?.0;
     let counted = copy_pages(&source, &mut copy, &mut progress)?;
     source.end_reading()?;
     // One file, without companions.
@@ -80,16 +80,16 @@ fn copy_pages(
     let locked = || StoreError::Unavailable("the database stays locked".into());
     let mut tries = 0;
     loop {
-        match backup.step(PAGES)? {
+        match backup.step(STEP_PAGES)? {
             StepResult::Done => break,
             StepResult::More => {
                 let state = backup.progress();
                 let (left, of) = (state.remaining.max(0) as u64, state.pagecount.max(0) as u64);
                 progress(of.saturating_sub(left), of);
             }
-            StepResult::Busy | StepResult::Locked if tries < TRIES => {
+            StepResult::Busy | StepResult::Locked if tries < MAX_ATTEMPTS => {
                 tries += 1;
-                std::thread::sleep(PAUSE);
+                std::thread::sleep(STEP_PAUSE);
             }
             StepResult::Busy | StepResult::Locked => return Err(locked()),
             _ => return Err(locked()),

@@ -7,15 +7,15 @@ use std::path::{Path, PathBuf};
 use crate::error::StoreError;
 
 /// The unfinished file. It goes with this, unless it was finished.
-pub(crate) struct Unfinished {
+pub(crate) struct PartialFile {
     path: PathBuf,
     target: PathBuf,
     done: bool,
 }
 
-impl Unfinished {
+impl PartialFile {
     /// An empty file beside `target`, for its owner alone. Nothing that is there is written over.
-    pub(crate) fn beside(target: &Path) -> Result<Self, StoreError> {
+    pub(crate) fn create(target: &Path) -> Result<Self, StoreError> {
         if target.symlink_metadata().is_ok() {
             return Err(taken(target));
         }
@@ -62,7 +62,7 @@ impl Unfinished {
     }
 }
 
-impl Drop for Unfinished {
+impl Drop for PartialFile {
     fn drop(&mut self) {
         if !self.done {
             for companion in ["", "-journal", "-wal", "-shm"] {
@@ -83,7 +83,7 @@ fn partial(target: &Path) -> PathBuf {
 
 /// A folder in which a restore was killed is no empty one: whoever began a store there would not notice that
 /// everything is missing.
-pub(crate) fn refuse_half_restored(file: &Path) -> Result<(), StoreError> {
+pub(crate) fn reject_partial_restore(file: &Path) -> Result<(), StoreError> {
     let partial = partial(file);
     if file.exists() || !partial.exists() {
         return Ok(());

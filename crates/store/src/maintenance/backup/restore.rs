@@ -10,14 +10,14 @@ use rusqlite::Connection as File;
 use super::content;
 use super::make::check_structure;
 use super::note::BackupNote;
-use super::place::Unfinished;
+use super::place::PartialFile;
 use crate::api_key_rows::{StoredKey, all_keys};
 use crate::error::StoreError;
 use crate::maintenance::folder_lock::{FolderLock, LOCK};
 use crate::maintenance::migrations;
 use crate::{meta, sqlite};
 
-const CHUNK: usize = 1 << 20;
+const COPY_BYTES: usize = 1 << 20;
 
 /// Copies of turn logs in a folder are not in a backup; they are made again. Those in the database or in a bucket
 /// are where they were.
@@ -45,7 +45,7 @@ pub fn restore(
     let was_there = is_there_and_empty(folder)?;
     let source = fs::File::open(from)
         .map_err(|error| StoreError::Backup(format!("cannot open {}: {error}", from.display())))?;
-    let lock = FolderLock::take(folder)?;
+    let lock = FolderLock::acquire(folder)?;
     let restored = fill(from, source, folder, now, progress);
     if restored.is_err() {
         drop(lock);
@@ -85,11 +85,11 @@ fn fill(
     now: Timestamp,
     progress: impl FnMut(u64, u64),
 ) -> Result<Restored, StoreError> {
-    let unfinished = Unfinished::beside(&folder.join("uptake.db"))?;
+    let unfinished = PartialFile::create(&folder.join("uptake.db"))?;
     copy_bytes(source, unfinished.path(), progress)
         .map_err(|cause| StoreError::Folder { folder: unfinished.path().to_owned(), cause })?;
     let copy = File::open(unfinished.path())?;
-    let note = check(&copy).map_err(|error| in_words(from, error))?;
+    let note = check(&copy).map_err(|error| name_backup(from, error))?;
     BackupNote::remove(&copy)?;
     copy.execute_batch(FORGET_FILES)?;
     // A visit that was ended since would go on: the backup does not know of its end.
@@ -110,7 +110,7 @@ fn copy_bytes(
 ) -> std::io::Result<()> {
     let mut to = fs::OpenOptions::new().write(true).open(to)?;
     let of = from.metadata()?.len();
-    let (mut buffer, mut done) = (vec![0; CHUNK], 0);
+    let (mut buffer, mut done) = (vec![0; COPY_BYTES], 0);
     loop {
         let read = from.read(&mut buffer)?;
         if read == 0 {
@@ -152,7 +152,7 @@ fn check(copy: &File) -> Result<BackupNote, StoreError> {
 }
 
 /// The same with the name of the backup; whatever SQLite has to say of it, it is not fit.
-fn in_words(from: &Path, error: StoreError) -> StoreError {
+fn name_backup(from: &Path, error: StoreError) -> StoreError {
     let from = from.display();
     if let StoreError::Backup(why) = &error {
         return StoreError::Backup(format!("{from} is refused: {why}"));

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use model::{Role, Scope, Timestamp, Write};
 use tempfile::TempDir;
 
-use super::place::Unfinished;
+use super::place::PartialFile;
 use super::{BackupNote, back_up, restore};
 use crate::api_key_rows::StoredKey;
 use crate::error::StoreError;
@@ -158,7 +158,7 @@ async fn nothing_is_written_over() {
 fn what_took_the_name_meanwhile_is_not_written_over() {
     let folder = tempfile::tempdir().unwrap();
     let target = folder.path().join("copy.db");
-    let unfinished = Unfinished::beside(&target).unwrap();
+    let unfinished = PartialFile::create(&target).unwrap();
     fs::write(&target, "somebody else's").unwrap();
     let told = unfinished.finish().unwrap_err().to_string();
     assert!(told.contains("is there already"), "{told}");

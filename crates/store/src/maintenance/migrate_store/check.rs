@@ -22,7 +22,7 @@ fn in_sqlite(layout: &Layout, source: &Connection) -> Result<Sums, StoreError> {
     while let Some(row) = rows.next()? {
         let mut fields = Vec::with_capacity(layout.columns.len());
         for (number, column) in layout.columns.iter().enumerate() {
-            let field = Field::of(row.get_ref(number)?, column.kind);
+            let field = Field::new(row.get_ref(number)?, column.kind);
             fields.push(field.map_err(StoreError::Migration)?);
         }
         sums.add(fields.into_iter());
@@ -36,7 +36,7 @@ fn in_postgres(layout: &Layout, target: &Session) -> Result<Sums, StoreError> {
     target.each(&format!("SELECT {} FROM {}", layout.names(), layout.table), |values| {
         let pairs = values.iter().zip(&layout.columns);
         let fields: Result<Vec<_>, _> =
-            pairs.map(|(value, column)| Field::of(*value, column.kind)).collect();
+            pairs.map(|(value, column)| Field::new(*value, column.kind)).collect();
         match fields {
             Ok(fields) => sums.add(fields.into_iter()),
             Err(why) => unfit = Some(why),

@@ -32,7 +32,7 @@ pub(crate) struct Layout {
 
 impl Layout {
     /// The columns of a table, if both sides have the same.
-    pub(crate) fn of(
+    pub(crate) fn read(
         table: &Table,
         source: &Connection,
         target: &Session,

@@ -25,7 +25,7 @@ pub(crate) fn copy(
 ) -> Result<(), StoreError> {
     let (table, names) = (&layout.table, layout.names());
     // Nobody writes meanwhile, so that the order of the rows is the same as in an earlier run.
-    let skip = target.rows_of(table)?;
+    let skip = target.copied_rows(table)?;
     let mut select = source.prepare(&format!(
         "SELECT {names} FROM {table} ORDER BY {} LIMIT -1 OFFSET ?1",
         table.order
@@ -60,7 +60,7 @@ impl Batch {
                 let (table, name) = (&layout.table, &column.name);
                 StoreError::Migration(format!("the column {name} of {table} holds {why}"))
             };
-            let field = Field::of(row.get_ref(number)?, column.kind).map_err(unfit)?;
+            let field = Field::new(row.get_ref(number)?, column.kind).map_err(unfit)?;
             field.write(&mut self.bytes).map_err(unfit)?;
         }
         self.rows += 1;

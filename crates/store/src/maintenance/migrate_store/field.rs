@@ -21,7 +21,7 @@ pub(crate) enum Field<'a> {
 
 impl<'a> Field<'a> {
     /// What a value of either side is in a column of this kind; in words why it does not fit.
-    pub(crate) fn of(value: ValueRef<'a>, kind: Kind) -> Result<Self, String> {
+    pub(crate) fn new(value: ValueRef<'a>, kind: Kind) -> Result<Self, String> {
         match (value, kind) {
             (ValueRef::Null, _) => Ok(Self::Null),
             (ValueRef::Integer(number), Kind::Integer) => Ok(Self::Integer(number)),
@@ -41,7 +41,7 @@ impl<'a> Field<'a> {
                 Err(_) => Err(format!("{} bytes where an id should be", bytes.len())),
             },
             (ValueRef::Blob(bytes), Kind::Bytes) => Ok(Self::Bytes(bytes.into())),
-            (found, kind) => Err(format!("{} where {kind:?} should be", sort_of(found))),
+            (found, kind) => Err(format!("{} where {kind:?} should be", type_name(found))),
         }
     }
 
@@ -82,7 +82,7 @@ impl<'a> Field<'a> {
     }
 }
 
-fn sort_of(value: ValueRef<'_>) -> &'static str {
+fn type_name(value: ValueRef<'_>) -> &'static str {
     match value {
         ValueRef::Null => "nothing",
         ValueRef::Integer(_) => "a number",
@@ -128,7 +128,7 @@ mod tests {
             (ValueRef::Null, Kind::Integer, Field::Null),
         ];
         for (value, kind, expected) in fitting {
-            assert_eq!(Field::of(value, kind), Ok(expected));
+            assert_eq!(Field::new(value, kind), Ok(expected));
         }
         let refused = [
             (ValueRef::Text("a\0b"), Kind::Text, "zero byte"),
@@ -136,7 +136,7 @@ mod tests {
             (ValueRef::Text("1"), Kind::Integer, "a text where Integer should be"),
         ];
         for (value, kind, why) in refused {
-            let said = Field::of(value, kind).unwrap_err();
+            let said = Field::new(value, kind).unwrap_err();
             assert!(said.contains(why), "{said}");
         }
     }

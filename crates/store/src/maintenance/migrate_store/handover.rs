@@ -23,19 +23,19 @@ pub(crate) struct Handover {
 
 impl Handover {
     /// Takes the folder, and brings what is in it to the newest schema.
-    pub(crate) fn of(folder: &Path) -> Result<Self, StoreError> {
+    pub(crate) fn open(folder: &Path) -> Result<Self, StoreError> {
         let file = folder.join("uptake.db");
         if !file.exists() {
             return Err(StoreError::NoStore { folder: folder.to_owned() });
         }
-        let lock = FolderLock::take(folder)?;
+        let lock = FolderLock::acquire(folder)?;
         let mut connection = Connection::Sqlite(sqlite::writer(&file)?);
-        migrations::to_newest(&mut connection)?;
+        migrations::migrate_to_newest(&mut connection)?;
         let select = "SELECT value FROM meta WHERE name = 'seal_key'";
         let key: Option<[u8; 32]> =
             connection.query_row(select, (), |row| row.get(0)).optional()?;
         let seal_key = key.ok_or_else(|| StoreError::Corrupt("there is no seal key".into()))?;
-        let head = event_rows::newest(&connection)?;
+        let head = event_rows::newest_position(&connection)?;
         Ok(Self { connection, head, seal_key, _lock: lock })
     }
 }

@@ -16,8 +16,8 @@ use crate::postgres::{self, MIGRATION_NOTE, Server};
 /// The number under which runs wait for one another.
 const LOCK: i64 = 0x7570_6d69_6772;
 /// A run that was just killed may still hold the lock for a moment.
-const TRIES: u32 = 50;
-const PAUSE: Duration = Duration::from_millis(200);
+const MAX_ATTEMPTS: u32 = 50;
+const RETRY_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The target of this run, and of no other.
 pub(crate) struct Target(Connection);
@@ -25,7 +25,7 @@ pub(crate) struct Target(Connection);
 impl Target {
     /// Takes the database, if it is empty or if an earlier run with this source has not finished.
     pub(crate) fn claim(address: &str, source: &Handover) -> Result<Self, StoreError> {
-        let connection = Server::at(address)?.open()?;
+        let connection = Server::parse(address)?.open()?;
         lock(&connection)?;
         let target = Self(connection);
         target.0.raw_batch("BEGIN")?;
@@ -46,7 +46,7 @@ impl Target {
     }
 
     fn prepare(&self, source: &Handover) -> Result<(), StoreError> {
-        let name = name_of(source);
+        let name = source_name(source);
         if postgres::is_unfinished(&self.0)? {
             return self.go_on(source, &name);
         }
@@ -99,7 +99,7 @@ impl Target {
     }
 
     /// How many rows of a table are there.
-    pub(crate) fn rows_of(&self, table: &Table) -> Result<u64, StoreError> {
+    pub(crate) fn copied_rows(&self, table: &Table) -> Result<u64, StoreError> {
         Ok(self.noted(&table.name)?.unwrap_or(0))
     }
 
@@ -177,18 +177,18 @@ impl Target {
 }
 
 fn lock(connection: &Connection) -> Result<(), StoreError> {
-    for _ in 0..TRIES {
+    for _ in 0..MAX_ATTEMPTS {
         let mut lock = connection.prepare("SELECT pg_try_advisory_lock(?1)")?;
         if lock.query_row([LOCK], |row| row.get::<_, bool>(0))? {
             return Ok(());
         }
-        std::thread::sleep(PAUSE);
+        std::thread::sleep(RETRY_INTERVAL);
     }
     Err(StoreError::Migration("another run is at work on this database".into()))
 }
 
 /// What the note calls a source: nothing that helps to guess its key.
-fn name_of(source: &Handover) -> String {
+fn source_name(source: &Handover) -> String {
     let mut hasher = DefaultHasher::new();
     source.seal_key.hash(&mut hasher);
     format!("source {:016x}", hasher.finish())

@@ -73,7 +73,7 @@ async fn every_table_of_either_schema_is_known() {
     postgres(&tempfile::tempdir().unwrap(), &database).unwrap().close().await.unwrap();
     let known: BTreeSet<String> = all().map(|table| table.name).collect();
     assert_eq!(known.len(), all().count(), "a table is named twice");
-    let source = Handover::of(folder.path()).unwrap();
+    let source = Handover::open(folder.path()).unwrap();
     // The index of words is made by each database from its events.
     let names = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'
         AND name NOT LIKE 'event_words%'";

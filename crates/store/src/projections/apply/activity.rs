@@ -1,7 +1,7 @@
 //! Reactions counted by conversation and day.
 
 use model::Timestamp;
-use sql::{Connection, OptionalExtension, Together};
+use sql::{Connection, OptionalExtension, RowBatch};
 
 use crate::row_keys::Key;
 
@@ -33,7 +33,7 @@ pub(crate) fn add(connection: &Connection, counted: Counted) -> sql::Result<()> 
                  SET count = activity.count + 1, last_ts = max(activity.last_ts, excluded.last_ts)",
         )?
         .add(
-            Together::Each(MANY),
+            RowBatch::Each(MANY),
             (
                 counted.conversation,
                 counted.day(),
@@ -50,7 +50,7 @@ pub(crate) fn add(connection: &Connection, counted: Counted) -> sql::Result<()> 
                  WHERE excluded.last_ts > newest.last_ts",
         )?
         .add(
-            Together::Each(MANY_NEWEST),
+            RowBatch::Each(MANY_NEWEST),
             (counted.conversation, counted.project, counted.ts.as_micros()),
         )
 }
@@ -76,7 +76,7 @@ const MANY_NEWEST: &str = "
 pub(crate) fn remove(connection: &Connection, counted: Counted) -> sql::Result<()> {
     remove_from_counter(connection, counted)?;
     let removed = remove_from_newest(connection, counted);
-    connection.in_order();
+    connection.fence_pending();
     removed
 }
 

@@ -16,7 +16,7 @@ pub(crate) fn decide(
     sql_executed: Option<bool>,
 ) -> sql::Result<()> {
     let before = counted(connection, subject.project, id)?;
-    let hour = sql_executed.map(|_| sums::hour_of(subject.ts.as_micros()));
+    let hour = sql_executed.map(|_| sums::hour_number(subject.ts.as_micros()));
     connection
         .prepare_cached(
             "INSERT INTO decisions (project, id, conversation, made, sql_hour, made_executed)
@@ -26,9 +26,9 @@ pub(crate) fn decide(
         )?
         .run((
             subject.project,
-            PackedId::of(id.as_str()),
+            PackedId::pack(id.as_str()),
             subject.conversation,
-            subject.at(),
+            subject.row_position(),
             hour,
             sql_executed,
         ))?;
@@ -49,7 +49,7 @@ pub(crate) fn settle(
              ON CONFLICT (project, id) DO UPDATE SET settled = excluded.settled,
                  settled_executed = excluded.settled_executed",
         )?
-        .run((subject.project, PackedId::of(id.as_str()), subject.at(), executed))?;
+        .run((subject.project, PackedId::pack(id.as_str()), subject.row_position(), executed))?;
     recount(connection, subject.project, id, before)
 }
 
@@ -64,7 +64,7 @@ fn counted(
             "SELECT sql_hour, coalesce(settled_executed, made_executed) FROM decisions
              WHERE project = ?1 AND id = ?2 AND sql_hour IS NOT NULL",
         )?
-        .query_row((project, PackedId::of(id.as_str())), |row| Ok((row.get(0)?, row.get(1)?)))
+        .query_row((project, PackedId::pack(id.as_str())), |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()
 }
 

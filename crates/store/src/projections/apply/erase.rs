@@ -10,7 +10,7 @@ use sql::{Connection, Row, params_from_iter};
 
 use super::Subject;
 use crate::event_rows::{self, StoredEvent};
-use crate::row_keys::{Key, PackedId, Table, find_key, scope_of};
+use crate::row_keys::{Key, PackedId, Table, find_key, read_project_scope};
 
 /// Events that are read and emptied together. Everybody's writes wait for an erasure, so it asks as little as it can.
 const TOGETHER: usize = 64;
@@ -22,7 +22,7 @@ pub(crate) fn erase(connection: &Connection, subject: &Subject, user: &UserId) -
     let Some(key) = find_key(connection, Table::Users, subject.project, user.as_str())? else {
         return Ok(());
     };
-    let scope = scope_of(connection, subject.project)?;
+    let scope = read_project_scope(connection, subject.project)?;
     // Found once: finding them again for each part of many would take the square of their number.
     let mut positions = positions(connection, key)?;
     positions.extend(suggestions(connection, subject.project, key)?);
@@ -55,8 +55,8 @@ pub(crate) fn erase(connection: &Connection, subject: &Subject, user: &UserId) -
     forget_questions(connection, key)?;
     connection
         .prepare_cached("UPDATE users SET id = NULL, erased = ?2 WHERE key = ?1")?
-        .run((key, subject.at()))?;
-    connection.forget_users()
+        .run((key, subject.row_position()))?;
+    connection.invalidate_users()
 }
 
 /// What they sent and could not be stored.
@@ -78,7 +78,7 @@ fn forget_letters(connection: &Connection, project: Key, user: &UserId) -> sql::
 }
 
 /// Their turns, also those whose opening was dropped when it was old.
-pub(crate) const THEIR_TURNS: &str = "(SELECT key FROM turns WHERE user = ?1
+pub(crate) const USER_TURNS: &str = "(SELECT key FROM turns WHERE user = ?1
     UNION SELECT key FROM baseline_turns WHERE user = ?1)";
 
 /// What their questions were about goes from the index, and from the questions of others who
@@ -88,27 +88,27 @@ fn forget_questions(connection: &Connection, user: Key) -> sql::Result<()> {
     let intent = "CASE WHEN lower(intent) = 'refine' THEN intent END";
     let forget = [
         format!(
-            "UPDATE turn_index SET intent = {intent}, has_strategy = 0 WHERE turn IN {THEIR_TURNS}"
+            "UPDATE turn_index SET intent = {intent}, has_strategy = 0 WHERE turn IN {USER_TURNS}"
         ),
         format!(
             "UPDATE baseline_turn_index SET intent = {intent}, has_strategy = 0
-             WHERE turn IN {THEIR_TURNS}"
+             WHERE turn IN {USER_TURNS}"
         ),
-        format!("UPDATE turn_facts SET strategy = '' WHERE turn IN {THEIR_TURNS}"),
-        format!("UPDATE baseline_turn_facts SET strategy = '' WHERE turn IN {THEIR_TURNS}"),
-        format!("DELETE FROM turn_vectors WHERE turn IN {THEIR_TURNS}"),
-        format!("DELETE FROM baseline_turn_vectors WHERE turn IN {THEIR_TURNS}"),
+        format!("UPDATE turn_facts SET strategy = '' WHERE turn IN {USER_TURNS}"),
+        format!("UPDATE baseline_turn_facts SET strategy = '' WHERE turn IN {USER_TURNS}"),
+        format!("DELETE FROM turn_vectors WHERE turn IN {USER_TURNS}"),
+        format!("DELETE FROM baseline_turn_vectors WHERE turn IN {USER_TURNS}"),
         // Copies of their turns' logs elsewhere must be made again.
         format!(
-            "INSERT INTO copies_due (turn) SELECT key FROM turns WHERE key IN {THEIR_TURNS}
+            "INSERT INTO copies_due (turn) SELECT key FROM turns WHERE key IN {USER_TURNS}
              ON CONFLICT (turn) DO NOTHING"
         ),
-        format!("UPDATE router_turns SET features = NULL WHERE turn IN {THEIR_TURNS}"),
+        format!("UPDATE router_turns SET features = NULL WHERE turn IN {USER_TURNS}"),
         // Tells whoever keeps vectors in memory to look again: a correction, a correction of that,
         // and so on, are found by her question too.
         format!(
             "WITH RECURSIVE corrections (turn) AS (
-                 SELECT turn FROM turn_index WHERE corrects IN {THEIR_TURNS}
+                 SELECT turn FROM turn_index WHERE corrects IN {USER_TURNS}
                  UNION
                  SELECT i.turn FROM corrections c JOIN turn_index i ON i.corrects = c.turn)
              UPDATE turn_vectors SET model = model WHERE turn IN (SELECT turn FROM corrections)"
@@ -119,7 +119,7 @@ fn forget_questions(connection: &Connection, user: Key) -> sql::Result<()> {
 
 /// The positions of a user's events: those that name them; those that name nobody but a turn of
 /// theirs; and those that name only a conversation in which nobody else has a turn.
-pub(crate) const THEIRS: &str = "
+pub(crate) const USER_EVENTS: &str = "
     WITH own_turns AS (
         SELECT DISTINCT t.key, t.conversation FROM events e JOIN turns t ON t.key = e.turn
         WHERE e.user = ?1 AND t.user = ?1),
@@ -138,7 +138,7 @@ pub(crate) const THEIRS: &str = "
 
 fn positions(connection: &Connection, user: Key) -> sql::Result<Vec<i64>> {
     connection
-        .prepare_cached(&format!("{THEIRS} SELECT position FROM theirs ORDER BY position"))?
+        .prepare_cached(&format!("{USER_EVENTS} SELECT position FROM theirs ORDER BY position"))?
         .query_map([user], |row| row.get(0))?
         .collect()
 }
@@ -156,7 +156,7 @@ fn suggestions(connection: &Connection, project: Key, user: Key) -> sql::Result<
                  AND EXISTS (
                      SELECT 1 FROM ({evidence}) v
                          JOIN turns t ON t.project = ?2 AND t.id = v.value
-                     WHERE t.key IN {THEIR_TURNS})"
+                     WHERE t.key IN {USER_TURNS})"
         ))?
         .query_map((user, project, ClaimSpace::Event.code()), |row| row.get(0))?
         .collect()
@@ -236,8 +236,7 @@ fn stub(connection: &Connection, project: Key, stored: &StoredEvent) -> sql::Res
         "UPDATE claims SET mac = NULL
          WHERE project = ?1 AND space = ?2 AND id = ?3 AND position = ?4",
     )?;
-    claims
-        .into_iter()
-        .filter_map(|(space, id)| Some((space, id?)))
-        .try_for_each(|(space, id)| forget.run((project, space.code(), PackedId::of(id), position)))
+    claims.into_iter().filter_map(|(space, id)| Some((space, id?))).try_for_each(|(space, id)| {
+        forget.run((project, space.code(), PackedId::pack(id), position))
+    })
 }

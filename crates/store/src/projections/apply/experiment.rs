@@ -14,7 +14,7 @@ use std::sync::LazyLock;
 
 use model::{ExperimentChange, ExperimentRule, ExperimentUnit, Exposure, UnitInterval};
 use serde_json::Value;
-use sql::{Connection, OptionalExtension, Remembered, Row, ToSql};
+use sql::{CachedFact, Connection, OptionalExtension, Row, ToSql};
 
 use super::{Facts, Subject};
 use crate::projections::counters::UnitSums;
@@ -42,8 +42,8 @@ pub(crate) fn apply(
 }
 
 fn decide(connection: &Connection, subject: &Subject, rule: &ExperimentRule) -> sql::Result<()> {
-    let (project, at, ts) = (subject.project, subject.at(), subject.ts.as_micros());
-    connection.unlearn::<GoingOn>(project);
+    let (project, at, ts) = (subject.project, subject.row_position(), subject.ts.as_micros());
+    connection.unlearn::<HasRunningExperiments>(project);
     match rule {
         ExperimentRule::Defined { experiment_id, unit, definition } => {
             let definition = Value::Object(definition.clone());
@@ -86,7 +86,7 @@ fn decide(connection: &Connection, subject: &Subject, rule: &ExperimentRule) -> 
 }
 
 /// The experiment's key and the unit that the event is about.
-fn unit_of(
+fn find_unit(
     connection: &Connection,
     subject: &Subject,
     experiment: &str,
@@ -107,7 +107,7 @@ pub(crate) fn served(
     subject: &Subject,
     experiment: &str,
 ) -> sql::Result<Option<u32>> {
-    let Some((experiment, _, unit)) = unit_of(connection, subject, experiment)? else {
+    let Some((experiment, _, unit)) = find_unit(connection, subject, experiment)? else {
         return Ok(None);
     };
     connection
@@ -121,7 +121,7 @@ pub(crate) fn served(
 
 fn expose(connection: &Connection, subject: &Subject, exposure: &Exposure) -> sql::Result<()> {
     let Some((experiment, kind, unit)) =
-        unit_of(connection, subject, exposure.experiment_id.as_str())?
+        find_unit(connection, subject, exposure.experiment_id.as_str())?
     else {
         return Ok(());
     };
@@ -174,18 +174,18 @@ pub(crate) fn answered(
     let whose = connection
         .prepare_cached("SELECT user, conversation FROM turns WHERE key = ?1")?
         .query_row([turn], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    amended(connection, subject, turn, &of_score(score.map(UnitInterval::get)))?;
+    amended(connection, subject, turn, &score_sums(score.map(UnitInterval::get)))?;
     bind(connection, subject, turn, whose)
 }
 
 /// What a validator's score adds.
-fn of_score(score: Option<f64>) -> UnitSums {
+fn score_sums(score: Option<f64>) -> UnitSums {
     let billionths = score.map_or(0, |score| (score * 1e9).round() as i64);
     UnitSums { scored: i64::from(score.is_some()), score: billionths, ..UnitSums::default() }
 }
 
 fn is_any_going_on(connection: &Connection, project: Key) -> sql::Result<bool> {
-    if let Some(GoingOn(any)) = connection.recall(project) {
+    if let Some(HasRunningExperiments(any)) = connection.recall(project) {
         return Ok(any);
     }
     let any = connection
@@ -193,18 +193,18 @@ fn is_any_going_on(connection: &Connection, project: Key) -> sql::Result<bool> {
             "SELECT 1 FROM experiments WHERE project = ?1 AND status IN ('RUNNING', 'PAUSED')",
         )?
         .exists([project])?;
-    connection.remember(project, || GoingOn(any));
+    connection.remember(project, || HasRunningExperiments(any));
     Ok(any)
 }
 
 /// What a transaction remembers of a project's experiments: whether there are any whose sums change.
 #[derive(Clone, Debug)]
-pub(crate) struct GoingOn(pub(crate) bool);
+pub(crate) struct HasRunningExperiments(pub(crate) bool);
 
-impl Remembered for GoingOn {
+impl CachedFact for HasRunningExperiments {
     const TABLE: &'static str = "projects";
 
-    fn of_new() -> Option<Self> {
+    fn for_new_row() -> Option<Self> {
         None
     }
 }
@@ -235,7 +235,7 @@ fn bind(
         if bound.is_empty() {
             continue;
         }
-        let sums = of_turn(connection, turn)?;
+        let sums = turn_sums(connection, turn)?;
         for (experiment, variant) in bound {
             add(connection, subject, (experiment, unit, variant), &sums)?;
         }
@@ -244,19 +244,19 @@ fn bind(
 }
 
 /// What a turn counts for as it is now.
-fn of_turn(connection: &Connection, turn: Key) -> sql::Result<UnitSums> {
+fn turn_sums(connection: &Connection, turn: Key) -> sql::Result<UnitSums> {
     let known = connection
         .prepare_cached(
             "SELECT f.*, i.quality_score FROM turn_facts f LEFT JOIN turn_index i ON i.turn = f.turn
              WHERE f.turn = ?1",
         )?
-        .query_row([turn], of_row)
+        .query_row([turn], sums_from_row)
         .optional()?;
     Ok(known.unwrap_or_default())
 }
 
-fn of_row(row: &Row<'_>) -> sql::Result<UnitSums> {
-    Ok(Facts::read(row)?.of_unit().plus(&of_score(row.get("quality_score")?)))
+fn sums_from_row(row: &Row<'_>) -> sql::Result<UnitSums> {
+    Ok(Facts::read(row)?.unit_sums().plus(&score_sums(row.get("quality_score")?)))
 }
 
 /// What a turn counts for has changed by so much.

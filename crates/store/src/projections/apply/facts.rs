@@ -7,7 +7,7 @@ mod row;
 mod unit;
 
 use model::{LooseFact, Reaction, Sentiment, TurnFact, VerdictStatus};
-use sql::{Connection, OptionalExtension, Remembered};
+use sql::{CachedFact, Connection, OptionalExtension};
 
 use super::sums::{self, Place};
 use super::{Subject, experiment};
@@ -15,12 +15,12 @@ use crate::projections::counters::{QualityCounts, wait_step};
 use crate::row_keys::Key;
 
 /// The application says that it could not answer.
-const SAID: u8 = 1;
+const REPORTED: u8 = 1;
 /// The detector found a failure in the answer.
-const FOUND: u8 = 2;
+const DETECTED: u8 = 2;
 
 /// The most of anything that one turn counts for, so that sums of a million of the worst stay whole numbers.
-const MOST: u64 = 1 << 42;
+const MAX_MILLIS: u64 = 1 << 42;
 
 /// Everything that is known of a turn for rates.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -49,10 +49,10 @@ pub(crate) struct Facts {
 #[derive(Clone, Debug)]
 pub(crate) struct Known(pub(in super::super) Option<Facts>);
 
-impl Remembered for Known {
+impl CachedFact for Known {
     const TABLE: &'static str = "turns";
 
-    fn of_new() -> Option<Self> {
+    fn for_new_row() -> Option<Self> {
         Some(Self(None))
     }
 }
@@ -108,7 +108,7 @@ impl Facts {
 
     /// Where it counts; nowhere until it is opened.
     pub(crate) fn place(&self) -> Option<Place<'_>> {
-        let hour = sums::hour_of(self.ts?);
+        let hour = sums::hour_number(self.ts?);
         Some(Place { hour, model: &self.model, prompt: &self.prompt })
     }
 
@@ -171,7 +171,7 @@ fn amend(
     }
     after.write(connection, project, turn)?;
     connection.remember(turn, || Known(Some(after.clone())));
-    experiment::amended(connection, subject, turn, &after.of_unit().since(&before.of_unit()))?;
+    experiment::amended(connection, subject, turn, &after.unit_sums().since(&before.unit_sums()))?;
     let counted =
         |facts: &Facts| facts.place().map_or(QualityCounts::default(), |_| facts.counts());
     if let (Some(from), Some(to)) = (before.place(), after.place())
@@ -247,13 +247,13 @@ pub(crate) fn note(
             facts.model = model.clone().unwrap_or_default();
             facts.prompt = prompt.clone().unwrap_or_default();
             facts.strategy = strategy.clone().unwrap_or_default();
-            facts.failed = facts.failed & FOUND | if *failed { SAID } else { 0 };
-            facts.tokens = (*tokens).min(MOST) as i64;
-            facts.cost = (*cost).min(MOST) as i64;
+            facts.failed = facts.failed & DETECTED | if *failed { REPORTED } else { 0 };
+            facts.tokens = (*tokens).min(MAX_MILLIS) as i64;
+            facts.cost = (*cost).min(MAX_MILLIS) as i64;
         }
         TurnFact::Shown { failed, millis } => {
-            facts.failed = facts.failed & SAID | if *failed { FOUND } else { 0 };
-            facts.millis = millis.map(|millis| millis.min(MOST));
+            facts.failed = facts.failed & REPORTED | if *failed { DETECTED } else { 0 };
+            facts.millis = millis.map(|millis| millis.min(MAX_MILLIS));
         }
         TurnFact::Retried => facts.retried = true,
         TurnFact::Corrected => facts.corrected = true,
@@ -282,6 +282,6 @@ pub(crate) fn count(
             comments.add_to(&mut counts);
         }
     }
-    let place = Place { hour: sums::hour_of(subject.ts.as_micros()), model: "", prompt: "" };
+    let place = Place { hour: sums::hour_number(subject.ts.as_micros()), model: "", prompt: "" };
     sums::add(connection, subject.project, place, &counts)
 }

@@ -2,7 +2,7 @@
 //! where several speak.
 
 use model::{UnitInterval, ValidationOutcome, Vector, VerdictStatus};
-use sql::{Connection, OptionalExtension, Remembered, Together};
+use sql::{CachedFact, Connection, OptionalExtension, RowBatch};
 
 use super::{Subject, facts, judge, reaction};
 use crate::row_keys::Key;
@@ -23,7 +23,7 @@ pub(crate) fn open(
     )?;
     match connection.recall(turn) {
         Some(Known(None)) => {
-            insert.add(Together::First(MANY_OPENED), (turn, subject.project, intent))?;
+            insert.add(RowBatch::First(MANY_OPENED), (turn, subject.project, intent))?;
             connection.remember(turn, || Known(Some(Row::default())));
         }
         Some(Known(Some(_))) | None => insert.run((turn, subject.project, intent))?,
@@ -77,10 +77,10 @@ impl Default for Row {
     }
 }
 
-impl Remembered for Known {
+impl CachedFact for Known {
     const TABLE: &'static str = "turns";
 
-    fn of_new() -> Option<Self> {
+    fn for_new_row() -> Option<Self> {
         Some(Self(None))
     }
 }
@@ -119,7 +119,7 @@ pub(crate) fn complete(
     let quality = assessment.quality.map(UnitInterval::get);
     let values = (turn, outcome, quality, assessment.has_strategy);
     match connection.recall(turn) {
-        Some(Known(Some(_))) => update.add(Together::Each(MANY_COMPLETED), values),
+        Some(Known(Some(_))) => update.add(RowBatch::Each(MANY_COMPLETED), values),
         Some(Known(None)) => Ok(()),
         None => update.run(values),
     }
@@ -133,7 +133,7 @@ pub(crate) fn set_vector(connection: &Connection, turn: Key, vector: &Vector) ->
              ON CONFLICT (turn) DO UPDATE SET model = excluded.model, vector = excluded.vector",
         )?
         .add(
-            Together::Each(MANY_VECTORS),
+            RowBatch::Each(MANY_VECTORS),
             (turn, &**vector.model(), vector_index::encode(vector.values())),
         )
 }
@@ -144,7 +144,7 @@ pub(crate) fn set_vector(connection: &Connection, turn: Key, vector: &Vector) ->
 pub(crate) fn refresh(connection: &Connection, subject: &Subject, turn: Key) -> sql::Result<()> {
     // Not opened yet: what came before it counts when it is.
     let Some(row) = row(connection, turn)? else { return Ok(()) };
-    let verdict = judge::in_force(connection, turn)?;
+    let verdict = judge::active_verdicts(connection, turn)?;
     let by_users = reaction::latest_of_users(connection, turn)?.map(VerdictStatus::from);
     let given = row.review.and_then(VerdictStatus::from_code).or(by_users);
     let (status, confidence) = match (given, &verdict) {
@@ -152,7 +152,7 @@ pub(crate) fn refresh(connection: &Connection, subject: &Subject, turn: Key) -> 
         (None, Some(verdict)) => (verdict.status, verdict.confidence),
         (None, None) => (VerdictStatus::Neutral, UNKNOWN),
     };
-    let rejects = |verdict: &judge::InForce| {
+    let rejects = |verdict: &judge::ActiveVerdict| {
         status == VerdictStatus::Rejected && verdict.status == VerdictStatus::Rejected
     };
     let detected_in = verdict.as_ref().filter(|verdict| rejects(verdict));

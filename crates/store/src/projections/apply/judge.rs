@@ -1,14 +1,14 @@
 //! What messages and people say about turns.
 
 use model::{Origin, Reaction, TurnId, VerdictStatus};
-use sql::{Connection, OptionalExtension, Remembered, Row, Together};
+use sql::{CachedFact, Connection, OptionalExtension, Row, RowBatch};
 
 use super::{Subject, index, reaction};
-use crate::row_keys::{Key, Table, key_of};
+use crate::row_keys::{Key, Table, resolve_key};
 
 /// What a message says.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Said<'a> {
+pub(crate) struct VerdictInput<'a> {
     pub(crate) status: VerdictStatus,
     pub(crate) confidence: f64,
     pub(crate) raw_confidence: f64,
@@ -23,11 +23,11 @@ pub(crate) fn judge(
     connection: &Connection,
     subject: &Subject,
     turn: Option<Key>,
-    said: Said<'_>,
+    said: VerdictInput<'_>,
 ) -> sql::Result<()> {
     let message = match said.detected_in {
         None => None,
-        Some(id) => Some(key_of(connection, Table::Turns, subject.project, id.as_str())?),
+        Some(id) => Some(resolve_key(connection, Table::Turns, subject.project, id.as_str())?),
     };
     if let Some(message) = message {
         take_back(connection, subject, message)?;
@@ -42,8 +42,8 @@ pub(crate) fn judge(
             .prepare_cached("UPDATE turn_vectors SET model = model WHERE turn = ?1")?
             .run([message])?;
     }
-    let verdict = InForce {
-        position: subject.at(),
+    let verdict = ActiveVerdict {
+        position: subject.row_position(),
         status: said.status,
         confidence: said.confidence,
         detected_in: message,
@@ -53,7 +53,7 @@ pub(crate) fn judge(
         learn(connection, turn, |known| known.push(verdict));
     }
     if let Some(message) = message {
-        connection.unlearn::<Silent>(message);
+        connection.unlearn::<SilentTurn>(message);
     }
     connection
         .prepare_cached(
@@ -62,9 +62,9 @@ pub(crate) fn judge(
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         )?
         .add(
-            Together::Each(MANY),
+            RowBatch::Each(MANY),
             (
-                subject.at(),
+                subject.row_position(),
                 turn,
                 message,
                 said.status.code(),
@@ -83,7 +83,7 @@ const MANY: &str = "
 
 /// What a message says of a turn, as far as it decides whose word counts.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct InForce {
+pub(crate) struct ActiveVerdict {
     pub(crate) position: i64,
     pub(crate) status: VerdictStatus,
     pub(crate) confidence: f64,
@@ -91,7 +91,7 @@ pub(crate) struct InForce {
     moved_on: bool,
 }
 
-impl InForce {
+impl ActiveVerdict {
     /// From position, status, confidence, message and whether it only moved on. `None` for a status that
     /// nobody knows.
     pub(crate) fn read(row: &Row<'_>) -> sql::Result<Option<Self>> {
@@ -104,29 +104,29 @@ impl InForce {
 
 /// What a transaction remembers of what messages say of a turn.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Known(pub(in super::super) Vec<InForce>);
+pub(crate) struct Known(pub(in super::super) Vec<ActiveVerdict>);
 
-impl Remembered for Known {
+impl CachedFact for Known {
     const TABLE: &'static str = "turns";
 
-    fn of_new() -> Option<Self> {
+    fn for_new_row() -> Option<Self> {
         Some(Self::default())
     }
 }
 
 /// A transaction remembers that a turn's message says nothing of another turn.
 #[derive(Clone, Debug)]
-struct Silent;
+struct SilentTurn;
 
-impl Remembered for Silent {
+impl CachedFact for SilentTurn {
     const TABLE: &'static str = "turns";
 
-    fn of_new() -> Option<Self> {
+    fn for_new_row() -> Option<Self> {
         Some(Self)
     }
 }
 
-fn learn(connection: &Connection, turn: Key, change: impl FnOnce(&mut Vec<InForce>)) {
+fn learn(connection: &Connection, turn: Key, change: impl FnOnce(&mut Vec<ActiveVerdict>)) {
     if let Some(Known(mut verdicts)) = connection.recall(turn) {
         change(&mut verdicts);
         connection.remember(turn, || Known(verdicts));
@@ -134,9 +134,12 @@ fn learn(connection: &Connection, turn: Key, change: impl FnOnce(&mut Vec<InForc
 }
 
 /// Among messages the latest counts; see [`index::refresh`].
-pub(crate) fn in_force(connection: &Connection, turn: Key) -> sql::Result<Option<InForce>> {
+pub(crate) fn active_verdicts(
+    connection: &Connection,
+    turn: Key,
+) -> sql::Result<Option<ActiveVerdict>> {
     if let Some(Known(verdicts)) = connection.recall(turn) {
-        let order = |verdict: &&InForce| {
+        let order = |verdict: &&ActiveVerdict| {
             let says_nothing = verdict.status == VerdictStatus::Neutral;
             (says_nothing, verdict.moved_on, std::cmp::Reverse(verdict.position))
         };
@@ -147,13 +150,13 @@ pub(crate) fn in_force(connection: &Connection, turn: Key) -> sql::Result<Option
             "SELECT position, status, confidence, detected_in, moved_on FROM verdicts WHERE turn = ?1
              ORDER BY status = ?2, moved_on, position DESC LIMIT 1",
         )?
-        .query_row((turn, VerdictStatus::Neutral.code()), InForce::read)
+        .query_row((turn, VerdictStatus::Neutral.code()), ActiveVerdict::read)
         .optional()?;
     Ok(found.flatten())
 }
 
 fn take_back(connection: &Connection, subject: &Subject, message: Key) -> sql::Result<()> {
-    if connection.recall::<Silent>(message).is_some() {
+    if connection.recall::<SilentTurn>(message).is_some() {
         return Ok(());
     }
     let before: Option<Option<Key>> = connection
@@ -175,7 +178,7 @@ pub(crate) fn review(
 ) -> sql::Result<()> {
     connection
         .prepare_cached("UPDATE turn_index SET review = ?2, reviewed = ?3 WHERE turn = ?1")?
-        .run((turn, status.code(), subject.at()))?;
+        .run((turn, status.code(), subject.row_position()))?;
     if let Some(index::Known(Some(row))) = connection.recall(turn) {
         let review = Some(status.code());
         connection.remember(turn, || index::Known(Some(index::Row { review, ..row })));

@@ -9,7 +9,7 @@ use super::{experiment, index, judge, reaction, turn};
 use crate::row_keys::Key;
 
 /// A turn of which more is said than this is asked each time.
-const MOST: usize = 200;
+const MAX_PREFETCHED_TURNS: usize = 200;
 
 /// The questions about turns.
 pub(crate) struct Turns;
@@ -52,7 +52,7 @@ pub(crate) fn remember(
 ) -> sql::Result<()> {
     let [turns, facts, indexed, reactions, verdicts, experiments] = answers;
     let mut reactions = by_turn(reactions, 6, reaction::Active::read)?;
-    let mut verdicts = by_turn(verdicts, 5, judge::InForce::read)?;
+    let mut verdicts = by_turn(verdicts, 5, judge::ActiveVerdict::read)?;
     for row in turns {
         let row = Row::Postgres(row);
         let key: Key = row.get(0)?;
@@ -61,11 +61,11 @@ pub(crate) fn remember(
         connection.remember(key, || facts::Known(None));
         connection.remember(key, || index::Known(None));
         let reactions = reactions.remove(&key).unwrap_or_default();
-        if reactions.len() <= MOST {
+        if reactions.len() <= MAX_PREFETCHED_TURNS {
             connection.remember(key, || reaction::Known(reactions));
         }
         let verdicts = verdicts.remove(&key).unwrap_or_default();
-        if verdicts.len() <= MOST {
+        if verdicts.len() <= MAX_PREFETCHED_TURNS {
             connection.remember(key, || judge::Known(verdicts.into_iter().flatten().collect()));
         }
     }
@@ -82,7 +82,7 @@ pub(crate) fn remember(
     for row in experiments {
         let row = Row::Postgres(row);
         let any = row.get(1)?;
-        connection.remember(row.get(0)?, || experiment::GoingOn(any));
+        connection.remember(row.get(0)?, || experiment::HasRunningExperiments(any));
     }
     Ok(())
 }

@@ -1,10 +1,10 @@
 //! Active reactions: one per turn and user, any number by the machine.
 
 use model::{ANONYMOUS, Origin, Reaction, Timestamp};
-use sql::{Connection, OptionalExtension, Remembered, Row, Together};
+use sql::{CachedFact, Connection, OptionalExtension, Row, RowBatch};
 
 use super::{Subject, activity, index, turn};
-use crate::row_keys::{Key, Table, key_of};
+use crate::row_keys::{Key, Table, resolve_key};
 
 /// What was given.
 #[derive(Clone, Copy, Debug)]
@@ -35,10 +35,10 @@ pub(crate) const COLUMNS: &str = "position, conversation, user, origin, reaction
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Known(pub(in super::super) Vec<Active>);
 
-impl Remembered for Known {
+impl CachedFact for Known {
     const TABLE: &'static str = "turns";
 
-    fn of_new() -> Option<Self> {
+    fn for_new_row() -> Option<Self> {
         Some(Self::default())
     }
 }
@@ -95,7 +95,7 @@ fn place(
 }
 
 fn anonymous(connection: &Connection, project: Key) -> sql::Result<Key> {
-    key_of(connection, Table::Users, project, ANONYMOUS)
+    resolve_key(connection, Table::Users, project, ANONYMOUS)
 }
 
 /// Adds the reaction; a user's takes the place of the one before.
@@ -115,7 +115,7 @@ pub(crate) fn react(
         Origin::Machine => {}
     }
     let active = Active {
-        position: subject.at(),
+        position: subject.row_position(),
         turn,
         conversation,
         user,
@@ -130,7 +130,7 @@ pub(crate) fn react(
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
         )?
         .add(
-            Together::Each(MANY),
+            RowBatch::Each(MANY),
             (
                 active.position,
                 &subject.id,

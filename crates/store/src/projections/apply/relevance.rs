@@ -14,7 +14,7 @@ pub(crate) fn note_returned(
 ) -> sql::Result<()> {
     connection
         .prepare_cached("INSERT INTO returned (project, query, position) VALUES (?1, ?2, ?3)")?
-        .run((subject.project, query, subject.at()))
+        .run((subject.project, query, subject.row_position()))
 }
 
 /// An item of a query.
@@ -147,7 +147,7 @@ fn add_to_totals(
 }
 
 /// What stands for an item of a query.
-pub(crate) fn standing_of(
+pub(crate) fn item_standing(
     connection: &Connection,
     project: Key,
     query: &str,

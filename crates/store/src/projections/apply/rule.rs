@@ -32,7 +32,7 @@ pub(crate) fn set_targets(
              SELECT tenant, CAST(?2 AS BIGINT), ?3 FROM projects WHERE key = ?1
              ON CONFLICT (tenant) DO UPDATE SET position = excluded.position, settings = excluded.settings",
         )?
-        .run((subject.project, subject.at(), Value::Object(settings.clone()).to_string()))
+        .run((subject.project, subject.row_position(), Value::Object(settings.clone()).to_string()))
 }
 
 /// How a project's confidences are corrected.
@@ -46,7 +46,7 @@ pub(crate) fn calibrate(
             "INSERT INTO calibrations (project, position, settings) VALUES (?1, ?2, ?3)
              ON CONFLICT (project) DO UPDATE SET position = excluded.position, settings = excluded.settings",
         )?
-        .run((subject.project, subject.at(), Value::Object(settings.clone()).to_string()))
+        .run((subject.project, subject.row_position(), Value::Object(settings.clone()).to_string()))
 }
 
 /// A user's attributes.
@@ -77,5 +77,5 @@ pub(crate) fn set_router(
             "INSERT INTO routers (project, name, position, definition) VALUES (?1, ?2, ?3, ?4)
              ON CONFLICT (project, name) DO UPDATE SET definition = excluded.definition",
         )?
-        .run((subject.project, name, subject.at(), definition))
+        .run((subject.project, name, subject.row_position(), definition))
 }

@@ -3,7 +3,7 @@
 
 mod statements;
 
-use sql::{Connection, ToSql, Together};
+use sql::{Connection, RowBatch, ToSql};
 
 use crate::projections::counters::QualityCounts;
 use crate::row_keys::Key;
@@ -23,12 +23,12 @@ pub(crate) struct Place<'a> {
 }
 
 /// The hour of a moment.
-pub(crate) fn hour_of(micros: i64) -> i64 {
+pub(crate) fn hour_number(micros: i64) -> i64 {
     micros.div_euclid(HOUR_MICROS)
 }
 
 /// The day of an hour.
-fn day_of(hour: i64) -> i64 {
+fn day_number(hour: i64) -> i64 {
     hour.div_euclid(DAY_HOURS)
 }
 
@@ -45,14 +45,14 @@ pub(crate) fn add(
         return Ok(());
     }
     let takes_away = values.iter().any(|value| *value < 0);
-    for (kept, time) in [(&*BY_HOUR, place.hour), (&*BY_DAY, day_of(place.hour))] {
+    for (kept, time) in [(&*BY_HOUR, place.hour), (&*BY_DAY, day_number(place.hour))] {
         let mut parameters: Vec<&dyn ToSql> = vec![&project, &time, &place.model, &place.prompt];
         parameters.extend(values.iter().map(|value| value as &dyn ToSql));
         connection
             .prepare_cached(&kept.add)?
-            .add(Together::Each(&kept.add_many), &parameters[..])?;
+            .add(RowBatch::Each(&kept.add_many), &parameters[..])?;
         if takes_away {
-            let clean = Together::Each(&kept.clean_many);
+            let clean = RowBatch::Each(&kept.clean_many);
             connection.prepare_cached(&kept.clean)?.add(clean, &parameters[..4])?;
         }
     }
@@ -67,13 +67,13 @@ pub(crate) fn wait(
     step: u32,
     by: i64,
 ) -> sql::Result<()> {
-    for (kept, time) in [(&*BY_HOUR, place.hour), (&*BY_DAY, day_of(place.hour))] {
+    for (kept, time) in [(&*BY_HOUR, place.hour), (&*BY_DAY, day_number(place.hour))] {
         let row = (project, time, place.model, place.prompt, step);
         connection
             .prepare_cached(&kept.wait)?
-            .add(Together::Each(&kept.wait_many), (row.0, row.1, row.2, row.3, row.4, by))?;
+            .add(RowBatch::Each(&kept.wait_many), (row.0, row.1, row.2, row.3, row.4, by))?;
         if by < 0 {
-            let clean = Together::Each(&kept.clean_wait_many);
+            let clean = RowBatch::Each(&kept.clean_wait_many);
             connection.prepare_cached(&kept.clean_wait)?.add(clean, row)?;
         }
     }

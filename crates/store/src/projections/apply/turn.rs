@@ -1,6 +1,6 @@
 //! Turns: opened once, completed once, and what came before them attached.
 
-use sql::{Connection, Remembered, Together};
+use sql::{CachedFact, Connection, RowBatch};
 
 use super::{Subject, reaction};
 use crate::row_keys::Key;
@@ -30,13 +30,13 @@ pub(crate) fn open(
         subject.conversation,
         subject.user,
         subject.ts.as_micros(),
-        subject.at(),
+        subject.row_position(),
         labels.track,
         labels.bundle,
         labels.user_type,
     );
     match connection.recall::<Row>(turn) {
-        Some(row) if !row.opened => update.add(Together::First(MANY_OPENED), values)?,
+        Some(row) if !row.opened => update.add(RowBatch::First(MANY_OPENED), values)?,
         Some(_) | None => update.run(values)?,
     }
     connection.remember(turn, || Row {
@@ -51,7 +51,7 @@ pub(crate) fn open(
 pub(crate) fn complete(connection: &Connection, subject: &Subject, turn: Key) -> sql::Result<()> {
     connection
         .prepare_cached("UPDATE turns SET completed = ?2 WHERE key = ?1")?
-        .add(Together::Each(MANY_COMPLETED), (turn, subject.at()))
+        .add(RowBatch::Each(MANY_COMPLETED), (turn, subject.row_position()))
 }
 
 const MANY_OPENED: &str = "
@@ -75,10 +75,10 @@ pub(crate) struct Row {
     pub(crate) opened: bool,
 }
 
-impl Remembered for Row {
+impl CachedFact for Row {
     const TABLE: &'static str = "turns";
 
-    fn of_new() -> Option<Self> {
+    fn for_new_row() -> Option<Self> {
         Some(Self::default())
     }
 }
@@ -95,7 +95,7 @@ pub(crate) fn row(connection: &Connection, subject: &Subject, turn: Key) -> sql:
                  ON u.key = t.user AND (u.erased IS NULL OR u.erased > ?2)
              WHERE t.key = ?1",
         )?
-        .query_row((turn, subject.at()), |row| {
+        .query_row((turn, subject.row_position()), |row| {
             Ok(Row { conversation: row.get(0)?, user: row.get(1)?, opened: row.get(2)? })
         })
 }

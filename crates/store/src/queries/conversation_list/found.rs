@@ -9,7 +9,7 @@ use super::{Hit, listed};
 use crate::error::StoreError;
 use crate::queries::conversation_list::{ConversationTally, ListedConversation};
 use crate::queries::exchanges;
-use crate::row_keys::{Key, scope_of};
+use crate::row_keys::{Key, read_project_scope};
 
 /// First and last turn, and what all of them were like.
 type Sums = (i64, i64, ConversationTally);
@@ -24,7 +24,7 @@ pub(crate) fn conversations(
     let mut shown = exchanges::by_keys(connection, &turns)?;
     let mut scopes: HashMap<Key, Scope> = HashMap::new();
     for project in hits.iter().map(|hit| hit.project).collect::<BTreeSet<_>>() {
-        scopes.insert(project, scope_of(connection, project)?);
+        scopes.insert(project, read_project_scope(connection, project)?);
     }
     let mut found = Vec::with_capacity(hits.len());
     for hit in hits {

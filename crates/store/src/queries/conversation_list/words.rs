@@ -8,11 +8,11 @@ use unicode_normalization::char::is_combining_mark;
 
 use super::{CHUNKS, Hit, Place, found, places, wanted};
 use crate::error::StoreError;
-use crate::queries::conversation_list::{ListMark, ListPage, ListQuery};
+use crate::queries::conversation_list::{ListCursor, ListPage, ListQuery};
 use crate::row_keys::Key;
 
 /// Words of a search that count.
-const MOST_WORDS: usize = 10;
+const MAX_WORDS: usize = 10;
 /// A word that is as long as this finds every word that begins with it.
 const STEM: usize = 3;
 
@@ -30,7 +30,7 @@ pub(crate) fn page(
     if words.is_empty() {
         return Ok(ListPage::default());
     }
-    let ListMark(shown, begun) = query.behind.unwrap_or(ListMark(i64::MAX, i64::MAX));
+    let ListCursor(shown, begun) = query.behind.unwrap_or(ListCursor(i64::MAX, i64::MAX));
     let mut hits: Vec<(i64, Hit)> = Vec::new();
     let mut stopped: Option<(i64, i64)> = None;
     for place in places(connection, query)? {
@@ -45,8 +45,8 @@ pub(crate) fn page(
     let more = hits.len() > query.limit;
     hits.truncate(query.limit);
     let next = match (more, stopped) {
-        (true, _) => hits.last().map(|(position, _)| ListMark(*position, begun)),
-        (false, Some((end, _))) => Some(ListMark(end, end)),
+        (true, _) => hits.last().map(|(position, _)| ListCursor(*position, begun)),
+        (false, Some((end, _))) => Some(ListCursor(end, end)),
         (false, None) => None,
     };
     let stopped_at = stopped.filter(|_| !more).map(|(_, ts)| Timestamp::from_micros(ts));
@@ -66,7 +66,7 @@ fn split(connection: &Connection, text: &str) -> Vec<String> {
     // An accent that follows no letter is in no word.
     let parts = text.split(|c: char| !is_inside(c)).map(|part| part.trim_start_matches(is_accent));
     let words = parts.filter(|word| !word.is_empty());
-    words.take(MOST_WORDS).map(str::to_lowercase).collect()
+    words.take(MAX_WORDS).map(str::to_lowercase).collect()
 }
 
 /// Accents that are written behind their letter, as far as SQLite knows them.

@@ -7,11 +7,11 @@ use sql::{Connection, Value, params_from_iter};
 
 use super::{Hit, found, places, turns_of};
 use crate::error::StoreError;
-use crate::queries::conversation_list::{ListMark, ListPage, ListQuery, TurnMark};
+use crate::queries::conversation_list::{ListCursor, ListPage, ListQuery, TurnMark};
 use crate::row_keys::Key;
 
 /// Turns that are looked at, the newest of which something went wrong.
-const MOST: i64 = 10_000;
+const MAX_TURNS: i64 = 10_000;
 
 /// How bad a conversation is, and the worst of its turns: of equally bad ones the newest.
 struct Bad {
@@ -28,16 +28,16 @@ pub(crate) fn page(connection: &Connection, query: &ListQuery) -> Result<ListPag
     let mut stopped: Option<i64> = None;
     for place in places(connection, query)? {
         let (count, last) = add(connection, query, &walked, place, &mut all)?;
-        stopped = stopped.max(last.filter(|_| count >= MOST));
+        stopped = stopped.max(last.filter(|_| count >= MAX_TURNS));
     }
     let mut all: Vec<Bad> = all.into_values().collect();
     all.sort_by_key(|bad| std::cmp::Reverse((bad.score, bad.hit.conversation)));
-    if let Some(ListMark(score, conversation)) = query.behind {
+    if let Some(ListCursor(score, conversation)) = query.behind {
         all.retain(|bad| (bad.score, bad.hit.conversation) < (score, conversation));
     }
     let more = all.len() > query.limit;
     all.truncate(query.limit);
-    let last = all.last().map(|bad| ListMark(bad.score, bad.hit.conversation));
+    let last = all.last().map(|bad| ListCursor(bad.score, bad.hit.conversation));
     let hits: Vec<Hit> = all.iter().map(|bad| bad.hit).collect();
     Ok(ListPage {
         items: found::conversations(connection, &hits)?,
@@ -55,7 +55,7 @@ fn add(
 ) -> sql::Result<(i64, Option<i64>)> {
     let from = (query.window.end.as_micros(), i64::MAX);
     let (turns, mut values) = turns_of(walked, place, from);
-    values.push(Value::from(MOST));
+    values.push(Value::from(MAX_TURNS));
     let sql = format!(
         "SELECT f.ts, f.turn, t.conversation,
              4 * f.not_ok + 3 * f.corrected + CASE WHEN f.status = {} THEN 2 ELSE 0 END
@@ -74,10 +74,12 @@ fn add(
         last = Some(last.map_or(ts, |last| last.min(ts)));
         let conversation: Option<Key> = row.get(2)?;
         let (score, model, prompt): (i64, String, String) = (row.get(3)?, row.get(4)?, row.get(5)?);
-        let is_wanted = row.get::<_, i64>(6)? == 1
+        let is_folder_requested = row.get::<_, i64>(6)? == 1
             && query.model.as_ref().is_none_or(|wanted| *wanted == model)
             && query.prompt.as_ref().is_none_or(|wanted| is_of(&prompt, wanted));
-        let Some(conversation) = conversation.filter(|_| is_wanted && score > 0) else { continue };
+        let Some(conversation) = conversation.filter(|_| is_folder_requested && score > 0) else {
+            continue;
+        };
         let hit = Hit { ts, turn: row.get(1)?, conversation, project: place.0 };
         let rank = (score, ts, hit.turn);
         let bad = all.entry(conversation).or_insert(Bad { score: 0, worst: rank, hit });

@@ -8,7 +8,7 @@ use sql::Connection;
 use super::turn;
 use crate::error::StoreError;
 use crate::event_rows;
-use crate::projections::apply::{THEIR_TURNS, THEIRS};
+use crate::projections::apply::{USER_EVENTS, USER_TURNS};
 use crate::queries::labelled_turns::Changed;
 use crate::row_keys::{Key, find_project};
 
@@ -31,7 +31,7 @@ pub(crate) fn behind(
     after: Position,
     limit: usize,
 ) -> Result<Changed, StoreError> {
-    let newest = event_rows::newest(connection)?;
+    let newest = event_rows::newest_position(connection)?;
     let Some(project) = find_project(connection, scope)? else {
         return Ok(Changed { upto: newest, ..Changed::default() });
     };
@@ -39,14 +39,14 @@ pub(crate) fn behind(
     let mut changed = Changed { more: last.is_some(), ..Changed::default() };
     changed.upto = last.unwrap_or(newest);
     for key in touched.turns {
-        let now = turn::of(connection, key)?;
+        let now = turn::read_turn(connection, key)?;
         match now {
             Some(now) => {
                 let worth = now.status == VerdictStatus::Accepted || !now.corrections.is_empty();
                 changed.turns.push((now.turn.clone(), worth.then_some(now)));
             }
             // Named and not opened: what is said of it stands by itself.
-            None => changed.turns.push((id_of(connection, key)?, None)),
+            None => changed.turns.push((turn_id(connection, key)?, None)),
         }
     }
     for position in touched.loose {
@@ -111,13 +111,13 @@ fn erased_at(
         select.query_map((project, position), |row| row.get(0))?.collect::<Result<_, _>>()?;
     for user in users {
         // With a name, without which Postgres 15 takes none.
-        let sql = format!("SELECT key FROM {THEIR_TURNS} own");
+        let sql = format!("SELECT key FROM {USER_TURNS} own");
         let mut turns = connection.prepare_cached(&sql)?;
         for turn in turns.query_map([user], |row| row.get(0))? {
             touched.turns.insert(turn?);
         }
         let sql = format!(
-            "{THEIRS} SELECT e.position, e.turn FROM theirs JOIN events e USING (position)
+            "{USER_EVENTS} SELECT e.position, e.turn FROM theirs JOIN events e USING (position)
              WHERE e.source = ?2"
         );
         let mut corrections = connection.prepare_cached(&sql)?;
@@ -130,7 +130,7 @@ fn erased_at(
     Ok(())
 }
 
-fn id_of(connection: &Connection, turn: Key) -> Result<TurnId, StoreError> {
+fn turn_id(connection: &Connection, turn: Key) -> Result<TurnId, StoreError> {
     let id: String = connection
         .prepare_cached("SELECT id FROM turns WHERE key = ?1")?
         .query_row([turn], |row| row.get(0))?;

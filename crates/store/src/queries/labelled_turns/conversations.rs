@@ -5,24 +5,24 @@ use sql::Connection;
 
 use super::turn;
 use crate::error::StoreError;
-use crate::queries::labelled_turns::{ConversationMark, JudgedConversation, JudgedExchange};
+use crate::queries::labelled_turns::{ConversationCursor, LabelledConversation, LabelledTurn};
 use crate::queries::similar_turns::TurnNumber;
 use crate::row_keys::{Key, Table, find_key, find_project};
 
 /// Turns of one conversation that are handed out together: a longer one comes in stretches.
-const STRETCH: usize = 1000;
+const PAGE_TURNS: usize = 1000;
 /// Ids that are looked up at once.
-const AHEAD: i64 = 64;
+const PREFETCH_CONVERSATIONS: i64 = 64;
 /// Ids that one page looks at: conversations without turns fill none.
-const MOST_IDS: usize = 512;
+const MAX_IDS: usize = 512;
 
 /// A page, and where the next begins. One may be empty although more follow.
 pub(crate) fn page(
     connection: &Connection,
     scope: &Scope,
-    behind: ConversationMark,
+    behind: ConversationCursor,
     turns: usize,
-) -> Result<(Vec<JudgedConversation>, Option<ConversationMark>), StoreError> {
+) -> Result<(Vec<LabelledConversation>, Option<ConversationCursor>), StoreError> {
     let Some(project) = find_project(connection, scope)? else { return Ok((Vec::new(), None)) };
     let (mut found, mut read) = (Vec::new(), 0);
     let mut mark = behind;
@@ -34,11 +34,11 @@ pub(crate) fn page(
         read += stretch.len();
         mark.turn = rest_behind(&stretch);
         if !stretch.is_empty() {
-            found.push(JudgedConversation { id, turns: stretch });
+            found.push(LabelledConversation { id, turns: stretch });
         }
     }
     let mut looked_at = 0;
-    while read < turns && mark.turn.is_none() && looked_at < MOST_IDS {
+    while read < turns && mark.turn.is_none() && looked_at < MAX_IDS {
         let ids = ids(connection, project, mark.conversation.as_ref())?;
         if ids.is_empty() {
             return Ok((found, None));
@@ -47,9 +47,10 @@ pub(crate) fn page(
         for (key, id) in ids {
             let stretch = stretch(connection, key, None)?;
             read += stretch.len();
-            mark = ConversationMark { conversation: Some(id.clone()), turn: rest_behind(&stretch) };
+            mark =
+                ConversationCursor { conversation: Some(id.clone()), turn: rest_behind(&stretch) };
             if !stretch.is_empty() {
-                found.push(JudgedConversation { id, turns: stretch });
+                found.push(LabelledConversation { id, turns: stretch });
             }
             if read >= turns || mark.turn.is_some() {
                 break;
@@ -59,8 +60,8 @@ pub(crate) fn page(
     Ok((found, Some(mark)))
 }
 
-fn rest_behind(stretch: &[JudgedExchange]) -> Option<(Timestamp, TurnNumber)> {
-    let last = stretch.last().filter(|_| stretch.len() == STRETCH)?;
+fn rest_behind(stretch: &[LabelledTurn]) -> Option<(Timestamp, TurnNumber)> {
+    let last = stretch.last().filter(|_| stretch.len() == PAGE_TURNS)?;
     Some((last.asked_at, last.number))
 }
 
@@ -73,7 +74,7 @@ fn ids(
         "SELECT key, id FROM conversations WHERE project = ?1 AND id > ?2 ORDER BY id LIMIT ?3",
     )?;
     let behind = behind.map_or("", |id| id.as_str());
-    let mut rows = select.query((project, behind, AHEAD))?;
+    let mut rows = select.query((project, behind, PREFETCH_CONVERSATIONS))?;
     let mut found = Vec::new();
     while let Some(row) = &rows.next()? {
         let id = ConversationId::new(row.get::<_, String>(1)?);
@@ -87,14 +88,14 @@ fn stretch(
     connection: &Connection,
     conversation: Key,
     after: Option<(Timestamp, TurnNumber)>,
-) -> Result<Vec<JudgedExchange>, StoreError> {
+) -> Result<Vec<LabelledTurn>, StoreError> {
     let sql = format!(
         "{} WHERE t.conversation = ?1 AND (t.ts, t.key) > (?2, ?3) ORDER BY t.ts, t.key LIMIT ?4",
         turn::SELECT
     );
     let (ts, key) = after.map_or((i64::MIN, 0), |(ts, turn)| (ts.as_micros(), turn.0));
     let mut select = connection.prepare_cached(&sql)?;
-    let mut rows = select.query((conversation, ts, key, STRETCH as i64))?;
+    let mut rows = select.query((conversation, ts, key, PAGE_TURNS as i64))?;
     let mut found = Vec::new();
     while let Some(row) = &rows.next()? {
         found.push(turn::read(connection, row)?);
@@ -107,8 +108,8 @@ pub(crate) fn up_to(
     connection: &Connection,
     turn: Key,
     most: usize,
-) -> Result<Option<Vec<JudgedExchange>>, StoreError> {
-    let Some(last) = turn::of(connection, turn)? else { return Ok(None) };
+) -> Result<Option<Vec<LabelledTurn>>, StoreError> {
+    let Some(last) = turn::read_turn(connection, turn)? else { return Ok(None) };
     let sql = format!(
         "{} WHERE t.conversation = (SELECT conversation FROM turns WHERE key = ?2)
              AND (t.ts, t.key) < (?1, ?2)

@@ -10,13 +10,13 @@ use vector_index::unpack;
 
 use crate::error::StoreError;
 use crate::queries::labelled_turns::{
-    GivenCorrection, GivenRating, GivenVerdict, JudgedExchange, ServedBy,
+    GivenCorrection, GivenRating, GivenVerdict, LabelledTurn, ServedBy,
 };
 use crate::queries::similar_turns::TurnNumber;
 use crate::row_keys::{Key, PackedId};
 
 /// Corrections of one turn that are looked at; the newest counts in the end.
-const MOST_CORRECTIONS: i64 = 100;
+const MAX_CORRECTIONS: i64 = 100;
 
 /// The columns of a turn, for whoever finds turns by something else than their key.
 pub(crate) const SELECT: &str = "
@@ -35,7 +35,10 @@ pub(crate) const SELECT: &str = "
     LEFT JOIN turn_vectors x ON x.turn = t.key";
 
 /// The turn of a key, if it was opened.
-pub(crate) fn of(connection: &Connection, turn: Key) -> Result<Option<JudgedExchange>, StoreError> {
+pub(crate) fn read_turn(
+    connection: &Connection,
+    turn: Key,
+) -> Result<Option<LabelledTurn>, StoreError> {
     let sql = format!("{SELECT} WHERE t.key = ?1");
     let mut select = connection.prepare_cached(&sql)?;
     let mut rows = select.query([turn])?;
@@ -43,7 +46,7 @@ pub(crate) fn of(connection: &Connection, turn: Key) -> Result<Option<JudgedExch
 }
 
 /// A row of `SELECT`, with what is in other tables.
-pub(crate) fn read(connection: &Connection, row: &Row<'_>) -> Result<JudgedExchange, StoreError> {
+pub(crate) fn read(connection: &Connection, row: &Row<'_>) -> Result<LabelledTurn, StoreError> {
     let turn: Key = row.get(0)?;
     let conversation = row.get::<_, Option<String>>(2)?.map(ConversationId::new).transpose();
     let flag = |column| Ok::<_, sql::Error>(row.get::<_, Option<bool>>(column)?.unwrap_or(false));
@@ -54,7 +57,7 @@ pub(crate) fn read(connection: &Connection, row: &Row<'_>) -> Result<JudgedExcha
     };
     let status: String = row.get(10)?;
     let review: Option<u8> = row.get(12)?;
-    Ok(JudgedExchange {
+    Ok(LabelledTurn {
         number: TurnNumber(turn),
         turn: TurnId::new(row.get::<_, String>(1)?).map_err(|_| unreadable("turn id"))?,
         conversation: conversation.map_err(|_| unreadable("conversation id"))?,
@@ -165,7 +168,7 @@ fn done_about(
         Source::UserCorrection.code(),
         Source::UserInteraction.code(),
         Type::Interaction.code(),
-        MOST_CORRECTIONS,
+        MAX_CORRECTIONS,
     ))?;
     let (mut corrections, mut regenerated) = (Vec::new(), false);
     while let Some(row) = &rows.next()? {

@@ -7,34 +7,34 @@ use sql::{Value, params_from_iter};
 
 use super::Search;
 use crate::error::StoreError;
-use crate::queries::period::PeriodMark;
+use crate::queries::period::PeriodCursor;
 use crate::queries::reactions::Where;
 use crate::row_keys::Key;
 
 /// Candidates that one page looks at; beyond that it is cut short and the next one goes on.
-const MOST_CANDIDATES: usize = 5_000;
+const MAX_CANDIDATES: usize = 5_000;
 /// Candidates that are read at once.
-const STRETCH: usize = 500;
+const PAGE_CANDIDATES: usize = 500;
 
 /// Goes through candidates, newest first, until the page is full or enough was looked at.
 pub(crate) struct Walk<'a> {
     search: &'a Search<'a>,
-    after: Option<PeriodMark>,
+    after: Option<PeriodCursor>,
     limit: usize,
     looked_at: usize,
-    cut_short_at: Option<PeriodMark>,
+    cut_short_at: Option<PeriodCursor>,
     seen: HashSet<Key>,
-    marks: Vec<PeriodMark>,
+    marks: Vec<PeriodCursor>,
 }
 
 impl<'a> Walk<'a> {
-    pub(crate) fn new(search: &'a Search<'a>, after: Option<PeriodMark>, limit: usize) -> Self {
+    pub(crate) fn new(search: &'a Search<'a>, after: Option<PeriodCursor>, limit: usize) -> Self {
         let (looked_at, cut_short_at) = (0, None);
         let (seen, marks) = (HashSet::new(), Vec::new());
         Self { search, after, limit, looked_at, cut_short_at, seen, marks }
     }
 
-    pub(crate) fn end(self) -> (Vec<PeriodMark>, Option<PeriodMark>) {
+    pub(crate) fn end(self) -> (Vec<PeriodCursor>, Option<PeriodCursor>) {
         (self.marks, self.cut_short_at)
     }
 
@@ -51,7 +51,7 @@ impl<'a> Walk<'a> {
     ) -> Result<(), StoreError> {
         let sql = format!(
             "{select} WHERE {} AND {ts} >= ? AND {ts} <= ? AND ({ts}, r.conversation) < (?, ?)
-             ORDER BY {ts} DESC, r.conversation DESC LIMIT {STRETCH}",
+             ORDER BY {ts} DESC, r.conversation DESC LIMIT {PAGE_CANDIDATES}",
             condition.sql()
         );
         let mut statement = self.search.connection.prepare_cached(&sql)?;
@@ -68,18 +68,18 @@ impl<'a> Walk<'a> {
             {
                 before = (row.get(0)?, row.get(1)?);
                 let last_activity = Timestamp::from_micros(before.0);
-                self.consider(PeriodMark { last_activity, key: before.1 })?;
+                self.consider(PeriodCursor { last_activity, key: before.1 })?;
                 found += 1;
             }
-            if found < STRETCH {
+            if found < PAGE_CANDIDATES {
                 break;
             }
         }
         Ok(())
     }
 
-    fn consider(&mut self, mark: PeriodMark) -> Result<(), StoreError> {
-        let place = |mark: PeriodMark| (mark.last_activity, mark.key);
+    fn consider(&mut self, mark: PeriodCursor) -> Result<(), StoreError> {
+        let place = |mark: PeriodCursor| (mark.last_activity, mark.key);
         let behind = self.after.is_none_or(|after| place(mark) < place(after));
         if !behind {
             return Ok(());
@@ -90,7 +90,7 @@ impl<'a> Walk<'a> {
         if self.seen.insert(mark.key) && self.search.newest(mark.key)? == Some(newest) {
             self.marks.push(mark);
         }
-        if self.looked_at >= MOST_CANDIDATES {
+        if self.looked_at >= MAX_CANDIDATES {
             self.cut_short_at = Some(mark);
         }
         Ok(())

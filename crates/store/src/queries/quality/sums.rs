@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use sql::{Connection, Row};
 
-use super::{Buckets, at, bucket_of, last_hour, projects, wait};
+use super::{Buckets, at, bucket_start, last_hour, projects, wait};
 use crate::error::StoreError;
-use crate::projections::apply::{DAY_HOURS, hour_of};
+use crate::projections::apply::{DAY_HOURS, hour_number};
 use crate::projections::counters::QualityCounts;
 use crate::queries::quality::{AnsweredBy, QualityQuery};
 use crate::row_keys::Key;
@@ -56,7 +56,7 @@ struct Run {
 fn runs(query: &QualityQuery) -> Vec<Run> {
     let by_day = |hours: u32| i64::from(hours) % DAY_HOURS == 0;
     let days = query.bucket_hours > 0 && by_day(query.bucket_hours) && by_day(query.bucket_shift);
-    let (first, last) = (hour_of(query.window.start.as_micros()), last_hour(query));
+    let (first, last) = (hour_number(query.window.start.as_micros()), last_hour(query));
     if days { in_days(first, last) } else { vec![Run { unit: Unit::Hour, first, last }] }
 }
 
@@ -115,7 +115,7 @@ pub(crate) fn add_counts(
                 *value = row.get(column + 1)?;
             }
             let hour = row.get::<_, i64>(0)? * run.unit.hours();
-            let bucket = at(buckets, bucket_of(query, hour));
+            let bucket = at(buckets, bucket_start(query, hour));
             bucket.counts = bucket.counts.plus(&QualityCounts::from_values(values));
             Ok(())
         })?;
@@ -138,7 +138,7 @@ pub(crate) fn add_waits(
         );
         each(connection, query, (project, run), &sql, |row| {
             let hour = row.get::<_, i64>(0)? * run.unit.hours();
-            wait(at(buckets, bucket_of(query, hour)), row.get(1)?, row.get(2)?);
+            wait(at(buckets, bucket_start(query, hour)), row.get(1)?, row.get(2)?);
             Ok(())
         })?;
     }
@@ -151,7 +151,7 @@ pub(crate) fn answered_by(
     query: &QualityQuery,
 ) -> Result<Vec<AnsweredBy>, StoreError> {
     let mut counts: BTreeMap<(String, String), u64> = BTreeMap::new();
-    let all = in_days(hour_of(query.window.start.as_micros()), last_hour(query));
+    let all = in_days(hour_number(query.window.start.as_micros()), last_hour(query));
     for project in projects(connection, query)? {
         for run in &all {
             let (time, ending) = (run.unit.column(), run.unit.ending());
@@ -186,7 +186,7 @@ pub(crate) fn answers_over_time(
             each(connection, query, (project, run), &sql, |row| {
                 let hour = row.get::<_, i64>(1)? * run.unit.hours();
                 let answered = row.get::<_, i64>(2)?.unsigned_abs();
-                *counts.entry((row.get(0)?, bucket_of(query, hour))).or_default() += answered;
+                *counts.entry((row.get(0)?, bucket_start(query, hour))).or_default() += answered;
                 Ok(())
             })?;
         }

@@ -17,7 +17,7 @@ use crate::maintenance::retention;
 use crate::postgres::Server;
 use crate::projections::baseline;
 use crate::projections::rebuild::{self, Rebuild};
-use crate::similarity::{Shelves, Touched};
+use crate::similarity::{SimilarityIndexes, Touched};
 use crate::{StoreError, sqlite};
 
 /// What a submission was answered.
@@ -41,8 +41,8 @@ impl Node {
     }
 
     fn start(connection: Connection, source: Source, touched: Touched) -> Self {
-        let shelves = Arc::new(Shelves::new());
-        Self(Writer::start(connection, source, Limits::default(), touched, shelves).unwrap())
+        let indexes = Arc::new(SimilarityIndexes::new());
+        Self(Writer::start(connection, source, Limits::default(), touched, indexes).unwrap())
     }
 
     /// Hands in all of them before the first is looked at.

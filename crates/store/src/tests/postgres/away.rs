@@ -15,7 +15,7 @@ use crate::store::Store;
 use crate::{SimilarQuery, Stopwatch};
 
 /// How long something may take on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(120);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(120);
 /// Between two looks.
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -49,7 +49,7 @@ async fn until_found(store: &Store, expected: usize) {
         if found.as_ref().is_ok_and(|found| found.complete && found.turns.len() == expected) {
             return;
         }
-        assert!(begin.elapsed() < PATIENCE, "{expected} turns, and not {found:?}");
+        assert!(begin.elapsed() < BUSY_TIMEOUT, "{expected} turns, and not {found:?}");
         tokio::time::sleep(PAUSE).await;
     }
 }
@@ -61,7 +61,7 @@ fn lock_vectors(database: &Database) -> impl FnOnce() {
     let (locked, is_locked) = mpsc::channel();
     let (let_go, told) = mpsc::channel::<()>();
     let thread = std::thread::spawn(move || {
-        let session = Server::at(&address).unwrap().open().unwrap();
+        let session = Server::parse(&address).unwrap().open().unwrap();
         session.raw_batch("BEGIN; LOCK TABLE turn_vectors IN ACCESS EXCLUSIVE MODE").unwrap();
         locked.send(()).unwrap();
         told.recv().unwrap();
@@ -80,7 +80,7 @@ async fn until_it_waits(database: &Database) {
         AND wait_event_type = 'Lock' AND query LIKE '%turn_vectors%'";
     let begin = Stopwatch::start();
     while database.run(waiting).unwrap() == "0" {
-        assert!(begin.elapsed() < PATIENCE, "nobody reads vectors");
+        assert!(begin.elapsed() < BUSY_TIMEOUT, "nobody reads vectors");
         tokio::time::sleep(PAUSE).await;
     }
 }
@@ -131,7 +131,7 @@ async fn a_node_is_ready_again_when_its_database_is_back() {
     cutter.open();
     let begin = Stopwatch::start();
     while !node.is_ready().await.unwrap() {
-        assert!(begin.elapsed() < PATIENCE, "it is not ready");
+        assert!(begin.elapsed() < BUSY_TIMEOUT, "it is not ready");
         tokio::time::sleep(PAUSE).await;
     }
     assert!(write_one(&node, "a").await.is_ok());

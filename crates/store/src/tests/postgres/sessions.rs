@@ -15,7 +15,7 @@ fn sessions_have_their_settings() {
         connection.query_row(&format!("SHOW {name}"), (), |row| row.get(0)).unwrap()
     };
     let (database, shared) = (&*place.database, Postgres::shared().unwrap());
-    let server = Server::at(database.url()).unwrap();
+    let server = Server::parse(database.url()).unwrap();
     let session = server.open().unwrap();
     for (name, expected) in [
         ("idle_in_transaction_session_timeout", "10s"),
@@ -29,7 +29,7 @@ fn sessions_have_their_settings() {
     }
     let own =
         format!("{}?options=-c%20search_path%3Dmine%20-c%20lock_timeout%3D3s", database.url());
-    let session = Server::at(&own).unwrap().open().unwrap();
+    let session = Server::parse(&own).unwrap().open().unwrap();
     assert_eq!(shown(&session, "search_path"), "mine");
     assert_eq!(shown(&session, "lock_timeout"), "3s");
     assert_eq!(shown(&session, "idle_in_transaction_session_timeout"), "10s");
@@ -54,7 +54,7 @@ fn ready(session: &Connection, end: &str) -> Vec<String> {
 #[test]
 fn statements_are_prepared_once_and_kept_unless_they_are_made_up_for_one_question() {
     let Some(place) = Fresh::new() else { return };
-    let session = Server::at(place.database.url()).unwrap().open().unwrap();
+    let session = Server::parse(place.database.url()).unwrap().open().unwrap();
     for n in 0..10 {
         session.query_row(&format!("SELECT {n} AS made_up"), (), |_| Ok(())).unwrap();
     }

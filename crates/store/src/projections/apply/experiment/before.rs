@@ -3,12 +3,12 @@
 use model::ExperimentUnit;
 use sql::Connection;
 
-use super::{Subject, add, of_row};
+use super::{Subject, add, sums_from_row};
 use crate::projections::counters::UnitSums;
 use crate::row_keys::Key;
 
 /// Turns that are looked back on, the latest first: enough for a mean, and bounded.
-const MOST: i64 = 1000;
+const MAX_TURNS_BEFORE: i64 = 1000;
 /// The variant of the time before.
 pub(crate) const BEFORE: i64 = -1;
 
@@ -45,10 +45,10 @@ fn look_back(connection: &Connection, kind: u8, unit: Key, until: i64) -> sql::R
          ORDER BY t.ts DESC, t.key DESC LIMIT ?3"
     };
     let mut select = connection.prepare_cached(sql)?;
-    let mut rows = select.query((unit, until, MOST))?;
+    let mut rows = select.query((unit, until, MAX_TURNS_BEFORE))?;
     let mut sums = UnitSums::default();
     while let Some(row) = &rows.next()? {
-        sums = sums.plus(&of_row(row)?);
+        sums = sums.plus(&sums_from_row(row)?);
     }
     Ok(sums)
 }

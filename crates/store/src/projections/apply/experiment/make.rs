@@ -28,13 +28,13 @@ pub(crate) fn make(connection: &Connection, prefix: &str) -> sql::Result<()> {
         let definition: Value = serde_json::from_str(&definition).unwrap_or_default();
         let measures = Measure::all_of(&definition);
         measures::write(connection, prefix, experiment, &measures)?;
-        let sums = sums_of(connection, prefix, experiment, &measures)?;
+        let sums = collect_sums(connection, prefix, experiment, &measures)?;
         keep_sums(connection, prefix, experiment, sums)?;
     }
     Ok(())
 }
 
-fn sums_of(
+fn collect_sums(
     connection: &Connection,
     prefix: &str,
     experiment: Key,

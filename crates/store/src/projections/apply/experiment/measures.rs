@@ -35,7 +35,7 @@ pub(crate) fn write(
 }
 
 /// What is kept for an experiment, by place.
-pub(crate) fn of(connection: &Connection, experiment: Key) -> sql::Result<Vec<Measure>> {
+pub(crate) fn read_measures(connection: &Connection, experiment: Key) -> sql::Result<Vec<Measure>> {
     connection
         .prepare_cached(
             "SELECT metric, by_unit FROM experiment_measures WHERE experiment = ?1 ORDER BY place",

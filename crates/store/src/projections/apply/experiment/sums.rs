@@ -37,7 +37,7 @@ pub(crate) fn arrived(
     if known > 0 {
         return days::keep(connection, subject, place);
     }
-    let nothing = vec![Moments::default(); measures::of(connection, experiment)?.len()];
+    let nothing = vec![Moments::default(); measures::read_measures(connection, experiment)?.len()];
     connection
         .prepare_cached(
             "INSERT INTO experiment_sums (experiment, variant, moves, exposed, sums)
@@ -55,13 +55,13 @@ pub(crate) fn grows(
     more: &UnitSums,
 ) -> sql::Result<()> {
     let (experiment, _, variant) = key;
-    let measures = measures::of(connection, experiment)?;
+    let measures = measures::read_measures(connection, experiment)?;
     let concerns = |measure: &Measure| more.measured(measure.metric) != (0.0, 0.0);
     if !measures.iter().any(concerns) {
         return Ok(());
     }
-    let Some((moves, is_first, sums)) = row_of(connection, key)? else { return Ok(()) };
-    let before = if is_first { before_of(connection, key)? } else { None };
+    let Some((moves, is_first, sums)) = read_sum_row(connection, key)? else { return Ok(()) };
+    let before = if is_first { read_before(connection, key)? } else { None };
     let counted =
         |sums: &UnitSums| Counted { is_first, sums, before: before.as_ref() }.moments(&measures);
     let (old, new) = (counted(&sums), counted(&sums.plus(more)));
@@ -73,7 +73,7 @@ pub(crate) fn grows(
     days::keep(connection, subject, place)
 }
 
-fn row_of(
+fn read_sum_row(
     connection: &Connection,
     (experiment, unit, variant): UnitKey,
 ) -> sql::Result<Option<(u32, bool, UnitSums)>> {
@@ -85,11 +85,11 @@ fn row_of(
         .optional()
 }
 
-fn before_of(
+fn read_before(
     connection: &Connection,
     (experiment, unit, _): UnitKey,
 ) -> sql::Result<Option<UnitSums>> {
-    Ok(row_of(connection, (experiment, unit, BEFORE))?.map(|(_, _, sums)| sums))
+    Ok(read_sum_row(connection, (experiment, unit, BEFORE))?.map(|(_, _, sums)| sums))
 }
 
 fn change(

@@ -1,7 +1,7 @@
 //! The facts of a turn as a row.
 
 use model::VerdictStatus;
-use sql::{Connection, Row, ToSql, Together};
+use sql::{Connection, Row, RowBatch, ToSql};
 
 use super::many::MANY;
 use super::{Comments, Facts, Opinions};
@@ -58,7 +58,7 @@ impl Facts {
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24,
                      ?25, ?26, ?27, ?28)",
             )?
-            .add(Together::Each(&MANY), &[
+            .add(RowBatch::Each(&MANY), &[
                 &turn as &dyn ToSql,
                 &project,
                 &self.user,

@@ -5,7 +5,7 @@ use crate::projections::counters::UnitSums;
 
 impl Facts {
     /// All but the score, which is not among the facts. The same words mean the same as in rates.
-    pub(crate) fn of_unit(&self) -> UnitSums {
+    pub(crate) fn unit_sums(&self) -> UnitSums {
         let counts = self.counts();
         let millis = self.millis.filter(|_| self.answered);
         UnitSums {

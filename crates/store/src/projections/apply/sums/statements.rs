@@ -19,16 +19,16 @@ pub(crate) struct Statements {
 
 /// By the hour.
 pub(crate) static BY_HOUR: LazyLock<Statements> =
-    LazyLock::new(|| Statements::of("quality", "waits", "hour"));
+    LazyLock::new(|| Statements::new("quality", "waits", "hour"));
 /// By the day.
 pub(crate) static BY_DAY: LazyLock<Statements> =
-    LazyLock::new(|| Statements::of("quality_days", "waits_days", "day"));
+    LazyLock::new(|| Statements::new("quality_days", "waits_days", "day"));
 
 const PLACE_ARRAYS: &str = "$1::BIGINT[], $2::BIGINT[], $3::TEXT[], $4::TEXT[]";
 
 impl Statements {
     /// `time` is the column that says which hour or day a row is of.
-    fn of(quality: &str, waits: &str, time: &str) -> Self {
+    fn new(quality: &str, waits: &str, time: &str) -> Self {
         let columns = QualityCounts::COLUMNS;
         let names = columns.join(", ");
         let each = |one: &dyn Fn(usize, &str) -> String, between: &str| {
