@@ -9,7 +9,6 @@ pub type ConnectorFuture<'a, T> =
 
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectorError {
-    /// Another call holds the connection. Retry.
     #[error("the connection is in use by another call; retry")]
     Busy,
     /// The other system does not answer or refuses the call. Retry later.

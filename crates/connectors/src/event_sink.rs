@@ -5,7 +5,6 @@ use crate::error::ConnectorFuture;
 /// A message for others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutgoingMessage {
-    /// Where it goes.
     pub topic: &'static str,
     /// Messages of one key on one topic stay in order.
     pub key: String,
@@ -20,7 +19,6 @@ pub struct OutgoingMessage {
 pub struct RejectedMessage {
     /// Its place among those that were sent together.
     pub index: usize,
-    /// Why.
     pub reason: String,
 }
 

@@ -7,11 +7,8 @@ use crate::error::ConnectorError;
 /// A message from others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReceivedMessage {
-    /// Where it was.
     pub topic: String,
-    /// In which part of the topic.
     pub partition: i32,
-    /// Its place there.
     pub offset: i64,
     /// What messages are kept in order by; nothing when that is no text.
     pub key: Option<String>,
@@ -22,7 +19,6 @@ pub struct ReceivedMessage {
 }
 
 impl ReceivedMessage {
-    /// A header's value.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }

@@ -16,9 +16,7 @@ pub use in_process::InProcessHistory;
 /// Who asks: the user, or whoever is in the conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum HistoryKey {
-    /// Somebody with a name.
     User(Scope, UserId),
-    /// Whoever it is.
     Conversation(Scope, ConversationId),
 }
 
@@ -37,11 +35,8 @@ impl HistoryKey {
 /// A question that was asked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecentQuestion {
-    /// The turn that asked it.
     pub turn: TurnId,
-    /// Its words.
     pub text: Arc<str>,
-    /// When.
     pub ts: Timestamp,
     /// Where it points, so that the words of far ones need not be read. Not every place keeps it.
     pub vector: Option<Vector>,
@@ -50,7 +45,6 @@ pub struct RecentQuestion {
 /// How a place that keeps questions is doing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HistoryHealth {
-    /// It cannot be reached now.
     pub away: bool,
     /// What it was asked for and could not do.
     pub missed: u64,

@@ -29,7 +29,6 @@ pub struct RedisSettings {
     pub address: String,
     /// How long an answer may take before the question goes on without.
     pub timeout: Duration,
-    /// How long questions count.
     pub window: Duration,
     /// How many of each asker are kept.
     pub most: usize,

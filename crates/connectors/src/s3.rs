@@ -22,7 +22,6 @@ const MAX_RETRIES: usize = 2;
 /// Where a bucket is and how to get in.
 #[derive(Clone, Default)]
 pub struct S3Settings {
-    /// The bucket's name.
     pub bucket: String,
     /// What the names of all documents begin with; may be empty.
     pub prefix: String,

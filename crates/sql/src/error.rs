@@ -12,14 +12,11 @@ pub enum Error {
     /// The program itself failed in the middle of a statement.
     #[error("a write panicked")]
     Panicked,
-    /// SQLite says so.
     #[error(transparent)]
     Sqlite(rusqlite::Error),
-    /// Postgres says so.
     #[cfg(feature = "postgres")]
     #[error("{}", super::postgres::describe_error(.0))]
     Postgres(tokio_postgres::Error),
-    /// Postgres cannot be reached.
     #[cfg(feature = "postgres")]
     #[error("the database does not answer: {0}")]
     Away(String),

@@ -4,7 +4,6 @@ use super::value::{ToSql, ValueRef};
 
 /// A tuple, an array or a list of values, in the order of their numbers in the statement.
 pub trait Params {
-    /// Lends them.
     fn with<T>(self, run: impl FnOnce(&[ValueRef<'_>]) -> T) -> T;
 }
 

@@ -77,7 +77,6 @@ pub enum Rows<'s> {
 }
 
 impl Rows<'_> {
-    /// The next row.
     pub fn next(&mut self) -> Result<Option<Row<'_>>> {
         match self {
             Self::Sqlite(rows) => Ok(rows.next()?.map(Row::Sqlite)),

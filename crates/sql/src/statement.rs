@@ -84,7 +84,6 @@ impl Statement<'_> {
         })
     }
 
-    /// The first row.
     pub fn query_row<T>(
         &mut self,
         params: impl Params,
@@ -95,7 +94,6 @@ impl Statement<'_> {
         read(&row)
     }
 
-    /// Each row, read.
     pub fn query_map<T>(
         &mut self,
         params: impl Params,

@@ -63,7 +63,6 @@ impl Savepoint<'_> {
         self.connection.execute_batch("RELEASE part")
     }
 
-    /// Takes it back.
     pub fn finish(mut self) -> Result<()> {
         self.over = true;
         self.connection.forget_pending();

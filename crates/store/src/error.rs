@@ -18,31 +18,19 @@ pub enum StoreError {
     /// The connection broke while a commit was on its way: nobody knows whether it came to pass.
     #[error("it is not known whether it was stored: {0}")]
     InDoubt(String),
-    /// The store is shutting down.
     #[error("the store is closed")]
     Closed,
-    /// There is nothing to read.
     #[error("there is no store in {}", folder.display())]
-    NoStore {
-        /// Where it was looked for.
-        folder: PathBuf,
-    },
-    /// Another process owns the data folder.
+    NoStore { folder: PathBuf },
     #[error("the data folder {} is in use by another uptake process{}", folder.display(), holder_text(holder.as_deref()))]
     Locked {
-        /// Which folder.
         folder: PathBuf,
         /// What the lock file says of its owner.
         holder: Option<String>,
     },
     /// The database was written by a newer version of this program.
     #[error("the store has schema {found}, this program knows up to {known}; use a newer uptake")]
-    NewerSchema {
-        /// What the database says.
-        found: u32,
-        /// What this program knows.
-        known: u32,
-    },
+    NewerSchema { found: u32, known: u32 },
     /// A store cannot be moved to another database, or has not arrived there.
     #[cfg(feature = "scaled")]
     #[error("{0}")]
@@ -56,13 +44,10 @@ pub enum StoreError {
     /// The data folder cannot be created or opened.
     #[error("cannot use the data folder {}", folder.display())]
     Folder {
-        /// Which folder.
         folder: PathBuf,
-        /// Why.
         #[source]
         cause: std::io::Error,
     },
-    /// The database refused a statement.
     #[error("database error")]
     Database(#[from] sql::Error),
 }

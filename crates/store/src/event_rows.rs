@@ -13,9 +13,7 @@ use crate::row_keys::{Key, PackedId};
 /// An event with its place in the log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredEvent {
-    /// Where it stands.
     pub position: Position,
-    /// What happened.
     pub event: Event,
 }
 

@@ -20,9 +20,7 @@ mod writer_thread;
 pub struct Limits {
     /// Bytes of queued writes. Beyond this limit `commit` returns `StoreError::Busy`.
     pub queue_bytes: usize,
-    /// Writes in one group commit.
     pub group_writes: usize,
-    /// Connections for reading.
     pub readers: usize,
 }
 

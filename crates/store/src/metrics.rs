@@ -23,9 +23,7 @@ pub struct Histogram {
 pub struct Snapshot {
     /// Upper bounds and how many values were at or under each; the last bound is infinite.
     pub cumulative: Vec<(f64, u64)>,
-    /// All values together.
     pub sum: f64,
-    /// How many there were.
     pub count: u64,
 }
 
@@ -36,7 +34,6 @@ impl Histogram {
         Self { bounds, buckets, sum: AtomicU64::new(0) }
     }
 
-    /// One more value.
     pub fn record(&self, value: f64) {
         let index = self.bounds.partition_point(|bound| *bound < value);
         self.buckets[index].fetch_add(1, Ordering::Relaxed);
@@ -63,7 +60,6 @@ impl Histogram {
 pub struct Stopwatch(Instant);
 
 impl Stopwatch {
-    /// Starts now.
     #[expect(clippy::disallowed_methods, reason = "a duration for people; nothing depends on it")]
     pub fn start() -> Self {
         Self(Instant::now())
@@ -78,13 +74,11 @@ impl Stopwatch {
 /// How the log is doing.
 #[derive(Clone, Debug)]
 pub struct LogStats {
-    /// Writes that wait for the disk.
     pub queued_writes: u64,
     /// Bytes of writes that wait for the disk.
     pub queued_bytes: u64,
     /// Seconds per commit.
     pub commit_seconds: Snapshot,
-    /// Writes per commit.
     pub commit_writes: Snapshot,
     /// Groups that could not be committed because of the disk or the file.
     pub failed_commits: u64,

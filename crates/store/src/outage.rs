@@ -64,7 +64,6 @@ impl Outage {
         }
     }
 
-    /// Something was done.
     pub(crate) fn is_over(&self) {
         if let Some(News::Back { refused }) = self.done() {
             tracing::warn!(refused, "the store can be {} again", self.what);

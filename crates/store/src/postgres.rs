@@ -64,7 +64,6 @@ impl Server {
         Ok(connection)
     }
 
-    /// A session.
     pub(crate) fn open(&self) -> Result<Connection, StoreError> {
         let connect = |config: &Config| Session::open(config, self.tls.as_ref());
         let session = self.hosts.find(connect).map_err(StoreError::Unavailable)?;

@@ -67,7 +67,6 @@ impl Drop for BorrowedConnection {
 }
 
 impl ReadPool {
-    /// Opens all connections.
     pub(crate) fn open(source: &Source, size: usize) -> Result<Self, StoreError> {
         let size = size.max(1);
         let rest = |connection| IdleConnection { connection, since: Stopwatch::start() };

@@ -200,7 +200,6 @@ impl Projects {
         Ok(key)
     }
 
-    /// Forgets everything.
     pub(crate) fn clear(&mut self) {
         self.0.clear();
     }
@@ -215,7 +214,6 @@ pub(crate) enum PackedId {
 }
 
 impl PackedId {
-    /// Packs an id.
     pub(crate) fn pack(id: &str) -> Self {
         let usual_form = |uuid: &Uuid| uuid.hyphenated().encode_lower(&mut [0; 36]) == id;
         match Uuid::try_parse(id).ok().filter(usual_form) {

@@ -19,9 +19,7 @@ pub(crate) use touched::Touched;
 /// What is looked for.
 #[derive(Clone, Debug)]
 pub struct SimilarQuery {
-    /// Whose turns.
     pub scope: Scope,
-    /// The direction of the question.
     pub vector: Vector,
     /// At most so many of each status.
     pub most: usize,

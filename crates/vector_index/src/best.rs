@@ -46,7 +46,6 @@ impl Best {
         }
     }
 
-    /// Best first.
     pub(super) fn into_sorted(self) -> Vec<Near> {
         self.kept.into_sorted_vec().into_iter().map(|Reverse(ranked)| ranked.near).collect()
     }

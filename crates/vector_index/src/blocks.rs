@@ -19,10 +19,8 @@ pub(super) struct Block {
     pub(super) users: Vec<u32>,
     pub(super) intents: Vec<u32>,
     qualities: Vec<Quality>,
-    /// Has a strategy, went silent.
     marks: Vec<(bool, bool)>,
     times: Vec<i64>,
-    /// Row after row.
     codes: Vec<i8>,
     /// For every few rows: the first word of each, the second word of each, and so on.
     sketches: Vec<[u64; SIDE]>,

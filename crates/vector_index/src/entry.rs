@@ -4,29 +4,23 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Tier {
-    /// It was accepted.
     Accepted,
-    /// Nobody said.
     #[default]
     Neutral,
-    /// It was rejected.
     Rejected,
 }
 
 /// What is known of a turn besides its vector.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Labels {
-    /// How its answer was taken.
     pub tier: Tier,
     /// Whose it is; 0 for nobody's.
     pub user: u32,
     /// What it is after, hashed; 0 for nothing known.
     pub intent: u32,
-    /// The validator's score.
     pub quality: Quality,
     /// Whether it says how the application went about it.
     pub has_strategy: bool,
-    /// The conversation went silent after it.
     pub silent: bool,
     /// When it was asked, in microseconds.
     pub ts: i64,
@@ -55,7 +49,6 @@ impl Quality {
         Self(score.map_or(0, |score| (score.clamp(0.0, 1.0) * STEPS).round() as u16 + 1))
     }
 
-    /// The score.
     pub fn get(self) -> Option<f64> {
         Some(f64::from(self.0.checked_sub(1)?) / STEPS)
     }
@@ -73,12 +66,10 @@ pub struct Filter {
 /// A turn that was found.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Near {
-    /// The turn's key.
     pub key: i64,
     /// The cosine to what was asked, -1 to 1, never NaN; rounding of the stored vector moves it by
     /// about 0.001.
     pub similarity: f32,
-    /// What is known of it.
     pub labels: Labels,
 }
 
@@ -86,11 +77,8 @@ pub struct Near {
 /// then by similarity; of equal ones the larger key first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Found {
-    /// Whose answers were accepted.
     pub accepted: Vec<Near>,
-    /// Whose answers nobody judged.
     pub neutral: Vec<Near>,
-    /// Whose answers were rejected.
     pub rejected: Vec<Near>,
     /// Whether every turn that the filter lets through was compared. Otherwise a few may be missing.
     pub exact: bool,

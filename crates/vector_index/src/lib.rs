@@ -104,7 +104,6 @@ impl Index {
         self.len() == 0
     }
 
-    /// Memory, about.
     pub fn bytes(&self) -> usize {
         let tiers: usize = self.tiers.iter().map(Blocks::bytes).sum();
         size_of::<Self>() + tiers + self.places.bytes()

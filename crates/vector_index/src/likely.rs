@@ -34,7 +34,6 @@ impl Candidates {
         self.cutoff
     }
 
-    /// One of them.
     pub(super) fn offer(&mut self, differing: u16, place: u32) {
         if differing <= self.cutoff {
             self.counts[usize::from(differing)] += 1;

@@ -50,7 +50,6 @@ impl RowTable {
         }
     }
 
-    /// Forgets a key.
     pub(super) fn remove(&mut self, key: i64, place: u32) {
         let hash = hash(key);
         let table = &mut self.tables[table_index(hash)];

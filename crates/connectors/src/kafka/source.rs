@@ -30,7 +30,6 @@ pub struct ConsumerGroup {
     pub brokers: String,
     /// The group's name: its members share the partitions among them.
     pub name: String,
-    /// Which topics.
     pub topics: Vec<String>,
 }
 

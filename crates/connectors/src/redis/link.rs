@@ -48,11 +48,9 @@ struct Shared {
 
 #[derive(Default)]
 struct State {
-    /// Nobody while it is away.
     connection: Option<MultiplexedConnection>,
     /// Which connection that is: a late failure of an earlier one says nothing about it.
     number: u64,
-    /// When the last warning was.
     warned: Option<Instant>,
     /// There was a warning since it was last there.
     warned_since_up: bool,

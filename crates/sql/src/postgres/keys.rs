@@ -21,7 +21,6 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// From now on.
     pub fn remember(&self) {
         self.remembers.set(true);
     }

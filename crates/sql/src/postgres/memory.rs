@@ -20,7 +20,6 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Begins to remember.
     pub fn begin(&self) {
         self.clear();
         self.on.set(true);

@@ -316,7 +316,6 @@ impl Prepared<'_> {
         self.session.pending.borrow_mut().push(pending);
     }
 
-    /// What it finds.
     pub fn query(&self, values: &[ValueRef<'_>]) -> Result<Vec<Row>> {
         let found = async {
             use futures_util::TryStreamExt;

@@ -16,17 +16,13 @@ use crate::log::{dead_letters, head};
 /// How a group is written.
 #[derive(Clone, Copy)]
 pub(crate) enum Isolation {
-    /// One transaction, no savepoints.
     Group,
-    /// A savepoint around each write.
     PerWrite,
 }
 
 /// What came of a group.
 pub(crate) enum GroupOutcome {
-    /// It is on disk.
     Done(Vec<Vec<Outcome>>),
-    /// The connection broke on the way.
     InDoubt(Vec<Vec<Outcome>>, sql::Error),
 }
 

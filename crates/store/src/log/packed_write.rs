@@ -64,13 +64,11 @@ impl PackedWrite {
         serde_json::json!({"claims": claims, "events": events})
     }
 
-    /// What it claims.
     #[cfg(feature = "scaled")]
     pub(crate) fn claimed(&self) -> impl Iterator<Item = (u8, &PackedId)> {
         self.claims.iter().map(|claim| (claim.space.code(), &claim.id))
     }
 
-    /// Its events.
     #[cfg(feature = "scaled")]
     pub(crate) fn events(&self) -> impl Iterator<Item = &Event> {
         self.entries.iter().map(|entry| &entry.event)
@@ -86,7 +84,6 @@ impl PackedWrite {
         self.entries.first().map(|entry| &entry.id)
     }
 
-    /// Its first event.
     pub(crate) fn first(&self) -> Option<&Event> {
         self.entries.first().map(|entry| &entry.event)
     }

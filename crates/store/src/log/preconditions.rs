@@ -10,7 +10,6 @@ use crate::row_keys::{Key, PackedId, Table, find_key, find_turn_user};
 /// What stands in a write's way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum UnmetPrecondition {
-    /// Something is not there.
     Missing,
     /// Everything is as it would be afterwards. The position of the event that made it so, or 0.
     AlreadyApplied(i64),
@@ -19,11 +18,9 @@ pub(crate) enum UnmetPrecondition {
 /// What a write is about, before it is stored.
 #[derive(Clone, Debug)]
 pub(crate) struct WriteContext<'a> {
-    /// The keys that are known already.
     pub(crate) subject: Subject,
     /// It names a user whom the store has never seen, and who therefore has no key.
     pub(crate) by_new_user: bool,
-    /// Its event's data, written out.
     pub(crate) data: &'a str,
 }
 

@@ -11,9 +11,7 @@ use crate::row_keys::Projects;
 pub(crate) struct WriterState {
     /// The newest position.
     pub(crate) head: Position,
-    /// Known scopes.
     pub(crate) projects: Projects,
-    /// Claims that were asked for ahead.
     #[cfg(feature = "scaled")]
     pub(crate) claims: KnownClaims,
     /// Groups since somebody else was seen to have written.

@@ -25,18 +25,14 @@ use target::Target;
 /// Which part of the work is told of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MigrateStep {
-    /// Rows are copied.
     Copying,
-    /// Rows are compared, on both sides.
     Checking,
 }
 
 /// What came of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Migrated {
-    /// Tables that were compared.
     pub tables: usize,
-    /// Rows that are on both sides.
     pub rows: u64,
     /// Rows that an earlier run had copied already.
     pub found: u64,

@@ -90,7 +90,6 @@ fn log_end(
     connection.prepare_cached(&sql)?.query_row((project, upto), |row| row.get(0)).optional()
 }
 
-/// Drops events.
 pub(crate) fn drop_events(
     connection: &mut Connection,
     positions: &[Position],

@@ -29,7 +29,6 @@ pub(crate) struct PartitionMaker {
 }
 
 impl PartitionMaker {
-    /// Once an hour.
     pub(crate) fn hourly() -> Self {
         Self::with_interval(CHECK_INTERVAL)
     }

@@ -16,7 +16,6 @@ const SERVER_OPTIONS: &str = "-c idle_in_transaction_session_timeout=10s -c lock
 pub(super) const REQUIRE_SYNCHRONOUS_COMMIT: &str = "SELECT set_config('synchronous_commit', 'on', FALSE) \
     WHERE current_setting('synchronous_commit') = 'off'";
 
-/// Puts them in.
 pub(super) fn apply_defaults(config: &mut Config, address: &str) {
     config.application_name("uptake");
     if config.get_connect_timeout().is_none() {

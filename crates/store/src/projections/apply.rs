@@ -41,7 +41,6 @@ pub(crate) struct Subject {
     pub(crate) conversation: Option<Key>,
     pub(crate) turn: Option<Key>,
     pub(crate) ts: Timestamp,
-    /// When we heard of it.
     pub(crate) received_at: Timestamp,
 }
 

@@ -31,7 +31,6 @@ macro_rules! counters {
                 Self { $($name: self.$name - before.$name),+ }
             }
 
-            /// Both together.
             pub const fn plus(&self, other: &Self) -> Self {
                 Self { $($name: self.$name + other.$name),+ }
             }

@@ -23,7 +23,6 @@ pub struct Rebuild {
 /// What came of making the projections again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rebuilt {
-    /// How many events were replayed.
     pub events: u64,
     /// Whether anything is different now. It never should be.
     pub changed: bool,

@@ -14,7 +14,6 @@ impl Store {
         self.pool.run(all_keys)
     }
 
-    /// Adds one.
     pub fn add_key(&self, key: StoredKey) -> Task<'_, ()> {
         Box::pin(self.writer.run(move |connection| self::add(connection, &key)))
     }
@@ -43,7 +42,6 @@ impl Store {
     }
 }
 
-/// Adds one.
 pub(crate) fn add(connection: &Connection, key: &StoredKey) -> Result<(), StoreError> {
     connection
         .prepare_cached(

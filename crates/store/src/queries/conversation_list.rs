@@ -119,65 +119,48 @@ pub struct ListCursor(pub i64, pub i64);
 /// Which conversations are wanted: those that have a turn like this.
 #[derive(Clone, Debug)]
 pub struct ListQuery {
-    /// Whose.
     pub tenant: Tenant,
     /// Of which project; of all when absent.
     pub project: Option<Project>,
-    /// When the turn was asked.
     pub window: Window,
-    /// Answered by this model.
     pub model: Option<String>,
     /// Answered with this prompt: `id` for all of its versions, or `id@version`.
     pub prompt: Option<String>,
-    /// Asked by this user.
     pub user: Option<UserId>,
     /// Something with these words was said in it: by the user, in the answer, or about it. A word of three
     /// letters or more finds all that begin with it. Only for the newest first.
     pub words: Option<String>,
-    /// What is said of it.
     pub mark: TurnMark,
     /// Behind this one, when they are read page by page.
     pub behind: Option<ListCursor>,
-    /// At most so many conversations.
     pub limit: usize,
 }
 
 /// A conversation on the list, with the turn by which it was found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ListedConversation {
-    /// Where it is.
     pub scope: Scope,
     /// The newest turn that is like what is wanted.
     pub shown: StoredExchange,
-    /// Its first turn.
     pub first: Timestamp,
-    /// Its last turn.
     pub last: Timestamp,
-    /// What its turns were like.
     pub tally: ConversationTally,
 }
 
 /// How many turns of a conversation were how.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ConversationTally {
-    /// All.
     pub turns: u64,
-    /// Rejected ones.
     pub rejected: u64,
-    /// Corrected ones.
     pub corrected: u64,
-    /// Failed ones.
     pub failed: u64,
-    /// Good reactions of users.
     pub ok: u64,
-    /// Bad ones.
     pub not_ok: u64,
 }
 
 /// A page of the list.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ListPage {
-    /// The conversations.
     pub items: Vec<ListedConversation>,
     /// Where the next page begins, if there may be one.
     pub next: Option<ListCursor>,

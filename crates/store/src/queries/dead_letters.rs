@@ -16,11 +16,8 @@ use crate::store::Store;
 /// One of them. Its id is that of its first event.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeadLetter {
-    /// Its place in the list.
     pub number: u64,
-    /// The id of its first event.
     pub id: String,
-    /// Why it could not be stored.
     pub reason: String,
     /// When that was, by the event's own arrival.
     pub at: Timestamp,
@@ -40,7 +37,6 @@ impl Store {
         self.pool.run(move |connection| self::page(connection, &scope, after, limit))
     }
 
-    /// One of them.
     pub fn dead_letter(&self, scope: &Scope, id: &str) -> Task<'_, Option<DeadLetter>> {
         let (scope, id) = (scope.clone(), id.to_owned());
         self.pool.run_short(move |connection| self::by_id(connection, &scope, &id))
@@ -107,7 +103,6 @@ pub(crate) fn page(
     }
 }
 
-/// One of them.
 pub(crate) fn by_id(
     connection: &Connection,
     scope: &Scope,

@@ -11,9 +11,7 @@ use crate::store::Store;
 /// A decision: the event that made it and the one that last settled it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredDecision {
-    /// Which decision.
     pub id: DecisionId,
-    /// What was decided.
     pub made: StoredEvent,
     /// How it turned out, if that was learnt later.
     pub settled: Option<StoredEvent>,
@@ -41,7 +39,6 @@ impl Store {
     }
 }
 
-/// One decision.
 pub(crate) fn by_id(
     connection: &Connection,
     scope: &Scope,

@@ -14,11 +14,9 @@ use crate::store::Store;
 /// A stretch of one scope's log.
 #[derive(Clone, Debug)]
 pub struct EventPage {
-    /// Whose events.
     pub scope: Scope,
     /// Only events behind this position.
     pub after: Position,
-    /// At most so many.
     pub limit: usize,
     /// Only events of one of these kinds; all when empty.
     pub any_of: Vec<KindFilter>,

@@ -17,15 +17,10 @@ use crate::store::Store;
 pub struct Standing {
     /// Rejected, accepted or neutral, by whoever's word counts.
     pub status: VerdictStatus,
-    /// How sure.
     pub confidence: UnitInterval,
-    /// The turn whose message rejected it.
     pub rejection_detected_in: Option<TurnId>,
-    /// What the application's validator said.
     pub validation_outcome: Option<ValidationOutcome>,
-    /// The validator's score.
     pub quality: Option<UnitInterval>,
-    /// The conversation went silent after it.
     pub silent: bool,
     /// The finding that counts among what messages say of it.
     pub verdict: Option<Position>,
@@ -38,36 +33,25 @@ pub struct Standing {
 /// A turn with its two halves.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredExchange {
-    /// Which turn.
     pub turn: TurnId,
-    /// Its conversation.
     pub conversation: Option<ConversationId>,
-    /// Its user, when known.
     pub user: Option<UserId>,
-    /// When it was asked.
     pub ts: Timestamp,
     /// What was asked; empty when that was dropped or erased.
     pub opening: Opening,
-    /// When it was answered.
     pub answered_at: Option<Timestamp>,
     /// The answer; absent when there is none yet, or it was dropped.
     pub completion: Option<Completion>,
-    /// Where it was opened.
     pub opened: Position,
-    /// How it was taken.
     pub standing: Standing,
 }
 
 /// Which turns are wanted.
 #[derive(Clone, Debug)]
 pub struct ExchangeQuery {
-    /// Whose.
     pub scope: Scope,
-    /// Of this conversation,
     pub conversation: Option<ConversationId>,
-    /// and of this user.
     pub user: Option<UserId>,
-    /// Asked no later than this.
     pub until: Timestamp,
     /// Opened, and answered where that is wanted, before the event at this position.
     pub before: Option<Position>,
@@ -75,7 +59,6 @@ pub struct ExchangeQuery {
     pub older_than: Option<(Timestamp, Position)>,
     /// Whether those that have no answer yet are left out.
     pub only_answered: bool,
-    /// At most so many.
     pub limit: usize,
 }
 
@@ -84,7 +67,6 @@ pub struct ExchangeQuery {
 pub struct Habit {
     /// The name of the strategy, if it was told.
     pub strategy: Option<String>,
-    /// How it was taken.
     pub status: VerdictStatus,
     /// What they wanted instead, if they said so.
     pub contrast: Option<Contrast>,

@@ -14,15 +14,11 @@ use crate::store::Store;
 /// An experiment as it stands.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredExperiment {
-    /// Which.
     pub id: ExperimentId,
     /// Where its definition is in the log.
     pub position: Position,
-    /// As it was written.
     pub definition: Map<String, Value>,
-    /// Where it stands.
     pub status: String,
-    /// When it was defined.
     pub created: Timestamp,
     /// When it came to stand where it stands.
     pub changed: Timestamp,
@@ -35,7 +31,6 @@ pub struct StoredExperiment {
 pub struct StoredMove {
     /// 1, 2, 3 and so on.
     pub number: u32,
-    /// When.
     pub ts: Timestamp,
     /// The share of each variant from then on.
     pub shares: Vec<f64>,
@@ -49,7 +44,6 @@ pub struct StoredMove {
 pub struct StoredStanding {
     /// Where its definition is in the log.
     pub position: Position,
-    /// Where it stands.
     pub status: String,
     /// How many moves its shares have made.
     pub moves: u32,
@@ -78,26 +72,20 @@ pub struct UnitCursor {
 /// What a unit gave while it was served a variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoredUnit {
-    /// Whose it is, without saying who.
     pub mark: UnitCursor,
     /// The variant; `None` for its time before it was exposed.
     pub variant: Option<u32>,
     /// How many moves there had been when it was first served this variant.
     pub moves: u32,
-    /// It is the unit's first variant.
     pub first: bool,
-    /// What it gave.
     pub sums: UnitSums,
 }
 
 /// What all units add up to that were first served a variant after so many moves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredSums {
-    /// The variant.
     pub variant: u32,
-    /// How many moves there had been.
     pub moves: u32,
-    /// Units whose first variant it is.
     pub exposed: u64,
     /// Of the experiment's own metric, over those units; then of each guardrail's, over all.
     pub moments: Vec<Moments>,
@@ -107,7 +95,6 @@ pub struct StoredSums {
 pub type ExperimentScope = (Scope, ExperimentId);
 
 impl Store {
-    /// One of them.
     pub fn experiment(
         &self,
         scope: &Scope,

@@ -20,106 +20,78 @@ use crate::store::Store;
 /// A question, its answer, and what was said and done about it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LabelledTurn {
-    /// The store's number for it.
     pub number: TurnNumber,
-    /// Which turn.
     pub turn: TurnId,
-    /// Its conversation.
     pub conversation: Option<ConversationId>,
-    /// When it was asked.
     pub asked_at: Timestamp,
-    /// Where it was opened.
     pub opened: Position,
     /// What was asked; empty when that was dropped or erased.
     pub question: String,
     /// What was answered; empty when nothing was, or it is gone.
     pub answer: String,
-    /// The answer failed by itself.
     pub failed: bool,
     /// How it was taken, by whoever's word counts.
     pub status: VerdictStatus,
-    /// How sure.
     pub confidence: UnitInterval,
-    /// What a reviewer said.
     pub review: Option<VerdictStatus>,
-    /// What messages say of it.
     pub verdict: Option<GivenVerdict>,
     /// The latest rating: of a user, else of a machine of the application's.
     pub rating: Option<GivenRating>,
     /// What people wrote instead, in the order of the log.
     pub corrections: Vec<GivenCorrection>,
-    /// The user had it answered again.
     pub regenerated: bool,
     /// The variants of experiments that served it.
     pub arms: Vec<ServedBy>,
-    /// The direction of the question.
     pub vector: Option<Vector>,
 }
 
 /// A variant of an experiment, as a turn was served it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServedBy {
-    /// The experiment.
     pub experiment: ExperimentId,
-    /// What people call it.
     pub name: String,
-    /// What its definition calls the variant.
     pub variant: String,
 }
 
 /// What a message says of an answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GivenVerdict {
-    /// Where that was found.
     pub position: Position,
-    /// Rejected, accepted or neutral.
     pub status: VerdictStatus,
-    /// How it was rejected.
     pub correction_type: Option<CorrectionType>,
-    /// How sure.
     pub confidence: UnitInterval,
 }
 
 /// How an answer was rated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GivenRating {
-    /// Where that was said.
     pub position: Position,
     /// From 0 to 1.
     pub value: UnitInterval,
     /// 1 for a person.
     pub confidence: UnitInterval,
-    /// When.
     pub when: Timestamp,
 }
 
 /// A better answer that somebody wrote.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GivenCorrection {
-    /// Where it is in the log.
     pub position: Position,
-    /// The event that says so.
     pub event: EventId,
-    /// The turn it names.
     pub turn: Option<TurnId>,
-    /// The conversation it names.
     pub conversation: Option<ConversationId>,
-    /// What should have been answered.
     pub corrected: String,
     /// What it corrects, if it says so.
     pub original: Option<String>,
-    /// Why.
     pub explanation: Option<String>,
     /// The question, as far as the correction itself says.
     pub query: Option<String>,
-    /// When it was given.
     pub when: Timestamp,
 }
 
 /// A stretch of corrections.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Corrections {
-    /// The turns that were corrected.
     pub turns: Vec<TurnNumber>,
     /// Corrections of no turn that is known.
     pub loose: Vec<GivenCorrection>,
@@ -139,23 +111,19 @@ pub struct Changed {
     pub gone: Vec<Position>,
     /// Everything up to here was looked at.
     pub upto: Position,
-    /// Whether there is more.
     pub more: bool,
 }
 
 /// A whole conversation, or a stretch of a very long one, in the order in which it was asked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LabelledConversation {
-    /// Which.
     pub id: ConversationId,
-    /// Its turns.
     pub turns: Vec<LabelledTurn>,
 }
 
 /// Where a reader of conversations stands: behind this conversation, or inside it behind a turn.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ConversationCursor {
-    /// The last conversation that was read.
     pub conversation: Option<ConversationId>,
     /// The last turn of it that was read, when there are more.
     pub turn: Option<(Timestamp, TurnNumber)>,

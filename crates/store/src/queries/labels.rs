@@ -11,20 +11,15 @@ use crate::store::Store;
 /// A confidence that a verdict was given, before calibration, and whether people agreed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Label {
-    /// How sure the machine was.
     pub confidence: UnitInterval,
-    /// Whether it was right.
     pub right: bool,
 }
 
 /// The curve in force of a project.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredCalibration {
-    /// Whose.
     pub scope: Scope,
-    /// Where it stands in the log.
     pub position: Position,
-    /// As the log has it.
     pub settings: Map<String, Value>,
 }
 
@@ -35,7 +30,6 @@ impl Store {
         self.pool.run(move |connection| self::labels(connection, &scope, limit))
     }
 
-    /// Every project's curve.
     pub fn calibrations(&self) -> Task<'_, Vec<StoredCalibration>> {
         self.pool.run(self::calibrations)
     }
@@ -91,7 +85,6 @@ pub(crate) fn labels(
     Ok(found)
 }
 
-/// Every project's curve.
 pub(crate) fn calibrations(connection: &Connection) -> Result<Vec<StoredCalibration>, StoreError> {
     let mut select =
         connection.prepare_cached("SELECT project, position, settings FROM calibrations")?;

@@ -25,7 +25,6 @@ use walk::Walk;
 pub struct PeriodCursor {
     /// The conversation's newest matching reaction.
     pub last_activity: Timestamp,
-    /// The conversation.
     pub key: i64,
 }
 
@@ -42,17 +41,12 @@ pub struct PeriodPage {
 /// A page of conversations that have matching reactions in a window.
 #[derive(Clone, Debug)]
 pub struct PeriodQuery {
-    /// Whose.
     pub scope: Scope,
-    /// When, by the reaction's own time.
     pub window: Window,
-    /// Which reactions count.
     pub filter: ReactionFilter,
     /// Only conversations behind this one.
     pub after: Option<PeriodCursor>,
-    /// At most so many.
     pub limit: usize,
-    /// Whether to bring the reactions themselves.
     pub with_reactions: bool,
 }
 
@@ -83,7 +77,6 @@ impl ReactionCounts {
         self.counts.iter().map(|row| row[Self::column(reaction)]).sum()
     }
 
-    /// All of them.
     pub fn total(&self) -> u64 {
         self.counts.iter().flatten().sum()
     }
@@ -107,13 +100,10 @@ impl ReactionCounts {
 /// One conversation of a period page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ActiveConversation {
-    /// Which one.
     pub conversation: ConversationId,
-    /// Its place in the report.
     pub mark: PeriodCursor,
     /// Its first turn, if any of its turns is known.
     pub started_at: Option<Timestamp>,
-    /// Matching reactions in the window.
     pub counts: ReactionCounts,
     /// The reactions themselves, oldest first, if they were asked for; the newest if there are too
     /// many for one page.
@@ -126,7 +116,6 @@ const REACTIONS: [Reaction; 3] = [Reaction::Ok, Reaction::NotOk, Reaction::Neutr
 const MAX_REACTIONS: usize = 10_000;
 const MAX_CONVERSATION_REACTIONS: usize = 1_000;
 
-/// One page.
 pub(crate) fn page(connection: &Connection, query: &PeriodQuery) -> Result<PeriodPage, StoreError> {
     let nothing = PeriodPage { items: Vec::new(), next: None };
     let Some(project) = find_project(connection, &query.scope)? else { return Ok(nothing) };

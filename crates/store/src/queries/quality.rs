@@ -16,11 +16,9 @@ use crate::store::Store;
 /// Which turns count.
 #[derive(Clone, Debug)]
 pub struct QualityQuery {
-    /// Whose.
     pub tenant: Tenant,
     /// Of which project; of all when absent.
     pub project: Option<Project>,
-    /// When they were asked.
     pub window: Window,
     /// Answered by this model only.
     pub model: Option<String>,
@@ -28,7 +26,6 @@ pub struct QualityQuery {
     pub prompt: Option<String>,
     /// Of these users only; what names no turn counts for nobody then.
     pub users: Option<QualityUsers>,
-    /// Hours that are put together.
     pub bucket_hours: u32,
     /// Hours by which buckets are moved: weeks begin on a Monday, and the world began on a Thursday.
     pub bucket_shift: u32,
@@ -37,9 +34,7 @@ pub struct QualityQuery {
 /// Some of the users.
 #[derive(Clone, Debug, PartialEq)]
 pub enum QualityUsers {
-    /// This one.
     One(UserId),
-    /// Those whose profile has these attributes.
     With(Vec<(String, String)>),
 }
 
@@ -48,7 +43,6 @@ pub enum QualityUsers {
 pub struct QualityBucket {
     /// The hour it begins, since 1970.
     pub hour: i64,
-    /// What happened in it.
     pub counts: QualityCounts,
     /// How long answers took: step and count, by step.
     pub waits: Vec<(u32, i64)>,
@@ -61,7 +55,6 @@ pub struct AnsweredBy {
     pub model: String,
     /// Which prompt, as `id@version`; empty when that was not told.
     pub prompt: String,
-    /// How many.
     pub answered: u64,
 }
 

@@ -17,29 +17,18 @@ use crate::store::Store;
 pub struct StoredReaction {
     /// Where the event that gave it stands.
     pub position: Position,
-    /// That event's id.
     pub event: EventId,
-    /// On which turn.
     pub turn: TurnId,
-    /// In which conversation, when known.
     pub conversation: Option<ConversationId>,
-    /// Whose, when known.
     pub user: Option<UserId>,
     /// By the user or by the machine.
     pub origin: Origin,
-    /// How.
     pub reaction: Reaction,
-    /// How sure.
     pub confidence: UnitInterval,
-    /// When.
     pub ts: Timestamp,
-    /// In words.
     pub text: Option<String>,
-    /// The turn's.
     pub track: Option<String>,
-    /// The turn's.
     pub bundle: Option<String>,
-    /// The turn's.
     pub user_type: Option<String>,
 }
 
@@ -57,9 +46,7 @@ pub struct ReactionFilter {
 /// Reactions of one conversation.
 #[derive(Clone, Debug)]
 pub struct ConversationQuery {
-    /// Whose.
     pub scope: Scope,
-    /// Which conversation.
     pub conversation: ConversationId,
     /// Only on these turns.
     pub turns: Option<Vec<TurnId>>,
@@ -72,9 +59,7 @@ pub struct ConversationQuery {
 /// The index-only search of chapter 12: newest first.
 #[derive(Clone, Debug)]
 pub struct ReactionSearch {
-    /// Whose.
     pub scope: Scope,
-    /// Which.
     pub filter: ReactionFilter,
     /// Only in this conversation.
     pub conversation: Option<ConversationId>,
@@ -86,7 +71,6 @@ pub struct ReactionSearch {
     pub window: Window,
     /// Only what is older than this: time and position of the last one seen.
     pub before: Option<(Timestamp, Position)>,
-    /// At most so many.
     pub limit: usize,
 }
 

@@ -12,13 +12,10 @@ use crate::store::Store;
 /// Counters of an item.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StoredTally {
-    /// Queries whose answer used it.
     pub used: u64,
-    /// Queries whose answer did not.
     pub ignored: u64,
     /// Queries for which it was called helpful.
     pub positive: u64,
-    /// Queries for which it was not.
     pub negative: u64,
     /// How often it was returned, by bands of ranks.
     pub returned: [u64; BANDS],
@@ -38,7 +35,6 @@ pub struct StoredTallies {
 pub enum Extreme {
     /// Those that were used and called helpful most.
     Helpful,
-    /// Those that were ignored most.
     Ignored,
 }
 

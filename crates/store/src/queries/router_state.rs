@@ -10,20 +10,15 @@ use crate::store::Store;
 /// A router's definition and state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredRouter {
-    /// Its name.
     pub name: String,
-    /// As it was written.
     pub definition: String,
-    /// What it has learnt.
     pub state: Vec<u8>,
 }
 
 /// A project's routers as they were at a position of the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RouterCheckpoint {
-    /// Which position.
     pub position: Position,
-    /// All of them.
     pub routers: Vec<StoredRouter>,
 }
 
@@ -41,7 +36,6 @@ pub struct CheckpointVersion {
 /// What became of keeping a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keeping {
-    /// It is the latest now.
     Kept(CheckpointVersion),
     /// Nothing was kept: another one was kept after the one it goes on from.
     Moved(CheckpointVersion),
@@ -54,9 +48,7 @@ pub struct NextCheckpoint {
     pub from: u64,
     /// Whether something was taken out of it.
     pub forgets: bool,
-    /// The routers.
     pub checkpoint: RouterCheckpoint,
-    /// The turns that changed.
     pub turns: Vec<RouterTurn>,
 }
 
@@ -66,11 +58,9 @@ pub type StoredRouterTurn = (String, Vec<u8>);
 /// What is known of a turn that a router may learn from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RouterTurn {
-    /// Which turn.
     pub turn: TurnId,
     /// Which router chose who answers it, if one did.
     pub router: Option<String>,
-    /// When that was.
     pub ts: Timestamp,
     /// The rest, in the words of those who learn.
     pub record: String,
@@ -81,7 +71,6 @@ pub struct RouterTurn {
 /// A project that has routers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RouterScope {
-    /// Which.
     pub scope: Scope,
     /// Where the first of them was set: nothing before that matters to them.
     pub since: Position,

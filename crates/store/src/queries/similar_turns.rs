@@ -19,17 +19,12 @@ pub struct TurnNumber(pub(crate) i64);
 /// A turn like the question, as the index in memory knows it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SimilarTurn {
-    /// Which turn.
     pub number: TurnNumber,
-    /// The cosine of the two questions.
     pub similarity: f64,
-    /// How its answer was taken.
     pub status: VerdictStatus,
     /// The validator's score, to four digits or so.
     pub quality: Option<UnitInterval>,
-    /// The conversation went silent after it.
     pub silent: bool,
-    /// When it was asked.
     pub ts: Timestamp,
     /// Whether it says how the application went about it.
     pub has_strategy: bool,

@@ -11,28 +11,20 @@ use crate::store::Store;
 /// What is known of a turn that was opened. None of it changes afterwards but `completed`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TurnHead {
-    /// Which turn.
     pub turn: TurnId,
-    /// Its conversation.
     pub conversation: Option<ConversationId>,
-    /// Its user, when known.
     pub user: Option<UserId>,
-    /// When it was asked.
     pub ts: Timestamp,
     /// When we took the question in; `ts` when that was dropped.
     pub received_at: Timestamp,
-    /// Whether its user was erased.
     pub erased: bool,
-    /// Whether its answer is there.
     pub completed: bool,
 }
 
 /// A turn with everything that happened to it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredTurn {
-    /// What is known of it.
     pub head: TurnHead,
-    /// Where its mirrored log is.
     pub hosted_uri: Option<String>,
     /// Every event that names it, in order; if there are very many, its two halves and the newest
     /// 1000.
@@ -40,7 +32,6 @@ pub struct StoredTurn {
 }
 
 impl Store {
-    /// The turn itself.
     pub fn turn_head(&self, scope: &Scope, turn: &TurnId) -> Task<'_, Option<TurnHead>> {
         let (scope, turn) = (scope.clone(), turn.clone());
         self.pool.run_short(move |connection| self::head(connection, &scope, &turn))

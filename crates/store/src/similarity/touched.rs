@@ -14,7 +14,6 @@ pub(crate) type Turns = BTreeMap<Key, bool>;
 
 /// Finds them.
 pub(crate) enum Touched {
-    /// SQLite calls while it writes.
     Heard(Arc<Mutex<Turns>>),
     /// Postgres numbers what is written, on whatever node: up to here it was looked at.
     #[cfg(feature = "scaled")]

@@ -10,20 +10,16 @@ pub(crate) const NAME: &str = "backup";
 /// What a backup holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BackupNote {
-    /// When it was begun.
     pub made_at: Timestamp,
     /// The position of the newest event in it.
     pub head: u64,
-    /// Tables in it.
     pub tables: u64,
-    /// Rows in all tables together.
     pub rows: u64,
     /// A hash over all that is in it, in hexadecimal digits.
     pub digest: String,
 }
 
 impl BackupNote {
-    /// Puts it in.
     pub(crate) fn write(&self, connection: &Connection) -> rusqlite::Result<()> {
         let text = json!({"made_at": self.made_at.as_micros(), "head": self.head,
             "tables": self.tables, "rows": self.rows, "digest": self.digest});

@@ -28,7 +28,6 @@ const FORGET_FILES: &str = "
 /// What came back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Restored {
-    /// What the backup said of itself.
     pub note: BackupNote,
     /// Keys that are valid now, also those that were revoked since the backup was made: nothing here says so.
     pub keys: Vec<StoredKey>,

@@ -19,7 +19,6 @@ pub(crate) enum Kind {
 pub(crate) struct Column {
     pub(crate) name: String,
     pub(crate) kind: Kind,
-    /// Postgres numbers new rows by it.
     pub(crate) is_identity: bool,
 }
 

@@ -101,7 +101,6 @@ pub(crate) struct Sums {
 }
 
 impl Sums {
-    /// Adds a row.
     pub(crate) fn add<'a>(&mut self, fields: impl Iterator<Item = Field<'a>>) {
         let mut hasher = DefaultHasher::new();
         fields.for_each(|field| field.absorb(&mut hasher));

@@ -12,11 +12,9 @@ use crate::{event_rows, sqlite};
 
 /// A store that nobody else serves as long as this is there.
 pub(crate) struct Handover {
-    /// For reading.
     pub(crate) connection: Connection,
     /// The position of its newest event.
     pub(crate) head: Position,
-    /// By which it is known again.
     pub(crate) seal_key: [u8; 32],
     _lock: FolderLock,
 }

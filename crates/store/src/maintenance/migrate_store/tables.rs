@@ -5,7 +5,6 @@ use crate::projections::rebuild::PROJECTIONS;
 /// A table and the order in which its rows are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Table {
-    /// Its name, on both sides.
     pub(crate) name: String,
     /// What makes the order of its rows in SQLite one and the same each time.
     pub(crate) order: String,
@@ -38,7 +37,6 @@ const OTHERS: [(&str, &str); 18] = [
 pub(crate) const ONLY_IN_POSTGRES: [&str; 4] =
     ["log_head", "readers", "schema_version", "turn_touches"];
 
-/// All of them.
 pub(crate) fn all() -> impl Iterator<Item = Table> {
     let table = |name: &str, order: &str| Table { name: name.into(), order: order.into() };
     let others = OTHERS.into_iter().map(move |(name, order)| table(name, order));

@@ -37,7 +37,6 @@ impl Target {
         Ok(target)
     }
 
-    /// For reading.
     pub(crate) fn session(&self) -> Result<&Session, StoreError> {
         match &self.0 {
             Connection::Postgres(session) => Ok(session),

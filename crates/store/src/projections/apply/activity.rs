@@ -23,7 +23,6 @@ impl Counted {
     }
 }
 
-/// One more.
 pub(crate) fn add(connection: &Connection, counted: Counted) -> sql::Result<()> {
     connection
         .prepare_cached(

@@ -29,7 +29,6 @@ type UnitKey = (Key, Key, i64);
 /// however late we hear of it.
 const SKEW_MICROS: i64 = 300_000_000;
 
-/// Applies one change.
 pub(crate) fn apply(
     connection: &Connection,
     subject: &Subject,
@@ -153,7 +152,6 @@ fn expose(connection: &Connection, subject: &Subject, exposure: &Exposure) -> sq
     if is_first { before::keep(connection, subject, (experiment, unit), kind) } else { Ok(()) }
 }
 
-/// A turn begins.
 pub(crate) fn opened(connection: &Connection, subject: &Subject, turn: Key) -> sql::Result<()> {
     if !is_any_going_on(connection, subject.project)? {
         return Ok(());

@@ -84,15 +84,12 @@ impl Comments {
 /// What is thought of a turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Opinions {
-    /// Reactions of users.
     pub(crate) ok: i64,
     pub(crate) not_ok: i64,
     pub(crate) neutral: i64,
     /// Whose word counts, and what it is.
     pub(crate) status: Option<VerdictStatus>,
-    /// User and machine took sides.
     pub(crate) both: bool,
-    /// And the same one.
     pub(crate) agree: bool,
 }
 
@@ -197,7 +194,6 @@ fn amend(
     Ok(())
 }
 
-/// The turn begins.
 pub(crate) fn open(
     connection: &Connection,
     subject: &Subject,

@@ -10,7 +10,6 @@ use crate::row_keys::Key;
 /// Confidence of a turn of which nobody said anything.
 const UNKNOWN: f64 = 0.5;
 
-/// The turn begins.
 pub(crate) fn open(
     connection: &Connection,
     subject: &Subject,

@@ -45,7 +45,6 @@ impl Turns {
     ];
 }
 
-/// Remembers the answers.
 pub(crate) fn remember(
     connection: &Connection,
     answers: &[Vec<tokio_postgres::Row>; 6],

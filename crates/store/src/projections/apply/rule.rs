@@ -49,7 +49,6 @@ pub(crate) fn calibrate(
         .run((subject.project, subject.row_position(), Value::Object(settings.clone()).to_string()))
 }
 
-/// A user's attributes.
 pub(crate) fn set_profile(
     connection: &Connection,
     subject: &Subject,

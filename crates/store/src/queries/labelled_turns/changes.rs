@@ -20,7 +20,6 @@ const SOURCES: [Source; 5] =
 #[derive(Default)]
 struct Touched {
     turns: BTreeSet<Key>,
-    /// Corrections that name no turn.
     loose: BTreeSet<i64>,
 }
 

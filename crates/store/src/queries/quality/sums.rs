@@ -92,7 +92,6 @@ fn each(
 const WHERE: &str = "AND (model = ?4 OR ?4 IS NULL)
     AND (prompt = ?5 OR ?5 IS NULL OR substr(prompt, 1, length(?5) + 1) = ?5 || '@')";
 
-/// Adds what happened.
 pub(crate) fn add_counts(
     connection: &Connection,
     query: &QualityQuery,

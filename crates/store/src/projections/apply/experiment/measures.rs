@@ -56,7 +56,6 @@ fn read(row: &Row<'_>) -> sql::Result<Measure> {
 pub(crate) struct Counted<'a> {
     /// It is the unit's first variant: what it stands for in comparisons.
     pub(crate) is_first: bool,
-    /// What it gave.
     pub(crate) sums: &'a UnitSums,
     /// What it gave before it was exposed.
     pub(crate) before: Option<&'a UnitSums>,
