@@ -5,24 +5,24 @@ use sql::{Connection, Row};
 
 use crate::error::StoreError;
 
-/// A key as it is kept: without its secret.
+/// An API key as stored, without its secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredKey {
     pub id: String,
     pub hash: [u8; 32],
     pub tenant: Tenant,
-    /// Of one project, or of all of the tenant's.
+    /// `None`: all projects of the tenant.
     pub project: Option<Project>,
     pub role: Role,
-    /// Requests per second, if it is limited.
+    /// Requests per second; `None` is unlimited.
     pub rate: Option<u32>,
-    /// The web page's origin that it may be used from.
+    /// The web origin from which a widget may use the key.
     pub origin: Option<String>,
     pub created_at: Timestamp,
     pub revoked_at: Option<Timestamp>,
 }
 
-/// All of them, oldest first.
+/// Reads all keys, oldest first.
 pub(crate) fn all_keys(connection: &Connection) -> Result<Vec<StoredKey>, StoreError> {
     let mut select = connection.prepare_cached(
         "SELECT id, hash, tenant, project, role, rate, origin, created_at, revoked_at

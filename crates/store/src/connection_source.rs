@@ -1,4 +1,4 @@
-//! Where connections come from.
+//! Opens connections to the SQLite file or the Postgres server.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,6 @@ use crate::error::StoreError;
 use crate::postgres::Server;
 use crate::sqlite;
 
-/// A file of this machine, or a server.
 #[derive(Clone, Debug)]
 pub(crate) enum Source {
     File(PathBuf),
@@ -18,7 +17,6 @@ pub(crate) enum Source {
 }
 
 impl Source {
-    /// A connection for reading.
     pub(crate) fn reader(&self) -> Result<Connection, StoreError> {
         match self {
             Self::File(file) => sqlite::reader(file),
@@ -27,7 +25,7 @@ impl Source {
         }
     }
 
-    /// Another connection in the place of a writer's that was lost. A file's never is.
+    /// Opens a connection to replace a lost writer connection. A SQLite connection is never lost.
     pub(crate) fn reopen_writer(&self) -> Result<Option<Connection>, StoreError> {
         match self {
             Self::File(_) => Ok(None),
@@ -36,7 +34,7 @@ impl Source {
         }
     }
 
-    /// Whether a read takes microseconds, less than handing it to another thread would.
+    /// True when a read takes microseconds, less than handing it to another thread.
     pub(crate) fn is_local(&self) -> bool {
         match self {
             Self::File(_) => true,

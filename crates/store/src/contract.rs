@@ -1,4 +1,4 @@
-//! The tests every backend must pass. A backend's own test calls each function with a fresh store.
+//! The store's contract tests. SQLite and Postgres both run every function on a fresh store.
 
 pub(crate) mod scene;
 
@@ -29,8 +29,8 @@ pub(crate) mod removal;
 pub(crate) mod users;
 pub(crate) mod leases;
 
-/// One test per function of the contract. `$fresh::new()` makes a place for a store, and `open` opens
-/// it.
+/// Generates one test per contract function. `$fresh::new()` creates a location for a store and
+/// `open` opens the store in it.
 macro_rules! contract_tests {
     ($fresh:ident) => {
         $crate::contract::contract_tests! { @each $fresh

@@ -10,18 +10,17 @@ use crate::error::StoreError;
 use crate::meta;
 use crate::row_keys::{Key, PackedId};
 
-/// An event with its place in the log.
+/// An event with its log position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredEvent {
     pub position: Position,
     pub event: Event,
 }
 
-/// Data that one stretch brings at the most (and one event more): many large events at once are
-/// more than a reader wants to hold.
+/// The most event data in one page, plus one event. Bounds the reader's memory.
 pub(crate) const MAX_PAGE_BYTES: usize = 4 << 20;
 
-// Everything but the ids of user, conversation and turn is in the event's own row.
+// Only the ids of user, conversation and turn come from other tables.
 pub(crate) const SELECT: &str =
     "SELECT e.position, e.type, e.source, e.severity, e.category, e.id, u.id, c.id,
         t.id, e.ts, e.received_at, e.tags, e.data
@@ -30,7 +29,6 @@ pub(crate) const SELECT: &str =
     LEFT JOIN conversations c ON c.key = e.conversation
     LEFT JOIN turns t ON t.key = e.turn";
 
-/// The event at a position.
 pub(crate) fn event_at(
     connection: &Connection,
     scope: &Scope,
@@ -44,10 +42,10 @@ pub(crate) fn event_at(
     found.transpose()
 }
 
-/// The position of the newest event, even if it was dropped since; 0 when there never was one.
+/// The position of the newest event, including dropped ones. 0 when the log is empty.
 pub(crate) fn newest_position(connection: &Connection) -> Result<Position, StoreError> {
     if connection.sqlite().is_none() {
-        // Several write there: the number is kept, and whoever changes it holds it.
+        // Several nodes write to Postgres, so the head is a row, locked by the writing transaction.
         let newest: i64 = connection
             .prepare_cached("SELECT position FROM log_head")?
             .query_row((), |row| row.get(0))?;
@@ -61,7 +59,7 @@ pub(crate) fn newest_position(connection: &Connection) -> Result<Position, Store
     Ok(Position(newest as u64).max(dropped).max(removed))
 }
 
-/// A stretch of the whole log, of every scope.
+/// Reads a page of the log across all scopes.
 pub(crate) fn read_tail(
     connection: &Connection,
     after: Position,
@@ -71,7 +69,7 @@ pub(crate) fn read_tail(
     Ok(with_keys.into_iter().map(|(stored, _)| stored).collect())
 }
 
-/// The keys of what an event names, which outlive the names.
+/// Keys of the user, conversation and turn of an event. They outlive erased ids.
 pub(crate) struct EventKeys {
     pub(crate) project: Key,
     pub(crate) user: Option<Key>,
@@ -79,7 +77,7 @@ pub(crate) struct EventKeys {
     pub(crate) turn: Option<Key>,
 }
 
-/// The same with the keys of what they name.
+/// Like `read_tail`, with the keys of each event.
 pub(crate) fn read_tail_with_keys(
     connection: &Connection,
     after: Position,
@@ -104,7 +102,7 @@ pub(crate) fn read_tail_with_keys(
     Ok(found)
 }
 
-/// Behind the columns of `SELECT` come the scope's names, and the keys of what an event names.
+/// `SELECT` with the scope's names and the event's keys as additional columns.
 pub(crate) fn select_all_scopes() -> String {
     let more = "e.data, p.tenant, p.project, e.project, e.user, e.conversation, e.turn";
     let columns = SELECT.replacen("e.data", more, 1);
@@ -162,7 +160,7 @@ pub(crate) fn text<'row>(row: &'row Row<'_>, column: usize) -> Result<&'row str,
     value.as_str().map_err(|_| StoreError::Corrupt(format!("column {column} is not a text")))
 }
 
-/// What was said with a reaction. Data that holds anything but a text there says nothing.
+/// Reads a text column. Any other type counts as absent.
 pub(crate) fn read_text(row: &Row<'_>, column: usize) -> sql::Result<Option<String>> {
     match row.get_ref(column)? {
         ValueRef::Text(_) => row.get(column),

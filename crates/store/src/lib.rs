@@ -1,6 +1,6 @@
-//! Keeps events and state. The only crate that speaks to databases.
+//! The log of events and the projections computed from it, in SQLite or Postgres.
 //!
-//! Writes have one door, `Log::commit`; reads are narrow traits. Never validates, detects or learns.
+//! All writes go through `Store::commit`. The crate does not validate, detect or learn.
 
 mod error;
 mod metrics;

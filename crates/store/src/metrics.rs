@@ -1,4 +1,4 @@
-//! Counts and durations for people who watch the store. Nothing is ever decided by them.
+//! Counters and durations of the store, for the metrics endpoint. No decision depends on them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -9,26 +9,25 @@ pub const SECONDS: &[f64] =
 /// Upper bounds of group sizes, in writes.
 pub const SIZES: &[f64] = &[1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0];
 
-/// How often a value fell under each bound. Can be written from many threads.
+/// A histogram with fixed bounds, safe to write from many threads.
 #[derive(Debug)]
 pub struct Histogram {
     bounds: &'static [f64],
     buckets: Vec<AtomicU64>,
-    // In millionths, so that it can be an integer.
+    // In millionths, because an atomic float does not exist.
     sum: AtomicU64,
 }
 
-/// What a histogram held at one moment.
+/// The contents of a histogram at one moment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Snapshot {
-    /// Upper bounds and how many values were at or under each; the last bound is infinite.
+    /// Upper bounds with the number of values at or below each. The last bound is infinite.
     pub cumulative: Vec<(f64, u64)>,
     pub sum: f64,
     pub count: u64,
 }
 
 impl Histogram {
-    /// An empty one.
     pub fn new(bounds: &'static [f64]) -> Self {
         let buckets = (0..=bounds.len()).map(|_| AtomicU64::new(0)).collect();
         Self { bounds, buckets, sum: AtomicU64::new(0) }
@@ -40,7 +39,6 @@ impl Histogram {
         self.sum.fetch_add((value * 1e6) as u64, Ordering::Relaxed);
     }
 
-    /// What it holds now.
     pub fn snapshot(&self) -> Snapshot {
         let mut count = 0;
         let bounds = self.bounds.iter().copied().chain([f64::INFINITY]);
@@ -55,7 +53,6 @@ impl Histogram {
     }
 }
 
-/// Measures how long something took.
 #[derive(Clone, Copy, Debug)]
 pub struct Stopwatch(Instant);
 
@@ -65,22 +62,18 @@ impl Stopwatch {
         Self(Instant::now())
     }
 
-    /// The time since the start.
     pub fn elapsed(&self) -> Duration {
         self.0.elapsed()
     }
 }
 
-/// How the log is doing.
 #[derive(Clone, Debug)]
 pub struct LogStats {
     pub queued_writes: u64,
-    /// Bytes of writes that wait for the disk.
     pub queued_bytes: u64,
-    /// Seconds per commit.
     pub commit_seconds: Snapshot,
     pub commit_writes: Snapshot,
-    /// Groups that could not be committed because of the disk or the file.
+    /// Groups that failed because of the disk or the database.
     pub failed_commits: u64,
 }
 

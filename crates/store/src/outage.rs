@@ -1,5 +1,5 @@
-//! Says that the database is away: once when it goes, now and then how often it was missed, and once when it
-//! is back. Whoever asks in between has an answer of their own.
+//! Logs an outage of the database: once at its start, every ten seconds with the number of failed
+//! requests, and once at its end.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,13 +8,12 @@ use std::time::Duration;
 use crate::error::StoreError;
 use crate::metrics::Stopwatch;
 
-/// How often it is said while it lasts.
 const REPORT_INTERVAL: Duration = Duration::from_secs(10);
 
-/// Whether the database is away for somebody.
+/// The state of the database as seen by readers or by the writer.
 #[derive(Debug)]
 pub(crate) struct Outage {
-    // What cannot be done.
+    // The failing operation, for the log.
     what: &'static str,
     is_on: AtomicBool,
     missed: Mutex<Option<Missed>>,
@@ -26,7 +25,6 @@ struct Missed {
     requests: usize,
 }
 
-/// What is worth saying.
 #[derive(Debug, PartialEq, Eq)]
 enum News {
     Away,
@@ -35,12 +33,12 @@ enum News {
 }
 
 impl Outage {
-    /// None as yet, of a database that cannot be `read` or `written to`.
+    /// A working database that is `read` or `written to`.
     pub(crate) const fn new(what: &'static str) -> Self {
         Self { what, is_on: AtomicBool::new(false), missed: Mutex::new(None) }
     }
 
-    /// A request was done, or was not.
+    /// Records the result of a request.
     pub(crate) fn note<T>(&self, came_of: &Result<T, StoreError>) {
         match came_of {
             Ok(_) => self.is_over(),
@@ -49,9 +47,8 @@ impl Outage {
         }
     }
 
-    /// So many more requests were not done.
     pub(crate) fn record_failure(&self, error: &dyn std::error::Error, requests: usize) {
-        // The cause says more than the error itself.
+        // The cause is more specific than the error.
         let error = error.source().unwrap_or(error);
         match self.missed_more(requests, REPORT_INTERVAL) {
             Some(News::StillAway { refused }) => {
@@ -85,7 +82,7 @@ impl Outage {
     }
 
     fn done(&self) -> Option<News> {
-        // Nearly always.
+        // The common case.
         if !self.is_on.load(Ordering::Relaxed) {
             return None;
         }

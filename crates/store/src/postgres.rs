@@ -1,5 +1,4 @@
-//! Postgres, for several nodes: how it is reached and what it must hold before it is used. The
-//! statements are those of SQLite (`crate::sql`).
+//! Postgres, for several nodes: connections, migrations, partitions and the follower.
 
 mod hosts;
 pub(crate) mod follower;
@@ -22,7 +21,7 @@ pub(crate) use migrations::{
 };
 pub(crate) use partitions::PartitionMaker;
 
-/// Where a database is and who asks.
+/// The address of a database, with its TLS configuration.
 #[derive(Clone)]
 pub(crate) struct Server {
     hosts: hosts::Hosts,
@@ -37,14 +36,14 @@ impl std::fmt::Debug for Server {
 }
 
 impl Server {
-    /// Reads an address such as `postgres://uptake:secret@db.internal/uptake`.
+    /// Parses an address such as `postgres://uptake:secret@db.internal/uptake`.
     pub(crate) fn parse(address: &str) -> Result<Self, StoreError> {
         let mut config = Config::from_str(address).map_err(|error| {
             StoreError::Unavailable(format!("the address of Postgres: {error}"))
         })?;
         settings::apply_defaults(&mut config, address);
-        // A server that only says that it speaks TLS may be anybody; so it is asked for it, and has to
-        // prove who it is, or it is not used at all.
+        // `sslmode=prefer` would accept an unverified server. TLS is used only when required, and
+        // then the certificate is verified.
         let tls = match config.get_ssl_mode() {
             SslMode::Require => Some(tls::connector()?),
             SslMode::Disable | SslMode::Prefer | _ => None,
@@ -52,7 +51,7 @@ impl Server {
         Ok(Self { hosts: hosts::Hosts::from_config(&config), tls })
     }
 
-    /// The session that writes: it remembers what it has seen, and what it commits is on disk.
+    /// Opens the writer's session: it caches keys and commits synchronously.
     pub(crate) fn writer(&self) -> Result<Connection, StoreError> {
         let connection = self.open()?;
         if let Some(session) = connection.postgres() {

@@ -10,13 +10,13 @@ use crate::event_rows::{self, StoredEvent};
 use crate::maintenance::migrations;
 use crate::{read_pool, sqlite};
 
-/// The log of a store that another process may own, for reading only.
+/// A log opened for reading only. Another process may own the store.
 pub struct ReadOnlyLog {
     pub(crate) pool: read_pool::ReadPool,
 }
 
 impl ReadOnlyLog {
-    /// Opens the database that is in this folder.
+    /// Opens the SQLite database in a folder.
     pub fn open(folder: &Path) -> Result<Self, StoreError> {
         let file = folder.join("uptake.db");
         if !file.exists() {
@@ -27,7 +27,7 @@ impl ReadOnlyLog {
         Ok(Self { pool })
     }
 
-    /// The same of a Postgres database.
+    /// Opens the log in a Postgres database.
     #[cfg(feature = "scaled")]
     pub fn connect(address: &str) -> Result<Self, StoreError> {
         let server = crate::postgres::Server::parse(address)?;
@@ -40,12 +40,12 @@ impl ReadOnlyLog {
         Ok(Self { pool: opened.unwrap_or_else(panicked)? })
     }
 
-    /// The position of the newest event, and a way through all of them.
+    /// The position of the newest event.
     pub fn head(&self) -> Task<'_, Position> {
         self.pool.run(event_rows::newest_position)
     }
 
-    /// The log of every scope behind a position, in order.
+    /// Events of every scope after a position, in log order.
     pub fn tail(&self, after: Position, limit: usize) -> Task<'_, Vec<StoredEvent>> {
         self.pool.run(move |connection| event_rows::read_tail(connection, after, limit))
     }

@@ -1,4 +1,4 @@
-//! Connections for reading. SQLite blocks, so each read runs on a blocking thread.
+//! A pool of connections for reading. SQLite calls block, so reads run on blocking threads.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -11,10 +11,10 @@ use crate::error::{StoreError, Task};
 use crate::metrics::Stopwatch;
 use crate::outage::Outage;
 
-/// Turns that are read on the spot.
+/// Reads of up to this many turns run on the calling thread.
 const SHORT_READ_ROWS: usize = 20;
 
-/// As many reads at once as there are connections; the others wait their turn.
+/// One permit per connection; further reads wait.
 pub(crate) struct ReadPool {
     source: Source,
     idle: Idle,
@@ -24,16 +24,16 @@ pub(crate) struct ReadPool {
 
 type Idle = Arc<Mutex<Vec<IdleConnection>>>;
 
-/// A connection, and since when nobody has used it.
+/// A connection with the time of its last use.
 struct IdleConnection {
     connection: Connection,
     since: Stopwatch,
 }
 
-/// A connection that rested this long is asked whether it is still there.
+/// A connection idle for longer is pinged before use.
 const IDLE_CHECK_AFTER: Duration = Duration::from_secs(1);
 
-/// A connection on loan. It goes back even if the read that has it panics.
+/// A borrowed connection. It returns to the pool even when the read panics.
 struct BorrowedConnection {
     connection: Option<Connection>,
     idle: Idle,
@@ -46,7 +46,7 @@ impl BorrowedConnection {
         Some((loan, resting.since.elapsed()))
     }
 
-    /// Sees to it that the connection works, if that can be in doubt.
+    /// Replaces the connection when it was idle for long and no longer answers.
     fn reconnect(&mut self, source: &Source, rested: Duration) -> Result<(), StoreError> {
         let lost = self.connection.as_ref().is_none_or(|connection| {
             connection.is_lost() || (rested > IDLE_CHECK_AFTER && !connection.answers())
@@ -76,8 +76,8 @@ impl ReadPool {
         Ok(Self { source: source.clone(), idle, permits, outage })
     }
 
-    /// Runs a read that looks up a row or two. That takes some microseconds, less than handing it
-    /// to another thread would; only when all connections are taken it waits its turn there.
+    /// Runs a read of one or two rows on the calling thread, where it takes microseconds. When all
+    /// connections are borrowed, the read waits on a blocking thread.
     pub(crate) fn run_short<T: Send + 'static>(
         &self,
         read: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
@@ -92,7 +92,7 @@ impl ReadPool {
         Box::pin(std::future::ready(result))
     }
 
-    /// Runs a read of at most so many turns: of a few as a short one.
+    /// Runs a read of at most `turns` turns, as a short read when there are few.
     pub(crate) fn run_some<T: Send + 'static>(
         &self,
         turns: usize,
@@ -101,7 +101,6 @@ impl ReadPool {
         if turns <= SHORT_READ_ROWS { self.run_short(read) } else { self.run(read) }
     }
 
-    /// Runs a read on the next free connection.
     pub(crate) fn run<T: Send + 'static>(
         &self,
         read: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
@@ -113,7 +112,8 @@ impl ReadPool {
             let task = move || {
                 let (mut loan, rested) = BorrowedConnection::take(&idle).ok_or(StoreError::Busy)?;
                 let result = loan.reconnect(&source, rested).and_then(|()| run_on(&loan, read));
-                // In this order: whoever gets the permit next finds a connection.
+                // The connection returns before the permit, so the next permit holder finds a
+                // connection.
                 drop(loan);
                 drop(permit);
                 outage.note(&result);
@@ -136,8 +136,8 @@ fn run_on<T>(
     result
 }
 
-/// One state of the database for all statements of a read; and the file's locks are taken once, not
-/// for each of them, which for many small ones costs more than they do.
+/// One snapshot for all statements of a read. It also takes the file locks once instead of once per
+/// statement.
 struct Snapshot<'a>(&'a Connection);
 
 impl<'a> Snapshot<'a> {
@@ -148,11 +148,11 @@ impl<'a> Snapshot<'a> {
 }
 
 impl Drop for Snapshot<'_> {
-    /// Also when the read panics: the next one must not see the old state.
+    /// Ends the snapshot even when the read panics, so the next read sees the newest state.
     fn drop(&mut self) {
         match self.0.end_reading() {
             Ok(()) => {}
-            // Then there is nothing to end.
+            // A lost connection has no transaction to end.
             Err(error) if self.0.is_lost() => tracing::debug!(%error, "a read did not end"),
             Err(error) => tracing::error!(%error, "a read did not end"),
         }

@@ -1,4 +1,4 @@
-//! Text ids to the integers and blobs that the tables use.
+//! Maps text ids to the integer keys and blobs of the tables.
 
 use std::collections::HashMap;
 
@@ -8,10 +8,9 @@ use sql::RowBatch;
 use sql::{Connection, OptionalExtension, Row, ToSql, ValueRef};
 use uuid::Uuid;
 
-/// The integer of a scope, a user, a conversation or a turn.
+/// The integer key of a project, user, conversation or turn.
 pub(crate) type Key = i64;
 
-/// Which table maps an id.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Table {
     Users,
@@ -29,7 +28,7 @@ impl Table {
         }
     }
 
-    /// With a key that was asked for before: one, and many.
+    /// Statements that insert a prefetched key: for one row and for many.
     #[cfg(feature = "scaled")]
     const fn insert_with_key(self) -> [&'static str; 2] {
         match self {
@@ -68,7 +67,7 @@ impl Table {
     }
 }
 
-/// The key of an id, if it was ever seen.
+/// Finds the key of an id.
 pub(crate) fn find_key(
     connection: &Connection,
     table: Table,
@@ -95,7 +94,7 @@ pub(crate) fn find_key(
     Ok(found)
 }
 
-/// The key of an id, made when it is new.
+/// Finds the key of an id, or creates it.
 pub(crate) fn resolve_key(
     connection: &Connection,
     table: Table,
@@ -125,12 +124,12 @@ fn make_key(connection: &Connection, table: Table, project: Key, id: &str) -> sq
         let insert = format!("{} RETURNING key", table.insert());
         return connection.prepare_cached(&insert)?.query_row((project, id), |row| row.get(0));
     };
-    // Without RETURNING, for which SQLite keeps the pages as they were until the statement ends.
+    // Without RETURNING, for which SQLite copies pages until the statement ends.
     connection.prepare_cached(table.insert())?.execute((project, id))?;
     Ok(file.last_insert_rowid())
 }
 
-/// The key of a scope, if anything was ever stored in it.
+/// Finds the key of a scope.
 pub(crate) fn find_project(connection: &Connection, scope: &Scope) -> sql::Result<Option<Key>> {
     let (tenant, name) = (scope.tenant.as_str(), scope.project.as_str());
     #[cfg(feature = "scaled")]
@@ -148,14 +147,13 @@ pub(crate) fn find_project(connection: &Connection, scope: &Scope) -> sql::Resul
     Ok(found)
 }
 
-/// The scope of a key.
 pub(crate) fn read_project_scope(connection: &Connection, project: Key) -> sql::Result<Scope> {
     connection
         .prepare_cached("SELECT tenant, project FROM projects WHERE key = ?1")?
         .query_row([project], read_scope)
 }
 
-/// All scopes, in the order in which they came.
+/// All scopes, oldest first.
 pub(crate) fn all_scopes(connection: &Connection) -> sql::Result<Vec<Scope>> {
     connection
         .prepare_cached("SELECT tenant, project FROM projects ORDER BY key")?
@@ -163,7 +161,7 @@ pub(crate) fn all_scopes(connection: &Connection) -> sql::Result<Vec<Scope>> {
         .collect()
 }
 
-/// From tenant and project.
+/// Reads tenant and project from the first two columns.
 pub(crate) fn read_scope(row: &Row<'_>) -> sql::Result<Scope> {
     let (tenant, name): (String, String) = (row.get(0)?, row.get(1)?);
     let unreadable = |_| sql::Error::Unreadable("an id".into());
@@ -173,13 +171,12 @@ pub(crate) fn read_scope(row: &Row<'_>) -> sql::Result<Scope> {
     })
 }
 
-/// Scopes the writer has seen. Forgotten when a transaction is rolled back, because the rows may
-/// have gone with it.
+/// Scopes known to the writer. Cleared after a rollback, because their rows may be gone.
 #[derive(Debug, Default)]
 pub(crate) struct Projects(HashMap<Scope, Key>);
 
 impl Projects {
-    /// The key of a scope, made when it is new.
+    /// Finds the key of a scope, or creates it.
     pub(crate) fn resolve_key(
         &mut self,
         connection: &Connection,
@@ -205,8 +202,8 @@ impl Projects {
     }
 }
 
-/// An id as the tables keep it: 16 bytes if it is a UUID in its usual form, else the text. The two
-/// never compare equal in SQLite, so no text can pose as a UUID.
+/// An id as stored: 16 bytes for a UUID in canonical form, otherwise text. Blobs and texts never
+/// compare equal in SQLite, so a text cannot match a UUID.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum PackedId {
     Uuid([u8; 16]),
@@ -222,7 +219,6 @@ impl PackedId {
         }
     }
 
-    /// The id as text.
     pub(crate) fn text(&self) -> String {
         match self {
             Self::Uuid(bytes) => Uuid::from_bytes(*bytes).hyphenated().to_string(),
@@ -230,7 +226,6 @@ impl PackedId {
         }
     }
 
-    /// Reads an id back as text.
     pub(crate) fn read(row: &Row<'_>, column: usize) -> sql::Result<Option<String>> {
         match row.get_ref(column)? {
             ValueRef::Blob(bytes) => match Uuid::from_slice(bytes) {
@@ -255,7 +250,7 @@ impl ToSql for PackedId {
     }
 }
 
-/// The user of a reaction on a turn that names none: the turn's, else anonymous, if either is known.
+/// The user of a reaction that names none: the turn's user, otherwise the anonymous user.
 pub(crate) fn find_turn_user(
     connection: &Connection,
     project: Key,

@@ -1,8 +1,7 @@
-//! The index of similar turns: in memory, kept in step with the database by the writer.
+//! The in-memory index of similar turns.
 //!
-//! Whenever a commit touches the index of turns or a vector, the writer puts the turn as it is now
-//! into memory before it answers, so that the very next request finds it. At start a thread reads
-//! everything in, beside requests.
+//! Before the writer answers a commit, it updates the index for every turn the commit touched, so
+//! the next request finds the turn. At start a thread loads all turns while requests are served.
 
 mod entry;
 mod indexes;
@@ -16,17 +15,14 @@ pub(crate) use indexes::SimilarityIndexes;
 pub(crate) use loader::Loader;
 pub(crate) use touched::Touched;
 
-/// What is looked for.
 #[derive(Clone, Debug)]
 pub struct SimilarQuery {
     pub scope: Scope,
     pub vector: Vector,
-    /// At most so many of each status.
+    /// The most results per status.
     pub most: usize,
-    /// None less similar than this.
+    /// Minimum cosine similarity.
     pub floor: f32,
-    /// Only this user's.
     pub user: Option<UserId>,
-    /// Only of this intent.
     pub intent: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Opens connections with the settings that durability and speed depend on.
+//! Opens SQLite connections with the settings for durability and speed.
 
 use std::fs::OpenOptions;
 use std::path::Path;
@@ -10,30 +10,29 @@ use sql::Connection;
 
 use crate::error::StoreError;
 
-/// Nobody else writes, but somebody who begins to read just as a commit ends may find the head of the write-ahead log
-/// half-written, and then holds the lock of writers while looking again.
+/// The writer is the only writer, but a starting reader may hold the write lock briefly. That
+/// happens when it finds the header of the WAL index half-written.
 pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The one connection that writes.
 pub(crate) fn writer(file: &Path) -> Result<File, StoreError> {
     create_private(file)?;
     let connection = File::open(file)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
-    // FULL: a commit is on disk before it is answered. Group commit makes that cheap.
+    // FULL: a commit is on disk before it is answered. Group commit keeps that cheap.
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "foreign_keys", "OFF")?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
-    // What is deleted is overwritten, so that erasing somebody leaves nothing of them.
+    // Deleted content is overwritten, so an erasure leaves nothing in the file.
     connection.pragma_update(None, "secure_delete", "ON")?;
     connection.pragma_update(None, "cache_size", -16_384)?; // KiB
-    // A thread of its own moves the log into the database; this is for when it cannot.
+    // The checkpoint thread does this; the limit applies only when it cannot keep up.
     connection.pragma_update(None, "wal_autocheckpoint", 20_000)?; // pages
     connection.pragma_update(None, "journal_size_limit", 64 << 20)?;
     keep_plans(&connection)?;
     Ok(connection)
 }
 
-/// Sets whether commits wait until they are on disk. Postgres has its own mind about that.
+/// Sets whether commits wait for fsync. Postgres ignores the setting.
 pub(crate) fn wait_for_disk(connection: &mut Connection, wait: bool) -> Result<(), StoreError> {
     if let Some(connection) = connection.sqlite() {
         connection.pragma_update(None, "synchronous", if wait { "FULL" } else { "NORMAL" })?;
@@ -41,7 +40,7 @@ pub(crate) fn wait_for_disk(connection: &mut Connection, wait: bool) -> Result<(
     Ok(())
 }
 
-/// The database is for its owner alone, whatever folder it is in; its companions follow it.
+/// Creates the file with mode 0600. SQLite gives the WAL files the same mode.
 fn create_private(file: &Path) -> Result<(), StoreError> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false);
@@ -51,7 +50,7 @@ fn create_private(file: &Path) -> Result<(), StoreError> {
     options.open(file).map(drop).map_err(failed)
 }
 
-/// The connection that moves the write-ahead log into the database and does nothing else.
+/// The connection of the checkpoint thread.
 pub(crate) fn checkpointer(file: &Path) -> Result<File, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = File::open_with_flags(file, flags)?;
@@ -60,7 +59,6 @@ pub(crate) fn checkpointer(file: &Path) -> Result<File, StoreError> {
     Ok(connection)
 }
 
-/// A connection that only reads.
 pub(crate) fn reader(file: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = File::open_with_flags(file, flags)?;
@@ -71,10 +69,10 @@ pub(crate) fn reader(file: &Path) -> Result<Connection, StoreError> {
     Ok(Connection::Sqlite(connection))
 }
 
-/// Statements are planned once. Without the guarantee SQLite plans many of them anew for each new
-/// value, in case a value is worth another plan, which costs more than running them.
+/// Keeps query plans stable (QPSG). Otherwise SQLite plans many statements again for each new
+/// parameter value, which costs more than running them.
 fn keep_plans(connection: &File) -> Result<(), StoreError> {
-    // More than there are in the code, so that none takes another's place.
+    // More than the number of statements in the code, so none is evicted.
     connection.set_prepared_statement_cache_capacity(512);
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(())

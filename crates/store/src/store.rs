@@ -1,5 +1,4 @@
-//! The tables of a store, in one SQLite file or in Postgres: one writer thread, a pool of readers.
-//! The statements are the same for both (`sql` says how).
+//! The store: one writer thread and a pool of readers, on a SQLite file or on Postgres.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,18 +24,18 @@ use crate::projections::rebuild::{self, Rebuild, Rebuilt};
 use crate::read_pool::ReadPool;
 use crate::{meta, similarity, sqlite};
 
-/// A store in one folder of this machine, or in a Postgres that several share.
+/// A store in a local folder, or in a Postgres database that several nodes share.
 pub struct Store {
     pub(crate) writer: Writer,
     pub(crate) indexes: Arc<similarity::SimilarityIndexes>,
-    // They stop their threads when the store goes.
+    // Dropping them stops their threads.
     _loader: similarity::Loader,
     pub(crate) engine: Engine,
     pub(crate) pool: ReadPool,
     seal_key: [u8; 32],
 }
 
-/// What only one of the databases needs.
+/// The parts that only one of the databases needs.
 pub(crate) enum Engine {
     Sqlite {
         checkpointer: Mutex<Option<Checkpointer>>,
@@ -50,8 +49,8 @@ pub(crate) enum Engine {
 }
 
 impl Store {
-    /// Takes the folder for this process, creates or migrates the database in it, and starts the
-    /// writer. `fresh_seal_key` becomes the store's key if it is new.
+    /// Locks the folder, creates or migrates its database, and starts the writer. A new store takes
+    /// `fresh_seal_key` as its key.
     pub fn open(
         folder: &Path,
         limits: Limits,
@@ -76,16 +75,15 @@ impl Store {
         Ok(Self { writer, indexes, _loader: loader, engine, pool, seal_key })
     }
 
-    /// Whether a commit is on disk before it is answered, which is so unless somebody says otherwise: who
-    /// fills a store with what can be made again need not wait. The file stays whole either way, and what
-    /// is on disk is always a beginning of what was committed.
+    /// Sets whether a commit waits for fsync (the default). Without fsync a crash loses the newest
+    /// commits, but the file stays consistent. Use it for data that can be loaded again.
     pub async fn wait_for_disk(&self, wait: bool) -> Result<(), StoreError> {
         self.writer.run(move |connection| sqlite::wait_for_disk(connection, wait)).await
     }
 
-    /// Takes the folder for this process, connects to a Postgres database, creates or migrates the
-    /// tables in it, and starts the writer. The folder holds nothing but its lock.
-    /// `fresh_seal_key` becomes the store's key if it is new.
+    /// Locks the folder, connects to a Postgres database, creates or migrates its tables, and
+    /// starts the writer. The folder holds only the lock. A new store takes `fresh_seal_key` as its
+    /// key.
     #[cfg(feature = "scaled")]
     pub fn connect(
         folder: &Path,
@@ -93,7 +91,8 @@ impl Store {
         limits: Limits,
         fresh_seal_key: [u8; 32],
     ) -> Result<Self, StoreError> {
-        // Away from whatever runs the caller: it must not be kept waiting by somebody's answers.
+        // On a thread of its own, because connecting blocks and the caller may run on an async
+        // runtime.
         let open = || Self::connect_here(folder, address, limits, fresh_seal_key);
         let opened = std::thread::scope(|scope| scope.spawn(open).join());
         opened.unwrap_or_else(|_| Err(StoreError::Unavailable("connecting panicked".into())))
@@ -126,7 +125,7 @@ impl Store {
         Ok(Self { writer, indexes, _loader: loader, engine, pool, seal_key })
     }
 
-    /// Tells other processes of this machine's owner how to reach the server that has the store.
+    /// Publishes the server's address to other processes of the folder's owner.
     pub fn announce(&self, url: &str, token: &str, yields: bool) -> Result<(), StoreError> {
         match &self.engine {
             Engine::Sqlite { folder, .. } => folder.announce(url, token, yields),
@@ -137,25 +136,25 @@ impl Store {
 }
 
 impl Store {
-    /// Judges the writes one by one and stores those that may be, all in one transaction. Returns
-    /// when that transaction is on disk, with one outcome per write, in order.
+    /// Checks and stores each write, all in one transaction. Returns one outcome per write, in
+    /// order, when the transaction is on disk.
     pub fn commit(&self, writes: Vec<Write>) -> Task<'_, Vec<Outcome>> {
         // Queued now, not when first polled: the order of calls is the order of the log.
         let queued = self.writer.submit(writes);
         Box::pin(async move { queued?.await.map_err(|_| StoreError::Closed)? })
     }
 
-    /// The position of the newest event; 0 when there is none.
+    /// The position of the newest event; 0 when the log is empty.
     pub fn head(&self) -> Position {
         *self.writer.watch().borrow()
     }
 
-    /// Tells when there is something newer.
+    /// Notifies when the head moves.
     pub fn watch(&self) -> watch::Receiver<Position> {
         self.writer.watch()
     }
 
-    /// Whether other processes may write too.
+    /// True when other processes may write to the same database.
     pub fn is_shared(&self) -> bool {
         match &self.engine {
             Engine::Sqlite { .. } => false,
@@ -164,7 +163,8 @@ impl Store {
         }
     }
 
-    /// Whether the log is shorter than it was: whoever has read it knows what is not so any more.
+    /// True when the log became shorter, as after a failover that lost commits. State derived from
+    /// the log is then invalid.
     pub fn went_back(&self) -> bool {
         match &self.engine {
             Engine::Sqlite { .. } => false,
@@ -173,22 +173,22 @@ impl Store {
         }
     }
 
-    /// Makes every projection again from the log, in one transaction; writes wait meanwhile.
+    /// Rebuilds every projection from the log in one transaction. Writes wait meanwhile.
     pub fn rebuild(&self, how: Rebuild) -> Task<'_, Rebuilt> {
         Box::pin(self.writer.run(move |connection| rebuild::rebuild(connection, &how)))
     }
 
-    /// Whether the projections are older than this program and must be made again before they are
+    /// True when the projections are older than this program and must be rebuilt before they are
     /// read.
     pub fn is_stale(&self) -> Task<'_, bool> {
         self.pool.run(meta::is_stale)
     }
 
-    /// Whether something could be stored now. After trouble it tries.
+    /// True when a write would succeed. After a failed commit it performs a test write.
     pub fn is_ready(&self) -> Task<'_, bool> {
         Box::pin(async {
             let may_write = match self.writer.is_well() {
-                // A database elsewhere may be away without anybody having tried to write.
+                // A remote database may be down although no write has failed yet.
                 true => self.pool.run_short(answers).await.is_ok(),
                 false => {
                     let tried = self.writer.run(try_to_write).await;
@@ -202,20 +202,19 @@ impl Store {
         })
     }
 
-    /// How it is doing.
     pub fn stats(&self) -> LogStats {
         self.writer.stats()
     }
 
-    /// The store's random key, made when the store was.
+    /// The store's random key, created with the store.
     pub fn seal_key(&self) -> [u8; 32] {
         self.seal_key
     }
 
-    /// Finishes and commits what was accepted, then refuses everything else.
+    /// Commits queued writes, then rejects new ones.
     pub fn close(&self) -> Task<'_, ()> {
         match &self.engine {
-            // First, so that the writer is the last to close the file and tidies up.
+            // First, so that the writer closes the file last and SQLite removes the WAL.
             Engine::Sqlite { checkpointer, .. } => {
                 checkpointer.lock().unwrap_or_else(PoisonError::into_inner).take();
             }
@@ -227,10 +226,11 @@ impl Store {
 }
 
 impl Store {
-    /// Some of a tenant's events that arrived before a moment and stand up to a position, `None` for
-    /// wherever they stand; none means that there are no more to drop now. How long it looks does not grow
-    /// with the log: in a very long one, an event that was stored long after it arrived may be found only
-    /// when those that were stored with it are as old.
+    /// A batch of a tenant's events that arrived before a time, up to a position (`None`:
+    /// anywhere). An empty batch means that nothing is left to drop.
+    ///
+    /// The cost does not grow with the log. In a very long log, an event stored long after its
+    /// arrival may be found only when its neighbours are old too.
     pub fn old_events(
         &self,
         tenant: &Tenant,
@@ -241,19 +241,19 @@ impl Store {
         self.pool.run(move |connection| retention::old_events(connection, &tenant, before, upto))
     }
 
-    /// Copies the projections for rebuilds to start from; answers the position they are of.
+    /// Copies the projections as the baseline for rebuilds. Returns their position.
     pub fn copy_projections(&self) -> Task<'_, Position> {
         Box::pin(self.writer.run(baseline::copy_projections))
     }
 
-    /// Drops events; answers how many of them were still there.
+    /// Drops events. Returns how many existed.
     pub fn drop_events(&self, positions: Vec<Position>) -> Task<'_, usize> {
         let drop = move |connection: &mut _| retention::drop_events(connection, &positions);
         Box::pin(self.writer.run(drop))
     }
 
-    /// Removes everything of a tenant: events, what followed from them, and used-up ids, but not its keys.
-    /// Answers how many events there were.
+    /// Removes a tenant's events, projections and used ids, but not its API keys. Returns the
+    /// number of events.
     pub fn remove_tenant(&self, tenant: &Tenant) -> Task<'_, usize> {
         let (tenant, similar) = (tenant.clone(), Arc::clone(&self.indexes));
         let removal =
@@ -262,13 +262,11 @@ impl Store {
     }
 }
 
-/// Whether the database is there.
 fn answers(connection: &Connection) -> Result<(), StoreError> {
     Ok(connection.prepare_cached("SELECT 1")?.query_row((), |_| Ok(()))?)
 }
 
-/// Writes something as large as an ordinary group and takes it back, to see whether that is
-/// possible: a little room is not enough to call a store ready.
+/// Writes and deletes as much as an ordinary group. A nearly full disk is not ready.
 fn try_to_write(connection: &mut Connection) -> Result<(), StoreError> {
     let much = vec![0_u8; 1 << 18];
     connection.execute("REPLACE INTO meta (name, value) VALUES ('try', ?1)", [&much])?;

@@ -1,4 +1,4 @@
-//! Judges one write and, if it may be stored, stores it. Runs inside the group's transaction.
+//! Checks one write and stores it, inside the group's transaction.
 
 #[cfg(feature = "scaled")]
 use model::Change;
@@ -12,8 +12,8 @@ use crate::log::writer_state::WriterState;
 use crate::projections::apply::{self, Subject};
 use crate::row_keys::{Key, PackedId, find_key, resolve_key};
 
-/// Stores the write, or finds why not. Unless it answers `Stored`, it changes nothing but, for
-/// `Replayed` and `Unchanged`, the request keys that are used up by it.
+/// Stores the write or returns why not. Without `Stored` nothing changes, except that `Replayed`
+/// and `Unchanged` use up the write's request keys.
 pub(crate) fn append(
     connection: &Connection,
     cursor: &mut WriterState,
@@ -33,7 +33,7 @@ pub(crate) fn append(
     for (position, entry) in (start.0..).map(Position).zip(&write.entries) {
         let subject = insert_event(connection, project, position, entry)?;
         if position > start {
-            // Made by us together with the first: unique, and found by its id like any other.
+            // Further events of a write have ids of ours: unique, and found like any other.
             let (space, id) = (ClaimSpace::Event, entry.id.clone());
             let claim = PackedClaim { space, id, mac: None };
             insert_claims(connection, project, position.0 as i64, [&claim])?;
@@ -42,7 +42,7 @@ pub(crate) fn append(
             apply::apply(connection, &subject, change)?;
             #[cfg(feature = "scaled")]
             if let Change::EraseUser(_) = change {
-                // What they sent cannot be told from something else any more.
+                // The erased user's claims lost their MACs.
                 cursor.claims.clear();
             }
         }
@@ -51,7 +51,7 @@ pub(crate) fn append(
     Ok(Outcome::Stored(start))
 }
 
-/// Who used each of these claims before, if anybody did.
+/// Reads the earlier use of each claim.
 fn find_used_claims(
     connection: &Connection,
     #[cfg_attr(
@@ -84,8 +84,8 @@ fn find_used_claims(
     claims.iter().map(ask).collect()
 }
 
-/// A used claim decides: with the same MAC the write is a repeat, with another a conflict. A claim
-/// whose MAC was erased can only be a repeat. The request's key is used up by a repeat too.
+/// Decides by used claims: the same MAC is a repeat, another MAC a conflict. A claim whose MAC was
+/// erased counts as a repeat. A repeat uses up its request key.
 fn check_claims(
     connection: &Connection,
     project: Key,
@@ -102,9 +102,9 @@ fn check_claims(
             return Ok(Some(Outcome::Conflict(claim.space)));
         }
         let outcome = match id {
-            // A key that was used up by a request which had nothing to change.
+            // The key of a request that changed nothing.
             None if position == 0 => Outcome::Unchanged,
-            // The event was dropped when it was old; that it was there is all that is known.
+            // The event was dropped by retention, so only its existence is known.
             None => {
                 let own = (claim.space == ClaimSpace::Event).then(|| claim.id.text());
                 let id = own.unwrap_or_else(|| format!("dropped-{position}"));
@@ -154,7 +154,7 @@ fn check_preconditions(
     Ok(None)
 }
 
-/// Events, an array for each column.
+/// Inserts events, one array per column.
 const INSERT_EVENTS: &str = "
     INSERT INTO events (position, project, type, source, severity, category, id, user, conversation, turn,
         ts, received_at, tags, data)
@@ -162,7 +162,7 @@ const INSERT_EVENTS: &str = "
         $7::TEXT[], $8::BIGINT[], $9::BIGINT[], $10::BIGINT[], $11::BIGINT[], $12::BIGINT[], $13::TEXT[],
         $14::TEXT[])";
 
-/// Claims, an array for each column.
+/// Inserts claims, one array per column.
 const INSERT_CLAIMS: &str = "
     INSERT INTO claims (project, space, id, mac, position)
     SELECT * FROM unnest($1::BIGINT[], $2::BIGINT[], $3::TEXT[], $4::BYTEA[], $5::BIGINT[])";

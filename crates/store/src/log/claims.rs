@@ -1,4 +1,4 @@
-//! Claims that somebody used before.
+//! Claims that were used before.
 
 #[cfg(feature = "scaled")]
 use std::collections::HashMap;
@@ -6,23 +6,23 @@ use std::collections::HashMap;
 #[cfg(feature = "scaled")]
 use crate::row_keys::{Key, PackedId};
 
-/// How a claim was used.
 #[derive(Clone, Debug)]
 pub(crate) struct UsedClaim {
     pub(crate) mac: Option<[u8; 16]>,
     pub(crate) position: i64,
-    /// The id of the event, unless it was dropped.
+    /// `None` when the event was dropped.
     pub(crate) event: Option<String>,
 }
 
-/// Claims that were asked for ahead: each is known once, since whoever hears that it is free uses it.
+/// Prefetched claims. Each entry serves one lookup, because the write that finds a claim free uses
+/// it.
 #[cfg(feature = "scaled")]
 #[derive(Debug, Default)]
 pub(crate) struct KnownClaims(HashMap<(Key, u8, String), Option<UsedClaim>>);
 
 #[cfg(feature = "scaled")]
 impl KnownClaims {
-    /// Whether a claim is used, if that is known.
+    /// Returns the prefetched state of a claim.
     pub(crate) fn take(
         &mut self,
         project: Key,
@@ -32,12 +32,11 @@ impl KnownClaims {
         if self.0.is_empty() { None } else { self.0.remove(&(project, space, id.text())) }
     }
 
-    /// A claim is used, or it is not.
     pub(crate) fn put(&mut self, claim: (Key, u8, String), used: Option<UsedClaim>) {
         self.0.insert(claim, used);
     }
 
-    /// Forgets them: the group is over, or was taken back.
+    /// Clears the entries after the group or a rollback.
     pub(crate) fn clear(&mut self) {
         self.0.clear();
     }

@@ -6,7 +6,7 @@ use sql::Connection;
 
 use crate::row_keys::Key;
 
-/// Puts one on the list, in the place of an earlier one with its id.
+/// Inserts a dead letter, or replaces the one with the same id.
 pub(crate) fn insert(
     connection: &Connection,
     project: Key,
@@ -31,12 +31,11 @@ pub(crate) fn insert(
         .map(drop)
 }
 
-/// A claim as a letter holds it.
 pub(crate) fn claim_json(space: ClaimSpace, id: &str, mac: Option<Mac>) -> Value {
     json!({"space": space.code(), "id": id, "mac": mac.map(|mac| mac.0)})
 }
 
-/// An event as a letter holds it, with its data written out beside it.
+/// An event as stored in a dead letter. `data` is the serialized data.
 pub(crate) fn event_json(event: &Event, data: &str) -> Value {
     json!({
         "id": event.id.as_str(), "type": event.kind.event_type, "source": event.kind.source,

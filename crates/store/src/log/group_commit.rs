@@ -1,4 +1,4 @@
-//! One transaction for a group.
+//! Commits one group of writes in one transaction.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -13,20 +13,19 @@ use crate::log::writer::Submission;
 use crate::log::writer_state::WriterState;
 use crate::log::{dead_letters, head};
 
-/// How a group is written.
 #[derive(Clone, Copy)]
 pub(crate) enum Isolation {
     Group,
     PerWrite,
 }
 
-/// What came of a group.
 pub(crate) enum GroupOutcome {
     Done(Vec<Vec<Outcome>>),
     InDoubt(Vec<Vec<Outcome>>, sql::Error),
 }
 
-/// Writes the group. Where others write too, `join` adds what came while it was their turn.
+/// Writes the group. When other nodes write too, `join` adds the writes that arrived while this
+/// node waited for the head.
 pub(crate) fn attempt(
     connection: &mut Connection,
     cursor: &mut WriterState,
@@ -39,7 +38,7 @@ pub(crate) fn attempt(
     #[cfg(feature = "scaled")]
     if let Some(session) = transaction.postgres() {
         if cursor.others_write() {
-            // Until the head of the log is ours. Alone it would be, and this a wait more.
+            // Waits for the lock on the log head. A sole writer skips this round trip.
             transaction.flush()?;
             join(group);
         }
@@ -72,7 +71,7 @@ fn append_in_savepoint(
 ) -> sql::Result<Outcome> {
     let before = cursor.head;
     let savepoint = transaction.savepoint()?;
-    // Also what was not sent yet must be so before it is kept.
+    // Pending statements must succeed before the savepoint is released.
     let work = AssertUnwindSafe(|| {
         let outcome = append(&savepoint, cursor, write)?;
         savepoint.flush().map(|()| outcome)
@@ -90,7 +89,7 @@ fn append_in_savepoint(
     }
 }
 
-/// Puts a write that cannot be stored on the list of dead letters.
+/// Stores a failed write as a dead letter.
 fn set_aside(
     transaction: &mut sql::Transaction<'_>,
     cursor: &mut WriterState,
@@ -100,7 +99,7 @@ fn set_aside(
     let Some(event) = write.first() else { return Ok(Outcome::Failed) };
     let project = cursor.projects.resolve_key(transaction, &event.scope)?;
     let reason = error.to_string();
-    // By itself: on Postgres a statement that fails ends the transaction, and with it what others wrote.
+    // In a savepoint: on Postgres a failed statement aborts the whole transaction.
     let savepoint = transaction.savepoint()?;
     match dead_letters::insert(&savepoint, project, event, &reason, &write.to_dead_letter()) {
         Ok(()) => savepoint.commit().map(|()| Outcome::SetAside),

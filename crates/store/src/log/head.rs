@@ -1,9 +1,9 @@
-//! The newest position, where several write: whoever has begun to write holds it (see `ahead`).
+//! The log head on Postgres, where several nodes write. The writing transaction locks it.
 
 use model::Position;
 use sql::Connection;
 
-/// Where the log stands now.
+/// Stores the newest position.
 pub(crate) fn store_head(connection: &Connection, head: Position) -> sql::Result<()> {
     if connection.sqlite().is_some() {
         return Ok(());

@@ -1,12 +1,12 @@
-//! A write on its way to the writer, packed by whoever hands it in.
+//! A write prepared for the writer thread.
 
 use model::{Change, Claim, ClaimSpace, Entry, Event, Mac, Need, Write};
 
 use crate::log::dead_letters::{claim_json, event_json};
 use crate::row_keys::PackedId;
 
-/// A write with everything computed that does not need the database, so that the writer thread
-/// spends its time in the database only.
+/// A write with everything computed that does not need the database, so that the writer thread only
+/// runs statements.
 #[derive(Debug)]
 pub(crate) struct PackedWrite {
     pub(crate) claims: Vec<PackedClaim>,
@@ -14,7 +14,6 @@ pub(crate) struct PackedWrite {
     pub(crate) entries: Vec<PackedEntry>,
 }
 
-/// A claim with its id packed.
 #[derive(Debug)]
 pub(crate) struct PackedClaim {
     pub(crate) space: ClaimSpace,
@@ -22,10 +21,10 @@ pub(crate) struct PackedClaim {
     pub(crate) mac: Option<Mac>,
 }
 
-/// An event with what follows from it.
+/// An event with its changes.
 #[derive(Debug)]
 pub(crate) struct PackedEntry {
-    // Its data is written out in `data`.
+    // Its `data` is moved into the field `data`, as JSON text.
     pub(crate) event: Event,
     pub(crate) id: PackedId,
     pub(crate) tags: Option<String>,
@@ -44,7 +43,6 @@ impl PackedEntry {
 }
 
 impl PackedWrite {
-    /// Packs ids and writes out the JSON.
     pub(crate) fn new(write: Write) -> Self {
         let Write { claims, needs, entry, more } = write;
         let pack = |Claim { space, id, mac }| PackedClaim { space, id: PackedId::pack(&id), mac };
@@ -55,7 +53,6 @@ impl PackedWrite {
         }
     }
 
-    /// The whole of it, for the list of dead letters.
     pub(crate) fn to_dead_letter(&self) -> serde_json::Value {
         let claim = |claim: &PackedClaim| claim_json(claim.space, &claim.id.text(), claim.mac);
         let claims: Vec<_> = self.claims.iter().map(claim).collect();
@@ -74,12 +71,11 @@ impl PackedWrite {
         self.entries.iter().map(|entry| &entry.event)
     }
 
-    /// Whether it can touch a turn.
+    /// True when it can change a turn.
     pub(crate) fn touches_turns(&self) -> bool {
         self.entries.iter().any(|entry| entry.event.turn.is_some() || !entry.changes.is_empty())
     }
 
-    /// The id of its first event, as it is stored.
     pub(crate) fn event_id(&self) -> Option<&PackedId> {
         self.entries.first().map(|entry| &entry.id)
     }
@@ -88,7 +84,7 @@ impl PackedWrite {
         self.entries.first().map(|entry| &entry.event)
     }
 
-    /// Roughly what it takes up while it waits.
+    /// Approximate size in the queue.
     pub(crate) fn bytes(&self) -> usize {
         let tags = |entry: &PackedEntry| entry.tags.as_ref().map_or(0, String::len);
         self.entries.iter().map(|entry| entry.data.len() + tags(entry) + 512).sum()

@@ -1,4 +1,4 @@
-//! What must be so for a write to be stored, looked up inside the transaction.
+//! Checks the preconditions of a write, inside the transaction.
 
 use model::{DecisionId, Need, Origin, Reaction};
 use sql::{Connection, OptionalExtension};
@@ -7,24 +7,22 @@ use crate::event_rows::read_text;
 use crate::projections::apply::{Subject, TurnRow, served};
 use crate::row_keys::{Key, PackedId, Table, find_key, find_turn_user};
 
-/// What stands in a write's way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum UnmetPrecondition {
     Missing,
-    /// Everything is as it would be afterwards. The position of the event that made it so, or 0.
+    /// The write would change nothing. Holds the position of the event that made it so, or 0.
     AlreadyApplied(i64),
 }
 
-/// What a write is about, before it is stored.
+/// The subject of a write, before it is stored.
 #[derive(Clone, Debug)]
 pub(crate) struct WriteContext<'a> {
     pub(crate) subject: Subject,
-    /// It names a user whom the store has never seen, and who therefore has no key.
+    /// The write names a user without a key, so no reaction of that user exists.
     pub(crate) by_new_user: bool,
     pub(crate) data: &'a str,
 }
 
-/// Checks one need of a write.
 pub(crate) fn check(
     connection: &Connection,
     about: &WriteContext<'_>,
@@ -89,7 +87,7 @@ pub(crate) fn check(
     }
 }
 
-/// Where the newest outcome of a decision stands, if it was not dropped because it was old.
+/// The position of a decision's newest outcome, unless that event was dropped.
 fn outcome_at(
     connection: &Connection,
     subject: &Subject,
@@ -142,7 +140,7 @@ fn already_so(
     })
 }
 
-/// The user's reaction on the turn: the position of its event, what it is, what was said with it.
+/// The user's active reaction on the turn: position, code and text.
 fn standing(
     connection: &Connection,
     about: &WriteContext<'_>,

@@ -1,5 +1,4 @@
-//! What a group of writes will ask one by one, asked for all of them at once, where every question costs
-//! a round trip.
+//! Prefetches the claims, keys and turns of a whole group in one round trip to Postgres.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +11,7 @@ use crate::log::writer_state::WriterState;
 use crate::projections::apply::prefetch::{Turns, remember};
 use crate::row_keys::{Key, Table};
 
-/// Where the log stands, and whether somebody was erased behind a position.
+/// The log head, and whether another node erased a user after a position.
 const SELECT_HEAD: &str =
     "SELECT position, EXISTS (SELECT 1 FROM users WHERE erased > $1) FROM log_head";
 const SELECT_CLAIMS: &str = "SELECT c.project, c.space, c.id, c.mac, c.position, e.id
@@ -20,7 +19,7 @@ const SELECT_CLAIMS: &str = "SELECT c.project, c.space, c.id, c.mac, c.position,
     JOIN claims c ON c.project = asked.project AND c.space = asked.space AND c.id = asked.id
     LEFT JOIN events e ON e.position = c.position";
 
-/// Each table of ids, with how keys of ids are asked for, and keys that no id has.
+/// For each id table: its keys by id, and unused keys.
 const SELECT_KEYS: [(Table, &str, &str); 3] = [
     (
         Table::Users,
@@ -42,7 +41,7 @@ const SELECT_KEYS: [(Table, &str, &str); 3] = [
     ),
 ];
 
-/// Finds out about all claims, ids and turns of a group, and where the log stands.
+/// Prefetches all claims, ids and turns of a group. Returns the log head.
 pub(crate) fn prefetch_group<'a>(
     connection: &Connection,
     session: &Session,
@@ -55,7 +54,7 @@ pub(crate) fn prefetch_group<'a>(
     if !erased {
         return Ok(head);
     }
-    // A user whom others erased meanwhile is somebody new when they come back. Other ids stay.
+    // An erased user who returns gets a new key. Other keys stay valid.
     session.keys().forget("users");
     ask(connection, session, cursor, writes).map(|(head, _)| head)
 }
@@ -129,14 +128,13 @@ fn ask<'a>(
     Ok((Position(head as u64), erased))
 }
 
-/// A value of a question.
 type Parameter<'a> = &'a (dyn tokio_postgres::types::ToSql + Sync);
 
-/// What the writes of a group name.
+/// The ids named by the writes of a group.
 #[derive(Default)]
 struct NamedIds<'a> {
     claimed: BTreeSet<(Key, u8, String)>,
-    /// Ids of users, conversations and turns whose keys nobody knows.
+    /// Ids of users, conversations and turns without a cached key.
     unknown: [BTreeSet<(Key, &'a str)>; 3],
     turns: BTreeSet<(Key, &'a str)>,
 }

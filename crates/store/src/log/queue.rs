@@ -1,16 +1,16 @@
-//! What waits for the writer.
+//! The queue of the writer thread.
 
 use model::Position;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::log::writer::{Job, Submission};
 
-/// Jobs in the order in which they came.
+/// Jobs in arrival order.
 pub(crate) struct Queue {
     jobs: UnboundedReceiver<Job>,
-    // Taken out, and not done yet.
+    // Taken from the channel and not run yet.
     next: Option<Job>,
-    // What others have written meanwhile.
+    // The newest head of other nodes.
     newest_foreign_head: Option<Position>,
 }
 
@@ -19,12 +19,12 @@ impl Queue {
         Self { jobs, next: None, newest_foreign_head: None }
     }
 
-    /// Waits for the next one; `None` when nobody is left who could hand in something.
+    /// Waits for the next job. `None` when all senders are gone.
     pub(crate) fn wait(&mut self) -> Option<Job> {
         self.next.take().or_else(|| self.jobs.blocking_recv())
     }
 
-    /// Takes whatever else waits into a group, up to the group's size or something else to do.
+    /// Adds queued commits to a group, up to its size or the next other job.
     pub(crate) fn join(&mut self, group: &mut Vec<Submission>, most: usize) {
         let mut writes: usize = group.iter().map(|one| one.writes.len()).sum();
         while self.next.is_none()
@@ -44,7 +44,7 @@ impl Queue {
         }
     }
 
-    /// How far others were seen to have written.
+    /// The newest head written by another node since the last call.
     pub(crate) fn newest_foreign_head(&mut self) -> Option<Position> {
         self.newest_foreign_head.take()
     }

@@ -1,4 +1,4 @@
-//! A commit that was not confirmed: the connection broke before it was heard whether it came to pass.
+//! Verifies a commit whose confirmation was lost with the connection.
 
 use model::{Outcome, Position};
 use sql::Connection;
@@ -6,15 +6,15 @@ use sql::Connection;
 use crate::log::packed_write::PackedWrite;
 use crate::log::writer::Submission;
 
-/// Whether a group is committed that was answered so. What holds the log is waited for, and that may be the
-/// very commit in question.
+/// True when the group was committed. The transaction waits for the lock on the log head, which the
+/// lost commit may still hold.
 pub(crate) fn verify_commit(
     connection: &mut Connection,
     group: &[Submission],
     answers: &[Vec<Outcome>],
 ) -> sql::Result<bool> {
     let Some((position, write)) = witness(group, answers) else {
-        // A group that stored nothing has nothing to lose, but for what it set aside: that is sent again.
+        // A group that stored nothing needs no retry, unless it has dead letters.
         let is_set_aside = |outcome: &Outcome| matches!(outcome, Outcome::SetAside);
         return Ok(!answers.iter().flatten().any(is_set_aside));
     };
@@ -24,7 +24,7 @@ pub(crate) fn verify_commit(
     select.exists((position.0 as i64, write.event_id()))
 }
 
-/// An event of a group that is in the log if the group is.
+/// An event that is in the log exactly when the group is.
 fn witness<'g>(
     group: &'g [Submission],
     answers: &[Vec<Outcome>],

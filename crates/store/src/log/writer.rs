@@ -1,5 +1,5 @@
-//! The one thread that writes. Requests that wait at the same time share one commit, so durability
-//! is paid once per group instead of once per request.
+//! The handle of the writer thread. Requests that wait at the same time share one commit, so each
+//! group pays for one fsync.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,28 +21,26 @@ use crate::metrics::{Histogram, LogStats, SECONDS, SIZES};
 use crate::outage::Outage;
 use crate::similarity::{SimilarityIndexes, Touched};
 
-/// What a caller waits for.
 pub(crate) type Answer = Result<Vec<Outcome>, StoreError>;
 
 pub(crate) struct Submission {
     pub(crate) writes: Vec<PackedWrite>,
     pub(crate) reply: oneshot::Sender<Answer>,
-    // Room in the queue, given back before the submission is answered.
+    // Queue capacity, released before the reply.
     pub(crate) room: OwnedSemaphorePermit,
 }
 
-/// Something else that needs the writing connection, between two groups.
+/// A job on the writer's connection, run between two groups.
 type ConnectionTask = Box<dyn FnOnce(&mut Connection) + Send>;
 
 pub(crate) enum Job {
     Commit(Submission),
     ConnectionTask(ConnectionTask),
-    /// Somebody else has written up to here.
+    /// Another node has written up to this position.
     #[cfg_attr(not(feature = "scaled"), expect(dead_code, reason = "nobody else writes"))]
     ForeignHead(Position),
 }
 
-/// The way to the writer thread.
 pub(crate) struct Writer {
     queue: Mutex<Option<mpsc::UnboundedSender<Job>>>,
     room: Arc<Semaphore>,
@@ -58,13 +56,12 @@ pub(crate) struct Meters {
     pub(crate) failed_commits: AtomicU64,
     pub(crate) queued_writes: AtomicU64,
     pub(crate) in_trouble: AtomicBool,
-    // Nothing was written since the start: a disk that was full then may be so still.
+    // True until the first commit after start. The disk may have been full before.
     pub(crate) untried: AtomicBool,
     pub(crate) outage: Outage,
 }
 
 impl Writer {
-    /// Starts the thread on its connection.
     pub(crate) fn start(
         connection: Connection,
         source: Source,
@@ -109,14 +106,14 @@ impl Writer {
         })
     }
 
-    /// Puts the writes into the queue, if there is room.
+    /// Queues the writes, or returns `Busy`.
     pub(crate) fn submit(
         &self,
         writes: Vec<Write>,
     ) -> Result<oneshot::Receiver<Answer>, StoreError> {
         let writes: Vec<PackedWrite> = writes.into_iter().map(PackedWrite::new).collect();
         let bytes: usize = writes.iter().map(PackedWrite::bytes).sum();
-        // One submission may be larger than the whole queue; then it must have the queue alone.
+        // A submission larger than the queue needs the queue for itself.
         let kib = u32::try_from(bytes.div_ceil(1024)).unwrap_or(u32::MAX).min(self.room_kib);
         let room =
             Arc::clone(&self.room).try_acquire_many_owned(kib).map_err(|error| match error {
@@ -129,18 +126,18 @@ impl Writer {
         Ok(answer)
     }
 
-    /// Runs something on the writing connection, between two groups.
+    /// Runs a job on the writer's connection, between two groups.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         chore: impl FnOnce(&mut Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (reply, answer) = oneshot::channel();
         self.send(Job::ConnectionTask(Box::new(move |connection| {
-            // Whoever asked may have gone; then nobody needs the answer.
+            // The caller may have dropped the receiver.
             drop(reply.send(chore(connection)));
         })))?;
         let came_of = answer.await.map_err(|_| StoreError::Closed)?;
-        // One that went well may have asked nothing.
+        // Success proves nothing, because the job may not have used the connection.
         if let Err(error) = &came_of
             && error.is_away()
         {
@@ -149,16 +146,16 @@ impl Writer {
         came_of
     }
 
-    /// Somebody else has written up to here.
+    /// Notifies the thread that another node has written up to `head`.
     #[cfg(feature = "scaled")]
     pub(crate) fn notify_foreign_head(queue: &mpsc::WeakUnboundedSender<Job>, head: Position) {
         if let Some(queue) = queue.upgrade() {
-            // The thread has ended when it does not listen any more.
+            // A send fails only when the thread has ended.
             drop(queue.send(Job::ForeignHead(head)));
         }
     }
 
-    /// The way to the thread for somebody who does not keep it alive.
+    /// A weak sender, which does not keep the thread alive.
     #[cfg(feature = "scaled")]
     pub(crate) fn weak_queue(&self) -> Option<mpsc::WeakUnboundedSender<Job>> {
         locked(&self.queue).as_ref().map(mpsc::UnboundedSender::downgrade)
@@ -170,23 +167,22 @@ impl Writer {
         queue.send(job).map_err(|_| StoreError::Closed)
     }
 
-    /// Tells the newest position that is on disk.
+    /// Watches the newest durable position.
     pub(crate) fn watch(&self) -> watch::Receiver<Position> {
         self.head.clone()
     }
 
-    /// Whether there was a commit, and the last one met no trouble with the disk or the file.
+    /// True after a commit, when the last one succeeded.
     pub(crate) fn is_well(&self) -> bool {
         let meters = &self.meters;
         !meters.in_trouble.load(Ordering::Relaxed) && !meters.untried.load(Ordering::Relaxed)
     }
 
-    /// Something could be written.
+    /// Records a successful test write.
     pub(crate) fn was_tried(&self) {
         self.meters.untried.store(false, Ordering::Relaxed);
     }
 
-    /// How it is doing.
     pub(crate) fn stats(&self) -> LogStats {
         let free = self.room.available_permits() as u64;
         LogStats {
@@ -198,7 +194,7 @@ impl Writer {
         }
     }
 
-    /// Lets the thread finish what is queued and waits for it.
+    /// Closes the queue and waits until the thread has finished it.
     pub(crate) async fn close(&self) -> Result<(), StoreError> {
         locked(&self.queue).take();
         let Some(thread) = locked(&self.thread).take() else { return Ok(()) };
@@ -221,7 +217,7 @@ impl Drop for Writer {
     }
 }
 
-/// None of what these locks guard can be left half-changed, so a panic elsewhere does not matter.
+/// A panic cannot leave the guarded values half-changed, so poisoning is ignored.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! What the writer knows from one group to the next.
+//! State that the writer keeps between groups.
 
 use model::Position;
 
@@ -6,25 +6,22 @@ use model::Position;
 use crate::log::claims::KnownClaims;
 use crate::row_keys::Projects;
 
-/// What the writer knows without asking the database.
 #[derive(Debug)]
 pub(crate) struct WriterState {
-    /// The newest position.
     pub(crate) head: Position,
     pub(crate) projects: Projects,
     #[cfg(feature = "scaled")]
     pub(crate) claims: KnownClaims,
-    /// Groups since somebody else was seen to have written.
+    /// Groups since another node was seen writing.
     #[cfg(feature = "scaled")]
     groups_alone: u32,
 }
 
-/// After so many groups whoever wrote too is taken to have stopped.
+/// After this many groups without foreign writes, this node counts as the sole writer.
 #[cfg(feature = "scaled")]
 const SOLE_WRITER_GROUPS: u32 = 100;
 
 impl WriterState {
-    /// At this position, knowing nothing else.
     pub(crate) fn new(head: Position) -> Self {
         Self {
             head,
@@ -36,19 +33,18 @@ impl WriterState {
         }
     }
 
-    /// Whether somebody else writes, as far as the last groups show.
+    /// True when another node wrote recently.
     #[cfg(feature = "scaled")]
     pub(crate) fn others_write(&self) -> bool {
         self.groups_alone < SOLE_WRITER_GROUPS
     }
 
-    /// Somebody else has written before a group, or not.
     #[cfg(feature = "scaled")]
     pub(crate) fn note_others(&mut self, have_written: bool) {
         self.groups_alone = if have_written { 0 } else { self.groups_alone.saturating_add(1) };
     }
 
-    /// What was seen may not be so any more.
+    /// Clears cached keys and claims after a rollback.
     pub(crate) fn forget(&mut self) {
         self.projects.clear();
         #[cfg(feature = "scaled")]

@@ -1,4 +1,4 @@
-//! What the thread does.
+//! The loop of the writer thread.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -19,7 +19,6 @@ use crate::log::writer_state::WriterState;
 use crate::metrics::Stopwatch;
 use crate::similarity::{SimilarityIndexes, Touched};
 
-/// The writing connection and what goes with it.
 pub(crate) struct WriterThread {
     pub(crate) source: Source,
     pub(crate) connection: Connection,
@@ -32,7 +31,7 @@ pub(crate) struct WriterThread {
 }
 
 impl WriterThread {
-    /// Until nobody is left who could hand in something.
+    /// Runs until all senders are gone.
     pub(crate) fn run(&mut self, mut queue: Queue) {
         while let Some(job) = queue.wait() {
             self.reconnect();
@@ -47,7 +46,7 @@ impl WriterThread {
                 }
                 Job::ConnectionTask(chore) => {
                     chore(&mut self.connection);
-                    // It may have removed what is known by heart.
+                    // The job may have deleted rows that the state caches.
                     self.cursor.forget();
                     self.sync_similarity_index();
                 }
@@ -58,7 +57,7 @@ impl WriterThread {
 
     fn catch_up(&mut self, head: Position) {
         self.sync_similarity_index();
-        // Perhaps it was lost long ago and is found out now; what others wrote may be their last for a while.
+        // The loss may be noticed only now, and other nodes may not write again for a while.
         if self.connection.is_lost() {
             self.reconnect();
             self.sync_similarity_index();
@@ -86,12 +85,11 @@ impl WriterThread {
         for (submission, answer) in group.into_iter().zip(answers) {
             let Submission { reply, room, writes } = submission;
             drop((room, writes));
-            // A caller that hung up needs no answer; its writes are stored all the same.
+            // The caller may be gone; its writes are stored.
             drop(reply.send(answer));
         }
     }
 
-    /// Announces the newest position.
     fn announce_head(&self, head: Position) {
         self.announce.send_if_modified(|known| {
             let is_new = *known < head;
@@ -100,19 +98,18 @@ impl WriterThread {
         });
     }
 
-    /// Takes another connection when this one was lost.
     fn reconnect(&mut self) {
         if self.connection.is_lost() {
             match self.source.reopen_writer() {
                 Ok(Some(connection)) => self.connection = connection,
                 Ok(None) => {}
-                // Whoever needs it is told.
+                // The jobs that need the connection return the error.
                 Err(error) => tracing::debug!(%error, "no other connection"),
             }
         }
     }
 
-    /// Puts what was touched into the index in memory, before anybody is answered.
+    /// Updates the similarity index for touched turns, before any caller is answered.
     fn sync_similarity_index(&mut self) {
         let (similar, connection) = (&self.similar, &self.connection);
         let kept = self.touched.look(connection, |turns| similar.refresh(connection, turns));
@@ -127,8 +124,8 @@ impl WriterThread {
         }
     }
 
-    /// One transaction for the group. If a single write breaks it, the group is done again with a
-    /// savepoint around each write, so that only that one fails.
+    /// Commits the group in one transaction. When a single write breaks it, retries with a
+    /// savepoint around each write, so that only that write fails.
     fn commit(&mut self, group: &mut Vec<Submission>, queue: &mut Queue) -> Vec<Answer> {
         let most = self.group_writes;
         let mut error = match self.attempt(group, |group| queue.join(group, most), Isolation::Group)
@@ -153,8 +150,8 @@ impl WriterThread {
         isolation: Isolation,
     ) -> sql::Result<Vec<Answer>> {
         let before = self.cursor.head;
-        // A panic is a bug in one write; the thread and everybody else's writes must outlive it.
-        // The transaction is rolled back on the way out.
+        // A panic is a bug in one write; the thread and the other writes survive it. Unwinding
+        // rolls the transaction back.
         let work = AssertUnwindSafe(|| {
             attempt(&mut self.connection, &mut self.cursor, group, join, isolation)
         });
@@ -171,7 +168,7 @@ impl WriterThread {
         }
     }
 
-    /// The connection broke before it was heard whether the group is committed: asks by another one.
+    /// Finds out over a new connection whether an unconfirmed group was committed.
     fn resolve_unconfirmed_commit(
         &mut self,
         group: &[Submission],

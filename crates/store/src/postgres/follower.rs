@@ -1,4 +1,4 @@
-//! Hears of what other nodes write, and sees to what a node does for the database now and then.
+//! Follows the writes of other nodes and creates partitions in time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,10 +13,10 @@ use crate::error::StoreError;
 use crate::event_rows::newest_position;
 use crate::postgres::{PartitionMaker, Server};
 
-/// How often it looks. Nobody waits for it but those who read what another node has written.
+/// The delay until readers on this node see the writes of another node.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Looks until it is dropped.
+/// Polls until it is dropped.
 pub(crate) struct Follower {
     stop: Arc<AtomicBool>,
     went_back: Arc<AtomicBool>,
@@ -24,8 +24,8 @@ pub(crate) struct Follower {
 }
 
 impl Follower {
-    /// Starts a thread that tells the newest position whenever it has moved. It knows what this node has
-    /// committed, also before it has seen it itself.
+    /// Starts a thread that calls `notify` whenever the head moves. `committed` is the newest
+    /// position this node has committed.
     pub(crate) fn start(
         server: Server,
         mut partitions: PartitionMaker,
@@ -39,7 +39,7 @@ impl Follower {
         let follow = move || {
             let (mut connection, mut told): (Option<Connection>, _) = (None, Position(0));
             while !stopped.load(Ordering::Acquire) {
-                // Before it looks: what is committed later need not be seen yet.
+                // Read before the head, because a later commit may not be visible yet.
                 let known = told.max(*committed.borrow());
                 match read_head(&mut connection, &server) {
                     Ok(head) if head < known => {
@@ -51,7 +51,8 @@ impl Follower {
                         );
                         return;
                     }
-                    // Also when this node has committed more since: others may have written before it.
+                    // Also when this node has committed more since: other nodes may have written
+                    // before.
                     Ok(head) if head > told => {
                         told = head;
                         notify(head);
@@ -75,7 +76,7 @@ impl Follower {
         Ok(Self { stop, went_back, thread: Some(thread) })
     }
 
-    /// Whether the log was shorter once than it had been before.
+    /// True when the log was once shorter than before.
     pub(crate) fn went_back(&self) -> bool {
         self.went_back.load(Ordering::Acquire)
     }

@@ -1,5 +1,5 @@
-//! Several servers in one address, tried one after the other: one that takes a connection and then says
-//! nothing must not keep anybody from asking the next.
+//! Tries the servers of an address one after the other. A server that accepts a connection and then
+//! hangs must not block the next attempt.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, LoadBalanceHosts};
 
-/// The servers of an address. Clones remember together which one was good.
+/// The servers of an address. Clones share which server last worked.
 #[derive(Clone, Debug)]
 pub(super) struct Hosts {
     each: Arc<[Config]>,
@@ -15,7 +15,6 @@ pub(super) struct Hosts {
 }
 
 impl Hosts {
-    /// All servers of an address.
     pub(super) fn from_config(config: &Config) -> Self {
         let count = config.get_hosts().len().max(config.get_hostaddrs().len());
         let is_any = config.get_load_balance_hosts() == LoadBalanceHosts::Random;
@@ -27,7 +26,7 @@ impl Hosts {
         Self { each, good: Arc::default() }
     }
 
-    /// The first of them with which it works, beginning with the one with which it last did.
+    /// Returns the first successful connection, starting with the server that last worked.
     pub(super) fn find<T, E: std::fmt::Display>(
         &self,
         connect: impl Fn(&Config) -> Result<T, E>,
@@ -47,7 +46,7 @@ impl Hosts {
     }
 }
 
-/// The same with one of its servers.
+/// The configuration with a single one of its servers.
 fn single_host(config: &Config, at: usize) -> Config {
     let mut one = Config::new();
     match config.get_hosts().get(at) {

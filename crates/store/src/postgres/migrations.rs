@@ -1,4 +1,4 @@
-//! Brings a database to the newest schema, one node at a time.
+//! Migrates a Postgres database to the newest schema, one node at a time.
 
 use sql::Connection;
 
@@ -11,13 +11,13 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../../migrations/postgres/0004_baseline_indexes.sql"),
 ];
 
-/// The number under which nodes wait for one another.
+/// The advisory lock that nodes take to migrate.
 const LOCK: i64 = 0x7570_7461_6b65;
 
-/// The table that is there as long as a store is being copied into the database.
+/// This table exists while a store is being copied into the database.
 pub(crate) const MIGRATION_NOTE: &str = "store_migration";
 
-/// Refuses a database that holds no store, or one that a newer program has written.
+/// Rejects a database without a store, or with a newer schema.
 pub(crate) fn check(connection: &Connection) -> Result<(), StoreError> {
     let there: bool =
         connection
@@ -29,7 +29,7 @@ pub(crate) fn check(connection: &Connection) -> Result<(), StoreError> {
     version(connection).map(drop)
 }
 
-/// The number of its schema; 0 for none yet.
+/// The schema version; 0 for an empty database.
 fn version(connection: &Connection) -> Result<u32, StoreError> {
     let found: Option<i64> =
         connection.query_row("SELECT max(number) FROM schema_version", (), |row| row.get(0))?;
@@ -37,7 +37,8 @@ fn version(connection: &Connection) -> Result<u32, StoreError> {
     if found > known { Err(StoreError::NewerSchema { found, known }) } else { Ok(found) }
 }
 
-/// Runs what is missing, in one transaction: several nodes that start at once wait for the first.
+/// Runs missing migrations in one transaction. Nodes that start at the same time wait for the
+/// first.
 pub(crate) fn migrate_to_newest(connection: &mut Connection) -> Result<(), StoreError> {
     connection.execute_batch("BEGIN")?;
     let outcome = lock(connection)
@@ -47,20 +48,20 @@ pub(crate) fn migrate_to_newest(connection: &mut Connection) -> Result<(), Store
     outcome
 }
 
-/// Until the transaction ends nobody else migrates. However long another node takes, it is waited for.
+/// Takes the migration lock until the transaction ends, however long another node holds it.
 pub(crate) fn lock(connection: &Connection) -> Result<(), StoreError> {
     connection.execute_batch("SET LOCAL lock_timeout = 0")?;
     connection.prepare("SELECT pg_advisory_xact_lock(?1)")?.query([LOCK])?;
     Ok(())
 }
 
-/// Whether a store is being copied into the database and has not arrived.
+/// True while a store is being copied into the database.
 pub(crate) fn is_unfinished(connection: &Connection) -> Result<bool, StoreError> {
     let look = format!("SELECT to_regclass('{MIGRATION_NOTE}') IS NOT NULL");
     Ok(connection.query_row(&look, (), |row| row.get(0))?)
 }
 
-/// Refuses a database that holds but a part of a store.
+/// Rejects a database with an incomplete copy of a store.
 fn check_finished(connection: &Connection) -> Result<(), StoreError> {
     if !is_unfinished(connection)? {
         return Ok(());
@@ -70,7 +71,7 @@ fn check_finished(connection: &Connection) -> Result<(), StoreError> {
     Err(StoreError::Migration(why.into()))
 }
 
-/// Runs what is missing, inside of a transaction that has the lock.
+/// Runs missing migrations. The caller's transaction holds the lock.
 pub(crate) fn migrate(connection: &Connection) -> Result<(), StoreError> {
     connection
         .execute_batch("CREATE TABLE IF NOT EXISTS schema_version (number BIGINT NOT NULL)")?;

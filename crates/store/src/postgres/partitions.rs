@@ -1,4 +1,4 @@
-//! Places for the events of this month and the next, made before they come.
+//! Creates the partitions of this month and the next, before events need them.
 
 use std::time::Duration;
 
@@ -7,12 +7,11 @@ use sql::Connection;
 use crate::error::StoreError;
 use crate::metrics::Stopwatch;
 
-/// How often a node sees to it.
 const CHECK_INTERVAL: Duration = Duration::from_secs(3600);
-/// How soon it tries again when somebody was in the way.
+/// The retry interval when another transaction blocked the creation.
 const RETRY_INTERVAL: Duration = Duration::from_secs(60);
 
-/// Makes what is missing. Answers whether nothing is left to do.
+/// Creates missing partitions. Returns true when none is missing.
 pub(super) fn make_partitions(connection: &Connection) -> Result<bool, StoreError> {
     let make = "SELECT bool_and(is_done) FROM (
             SELECT make_partition(CAST(now() AT TIME ZONE 'UTC' + m * INTERVAL '1 month' AS DATE)) AS is_done
@@ -21,7 +20,7 @@ pub(super) fn make_partitions(connection: &Connection) -> Result<bool, StoreErro
     Ok(connection.query_row(make, (), |row| row.get(0))?)
 }
 
-/// Sees to it for as long as a node runs.
+/// Creates partitions while a node runs.
 pub(crate) struct PartitionMaker {
     looked: Option<Stopwatch>,
     pause: Duration,
@@ -33,12 +32,11 @@ impl PartitionMaker {
         Self::with_interval(CHECK_INTERVAL)
     }
 
-    /// Once in so long.
     pub(crate) fn with_interval(pause: Duration) -> Self {
         Self { looked: None, pause, next: Duration::ZERO }
     }
 
-    /// Makes what is missing, if it is time to look.
+    /// Creates missing partitions when the interval has passed.
     pub(crate) fn run_if_due(&mut self, connection: &Connection) {
         if self.looked.as_ref().is_some_and(|looked| looked.elapsed() < self.next) {
             return;

@@ -1,18 +1,18 @@
-//! What a session with Postgres is set to, so that nobody waits for ever: neither a node for a server that
-//! vanished, nor all nodes for one that did. What an address says itself counts instead.
+//! Default settings of Postgres sessions. They bound every wait for a vanished server or node.
+//! Settings in the address take precedence.
 
 use std::time::Duration;
 
 use tokio_postgres::Config;
 use tokio_postgres::config::TargetSessionAttrs;
 
-/// What the server does for the session, sent with its first message. A node that was paused or has vanished
-/// in the middle of a transaction holds the head of the log, and everybody waits for that.
+/// Server-side settings. A node that vanishes inside a transaction holds the lock on the log head,
+/// so its transaction must time out.
 const SERVER_OPTIONS: &str = "-c idle_in_transaction_session_timeout=10s -c lock_timeout=15s \
     -c tcp_user_timeout=10s -c tcp_keepalives_idle=5 -c tcp_keepalives_interval=2 \
     -c tcp_keepalives_count=3";
 
-/// What is acknowledged has to be on disk, also where the server does not wait for that by itself.
+/// An acknowledged event must be on disk, even where the server's default is asynchronous commit.
 pub(super) const REQUIRE_SYNCHRONOUS_COMMIT: &str = "SELECT set_config('synchronous_commit', 'on', FALSE) \
     WHERE current_setting('synchronous_commit') = 'off'";
 
@@ -29,10 +29,10 @@ pub(super) fn apply_defaults(config: &mut Config, address: &str) {
         config.keepalives_interval(Duration::from_secs(2)).keepalives_retries(3);
     }
     if !address.contains("target_session_attrs") {
-        // Of several servers the one that can be written to.
+        // Of several servers, only the primary accepts writes.
         config.target_session_attrs(TargetSessionAttrs::ReadWrite);
     }
-    // The last one counts.
+    // In `options` the last occurrence of a setting wins.
     let options = match config.get_options() {
         Some(own) => format!("{SERVER_OPTIONS} {own}"),
         None => SERVER_OPTIONS.to_owned(),

@@ -1,4 +1,4 @@
-//! Encrypted connections, to a server that can prove who it is.
+//! TLS with verification of the server's certificate.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::error::StoreError;
 
-/// Trusts what the system trusts; `SSL_CERT_FILE` names another list.
+/// Trusts the system's certificates. `SSL_CERT_FILE` names another list.
 pub(super) fn connector() -> Result<MakeRustlsConnect, StoreError> {
     let unusable = |what: String| StoreError::Unavailable(format!("TLS to Postgres: {what}"));
     let found = rustls_native_certs::load_native_certs();

@@ -1,4 +1,4 @@
-//! A turn as the index has it, read from the database.
+//! Reads the index entry of a turn from the database.
 
 use model::VerdictStatus;
 use sql::{Connection, OptionalExtension, Row};
@@ -7,23 +7,23 @@ use vector_index::{Labels, Quality, Tier, unpack};
 use crate::row_keys::Key;
 use crate::similarity::touched::Turns;
 
-/// Questions that are taken together at the most: a correction, what it corrects, and so on.
+/// The longest chain of corrections whose questions are combined.
 const MAX_BATCH_TURNS: usize = 4;
 
-/// What is known of an answered turn.
+/// The labels of an answered turn.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub(crate) turn: Key,
     pub(crate) project: Key,
     pub(crate) labels: Labels,
-    /// The turn whose question this one's message corrects.
+    /// The turn that this turn's message corrects.
     pub(crate) corrects: Option<Key>,
 }
 
 const COLUMNS: &str = "i.turn, i.project, i.user_feedback_status, t.user, i.intent, i.corrects,
     i.quality_score, i.has_strategy, i.silent, t.ts";
 
-/// The turn, if it is answered.
+/// Reads the entry of a turn; `None` without an answer.
 pub(crate) fn read_entry(connection: &Connection, turn: Key) -> sql::Result<Option<Entry>> {
     connection
         .prepare_cached(&format!(
@@ -34,11 +34,11 @@ pub(crate) fn read_entry(connection: &Connection, turn: Key) -> sql::Result<Opti
         .optional()
 }
 
-/// A turn's vector as it is stored, and its model.
+/// A vector's model and packed form.
 pub(crate) type StoredVector = (String, Vec<u8>);
 
-/// Those of the touched turns that are answered. The vector comes along where a question of its own would
-/// cost a round trip.
+/// Reads the touched turns that have an answer. On Postgres their vectors come along, which saves a
+/// round trip.
 pub(crate) fn read_touched(
     connection: &Connection,
     touched: &Turns,
@@ -49,7 +49,7 @@ pub(crate) fn read_touched(
     }
     let mut found = Vec::with_capacity(touched.len());
     for turn in touched.keys() {
-        // One that has no answer is not in the index; an answer goes only with its whole tenant.
+        // Unanswered turns are not in the index. Answers disappear only with their tenant.
         found.extend(read_entry(connection, *turn)?.map(|entry| (entry, None)));
     }
     Ok(found)
@@ -76,7 +76,7 @@ fn read_touched_batch(
     rows.iter().flatten().map(read).collect()
 }
 
-/// Answered turns with their vectors, behind a key.
+/// Answered turns with their vectors, after a key.
 pub(crate) fn page(
     connection: &Connection,
     after: Key,
@@ -92,7 +92,7 @@ pub(crate) fn page(
         .collect()
 }
 
-/// The last key that has a vector.
+/// The largest key with a vector.
 pub(crate) fn last(connection: &Connection) -> sql::Result<Key> {
     connection.query_row("SELECT coalesce(max(turn), 0) FROM turn_vectors", (), |row| row.get(0))
 }
@@ -117,7 +117,6 @@ fn read(row: &Row<'_>) -> sql::Result<Entry> {
     Ok(Entry { turn: row.get(0)?, project: row.get(1)?, labels, corrects: row.get(5)? })
 }
 
-/// The turn's vector as it is stored.
 pub(crate) fn read_vector(connection: &Connection, turn: Key) -> sql::Result<Option<StoredVector>> {
     connection
         .prepare_cached("SELECT model, vector FROM turn_vectors WHERE turn = ?1")?
@@ -125,8 +124,8 @@ pub(crate) fn read_vector(connection: &Connection, turn: Key) -> sql::Result<Opt
         .optional()
 }
 
-/// A correction is found by what it is about: its question together with the one it corrects, which
-/// may be a correction itself.
+/// A correction is indexed by its question combined with the question it corrects, which may be a
+/// correction too.
 pub(crate) fn together(
     connection: &Connection,
     entry: &Entry,
@@ -152,12 +151,12 @@ pub(crate) fn together(
     Ok(Some(sum))
 }
 
-/// A key in fewer bytes. There are no four thousand million users.
+/// The low 32 bits of a key.
 pub(crate) fn short(key: Key) -> u32 {
     key as u32
 }
 
-/// An intent in four bytes, never 0 (FNV-1a).
+/// FNV-1a in four bytes, never 0.
 pub(crate) fn intent_hash(intent: &str) -> u32 {
     let hash = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
     intent.bytes().fold(0x811c_9dc5, hash).max(1)

@@ -1,4 +1,4 @@
-//! One index per project and model, in memory.
+//! One vector index per project and model, in memory.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,43 +14,40 @@ use crate::similarity::touched::Turns;
 
 type SharedIndex = Arc<RwLock<Index>>;
 
-/// All of them.
 #[derive(Default)]
 pub(crate) struct SimilarityIndexes {
     // By project and model.
     indexes: RwLock<HashMap<Key, HashMap<String, SharedIndex>>>,
     complete: AtomicBool,
-    // While everything is read in. `None` afterwards.
+    // `Some` while the loader runs.
     newer: Mutex<Option<Newer>>,
 }
 
-/// What the writer knows better than whoever reads everything in, since it is newer than what was read.
+/// Changes made by the writer while the loader runs. They are newer than the loader's rows.
 #[derive(Default)]
 struct Newer {
-    // Turns that it has put in already.
+    // Turns already put in by the writer.
     turns: HashSet<Key>,
-    // Projects that are gone. Whatever is of another one with such a key, the writer puts in.
+    // Removed projects. The writer puts in turns of a new project with the same key.
     gone: HashSet<Key>,
 }
 
 impl SimilarityIndexes {
-    /// Empty, and about to be filled.
     pub(crate) fn new() -> Self {
         Self { newer: Mutex::new(Some(Newer::default())), ..Self::default() }
     }
 
-    /// Whether everything was read in.
+    /// True when the loader has finished.
     pub(crate) fn is_complete(&self) -> bool {
         self.complete.load(Ordering::Acquire)
     }
 
-    /// Everything was read in.
     pub(crate) fn finish_loading(&self) {
         *self.newer() = None;
         self.complete.store(true, Ordering::Release);
     }
 
-    /// Forgets projects that are gone: another one may get the key that one of them had.
+    /// Removes the indexes of deleted projects, because a new project may reuse a key.
     pub(crate) fn forget(&self, projects: &[Key]) {
         if let Some(newer) = &mut *self.newer() {
             newer.gone.extend(projects);
@@ -59,7 +56,7 @@ impl SimilarityIndexes {
         indexes.retain(|project, _| !projects.contains(project));
     }
 
-    /// The nearest of each status.
+    /// The nearest turns of each status.
     pub(crate) fn search(&self, project: Key, query: &SimilarQuery, filter: Filter) -> Found {
         let Some(shelf) = self.get(project, query.vector.model()) else {
             return Found { exact: true, ..Found::default() };
@@ -67,7 +64,7 @@ impl SimilarityIndexes {
         read(&shelf).search(query.vector.values(), query.most, query.floor, filter)
     }
 
-    /// Puts turns in as they are in the database now.
+    /// Updates turns to their current state in the database.
     pub(crate) fn refresh(&self, connection: &Connection, touched: &Turns) -> sql::Result<()> {
         if touched.is_empty() {
             return Ok(());
@@ -88,7 +85,6 @@ impl SimilarityIndexes {
         Ok(())
     }
 
-    /// Reads what is needed to put a turn in.
     fn fresh(
         &self,
         connection: &Connection,
@@ -98,7 +94,7 @@ impl SimilarityIndexes {
     ) -> sql::Result<Fresh> {
         let models = self.project_indexes(entry.project);
         let is_here = || models.iter().any(|(_, shelf)| read(shelf).has(entry.turn));
-        // Usually somebody only said something about a turn that is here.
+        // The common case: the turn is in the index and only its labels changed.
         if !vector_too && entry.corrects.is_none() && is_here() {
             return Ok(Fresh { entry, direction: FreshDirection::AsBefore });
         }
@@ -115,8 +111,8 @@ impl SimilarityIndexes {
         Ok(Fresh { entry, direction })
     }
 
-    /// Puts turns of a project in. A search may hold an index for milliseconds, so it is waited for
-    /// once and not for every turn.
+    /// Puts in turns of one project. A search may hold the lock for milliseconds, so the lock is
+    /// taken once.
     fn put(&self, project: Key, turns: &[Fresh]) {
         for fresh in turns {
             if let FreshDirection::Of { model, values } = &fresh.direction {
@@ -139,7 +135,7 @@ impl SimilarityIndexes {
         }
     }
 
-    /// Puts a turn in that was read a while ago, unless the writer has put it in since, or its project is gone.
+    /// Puts in a loaded turn, unless the writer has updated it or its project was removed.
     pub(crate) fn load(&self, model: &str, entry: &Entry, values: &[f32]) {
         let newer = self.newer();
         let is_outdated = |newer: &Newer| {
@@ -167,7 +163,7 @@ impl SimilarityIndexes {
         Arc::clone(models.entry(model.to_owned()).or_insert_with(new))
     }
 
-    /// One, unless the project has had several models.
+    /// One index, unless the project has used several models.
     fn project_indexes(&self, project: Key) -> Vec<(String, SharedIndex)> {
         let indexes = self.indexes.read().unwrap_or_else(PoisonError::into_inner);
         let models = indexes.get(&project).into_iter().flatten();
@@ -179,13 +175,11 @@ impl SimilarityIndexes {
     }
 }
 
-/// A turn as it is in the database now.
 struct Fresh {
     entry: Entry,
     direction: FreshDirection,
 }
 
-/// Where its question points.
 enum FreshDirection {
     AsBefore,
     Of { model: String, values: Vec<f32> },
@@ -202,7 +196,7 @@ fn write(shelf: &SharedIndex) -> RwLockWriteGuard<'_, Index> {
 
 fn insert(index: &mut Index, entry: &Entry, values: &[f32]) {
     if !index.insert(entry.turn, values, entry.labels) {
-        // Not comparable with anything, so there is nothing to find.
+        // A zero vector is similar to nothing.
         tracing::warn!(turn = entry.turn, "a vector of another length than its model's others");
     }
 }

@@ -1,4 +1,4 @@
-//! The thread that reads the index in at start, beside requests.
+//! Loads the index at start, on a thread of its own.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,19 +12,16 @@ use crate::error::StoreError;
 use crate::similarity::entry;
 use crate::similarity::indexes::SimilarityIndexes;
 
-/// Turns that are read at once.
 const PAGE_TURNS: usize = 2_000;
-/// How long to wait when the database was away.
 const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Reads the index in: dropped, it stops.
+/// Dropping the loader stops its thread.
 pub(crate) struct Loader {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Loader {
-    /// Starts the thread on a connection of its own.
     pub(crate) fn start(
         source: &Source,
         indexes: Arc<SimilarityIndexes>,
@@ -40,7 +37,7 @@ impl Loader {
                     Err(error) if error.is_lasting() => {
                         return tracing::error!(%error, "index of similar turns is not complete");
                     }
-                    // From the beginning: what is in already is put in again as it is.
+                    // Starts over; loading a turn twice is harmless.
                     Err(error) => {
                         tracing::warn!(%error, "index of similar turns is not complete; trying again");
                     }
@@ -73,14 +70,14 @@ impl Drop for Loader {
     }
 }
 
-/// Reads everything in. Answers how many turns that were.
+/// Loads all turns. Returns their number.
 fn load(
     connection: &Connection,
     indexes: &SimilarityIndexes,
     stop: &AtomicBool,
 ) -> Result<u64, StoreError> {
     let (mut after, mut turns) = (0, 0);
-    // What comes later is put in by the writer.
+    // The writer puts in later turns.
     let last = entry::last(connection)?;
     while after < last {
         if stop.load(Ordering::Acquire) {

@@ -1,5 +1,4 @@
-//! Which turns a transaction touched, told by the database itself: no way of writing can be
-//! forgotten.
+//! Finds the turns a transaction touched: by an update hook on SQLite and by triggers on Postgres.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,19 +8,18 @@ use sql::Connection;
 
 use crate::row_keys::Key;
 
-/// Turns that were touched since the last look, and whether their vector was.
+/// Touched turns, and whether their vector changed.
 pub(crate) type Turns = BTreeMap<Key, bool>;
 
-/// Finds them.
 pub(crate) enum Touched {
     Heard(Arc<Mutex<Turns>>),
-    /// Postgres numbers what is written, on whatever node: up to here it was looked at.
+    /// Postgres triggers number the touched turns on every node. This is the last number seen.
     #[cfg(feature = "scaled")]
     Numbered(i64),
 }
 
 impl Touched {
-    /// Listens on the connection that writes.
+    /// Installs the update hook on the writer's connection.
     pub(crate) fn listen(connection: &mut rusqlite::Connection) -> rusqlite::Result<Self> {
         let heard = Arc::new(Mutex::new(Turns::new()));
         let turns = Arc::clone(&heard);
@@ -37,7 +35,7 @@ impl Touched {
         Ok(Self::Heard(heard))
     }
 
-    /// Looks at what is written from now on.
+    /// Starts after the turns touched so far.
     #[cfg(feature = "scaled")]
     pub(crate) fn from_now(connection: &Connection) -> sql::Result<Self> {
         let newest = "SELECT coalesce(max(touched), 0) FROM turn_touches";
@@ -45,7 +43,7 @@ impl Touched {
     }
 
     #[cfg_attr(not(feature = "scaled"), expect(unused_variables, reason = "it was heard already"))]
-    /// Gives what was touched to `keep`; if that fails it is given again the next time.
+    /// Passes the touched turns to `keep`. When it fails, they are passed again next time.
     pub(crate) fn look(
         &mut self,
         connection: &Connection,
