@@ -1,6 +1,6 @@
-//! A copy of a store in one file, made while others write, that can prove that it is whole; and the way back.
+//! Online backups of a SQLite store into one verified file, and their restore.
 //!
-//! Only of stores in a file of this machine: Postgres has its own tools.
+//! Postgres stores use the tools of Postgres.
 
 mod content;
 mod note;

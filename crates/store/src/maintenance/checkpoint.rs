@@ -1,7 +1,6 @@
-//! Moves the write-ahead log into the database, on a thread of its own: the writer would make
-//! everybody wait for it.
+//! Checkpoints the WAL on a thread of its own, so that the writer does not pause for it.
 //!
-//! The writer still does it itself should the log grow very long.
+//! SQLite's automatic checkpoint in the writer remains as a fallback for a very long WAL.
 
 use std::path::Path;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -15,21 +14,19 @@ use tokio::sync::watch;
 use crate::error::StoreError;
 use crate::sqlite;
 
-/// How often it looks.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
-/// It acts when there are so many new events,
+/// Checkpoint after this many new events,
 const MIN_EVENTS: u64 = 50;
-/// or any after so many looks.
+/// or after this many polls when there is any new event.
 const MAX_IDLE_POLLS: u32 = 20;
 
-/// Does so until it is dropped.
+/// Runs until it is dropped.
 pub(crate) struct Checkpointer {
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Checkpointer {
-    /// Starts the thread on a connection of its own.
     pub(crate) fn start(file: &Path, head: watch::Receiver<Position>) -> Result<Self, StoreError> {
         let connection = sqlite::checkpointer(file)?;
         let (stop, stopped) = channel();
@@ -52,11 +49,11 @@ impl Checkpointer {
     }
 }
 
-/// As much as can be moved without anybody waiting.
+/// A passive checkpoint, which never blocks the writer.
 fn checkpoint(connection: &Connection) {
     let moved = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
     if let Err(error) = moved {
-        // Nothing is lost: it stays in the log, and the next commit tells of trouble with the disk.
+        // The frames stay in the WAL, and the next commit reports a disk error.
         tracing::warn!(%error, "the write-ahead log could not be moved into the database");
     }
 }

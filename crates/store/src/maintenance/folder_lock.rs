@@ -1,4 +1,4 @@
-//! One process owns a data folder.
+//! The lock that gives one process ownership of a data folder.
 
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
@@ -7,25 +7,24 @@ use std::time::Duration;
 
 use crate::error::StoreError;
 
-/// The file in a data folder that says who has it.
+/// The lock file, which also names its holder.
 pub(crate) const LOCK: &str = "lock";
 
-/// Held as long as the store is open. The operating system lets go of it when the process dies,
-/// however it dies.
+/// Held while the store is open. The operating system releases it when the process dies.
 #[derive(Debug)]
 pub(crate) struct FolderLock {
     file: File,
     folder: PathBuf,
 }
 
-/// Who has a folder, by its lock file.
+/// The holder of a folder, as written in its lock file.
 #[derive(Clone, PartialEq, Eq)]
 pub struct LockHolder {
-    /// In words: `process 123`.
+    /// `process 123`
     pub process: String,
-    /// Where its server listens, and the token by which it knows the owner of the folder.
+    /// The server's URL and the token for the folder's owner.
     pub server: Option<(String, String)>,
-    /// It lets go when somebody else asks for the folder.
+    /// True when the holder releases the folder on request.
     pub yields: bool,
 }
 
@@ -35,7 +34,7 @@ impl std::fmt::Debug for LockHolder {
     }
 }
 
-/// Who has this folder now; nobody if its lock can be had.
+/// Reads the current holder; `None` when the lock is free.
 pub fn read_lock_holder(folder: &Path) -> Option<LockHolder> {
     let mut file = OpenOptions::new().read(true).open(folder.join(LOCK)).ok()?;
     match file.try_lock_shared() {
@@ -57,27 +56,27 @@ fn read_holder(file: &mut File) -> std::io::Result<Option<LockHolder>> {
 }
 
 const YIELDS: &str = "yields";
-/// The file by which somebody asks for a folder.
+/// The file that requests a folder from its holder.
 const REQUEST_FILE: &str = "wanted";
 
-/// Asks whoever has the folder, and yields, to let go of it.
+/// Requests the folder from a holder that yields.
 pub fn request_folder(folder: &Path) -> std::io::Result<()> {
     private(OpenOptions::new().write(true).create(true).truncate(true))
         .open(folder.join(REQUEST_FILE))
         .map(drop)
 }
 
-/// Whether somebody asked for the folder and does not have it yet.
+/// True while a request is pending.
 pub fn is_folder_requested(folder: &Path) -> bool {
     folder.join(REQUEST_FILE).exists()
 }
 
-/// Those who only look take the lock for a moment too.
+/// Retries, because readers of the lock file hold the lock briefly.
 const MAX_ATTEMPTS: u32 = 5;
 const RETRY_INTERVAL: Duration = Duration::from_millis(10);
 
 impl FolderLock {
-    /// Creates the folder if it is not there and takes its lock, or says who has it.
+    /// Creates the folder and takes its lock, or returns its holder.
     pub(crate) fn acquire(folder: &Path) -> Result<Self, StoreError> {
         let failed = |cause| StoreError::Folder { folder: folder.to_owned(), cause };
         create_private(folder).map_err(failed)?;
@@ -112,8 +111,7 @@ impl FolderLock {
         Ok(lock)
     }
 
-    /// Adds where the server listens and a token for the owner of the folder, and whether it lets go
-    /// of the folder when it is asked for it.
+    /// Publishes the server's URL, a token for the folder's owner, and whether the process yields.
     pub(crate) fn announce(&self, url: &str, token: &str, yields: bool) -> Result<(), StoreError> {
         let yields = if yields { YIELDS } else { "" };
         let process = std::process::id();
@@ -123,8 +121,8 @@ impl FolderLock {
     fn write(&self, text: &str) -> Result<(), StoreError> {
         let failed = |cause| StoreError::Folder { folder: self.folder.clone(), cause };
         let mut file = &self.file;
-        // Written over in one piece and cut afterwards: whoever reads meanwhile finds neither nothing
-        // nor the rest of what the last holder said.
+        // Overwritten in one call and truncated afterwards, so that a reader never sees an empty or
+        // mixed file.
         let old = usize::try_from(file.metadata().map_err(failed)?.len()).unwrap_or(0);
         let whole = format!("{text}{}", "\n".repeat(old.saturating_sub(text.len())));
         file.rewind().map_err(failed)?;
@@ -133,7 +131,7 @@ impl FolderLock {
     }
 }
 
-/// What people said is nobody else's business on this machine.
+/// Stored texts are private to the owner.
 fn create_private(folder: &Path) -> std::io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
@@ -142,7 +140,7 @@ fn create_private(folder: &Path) -> std::io::Result<()> {
     builder.create(folder)
 }
 
-/// The lock file tells other commands how to reach the server; that is for the owner alone.
+/// The token in the lock file is for the owner only.
 fn private(options: &mut OpenOptions) -> &mut OpenOptions {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);

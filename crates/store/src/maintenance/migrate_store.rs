@@ -1,8 +1,7 @@
-//! Copies a SQLite store into an empty Postgres database, table by table, and proves that it arrived.
+//! Copies a SQLite store into an empty Postgres database, table by table, and verifies it.
 //!
-//! What was copied is noted in the target in the same transaction, so that a run that was killed goes on
-//! where it stopped. As long as the note is there, and no newest position, no server takes the database
-//! for a store. Rows keep their keys: everything that refers to anything is copied as it stands.
+//! Each transaction also records its progress in the target, so an interrupted run resumes. While
+//! that record exists, no server opens the database. Rows keep their keys.
 
 mod handover;
 mod tables;
@@ -22,26 +21,25 @@ use crate::maintenance::migrate_store::handover::Handover;
 use columns::Layout;
 use target::Target;
 
-/// Which part of the work is told of.
+/// The phase reported to `progress`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MigrateStep {
     Copying,
     Checking,
 }
 
-/// What came of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Migrated {
     pub tables: usize,
     pub rows: u64,
-    /// Rows that an earlier run had copied already.
+    /// Rows copied by an earlier run.
     pub found: u64,
     /// The position of the newest event.
     pub head: u64,
 }
 
-/// Copies the store in a folder into the database at this address. `batch` rows at the most are copied
-/// together; `progress` is told how many rows are done, and of how many.
+/// Copies the store in a folder into the database at `address`, at most `batch` rows per
+/// transaction. `progress` receives the done and total rows.
 pub fn migrate_store(
     folder: &Path,
     address: &str,
@@ -72,7 +70,7 @@ pub fn migrate_store(
         };
         let has_some = target.copied_rows(&layout.table)? > 0;
         match copy::copy(layout, &source.connection, &mut target, batch, &mut told) {
-            // Rows that came between two runs push others to where they were not looked for.
+            // Rows added between two runs shift others to unexpected places.
             Err(StoreError::Database(_)) if has_some => {
                 target.empty(&layout.table)?;
                 copy::copy(layout, &source.connection, &mut target, batch, |_| {})?;
@@ -83,7 +81,7 @@ pub fn migrate_store(
     let mut checked = 0;
     for (layout, count) in layouts.iter().zip(counts) {
         if !check::is_equal(layout, &source.connection, target.session()?)? {
-            // Somebody used the folder between two runs. What stands there now counts.
+            // The folder was used between two runs; its current content counts.
             tracing::warn!(table = %layout.table, "a table has changed since; it is copied again");
             target.empty(&layout.table)?;
             copy::copy(layout, &source.connection, &mut target, batch, |_| {})?;

@@ -1,5 +1,5 @@
-//! Brings a database to the newest schema. Numbered, forward only; the folder's lock keeps others
-//! away meanwhile.
+//! Migrates a SQLite database to the newest schema. Migrations only go forward, under the folder's
+//! lock.
 
 use rusqlite::Connection as File;
 use sql::Connection;
@@ -33,25 +33,24 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../../migrations/sqlite/0022_baseline_indexes.sql"),
 ];
 
-/// Refuses a database that a newer program has written. Answers its schema's number.
+/// Rejects a database with a newer schema. Returns its version.
 pub(crate) fn check(connection: &File) -> Result<u32, StoreError> {
     let found: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     let known = MIGRATIONS.len() as u32;
     if found > known { Err(StoreError::NewerSchema { found, known }) } else { Ok(found) }
 }
 
-/// The same, for a connection that only reads.
 pub(crate) fn check_reader(connection: &Connection) -> Result<u32, StoreError> {
     connection.sqlite().map_or(Ok(0), check)
 }
 
-/// Schemas that brought new projections: a store that was older must make them from its log.
+/// Schema versions with new projections. Older stores rebuild them from the log.
 const NEW_PROJECTIONS: [u32; 5] = [6, 9, 12, 14, 20];
-/// The schema that brought sums of experiments. They follow from rows that are there, also in the copy
-/// that outlives old events.
+/// The schema version with sums of experiments. They are computed from stored rows, also in the
+/// baseline.
 const EXPERIMENT_SUMS: u32 = 11;
 
-/// Runs what is missing, each step in a transaction of its own.
+/// Runs missing migrations, each in a transaction of its own.
 pub(crate) fn migrate_to_newest(connection: &mut Connection) -> Result<(), StoreError> {
     let found = check_reader(connection)?;
     for (number, sql) in (1..).zip(MIGRATIONS).skip(found as usize) {

@@ -1,7 +1,4 @@
-//! Drops old events, and keeps what followed from them.
-//!
-//! First the projections are copied as they are, with the position they are of; then events up to
-//! that position may go. A rebuild starts from the copy and replays the rest.
+//! Finds and drops old events. The projections' baseline keeps their effects.
 
 use std::ops::Range;
 
@@ -11,12 +8,11 @@ use sql::{Connection, OptionalExtension};
 use crate::error::StoreError;
 use crate::row_keys::Key;
 
-/// Events that are looked at together.
 const BATCH_EVENTS: i64 = 500;
-/// Places of a project's log at which they are looked for.
+/// Positions at which a project's log is searched for old events.
 const PROBES_PER_PROJECT: i64 = 64;
 
-/// Some of a tenant's events from before a moment, up to a position.
+/// Finds a batch of a tenant's events from before a time, up to a position.
 pub(crate) fn old_events(
     connection: &Connection,
     tenant: &Tenant,
@@ -28,8 +24,8 @@ pub(crate) fn old_events(
         .query_map([tenant.as_str()], |row| row.get(0))?
         .collect::<Result<_, _>>()?;
     let upto = upto.and_then(|upto| i64::try_from(upto.0).ok()).unwrap_or(i64::MAX);
-    // First where each of them begins: while that is dropped part by part, the rest of all the others need not
-    // be looked through again for every part.
+    // First the beginning of each log, where old events are dense. Then the rest need not be
+    // searched again for every batch.
     for places in [0..1, 1..PROBES_PER_PROJECT] {
         for project in &projects {
             let found = old_in_project(connection, *project, before, upto, places.clone())?;
@@ -41,9 +37,9 @@ pub(crate) fn old_events(
     Ok(Vec::new())
 }
 
-/// Events stand in the order in which they arrived, nearly: so it is the oldest ones that are looked at. A
-/// clock may have been wrong, and what was set aside stands where it was stored at last: so some places
-/// further on are looked at too, as many as cover a short log. An index by time would cost every write.
+/// Positions follow arrival times almost always, so the oldest positions are searched first. Clocks
+/// may have been wrong and dead letters are stored late, so further probes are spread over the log.
+/// An index by time would slow every write.
 fn old_in_project(
     connection: &Connection,
     project: Key,
@@ -76,7 +72,7 @@ fn old_in_project(
     Ok(Vec::new())
 }
 
-/// Where a project's log begins or ends.
+/// The first or last position of a project.
 fn log_end(
     connection: &Connection,
     project: Key,
@@ -97,7 +93,7 @@ pub(crate) fn drop_events(
     if positions.is_empty() {
         return Ok(0);
     }
-    // Numbers of ours.
+    // The numbers come from the database, not from a request.
     let numbers: Vec<String> = positions.iter().map(Position::to_string).collect();
     let sql = format!("DELETE FROM events WHERE position IN ({})", numbers.join(","));
     Ok(connection.execute(&sql, ())?)

@@ -1,7 +1,7 @@
-//! Removes a whole tenant: its events, all that followed from them, and the names it used.
+//! Removes a tenant: its events, projections and ids.
 //!
-//! Nothing of it is left to rebuild from, so projections and log still say the same. Positions are not used
-//! again: readers of the log may stand behind them.
+//! The projections still agree with the log afterwards. Positions are never reused, because readers
+//! of the log may be beyond them.
 
 use model::Tenant;
 use sql::Connection;
@@ -13,7 +13,7 @@ use crate::projections::rebuild::PROJECTIONS;
 use crate::row_keys::Key;
 use crate::similarity::SimilarityIndexes;
 
-/// The keys of a tenant's projects, and of what is in them.
+/// Subqueries for the keys of a tenant.
 const PROJECTS: &str = "(SELECT key FROM projects WHERE tenant = ?1)";
 const TURNS: &str = "(SELECT key FROM turns WHERE project IN
     (SELECT key FROM projects WHERE tenant = ?1))";
@@ -24,8 +24,8 @@ const EXPERIMENTS: &str = "(SELECT key FROM experiments WHERE project IN
 const POSITIONS: &str = "(SELECT position FROM events WHERE project IN
     (SELECT key FROM projects WHERE tenant = ?1))";
 
-/// Tables without a project of their own: which column says whose a row is, and of what it is the key.
-/// They go before those that they are found by.
+/// Tables without a project column, with the column and the subquery that select a tenant's rows.
+/// They come before the tables the subqueries read.
 const TABLES_BY_KEY: [(&str, &str, &str); 15] = [
     ("deliveries", "position", POSITIONS),
     ("verdicts", "position", POSITIONS),
@@ -44,7 +44,7 @@ const TABLES_BY_KEY: [(&str, &str, &str); 15] = [
     ("experiment_days", "experiment", EXPERIMENTS),
 ];
 
-/// Tables that say which project a row is of. Those that others are found by are at the end.
+/// Tables with a project column. Tables that subqueries read come last.
 const TABLES_BY_PROJECT: [&str; 29] = [
     "activity",
     "alerts",
@@ -77,11 +77,10 @@ const TABLES_BY_PROJECT: [&str; 29] = [
     "users",
 ];
 
-/// Tables that say which tenant a row is of. Keys are nothing that was stored: they stay.
+/// Tables with a tenant column. API keys stay.
 const TABLES_BY_TENANT: [&str; 3] = ["privacy", "targets", "projects"];
 
-/// Removes everything of a tenant, in one transaction, and what is kept of it in memory. Answers how many
-/// events there were.
+/// Removes a tenant in one transaction, then from memory. Returns the number of events.
 pub(crate) fn remove_tenant(
     connection: &mut Connection,
     tenant: &Tenant,
@@ -95,7 +94,7 @@ pub(crate) fn remove_tenant(
     let end = newest_position(&transaction)?;
     let is_projection = |table: &str| PROJECTIONS.iter().any(|(name, _)| *name == table);
     let run = |sql: &str| transaction.prepare(sql)?.execute([tenant.as_str()]);
-    // The copies first: they are found by what the others still say.
+    // Baselines first, because they are selected through the other tables.
     for prefix in ["baseline_", ""] {
         let wanted = |table: &str| prefix.is_empty() || is_projection(table);
         for (table, column, keys) in TABLES_BY_KEY.into_iter().filter(|(table, ..)| wanted(table)) {
@@ -134,7 +133,7 @@ mod tests {
     use crate::maintenance::migrations;
     use crate::sqlite;
 
-    /// What belongs to no tenant, or stays when one goes.
+    /// Tables without rows of a tenant, or whose rows stay.
     const SHARED_TABLES: [&str; 5] = ["meta", "cursors", "keys", "leases", "ended_visits"];
 
     #[test]

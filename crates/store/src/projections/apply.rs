@@ -1,5 +1,5 @@
-//! Carries out what an event does to the projections. The same code runs when the event is stored
-//! and when the projections are made again from the log, so the two cannot differ.
+//! Applies the changes of an event to the projections. Commits and rebuilds run the same code, so
+//! their results are equal.
 
 mod activity;
 #[cfg(feature = "scaled")]
@@ -31,7 +31,7 @@ pub(crate) use relevance::item_standing;
 pub(crate) use sums::{DAY_HOURS, HOUR_MICROS, hour_number};
 pub(crate) use turn::Row as TurnRow;
 
-/// The event that changes are applied for, by its keys.
+/// The event whose changes are applied, with its keys.
 #[derive(Clone, Debug)]
 pub(crate) struct Subject {
     pub(crate) position: Position,
@@ -45,7 +45,7 @@ pub(crate) struct Subject {
 }
 
 impl Subject {
-    /// The event with its ids looked up.
+    /// Looks up the keys of an event.
     pub(crate) fn new<E>(
         event: &Event,
         position: Position,
@@ -66,13 +66,12 @@ impl Subject {
         })
     }
 
-    /// The position as the tables keep it.
     fn row_position(&self) -> i64 {
         self.position.0 as i64
     }
 }
 
-/// Applies one change. A change of a turn by an event that names none does nothing.
+/// Applies one change. A change to a turn does nothing when the event names no turn.
 pub(crate) fn apply(
     connection: &Connection,
     subject: &Subject,

@@ -11,7 +11,7 @@ use crate::event_rows::newest_position;
 use crate::meta;
 use crate::projections::rebuild::PROJECTIONS;
 
-/// Copies the projections, and answers the position they are of.
+/// Copies the projections. Returns their position.
 pub(crate) fn copy_projections(connection: &mut Connection) -> Result<Position, StoreError> {
     let transaction = connection.transaction()?;
     for (table, _) in PROJECTIONS {
@@ -25,7 +25,7 @@ pub(crate) fn copy_projections(connection: &mut Connection) -> Result<Position, 
     Ok(position)
 }
 
-/// Puts the copy back in the place of the projections. Turns that came later keep their rows, empty.
+/// Restores the copy. Later turns keep empty rows.
 pub(crate) fn restore(connection: &Connection) -> sql::Result<()> {
     for (table, _) in PROJECTIONS {
         if table == "turns" {

@@ -2,7 +2,7 @@
 
 use model::Metric;
 
-// One list for the counters, their columns and their sums, so that none can be forgotten somewhere.
+// One list generates the fields, columns and sums, so that none is forgotten.
 macro_rules! counters {
     ($(#[$about:meta])* $counts:ident: $($(#[$doc:meta])* $name:ident),+ $(,)?) => {
         $(#[$about])*
@@ -12,21 +12,19 @@ macro_rules! counters {
         }
 
         impl $counts {
-            /// The columns, in the order of `values`.
+            /// Column names, in the order of `values`.
             pub const COLUMNS: &[&str] = &[$(stringify!($name)),+];
 
-            /// The numbers, in the order of the columns.
             pub const fn values(&self) -> [i64; Self::COLUMNS.len()] {
                 [$(self.$name),+]
             }
 
-            /// The other way round.
             pub const fn from_values(values: [i64; Self::COLUMNS.len()]) -> Self {
                 let [$($name),+] = values;
                 Self { $($name),+ }
             }
 
-            /// What must be added to `before` to get this.
+            /// The difference to add to `before`.
             pub const fn since(&self, before: &Self) -> Self {
                 Self { $($name: self.$name - before.$name),+ }
             }
@@ -39,97 +37,71 @@ macro_rules! counters {
 }
 
 counters! {
-    /// Sums over turns, and over what names none.
+    /// Sums over turns, and over events without a turn.
     QualityCounts:
-    /// Turns that were opened.
     turns,
-    /// Turns that have an answer.
     answered,
-    /// Answers that failed.
     failed,
-    /// Good reactions of users.
+    /// Positive reactions of users.
     ok,
-    /// Bad ones.
     not_ok,
-    /// Those in between.
     neutral,
-    /// Answers that were accepted.
     accepted,
-    /// Answers that were rejected.
     rejected,
-    /// Answers that were rejected or corrected.
+    /// Rejected or corrected answers.
     wrong,
-    /// Answers that were corrected.
     corrected,
     /// Turns whose question was asked again.
     retried,
-    /// Turns of which a person gave a sign.
+    /// Turns with any signal from a person.
     heard,
-    /// Turns of which both user and machine said good or bad.
+    /// Turns rated good or bad by both user and machine.
     both,
-    /// Those of which they said the same.
+    /// Turns on which user and machine agree.
     agree,
-    /// Questions that refine an earlier one.
     refined,
-    /// Sessions that ended.
     ended,
-    /// Those that were abandoned.
     abandoned,
-    /// Tokens of all answers.
     tokens,
-    /// What all answers cost, in billionths.
+    /// In billionths.
     cost,
-    /// SQL statements that were generated.
     sql_made,
-    /// Those that were executed without an error.
+    /// SQL statements executed without an error.
     sql_executed,
-    /// Corrections of answers that nobody reported.
+    /// Corrections of answers that were not reported.
     loose_corrected,
-    /// Questions that refine one that nobody reported.
+    /// Refinements of questions that were not reported.
     loose_refined,
-    /// Comments that sound pleased.
     comments_positive,
-    /// Comments that sound displeased.
     comments_negative,
-    /// Comments that sound like neither.
     comments_neutral,
 }
 
 counters! {
-    /// What a unit's turns add up to.
+    /// Sums over a unit's turns.
     UnitSums:
-    /// Turns.
     turns,
-    /// Those that have an answer.
     answered,
-    /// Answers that failed.
     failed,
-    /// Good reactions of users.
     ok,
-    /// Bad ones.
     not_ok,
-    /// Those in between.
     neutral,
-    /// Answers that were rejected.
     rejected,
-    /// Answers that were corrected.
     corrected,
-    /// Turns whose question was asked again.
     retried,
-    /// Answers whose time is known.
+    /// Answers with a known latency.
     timed,
-    /// How long those took.
     millis,
-    /// What all answers cost, in billionths.
+    /// In billionths.
     cost,
-    /// Answers that a validator gave a score.
+    /// Answers with a validator's score.
     scored,
-    /// The sum of those scores, in billionths.
+    /// The sum of the scores, in billionths.
     score,
 }
 
 impl UnitSums {
-    /// The sum of a metric and how many turns it is over. Shares are those of the quality figures.
+    /// The sum of a metric and the number of turns behind it, as in the quality report.
     pub fn measured(&self, metric: Metric) -> (f64, f64) {
         let of = |value: i64, count: i64| (value as f64, count as f64);
         match metric {
@@ -141,24 +113,24 @@ impl UnitSums {
             Metric::Latency => (self.millis as f64 / 1e3, self.timed as f64),
             Metric::Cost => (self.cost as f64 / 1e9, self.answered as f64),
             Metric::QualityScore => (self.score as f64 / 1e9, self.scored as f64),
-            // Refused when an experiment is defined: only routers know it.
+            // Experiments reject this metric; only routers have it.
             Metric::Reward => (0.0, 0.0),
         }
     }
 
-    /// The mean of a metric; `None` when no turn has it.
+    /// The mean of a metric; `None` without a turn.
     pub fn mean(&self, metric: Metric) -> Option<f64> {
         let (value, count) = self.measured(metric);
         (count > 0.0).then(|| value / count)
     }
 }
 
-/// The step of a time: a tenth more than the one before.
+/// The histogram step of a latency. Each step is a tenth longer than the one before.
 pub fn wait_step(millis: u64) -> u32 {
     ((millis as f64 + 1.0).ln() / GROWTH.ln()).floor() as u32
 }
 
-/// The time in the middle of a step, in milliseconds.
+/// The middle of a step, in milliseconds.
 pub fn wait_millis(step: u32) -> f64 {
     (GROWTH.powf(f64::from(step) + 0.5) - 1.0).max(0.0)
 }

@@ -1,17 +1,16 @@
-//! Sums over units as bytes: 16 for each sum, the lowest first.
+//! Serializes moments: 16 bytes per sum, little-endian.
 
 use model::{Moments, PartSum};
 
 const SUM_BYTES: usize = size_of::<i128>();
 const MOMENTS_BYTES: usize = Moments::COUNT * SUM_BYTES;
 
-/// One after the other.
 pub(crate) fn pack(all: &[Moments]) -> Vec<u8> {
     let sums = all.iter().flat_map(Moments::values);
     sums.flat_map(|sum| sum.parts().to_le_bytes()).collect()
 }
 
-/// `None` when bytes are missing.
+/// `None` when the length is wrong.
 pub(crate) fn unpack(bytes: &[u8]) -> Option<Vec<Moments>> {
     let (all, rest) = bytes.as_chunks::<MOMENTS_BYTES>();
     rest.is_empty().then(|| all.iter().map(read_moments).collect())

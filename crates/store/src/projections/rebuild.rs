@@ -1,4 +1,4 @@
-//! Makes the projections again from the log.
+//! Rebuilds the projections from the log.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -12,26 +12,25 @@ use crate::projections::apply::{Subject, apply};
 use crate::projections::{baseline, word_index};
 use crate::row_keys::PackedId;
 
-/// How projections are made again.
+/// The parameters of a rebuild.
 pub struct Rebuild {
-    /// What an event does to the projections.
+    /// The changes of an event.
     pub changes_of: fn(&Event) -> Vec<Change>,
-    /// Told now and then: events done, and events in all.
+    /// Called with the done and total number of events.
     pub progress: Box<dyn Fn(u64, u64) + Send>,
 }
 
-/// What came of making the projections again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rebuilt {
     pub events: u64,
-    /// Whether anything is different now. It never should be.
+    /// True when a projection changed, which indicates a bug.
     pub changed: bool,
 }
 
 const PAGE_EVENTS: usize = 1000;
 
-/// Projections, and the order in which their rows are compared. The ids in `turns` are no
-/// projection, but comparing them as well does no harm.
+/// Projections with the row order for comparison. The ids in `turns` are not a projection, but
+/// comparing them does no harm.
 pub(crate) const PROJECTIONS: [(&str, &str); 32] = [
     ("turns", "key"),
     ("reactions", "position"),
@@ -67,18 +66,18 @@ pub(crate) const PROJECTIONS: [(&str, &str); 32] = [
     ("experiment_days", "experiment, day, variant, moves"),
 ];
 
-/// Ids stay, so that whatever names them still does.
+/// Ids stay, because other rows refer to them.
 const EMPTY_TURNS: &str = "
     UPDATE turns SET conversation = NULL, user = NULL, ts = NULL, opened = NULL, completed = NULL,
         track = NULL, bundle = NULL, user_type = NULL";
 
-/// What routers have learnt is read from the log again by those who learn.
+/// Routers learn again from the log.
 const RESET_ROUTERS: &str = "
     UPDATE router_progress SET version = version + 1, forgets = forgets + 1, position = NULL;
     DELETE FROM router_states;
     DELETE FROM router_turns;";
 
-/// One transaction: whoever reads meanwhile sees the old projections, and a crash leaves them.
+/// Runs in one transaction: readers see the old projections, and a crash keeps them.
 pub(crate) fn rebuild(connection: &mut Connection, how: &Rebuild) -> Result<Rebuilt, StoreError> {
     let transaction = connection.transaction()?;
     let before = digest(&transaction)?;
@@ -114,7 +113,7 @@ fn empty(connection: &Connection) -> sql::Result<()> {
     for (table, _) in PROJECTIONS {
         match table {
             "turns" => connection.execute_batch(EMPTY_TURNS)?,
-            // One by one, so that the index in memory hears of each.
+            // Row by row, so that the similarity index receives each change.
             "turn_index" | "turn_vectors" => {
                 connection.execute_batch(&format!("DELETE FROM {table} WHERE TRUE"))?;
             }
@@ -124,7 +123,7 @@ fn empty(connection: &Connection) -> sql::Result<()> {
     Ok(())
 }
 
-/// The next events with the keys of what they name, which outlive the names.
+/// The next events with their keys.
 fn page(connection: &Connection, after: Position) -> Result<Vec<(Subject, Event)>, StoreError> {
     let with_keys = event_rows::read_tail_with_keys(connection, after, PAGE_EVENTS)?;
     let subject = |(stored, named): (StoredEvent, EventKeys)| {
@@ -137,7 +136,6 @@ fn page(connection: &Connection, after: Position) -> Result<Vec<(Subject, Event)
     Ok(with_keys.into_iter().map(subject).collect())
 }
 
-/// A number that is the same for the same rows.
 fn digest(connection: &Connection) -> sql::Result<u64> {
     let mut hasher = DefaultHasher::new();
     for (table, order) in PROJECTIONS {

@@ -1,14 +1,14 @@
-//! What is in a database, in few numbers: rows of each table, and a hash over all of them.
+//! A summary of a database: row counts per table and a hash over all rows.
 
 use std::collections::BTreeMap;
 
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 
-/// Rows by table.
+/// Row counts by table.
 pub(crate) type Counts = BTreeMap<String, u64>;
 
-/// Tables by their names. The index of words is in tables of its own, which are among them.
+/// Tables sorted by name, including the tables of the word index.
 fn tables(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     connection
         .prepare(
@@ -20,7 +20,7 @@ fn tables(connection: &Connection) -> rusqlite::Result<Vec<String>> {
         .collect()
 }
 
-/// How many rows each table has. What a backup says of itself is not counted.
+/// Counts the rows of each table, without the backup's own note.
 pub(crate) fn count(connection: &Connection) -> rusqlite::Result<Counts> {
     let mut counts = Counts::new();
     for table in tables(connection)? {
@@ -31,8 +31,7 @@ pub(crate) fn count(connection: &Connection) -> rusqlite::Result<Counts> {
     Ok(counts)
 }
 
-/// A hash over the schema and every value of every row, in the order in which they lie. `told` hears of every
-/// row.
+/// Hashes the schema and every value of every row, in storage order. `told` is called for each row.
 pub(crate) fn digest(
     connection: &Connection,
     mut told: impl FnMut(),
@@ -41,7 +40,7 @@ pub(crate) fn digest(
     let schema = "SELECT type, name, sql FROM sqlite_master ORDER BY type, name";
     absorb(connection, schema, &mut hasher, || {})?;
     for table in tables(connection)? {
-        // By the table itself: an index may have them in another order, and is checked elsewhere.
+        // By the table itself, because an index may have another order and is checked separately.
         let sql = format!("SELECT * FROM \"{table}\" NOT INDEXED {}", but_the_note(&table));
         absorb(connection, &sql, &mut hasher, &mut told)?;
     }

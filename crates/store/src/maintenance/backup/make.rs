@@ -1,8 +1,7 @@
-//! Copies a database page by page, as it was at one moment.
+//! Copies a database page by page, as of one moment.
 //!
-//! The pages are read in one read transaction: whoever writes meanwhile is not kept waiting, and what
-//! they write is not in the copy. The write-ahead log cannot begin anew until then, so it grows by as much as
-//! is written meanwhile.
+//! One read transaction covers the copy, so writers continue and their writes are not in the copy.
+//! Meanwhile the WAL cannot be reset, so it grows by what is written.
 
 use std::path::Path;
 use std::time::Duration;
@@ -19,14 +18,14 @@ use crate::error::StoreError;
 use crate::maintenance::migrations;
 use crate::{event_rows, sqlite};
 
-/// Pages that are copied before it is told how far it has come.
+/// Pages copied between two progress reports.
 const STEP_PAGES: i32 = 2000;
-/// How long to wait when SQLite says that it cannot be done right now, and how often.
+/// The wait and the number of attempts while SQLite reports that it is busy.
 const STEP_PAUSE: Duration = Duration::from_millis(20);
 const MAX_ATTEMPTS: u32 = 500;
 
-/// Copies the store in a folder into a file, whoever uses it meanwhile, and proves the copy. `progress` is told how
-/// much is done, and of how much.
+/// Copies the store in a folder into a file while it is in use, and verifies the copy. `progress`
+/// receives the done and total amounts.
 pub fn back_up(
     folder: &Path,
     to: &Path,
@@ -41,13 +40,13 @@ pub fn back_up(
     let source = sqlite::reader(&file)?;
     migrations::check_reader(&source)?;
     let mut copy = File::open(unfinished.path())?;
-    // It is put on disk once, at the end.
+    // One fsync at the end suffices.
     copy.pragma_update(None, "synchronous", "OFF")?;
     source.begin_reading()?;
     let head = event_rows::newest_position(&source)?.0;
     let counted = copy_pages(&source, &mut copy, &mut progress)?;
     source.end_reading()?;
-    // One file, without companions.
+    // A single file, without WAL files.
     copy.pragma_update(None, "journal_mode", "DELETE")?;
     check_structure(&copy)?;
     if content::count(&copy)? != counted {
@@ -67,7 +66,7 @@ pub fn back_up(
     Ok(note)
 }
 
-/// Copies all pages of the moment that `source` reads. Answers how many rows there are in it.
+/// Copies all pages of the snapshot that `source` reads. Returns the row counts.
 fn copy_pages(
     source: &Connection,
     copy: &mut File,
@@ -98,7 +97,7 @@ fn copy_pages(
     Ok(counted)
 }
 
-/// Whether pages, tables and indexes fit together.
+/// Checks the consistency of pages, tables and indexes.
 pub(crate) fn check_structure(copy: &File) -> Result<(), StoreError> {
     let found: String = copy.query_row("PRAGMA integrity_check(1)", (), |row| row.get(0))?;
     match found.as_str() {

@@ -1,21 +1,20 @@
-//! What a backup says of itself. It lies in the backup, and nowhere else.
+//! The note inside a backup that describes its content.
 
 use model::Timestamp;
 use rusqlite::{Connection, OptionalExtension};
 use serde_json::{Value, json};
 
-/// Under this name, among the facts about a store.
+/// The note's name in the table `meta`.
 pub(crate) const NAME: &str = "backup";
 
-/// What a backup holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BackupNote {
     pub made_at: Timestamp,
-    /// The position of the newest event in it.
+    /// The position of the newest event.
     pub head: u64,
     pub tables: u64,
     pub rows: u64,
-    /// A hash over all that is in it, in hexadecimal digits.
+    /// The hash over all rows, in hexadecimal.
     pub digest: String,
 }
 
@@ -27,7 +26,6 @@ impl BackupNote {
         connection.execute(insert, (NAME, text.to_string().into_bytes())).map(drop)
     }
 
-    /// What is written there, if anything is.
     pub(crate) fn read(connection: &Connection) -> rusqlite::Result<Option<Self>> {
         let select = "SELECT value FROM meta WHERE name = ?1";
         let text: Option<Vec<u8>> =
@@ -35,7 +33,7 @@ impl BackupNote {
         Ok(text.and_then(|text| Self::parse(&text)))
     }
 
-    /// Takes it out: what is used from now on is no backup any more.
+    /// Deletes the note, because a restored store is no longer a backup.
     pub(crate) fn remove(connection: &Connection) -> rusqlite::Result<()> {
         connection.execute("DELETE FROM meta WHERE name = ?1", [NAME]).map(drop)
     }

@@ -1,4 +1,4 @@
-//! A file that is written under another name and gets its own when it is whole.
+//! A file that is written under a temporary name and renamed when it is complete.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::StoreError;
 
-/// The unfinished file. It goes with this, unless it was finished.
+/// The partial file, deleted on drop unless finished.
 pub(crate) struct PartialFile {
     path: PathBuf,
     target: PathBuf,
@@ -14,7 +14,7 @@ pub(crate) struct PartialFile {
 }
 
 impl PartialFile {
-    /// An empty file beside `target`, for its owner alone. Nothing that is there is written over.
+    /// Creates an empty file beside `target`, readable by its owner only. Never overwrites a file.
     pub(crate) fn create(target: &Path) -> Result<Self, StoreError> {
         if target.symlink_metadata().is_ok() {
             return Err(taken(target));
@@ -40,7 +40,7 @@ impl PartialFile {
         &self.path
     }
 
-    /// Puts it on disk and gives it its name, unless something else has that by now.
+    /// Syncs the file and renames it, unless the target name exists.
     pub(crate) fn finish(mut self) -> Result<(), StoreError> {
         let failed = |cause| StoreError::Folder { folder: self.target.clone(), cause };
         File::open(&self.path).and_then(|file| file.sync_all()).map_err(failed)?;
@@ -49,7 +49,7 @@ impl PartialFile {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 return Err(taken(&self.target));
             }
-            // Not every file system gives a file two names.
+            // Not every file system supports hard links.
             Err(_) if self.target.symlink_metadata().is_ok() => return Err(taken(&self.target)),
             Err(_) => fs::rename(&self.path, &self.target).map_err(failed)?,
         }
@@ -68,7 +68,7 @@ impl Drop for PartialFile {
             for companion in ["", "-journal", "-wal", "-shm"] {
                 let mut name = self.path.as_os_str().to_owned();
                 name.push(companion);
-                // It may not be there; and whoever failed has said why already.
+                // The file may not exist, and the original error was already returned.
                 let _ = fs::remove_file(name);
             }
         }
@@ -81,8 +81,8 @@ fn partial(target: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// A folder in which a restore was killed is no empty one: whoever began a store there would not notice that
-/// everything is missing.
+/// Rejects a folder in which a restore was interrupted. Opening it would start an empty store
+/// unnoticed.
 pub(crate) fn reject_partial_restore(file: &Path) -> Result<(), StoreError> {
     let partial = partial(file);
     if file.exists() || !partial.exists() {

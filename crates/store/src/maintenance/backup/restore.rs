@@ -1,4 +1,4 @@
-//! Puts a backup into an empty folder, after it has proved that it is whole.
+//! Restores a backup into an empty folder, after verifying it.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -19,22 +19,21 @@ use crate::{meta, sqlite};
 
 const COPY_BYTES: usize = 1 << 20;
 
-/// Copies of turn logs in a folder are not in a backup; they are made again. Those in the database or in a bucket
-/// are where they were.
+/// Turn-log copies in a folder are not in a backup, so they are made again. Copies in the database
+/// or a bucket still exist.
 const FORGET_FILES: &str = "
     DELETE FROM turn_logs WHERE document IS NULL AND hosted_uri LIKE 'file://%';
     DELETE FROM cursors WHERE name LIKE 'turn\\_log\\_mirror:folder:%' ESCAPE '\\';";
 
-/// What came back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Restored {
     pub note: BackupNote,
-    /// Keys that are valid now, also those that were revoked since the backup was made: nothing here says so.
+    /// Keys that are valid after the restore. Keys revoked since the backup are valid again.
     pub keys: Vec<StoredKey>,
 }
 
-/// Checks a backup and makes it the store of a folder that is empty, or not there yet. Visits from before `now`
-/// are over. `progress` is told how much is copied, and of how much.
+/// Verifies a backup and makes it the store of an empty or missing folder. Visits from before `now`
+/// end. `progress` receives the done and total amounts.
 pub fn restore(
     from: &Path,
     folder: &Path,
@@ -48,7 +47,7 @@ pub fn restore(
     let restored = fill(from, source, folder, now, progress);
     if restored.is_err() {
         drop(lock);
-        // As it was, so that the next try finds it empty again.
+        // Leaves the folder as it was, so the next attempt finds it empty.
         let _ = fs::remove_file(folder.join(LOCK));
         if !was_there {
             let _ = fs::remove_dir(folder);
@@ -62,7 +61,7 @@ fn is_there_and_empty(folder: &Path) -> Result<bool, StoreError> {
     match fs::read_dir(folder) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
         Err(error) => Err(failed(error)),
-        // A restore that was killed at its very beginning has left its lock and nothing else.
+        // An interrupted restore may leave its lock file.
         Ok(mut entries) => match entries.find(|entry| !is_lock(entry)) {
             None => Ok(true),
             Some(_) => Err(StoreError::Backup(format!(
@@ -91,7 +90,7 @@ fn fill(
     let note = check(&copy).map_err(|error| name_backup(from, error))?;
     BackupNote::remove(&copy)?;
     copy.execute_batch(FORGET_FILES)?;
-    // A visit that was ended since would go on: the backup does not know of its end.
+    // Visits ended since the backup would otherwise continue.
     let moment = now.as_micros().to_be_bytes();
     let insert = "INSERT OR REPLACE INTO meta (name, value) VALUES (?1, ?2)";
     copy.execute(insert, (meta::RESTORED_AT, &moment[..]))?;
@@ -121,7 +120,7 @@ fn copy_bytes(
     }
 }
 
-/// Whether it is all that it says it is.
+/// Verifies the note, the structure, the row counts and the hash.
 fn check(copy: &File) -> Result<BackupNote, StoreError> {
     let has_facts: i64 = copy.query_row(
         "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'meta'",
@@ -150,7 +149,7 @@ fn check(copy: &File) -> Result<BackupNote, StoreError> {
     Ok(note)
 }
 
-/// The same with the name of the backup; whatever SQLite has to say of it, it is not fit.
+/// Adds the backup's path to the error. Any SQLite error means that the backup is unusable.
 fn name_backup(from: &Path, error: StoreError) -> StoreError {
     let from = from.display();
     if let StoreError::Backup(why) = &error {

@@ -1,4 +1,4 @@
-//! A backup is whole or it is refused.
+//! A damaged backup is rejected.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ struct Scene {
 }
 
 impl Scene {
-    /// A store that is in use, with so many events.
+    /// An open store with `events` events.
     async fn with(events: usize) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(&folder.path().join("data"), Limits::default(), [7; 32]).unwrap();
@@ -108,7 +108,7 @@ async fn it_is_told_which_keys_are_valid_and_when_it_was_restored() {
     assert_eq!(restored.keys, ["late", "valid"].map(key));
     let again = Store::open(&scene.path("again"), Limits::default(), [9; 32]).unwrap();
     assert_eq!(again.restored_at().await.unwrap(), Some(later));
-    // A backup of that, restored again.
+    // A backup of a restored store.
     back_up(&scene.path("again"), &scene.path("second.db"), NOW, |_, _| {}).unwrap();
     let last = later.plus_secs(60);
     restore(&scene.path("second.db"), &scene.path("last"), last, |_, _| {}).unwrap();
@@ -126,7 +126,7 @@ async fn a_store_is_not_begun_where_a_restore_was_killed() {
     let told = opened.err().map(|error| error.to_string()).unwrap_or_default();
     assert!(told.contains("uptake.db.partial") && told.contains("restore again"), "{told}");
     assert!(!folder.join("uptake.db").exists());
-    // One beside a whole store is no harm: it was killed when all was done.
+    // A partial file beside a complete store is harmless.
     fs::write(scene.path("data/uptake.db.partial"), "half").unwrap();
     scene.store.close().await.unwrap();
     let Scene { folder, store } = scene;
@@ -144,7 +144,7 @@ async fn nothing_is_written_over() {
     fs::write(scene.path("other.db.partial"), "mine").unwrap();
     check_refused(scene.back_up("other.db"), "delete it if nobody is");
     check_refused(scene.restore("copy.db", "data"), "is not empty");
-    // The lock of a restore that was killed at its beginning is nothing to lose.
+    // The lock file of an interrupted restore is not data.
     fs::create_dir(scene.path("begun")).unwrap();
     fs::write(scene.path("begun/lock"), "").unwrap();
     scene.restore("copy.db", "begun").unwrap();
@@ -236,12 +236,12 @@ async fn a_damaged_backup_is_refused_wherever_the_damage_is() {
     refused(&whole[..whole.len() / 2], "cut");
     refused(&whole[..whole.len() - 4096], "cut by a page");
     refused(&[b"x", &whole[1..]].concat(), "another beginning");
-    // One letter of what somebody said: no structure is broken by that.
+    // One changed letter breaks no structure.
     let word = whole.windows(8).position(|window| window == b"event e4").unwrap();
     let mut bytes = whole.clone();
     bytes[word] = b'E';
     refused(&bytes, "one letter");
-    // Whole pages, anywhere. Pages that nothing is in can be damaged as they like.
+    // Damages whole pages, except free ones.
     let pages = whole.len() / 4096;
     let seen = (0..20).filter(|n| {
         let mut bytes = whole.clone();

@@ -1,4 +1,4 @@
-//! Whether a table is the same on both sides: as many rows, and the same sums over all their values.
+//! Compares a table on both sides by row count and checksums.
 
 use sql::{Connection, Session};
 
@@ -6,7 +6,6 @@ use super::columns::Layout;
 use super::field::{Field, Sums};
 use crate::error::StoreError;
 
-/// Reads both sides to the end.
 pub(crate) fn is_equal(
     layout: &Layout,
     source: &Connection,

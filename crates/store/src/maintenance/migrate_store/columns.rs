@@ -1,11 +1,11 @@
-//! The columns of a table, which must be the same on both sides.
+//! The columns of a table, which must match on both sides.
 
 use sql::{Connection, Session};
 
 use super::tables::Table;
 use crate::error::StoreError;
 
-/// What a column holds in Postgres.
+/// The Postgres type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Integer,
@@ -14,7 +14,6 @@ pub(crate) enum Kind {
     Bytes,
 }
 
-/// A column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Column {
     pub(crate) name: String,
@@ -30,7 +29,7 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// The columns of a table, if both sides have the same.
+    /// Reads the columns, which must match on both sides.
     pub(crate) fn read(
         table: &Table,
         source: &Connection,
@@ -54,13 +53,13 @@ impl Layout {
         Ok(Self { table: table.clone(), columns })
     }
 
-    /// The names of the columns, as both sides take them.
+    /// The column names, quoted for both databases.
     pub(crate) fn names(&self) -> String {
         let quoted = self.columns.iter().map(|column| format!("\"{}\"", column.name));
         quoted.collect::<Vec<_>>().join(", ")
     }
 
-    /// How many rows there are in SQLite.
+    /// The number of rows in SQLite.
     pub(crate) fn count_in(&self, source: &Connection) -> Result<u64, StoreError> {
         let count = format!("SELECT count(*) FROM {}", self.table);
         let count: i64 = source.query_row(&count, (), |row| row.get(0))?;

@@ -1,4 +1,4 @@
-//! Copies one table, in batches that are noted with the rows.
+//! Copies one table in batches, each with its progress in one transaction.
 
 use bytes::{BufMut, BytesMut};
 use sql::{Connection, Row};
@@ -8,14 +8,14 @@ use super::field::Field;
 use super::target::Target;
 use crate::error::StoreError;
 
-/// A batch ends early when its rows are long, so that memory stays bounded.
+/// Ends a batch early when its rows are long, to bound memory.
 const BATCH_BYTES: usize = 4 << 20;
 
-/// What `COPY` in its binary form begins and ends with.
+/// The header and trailer of binary `COPY`.
 const HEADER: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
 const END: i16 = -1;
 
-/// Copies what the target does not have yet. `told` hears of each batch.
+/// Copies the missing rows. `told` is called after each batch.
 pub(crate) fn copy(
     layout: &Layout,
     source: &Connection,
@@ -24,7 +24,7 @@ pub(crate) fn copy(
     mut told: impl FnMut(u64),
 ) -> Result<(), StoreError> {
     let (table, names) = (&layout.table, layout.names());
-    // Nobody writes meanwhile, so that the order of the rows is the same as in an earlier run.
+    // The source has no writer, so the row order is the same as in an earlier run.
     let skip = target.copied_rows(table)?;
     let mut select = source.prepare(&format!(
         "SELECT {names} FROM {table} ORDER BY {} LIMIT -1 OFFSET ?1",

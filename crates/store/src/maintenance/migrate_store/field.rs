@@ -1,4 +1,4 @@
-//! One value on its way from SQLite to Postgres.
+//! Converts one value from SQLite to Postgres.
 
 use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use super::columns::Kind;
 
-/// A value as a column of Postgres holds it.
+/// A value of a Postgres column.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Field<'a> {
     Null,
@@ -20,13 +20,13 @@ pub(crate) enum Field<'a> {
 }
 
 impl<'a> Field<'a> {
-    /// What a value of either side is in a column of this kind; in words why it does not fit.
+    /// Converts a value for a column of this kind, or returns why it does not fit.
     pub(crate) fn new(value: ValueRef<'a>, kind: Kind) -> Result<Self, String> {
         match (value, kind) {
             (ValueRef::Null, _) => Ok(Self::Null),
             (ValueRef::Integer(number), Kind::Integer) => Ok(Self::Integer(number)),
             (ValueRef::Integer(number), Kind::Real) => Ok(Self::Real(number as f64)),
-            // Numbers among the bytes, as older stores kept them.
+            // Older stores keep some numbers as bytes.
             (ValueRef::Integer(number), Kind::Bytes) => {
                 Ok(Self::Bytes(number.to_be_bytes().to_vec().into()))
             }
@@ -35,7 +35,7 @@ impl<'a> Field<'a> {
                 Err("a text with a zero byte, which Postgres does not take".to_owned())
             }
             (ValueRef::Text(text), Kind::Text) => Ok(Self::Text(text.into())),
-            // Ids that are UUIDs are packed in SQLite.
+            // SQLite stores UUIDs as 16 bytes.
             (ValueRef::Blob(bytes), Kind::Text) => match Uuid::from_slice(bytes) {
                 Ok(uuid) => Ok(Self::Text(uuid.hyphenated().to_string().into())),
                 Err(_) => Err(format!("{} bytes where an id should be", bytes.len())),
@@ -45,7 +45,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// As `COPY` takes it in its binary form.
+    /// Writes the binary `COPY` form.
     pub(crate) fn write(&self, out: &mut BytesMut) -> Result<(), String> {
         let length = |bytes: &[u8]| i32::try_from(bytes.len()).map_err(|_| "too long".to_owned());
         match self {
@@ -70,7 +70,6 @@ impl<'a> Field<'a> {
         Ok(())
     }
 
-    /// Mixes it into a row's number.
     pub(crate) fn absorb(&self, hasher: &mut DefaultHasher) {
         match self {
             Self::Null => 0_u8.hash(hasher),
@@ -92,7 +91,7 @@ fn type_name(value: ValueRef<'_>) -> &'static str {
     }
 }
 
-/// The sums of a table: the same for the same rows, in whatever order they come.
+/// Checksums of a table, independent of row order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sums {
     rows: u64,

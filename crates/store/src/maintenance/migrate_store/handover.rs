@@ -1,4 +1,4 @@
-//! A store that is read to its last row, to be kept elsewhere from then on.
+//! The source store of a migration.
 
 use std::path::Path;
 
@@ -10,17 +10,17 @@ use crate::maintenance::folder_lock::FolderLock;
 use crate::maintenance::migrations;
 use crate::{event_rows, sqlite};
 
-/// A store that nobody else serves as long as this is there.
+/// A locked store that no server can open meanwhile.
 pub(crate) struct Handover {
     pub(crate) connection: Connection,
-    /// The position of its newest event.
+    /// The position of the newest event.
     pub(crate) head: Position,
     pub(crate) seal_key: [u8; 32],
     _lock: FolderLock,
 }
 
 impl Handover {
-    /// Takes the folder, and brings what is in it to the newest schema.
+    /// Locks the folder and migrates its schema.
     pub(crate) fn open(folder: &Path) -> Result<Self, StoreError> {
         let file = folder.join("uptake.db");
         if !file.exists() {

@@ -1,4 +1,4 @@
-//! Every table of a store. A test fails when a schema has one that is not here.
+//! All tables of a store. A test fails when a schema has a table that is missing here.
 
 use crate::projections::rebuild::PROJECTIONS;
 
@@ -6,11 +6,11 @@ use crate::projections::rebuild::PROJECTIONS;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Table {
     pub(crate) name: String,
-    /// What makes the order of its rows in SQLite one and the same each time.
+    /// Columns that make the row order deterministic.
     pub(crate) order: String,
 }
 
-/// Tables that are neither projections nor copies of them.
+/// Tables that are neither projections nor baselines.
 const OTHERS: [(&str, &str); 18] = [
     ("meta", "name"),
     ("projects", "key"),
@@ -32,7 +32,7 @@ const OTHERS: [(&str, &str); 18] = [
     ("turns", "key"),
 ];
 
-/// Tables that Postgres alone has: they are made there, or say something of that database.
+/// Tables that exist only in Postgres and are not copied.
 #[cfg(test)]
 pub(crate) const ONLY_IN_POSTGRES: [&str; 4] =
     ["log_head", "readers", "schema_version", "turn_touches"];
@@ -40,7 +40,7 @@ pub(crate) const ONLY_IN_POSTGRES: [&str; 4] =
 pub(crate) fn all() -> impl Iterator<Item = Table> {
     let table = |name: &str, order: &str| Table { name: name.into(), order: order.into() };
     let others = OTHERS.into_iter().map(move |(name, order)| table(name, order));
-    // Turns are a projection but for their ids; they are among the others already.
+    // `turns` is listed above, because its ids are not a projection.
     let projections = PROJECTIONS.into_iter().filter(|(name, _)| *name != "turns");
     let projections = projections.map(move |(name, order)| table(name, order));
     let copies = PROJECTIONS.into_iter();

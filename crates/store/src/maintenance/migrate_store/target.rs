@@ -1,4 +1,4 @@
-//! The database that a store is copied into, and the note of how far that has come.
+//! The target database of a migration, with the record of its progress.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
@@ -13,17 +13,16 @@ use crate::error::StoreError;
 use crate::maintenance::migrate_store::handover::Handover;
 use crate::postgres::{self, MIGRATION_NOTE, Server};
 
-/// The number under which runs wait for one another.
+/// The advisory lock of migration runs.
 const LOCK: i64 = 0x7570_6d69_6772;
-/// A run that was just killed may still hold the lock for a moment.
+/// An interrupted run may hold the lock briefly.
 const MAX_ATTEMPTS: u32 = 50;
 const RETRY_INTERVAL: Duration = Duration::from_millis(200);
 
-/// The target of this run, and of no other.
 pub(crate) struct Target(Connection);
 
 impl Target {
-    /// Takes the database, if it is empty or if an earlier run with this source has not finished.
+    /// Locks the database, which must be empty or hold an unfinished run from the same source.
     pub(crate) fn claim(address: &str, source: &Handover) -> Result<Self, StoreError> {
         let connection = Server::parse(address)?.open()?;
         lock(&connection)?;
@@ -32,7 +31,7 @@ impl Target {
         let claimed = postgres::lock(&target.0).and_then(|()| target.prepare(source));
         target.0.raw_batch(if claimed.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
         claimed?;
-        // What is noted is as durable as the rows it is about; the end is waited for.
+        // Progress is as durable as its rows. Only the end waits for fsync.
         target.0.raw_batch("SET synchronous_commit = off")?;
         Ok(target)
     }
@@ -97,7 +96,7 @@ impl Target {
         self.note(name, source.head.0)
     }
 
-    /// How many rows of a table are there.
+    /// The number of copied rows.
     pub(crate) fn copied_rows(&self, table: &Table) -> Result<u64, StoreError> {
         Ok(self.noted(&table.name)?.unwrap_or(0))
     }
@@ -116,7 +115,7 @@ impl Target {
         Ok(())
     }
 
-    /// Adds rows to a table, and notes how many.
+    /// Adds rows to a table and records their number.
     pub(crate) fn add(
         &mut self,
         table: &Table,
@@ -132,7 +131,6 @@ impl Target {
         added
     }
 
-    /// Takes everything out of a table.
     pub(crate) fn empty(&mut self, table: &Table) -> Result<(), StoreError> {
         let name = &table.name;
         Ok(self.0.raw_batch(&format!(
@@ -140,7 +138,7 @@ impl Target {
         ))?)
     }
 
-    /// Events have their places by month before they come.
+    /// Creates the partitions before events are copied.
     pub(crate) fn make_partitions(&self, source: &Connection) -> Result<(), StoreError> {
         let months = "SELECT DISTINCT strftime('%Y-%m-01', received_at / 1000000, 'unixepoch')
             FROM events WHERE received_at BETWEEN 946684800000000 AND 4102444800000000";
@@ -152,7 +150,7 @@ impl Target {
         Ok(())
     }
 
-    /// From now on it is a store.
+    /// Deletes the progress record, which turns the database into a store.
     pub(crate) fn finish(&self, layouts: &[Layout], head: Position) -> Result<(), StoreError> {
         let mut end = String::from("SET synchronous_commit = on; BEGIN;");
         for layout in layouts {
@@ -170,7 +168,7 @@ impl Target {
             "INSERT INTO log_head (position) VALUES ({head}); DROP TABLE {MIGRATION_NOTE}; COMMIT;"
         ));
         self.0.raw_batch(&end)?;
-        // Without it the first questions would be planned as if there were nothing.
+        // Without statistics the first queries would have bad plans.
         Ok(self.0.raw_batch("ANALYZE")?)
     }
 }
@@ -186,7 +184,7 @@ fn lock(connection: &Connection) -> Result<(), StoreError> {
     Err(StoreError::Migration("another run is at work on this database".into()))
 }
 
-/// What the note calls a source: nothing that helps to guess its key.
+/// A hash that identifies the source without revealing its key.
 fn source_name(source: &Handover) -> String {
     let mut hasher = DefaultHasher::new();
     source.seal_key.hash(&mut hasher);

@@ -1,4 +1,4 @@
-//! Reactions counted by conversation and day.
+//! Counts reactions per conversation and day.
 
 use model::Timestamp;
 use sql::{Connection, OptionalExtension, RowBatch};
@@ -7,7 +7,7 @@ use crate::row_keys::Key;
 
 pub(crate) const DAY_MICROS: i64 = 86_400_000_000;
 
-/// What counts as one.
+/// A counted reaction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Counted {
     pub(crate) project: Key,
@@ -71,7 +71,7 @@ const MANY_NEWEST: &str = "
     ON CONFLICT (conversation) DO UPDATE SET last_ts = excluded.last_ts
         WHERE excluded.last_ts > newest.last_ts";
 
-/// One less, of the counter and of the conversation. Called when the reaction is gone.
+/// Decrements a counter after its reaction was deleted.
 pub(crate) fn remove(connection: &Connection, counted: Counted) -> sql::Result<()> {
     remove_from_counter(connection, counted)?;
     let removed = remove_from_newest(connection, counted);
@@ -87,7 +87,7 @@ fn remove_from_newest(connection: &Connection, counted: Counted) -> sql::Result<
     if newest != Some(counted.ts.as_micros()) {
         return Ok(());
     }
-    // The last day that is left has the newest reaction.
+    // The newest reaction is on the last remaining day.
     let left: Option<i64> = connection
         .prepare_cached(
             "SELECT max(last_ts) FROM activity WHERE conversation = ?1 AND day =
@@ -104,7 +104,7 @@ fn remove_from_newest(connection: &Connection, counted: Counted) -> sql::Result<
     }
 }
 
-/// One less. The newest of those that are left is looked up by index, the others are not touched.
+/// Decrements a counter. Only the newest remaining reaction is looked up.
 fn remove_from_counter(connection: &Connection, counted: Counted) -> sql::Result<()> {
     let Counted { conversation, origin, reaction, .. } = counted;
     let day = counted.day();

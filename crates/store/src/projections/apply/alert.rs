@@ -1,10 +1,10 @@
-//! Figures that are not where they should be.
+//! Alerts of metrics that miss their target.
 
 use sql::Connection;
 
 use super::Subject;
 
-/// A figure is missed, or no longer.
+/// Raises or clears an alert.
 pub(crate) fn note(
     connection: &Connection,
     subject: &Subject,

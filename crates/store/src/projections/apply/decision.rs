@@ -1,4 +1,4 @@
-//! Decisions and their outcomes, in whichever order they arrive.
+//! Decisions and their outcomes, in any order of arrival.
 
 use model::DecisionId;
 use sql::{Connection, OptionalExtension};
@@ -8,7 +8,7 @@ use super::sums::{self, Place};
 use crate::projections::counters::QualityCounts;
 use crate::row_keys::{Key, PackedId};
 
-/// Notes where the decision is.
+/// Stores the position of the decision.
 pub(crate) fn decide(
     connection: &Connection,
     subject: &Subject,
@@ -35,7 +35,7 @@ pub(crate) fn decide(
     recount(connection, subject.project, id, before)
 }
 
-/// Notes where its newest outcome is.
+/// Stores the position of the newest outcome.
 pub(crate) fn settle(
     connection: &Connection,
     subject: &Subject,
@@ -53,7 +53,7 @@ pub(crate) fn settle(
     recount(connection, subject.project, id, before)
 }
 
-/// The hour in which a generated SQL statement counts, and whether as one that was executed.
+/// The hour in which a generated SQL statement counts, and whether it was executed.
 fn counted(
     connection: &Connection,
     project: Key,

@@ -1,7 +1,7 @@
-//! Erases a user: their events become stubs at their positions, their name goes.
+//! Erases a user: the events become stubs and the id is deleted.
 //!
-//! The number that stood for them stays in the rows, so that everything still adds up and a rebuild
-//! finds the same; nothing says any more whom it stood for.
+//! The user's key stays in the rows, so counts and rebuilds still agree. Nothing links the key to
+//! the user.
 
 use std::sync::LazyLock;
 
@@ -12,18 +12,17 @@ use super::Subject;
 use crate::event_rows::{self, StoredEvent};
 use crate::row_keys::{Key, PackedId, Table, find_key, read_project_scope};
 
-/// Events that are read and emptied together. Everybody's writes wait for an erasure, so it asks as little as it can.
+/// Events emptied per batch. All writes wait for an erasure, so it makes few round trips.
 const TOGETHER: usize = 64;
 
-/// Erases the user of the subject's project.
 pub(crate) fn erase(connection: &Connection, subject: &Subject, user: &UserId) -> sql::Result<()> {
-    // Also of somebody of whom nothing else was ever stored.
+    // A user may have nothing but dead letters.
     forget_letters(connection, subject.project, user)?;
     let Some(key) = find_key(connection, Table::Users, subject.project, user.as_str())? else {
         return Ok(());
     };
     let scope = read_project_scope(connection, subject.project)?;
-    // Found once: finding them again for each part of many would take the square of their number.
+    // Read once, because a search per batch would be quadratic.
     let mut positions = positions(connection, key)?;
     positions.extend(suggestions(connection, subject.project, key)?);
     for some in positions.chunks(TOGETHER) {
@@ -45,7 +44,7 @@ pub(crate) fn erase(connection: &Connection, subject: &Subject, user: &UserId) -
              WHERE user = ?1",
         )?
         .run([key])?;
-    // Turns whose opening was dropped when it was old are found through the copy.
+    // Turns whose opening was dropped are found in the baseline.
     connection
         .prepare_cached(
             "UPDATE turns SET track = NULL, bundle = NULL, user_type = NULL
@@ -59,11 +58,12 @@ pub(crate) fn erase(connection: &Connection, subject: &Subject, user: &UserId) -
     connection.invalidate_users()
 }
 
-/// What they sent and could not be stored.
+/// Deletes the user's dead letters.
 fn forget_letters(connection: &Connection, project: Key, user: &UserId) -> sql::Result<()> {
     let events = match connection.sqlite() {
         Some(_) => "json_each(letter, '$.events') v WHERE v.value",
-        // Postgres reads no document with a NUL in it, and a message from elsewhere may have one. No name has.
+        // Postgres cannot parse a document with NUL, which a foreign message may contain. Ids never
+        // contain it.
         None => {
             "json_array_elements(CAST(replace(letter, '\\u0000', '\\u0020') AS json) -> 'events') v
              WHERE v"
@@ -77,14 +77,13 @@ fn forget_letters(connection: &Connection, project: Key, user: &UserId) -> sql::
         .run((project, user.as_str()))
 }
 
-/// Their turns, also those whose opening was dropped when it was old.
+/// The user's turns, including those whose opening was dropped.
 pub(crate) const USER_TURNS: &str = "(SELECT key FROM turns WHERE user = ?1
     UNION SELECT key FROM baseline_turns WHERE user = ?1)";
 
-/// What their questions were about goes from the index, and from the questions of others who
-/// corrected an answer to them.
+/// Removes the user's questions from the index, and from other users' corrections of their answers.
 fn forget_questions(connection: &Connection, user: Key) -> sql::Result<()> {
-    // That a question refined another one counts in rates, and says nothing of anybody.
+    // A refinement counts in rates and holds no personal data.
     let intent = "CASE WHEN lower(intent) = 'refine' THEN intent END";
     let forget = [
         format!(
@@ -98,14 +97,14 @@ fn forget_questions(connection: &Connection, user: Key) -> sql::Result<()> {
         format!("UPDATE baseline_turn_facts SET strategy = '' WHERE turn IN {USER_TURNS}"),
         format!("DELETE FROM turn_vectors WHERE turn IN {USER_TURNS}"),
         format!("DELETE FROM baseline_turn_vectors WHERE turn IN {USER_TURNS}"),
-        // Copies of their turns' logs elsewhere must be made again.
+        // Turn-log copies outside the database must be made again.
         format!(
             "INSERT INTO copies_due (turn) SELECT key FROM turns WHERE key IN {USER_TURNS}
              ON CONFLICT (turn) DO NOTHING"
         ),
         format!("UPDATE router_turns SET features = NULL WHERE turn IN {USER_TURNS}"),
-        // Tells whoever keeps vectors in memory to look again: a correction, a correction of that,
-        // and so on, are found by her question too.
+        // Touches the rows so that the similarity index is updated: chains of corrections include
+        // this question.
         format!(
             "WITH RECURSIVE corrections (turn) AS (
                  SELECT turn FROM turn_index WHERE corrects IN {USER_TURNS}
@@ -117,8 +116,8 @@ fn forget_questions(connection: &Connection, user: Key) -> sql::Result<()> {
     forget.iter().try_for_each(|sql| connection.prepare_cached(sql)?.run([user]))
 }
 
-/// The positions of a user's events: those that name them; those that name nobody but a turn of
-/// theirs; and those that name only a conversation in which nobody else has a turn.
+/// The positions of a user's events: events that name the user, events that name only one of the
+/// user's turns, and events that name only a conversation in which no other user has a turn.
 pub(crate) const USER_EVENTS: &str = "
     WITH own_turns AS (
         SELECT DISTINCT t.key, t.conversation FROM events e JOIN turns t ON t.key = e.turn
@@ -143,7 +142,7 @@ fn positions(connection: &Connection, user: Key) -> sql::Result<Vec<i64>> {
         .collect()
 }
 
-/// Suggestions that were concluded from what they said, found by how their ids begin.
+/// Suggestions derived from the user's turns, found by the prefix of their ids.
 fn suggestions(connection: &Connection, project: Key, user: Key) -> sql::Result<Vec<i64>> {
     let evidence = match connection.sqlite() {
         Some(_) => "SELECT value FROM json_each(e.data, '$.evidence')",
@@ -162,8 +161,8 @@ fn suggestions(connection: &Connection, project: Key, user: Key) -> sql::Result<
         .collect()
 }
 
-/// As many numbers as [`numbers`] names; the last one fills it up, so that a statement is planned once and not
-/// for each number of events.
+/// Placeholders for [`numbers`]. Short lists repeat their last number, so one plan serves all
+/// lengths.
 fn padded(positions: &[i64]) -> Vec<i64> {
     let mut padded = positions.to_vec();
     padded.resize(TOGETHER, positions.last().copied().unwrap_or_default());
@@ -178,12 +177,12 @@ fn numbers() -> String {
 static READ: LazyLock<String> =
     LazyLock::new(|| format!("{} WHERE e.position IN ({})", event_rows::SELECT, numbers()));
 
-/// What goes with events whatever they say.
+/// Statements for everything deleted along with events.
 static BESIDE: LazyLock<[String; 4]> = LazyLock::new(|| {
     let positions = numbers();
     let turns = format!("SELECT turn FROM events WHERE position IN ({positions})");
-    // The index has one space alone, and a plan that is made before the values are known cannot tell that
-    // a value is that space: it is written here. By its name, so that none ever reads all claims instead.
+    // The partial index covers one space. The planner uses it only for a literal, and `INDEXED BY`
+    // rules out a full scan.
     let keys = ClaimSpace::RequestKey.code();
     [
         format!(
@@ -191,7 +190,7 @@ static BESIDE: LazyLock<[String; 4]> = LazyLock::new(|| {
              WHERE key IN ({turns}) AND opened IN ({positions})"
         ),
         format!("DELETE FROM turn_logs WHERE turn IN ({turns})"),
-        // Whoever keeps copies elsewhere must make these again.
+        // Turn-log copies outside the database must be made again.
         format!(
             "INSERT INTO copies_due (turn) {turns} AND turn IS NOT NULL
              ON CONFLICT (turn) DO NOTHING"

@@ -1,8 +1,8 @@
-//! Experiments: what was decided about them, whom they serve what, and what that adds up to.
+//! Experiments: status, exposures and sums.
 //!
-//! A turn counts for the variant that its unit is served when the turn is opened or, if the unit was
-//! not exposed by then, when its answer comes. From then on whatever changes about the turn changes
-//! the unit's sums by the difference, until the experiment is over.
+//! A turn counts for the variant served when it is opened. If its unit was not exposed by then, it
+//! counts for the variant served when its answer arrives. Later changes of the turn change the
+//! unit's sums by the difference, until the experiment ends.
 
 mod before;
 mod days;
@@ -22,11 +22,11 @@ use crate::row_keys::Key;
 
 pub(crate) use make::make;
 
-/// The experiment, the unit and the variant of a row.
+/// Experiment, unit and variant.
 type UnitKey = (Key, Key, i64);
 
-/// How far behind the exposure a turn's own clock may be. What is further back happened before,
-/// however late we hear of it.
+/// The tolerated clock difference between a turn and its exposure. Older turns happened before the
+/// exposure.
 const SKEW_MICROS: i64 = 300_000_000;
 
 pub(crate) fn apply(
@@ -84,7 +84,7 @@ fn decide(connection: &Connection, subject: &Subject, rule: &ExperimentRule) -> 
     .map(drop)
 }
 
-/// The experiment's key and the unit that the event is about.
+/// Finds the experiment's key and the event's unit.
 fn find_unit(
     connection: &Connection,
     subject: &Subject,
@@ -100,7 +100,7 @@ fn find_unit(
     Ok(unit.map(|unit| (key, kind, unit)))
 }
 
-/// The variant that the event's unit is served.
+/// The variant served to the event's unit.
 pub(crate) fn served(
     connection: &Connection,
     subject: &Subject,
@@ -159,7 +159,7 @@ pub(crate) fn opened(connection: &Connection, subject: &Subject, turn: Key) -> s
     bind(connection, subject, turn, (subject.user, subject.conversation))
 }
 
-/// A turn has its answer.
+/// Handles the answer of a turn.
 pub(crate) fn answered(
     connection: &Connection,
     subject: &Subject,
@@ -176,7 +176,6 @@ pub(crate) fn answered(
     bind(connection, subject, turn, whose)
 }
 
-/// What a validator's score adds.
 fn score_sums(score: Option<f64>) -> UnitSums {
     let billionths = score.map_or(0, |score| (score * 1e9).round() as i64);
     UnitSums { scored: i64::from(score.is_some()), score: billionths, ..UnitSums::default() }
@@ -195,7 +194,7 @@ fn is_any_going_on(connection: &Connection, project: Key) -> sql::Result<bool> {
     Ok(any)
 }
 
-/// What a transaction remembers of a project's experiments: whether there are any whose sums change.
+/// Cached per project: whether it has a running experiment.
 #[derive(Clone, Debug)]
 pub(crate) struct HasRunningExperiments(pub(crate) bool);
 
@@ -207,7 +206,7 @@ impl CachedFact for HasRunningExperiments {
     }
 }
 
-/// The turn counts for what its units are served now, unless it counts already.
+/// Assigns the turn to the variants its units are served, unless it is assigned.
 fn bind(
     connection: &Connection,
     subject: &Subject,
@@ -241,7 +240,7 @@ fn bind(
     Ok(())
 }
 
-/// What a turn counts for as it is now.
+/// The turn's current contribution.
 fn turn_sums(connection: &Connection, turn: Key) -> sql::Result<UnitSums> {
     let known = connection
         .prepare_cached(
@@ -257,7 +256,7 @@ fn sums_from_row(row: &Row<'_>) -> sql::Result<UnitSums> {
     Ok(Facts::read(row)?.unit_sums().plus(&score_sums(row.get("quality_score")?)))
 }
 
-/// What a turn counts for has changed by so much.
+/// Applies a change of the turn's contribution.
 pub(crate) fn amended(
     connection: &Connection,
     subject: &Subject,
@@ -278,7 +277,7 @@ pub(crate) fn amended(
     bound.into_iter().try_for_each(|row| add(connection, subject, row, more))
 }
 
-/// Adds to what a unit gave under a variant, and to what all add up to.
+/// Adds to the sums of a unit under a variant, and to the totals.
 fn add(
     connection: &Connection,
     subject: &Subject,
@@ -294,7 +293,7 @@ fn add(
     connection.prepare_cached(&ADD)?.run(&parameters[..])
 }
 
-/// The statements, made of the list of counters.
+/// The statement, built from the list of counters.
 static ADD: LazyLock<String> = LazyLock::new(|| {
     let sum = |(n, name): (usize, &&str)| format!("{name} = {name} + ?{}", n + 4);
     let sums: Vec<String> = UnitSums::COLUMNS.iter().enumerate().map(sum).collect();
@@ -311,7 +310,7 @@ static SELECT_SUMS: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// The counters of a row, from a column on.
+/// Reads the counters of a row, starting at a column.
 pub(crate) fn read_sums(row: &Row<'_>, from: usize) -> sql::Result<UnitSums> {
     let mut values = UnitSums::default().values();
     for (column, value) in values.iter_mut().enumerate() {

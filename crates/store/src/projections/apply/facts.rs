@@ -1,6 +1,5 @@
-//! What each turn counts for, and the sums of it. When something about a turn changes, what it
-//! counted for is taken back and what it counts for now is added: the sums are always those of the
-//! turns as they are.
+//! The facts of each turn, and the sums over them. A change of a turn subtracts its old
+//! contribution and adds the new one.
 
 mod many;
 mod row;
@@ -14,15 +13,15 @@ use super::{Subject, experiment};
 use crate::projections::counters::{QualityCounts, wait_step};
 use crate::row_keys::Key;
 
-/// The application says that it could not answer.
+/// The application reported a failure.
 const REPORTED: u8 = 1;
-/// The detector found a failure in the answer.
+/// The detector found a failure.
 const DETECTED: u8 = 2;
 
-/// The most of anything that one turn counts for, so that sums of a million of the worst stay whole numbers.
+/// The cap per turn, so that sums over a million turns fit into 64 bits.
 const MAX_MILLIS: u64 = 1 << 42;
 
-/// Everything that is known of a turn for rates.
+/// The facts of a turn that count in rates.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Facts {
     user: Option<Key>,
@@ -45,7 +44,7 @@ pub(crate) struct Facts {
     comments: Comments,
 }
 
-/// What a transaction remembers of a turn's facts.
+/// Cached facts of a turn.
 #[derive(Clone, Debug)]
 pub(crate) struct Known(pub(in super::super) Option<Facts>);
 
@@ -57,7 +56,7 @@ impl CachedFact for Known {
     }
 }
 
-/// Comments on a turn, by what they sound like.
+/// Comments on a turn by sentiment.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Comments {
     positive: i64,
@@ -81,13 +80,13 @@ impl Comments {
     }
 }
 
-/// What is thought of a turn.
+/// Opinions on a turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Opinions {
     pub(crate) ok: i64,
     pub(crate) not_ok: i64,
     pub(crate) neutral: i64,
-    /// Whose word counts, and what it is.
+    /// The verdict in effect.
     pub(crate) status: Option<VerdictStatus>,
     pub(crate) both: bool,
     pub(crate) agree: bool,
@@ -103,7 +102,7 @@ impl Facts {
         self.ts.is_some() && (unhappy || self.failed > 0)
     }
 
-    /// Where it counts; nowhere until it is opened.
+    /// The row of sums the turn counts in; `None` until it is opened.
     pub(crate) fn place(&self) -> Option<Place<'_>> {
         let hour = sums::hour_number(self.ts?);
         Some(Place { hour, model: &self.model, prompt: &self.prompt })
@@ -113,7 +112,6 @@ impl Facts {
         self.millis.filter(|_| self.answered).map(wait_step)
     }
 
-    /// What it counts for.
     pub(crate) fn counts(&self) -> QualityCounts {
         let Opinions { ok, not_ok, neutral, status, both, agree } = self.opinions;
         let answered = |fact: bool| i64::from(self.answered && fact);
@@ -145,7 +143,7 @@ impl Facts {
     }
 }
 
-/// Changes what is known of a turn, and the sums with it.
+/// Changes the facts of a turn and the sums.
 fn amend(
     connection: &Connection,
     subject: &Subject,
@@ -207,7 +205,6 @@ pub(crate) fn open(
     })
 }
 
-/// What is thought of the turn changed.
 pub(crate) fn judge(
     connection: &Connection,
     subject: &Subject,
@@ -217,7 +214,7 @@ pub(crate) fn judge(
     amend(connection, subject, turn, |facts| facts.opinions = opinions)
 }
 
-/// The session ended after the turn.
+/// Records the end of the session after the turn.
 pub(crate) fn end(
     connection: &Connection,
     subject: &Subject,
@@ -230,7 +227,7 @@ pub(crate) fn end(
     })
 }
 
-/// Something else became known of the turn.
+/// Records another fact of the turn.
 pub(crate) fn note(
     connection: &Connection,
     subject: &Subject,
@@ -259,7 +256,7 @@ pub(crate) fn note(
     })
 }
 
-/// Something that names no turn.
+/// Counts an event that names no turn.
 pub(crate) fn count(
     connection: &Connection,
     subject: &Subject,

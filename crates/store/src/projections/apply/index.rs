@@ -1,5 +1,4 @@
-//! The index of turns: what is known of each when strategies are looked for, and whose word counts
-//! where several speak.
+//! The index of turns: labels for the search of strategies, and the verdict in effect.
 
 use model::{UnitInterval, ValidationOutcome, Vector, VerdictStatus};
 use sql::{CachedFact, Connection, OptionalExtension, RowBatch};
@@ -7,7 +6,7 @@ use sql::{CachedFact, Connection, OptionalExtension, RowBatch};
 use super::{Subject, facts, judge, reaction};
 use crate::row_keys::Key;
 
-/// Confidence of a turn of which nobody said anything.
+/// The confidence of a turn without a verdict.
 const UNKNOWN: f64 = 0.5;
 
 pub(crate) fn open(
@@ -46,19 +45,19 @@ const MANY_VECTORS: &str = "
     ORDER BY turn, number DESC
     ON CONFLICT (turn) DO UPDATE SET model = excluded.model, vector = excluded.vector";
 
-/// What a transaction remembers of a turn in the index, if it is there.
+/// Cached row of a turn.
 #[derive(Clone, Debug)]
 pub(crate) struct Known(pub(in super::super) Option<Row>);
 
-/// A row of the index, as far as others follow from it.
+/// A row of the index, as far as other rows depend on it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Row {
     pub(crate) review: Option<u8>,
-    /// What was last written, if that is known.
+    /// The values last written, if known.
     pub(crate) shown: Option<Shown>,
 }
 
-/// Whose word counts.
+/// The verdict in effect.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Shown {
     status: VerdictStatus,
@@ -68,7 +67,7 @@ pub(crate) struct Shown {
 }
 
 impl Default for Row {
-    /// As the table has it when nothing is said.
+    /// The table's column defaults.
     fn default() -> Self {
         let (status, confidence) = (VerdictStatus::Neutral, UNKNOWN);
         let shown = Shown { status, confidence, detected_in: None, verdict: None };
@@ -84,7 +83,6 @@ impl CachedFact for Known {
     }
 }
 
-/// The turn's row, if it has one.
 pub(crate) fn row(connection: &Connection, turn: Key) -> sql::Result<Option<Row>> {
     if let Some(Known(row)) = connection.recall(turn) {
         return Ok(row);
@@ -95,7 +93,7 @@ pub(crate) fn row(connection: &Connection, turn: Key) -> sql::Result<Option<Row>
         .optional()
 }
 
-/// What the application's validator said.
+/// The validator's result.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Assessment {
     pub(crate) outcome: Option<ValidationOutcome>,
@@ -103,7 +101,6 @@ pub(crate) struct Assessment {
     pub(crate) has_strategy: bool,
 }
 
-/// The turn has its answer.
 pub(crate) fn complete(
     connection: &Connection,
     turn: Key,
@@ -124,7 +121,6 @@ pub(crate) fn complete(
     }
 }
 
-/// The direction of the turn's question.
 pub(crate) fn set_vector(connection: &Connection, turn: Key, vector: &Vector) -> sql::Result<()> {
     connection
         .prepare_cached(
@@ -137,11 +133,11 @@ pub(crate) fn set_vector(connection: &Connection, turn: Key, vector: &Vector) ->
         )
 }
 
-/// Whose word counts: a review, else the latest reaction of a user, else what messages say. Among
-/// messages the latest counts; one that only moved on never takes the place of another, and one that
-/// says nothing takes the place of none.
+/// Chooses the verdict in effect: a review, otherwise the latest reaction of a user, otherwise the
+/// messages. Among messages the latest wins, but "moved on" never replaces another verdict and a
+/// neutral message replaces none.
 pub(crate) fn refresh(connection: &Connection, subject: &Subject, turn: Key) -> sql::Result<()> {
-    // Not opened yet: what came before it counts when it is.
+    // Not opened yet: earlier verdicts apply once it is.
     let Some(row) = row(connection, turn)? else { return Ok(()) };
     let verdict = judge::active_verdicts(connection, turn)?;
     let by_users = reaction::latest_of_users(connection, turn)?.map(VerdictStatus::from);

@@ -1,4 +1,4 @@
-//! What messages and people say about turns.
+//! Verdicts of messages and reviewers about turns.
 
 use model::{Origin, Reaction, TurnId, VerdictStatus};
 use sql::{CachedFact, Connection, OptionalExtension, Row, RowBatch};
@@ -6,7 +6,7 @@ use sql::{CachedFact, Connection, OptionalExtension, Row, RowBatch};
 use super::{Subject, index, reaction};
 use crate::row_keys::{Key, Table, resolve_key};
 
-/// What a message says.
+/// The verdict of a message.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct VerdictInput<'a> {
     pub(crate) status: VerdictStatus,
@@ -17,8 +17,8 @@ pub(crate) struct VerdictInput<'a> {
     pub(crate) detected_in: Option<&'a TurnId>,
 }
 
-/// Notes what a message says about a turn. What the same message said before goes, whatever turn
-/// that was about.
+/// Stores the verdict of a message about a turn. It replaces the message's earlier verdict,
+/// whichever turn that was about.
 pub(crate) fn judge(
     connection: &Connection,
     subject: &Subject,
@@ -37,7 +37,7 @@ pub(crate) fn judge(
                 "UPDATE turn_index SET corrects = ?2 WHERE turn = ?1 AND corrects IS DISTINCT FROM ?2",
             )?
             .run((message, corrected))?;
-        // Tells whoever keeps vectors in memory that this one is to be made again.
+        // Touches the row so that the similarity index is updated.
         connection
             .prepare_cached("UPDATE turn_vectors SET model = model WHERE turn = ?1")?
             .run([message])?;
@@ -81,7 +81,7 @@ const MANY: &str = "
     SELECT * FROM unnest($1::BIGINT[], $2::BIGINT[], $3::BIGINT[], $4::BIGINT[], $5::DOUBLE PRECISION[],
         $6::DOUBLE PRECISION[], $7::BIGINT[])";
 
-/// What a message says of a turn, as far as it decides whose word counts.
+/// A message's verdict on a turn, as far as it decides the verdict in effect.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ActiveVerdict {
     pub(crate) position: i64,
@@ -92,8 +92,7 @@ pub(crate) struct ActiveVerdict {
 }
 
 impl ActiveVerdict {
-    /// From position, status, confidence, message and whether it only moved on. `None` for a status that
-    /// nobody knows.
+    /// Reads position, status, confidence, message and "moved on". `None` for an unknown status.
     pub(crate) fn read(row: &Row<'_>) -> sql::Result<Option<Self>> {
         let (position, confidence, detected_in) = (row.get(0)?, row.get(2)?, row.get(3)?);
         let (status, moved_on): (u8, bool) = (row.get(1)?, row.get(4)?);
@@ -102,7 +101,7 @@ impl ActiveVerdict {
     }
 }
 
-/// What a transaction remembers of what messages say of a turn.
+/// Cached verdicts of messages on a turn.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Known(pub(in super::super) Vec<ActiveVerdict>);
 
@@ -114,7 +113,7 @@ impl CachedFact for Known {
     }
 }
 
-/// A transaction remembers that a turn's message says nothing of another turn.
+/// Cached: the turn's message is about no other turn.
 #[derive(Clone, Debug)]
 struct SilentTurn;
 
@@ -133,7 +132,7 @@ fn learn(connection: &Connection, turn: Key, change: impl FnOnce(&mut Vec<Active
     }
 }
 
-/// Among messages the latest counts; see [`index::refresh`].
+/// The verdict in effect among messages; see [`index::refresh`].
 pub(crate) fn active_verdicts(
     connection: &Connection,
     turn: Key,
@@ -169,7 +168,7 @@ fn take_back(connection: &Connection, subject: &Subject, message: Key) -> sql::R
     index::refresh(connection, subject, turn)
 }
 
-/// A person's word takes the place of the machine's, in the index and among the reactions.
+/// A review replaces the machine's verdict, in the index and among the reactions.
 pub(crate) fn review(
     connection: &Connection,
     subject: &Subject,

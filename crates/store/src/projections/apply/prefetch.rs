@@ -1,4 +1,4 @@
-//! What the changes of a group will ask of turns that are there already, asked at once and remembered.
+//! Prefetches the rows of existing turns that the changes of a group will read.
 
 use std::collections::HashMap;
 
@@ -8,15 +8,14 @@ use super::facts::{self, Facts};
 use super::{experiment, index, judge, reaction, turn};
 use crate::row_keys::Key;
 
-/// A turn of which more is said than this is asked each time.
+/// Turns with more rows than this are not cached.
 const MAX_PREFETCHED_TURNS: usize = 200;
 
-/// The questions about turns.
 pub(crate) struct Turns;
 
 impl Turns {
-    /// Each takes projects and ids: the turns' own rows, facts, places in the index, reactions, verdicts;
-    /// and projects that have experiments whose sums change.
+    /// Each statement takes projects and ids. They read turns, facts, index rows, reactions,
+    /// verdicts, and projects with running experiments.
     pub(crate) const QUESTIONS: [&'static str; 6] = [
         "SELECT t.key, t.conversation, u.key, t.opened IS NOT NULL
          FROM unnest($1::BIGINT[], $2::TEXT[]) AS asked (project, id)

@@ -6,17 +6,17 @@ use sql::{CachedFact, Connection, OptionalExtension, Row, RowBatch};
 use super::{Subject, activity, index, turn};
 use crate::row_keys::{Key, Table, resolve_key};
 
-/// What was given.
+/// A reaction to store.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Given {
     pub(crate) origin: Origin,
     pub(crate) reaction: Reaction,
     pub(crate) confidence: f64,
-    /// The turn whose message a machine read it from.
+    /// The turn whose message the machine read it from.
     pub(crate) message: Option<Key>,
 }
 
-/// A row of the table, as far as counting it needs.
+/// A row, as far as counters need it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Active {
     position: i64,
@@ -31,7 +31,7 @@ pub(crate) struct Active {
 /// The columns of an [`Active`].
 pub(crate) const COLUMNS: &str = "position, conversation, user, origin, reaction, ts, turn";
 
-/// What a transaction remembers of the reactions on a turn, in the order of their positions.
+/// Cached reactions on a turn, by position.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Known(pub(in super::super) Vec<Active>);
 
@@ -78,8 +78,8 @@ impl Active {
     }
 }
 
-/// The turn's own conversation wins over what the event says of it. The user is the event's, else
-/// the turn's, else anonymous; as long as the turn has not arrived, nobody knows.
+/// The turn's conversation takes precedence over the event's. The user is the event's, otherwise
+/// the turn's, otherwise anonymous. Before the turn arrives the user is unknown.
 fn place(
     connection: &Connection,
     subject: &Subject,
@@ -98,7 +98,7 @@ fn anonymous(connection: &Connection, project: Key) -> sql::Result<Key> {
     resolve_key(connection, Table::Users, project, ANONYMOUS)
 }
 
-/// Adds the reaction; a user's takes the place of the one before.
+/// Adds the reaction. A user's reaction replaces the user's earlier one.
 pub(crate) fn react(
     connection: &Connection,
     subject: &Subject,
@@ -106,7 +106,7 @@ pub(crate) fn react(
     given: Given,
 ) -> sql::Result<()> {
     if given.message.is_some() && is_reviewed(connection, turn)? {
-        // A person has spoken; what the machine reads from messages no longer counts here.
+        // After a user's reaction the machine's reading no longer counts.
         return Ok(());
     }
     let (conversation, user) = place(connection, subject, turn)?;
@@ -159,7 +159,6 @@ fn is_reviewed(connection: &Connection, turn: Key) -> sql::Result<bool> {
     Ok(index::row(connection, turn)?.is_some_and(|row| row.review.is_some()))
 }
 
-/// The latest that a user gave.
 pub(crate) fn latest_of_users(connection: &Connection, turn: Key) -> sql::Result<Option<Reaction>> {
     let latest: Option<u8> = match connection.recall(turn) {
         Some(Known(reactions)) => {
@@ -176,7 +175,7 @@ pub(crate) fn latest_of_users(connection: &Connection, turn: Key) -> sql::Result
     Ok(latest.and_then(Reaction::from_code))
 }
 
-/// How many users gave which: good, bad, neither.
+/// Counts users by reaction: good, bad, neutral.
 pub(crate) fn counts_of_users(connection: &Connection, turn: Key) -> sql::Result<(i64, i64, i64)> {
     let codes = [Reaction::Ok, Reaction::NotOk, Reaction::Neutral].map(Reaction::code);
     if let Some(Known(reactions)) = connection.recall(turn) {
@@ -195,14 +194,13 @@ pub(crate) fn counts_of_users(connection: &Connection, turn: Key) -> sql::Result
         })
 }
 
-/// Takes the user's reaction away.
 pub(crate) fn clear(connection: &Connection, subject: &Subject, turn: Key) -> sql::Result<()> {
     let (_, user) = place(connection, subject, turn)?;
     remove_users(connection, subject.project, turn, user)
 }
 
-/// The turn has arrived: reactions that came before it get its conversation and, where they named
-/// no user, its user. If that makes two of one user, the later one stays.
+/// Attaches reactions that arrived before their turn: they get its conversation and, without a
+/// user, its user. Of two reactions of one user the later one stays.
 pub(crate) fn attach(connection: &Connection, subject: &Subject, turn: Key) -> sql::Result<()> {
     let waiting: Vec<Active> = match connection.recall(turn) {
         Some(Known(reactions)) => reactions,
@@ -256,12 +254,12 @@ fn move_to_turn(
     Ok(())
 }
 
-/// Takes away what the machine read from a message.
+/// Deletes the reactions a machine read from a message.
 pub(crate) fn take_back(connection: &Connection, project: Key, message: Key) -> sql::Result<()> {
     remove_all(connection, project, "detected_in = ?1", message)
 }
 
-/// Takes away what machines said of a turn.
+/// Deletes the machine's reactions on a turn.
 pub(crate) fn remove_machines(connection: &Connection, project: Key, turn: Key) -> sql::Result<()> {
     let machines = format!("turn = ?1 AND origin = {}", Origin::Machine.code());
     remove_all(connection, project, &machines, turn)
@@ -312,7 +310,7 @@ fn count(connection: &Connection, project: Key, active: &Active) -> sql::Result<
     active.counted(project).map_or(Ok(()), |counted| activity::add(connection, counted))
 }
 
-/// Called when the row is already gone or moved.
+/// Called after the row was deleted or moved.
 fn uncount(connection: &Connection, project: Key, active: &Active) -> sql::Result<()> {
     active.counted(project).map_or(Ok(()), |counted| activity::remove(connection, counted))
 }

@@ -1,4 +1,4 @@
-//! What became of items that queries returned: one row for each, and counters that follow it.
+//! The use of items that queries returned: one row per item, with counters.
 
 use model::{Delta, ItemStanding, Opinion, RankBand, RelevanceSignal, UsageStanding};
 use sql::{Connection, OptionalExtension};
@@ -6,7 +6,7 @@ use sql::{Connection, OptionalExtension};
 use super::Subject;
 use crate::row_keys::Key;
 
-/// Notes where the log says what a query returned.
+/// Stores the position of the event with a query's results.
 pub(crate) fn note_returned(
     connection: &Connection,
     subject: &Subject,
@@ -17,7 +17,6 @@ pub(crate) fn note_returned(
         .run((subject.project, query, subject.row_position()))
 }
 
-/// An item of a query.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Weighed<'a> {
     pub(crate) query: &'a str,
@@ -26,7 +25,7 @@ pub(crate) struct Weighed<'a> {
     pub(crate) band: RankBand,
 }
 
-/// Takes in what became of it. A repeat changes nothing.
+/// Applies signals about an item. A repeat changes nothing.
 pub(crate) fn weigh(
     connection: &Connection,
     subject: &Subject,
@@ -40,7 +39,7 @@ pub(crate) fn weigh(
         ItemStanding::default(),
         Place { entity, band: weighed.band, cluster: weighed.cluster },
     ));
-    // The first rank and the first sort of question that are known stand.
+    // The first known rank and cluster stay.
     let place = Place {
         entity,
         band: if old.band == RankBand::UNKNOWN { weighed.band } else { old.band },
@@ -71,7 +70,7 @@ pub(crate) fn weigh(
     count(connection, project, place, ItemStanding::default().becoming(now))
 }
 
-/// Where something counts.
+/// The row a counter belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Place<'a> {
     entity: &'a str,
@@ -79,7 +78,7 @@ struct Place<'a> {
     cluster: Option<u64>,
 }
 
-/// Adds to the counters of the item, of the item under its sort of question, and of the rank.
+/// Adds to the counters of the item, of the item in its cluster, and of the rank.
 fn count(connection: &Connection, project: Key, place: Place<'_>, delta: Delta) -> sql::Result<()> {
     if delta.is_zero() {
         return Ok(());
@@ -146,7 +145,6 @@ fn add_to_totals(
         .run((project, band.index() as i64, delta.returns(), delta.used))
 }
 
-/// What stands for an item of a query.
 pub(crate) fn item_standing(
     connection: &Connection,
     project: Key,

@@ -1,11 +1,10 @@
-//! Rules and profiles: the newest event about each counts.
+//! Rules and profiles. The newest event about each applies.
 
 use serde_json::{Map, Value};
 use sql::Connection;
 
 use super::Subject;
 
-/// A tenant's privacy settings.
 pub(crate) fn set_privacy(
     connection: &Connection,
     subject: &Subject,
@@ -20,7 +19,7 @@ pub(crate) fn set_privacy(
         .run((subject.project, Value::Object(settings.clone()).to_string()))
 }
 
-/// Where a tenant wants its figures to be, since this position.
+/// A tenant's targets, in effect since this position.
 pub(crate) fn set_targets(
     connection: &Connection,
     subject: &Subject,
@@ -35,7 +34,7 @@ pub(crate) fn set_targets(
         .run((subject.project, subject.row_position(), Value::Object(settings.clone()).to_string()))
 }
 
-/// How a project's confidences are corrected.
+/// A project's calibration of confidences.
 pub(crate) fn calibrate(
     connection: &Connection,
     subject: &Subject,
@@ -63,7 +62,7 @@ pub(crate) fn set_profile(
         .run((user, Value::Object(attributes.clone()).to_string()))
 }
 
-/// A project has a router of this name, since this position.
+/// A router's definition, in effect since this position.
 pub(crate) fn set_router(
     connection: &Connection,
     subject: &Subject,

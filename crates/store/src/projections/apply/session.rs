@@ -1,4 +1,4 @@
-//! Sessions: the stretches of a conversation between silences.
+//! Sessions: stretches of a conversation between silences.
 
 use model::Timestamp;
 use sql::Connection;
@@ -6,7 +6,6 @@ use sql::Connection;
 use super::{Subject, turn};
 use crate::row_keys::Key;
 
-/// A turn begins in its conversation.
 pub(crate) fn open(connection: &Connection, subject: &Subject, turn: Key) -> sql::Result<()> {
     let Some(conversation) = subject.conversation else { return Ok(()) };
     connection
@@ -23,7 +22,7 @@ pub(crate) fn open(connection: &Connection, subject: &Subject, turn: Key) -> sql
         .run((conversation, subject.project, subject.ts.as_micros(), turn))
 }
 
-/// The answer is activity too.
+/// An answer counts as activity.
 pub(crate) fn answered(connection: &Connection, subject: &Subject, turn: Key) -> sql::Result<()> {
     if let Some(row) = connection.recall::<turn::Row>(turn) {
         return connection
@@ -40,7 +39,7 @@ pub(crate) fn answered(connection: &Connection, subject: &Subject, turn: Key) ->
         .run((turn, subject.ts.as_micros()))
 }
 
-/// It went silent after this turn. If something happened since, it goes on.
+/// Ends the session after this turn, unless there was activity since.
 pub(crate) fn end(
     connection: &Connection,
     subject: &Subject,

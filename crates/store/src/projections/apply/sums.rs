@@ -1,5 +1,4 @@
-//! Sums by hour, and once more by day, so that a long period is as quick to read as a short one; of each
-//! by model and prompt.
+//! Sums per hour and per day, by model and prompt. Days make long periods quick to read.
 
 mod statements;
 
@@ -11,10 +10,9 @@ use crate::row_keys::Key;
 use statements::{BY_DAY, BY_HOUR};
 
 pub(crate) const HOUR_MICROS: i64 = 3_600_000_000;
-/// Hours of a day.
 pub(crate) const DAY_HOURS: i64 = 24;
 
-/// Where something counts.
+/// The row a turn counts in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place<'a> {
     pub(crate) hour: i64,
@@ -22,18 +20,16 @@ pub(crate) struct Place<'a> {
     pub(crate) prompt: &'a str,
 }
 
-/// The hour of a moment.
 pub(crate) fn hour_number(micros: i64) -> i64 {
     micros.div_euclid(HOUR_MICROS)
 }
 
-/// The day of an hour.
 fn day_number(hour: i64) -> i64 {
     hour.div_euclid(DAY_HOURS)
 }
 
-/// Adds to the sums of a place. A row of nothing goes, so that it does not matter in which steps
-/// the sums came about.
+/// Adds to the sums of a row and deletes an all-zero row, so the result does not depend on the
+/// steps.
 pub(crate) fn add(
     connection: &Connection,
     project: Key,
@@ -59,7 +55,7 @@ pub(crate) fn add(
     Ok(())
 }
 
-/// One answer more or less that took so long.
+/// Adds or subtracts one answer's latency.
 pub(crate) fn wait(
     connection: &Connection,
     project: Key,

@@ -1,11 +1,11 @@
-//! Turns: opened once, completed once, and what came before them attached.
+//! Turns: opened once, completed once.
 
 use sql::{CachedFact, Connection, RowBatch};
 
 use super::{Subject, reaction};
 use crate::row_keys::Key;
 
-/// What is copied onto a turn's reactions.
+/// Labels copied onto a turn's reactions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Labels<'a> {
     pub(crate) track: Option<&'a str>,
@@ -13,7 +13,7 @@ pub(crate) struct Labels<'a> {
     pub(crate) user_type: Option<&'a str>,
 }
 
-/// Fills in the turn's row and gives it the reactions that arrived before it.
+/// Fills in the turn's row and attaches earlier reactions.
 pub(crate) fn open(
     connection: &Connection,
     subject: &Subject,
@@ -47,7 +47,7 @@ pub(crate) fn open(
     reaction::attach(connection, subject, turn)
 }
 
-/// Notes where the answer is.
+/// Stores the position of the answer.
 pub(crate) fn complete(connection: &Connection, subject: &Subject, turn: Key) -> sql::Result<()> {
     connection
         .prepare_cached("UPDATE turns SET completed = ?2 WHERE key = ?1")?
@@ -66,11 +66,11 @@ const MANY_COMPLETED: &str = "
           GROUP BY key) given
     WHERE turns.key = given.key";
 
-/// A turn's row, as far as others follow from it.
+/// A turn's row, as far as other rows depend on it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Row {
     pub(crate) conversation: Option<Key>,
-    /// Whose it is, unless they were erased.
+    /// `None` after erasure.
     pub(crate) user: Option<Key>,
     pub(crate) opened: bool,
 }
@@ -83,7 +83,7 @@ impl CachedFact for Row {
     }
 }
 
-/// The turn's row. Nothing is put down to somebody who was erased before the event happened.
+/// Reads the turn's row. An event from before an erasure is not attributed to the erased user.
 pub(crate) fn row(connection: &Connection, subject: &Subject, turn: Key) -> sql::Result<Row> {
     if let Some(row) = connection.recall(turn) {
         return Ok(row);

@@ -1,4 +1,4 @@
-//! What a unit gave before it was exposed: looked up once, then.
+//! The sums of a unit before its exposure, computed once.
 
 use model::ExperimentUnit;
 use sql::Connection;
@@ -7,12 +7,12 @@ use super::{Subject, add, sums_from_row};
 use crate::projections::counters::UnitSums;
 use crate::row_keys::Key;
 
-/// Turns that are looked back on, the latest first: enough for a mean, and bounded.
+/// The newest turns before the exposure that count. Enough for a mean, and bounded.
 const MAX_TURNS_BEFORE: i64 = 1000;
-/// The variant of the time before.
+/// The variant number of the time before exposure.
 pub(crate) const BEFORE: i64 = -1;
 
-/// Keeps it as a row of its own, if there was anything.
+/// Stores the sums as a row of their own, when there are any.
 pub(crate) fn keep(
     connection: &Connection,
     subject: &Subject,

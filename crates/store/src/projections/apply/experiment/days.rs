@@ -1,4 +1,4 @@
-//! What all units added up to at the end of each day: how sure one was, day by day, and not only now.
+//! The experiment's sums at the end of each day, for the confidence sequence.
 
 use sql::Connection;
 
@@ -6,10 +6,10 @@ use super::super::activity::DAY_MICROS;
 use super::Subject;
 use super::sums::Place;
 
-/// Notes the sums of a place as they are now, on the day on which we heard of it. The last of a day stays.
+/// Stores the current sums under the day of arrival. The last write of a day wins.
 ///
-/// What was heard just before midnight may be stored behind what was heard just after it. The sums have both
-/// then, so they are of the later day, and the earlier one stays as it ended.
+/// An event received before midnight may be stored after one received later. The sums then include
+/// both and belong to the later day.
 pub(crate) fn keep(
     connection: &Connection,
     subject: &Subject,

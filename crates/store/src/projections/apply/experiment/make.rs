@@ -1,5 +1,5 @@
-//! Makes the sums of all experiments from the rows of their units: for a store that has units from
-//! before there were sums, also where the events they came from are gone.
+//! Computes the sums of all experiments from the rows of their units, for stores older than the
+//! sums.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +14,10 @@ use crate::projections::counters::UnitSums;
 use crate::projections::moments::pack;
 use crate::row_keys::Key;
 
-/// By variant and number of moves: how many were exposed, and the moments of each place.
+/// By variant and number of moves: exposed units, and the moments of each measure.
 type Sums = BTreeMap<(i64, u32), (u64, Vec<Moments>)>;
 
-/// Of the projections, or of the copy of them that `prefix` names. Their sums must be empty.
+/// Works on the projections, or on the copy named by `prefix`. Their sums must be empty.
 pub(crate) fn make(connection: &Connection, prefix: &str) -> sql::Result<()> {
     let sql = format!("SELECT key, definition FROM {prefix}experiments ORDER BY key");
     let all: Vec<(Key, String)> = connection
@@ -40,7 +40,7 @@ fn collect_sums(
     experiment: Key,
     measures: &[Measure],
 ) -> sql::Result<Sums> {
-    // A unit's time before comes ahead of its variants.
+    // A unit's row from before its exposure sorts before its variants.
     let mut select = connection.prepare(&format!(
         "SELECT unit, variant, moves, first, {} FROM {prefix}experiment_units
          WHERE experiment = ?1 ORDER BY unit, variant",

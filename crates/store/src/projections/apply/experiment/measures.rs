@@ -1,4 +1,4 @@
-//! Which metrics of an experiment are summed up, and how its units' rows count for them.
+//! The measures of an experiment, and how a unit's row counts for them.
 
 use model::{Measure, Metric, MetricBy, Moments, UnitTotals};
 use serde_json::Value;
@@ -7,7 +7,7 @@ use sql::{Connection, Row};
 use crate::projections::counters::UnitSums;
 use crate::row_keys::Key;
 
-/// Keeps what a definition asks for. One that makes no sense asks for nothing.
+/// Stores the measures of a definition. An invalid definition has none.
 pub(crate) fn keep(
     connection: &Connection,
     experiment: Key,
@@ -16,7 +16,7 @@ pub(crate) fn keep(
     write(connection, "", experiment, &Measure::all_of(definition))
 }
 
-/// Writes them down, among the projections or in the copy of them that `prefix` names.
+/// Writes to the projections, or to the copy named by `prefix`.
 pub(crate) fn write(
     connection: &Connection,
     prefix: &str,
@@ -34,7 +34,7 @@ pub(crate) fn write(
     Ok(())
 }
 
-/// What is kept for an experiment, by place.
+/// The measures of an experiment, in order.
 pub(crate) fn read_measures(connection: &Connection, experiment: Key) -> sql::Result<Vec<Measure>> {
     connection
         .prepare_cached(
@@ -51,18 +51,18 @@ fn read(row: &Row<'_>) -> sql::Result<Measure> {
     Ok(Measure { metric, by })
 }
 
-/// A unit's row under a variant, as it counts.
+/// A unit's row under a variant.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Counted<'a> {
-    /// It is the unit's first variant: what it stands for in comparisons.
+    /// True for the unit's first variant, which comparisons use.
     pub(crate) is_first: bool,
     pub(crate) sums: &'a UnitSums,
-    /// What it gave before it was exposed.
+    /// Sums before the exposure.
     pub(crate) before: Option<&'a UnitSums>,
 }
 
 impl Counted<'_> {
-    /// The moments of this row alone, for each place.
+    /// The moments of this row for each measure.
     pub(crate) fn moments(&self, measures: &[Measure]) -> Vec<Moments> {
         let places = measures.iter().enumerate();
         places.map(|(place, measure)| self.moments_at(place, *measure)).collect()

@@ -1,5 +1,5 @@
-//! What all units add up to, changed with each of them: by exactly what its row gave before and gives
-//! now, in whole numbers, so that no order and no number of changes leaves a trace.
+//! The totals over all units, updated by the exact difference of each unit's row. Whole numbers
+//! make the result independent of the order of changes.
 
 use model::{Measure, Moments};
 use sql::{Connection, OptionalExtension, Row};
@@ -11,7 +11,7 @@ use crate::projections::counters::UnitSums;
 use crate::projections::moments::{pack, unpack};
 use crate::row_keys::Key;
 
-/// Where the rows of units are summed up: a variant, and how many moves there had been.
+/// The row of totals: a variant and the number of moves before it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     pub(crate) experiment: Key,
@@ -19,7 +19,7 @@ pub(crate) struct Place {
     pub(crate) moves: u32,
 }
 
-/// A unit is served a variant that it was never served.
+/// Counts a unit that is served a variant for the first time.
 pub(crate) fn arrived(
     connection: &Connection,
     subject: &Subject,
@@ -47,7 +47,7 @@ pub(crate) fn arrived(
     days::keep(connection, subject, place)
 }
 
-/// What a unit gave under a variant is about to grow by so much.
+/// Applies a change of a unit's sums under a variant.
 pub(crate) fn grows(
     connection: &Connection,
     subject: &Subject,
@@ -104,7 +104,7 @@ fn change(
         )?
         .query_row((experiment, variant, moves), |row| row.get(0))
         .optional()?;
-    // Nobody but a rebuild can mend what cannot be read, and nobody's turn must wait for that.
+    // Unreadable totals are left to a rebuild; the commit must not fail.
     let kept = kept.and_then(|bytes| unpack(&bytes)).filter(|kept| kept.len() == old.len());
     let Some(mut kept) = kept else { return Ok(()) };
     for ((kept, old), new) in kept.iter_mut().zip(old).zip(new) {

@@ -1,14 +1,14 @@
-//! The facts of many turns, written together.
+//! Writes the facts of many turns in one statement.
 
 use std::sync::LazyLock;
 
-/// The columns of `turn_facts` behind the turn, in the order in which they are written; those in capitals are texts.
+/// Columns of `turn_facts` after the turn, in write order. Capitals mark text columns.
 const COLUMNS: &str =
     "project user ts MODEL PROMPT answered failed millis tokens cost ok not_ok neutral
     status both agree corrected retried heard refined ended abandoned negative comments_positive
     comments_negative comments_neutral STRATEGY";
 
-/// An array for each column. Of several rows of one turn the last one counts.
+/// One array per column. The last row of a turn wins.
 pub(crate) static MANY: LazyLock<String> = LazyLock::new(|| {
     let columns: Vec<String> = COLUMNS.split_whitespace().map(str::to_lowercase).collect();
     let sort = |column: &str| match column.chars().all(|c| c.is_ascii_uppercase()) {

@@ -1,4 +1,4 @@
-//! The facts of a turn as a row.
+//! Reads and writes rows of `turn_facts`.
 
 use model::VerdictStatus;
 use sql::{Connection, Row, RowBatch, ToSql};

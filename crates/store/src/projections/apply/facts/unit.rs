@@ -1,10 +1,10 @@
-//! What a turn counts for in experiments.
+//! The contribution of a turn to experiments.
 
 use super::Facts;
 use crate::projections::counters::UnitSums;
 
 impl Facts {
-    /// All but the score, which is not among the facts. The same words mean the same as in rates.
+    /// All sums but the score, which is not a fact. The counters mean the same as in rates.
     pub(crate) fn unit_sums(&self) -> UnitSums {
         let counts = self.counts();
         let millis = self.millis.filter(|_| self.answered);

@@ -1,11 +1,10 @@
-//! The statements that keep sums, made of the list of counters. What adds always comes before what
-//! cleans up.
+//! The statements that update sums, built from the list of counters. Additions run before
+//! clean-ups.
 
 use std::sync::LazyLock;
 
 use crate::projections::counters::QualityCounts;
 
-/// Those of the tables of one unit of time.
 pub(crate) struct Statements {
     pub(crate) add: String,
     pub(crate) add_many: String,
@@ -17,17 +16,15 @@ pub(crate) struct Statements {
     pub(crate) clean_wait_many: String,
 }
 
-/// By the hour.
 pub(crate) static BY_HOUR: LazyLock<Statements> =
     LazyLock::new(|| Statements::new("quality", "waits", "hour"));
-/// By the day.
 pub(crate) static BY_DAY: LazyLock<Statements> =
     LazyLock::new(|| Statements::new("quality_days", "waits_days", "day"));
 
 const PLACE_ARRAYS: &str = "$1::BIGINT[], $2::BIGINT[], $3::TEXT[], $4::TEXT[]";
 
 impl Statements {
-    /// `time` is the column that says which hour or day a row is of.
+    /// `time` is the column of the hour or day.
     fn new(quality: &str, waits: &str, time: &str) -> Self {
         let columns = QualityCounts::COLUMNS;
         let names = columns.join(", ");
