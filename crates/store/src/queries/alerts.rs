@@ -1,4 +1,4 @@
-//! Reads and keeps alerts, and how telling of them goes.
+//! Alerts and their deliveries.
 
 use model::{Position, Project, Scope, Tenant, Timestamp};
 use serde_json::{Map, Value};
@@ -9,7 +9,7 @@ use crate::event_rows::{self, StoredEvent};
 use crate::row_keys::{all_scopes, find_project, read_project_scope, read_scope};
 use crate::store::Store;
 
-/// What a tenant wants, since when.
+/// A tenant's targets and the time they took effect.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredTargets {
     pub tenant: Tenant,
@@ -17,27 +17,27 @@ pub struct StoredTargets {
     pub settings: Map<String, Value>,
 }
 
-/// A figure that was missed.
+/// A metric that missed its target.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredAlert {
     pub scope: Scope,
     pub metric: String,
     pub raised: Option<StoredEvent>,
     pub cleared: Option<StoredEvent>,
-    /// How telling of the first went, if somebody is told.
+    /// The delivery of the alert, when a webhook is set.
     pub told: Option<Delivery>,
 }
 
-/// How telling somebody of an event goes.
+/// The delivery state of an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
     pub attempts: u32,
-    /// When it is tried again; done or given up without one.
+    /// The next attempt; `None` when delivered or given up.
     pub next_at: Option<Timestamp>,
     pub error: Option<String>,
 }
 
-/// Something to tell.
+/// An event to deliver.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Undelivered {
     pub stored: StoredEvent,
@@ -45,17 +45,16 @@ pub struct Undelivered {
 }
 
 impl Store {
-    /// What every tenant wants that said so.
+    /// The targets of every tenant that has any.
     pub fn targets(&self) -> Task<'_, Vec<StoredTargets>> {
         self.pool.run(targets)
     }
 
-    /// Every project there is.
     pub fn scopes(&self) -> Task<'_, Vec<Scope>> {
         self.pool.run(|connection| Ok(all_scopes(connection)?))
     }
 
-    /// The newest alerts of a tenant, or of one of its projects, newest first.
+    /// The newest alerts of a tenant or of one of its projects, newest first.
     pub fn alerts(
         &self,
         tenant: &Tenant,
@@ -66,20 +65,20 @@ impl Store {
         self.pool.run(move |connection| alerts(connection, &tenant, project.as_ref(), limit))
     }
 
-    /// The position of the newest alert of each figure of a project, and whether it stands.
+    /// The position of the newest alert of each metric of a project, and whether it is active.
     pub fn newest_alerts(&self, scope: &Scope) -> Task<'_, Vec<(String, Position, bool)>> {
         let scope = scope.clone();
         self.pool.run_short(move |connection| newest(connection, &scope))
     }
 
-    /// The figures whose newest alert stands, of one tenant or of all, by project.
+    /// The metrics with an active alert, of one tenant or of all, by project.
     pub fn standing_alerts(&self, tenant: Option<&Tenant>) -> Task<'_, Vec<(Scope, String)>> {
         let tenant = tenant.cloned();
         self.pool.run_short(move |connection| standing(connection, tenant.as_ref()))
     }
 
-    /// What is to be told of a tenant's alerts now, in order: what nobody was told yet, unless the alert is
-    /// over since before `news`, and what is to be tried again.
+    /// The deliveries due for a tenant, in order: undelivered alerts, unless cleared before `news`,
+    /// and retries.
     pub fn undelivered(
         &self,
         tenant: &Tenant,
@@ -90,14 +89,13 @@ impl Store {
         self.pool.run(move |connection| undelivered(connection, &tenant, news, now))
     }
 
-    /// What could not be told of a tenant's alerts is tried anew from now on; of what was given up, only
-    /// what still stands.
+    /// Schedules failed deliveries of a tenant again. Abandoned ones only while their alert is
+    /// active.
     pub fn tell_anew(&self, tenant: &Tenant, now: Timestamp) -> Task<'_, ()> {
         let tenant = tenant.clone();
         Box::pin(self.writer.run(move |connection| tell_anew(connection, &tenant, now)))
     }
 
-    /// Notes how telling of an event went.
     pub fn note_delivery(&self, position: Position, delivery: Delivery) -> Task<'_, ()> {
         Box::pin(self.writer.run(move |connection| note(connection, position, &delivery)))
     }
@@ -193,7 +191,7 @@ fn standing(
     Ok(found)
 }
 
-/// An alert that nobody was told of is news while it stands and for a while after.
+/// An undelivered alert stays news while it is active and for a while after.
 fn undelivered(
     connection: &Connection,
     tenant: &Tenant,

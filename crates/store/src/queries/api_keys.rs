@@ -1,4 +1,4 @@
-//! Keeps API keys.
+//! API keys and ended visits.
 
 use model::{Project, Timestamp};
 use sql::Connection;
@@ -9,7 +9,7 @@ use crate::meta;
 use crate::store::Store;
 
 impl Store {
-    /// All of them, revoked ones too, oldest first.
+    /// All keys, including revoked ones, oldest first.
     pub fn keys(&self) -> Task<'_, Vec<StoredKey>> {
         self.pool.run(all_keys)
     }
@@ -18,25 +18,24 @@ impl Store {
         Box::pin(self.writer.run(move |connection| self::add(connection, &key)))
     }
 
-    /// Revokes one; answers whether it was there and valid.
+    /// Revokes a key. Returns false when it was absent or already revoked.
     pub fn revoke_key(&self, id: &str, at: Timestamp) -> Task<'_, bool> {
         let id = id.to_owned();
         Box::pin(self.writer.run(move |connection| self::revoke(connection, &id, at)))
     }
 
-    /// Notes that a visit was ended which would have lasted until then. Forgets those that are over now.
+    /// Records a visit that ended before `until`, and deletes expired records.
     pub fn end_visit(&self, id: &str, until: Timestamp, now: Timestamp) -> Task<'_, ()> {
         let id = id.to_owned();
         Box::pin(self.writer.run(move |connection| end_visit(connection, &id, until, now)))
     }
 
-    /// Visits that were ended, and until when they would have lasted.
+    /// Ended visits with the time at which they would have expired.
     pub fn ended_visits(&self) -> Task<'_, Vec<(String, Timestamp)>> {
         self.pool.run(ended_visits)
     }
 
-    /// When the store was made from a backup, if it was. Of visits from before nobody knows whether they were
-    /// ended.
+    /// The time of the restore from a backup. The ends of earlier visits are unknown.
     pub fn restored_at(&self) -> Task<'_, Option<Timestamp>> {
         self.pool.run(meta::restored_at)
     }
@@ -62,7 +61,6 @@ pub(crate) fn add(connection: &Connection, key: &StoredKey) -> Result<(), StoreE
     Ok(())
 }
 
-/// Revokes one; answers whether it was there and valid.
 pub(crate) fn revoke(connection: &Connection, id: &str, at: Timestamp) -> Result<bool, StoreError> {
     let sql = "UPDATE keys SET revoked_at = ?2 WHERE id = ?1 AND revoked_at IS NULL";
     Ok(connection.prepare_cached(sql)?.execute((id, at.as_micros()))? > 0)

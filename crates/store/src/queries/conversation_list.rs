@@ -1,4 +1,4 @@
-//! Reads the list of conversations. Every page looks at a bounded number of turns, by an index over time.
+//! The list of conversations. Every page examines a bounded number of turns, by an index over time.
 
 mod found;
 mod words;
@@ -15,28 +15,25 @@ use crate::queries::exchanges::StoredExchange;
 use crate::row_keys::{Key, Table, find_key};
 use crate::store::{Engine, Store};
 
-// One list: the mark, its word, and what makes a turn have it.
+// One list: the flag, its name, and its SQL condition.
 macro_rules! marks {
     ($($(#[$doc:meta])* $mark:ident $word:literal $sql:literal),+ $(,)?) => {
-        /// What can be said of a turn, by which it is found.
+        /// A property of a turn by which the list can be filtered.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum TurnMark { $($(#[$doc])* $mark),+ }
 
         impl TurnMark {
-            /// All of them.
             pub const ALL: &[Self] = &[$(Self::$mark),+];
 
-            /// The word for it.
             pub const fn as_word(self) -> &'static str {
                 match self { $(Self::$mark => $word),+ }
             }
 
-            /// The mark of a word.
             pub fn from_word(word: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|mark| mark.as_word() == word)
             }
 
-            /// What its facts (`f`) have.
+            /// The SQL condition on the facts `f`.
             pub(crate) fn condition(self) -> String {
                 let condition = match self { $(Self::$mark => $sql),+ };
                 let code = |status: VerdictStatus| status.code().to_string();
@@ -49,46 +46,32 @@ macro_rules! marks {
 }
 
 marks! {
-    /// Every turn.
     All "all" "1 = 1",
-    /// Something about it went wrong.
     Trouble "trouble" "f.negative = 1",
-    /// It was rejected.
     Rejected "rejected" "f.negative = 1 AND f.answered = 1 AND f.status = REJECTED",
-    /// It was rejected or corrected.
     Wrong "wrong" "f.negative = 1 AND f.answered = 1 AND (f.status = REJECTED OR f.corrected = 1)",
-    /// It was accepted.
     Accepted "accepted" "f.answered = 1 AND f.status = ACCEPTED",
-    /// It was corrected.
     Corrected "corrected" "f.negative = 1 AND f.corrected = 1",
-    /// It failed by itself.
+    /// The application or the detector reported a failure.
     Failed "failed" "f.negative = 1 AND f.failed > 0",
-    /// A user reacted well.
     Ok "ok" "f.ok > 0",
-    /// A user reacted badly.
     NotOk "not_ok" "f.negative = 1 AND f.not_ok > 0",
-    /// A user reacted at all.
     Reacted "reacted" "f.ok + f.not_ok + f.neutral > 0",
-    /// A person gave any sign.
+    /// Any signal from a person.
     Heard "heard" "(f.ok + f.not_ok + f.neutral > 0 OR f.heard = 1 OR f.corrected = 1)",
-    /// Its question was asked again.
     Retried "retried" "f.retried = 1",
-    /// It refines an earlier question.
     Refined "refined" "f.refined = 1",
-    /// Its session was abandoned after it.
     Abandoned "abandoned" "f.abandoned = 1",
-    /// User and machine say the contrary of each other.
     Disagreed "disagreed" "f.both = 1 AND f.agree = 0",
-    /// The machine thinks that it was rejected, and no person said anything.
+    /// Rejected by the machine, without a person's verdict.
     ToReview "to_review" "f.negative = 1 AND f.answered = 1 AND f.status = REJECTED
         AND f.ok + f.not_ok + f.neutral = 0 AND f.corrected = 0 AND NOT EXISTS (
             SELECT 1 FROM turn_index i WHERE i.turn = f.turn AND i.reviewed IS NOT NULL)",
-    /// It took longer than people bear.
     Slow "slow" "f.millis > 10000",
 }
 
 impl TurnMark {
-    /// Whether only turns of which something went wrong can have it.
+    /// True when only turns with a problem can have the flag.
     pub(crate) const fn is_negative(self) -> bool {
         match self {
             Self::Trouble
@@ -112,42 +95,42 @@ impl TurnMark {
     }
 }
 
-/// Where a page of the list ends: two numbers that only the store understands.
+/// The end of a page, opaque to callers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListCursor(pub i64, pub i64);
 
-/// Which conversations are wanted: those that have a turn like this.
+/// Selects conversations that have a matching turn.
 #[derive(Clone, Debug)]
 pub struct ListQuery {
     pub tenant: Tenant,
-    /// Of which project; of all when absent.
+    /// `None`: all projects.
     pub project: Option<Project>,
     pub window: Window,
     pub model: Option<String>,
     /// Answered with this prompt: `id` for all of its versions, or `id@version`.
     pub prompt: Option<String>,
     pub user: Option<UserId>,
-    /// Something with these words was said in it: by the user, in the answer, or about it. A word of three
-    /// letters or more finds all that begin with it. Only for the newest first.
+    /// Words in the question, the answer or a comment. A word of three or more letters matches as a
+    /// prefix. Only with the newest-first order.
     pub words: Option<String>,
     pub mark: TurnMark,
-    /// Behind this one, when they are read page by page.
+    /// The end of the previous page.
     pub behind: Option<ListCursor>,
     pub limit: usize,
 }
 
-/// A conversation on the list, with the turn by which it was found.
+/// A listed conversation with the turn that matched.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ListedConversation {
     pub scope: Scope,
-    /// The newest turn that is like what is wanted.
+    /// The newest matching turn.
     pub shown: StoredExchange,
     pub first: Timestamp,
     pub last: Timestamp,
     pub tally: ConversationTally,
 }
 
-/// How many turns of a conversation were how.
+/// Counts over a conversation's turns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ConversationTally {
     pub turns: u64,
@@ -158,13 +141,12 @@ pub struct ConversationTally {
     pub not_ok: u64,
 }
 
-/// A page of the list.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ListPage {
     pub items: Vec<ListedConversation>,
-    /// Where the next page begins, if there may be one.
+    /// The start of the next page, if there may be one.
     pub next: Option<ListCursor>,
-    /// The search went back to here and no further, before it found as many as wanted.
+    /// The search stopped here before the page was full.
     pub stopped_at: Option<Timestamp>,
 }
 
@@ -182,11 +164,12 @@ mod tests {
     }
 }
 
-/// Turns that are looked at, more each time, until there are enough conversations.
+/// Turns examined per round, growing until the page is full.
 const CHUNKS: [i64; 4] = [400, 1_600, 6_000, 12_000];
 
 impl Store {
-    /// By their newest turn that is like what is wanted, the newest first. Looks at a bounded number of turns.
+    /// Lists conversations by their newest matching turn, newest first. Examines a bounded number
+    /// of turns.
     pub fn newest_conversations(&self, query: ListQuery) -> Task<'_, ListPage> {
         Box::pin(async move {
             let Some(text) = query.words.clone() else {
@@ -195,14 +178,15 @@ impl Store {
             if let Engine::Sqlite { .. } = &self.engine
                 && let Err(error) = self.writer.run(word_index::catch_up).await
             {
-                // What was said before is found all the same.
+                // Messages that are indexed already are found anyway.
                 tracing::debug!(%error, "the last messages are not among those that are searched");
             }
             self.pool.run(move |connection| words::page(connection, &query, &text)).await
         })
     }
 
-    /// Those of which most went wrong lately, the worst first. Looks at a bounded number of turns.
+    /// Lists the conversations with the most recent problems, worst first. Examines a bounded
+    /// number of turns.
     pub fn worst_conversations(&self, query: ListQuery) -> Task<'_, ListPage> {
         self.pool.run(move |connection| worst::page(connection, &query))
     }
@@ -217,10 +201,10 @@ struct Hit {
     project: Key,
 }
 
-/// A turn's time and number: where it stands among all.
+/// A turn's time and key.
 type Spot = (i64, Key);
 
-/// A project, and the user's number there where only one's turns are wanted.
+/// A project, and a user's key when only one user's turns match.
 type Place = (Key, Option<Key>);
 
 fn places(connection: &Connection, query: &ListQuery) -> sql::Result<Vec<Place>> {
@@ -249,7 +233,7 @@ fn newest(connection: &Connection, query: &ListQuery) -> Result<ListPage, StoreE
     for place in places(connection, query)? {
         let (found, ended) = walk(connection, query, place)?;
         hits.extend(found);
-        // Of several projects the page reaches as far back as the one that was given up first.
+        // With several projects, the page reaches back as far as the project that stopped first.
         stopped = stopped.max(ended);
     }
     hits.sort_by_key(|hit| std::cmp::Reverse((hit.ts, hit.turn)));
@@ -268,7 +252,7 @@ fn newest(connection: &Connection, query: &ListQuery) -> Result<ListPage, StoreE
     Ok(ListPage { items: found::conversations(connection, &hits)?, next, stopped_at })
 }
 
-/// Goes back in time until there are enough conversations; says where it was given up, if it was.
+/// Searches back in time until the page is full. Returns where the search stopped early.
 fn walk(
     connection: &Connection,
     query: &ListQuery,
@@ -292,7 +276,7 @@ fn walk(
     Ok((hits, Some(from)))
 }
 
-/// Turns of a place behind one, newest first.
+/// Selects turns of a project after a turn, newest first.
 fn turns_of(query: &ListQuery, (project, user): Place, from: Spot) -> (String, Vec<Value>) {
     let (index, more) = match (user, query.mark.is_negative()) {
         (Some(_), _) => ("turn_facts_by_user", "user = ? AND ts IS NOT NULL AND "),
@@ -331,7 +315,7 @@ fn chunk(
     connection.prepare_cached(&sql)?.query_map(params_from_iter(values), hit)?.collect()
 }
 
-/// Which turns of `f` are meant. What its question marks stand for comes behind the values that are there.
+/// The SQL condition on `f`. Its parameters are appended to `values`.
 fn wanted(query: &ListQuery, values: &mut Vec<Value>) -> String {
     let mut terms = vec![query.mark.condition()];
     if let Some(model) = &query.model {
@@ -345,7 +329,6 @@ fn wanted(query: &ListQuery, values: &mut Vec<Value>) -> String {
     terms.join(" AND ")
 }
 
-/// The last of so many turns, if there are so many.
 fn conversation_end(
     connection: &Connection,
     query: &ListQuery,
@@ -361,7 +344,7 @@ fn conversation_end(
     statement.query_map(params_from_iter(values), both)?.next().transpose()
 }
 
-/// Without conversations that an earlier page showed, by a newer turn.
+/// Excludes conversations that an earlier page showed by a newer turn.
 fn not_shown_before(
     connection: &Connection,
     query: &ListQuery,
@@ -385,7 +368,7 @@ fn not_shown_before(
     Ok(hits.into_iter().filter(|hit| !shown.contains(&hit.conversation)).collect())
 }
 
-/// Numbers of ours, one after the other.
+/// A comma-separated list of keys.
 fn listed(keys: impl Iterator<Item = Key>) -> String {
     let texts: Vec<String> = keys.map(|key| key.to_string()).collect();
     texts.join(",")

@@ -1,4 +1,4 @@
-//! Keeps writes that could not be stored.
+//! Dead letters: accepted writes that could not be stored.
 
 use model::{
     Category, Claim, ClaimSpace, ConversationId, Entry, Event, EventId, Kind, Mac, Scope, Severity,
@@ -13,20 +13,20 @@ use crate::log::packed_write::PackedWrite;
 use crate::row_keys::{Projects, find_project};
 use crate::store::Store;
 
-/// One of them. Its id is that of its first event.
+/// A dead letter. Its id is that of its first event.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeadLetter {
     pub number: u64,
     pub id: String,
     pub reason: String,
-    /// When that was, by the event's own arrival.
+    /// The arrival time of its event.
     pub at: Timestamp,
-    /// The whole of it; the changes that follow from its events are not in it.
+    /// The write without its changes.
     pub write: Write,
 }
 
 impl Store {
-    /// Those of a scope behind a number, oldest first.
+    /// Dead letters of a scope after a number, oldest first.
     pub fn dead_letters(
         &self,
         scope: &Scope,
@@ -42,15 +42,14 @@ impl Store {
         self.pool.run_short(move |connection| self::by_id(connection, &scope, &id))
     }
 
-    /// Puts something on the list that cannot be stored as it is, in the place of an earlier one with its
-    /// id.
+    /// Stores a write as a dead letter, replacing the one with the same id.
     pub fn set_aside(&self, write: Write, reason: String) -> Task<'_, ()> {
         let letter = PackedWrite::new(write);
         let put = move |connection: &mut _| self::set_aside(connection, &letter, &reason);
         Box::pin(self.writer.run(put))
     }
 
-    /// Takes one off the list, because it was stored after all.
+    /// Deletes a dead letter after its write was stored.
     pub fn drop_dead_letter(&self, scope: &Scope, id: &str) -> Task<'_, ()> {
         let (scope, id) = (scope.clone(), id.to_owned());
         let forget = move |connection: &mut _| self::forget(connection, &scope, &id);
@@ -58,7 +57,6 @@ impl Store {
     }
 }
 
-/// Puts something on the list that was never tried to be stored.
 fn set_aside(
     connection: &mut Connection,
     write: &PackedWrite,
@@ -73,7 +71,7 @@ fn set_aside(
 
 const SELECT: &str = "SELECT number, id, reason, at, letter FROM dead_letters";
 
-/// Those of a scope behind a number. One that cannot be read is left out, and another takes its place.
+/// Dead letters of a scope after a number. Unreadable ones are logged and skipped.
 pub(crate) fn page(
     connection: &Connection,
     scope: &Scope,
@@ -117,7 +115,6 @@ pub(crate) fn by_id(
     found.transpose()
 }
 
-/// Takes one off the list.
 pub(crate) fn forget(
     connection: &mut Connection,
     scope: &Scope,
@@ -170,7 +167,7 @@ fn read_event(value: &Value, scope: &Scope) -> Option<Event> {
     let text = |name: &str| value[name].as_str();
     let moment = |name: &str| value[name].as_i64().map(Timestamp::from_micros);
     let data: Map<String, Value> = value["data"].as_object()?.clone();
-    // An id that is there and does not fit makes the whole letter unreadable, not nameless.
+    // An invalid id makes the whole letter unreadable.
     let user = text("user").map(UserId::new).transpose().ok()?;
     let conversation = text("conversation").map(ConversationId::new).transpose().ok()?;
     let turn = text("turn").map(TurnId::new).transpose().ok()?;

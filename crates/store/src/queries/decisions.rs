@@ -1,4 +1,4 @@
-//! Reads decisions.
+//! Decisions and their outcomes.
 
 use model::{ConversationId, DecisionId, Position, Scope};
 use sql::{Connection, OptionalExtension};
@@ -8,23 +8,21 @@ use crate::event_rows::{self, StoredEvent};
 use crate::row_keys::{PackedId, Table, find_key, find_project};
 use crate::store::Store;
 
-/// A decision: the event that made it and the one that last settled it.
+/// A decision's event and its newest outcome.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredDecision {
     pub id: DecisionId,
     pub made: StoredEvent,
-    /// How it turned out, if that was learnt later.
     pub settled: Option<StoredEvent>,
 }
 
 impl Store {
-    /// One by its id.
     pub fn decision(&self, scope: &Scope, id: &DecisionId) -> Task<'_, Option<StoredDecision>> {
         let (scope, id) = (scope.clone(), id.clone());
         self.pool.run_short(move |connection| self::by_id(connection, &scope, &id))
     }
 
-    /// Those of a conversation made behind a position, in order.
+    /// Decisions of a conversation after a position, in log order.
     pub fn conversation_decisions(
         &self,
         scope: &Scope,
@@ -56,7 +54,6 @@ pub(crate) fn by_id(
     read(connection, scope, id.clone(), made, settled)
 }
 
-/// Those of a conversation.
 pub(crate) fn of_conversation(
     connection: &Connection,
     scope: &Scope,
@@ -85,7 +82,7 @@ pub(crate) fn of_conversation(
     Ok(found)
 }
 
-/// `None` when what was decided was dropped because it was old.
+/// `None` when the decision's event was dropped.
 fn read(
     connection: &Connection,
     scope: &Scope,

@@ -1,4 +1,4 @@
-//! Reads events.
+//! Events by id, page and position.
 
 use model::{EventId, Kind, Position, Scope, Source, Timestamp, Type};
 use sql::{Connection, OptionalExtension};
@@ -11,28 +11,25 @@ use crate::event_rows::{
 use crate::row_keys::{PackedId, find_project};
 use crate::store::Store;
 
-/// A stretch of one scope's log.
+/// A page of one scope's log.
 #[derive(Clone, Debug)]
 pub struct EventPage {
     pub scope: Scope,
-    /// Only events behind this position.
+    /// Only events after this position.
     pub after: Position,
     pub limit: usize,
     /// Only events of one of these kinds; all when empty.
     pub any_of: Vec<KindFilter>,
 }
 
-/// Some kinds of events.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KindFilter {
-    /// Only these types; all when empty.
+    /// All types when empty.
     pub types: Vec<Type>,
-    /// Only this source.
     pub source: Option<Source>,
 }
 
 impl KindFilter {
-    /// Whether an event of this kind is one of them.
     pub fn holds(&self, kind: Kind) -> bool {
         (self.types.is_empty() || self.types.contains(&kind.event_type))
             && self.source.is_none_or(|source| source == kind.source)
@@ -40,22 +37,21 @@ impl KindFilter {
 }
 
 impl Store {
-    /// One event by its id.
     pub fn event(&self, scope: &Scope, id: &EventId) -> Task<'_, Option<StoredEvent>> {
         let (scope, id) = (scope.clone(), id.clone());
         self.pool.run_short(move |connection| self::by_id(connection, &scope, &id))
     }
 
-    /// The matching events of a page, by position; fewer than asked for if they are large.
+    /// The matching events of a page, in log order. Fewer than the limit when they are large.
     pub fn events(&self, page: EventPage) -> Task<'_, Vec<StoredEvent>> {
-        // Who follows the log asks for the few events that were just stored.
+        // A follower of the log reads the few newest events.
         let behind = self.head().0.saturating_sub(page.after.0);
         let most = usize::try_from(behind).unwrap_or(usize::MAX).min(page.limit);
         self.pool.run_some(most, move |connection| self::page(connection, &page))
     }
 
-    /// The newest matching events of a scope before a position, the newest first; fewer than asked for if they
-    /// are large.
+    /// The newest matching events of a scope before a position, newest first. Fewer than the limit
+    /// when they are large.
     pub fn newest_events(
         &self,
         scope: &Scope,
@@ -67,24 +63,23 @@ impl Store {
         self.pool.run(move |connection| newest_of_kind(connection, &scope, &kind, before, limit))
     }
 
-    /// The log of every scope behind a position, in order: for those who read along.
+    /// Events of every scope after a position, in log order.
     pub fn tail(&self, after: Position, limit: usize) -> Task<'_, Vec<StoredEvent>> {
         self.pool.run(move |connection| read_tail(connection, after, limit))
     }
 
-    /// The events at some positions, of whatever scope, in order. What is gone is left out.
+    /// The events at some positions, in log order. Missing ones are skipped.
     pub fn events_at(&self, positions: Vec<Position>) -> Task<'_, Vec<StoredEvent>> {
         self.pool.run_some(positions.len(), move |connection| at_each(connection, &positions))
     }
 
-    /// Questions that were asked and came in since a moment, of every scope, and what was set about users
-    /// meanwhile, in order. Looks at so many of the newest events at the most.
+    /// Questions received since a time, of every scope, and rules about users among them, in log
+    /// order. Examines at most `newest` of the newest events.
     pub fn recent_questions(&self, since: Timestamp, newest: u64) -> Task<'_, Vec<StoredEvent>> {
         self.pool.run(move |connection| self::recent_questions(connection, since, newest))
     }
 }
 
-/// One event by its id.
 pub(crate) fn by_id(
     connection: &Connection,
     scope: &Scope,
@@ -103,7 +98,6 @@ pub(crate) fn by_id(
     found.transpose()
 }
 
-/// The events at some positions, of whatever scope, in order; what is gone is left out.
 pub(crate) fn at_each(
     connection: &Connection,
     positions: &[Position],
@@ -111,7 +105,7 @@ pub(crate) fn at_each(
     if positions.is_empty() {
         return Ok(Vec::new());
     }
-    // Numbers of ours.
+    // The numbers are positions, not input.
     let numbers: Vec<String> = positions.iter().map(Position::to_string).collect();
     let sql = format!(
         "{} WHERE e.position IN ({}) ORDER BY e.position",
@@ -127,7 +121,6 @@ pub(crate) fn at_each(
     Ok(found)
 }
 
-/// Questions that came in since a moment, of every scope, and rules about users among them, in order.
 pub(crate) fn recent_questions(
     connection: &Connection,
     since: Timestamp,
@@ -151,7 +144,7 @@ pub(crate) fn recent_questions(
     Ok(found)
 }
 
-/// The numbers come from our own enums, never from a request.
+/// The numbers come from our enums, not from a request.
 fn condition(kind: &KindFilter) -> String {
     let types: Vec<String> = kind.types.iter().map(|kind| kind.code().to_string()).collect();
     let by_type = match types.as_slice() {
@@ -165,7 +158,6 @@ fn condition(kind: &KindFilter) -> String {
     format!("{by_type} AND {by_source}")
 }
 
-/// A stretch of a scope's log.
 pub(crate) fn page(
     connection: &Connection,
     page: &EventPage,
@@ -195,7 +187,6 @@ pub(crate) fn page(
     Ok(found)
 }
 
-/// The newest events of a kind before a position.
 fn newest_of_kind(
     connection: &Connection,
     scope: &Scope,

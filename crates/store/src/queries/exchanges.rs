@@ -1,4 +1,4 @@
-//! Reads turns as a conversation.
+//! Turns with question, answer and verdict.
 
 use std::collections::HashMap;
 
@@ -12,21 +12,21 @@ use crate::error::{StoreError, Task};
 use crate::row_keys::{Key, Table, find_key, find_project};
 use crate::store::Store;
 
-/// How an answer was taken, as far as is known.
+/// The reception of an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Standing {
-    /// Rejected, accepted or neutral, by whoever's word counts.
+    /// The verdict in effect.
     pub status: VerdictStatus,
     pub confidence: UnitInterval,
     pub rejection_detected_in: Option<TurnId>,
     pub validation_outcome: Option<ValidationOutcome>,
     pub quality: Option<UnitInterval>,
     pub silent: bool,
-    /// The finding that counts among what messages say of it.
+    /// The finding in effect among messages about the turn.
     pub verdict: Option<Position>,
-    /// What the user said with it: with their reaction, else in the message that was read.
+    /// The user's words: with the reaction, otherwise in the message that was read.
     pub user_said: Option<String>,
-    /// What a person said, and where that is.
+    /// The reviewer's verdict and its position.
     pub review: Option<(VerdictStatus, Position)>,
 }
 
@@ -37,49 +37,47 @@ pub struct StoredExchange {
     pub conversation: Option<ConversationId>,
     pub user: Option<UserId>,
     pub ts: Timestamp,
-    /// What was asked; empty when that was dropped or erased.
+    /// Empty when the event was dropped or erased.
     pub opening: Opening,
     pub answered_at: Option<Timestamp>,
-    /// The answer; absent when there is none yet, or it was dropped.
+    /// `None` without an answer, or when it was dropped.
     pub completion: Option<Completion>,
     pub opened: Position,
     pub standing: Standing,
 }
 
-/// Which turns are wanted.
+/// Selects turns.
 #[derive(Clone, Debug)]
 pub struct ExchangeQuery {
     pub scope: Scope,
     pub conversation: Option<ConversationId>,
     pub user: Option<UserId>,
     pub until: Timestamp,
-    /// Opened, and answered where that is wanted, before the event at this position.
+    /// Opened before this position, and answered before it when `only_answered` is set.
     pub before: Option<Position>,
-    /// Behind this one, when they are read page by page: its time and where it was opened.
+    /// The end of the previous page: time and opening position.
     pub older_than: Option<(Timestamp, Position)>,
-    /// Whether those that have no answer yet are left out.
     pub only_answered: bool,
     pub limit: usize,
 }
 
-/// How somebody was answered and how they took it, in a few words.
+/// The strategy of an answer and its reception.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Habit {
-    /// The name of the strategy, if it was told.
     pub strategy: Option<String>,
     pub status: VerdictStatus,
-    /// What they wanted instead, if they said so.
+    /// The user's preferred alternative, if stated.
     pub contrast: Option<Contrast>,
 }
 
 impl Store {
-    /// The matching turns, the newest first. Neither a conversation nor a user matches nothing.
+    /// The matching turns, newest first. A query without conversation and user matches nothing.
     pub fn exchanges(&self, query: ExchangeQuery) -> Task<'_, Vec<StoredExchange>> {
         let most = query.limit;
         self.pool.run_some(most, move |connection| self::newest(connection, &query))
     }
 
-    /// These turns, in the order they are asked for; unknown ones are left out.
+    /// Turns in the order of `ids`; unknown ones are skipped.
     pub fn exchanges_by_id(
         &self,
         scope: &Scope,
@@ -89,21 +87,19 @@ impl Store {
         self.pool.run_some(turns.len(), move |connection| self::by_id(connection, &scope, &turns))
     }
 
-    /// The finding that keeps what the message of a turn says about another, the newest if there are
-    /// several.
+    /// The newest finding that a turn's message is about another turn.
     pub fn heard_in(&self, scope: &Scope, message: &TurnId) -> Task<'_, Option<Event>> {
         let (scope, message) = (scope.clone(), message.clone());
         self.pool.run_short(move |connection| self::heard_in(connection, &scope, &message))
     }
 
-    /// The same turns in a few words.
+    /// The matching turns in short form.
     pub fn habits(&self, query: ExchangeQuery) -> Task<'_, Vec<Habit>> {
         let most = query.limit;
         self.pool.run_some(most, move |connection| self::habits(connection, &query))
     }
 
-    /// How the latest turns of a conversation that were asked and answered until then were taken,
-    /// the newest first.
+    /// The reception of the latest answered turns of a conversation up to a position, newest first.
     pub fn statuses(
         &self,
         scope: &Scope,
@@ -143,7 +139,6 @@ const HABITS: &str = "
     LEFT JOIN events d ON d.position = t.completed
     LEFT JOIN events v ON v.position = i.verdict";
 
-/// The matching turns, the newest first.
 pub(crate) fn newest(
     connection: &Connection,
     query: &ExchangeQuery,
@@ -151,7 +146,6 @@ pub(crate) fn newest(
     matching(connection, SELECT, query, read)
 }
 
-/// The matching turns in a few words, the newest first.
 pub(crate) fn habits(
     connection: &Connection,
     query: &ExchangeQuery,
@@ -217,7 +211,6 @@ fn matching<T>(
     Ok(found)
 }
 
-/// These turns, in this order.
 pub(crate) fn by_id(
     connection: &Connection,
     scope: &Scope,
@@ -233,7 +226,7 @@ pub(crate) fn by_id(
     Ok(found)
 }
 
-/// The turn of a key, if it was opened and is of this project.
+/// The turn of a key, if it is open and belongs to the project.
 pub(crate) fn by_key(
     connection: &Connection,
     project: Key,
@@ -245,7 +238,7 @@ pub(crate) fn by_key(
     rows.next()?.map(|row| read(&row)).transpose()
 }
 
-/// The turns of some keys, in one question; those that were not opened are left out.
+/// Turns by key, in one query; unopened ones are skipped.
 pub(crate) fn by_keys(
     connection: &Connection,
     turns: &[Key],
@@ -253,7 +246,7 @@ pub(crate) fn by_keys(
     if turns.is_empty() {
         return Ok(HashMap::new());
     }
-    // Numbers of ours.
+    // The numbers are keys, not input.
     let keys: Vec<String> = turns.iter().map(Key::to_string).collect();
     let sql = format!("{SELECT} WHERE t.key IN ({})", keys.join(","));
     let mut select = connection.prepare(&sql)?;
@@ -265,7 +258,6 @@ pub(crate) fn by_keys(
     Ok(found)
 }
 
-/// The finding that keeps what a message says about another turn.
 pub(crate) fn heard_in(
     connection: &Connection,
     scope: &Scope,
@@ -283,7 +275,6 @@ pub(crate) fn heard_in(
     Ok(crate::event_rows::event_at(connection, scope, position)?.map(|stored| stored.event))
 }
 
-/// How the latest answered turns of a conversation were taken.
 pub(crate) fn statuses(
     connection: &Connection,
     scope: &Scope,
@@ -339,7 +330,7 @@ fn read(row: &Row<'_>) -> Result<StoredExchange, StoreError> {
     })
 }
 
-/// What was dropped is empty.
+/// Empty when the event was dropped.
 fn opening(data: Option<String>) -> Result<Opening, StoreError> {
     match half(data)? {
         Some(TurnHalf::Opened(opening)) => Ok(opening),

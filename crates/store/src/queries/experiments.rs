@@ -1,4 +1,4 @@
-//! Reads experiments and what their units add up to.
+//! Experiments, exposures and sums.
 
 use model::{ExperimentId, ExperimentUnit, Moments, Position, Scope, Timestamp};
 use serde_json::{Map, Value};
@@ -11,87 +11,81 @@ use crate::projections::moments::unpack;
 use crate::row_keys::{Key, Table, find_key, find_project, read_project_scope};
 use crate::store::Store;
 
-/// An experiment as it stands.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredExperiment {
     pub id: ExperimentId,
-    /// Where its definition is in the log.
+    /// The position of its definition.
     pub position: Position,
     pub definition: Map<String, Value>,
     pub status: String,
     pub created: Timestamp,
-    /// When it came to stand where it stands.
+    /// The time of the last status change.
     pub changed: Timestamp,
-    /// How its shares moved, in order.
+    /// Changes of the traffic shares, in order.
     pub moves: Vec<StoredMove>,
 }
 
-/// A move of an experiment's shares.
+/// A change of the traffic shares.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredMove {
-    /// 1, 2, 3 and so on.
+    /// Starting at 1.
     pub number: u32,
     pub ts: Timestamp,
     /// The share of each variant from then on.
     pub shares: Vec<f64>,
-    /// From where to where and why, with the evidence.
+    /// The step and its evidence.
     pub step: Map<String, Value>,
 }
 
-/// Where an experiment stands, and what one unit is served in it: what an assignment asks for, in one
-/// read.
+/// The status of an experiment and one unit's exposure, for an assignment in one read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredStanding {
-    /// Where its definition is in the log.
+    /// The position of its definition.
     pub position: Position,
     pub status: String,
-    /// How many moves its shares have made.
+    /// The number of share changes.
     pub moves: u32,
-    /// What the unit is served; `None` if it was never exposed.
+    /// `None` for a unit that was never exposed.
     pub exposure: Option<StoredExposure>,
 }
 
-/// What a unit is served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoredExposure {
-    /// The variant that it was served first.
     pub first: u32,
-    /// The variant that it is served now.
     pub current: u32,
 }
 
-/// Where a row stands among the units of an experiment.
+/// The end of a page of units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnitCursor {
-    /// A number that stands for the unit.
+    /// The unit's key.
     pub unit: i64,
-    /// Its variant, or -1 for its time before.
+    /// -1 for the time before the exposure.
     pub variant: i64,
 }
 
-/// What a unit gave while it was served a variant.
+/// A unit's sums under one variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoredUnit {
     pub mark: UnitCursor,
-    /// The variant; `None` for its time before it was exposed.
+    /// `None` for the time before the exposure.
     pub variant: Option<u32>,
-    /// How many moves there had been when it was first served this variant.
+    /// Share changes before the unit was first served this variant.
     pub moves: u32,
     pub first: bool,
     pub sums: UnitSums,
 }
 
-/// What all units add up to that were first served a variant after so many moves.
+/// Sums over all units first served a variant after a number of share changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredSums {
     pub variant: u32,
     pub moves: u32,
     pub exposed: u64,
-    /// Of the experiment's own metric, over those units; then of each guardrail's, over all.
+    /// The experiment's metric over those units, then each guardrail over all units.
     pub moments: Vec<Moments>,
 }
 
-/// An experiment somewhere.
 pub type ExperimentScope = (Scope, ExperimentId);
 
 impl Store {
@@ -104,7 +98,7 @@ impl Store {
         self.pool.run_short(move |connection| one(connection, &scope, &id))
     }
 
-    /// Those of a project that were defined behind a position, in order.
+    /// Experiments of a project defined after a position, in order.
     pub fn experiments(
         &self,
         scope: &Scope,
@@ -115,12 +109,12 @@ impl Store {
         self.pool.run(move |connection| page(connection, &scope, after, limit))
     }
 
-    /// All that are running or paused, of everybody.
+    /// Running and paused experiments of all projects.
     pub fn experiments_going_on(&self) -> Task<'_, Vec<ExperimentScope>> {
         self.pool.run(going_on)
     }
 
-    /// Where an experiment stands, and what a user or conversation is served in it.
+    /// The status of an experiment, and the variant of a user or conversation.
     pub fn experiment_standing(
         &self,
         scope: &Scope,
@@ -131,14 +125,14 @@ impl Store {
         self.pool.run_short(move |connection| standing(connection, &scope, &id, &unit_id))
     }
 
-    /// What an experiment's units add up to, all as of one moment, by variant and number of moves.
+    /// The sums of an experiment by variant and number of share changes, as of one moment.
     pub fn experiment_sums(&self, scope: &Scope, id: &ExperimentId) -> Task<'_, Vec<StoredSums>> {
         let (scope, id) = (scope.clone(), id.clone());
         self.pool.run(move |connection| sums(connection, &scope, &id))
     }
 
-    /// The same at the end of each day on which something changed, in order: the day since 1970, and what
-    /// changed on it. At most so many rows.
+    /// The sums at the end of each day with a change, in order, with the day since 1970. At most
+    /// `limit` rows.
     pub fn experiment_days(
         &self,
         scope: &Scope,
@@ -149,8 +143,7 @@ impl Store {
         self.pool.run(move |connection| days(connection, &scope, &id, limit))
     }
 
-    /// What units gave: those behind a mark, one after the other, a unit's time before it was exposed
-    /// ahead of its variants.
+    /// Rows of units after a cursor. A unit's time before the exposure comes before its variants.
     pub fn experiment_units(
         &self,
         scope: &Scope,
@@ -237,13 +230,13 @@ fn going_on(connection: &Connection) -> Result<Vec<ExperimentScope>, StoreError>
     let mut found = Vec::new();
     while let Some(row) = &rows.next()? {
         let (project, id): (Key, String) = (row.get(0)?, row.get(1)?);
-        // One that cannot be named must not keep the others from being looked after.
+        // An unreadable experiment must not block the others.
         match (read_project_scope(connection, project), ExperimentId::new(id)) {
             (Ok(scope), Ok(id)) => found.push((scope, id)),
             (Err(error @ (sql::Error::NoRows | sql::Error::Unreadable(_))), _) => {
                 tracing::warn!(%error, project, "an experiment of nobody");
             }
-            // Not the row is to blame: none of them is looked after now.
+            // The database is unavailable, so no experiment can be read.
             (Err(error), _) => return Err(error.into()),
             (_, Err(error)) => tracing::warn!(%error, project, "an experiment's id is unreadable"),
         }

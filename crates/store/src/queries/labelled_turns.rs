@@ -1,4 +1,4 @@
-//! Reads answers with what people said and did about them.
+//! Labelled turns: answers with ratings, verdicts and corrections.
 
 mod conversations;
 mod changes;
@@ -17,7 +17,7 @@ use crate::read_pool::ReadPool;
 use crate::row_keys::{Key, find_project};
 use crate::store::Store;
 
-/// A question, its answer, and what was said and done about it.
+/// A question, its answer, and the signals about it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LabelledTurn {
     pub number: TurnNumber,
@@ -25,19 +25,19 @@ pub struct LabelledTurn {
     pub conversation: Option<ConversationId>,
     pub asked_at: Timestamp,
     pub opened: Position,
-    /// What was asked; empty when that was dropped or erased.
+    /// Empty when it was dropped or erased.
     pub question: String,
-    /// What was answered; empty when nothing was, or it is gone.
+    /// Empty without an answer, or when it is gone.
     pub answer: String,
     pub failed: bool,
-    /// How it was taken, by whoever's word counts.
+    /// The verdict in effect.
     pub status: VerdictStatus,
     pub confidence: UnitInterval,
     pub review: Option<VerdictStatus>,
     pub verdict: Option<GivenVerdict>,
-    /// The latest rating: of a user, else of a machine of the application's.
+    /// The latest rating of a user, otherwise of a machine of the application.
     pub rating: Option<GivenRating>,
-    /// What people wrote instead, in the order of the log.
+    /// Corrections in log order.
     pub corrections: Vec<GivenCorrection>,
     pub regenerated: bool,
     /// The variants of experiments that served it.
@@ -45,7 +45,6 @@ pub struct LabelledTurn {
     pub vector: Option<Vector>,
 }
 
-/// A variant of an experiment, as a turn was served it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServedBy {
     pub experiment: ExperimentId,
@@ -53,7 +52,7 @@ pub struct ServedBy {
     pub variant: String,
 }
 
-/// What a message says of an answer.
+/// The verdict of a message.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GivenVerdict {
     pub position: Position,
@@ -62,7 +61,6 @@ pub struct GivenVerdict {
     pub confidence: UnitInterval,
 }
 
-/// How an answer was rated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GivenRating {
     pub position: Position,
@@ -73,7 +71,7 @@ pub struct GivenRating {
     pub when: Timestamp,
 }
 
-/// A better answer that somebody wrote.
+/// A corrected answer written by a person.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GivenCorrection {
     pub position: Position,
@@ -81,71 +79,70 @@ pub struct GivenCorrection {
     pub turn: Option<TurnId>,
     pub conversation: Option<ConversationId>,
     pub corrected: String,
-    /// What it corrects, if it says so.
+    /// The corrected text, if given.
     pub original: Option<String>,
     pub explanation: Option<String>,
-    /// The question, as far as the correction itself says.
+    /// The question, as far as the correction names it.
     pub query: Option<String>,
     pub when: Timestamp,
 }
 
-/// A stretch of corrections.
+/// A page of corrections.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Corrections {
     pub turns: Vec<TurnNumber>,
-    /// Corrections of no turn that is known.
+    /// Corrections without a known turn.
     pub loose: Vec<GivenCorrection>,
-    /// Where to go on; `None` when that was all.
+    /// The start of the next page; `None` at the end.
     pub next: Option<Position>,
 }
 
-/// What may be another than it was.
+/// The turns and corrections that changed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Changed {
-    /// Turns that something happened to, as they are now; those that are neither accepted nor
-    /// corrected without their words.
+    /// Changed turns in their current state. Turns that are neither accepted nor corrected come
+    /// without text.
     pub turns: Vec<(TurnId, Option<LabelledTurn>)>,
-    /// New corrections of no turn that is known.
+    /// New corrections without a known turn.
     pub loose: Vec<GivenCorrection>,
-    /// Corrections of no turn that were erased.
+    /// Erased corrections without a turn.
     pub gone: Vec<Position>,
-    /// Everything up to here was looked at.
+    /// The position up to which events were examined.
     pub upto: Position,
     pub more: bool,
 }
 
-/// A whole conversation, or a stretch of a very long one, in the order in which it was asked.
+/// A conversation, or a part of a very long one, in the order of questions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LabelledConversation {
     pub id: ConversationId,
     pub turns: Vec<LabelledTurn>,
 }
 
-/// Where a reader of conversations stands: behind this conversation, or inside it behind a turn.
+/// A reader's position: after a conversation, or inside it after a turn.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ConversationCursor {
     pub conversation: Option<ConversationId>,
-    /// The last turn of it that was read, when there are more.
+    /// The last turn read, when the conversation continues.
     pub turn: Option<(Timestamp, TurnNumber)>,
 }
 
 impl ConversationCursor {
-    /// Before the first turn of a conversation.
     pub fn conversation_start(conversation: ConversationId) -> Self {
         let first = (Timestamp::from_micros(i64::MIN), TurnNumber(0));
         Self { conversation: Some(conversation), turn: Some(first) }
     }
 }
 
-/// Answers as people took them.
+/// Reads of labelled turns, on a store or on a read-only log.
 pub trait LabelledTurnReads: Send + Sync {
-    /// These turns as they are now. One that is gone is left out.
+    /// Turns in their current state; missing ones are skipped.
     fn judged(&self, turns: Vec<TurnNumber>) -> Task<'_, Vec<LabelledTurn>>;
 
-    /// These corrections as they are now. One that is gone is left out.
+    /// Corrections in their current state; missing ones are skipped.
     fn loose(&self, scope: &Scope, corrections: Vec<Position>) -> Task<'_, Vec<GivenCorrection>>;
 
-    /// Turns whose answer was accepted, the newest first, older than this one.
+    /// Turns with an accepted answer before a turn, newest first.
     fn accepted(
         &self,
         scope: &Scope,
@@ -153,7 +150,7 @@ pub trait LabelledTurnReads: Send + Sync {
         limit: usize,
     ) -> Task<'_, Vec<LabelledTurn>>;
 
-    /// Corrections, the newest first, before this position.
+    /// Corrections before a position, newest first.
     fn corrections(
         &self,
         scope: &Scope,
@@ -161,17 +158,16 @@ pub trait LabelledTurnReads: Send + Sync {
         limit: usize,
     ) -> Task<'_, Corrections>;
 
-    /// What was touched by the events behind a position, looking at so many of them at the most.
+    /// Turns and corrections touched by events after a position. Examines at most `limit` events.
     fn changed(&self, scope: &Scope, after: Position, limit: usize) -> Task<'_, Changed>;
 
-    /// The turns of the same conversation that were asked before each of these, the latest `most`, in
-    /// the order in which they were asked; and the turn itself as the last. One that is gone is left
-    /// out.
+    /// For each turn the latest `most` earlier turns of its conversation, oldest first, followed by
+    /// the turn itself. Missing turns are skipped.
     fn with_context(&self, turns: Vec<TurnNumber>, most: usize)
     -> Task<'_, Vec<Vec<LabelledTurn>>>;
 
-    /// Conversations by their id, behind a mark, with about so many turns together, and where the next page
-    /// begins. A page may have none although more follow.
+    /// Conversations by id after a cursor, with about `turns` turns in total, and the next cursor.
+    /// A page may be empty although more follow.
     fn labelled_conversations(
         &self,
         scope: &Scope,
@@ -180,7 +176,7 @@ pub trait LabelledTurnReads: Send + Sync {
     ) -> Task<'_, (Vec<LabelledConversation>, Option<ConversationCursor>)>;
 }
 
-/// Who has connections for reading.
+/// Owners of a read pool.
 pub(crate) trait HasPool: Send + Sync {
     fn pool(&self) -> &ReadPool;
 }
@@ -295,7 +291,7 @@ fn accepted(
     read_turns(connection, turns.into_iter())
 }
 
-/// A row of the log that may be a correction: where it is, and its turn with where that was opened.
+/// A possible correction: its position, its turn, and the turn's opening.
 type Place = (i64, Option<Key>, Option<i64>);
 
 fn corrections(
@@ -307,7 +303,7 @@ fn corrections(
     let Some(project) = find_project(connection, scope)? else {
         return Ok(Corrections::default());
     };
-    // The index alone says which they are; only their own rows are touched.
+    // The index identifies them, so only their own rows are read.
     let mut select = connection.prepare_cached(
         "SELECT e.position, e.turn, t.opened FROM events e LEFT JOIN turns t ON t.key = e.turn
          WHERE e.position IN (

@@ -1,4 +1,4 @@
-//! Reads what people said where the machine had said something too.
+//! Labels for the calibration of the verdict detector.
 
 use model::{Position, Reaction, Scope, UnitInterval, VerdictStatus};
 use serde_json::{Map, Value};
@@ -8,14 +8,14 @@ use crate::error::{StoreError, Task};
 use crate::row_keys::{Key, find_project, read_project_scope};
 use crate::store::Store;
 
-/// A confidence that a verdict was given, before calibration, and whether people agreed.
+/// The uncalibrated confidence of a verdict, and whether people agreed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Label {
     pub confidence: UnitInterval,
     pub right: bool,
 }
 
-/// The curve in force of a project.
+/// A project's calibration in effect.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredCalibration {
     pub scope: Scope,
@@ -35,8 +35,8 @@ impl Store {
     }
 }
 
-/// Reviews, and users' reactions on turns that nobody reviewed. A neutral reaction takes no side. Users are
-/// origin 1: as in the index, which has those of users only and brings the newest first.
+/// Reviews, and users' reactions on turns without a review. Neutral reactions are skipped. Users
+/// are origin 1, as in the partial index, which returns the newest first.
 const SELECT: &str = "
     SELECT at, raw_confidence, said, found FROM (
         SELECT * FROM (
@@ -56,7 +56,6 @@ const SELECT: &str = "
             ORDER BY r.position DESC LIMIT ?7) reactions) labels
     ORDER BY at DESC LIMIT ?7";
 
-/// The newest labels of a project, oldest first.
 pub(crate) fn labels(
     connection: &Connection,
     scope: &Scope,

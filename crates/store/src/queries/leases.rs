@@ -1,4 +1,4 @@
-//! Keeps leases: one row each, changed by one statement at a time.
+//! Leases: one row each, changed by single statements.
 
 use std::time::Duration;
 
@@ -8,19 +8,18 @@ use sql::{Connection, OptionalExtension};
 use crate::error::{StoreError, Task};
 use crate::store::Store;
 
-/// A lease that is held.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {
     pub name: String,
     pub holder: String,
-    /// Which holder this is, counted from the first; a later one has a higher number.
+    /// The fencing token. Each new holder has a higher one.
     pub epoch: u64,
     pub position: Position,
 }
 
 impl Store {
-    /// Takes a lease that is free or over, or renews one's own. `None`: somebody else has it. Where the
-    /// store has a clock that all nodes share, that one counts and not `now`.
+    /// Acquires a free or expired lease, or renews one's own. `None` when another holder has it. On
+    /// Postgres the server's clock counts instead of `now`.
     pub fn hold(
         &self,
         name: &str,
@@ -33,20 +32,20 @@ impl Store {
         Box::pin(self.writer.run(hold))
     }
 
-    /// Notes how far the work has come. `false`: somebody else has the lease meanwhile, or was further
-    /// already, and nothing was noted.
+    /// Stores the progress of the work. Returns false when another holder has the lease or was
+    /// further.
     pub fn advance(&self, lease: &Lease, to: Position) -> Task<'_, bool> {
         let lease = lease.clone();
         Box::pin(self.writer.run(move |connection| advance(connection, &lease, to)))
     }
 
-    /// Gives a lease back before its time, if it still is one's own.
+    /// Releases a lease early, if it is still one's own.
     pub fn release(&self, lease: &Lease) -> Task<'_, ()> {
         let lease = lease.clone();
         Box::pin(self.writer.run(move |connection| release(connection, &lease)))
     }
 
-    /// How far the work has come, whoever does it.
+    /// The progress of the work, under any holder.
     pub fn reached(&self, name: &str) -> Task<'_, Position> {
         let name = name.to_owned();
         self.pool.run_short(move |connection| reached(connection, &name))
@@ -85,7 +84,7 @@ fn hold(
     }))
 }
 
-/// Nodes do not agree on the time; the server that they share has one clock.
+/// The clock of the shared server, because the nodes' clocks differ.
 fn shared_clock(connection: &Connection, own: Timestamp) -> Result<i64, StoreError> {
     if connection.sqlite().is_some() {
         return Ok(own.as_micros());
@@ -104,7 +103,7 @@ fn advance(connection: &Connection, lease: &Lease, to: Position) -> Result<bool,
     Ok(changed > 0)
 }
 
-/// Whether nobody else has had it since. Who needs no lease always holds it.
+/// True while the lease is held. Without a lease the work needs none.
 pub(crate) fn is_held(connection: &Connection, lease: Option<&Lease>) -> Result<bool, StoreError> {
     let Some(lease) = lease else { return Ok(true) };
     let epoch: Option<i64> = connection

@@ -1,10 +1,10 @@
 //! The period report: conversations by their newest matching reaction in a window.
 //!
-//! A page costs the page. A window that nothing came after has one candidate per conversation, its
-//! newest reaction. Otherwise, and with filters, candidates come from the counters by day, which have
-//! a few rows per conversation and day however many reactions there are: a conversation is shown at
-//! its newest matching reaction and passed over at older ones. A page that would have to pass over
-//! too many is cut short and says where to go on.
+//! The cost of a page is bounded. When nothing came after the window, each conversation has one
+//! candidate, its newest reaction. Otherwise, and with filters, candidates come from the daily
+//! counters, with a few rows per conversation and day. A conversation is shown at its newest
+//! matching reaction and skipped at older ones. A page that skips too many candidates ends early
+//! with a cursor.
 
 mod counts;
 mod walk;
@@ -19,60 +19,53 @@ use crate::row_keys::{Key, Table, find_key, find_project};
 
 use walk::Walk;
 
-/// A place in the period report: behind this conversation, whose newest matching reaction is this
-/// old. The key is the store's own number of the conversation.
+/// The end of a page: a conversation's key and its newest matching reaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PeriodCursor {
-    /// The conversation's newest matching reaction.
     pub last_activity: Timestamp,
     pub key: i64,
 }
 
-/// A page of the period report.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PeriodPage {
-    /// Conversations, newest activity first. There may be fewer than asked for although there are
-    /// more behind them, when finding them took enough work for one page.
+    /// Conversations, newest activity first. A page may be short although more follow, when it
+    /// examined its maximum of candidates.
     pub items: Vec<ActiveConversation>,
-    /// Where the next page begins; `None` when there is nothing more.
+    /// The start of the next page; `None` at the end.
     pub next: Option<PeriodCursor>,
 }
 
-/// A page of conversations that have matching reactions in a window.
+/// Selects conversations with matching reactions in a window.
 #[derive(Clone, Debug)]
 pub struct PeriodQuery {
     pub scope: Scope,
     pub window: Window,
     pub filter: ReactionFilter,
-    /// Only conversations behind this one.
+    /// The end of the previous page.
     pub after: Option<PeriodCursor>,
     pub limit: usize,
     pub with_reactions: bool,
 }
 
-/// How many reactions of each sort.
+/// Counts of reactions by origin and kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReactionCounts {
     counts: [[u64; 3]; 2],
 }
 
 impl ReactionCounts {
-    /// Adds some of one sort.
     pub fn add(&mut self, origin: Origin, reaction: Reaction, count: u64) {
         self.counts[Self::row(origin)][Self::column(reaction)] += count;
     }
 
-    /// Those of one sort.
     pub fn of(&self, origin: Origin, reaction: Reaction) -> u64 {
         self.counts[Self::row(origin)][Self::column(reaction)]
     }
 
-    /// Those by one origin.
     pub fn of_origin(&self, origin: Origin) -> u64 {
         self.counts[Self::row(origin)].iter().sum()
     }
 
-    /// Those that say one thing.
     pub fn of_reaction(&self, reaction: Reaction) -> u64 {
         self.counts.iter().map(|row| row[Self::column(reaction)]).sum()
     }
@@ -97,22 +90,20 @@ impl ReactionCounts {
     }
 }
 
-/// One conversation of a period page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ActiveConversation {
     pub conversation: ConversationId,
     pub mark: PeriodCursor,
-    /// Its first turn, if any of its turns is known.
+    /// The time of its first known turn.
     pub started_at: Option<Timestamp>,
     pub counts: ReactionCounts,
-    /// The reactions themselves, oldest first, if they were asked for; the newest if there are too
-    /// many for one page.
+    /// The reactions, oldest first, if requested. Only the newest when there are too many.
     pub reactions: Vec<StoredReaction>,
 }
 
 const ORIGINS: [Origin; 2] = [Origin::User, Origin::Machine];
 const REACTIONS: [Reaction; 3] = [Reaction::Ok, Reaction::NotOk, Reaction::Neutral];
-/// Reactions that a page brings along, and that one conversation does.
+/// The most reactions per page, and per conversation.
 const MAX_REACTIONS: usize = 10_000;
 const MAX_CONVERSATION_REACTIONS: usize = 1_000;
 
@@ -126,7 +117,7 @@ pub(crate) fn page(connection: &Connection, query: &PeriodQuery) -> Result<Perio
             None => return Ok(nothing),
         },
     };
-    // Counts and reactions are of the same moment, as all of a read is.
+    // Counts and reactions come from one snapshot.
     let search = Search { connection, project, user, window: query.window, filter: &query.filter };
     search.page(query)
 }
@@ -159,7 +150,7 @@ impl Search<'_> {
         Ok(PeriodPage { items, next })
     }
 
-    /// The conversations of the page, newest first, and where to go on if looking was cut short.
+    /// The conversations of the page, newest first, and a cursor when the search ended early.
     fn marks(
         &self,
         after: Option<PeriodCursor>,
@@ -182,8 +173,8 @@ impl Search<'_> {
             walk.through(newest, project_indexes(), "r.last_ts", (start, from))?;
             return Ok(walk.end());
         }
-        // Counters of the window's last day may already reach beyond the window; that day's
-        // candidates are then the reactions themselves.
+        // The counters of the window's last day may reach beyond the window, so that day is
+        // searched by reactions.
         let mut counted_from = from;
         if record_failure {
             let last_day = (end.div_euclid(DAY_MICROS) * DAY_MICROS).max(start);

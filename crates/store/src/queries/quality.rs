@@ -1,4 +1,4 @@
-//! Reads how good the answers are: out of the sums, or turn by turn where only some users count.
+//! The quality report: from the sums, or turn by turn when it is filtered by users.
 
 mod sums;
 
@@ -13,58 +13,55 @@ use crate::projections::counters::QualityCounts;
 use crate::row_keys::{Key, Table, find_key, read_project_scope};
 use crate::store::Store;
 
-/// Which turns count.
+/// Selects the turns that count.
 #[derive(Clone, Debug)]
 pub struct QualityQuery {
     pub tenant: Tenant,
-    /// Of which project; of all when absent.
+    /// `None`: all projects.
     pub project: Option<Project>,
     pub window: Window,
-    /// Answered by this model only.
     pub model: Option<String>,
-    /// Answered with this prompt only: `id` for all of its versions, or `id@version`.
+    /// `id` for all versions of a prompt, or `id@version`.
     pub prompt: Option<String>,
-    /// Of these users only; what names no turn counts for nobody then.
+    /// Filters by user. Events without a turn then do not count.
     pub users: Option<QualityUsers>,
     pub bucket_hours: u32,
-    /// Hours by which buckets are moved: weeks begin on a Monday, and the world began on a Thursday.
+    /// Shifts the buckets by hours. Weeks start on Monday, but 1970 started on a Thursday.
     pub bucket_shift: u32,
 }
 
-/// Some of the users.
 #[derive(Clone, Debug, PartialEq)]
 pub enum QualityUsers {
     One(UserId),
     With(Vec<(String, String)>),
 }
 
-/// One stretch of time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QualityBucket {
-    /// The hour it begins, since 1970.
+    /// The first hour, counted from 1970.
     pub hour: i64,
     pub counts: QualityCounts,
-    /// How long answers took: step and count, by step.
+    /// Latencies: histogram step and count, sorted by step.
     pub waits: Vec<(u32, i64)>,
 }
 
-/// Answers of one model with one prompt.
+/// Answers by one model with one prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnsweredBy {
-    /// Which model; empty when that was not told.
+    /// Empty when it was not reported.
     pub model: String,
-    /// Which prompt, as `id@version`; empty when that was not told.
+    /// `id@version`; empty when it was not reported.
     pub prompt: String,
     pub answered: u64,
 }
 
 impl Store {
-    /// By stretches of time, the earliest first; those in which nothing happened are left out.
+    /// Buckets in order of time, without empty ones.
     pub fn quality(&self, query: QualityQuery) -> Task<'_, Vec<QualityBucket>> {
         self.pool.run(move |connection| quality(connection, &query))
     }
 
-    /// Turns of the window of which something went wrong, newest first.
+    /// Turns with a problem in the window, newest first.
     pub fn negative_turns(
         &self,
         query: QualityQuery,
@@ -73,28 +70,24 @@ impl Store {
         self.pool.run(move |connection| negative_turns(connection, &query, limit))
     }
 
-    /// How many answers there were, by model and prompt.
     pub fn answered_by(&self, query: QualityQuery) -> Task<'_, Vec<AnsweredBy>> {
         self.pool.run(move |connection| sums::answered_by(connection, &query))
     }
 
-    /// How many answers each model gave, by stretches of time: the model, the hour a stretch begins, and how
-    /// many. Of all users.
+    /// Answers per model and bucket: model, first hour and count. Ignores the user filter.
     pub fn answers_over_time(&self, query: QualityQuery) -> Task<'_, Vec<(String, i64, u64)>> {
         self.pool.run(move |connection| sums::answers_over_time(connection, &query))
     }
 
-    /// How many answers there were by each strategy, by its name; those by none are left out. Of all
-    /// users, in the query's window, model and prompt.
+    /// Answers per strategy name. Ignores the user filter.
     pub fn answered_by_strategy(&self, query: QualityQuery) -> Task<'_, Vec<(String, u64)>> {
         self.pool.run(move |connection| answered_by_strategy(connection, &query))
     }
 }
 
-/// By the hour they begin.
+/// By first hour.
 type Buckets = BTreeMap<i64, QualityBucket>;
 
-/// By stretches of time.
 fn quality(
     connection: &Connection,
     query: &QualityQuery,
@@ -126,7 +119,7 @@ fn projects(connection: &Connection, query: &QualityQuery) -> sql::Result<Vec<Ke
         .collect()
 }
 
-/// Turns of which something went wrong, newest first. Of one user's, or of some users', all are looked at.
+/// Turns with a problem, newest first. With a user filter all turns are read.
 fn negative_turns(
     connection: &Connection,
     query: &QualityQuery,
@@ -176,7 +169,7 @@ fn negative_turns(
     found.into_iter().map(turn).collect()
 }
 
-/// Whole hours, as the sums it is compared with.
+/// Whole hours, like the sums.
 fn answered_by_strategy(
     connection: &Connection,
     query: &QualityQuery,
@@ -201,12 +194,12 @@ fn answered_by_strategy(
     Ok(counts.into_iter().collect())
 }
 
-/// The last hour that counts: a window that ends on the hour ends before it.
+/// The last hour that counts. A window that ends on the hour excludes it.
 fn last_hour(query: &QualityQuery) -> i64 {
     hour_number(query.window.end.as_micros() - 1).max(hour_number(query.window.start.as_micros()))
 }
 
-/// The hour in which the stretch of an hour begins.
+/// The first hour of the bucket of an hour.
 fn bucket_start(query: &QualityQuery, hour: i64) -> i64 {
     let (size, shift) = (i64::from(query.bucket_hours.max(1)), i64::from(query.bucket_shift));
     (hour + shift).div_euclid(size) * size - shift
@@ -223,7 +216,6 @@ fn wait(bucket: &mut QualityBucket, step: u32, count: i64) {
     }
 }
 
-/// The users of a project who count.
 fn user_keys(connection: &Connection, project: Key, users: &QualityUsers) -> sql::Result<Vec<Key>> {
     let attributes = match users {
         QualityUsers::One(user) => {
@@ -237,8 +229,8 @@ fn user_keys(connection: &Connection, project: Key, users: &QualityUsers) -> sql
         .to_owned();
     let mut values = vec![Value::from(project)];
     for (name, value) in attributes {
-        // Whatever its type: a number and a truth value are compared as they are written. The name is
-        // looked for among the keys, since it may hold what means something in a path.
+        // Numbers and booleans are compared by their text. The name is matched among the keys,
+        // because it may contain path syntax.
         sql += match connection.sqlite() {
             Some(_) => {
                 " AND EXISTS (SELECT 1 FROM json_each(p.attributes) a WHERE a.key = ?
@@ -266,7 +258,7 @@ fn add_turns(
              AND (model = ?4 OR ?4 IS NULL)
              AND (prompt = ?5 OR ?5 IS NULL OR substr(prompt, 1, length(?5) + 1) = ?5 || '@')",
     )?;
-    // By whole hours, as the sums are.
+    // Whole hours, like the sums.
     let start = hour_number(query.window.start.as_micros()) * HOUR_MICROS;
     let end = (last_hour(query) + 1) * HOUR_MICROS;
     let mut rows = select.query((user, start, end, &query.model, &query.prompt))?;

@@ -1,4 +1,4 @@
-//! Reads active reactions.
+//! Active reactions.
 
 use model::{
     ConversationId, EventId, Origin, Position, Reaction, Scope, Timestamp, TurnId, UnitInterval,
@@ -12,16 +12,14 @@ use crate::queries::period::{self, PeriodPage, PeriodQuery};
 use crate::row_keys::{Key, PackedId, Table, find_key, find_project, find_turn_user};
 use crate::store::Store;
 
-/// An active reaction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredReaction {
-    /// Where the event that gave it stands.
+    /// The position of its event.
     pub position: Position,
     pub event: EventId,
     pub turn: TurnId,
     pub conversation: Option<ConversationId>,
     pub user: Option<UserId>,
-    /// By the user or by the machine.
     pub origin: Origin,
     pub reaction: Reaction,
     pub confidence: UnitInterval,
@@ -32,50 +30,40 @@ pub struct StoredReaction {
     pub user_type: Option<String>,
 }
 
-/// Which reactions; all where nothing is given.
+/// Selects reactions. An empty filter matches all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReactionFilter {
-    /// Only this user's.
     pub user: Option<UserId>,
-    /// Only by the user, or only by the machine.
     pub origin: Option<Origin>,
-    /// Only these.
     pub reaction: Option<Reaction>,
 }
 
-/// Reactions of one conversation.
 #[derive(Clone, Debug)]
 pub struct ConversationQuery {
     pub scope: Scope,
     pub conversation: ConversationId,
-    /// Only on these turns.
     pub turns: Option<Vec<TurnId>>,
-    /// Only reactions from then on.
     pub since: Timestamp,
-    /// At most so many; the newest.
+    /// The newest when there are more.
     pub limit: usize,
 }
 
-/// The index-only search of chapter 12: newest first.
+/// A search by indexed fields, newest first.
 #[derive(Clone, Debug)]
 pub struct ReactionSearch {
     pub scope: Scope,
     pub filter: ReactionFilter,
-    /// Only in this conversation.
     pub conversation: Option<ConversationId>,
-    /// Only on this turn.
     pub turn: Option<TurnId>,
-    /// Only on turns of this track.
     pub track: Option<String>,
-    /// Only in this window.
     pub window: Window,
-    /// Only what is older than this: time and position of the last one seen.
+    /// The end of the previous page: time and position.
     pub before: Option<(Timestamp, Position)>,
     pub limit: usize,
 }
 
 impl Store {
-    /// The reaction of a user on a turn; the turn's own user when none is given.
+    /// The reaction of a user on a turn, by default of the turn's user.
     pub fn standing_reaction(
         &self,
         scope: &Scope,
@@ -115,7 +103,7 @@ const JOINS: &str = "LEFT JOIN events e ON e.position = r.position
     LEFT JOIN conversations c ON c.key = r.conversation
     LEFT JOIN users u ON u.key = r.user";
 
-/// A condition and what its question marks stand for.
+/// A SQL condition with its parameters.
 #[derive(Debug, Default)]
 pub(crate) struct Where {
     terms: Vec<&'static str>,
@@ -127,7 +115,7 @@ impl Where {
         self.and_all(term, [value.into()])
     }
 
-    /// A term with several question marks.
+    /// Adds a term with several parameters.
     pub(crate) fn and_all<const N: usize>(
         mut self,
         term: &'static str,
@@ -158,7 +146,6 @@ impl Where {
     }
 }
 
-/// The reaction of a user on a turn.
 pub(crate) fn standing(
     connection: &Connection,
     scope: &Scope,
@@ -183,7 +170,6 @@ pub(crate) fn standing(
     Ok(select(connection, condition, "LIMIT 1")?.pop())
 }
 
-/// Reactions of one conversation.
 pub(crate) fn of_conversation(
     connection: &Connection,
     query: &ConversationQuery,
@@ -209,7 +195,7 @@ pub(crate) fn of_conversation(
                 let key = find_key(connection, Table::Turns, project, turn.as_str())?;
                 let Some(key) = key else { continue };
                 found.extend(select(connection, in_conversation(Some(key)), &newest)?);
-                // A turn further on may have newer ones; no more than are wanted are held meanwhile.
+                // A later turn may have newer reactions. Holds no more than the limit meanwhile.
                 keep_newest(&mut found, query.limit);
             }
         }
@@ -218,13 +204,12 @@ pub(crate) fn of_conversation(
     Ok(found)
 }
 
-/// The newest of them, the oldest first.
+/// Keeps the newest reactions, oldest first.
 fn keep_newest(found: &mut Vec<StoredReaction>, most: usize) {
     found.sort_by_key(|reaction| (reaction.ts, reaction.position));
     found.drain(..found.len().saturating_sub(most));
 }
 
-/// Reactions that match a search.
 pub(crate) fn search(
     connection: &Connection,
     query: &ReactionSearch,
@@ -255,7 +240,7 @@ pub(crate) fn search(
     }
     if let Some((ts, position)) = query.before {
         let (ts, position) = (ts.as_micros(), position.0 as i64);
-        // The first term lets the index begin there; the second tells ties apart.
+        // The first term positions the index, the second breaks ties.
         condition = condition
             .and("r.ts <= ?", ts)
             .and_all("(r.ts, r.position) < (?, ?)", [ts.into(), position.into()]);
@@ -264,7 +249,7 @@ pub(crate) fn search(
     select(connection, condition, &newest)
 }
 
-/// The reactions that a condition on `r` and `t` finds.
+/// Reactions that match a condition on `r` and `t`.
 pub(crate) fn select(
     connection: &Connection,
     condition: Where,

@@ -1,4 +1,4 @@
-//! Reads what became of items that queries returned.
+//! The use of retrieved items.
 
 use model::{BANDS, ItemStanding, Scope};
 use sql::{Connection, OptionalExtension, Row};
@@ -14,38 +14,36 @@ use crate::store::Store;
 pub struct StoredTally {
     pub used: u64,
     pub ignored: u64,
-    /// Queries for which it was called helpful.
+    /// Queries for which it was rated helpful.
     pub positive: u64,
     pub negative: u64,
-    /// How often it was returned, by bands of ranks.
+    /// Returns by rank band.
     pub returned: [u64; BANDS],
 }
 
-/// What is known of some items.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StoredTallies {
-    /// Of each item that was asked for: over all queries, and under the sort of question.
+    /// For each requested item: over all queries, and within the cluster.
     pub items: Vec<(Option<StoredTally>, Option<StoredTally>)>,
-    /// By bands of ranks: how often items were returned, and used.
+    /// Returns and uses by rank band.
     pub totals: [(u64, u64); BANDS],
 }
 
-/// Which items are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extreme {
-    /// Those that were used and called helpful most.
+    /// Most used and rated helpful.
     Helpful,
     Ignored,
 }
 
 impl Store {
-    /// The latest events that say what a query returned, oldest first.
+    /// The latest events with a query's results, oldest first.
     pub fn returned(&self, scope: &Scope, query: &str, limit: usize) -> Task<'_, Vec<StoredEvent>> {
         let (scope, query) = (scope.clone(), query.to_owned());
         self.pool.run_short(move |connection| returned(connection, &scope, &query, limit))
     }
 
-    /// What stands for items of a query, in the order they are asked for.
+    /// The standing of a query's items, in the order of the request.
     pub fn standings(
         &self,
         scope: &Scope,
@@ -58,7 +56,7 @@ impl Store {
         })
     }
 
-    /// What is known of items, in the order they are asked for.
+    /// Counters of items, in the order of the request.
     pub fn tallies(
         &self,
         scope: &Scope,
@@ -66,13 +64,13 @@ impl Store {
         entities: Vec<String>,
     ) -> Task<'_, StoredTallies> {
         let scope = scope.clone();
-        // Two rows each, of one column family: quicker than whole turns.
+        // Two narrow rows each, so more of them fit a short read than turns.
         self.pool.run_some(entities.len() / 4, move |connection| {
             tallies(connection, &scope, cluster, &entities)
         })
     }
 
-    /// The first of all items, by how they did.
+    /// The first items by a ranking.
     pub fn extremes(
         &self,
         scope: &Scope,
@@ -88,7 +86,6 @@ const COLUMNS: &str =
     "used, ignored, positive, negative, r0, r1, r2, r3, r4, r5, r6, r7, r8, r9, r10,
     r11";
 
-/// The latest events that say what a query returned, oldest first.
 fn returned(
     connection: &Connection,
     scope: &Scope,
@@ -109,7 +106,6 @@ fn returned(
     found.filter_map(Result::transpose).collect()
 }
 
-/// What stands for items of a query.
 fn standings(
     connection: &Connection,
     scope: &Scope,
@@ -125,7 +121,6 @@ fn standings(
     found.collect()
 }
 
-/// What is known of items.
 fn tallies(
     connection: &Connection,
     scope: &Scope,
@@ -165,7 +160,6 @@ fn tallies(
     Ok(found)
 }
 
-/// The first of all items.
 fn extremes(
     connection: &Connection,
     scope: &Scope,
@@ -173,7 +167,7 @@ fn extremes(
     limit: usize,
 ) -> Result<Vec<(String, StoredTally)>, StoreError> {
     let Some(project) = find_project(connection, scope)? else { return Ok(Vec::new()) };
-    // As in the indexes, so that only the first are read.
+    // The order of the index, so that only the first rows are read.
     let order = match which {
         Extreme::Helpful => "positive + used - negative",
         Extreme::Ignored => "ignored - used + negative",

@@ -1,4 +1,4 @@
-//! Keeps what routers have learnt.
+//! Checkpoints of routers.
 
 use model::{Position, Scope, Timestamp, TurnId};
 use sql::{Connection, OptionalExtension};
@@ -7,7 +7,6 @@ use crate::error::{StoreError, Task};
 use crate::row_keys::{Key, Table, find_key, find_project, read_project_scope};
 use crate::store::Store;
 
-/// A router's definition and state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredRouter {
     pub name: String,
@@ -15,76 +14,75 @@ pub struct StoredRouter {
     pub state: Vec<u8>,
 }
 
-/// A project's routers as they were at a position of the log.
+/// A project's routers at a log position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RouterCheckpoint {
     pub position: Position,
     pub routers: Vec<StoredRouter>,
 }
 
-/// Which of the states that were kept one after the other the latest is. Several nodes may keep theirs.
+/// The version of the newest checkpoint. Several nodes may write checkpoints.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CheckpointVersion {
-    /// Grows each time; 0 when nothing was ever kept.
+    /// Grows with each checkpoint; 0 without any.
     pub version: u64,
-    /// How often something was taken out of it, which does not follow from the log.
+    /// The number of erasures, which do not follow from the log.
     pub forgets: u64,
-    /// The position of the log up to which it was learnt; none when nothing is kept.
+    /// The log position of the checkpoint; `None` without any.
     pub position: Option<Position>,
 }
 
-/// What became of keeping a state.
+/// The result of writing a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keeping {
     Kept(CheckpointVersion),
-    /// Nothing was kept: another one was kept after the one it goes on from.
+    /// Not written, because another node wrote a newer checkpoint.
     Moved(CheckpointVersion),
 }
 
-/// A state to keep.
+/// A checkpoint to write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NextCheckpoint {
-    /// The version that it goes on from.
+    /// The version it is based on.
     pub from: u64,
-    /// Whether something was taken out of it.
+    /// True when data was erased from it.
     pub forgets: bool,
     pub checkpoint: RouterCheckpoint,
     pub turns: Vec<RouterTurn>,
 }
 
-/// A turn's record and its features as they were last kept.
+/// A turn's record and its features.
 pub type StoredRouterTurn = (String, Vec<u8>);
 
-/// What is known of a turn that a router may learn from.
+/// The learning record of a turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RouterTurn {
     pub turn: TurnId,
-    /// Which router chose who answers it, if one did.
+    /// The router that chose the answer, if any.
     pub router: Option<String>,
     pub ts: Timestamp,
-    /// The rest, in the words of those who learn.
+    /// The serialized record.
     pub record: String,
-    /// The features of the request: by themselves, since they go when its user is erased.
+    /// The features of the request, kept apart because erasing the user deletes them.
     pub features: Vec<u8>,
 }
 
-/// A project that has routers.
+/// A project with routers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RouterScope {
     pub scope: Scope,
-    /// Where the first of them was set: nothing before that matters to them.
+    /// The position of its first router. Earlier events do not matter.
     pub since: Position,
-    /// Their names and definitions as they are now.
+    /// Current names and definitions.
     pub definitions: Vec<(String, String)>,
 }
 
 impl Store {
-    /// The projects that have routers.
+    /// The projects with routers.
     pub fn router_scopes(&self) -> Task<'_, Vec<RouterScope>> {
         self.pool.run(self::scopes)
     }
 
-    /// A project's routers as they were last kept.
     pub fn router_checkpoint(
         &self,
         scope: &Scope,
@@ -93,7 +91,7 @@ impl Store {
         self.pool.run(move |connection| checkpoint(connection, &scope))
     }
 
-    /// A turn as it was last kept, and when that was.
+    /// A turn's record and the checkpoint version it belongs to.
     pub fn router_turn(
         &self,
         scope: &Scope,
@@ -103,20 +101,19 @@ impl Store {
         self.pool.run_short(move |connection| kept_turn(connection, &scope, &turn))
     }
 
-    /// Keeps routers and turns together: all of it or nothing, and nothing if somebody else was first.
+    /// Writes a checkpoint and its turns atomically, unless another node wrote a newer one.
     pub fn save_routers(&self, scope: &Scope, state: NextCheckpoint) -> Task<'_, Keeping> {
         let scope = scope.clone();
         Box::pin(self.writer.run(move |connection: &mut _| save(connection, &scope, &state)))
     }
 
-    /// Forgets what was kept of a project, if that is still the version that is named.
+    /// Deletes a project's checkpoint of the given version.
     pub fn forget_routers(&self, scope: &Scope, version: u64) -> Task<'_, ()> {
         let scope = scope.clone();
         Box::pin(self.writer.run(move |connection: &mut _| forget(connection, &scope, version)))
     }
 
-    /// The turns a router served, the newest first: those not older than a moment, at most so many,
-    /// behind those that were passed.
+    /// Turns a router served, newest first: at most `limit` since a time, after skipping some.
     pub fn router_turns(
         &self,
         scope: &Scope,
@@ -131,7 +128,6 @@ impl Store {
     }
 }
 
-/// The projects that have routers.
 pub(crate) fn scopes(connection: &Connection) -> Result<Vec<RouterScope>, StoreError> {
     let sql = "SELECT project, position, name, definition FROM routers ORDER BY project, position";
     let mut select = connection.prepare_cached(sql)?;
@@ -152,7 +148,6 @@ pub(crate) fn scopes(connection: &Connection) -> Result<Vec<RouterScope>, StoreE
     Ok(found)
 }
 
-/// A project's routers as they were last kept.
 fn checkpoint(
     connection: &Connection,
     scope: &Scope,
@@ -171,7 +166,6 @@ fn checkpoint(
     Ok((at, Some(RouterCheckpoint { position, routers })))
 }
 
-/// Which state is the latest.
 fn kept_at(connection: &Connection, project: Key) -> Result<CheckpointVersion, StoreError> {
     let found = connection
         .prepare_cached(
@@ -188,7 +182,7 @@ fn read_kept_at(row: &sql::Row<'_>) -> sql::Result<CheckpointVersion> {
     Ok(CheckpointVersion { version: version as u64, forgets: forgets as u64, position })
 }
 
-/// A turn as it was last kept: read together with the version, so that it is of that version.
+/// Reads the record together with the version, in one snapshot.
 fn kept_turn(
     connection: &Connection,
     scope: &Scope,
@@ -217,7 +211,6 @@ fn features(row: &sql::Row<'_>, column: usize) -> sql::Result<Vec<u8>> {
     Ok(row.get::<_, Option<Vec<u8>>>(column)?.unwrap_or_default())
 }
 
-/// Keeps routers and turns.
 fn save(
     connection: &mut Connection,
     scope: &Scope,
@@ -228,7 +221,7 @@ fn save(
         return Err(StoreError::Corrupt("routers of a project that is not there".into()));
     };
     let NextCheckpoint { from, forgets, checkpoint, turns } = state;
-    // On Postgres this waits for another node that is about to keep its own, and then finds its version.
+    // On Postgres this waits for another node's checkpoint and then finds its version.
     let next = transaction
         .prepare_cached(
             "INSERT INTO router_progress (project, version, forgets, position)
@@ -262,7 +255,7 @@ fn save(
 }
 
 fn keep_turn(connection: &Connection, project: Key, turn: &RouterTurn) -> Result<(), StoreError> {
-    // Whatever is said of a turn makes it known.
+    // The turn's row is created by its first event, whatever that is.
     let Some(key) = find_key(connection, Table::Turns, project, turn.turn.as_str())? else {
         return Ok(());
     };
@@ -282,8 +275,8 @@ fn keep_turn(connection: &Connection, project: Key, turn: &RouterTurn) -> Result
     Ok(())
 }
 
-/// Forgets what was kept of a project. Versions go on, so that no node takes a new state for one it knows; and
-/// it counts as forgetting, so that none goes on beside one that has not come as far again as the records it needs.
+/// Deletes a checkpoint. The version still grows, so no node mistakes a new state for a known one.
+/// It counts as an erasure, so no node continues from records that are gone.
 fn forget(connection: &mut Connection, scope: &Scope, version: u64) -> Result<(), StoreError> {
     let transaction = connection.transaction()?;
     let Some(project) = find_project(&transaction, scope)? else { return Ok(()) };
@@ -301,7 +294,6 @@ fn forget(connection: &mut Connection, scope: &Scope, version: u64) -> Result<()
     Ok(transaction.commit()?)
 }
 
-/// The turns a router served, the newest first.
 pub(crate) fn turns(
     connection: &Connection,
     scope: &Scope,

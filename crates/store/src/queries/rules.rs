@@ -1,4 +1,4 @@
-//! Reads rules and profiles.
+//! Privacy settings and user profiles.
 
 use model::{Scope, Tenant, UserId};
 use serde_json::{Map, Value};
@@ -8,7 +8,6 @@ use crate::error::{StoreError, Task};
 use crate::row_keys::{Table, find_key, find_project};
 use crate::store::Store;
 
-/// A tenant and what it is set to.
 pub type TenantSettings = (Tenant, Map<String, Value>);
 
 impl Store {
@@ -17,14 +16,13 @@ impl Store {
         self.pool.run(self::privacy)
     }
 
-    /// The attributes of a user, if any were set.
+    /// The attributes of a user.
     pub fn profile(&self, scope: &Scope, user: &UserId) -> Task<'_, Option<Map<String, Value>>> {
         let (scope, user) = (scope.clone(), user.clone());
         self.pool.run_short(move |connection| self::profile(connection, &scope, &user))
     }
 }
 
-/// The privacy settings of every tenant that has any.
 pub(crate) fn privacy(connection: &Connection) -> Result<Vec<TenantSettings>, StoreError> {
     let mut select = connection.prepare_cached("SELECT tenant, settings FROM privacy")?;
     let mut rows = select.query(())?;
@@ -38,7 +36,6 @@ pub(crate) fn privacy(connection: &Connection) -> Result<Vec<TenantSettings>, St
     Ok(found)
 }
 
-/// The attributes of a user.
 pub(crate) fn profile(
     connection: &Connection,
     scope: &Scope,

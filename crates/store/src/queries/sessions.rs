@@ -1,4 +1,4 @@
-//! Reads which conversations are going on.
+//! Open sessions.
 
 use model::{ConversationId, Origin, Scope, Source, Timestamp, TurnId};
 use sql::{Connection, Row};
@@ -7,7 +7,7 @@ use crate::error::{StoreError, Task};
 use crate::row_keys::{Key, Table, find_key, find_project, read_project_scope};
 use crate::store::Store;
 
-/// A stretch of a conversation that has not ended yet.
+/// A session that has not ended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpenSession {
     pub scope: Scope,
@@ -16,14 +16,13 @@ pub struct OpenSession {
     pub last_at: Timestamp,
     pub last_turn: TurnId,
     pub turns: u64,
-    /// Whether the user did anything with the last answer.
+    /// True when the user did anything with the last answer.
     pub used: bool,
-    /// Whether the last turn has its answer.
+    /// True when the last turn has its answer.
     pub answered: bool,
 }
 
 impl Store {
-    /// The open session of a conversation.
     pub fn open_session(
         &self,
         scope: &Scope,
@@ -34,14 +33,14 @@ impl Store {
             .run_short(move |connection| self::of_conversation(connection, &scope, &conversation))
     }
 
-    /// Sessions in which nothing happened since a moment, the oldest first.
+    /// Sessions without activity since a time, oldest first.
     pub fn silent_sessions(&self, since: Timestamp, limit: usize) -> Task<'_, Vec<OpenSession>> {
         self.pool.run(move |connection| self::silent(connection, since, limit))
     }
 }
 
-/// A session and whether its last answer was used: rated, remarked on, corrected, clicked or
-/// reacted to by a user.
+/// A session, and whether its last answer was rated, commented on, corrected, clicked or reacted
+/// to.
 fn select(condition: &str) -> String {
     let by_users =
         [Source::UserRating, Source::UserComment, Source::UserCorrection, Source::UserInteraction];
@@ -61,7 +60,6 @@ fn select(condition: &str) -> String {
     )
 }
 
-/// The open session of a conversation.
 pub(crate) fn of_conversation(
     connection: &Connection,
     scope: &Scope,
@@ -77,7 +75,6 @@ pub(crate) fn of_conversation(
     rows.next()?.map(|row| read(connection, &row)).transpose()
 }
 
-/// Sessions in which nothing happened since a moment.
 pub(crate) fn silent(
     connection: &Connection,
     since: Timestamp,

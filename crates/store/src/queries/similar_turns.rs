@@ -12,44 +12,44 @@ use crate::row_keys::{Table, find_key, find_project};
 use crate::similarity::{self, SimilarQuery, SimilarityIndexes};
 use crate::store::Store;
 
-/// The store's own number for a turn: good for asking it more.
+/// The store's key of a turn, for further queries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TurnNumber(pub(crate) i64);
 
-/// A turn like the question, as the index in memory knows it.
+/// A similar turn, with the labels of the in-memory index.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SimilarTurn {
     pub number: TurnNumber,
     pub similarity: f64,
     pub status: VerdictStatus,
-    /// The validator's score, to four digits or so.
+    /// The validator's score, to about four digits.
     pub quality: Option<UnitInterval>,
     pub silent: bool,
     pub ts: Timestamp,
-    /// Whether it says how the application went about it.
+    /// True when the turn names its strategy.
     pub has_strategy: bool,
 }
 
-/// What was found: of each status the most similar, the best first.
+/// The most similar turns of each status, best first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SimilarTurns {
-    /// All of them, by status and then by likeness.
+    /// By status, then by similarity.
     pub turns: Vec<SimilarTurn>,
-    /// Whether every turn was compared, and not the most promising ones only.
+    /// True when every turn was compared. False when sketches preselected candidates.
     pub exact: bool,
-    /// Whether every turn that is stored could be looked at. Not so soon after a start.
+    /// True when the index is fully loaded.
     pub complete: bool,
 }
 
 impl Store {
-    /// The turns most like a question. A turn is found as soon as its answer is stored.
+    /// The turns most similar to a question. A turn is found as soon as its answer is stored.
     pub fn similar(&self, query: SimilarQuery) -> Task<'_, SimilarTurns> {
         let indexes = Arc::clone(&self.indexes);
         self.pool.run(move |connection| self::find(connection, &indexes, &query))
     }
 
-    /// Turns that were found, with what was asked and answered. One that is gone by now is `None`, also
-    /// when its number is another scope's by now.
+    /// Reads similar turns with question and answer. `None` for a turn that is gone, or whose key
+    /// now belongs to another scope.
     pub fn found(
         &self,
         scope: &Scope,
@@ -65,7 +65,6 @@ impl Store {
     }
 }
 
-/// The turns most like a question, from memory.
 pub(crate) fn find(
     connection: &Connection,
     indexes: &SimilarityIndexes,

@@ -1,4 +1,4 @@
-//! Copies of turn logs, and how far they have come.
+//! Copies of turn logs, and the progress of the mirror.
 
 use model::{Position, Scope, TurnId};
 use sql::{Connection, OptionalExtension};
@@ -8,34 +8,33 @@ use crate::queries::leases::{self, Lease};
 use crate::row_keys::{Key, Table, find_key, find_project, read_project_scope};
 use crate::store::Store;
 
-/// A copy of one turn's log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TurnLogCopy {
     pub scope: Scope,
     pub turn: TurnId,
     pub hosted_uri: String,
-    /// The document, when it is kept in the store itself.
+    /// The document, when it is stored in the database.
     pub document: Option<String>,
 }
 
-/// A turn whose copy must be made again or taken away.
+/// A turn whose copy must be made again or deleted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DueCopy {
     pub scope: Scope,
     pub turn: TurnId,
-    /// Where the last of those who were part of the turn was erased. When it is another place, it is due once more.
+    /// The position of the last erasure that affects the turn. A later erasure makes it due again.
     pub erased: Position,
 }
 
 impl Store {
-    /// How far the mirror to this place has come.
+    /// The progress of the mirror to a location.
     pub fn mirrored_to(&self, place: &str) -> Task<'_, Position> {
         let place = place.to_owned();
         self.pool.run(move |connection| self::mirrored_to(connection, &place))
     }
 
-    /// Notes new copies and how far the mirror to this place has come with them.
-    /// If somebody else has the lease meanwhile, the copies are due again instead.
+    /// Stores new copies and the mirror's progress. When another node has the lease, the copies
+    /// become due instead.
     pub fn note_copies(
         &self,
         place: &str,
@@ -49,19 +48,18 @@ impl Store {
         Box::pin(self.writer.run(note))
     }
 
-    /// Forgets all copies, and how far they came: nobody keeps them up to date any more.
+    /// Deletes all copies and the mirror's progress.
     pub fn forget_copies(&self) -> Task<'_, ()> {
         Box::pin(self.writer.run(self::forget))
     }
 
-    /// Turns of erased users whose copies must be made again or taken away, of one scope or of all.
+    /// Turns of erased users whose copies must be made again or deleted, of one scope or of all.
     pub fn copies_due(&self, scope: Option<Scope>, limit: usize) -> Task<'_, Vec<DueCopy>> {
         self.pool.run_short(move |connection| self::due(connection, scope.as_ref(), limit))
     }
 
-    /// Notes that these copies are due no longer, together with those that were made again. If
-    /// somebody else has the lease meanwhile, they stay due; so does one of whose turn somebody else was
-    /// erased meanwhile, since what was made of it may be of before.
+    /// Marks copies as settled, with those that were made again. They stay due when another node
+    /// has the lease, or when another user of the turn was erased meanwhile.
     pub fn settle_copies(
         &self,
         settled: Vec<DueCopy>,
@@ -73,17 +71,15 @@ impl Store {
         Box::pin(self.writer.run(settle))
     }
 
-    /// The copy of a turn's log, if there is one.
     pub fn copy_of(&self, scope: &Scope, turn: &TurnId) -> Task<'_, Option<TurnLogCopy>> {
         let (scope, turn) = (scope.clone(), turn.clone());
         self.pool.run(move |connection| self::copy_of(connection, &scope, &turn))
     }
 }
 
-/// What the mirror's cursors are called, before the place they are for.
+/// The prefix of the mirror's cursor names.
 const CURSOR: &str = "turn_log_mirror:";
 
-/// Forgets all copies, and how far they came.
 pub(crate) fn forget(connection: &mut Connection) -> Result<(), StoreError> {
     let transaction = connection.transaction()?;
     transaction.execute("DELETE FROM turn_logs", ())?;
@@ -95,7 +91,6 @@ pub(crate) fn forget(connection: &mut Connection) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// How far the mirror has come.
 pub(crate) fn mirrored_to(connection: &Connection, place: &str) -> Result<Position, StoreError> {
     let position: Option<i64> = connection
         .prepare_cached("SELECT position FROM cursors WHERE name = ?1")?
@@ -104,7 +99,7 @@ pub(crate) fn mirrored_to(connection: &Connection, place: &str) -> Result<Positi
     Ok(Position(position.unwrap_or(0) as u64))
 }
 
-/// Notes copies and position together.
+/// Stores copies and progress in one transaction.
 pub(crate) fn note(
     connection: &mut Connection,
     place: &str,
@@ -155,13 +150,12 @@ fn resolve_key(
     Ok(find_key(connection, Table::Turns, project, turn.as_str())?)
 }
 
-/// Where in the log the last of those who were part of the turn `t` was erased. How many are would not do: one goes with
-/// their old events as another is erased.
+/// The position of the last erasure among the users of turn `t`. A count would not do, because
+/// retention lowers it.
 const ERASED: &str = "(SELECT coalesce(max(u.erased), 0)
     FROM (SELECT t.user AS who UNION SELECT e.user FROM events e WHERE e.turn = t.key) w
     JOIN users u ON u.key = w.who WHERE u.erased IS NOT NULL)";
 
-/// Turns of erased users whose copies may still have what was erased.
 pub(crate) fn due(
     connection: &Connection,
     scope: Option<&Scope>,
@@ -191,7 +185,7 @@ pub(crate) fn due(
         .collect()
 }
 
-/// What somebody wrote who no longer had the lease may be older than what whoever has it wrote.
+/// A copy written under an expired lease may be stale.
 fn make_due<'a>(
     connection: &Connection,
     turns: impl Iterator<Item = (&'a Scope, &'a TurnId)>,
@@ -207,7 +201,6 @@ fn make_due<'a>(
     Ok(())
 }
 
-/// They are due no longer.
 pub(crate) fn settle(
     connection: &mut Connection,
     settled: &[DueCopy],
@@ -243,7 +236,6 @@ pub(crate) fn settle(
     Ok(())
 }
 
-/// The copy of a turn's log.
 pub(crate) fn copy_of(
     connection: &Connection,
     scope: &Scope,

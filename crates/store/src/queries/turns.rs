@@ -1,4 +1,4 @@
-//! Reads turns.
+//! Turns and their events.
 
 use model::{ConversationId, Scope, Timestamp, TurnId, UserId};
 use sql::{Connection, OptionalExtension};
@@ -8,26 +8,26 @@ use crate::event_rows::{self, StoredEvent};
 use crate::row_keys::{Key, find_project};
 use crate::store::Store;
 
-/// What is known of a turn that was opened. None of it changes afterwards but `completed`.
+/// The fields of an opened turn. Only `completed` changes later.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TurnHead {
     pub turn: TurnId,
     pub conversation: Option<ConversationId>,
     pub user: Option<UserId>,
     pub ts: Timestamp,
-    /// When we took the question in; `ts` when that was dropped.
+    /// The arrival time of the question; `ts` when its event was dropped.
     pub received_at: Timestamp,
     pub erased: bool,
     pub completed: bool,
 }
 
-/// A turn with everything that happened to it.
+/// A turn with its events.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredTurn {
     pub head: TurnHead,
     pub hosted_uri: Option<String>,
-    /// Every event that names it, in order; if there are very many, its two halves and the newest
-    /// 1000.
+    /// All events that name the turn, in log order. Beyond 1,000: its two halves and the newest
+    /// 1,000.
     pub events: Vec<StoredEvent>,
 }
 
@@ -37,8 +37,7 @@ impl Store {
         self.pool.run_short(move |connection| self::head(connection, &scope, &turn))
     }
 
-    /// Turns with what happened to them, in the order they are asked for; unknown ones are left
-    /// out.
+    /// Turns with their events, in the order of the ids; unknown ones are skipped.
     pub fn turns(&self, scope: &Scope, turns: Vec<TurnId>) -> Task<'_, Vec<StoredTurn>> {
         let scope = scope.clone();
         self.pool.run(move |connection| self::with_events(connection, &scope, &turns))
@@ -51,12 +50,11 @@ struct Found {
     key: Key,
     head: TurnHead,
     hosted_uri: Option<String>,
-    // Where its two halves are.
+    // The positions of its two halves.
     opened: i64,
     completed: Option<i64>,
 }
 
-/// What is known of a turn.
 pub(crate) fn head(
     connection: &Connection,
     scope: &Scope,
@@ -66,7 +64,6 @@ pub(crate) fn head(
     Ok(find(connection, project, turn)?.map(|found| found.head))
 }
 
-/// Turns with what happened to them.
 pub(crate) fn with_events(
     connection: &Connection,
     scope: &Scope,
@@ -117,7 +114,7 @@ fn find(connection: &Connection, project: Key, turn: &TurnId) -> Result<Option<F
     Ok(Some(Found { key, head, hosted_uri, opened, completed }))
 }
 
-/// The newest events that name the turn, and its two halves however old they are.
+/// The newest events that name the turn, and its two halves.
 fn turn_events(
     connection: &Connection,
     scope: &Scope,

@@ -1,4 +1,4 @@
-//! What there is of a user, and the end of it.
+//! A user's data, and scrubbing of files after an erasure.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::row_keys::{Key, Table, find_key, find_project};
 use crate::sqlite;
 use crate::store::Store;
 
-/// How much there was of a user.
+/// The amount of a user's data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ErasedCounts {
     pub events: u64,
@@ -20,44 +20,42 @@ pub struct ErasedCounts {
 }
 
 impl Store {
-    /// How much there is of a user, and the turns whose logs tell of them, whosever they are.
+    /// The amount of a user's data, and the turns whose logs contain it.
     pub fn user_data(&self, scope: &Scope, user: &UserId) -> Task<'_, (ErasedCounts, Vec<TurnId>)> {
         let (scope, user) = (scope.clone(), user.clone());
         self.pool.run(move |connection| self::user_data(connection, &scope, &user))
     }
 
-    /// The turns that are theirs, also those whose events were dropped when they were old.
+    /// The user's turns, including those whose events were dropped.
     pub fn turns_of(&self, scope: &Scope, user: &UserId) -> Task<'_, Vec<TurnId>> {
         let (scope, user) = (scope.clone(), user.clone());
         self.pool.run(move |connection| self::turns_of(connection, &scope, &user))
     }
 
-    /// Where what is left of the events of those stands who were erased by the event at a position, in order.
+    /// Positions of the stubs this erasure left behind, ascending.
     pub fn erased_positions(&self, erasure: Position) -> Task<'_, Vec<Position>> {
         self.pool.run(move |connection| self::erased_positions(connection, erasure))
     }
 
-    /// Makes sure that nothing of what was deleted is left in the files. `false`: not yet, because
-    /// somebody reads what was; ask again.
+    /// Removes deleted content from the database files. Returns false while a reader holds an old
+    /// snapshot; retry then.
     pub fn scrub(&self) -> Task<'_, bool> {
         Box::pin(self.writer.run(|connection| self::scrub(connection, READER_WAIT)))
     }
 
-    /// The same for whoever asks again and again: hardly waits for readers, so that nobody who writes waits
-    /// for those who read long.
+    /// Like `scrub` for frequent retries: waits only briefly for readers, so that writes are not
+    /// delayed.
     pub fn scrub_if_free(&self) -> Task<'_, bool> {
         Box::pin(self.writer.run(|connection| self::scrub(connection, SHORT_READER_WAIT)))
     }
 }
 
-/// How long readers of what was may keep everybody waiting.
+/// The longest wait for readers. Writes wait too.
 const READER_WAIT: Duration = Duration::from_millis(200);
 
-/// The same when it is tried often. Not nothing: where somebody always reads, a little at a time, there is no
-/// moment at which nobody does.
+/// Not zero: with short reads all the time, there is no instant without a reader.
 const SHORT_READER_WAIT: Duration = Duration::from_millis(10);
 
-/// How much there is of a user, and their turns.
 pub(crate) fn user_data(
     connection: &Connection,
     scope: &Scope,
@@ -78,7 +76,7 @@ pub(crate) fn user_data(
         )?
         .query_map([key], |row| row.get(0))?
         .collect::<Result<_, _>>()?;
-    // The index begins with the project.
+    // The index starts with the project.
     let reactions: i64 = connection
         .prepare_cached("SELECT count(*) FROM reactions WHERE project = ?1 AND user = ?2")?
         .query_row((project, key), |row| row.get(0))?;
@@ -95,7 +93,6 @@ pub(crate) fn user_data(
     Ok((counts, turns))
 }
 
-/// The turns that are theirs.
 pub(crate) fn turns_of(
     connection: &Connection,
     scope: &Scope,
@@ -113,7 +110,6 @@ pub(crate) fn turns_of(
     turns.into_iter().map(TurnId::new).collect::<Result<_, _>>().map_err(unreadable)
 }
 
-/// Where events of those whom an erasure erased stand.
 pub(crate) fn erased_positions(
     connection: &Connection,
     erasure: Position,
@@ -123,9 +119,9 @@ pub(crate) fn erased_positions(
         .query_map([erasure.0 as i64], |row| row.get(0))?
         .collect::<Result<_, _>>()?;
     let mut found = Vec::new();
-    // One of them, as things are.
+    // At most one user per erasure.
     for user in users {
-        // All at once: finding them again for each part of many would take the square of their number.
+        // In one query, because a search per batch would be quadratic.
         let positions: Vec<i64> = connection
             .prepare_cached(&format!(
                 "{USER_EVENTS} SELECT position FROM theirs WHERE position < ?2 ORDER BY position"
@@ -137,14 +133,12 @@ pub(crate) fn erased_positions(
     Ok(found)
 }
 
-/// Moves the write-ahead log into the database and cuts it to nothing. What was deleted is already
-/// overwritten there (`secure_delete`).
-/// Answers `false` when somebody still reads a state from before; it waits for them a moment only, since
-/// others want to write.
+/// Checkpoints and truncates the WAL. Deleted rows are already overwritten (`secure_delete`).
+/// Returns false while a reader holds an old snapshot.
 pub(crate) fn scrub(connection: &mut Connection, wait: Duration) -> Result<bool, StoreError> {
-    // Postgres clears away by itself what nobody can see any more.
+    // Postgres vacuums deleted rows by itself.
     let Some(connection) = connection.sqlite() else { return Ok(true) };
-    // Readers come and go; whoever comes meanwhile reads the database itself and is not in the way.
+    // New readers use the database file and do not block the checkpoint.
     connection.busy_timeout(wait)?;
     let busy: rusqlite::Result<i64> =
         connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0));

@@ -1,4 +1,4 @@
-//! Conversations that were found, with what is shown of them.
+//! Reads what the list shows of a conversation.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -11,10 +11,10 @@ use crate::queries::conversation_list::{ConversationTally, ListedConversation};
 use crate::queries::exchanges;
 use crate::row_keys::{Key, read_project_scope};
 
-/// First and last turn, and what all of them were like.
+/// First turn, last turn and counts.
 type Sums = (i64, i64, ConversationTally);
 
-/// In the order they were found.
+/// In the order of the hits.
 pub(crate) fn conversations(
     connection: &Connection,
     hits: &[Hit],

@@ -1,4 +1,4 @@
-//! Conversations in which some words were said, the newest first.
+//! Full-text search of conversations, newest first.
 
 use std::collections::HashSet;
 
@@ -11,16 +11,15 @@ use crate::error::StoreError;
 use crate::queries::conversation_list::{ListCursor, ListPage, ListQuery};
 use crate::row_keys::Key;
 
-/// Words of a search that count.
 const MAX_WORDS: usize = 10;
-/// A word that is as long as this finds every word that begins with it.
+/// Words of at least this many letters match as a prefix.
 const STEM: usize = 3;
 
-/// A message with the words: where it stands in the log, when, and its turn if that is like what is wanted.
+/// A matching message: position, time, and its turn when the turn matches too.
 type Message = (i64, i64, Option<Hit>);
 
-/// Pages are told apart by the position of their last message and of the one where the search began: a
-/// conversation is shown once in one search, however many of its messages have the words.
+/// A cursor holds the position of the page's last message and the position where the search began,
+/// so one search shows each conversation once.
 pub(crate) fn page(
     connection: &Connection,
     query: &ListQuery,
@@ -54,22 +53,23 @@ pub(crate) fn page(
     Ok(ListPage { items: found::conversations(connection, &hits)?, next, stopped_at })
 }
 
-/// Words as the index knows them: by their small letters, parted at whatever is no letter and no digit. Marks, such as
-/// vowels of Hindi or Thai, are inside of words in Postgres; SQLite parts words there, but for accents, which it leaves
-/// out. Since its index has no phrases, it takes nothing for one word that it would part.
+/// Splits text into words as the index does: lower case, separated by anything but letters and
+/// digits. Postgres keeps combining marks, such as Hindi or Thai vowels, inside words. SQLite
+/// splits there, except at accents, which it drops. The index has no phrases, so a query never
+/// joins what SQLite splits.
 fn split(connection: &Connection, text: &str) -> Vec<String> {
     let is_sqlite = connection.sqlite().is_some();
     let is_inside = |c: char| match is_sqlite {
         true => is_accent(c) || c.is_alphanumeric() && !is_combining_mark(c) && !is_framed(c),
         false => c.is_alphanumeric() || is_combining_mark(c),
     };
-    // An accent that follows no letter is in no word.
+    // An accent without a letter belongs to no word.
     let parts = text.split(|c: char| !is_inside(c)).map(|part| part.trim_start_matches(is_accent));
     let words = parts.filter(|word| !word.is_empty());
     words.take(MAX_WORDS).map(str::to_lowercase).collect()
 }
 
-/// Accents that are written behind their letter, as far as SQLite knows them.
+/// Combining accents that SQLite drops.
 fn is_accent(c: char) -> bool {
     matches!(
         c,
@@ -86,12 +86,12 @@ fn is_accent(c: char) -> bool {
     )
 }
 
-/// Letters in circles and squares count as letters, but to SQLite they are signs.
+/// Enclosed letters count as letters, but SQLite treats them as symbols.
 fn is_framed(c: char) -> bool {
     matches!(c, '\u{24b6}'..='\u{24e9}' | '\u{1f130}'..='\u{1f189}')
 }
 
-/// The search as the index takes it: every word, in this project.
+/// The search expression: all words, in this project.
 fn matching(connection: &Connection, project: Key, words: &[String]) -> String {
     let (quote, any, and) = match connection.sqlite() {
         Some(_) => ("\"", "*", " AND "),
@@ -112,7 +112,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Goes back in the log until there are enough conversations; says where it was given up, if it was.
+    /// Searches back in the log until the page is full. Returns where the search stopped early.
     fn walk(
         &self,
         connection: &Connection,
@@ -140,7 +140,7 @@ impl Search<'_> {
         Ok(Some(before))
     }
 
-    /// Messages with the words before a position, the newest first.
+    /// Matching messages before a position, newest first.
     fn messages(
         &self,
         connection: &Connection,

@@ -1,4 +1,4 @@
-//! Conversations of which most went wrong.
+//! Lists the conversations with the most problems.
 
 use std::collections::HashMap;
 
@@ -10,19 +10,19 @@ use crate::error::StoreError;
 use crate::queries::conversation_list::{ListCursor, ListPage, ListQuery, TurnMark};
 use crate::row_keys::Key;
 
-/// Turns that are looked at, the newest of which something went wrong.
+/// The newest turns with a problem that are examined.
 const MAX_TURNS: i64 = 10_000;
 
-/// How bad a conversation is, and the worst of its turns: of equally bad ones the newest.
+/// The score of a conversation and its worst turn, the newest among equals.
 struct Bad {
     score: i64,
     worst: (i64, i64, Key),
     hit: Hit,
 }
 
-/// The worst first. What people say counts for more than what the machine thinks.
+/// Lists the worst first. Signals of people weigh more than the machine's.
 pub(crate) fn page(connection: &Connection, query: &ListQuery) -> Result<ListPage, StoreError> {
-    // Whatever else is wanted, only what went wrong makes a conversation bad.
+    // Only turns with a problem count, whatever the other filters.
     let walked = ListQuery { mark: TurnMark::Trouble, behind: None, ..query.clone() };
     let mut all: HashMap<Key, Bad> = HashMap::new();
     let mut stopped: Option<i64> = None;
@@ -91,7 +91,7 @@ fn add(
     Ok((count, last))
 }
 
-/// Whether a prompt is the one that is wanted, in any version unless one is named.
+/// True when the prompt matches: any version, unless one is named.
 fn is_of(prompt: &str, wanted: &str) -> bool {
     prompt.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with('@'))
 }

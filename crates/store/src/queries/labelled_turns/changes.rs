@@ -1,4 +1,4 @@
-//! Which answers may be taken otherwise than before, found by the events behind a position.
+//! Finds turns whose labels may have changed, by the events after a position.
 
 use std::collections::BTreeSet;
 
@@ -12,18 +12,17 @@ use crate::projections::apply::{USER_EVENTS, USER_TURNS};
 use crate::queries::labelled_turns::Changed;
 use crate::row_keys::{Key, find_project};
 
-/// What can change how an answer is taken, or what it says.
+/// Sources of events that can change a label or an answer.
 const SOURCES: [Source; 5] =
     [Source::Turn, Source::Reaction, Source::UserRating, Source::UserCorrection, Source::Engine];
 
-/// What was touched.
 #[derive(Default)]
 struct Touched {
     turns: BTreeSet<Key>,
     loose: BTreeSet<i64>,
 }
 
-/// What was touched behind a position, as it is now.
+/// Touched turns and corrections in their current state.
 pub(crate) fn behind(
     connection: &Connection,
     scope: &Scope,
@@ -44,7 +43,7 @@ pub(crate) fn behind(
                 let worth = now.status == VerdictStatus::Accepted || !now.corrections.is_empty();
                 changed.turns.push((now.turn.clone(), worth.then_some(now)));
             }
-            // Named and not opened: what is said of it stands by itself.
+            // The turn was named but not opened, so the correction stands alone.
             None => changed.turns.push((turn_id(connection, key)?, None)),
         }
     }
@@ -58,7 +57,7 @@ pub(crate) fn behind(
     Ok(changed)
 }
 
-/// What the events touched, and the last of them if there are more.
+/// The touched keys, and the last position when more events follow.
 fn touched(
     connection: &Connection,
     project: Key,
@@ -96,7 +95,7 @@ fn touched(
     Ok((touched, last.filter(|_| count == limit)))
 }
 
-/// What belonged to whoever was erased at a position.
+/// The turns and corrections of a user erased at a position.
 fn erased_at(
     connection: &Connection,
     project: Key,
@@ -109,7 +108,7 @@ fn erased_at(
     let users: Vec<Key> =
         select.query_map((project, position), |row| row.get(0))?.collect::<Result<_, _>>()?;
     for user in users {
-        // With a name, without which Postgres 15 takes none.
+        // Postgres 15 requires an alias.
         let sql = format!("SELECT key FROM {USER_TURNS} own");
         let mut turns = connection.prepare_cached(&sql)?;
         for turn in turns.query_map([user], |row| row.get(0))? {

@@ -1,4 +1,4 @@
-//! Conversation by conversation, in the order of their ids.
+//! Reads conversations by id.
 
 use model::{ConversationId, Scope, Timestamp};
 use sql::Connection;
@@ -9,14 +9,13 @@ use crate::queries::labelled_turns::{ConversationCursor, LabelledConversation, L
 use crate::queries::similar_turns::TurnNumber;
 use crate::row_keys::{Key, Table, find_key, find_project};
 
-/// Turns of one conversation that are handed out together: a longer one comes in stretches.
+/// Longer conversations are split.
 const PAGE_TURNS: usize = 1000;
-/// Ids that are looked up at once.
 const PREFETCH_CONVERSATIONS: i64 = 64;
-/// Ids that one page looks at: conversations without turns fill none.
+/// Bounds the work of a page, because conversations without turns do not fill it.
 const MAX_IDS: usize = 512;
 
-/// A page, and where the next begins. One may be empty although more follow.
+/// A page and the next cursor. A page may be empty although more follow.
 pub(crate) fn page(
     connection: &Connection,
     scope: &Scope,
@@ -26,7 +25,7 @@ pub(crate) fn page(
     let Some(project) = find_project(connection, scope)? else { return Ok((Vec::new(), None)) };
     let (mut found, mut read) = (Vec::new(), 0);
     let mut mark = behind;
-    // What is left of the conversation that was begun; nothing, if that has gone since.
+    // The rest of the conversation at the cursor; nothing if it is gone.
     if let (Some(id), Some(after)) = (mark.conversation.clone(), mark.turn.take())
         && let Some(key) = find_key(connection, Table::Conversations, project, id.as_str())?
     {
@@ -103,7 +102,7 @@ fn stretch(
     Ok(found)
 }
 
-/// The turns asked before a turn, the latest `most`, and the turn as the last.
+/// The latest `most` turns before a turn, followed by the turn.
 pub(crate) fn up_to(
     connection: &Connection,
     turn: Key,

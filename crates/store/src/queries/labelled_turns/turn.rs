@@ -1,4 +1,4 @@
-//! One turn with everything that says how good its answer is.
+//! Reads one labelled turn.
 
 use model::{
     Body, ConversationId, CorrectionType, EventId, ExperimentId, InteractionKind, Kind, Origin,
@@ -15,10 +15,10 @@ use crate::queries::labelled_turns::{
 use crate::queries::similar_turns::TurnNumber;
 use crate::row_keys::{Key, PackedId};
 
-/// Corrections of one turn that are looked at; the newest counts in the end.
+/// Corrections read per turn. In the end the newest counts.
 const MAX_CORRECTIONS: i64 = 100;
 
-/// The columns of a turn, for whoever finds turns by something else than their key.
+/// The columns of a turn, for queries by other criteria than the key.
 pub(crate) const SELECT: &str = "
     SELECT t.key, t.id, c.id, t.ts, t.opened, json_extract(o.data, '$.text'), json_extract(d.data, '$.response'),
         f.failed, f.corrected, f.heard, i.user_feedback_status, i.feedback_confidence, i.review,
@@ -34,7 +34,7 @@ pub(crate) const SELECT: &str = "
     LEFT JOIN events w ON w.position = i.verdict
     LEFT JOIN turn_vectors x ON x.turn = t.key";
 
-/// The turn of a key, if it was opened.
+/// The turn of a key, if it is open.
 pub(crate) fn read_turn(
     connection: &Connection,
     turn: Key,
@@ -45,7 +45,7 @@ pub(crate) fn read_turn(
     rows.next()?.map(|row| read(connection, &row)).transpose()
 }
 
-/// A row of `SELECT`, with what is in other tables.
+/// Reads a row of `SELECT` and the related tables.
 pub(crate) fn read(connection: &Connection, row: &Row<'_>) -> Result<LabelledTurn, StoreError> {
     let turn: Key = row.get(0)?;
     let conversation = row.get::<_, Option<String>>(2)?.map(ConversationId::new).transpose();
@@ -102,8 +102,8 @@ fn vector(row: &Row<'_>) -> Result<Option<Vector>, StoreError> {
     Ok(unpack(&bytes).map(|values| Vector::new(model.into(), values)))
 }
 
-/// The latest word of a user, else of a machine of the application's. What our own detector reads
-/// out of a message is a verdict and no rating.
+/// The latest rating of a user, otherwise of a machine of the application. Our detector's reading
+/// of a message is a verdict, not a rating.
 fn rating(connection: &Connection, turn: Key) -> Result<Option<GivenRating>, StoreError> {
     let mut select = connection.prepare_cached(
         "SELECT r.position, r.reaction, r.confidence, r.ts, e.type, e.source, e.data
@@ -126,7 +126,7 @@ fn rating(connection: &Connection, turn: Key) -> Result<Option<GivenRating>, Sto
     }))
 }
 
-/// What experiments served a turn, the oldest first.
+/// The variants that served a turn, oldest first.
 fn arms(connection: &Connection, turn: Key) -> Result<Vec<ServedBy>, StoreError> {
     let mut select = connection.prepare_cached(
         "SELECT x.id, x.definition, b.variant
@@ -141,7 +141,7 @@ fn arms(connection: &Connection, turn: Key) -> Result<Vec<ServedBy>, StoreError>
         let definition: Value =
             serde_json::from_str(definition).map_err(|_| unreadable("experiment"))?;
         let variant = &definition["variants"][row.get::<_, i64>(2)? as usize]["name"];
-        // A definition that was taken in once and would not be now names nothing that served.
+        // A stored definition that is no longer valid names no variant.
         let (Some(name), Some(variant)) = (definition["name"].as_str(), variant.as_str()) else {
             continue;
         };
@@ -151,7 +151,7 @@ fn arms(connection: &Connection, turn: Key) -> Result<Vec<ServedBy>, StoreError>
     Ok(found)
 }
 
-/// What people wrote instead of an answer, and whether they had it answered again.
+/// Corrections of an answer, and whether it was regenerated.
 fn done_about(
     connection: &Connection,
     turn: Key,
@@ -184,7 +184,7 @@ fn done_about(
     Ok((corrections, regenerated))
 }
 
-/// The correction at a position of a project, unless its words are gone.
+/// The correction at a position, unless it was erased.
 pub(crate) fn correction_at(
     connection: &Connection,
     project: Key,
@@ -202,7 +202,7 @@ pub(crate) fn correction_at(
     Ok(found.transpose()?.flatten())
 }
 
-/// From position, turn, time, type, source, data, id and conversation.
+/// Reads position, turn, time, type, source, data, id and conversation.
 fn correction(row: &Row<'_>) -> Result<Option<GivenCorrection>, StoreError> {
     let Some(Body::Correction(given)) = body(row, 3)? else { return Ok(None) };
     if given.corrected.is_empty() {
@@ -224,8 +224,7 @@ fn correction(row: &Row<'_>) -> Result<Option<GivenCorrection>, StoreError> {
     }))
 }
 
-/// From three columns: type, source and data. `None` for what was dropped, and for data of a shape
-/// that was taken in once and would not be now.
+/// Reads type, source and data. `None` for dropped events and for data that is no longer valid.
 fn body(row: &Row<'_>, first: usize) -> Result<Option<Body>, StoreError> {
     let Some(event_type) = row.get::<_, Option<u8>>(first)? else { return Ok(None) };
     let (Some(event_type), Some(source)) =

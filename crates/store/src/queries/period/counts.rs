@@ -1,4 +1,4 @@
-//! How many reactions of each sort a conversation has in the window.
+//! Counts a conversation's reactions in the window.
 
 use model::{Origin, Reaction};
 
@@ -16,7 +16,7 @@ impl Search<'_> {
         }
     }
 
-    /// Whole days from the counters; of days that the window cuts, the reactions themselves.
+    /// Whole days come from the counters, partial days from the reactions.
     fn counts_by_day(&self, conversation: Key) -> Result<ReactionCounts, StoreError> {
         let (start, end) = (self.window.start.as_micros(), self.window.end.as_micros());
         let mut counts = ReactionCounts::default();

@@ -1,4 +1,4 @@
-//! The way through the candidates.
+//! Walks through the candidates of a page.
 
 use std::collections::HashSet;
 
@@ -11,12 +11,11 @@ use crate::queries::period::PeriodCursor;
 use crate::queries::reactions::Where;
 use crate::row_keys::Key;
 
-/// Candidates that one page looks at; beyond that it is cut short and the next one goes on.
+/// The most candidates per page. Then the page ends early.
 const MAX_CANDIDATES: usize = 5_000;
-/// Candidates that are read at once.
 const PAGE_CANDIDATES: usize = 500;
 
-/// Goes through candidates, newest first, until the page is full or enough was looked at.
+/// Visits candidates, newest first, until the page is full or the maximum is reached.
 pub(crate) struct Walk<'a> {
     search: &'a Search<'a>,
     after: Option<PeriodCursor>,
@@ -56,7 +55,7 @@ impl<'a> Walk<'a> {
         );
         let mut statement = self.search.connection.prepare_cached(&sql)?;
         let condition = condition.into_values();
-        // Nobody's key is that large, so everything at `to` is before it.
+        // No key is that large, so everything at `to` comes before it.
         let mut before = (to, Key::MAX);
         while !self.is_over() && from <= before.0 {
             let mut values = condition.clone();
@@ -85,7 +84,7 @@ impl<'a> Walk<'a> {
             return Ok(());
         }
         self.looked_at += 1;
-        // Shown at its newest reaction only: on this page, or on one before.
+        // Shown only at its newest reaction, on this page or an earlier one.
         let newest = mark.last_activity.as_micros();
         if self.seen.insert(mark.key) && self.search.newest(mark.key)? == Some(newest) {
             self.marks.push(mark);

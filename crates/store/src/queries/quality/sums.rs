@@ -1,4 +1,4 @@
-//! Reads the sums: whole days out of those by the day, what is left at both ends out of those by the hour.
+//! Reads the sums: whole days from the daily sums, the rest from the hourly sums.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::projections::counters::QualityCounts;
 use crate::queries::quality::{AnsweredBy, QualityQuery};
 use crate::row_keys::Key;
 
-/// A unit of time that sums are kept by.
+/// The unit of a sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unit {
     Hour,
@@ -19,7 +19,6 @@ enum Unit {
 }
 
 impl Unit {
-    /// The column that says which one a row is of.
     fn column(self) -> &'static str {
         match self {
             Self::Hour => "hour",
@@ -27,7 +26,7 @@ impl Unit {
         }
     }
 
-    /// How the names of its tables end.
+    /// The suffix of its tables.
     fn ending(self) -> &'static str {
         match self {
             Self::Hour => "",
@@ -43,7 +42,7 @@ impl Unit {
     }
 }
 
-/// Hours or days one after the other, from the first to the last.
+/// A range of hours or days, inclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Run {
     unit: Unit,
@@ -51,8 +50,7 @@ struct Run {
     last: i64,
 }
 
-/// The hours of a query. Where it does not matter to which hour of a day something belongs, whole days are
-/// read as such.
+/// Splits a query into ranges. Whole days are used when buckets do not split them.
 fn runs(query: &QualityQuery) -> Vec<Run> {
     let by_day = |hours: u32| i64::from(hours) % DAY_HOURS == 0;
     let days = query.bucket_hours > 0 && by_day(query.bucket_hours) && by_day(query.bucket_shift);
@@ -72,8 +70,7 @@ fn in_days(first: i64, last: i64) -> Vec<Run> {
     all.into_iter().filter(|run| run.first <= run.last).collect()
 }
 
-/// Rows of a project's hours or days, models and prompts that count. A prompt without a version stands for
-/// all of its versions.
+/// The rows of a project that match. A prompt without a version matches all versions.
 fn each(
     connection: &Connection,
     query: &QualityQuery,
@@ -102,7 +99,7 @@ pub(crate) fn add_counts(
         QualityCounts::COLUMNS.iter().map(|name| format!("sum({name})")).collect();
     for run in runs(query) {
         let (time, ending) = (run.unit.column(), run.unit.ending());
-        // In the order of the rows, so that nothing needs to be sorted.
+        // In index order, which saves a sort.
         let sql = format!(
             "SELECT {time}, {} FROM quality{ending}
              WHERE project = ?1 AND {time} BETWEEN ?2 AND ?3 {WHERE} GROUP BY {time}",
@@ -122,7 +119,6 @@ pub(crate) fn add_counts(
     Ok(())
 }
 
-/// Adds how long answers took.
 pub(crate) fn add_waits(
     connection: &Connection,
     query: &QualityQuery,
@@ -144,7 +140,6 @@ pub(crate) fn add_waits(
     Ok(())
 }
 
-/// Answers by model and prompt.
 pub(crate) fn answered_by(
     connection: &Connection,
     query: &QualityQuery,
@@ -169,7 +164,6 @@ pub(crate) fn answered_by(
     Ok(counts.into_iter().map(one).collect())
 }
 
-/// Answers by model and stretch of time.
 pub(crate) fn answers_over_time(
     connection: &Connection,
     query: &QualityQuery,
