@@ -1,4 +1,4 @@
-//! Documents that are kept beside the log, each under a name that is made from its ids.
+//! Stores of documents, one per turn, in a folder or a bucket.
 
 use std::fs;
 use std::io::Write;
@@ -10,18 +10,16 @@ use model::{Scope, TurnId};
 use crate::error::ConnectorError;
 use crate::error::ConnectorFuture;
 
-/// Keeps documents somewhere.
 pub trait BlobStore: Send + Sync {
-    /// Writes a turn's document, in place of the one before. Answers where it is.
+    /// Writes or replaces a turn's document. Returns its URI.
     fn put(&self, scope: &Scope, turn: &TurnId, document: String) -> ConnectorFuture<'_, String>;
 
-    /// The document of a turn, if there is one.
     fn get(&self, scope: &Scope, turn: &TurnId) -> ConnectorFuture<'_, Option<String>>;
 
-    /// Takes the document of a turn away, if there is one.
+    /// Deletes a turn's document, if it exists.
     fn delete(&self, scope: &Scope, turn: &TurnId) -> ConnectorFuture<'_, ()>;
 
-    /// Which place this is; two with one name are the same place.
+    /// Identifies the location. Equal names mean the same location.
     fn name(&self) -> String;
 }
 
@@ -32,7 +30,7 @@ pub struct FolderBlobStore {
 }
 
 impl FolderBlobStore {
-    /// Keeps documents under this folder, which is made when the first one comes.
+    /// The folder is created with the first document.
     pub fn new(folder: &Path) -> std::io::Result<Self> {
         Ok(Self { folder: std::path::absolute(folder)? })
     }
@@ -87,11 +85,11 @@ fn failed(path: &Path, cause: std::io::Error) -> ConnectorError {
     ConnectorError::File { path: path.to_owned(), cause }
 }
 
-/// One document is written at a time, whoever writes it: the mirror and an erasure may be at the same
-/// one, and an unfinished file of another name would outlive a crash with the words in it.
+/// Serializes writes, because the mirror and an erasure may write the same document. Separate
+/// temporary names could leave erased text behind after a crash.
 static WRITE_LOCK: Mutex<()> = Mutex::new(());
 
-/// Readers see the old document or the new one, never half of one.
+/// Writes atomically: readers see the old or the new document.
 fn write_whole(path: &Path, document: &str) -> std::io::Result<()> {
     let _writing = WRITE_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = path.parent().unwrap_or(Path::new("."));
@@ -104,15 +102,14 @@ fn write_whole(path: &Path, document: &str) -> std::io::Result<()> {
     fs::File::open(folder)?.sync_all()
 }
 
-/// Where the document of a turn is kept: tenant, project and turn, each as a file name.
+/// The path of a turn's document: tenant, project and file name.
 pub(crate) fn blob_path(scope: &Scope, turn: &TurnId) -> [String; 3] {
     let Scope { tenant, project } = scope;
     [safe(tenant.as_str()), safe(project.as_str()), format!("{}.json", safe(turn.as_str()))]
 }
 
-/// An id as a file name: what is not a letter, digit, `-` or `_` is written as `=` and two hex
-/// digits, so no id can leave its folder and no two ids share a file. Names too long for a file
-/// system are cut and told apart by a hash.
+/// An id as a file name. Bytes other than letters, digits, `-` and `_` become `=` and two hex
+/// digits, so ids cannot escape the folder or collide. Long names are truncated and get a hash.
 fn safe(id: &str) -> String {
     const MAX_NAME_BYTES: usize = 200;
     let mut name = String::with_capacity(id.len());

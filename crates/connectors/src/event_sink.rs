@@ -1,33 +1,31 @@
-//! The way out to other systems.
+//! Publishes messages to other systems.
 
 use crate::error::ConnectorFuture;
 
-/// A message for others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutgoingMessage {
     pub topic: &'static str,
-    /// Messages of one key on one topic stay in order.
+    /// Messages with the same key keep their order within a topic.
     pub key: String,
-    /// What it says; nothing when what was said is to be forgotten.
+    /// `None` is a tombstone.
     pub value: Option<String>,
-    /// What is known of it without reading it.
     pub headers: Vec<(&'static str, String)>,
 }
 
-/// A message that will never be taken, whenever it is sent.
+/// A message that the sink will never accept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RejectedMessage {
-    /// Its place among those that were sent together.
+    /// Its index in the published batch.
     pub index: usize,
     pub reason: String,
 }
 
-/// Where messages are handed over.
 pub trait EventSink: Send + Sync {
-    /// What it is called: another place gets everything from the beginning.
+    /// Identifies the sink. Under another name publishing starts from the beginning of the log.
     fn name(&self) -> String;
 
-    /// Hands messages over in order, and returns when each of them is safe or refused. It waits as long
-    /// as the other side is away; whoever drops it takes back what was not sent yet. One at a time.
+    /// Publishes messages in order and returns when each is acknowledged or rejected. Waits while
+    /// the other side is unavailable. Dropping the future withdraws unsent messages. One call at a
+    /// time.
     fn publish(&self, messages: Vec<OutgoingMessage>) -> ConnectorFuture<'_, Vec<RejectedMessage>>;
 }

@@ -1,20 +1,19 @@
-//! The way in from other systems, as a member of a group that shares the work.
+//! Receives messages from other systems, as a member of a consumer group.
 
 use std::time::Duration;
 
 use crate::error::ConnectorError;
 
-/// A message from others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReceivedMessage {
     pub topic: String,
     pub partition: i32,
     pub offset: i64,
-    /// What messages are kept in order by; nothing when that is no text.
+    /// The partitioning key; `None` when it is not UTF-8.
     pub key: Option<String>,
-    /// What it says; nothing when something is to be forgotten.
+    /// `None` is a tombstone.
     pub value: Option<Vec<u8>>,
-    /// What is known of it without reading it; those that are text.
+    /// Headers that are UTF-8.
     pub headers: Vec<(String, String)>,
 }
 
@@ -24,18 +23,18 @@ impl ReceivedMessage {
     }
 }
 
-/// Where messages are taken from. Its calls wait, so they are not for those who must not.
+/// A source of messages. Its calls block.
 pub trait EventSource: Send {
-    /// The next messages: at most so many, and none when none come for that long.
+    /// Returns up to `most` messages, or none after waiting for `wait`.
     fn take(&mut self, most: usize, wait: Duration)
     -> Result<Vec<ReceivedMessage>, ConnectorError>;
 
-    /// Says that messages were dealt with and all before them, so that nobody gets them again.
+    /// Commits the offsets of processed messages, so that they are not delivered again.
     fn done(&mut self, messages: &[ReceivedMessage]) -> Result<(), ConnectorError>;
 
-    /// Stays in the group without taking anything, while it takes long to deal with what was taken.
+    /// Keeps the membership alive during long processing, without receiving messages.
     fn stay(&mut self) -> Result<(), ConnectorError>;
 
-    /// Leaves the group, so that others go on at once.
+    /// Leaves the group, so that its other members take over at once.
     fn leave(&mut self);
 }

@@ -1,7 +1,7 @@
-//! Kafka: the way out to other systems, and the way in from there. Any broker that speaks its protocol.
+//! Kafka as a sink and a source of events.
 //!
-//! The client is librdkafka. It is built without TLS, which would be OpenSSL: brokers are reached in
-//! plain text, within a network that is trusted or through a tunnel.
+//! The client is librdkafka, built without TLS (which would need OpenSSL). Brokers must be
+//! reachable in plain text, on a trusted network or through a tunnel.
 
 mod context;
 mod topics;
@@ -17,7 +17,7 @@ use rdkafka::error::KafkaError;
 
 use crate::error::ConnectorError;
 
-/// The largest message. An event of a request of the usual size fits.
+/// Large enough for an event of the default request size.
 const MAX_MESSAGE_BYTES: u32 = 4 << 20;
 
 fn away(error: &KafkaError) -> ConnectorError {

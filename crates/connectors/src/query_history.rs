@@ -1,4 +1,4 @@
-//! The latest questions of each user: what a new one is compared with to see a retry.
+//! The recent questions of each user, for retry detection.
 
 #[cfg(test)]
 pub(crate) mod contract;
@@ -13,7 +13,7 @@ use crate::error::ConnectorFuture;
 
 pub use in_process::InProcessHistory;
 
-/// Who asks: the user, or whoever is in the conversation.
+/// The user, or the conversation when the user is unknown.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum HistoryKey {
     User(Scope, UserId),
@@ -21,7 +21,6 @@ pub enum HistoryKey {
 }
 
 impl HistoryKey {
-    /// Of an event, if it says.
     pub fn from_event(event: &Event) -> Option<Self> {
         let scope = event.scope.clone();
         match (&event.user, &event.conversation) {
@@ -32,51 +31,47 @@ impl HistoryKey {
     }
 }
 
-/// A question that was asked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecentQuestion {
     pub turn: TurnId,
     pub text: Arc<str>,
     pub ts: Timestamp,
-    /// Where it points, so that the words of far ones need not be read. Not every place keeps it.
+    /// The embedding, to skip the text of distant questions. Not every implementation keeps it.
     pub vector: Option<Vector>,
 }
 
-/// How a place that keeps questions is doing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HistoryHealth {
     pub away: bool,
-    /// What it was asked for and could not do.
+    /// Calls that failed.
     pub missed: u64,
 }
 
-/// A place that keeps the latest questions of each for a short while. No truth: whatever is lost here is
-/// still in the log.
+/// Recent questions per user, kept for a short window. The log remains the source of truth.
 pub trait QueryHistory: Send + Sync {
-    /// The latest questions inside the window before a moment with their ages, the newest first.
+    /// The questions in the window before `at` with their ages, newest first.
     fn recent(
         &self,
         asker: &HistoryKey,
         at: Timestamp,
     ) -> ConnectorFuture<'_, Vec<(RecentQuestion, Duration)>>;
 
-    /// Remembers a question, and forgets those beyond the most that are kept.
+    /// Adds a question and drops those beyond the maximum.
     fn add(&self, asker: &HistoryKey, asked: &RecentQuestion) -> ConnectorFuture<'_, ()>;
 
-    /// Forgets one question that was added: it was not stored after all, or had been before.
+    /// Removes a question that was not stored, or was a repeat.
     fn take_back(&self, asker: &HistoryKey, asked: &RecentQuestion) -> ConnectorFuture<'_, ()>;
 
-    /// Forgets what somebody asked, and says how much that was. A place that cannot do it now does it when
-    /// it can.
+    /// Deletes a user's questions and returns their number. An unavailable store deletes them once
+    /// it is back.
     fn forget(&self, asker: &HistoryKey) -> ConnectorFuture<'_, usize>;
 
-    /// Forgets everything, where nobody else adds to it; a place that is shared is left as it is.
+    /// Clears a process-local history. A shared one ignores the call.
     fn clear(&self) {}
 
-    /// Whether it outlives this process and others add to it too: then it needs no filling at start, and
-    /// may know questions that were never stored.
+    /// True when other nodes share it. It then needs no refill at start, and may hold questions
+    /// that were never stored.
     fn is_shared(&self) -> bool;
 
-    /// How it is doing.
     fn health(&self) -> HistoryHealth;
 }

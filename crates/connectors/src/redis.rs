@@ -1,7 +1,7 @@
-//! The latest questions in Redis, where all nodes see them.
+//! A query history in Redis, shared by all nodes.
 //!
-//! A list for each asker, one round trip to read it and one to add to it. When Redis is away nobody waits:
-//! see `link.rs`.
+//! One list per user, one round trip per read or write. Calls fail at once while Redis is
+//! unavailable: see `link.rs`.
 
 mod key;
 mod entry;
@@ -19,22 +19,21 @@ use crate::query_history::{HistoryHealth, HistoryKey, QueryHistory, RecentQuesti
 
 use link::Link;
 
-/// Clocks of two nodes may differ by so much: a question from that far ahead was asked just now.
+/// The tolerated clock difference between nodes. A question from the near future counts as just
+/// asked.
 const SKEW_MICROS: i64 = 60_000_000;
 
-/// Where it is and what is kept there.
 #[derive(Clone)]
 pub struct RedisSettings {
     /// Such as `redis://:password@host:6379/0`, or `rediss://` with TLS.
     pub address: String,
-    /// How long an answer may take before the question goes on without.
+    /// The timeout of a call.
     pub timeout: Duration,
     pub window: Duration,
-    /// How many of each asker are kept.
+    /// The maximum of questions per user.
     pub most: usize,
 }
 
-/// Everybody's latest questions, in Redis.
 pub struct RedisHistory {
     link: Link,
     prefix: String,
@@ -43,8 +42,7 @@ pub struct RedisHistory {
 }
 
 impl RedisHistory {
-    /// Connects, or goes on trying in the background when Redis is away. Fails only for an address that is
-    /// none.
+    /// Connects, or keeps trying in the background. Fails only for an invalid address.
     pub async fn open(settings: RedisSettings) -> Result<Self, ConnectorError> {
         let RedisSettings { address, timeout, window, most } = settings;
         let link = Link::open(&address, timeout).await?;
@@ -55,7 +53,7 @@ impl RedisHistory {
         key::history_key(&self.prefix, asker)
     }
 
-    /// What is inside the window, in the order it came.
+    /// The questions in the window, newest first.
     fn in_window(&self, entries: Vec<Vec<u8>>, at: Timestamp) -> Vec<(RecentQuestion, Duration)> {
         let aged = |bytes: Vec<u8>| {
             let asked = entry::read(&bytes)?;

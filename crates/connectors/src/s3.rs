@@ -1,4 +1,4 @@
-//! Documents in a bucket of whoever speaks the S3 API: `<prefix>/<tenant>/<project>/<turn>.json`.
+//! Documents in an S3 bucket: `<prefix>/<tenant>/<project>/<turn>.json`.
 
 mod refusal;
 
@@ -14,24 +14,22 @@ use crate::blob_store::{BlobStore, blob_path};
 use crate::error::ConnectorError;
 use crate::error::ConnectorFuture;
 
-/// Nobody waits long for one document: whoever wants it tries again.
+/// Short, because callers retry.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 const MAX_RETRIES: usize = 2;
 
-/// Where a bucket is and how to get in.
 #[derive(Clone, Default)]
 pub struct S3Settings {
     pub bucket: String,
-    /// What the names of all documents begin with; may be empty.
+    /// The prefix of object names; may be empty.
     pub prefix: String,
-    /// The address of the server, such as `https://minio.internal:9000`; empty: that of AWS. Only one
-    /// that begins with `http://` is spoken to without TLS.
+    /// Such as `https://minio.internal:9000`; empty for AWS. TLS is off only for `http://`.
     pub endpoint: String,
-    /// The region; empty: what `options` say, else `us-east-1`.
+    /// Empty: from `options`, otherwise `us-east-1`.
     pub region: String,
-    /// Credentials and the like, named as AWS names its environment variables. What the fields above
-    /// say is not taken from here, and names that mean nothing are passed over.
+    /// Credentials and settings, named like the environment variables of AWS. The fields above take
+    /// precedence, and unknown names are ignored.
     pub options: Vec<(String, String)>,
 }
 
@@ -45,7 +43,6 @@ impl fmt::Debug for S3Settings {
     }
 }
 
-/// Documents as objects in a bucket.
 #[derive(Clone)]
 pub struct S3BlobStore {
     client: AmazonS3,
@@ -55,9 +52,9 @@ pub struct S3BlobStore {
 }
 
 impl S3BlobStore {
-    /// Keeps documents there. Nothing is asked of the server yet.
+    /// Does not contact the server.
     pub fn new(place: &S3Settings) -> Result<Self, ConnectorError> {
-        // Whoever was first has chosen for all; if that was somebody else, theirs is used.
+        // Only the first installation in a process takes effect.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let S3Settings { bucket, prefix, endpoint, region, options } = place;
         let unusable =
@@ -97,7 +94,7 @@ impl S3BlobStore {
             .with_bucket_name(bucket)
             .with_client_options(client)
             .with_retry(retry)
-            // One by one: not every server knows the other way.
+            // Not every server supports bulk deletion.
             .with_disable_bulk_delete(true);
         Ok(Self {
             client: builder.build().map_err(|error| unusable(error.to_string()))?,

@@ -1,4 +1,4 @@
-//! A way to a database.
+//! Connections to SQLite and Postgres.
 
 use super::error::Result;
 use super::memory::CachedFact;
@@ -7,7 +7,6 @@ use super::row::Row;
 use super::statement::Statement;
 use super::transaction::Transaction;
 
-/// A connection to one of the databases.
 pub enum Connection {
     Sqlite(rusqlite::Connection),
     #[cfg(feature = "postgres")]
@@ -15,7 +14,7 @@ pub enum Connection {
 }
 
 impl Connection {
-    /// A statement that is run again and again: it is planned once.
+    /// A statement prepared once per connection.
     pub fn prepare_cached(&self, sql: &str) -> Result<Statement<'_>> {
         match self {
             Self::Sqlite(connection) => {
@@ -28,7 +27,7 @@ impl Connection {
         }
     }
 
-    /// A statement that is made up for one question.
+    /// A statement that is prepared for one use.
     pub fn prepare(&self, sql: &str) -> Result<Statement<'_>> {
         match self {
             Self::Sqlite(connection) => Ok(Statement::Once(connection.prepare(sql)?)),
@@ -37,12 +36,10 @@ impl Connection {
         }
     }
 
-    /// Runs a statement once.
     pub fn execute(&self, sql: &str, params: impl Params) -> Result<usize> {
         self.prepare(sql)?.execute(params)
     }
 
-    /// The first row of a statement that is run once.
     pub fn query_row<T>(
         &self,
         sql: &str,
@@ -52,7 +49,7 @@ impl Connection {
         self.prepare(sql)?.query_row(params, read)
     }
 
-    /// Runs statements that take and give nothing.
+    /// Runs statements without parameters and results.
     pub fn execute_batch(&self, sql: &str) -> Result<()> {
         match self {
             Self::Sqlite(connection) => Ok(connection.execute_batch(sql)?),
@@ -61,7 +58,7 @@ impl Connection {
         }
     }
 
-    /// Runs statements that are written for this database.
+    /// Runs statements in this database's own dialect.
     #[cfg(feature = "postgres")]
     pub fn raw_batch(&self, sql: &str) -> Result<()> {
         match self {
@@ -70,7 +67,7 @@ impl Connection {
         }
     }
 
-    /// Whether it was lost, and another one is needed.
+    /// True when the connection is broken and must be replaced.
     pub fn is_lost(&self) -> bool {
         match self {
             Self::Sqlite(_) => false,
@@ -79,7 +76,7 @@ impl Connection {
         }
     }
 
-    /// Asks for nothing, to see whether there is an answer.
+    /// Pings the database.
     pub fn answers(&self) -> bool {
         match self {
             Self::Sqlite(_) => true,
@@ -88,7 +85,7 @@ impl Connection {
         }
     }
 
-    /// From now on one state of the database is read.
+    /// Starts a read-only snapshot.
     pub fn begin_reading(&self) -> Result<()> {
         match self {
             Self::Sqlite(connection) => {
@@ -102,7 +99,6 @@ impl Connection {
         }
     }
 
-    /// The state that was read is let go.
     pub fn end_reading(&self) -> Result<()> {
         match self {
             Self::Sqlite(connection) => {
@@ -118,7 +114,6 @@ impl Connection {
         }
     }
 
-    /// The session with Postgres, if it is one.
     #[cfg(feature = "postgres")]
     pub fn postgres(&self) -> Option<&super::postgres::Session> {
         match self {
@@ -127,12 +122,11 @@ impl Connection {
         }
     }
 
-    /// A transaction that may write.
     pub fn transaction(&mut self) -> Result<Transaction<'_>> {
         Transaction::begin(self)
     }
 
-    /// SQLite's own connection, if it is one. For the few things that only one of them can do.
+    /// For operations that only SQLite has.
     pub fn sqlite(&self) -> Option<&rusqlite::Connection> {
         match self {
             Self::Sqlite(connection) => Some(connection),
@@ -143,20 +137,20 @@ impl Connection {
 
     pub(super) fn begin(&self) -> Result<()> {
         match self {
-            // Nobody else writes: whoever begins may go on to the end.
+            // The only writer, so the lock is never contended.
             Self::Sqlite(connection) => Ok(connection.execute_batch("BEGIN IMMEDIATE")?),
             #[cfg(feature = "postgres")]
             Self::Postgres(session) => {
                 session.memory().end();
                 session.keys().begin();
-                // Whoever writes holds the head of the log: one after the other, on all nodes.
+                // The lock on the log head serializes writers of all nodes.
                 session.queue_batch("BEGIN; SELECT position FROM log_head FOR UPDATE");
                 Ok(())
             }
         }
     }
 
-    /// The transaction is over: what it knew may change.
+    /// Clears the facts cached for the transaction.
     pub(super) fn forget_transaction(&self) {
         match self {
             Self::Sqlite(_) => {}
@@ -169,12 +163,12 @@ impl Connection {
         self.forget_transaction();
         self.forget_pending();
         if let Err(error) = self.execute_batch("ROLLBACK") {
-            // SQLite has rolled back by itself after some errors, and a lost session has too.
+            // SQLite rolls back by itself after some errors, and so does a lost session.
             tracing::debug!(%error, "nothing to roll back");
         }
     }
 
-    /// Somebody was erased: nobody's key may be remembered, and what comes next comes behind it.
+    /// Invalidates cached user keys after an erasure. Later statements run after it.
     pub fn invalidate_users(&self) -> Result<()> {
         #[cfg(feature = "postgres")]
         if let Some(session) = self.postgres() {
@@ -184,7 +178,7 @@ impl Connection {
         self.flush()
     }
 
-    /// What this transaction knows of a row, if it has asked before and a question costs a round trip.
+    /// A fact cached in this transaction. SQLite caches none, because its reads need no round trip.
     #[cfg_attr(
         not(feature = "postgres"),
         expect(unused_variables, reason = "a call costs nothing")
@@ -197,7 +191,7 @@ impl Connection {
         }
     }
 
-    /// Lets this transaction know something of a row.
+    /// Caches a fact for this transaction.
     #[cfg_attr(
         not(feature = "postgres"),
         expect(unused_variables, reason = "a call costs nothing")
@@ -210,7 +204,7 @@ impl Connection {
         }
     }
 
-    /// Something of a row may be otherwise than this transaction knows.
+    /// Drops a cached fact.
     #[cfg_attr(
         not(feature = "postgres"),
         expect(unused_variables, reason = "a call costs nothing")
@@ -223,7 +217,7 @@ impl Connection {
         }
     }
 
-    /// Rows that are added from now on do not go ahead of what was run before.
+    /// Rows added later are not sent before statements queued until here.
     pub fn fence_pending(&self) {
         match self {
             Self::Sqlite(_) => {}
@@ -232,7 +226,7 @@ impl Connection {
         }
     }
 
-    /// Sends statements that were not sent yet, and tells if one fails.
+    /// Sends queued statements and returns the first error.
     pub fn flush(&self) -> Result<()> {
         match self {
             Self::Sqlite(_) => Ok(()),
@@ -241,7 +235,7 @@ impl Connection {
         }
     }
 
-    /// Forgets statements that were not sent yet.
+    /// Discards queued statements.
     pub(super) fn forget_pending(&self) {
         match self {
             Self::Sqlite(_) => {}

@@ -1,12 +1,12 @@
-//! SQLite's words in Postgres's.
+//! Translates SQLite statements for Postgres.
 //!
-//! Statements are written so that both understand them; this puts in what cannot be written so:
-//! the sign of a parameter, names that are reserved words there, and `REPLACE INTO`.
+//! Statements use the common subset of both databases. This module translates the rest: parameters,
+//! reserved words and `REPLACE INTO`.
 
-/// Names of ours that mean something else in Postgres.
+/// Column names that are reserved words in Postgres.
 const RESERVED: [&str; 2] = ["user", "both"];
 
-/// What makes a row of a table unique, for tables whose rows are replaced.
+/// The unique columns of tables whose rows are replaced.
 const UNIQUE: [(&str, &str); 6] = [
     ("meta", "name"),
     ("turn_facts", "turn"),
@@ -16,7 +16,6 @@ const UNIQUE: [(&str, &str); 6] = [
     ("router_turns", "turn"),
 ];
 
-/// The statement as Postgres takes it.
 pub(super) fn to_postgres(sql: &str) -> String {
     let mut out = String::with_capacity(sql.len() + 32);
     let mut rest = sql;
@@ -40,7 +39,7 @@ pub(super) fn to_postgres(sql: &str) -> String {
                 let inside = |c: &char| c.is_ascii_alphanumeric() || *c == '_';
                 let word = &rest[..rest.chars().take_while(inside).count()];
                 if word == "INDEXED" {
-                    // A hint to SQLite's planner, with the name of an index.
+                    // An index hint for SQLite's planner.
                     let hint: usize =
                         rest.split_inclusive(char::is_whitespace).take(3).map(str::len).sum();
                     rest = &rest[hint..];

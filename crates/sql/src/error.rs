@@ -1,15 +1,12 @@
-//! What a database says when it does not do what it was asked.
+//! Database errors.
 
-/// Why a statement failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A row that must be there is not.
     #[error("nothing was found")]
     NoRows,
-    /// A value is not what it must be.
+    /// A column holds an unexpected value.
     #[error("{0}")]
     Unreadable(String),
-    /// The program itself failed in the middle of a statement.
     #[error("a write panicked")]
     Panicked,
     #[error(transparent)]
@@ -22,12 +19,11 @@ pub enum Error {
     Away(String),
 }
 
-/// What came of a statement.
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl From<rusqlite::Error> for Error {
     fn from(error: rusqlite::Error) -> Self {
-        // Named one by one where it matters; all else is SQLite's to explain.
+        // Other errors keep SQLite's own message.
         if matches!(error, rusqlite::Error::QueryReturnedNoRows) {
             return Self::NoRows;
         }
@@ -36,7 +32,7 @@ impl From<rusqlite::Error> for Error {
 }
 
 impl Error {
-    /// Trouble with the disk, the file or the server, which no single write is to blame for.
+    /// True for errors of the disk, the file or the server, which no single write causes.
     pub fn is_unavailable(&self) -> bool {
         match self {
             Self::NoRows | Self::Unreadable(_) | Self::Panicked => false,
@@ -48,7 +44,7 @@ impl Error {
         }
     }
 
-    /// Whether what is stored is to blame and not the moment.
+    /// True when the stored data is the cause, so a retry fails too.
     pub fn is_lasting(&self) -> bool {
         match self {
             Self::NoRows | Self::Unreadable(_) => true,
@@ -80,9 +76,8 @@ fn is_trouble_of_sqlite(error: &rusqlite::Error) -> bool {
     )
 }
 
-/// Nothing found is an answer too.
+/// Turns a missing row into `None`.
 pub trait OptionalExtension<T> {
-    /// `None` when there is no such row.
     fn optional(self) -> Result<Option<T>>;
 }
 

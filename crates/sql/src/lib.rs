@@ -1,7 +1,7 @@
-//! One way to speak SQL to the two databases, so that every statement is written once.
+//! One statement set for SQLite and Postgres.
 //!
-//! The statements are SQLite's, kept to what both understand; `dialect` puts in the few words
-//! that differ. What a statement is given and gives back are [`ValueRef`]s of five sorts.
+//! Statements are written for SQLite in the subset both understand. `dialect` translates the few
+//! differences. Parameters and results are [`ValueRef`]s.
 
 mod connection;
 #[cfg(feature = "postgres")]

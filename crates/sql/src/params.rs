@@ -1,8 +1,8 @@
-//! The values of a statement, together.
+//! Statement parameters.
 
 use super::value::{ToSql, ValueRef};
 
-/// A tuple, an array or a list of values, in the order of their numbers in the statement.
+/// Parameters in the order of their numbers: a tuple, an array or a list.
 pub trait Params {
     fn with<T>(self, run: impl FnOnce(&[ValueRef<'_>]) -> T) -> T;
 }
@@ -55,10 +55,9 @@ impl Params for &[&dyn ToSql] {
     }
 }
 
-/// Values whose number is known at run time only.
+/// A list whose length is known only at run time.
 pub struct Listed<V>(Vec<V>);
 
-/// The values of a list.
 pub fn params_from_iter<V: ToSql>(values: impl IntoIterator<Item = V>) -> Listed<V> {
     Listed(values.into_iter().collect())
 }

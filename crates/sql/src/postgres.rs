@@ -1,8 +1,8 @@
-//! A session with Postgres that waits for each answer, as SQLite's connections do.
+//! Blocking sessions with Postgres.
 //!
-//! Whoever has the session runs it: its socket is served on a small runtime of its own while an
-//! answer is waited for, so a question costs one wake-up and no other thread. Statements whose
-//! outcome nobody asks for are sent together with the next question.
+//! The calling thread drives the socket on a runtime of its own while it waits, so a query costs
+//! one wake-up and no other thread. Statements without a result are queued and sent with the next
+//! query.
 
 mod column;
 mod keys;
@@ -18,7 +18,7 @@ pub(super) use value::value;
 
 use tokio_postgres::error::{DbError, Severity, SqlState};
 
-/// What went wrong, with what Postgres says of it.
+/// The message and SQLSTATE of a Postgres error.
 pub(super) fn describe_error(error: &tokio_postgres::Error) -> String {
     match error.as_db_error() {
         Some(said) => format!("{} ({})", said.message(), said.code().code()),
@@ -26,8 +26,7 @@ pub(super) fn describe_error(error: &tokio_postgres::Error) -> String {
     }
 }
 
-/// Whether the session is of no use after this: it is over, or its server is going or is not the one that
-/// is written to any more.
+/// True when the session is unusable: closed, shutting down, or no longer on the primary.
 fn ends_session(error: &DbError) -> bool {
     let is_over = matches!(error.parsed_severity(), Some(Severity::Fatal | Severity::Panic));
     is_over
@@ -40,10 +39,10 @@ fn ends_session(error: &DbError) -> bool {
         .contains(error.code())
 }
 
-/// Trouble with the server or the way to it, which no single write is to blame for.
+/// True for errors of the server or the connection, which no single write causes.
 pub(super) fn is_unavailable(error: &tokio_postgres::Error) -> bool {
     let Some(code) = error.code() else { return true };
-    // Connections, resources, an operator's hand, the system itself; and what a failover says.
+    // Connection, resource, operator and system errors, and errors of a failover.
     ["08", "53", "57", "58"].iter().any(|class| code.code().starts_with(class))
         || [
             SqlState::READ_ONLY_SQL_TRANSACTION,

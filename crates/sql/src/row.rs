@@ -1,9 +1,8 @@
-//! What a statement has found.
+//! Result rows.
 
 use super::error::{Error, Result};
 use super::value::{FromSql, ValueRef, read};
 
-/// One row, while it is looked at.
 pub enum Row<'a> {
     Sqlite(&'a rusqlite::Row<'a>),
     #[cfg(feature = "postgres")]
@@ -11,13 +10,12 @@ pub enum Row<'a> {
 }
 
 impl Row<'_> {
-    /// The value of a column, by its number or name.
+    /// A column by number or name.
     pub fn get<C: Column, T: FromSql>(&self, column: C) -> Result<T> {
         let column = column.number(self)?;
         read(self.get_ref(column)?, column)
     }
 
-    /// The value of a column as it is.
     pub fn get_ref(&self, column: usize) -> Result<ValueRef<'_>> {
         match self {
             Self::Sqlite(row) => sqlite_value(row.get_ref(column)?, column),
@@ -27,9 +25,8 @@ impl Row<'_> {
     }
 }
 
-/// Which column is meant.
+/// A column's number or name.
 pub trait Column {
-    /// Its number, from 0.
     fn number(self, row: &Row<'_>) -> Result<usize>;
 }
 
@@ -66,7 +63,6 @@ fn sqlite_value(value: rusqlite::types::ValueRef<'_>, column: usize) -> Result<V
     })
 }
 
-/// Rows, one after the other.
 pub enum Rows<'s> {
     Sqlite(rusqlite::Rows<'s>),
     #[cfg(feature = "postgres")]

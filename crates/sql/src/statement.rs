@@ -1,11 +1,10 @@
-//! A statement, ready to run as often as one likes.
+//! Prepared statements.
 
 use super::error::{Error, Result};
 use super::params::Params;
 use super::row::{Row, Rows};
 use super::value::ValueRef;
 
-/// A prepared statement.
 pub enum Statement<'c> {
     Cached(rusqlite::CachedStatement<'c>),
     Once(rusqlite::Statement<'c>),
@@ -13,23 +12,24 @@ pub enum Statement<'c> {
     Postgres(super::postgres::Prepared<'c>),
 }
 
-/// How rows of one table go together: by a statement that takes an array for each value.
+/// The order in which batched rows are sent. Each variant holds the statement for many rows, which
+/// takes one array per column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowBatch {
-    /// Rows that are new and that others change or refer to: before all others.
+    /// New rows that other rows refer to or change: sent first.
     #[cfg_attr(
         not(feature = "postgres"),
         expect(dead_code, reason = "only Postgres numbers keys so")
     )]
     New(&'static str),
-    /// What makes rows complete: behind those that are new, before all others.
+    /// Rows that complete new rows: sent second.
     First(&'static str),
-    /// All others. Nothing is said about the order of rows: what depends on it numbers them.
+    /// All other rows. The order within a batch is unspecified.
     Each(&'static str),
 }
 
 impl Statement<'_> {
-    /// Runs it. Answers how many rows it changed.
+    /// Returns the number of changed rows.
     pub fn execute(&mut self, params: impl Params) -> Result<usize> {
         params.with(|values| match self {
             Self::Cached(statement) => Ok(statement.execute(bound(values))?),
@@ -39,8 +39,8 @@ impl Statement<'_> {
         })
     }
 
-    /// Runs it; nobody needs to know how many rows it changed. Postgres hears of it together with
-    /// the next question, and a failure is told then.
+    /// Runs the statement without a result. Postgres receives it with the next query, which also
+    /// returns its error.
     pub fn run(&mut self, params: impl Params) -> Result<()> {
         params.with(|values| match self {
             Self::Cached(statement) => Ok(statement.execute(bound(values)).map(drop)?),
@@ -53,9 +53,8 @@ impl Statement<'_> {
         })
     }
 
-    /// Writes a row; nobody needs to know more. Where a question costs a round trip, rows of one table go
-    /// together, and ahead of other statements that wait behind the last
-    /// [`super::Connection::in_order`]: those must not mind.
+    /// Writes a row without a result. On Postgres, rows of one table are batched and sent before
+    /// other statements queued since the last [`super::Connection::fence_pending`].
     #[cfg_attr(
         not(feature = "postgres"),
         expect(unused_variables, reason = "a call costs nothing")
@@ -72,7 +71,6 @@ impl Statement<'_> {
         })
     }
 
-    /// Runs it and gives what it finds.
     pub fn query(&mut self, params: impl Params) -> Result<Rows<'_>> {
         params.with(|values| match self {
             Self::Cached(statement) => Ok(Rows::Sqlite(statement.query(bound(values))?)),
@@ -107,12 +105,11 @@ impl Statement<'_> {
         Ok(found.into_iter())
     }
 
-    /// Whether it finds anything.
+    /// True when it returns a row.
     pub fn exists(&mut self, params: impl Params) -> Result<bool> {
         Ok(self.query(params)?.next()?.is_some())
     }
 
-    /// How many columns its rows have.
     pub fn column_count(&self) -> usize {
         match self {
             Self::Cached(statement) => statement.column_count(),

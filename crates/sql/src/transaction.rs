@@ -1,11 +1,11 @@
-//! All or nothing.
+//! Transactions and savepoints.
 
 use std::ops::Deref;
 
 use super::connection::Connection;
 use super::error::Result;
 
-/// A transaction: rolled back when it is dropped before it is committed.
+/// A transaction that rolls back on drop.
 pub struct Transaction<'c> {
     connection: &'c Connection,
     over: bool,
@@ -17,17 +17,16 @@ impl<'c> Transaction<'c> {
         Ok(Self { connection, over: false })
     }
 
-    /// Keeps what was done, on disk.
+    /// Commits durably.
     pub fn commit(mut self) -> Result<()> {
-        // A commit that fails has changed nothing, and the transaction may still be open; unless the connection
-        // broke, when only another one can tell.
+        // A failed commit changes nothing and may leave the transaction open. After a broken
+        // connection the outcome is unknown.
         self.connection.execute_batch("COMMIT")?;
         self.over = true;
         self.connection.forget_transaction();
         Ok(())
     }
 
-    /// A part of it that can be taken back by itself.
     pub fn savepoint(&mut self) -> Result<Savepoint<'_>> {
         self.connection.execute_batch("SAVEPOINT part")?;
         Ok(Savepoint { connection: self.connection, over: false })
@@ -50,14 +49,14 @@ impl Drop for Transaction<'_> {
     }
 }
 
-/// A part of a transaction: taken back when it is dropped before it is kept.
+/// A savepoint that rolls back on drop.
 pub struct Savepoint<'c> {
     connection: &'c Connection,
     over: bool,
 }
 
 impl Savepoint<'_> {
-    /// Keeps it, as far as the transaction is kept.
+    /// Releases the savepoint.
     pub fn commit(mut self) -> Result<()> {
         self.over = true;
         self.connection.execute_batch("RELEASE part")

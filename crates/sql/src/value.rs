@@ -1,8 +1,7 @@
-//! What goes into a statement and comes out of it.
+//! Statement parameters and column values.
 
 use super::error::{Error, Result};
 
-/// A value that a statement reads or has found.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ValueRef<'a> {
     Null,
@@ -10,12 +9,11 @@ pub enum ValueRef<'a> {
     Real(f64),
     Text(&'a str),
     Blob(&'a [u8]),
-    /// An id in 16 bytes: a blob in SQLite, its usual form as text in Postgres.
+    /// A UUID: a blob in SQLite, canonical text in Postgres.
     Uuid(&'a [u8; 16]),
 }
 
 impl<'a> ValueRef<'a> {
-    /// The text, if it is one.
     pub fn as_str(&self) -> Result<&'a str> {
         match *self {
             Self::Text(text) => Ok(text),
@@ -26,7 +24,7 @@ impl<'a> ValueRef<'a> {
     }
 }
 
-/// The same, owned.
+/// An owned value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     Null,
@@ -40,19 +38,18 @@ pub enum Value {
     Uuid([u8; 16]),
 }
 
-/// Something that can be given to a statement.
+/// Types usable as a parameter.
 pub trait ToSql {
-    /// As the databases know it.
     fn to_sql(&self) -> ValueRef<'_>;
 }
 
-/// Something that can be read out of a row.
+/// Types readable from a column.
 pub trait FromSql: Sized {
-    /// What the value is; `None` when it is something else.
+    /// `None` for a value of another type.
     fn from_sql(value: ValueRef<'_>) -> Option<Self>;
 }
 
-/// Reads a value, or says what was there instead.
+/// Reads a value, or returns an error that names the type found.
 pub(super) fn read<T: FromSql>(value: ValueRef<'_>, column: usize) -> Result<T> {
     T::from_sql(value).ok_or_else(|| {
         let sort = match value {
@@ -114,7 +111,7 @@ impl From<Option<i64>> for Value {
     }
 }
 
-/// Whole numbers that fit into 64 bits.
+/// Integers of at most 64 bits.
 macro_rules! whole_numbers {
     ($($number:ty),*) => {$(
         impl ToSql for $number {

@@ -1,4 +1,4 @@
-//! Whatever is put in, changed and taken out, in whatever order: the index agrees with a plain list.
+//! Property tests: after any sequence of operations the index agrees with a plain list.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ fn any_labels() -> impl Strategy<Value = Labels> {
 }
 
 fn any_vector() -> impl Strategy<Value = Vec<f32>> {
-    // Few different numbers, so that there are ties and zeros.
+    // Few distinct numbers, for ties and zeros.
     let number = prop_oneof![Just(0.0f32), Just(1.0), Just(-0.5), -1.0f32..1.0];
     proptest::collection::vec(number, DIMS)
 }
@@ -62,7 +62,7 @@ fn apply(step: &Step, index: &mut Index, model: &mut Model) {
     }
 }
 
-/// What should be found of a tier, by comparing with every packed vector.
+/// The expected result of a tier, by comparing with every packed vector.
 fn expected(model: &Model, query: &[f32], filter: Filter, tier: Tier) -> BTreeMap<i64, f32> {
     let length = query.iter().map(|v| v * v).sum::<f32>().sqrt();
     let wanted = model.iter().filter(|(_, (vector, labels))| {
@@ -88,7 +88,7 @@ fn check(found: &[Near], expected: &BTreeMap<i64, f32>, most: usize) {
         let ordered = (pair[0].similarity, pair[0].key) > (pair[1].similarity, pair[1].key);
         assert!(ordered, "{pair:?}");
     }
-    // What was left out is no nearer than the last.
+    // Vectors left out are no nearer than the last.
     if let Some(last) = found.last() {
         let out = expected.iter().filter(|(key, _)| !found.iter().any(|near| near.key == **key));
         for (key, similarity) in out {
@@ -107,7 +107,7 @@ proptest! {
         most in 0..20usize,
         user in proptest::option::of(0..3u32),
         intent in proptest::option::of(0..2u32),
-        // With 0, sketches sort out; so few vectors are all likely.
+        // With 0, sketches preselect; few vectors are all candidates.
         exact_limit in prop_oneof![Just(0usize), Just(1_000)],
     ) {
         let mut index = Index::with_exact_limit(DIMS, exact_limit);

@@ -1,31 +1,30 @@
-//! Keeps the few nearest of many.
+//! Keeps the best results.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 use super::entry::{Near, Quality};
 
-/// The nearest seen so far, at most a given number and none below a floor.
+/// A bounded heap of the nearest rows above a floor.
 pub(super) struct Best {
     most: usize,
     floor: f32,
-    // The worst on top: it is the one that leaves.
+    // The worst on top, because it is evicted first.
     kept: BinaryHeap<Reverse<Ranked>>,
 }
 
 impl Best {
-    /// A floor that is not a number is none.
+    /// A NaN floor counts as none.
     pub(super) fn new(most: usize, floor: f32) -> Self {
         let floor = if most == 0 { f32::INFINITY } else { floor.max(-1.0) };
         Self { most, floor, kept: BinaryHeap::new() }
     }
 
-    /// Nothing below this is taken.
+    /// Rows below this similarity cannot enter.
     pub(super) fn floor(&self) -> f32 {
         self.floor
     }
 
-    /// Takes it if it is among the nearest.
     pub(super) fn offer(&mut self, near: Near) {
         if near.similarity < self.floor {
             return;
@@ -41,7 +40,7 @@ impl Best {
         if self.kept.len() == self.most
             && let Some(Reverse(worst)) = self.kept.peek()
         {
-            // Whatever is in the step of the worst may still be better than it.
+            // Rows in the worst row's step may still be better.
             self.floor = self.floor.max(f32::from(worst.step) * STEP);
         }
     }
@@ -51,15 +50,14 @@ impl Best {
     }
 }
 
-/// Similarities this close are about equal.
+/// Similarities within a step count as equal.
 const STEP: f32 = 0.05;
 
 fn similarity_step(similarity: f32) -> i8 {
     (similarity / STEP).floor() as i8
 }
 
-/// In order of similarity by steps, then of merit, then of similarity, of equal ones by key.
-/// Similarities are never NaN.
+/// Orders by similarity step, merit, similarity and key. Similarities are never NaN.
 #[derive(Clone, Copy)]
 struct Ranked {
     step: i8,

@@ -1,9 +1,10 @@
-//! Counts the bits in which sketches differ: most of the time of a search is spent here.
+//! Counts differing bits of sketches. Most of a search's time is spent here.
 
-/// Rows that are counted side by side, for wide registers.
+/// Rows counted at once, for wide registers.
 pub(super) const SIDE: usize = 8;
 
-/// In how many bits each row differs from what is asked: all first words, all second words, ...
+/// Hamming distances of the rows. The words are interleaved: all first words, then all second
+/// words.
 #[inline(always)]
 pub(super) fn differing(words: &[[u64; SIDE]], asked: &[u64]) -> [u16; SIDE] {
     let mut sums = [0u64; SIDE];
@@ -26,7 +27,7 @@ mod tests {
             let rows: Vec<[u64; SIDE]> = (0..length)
                 .map(|at| std::array::from_fn(|row| word(at * 8 + row as u64)))
                 .collect();
-            // Against itself turned around, the first row differs in every bit.
+            // Against its complement the first row differs in every bit.
             let asked: Vec<u64> = rows.iter().map(|words| !words[0]).collect();
             let counted = |row: usize| {
                 let pairs = rows.iter().zip(&asked);

@@ -1,20 +1,19 @@
-//! The memory of the vectors: rows in blocks, filled one after another.
+//! The storage of the vectors: rows in blocks.
 //!
-//! Blocks are all full but the last, so a large index grows without copying and without peaks, and a
-//! small one stays small. What is removed is overwritten, and the last row takes its place.
+//! All blocks but the last are full, so a large index grows without copying. Removal overwrites a
+//! row with the last one.
 
 use super::bits::SIDE;
 use super::entry::{Labels, Quality, Tier};
 
-/// Rows in a full block. Many, so that a search reads long runs of memory: with a sixteenth of them
-/// a search of a million took half as long again.
+/// Rows per block. A sixteenth of it made a search of a million rows 50% slower.
 pub(super) const ROWS: usize = 16_384;
 
-/// Some vectors: one column for each thing, so that a search reads only what it needs.
+/// A block in columns, so that a search reads only what it needs.
 #[derive(Default)]
 pub(super) struct Block {
     pub(super) keys: Vec<i64>,
-    /// Zero for a vector that points nowhere.
+    /// 0 for a zero vector.
     pub(super) scales: Vec<f32>,
     pub(super) users: Vec<u32>,
     pub(super) intents: Vec<u32>,
@@ -22,11 +21,10 @@ pub(super) struct Block {
     marks: Vec<(bool, bool)>,
     times: Vec<i64>,
     codes: Vec<i8>,
-    /// For every few rows: the first word of each, the second word of each, and so on.
+    /// Interleaved per group of rows: all first words, then all second words.
     sketches: Vec<[u64; SIDE]>,
 }
 
-/// A vector with all that belongs to it.
 pub(super) struct Row {
     pub(super) key: i64,
     pub(super) labels: Labels,
@@ -35,13 +33,12 @@ pub(super) struct Row {
     pub(super) sketch: Vec<u64>,
 }
 
-/// A row that changed its place.
 pub(super) struct Moved {
     pub(super) key: i64,
     pub(super) from: u32,
 }
 
-/// All blocks. A place is the number of a row.
+/// All blocks of a tier, addressed by row number.
 pub(super) struct Blocks {
     dims: usize,
     words: usize,
@@ -58,12 +55,11 @@ impl Blocks {
         self.all.iter().map(Block::bytes).sum()
     }
 
-    /// The blocks, each with the place of its first row.
+    /// The blocks with the number of their first row.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &Block)> {
         (0..).step_by(ROWS).zip(&self.all)
     }
 
-    /// The block of a place, and which of its rows it is.
     pub(super) fn locate(&self, place: u32) -> (&Block, usize) {
         let (block, row) = parts(place);
         (&self.all[block], row)
@@ -79,13 +75,13 @@ impl Blocks {
         self.all[block].label(row, labels);
     }
 
-    /// A copy of a row. Whose blocks these are says of which tier it is.
+    /// A copy of a row. The tier is the caller's.
     pub(super) fn read(&self, place: u32) -> Row {
         let (block, row) = self.locate(place);
         block.read(row, self.dims, self.words)
     }
 
-    /// Adds a row and says where.
+    /// Returns the new row's number.
     pub(super) fn push(&mut self, row: &Row) -> u32 {
         let place = self.len as u32;
         let (block, at) = parts(place);
@@ -98,7 +94,7 @@ impl Blocks {
         place
     }
 
-    /// Overwrites a row with the last one, which it names, and the last with nothing.
+    /// Moves the last row over a removed one and returns the moved row.
     pub(super) fn swap_remove(&mut self, place: u32) -> Option<Moved> {
         let last = self.len.checked_sub(1)? as u32;
         let (block, row) = parts(last);
@@ -123,7 +119,6 @@ impl Block {
         self.keys.len()
     }
 
-    /// The numbers of its rows, one after another.
     pub(super) fn vectors(&self) -> impl Iterator<Item = &[i8]> {
         self.codes.chunks_exact(self.codes.len() / self.len())
     }
@@ -133,12 +128,11 @@ impl Block {
         &self.codes[row * dims..][..dims]
     }
 
-    /// The bits of all rows in one piece.
     pub(super) fn words(&self) -> &[[u64; SIDE]] {
         &self.sketches
     }
 
-    /// The bits of every few rows.
+    /// The sketches per group of rows.
     pub(super) fn sketches(&self) -> impl Iterator<Item = &[[u64; SIDE]]> {
         self.sketches.chunks_exact(self.sketches.len() / self.len().div_ceil(SIDE))
     }
@@ -153,7 +147,7 @@ impl Block {
         size_of::<Self>() + self.keys.capacity() * beside + self.codes.capacity() + sketches
     }
 
-    /// Makes it so many rows long. Room doubles, and never exceeds a full block.
+    /// Resizes the block. Capacity doubles up to a full block.
     fn resize(&mut self, rows: usize, dims: usize, words: usize) {
         if rows > self.keys.capacity() {
             let more = rows.next_power_of_two().clamp(SIDE, ROWS) - self.len();
@@ -186,7 +180,7 @@ impl Block {
         self.times[row] = labels.ts;
     }
 
-    /// What is known of a row. Whose block this is says of which tier it is.
+    /// A row's labels. The tier is the caller's.
     pub(super) fn labels(&self, row: usize) -> Labels {
         let (has_strategy, silent) = self.marks[row];
         Labels {
@@ -222,7 +216,6 @@ impl Block {
     }
 }
 
-/// A place as block and row.
 fn parts(place: u32) -> (usize, usize) {
     let place = place as usize;
     (place / ROWS, place % ROWS)

@@ -1,10 +1,9 @@
-//! The sum of products of whole numbers: nearly all time of a search is spent here.
+//! The dot product of integer vectors. Nearly all time of an exact search is spent here.
 
-/// Of a packed vector and one to compare it with.
+/// The dot product of a packed vector and a query.
 ///
-/// Eight sums, each fed by two products a step: in this shape the compiler finds the instruction
-/// that multiplies and adds pairs (`pmaddwd`), which every x86-64 has. A plain loop is three times
-/// slower.
+/// Eight accumulators with two products per step let the compiler use `pmaddwd`, which every x86-64
+/// has. A plain loop is three times slower.
 #[inline(always)]
 pub(super) fn dot(codes: &[i8], values: &[i16]) -> i32 {
     let mut sums = [0i32; 8];

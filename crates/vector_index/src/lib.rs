@@ -1,8 +1,8 @@
-//! Finds the nearest vectors, in memory. Pure: no I/O, no clock, no threads, the same every time.
+//! An in-memory index for nearest-neighbour search. Pure and deterministic: no I/O, no clock, no
+//! threads.
 //!
-//! Few vectors are all compared. Of many, a search first counts in how many bits short sketches
-//! differ, and compares with the likeliest. There is nothing to train: a vector is found as soon as
-//! it is in, and gone as soon as it is removed.
+//! Small indexes are searched exactly. In large ones, the Hamming distance of short sketches
+//! preselects candidates. The index needs no training: inserts and removals take effect at once.
 
 mod entry;
 mod packed;
@@ -28,22 +28,22 @@ use places::RowTable;
 use scan::{Search, Wanted};
 use sketch::Sketcher;
 
-/// Up to so many vectors, a search compares all.
+/// Up to this many vectors, a search compares all.
 pub const EXACT_LIMIT: usize = 20_000;
 
-/// Vectors of one length by key, with labels.
+/// Vectors of one dimension by key, with labels.
 pub struct Index {
     dims: usize,
     exact_limit: usize,
     sketcher: Sketcher,
-    /// What the machine can do: the same loops run several times faster in wide registers.
+    /// The CPU's vector instructions, detected at run time.
     arch: pulp::Arch,
-    /// Each tier by itself: a search asks each for its own nearest.
+    /// Separate, because a search returns the nearest rows of each tier.
     tiers: [Blocks; 3],
     places: RowTable,
 }
 
-/// Where a vector lies: the tier in the two highest bits, the row in the others.
+/// A row's location: the tier in the two highest bits, the row in the others.
 #[derive(Clone, Copy)]
 struct Place {
     tier: usize,
@@ -68,12 +68,11 @@ fn key_at(tiers: &[Blocks; 3], packed: u32) -> i64 {
 }
 
 impl Index {
-    /// An empty index for vectors of this length.
     pub fn new(dims: usize) -> Self {
         Self::with_exact_limit(dims, EXACT_LIMIT)
     }
 
-    /// One that compares all up to another number of vectors.
+    /// With another limit for exact search.
     pub fn with_exact_limit(dims: usize, exact_limit: usize) -> Self {
         let sketcher = Sketcher::new(dims.min(packed::MAX_DIMS));
         let tiers = std::array::from_fn(|_| Blocks::new(dims, sketcher.words));
@@ -81,17 +80,15 @@ impl Index {
         Self { dims, exact_limit, sketcher, arch, tiers, places }
     }
 
-    /// How many vectors it has.
     pub fn len(&self) -> usize {
         self.places.len()
     }
 
-    /// Whether it has a vector of this key.
     pub fn has(&self, key: i64) -> bool {
         self.place(key).is_some()
     }
 
-    /// The vector of a key, of length 1 or all zero, as it was rounded when it came in.
+    /// The vector of a key, of length 1 or zero, after packing.
     pub fn vector(&self, key: i64) -> Option<Vec<f32>> {
         let place = self.place(key)?;
         let (block, row) = self.tiers[place.tier].locate(place.row);
@@ -99,7 +96,6 @@ impl Index {
         Some(block.codes(row).iter().map(|code| f32::from(*code) * scale).collect())
     }
 
-    /// Whether it has none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -109,14 +105,13 @@ impl Index {
         size_of::<Self>() + tiers + self.places.bytes()
     }
 
-    /// Puts a vector in, in place of the key's earlier one. Found at once. `false`, and nothing
-    /// changed, when it has another length.
+    /// Inserts or replaces a vector. Returns false for another dimension.
     #[must_use]
     pub fn insert(&mut self, key: i64, values: &[f32], labels: Labels) -> bool {
         self.put(key, labels, packed::codes(values))
     }
 
-    /// The same for a vector that `encode` has packed. `false` also for bytes that are none.
+    /// Like `insert`, for a vector packed by `encode`. Returns false for invalid bytes.
     #[must_use]
     pub fn insert_packed(&mut self, key: i64, bytes: &[u8], labels: Labels) -> bool {
         let Some((_, codes)) = packed::split(bytes) else { return false };
@@ -139,7 +134,7 @@ impl Index {
         self.places.add(row.key, place.packed(), |packed| key_at(&self.tiers, packed));
     }
 
-    /// Changes what is known of a key. `false` when it is not here.
+    /// Changes the labels of a key. Returns false for an unknown key.
     pub fn relabel(&mut self, key: i64, labels: Labels) -> bool {
         let Some(place) = self.place(key) else { return false };
         if place.tier == labels.tier as usize {
@@ -152,7 +147,7 @@ impl Index {
         true
     }
 
-    /// Forgets a key and overwrites its vector. `false` when it is not here.
+    /// Removes a key and overwrites its vector. Returns false for an unknown key.
     pub fn remove(&mut self, key: i64) -> bool {
         let place = self.place(key);
         place.inspect(|place| self.take_out(key, *place)).is_some()
@@ -170,8 +165,8 @@ impl Index {
         self.places.get(key, |packed| key_at(&self.tiers, packed)).map(Place::unpack)
     }
 
-    /// The `most` nearest of each tier, none with a similarity under `floor`. A query that points
-    /// nowhere, or has another length, finds nothing.
+    /// The `most` nearest rows of each tier with at least `floor` similarity. A zero query, or one
+    /// of another dimension, finds nothing.
     pub fn search(&self, query: &[f32], most: usize, floor: f32, filter: Filter) -> Found {
         let asked = Some(query).filter(|query| query.len() == self.dims);
         let Some(fine) = asked.and_then(Query::new) else {

@@ -1,35 +1,34 @@
-//! Picks the rows worth a closer look, by how many bits of their sketch differ, in one pass.
+//! Selects candidates by the Hamming distance of their sketches, in one pass.
 
-/// Of each so many rows, one is looked at closely.
+/// One row in this many becomes a candidate,
 const CANDIDATE_FRACTION: usize = 1_000;
-/// And at least so many for each that is wanted.
+/// and at least this many per requested result.
 const CANDIDATES_PER_RESULT: usize = 60;
 
-/// The rows of one tier with the fewest differing bits so far.
+/// The rows of a tier with the smallest distances so far.
 pub(super) struct Candidates {
     least: usize,
     seen: usize,
-    /// Rows with more differing bits are left out.
+    /// Rows with a larger distance are skipped.
     cutoff: u16,
-    /// How many rows within the cutoff differ in so many bits.
+    /// The number of rows per distance up to the cutoff.
     counts: Vec<usize>,
     within: usize,
     kept: Vec<(u16, u32)>,
 }
 
 impl Candidates {
-    /// To find the `most` nearest by sketches of so many bits.
     pub(super) fn new(most: usize, bits: usize) -> Self {
         let (least, counts) = (most.saturating_mul(CANDIDATES_PER_RESULT), vec![0; bits + 1]);
         Self { least, seen: 0, cutoff: bits as u16, counts, within: 0, kept: Vec::new() }
     }
 
-    /// So many more rows come. The more there are, the more are looked at.
+    /// Adds rows to the total, which raises the number of candidates.
     pub(super) fn see(&mut self, rows: usize) {
         self.seen += rows;
     }
 
-    /// Rows with more differing bits need not be offered.
+    /// The largest distance that can still become a candidate.
     pub(super) fn cutoff(&self) -> u16 {
         self.cutoff
     }
@@ -43,7 +42,7 @@ impl Candidates {
         }
     }
 
-    /// Lowers the cutoff as long as enough rows stay.
+    /// Lowers the cutoff while enough rows remain.
     fn tighten(&mut self) {
         let enough = self.least.saturating_add(self.seen / CANDIDATE_FRACTION);
         while self.within - self.counts[usize::from(self.cutoff)] >= enough && self.cutoff > 0 {
@@ -55,13 +54,13 @@ impl Candidates {
         }
     }
 
-    /// Where they are, in order of place.
+    /// The candidates' rows, ascending.
     pub(super) fn places(&self) -> Vec<u32> {
         let within = self.kept.iter().filter(|(differing, _)| *differing <= self.cutoff);
         within.map(|(_, place)| *place).collect()
     }
 
-    /// Whether none was left out.
+    /// True when no row was skipped.
     pub(super) fn all(&self) -> bool {
         self.within == self.seen
     }

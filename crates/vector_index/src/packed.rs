@@ -1,12 +1,12 @@
-//! A direction in one byte per number: how vectors lie in memory and in the database.
+//! Packed vectors: one byte per number, in memory and in the database.
 
-/// The longest vector that is taken. Keeps sums of products within 32 bits.
+/// Keeps dot products within 32 bits.
 pub(super) const MAX_DIMS: usize = 1 << 16;
-/// Bytes of the scale before the numbers.
+/// Bytes of the scale in front of the numbers.
 const SCALE: usize = 4;
 
-/// The compact form of a vector for the database: a scale (f32, little end first), then one signed
-/// byte per number. A vector that points nowhere, or has numbers that are not finite, is all zero.
+/// Packs a vector: a scale (f32, little-endian), then one signed byte per number. A zero or
+/// non-finite vector becomes all zero.
 pub fn encode(values: &[f32]) -> Vec<u8> {
     let codes = codes(values);
     let mut bytes = Vec::with_capacity(SCALE + codes.len());
@@ -15,39 +15,39 @@ pub fn encode(values: &[f32]) -> Vec<u8> {
     bytes
 }
 
-/// The vector of a compact form, of length 1 or all zero. `None` for bytes that are not one.
+/// Unpacks a vector, of length 1 or zero. `None` for invalid bytes.
 pub fn unpack(bytes: &[u8]) -> Option<Vec<f32>> {
     let (scale, codes) = split(bytes)?;
     Some(codes.iter().map(|code| f32::from(code.cast_signed()) * scale).collect())
 }
 
-/// Scale and numbers, checked: with a scale within 0 and 1 no product can leave the finite ones.
+/// Splits scale and numbers. A scale within 0 and 1 keeps products finite.
 pub(super) fn split(bytes: &[u8]) -> Option<(f32, &[u8])> {
     let (scale, codes) = bytes.split_first_chunk::<SCALE>()?;
     let scale = f32::from_le_bytes(*scale);
     ((0.0..=1.0).contains(&scale) && codes.len() <= MAX_DIMS).then_some((scale, codes))
 }
 
-/// The numbers as signed bytes, the largest at 127.
+/// Signed bytes, scaled so that the largest is 127.
 pub(super) fn codes(values: &[f32]) -> Vec<i8> {
     spread(values, 127.0).map_or_else(|| vec![0; values.len()], |v| v.map(|v| v as i8).collect())
 }
 
-/// What makes the numbers a vector of length 1. Zero for those that point nowhere.
+/// The factor that gives the numbers length 1; 0 for a zero vector.
 pub(super) fn compute_scale(codes: &[i8]) -> f32 {
     scale(codes.iter().map(|code| i64::from(*code)))
 }
 
-/// A vector to compare with many packed ones: finer than they are, so that it adds no error.
+/// A query in 16 bits per number, finer than packed vectors, so that it adds no error.
 pub(super) struct Query {
     pub(super) values: Vec<i16>,
     pub(super) scale: f32,
 }
 
 impl Query {
-    /// `None` when it points nowhere: it is similar to nothing.
+    /// `None` for a zero vector, which is similar to nothing.
     pub(super) fn new(values: &[f32]) -> Option<Self> {
-        // As fine as sums of products with bytes still fit 32 bits.
+        // The finest scale whose dot products fit 32 bits.
         let finest = (i32::MAX / 128 / values.len().max(1) as i32).min(i32::from(i16::MAX));
         let values: Vec<i16> = spread(values, finest as f32)?.map(|v| v as i16).collect();
         let scale = scale(values.iter().map(|value| i64::from(*value)));
@@ -55,7 +55,7 @@ impl Query {
     }
 }
 
-/// The numbers rounded to whole ones, the largest at `most`. `None` when they point nowhere.
+/// Rounds the numbers, scaled so that the largest is `most`. `None` for a zero vector.
 fn spread(values: &[f32], most: f32) -> Option<impl Iterator<Item = f32>> {
     let largest = values.iter().fold(0.0f32, |largest, value| largest.max(value.abs()));
     let ratio = most / largest;

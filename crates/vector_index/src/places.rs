@@ -1,14 +1,13 @@
-//! Where the vector of a key lies.
+//! Maps keys to rows.
 //!
-//! Only places are kept, four bytes each: the key is read at the place. In many small tables, so
-//! that one that must grow is quick to move and never doubles the memory of all.
+//! The tables store only row numbers, four bytes each; the key is read from the row. Many small
+//! tables keep each growth short and memory peaks low.
 
 use hashbrown::HashTable;
 
-/// Tables side by side. Empty ones cost a few words each.
 const TABLES: usize = 80;
 
-/// Finds places by key. Callers say which key lies at a place.
+/// Finds rows by key. Callers pass a function that reads the key of a row.
 pub(super) struct RowTable {
     tables: Vec<HashTable<u32>>,
     len: usize,
@@ -23,7 +22,7 @@ impl RowTable {
         self.len
     }
 
-    /// Memory in bytes: a place and a mark for each slot.
+    /// Bytes: a row number and a control byte per slot.
     pub(super) fn bytes(&self) -> usize {
         let slots = |table: &HashTable<u32>| table.capacity() * 8 / 7;
         self.tables.iter().map(|table| slots(table) * 5 + size_of::<HashTable<u32>>()).sum()
@@ -34,7 +33,7 @@ impl RowTable {
         self.tables[table_index(hash)].find(hash, |place| key_at(*place) == key).copied()
     }
 
-    /// Notes a key that is not here yet.
+    /// Adds a key that is not present.
     pub(super) fn add(&mut self, key: i64, place: u32, key_at: impl Fn(u32) -> i64) {
         let hash = hash(key);
         let rehash = |place: &u32| self::hash(key_at(*place));
@@ -42,7 +41,7 @@ impl RowTable {
         self.len += 1;
     }
 
-    /// The vector of a key has moved.
+    /// Updates the row of a moved key.
     pub(super) fn change(&mut self, key: i64, from: u32, to: u32) {
         let hash = hash(key);
         if let Some(place) = self.tables[table_index(hash)].find_mut(hash, |place| *place == from) {
@@ -60,7 +59,7 @@ impl RowTable {
     }
 }
 
-/// Mixes all bits (the end of splitmix64): keys often follow one another.
+/// The finalizer of splitmix64, because keys are often consecutive.
 pub(super) fn hash(key: i64) -> u64 {
     let mut mixed = key.cast_unsigned().wrapping_add(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -68,7 +67,7 @@ pub(super) fn hash(key: i64) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
-/// By bits that the tables themselves use neither for the slot nor for the mark.
+/// Uses bits that the tables do not use themselves.
 fn table_index(hash: u64) -> usize {
     (hash >> 40) as usize % TABLES
 }

@@ -1,4 +1,4 @@
-//! The two ways to search: compare everything, or sort out by sketches first.
+//! The two kinds of search: exact, or preselected by sketches.
 
 use std::hint::black_box;
 
@@ -10,11 +10,10 @@ use super::entry::{Filter, Near};
 use super::likely::Candidates;
 use super::packed::Query;
 
-/// Vectors that are fetched from memory together, and bytes that come in one piece.
+/// Vectors prefetched together, and bytes per cache line.
 const TOGETHER: usize = 16;
 const LINE: usize = 64;
 
-/// What is looked for.
 pub(super) struct Wanted<'a> {
     pub(super) query: &'a Query,
     pub(super) most: usize,
@@ -22,8 +21,8 @@ pub(super) struct Wanted<'a> {
     pub(super) filter: Filter,
 }
 
-/// A search of one tier's blocks, by sketches if there is one. Everything it does is inlined into
-/// it, so that `pulp` can compile it for wide registers as a whole.
+/// A search in one tier, with sketches if given. Everything is inlined, so that `pulp` can compile
+/// it for wide registers.
 pub(super) struct Search<'a> {
     pub(super) wanted: &'a Wanted<'a>,
     pub(super) blocks: &'a Blocks,
@@ -57,8 +56,8 @@ impl Wanted<'_> {
         best.into_sorted()
     }
 
-    /// Compares with those whose bits differ least, and says whether that was all. Rows that the
-    /// filter leaves out take no part, so a narrow filter misses nothing.
+    /// Compares with the candidates. Returns whether all rows were candidates. Filtered rows take
+    /// no part, so a narrow filter misses nothing.
     #[inline(always)]
     pub(super) fn among_likely(&self, blocks: &Blocks, sketch: &[u64]) -> (Vec<Near>, bool) {
         let mut likely = Candidates::new(self.most, sketch.len() * 64);
@@ -74,12 +73,12 @@ impl Wanted<'_> {
         (best.into_sorted(), likely.all())
     }
 
-    /// Without a filter: nearly all rows are left out eight at a time.
+    /// Without a filter: most rows are skipped eight at a time.
     #[inline(always)]
     fn sort_out_all(first: u32, block: &Block, sketch: &[u64], likely: &mut Candidates) {
         likely.see(block.len());
         let starts = (0..).step_by(SIDE);
-        // The built-in model's length is known beforehand, which saves a loop in the loop.
+        // A constant length for the built-in model unrolls the inner loop.
         if let Ok(three) = <&[u64; 3]>::try_from(sketch) {
             for (words, start) in block.words().as_chunks::<3>().0.iter().zip(starts) {
                 offer(likely, first, start, block.len(), differing(words, three));
@@ -91,7 +90,7 @@ impl Wanted<'_> {
         }
     }
 
-    /// With a filter: bits are only counted where it lets something through.
+    /// With a filter: distances are computed only for matching rows.
     #[inline(always)]
     fn sort_out(&self, first: u32, block: &Block, sketch: &[u64], likely: &mut Candidates) {
         for (words, start) in block.sketches().zip((0..).step_by(SIDE)) {
@@ -114,11 +113,11 @@ impl Wanted<'_> {
             && intent.is_none_or(|intent| intent == block.intents[row])
     }
 
-    /// Compares with vectors far apart in memory.
+    /// Compares with scattered rows.
     #[inline(always)]
     fn compare_at(&self, places: &[u32], blocks: &Blocks, best: &mut Best) {
         for places in places.chunks(TOGETHER) {
-            // Touches every line of memory first: then all are waited for together.
+            // Touches every cache line first, so that the misses overlap.
             for place in places {
                 let (block, row) = blocks.locate(*place);
                 black_box(block.scales[row]);
@@ -134,7 +133,7 @@ impl Wanted<'_> {
     #[inline(always)]
     fn compare(&self, block: &Block, row: usize, codes: &[i8], best: &mut Best) {
         let scale = block.scales[row];
-        // What points nowhere is similar to nothing.
+        // A zero vector is similar to nothing.
         if scale > 0.0 {
             let product = dot(codes, &self.query.values) as f32;
             let similarity = (product * scale * self.query.scale).clamp(-1.0, 1.0);
@@ -145,7 +144,7 @@ impl Wanted<'_> {
     }
 }
 
-/// Offers the rows from `start` on, unless all of them differ too much.
+/// Offers a group of rows, unless all distances exceed the cutoff.
 #[inline(always)]
 fn offer(likely: &mut Candidates, first: u32, start: usize, end: usize, differing: [u16; SIDE]) {
     let cutoff = likely.cutoff();

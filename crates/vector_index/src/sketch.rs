@@ -1,14 +1,11 @@
-//! A vector as a few bits: on which side of some planes it lies. Near vectors share most bits, and
-//! bits are quick to compare.
+//! Sketches: one bit per hyperplane, for the side a vector lies on. Near vectors share most bits.
 //!
-//! The planes are rows of a Hadamard matrix behind fixed random signs: they cut through all numbers
-//! evenly, however unevenly a model uses its dimensions, and take no memory and little time.
+//! The hyperplanes are rows of a Hadamard matrix after fixed random signs. They weigh all
+//! dimensions evenly, need no memory and little time.
 
 use super::places::hash;
 
-/// Turns packed vectors of one length into bits.
 pub(super) struct Sketcher {
-    /// Bits in words of 64.
     pub(super) words: usize,
     signs: Vec<bool>,
     /// The length of the transform, a power of two.
@@ -16,7 +13,7 @@ pub(super) struct Sketcher {
 }
 
 impl Sketcher {
-    /// Three bits for four dimensions: more would find little more, and the memory is tight.
+    /// Three bits per four dimensions: more would cost memory and find little more.
     pub(super) fn new(dims: usize) -> Self {
         let words = (dims * 3 / 4).div_ceil(64).max(1);
         let width = dims.next_power_of_two().max(words * 64);
@@ -24,7 +21,6 @@ impl Sketcher {
         Self { words, signs, width }
     }
 
-    /// The bits of a vector.
     pub(super) fn sketch(&self, codes: &[i8]) -> Vec<u64> {
         let mut values = vec![0i32; self.width];
         for ((value, code), plus) in values.iter_mut().zip(codes).zip(&self.signs) {
@@ -36,7 +32,7 @@ impl Sketcher {
     }
 }
 
-/// The fast Walsh-Hadamard transform: sums and differences of pairs, ever further apart.
+/// The fast Walsh-Hadamard transform.
 fn transform(values: &mut [i32]) {
     let mut half = 1;
     while half < values.len() {

@@ -1,4 +1,4 @@
-//! What the index promises, with vectors made up by chance that is the same every time.
+//! The index's guarantees, on reproducible random vectors.
 
 use super::places::hash;
 use super::*;
@@ -6,12 +6,12 @@ use super::*;
 const DIMS: usize = 64;
 const ALL: Filter = Filter { user: None, intent: None };
 
-/// A number between -1 and 1.
+/// A pseudo-random number from -1 to 1.
 fn chance(seed: u64) -> f32 {
     hash(seed.cast_signed()) as f32 / u64::MAX as f32 * 2.0 - 1.0
 }
 
-/// One of forty middles, and some way off it.
+/// A vector near one of forty centres.
 fn clustered(seed: u64) -> Vec<f32> {
     let middle = hash(seed.cast_signed()) % 40;
     let value = |at: u64| chance(middle << 32 | at) + 0.8 * chance(seed << 20 | 1 << 19 | at);
@@ -35,7 +35,7 @@ fn filled(exact_limit: usize, size: u64) -> Index {
     index
 }
 
-/// The nearest by the vectors as they came.
+/// The nearest by the original vectors.
 fn nearest(query: &[f32], keys: impl Iterator<Item = u64>, most: usize) -> Vec<i64> {
     let length = |v: &[f32]| v.iter().map(|v| v * v).sum::<f32>().sqrt();
     let cosine = |v: &[f32]| {
@@ -51,7 +51,7 @@ fn keys(near: &[Near]) -> Vec<i64> {
     near.iter().map(|near| near.key).collect()
 }
 
-/// The share of the ten nearest that are found, over some queries.
+/// The recall of the ten nearest, over some queries.
 fn recall(index: &Index, filter: Filter, takes: fn(&u64) -> bool) -> f64 {
     let queries = 9_000_000..9_000_020u64;
     let (hits, wanted) = queries.fold((0, 0), |(hits, all), seed| {

@@ -1,11 +1,11 @@
-//! What librdkafka says of itself, in our log.
+//! Logging of librdkafka.
 
 use rdkafka::ClientContext;
 use rdkafka::config::RDKafkaLogLevel;
 use rdkafka::error::KafkaError;
 
-/// Tells what matters, once, and the rest to those who look closely: a broker that is away is said to be so
-/// many times a second.
+/// Logs critical messages as errors and the rest at debug level. librdkafka reports an unreachable
+/// broker many times a second.
 #[derive(Clone, Debug)]
 pub(super) struct LogContext;
 

@@ -1,4 +1,4 @@
-//! Hands messages to Kafka: acknowledged by all copies, in order, and not twice by one producer.
+//! Publishes to Kafka: idempotent, in order, acknowledged by all replicas.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -16,22 +16,20 @@ use crate::error::ConnectorError;
 use crate::error::ConnectorFuture;
 use crate::event_sink::{EventSink, OutgoingMessage, RejectedMessage};
 
-/// How Kafka is reached, and what its topics are like.
 #[derive(Clone, Debug, Default)]
 pub struct KafkaSettings {
-    /// Where to begin, as `HOST:PORT`, several divided by commas.
+    /// Bootstrap servers as `HOST:PORT`, separated by commas.
     pub brokers: String,
-    /// What the names of topics begin with.
+    /// The prefix of topic names.
     pub prefix: String,
-    /// Whether topics that are not there are made.
+    /// Creates missing topics.
     pub create_topics: bool,
-    /// Partitions of a topic that is made; 0: the broker decides.
+    /// Partitions of created topics; 0: the broker's default.
     pub partitions: u32,
-    /// Copies of a topic that is made; 0: the broker decides.
+    /// Replicas of created topics; 0: the broker's default.
     pub replication: u32,
 }
 
-/// Kafka's topics, to write to.
 pub struct KafkaSink {
     settings: KafkaSettings,
     topics: Vec<String>,
@@ -42,7 +40,7 @@ type Producer = FutureProducer<LogContext>;
 type Slot = Arc<Mutex<Option<Producer>>>;
 
 impl KafkaSink {
-    /// An outlet to these topics. Nothing is connected before something is sent.
+    /// Connects with the first publication.
     pub fn new(settings: KafkaSettings, topics: &[&str]) -> Self {
         let topics = topics.iter().map(|topic| format!("{}{topic}", settings.prefix)).collect();
         Self { settings, topics, slot: Slot::default() }
@@ -55,18 +53,18 @@ impl KafkaSink {
             .set("client.id", "uptake")
             .set("enable.idempotence", "true")
             .set("acks", "all")
-            // A message that gave up while a later one came through would be out of order: none gives up.
+            // No message times out, because a later one could overtake it.
             .set("message.timeout.ms", "0")
             .set("message.max.bytes", MAX_MESSAGE_BYTES.to_string())
             .set("compression.type", "lz4")
-            // As Java's clients choose, so that a key is where they look for it.
+            // The partitioner of Java clients, so that they find keys in the same partition.
             .set("partitioner", "murmur2_random")
             .set("reconnect.backoff.max.ms", "1000")
             .set("linger.ms", "1");
         config
     }
 
-    /// The producer that is there, or a new one after the topics were looked at.
+    /// The idle producer, or a new one after checking the topics.
     async fn producer(&self) -> Result<Held, ConnectorError> {
         let there = self.slot.lock().unwrap_or_else(PoisonError::into_inner).take();
         let producer = match there {
@@ -109,7 +107,8 @@ impl EventSink for KafkaSink {
             for (index, delivery) in join_all(under_way).await {
                 suspects.extend(outcome(index, delivery)?);
             }
-            // A broker refuses what it got together; which of them is to blame shows when each goes alone.
+            // A broker rejects a whole batch; sending its messages one by one shows which is at
+            // fault.
             for RejectedMessage { index, .. } in suspects {
                 let Some(message) = messages.get(index) else { continue };
                 let topic = format!("{}{}", self.settings.prefix, message.topic);
@@ -138,7 +137,7 @@ fn send(
     producer.send_result(record).map_err(|(error, _)| error)
 }
 
-/// Whether a message was refused; what sending again helps against is an error.
+/// A rejected message; errors that a retry may fix are returned as errors.
 fn outcome<E>(
     index: usize,
     delivery: Result<OwnedDeliveryResult, E>,
@@ -150,7 +149,7 @@ fn outcome<E>(
     }
 }
 
-/// Sending again helps against everything but the message itself.
+/// Only errors of the message itself are final.
 fn refuse(index: usize, error: &KafkaError) -> Result<RejectedMessage, ConnectorError> {
     let of_itself = matches!(
         error.rdkafka_error_code(),
@@ -167,8 +166,7 @@ fn refuse(index: usize, error: &KafkaError) -> Result<RejectedMessage, Connector
     }
 }
 
-/// A producer in use. Only after everything went well another one can use it: whoever gives up in the
-/// middle takes back what was not sent yet.
+/// A borrowed producer. It is reused only after success; dropping it withdraws unsent messages.
 struct Held {
     producer: Option<Producer>,
     slot: Slot,
@@ -183,7 +181,7 @@ impl Held {
 impl Drop for Held {
     fn drop(&mut self) {
         if let Some(producer) = self.producer.take() {
-            // It takes back what waits and ends its threads, which whoever gives up need not wait for.
+            // On a thread, because the drop waits for librdkafka's threads.
             std::thread::spawn(move || drop(producer));
         }
     }

@@ -1,4 +1,4 @@
-//! A member of a consumer group. Positions are committed when what was taken is dealt with.
+//! A member of a Kafka consumer group. Offsets are committed after processing.
 
 use std::time::Duration;
 
@@ -20,28 +20,26 @@ impl ConsumerContext for LogContext {
     }
 }
 
-/// Messages of so many bytes are not followed by more in one look.
+/// A batch ends when it reaches this size.
 const MAX_BATCH_BYTES: usize = 4 << 20;
 
-/// Whom to join, and what for.
 #[derive(Clone, Debug)]
 pub struct ConsumerGroup {
-    /// Where to begin, as `HOST:PORT`, several divided by commas.
+    /// Bootstrap servers as `HOST:PORT`, separated by commas.
     pub brokers: String,
-    /// The group's name: its members share the partitions among them.
+    /// Members with the same group name share the partitions.
     pub name: String,
     pub topics: Vec<String>,
 }
 
-/// A member of a group.
 pub struct KafkaSource {
     consumer: Option<BaseConsumer<LogContext>>,
-    // The trouble that was told last: it is told once, not with every look.
+    // The last logged error, to log each error once.
     trouble: Option<String>,
 }
 
 impl KafkaSource {
-    /// Joins a group. A group that is new begins with the oldest message.
+    /// Joins a group. A new group starts at the oldest message.
     pub fn join(group: &ConsumerGroup) -> Result<Self, ConnectorError> {
         let mut config = ClientConfig::new();
         config
@@ -51,13 +49,13 @@ impl KafkaSource {
             .set("enable.auto.commit", "false")
             .set("enable.auto.offset.store", "false")
             .set("auto.offset.reset", "earliest")
-            // Whoever keeps a partition goes on with it while others change hands.
+            // Members keep their partitions while others are reassigned.
             .set("partition.assignment.strategy", "cooperative-sticky")
             .set("session.timeout.ms", "10000")
             .set("heartbeat.interval.ms", "2000")
             .set("reconnect.backoff.max.ms", "1000")
             .set("topic.metadata.refresh.interval.ms", "5000")
-            // What waits here for a slow member.
+            // Bounds the local queue of a slow member.
             .set("queued.max.messages.kbytes", "16384")
             .set("isolation.level", "read_committed");
         let consumer: BaseConsumer<LogContext> =
@@ -90,14 +88,14 @@ impl EventSource for KafkaSource {
                     bytes += message.payload_len() + message.key_len();
                     taken.push(arrived(&message));
                 }
-                // The next look may find what this one did not: topics come, brokers come back.
+                // Transient: the topic may appear or the broker may return.
                 Err(error) if is_passing(error.rdkafka_error_code()) => {
                     trouble = Some(error.to_string());
                     break;
                 }
                 Err(error) => return Err(away(&error)),
             }
-            // What is there already, and not more.
+            // Takes only what has already arrived.
             wait = Duration::ZERO;
         }
         if !taken.is_empty() {
@@ -129,7 +127,8 @@ impl EventSource for KafkaSource {
         }
         match consumer.commit(&upto, CommitMode::Sync) {
             Ok(()) => Ok(()),
-            // It went to another member, who takes them again: they are recognised by their ids.
+            // The partition moved to another member, which receives the messages again. Their ids
+            // make them repeats.
             Err(error) if has_moved(error.rdkafka_error_code()) => {
                 tracing::info!(%error, "partitions went to another member");
                 Ok(())
@@ -142,8 +141,8 @@ impl EventSource for KafkaSource {
         let consumer = self.consumer()?;
         let mine = consumer.assignment().map_err(|error| away(&error))?;
         consumer.pause(&mine).map_err(|error| away(&error))?;
-        // Only what came in between pausing and polling can be lost here, and it is not: nothing is
-        // committed, so it is put back.
+        // A message may arrive between pause and poll. Its offset is not committed, so seeking back
+        // restores it.
         let stray = match consumer.poll(Duration::ZERO) {
             Some(Ok(message)) => Some(arrived(&message)),
             Some(Err(_)) | None => None,
@@ -182,7 +181,7 @@ fn arrived(message: &BorrowedMessage<'_>) -> ReceivedMessage {
     }
 }
 
-/// Trouble that goes by itself: librdkafka tries again.
+/// Transient errors, which librdkafka retries.
 fn is_passing(code: Option<RDKafkaErrorCode>) -> bool {
     matches!(
         code,

@@ -1,4 +1,4 @@
-//! The outlet against a real Kafka.
+//! The sink and the source against a real Kafka.
 
 use std::time::Duration;
 
@@ -36,7 +36,7 @@ fn read(kafka: &Kafka, prefix: &str, count: usize) -> Vec<ReceivedMessage> {
     take(&mut KafkaSource::join(&group(kafka, prefix)).unwrap(), 100, count)
 }
 
-/// At least so many messages, looking for at most so many at a time.
+/// Receives at least `count` messages, at most `most` per call.
 fn take(inlet: &mut KafkaSource, most: usize, count: usize) -> Vec<ReceivedMessage> {
     let mut found = Vec::new();
     for _ in 0..300 {
@@ -57,7 +57,7 @@ async fn a_topic_that_may_not_be_made_is_named() {
     let error = outlet.publish(vec![message("k", "v")]).await.unwrap_err().to_string();
     let expected = format!("Kafka has no topic {prefix}t; create what is missing");
     assert!(error.contains(&expected), "{error}");
-    // Somebody makes it: the same outlet finds it.
+    // The sink finds the topic once it exists.
     let maker = KafkaSink::new(KafkaSettings { create_topics: true, ..settings }, &["t"]);
     assert_eq!(maker.publish(vec![message("k", "1")]).await.unwrap(), []);
     assert_eq!(outlet.publish(vec![message("k", "2")]).await.unwrap(), []);
@@ -65,7 +65,7 @@ async fn a_topic_that_may_not_be_made_is_named() {
     assert_eq!(values, [b"1", b"2"]);
 }
 
-/// Under this name the log remembers how far it has got: another one would send everything again.
+/// The log stores the progress under this name. Another name would publish everything again.
 #[test]
 fn an_outlet_is_called_by_its_topics() {
     let settings = KafkaSettings { prefix: "uptake.".into(), ..KafkaSettings::default() };
@@ -83,7 +83,7 @@ async fn what_was_dealt_with_is_not_taken_again_and_the_rest_is() {
     let group = group(kafka, &prefix);
     let mut first = KafkaSource::join(&group).unwrap();
     let taken = take(&mut first, 1, 1);
-    // Whoever stays loses nothing of what waits.
+    // Keeping the membership loses no queued message.
     first.stay().unwrap();
     let more = take(&mut first, 100, 3);
     let values = |taken: &[ReceivedMessage]| -> Vec<Option<String>> {
@@ -107,7 +107,7 @@ async fn a_message_that_is_too_large_is_refused_and_the_others_go() {
     let prefix = kafka.prefix();
     let outlet = KafkaSink::new(settings(kafka, &prefix), &["t"]);
     let large = "x".repeat(MAX_MESSAGE_BYTES as usize + 1);
-    // What just fits must not be refused: two megabytes are more than a broker takes by default.
+    // Two megabytes exceed a broker's default, but not our limit.
     let long = "y".repeat(2 << 20);
     let messages = [message("k", "1"), message("k", &large), message("k", &long)];
     let refused = outlet.publish(messages.to_vec()).await.unwrap();
@@ -150,7 +150,7 @@ async fn what_was_refused_together_is_judged_one_by_one() {
         NewTopic::new(&name, 1, TopicReplication::Fixed(1)).set("max.message.bytes", "4000");
     admin.create_topics(&[small], &AdminOptions::new()).await.unwrap()[0].as_ref().unwrap();
     let outlet = KafkaSink::new(settings(kafka, &prefix), &["t"]);
-    // What cannot be made smaller by packing it.
+    // Random data, which compression cannot shrink.
     let noise = |n: u64, bytes: usize| -> String {
         let mut state = n + 1;
         let next = |_| {

@@ -1,4 +1,4 @@
-//! Makes the topics that are not there yet.
+//! Creates missing topics.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::error::ConnectorError;
 
 const ADMIN_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Sees to it that topics are there. Waits, so it is not for those who must not.
+/// Checks and creates the topics. Blocks.
 pub(super) fn ensure(settings: &KafkaSettings, names: &[String]) -> Result<(), ConnectorError> {
     let mut config = ClientConfig::new();
     config.set("bootstrap.servers", &settings.brokers).set("client.id", "uptake");
@@ -35,7 +35,7 @@ pub(super) fn ensure(settings: &KafkaSettings, names: &[String]) -> Result<(), C
         )));
     }
     let size = MAX_MESSAGE_BYTES.to_string();
-    // Nothing said means that the broker decides.
+    // Without a setting the broker's default applies.
     let number = |wanted: u32| i32::try_from(wanted).ok().filter(|n| *n > 0).unwrap_or(-1);
     let copies = || TopicReplication::Fixed(number(settings.replication));
     let wanted: Vec<NewTopic<'_>> = missing
@@ -49,7 +49,7 @@ pub(super) fn ensure(settings: &KafkaSettings, names: &[String]) -> Result<(), C
     for outcome in made.map_err(|error| away(&error))? {
         match outcome {
             Ok(name) => tracing::info!(topic = name, "a topic was created"),
-            // Another node was quicker.
+            // Another node created it first.
             Err((_, RDKafkaErrorCode::TopicAlreadyExists)) => {}
             Err((name, code)) => {
                 return Err(ConnectorError::Unavailable(format!(

@@ -1,4 +1,4 @@
-//! Every place that keeps the latest questions.
+//! The contract tests of query histories.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,7 +26,7 @@ pub(crate) fn asked(turn: &str, secs: i64) -> RecentQuestion {
     }
 }
 
-/// Which turns are recent so many seconds after the start.
+/// The recent turns `secs` seconds after the start.
 pub(crate) async fn turns(
     history: &dyn QueryHistory,
     asker: &HistoryKey,
@@ -43,7 +43,7 @@ pub(crate) async fn the_latest_ten_of_the_last_minutes_count(history: &dyn Query
     }
     let all = turns(history, &ann, 12).await;
     assert_eq!((all.len(), all[0].as_str(), all[9].as_str()), (10, "t11", "t2"));
-    // The window is 300 s, whatever else is still there.
+    // The window is 300 s.
     assert_eq!(turns(history, &ann, 309).await, ["t11", "t10", "t9"]);
     assert_eq!(turns(history, &ann, 312).await, Vec::<String>::new());
 }
@@ -97,7 +97,7 @@ pub(crate) async fn a_question_is_taken_back(history: &dyn QueryHistory) {
     let ann = user("acme", "ann");
     history.add(&ann, &asked("t1", 0)).await.unwrap();
     history.add(&ann, &asked("t2", 1)).await.unwrap();
-    // The same turn again, a little later, as a repeat of the request is.
+    // A repeat of the same turn, a little later.
     history.add(&ann, &asked("t1", 2)).await.unwrap();
     history.take_back(&ann, &asked("t1", 2)).await.unwrap();
     assert_eq!(turns(history, &ann, 3).await, ["t2", "t1"]);
@@ -120,8 +120,8 @@ pub(crate) async fn who_is_forgotten_begins_anew(history: &dyn QueryHistory) {
     assert!(!history.health().away);
 }
 
-/// One test per function of the contract. `$fresh::open(window, most)` gives what must outlive the history
-/// and the history itself, or nothing where it cannot be had.
+/// Generates one test per contract function. `$fresh::open(window, most)` returns a guard and the
+/// history, or `None` when the server is missing.
 macro_rules! history_tests {
     ($fresh:ident) => {
         $crate::query_history::contract::history_tests! { @each $fresh

@@ -1,4 +1,4 @@
-//! The latest questions in this process: sharded, bounded, gone with it.
+//! A query history in memory: sharded and bounded.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasher, RandomState};
@@ -10,11 +10,10 @@ use model::Timestamp;
 use super::{HistoryHealth, HistoryKey, QueryHistory, RecentQuestion};
 use crate::error::ConnectorFuture;
 
-/// Locks, so that users do not wait for each other.
 const SHARDS: usize = 16;
-/// Bytes that each shard may take, about; beyond that those who asked longest ago are forgotten.
+/// Approximate bytes per shard. Beyond them the least recent users are evicted.
 const MAX_SHARD_BYTES: usize = 2 << 20;
-/// What a question takes beside its text, about.
+/// Approximate overhead of a question beside its text.
 const QUESTION_OVERHEAD_BYTES: usize = 250;
 
 #[derive(Debug, Default)]
@@ -27,8 +26,8 @@ fn question_bytes(asked: &RecentQuestion) -> usize {
     asked.text.len() + QUESTION_OVERHEAD_BYTES
 }
 
-/// Everybody's latest questions, in memory. Keeps no vectors: they would take half of it, and reading the
-/// words again is quick.
+/// Recent questions in memory. Keeps no vectors: they would double the memory, and embedding a text
+/// again is quick.
 #[derive(Debug)]
 pub struct InProcessHistory {
     shards: Vec<Mutex<Shard>>,
@@ -38,7 +37,7 @@ pub struct InProcessHistory {
 }
 
 impl InProcessHistory {
-    /// Remembers so many questions of each for so long.
+    /// Keeps `most` questions per user for `window`.
     pub fn new(window: Duration, most: usize) -> Self {
         let shards = (0..SHARDS).map(|_| Mutex::default()).collect();
         Self { shards, hasher: RandomState::new(), window, most }
@@ -73,7 +72,7 @@ impl InProcessHistory {
     fn take_back_now(&self, asker: &HistoryKey, asked: &RecentQuestion) {
         let mut shard = self.shard(asker);
         let Some(latest) = shard.askers.get_mut(asker) else { return };
-        // The newest of that turn; an earlier one may have been stored.
+        // The newest entry of the turn, because an earlier one may have been stored.
         let found = latest.iter().position(|one| one.turn == asked.turn);
         let gone = found.and_then(|at| latest.remove(at)).map_or(0, |asked| question_bytes(&asked));
         shard.bytes -= gone;
@@ -92,7 +91,7 @@ impl InProcessHistory {
         gone.len()
     }
 
-    /// Those whose questions no longer count go; if they are too few, half of the others too.
+    /// Evicts users outside the window, then half of the rest if that is not enough.
     fn forget_oldest(&self, shard: &mut Shard, now: Timestamp) {
         let window = i64::try_from(self.window.as_micros()).unwrap_or(i64::MAX);
         let newest = |asked: &VecDeque<RecentQuestion>| {
@@ -114,7 +113,7 @@ impl InProcessHistory {
 
     fn shard(&self, asker: &HistoryKey) -> MutexGuard<'_, Shard> {
         let number = self.hasher.hash_one(asker) as usize % SHARDS;
-        // A panic elsewhere cannot leave a list half-changed.
+        // A panic cannot leave a list half-changed, so poisoning is ignored.
         self.shards[number].lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

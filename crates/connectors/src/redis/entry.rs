@@ -1,12 +1,12 @@
-//! One question as bytes, numbers with the little end first:
+//! The binary form of a question, little-endian:
 //!
 //! ```text
 //! version 1 | time i64, µs | turn: length u16, bytes | text: length u16, bytes | model: length u8, bytes
-//!           | vector: as `vector_index::encode` writes it, to the end; nothing without a model
+//!           | vector: packed by `vector_index::encode`, to the end; empty without a model
 //! ```
 //!
-//! The same question is always the same bytes: that is how it is taken back. Entries of another version are
-//! not read: nodes of two versions side by side do not see each other's questions.
+//! Equal questions have equal bytes, which `take_back` relies on. Entries of another version are
+//! skipped, so nodes of different versions do not see each other's questions.
 
 use model::{Timestamp, TurnId, Vector};
 
@@ -14,7 +14,7 @@ use crate::query_history::RecentQuestion;
 
 const VERSION: u8 = 1;
 
-/// The bytes of a question. Text beyond 64 KiB is cut; nobody compares that much.
+/// Serializes a question. Text beyond 64 KiB is cut.
 pub(super) fn write(asked: &RecentQuestion) -> Vec<u8> {
     let vector =
         asked.vector.as_ref().filter(|vector| vector.model().len() <= usize::from(u8::MAX));
@@ -31,7 +31,7 @@ pub(super) fn write(asked: &RecentQuestion) -> Vec<u8> {
     bytes
 }
 
-/// The question of an entry; `None` when it is none that this program wrote.
+/// Parses an entry; `None` for another format.
 pub(super) fn read(bytes: &[u8]) -> Option<RecentQuestion> {
     let (&[VERSION], rest) = bytes.split_first_chunk()? else { return None };
     let (micros, rest) = rest.split_first_chunk()?;

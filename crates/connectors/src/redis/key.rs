@@ -1,4 +1,4 @@
-//! Under which key somebody's questions are.
+//! Redis keys of query histories.
 
 use std::fmt::Write;
 
@@ -6,11 +6,10 @@ use model::Scope;
 
 use crate::query_history::HistoryKey;
 
-/// What all keys begin with.
 pub(super) const PREFIX: &str = "uptake:history:";
 
-/// `<prefix><tenant>:<project>:<user>`, or `<prefix><tenant>:<project>::<conversation>`: no user has an
-/// empty id.
+/// `<prefix><tenant>:<project>:<user>`, or `<prefix><tenant>:<project>::<conversation>`. A user id
+/// is never empty.
 pub(super) fn history_key(prefix: &str, author: &HistoryKey) -> String {
     let (Scope { tenant, project }, mark, id) = match author {
         HistoryKey::User(scope, user) => (scope, "", user.as_str()),
@@ -20,7 +19,7 @@ pub(super) fn history_key(prefix: &str, author: &HistoryKey) -> String {
     format!("{prefix}{tenant}:{project}:{mark}{}", escaped(id))
 }
 
-/// Whatever means something in a key, and `%` itself, as `%` and two hex digits: no two ids become one.
+/// Escapes special characters and `%` as `%` and two hex digits, so that ids cannot collide.
 fn escaped(id: &str) -> String {
     let mut name = String::with_capacity(id.len());
     for byte in id.bytes() {

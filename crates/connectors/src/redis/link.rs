@@ -1,15 +1,14 @@
-//! The connection to Redis, and what happens without one.
+//! The connection to Redis.
 //!
 //! ```text
-//!            a request fails, or nobody answers the keeper
-//!     up ----------------------------------------------------> away: requests fail at once
-//!      ^                                                        |
-//!      +------ the keeper connects and is answered <------------+  (tried at once, then every second)
+//!          a request or a health check fails
+//!     up ------------------------------------> down: requests fail at once
+//!      ^                                         |
+//!      +------- the keeper task reconnects <-----+  (at once, then every second)
 //! ```
 //!
-//! Requests never connect: one waits for one answer, and no longer than the timeout. A keeper in the
-//! background connects, and asks every second whether Redis is there, so that what the metric says is true
-//! without requests too.
+//! Requests never connect: each waits for one reply, up to the timeout. A keeper task in the
+//! background reconnects, and pings every second so that the health metric is current.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -24,16 +23,15 @@ use tokio::time::Instant;
 use crate::error::ConnectorError;
 use crate::query_history::HistoryHealth;
 
-/// Between two attempts, and between two looks whether it is there.
+/// Between connection attempts, and between health checks.
 const RETRY_INTERVAL: Duration = Duration::from_secs(1);
-/// How long connecting may take, and an answer to the keeper.
+/// For connecting, and for the reply to a health check.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
-/// Between two warnings.
 const WARN_INTERVAL: Duration = Duration::from_secs(60);
-/// Keys that are to be deleted when it is back; of more, the questions end with their time.
+/// Deletions remembered while Redis is unavailable. Beyond them, questions expire by themselves.
 const MAX_PENDING_DELETES: usize = 10_000;
 
-/// A connection that comes back by itself.
+/// A connection that reconnects by itself.
 pub(super) struct Link {
     shared: Arc<Shared>,
     keeper: AbortHandle,
@@ -49,20 +47,19 @@ struct Shared {
 #[derive(Default)]
 struct State {
     connection: Option<MultiplexedConnection>,
-    /// Which connection that is: a late failure of an earlier one says nothing about it.
+    /// Identifies the connection, so that a late error of an earlier one is ignored.
     number: u64,
     warned: Option<Instant>,
-    /// There was a warning since it was last there.
     warned_since_up: bool,
-    /// What is to be deleted as soon as it can be.
+    /// Keys to delete after reconnecting.
     pending_deletes: Vec<String>,
 }
 
 impl Link {
-    /// Tries to connect once, and goes on trying in the background.
+    /// Connects once, and keeps trying in the background.
     pub(super) async fn open(address: &str, timeout: Duration) -> Result<Self, ConnectorError> {
         let client = Client::open(address).map_err(|error| {
-            // The address itself may hold a password.
+            // The error omits the address, which may contain a password.
             ConnectorError::Unavailable(format!("the address of Redis cannot be read ({error})"))
         })?;
         let shared = Arc::new(Shared {
@@ -81,7 +78,7 @@ impl Link {
         Ok(Self { shared, keeper })
     }
 
-    /// Asks for one thing, in one round trip. Fails at once while it is away.
+    /// Sends one request. Fails at once while Redis is unavailable.
     pub(super) async fn ask<T>(
         &self,
         ask: impl AsyncFnOnce(MultiplexedConnection) -> RedisResult<T>,
@@ -105,7 +102,6 @@ impl Link {
         })
     }
 
-    /// Deletes a key when it is back.
     pub(super) fn delete_later(&self, key: String) {
         let mut state = self.shared.state();
         if state.pending_deletes.len() < MAX_PENDING_DELETES {
@@ -113,7 +109,6 @@ impl Link {
         }
     }
 
-    /// How it is doing.
     pub(super) fn health(&self) -> HistoryHealth {
         let away = self.shared.state().connection.is_none();
         HistoryHealth { away, missed: self.shared.missed.load(Ordering::Relaxed) }
@@ -127,12 +122,12 @@ impl Drop for Link {
 }
 
 impl Shared {
-    /// Connects whenever there is no connection, for as long as there is a link.
+    /// Reconnects until the link is dropped.
     async fn keep_connected(self: Arc<Self>, client: Client) {
         loop {
             let lived = Instant::now();
             self.watch().await;
-            // One that was lost at once is not worth trying again at once.
+            // Waits before reconnecting when the connection was lost at once.
             if lived.elapsed() < RETRY_INTERVAL {
                 tokio::time::sleep(RETRY_INTERVAL).await;
             }
@@ -140,7 +135,7 @@ impl Shared {
         }
     }
 
-    /// Returns when there is no connection any more.
+    /// Returns when the connection is lost.
     async fn watch(&self) {
         loop {
             let (connection, number) = {
@@ -148,7 +143,7 @@ impl Shared {
                 (state.connection.clone(), state.number)
             };
             let Some(mut connection) = connection else { return };
-            // Woken by a failure; otherwise it looks for itself.
+            // Woken by a failed request, otherwise by the interval.
             if tokio::time::timeout(RETRY_INTERVAL, self.failed.notified()).await.is_ok() {
                 continue;
             }
@@ -159,7 +154,7 @@ impl Shared {
         }
     }
 
-    /// Connects once, and does what was left to do.
+    /// Connects once and runs pending deletions.
     async fn connect(&self, client: &Client) {
         let config = AsyncConnectionConfig::new()
             .set_connection_timeout(Some(CONNECT_TIMEOUT))
@@ -167,7 +162,7 @@ impl Shared {
         let connected = async {
             let mut connection =
                 client.get_multiplexed_async_connection_with_config(&config).await?;
-            // A server that was stopped in its tracks still lets connections in.
+            // A suspended server still accepts connections, so ping it.
             ping(&mut connection).await?;
             self.delete_pending(&mut connection).await?;
             Ok::<_, RedisError>(connection)
@@ -185,7 +180,6 @@ impl Shared {
         }
     }
 
-    /// Deletes what could not be deleted before.
     async fn delete_pending(&self, connection: &mut MultiplexedConnection) -> RedisResult<()> {
         let pending_deletes = self.state().pending_deletes.clone();
         if pending_deletes.is_empty() {
@@ -196,7 +190,7 @@ impl Shared {
         Ok(())
     }
 
-    /// A connection is of no use any more.
+    /// Drops a broken connection.
     fn lost(&self, number: u64, error: &RedisError) {
         {
             let mut state = self.state();
@@ -208,7 +202,7 @@ impl Shared {
         self.warn(error);
     }
 
-    /// Says so, but not all the time.
+    /// Logs a warning, at most one per interval.
     fn warn(&self, error: &RedisError) {
         let mut state = self.state();
         if state.warned.as_ref().is_some_and(|warned| warned.elapsed() < WARN_INTERVAL) {
@@ -220,7 +214,7 @@ impl Shared {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // A panic elsewhere cannot leave it half-changed.
+        // A panic cannot leave the state half-changed, so poisoning is ignored.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -229,8 +223,7 @@ async fn ping(connection: &mut MultiplexedConnection) -> RedisResult<()> {
     redis::cmd("PING").query_async::<()>(connection).await
 }
 
-/// Whether another connection might do better. What is wrong with one key is not: it must not cost others
-/// their connection.
+/// True when a new connection may help. Errors of a single key must not drop the connection.
 fn is_of_the_connection(error: &RedisError) -> bool {
     error.is_io_error()
         || matches!(
@@ -243,7 +236,8 @@ fn is_of_the_connection(error: &RedisError) -> bool {
                         | ServerErrorKind::ReadOnly
                         | ServerErrorKind::MasterDown
                         | ServerErrorKind::ClusterDown
-                        // RejectedMessage before it looked at the key: no memory, no right, read-only.
+                        // Rejected before the key was examined: no memory, no permission,
+                        // read-only.
                         | ServerErrorKind::ExecAbort
                 )
         )

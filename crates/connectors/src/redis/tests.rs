@@ -1,4 +1,4 @@
-//! Redis against the contract, and what only a real one can show.
+//! Redis against the contract, and tests that need a real server.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use super::{RedisHistory, RedisSettings};
 const WINDOW: Duration = Duration::from_secs(300);
 
 fn settings(url: &str) -> RedisSettings {
-    // Long, so that a busy machine is not taken for a broken one.
+    // Long, so that a slow machine does not fail the test.
     let timeout = Duration::from_secs(60);
     RedisSettings { address: url.to_owned(), timeout, window: WINDOW, most: 10 }
 }
@@ -22,7 +22,7 @@ async fn open(url: &str) -> RedisHistory {
     RedisHistory::open(settings(url)).await.unwrap()
 }
 
-/// Questions under keys that begin as no other test's do.
+/// A history under a key prefix of its own.
 struct Fresh;
 
 impl Fresh {
@@ -48,7 +48,7 @@ fn own() -> Option<Running<Redis>> {
     or_skip(Redis::start())
 }
 
-/// Asks until the answer is as it should be.
+/// Polls until the condition holds.
 async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
     let begin = Instant::now();
     while !is_so().await {
@@ -70,7 +70,7 @@ async fn a_list_is_trimmed_and_ends_with_its_time() {
     assert_eq!(raw::<usize>(server.url(), &["LLEN", key]).await, 10);
     let left = raw::<i64>(server.url(), &["PTTL", key]).await;
     assert!((200_000..=300_000).contains(&left), "{left}");
-    // As if the time had come.
+    // Forces the expiry.
     assert_eq!(raw::<u64>(server.url(), &["PEXPIRE", key, "1"]).await, 1);
     until("expired", async || turns(&history, &ann, 25).await.is_empty()).await;
     history.forget(&ann).await.unwrap();
@@ -87,7 +87,7 @@ async fn one_round_trip_reads_and_one_adds() {
         let line = info.lines().find(|line| line.starts_with("total_reads_processed:")).unwrap();
         line.split(':').nth(1).unwrap().trim().parse::<u64>().unwrap()
     };
-    // What one look at the counter costs by itself, with the keeper's own look at times.
+    // The counter's own cost, including health checks.
     let (first, second) = (reads().await, reads().await);
     let look = second - first;
     let begin = reads().await;
@@ -103,12 +103,12 @@ async fn one_round_trip_reads_and_one_adds() {
 async fn two_nodes_see_each_others_questions_also_with_clocks_apart() {
     let Some(server) = own() else { return };
     let (one, other) = (open(server.url()).await, open(server.url()).await);
-    // So that a question of another node is looked for in the log before it counts.
+    // Questions of other nodes are looked up in the log first.
     assert!(one.is_shared());
     let ann = user("acme", "ann");
     one.add(&ann, &asked("t1", 50)).await.unwrap();
     assert_eq!(turns(&other, &ann, 60).await, ["t1"]);
-    // A node whose clock is behind does not take it for one of the future.
+    // A node with a slow clock accepts it.
     let recent = other.recent(&ann, START).await.unwrap();
     assert_eq!(recent[0].1, Duration::ZERO);
     assert_eq!(turns(&other, &ann, -60).await, Vec::<String>::new());
@@ -124,7 +124,7 @@ async fn what_is_unreadable_is_passed_over() {
     history.add(&ann, &asked("t1", 0)).await.unwrap();
     raw::<u64>(server.url(), &["LPUSH", "uptake:history:acme:p:ann", "\u{2}of tomorrow"]).await;
     assert_eq!(turns(&history, &ann, 1).await, ["t1"]);
-    // A key that is no list is one asker's trouble, not everybody's.
+    // A key of another type affects one user only.
     raw::<String>(server.url(), &["SET", "uptake:history:acme:p:bob", "mine"]).await;
     assert!(history.recent(&user("acme", "bob"), START).await.is_err());
     assert!(history.add(&user("acme", "bob"), &asked("t2", 0)).await.is_err());
@@ -140,7 +140,7 @@ async fn killed_and_back() {
     history.add(&ann, &asked("t1", 0)).await.unwrap();
     history.add(&bob, &asked("t2", 0)).await.unwrap();
     server.kill();
-    // Noticed without anybody asking.
+    // Noticed by the health check.
     until("noticed", async || history.health().away).await;
     assert_eq!(history.health().missed, 0);
     assert!(history.recent(&ann, START).await.is_err());
@@ -165,7 +165,7 @@ async fn paused_it_holds_nobody_up_and_goes_on() {
     until("up", async || history.add(&ann, &asked("t1", 0)).await.is_ok()).await;
     server.pause();
     assert!(history.recent(&ann, START).await.is_err());
-    // Nobody else tries while it hangs: what takes 50 ms each would take 50 s.
+    // Calls fail at once: 50 ms each would take 50 s.
     let begin = Instant::now();
     for _ in 0..1_000 {
         assert!(history.recent(&ann, START).await.is_err());

@@ -1,14 +1,14 @@
-//! What a server with the S3 API says when it does not do what it was asked, in a few words.
+//! Describes errors of S3 servers.
 
 use object_store::Error;
 
-/// Whether the document is not there. A bucket that is not there is another matter.
+/// True when the object is missing. A missing bucket is an error.
 pub(super) fn is_absent(error: &Error) -> bool {
     let Error::NotFound { source, .. } = error else { return false };
     code(&chain(source.as_ref())) != Some("NoSuchBucket")
 }
 
-/// Names what a person must look at first.
+/// Names the most likely cause first.
 pub(super) fn describe_error(place: &str, error: &Error) -> String {
     let said = chain(error);
     let code = code(&said).map(|code| format!(" ({code})")).unwrap_or_default();
@@ -21,7 +21,7 @@ pub(super) fn describe_error(place: &str, error: &Error) -> String {
     }
 }
 
-/// The error and its causes.
+/// The error with its causes.
 fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     let mut said = error.to_string();
     let mut cause = error.source();
@@ -36,7 +36,7 @@ fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     said
 }
 
-/// What the server calls it.
+/// The server's error code.
 fn code(said: &str) -> Option<&str> {
     let (_, rest) = said.split_once("<Code>")?;
     let (code, _) = rest.split_once("</Code>")?;
@@ -44,7 +44,7 @@ fn code(said: &str) -> Option<&str> {
     Some(code).filter(plain)
 }
 
-/// The answer's body may repeat what was sent; that does not belong into a log.
+/// The response body may contain user data, which must not be logged.
 fn without_body(said: &str) -> &str {
     said.split_once('<').map_or(said, |(before, _)| before).trim_end_matches([':', ' '])
 }

@@ -45,7 +45,7 @@ async fn what_is_wrong_is_named_and_secrets_are_not() {
     let said = said.to_string();
     assert!(said.contains("refuses these credentials (SignatureDoesNotMatch)"), "{said}");
     assert!(said.contains(&bucket) && !said.contains("a-wrong-secret"), "{said}");
-    // Whoever erases somebody must not take this for done.
+    // An erasure must not take this for done.
     let said = wrong.delete(&scope, &turn).await.unwrap_err().to_string();
     assert!(said.contains("refuses these credentials"), "{said}");
     let shown = format!("{:?}", place(server, &bucket, "a-wrong-secret"));

@@ -1,4 +1,4 @@
-//! The values of one column of many rows, sent as one array.
+//! A column of many rows, sent as one array.
 
 use std::error::Error as StdError;
 
@@ -7,11 +7,10 @@ use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 
 use super::super::value::Value;
 
-/// The values of a column.
 #[derive(Debug)]
 pub(super) struct Column(Vec<Value>);
 
-/// Rows, column by column.
+/// Transposes rows into columns.
 pub(super) fn columns(rows: &[Vec<Value>]) -> Vec<Column> {
     let width = rows.first().map_or(0, Vec::len);
     (0..width).map(|at| Column(rows.iter().map(|row| row[at].clone()).collect())).collect()

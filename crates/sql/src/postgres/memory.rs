@@ -1,5 +1,5 @@
-//! What a transaction that holds the head of the log has read or written: nobody else can change it
-//! meanwhile, so it need not be asked again.
+//! Facts read or written by the transaction that holds the log head. No other transaction can
+//! change them.
 
 use std::any::{Any, TypeId};
 use std::cell::{Cell, RefCell};
@@ -9,13 +9,13 @@ use super::super::memory::CachedFact;
 
 type Fact = Box<dyn Any + Send>;
 
-/// Facts by their sort and the key of what they are about.
+/// Facts by type and key.
 #[derive(Default)]
 pub struct Memory {
     on: Cell<bool>,
-    // `None`: it must be asked, although the row was made here.
+    // `None`: the fact must be read, although this transaction created the row.
     known: RefCell<HashMap<(TypeId, i64), Option<Fact>>>,
-    // Rows that this transaction has made: nothing else can refer to them yet.
+    // Rows created by this transaction; no other row refers to them yet.
     made: RefCell<HashSet<(&'static str, i64)>>,
 }
 
@@ -25,19 +25,16 @@ impl Memory {
         self.on.set(true);
     }
 
-    /// The transaction is over.
     pub fn end(&self) {
         self.clear();
         self.on.set(false);
     }
 
-    /// Forgets everything: what is known may not be so.
     pub fn clear(&self) {
         self.known.borrow_mut().clear();
         self.made.borrow_mut().clear();
     }
 
-    /// What is known, if anything is.
     pub fn get<T: CachedFact>(&self, key: i64) -> Option<T> {
         if !self.on.get() {
             return None;
@@ -49,21 +46,20 @@ impl Memory {
         }
     }
 
-    /// This is so now.
     pub fn put<T: CachedFact>(&self, key: i64, fact: T) {
         if self.on.get() {
             self.known.borrow_mut().insert((TypeId::of::<T>(), key), Some(Box::new(fact)));
         }
     }
 
-    /// This may be otherwise now.
+    /// Marks a fact as unknown.
     pub fn forget<T: CachedFact>(&self, key: i64) {
         if self.on.get() {
             self.known.borrow_mut().insert((TypeId::of::<T>(), key), None);
         }
     }
 
-    /// A row was made.
+    /// Records a created row.
     pub fn made(&self, table: &'static str, key: i64) {
         if self.on.get() {
             self.made.borrow_mut().insert((table, key));

@@ -1,6 +1,6 @@
-//! Postgres adds up its 64-bit numbers in numbers of any length; ours fit into 64 bits again.
+//! Reads NUMERIC sums of 64-bit columns, which fit into 64 bits.
 
-/// A number of any length, read from the form in which it is sent; `None` when it does not fit.
+/// Reads the binary form; `None` when the number does not fit.
 pub(super) fn whole_number(bytes: &[u8]) -> Option<i64> {
     let word = |at: usize| Some(i16::from_be_bytes(bytes.get(at..at + 2)?.try_into().ok()?));
     let (digits, weight, sign) = (word(0)?, word(2)?, word(4)?);

@@ -1,4 +1,4 @@
-//! Statements that wait for the next question, and rows of one table put together.
+//! Queued statements, and batches of rows for one table.
 
 use std::mem::take;
 
@@ -9,23 +9,23 @@ use super::super::statement::RowBatch;
 use super::super::value::Value;
 use super::column::{Column, columns};
 
-/// What is sent together with the next question.
+/// A queued statement.
 pub(super) enum Pending {
     Batch(&'static str),
     Statement(Statement, Vec<Value>),
-    /// A row that may go with others of its table.
+    /// A row that can be batched with others of its table.
     Row {
         statement: Statement,
         together: RowBatch,
         values: Vec<Value>,
     },
     Rows(Statement, Vec<Column>),
-    /// Rows behind this do not go ahead of what is before it.
+    /// Rows after this fence are not sent before statements in front of it.
     InOrder,
 }
 
-/// What is pending, with rows of one table that are many put into one statement. They go behind what
-/// opens the transaction and before everything else, in the order in which the tables came up.
+/// Batches rows of one table into one statement. Batches follow the start of the transaction and
+/// precede all other statements, in the order of their first row.
 pub(super) fn group_rows(
     pending: Vec<Pending>,
     prepare: impl Fn(&'static str) -> Result<Statement>,
@@ -67,7 +67,6 @@ fn put_together(
     Ok(())
 }
 
-/// Rows of one table.
 struct Table {
     statement: Statement,
     together: RowBatch,

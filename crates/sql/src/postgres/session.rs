@@ -1,4 +1,4 @@
-//! The session itself.
+//! A session with Postgres.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -21,14 +21,12 @@ use super::memory::Memory;
 use super::pending::{Pending, group_rows};
 use super::value::value;
 
-/// How long a connection may take to come about.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// Statements that are kept ready. More of them are made up for one question only.
+/// Prepared statements per session. Further ones are prepared for one use.
 const MAX_PREPARED: usize = 512;
 
-/// A session with Postgres.
 pub struct Session {
-    // `None` only while it is dropped.
+    // `None` only during drop.
     runtime: Option<Runtime>,
     client: Client,
     statements: RefCell<HashMap<String, Statement>>,
@@ -38,12 +36,12 @@ pub struct Session {
     memory: Memory,
 }
 
-/// A statement and its values.
+/// A statement with its parameters.
 pub type Question<'a> = (&'a str, &'a [&'a (dyn tokio_postgres::types::ToSql + Sync)]);
 
 type Sent<'a> = Pin<Box<dyn Future<Output = std::result::Result<(), tokio_postgres::Error>> + 'a>>;
 
-/// Carries what is said both ways.
+/// Drives the connection in the background.
 #[expect(
     clippy::disallowed_methods,
     reason = "it ends with the runtime, which is the session's own"
@@ -59,7 +57,7 @@ fn drive_connection(
 }
 
 impl Session {
-    /// Connects, encrypted if that is asked for.
+    /// Connects, with TLS if configured.
     pub fn open(config: &Config, tls: Option<&MakeRustlsConnect>) -> Result<Self> {
         let away = |error: &dyn std::fmt::Display| Error::Away(error.to_string());
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -95,17 +93,14 @@ impl Session {
         })
     }
 
-    /// Whether it can be used no more.
     pub fn is_lost(&self) -> bool {
         self.lost.get() || self.client.is_closed()
     }
 
-    /// Asks for nothing, to see whether there is an answer.
     pub fn ping(&self) -> bool {
         self.batch("").is_ok()
     }
 
-    /// A statement, from those that are ready or a new one.
     pub fn prepare(&self, sql: &str) -> Result<Prepared<'_>> {
         if let Some(statement) = self.statements.borrow().get(sql) {
             return Ok(Prepared { session: self, statement: statement.clone() });
@@ -118,15 +113,14 @@ impl Session {
         Ok(prepared)
     }
 
-    /// A statement that is made up for one question: kept ready, it would take the place of one that comes
-    /// again.
+    /// Prepares a statement for one use, so that it does not occupy the cache.
     pub fn prepare_once(&self, sql: &str) -> Result<Prepared<'_>> {
         let made = self.wait_for(self.client.prepare(&to_postgres(sql)))?;
         let statement = made.map_err(|error| self.failed(error))?;
         Ok(Prepared { session: self, statement })
     }
 
-    /// Asks several questions at once: one wait for all of them.
+    /// Runs several queries in one round trip.
     pub fn ask_together(&self, questions: &[Question<'_>]) -> Result<Vec<Vec<Row>>> {
         let prepared = questions
             .iter()
@@ -138,54 +132,53 @@ impl Session {
         self.ask(async { answers.await.into_iter().collect() })
     }
 
-    /// The keys of ids, if this session remembers them.
+    /// The cache of keys.
     pub fn keys(&self) -> &Keys {
         &self.keys
     }
 
-    /// What the transaction has read and written.
+    /// The facts of the transaction.
     pub fn memory(&self) -> &Memory {
         &self.memory
     }
 
-    /// Runs statements that take and give nothing.
+    /// Runs statements without parameters and results.
     pub fn batch(&self, sql: &str) -> Result<()> {
         let sql = to_postgres(sql);
         self.ask(self.client.batch_execute(&sql))
     }
 
-    /// The same, of statements that are written for Postgres.
+    /// Runs statements in Postgres's own dialect.
     pub fn raw_batch(&self, sql: &str) -> Result<()> {
         self.ask(self.client.batch_execute(sql))
     }
 
-    /// The same, without waiting: an answer is not looked at, and what is wrong with the session the next
-    /// question finds out.
+    /// Sends statements without waiting. The next query reports a broken session.
     pub fn send_raw_batch(&self, sql: &str) -> Result<()> {
         self.wait_for(async {
             let mut asked = std::pin::pin!(self.client.batch_execute(sql));
             std::future::poll_fn(|context| {
-                // It is on its way once it was polled.
+                // Sent with the first poll.
                 let _ = asked.as_mut().poll(context);
                 std::task::Poll::Ready(())
             })
             .await;
-            // Whoever serves the socket sends it now.
+            // Yields to the connection task, which writes to the socket.
             tokio::task::yield_now().await;
         })
     }
 
-    /// The same, together with the next question.
+    /// Queues statements for the next query.
     pub fn queue_batch(&self, sql: &'static str) {
         self.pending.borrow_mut().push(Pending::Batch(sql));
     }
 
-    /// Rows that come later are sent behind what is pending now.
+    /// Rows queued later are sent after the statements queued so far.
     pub fn fence_pending(&self) {
         self.pending.borrow_mut().push(Pending::InOrder);
     }
 
-    /// Gives rows to a `COPY` that is written for Postgres.
+    /// Sends rows to a `COPY` statement.
     pub fn copy_in(&self, sql: &str, rows: Bytes) -> Result<()> {
         self.ask(async {
             use futures_util::SinkExt;
@@ -195,8 +188,7 @@ impl Session {
         })
     }
 
-    /// Each row that a statement written for Postgres finds, one after the other: they need not fit into
-    /// memory.
+    /// Streams the rows of a statement, which need not fit into memory.
     pub fn each(&self, sql: &str, mut row: impl FnMut(&[ValueRef<'_>])) -> Result<()> {
         let read = self.ask(async {
             use futures_util::TryStreamExt;
@@ -214,17 +206,15 @@ impl Session {
         read?
     }
 
-    /// Whether something was not sent yet.
     pub fn has_pending(&self) -> bool {
         !self.pending.borrow().is_empty()
     }
 
-    /// Forgets what was not sent yet.
     pub fn forget_pending(&self) {
         self.pending.borrow_mut().clear();
     }
 
-    /// Sends what is pending and then this, waits for all of it, and gives the first failure.
+    /// Sends queued statements and this one, waits for all, and returns the first error.
     fn ask<T>(
         &self,
         question: impl Future<Output = std::result::Result<T, tokio_postgres::Error>>,
@@ -232,7 +222,7 @@ impl Session {
         let pending = std::mem::take(&mut *self.pending.borrow_mut());
         let pending = group_rows(pending, |many| Ok(self.prepare(many)?.statement))?;
         let before = pending.iter().map(|pending| self.send(pending));
-        // Futures that are polled in order are sent in order, without waiting for one another.
+        // Futures polled in order are pipelined in order.
         let (before, answer) = self.wait_for(join(join_all(before), question))?;
         match before.into_iter().find_map(std::result::Result::err) {
             Some(error) => Err(self.failed(error)),
@@ -274,14 +264,14 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // Without waiting: it may be dropped where nobody may wait.
+        // Without waiting, because drop may run on an async thread.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
     }
 }
 
-/// With its cause, which says more than the error itself.
+/// Adds the cause, which is more specific.
 fn full_message(error: &tokio_postgres::Error) -> String {
     match std::error::Error::source(error) {
         Some(cause) => format!("{error}: {cause}"),
@@ -289,27 +279,26 @@ fn full_message(error: &tokio_postgres::Error) -> String {
     }
 }
 
-/// A statement that the server knows.
 pub struct Prepared<'s> {
     session: &'s Session,
     statement: Statement,
 }
 
 impl Prepared<'_> {
-    /// Runs it. Answers how many rows it changed.
+    /// Returns the number of changed rows.
     pub fn execute(&self, values: &[ValueRef<'_>]) -> Result<usize> {
         let changed = self.session.client.execute_raw(&self.statement, values.iter());
         self.session.ask(changed).map(|rows| rows as usize)
     }
 
-    /// Runs it together with the next question.
+    /// Queues the statement for the next query.
     pub fn queue_statement(&self, values: &[ValueRef<'_>]) {
         let values = values.iter().map(|value| Value::from(*value)).collect();
         let pending = Pending::Statement(self.statement.clone(), values);
         self.session.pending.borrow_mut().push(pending);
     }
 
-    /// Writes a row with the next question, together with other rows of its table.
+    /// Queues a row, to be batched with others of its table.
     pub fn queue_row(&self, together: RowBatch, values: &[ValueRef<'_>]) {
         let values = values.iter().map(|value| Value::from(*value)).collect();
         let pending = Pending::Row { statement: self.statement.clone(), together, values };
@@ -325,7 +314,6 @@ impl Prepared<'_> {
         self.session.ask(found)
     }
 
-    /// How many columns its rows have.
     pub fn column_count(&self) -> usize {
         self.statement.columns().len()
     }

@@ -1,4 +1,4 @@
-//! Values on their way to Postgres and back.
+//! Converts values to and from Postgres.
 
 use std::error::Error as StdError;
 
@@ -13,7 +13,6 @@ use super::numeric::whole_number;
 
 type Failure = Box<dyn StdError + Sync + Send>;
 
-/// The value of a column.
 pub(crate) fn value(row: &Row, column: usize) -> Result<ValueRef<'_>> {
     let found: Option<Found<'_>> = row.try_get(column).map_err(Error::Postgres)?;
     Ok(found.map_or(ValueRef::Null, |found| found.0))
@@ -71,7 +70,7 @@ impl ToSql for ValueRef<'_> {
             (ValueRef::Text(text), &Type::TEXT | &Type::VARCHAR | &Type::NAME) => {
                 text.to_sql(kind, out)
             }
-            // Not what it says: errors are logged, and what users wrote is not.
+            // Without the value, because errors are logged and user text is not.
             (ValueRef::Integer(_), wanted) => misplaced("a number", wanted),
             (ValueRef::Real(_), wanted) => misplaced("a fraction", wanted),
             (ValueRef::Text(_), wanted) => misplaced("a text", wanted),
