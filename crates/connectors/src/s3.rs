@@ -60,7 +60,7 @@ impl S3BlobStore {
         let unusable =
             |why: String| ConnectorError::Unavailable(format!("S3 cannot be used: {why}"));
         if bucket.is_empty() {
-            return Err(unusable("no bucket is named".into()));
+            return Err(unusable("no bucket is configured".into()));
         }
         let mut builder = AmazonS3Builder::new();
         for (name, value) in options {

@@ -181,7 +181,7 @@ impl Connection {
     /// A fact cached in this transaction. SQLite caches none, because its reads need no round trip.
     #[cfg_attr(
         not(feature = "postgres"),
-        expect(unused_variables, reason = "a call costs nothing")
+        expect(unused_variables, reason = "SQLite caches no facts")
     )]
     pub fn recall<T: CachedFact>(&self, key: i64) -> Option<T> {
         match self {
@@ -194,7 +194,7 @@ impl Connection {
     /// Caches a fact for this transaction.
     #[cfg_attr(
         not(feature = "postgres"),
-        expect(unused_variables, reason = "a call costs nothing")
+        expect(unused_variables, reason = "SQLite caches no facts")
     )]
     pub fn remember<T: CachedFact>(&self, key: i64, fact: impl FnOnce() -> T) {
         match self {
@@ -207,7 +207,7 @@ impl Connection {
     /// Drops a cached fact.
     #[cfg_attr(
         not(feature = "postgres"),
-        expect(unused_variables, reason = "a call costs nothing")
+        expect(unused_variables, reason = "SQLite caches no facts")
     )]
     pub fn unlearn<T: CachedFact>(&self, key: i64) {
         match self {

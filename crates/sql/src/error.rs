@@ -2,7 +2,7 @@
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    #[error("nothing was found")]
+    #[error("the query returned no row")]
     NoRows,
     /// A column holds an unexpected value.
     #[error("{0}")]

@@ -19,7 +19,7 @@ pub enum RowBatch {
     /// New rows that other rows refer to or change: sent first.
     #[cfg_attr(
         not(feature = "postgres"),
-        expect(dead_code, reason = "only Postgres numbers keys so")
+        expect(dead_code, reason = "only Postgres prefetches keys")
     )]
     New(&'static str),
     /// Rows that complete new rows: sent second.
@@ -57,7 +57,7 @@ impl Statement<'_> {
     /// other statements queued since the last [`super::Connection::fence_pending`].
     #[cfg_attr(
         not(feature = "postgres"),
-        expect(unused_variables, reason = "a call costs nothing")
+        expect(unused_variables, reason = "SQLite does not batch rows")
     )]
     pub fn add(&mut self, together: RowBatch, params: impl Params) -> Result<()> {
         params.with(|values| match self {

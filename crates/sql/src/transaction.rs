@@ -82,7 +82,7 @@ impl Drop for Savepoint<'_> {
         if !self.over {
             self.connection.forget_pending();
             if let Err(error) = self.connection.execute_batch("ROLLBACK TO part; RELEASE part") {
-                tracing::error!(%error, "a part of a transaction was not taken back");
+                tracing::error!(%error, "rolling back a savepoint failed");
             }
         }
     }

@@ -18,7 +18,7 @@ impl<'a> ValueRef<'a> {
         match *self {
             Self::Text(text) => Ok(text),
             Self::Null | Self::Integer(_) | Self::Real(_) | Self::Blob(_) | Self::Uuid(_) => {
-                Err(Error::Unreadable("not a text".into()))
+                Err(Error::Unreadable("expected a text".into()))
             }
         }
     }

@@ -9,13 +9,13 @@ pub type Task<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The write queue is full. Retry shortly.
-    #[error("too many writes are waiting")]
+    #[error("the write queue is full; retry")]
     Busy,
     /// The disk or the database is unavailable. Nothing was changed.
     #[error("the store cannot be reached: {0}")]
     Unavailable(String),
     /// The connection broke during a commit, so its outcome is unknown.
-    #[error("it is not known whether it was stored: {0}")]
+    #[error("the outcome of the commit is unknown: {0}")]
     InDoubt(String),
     #[error("the store is closed")]
     Closed,
@@ -37,7 +37,7 @@ pub enum StoreError {
     #[error("{0}")]
     Backup(String),
     /// A row in the database is unreadable.
-    #[error("the store holds something unreadable: {0}")]
+    #[error("unreadable data in the store: {0}")]
     Corrupt(String),
     #[error("cannot use the data folder {}", folder.display())]
     Folder {

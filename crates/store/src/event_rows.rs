@@ -110,7 +110,8 @@ pub(crate) fn select_all_scopes() -> String {
 }
 
 pub(crate) fn read_scope(row: &Row<'_>) -> Result<Scope, StoreError> {
-    let unreadable = |_| StoreError::Corrupt("a scope's name does not fit".into());
+    let unreadable =
+        |_| StoreError::Corrupt("a project has an invalid tenant or project id".into());
     let (tenant, project): (String, String) = (row.get(13)?, row.get(14)?);
     Ok(Scope {
         tenant: Tenant::new(tenant).map_err(unreadable)?,

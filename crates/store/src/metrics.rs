@@ -57,7 +57,7 @@ impl Histogram {
 pub struct Stopwatch(Instant);
 
 impl Stopwatch {
-    #[expect(clippy::disallowed_methods, reason = "a duration for people; nothing depends on it")]
+    #[expect(clippy::disallowed_methods, reason = "for metrics only; no decision depends on it")]
     pub fn start() -> Self {
         Self(Instant::now())
     }

@@ -39,7 +39,7 @@ impl Server {
     /// Parses an address such as `postgres://uptake:secret@db.internal/uptake`.
     pub(crate) fn parse(address: &str) -> Result<Self, StoreError> {
         let mut config = Config::from_str(address).map_err(|error| {
-            StoreError::Unavailable(format!("the address of Postgres: {error}"))
+            StoreError::Unavailable(format!("invalid Postgres address: {error}"))
         })?;
         settings::apply_defaults(&mut config, address);
         // `sslmode=prefer` would accept an unverified server. TLS is used only when required, and

@@ -153,8 +153,10 @@ impl Drop for Snapshot<'_> {
         match self.0.end_reading() {
             Ok(()) => {}
             // A lost connection has no transaction to end.
-            Err(error) if self.0.is_lost() => tracing::debug!(%error, "a read did not end"),
-            Err(error) => tracing::error!(%error, "a read did not end"),
+            Err(error) if self.0.is_lost() => {
+                tracing::debug!(%error, "ending a read transaction failed")
+            }
+            Err(error) => tracing::error!(%error, "ending a read transaction failed"),
         }
     }
 }

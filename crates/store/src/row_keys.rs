@@ -164,7 +164,7 @@ pub(crate) fn all_scopes(connection: &Connection) -> sql::Result<Vec<Scope>> {
 /// Reads tenant and project from the first two columns.
 pub(crate) fn read_scope(row: &Row<'_>) -> sql::Result<Scope> {
     let (tenant, name): (String, String) = (row.get(0)?, row.get(1)?);
-    let unreadable = |_| sql::Error::Unreadable("an id".into());
+    let unreadable = |_| sql::Error::Unreadable("invalid tenant or project id".into());
     Ok(Scope {
         tenant: Tenant::new(tenant).map_err(unreadable)?,
         project: Project::new(name).map_err(unreadable)?,
@@ -230,7 +230,10 @@ impl PackedId {
         match row.get_ref(column)? {
             ValueRef::Blob(bytes) => match Uuid::from_slice(bytes) {
                 Ok(uuid) => Ok(Some(uuid.hyphenated().to_string())),
-                Err(_) => Err(sql::Error::Unreadable(format!("an id of {} bytes", bytes.len()))),
+                Err(_) => Err(sql::Error::Unreadable(format!(
+                    "invalid id of {} bytes, expected 16",
+                    bytes.len()
+                ))),
             },
             ValueRef::Null
             | ValueRef::Integer(_)

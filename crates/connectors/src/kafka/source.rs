@@ -16,7 +16,7 @@ use crate::event_source::{EventSource, ReceivedMessage};
 impl ConsumerContext for LogContext {
     fn post_rebalance(&self, consumer: &BaseConsumer<Self>, _: &Rebalance<'_>) {
         let partitions = consumer.assignment().map_or(0, |mine| mine.count());
-        tracing::info!(partitions, "the group has shared out its partitions");
+        tracing::info!(partitions, "partitions were reassigned");
     }
 }
 
@@ -102,7 +102,7 @@ impl EventSource for KafkaSource {
             self.trouble = None;
         }
         if let Some(error) = trouble.filter(|error| self.trouble.as_ref() != Some(error)) {
-            tracing::warn!(error, "nothing can be taken from Kafka; trying again");
+            tracing::warn!(error, "receiving from Kafka failed; retrying");
             self.trouble = Some(error);
         }
         Ok(taken)
@@ -130,7 +130,7 @@ impl EventSource for KafkaSource {
             // The partition moved to another member, which receives the messages again. Their ids
             // make them repeats.
             Err(error) if has_moved(error.rdkafka_error_code()) => {
-                tracing::info!(%error, "partitions went to another member");
+                tracing::info!(%error, "the offsets were not committed: the partitions moved to another member");
                 Ok(())
             }
             Err(error) => Err(away(&error)),

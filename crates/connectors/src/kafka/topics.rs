@@ -48,7 +48,7 @@ pub(super) fn ensure(settings: &KafkaSettings, names: &[String]) -> Result<(), C
     let made = tokio::runtime::Handle::current().block_on(making);
     for outcome in made.map_err(|error| away(&error))? {
         match outcome {
-            Ok(name) => tracing::info!(topic = name, "a topic was created"),
+            Ok(name) => tracing::info!(topic = name, "created a Kafka topic"),
             // Another node created it first.
             Err((_, RDKafkaErrorCode::TopicAlreadyExists)) => {}
             Err((name, code)) => {

@@ -169,7 +169,7 @@ mod tests {
     struct Fresh;
 
     impl Fresh {
-        #[expect(clippy::unused_async, reason = "other places must be waited for")]
+        #[expect(clippy::unused_async, reason = "the Redis implementation awaits")]
         async fn open(window: Duration, most: usize) -> Option<(Self, InProcessHistory)> {
             Some((Self, InProcessHistory::new(window, most)))
         }

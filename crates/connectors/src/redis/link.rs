@@ -72,7 +72,7 @@ impl Link {
         let keeping = Arc::clone(&shared).keep_connected(client);
         #[expect(
             clippy::disallowed_methods,
-            reason = "ends with the link; there is nothing to finish"
+            reason = "aborted with the link; it has nothing to finish"
         )]
         let keeper = tokio::spawn(keeping).abort_handle();
         Ok(Self { shared, keeper })
@@ -90,7 +90,7 @@ impl Link {
         };
         let Some(connection) = connection else {
             shared.missed.fetch_add(1, Ordering::Relaxed);
-            return Err(ConnectorError::Unavailable("the history in Redis is away".to_owned()));
+            return Err(ConnectorError::Unavailable("Redis is unavailable".to_owned()));
         };
         ask(connection).await.map_err(|error| {
             shared.missed.fetch_add(1, Ordering::Relaxed);
@@ -98,7 +98,7 @@ impl Link {
                 true => shared.lost(number, &error),
                 false => shared.warn(&error),
             }
-            ConnectorError::Unavailable(format!("the history in Redis: {error}"))
+            ConnectorError::Unavailable(format!("Redis: {error}"))
         })
     }
 
@@ -173,7 +173,7 @@ impl Shared {
                 state.number += 1;
                 state.connection = Some(connection);
                 if std::mem::take(&mut state.warned_since_up) {
-                    tracing::info!("the history of questions in Redis is back");
+                    tracing::info!("Redis is available again; retry detection is on");
                 }
             }
             Err(error) => self.warn(&error),
@@ -210,7 +210,7 @@ impl Shared {
         }
         state.warned = Some(Instant::now());
         state.warned_since_up = true;
-        tracing::warn!(%error, "the history of questions in Redis does not answer; retries are not seen meanwhile");
+        tracing::warn!(%error, "Redis is unavailable; retry detection is off meanwhile");
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

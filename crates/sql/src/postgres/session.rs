@@ -42,10 +42,7 @@ pub type Question<'a> = (&'a str, &'a [&'a (dyn tokio_postgres::types::ToSql + S
 type Sent<'a> = Pin<Box<dyn Future<Output = std::result::Result<(), tokio_postgres::Error>> + 'a>>;
 
 /// Drives the connection in the background.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "it ends with the runtime, which is the session's own"
-)]
+#[expect(clippy::disallowed_methods, reason = "the task ends with the session's own runtime")]
 fn drive_connection(
     connection: impl Future<Output = std::result::Result<(), tokio_postgres::Error>> + Send + 'static,
 ) {

@@ -132,7 +132,7 @@ pub(crate) async fn pages_of_the_list_are_the_whole_list(store: &Store) {
 }
 
 /// Something is said in a turn.
-fn read_text(scene: Scene, source: Source, data: &Value) -> Scene {
+fn said(scene: Scene, source: Source, data: &Value) -> Scene {
     let mut scene = scene.saying(data);
     scene.event.kind = Kind { event_type: Type::Query, source };
     scene

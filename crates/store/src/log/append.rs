@@ -56,7 +56,7 @@ fn find_used_claims(
     connection: &Connection,
     #[cfg_attr(
         not(feature = "scaled"),
-        expect(unused_variables, reason = "nothing is asked ahead")
+        expect(unused_variables, reason = "only Postgres prefetches")
     )]
     cursor: &mut WriterState,
     project: Key,
@@ -108,11 +108,13 @@ fn check_claims(
             None => {
                 let own = (claim.space == ClaimSpace::Event).then(|| claim.id.text());
                 let id = own.unwrap_or_else(|| format!("dropped-{position}"));
-                let id = EventId::new(id).map_err(|_| sql::Error::Unreadable("an id".into()))?;
+                let id = EventId::new(id)
+                    .map_err(|_| sql::Error::Unreadable("invalid event id".into()))?;
                 Outcome::Replayed { position: Position(position as u64), id }
             }
             Some(id) => {
-                let id = EventId::new(id).map_err(|_| sql::Error::Unreadable("an id".into()))?;
+                let id = EventId::new(id)
+                    .map_err(|_| sql::Error::Unreadable("invalid event id".into()))?;
                 Outcome::Replayed { position: Position(position as u64), id }
             }
         };

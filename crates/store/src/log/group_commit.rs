@@ -30,7 +30,10 @@ pub(crate) fn attempt(
     connection: &mut Connection,
     cursor: &mut WriterState,
     group: &mut Vec<Submission>,
-    #[cfg_attr(not(feature = "scaled"), expect(unused_variables, reason = "nobody else writes"))]
+    #[cfg_attr(
+        not(feature = "scaled"),
+        expect(unused_variables, reason = "SQLite has one writer")
+    )]
     join: impl FnOnce(&mut Vec<Submission>),
     isolation: Isolation,
 ) -> sql::Result<GroupOutcome> {
@@ -105,7 +108,7 @@ fn set_aside(
         Ok(()) => savepoint.commit().map(|()| Outcome::SetAside),
         Err(error) if error.is_unavailable() => Err(error),
         Err(error) => {
-            tracing::error!(%error, "a write could not be set aside either");
+            tracing::error!(%error, "a failed write could not be stored as a dead letter");
             savepoint.finish()?; // rolls back, since it was not committed
             Ok(Outcome::Failed)
         }

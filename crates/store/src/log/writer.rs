@@ -37,7 +37,7 @@ pub(crate) enum Job {
     Commit(Submission),
     ConnectionTask(ConnectionTask),
     /// Another node has written up to this position.
-    #[cfg_attr(not(feature = "scaled"), expect(dead_code, reason = "nobody else writes"))]
+    #[cfg_attr(not(feature = "scaled"), expect(dead_code, reason = "SQLite has one writer"))]
     ForeignHead(Position),
 }
 

@@ -104,7 +104,7 @@ impl WriterThread {
                 Ok(Some(connection)) => self.connection = connection,
                 Ok(None) => {}
                 // The jobs that need the connection return the error.
-                Err(error) => tracing::debug!(%error, "no other connection"),
+                Err(error) => tracing::debug!(%error, "reconnecting the writer failed"),
             }
         }
     }
@@ -116,10 +116,10 @@ impl WriterThread {
         match kept {
             Ok(()) => {}
             Err(error) if connection.is_lost() => {
-                tracing::debug!(%error, "the index of similar turns is behind; tried again");
+                tracing::debug!(%error, "the similarity index could not be updated; retrying");
             }
             Err(error) => {
-                tracing::error!(%error, "the index of similar turns is behind; tried again");
+                tracing::error!(%error, "the similarity index could not be updated; retrying");
             }
         }
     }
@@ -134,7 +134,7 @@ impl WriterThread {
             Err(error) => error,
         };
         if !error.is_unavailable() {
-            tracing::warn!(%error, "a write broke its group; trying each write by itself");
+            tracing::warn!(%error, "a write failed its group; retrying each write in a savepoint");
             error = match self.attempt(group, |_| {}, Isolation::PerWrite) {
                 Ok(answers) => return answers,
                 Err(error) => error,
@@ -176,7 +176,7 @@ impl WriterThread {
         error: sql::Error,
         before: Position,
     ) -> sql::Result<Vec<Answer>> {
-        tracing::warn!(%error, "a commit was not confirmed; looking whether it came to pass");
+        tracing::warn!(%error, "a commit was not confirmed; verifying it over a new connection");
         self.cursor.forget();
         self.reconnect();
         let verify_commit = verify_commit(&mut self.connection, group, &answers);

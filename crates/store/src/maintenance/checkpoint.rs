@@ -54,7 +54,7 @@ fn checkpoint(connection: &Connection) {
     let moved = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
     if let Err(error) = moved {
         // The frames stay in the WAL, and the next commit reports a disk error.
-        tracing::warn!(%error, "the write-ahead log could not be moved into the database");
+        tracing::warn!(%error, "the WAL checkpoint failed");
     }
 }
 

@@ -82,7 +82,7 @@ pub fn migrate_store(
     for (layout, count) in layouts.iter().zip(counts) {
         if !check::is_equal(layout, &source.connection, target.session()?)? {
             // The folder was used between two runs; its current content counts.
-            tracing::warn!(table = %layout.table, "a table has changed since; it is copied again");
+            tracing::warn!(table = %layout.table, "the table changed since the last run; copying it again");
             target.empty(&layout.table)?;
             copy::copy(layout, &source.connection, &mut target, batch, |_| {})?;
             if !check::is_equal(layout, &source.connection, target.session()?)? {

@@ -50,6 +50,14 @@ const NEW_PROJECTIONS: [u32; 5] = [6, 9, 12, 14, 20];
 /// baseline.
 const EXPERIMENT_SUMS: u32 = 11;
 
+/// Logs one line for all migrations of a start.
+fn log_migration(from: u32, to: u32) {
+    if from < to {
+        let count = to - from;
+        tracing::info!("migrated the store from version {from} to {to} ({count} migrations)");
+    }
+}
+
 /// Runs missing migrations, each in a transaction of its own.
 pub(crate) fn migrate_to_newest(connection: &mut Connection) -> Result<(), StoreError> {
     let found = check_reader(connection)?;
@@ -65,8 +73,8 @@ pub(crate) fn migrate_to_newest(connection: &mut Connection) -> Result<(), Store
         }
         transaction.execute_batch(&format!("PRAGMA user_version = {number}"))?;
         transaction.commit()?;
-        tracing::info!(schema = number, "store migrated");
     }
+    log_migration(found, MIGRATIONS.len() as u32);
     Ok(())
 }
 

@@ -59,7 +59,7 @@ impl Follower {
                     }
                     Ok(_) => {}
                     Err(error) => {
-                        tracing::debug!(%error, "what other nodes write is not heard");
+                        tracing::debug!(%error, "reading the log head failed; retrying");
                         connection = None;
                     }
                 }
@@ -95,7 +95,7 @@ impl Drop for Follower {
         if let Some(thread) = self.thread.take() {
             thread.thread().unpark();
             if thread.join().is_err() {
-                tracing::error!("the thread that follows other nodes panicked");
+                tracing::error!("the follower thread panicked");
             }
         }
     }

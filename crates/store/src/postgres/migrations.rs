@@ -79,7 +79,11 @@ pub(crate) fn migrate(connection: &Connection) -> Result<(), StoreError> {
     for (number, sql) in (1_i64..).zip(MIGRATIONS).skip(found as usize) {
         connection.raw_batch(sql)?;
         connection.execute("INSERT INTO schema_version (number) VALUES (?1)", [number])?;
-        tracing::info!(schema = number, "store migrated");
+    }
+    let known = MIGRATIONS.len() as u32;
+    if found < known {
+        let count = known - found;
+        tracing::info!("migrated the store from version {found} to {known} ({count} migrations)");
     }
     super::partitions::make_partitions(connection)?;
     Ok(())

@@ -42,7 +42,7 @@ impl PartitionMaker {
             return;
         }
         let is_done = make_partitions(connection).unwrap_or_else(|error| {
-            tracing::warn!(%error, "the places for coming months are not made; tried again");
+            tracing::warn!(%error, "creating partitions failed; retrying");
             false
         });
         self.next = if is_done { self.pause } else { self.pause.min(RETRY_INTERVAL) };

@@ -16,7 +16,7 @@ pub(super) fn connector() -> Result<MakeRustlsConnect, StoreError> {
     if trusted == 0 {
         let why = found.errors.first().map_or_else(String::new, |error| format!(": {error}"));
         return Err(unusable(format!(
-            "no certificate is trusted here{why}; install ca-certificates, or name a file by SSL_CERT_FILE"
+            "no trusted certificate found{why}; install ca-certificates, or set SSL_CERT_FILE"
         )));
     }
     let provider = Arc::new(rustls::crypto::ring::default_provider());

@@ -107,7 +107,7 @@ fn targets(connection: &Connection) -> Result<Vec<StoredTargets>, StoreError> {
     let mut found = Vec::new();
     while let Some(row) = &rows.next()? {
         let (tenant, settings): (String, String) = (row.get(0)?, row.get(2)?);
-        let unreadable = || StoreError::Corrupt(format!("the targets of {tenant}"));
+        let unreadable = || StoreError::Corrupt(format!("invalid targets of tenant {tenant}"));
         found.push(StoredTargets {
             position: position(row.get(1)?),
             settings: serde_json::from_str(&settings).map_err(|_| unreadable())?,

@@ -179,7 +179,7 @@ impl Store {
                 && let Err(error) = self.writer.run(word_index::catch_up).await
             {
                 // Messages that are indexed already are found anyway.
-                tracing::debug!(%error, "the last messages are not among those that are searched");
+                tracing::debug!(%error, "indexing the newest messages failed; the search may miss them");
             }
             self.pool.run(move |connection| words::page(connection, &query, &text)).await
         })

@@ -128,7 +128,7 @@ pub(crate) fn forget(
 fn read(row: &Row<'_>, scope: &Scope) -> Result<DeadLetter, StoreError> {
     let id: String = row.get(1)?;
     let letter: String = row.get(4)?;
-    let unreadable = || StoreError::Corrupt(format!("the dead letter {id}"));
+    let unreadable = || StoreError::Corrupt(format!("invalid dead letter {id}"));
     let letter: Value = serde_json::from_str(&letter).map_err(|_| unreadable())?;
     let write = parse_write(&letter, scope).ok_or_else(unreadable)?;
     Ok(DeadLetter {

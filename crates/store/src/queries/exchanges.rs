@@ -305,7 +305,7 @@ pub(crate) fn statuses(
 }
 
 fn unreadable(what: &str) -> StoreError {
-    StoreError::Corrupt(format!("the index of turns has an unreadable {what}"))
+    StoreError::Corrupt(format!("turn_index has an invalid {what}"))
 }
 
 fn turn_id(text: String) -> Result<TurnId, StoreError> {

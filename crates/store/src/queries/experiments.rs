@@ -189,7 +189,7 @@ fn page(
 
 fn read(connection: &Connection, row: &Row<'_>) -> Result<StoredExperiment, StoreError> {
     let (key, id): (Key, String) = (row.get(0)?, row.get(1)?);
-    let unreadable = || StoreError::Corrupt(format!("the experiment at {key}"));
+    let unreadable = || StoreError::Corrupt(format!("invalid experiment with key {key}"));
     let definition: String = row.get(2)?;
     Ok(StoredExperiment {
         id: ExperimentId::new(id).map_err(|_| unreadable())?,
@@ -211,7 +211,8 @@ fn moves(connection: &Connection, experiment: Key) -> Result<Vec<StoredMove>, St
     let mut found = Vec::new();
     while let Some(row) = &rows.next()? {
         let (shares, step): (String, String) = (row.get(2)?, row.get(3)?);
-        let unreadable = |_| StoreError::Corrupt(format!("a move of the experiment {experiment}"));
+        let unreadable =
+            |_| StoreError::Corrupt(format!("invalid share change of experiment {experiment}"));
         found.push(StoredMove {
             number: row.get(0)?,
             ts: Timestamp::from_micros(row.get(1)?),
@@ -234,11 +235,13 @@ fn going_on(connection: &Connection) -> Result<Vec<ExperimentScope>, StoreError>
         match (read_project_scope(connection, project), ExperimentId::new(id)) {
             (Ok(scope), Ok(id)) => found.push((scope, id)),
             (Err(error @ (sql::Error::NoRows | sql::Error::Unreadable(_))), _) => {
-                tracing::warn!(%error, project, "an experiment of nobody");
+                tracing::warn!(%error, project, "an experiment has no project; skipped");
             }
             // The database is unavailable, so no experiment can be read.
             (Err(error), _) => return Err(error.into()),
-            (_, Err(error)) => tracing::warn!(%error, project, "an experiment's id is unreadable"),
+            (_, Err(error)) => {
+                tracing::warn!(%error, project, "an experiment has an invalid id; skipped")
+            }
         }
     }
     Ok(found)
@@ -322,7 +325,7 @@ fn sums(
 }
 
 fn read_stored_sums(row: &Row<'_>, experiment: Key) -> Result<StoredSums, StoreError> {
-    let unreadable = || StoreError::Corrupt(format!("the sums of the experiment {experiment}"));
+    let unreadable = || StoreError::Corrupt(format!("invalid sums of experiment {experiment}"));
     let (exposed, packed): (i64, Vec<u8>) = (row.get(2)?, row.get(3)?);
     Ok(StoredSums {
         variant: row.get(0)?,

@@ -92,7 +92,7 @@ pub(crate) fn calibrations(connection: &Connection) -> Result<Vec<StoredCalibrat
     while let Some(row) = &rows.next()? {
         let (project, position, settings): (Key, i64, String) =
             (row.get(0)?, row.get(1)?, row.get(2)?);
-        let unreadable = |_| StoreError::Corrupt("a calibration cannot be read".into());
+        let unreadable = |_| StoreError::Corrupt("invalid calibration".into());
         found.push(StoredCalibration {
             scope: read_project_scope(connection, project)?,
             position: Position(position as u64),

@@ -163,7 +163,7 @@ fn negative_turns(
     found.sort_by_key(|(ts, ..)| std::cmp::Reverse(*ts));
     found.truncate(limit);
     let turn = |(_, scope, id): (i64, Scope, String)| {
-        let unreadable = |_| StoreError::Corrupt("the id of a turn".to_owned());
+        let unreadable = |_| StoreError::Corrupt("a turn has an invalid id".to_owned());
         Ok((scope, TurnId::new(id).map_err(unreadable)?))
     };
     found.into_iter().map(turn).collect()

@@ -218,7 +218,7 @@ fn save(
 ) -> Result<Keeping, StoreError> {
     let transaction = connection.transaction()?;
     let Some(project) = find_project(&transaction, scope)? else {
-        return Err(StoreError::Corrupt("routers of a project that is not there".into()));
+        return Err(StoreError::Corrupt("a router belongs to a missing project".into()));
     };
     let NextCheckpoint { from, forgets, checkpoint, turns } = state;
     // On Postgres this waits for another node's checkpoint and then finds its version.
@@ -312,7 +312,7 @@ pub(crate) fn turns(
     let mut rows = select.query(values)?;
     let mut found = Vec::new();
     while let Some(row) = &rows.next()? {
-        let unreadable = |_| StoreError::Corrupt("a turn of a router has an unreadable id".into());
+        let unreadable = |_| StoreError::Corrupt("a router turn has an invalid id".into());
         found.push(RouterTurn {
             turn: TurnId::new(row.get::<_, String>(0)?).map_err(unreadable)?,
             router: Some(router.to_owned()),

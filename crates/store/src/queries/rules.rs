@@ -29,7 +29,8 @@ pub(crate) fn privacy(connection: &Connection) -> Result<Vec<TenantSettings>, St
     let mut found = Vec::new();
     while let Some(row) = &rows.next()? {
         let (tenant, settings): (String, String) = (row.get(0)?, row.get(1)?);
-        let unreadable = || StoreError::Corrupt(format!("the privacy settings of {tenant}"));
+        let unreadable =
+            || StoreError::Corrupt(format!("invalid privacy settings of tenant {tenant}"));
         let settings = serde_json::from_str(&settings).map_err(|_| unreadable())?;
         found.push((Tenant::new(tenant.clone()).map_err(|_| unreadable())?, settings));
     }
@@ -49,6 +50,6 @@ pub(crate) fn profile(
         .prepare_cached("SELECT attributes FROM profiles WHERE user = ?1")?
         .query_row([user], |row| row.get(0))
         .optional()?;
-    let unreadable = |_| StoreError::Corrupt(format!("the attributes of user {user}"));
+    let unreadable = |_| StoreError::Corrupt(format!("invalid attributes of user {user}"));
     attributes.map(|text| serde_json::from_str(&text).map_err(unreadable)).transpose()
 }

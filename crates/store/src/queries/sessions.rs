@@ -91,7 +91,7 @@ pub(crate) fn silent(
 }
 
 fn read(connection: &Connection, row: &Row<'_>) -> Result<OpenSession, StoreError> {
-    let unreadable = |_| StoreError::Corrupt("an open session has an unreadable id".into());
+    let unreadable = |_| StoreError::Corrupt("an open session has an invalid id".into());
     let project: Key = row.get(0)?;
     let turns: i64 = row.get(5)?;
     Ok(OpenSession {

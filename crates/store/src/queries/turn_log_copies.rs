@@ -175,7 +175,7 @@ pub(crate) fn due(
         ))?
         .query_map((project, limit as i64), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
         .collect::<Result<_, _>>()?;
-    let unreadable = |_| StoreError::Corrupt("a turn has an unreadable id".into());
+    let unreadable = |_| StoreError::Corrupt("a turn has an invalid id".into());
     rows.into_iter()
         .map(|(project, turn, erased)| {
             let scope = read_project_scope(connection, project)?;

@@ -101,7 +101,7 @@ fn find(connection: &Connection, project: Key, turn: &TurnId) -> Result<Option<F
         .optional()?;
     let Some((key, conversation, user, times, halves, hosted_uri)) = row else { return Ok(None) };
     let (opened, completed) = halves;
-    let unreadable = |_| StoreError::Corrupt(format!("turn {turn} has an unreadable id"));
+    let unreadable = |_| StoreError::Corrupt(format!("turn {turn} has an invalid id"));
     let head = TurnHead {
         turn: turn.clone(),
         conversation: conversation.map(ConversationId::new).transpose().map_err(unreadable)?,

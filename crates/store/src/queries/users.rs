@@ -88,7 +88,7 @@ pub(crate) fn user_data(
         )?,
         reactions: reactions as u64,
     };
-    let unreadable = |_| StoreError::Corrupt("a turn has an unreadable id".into());
+    let unreadable = |_| StoreError::Corrupt("a turn has an invalid id".into());
     let turns = turns.into_iter().map(TurnId::new).collect::<Result<_, _>>().map_err(unreadable)?;
     Ok((counts, turns))
 }
@@ -106,7 +106,7 @@ pub(crate) fn turns_of(
         .prepare_cached(&format!("SELECT id FROM turns WHERE key IN {USER_TURNS}"))?
         .query_map([key], |row| row.get(0))?
         .collect::<Result<_, _>>()?;
-    let unreadable = |_| StoreError::Corrupt("a turn has an unreadable id".into());
+    let unreadable = |_| StoreError::Corrupt("a turn has an invalid id".into());
     turns.into_iter().map(TurnId::new).collect::<Result<_, _>>().map_err(unreadable)
 }
 

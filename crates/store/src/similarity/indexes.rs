@@ -197,7 +197,10 @@ fn write(shelf: &SharedIndex) -> RwLockWriteGuard<'_, Index> {
 fn insert(index: &mut Index, entry: &Entry, values: &[f32]) {
     if !index.insert(entry.turn, values, entry.labels) {
         // A zero vector is similar to nothing.
-        tracing::warn!(turn = entry.turn, "a vector of another length than its model's others");
+        tracing::warn!(
+            turn = entry.turn,
+            "a vector has another dimension than its model's index; skipped"
+        );
     }
 }
 

@@ -33,13 +33,13 @@ impl Loader {
         let work = move || {
             while !stopped.load(Ordering::Acquire) {
                 match load(&connection, &indexes, &stopped) {
-                    Ok(turns) => return tracing::info!(turns, "index of similar turns read in"),
+                    Ok(turns) => return tracing::info!(turns, "similarity index loaded"),
                     Err(error) if error.is_lasting() => {
-                        return tracing::error!(%error, "index of similar turns is not complete");
+                        return tracing::error!(%error, "loading the similarity index failed; it is incomplete");
                     }
                     // Starts over; loading a turn twice is harmless.
                     Err(error) => {
-                        tracing::warn!(%error, "index of similar turns is not complete; trying again");
+                        tracing::warn!(%error, "loading the similarity index failed; retrying");
                     }
                 }
                 std::thread::park_timeout(RETRY_INTERVAL);
@@ -64,7 +64,7 @@ impl Drop for Loader {
         if let Some(thread) = self.thread.take() {
             thread.thread().unpark();
             if thread.join().is_err() {
-                tracing::error!("the thread that reads the index of similar turns panicked");
+                tracing::error!("the loader thread of the similarity index panicked");
             }
         }
     }

@@ -42,7 +42,10 @@ impl Touched {
         connection.query_row(newest, (), |row| row.get(0)).map(Self::Numbered)
     }
 
-    #[cfg_attr(not(feature = "scaled"), expect(unused_variables, reason = "it was heard already"))]
+    #[cfg_attr(
+        not(feature = "scaled"),
+        expect(unused_variables, reason = "the update hook has recorded the turns")
+    )]
     /// Passes the touched turns to `keep`. When it fails, they are passed again next time.
     pub(crate) fn look(
         &mut self,

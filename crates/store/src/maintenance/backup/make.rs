@@ -50,7 +50,7 @@ pub fn back_up(
     copy.pragma_update(None, "journal_mode", "DELETE")?;
     check_structure(&copy)?;
     if content::count(&copy)? != counted {
-        return Err(StoreError::Backup("the copy does not have the rows of the store".into()));
+        return Err(StoreError::Backup("the copy has other rows than the store".into()));
     }
     let rows = counted.values().sum();
     let note = BackupNote {
@@ -72,11 +72,13 @@ fn copy_pages(
     copy: &mut File,
     mut progress: impl FnMut(u64, u64),
 ) -> Result<content::Counts, StoreError> {
-    let not_a_file = || StoreError::Backup("only a store in a file can be copied so".into());
+    let not_a_file = || {
+        StoreError::Backup("only a SQLite store can be backed up; use pg_dump for Postgres".into())
+    };
     let source = source.sqlite().ok_or_else(not_a_file)?;
     let counted = content::count(source)?;
     let backup = Backup::new(source, copy)?;
-    let locked = || StoreError::Unavailable("the database stays locked".into());
+    let locked = || StoreError::Unavailable("the database is locked by another process".into());
     let mut tries = 0;
     loop {
         match backup.step(STEP_PAGES)? {

@@ -32,7 +32,8 @@ impl Handover {
         let select = "SELECT value FROM meta WHERE name = 'seal_key'";
         let key: Option<[u8; 32]> =
             connection.query_row(select, (), |row| row.get(0)).optional()?;
-        let seal_key = key.ok_or_else(|| StoreError::Corrupt("there is no seal key".into()))?;
+        let seal_key =
+            key.ok_or_else(|| StoreError::Corrupt("the store has no seal key".into()))?;
         let head = event_rows::newest_position(&connection)?;
         Ok(Self { connection, head, seal_key, _lock: lock })
     }

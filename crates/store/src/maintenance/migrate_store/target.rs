@@ -39,7 +39,9 @@ impl Target {
     pub(crate) fn session(&self) -> Result<&Session, StoreError> {
         match &self.0 {
             Connection::Postgres(session) => Ok(session),
-            Connection::Sqlite(_) => Err(StoreError::Migration("this is not Postgres".into())),
+            Connection::Sqlite(_) => {
+                Err(StoreError::Migration("the target is not a Postgres database".into()))
+            }
         }
     }
 
@@ -56,7 +58,7 @@ impl Target {
             let key = "SELECT value FROM meta WHERE name = 'seal_key'";
             let key: Option<Vec<u8>> = self.0.query_row(key, (), |row| row.get(0)).optional()?;
             let why = if key.is_some_and(|key| key == source.seal_key) {
-                "the target holds this very store already, migrated to its end"
+                "the target already holds this store, completely migrated"
             } else {
                 "the target holds another store"
             };
@@ -64,7 +66,7 @@ impl Target {
         }
         let others = count(here)?;
         if others > 0 {
-            let why = format!("the target holds {others} tables of something else");
+            let why = format!("the target holds {others} foreign tables");
             return Err(StoreError::Migration(format!("{why}; name an empty database")));
         }
         postgres::migrate(&self.0)?;
@@ -88,7 +90,7 @@ impl Target {
         if head == source.head.0 {
             return Ok(());
         }
-        tracing::warn!("the store was used since the last run; it is copied from the beginning");
+        tracing::warn!("the store was used since the last run; copying from the beginning");
         for table in tables::all() {
             self.0.raw_batch(&format!("TRUNCATE {table}"))?;
         }
@@ -181,7 +183,7 @@ fn lock(connection: &Connection) -> Result<(), StoreError> {
         }
         std::thread::sleep(RETRY_INTERVAL);
     }
-    Err(StoreError::Migration("another run is at work on this database".into()))
+    Err(StoreError::Migration("another migration into this database is running".into()))
 }
 
 /// A hash that identifies the source without revealing its key.

@@ -132,5 +132,5 @@ fn turn_id(connection: &Connection, turn: Key) -> Result<TurnId, StoreError> {
     let id: String = connection
         .prepare_cached("SELECT id FROM turns WHERE key = ?1")?
         .query_row([turn], |row| row.get(0))?;
-    TurnId::new(id).map_err(|_| StoreError::Corrupt("a turn's id does not fit".into()))
+    TurnId::new(id).map_err(|_| StoreError::Corrupt("a turn has an invalid id".into()))
 }

@@ -77,7 +77,7 @@ fn ids(
     let mut found = Vec::new();
     while let Some(row) = &rows.next()? {
         let id = ConversationId::new(row.get::<_, String>(1)?);
-        let unreadable = |_| StoreError::Corrupt("a conversation's id does not fit".into());
+        let unreadable = |_| StoreError::Corrupt("a conversation has an invalid id".into());
         found.push((row.get(0)?, id.map_err(unreadable)?));
     }
     Ok(found)

@@ -242,5 +242,5 @@ fn unit(number: f64) -> Result<UnitInterval, StoreError> {
 }
 
 fn unreadable(what: &str) -> StoreError {
-    StoreError::Corrupt(format!("what is known of an answer has an unreadable {what}"))
+    StoreError::Corrupt(format!("a labelled turn has an invalid {what}"))
 }

@@ -78,7 +78,7 @@ impl Search<'_> {
 }
 
 fn sort(origin: u8, reaction: u8) -> Result<(Origin, Reaction), StoreError> {
-    Origin::from_code(origin)
-        .zip(Reaction::from_code(reaction))
-        .ok_or_else(|| StoreError::Corrupt("a counter of an unknown sort".into()))
+    Origin::from_code(origin).zip(Reaction::from_code(reaction)).ok_or_else(|| {
+        StoreError::Corrupt("a reaction counter has an unknown origin or reaction".into())
+    })
 }
