@@ -138,7 +138,7 @@ fn without_redis_the_rest_goes_on_and_retries_are_seen_again_when_it_is_back() {
     let heard = Talk::new(&server, "c3", "u1").say("t3", AGAIN);
     assert_eq!(heard["retry"]["original_turn_id"], "t2", "{heard}");
     let said = std::fs::read_to_string(&log).unwrap();
-    let warnings = said.lines().filter(|line| line.contains("history of questions in Redis"));
+    let warnings = said.lines().filter(|line| line.contains("Redis is unavailable"));
     assert_eq!(warnings.count(), 1, "{said}");
 }
 

@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_id_leaves_its_folder_or_shares_a_file() {
+    fn ids_cannot_escape_or_collide() {
         assert_eq!(safe(".."), "=2e=2e");
         assert_eq!(safe("turn_1-a"), "turn_1-a");
         assert_ne!(safe("a=2e"), safe("a."));
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-    async fn two_may_write_the_same_document_at_once() {
+    async fn concurrent_writes_of_a_document_succeed() {
         let folder = tempfile::tempdir().unwrap();
         let one = FolderBlobStore::new(folder.path()).unwrap();
         let other = FolderBlobStore::new(folder.path()).unwrap();
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_cannot_be_reached_is_not_taken_for_gone() {
+    async fn unreachable_document_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         let blobs = FolderBlobStore::new(folder.path()).unwrap();
         let (scope, turn) = (Scope::default(), TurnId::new("t1").unwrap());
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_is_known_by_its_folder_however_it_is_named() {
+    fn folder_name_is_absolute() {
         let here = std::path::absolute("logs").unwrap();
         let names = [Path::new("logs"), here.as_path()]
             .map(|path| FolderBlobStore::new(path).unwrap().name());

@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_differs_is_changed() {
+    fn only_differences_are_translated() {
         let rows = [
             (
                 "SELECT a FROM t WHERE b = ?1 AND c = ?12",

@@ -49,7 +49,7 @@ impl Fresh {
 crate::contract::contract_tests!(Fresh);
 
 #[tokio::test]
-async fn a_rebuild_repairs_what_was_damaged() {
+async fn rebuild_repairs_damaged_projections() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path()).unwrap();
     rebuild::play_everything(&store).await;
@@ -80,7 +80,7 @@ async fn a_rebuild_repairs_what_was_damaged() {
 }
 
 #[tokio::test]
-async fn the_index_of_messages_reads_as_in_the_source_system() {
+async fn message_index_uses_the_documented_values() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path()).unwrap();
     rebuild::play_everything(&store).await;
@@ -96,7 +96,7 @@ async fn the_index_of_messages_reads_as_in_the_source_system() {
 }
 
 #[tokio::test]
-async fn what_was_seen_of_answers_reads_as_in_the_source_system() {
+async fn answer_findings_use_the_documented_values() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path()).unwrap();
     let half = |id: &str, turn: &str, change: Change, data: Value| {
@@ -153,7 +153,7 @@ async fn what_was_seen_of_answers_reads_as_in_the_source_system() {
 }
 
 #[tokio::test]
-async fn a_turn_that_cannot_be_read_is_not_taken_for_a_dropped_one() {
+async fn unreadable_turn_is_an_error_and_not_a_dropped_turn() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path()).unwrap();
     rebuild::play_everything(&store).await;
@@ -170,7 +170,7 @@ async fn a_turn_that_cannot_be_read_is_not_taken_for_a_dropped_one() {
 }
 
 #[tokio::test]
-async fn a_reopened_store_goes_on_where_it_was() {
+async fn reopened_store_continues_at_its_head() {
     let folder = tempfile::tempdir().unwrap();
     let scope = Scope::default();
     let first = open(folder.path()).unwrap();
@@ -185,7 +185,7 @@ async fn a_reopened_store_goes_on_where_it_was() {
 }
 
 #[tokio::test]
-async fn no_position_is_used_twice_by_a_store_that_kept_numbers_otherwise() {
+async fn old_integer_positions_are_not_reused() {
     let folder = tempfile::tempdir().unwrap();
     let (scope, first) = (Scope::default(), open(folder.path()).unwrap());
     first.commit(["a", "b"].map(|id| write(&scope, id, 1)).to_vec()).await.unwrap();
@@ -202,7 +202,7 @@ async fn no_position_is_used_twice_by_a_store_that_kept_numbers_otherwise() {
 }
 
 #[tokio::test]
-async fn a_folder_has_one_owner_who_is_named() {
+async fn locked_folder_names_its_owner() {
     let folder = tempfile::tempdir().unwrap();
     let _first = open(folder.path()).unwrap();
     let second = open(folder.path()).err().map(|error| error.to_string()).unwrap_or_default();
@@ -210,7 +210,7 @@ async fn a_folder_has_one_owner_who_is_named() {
 }
 
 #[tokio::test]
-async fn a_newer_schema_is_refused() {
+async fn newer_schema_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
     drop(open(folder.path()).unwrap());
     let file = rusqlite::Connection::open(folder.path().join("uptake.db")).unwrap();
@@ -221,7 +221,7 @@ async fn a_newer_schema_is_refused() {
 }
 
 #[tokio::test]
-async fn one_bad_write_harms_no_other_of_its_group() {
+async fn bad_write_fails_alone_in_its_group() {
     let folder = tempfile::tempdir().unwrap();
     drop(open(folder.path()).unwrap());
     let file = rusqlite::Connection::open(folder.path().join("uptake.db")).unwrap();
@@ -247,7 +247,7 @@ async fn one_bad_write_harms_no_other_of_its_group() {
 }
 
 #[tokio::test]
-async fn a_letter_that_cannot_be_read_hides_no_other() {
+async fn unreadable_dead_letter_hides_no_other() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path()).unwrap();
     let scope = Scope::default();
@@ -269,7 +269,7 @@ async fn a_letter_that_cannot_be_read_hides_no_other() {
 
 /// As those do who find the head of the write-ahead log half-written.
 #[tokio::test]
-async fn a_commit_waits_for_somebody_who_holds_the_lock_for_a_moment() {
+async fn commit_waits_for_a_short_lock() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path()).unwrap();
     let other = rusqlite::Connection::open(folder.path().join("uptake.db")).unwrap();
@@ -285,7 +285,7 @@ async fn a_commit_waits_for_somebody_who_holds_the_lock_for_a_moment() {
 }
 
 #[tokio::test]
-async fn a_full_queue_says_so() {
+async fn full_queue_returns_busy() {
     let folder = tempfile::tempdir().unwrap();
     let limits = Limits { queue_bytes: 4096, ..Limits::default() };
     let store = Store::open(folder.path(), limits, [7; 32]).unwrap();

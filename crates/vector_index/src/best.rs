@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn of_about_equally_near_ones_the_better_stay() {
+    fn better_rows_win_among_near_equals() {
         let mut best = Best::new(2, 0.0);
         for (key, similarity, merit) in
             [(1, 0.92, 0.9), (2, 0.94, 0.1), (3, 0.91, 0.6), (4, 0.89, 1.0)]
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn of_equal_ones_the_larger_key_comes_first() {
+    fn larger_key_wins_a_tie() {
         check(2, 0.0, &[(5, 0.5), (9, 0.5), (7, 0.5), (1, 0.5)], &[9, 7]);
     }
 

@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_packed_vector_comes_back_nearly_as_it_was() {
+    fn packed_vector_round_trips_approximately() {
         let values = [0.6, -0.64, 0.48, 0.0];
         let back = unpack(&encode(&values)).unwrap();
         assert!(values.iter().zip(&back).all(|(a, b)| (a - b).abs() < 0.005), "{back:?}");
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn what_points_nowhere_is_packed_as_zero() {
+    fn zero_vector_packs_as_zero() {
         for bad in [0.0, f32::NAN, f32::INFINITY, 1e-45] {
             assert_eq!(unpack(&encode(&[bad, 0.0])).unwrap(), [0.0, 0.0], "{bad}");
             assert!(Query::new(&[bad, 0.0]).is_none(), "{bad}");
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_vector_are_refused() {
+    fn invalid_packed_bytes_are_rejected() {
         assert_eq!(unpack(&[0, 0, 0]), None);
         for scale in [f32::NAN, f32::INFINITY, -0.1, 1.5] {
             let bytes: Vec<u8> = scale.to_le_bytes().into_iter().chain([1, 2]).collect();

@@ -49,7 +49,7 @@ fn take(inlet: &mut KafkaSource, most: usize, count: usize) -> Vec<ReceivedMessa
 }
 
 #[tokio::test]
-async fn a_topic_that_may_not_be_made_is_named() {
+async fn missing_topic_is_named() {
     let Some(kafka) = or_skip(Kafka::shared()) else { return };
     let prefix = kafka.prefix();
     let settings = KafkaSettings { create_topics: false, ..settings(kafka, &prefix) };
@@ -67,13 +67,13 @@ async fn a_topic_that_may_not_be_made_is_named() {
 
 /// The log stores the progress under this name. Another name would publish everything again.
 #[test]
-fn an_outlet_is_called_by_its_topics() {
+fn sink_name_contains_the_prefix() {
     let settings = KafkaSettings { prefix: "uptake.".into(), ..KafkaSettings::default() };
     assert_eq!(KafkaSink::new(settings, &["t"]).name(), "kafka:uptake.");
 }
 
 #[tokio::test]
-async fn what_was_dealt_with_is_not_taken_again_and_the_rest_is() {
+async fn committed_messages_are_not_received_again() {
     let Some(kafka) = or_skip(Kafka::shared()) else { return };
     let prefix = kafka.prefix();
     let outlet = KafkaSink::new(settings(kafka, &prefix), &["t"]);
@@ -102,7 +102,7 @@ async fn what_was_dealt_with_is_not_taken_again_and_the_rest_is() {
 }
 
 #[tokio::test]
-async fn a_message_that_is_too_large_is_refused_and_the_others_go() {
+async fn oversized_message_is_rejected_alone() {
     let Some(kafka) = or_skip(Kafka::shared()) else { return };
     let prefix = kafka.prefix();
     let outlet = KafkaSink::new(settings(kafka, &prefix), &["t"]);

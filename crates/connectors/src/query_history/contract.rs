@@ -36,7 +36,7 @@ pub(crate) async fn turns(
     recent.into_iter().map(|(asked, _)| asked.turn.to_string()).collect()
 }
 
-pub(crate) async fn the_latest_ten_of_the_last_minutes_count(history: &dyn QueryHistory) {
+pub(crate) async fn history_keeps_ten_questions_in_the_window(history: &dyn QueryHistory) {
     let ann = user("acme", "ann");
     for number in 0..12 {
         history.add(&ann, &asked(&format!("t{number}"), number)).await.unwrap();
@@ -48,7 +48,7 @@ pub(crate) async fn the_latest_ten_of_the_last_minutes_count(history: &dyn Query
     assert_eq!(turns(history, &ann, 312).await, Vec::<String>::new());
 }
 
-pub(crate) async fn a_question_comes_back_as_it_was(history: &dyn QueryHistory) {
+pub(crate) async fn question_round_trips(history: &dyn QueryHistory) {
     let ann = user("acme", "ann");
     history.add(&ann, &asked("t1", 0)).await.unwrap();
     let recent = history.recent(&ann, START.plus_secs(7)).await.unwrap();
@@ -60,7 +60,7 @@ pub(crate) async fn a_question_comes_back_as_it_was(history: &dyn QueryHistory) 
     );
 }
 
-pub(crate) async fn nobody_sees_what_others_asked(history: &dyn QueryHistory) {
+pub(crate) async fn histories_are_separate(history: &dyn QueryHistory) {
     let conversation =
         |id| HistoryKey::Conversation(scope("acme"), ConversationId::new(id).unwrap());
     let other_project = HistoryKey::User(
@@ -93,7 +93,7 @@ pub(crate) async fn nobody_sees_what_others_asked(history: &dyn QueryHistory) {
     }
 }
 
-pub(crate) async fn a_question_is_taken_back(history: &dyn QueryHistory) {
+pub(crate) async fn question_is_removed(history: &dyn QueryHistory) {
     let ann = user("acme", "ann");
     history.add(&ann, &asked("t1", 0)).await.unwrap();
     history.add(&ann, &asked("t2", 1)).await.unwrap();
@@ -108,7 +108,7 @@ pub(crate) async fn a_question_is_taken_back(history: &dyn QueryHistory) {
     assert_eq!(turns(history, &ann, 3).await, ["t1"]);
 }
 
-pub(crate) async fn who_is_forgotten_begins_anew(history: &dyn QueryHistory) {
+pub(crate) async fn forgotten_user_starts_empty(history: &dyn QueryHistory) {
     let ann = user("acme", "ann");
     assert_eq!(history.forget(&ann).await.unwrap(), 0);
     history.add(&ann, &asked("t1", 0)).await.unwrap();
@@ -125,11 +125,11 @@ pub(crate) async fn who_is_forgotten_begins_anew(history: &dyn QueryHistory) {
 macro_rules! history_tests {
     ($fresh:ident) => {
         $crate::query_history::contract::history_tests! { @each $fresh
-            the_latest_ten_of_the_last_minutes_count,
-            a_question_comes_back_as_it_was,
-            nobody_sees_what_others_asked,
-            a_question_is_taken_back,
-            who_is_forgotten_begins_anew,
+            history_keeps_ten_questions_in_the_window,
+            question_round_trips,
+            histories_are_separate,
+            question_is_removed,
+            forgotten_user_starts_empty,
         }
     };
     (@each $fresh:ident $($name:ident),+ $(,)?) => {$(

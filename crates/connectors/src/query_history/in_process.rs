@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn memory_is_bounded_and_the_newest_stay() {
+    async fn history_memory_is_bounded() {
         let history = InProcessHistory::new(WINDOW, 10);
         let many = (MAX_SHARD_BYTES * SHARDS / QUESTION_OVERHEAD_BYTES * 2) as i64;
         for number in 0..many {
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_cleared_begins_anew() {
+    async fn cleared_history_is_empty() {
         let history = InProcessHistory::new(WINDOW, 10);
         let askers: Vec<_> = (0..50).map(|number| user("acme", &format!("u{number}"))).collect();
         for asker in &askers {
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_taken_back_or_forgotten_takes_no_memory() {
+    async fn removed_questions_release_memory() {
         let history = InProcessHistory::new(WINDOW, 10);
         let ann = user("acme", "ann");
         history.add(&ann, &asked("t1", 0)).await.unwrap();

@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_version_wrote_is_not_read() {
+    fn entry_of_another_version_is_skipped() {
         let mut bytes = write(&asked("t1", 0));
         bytes[0] = 2;
         assert_eq!(read(&bytes), None);

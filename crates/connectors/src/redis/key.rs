@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_id_can_pose_as_the_key_of_another() {
+    fn redis_keys_do_not_collide() {
         let rows = [
             (user("acme", "ann"), "uptake:history:acme:p:ann"),
             (user("acme", "a:b{c}*"), "uptake:history:acme:p:a%3Ab%7Bc%7D%2A"),

@@ -58,7 +58,7 @@ async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
 }
 
 #[tokio::test]
-async fn a_list_is_trimmed_and_ends_with_its_time() {
+async fn redis_list_is_trimmed_and_expires() {
     let Some(server) = own() else { return };
     let history = open(server.url()).await;
     let ann = user("acme", "ann");
@@ -100,7 +100,7 @@ async fn one_round_trip_reads_and_one_adds() {
 }
 
 #[tokio::test]
-async fn two_nodes_see_each_others_questions_also_with_clocks_apart() {
+async fn nodes_share_questions_despite_clock_skew() {
     let Some(server) = own() else { return };
     let (one, other) = (open(server.url()).await, open(server.url()).await);
     // Questions of other nodes are looked up in the log first.
@@ -117,7 +117,7 @@ async fn two_nodes_see_each_others_questions_also_with_clocks_apart() {
 }
 
 #[tokio::test]
-async fn what_is_unreadable_is_passed_over() {
+async fn unreadable_entry_is_skipped() {
     let Some(server) = own() else { return };
     let history = open(server.url()).await;
     let ann = user("acme", "ann");
@@ -133,7 +133,7 @@ async fn what_is_unreadable_is_passed_over() {
 }
 
 #[tokio::test]
-async fn killed_and_back() {
+async fn history_reconnects_after_a_kill() {
     let Some(server) = own() else { return };
     let history = open(server.url()).await;
     let (ann, bob) = (user("acme", "ann"), user("acme", "bob"));
@@ -156,7 +156,7 @@ async fn killed_and_back() {
 }
 
 #[tokio::test]
-async fn paused_it_holds_nobody_up_and_goes_on() {
+async fn paused_redis_fails_fast() {
     let Some(server) = own() else { return };
     let timeout = Duration::from_millis(50);
     let history =
@@ -178,7 +178,7 @@ async fn paused_it_holds_nobody_up_and_goes_on() {
 }
 
 #[tokio::test]
-async fn away_at_first_is_no_error_but_a_wrong_address_is() {
+async fn unreachable_redis_is_no_error_but_a_bad_address_is() {
     let Some(server) = own() else { return };
     server.kill();
     let history = open(server.url()).await;

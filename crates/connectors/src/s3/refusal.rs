@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_is_told_without_what_was_sent() {
+    fn error_text_omits_the_request() {
         let body = "403: <Error><Code>SignatureDoesNotMatch</Code><Key>words</Key></Error>";
         let told = describe_error("s3:b/p", &denied(body));
         assert_eq!(told, "s3:b/p refuses these credentials (SignatureDoesNotMatch)");

@@ -35,7 +35,7 @@ async fn a_document_is_replaced_read_and_taken_away() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_is_named_and_secrets_are_not() {
+async fn s3_errors_name_the_cause_without_secrets() {
     let Some(server) = or_skip(S3::shared()) else { return };
     let bucket = server.bucket().unwrap();
     let (scope, turn) = (Scope::default(), TurnId::new("t1").unwrap());
@@ -71,7 +71,7 @@ async fn without_tls_only_when_the_address_says_so() {
 }
 
 #[test]
-fn another_place_has_another_name() {
+fn s3_location_has_its_own_name() {
     let base = S3Settings { bucket: "b".into(), prefix: "p/".into(), ..S3Settings::default() };
     let name = |place: &S3Settings| S3BlobStore::new(place).unwrap().name();
     assert_eq!(name(&base), "s3:b/p");

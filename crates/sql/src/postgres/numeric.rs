@@ -22,7 +22,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whole_numbers_are_read_and_others_are_not() {
+    fn only_whole_numerics_are_read() {
         let number = |digits: &[i16], weight: i16, sign: i16| {
             let head = [digits.len() as i16, weight, sign, 0];
             head.iter().chain(digits).flat_map(|word| word.to_be_bytes()).collect::<Vec<u8>>()

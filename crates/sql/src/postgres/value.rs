@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_out_of_place_is_not_repeated() {
+    fn type_error_omits_the_value() {
         let written = |value: ValueRef<'_>, kind: &Type| {
             let mut out = BytesMut::new();
             value.to_sql(kind, &mut out).map(drop).map_err(|error| error.to_string())

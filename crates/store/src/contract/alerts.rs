@@ -32,7 +32,7 @@ async fn told(store: &Store, id: &str, attempts: u32, again: Option<i64>, error:
 }
 
 /// New targets take nothing away that is still to be told, and bring nothing back that was.
-pub(crate) async fn what_is_to_be_told_outlasts_new_targets(store: &Store) {
+pub(crate) async fn deliveries_survive_new_targets(store: &Store) {
     let tenant = Scope::default().tenant;
     let other = Tenant::new("other").unwrap();
     play(store, [alert("old+", "error_rate", true), alert("old-", "error_rate", false)]).await;
@@ -53,7 +53,7 @@ pub(crate) async fn what_is_to_be_told_outlasts_new_targets(store: &Store) {
 }
 
 /// Somebody else is told from now on.
-pub(crate) async fn what_could_not_be_told_is_tried_anew(store: &Store) {
+pub(crate) async fn failed_deliveries_are_rescheduled(store: &Store) {
     let tenant = Scope::default().tenant;
     for metric in ["done", "failing", "standing", "over"] {
         play(store, [alert(metric, metric, true)]).await;
@@ -71,7 +71,7 @@ pub(crate) async fn what_could_not_be_told_is_tried_anew(store: &Store) {
 }
 
 /// What stands is known of all projects at once.
-pub(crate) async fn what_stands_is_told_of_one_tenant_or_of_all(store: &Store) {
+pub(crate) async fn active_alerts_by_tenant_or_for_all(store: &Store) {
     let usual = Scope::default();
     let second = Scope { project: Project::new("second").unwrap(), ..usual.clone() };
     let other = Scope { tenant: Tenant::new("other").unwrap(), ..usual.clone() };
@@ -94,7 +94,7 @@ pub(crate) async fn what_stands_is_told_of_one_tenant_or_of_all(store: &Store) {
 }
 
 /// What happened is listed with how telling of it went, the newest first; the newest of each figure counts.
-pub(crate) async fn alerts_are_listed_with_how_they_went(store: &Store) {
+pub(crate) async fn alerts_list_their_delivery(store: &Store) {
     let usual = Scope::default();
     let second = Scope { project: Project::new("second").unwrap(), ..usual.clone() };
     let other = Scope { tenant: Tenant::new("other").unwrap(), ..usual.clone() };
@@ -136,7 +136,7 @@ pub(crate) async fn alerts_are_listed_with_how_they_went(store: &Store) {
 }
 
 /// What a tenant wants is what it said last.
-pub(crate) async fn the_newest_targets_count(store: &Store) {
+pub(crate) async fn newest_targets_apply(store: &Store) {
     let other = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };
     let mut first = targets("first");
     first.change = Change::SetTargets(Map::new());

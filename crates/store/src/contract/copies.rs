@@ -12,7 +12,7 @@ fn due(turn: &str, erased: u64) -> DueCopy {
 }
 
 /// Copies and position are kept together; the newest copy counts.
-pub(crate) async fn copies_are_kept_with_how_far_they_came(store: &Store) {
+pub(crate) async fn copies_and_progress_are_stored_together(store: &Store) {
     let scope = Scope::default();
     let copy = |document: &str| TurnLogCopy {
         scope: Scope::default(),
@@ -37,7 +37,7 @@ pub(crate) async fn copies_are_kept_with_how_far_they_came(store: &Store) {
 }
 
 /// What a user was part of is due to be copied again from the moment they are erased, until it was.
-pub(crate) async fn copies_of_the_erased_are_due_until_they_are_settled(store: &Store) {
+pub(crate) async fn erased_users_copies_are_due_until_settled(store: &Store) {
     let scope = Scope::default();
     let copy = |turn: &str| TurnLogCopy {
         scope: Scope::default(),
@@ -69,7 +69,7 @@ pub(crate) async fn copies_of_the_erased_are_due_until_they_are_settled(store: &
 }
 
 /// What was copied before somebody else who was part of the turn was erased too settles nothing, and is not kept.
-pub(crate) async fn copies_stay_due_when_somebody_else_is_erased_meanwhile(store: &Store) {
+pub(crate) async fn copies_stay_due_after_another_erasure(store: &Store) {
     let scope = Scope::default();
     let erase = |user: &str| {
         let change = Change::EraseUser(user_id(user));
@@ -98,7 +98,7 @@ pub(crate) async fn copies_stay_due_when_somebody_else_is_erased_meanwhile(store
 }
 
 /// Whoever copied without having the lease any more settles nothing, and what it wrote is made again.
-pub(crate) async fn copies_of_one_who_lost_the_lease_are_due(store: &Store) {
+pub(crate) async fn copies_under_an_expired_lease_are_due(store: &Store) {
     let scope = Scope::default();
     let copy = |turn: &str| TurnLogCopy {
         scope: Scope::default(),

@@ -6,7 +6,7 @@ use crate::Store;
 use crate::contract::scene::{Scene, conversation_id, decision_id, play};
 
 /// Made, then settled, in whichever order they arrive.
-pub(crate) async fn a_decision_has_its_newest_outcome(store: &Store) {
+pub(crate) async fn decision_has_its_newest_outcome(store: &Store) {
     let scope = Scope::default();
     let settle =
         |id: &str| Scene::new(id, "t1", Change::Settle { id: decision_id("d1"), executed: true });

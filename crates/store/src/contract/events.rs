@@ -43,7 +43,7 @@ async fn put(store: &Store, event: &Event) -> Position {
 }
 
 /// Whatever went in comes out unchanged, with UUIDs and other ids alike.
-pub(crate) async fn an_event_comes_back_as_it_went_in(store: &Store) {
+pub(crate) async fn event_round_trips_unchanged(store: &Store) {
     let ids = ["0193a1b2-0000-7000-8000-00000000000f", "0193A1B2-0000-7000-8000-00000000000F", "x"];
     for id in ids {
         let event = full(&Scope::default(), id, Type::Log, Source::Trace);
@@ -54,7 +54,7 @@ pub(crate) async fn an_event_comes_back_as_it_went_in(store: &Store) {
 }
 
 /// Another tenant's event looks like one that never was.
-pub(crate) async fn a_scope_sees_only_its_own(store: &Store) {
+pub(crate) async fn scope_reads_only_its_own_events(store: &Store) {
     let mine = Scope::default();
     let other = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };
     let event = full(&mine, "e1", Type::Log, Source::Trace);
@@ -65,7 +65,7 @@ pub(crate) async fn a_scope_sees_only_its_own(store: &Store) {
 }
 
 /// Pages go by position; the limit counts matching events.
-pub(crate) async fn pages_follow_the_log(store: &Store) {
+pub(crate) async fn event_pages_follow_the_log(store: &Store) {
     let scope = Scope::default();
     let kinds = [
         (Type::Log, Source::Trace),
@@ -87,7 +87,7 @@ pub(crate) async fn pages_follow_the_log(store: &Store) {
 }
 
 /// For those who read along, whosever the events are.
-pub(crate) async fn the_tail_is_of_every_scope(store: &Store) {
+pub(crate) async fn tail_covers_every_scope(store: &Store) {
     let other = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };
     let events = [
         full(&Scope::default(), "a", Type::Log, Source::Trace),
@@ -131,7 +131,7 @@ async fn page(
 }
 
 /// What a filter says of one event is what the page says of all: topics are read both ways.
-pub(crate) async fn a_page_has_what_its_filter_holds(store: &Store) {
+pub(crate) async fn event_page_matches_its_filter(store: &Store) {
     let scope = Scope::default();
     let types = [Type::Log, Type::Metric, Type::Explicit, Type::Performance];
     let sources = [Source::Trace, Source::UserRating, Source::Reaction, Source::SystemMetric];
@@ -159,7 +159,7 @@ pub(crate) async fn a_page_has_what_its_filter_holds(store: &Store) {
 }
 
 /// From the end of the log backwards, and only a scope's own.
-pub(crate) async fn the_newest_come_first(store: &Store) {
+pub(crate) async fn newest_events_come_first(store: &Store) {
     let (ours, theirs) =
         (Scope::default(), Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() });
     for n in 0..3 {
@@ -178,7 +178,7 @@ pub(crate) async fn the_newest_come_first(store: &Store) {
 }
 
 /// What was asked and came in lately, of every scope; what was asked long ago and sent now is no news.
-pub(crate) async fn recent_questions_are_told(store: &Store) {
+pub(crate) async fn recent_questions_are_returned(store: &Store) {
     let other = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };
     let told = |mut scene: Scene, asked: i64, received: i64| {
         (scene.event.ts, scene.event.received_at) = (at(asked), at(received));

@@ -32,7 +32,7 @@ async fn status(store: &Store, turn: &str) -> VerdictStatus {
 }
 
 /// Turns are read newest first, with or without those that wait for their answer.
-pub(crate) async fn a_conversation_is_read_newest_first(store: &Store) {
+pub(crate) async fn conversation_reads_newest_first(store: &Store) {
     for (n, turn) in ["t1", "t2", "t3"].into_iter().enumerate() {
         play(store, [Scene::open(turn, "c1").at(n as i64)]).await;
     }
@@ -60,7 +60,7 @@ pub(crate) async fn a_conversation_is_read_newest_first(store: &Store) {
 }
 
 /// Whoever stands at an event, or behind a turn, sees what was there before it.
-pub(crate) async fn a_conversation_is_read_from_where_one_stands(store: &Store) {
+pub(crate) async fn conversation_reads_before_a_position(store: &Store) {
     play(store, [Scene::open("t1", "c1").at(1), Scene::answer("t1")]).await;
     play(store, [Scene::open("t2", "c1").at(2), Scene::open("t3", "c1").at(2)]).await;
     play(store, [Scene::answer("t2")]).await;
@@ -82,7 +82,7 @@ pub(crate) async fn a_conversation_is_read_from_where_one_stands(store: &Store) 
 }
 
 /// What a message says of an answer is found by the message, and what somebody is used to by their answers.
-pub(crate) async fn what_was_said_is_found_by_its_message(store: &Store) {
+pub(crate) async fn verdict_is_found_by_its_message(store: &Store) {
     let planned = json!({"phase": "completed", "response": "This.", "status": "success",
         "strategy": {"name": "plan"}});
     let contrast = json!({"contrast": {"wants": "a table", "instead_of": "prose"}});
@@ -123,7 +123,7 @@ pub(crate) async fn what_was_said_is_found_by_its_message(store: &Store) {
 
 /// A review beats the user, the user beats messages, and of messages the latest that says something
 /// counts; moving on never takes another's place.
-pub(crate) async fn the_right_word_counts(store: &Store) {
+pub(crate) async fn verdict_precedence_holds(store: &Store) {
     use VerdictStatus::{Accepted, Neutral, Rejected};
     play(store, [Scene::open("t1", "c1"), Scene::answer("t1")]).await;
     assert_eq!(status(store, "t1").await, Neutral);
@@ -148,7 +148,7 @@ pub(crate) async fn the_right_word_counts(store: &Store) {
 }
 
 /// What a message says now takes the place of what it said, whatever turn that was about.
-pub(crate) async fn a_message_speaks_once(store: &Store) {
+pub(crate) async fn message_has_one_verdict(store: &Store) {
     use VerdictStatus::{Neutral, Rejected};
     for turn in ["t1", "t2"] {
         play(store, [Scene::open(turn, "c1"), Scene::answer(turn)]).await;
@@ -165,7 +165,7 @@ pub(crate) async fn a_message_speaks_once(store: &Store) {
 
 /// A machine of the application's that names no message adds its word: none takes another's away, and the
 /// latest counts.
-pub(crate) async fn a_word_without_a_message_counts(store: &Store) {
+pub(crate) async fn verdict_without_a_message_counts(store: &Store) {
     use VerdictStatus::{Accepted, Rejected};
     let say = |id: &str, status: VerdictStatus| {
         let confidence = UnitInterval::new(0.8).unwrap();

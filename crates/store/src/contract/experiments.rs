@@ -112,7 +112,7 @@ async fn check_standings(store: &Store) {
 
 /// A turn counts for what its unit was served then, whatever becomes of either later; a rebuild finds
 /// the same.
-pub(crate) async fn turns_count_for_what_was_served(store: &Store) {
+pub(crate) async fn turns_count_for_the_served_variant(store: &Store) {
     let scope = Scope::default();
     play_all(store).await;
     let found = rows(store).await;
@@ -170,7 +170,7 @@ pub(crate) async fn turns_count_for_what_was_served(store: &Store) {
 
 /// Where conversations are served, each counts by itself, with what it gave before; one that comes back to a
 /// variant goes on with what it gave there.
-pub(crate) async fn conversations_are_served_by_themselves(store: &Store) {
+pub(crate) async fn conversation_units_count_separately(store: &Store) {
     let inside = |name: &str, index: u32, secs: i64| {
         let mut scene = expose(name, index, 0).inside("c1").at(secs);
         scene.event.user = None;
@@ -233,7 +233,7 @@ fn changes_around_midnight(event: &Event) -> Vec<Change> {
 }
 
 /// A day that is over keeps the sums with which it ended.
-pub(crate) async fn a_day_that_is_over_stays_as_it_ended(store: &Store) {
+pub(crate) async fn past_day_keeps_its_sums(store: &Store) {
     play(store, around_midnight()).await;
     let days = async || -> Vec<(i64, u64)> {
         let found = store.experiment_days(&Scope::default(), &id(), 10).await.unwrap();
@@ -248,7 +248,7 @@ pub(crate) async fn a_day_that_is_over_stays_as_it_ended(store: &Store) {
 }
 
 /// What an experiment needs is judged where it is stored.
-pub(crate) async fn an_experiment_stands_where_a_write_needs_it(store: &Store) {
+pub(crate) async fn needed_experiment_status_is_checked(store: &Store) {
     let scope = Scope::default();
     let try_it = async |scene: Scene, needs: Vec<Need>| {
         let mut write = scene.write();

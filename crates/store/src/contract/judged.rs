@@ -39,7 +39,7 @@ async fn changed(store: &Store, after: Position) -> Changed {
 }
 
 /// A turn comes with its words, its verdict, its rating and its corrections, for its own project.
-pub(crate) async fn an_answer_comes_with_what_was_said_of_it(store: &Store) {
+pub(crate) async fn labelled_turn_includes_its_signals(store: &Store) {
     for turn in ["t1", "t2", "t3"] {
         play(store, [Scene::open(turn, "c1"), Scene::answer(turn)]).await;
     }
@@ -74,7 +74,7 @@ pub(crate) async fn an_answer_comes_with_what_was_said_of_it(store: &Store) {
 }
 
 /// What was touched behind a position comes as it is now, once, and nothing else.
-pub(crate) async fn what_was_touched_is_told(store: &Store) {
+pub(crate) async fn touched_turns_are_returned(store: &Store) {
     for turn in ["t1", "t2"] {
         play(store, [Scene::open(turn, "c1"), Scene::answer(turn)]).await;
     }
@@ -105,7 +105,7 @@ fn of_kind(mut scene: Scene, event_type: Type, source: Source) -> Scene {
 }
 
 /// Whoever is erased changes what they asked, and what they wrote in the place of answers is gone.
-pub(crate) async fn what_was_erased_is_told(store: &Store) {
+pub(crate) async fn erased_corrections_are_returned(store: &Store) {
     let fix = |id: &str, change: Change| {
         let scene = Scene::new(id, "t2", change).by("u1").saying(&json!({"corrected": "So."}));
         of_kind(scene, Type::Explicit, Source::UserCorrection)
@@ -133,7 +133,7 @@ pub(crate) async fn what_was_erased_is_told(store: &Store) {
 }
 
 /// A rating in stars counts by its stars, and who had an answer made again did so.
-pub(crate) async fn what_was_done_about_an_answer_is_told(store: &Store) {
+pub(crate) async fn stars_and_regenerations_are_returned(store: &Store) {
     let stars = Scene::react("stars", "t1", Reaction::Ok).saying(&json!({"rating": 4}));
     let again = Scene::new("again", "t1", Change::Note(TurnFact::Heard));
     let again = again.saying(&json!({"kind": "regenerate"}));
@@ -158,7 +158,7 @@ pub(crate) async fn what_was_done_about_an_answer_is_told(store: &Store) {
 }
 
 /// A turn comes behind what was asked before it in its conversation.
-pub(crate) async fn a_turn_comes_with_what_was_asked_before(store: &Store) {
+pub(crate) async fn turn_includes_earlier_questions(store: &Store) {
     for (turn, conversation, secs) in
         [("t2", "c1", 2), ("t1", "c1", 1), ("t3", "c1", 3), ("x", "c2", 1)]
     {
@@ -182,7 +182,7 @@ pub(crate) async fn a_turn_comes_with_what_was_asked_before(store: &Store) {
 }
 
 /// One that is too long to be handed out at once comes in stretches, none of which is empty.
-pub(crate) async fn a_long_conversation_comes_in_stretches(store: &Store) {
+pub(crate) async fn long_conversation_is_split(store: &Store) {
     let open = |conversation: &str, n: i64| {
         Scene::open(&format!("{conversation}{n}"), conversation).at(n).write()
     };
@@ -210,7 +210,7 @@ pub(crate) async fn a_long_conversation_comes_in_stretches(store: &Store) {
 }
 
 /// Conversations come whole, in the order of their ids, page by page.
-pub(crate) async fn conversations_come_whole(store: &Store) {
+pub(crate) async fn conversations_are_complete(store: &Store) {
     for (turn, conversation, secs) in
         [("b2", "b", 2), ("b1", "b", 1), ("a1", "a", 9), ("c1", "c", 0), ("c2", "c", 5)]
     {
@@ -234,7 +234,7 @@ pub(crate) async fn conversations_come_whole(store: &Store) {
 }
 
 /// Conversations without turns hold no page up, however many they are, and hide none behind them.
-pub(crate) async fn conversations_without_turns_hold_no_page_up(store: &Store) {
+pub(crate) async fn empty_conversations_block_no_page(store: &Store) {
     let named = |n: usize| {
         let conversation = Some(conversation_id(&format!("a{n}")));
         let event = Event { conversation, ..testkit::event(&Scope::default(), &format!("e{n}")) };

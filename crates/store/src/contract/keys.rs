@@ -6,7 +6,7 @@ use crate::contract::scene::at;
 use crate::{Store, StoredKey};
 
 /// Kept as they are; revoked once; never removed.
-pub(crate) async fn keys_are_kept_and_revoked(store: &Store) {
+pub(crate) async fn keys_are_stored_and_revoked(store: &Store) {
     let plain = StoredKey {
         id: "a".into(),
         hash: [7; 32],
@@ -39,7 +39,7 @@ pub(crate) async fn keys_are_kept_and_revoked(store: &Store) {
 }
 
 /// Ended once or twice, remembered until they would have been over anyway.
-pub(crate) async fn ended_visits_are_remembered_while_they_matter(store: &Store) {
+pub(crate) async fn ended_visits_are_kept_until_expiry(store: &Store) {
     assert_eq!(store.ended_visits().await.unwrap(), []);
     assert_eq!(store.restored_at().await.unwrap(), None);
     store.end_visit("b", at(20), at(1)).await.unwrap();

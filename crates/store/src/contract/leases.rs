@@ -14,7 +14,7 @@ async fn hold(store: &Store, holder: &str, now: Timestamp, lasts: Duration) -> O
 }
 
 /// One holder at a time: until it gives the lease back, or lets it run out.
-pub(crate) async fn a_lease_has_one_holder(store: &Store) {
+pub(crate) async fn lease_has_one_holder(store: &Store) {
     let first = hold(store, "a", NOW, LONG).await.unwrap();
     assert_eq!((first.epoch, first.position), (1, Position(0)));
     assert_eq!(hold(store, "b", NOW, LONG).await, None);
@@ -32,7 +32,7 @@ pub(crate) async fn a_lease_has_one_holder(store: &Store) {
 }
 
 /// Whoever lost the lease cannot say how far the work has come, and it never goes back.
-pub(crate) async fn a_late_holder_notes_nothing(store: &Store) {
+pub(crate) async fn expired_holder_stores_no_progress(store: &Store) {
     assert_eq!(store.reached("work").await.unwrap(), Position(0));
     let first = hold(store, "a", NOW, Duration::ZERO).await.unwrap();
     assert!(store.advance(&first, Position(5)).await.unwrap(), "nobody else has it");

@@ -65,7 +65,7 @@ async fn stage(store: &Store) {
 }
 
 /// A conversation is there once, by its newest turn that is like what is wanted.
-pub(crate) async fn conversations_are_listed_by_what_their_turns_were_like(store: &Store) {
+pub(crate) async fn conversation_list_matches_turns(store: &Store) {
     stage(store).await;
     let all = newest(store, query(TurnMark::All, 10)).await;
     assert_eq!(all, pairs(&[("c2", "t5"), ("c3", "t4"), ("c1", "t3")]));
@@ -96,7 +96,7 @@ pub(crate) async fn conversations_are_listed_by_what_their_turns_were_like(store
 }
 
 /// Pages neither repeat nor skip, in either order.
-pub(crate) async fn pages_of_the_list_are_the_whole_list(store: &Store) {
+pub(crate) async fn conversation_list_pages_are_complete(store: &Store) {
     stage(store).await;
     let whole = newest(store, query(TurnMark::All, 10)).await;
     let (mut found, mut behind) = (Vec::new(), None);
@@ -170,7 +170,7 @@ pub(crate) async fn talk(store: &Store) -> Scope {
 
 /// Questions, answers and comments are found by their words, the newest first, and not by whom it does not
 /// concern, nor when they are gone.
-pub(crate) async fn words_are_found_until_they_are_erased(store: &Store) {
+pub(crate) async fn words_are_found_until_erased(store: &Store) {
     let other = talk(store).await;
     for (words, expected) in [
         ("refund", &[("c1", "t5"), ("c2", "t2"), ("c3", "t3")][..]),
@@ -234,7 +234,7 @@ pub(crate) async fn words_with_marks_are_found(store: &Store) {
 }
 
 /// One that goes on and on is looked through until there are others behind it.
-pub(crate) async fn a_long_conversation_hides_no_other(store: &Store) {
+pub(crate) async fn long_conversation_hides_no_other(store: &Store) {
     let long = (1..=450).map(|n| asks(&format!("l{n}"), "long", "another refund").at(n).write());
     let old = asks("o", "old", "the first refund").at(0).write();
     store.commit(std::iter::once(old).chain(long).collect()).await.unwrap();
@@ -244,7 +244,7 @@ pub(crate) async fn a_long_conversation_hides_no_other(store: &Store) {
 }
 
 /// The worst turn of a conversation stands for it, and only what is asked for makes one bad.
-pub(crate) async fn the_worst_of_a_conversation_stands_for_it(store: &Store) {
+pub(crate) async fn worst_turn_represents_its_conversation(store: &Store) {
     stage(store).await;
     let failed = TurnFact::Shown { failed: true, millis: None };
     play(
@@ -270,7 +270,7 @@ pub(crate) async fn the_worst_of_a_conversation_stands_for_it(store: &Store) {
 }
 
 /// A conversation is there once, however many of its messages have the words, and none is left out.
-pub(crate) async fn pages_of_a_search_are_the_whole_search(store: &Store) {
+pub(crate) async fn word_search_pages_are_complete(store: &Store) {
     talk(store).await;
     let (mut found, mut behind) = (Vec::new(), None::<ListCursor>);
     loop {

@@ -22,7 +22,7 @@ pub(crate) async fn positions_have_no_gaps(store: &Store) {
 
 /// The same id and body again changes nothing; the same id with another body is refused. Both hold
 /// inside one group as well as across groups.
-pub(crate) async fn an_id_is_used_once(store: &Store) {
+pub(crate) async fn id_is_used_once(store: &Store) {
     let scope = Scope::default();
     let group = [("a", 1), ("a", 1), ("a", 2)];
     let group = group.map(|(id, body)| write(&scope, id, body)).to_vec();
@@ -43,7 +43,7 @@ pub(crate) async fn ids_are_per_scope(store: &Store) {
 }
 
 /// A request key stands for the event it made, whatever id the repeat would have got.
-pub(crate) async fn a_request_key_stands_for_its_first_event(store: &Store) {
+pub(crate) async fn request_key_returns_its_first_event(store: &Store) {
     let scope = Scope::default();
     let keyed = |id: &str, body: u8| {
         let mut keyed = write(&scope, id, body);
@@ -59,7 +59,7 @@ pub(crate) async fn a_request_key_stands_for_its_first_event(store: &Store) {
 }
 
 /// Many commits at once: each is answered, none is lost.
-pub(crate) async fn commits_at_once_are_all_kept(store: &Store) {
+pub(crate) async fn concurrent_commits_are_all_stored(store: &Store) {
     let scope = Scope::default();
     let commits: Vec<_> =
         (0..200).map(|n| store.commit(vec![write(&scope, &format!("e{n}"), 1)])).collect();
@@ -75,7 +75,7 @@ pub(crate) async fn commits_at_once_are_all_kept(store: &Store) {
 }
 
 /// After `close` everything accepted is there and nothing more is taken.
-pub(crate) async fn a_closed_store_takes_nothing(store: &Store) {
+pub(crate) async fn closed_store_rejects_writes(store: &Store) {
     let scope = Scope::default();
     store.commit(vec![write(&scope, "a", 1)]).await.unwrap();
     store.close().await.unwrap();
@@ -84,7 +84,7 @@ pub(crate) async fn a_closed_store_takes_nothing(store: &Store) {
 }
 
 /// How a store is doing is known to whoever asks.
-pub(crate) async fn a_store_says_how_it_is(store: &Store) {
+pub(crate) async fn stats_report_queue_and_commits(store: &Store) {
     let scope = Scope::default();
     assert!(store.is_ready().await.unwrap() && !store.is_stale().await.unwrap());
     for ids in [&["a"][..], &["b", "c", "d"]] {

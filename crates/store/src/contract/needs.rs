@@ -12,7 +12,7 @@ async fn outcome(store: &Store, scene: Scene, needs: Vec<Need>) -> Outcome {
 }
 
 /// A turn is there when it was opened, in the conversation it was opened in.
-pub(crate) async fn a_needed_turn_must_be_open_and_in_its_conversation(store: &Store) {
+pub(crate) async fn needed_turn_must_be_open_in_its_conversation(store: &Store) {
     let react = |id: &str| Scene::react(id, "t1", Reaction::Ok);
     let anywhere = Need::Turn(None);
     let missing = Outcome::Missing(anywhere.clone());
@@ -34,7 +34,7 @@ pub(crate) async fn a_needed_turn_must_be_open_and_in_its_conversation(store: &S
 }
 
 /// A decision is there when it was made.
-pub(crate) async fn a_needed_decision_must_be_made(store: &Store) {
+pub(crate) async fn needed_decision_must_exist(store: &Store) {
     let need = || vec![Need::Decision(decision_id("d1"))];
     let settle =
         |id: &str| Scene::new(id, "t1", Change::Settle { id: decision_id("d1"), executed: true });
@@ -56,7 +56,7 @@ pub(crate) async fn a_needed_decision_must_be_made(store: &Store) {
 }
 
 /// An outcome that says what the newest one says changes nothing; one that says what an older one said does.
-pub(crate) async fn an_outcome_that_stands_changes_nothing(store: &Store) {
+pub(crate) async fn equal_outcome_changes_nothing(store: &Store) {
     let decide = Change::Decide { id: decision_id("d1"), sql_executed: None };
     play(store, [Scene::new("made", "t1", decide)]).await;
     let settle = async |id: &str, said: &str| {
@@ -71,7 +71,7 @@ pub(crate) async fn an_outcome_that_stands_changes_nothing(store: &Store) {
 }
 
 /// A reaction that stands already changes nothing, but uses up the request's key.
-pub(crate) async fn a_reaction_that_stands_changes_nothing(store: &Store) {
+pub(crate) async fn equal_reaction_changes_nothing(store: &Store) {
     play(store, [Scene::open("t1", "c1"), Scene::react("first", "t1", Reaction::Ok)]).await;
     let other =
         |reaction, text: &str| vec![Need::OtherReaction { reaction, text: Some(text.to_owned()) }];
@@ -94,7 +94,7 @@ pub(crate) async fn a_reaction_that_stands_changes_nothing(store: &Store) {
 }
 
 /// The key of a request that had nothing to change is used up all the same.
-pub(crate) async fn a_key_is_used_up_even_if_nothing_changed(store: &Store) {
+pub(crate) async fn unchanged_write_uses_up_its_request_key(store: &Store) {
     play(store, [Scene::open("t1", "c1")]).await;
     let keyed = |id: &str, body: u8| {
         let mut write = Scene::clear(id, "t1").write();
@@ -109,7 +109,7 @@ pub(crate) async fn a_key_is_used_up_even_if_nothing_changed(store: &Store) {
 }
 
 /// Events of one write stand one behind the other, and all or none of them.
-pub(crate) async fn events_of_one_write_stay_together(store: &Store) {
+pub(crate) async fn events_of_one_write_are_adjacent(store: &Store) {
     let mut write = Scene::open("t1", "c1").write();
     write.more.push(Scene::infer("found", "t1", Reaction::NotOk).write().entry);
     let twice = store.commit(vec![write.clone(), write]).await.unwrap();

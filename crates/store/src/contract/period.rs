@@ -19,7 +19,7 @@ fn query(start: i64, end: i64, filter: ReactionFilter) -> PeriodQuery {
 }
 
 /// Compares a page with what counting one by one says, for many windows and filters.
-pub(crate) async fn pages_are_what_counting_one_by_one_says(store: &Store) {
+pub(crate) async fn period_pages_match_a_full_count(store: &Store) {
     let given = given();
     let turns = (0..6).flat_map(|c| {
         (0..4).map(move |t| Scene::open(&format!("c{c}t{t}"), &format!("c{c}")).at(c))

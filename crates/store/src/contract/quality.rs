@@ -41,7 +41,7 @@ async fn counts(store: &Store, query: QualityQuery) -> QualityCounts {
 }
 
 /// One turn after the other, and what becomes of them.
-pub(crate) async fn turns_count_as_they_are(store: &Store) {
+pub(crate) async fn quality_counts_current_turns(store: &Store) {
     let corrected = |id: &str, turn: &str| Scene::new(id, turn, Change::Note(TurnFact::Corrected));
     play(
         store,
@@ -170,7 +170,7 @@ fn with(attributes: &[(&str, &str)]) -> Option<QualityUsers> {
 }
 
 /// Turns of which something went wrong are found newest first, whoever and whatever they are asked of.
-pub(crate) async fn what_went_wrong_is_found(store: &Store) {
+pub(crate) async fn turns_with_problems_are_found(store: &Store) {
     let second = stage(store).await;
     let one = |user: &str| Some(QualityUsers::One(user_id(user)));
     let early = Window { start: at(-HOUR), end: at(HOUR - 1) };
@@ -199,7 +199,7 @@ pub(crate) async fn what_went_wrong_is_found(store: &Store) {
 }
 
 /// Sums are of the users who are what they must be, until they are erased.
-pub(crate) async fn users_count_by_what_is_known_of_them(store: &Store) {
+pub(crate) async fn quality_filters_by_user_profile(store: &Store) {
     stage(store).await;
     assert_eq!(counts(store, query()).await.loose_refined, 1);
     let of = async |attributes: &[(&str, &str)]| {
@@ -216,7 +216,7 @@ pub(crate) async fn users_count_by_what_is_known_of_them(store: &Store) {
 }
 
 /// A generated statement counts in the hour it was made, by its newest outcome.
-pub(crate) async fn statements_count_by_their_newest_outcome(store: &Store) {
+pub(crate) async fn sql_statements_count_by_newest_outcome(store: &Store) {
     let made = |id: &str, executed| {
         Scene::new(id, "t1", Change::Decide { id: decision_id(id), sql_executed: Some(executed) })
     };
@@ -282,7 +282,7 @@ pub(crate) async fn play_anything(store: &Store) {
 }
 
 /// Counting turn by turn gives the sums, and so does counting anew from the log.
-pub(crate) async fn sums_are_those_of_the_turns(store: &Store) {
+pub(crate) async fn quality_sums_equal_the_turns(store: &Store) {
     play_anything(store).await;
     let all = counts(store, query()).await;
     assert!(all.turns == 9 && all.answered > 5 && all.corrected > 5, "{all:?}");
@@ -305,7 +305,7 @@ pub(crate) async fn sums_are_those_of_the_turns(store: &Store) {
 }
 
 /// However a window lies to the days, the sums by day and by hour say the same.
-pub(crate) async fn days_are_those_of_their_hours(store: &Store) {
+pub(crate) async fn day_sums_equal_their_hours(store: &Store) {
     play_anything(store).await;
     let total = async |query: QualityQuery| {
         let mut all = QualityBucket::default();

@@ -23,7 +23,7 @@ fn events(reactions: &[StoredReaction]) -> Vec<&str> {
 }
 
 /// One active reaction per turn and user; the machine's are added.
-pub(crate) async fn a_later_reaction_of_the_same_user_replaces_the_earlier(store: &Store) {
+pub(crate) async fn later_reaction_replaces_the_earlier(store: &Store) {
     play(
         store,
         [
@@ -49,7 +49,7 @@ pub(crate) async fn a_later_reaction_of_the_same_user_replaces_the_earlier(store
 }
 
 /// Reactions that came before their turn are on it afterwards.
-pub(crate) async fn early_reactions_are_attached_when_the_turn_arrives(store: &Store) {
+pub(crate) async fn early_reactions_attach_to_their_turn(store: &Store) {
     play(
         store,
         [
@@ -68,7 +68,7 @@ pub(crate) async fn early_reactions_are_attached_when_the_turn_arrives(store: &S
 }
 
 /// By turn, and since when.
-pub(crate) async fn a_conversation_is_asked_for_some_of_its_turns(store: &Store) {
+pub(crate) async fn conversation_reactions_filter_by_turn(store: &Store) {
     play(
         store,
         [
@@ -98,7 +98,7 @@ pub(crate) async fn a_conversation_is_asked_for_some_of_its_turns(store: &Store)
 }
 
 /// The newest reactions of the turns asked for, in whatever order they are asked for.
-pub(crate) async fn the_newest_reactions_of_some_turns_are_told(store: &Store) {
+pub(crate) async fn newest_reactions_of_turns_are_returned(store: &Store) {
     for (turn, secs) in [("t1", 10), ("t2", 20), ("t3", 30)] {
         let reaction = Scene::react(&format!("on-{turn}"), turn, Reaction::Ok).at(secs);
         play(store, [Scene::open(turn, "c1"), reaction]).await;
@@ -114,7 +114,7 @@ pub(crate) async fn the_newest_reactions_of_some_turns_are_told(store: &Store) {
 }
 
 /// The reaction of a user, by name or as the turn's own.
-pub(crate) async fn a_standing_reaction_is_found_by_its_user(store: &Store) {
+pub(crate) async fn reaction_is_found_by_its_user(store: &Store) {
     play(store, [Scene::open("t1", "c1"), Scene::react("mine", "t1", Reaction::Ok)]).await;
     let (scope, turn) = (Scope::default(), turn_id("t1"));
     let ask = async |user: Option<&str>| {
@@ -128,7 +128,7 @@ pub(crate) async fn a_standing_reaction_is_found_by_its_user(store: &Store) {
 }
 
 /// Whoever reacts on a turn of nobody is nobody too, and one: the later reaction stays.
-pub(crate) async fn nobody_is_one(store: &Store) {
+pub(crate) async fn anonymous_reactions_replace_each_other(store: &Store) {
     let mut open = Scene::open("t1", "c1");
     open.event.user = None;
     play(store, [open, Scene::react("first", "t1", Reaction::Ok)]).await;
@@ -147,7 +147,7 @@ pub(crate) async fn nobody_is_one(store: &Store) {
 
 /// When a person has said how an answer was taken, what is read from messages counts no more; what an
 /// application's own machine says does.
-pub(crate) async fn a_review_ends_what_is_read_from_messages(store: &Store) {
+pub(crate) async fn review_overrides_messages(store: &Store) {
     let read = |id: &str, message: &str| {
         let (origin, reaction) = (Origin::Machine, Reaction::NotOk);
         let (confidence, detected_in) = (UnitInterval::ONE, Some(turn_id(message)));
@@ -161,7 +161,7 @@ pub(crate) async fn a_review_ends_what_is_read_from_messages(store: &Store) {
 }
 
 /// Newest first, page by page, by scope, turn, track, origin and time.
-pub(crate) async fn a_search_pages_newest_first(store: &Store) {
+pub(crate) async fn reaction_search_pages_newest_first(store: &Store) {
     let other = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };
     play(
         store,

@@ -38,7 +38,7 @@ pub(crate) async fn play_everything(store: &Store) {
 }
 
 /// Nothing changes, and the progress is told.
-pub(crate) async fn a_rebuild_changes_nothing(store: &Store) {
+pub(crate) async fn rebuild_changes_nothing(store: &Store) {
     play_everything(store).await;
     let (told, progress) = std::sync::mpsc::channel();
     let progress_told = Box::new(move |done, of| told.send((done, of)).unwrap());

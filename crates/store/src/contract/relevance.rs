@@ -21,7 +21,7 @@ fn weigh(
 }
 
 /// A query counts once for an item, however often it is told, and its counters follow what stands.
-pub(crate) async fn a_query_counts_once_for_an_item(store: &Store) {
+pub(crate) async fn query_counts_once_per_item(store: &Store) {
     use RelevanceSignal::{ExplicitNegative, ExplicitPositive, Ignored, Used};
     let scope = Scope::default();
     assert!(store.returned(&scope, "q1", 9).await.unwrap().is_empty());
@@ -64,7 +64,7 @@ pub(crate) async fn a_query_counts_once_for_an_item(store: &Store) {
 }
 
 /// What stands for items of a query, in the order in which they are asked for.
-pub(crate) async fn what_stands_for_items_is_told(store: &Store) {
+pub(crate) async fn item_standings_are_returned(store: &Store) {
     use RelevanceSignal::{ExplicitNegative, Ignored, Used};
     let here = Scope::default();
     let elsewhere = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };

@@ -21,7 +21,7 @@ async fn put(store: &Store, scope: &Scope, id: &str) -> Position {
 }
 
 /// A tenant goes with everything it used, its neighbours stay, and no position is used twice.
-pub(crate) async fn a_tenant_goes_whole_and_alone(store: &Store) {
+pub(crate) async fn tenant_removal_is_complete_and_isolated(store: &Store) {
     let own = Scope::default();
     let demo = Scope { tenant: Tenant::new("demo").unwrap(), ..Scope::default() };
     put(store, &own, "e1").await;

@@ -40,7 +40,7 @@ async fn save(store: &Store, state: NextCheckpoint) -> Keeping {
 }
 
 /// Whoever has not seen the latest state keeps nothing, and numbers are not used again.
-pub(crate) async fn routers_are_kept_only_behind_the_latest(store: &Store) {
+pub(crate) async fn stale_router_checkpoint_is_rejected(store: &Store) {
     let scope = Scope::default();
     play(store, [Scene::open("t1", "c1")]).await;
     let first = vec![turn("t1", Some("a"), 10, "one")];
@@ -65,7 +65,7 @@ pub(crate) async fn routers_are_kept_only_behind_the_latest(store: &Store) {
 }
 
 /// A project's routers come back as they were kept, with their turns, and to nobody else.
-pub(crate) async fn what_routers_learnt_is_kept_whole(store: &Store) {
+pub(crate) async fn router_checkpoint_round_trips(store: &Store) {
     let scope = Scope::default();
     assert!(store.router_scopes().await.unwrap().is_empty());
     play(store, ["t1", "t2", "t3"].map(|turn| Scene::open(turn, "c1"))).await;

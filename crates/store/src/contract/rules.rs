@@ -12,7 +12,7 @@ fn map(value: Value) -> Map<String, Value> {
 }
 
 /// The newest settings of a tenant, and the newest attributes of a user, until they are erased.
-pub(crate) async fn the_newest_rule_counts(store: &Store) {
+pub(crate) async fn newest_rule_applies(store: &Store) {
     let here = Scope::default();
     let other = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };
     let privacy = |id: &str, days: u32| {

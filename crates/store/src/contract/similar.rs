@@ -32,7 +32,7 @@ async fn search(store: &Store, query: SimilarQuery) -> Vec<(String, VerdictStatu
 }
 
 /// Answered turns are found at once, by likeness, with how they were taken; not by others.
-pub(crate) async fn answered_turns_are_found_by_likeness(store: &Store) {
+pub(crate) async fn similar_answered_turns_are_found(store: &Store) {
     use VerdictStatus::{Accepted, Neutral, Rejected};
     let query = SimilarQuery {
         scope: Scope::default(),
@@ -71,7 +71,7 @@ pub(crate) async fn answered_turns_are_found_by_likeness(store: &Store) {
 }
 
 /// A question that corrects another is found by both.
-pub(crate) async fn a_correction_is_found_by_what_it_corrects(store: &Store) {
+pub(crate) async fn correction_is_found_by_the_corrected_question(store: &Store) {
     play(store, [Scene::open("t1", "c1"), asked("t1", &[1.0, 0.0, 0.0]), Scene::answer("t1")])
         .await;
     play(store, [Scene::open("t2", "c1"), asked("t2", &[0.0, 1.0, 0.0])]).await;
@@ -90,7 +90,7 @@ pub(crate) async fn a_correction_is_found_by_what_it_corrects(store: &Store) {
 }
 
 /// What went with its tenant is not found any more, also by somebody who is given its numbers.
-pub(crate) async fn what_went_with_its_tenant_is_not_found(store: &Store) {
+pub(crate) async fn removed_tenant_is_not_found(store: &Store) {
     for turn in ["t1", "t2"] {
         let answered =
             [Scene::open(turn, "c1"), asked(turn, &[1.0, 0.0, 0.0]), Scene::answer(turn)];

@@ -23,7 +23,7 @@ fn by(user: &str, id: &str) -> Event {
 }
 
 /// How much there is of somebody, and on which turns: their own, and those of others on which they reacted.
-pub(crate) async fn what_there_is_of_somebody_is_told(store: &Store) {
+pub(crate) async fn user_data_is_counted(store: &Store) {
     let here = Scope::default();
     let elsewhere = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };
     play(store, [Scene::open("t1", "c1").by("ann"), Scene::answer("t1")]).await;
@@ -56,7 +56,7 @@ pub(crate) async fn what_there_is_of_somebody_is_told(store: &Store) {
 }
 
 /// The events that an erasure emptied are found by it: their ids, and nothing of what they said.
-pub(crate) async fn what_an_erasure_emptied_is_found_by_it(store: &Store) {
+pub(crate) async fn erased_positions_are_returned(store: &Store) {
     for n in 0..4 {
         put(store, by("ann", &format!("ann{n}")), Vec::new()).await;
         put(store, by("bob", &format!("bob{n}")), Vec::new()).await;
@@ -77,7 +77,7 @@ pub(crate) async fn what_an_erasure_emptied_is_found_by_it(store: &Store) {
 }
 
 /// An id whose body was erased can only be a repeat, also for what shares a commit with the erasure.
-pub(crate) async fn what_was_erased_is_repeated_by_whatever_comes(store: &Store) {
+pub(crate) async fn erased_id_is_always_a_repeat(store: &Store) {
     let first = put(store, by("ann", "ann1"), Vec::new()).await;
     let erase = vec![Change::EraseUser(user_id("ann"))];
     let erasure = Write::of(testkit::event(&Scope::default(), "erased"), erase);
@@ -88,7 +88,7 @@ pub(crate) async fn what_was_erased_is_repeated_by_whatever_comes(store: &Store)
 }
 
 /// However many there are, none keeps its words, nor what its request was known by.
-pub(crate) async fn many_events_are_emptied_by_one_erasure(store: &Store) {
+pub(crate) async fn erasure_empties_many_events(store: &Store) {
     const MANY: usize = 150;
     let keyed = |event: Event, key: &str, body: u8| {
         let mac = Some(Mac([body; 16]));
@@ -121,7 +121,7 @@ pub(crate) async fn many_events_are_emptied_by_one_erasure(store: &Store) {
 }
 
 /// What is set aside is listed for its scope, once, until it is taken off or its sender is erased.
-pub(crate) async fn what_is_set_aside_is_listed(store: &Store) {
+pub(crate) async fn dead_letters_are_listed(store: &Store) {
     let scope = Scope { tenant: Tenant::new("new").unwrap(), ..Scope::default() };
     let write = |id: &str| {
         let user = Some(user_id("ann"));
@@ -148,7 +148,7 @@ pub(crate) async fn what_is_set_aside_is_listed(store: &Store) {
 }
 
 /// A message of bytes that are no text is kept as it came, and nobody is kept from being erased by it.
-pub(crate) async fn whatever_is_set_aside_everybody_can_be_erased(store: &Store) {
+pub(crate) async fn dead_letters_do_not_block_erasure(store: &Store) {
     let scope = Scope::default();
     let message = |user: Option<&str>, id: &str| {
         let mut event = Event { user: user.map(user_id), ..testkit::event(&scope, id) };

@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_older_store_makes_new_projections_once_and_a_new_one_has_none_to_make() {
+    fn migration_marks_old_projections_stale() {
         let old = File::open_in_memory().unwrap();
         for (number, sql) in (1..).zip(&MIGRATIONS[..5]) {
             old.execute_batch(sql).unwrap();

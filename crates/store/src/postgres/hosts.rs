@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn the_one_that_was_good_is_asked_first() {
+    fn last_good_host_is_tried_first() {
         let hosts = Hosts::from_config(&Config::from_str("host=a,b,c user=u").unwrap());
         let name = |config: &Config| match &config.get_hosts()[0] {
             Host::Tcp(name) => name.clone(),

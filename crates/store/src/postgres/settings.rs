@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits_for_ever() {
+    fn default_settings_bound_every_wait() {
         let config = with("");
         let secs = Duration::from_secs;
         assert_eq!(config.get_connect_timeout(), Some(&secs(3)));
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_address_says_counts() {
+    fn address_settings_take_precedence() {
         let config = with(
             "?options=-c%20lock_timeout%3D1s&tcp_user_timeout=60&keepalives_idle=7\
              &target_session_attrs=any&connect_timeout=4",

@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_packed_comes_out_again_and_a_part_of_it_does_not() {
+    fn moments_round_trip_and_truncation_fails() {
         let totals = UnitTotals { value: -3.5, count: 7.0, before: Some(0.1) };
         let all = [Moments::of(totals), Moments::default()];
         let bytes = pack(&all);

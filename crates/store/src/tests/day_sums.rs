@@ -26,7 +26,7 @@ const TABLES: [&str; 4] =
     ["quality_days", "waits_days", "baseline_quality_days", "baseline_waits_days"];
 
 #[tokio::test]
-async fn an_older_store_makes_them_from_its_hours_also_where_events_are_gone() {
+async fn migration_computes_day_sums_without_old_events() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path()).unwrap();
     play_anything(&store).await;
@@ -52,7 +52,7 @@ async fn an_older_store_makes_them_from_its_hours_also_where_events_are_gone() {
 }
 
 #[tokio::test]
-async fn damaged_ones_are_mended_by_a_rebuild() {
+async fn rebuild_repairs_day_sums() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path()).unwrap();
     play_anything(&store).await;

@@ -11,7 +11,7 @@ use crate::store::Store;
 use crate::{LabelledTurnReads, StoreError};
 
 #[tokio::test]
-async fn a_folder_says_who_has_it_and_who_wants_it() {
+async fn lock_file_names_holder_and_request() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     assert_eq!(read_lock_holder(folder), None);
@@ -39,7 +39,7 @@ async fn a_folder_says_who_has_it_and_who_wants_it() {
 }
 
 #[tokio::test]
-async fn the_log_of_a_store_in_use_is_read_by_others() {
+async fn read_only_log_reads_a_store_in_use() {
     let folder = tempfile::tempdir().unwrap();
     let nothing = ReadOnlyLog::open(folder.path()).err();
     assert!(matches!(nothing, Some(StoreError::NoStore { .. })), "{nothing:?}");
@@ -49,7 +49,7 @@ async fn the_log_of_a_store_in_use_is_read_by_others() {
 
 #[cfg(feature = "scaled")]
 #[tokio::test]
-async fn the_log_of_a_server_is_read_by_others() {
+async fn read_only_log_reads_postgres() {
     use testkit::servers::{Postgres, or_skip};
 
     let Some(server) = or_skip(Postgres::shared()) else { return };
@@ -73,7 +73,7 @@ async fn check_log(store: &Store, log: &ReadOnlyLog) {
 }
 
 #[tokio::test]
-async fn a_store_that_cannot_be_written_to_is_not_ready_until_it_can() {
+async fn unwritable_store_is_not_ready() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path()).unwrap();
     let scope = Scope::default();
@@ -99,7 +99,7 @@ async fn a_store_that_cannot_be_written_to_is_not_ready_until_it_can() {
 }
 
 #[tokio::test]
-async fn commits_are_on_disk_unless_somebody_says_otherwise() {
+async fn commits_sync_unless_disabled() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path()).unwrap();
     let synchronous = async || {
@@ -119,7 +119,7 @@ async fn commits_are_on_disk_unless_somebody_says_otherwise() {
 }
 
 #[tokio::test]
-async fn files_are_scrubbed_when_nobody_reads_what_was() {
+async fn scrub_waits_for_old_readers() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path()).unwrap();
     let scope = Scope::default();

@@ -29,7 +29,7 @@ fn rows(file: &Connection, prefix: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn an_older_store_makes_them_from_its_units_also_where_events_are_gone() {
+async fn migration_computes_experiment_sums_without_old_events() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path()).unwrap();
     play_all(&store).await;
@@ -55,7 +55,7 @@ async fn an_older_store_makes_them_from_its_units_also_where_events_are_gone() {
 }
 
 #[tokio::test]
-async fn damaged_ones_are_told_from_good_ones_and_mended_by_a_rebuild() {
+async fn rebuild_repairs_experiment_sums() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path()).unwrap();
     play_all(&store).await;

@@ -28,7 +28,7 @@ fn query(words: Option<&str>, behind: Option<ListCursor>) -> ListQuery {
 }
 
 #[tokio::test]
-async fn what_is_far_back_is_found_by_the_next_page() {
+async fn next_page_finds_old_turns() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path()).unwrap();
     let good = Scene::react("good", "o", Reaction::Ok);

@@ -16,7 +16,7 @@ async fn check(store: &Store) {
 }
 
 #[tokio::test]
-async fn a_letter_that_a_file_does_not_take_harms_no_other() {
+async fn unstorable_dead_letter_harms_no_other_on_sqlite() {
     let folder = tempfile::tempdir().unwrap();
     drop(super::open(folder.path()).unwrap());
     let file = rusqlite::Connection::open(folder.path().join("uptake.db")).unwrap();
@@ -33,7 +33,7 @@ async fn a_letter_that_a_file_does_not_take_harms_no_other() {
 
 #[cfg(feature = "scaled")]
 #[tokio::test]
-async fn a_letter_that_postgres_does_not_take_harms_no_other() {
+async fn unstorable_dead_letter_harms_no_other_on_postgres() {
     use testkit::servers::{Postgres, or_skip};
 
     let Some(server) = or_skip(Postgres::shared()) else { return };

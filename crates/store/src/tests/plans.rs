@@ -17,7 +17,7 @@ fn writes(sql: &str) -> bool {
 }
 
 #[tokio::test]
-async fn no_write_goes_through_the_longest_tables() {
+async fn writes_never_scan_the_longest_tables() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path()).unwrap();
     rebuild::play_everything(&store).await;
@@ -54,7 +54,7 @@ async fn no_write_goes_through_the_longest_tables() {
 }
 
 #[tokio::test]
-async fn what_somebody_said_is_counted_by_an_index() {
+async fn user_reactions_are_counted_by_an_index() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path()).unwrap();
     rebuild::play_everything(&store).await;

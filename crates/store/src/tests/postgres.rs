@@ -99,7 +99,7 @@ fn add_a_turn(database: &Database, key: u32, tenant: &str) {
 }
 
 #[tokio::test]
-async fn whoever_reads_with_sql_sees_one_tenant() {
+async fn sql_readers_see_one_tenant() {
     let Some(place) = Fresh::new() else { return };
     let store = place.open();
     rebuild::play_everything(&store).await;
@@ -164,7 +164,7 @@ async fn whoever_reads_with_sql_sees_one_tenant() {
 
 /// A store in a schema of its own has readers of its own.
 #[tokio::test]
-async fn readers_are_those_of_the_schema() {
+async fn sql_readers_belong_to_their_schema() {
     let Some(place) = Fresh::new() else { return };
     let _store = place.open();
     place.database.run("CREATE SCHEMA other").unwrap();
@@ -186,7 +186,7 @@ async fn readers_are_those_of_the_schema() {
 
 /// The functions ask for the login once for a statement, not for each row.
 #[tokio::test]
-async fn who_reads_is_asked_once() {
+async fn reader_functions_check_the_login_once() {
     let Some(place) = Fresh::new() else { return };
     let _store = place.open();
     let ann = Reader::of(&place.database, "ann", &["default"]);
@@ -218,7 +218,7 @@ fn write_of_now(database: &Database, id: &str) -> model::Write {
 }
 
 #[tokio::test]
-async fn events_are_kept_by_month() {
+async fn events_are_partitioned_by_month() {
     let Some(place) = Fresh::new() else { return };
     let (store, database) = (place.open(), &*place.database);
     store.commit(vec![write_of_now(database, "now")]).await.unwrap();
@@ -232,7 +232,7 @@ async fn events_are_kept_by_month() {
 
 /// A month that nobody made a place for in time stays among all others, and nodes start all the same.
 #[tokio::test]
-async fn a_node_starts_when_its_month_is_among_all_others() {
+async fn node_starts_without_a_partition_for_its_month() {
     let Some(place) = Fresh::new() else { return };
     let (store, database) = (place.open(), &*place.database);
     let [this, next] = months(database);
@@ -248,7 +248,7 @@ async fn a_node_starts_when_its_month_is_among_all_others() {
 /// Nodes that run make the next month's place, however many of them do it at once; and while a reader is
 /// in the way they wait for it without keeping others waiting.
 #[test]
-fn nodes_that_run_make_the_coming_months() {
+fn running_nodes_create_partitions() {
     use crate::postgres::PartitionMaker;
     use crate::postgres::follower::Follower;
     let Some(place) = Fresh::new() else { return };
@@ -281,7 +281,7 @@ fn nodes_that_run_make_the_coming_months() {
 
 /// As when the database is set back before anybody has looked at what a node has just committed.
 #[test]
-fn a_log_that_is_shorter_than_what_was_committed_is_noticed() {
+fn shortened_log_is_detected() {
     use crate::postgres::PartitionMaker;
     use crate::postgres::follower::Follower;
     let Some(place) = Fresh::new() else { return };
@@ -299,7 +299,7 @@ fn a_log_that_is_shorter_than_what_was_committed_is_noticed() {
 }
 
 #[tokio::test]
-async fn two_nodes_write_one_log() {
+async fn two_nodes_share_one_log() {
     let Some(place) = Fresh::new() else { return };
     let other =
         Fresh { folder: tempfile::tempdir().unwrap(), database: Arc::clone(&place.database) };
@@ -329,7 +329,7 @@ async fn two_nodes_write_one_log() {
 /// The server's clock counts: a node that is a minute ahead takes nothing, and one that is a minute behind
 /// does not keep it longer.
 #[tokio::test]
-async fn nodes_do_not_go_by_their_own_clocks() {
+async fn leases_use_the_server_clock() {
     let Some(place) = Fresh::new() else { return };
     let other = place.another_node();
     let (first, second) = (place.open(), other.open());
@@ -372,7 +372,7 @@ fn stuck(database: &Database, parameters: &str) -> impl FnOnce() -> bool {
 
 /// Whoever waits too long for the head of the log is told so, and can write as soon as it is free.
 #[tokio::test]
-async fn a_node_does_not_wait_for_ever_for_another() {
+async fn waiting_for_the_head_times_out() {
     let Some(place) = Fresh::new() else { return };
     let store = place.open_with("?options=-c%20lock_timeout%3D500ms");
     write_one(&store, "a").await.unwrap();
@@ -390,7 +390,7 @@ async fn a_node_does_not_wait_for_ever_for_another() {
 
 /// A node that stopped in the middle of a group loses its session, and nobody else a write.
 #[tokio::test]
-async fn a_node_that_is_paused_holds_nobody_up() {
+async fn paused_node_loses_its_session() {
     let Some(place) = Fresh::new() else { return };
     let store = place.open();
     let go_on = stuck(&place.database, "?options=-c%20idle_in_transaction_session_timeout%3D500ms");
@@ -402,7 +402,7 @@ async fn a_node_that_is_paused_holds_nobody_up() {
 /// A server that may not be written to for a while, as in a failover, is written to again afterwards: also by
 /// sessions that came about meanwhile.
 #[tokio::test]
-async fn a_store_writes_again_after_a_failover() {
+async fn store_writes_after_a_failover() {
     let Some(place) = Fresh::new() else { return };
     let (database, server) = (&*place.database, Postgres::shared().unwrap());
     for parameters in ["", "?target_session_attrs=any"] {
@@ -432,7 +432,7 @@ async fn a_store_writes_again_after_a_failover() {
 
 /// A server that takes connections and says nothing is asked once, and then the next one.
 #[test]
-fn a_server_that_says_nothing_is_passed_over() {
+fn silent_server_is_skipped() {
     let Some(place) = Fresh::new() else { return };
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     silent.set_nonblocking(true).unwrap();
@@ -448,7 +448,7 @@ fn a_server_that_says_nothing_is_passed_over() {
 
 /// A node that starts while another one migrates waits for it, however long that takes.
 #[test]
-fn a_migration_is_waited_for() {
+fn node_waits_for_a_running_migration() {
     let Some(place) = Fresh::new() else { return };
     let first = Server::parse(place.database.url()).unwrap().open().unwrap();
     first.raw_batch("BEGIN").unwrap();

@@ -9,7 +9,7 @@ use crate::read_only_log::ReadOnlyLog;
 use crate::store::Store;
 
 #[tokio::test]
-async fn a_log_is_read_where_there_is_a_whole_one_that_is_understood() {
+async fn postgres_log_requires_a_complete_known_store() {
     let Some(server) = or_skip(Postgres::shared()) else { return };
     let (database, folder) = (server.database().unwrap(), tempfile::tempdir().unwrap());
     let refused = || ReadOnlyLog::connect(database.url()).err();

@@ -10,7 +10,7 @@ use crate::contract::rebuild::changes_of;
 use crate::contract::scene::{Scene, play, user_id};
 
 #[tokio::test]
-async fn a_damaged_one_is_made_again_by_a_rebuild() {
+async fn rebuild_repairs_the_word_index() {
     let folder = tempfile::tempdir().unwrap();
     let file = || Connection::open(folder.path().join("uptake.db")).unwrap();
     let messages = || -> i64 {
@@ -28,7 +28,7 @@ async fn a_damaged_one_is_made_again_by_a_rebuild() {
 }
 
 #[tokio::test]
-async fn erased_words_are_not_left_in_the_file() {
+async fn erased_words_leave_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path()).unwrap();
     talk(&store).await;
@@ -45,7 +45,7 @@ async fn erased_words_are_not_left_in_the_file() {
 }
 
 #[tokio::test]
-async fn many_messages_are_put_in_without_a_search() {
+async fn many_messages_are_indexed_without_a_search() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path()).unwrap();
     play(&store, (0..300).map(|n| asks(&format!("t{n}"), "c", "refund"))).await;
@@ -59,7 +59,7 @@ async fn many_messages_are_put_in_without_a_search() {
 }
 
 #[tokio::test]
-async fn a_sign_inside_of_a_word_parts_it() {
+async fn symbol_splits_a_word() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path()).unwrap();
     play(&store, [asks("t1", "c1", "xⓐy"), asks("t2", "c2", "ok🅰ok")]).await;
@@ -69,7 +69,7 @@ async fn a_sign_inside_of_a_word_parts_it() {
 }
 
 #[tokio::test]
-async fn an_accent_behind_its_letter_parts_no_word() {
+async fn combining_accent_does_not_split_a_word() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path()).unwrap();
     let (one, two) = ("r\u{e9}sum\u{e9}", "re\u{301}sume\u{301}");

@@ -69,7 +69,7 @@ fn check_refused(outcome: Result<BackupNote, StoreError>, expected: &str) {
 }
 
 #[tokio::test]
-async fn what_is_restored_is_what_was_there_and_goes_on() {
+async fn restored_store_has_all_data_and_continues() {
     let scene = Scene::with(300).await;
     let made = scene.back_up("copy.db").unwrap();
     assert_eq!(made.head, 300);
@@ -84,7 +84,7 @@ async fn what_is_restored_is_what_was_there_and_goes_on() {
 }
 
 #[tokio::test]
-async fn it_is_told_which_keys_are_valid_and_when_it_was_restored() {
+async fn restore_reports_valid_keys_and_its_time() {
     let scene = Scene::with(3).await;
     let key = |id: &str| StoredKey {
         id: id.to_owned(),
@@ -117,7 +117,7 @@ async fn it_is_told_which_keys_are_valid_and_when_it_was_restored() {
 }
 
 #[tokio::test]
-async fn a_store_is_not_begun_where_a_restore_was_killed() {
+async fn store_does_not_open_after_an_interrupted_restore() {
     let scene = Scene::with(3).await;
     let folder = scene.path("again");
     fs::create_dir(&folder).unwrap();
@@ -135,7 +135,7 @@ async fn a_store_is_not_begun_where_a_restore_was_killed() {
 }
 
 #[tokio::test]
-async fn nothing_is_written_over() {
+async fn backup_overwrites_nothing() {
     let scene = Scene::with(3).await;
     scene.back_up("copy.db").unwrap();
     let before = fs::read(scene.path("copy.db")).unwrap();
@@ -155,7 +155,7 @@ async fn nothing_is_written_over() {
 }
 
 #[test]
-fn what_took_the_name_meanwhile_is_not_written_over() {
+fn backup_keeps_a_file_created_meanwhile() {
     let folder = tempfile::tempdir().unwrap();
     let target = folder.path().join("copy.db");
     let unfinished = PartialFile::create(&target).unwrap();
@@ -167,7 +167,7 @@ fn what_took_the_name_meanwhile_is_not_written_over() {
 }
 
 #[tokio::test]
-async fn it_is_told_how_far_a_large_one_has_come() {
+async fn backup_reports_progress() {
     let scene = Scene::with(1).await;
     let large = |n: usize| {
         let mut write = sample(&format!("large{n}"));
@@ -185,7 +185,7 @@ async fn it_is_told_how_far_a_large_one_has_come() {
 }
 
 #[tokio::test]
-async fn an_empty_folder_is_filled_or_stays_as_it_was() {
+async fn failed_restore_leaves_the_folder_empty() {
     let scene = Scene::with(3).await;
     scene.back_up("copy.db").unwrap();
     fs::write(scene.path("bad.db"), "hello").unwrap();
@@ -198,7 +198,7 @@ async fn an_empty_folder_is_filled_or_stays_as_it_was() {
 }
 
 #[tokio::test]
-async fn a_row_more_or_less_is_damage() {
+async fn changed_row_count_is_damage() {
     let scene = Scene::with(9).await;
     for damage in ["DELETE FROM claims WHERE position = 5", "CREATE TABLE more (a INTEGER)"] {
         let name = format!("copy{}.db", damage.len());
@@ -212,7 +212,7 @@ async fn a_row_more_or_less_is_damage() {
 }
 
 #[tokio::test]
-async fn a_folder_without_a_store_has_no_backup() {
+async fn folder_without_a_store_has_no_backup() {
     let folder = tempfile::tempdir().unwrap();
     let made = back_up(folder.path(), &folder.path().join("copy.db"), NOW, |_, _| {});
     check_refused(made, "there is no store in");
@@ -220,7 +220,7 @@ async fn a_folder_without_a_store_has_no_backup() {
 }
 
 #[tokio::test]
-async fn a_damaged_backup_is_refused_wherever_the_damage_is() {
+async fn damaged_backup_is_rejected() {
     let scene = Scene::with(500).await;
     scene.back_up("copy.db").unwrap();
     let whole = fs::read(scene.path("copy.db")).unwrap();
@@ -259,7 +259,7 @@ async fn a_damaged_backup_is_refused_wherever_the_damage_is() {
 }
 
 #[tokio::test]
-async fn a_store_itself_is_no_backup_and_a_newer_one_is_told() {
+async fn store_file_and_newer_backup_are_rejected() {
     let scene = Scene::with(3).await;
     scene.store.close().await.unwrap();
     fs::copy(scene.path("data/uptake.db"), scene.path("plain.db")).unwrap();
@@ -274,7 +274,7 @@ async fn a_store_itself_is_no_backup_and_a_newer_one_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whoever_writes_meanwhile_is_not_in_the_way_and_not_in_it_by_halves() {
+async fn backup_during_writes_is_a_consistent_snapshot() {
     let scene = Scene::with(2000).await;
     let (data, copy) = (scene.path("data"), scene.path("copy.db"));
     let making = tokio::task::spawn_blocking(move || back_up(&data, &copy, NOW, |_, _| {}));

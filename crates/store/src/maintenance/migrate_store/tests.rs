@@ -66,7 +66,7 @@ async fn filled() -> TempDir {
 }
 
 #[tokio::test]
-async fn every_table_of_either_schema_is_known() {
+async fn migration_knows_every_table() {
     let Some(server) = or_skip(Postgres::shared()) else { return };
     let (folder, database) = (tempfile::tempdir().unwrap(), server.database().unwrap());
     sqlite(&folder).close().await.unwrap();
@@ -96,7 +96,7 @@ async fn every_table_of_either_schema_is_known() {
 }
 
 #[tokio::test]
-async fn a_migrated_store_is_the_same_store() {
+async fn migrated_store_is_equal() {
     let Some(server) = or_skip(Postgres::shared()) else { return };
     let (folder, database) = (filled().await, server.database().unwrap());
     let migrated = migrate(&folder, &database, 3).unwrap();
@@ -121,7 +121,7 @@ async fn a_migrated_store_is_the_same_store() {
 }
 
 #[tokio::test]
-async fn a_run_that_was_stopped_goes_on_and_nobody_uses_what_is_unfinished() {
+async fn interrupted_migration_resumes_and_stays_unusable() {
     let Some(server) = or_skip(Postgres::shared()) else { return };
     let (folder, database) = (filled().await, server.database().unwrap());
     let mut found = 0;
@@ -161,7 +161,7 @@ fn stopped(folder: &TempDir, database: &Database, after: usize) {
 }
 
 #[tokio::test]
-async fn what_the_log_does_not_know_of_arrives_too_when_it_was_changed_between_two_runs() {
+async fn changed_tables_are_copied_again() {
     let Some(server) = or_skip(Postgres::shared()) else { return };
     let (folder, database) = (filled().await, server.database().unwrap());
     stopped(&folder, &database, 40);
@@ -181,7 +181,7 @@ async fn what_the_log_does_not_know_of_arrives_too_when_it_was_changed_between_t
 }
 
 #[tokio::test]
-async fn a_row_that_was_changed_between_two_runs_arrives_as_it_is_now() {
+async fn changed_row_is_copied_again() {
     let Some(server) = or_skip(Postgres::shared()) else { return };
     let (folder, database) = (filled().await, server.database().unwrap());
     stopped(&folder, &database, 40);
@@ -198,7 +198,7 @@ async fn a_row_that_was_changed_between_two_runs_arrives_as_it_is_now() {
 }
 
 #[tokio::test]
-async fn a_store_that_was_used_between_two_runs_is_copied_from_the_beginning() {
+async fn used_store_is_copied_from_the_beginning() {
     let Some(server) = or_skip(Postgres::shared()) else { return };
     let (folder, database) = (filled().await, server.database().unwrap());
     stopped(&folder, &database, 45);
@@ -213,7 +213,7 @@ async fn a_store_that_was_used_between_two_runs_is_copied_from_the_beginning() {
 }
 
 #[tokio::test]
-async fn a_target_that_holds_something_is_refused_and_left_alone() {
+async fn non_empty_target_is_rejected() {
     let Some(server) = or_skip(Postgres::shared()) else { return };
     let folder = filled().await;
     let foreign = server.database().unwrap();

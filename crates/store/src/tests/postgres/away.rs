@@ -86,7 +86,7 @@ async fn until_it_waits(database: &Database) {
 }
 
 #[tokio::test]
-async fn a_node_that_loses_its_database_while_it_reads_the_index_reads_it_again() {
+async fn similarity_index_reloads_after_an_outage() {
     let Some(place) = Fresh::new() else { return };
     let other = place.open();
     play(&other, answered("t1")).await;
@@ -104,7 +104,7 @@ async fn a_node_that_loses_its_database_while_it_reads_the_index_reads_it_again(
 
 /// What the other node wrote last: nothing comes behind it that could bring it along.
 #[tokio::test]
-async fn what_another_node_writes_while_the_database_is_away_for_this_one_is_found_afterwards() {
+async fn foreign_writes_during_an_outage_are_found_afterwards() {
     let Some(place) = Fresh::new() else { return };
     let other = place.open();
     play(&other, answered("t1")).await;
@@ -119,7 +119,7 @@ async fn what_another_node_writes_while_the_database_is_away_for_this_one_is_fou
 
 /// Nobody needs to write anything for that.
 #[tokio::test]
-async fn a_node_is_ready_again_when_its_database_is_back() {
+async fn node_is_ready_after_an_outage() {
     let Some(place) = Fresh::new() else { return };
     let cutter = Cutter::before(place.database.url()).unwrap();
     let node = node_by(&cutter, &place);

@@ -18,7 +18,7 @@ fn open(place: &Fresh) -> (Cutter, Store) {
 
 /// Whoever is told of a head that is none takes the log for one that was set back, and the node ends.
 #[tokio::test]
-async fn a_commit_that_did_not_happen_does_not_move_the_head() {
+async fn unconfirmed_commit_does_not_move_the_head() {
     let Some(place) = Fresh::new() else { return };
     let (cutter, store) = open(&place);
     let stored = |position| [Outcome::Stored(Position(position))];
@@ -39,7 +39,7 @@ async fn a_commit_that_did_not_happen_does_not_move_the_head() {
 
 /// Nothing in the log says whether it is on the list, so it is put there again.
 #[tokio::test]
-async fn who_sends_what_cannot_be_stored_is_told_only_when_it_is_set_aside() {
+async fn failed_write_is_answered_after_its_dead_letter_is_stored() {
     for fate in [Fate::Lost, Fate::Done] {
         let Some(place) = Fresh::new() else { return };
         let (cutter, store) = open(&place);

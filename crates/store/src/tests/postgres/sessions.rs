@@ -9,7 +9,7 @@ use crate::postgres::Server;
 /// What a session is set to, as the server sees it; and that a commit of ours is on disk whatever the
 /// database says of others.
 #[test]
-fn sessions_have_their_settings() {
+fn postgres_sessions_have_their_settings() {
     let Some(place) = Fresh::new() else { return };
     let shown = |connection: &Connection, name: &str| -> String {
         connection.query_row(&format!("SHOW {name}"), (), |row| row.get(0)).unwrap()
@@ -52,7 +52,7 @@ fn ready(session: &Connection, end: &str) -> Vec<String> {
 }
 
 #[test]
-fn statements_are_prepared_once_and_kept_unless_they_are_made_up_for_one_question() {
+fn cached_statements_are_prepared_once() {
     let Some(place) = Fresh::new() else { return };
     let session = Server::parse(place.database.url()).unwrap().open().unwrap();
     for n in 0..10 {
