@@ -1,6 +1,6 @@
 //! Documents in an S3 bucket: `<prefix>/<tenant>/<project>/<turn>.json`.
 
-mod refusal;
+mod errors;
 
 use std::fmt;
 use std::time::Duration;
@@ -111,7 +111,7 @@ impl S3BlobStore {
     }
 
     fn failed(&self, error: &object_store::Error) -> ConnectorError {
-        ConnectorError::Unavailable(refusal::describe_error(&self.name(), error))
+        ConnectorError::Unavailable(errors::describe_error(&self.name(), error))
     }
 }
 
@@ -130,7 +130,7 @@ impl BlobStore for S3BlobStore {
         Box::pin(async move {
             let found = match self.client.get(&key).await {
                 Ok(found) => found.bytes().await.map_err(|error| self.failed(&error))?,
-                Err(error) if refusal::is_absent(&error) => return Ok(None),
+                Err(error) if errors::is_absent(&error) => return Ok(None),
                 Err(error) => return Err(self.failed(&error)),
             };
             let text = String::from_utf8(found.into());
@@ -142,7 +142,7 @@ impl BlobStore for S3BlobStore {
         let key = self.key(scope, turn);
         Box::pin(async move {
             match self.client.delete(&key).await {
-                Err(error) if !refusal::is_absent(&error) => Err(self.failed(&error)),
+                Err(error) if !errors::is_absent(&error) => Err(self.failed(&error)),
                 Ok(()) | Err(_) => Ok(()),
             }
         })

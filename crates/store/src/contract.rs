@@ -3,29 +3,29 @@
 pub(crate) mod scene;
 
 pub(crate) mod log;
-pub(crate) mod needs;
+pub(crate) mod preconditions;
 pub(crate) mod events;
 pub(crate) mod turns;
 pub(crate) mod exchanges;
 pub(crate) mod sessions;
 pub(crate) mod labels;
-pub(crate) mod similar;
-pub(crate) mod judged;
-pub(crate) mod routing;
+pub(crate) mod similar_turns;
+pub(crate) mod labelled_turns;
+pub(crate) mod router_state;
 pub(crate) mod relevance;
 pub(crate) mod quality;
-pub(crate) mod listed;
+pub(crate) mod conversation_list;
 pub(crate) mod rules;
 pub(crate) mod alerts;
 pub(crate) mod experiments;
 pub(crate) mod reactions;
 pub(crate) mod period;
 pub(crate) mod decisions;
-pub(crate) mod copies;
+pub(crate) mod turn_log_copies;
 pub(crate) mod rebuild;
-pub(crate) mod keys;
+pub(crate) mod api_keys;
 pub(crate) mod retention;
-pub(crate) mod removal;
+pub(crate) mod tenant_removal;
 pub(crate) mod users;
 pub(crate) mod leases;
 
@@ -48,12 +48,12 @@ macro_rules! contract_tests {
             events::newest_events_come_first,
             events::tail_covers_every_scope,
             events::recent_questions_are_returned,
-            needs::needed_turn_must_be_open_in_its_conversation,
-            needs::needed_decision_must_exist,
-            needs::equal_outcome_changes_nothing,
-            needs::equal_reaction_changes_nothing,
-            needs::unchanged_write_uses_up_its_request_key,
-            needs::events_of_one_write_are_adjacent,
+            preconditions::needed_turn_must_be_open_in_its_conversation,
+            preconditions::needed_decision_must_exist,
+            preconditions::equal_outcome_changes_nothing,
+            preconditions::equal_reaction_changes_nothing,
+            preconditions::unchanged_write_uses_up_its_request_key,
+            preconditions::events_of_one_write_are_adjacent,
             turns::turn_exists_from_its_opening,
             turns::turns_include_their_events,
             turns::long_turn_keeps_question_and_answer,
@@ -67,31 +67,31 @@ macro_rules! contract_tests {
             sessions::session_ends_after_its_last_turn,
             labels::labels_need_person_and_machine,
             labels::newest_calibration_applies,
-            similar::similar_answered_turns_are_found,
-            similar::correction_is_found_by_the_corrected_question,
-            similar::removed_tenant_is_not_found,
-            judged::labelled_turn_includes_its_signals,
-            judged::touched_turns_are_returned,
-            judged::erased_corrections_are_returned,
-            judged::stars_and_regenerations_are_returned,
-            judged::turn_includes_earlier_questions,
-            judged::long_conversation_is_split,
-            judged::conversations_are_complete,
-            judged::empty_conversations_block_no_page,
-            routing::router_checkpoint_round_trips,
-            routing::stale_router_checkpoint_is_rejected,
+            similar_turns::similar_answered_turns_are_found,
+            similar_turns::correction_is_found_by_the_corrected_question,
+            similar_turns::removed_tenant_is_not_found,
+             labelled_turns::labelled_turn_includes_its_signals,
+             labelled_turns::touched_turns_are_returned,
+             labelled_turns::erased_corrections_are_returned,
+             labelled_turns::stars_and_regenerations_are_returned,
+             labelled_turns::turn_includes_earlier_questions,
+             labelled_turns::long_conversation_is_split,
+             labelled_turns::conversations_are_complete,
+             labelled_turns::empty_conversations_block_no_page,
+            router_state::router_checkpoint_round_trips,
+            router_state::stale_router_checkpoint_is_rejected,
             alerts::deliveries_survive_new_targets,
             alerts::failed_deliveries_are_rescheduled,
             alerts::active_alerts_by_tenant_or_for_all,
             alerts::alerts_list_their_delivery,
             alerts::newest_targets_apply,
-            listed::conversation_list_matches_turns,
-            listed::conversation_list_pages_are_complete,
-            listed::words_are_found_until_erased,
-            listed::words_with_marks_are_found,
-            listed::word_search_pages_are_complete,
-            listed::long_conversation_hides_no_other,
-            listed::worst_turn_represents_its_conversation,
+            conversation_list::conversation_list_matches_turns,
+            conversation_list::conversation_list_pages_are_complete,
+            conversation_list::words_are_found_until_erased,
+            conversation_list::words_with_marks_are_found,
+            conversation_list::word_search_pages_are_complete,
+            conversation_list::long_conversation_hides_no_other,
+            conversation_list::worst_turn_represents_its_conversation,
             quality::quality_counts_current_turns,
             quality::turns_with_problems_are_found,
             quality::quality_filters_by_user_profile,
@@ -114,13 +114,13 @@ macro_rules! contract_tests {
             reactions::reaction_search_pages_newest_first,
             period::period_pages_match_a_full_count,
             decisions::decision_has_its_newest_outcome,
-            copies::copies_and_progress_are_stored_together,
-            copies::erased_users_copies_are_due_until_settled,
-            copies::copies_stay_due_after_another_erasure,
-            copies::copies_under_an_expired_lease_are_due,
+            turn_log_copies::copies_and_progress_are_stored_together,
+            turn_log_copies::erased_users_copies_are_due_until_settled,
+            turn_log_copies::copies_stay_due_after_another_erasure,
+            turn_log_copies::copies_under_an_expired_lease_are_due,
             rebuild::rebuild_changes_nothing,
-            keys::keys_are_stored_and_revoked,
-            keys::ended_visits_are_kept_until_expiry,
+            api_keys::keys_are_stored_and_revoked,
+            api_keys::ended_visits_are_kept_until_expiry,
             rules::newest_rule_applies,
             users::user_data_is_counted,
             users::erased_positions_are_returned,
@@ -133,7 +133,7 @@ macro_rules! contract_tests {
             retention::turn_survives_its_events,
             retention::old_events_are_found_in_batches,
             retention::oldest_events_of_every_project_come_first,
-            removal::tenant_removal_is_complete_and_isolated,
+            tenant_removal::tenant_removal_is_complete_and_isolated,
             leases::lease_has_one_holder,
             leases::expired_holder_stores_no_progress,
         }

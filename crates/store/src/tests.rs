@@ -1,18 +1,18 @@
-//! SQLite against the contract, and what only SQLite can show.
+//! SQLite against the contract, and tests that need SQLite.
 
 mod day_sums;
-mod doors;
+mod access;
 mod experiment_sums;
-mod far_back;
+mod deep_pages;
 #[cfg(feature = "scaled")]
 mod fuzz;
-mod letters;
-mod plans;
+mod dead_letters;
+mod query_plans;
 #[cfg(feature = "scaled")]
 mod postgres;
 #[cfg(feature = "scaled")]
 mod postgres_log;
-mod words;
+mod word_index;
 
 use std::path::Path;
 use std::time::Duration;
@@ -30,7 +30,6 @@ fn open(folder: &Path) -> Result<Store, StoreError> {
     Store::open(folder, Limits::default(), [7; 32])
 }
 
-/// A store of its own for each test of the contract.
 struct Fresh {
     folder: tempfile::TempDir,
 }
@@ -267,7 +266,7 @@ async fn unreadable_dead_letter_hides_no_other() {
     assert!(store.dead_letter(&scope, "m1").await.is_err());
 }
 
-/// As those do who find the head of the write-ahead log half-written.
+/// Holds the write lock like a reader that finds the WAL index header half-written.
 #[tokio::test]
 async fn commit_waits_for_a_short_lock() {
     let folder = tempfile::tempdir().unwrap();

@@ -7,24 +7,24 @@
 mod entry;
 mod packed;
 mod dot;
-mod places;
+mod row_table;
 mod sketch;
 mod bits;
 mod blocks;
 mod best;
-mod likely;
+mod candidates;
 mod scan;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
-mod any_order;
+mod property_tests;
 
 pub use entry::{Filter, Found, Labels, Near, Quality, Tier};
 pub use packed::{encode, unpack};
 
 use blocks::{Blocks, Row};
 use packed::Query;
-use places::RowTable;
+use row_table::RowTable;
 use scan::{Search, Wanted};
 use sketch::Sketcher;
 

@@ -5,9 +5,9 @@ use std::hint::black_box;
 use super::best::Best;
 use super::bits::{SIDE, differing};
 use super::blocks::{Block, Blocks};
+use super::candidates::Candidates;
 use super::dot::dot;
 use super::entry::{Filter, Near};
-use super::likely::Candidates;
 use super::packed::Query;
 
 /// Vectors prefetched together, and bytes per cache line.

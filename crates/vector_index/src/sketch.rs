@@ -3,7 +3,7 @@
 //! The hyperplanes are rows of a Hadamard matrix after fixed random signs. They weigh all
 //! dimensions evenly, need no memory and little time.
 
-use super::places::hash;
+use super::row_table::hash;
 
 pub(super) struct Sketcher {
     pub(super) words: usize,

@@ -1,6 +1,6 @@
 //! The index's guarantees, on reproducible random vectors.
 
-use super::places::hash;
+use super::row_table::hash;
 use super::*;
 
 const DIMS: usize = 64;

@@ -1,11 +1,10 @@
-//! What every backend's decisions must do.
+//! Decisions and outcomes.
 
 use model::{Change, Position, Scope};
 
 use crate::Store;
 use crate::contract::scene::{Scene, conversation_id, decision_id, play};
 
-/// Made, then settled, in whichever order they arrive.
 pub(crate) async fn decision_has_its_newest_outcome(store: &Store) {
     let scope = Scope::default();
     let settle =

@@ -1,4 +1,4 @@
-//! What every backend's event reads must do.
+//! Reading events.
 
 use model::{
     Category, Claim, ClaimSpace, ConversationId, Event, EventId, Kind, Mac, Outcome, Position,
@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::contract::scene::{Scene, at, play};
 use crate::{EventPage, KindFilter, Store};
 
-/// An event with every field filled and text that would break careless SQL or JSON.
+/// An event with every field set and text that would break careless SQL or JSON.
 fn full(scope: &Scope, id: &str, event_type: Type, source: Source) -> Event {
     let text = "it's \"quoted\"; DROP TABLE events; -- \u{1F600} \\ <b>";
     Event {
@@ -42,7 +42,7 @@ async fn put(store: &Store, event: &Event) -> Position {
     }
 }
 
-/// Whatever went in comes out unchanged, with UUIDs and other ids alike.
+/// Includes UUIDs and other ids.
 pub(crate) async fn event_round_trips_unchanged(store: &Store) {
     let ids = ["0193a1b2-0000-7000-8000-00000000000f", "0193A1B2-0000-7000-8000-00000000000F", "x"];
     for id in ids {
@@ -53,7 +53,7 @@ pub(crate) async fn event_round_trips_unchanged(store: &Store) {
     }
 }
 
-/// Another tenant's event looks like one that never was.
+/// Another tenant's event looks like an unknown one.
 pub(crate) async fn scope_reads_only_its_own_events(store: &Store) {
     let mine = Scope::default();
     let other = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };
@@ -64,7 +64,7 @@ pub(crate) async fn scope_reads_only_its_own_events(store: &Store) {
     assert_eq!(page(store, &mine, 0, 10, &[], None).await, [1]);
 }
 
-/// Pages go by position; the limit counts matching events.
+/// The limit counts matching events.
 pub(crate) async fn event_pages_follow_the_log(store: &Store) {
     let scope = Scope::default();
     let kinds = [
@@ -86,7 +86,6 @@ pub(crate) async fn event_pages_follow_the_log(store: &Store) {
     assert_eq!(page(store, &scope, 0, 9, &[Type::Log], Some(Source::UserRating)).await, [0; 0]);
 }
 
-/// For those who read along, whosever the events are.
 pub(crate) async fn tail_covers_every_scope(store: &Store) {
     let other = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };
     let events = [
@@ -130,7 +129,7 @@ async fn page(
     store.events(page).await.unwrap().iter().map(|found| found.position.0).collect()
 }
 
-/// What a filter says of one event is what the page says of all: topics are read both ways.
+/// A filter applied to one event and to a page must agree.
 pub(crate) async fn event_page_matches_its_filter(store: &Store) {
     let scope = Scope::default();
     let types = [Type::Log, Type::Metric, Type::Explicit, Type::Performance];
@@ -158,7 +157,6 @@ pub(crate) async fn event_page_matches_its_filter(store: &Store) {
     }
 }
 
-/// From the end of the log backwards, and only a scope's own.
 pub(crate) async fn newest_events_come_first(store: &Store) {
     let (ours, theirs) =
         (Scope::default(), Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() });
@@ -177,7 +175,7 @@ pub(crate) async fn newest_events_come_first(store: &Store) {
     assert_eq!(newest(7, 9).await, ["r1", "r0"], "before that position");
 }
 
-/// What was asked and came in lately, of every scope; what was asked long ago and sent now is no news.
+/// Questions asked long ago and sent late are not recent.
 pub(crate) async fn recent_questions_are_returned(store: &Store) {
     let other = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };
     let told = |mut scene: Scene, asked: i64, received: i64| {

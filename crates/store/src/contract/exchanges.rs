@@ -1,4 +1,4 @@
-//! How answers were taken, and whose word counts.
+//! Reception of answers, and precedence of verdicts.
 
 use model::{
     Change, Contrast, Position, Reaction, Scope, Tenant, Timestamp, TurnId, UnitInterval,
@@ -31,7 +31,7 @@ async fn status(store: &Store, turn: &str) -> VerdictStatus {
     standing(store, turn).await.status
 }
 
-/// Turns are read newest first, with or without those that wait for their answer.
+/// With and without unanswered turns.
 pub(crate) async fn conversation_reads_newest_first(store: &Store) {
     for (n, turn) in ["t1", "t2", "t3"].into_iter().enumerate() {
         play(store, [Scene::open(turn, "c1").at(n as i64)]).await;
@@ -59,7 +59,6 @@ pub(crate) async fn conversation_reads_newest_first(store: &Store) {
     assert_eq!(standing(store, "t1").await.quality, UnitInterval::new(0.9));
 }
 
-/// Whoever stands at an event, or behind a turn, sees what was there before it.
 pub(crate) async fn conversation_reads_before_a_position(store: &Store) {
     play(store, [Scene::open("t1", "c1").at(1), Scene::answer("t1")]).await;
     play(store, [Scene::open("t2", "c1").at(2), Scene::open("t3", "c1").at(2)]).await;
@@ -81,7 +80,6 @@ pub(crate) async fn conversation_reads_before_a_position(store: &Store) {
     check(ExchangeQuery { older_than: behind(1, 1), ..all() }, &[]).await;
 }
 
-/// What a message says of an answer is found by the message, and what somebody is used to by their answers.
 pub(crate) async fn verdict_is_found_by_its_message(store: &Store) {
     let planned = json!({"phase": "completed", "response": "This.", "status": "success",
         "strategy": {"name": "plan"}});
@@ -121,8 +119,8 @@ pub(crate) async fn verdict_is_found_by_its_message(store: &Store) {
     assert_eq!(store.habits(query(1)).await.unwrap(), expected[..1]);
 }
 
-/// A review beats the user, the user beats messages, and of messages the latest that says something
-/// counts; moving on never takes another's place.
+/// A review beats the user, the user beats messages, and the latest message with a verdict wins.
+/// "Moved on" never replaces another verdict.
 pub(crate) async fn verdict_precedence_holds(store: &Store) {
     use VerdictStatus::{Accepted, Neutral, Rejected};
     play(store, [Scene::open("t1", "c1"), Scene::answer("t1")]).await;
@@ -147,7 +145,6 @@ pub(crate) async fn verdict_precedence_holds(store: &Store) {
     assert_eq!(status(store, "t1").await, Neutral, "the review stands");
 }
 
-/// What a message says now takes the place of what it said, whatever turn that was about.
 pub(crate) async fn message_has_one_verdict(store: &Store) {
     use VerdictStatus::{Neutral, Rejected};
     for turn in ["t1", "t2"] {
@@ -163,8 +160,7 @@ pub(crate) async fn message_has_one_verdict(store: &Store) {
     assert_eq!(status(store, "t2").await, Rejected);
 }
 
-/// A machine of the application's that names no message adds its word: none takes another's away, and the
-/// latest counts.
+/// Verdicts of application machines without a message accumulate; the latest wins.
 pub(crate) async fn verdict_without_a_message_counts(store: &Store) {
     use VerdictStatus::{Accepted, Rejected};
     let say = |id: &str, status: VerdictStatus| {

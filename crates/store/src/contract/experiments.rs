@@ -1,4 +1,4 @@
-//! Units add up to what their turns are, under what they were served.
+//! Sums of experiments.
 
 use model::{
     Change, Event, ExperimentChange, ExperimentId, ExperimentRule, ExperimentUnit, Exposure,
@@ -85,7 +85,6 @@ pub(crate) fn changes_of(event: &Event) -> Vec<Change> {
     scenes().into_iter().filter(same).map(|scene| scene.change).collect()
 }
 
-/// All of it.
 pub(crate) async fn play_all(store: &Store) {
     play(store, scenes()).await;
 }
@@ -94,7 +93,7 @@ async fn rows(store: &Store) -> Vec<StoredUnit> {
     store.experiment_units(&Scope::default(), &id(), None, 10).await.unwrap()
 }
 
-/// Where units stand when all of it was played.
+/// Checks the exposures after the whole story.
 async fn check_standings(store: &Store) {
     let scope = Scope::default();
     let standing =
@@ -110,8 +109,7 @@ async fn check_standings(store: &Store) {
     assert_eq!(store.experiment_standing(&scope, &other, "u1").await.unwrap(), None);
 }
 
-/// A turn counts for what its unit was served then, whatever becomes of either later; a rebuild finds
-/// the same.
+/// A rebuild gives the same sums.
 pub(crate) async fn turns_count_for_the_served_variant(store: &Store) {
     let scope = Scope::default();
     play_all(store).await;
@@ -168,8 +166,7 @@ pub(crate) async fn turns_count_for_the_served_variant(store: &Store) {
     assert_eq!(store.experiment_days(&scope, &id(), 10).await.unwrap(), days);
 }
 
-/// Where conversations are served, each counts by itself, with what it gave before; one that comes back to a
-/// variant goes on with what it gave there.
+/// A unit that returns to a variant continues its sums.
 pub(crate) async fn conversation_units_count_separately(store: &Store) {
     let inside = |name: &str, index: u32, secs: i64| {
         let mut scene = expose(name, index, 0).inside("c1").at(secs);
@@ -208,7 +205,7 @@ pub(crate) async fn conversation_units_count_separately(store: &Store) {
     assert_eq!(served, Some(StoredExposure { first: 0, current: 0 }));
 }
 
-/// A write that was heard before midnight is stored behind one that was heard after it.
+/// A write received before midnight, stored after one received later.
 fn around_midnight() -> Vec<Scene> {
     const DAY: i64 = 86_400;
     let midnight =
@@ -232,7 +229,6 @@ fn changes_around_midnight(event: &Event) -> Vec<Change> {
     around_midnight().into_iter().filter(same).map(|scene| scene.change).collect()
 }
 
-/// A day that is over keeps the sums with which it ended.
 pub(crate) async fn past_day_keeps_its_sums(store: &Store) {
     play(store, around_midnight()).await;
     let days = async || -> Vec<(i64, u64)> {
@@ -247,7 +243,6 @@ pub(crate) async fn past_day_keeps_its_sums(store: &Store) {
     assert_eq!(days().await, found);
 }
 
-/// What an experiment needs is judged where it is stored.
 pub(crate) async fn needed_experiment_status_is_checked(store: &Store) {
     let scope = Scope::default();
     let try_it = async |scene: Scene, needs: Vec<Need>| {

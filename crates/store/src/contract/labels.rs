@@ -1,4 +1,4 @@
-//! What people said where the machine had said something too.
+//! Labels for calibration.
 
 use model::{Change, Reaction, Scope, VerdictStatus};
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::contract::scene::{Scene, play};
 use crate::{Label, Store};
 
-/// Reviews and reactions are labels on turns that a message judged; a neutral reaction is none.
+/// Neutral reactions are no labels.
 pub(crate) async fn labels_need_person_and_machine(store: &Store) {
     use VerdictStatus::{Accepted, Neutral, Rejected};
     for turn in ["t1", "t2", "t3", "t4", "t5"] {
@@ -35,7 +35,6 @@ pub(crate) async fn labels_need_person_and_machine(store: &Store) {
     assert_eq!(store.labels(&scope, 1).await.unwrap().len(), 1);
 }
 
-/// The newest curve of each project.
 pub(crate) async fn newest_calibration_applies(store: &Store) {
     for (id, slope) in [("a", 1.0), ("b", 0.5)] {
         let settings = json!({"slope": slope, "offset": 0.0});

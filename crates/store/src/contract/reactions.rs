@@ -1,4 +1,4 @@
-//! What every backend's reactions must do.
+//! Reactions.
 
 use model::{
     Change, Origin, Position, Reaction, Scope, Tenant, UnitInterval, VerdictStatus, Window,
@@ -22,7 +22,7 @@ fn events(reactions: &[StoredReaction]) -> Vec<&str> {
     reactions.iter().map(|reaction| reaction.event.as_str()).collect()
 }
 
-/// One active reaction per turn and user; the machine's are added.
+/// The machine's reactions accumulate.
 pub(crate) async fn later_reaction_replaces_the_earlier(store: &Store) {
     play(
         store,
@@ -48,7 +48,6 @@ pub(crate) async fn later_reaction_replaces_the_earlier(store: &Store) {
     assert_eq!(events(&of_conversation(store, "c1").await), ["guess", "second", "another"]);
 }
 
-/// Reactions that came before their turn are on it afterwards.
 pub(crate) async fn early_reactions_attach_to_their_turn(store: &Store) {
     play(
         store,
@@ -67,7 +66,6 @@ pub(crate) async fn early_reactions_attach_to_their_turn(store: &Store) {
     assert_eq!(found[0].user, Some(user_id("u1")));
 }
 
-/// By turn, and since when.
 pub(crate) async fn conversation_reactions_filter_by_turn(store: &Store) {
     play(
         store,
@@ -97,7 +95,6 @@ pub(crate) async fn conversation_reactions_filter_by_turn(store: &Store) {
     assert_eq!(ask(Some(vec!["t2", "unknown"]), 0).await, ["other"]);
 }
 
-/// The newest reactions of the turns asked for, in whatever order they are asked for.
 pub(crate) async fn newest_reactions_of_turns_are_returned(store: &Store) {
     for (turn, secs) in [("t1", 10), ("t2", 20), ("t3", 30)] {
         let reaction = Scene::react(&format!("on-{turn}"), turn, Reaction::Ok).at(secs);
@@ -113,7 +110,6 @@ pub(crate) async fn newest_reactions_of_turns_are_returned(store: &Store) {
     assert_eq!(events(&store.conversation_reactions(query).await.unwrap()), ["on-t3"]);
 }
 
-/// The reaction of a user, by name or as the turn's own.
 pub(crate) async fn reaction_is_found_by_its_user(store: &Store) {
     play(store, [Scene::open("t1", "c1"), Scene::react("mine", "t1", Reaction::Ok)]).await;
     let (scope, turn) = (Scope::default(), turn_id("t1"));
@@ -127,7 +123,6 @@ pub(crate) async fn reaction_is_found_by_its_user(store: &Store) {
     assert_eq!(ask(Some("u2")).await, None);
 }
 
-/// Whoever reacts on a turn of nobody is nobody too, and one: the later reaction stays.
 pub(crate) async fn anonymous_reactions_replace_each_other(store: &Store) {
     let mut open = Scene::open("t1", "c1");
     open.event.user = None;
@@ -145,8 +140,7 @@ pub(crate) async fn anonymous_reactions_replace_each_other(store: &Store) {
     assert_eq!(of_conversation(store, "unknown").await, []);
 }
 
-/// When a person has said how an answer was taken, what is read from messages counts no more; what an
-/// application's own machine says does.
+/// Reactions of the application's own machines still count.
 pub(crate) async fn review_overrides_messages(store: &Store) {
     let read = |id: &str, message: &str| {
         let (origin, reaction) = (Origin::Machine, Reaction::NotOk);
@@ -160,7 +154,6 @@ pub(crate) async fn review_overrides_messages(store: &Store) {
     assert_eq!(events(&of_conversation(store, "c1").await), ["review", "own"]);
 }
 
-/// Newest first, page by page, by scope, turn, track, origin and time.
 pub(crate) async fn reaction_search_pages_newest_first(store: &Store) {
     let other = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };
     play(

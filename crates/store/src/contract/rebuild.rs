@@ -1,4 +1,4 @@
-//! Projections made again are the same.
+//! Rebuilds.
 
 use model::{Change, Event, Reaction, Vector, VerdictStatus};
 
@@ -26,18 +26,16 @@ fn scenes() -> Vec<Scene> {
     ]
 }
 
-/// The changes of the scenes above, found by the event's id alone.
+/// The changes of a scene, found by the event's id.
 pub(crate) fn changes_of(event: &Event) -> Vec<Change> {
     let same = |scene: &Scene| scene.event.id == event.id;
     scenes().into_iter().filter(same).map(|scene| scene.change).collect()
 }
 
-/// What happens in the test of this file.
 pub(crate) async fn play_everything(store: &Store) {
     play(store, scenes()).await;
 }
 
-/// Nothing changes, and the progress is told.
 pub(crate) async fn rebuild_changes_nothing(store: &Store) {
     play_everything(store).await;
     let (told, progress) = std::sync::mpsc::channel();

@@ -1,4 +1,4 @@
-//! What became of items that queries returned.
+//! Use of retrieved items.
 
 use model::{
     Change, ItemStanding, Opinion, RankBand, RelevanceSignal, Scope, Tenant, UsageStanding,
@@ -20,7 +20,6 @@ fn weigh(
     Scene::new(&format!("weigh-{id}"), "t1", change)
 }
 
-/// A query counts once for an item, however often it is told, and its counters follow what stands.
 pub(crate) async fn query_counts_once_per_item(store: &Store) {
     use RelevanceSignal::{ExplicitNegative, ExplicitPositive, Ignored, Used};
     let scope = Scope::default();
@@ -63,7 +62,6 @@ pub(crate) async fn query_counts_once_per_item(store: &Store) {
     assert_eq!(names(Extreme::Ignored).await, ["e1", "e2"]);
 }
 
-/// What stands for items of a query, in the order in which they are asked for.
 pub(crate) async fn item_standings_are_returned(store: &Store) {
     use RelevanceSignal::{ExplicitNegative, Ignored, Used};
     let here = Scope::default();

@@ -1,4 +1,4 @@
-//! Settings and profiles: what was said last counts.
+//! Privacy settings and profiles.
 
 use model::{Change, Scope, Tenant};
 use serde_json::{Map, Value, json};
@@ -11,7 +11,6 @@ fn map(value: Value) -> Map<String, Value> {
     map
 }
 
-/// The newest settings of a tenant, and the newest attributes of a user, until they are erased.
 pub(crate) async fn newest_rule_applies(store: &Store) {
     let here = Scope::default();
     let other = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };

@@ -1,11 +1,10 @@
-//! Which conversations are going on.
+//! Sessions.
 
 use model::{Change, Reaction, Scope};
 
 use crate::Store;
 use crate::contract::scene::{Scene, at, conversation_id, play};
 
-/// A session has its turns, ends once, and a later message begins another.
 pub(crate) async fn session_ends_after_its_last_turn(store: &Store) {
     let scope = Scope::default();
     let open = async || store.open_session(&scope, &conversation_id("c1")).await.unwrap();

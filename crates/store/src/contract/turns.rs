@@ -1,11 +1,10 @@
-//! What every backend's turn reads must do.
+//! Turns.
 
 use model::{Event, Outcome, Reaction, Scope, Tenant};
 
 use crate::contract::scene::{Scene, at, conversation_id, play, turn_id, user_id};
 use crate::{Store, TurnHead};
 
-/// Opened, then completed; unknown before, and unknown to others.
 pub(crate) async fn turn_exists_from_its_opening(store: &Store) {
     let (scope, turn) = (Scope::default(), turn_id("t1"));
     play(store, [Scene::react("early", "t1", model::Reaction::Ok)]).await;
@@ -28,7 +27,6 @@ pub(crate) async fn turn_exists_from_its_opening(store: &Store) {
     assert_eq!(store.turn_head(&other, &turn).await.unwrap(), None);
 }
 
-/// Everything that names it, in order, in the order asked for; unknown ones left out.
 pub(crate) async fn turns_include_their_events(store: &Store) {
     let scope = Scope::default();
     let early = Scene::react("early", "t1", model::Reaction::Ok);
@@ -45,7 +43,6 @@ pub(crate) async fn turns_include_their_events(store: &Store) {
     assert_eq!(shown, [("t1", vec!["early", "open-t1"]), ("t2", vec!["open-t2"])]);
 }
 
-/// Of a turn about which very much was said come the newest events, and its question and answer.
 pub(crate) async fn long_turn_keeps_question_and_answer(store: &Store) {
     let scope = Scope::default();
     play(store, [Scene::open("t1", "c1"), Scene::answer("t1")]).await;
@@ -62,7 +59,6 @@ pub(crate) async fn long_turn_keeps_question_and_answer(store: &Store) {
     assert_eq!((&ids[..3], ids[1001]), (&["open-t1", "done-t1", "e1"][..], "e1000"));
 }
 
-/// A turn that was spoken of before it was opened, and one that nobody knew, opened together.
 pub(crate) async fn known_and_unknown_turns_open_together(store: &Store) {
     play(store, [Scene::react("r1", "t1", Reaction::Ok)]).await;
     let opened = ["t1", "t2", "t3"].map(|turn| Scene::open(turn, "c1").write());

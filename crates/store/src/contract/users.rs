@@ -1,4 +1,4 @@
-//! What every backend must keep of users who were erased, and of what they sent.
+//! Erasure and dead letters.
 
 use model::{
     Change, Claim, ClaimSpace, Event, EventId, Mac, Outcome, Position, Reaction, Scope, Tenant,
@@ -22,7 +22,7 @@ fn by(user: &str, id: &str) -> Event {
     Event { user: Some(user_id(user)), ..testkit::event(&Scope::default(), id) }
 }
 
-/// How much there is of somebody, and on which turns: their own, and those of others on which they reacted.
+/// Includes other users' turns with the user's reactions.
 pub(crate) async fn user_data_is_counted(store: &Store) {
     let here = Scope::default();
     let elsewhere = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };
@@ -41,7 +41,7 @@ pub(crate) async fn user_data_is_counted(store: &Store) {
         let found = store.turns_of(scope, &user_id(user)).await.unwrap();
         found.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
     };
-    // Her question and its answer, two reactions, and one by itself.
+    // The question and its answer, two reactions, and one without a turn.
     let hers = ErasedCounts { events: 5, turns: 1, reactions: 2 };
     assert_eq!(user_data(&here, "ann").await, (hers, "t1 t2".to_owned()));
     assert_eq!(turns_of(&here, "ann").await, "t1");
@@ -55,7 +55,7 @@ pub(crate) async fn user_data_is_counted(store: &Store) {
     assert_eq!(user_data(&here, "ann").await, nothing);
 }
 
-/// The events that an erasure emptied are found by it: their ids, and nothing of what they said.
+/// Stubs keep their ids and no text.
 pub(crate) async fn erased_positions_are_returned(store: &Store) {
     for n in 0..4 {
         put(store, by("ann", &format!("ann{n}")), Vec::new()).await;
@@ -76,7 +76,7 @@ pub(crate) async fn erased_positions_are_returned(store: &Store) {
     assert_eq!(erased(Position(2)).await, [], "that event erased nobody");
 }
 
-/// An id whose body was erased can only be a repeat, also for what shares a commit with the erasure.
+/// Also for writes in the same commit as the erasure.
 pub(crate) async fn erased_id_is_always_a_repeat(store: &Store) {
     let first = put(store, by("ann", "ann1"), Vec::new()).await;
     let erase = vec![Change::EraseUser(user_id("ann"))];
@@ -87,7 +87,6 @@ pub(crate) async fn erased_id_is_always_a_repeat(store: &Store) {
     assert_eq!(outcomes[1], again);
 }
 
-/// However many there are, none keeps its words, nor what its request was known by.
 pub(crate) async fn erasure_empties_many_events(store: &Store) {
     const MANY: usize = 150;
     let keyed = |event: Event, key: &str, body: u8| {
@@ -120,7 +119,6 @@ pub(crate) async fn erasure_empties_many_events(store: &Store) {
     assert_eq!(outcomes, expected, "only what is not erased is still compared");
 }
 
-/// What is set aside is listed for its scope, once, until it is taken off or its sender is erased.
 pub(crate) async fn dead_letters_are_listed(store: &Store) {
     let scope = Scope { tenant: Tenant::new("new").unwrap(), ..Scope::default() };
     let write = |id: &str| {
@@ -141,13 +139,13 @@ pub(crate) async fn dead_letters_are_listed(store: &Store) {
     assert_eq!(letter.write, write("m2"));
     store.drop_dead_letter(&scope, "m2").await.unwrap();
     assert_eq!(listed(&scope).await, [pair("m1", "again")]);
-    // Nothing else of them was ever stored.
+    // The user has nothing but a dead letter.
     let erase = vec![Change::EraseUser(user_id("ann"))];
     put(store, testkit::event(&scope, "erased"), erase).await;
     assert_eq!(listed(&scope).await, []);
 }
 
-/// A message of bytes that are no text is kept as it came, and nobody is kept from being erased by it.
+/// A message that is not UTF-8 is stored as received.
 pub(crate) async fn dead_letters_do_not_block_erasure(store: &Store) {
     let scope = Scope::default();
     let message = |user: Option<&str>, id: &str| {

@@ -1,4 +1,4 @@
-//! Sums by day that an older store lacks, or that were damaged.
+//! Daily sums that an older store lacks, or that are damaged.
 
 use std::path::Path;
 

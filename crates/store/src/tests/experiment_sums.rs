@@ -1,4 +1,4 @@
-//! Sums of experiments that an older store lacks, or that were damaged.
+//! Sums of experiments that an older store lacks, or that are damaged.
 
 use std::path::Path;
 

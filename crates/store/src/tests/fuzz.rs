@@ -1,15 +1,15 @@
-//! Whatever happens to a store, in whatever groups and by whichever node: both databases come to the same
-//! rows and give the same answers, and a rebuild changes nothing.
+//! Fuzz test: SQLite and Postgres reach the same rows and outcomes for any story, grouping and
+//! node, and a rebuild changes nothing.
 //!
-//! Stories are made up from a seed, which is told when one goes wrong, together with the shortest story that
-//! still does. `UPTAKE_FUZZ_SEED=N` tells that one alone; with `UPTAKE_FUZZ_SECS=N` it goes on from there for so
-//! long (`make fuzz-store`).
+//! Stories come from a seed, which a failure prints with the shortest failing story.
+//! `UPTAKE_FUZZ_SEED=N` runs one story; `UPTAKE_FUZZ_SECS=N` continues from there (`make
+//! fuzz-store`).
 
-mod dice;
+mod random;
 mod node;
 mod rows;
 mod story;
-mod teller;
+mod generator;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -27,10 +27,10 @@ use node::{Answer, Node};
 use rows::{Layout, Tables, difference};
 use story::{Step, Story, Submission};
 
-/// Stories that are always told, and their longest.
+/// Stories of a normal run, and their length.
 const CASES: u64 = 100;
 const MOST_STEPS: usize = 16;
-/// The longest of those that are told at leisure.
+/// The length of stories in a long run.
 const MANY_STEPS: usize = 100;
 
 /// How submissions share commits.
@@ -40,16 +40,15 @@ enum Groups {
     EachAlone,
 }
 
-/// What came of a story.
+/// The result of a story.
 struct Told {
     answers: Vec<Answer>,
     rows: Tables,
-    /// What a rebuild makes of them, if it is something else.
+    /// The rows after a rebuild, if they differ.
     rebuilt: Option<Tables>,
 }
 
 impl Told {
-    /// What a rebuild makes otherwise.
     fn rebuilt_otherwise(&self) -> Option<String> {
         let rebuilt = self.rebuilt.as_ref()?;
         let nothing = || "is the same, as far as anybody can tell".to_owned();
@@ -57,12 +56,12 @@ impl Told {
     }
 }
 
-/// A SQLite store to copy, and a database with two nodes on it.
+/// A SQLite store to copy, and a Postgres database with two nodes.
 struct Stage {
     folder: tempfile::TempDir,
     layouts: Arc<Vec<Layout>>,
     nodes: [Node; 2],
-    // Dropped behind its nodes.
+    // Dropped after its nodes.
     _database: Database,
 }
 
@@ -84,7 +83,7 @@ impl Stage {
     async fn tell_sqlite(&self, story: &Story, groups: Groups) -> Told {
         let file: PathBuf = self.folder.path().join("told.db");
         for end in ["", "-wal", "-shm"] {
-            // Those of the story before.
+            // Deletes the rows of the previous story.
             let _ = std::fs::remove_file(format!("{}{end}", file.display()));
         }
         std::fs::copy(self.folder.path().join("empty.db"), &file).unwrap();
@@ -123,7 +122,7 @@ impl Stage {
             answers.extend(nodes[usize::from(first.by_second)].write(&group).await);
         }
         let rows = nodes[0].rows(&self.layouts).await;
-        // The same rows are rebuilt the same, but for what databases do differently.
+        // Equal rows rebuild equally, apart from differences between the databases.
         let rebuilt = match rebuild && nodes[1].rebuild().await {
             true => Some(nodes[0].rows(&self.layouts).await),
             false => None,
@@ -131,14 +130,14 @@ impl Stage {
         Told { answers, rows, rebuilt }
     }
 
-    /// What is wrong with a story, if anything is.
+    /// The failure of a story, if any.
     async fn trouble(&self, story: &Story) -> Option<String> {
         let expected = self.tell_sqlite(story, Groups::EachAlone).await;
         let mut others = vec![
             ("SQLite, in groups", self.tell_sqlite(story, Groups::AsTold).await),
             ("Postgres, in groups", self.tell_postgres(story, Groups::AsTold).await),
         ];
-        // It takes longest and finds least.
+        // Last, because it takes longest and finds least.
         if story.0.len().is_multiple_of(4) {
             let told = self.tell_postgres(story, Groups::EachAlone).await;
             others.push(("Postgres, each alone", told));
@@ -160,7 +159,7 @@ impl Stage {
         })
     }
 
-    /// The shortest story that something is wrong with, by leaving out what does not matter.
+    /// Shrinks a failing story by removing steps.
     async fn shortest(&self, mut story: Story, mut trouble: String) -> (Story, String) {
         let mut count = story.0.len();
         while count > 0 {

@@ -1,7 +1,7 @@
-//! Postgres against the contract, and what only Postgres can show.
+//! Postgres against the contract, and tests that need Postgres.
 
-mod away;
-mod doubt;
+mod outages;
+mod unconfirmed_commits;
 mod sessions;
 
 use std::sync::Arc;
@@ -16,7 +16,6 @@ use crate::log::Limits;
 use crate::postgres::Server;
 use crate::store::Store;
 
-/// A database of its own for each test of the contract.
 struct Fresh {
     folder: tempfile::TempDir,
     database: Arc<Database>,
@@ -37,7 +36,7 @@ impl Fresh {
         self.open_with("")
     }
 
-    /// With more in the address.
+    /// Opens the store with additional address parameters.
     fn open_with(&self, parameters: &str) -> Store {
         let address = format!("{}{parameters}", self.database.url());
         Store::connect(self.folder.path(), &address, Limits::default(), [7; 32]).unwrap()
@@ -46,7 +45,7 @@ impl Fresh {
 
 crate::contract::contract_tests!(Fresh);
 
-/// A login of the server that may read, with its own tenants; gone at the end.
+/// A login with read access to its own tenants, dropped at the end.
 struct Reader<'a> {
     database: &'a Database,
     name: String,
@@ -80,7 +79,7 @@ impl Drop for Reader<'_> {
     }
 }
 
-/// A turn with what its answer showed and a reaction, in a project of its own, so that both views have a row.
+/// A turn with findings and a reaction, in its own project, so that both views have a row.
 fn add_a_turn(database: &Database, key: u32, tenant: &str) {
     let (answer, finding) = (key + 1, key + 2);
     let sql = format!(
@@ -119,9 +118,9 @@ async fn sql_readers_see_one_tenant() {
         assert_eq!(of(&ann) + of(&bob), all.parse::<u32>().unwrap(), "{what}");
         assert_eq!((of(&eve), of(&both)), (0, of(&ann) + of(&bob)), "{what}");
     }
-    // A server may refuse this to begin with.
+    // A server may deny this by default.
     drop(bob.run("ALTER ROLE CURRENT_USER SET uptake.tenant = 'default'"));
-    // Nothing that a reader can set makes a difference.
+    // No setting of a reader changes the result.
     let ways = [
         "SET uptake.tenant = 'default'",
         "SET ROLE uptake_read",
@@ -162,7 +161,6 @@ async fn sql_readers_see_one_tenant() {
     }
 }
 
-/// A store in a schema of its own has readers of its own.
 #[tokio::test]
 async fn sql_readers_belong_to_their_schema() {
     let Some(place) = Fresh::new() else { return };
@@ -184,7 +182,6 @@ async fn sql_readers_belong_to_their_schema() {
     assert_eq!(ann.count("SET search_path = other", "turns"), 0);
 }
 
-/// The functions ask for the login once for a statement, not for each row.
 #[tokio::test]
 async fn reader_functions_check_the_login_once() {
     let Some(place) = Fresh::new() else { return };
@@ -196,7 +193,7 @@ async fn reader_functions_check_the_login_once() {
     }
 }
 
-/// The names of this month's partition and the next one's.
+/// The partition names of this month and the next.
 fn months(database: &Database) -> [String; 2] {
     [0, 1].map(|month| {
         let name =
@@ -209,7 +206,6 @@ fn is_there(database: &Database, table: &str) -> bool {
     database.run(&format!("SELECT to_regclass('{table}') IS NOT NULL")).unwrap() == "t"
 }
 
-/// An event that came just now.
 fn write_of_now(database: &Database, id: &str) -> model::Write {
     let now = database.run("SELECT CAST(extract(epoch FROM now()) * 1000000 AS BIGINT)").unwrap();
     let mut write = testkit::write(&Scope::default(), id, 1);
@@ -230,7 +226,7 @@ async fn events_are_partitioned_by_month() {
     assert_eq!([ids(&this), ids(&next), ids("events_other")], ["now", "", "another"]);
 }
 
-/// A month that nobody made a place for in time stays among all others, and nodes start all the same.
+/// Events of a month without a partition stay in the default partition, and nodes start.
 #[tokio::test]
 async fn node_starts_without_a_partition_for_its_month() {
     let Some(place) = Fresh::new() else { return };
@@ -245,8 +241,8 @@ async fn node_starts_without_a_partition_for_its_month() {
     assert!(!is_there(database, &this) && is_there(database, &next));
 }
 
-/// Nodes that run make the next month's place, however many of them do it at once; and while a reader is
-/// in the way they wait for it without keeping others waiting.
+/// Concurrent nodes create the next partition once. While a reader blocks it, they wait without
+/// blocking others.
 #[test]
 fn running_nodes_create_partitions() {
     use crate::postgres::PartitionMaker;
@@ -279,7 +275,7 @@ fn running_nodes_create_partitions() {
     panic!("nobody made {this} and {next}");
 }
 
-/// As when the database is set back before anybody has looked at what a node has just committed.
+/// Like a database that was reset before the follower saw this node's commit.
 #[test]
 fn shortened_log_is_detected() {
     use crate::postgres::PartitionMaker;
@@ -326,8 +322,6 @@ async fn two_nodes_share_one_log() {
     }
 }
 
-/// The server's clock counts: a node that is a minute ahead takes nothing, and one that is a minute behind
-/// does not keep it longer.
 #[tokio::test]
 async fn leases_use_the_server_clock() {
     let Some(place) = Fresh::new() else { return };
@@ -337,19 +331,17 @@ async fn leases_use_the_server_clock() {
     let long = Duration::from_secs(30);
     assert!(first.hold("work", "a", at(0), long).await.unwrap().is_some());
     assert_eq!(second.hold("work", "b", at(60), long).await.unwrap(), None);
-    // Renewed by one whose clock is a minute ahead, for a moment.
+    // Renewed by a node whose clock is a minute fast.
     assert!(first.hold("work", "a", at(60), Duration::ZERO).await.unwrap().is_some());
     assert!(second.hold("work", "b", at(0), long).await.unwrap().is_some());
     assert_eq!(first.hold("work", "a", at(60), long).await.unwrap(), None);
 }
 
-/// Writes an event.
 async fn write_one(store: &Store, id: &str) -> Result<Vec<Outcome>, StoreError> {
     store.commit(vec![testkit::write(&Scope::default(), id, 1)]).await
 }
 
-/// Holds the head of the log as a node does that stopped in the middle of a group, until it is told to go on
-/// or is thrown out. Answers whether it could go on.
+/// Locks the log head like a node that stopped inside a group. Returns true when it could continue.
 fn stuck(database: &Database, parameters: &str) -> impl FnOnce() -> bool {
     let address = format!("{}{parameters}", database.url());
     let (held, is_held) = std::sync::mpsc::channel();
@@ -370,7 +362,6 @@ fn stuck(database: &Database, parameters: &str) -> impl FnOnce() -> bool {
     }
 }
 
-/// Whoever waits too long for the head of the log is told so, and can write as soon as it is free.
 #[tokio::test]
 async fn waiting_for_the_head_times_out() {
     let Some(place) = Fresh::new() else { return };
@@ -388,7 +379,6 @@ async fn waiting_for_the_head_times_out() {
     assert!(matches!(outcome[..], [Outcome::Stored(_)]), "{outcome:?}");
 }
 
-/// A node that stopped in the middle of a group loses its session, and nobody else a write.
 #[tokio::test]
 async fn paused_node_loses_its_session() {
     let Some(place) = Fresh::new() else { return };
@@ -399,8 +389,7 @@ async fn paused_node_loses_its_session() {
     assert!(!go_on(), "its session is over");
 }
 
-/// A server that may not be written to for a while, as in a failover, is written to again afterwards: also by
-/// sessions that came about meanwhile.
+/// Includes sessions opened during the failover.
 #[tokio::test]
 async fn store_writes_after_a_failover() {
     let Some(place) = Fresh::new() else { return };
@@ -421,16 +410,15 @@ async fn store_writes_after_a_failover() {
             assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
         }
         server.run(&format!("ALTER DATABASE {name} RESET default_transaction_read_only")).unwrap();
-        // The first one may find out that the session is of no use.
+        // The first write may find the session broken.
         drop(write_one(&store, &id("c")).await);
         write_one(&store, &id("d")).await.unwrap();
-        // Connections for reading are looked at when they rested for a second.
+        // Idle readers are pinged after a second.
         tokio::time::sleep(Duration::from_millis(1200)).await;
         assert!(store.tail(Position(0), 10).await.is_ok());
     }
 }
 
-/// A server that takes connections and says nothing is asked once, and then the next one.
 #[test]
 fn silent_server_is_skipped() {
     let Some(place) = Fresh::new() else { return };
@@ -446,7 +434,6 @@ fn silent_server_is_skipped() {
     assert!(silent.accept().is_err(), "and not again");
 }
 
-/// A node that starts while another one migrates waits for it, however long that takes.
 #[test]
 fn node_waits_for_a_running_migration() {
     let Some(place) = Fresh::new() else { return };

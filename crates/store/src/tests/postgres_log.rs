@@ -1,4 +1,4 @@
-//! The log of a Postgres database, for reading only.
+//! The read-only log of a Postgres database.
 
 use model::{Position, Scope};
 use testkit::servers::{Postgres, or_skip};

@@ -1,4 +1,4 @@
-//! A writer on a database, which takes in what waits together as one group.
+//! A writer on a database that commits given groups.
 
 use std::path::Path;
 use std::sync::{Arc, mpsc};
@@ -7,9 +7,9 @@ use futures_util::FutureExt;
 use model::Outcome;
 use sql::Connection;
 
+use super::generator::changes_of;
 use super::rows::{self, Layout, Tables};
 use super::story::{Step, Submission};
-use super::teller::changes_of;
 use crate::connection_source::Source;
 use crate::log::Limits;
 use crate::log::writer::Writer;
@@ -20,7 +20,6 @@ use crate::projections::rebuild::{self, Rebuild};
 use crate::similarity::{SimilarityIndexes, Touched};
 use crate::{StoreError, sqlite};
 
-/// What a submission was answered.
 pub(crate) type Answer = Result<Vec<Outcome>, String>;
 
 pub(crate) struct Node(Writer);
@@ -45,11 +44,11 @@ impl Node {
         Self(Writer::start(connection, source, Limits::default(), touched, indexes).unwrap())
     }
 
-    /// Hands in all of them before the first is looked at.
+    /// Submits all before awaiting the first.
     pub(crate) async fn write(&self, group: &[&Submission]) -> Vec<Answer> {
         let (open, gate) = mpsc::channel::<()>();
         let wait = move |_: &mut Connection| {
-            // Whoever opens it may be gone.
+            // The caller may be gone.
             let _ = gate.recv();
             Ok(())
         };
@@ -64,7 +63,7 @@ impl Node {
         answers
     }
 
-    /// What happens between groups.
+    /// Runs a step between groups.
     pub(crate) async fn chore(&self, step: &Step) {
         match step.clone() {
             Step::Submit(_) => {}
@@ -84,7 +83,7 @@ impl Node {
         }
     }
 
-    /// Makes the projections again, and answers whether that changed anything.
+    /// Rebuilds the projections. Returns true when they changed.
     pub(crate) async fn rebuild(&self) -> bool {
         let how = Rebuild { changes_of, progress: Box::new(|_, _| {}) };
         self.0.run(move |connection| rebuild::rebuild(connection, &how)).await.unwrap().changed
@@ -95,7 +94,7 @@ impl Node {
         self.0.run(move |connection| Ok(rows::read(connection, &layouts)?)).await.unwrap()
     }
 
-    /// Forgets what it knows, and empties the database by these statements.
+    /// Resets the writer's state and empties the database.
     pub(crate) async fn begin_anew(&self, empty: String) {
         let begin = move |connection: &mut Connection| -> Result<(), StoreError> {
             connection.raw_batch(&empty)?;

@@ -1,5 +1,5 @@
-//! All rows of a store in words that are the same on every database: names in the place of keys, which are
-//! given out differently, and one order.
+//! All rows of a store in a form that is equal on both databases: ids instead of keys, in one
+//! order.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -8,16 +8,13 @@ use sql::{Connection, Row, ValueRef};
 
 use crate::row_keys::{Key, PackedId};
 
-/// The rows of each table.
 pub(crate) type Tables = BTreeMap<String, Vec<String>>;
 
-/// A table and its columns.
 pub(crate) type Layout = (String, Vec<String>);
 
-/// Tables that say nothing of what happened.
+/// Tables without events or their effects.
 const LEFT_OUT: [&str; 3] = ["meta", "leases", "cursors"];
 
-/// Every table of a SQLite store that says what happened, with its columns.
 pub(crate) fn layouts(sqlite: &Connection) -> sql::Result<Vec<Layout>> {
     let names: Vec<String> = sqlite
         .prepare(
@@ -39,11 +36,11 @@ pub(crate) fn layouts(sqlite: &Connection) -> sql::Result<Vec<Layout>> {
         .collect()
 }
 
-/// All rows. A table without any is not there.
+/// All rows. Empty tables are omitted.
 pub(crate) fn read(connection: &Connection, layouts: &[Layout]) -> sql::Result<Tables> {
     let names = Names::read(connection)?;
     let mut tables = Tables::new();
-    // One question instead of one for each of those that are nearly always empty.
+    // One query for all tables that are usually empty.
     let any =
         |(table, _): &Layout| format!("SELECT '{table}' WHERE EXISTS (SELECT 1 FROM {table})");
     let any: Vec<String> = layouts.iter().map(any).collect();
@@ -62,13 +59,13 @@ pub(crate) fn read(connection: &Connection, layouts: &[Layout]) -> sql::Result<T
     Ok(tables)
 }
 
-/// What keys stand for.
+/// The ids of keys.
 struct Names {
     projects: HashMap<Key, String>,
     users: HashMap<Key, String>,
     conversations: HashMap<Key, String>,
     turns: HashMap<Key, String>,
-    /// Whether the units of an experiment are users.
+    /// True when an experiment's units are users.
     of_users: HashMap<Key, bool>,
 }
 
@@ -87,7 +84,7 @@ impl Names {
             .collect::<sql::Result<_>>()?;
         Ok(Self {
             projects: read("SELECT key, tenant || '/' || project FROM projects")?,
-            // An erasure is one person's.
+            // At most one user per erasure.
             users: read(
                 "SELECT key, coalesce(id, 'whom ' || CAST(erased AS TEXT) || ' erased') FROM users",
             )?,
@@ -135,7 +132,7 @@ fn in_words(row: &Row<'_>, number: usize, value: ValueRef<'_>) -> sql::Result<St
         ValueRef::Integer(number) => number.to_string(),
         ValueRef::Real(number) => format!("{number:?}"),
         ValueRef::Text(_) => row.get(number)?,
-        // An id, as far as anybody can tell; a MAC's bytes are all the same.
+        // Probably an id; the bytes of a test MAC are all equal.
         ValueRef::Blob(bytes)
             if bytes.len() == 16 && bytes.iter().any(|byte| *byte != bytes[0]) =>
         {
@@ -146,7 +143,6 @@ fn in_words(row: &Row<'_>, number: usize, value: ValueRef<'_>) -> sql::Result<St
     })
 }
 
-/// What is in one and not in the other.
 pub(crate) fn difference(expected: &Tables, found: &Tables) -> Option<String> {
     let mut told = String::new();
     let (none, all) = (Vec::new(), expected.keys().chain(found.keys()).collect::<BTreeSet<_>>());

@@ -1,43 +1,38 @@
-//! What happens to a store, in order, and what of it shares a commit.
+//! The steps of a story, and which of them share a commit.
 
 use std::fmt;
 
 use model::{Tenant, Timestamp, Write};
 
-use super::dice::Dice;
-use super::teller::Teller;
+use super::generator::StoryGenerator;
+use super::random::SeededRandom;
 
-/// One thing after the other.
 #[derive(Clone)]
 pub(crate) struct Story(pub(crate) Vec<Step>);
 
-/// What happens.
 #[derive(Clone)]
 pub(crate) enum Step {
-    /// Somebody hands something in.
     Submit(Submission),
-    /// What a tenant sent before a moment is dropped, behind a copy of the projections.
+    /// Copies the projections and drops a tenant's events from before a time.
     Retain(Tenant, Timestamp),
-    /// The projections are made again.
     Rebuild,
 }
 
-/// What one request hands in.
+/// The writes of one request.
 #[derive(Clone)]
 pub(crate) struct Submission {
     pub(crate) writes: Vec<Write>,
-    /// It waits together with the one before and shares its commit.
+    /// Shares a commit with the previous submission.
     pub(crate) joins: bool,
-    /// Which of two nodes it is handed to, where there are two.
+    /// The node that receives it.
     pub(crate) by_second: bool,
 }
 
 impl Story {
-    /// The story of a seed, of so many steps at the most.
     pub(crate) fn of(seed: u64, most: usize) -> Self {
-        let mut dice = Dice::of(seed);
+        let mut dice = SeededRandom::of(seed);
         let (steps, closeness) = (1 + dice.below(most), dice.of_these(&[50, 80, 95, 100]));
-        let mut teller = Teller::of(Dice::of(!seed));
+        let mut teller = StoryGenerator::of(SeededRandom::of(!seed));
         let step = |number: usize| match dice.below(60) {
             0 => {
                 let before = teller.now().plus_secs(-(dice.below(10) as i64));
@@ -53,7 +48,6 @@ impl Story {
         Self((0..steps).map(step).collect())
     }
 
-    /// Without some of its steps.
     pub(crate) fn without(&self, from: usize, count: usize) -> Self {
         let end = (from + count).min(self.0.len());
         Self([&self.0[..from], &self.0[end..]].concat())

@@ -1,4 +1,4 @@
-//! What a session is set to, and which statements it keeps ready.
+//! Settings and prepared statements of sessions.
 
 use sql::Connection;
 use testkit::servers::Postgres;
@@ -6,8 +6,8 @@ use testkit::servers::Postgres;
 use super::Fresh;
 use crate::postgres::Server;
 
-/// What a session is set to, as the server sees it; and that a commit of ours is on disk whatever the
-/// database says of others.
+/// The settings as the server reports them. Commits are synchronous whatever the database's
+/// default.
 #[test]
 fn postgres_sessions_have_their_settings() {
     let Some(place) = Fresh::new() else { return };
@@ -42,8 +42,7 @@ fn postgres_sessions_have_their_settings() {
     }
 }
 
-/// The names of statements that end so, as the server keeps them ready for this session. A statement that is
-/// prepared again has another name.
+/// Names of prepared statements with this ending. A statement prepared twice has another name.
 fn ready(session: &Connection, end: &str) -> Vec<String> {
     let ask = "SELECT name FROM pg_prepared_statements WHERE statement LIKE ?1";
     let mut asked = session.prepare(ask).unwrap();

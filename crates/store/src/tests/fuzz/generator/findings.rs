@@ -1,4 +1,4 @@
-//! What the engine itself finds later: another verdict, a review, the end of a session, what became of items.
+//! Later findings of the engine: verdicts, reviews, ends of sessions, item signals.
 
 use model::{
     Change, Claim, ClaimSpace, EntitySignal, Event, Finding, FoundAlert, FoundRelevance,
@@ -6,14 +6,13 @@ use model::{
 };
 use serde_json::json;
 
-use super::{Teller, entry};
+use super::{StoryGenerator, entry};
 
 const QUERIES: [&str; 2] = ["q1", "q2"];
 
-impl Teller {
-    /// A message is heard once more, and says something else.
+impl StoryGenerator {
     pub(crate) fn judge_again(&mut self) -> Write {
-        // Only what was opened is heard again.
+        // Only opened turns are analysed again.
         let mut heard: Vec<TurnId> = self
             .opened
             .keys()
@@ -33,7 +32,6 @@ impl Teller {
         Write { claims, needs: Vec::new(), entry, more: entries.collect() }
     }
 
-    /// An event on a turn, where that is and whose it is.
     fn on(&mut self, turn: &TurnId) -> Event {
         let place = self.place_of(turn);
         let mut event = self.event(Type::Log, Source::ApplicationLog, serde_json::Map::new());
@@ -76,7 +74,6 @@ impl Teller {
         write
     }
 
-    /// What a query returned, or what became of it.
     pub(crate) fn retrieval(&mut self) -> Write {
         let event = if self.dice.percent(30) {
             let query_id = self.dice.of_these(&QUERIES).to_owned();
@@ -122,7 +119,7 @@ impl Teller {
         self.write(found, &[])
     }
 
-    /// Something that no database takes: it is set aside, and harms nobody.
+    /// A write that neither database accepts and that becomes a dead letter.
     pub(crate) fn poison(&mut self) -> Write {
         let event = self.feedback().entry.event;
         let mut write = self.write(event, &[]);

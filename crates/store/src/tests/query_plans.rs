@@ -1,7 +1,7 @@
-//! Whatever writes finds its rows by an index, since everybody waits for it.
+//! Writes find their rows by an index.
 //!
-//! Plans are made before values are known: an index that has some rows alone is of use only to a statement
-//! which says so by itself, in a number and not in a value that it is given.
+//! Plans are made before parameters are known. A partial index is used only when the statement
+//! contains its condition as a literal.
 
 use model::{Change, Outcome, Scope, UserId, Write};
 use sql::recorded_statements;
@@ -9,7 +9,7 @@ use sql::recorded_statements;
 use super::open;
 use crate::contract::rebuild;
 
-/// Tables that have a row for each event, each turn or each user there ever was.
+/// Tables that grow with all events, turns or users.
 const LONGEST: [&str; 4] = ["claims", "events", "baseline_turn_facts", "baseline_profiles"];
 
 fn writes(sql: &str) -> bool {
@@ -27,9 +27,9 @@ async fn writes_never_scan_the_longest_tables() {
     assert!(matches!(outcomes[..], [Outcome::Stored(_)]), "{outcomes:?}");
     drop(store);
     let file = rusqlite::Connection::open(folder.path().join("uptake.db")).unwrap();
-    // The plans of a store, which has none of their checks.
+    // A store's connection has foreign keys off.
     file.pragma_update(None, "foreign_keys", false).unwrap();
-    // Those of other tests too, if they were quicker.
+    // May include statements of concurrent tests.
     let statements: Vec<String> =
         recorded_statements().into_iter().filter(|sql| writes(sql)).collect();
     for part in [
@@ -42,7 +42,7 @@ async fn writes_never_scan_the_longest_tables() {
         assert!(statements.iter().any(|sql| sql.contains(part)), "{part} was not heard of");
     }
     for sql in statements {
-        // Another test may have made tables of its own.
+        // Another test may have created tables.
         let Ok(mut explain) = file.prepare(&format!("EXPLAIN QUERY PLAN {sql}")) else { continue };
         let mut steps = explain.raw_query();
         while let Some(step) = steps.next().unwrap() {

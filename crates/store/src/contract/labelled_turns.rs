@@ -1,4 +1,4 @@
-//! Answers with what people said and did about them.
+//! Labelled turns.
 
 use model::{
     Change, Event, Kind, LooseFact, Position, Reaction, Scope, Source, Tenant, TurnFact, Type,
@@ -14,7 +14,7 @@ fn other() -> Scope {
     Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() }
 }
 
-/// A correction, of a turn or by itself.
+/// A correction, of a turn or without one.
 async fn correct(store: &Store, id: &str, turn: Option<&str>, data: &Value) {
     let event = Event {
         kind: Kind { event_type: Type::Explicit, source: Source::UserCorrection },
@@ -27,7 +27,7 @@ async fn correct(store: &Store, id: &str, turn: Option<&str>, data: &Value) {
     store.commit(vec![write]).await.unwrap();
 }
 
-/// A reaction by its own kind of event, so that those who follow the log see it.
+/// A reaction as an event of its own kind, visible to followers of the log.
 fn react(id: &str, turn: &str, reaction: Reaction) -> Scene {
     let mut scene = Scene::react(id, turn, reaction);
     scene.event.kind = Kind { event_type: Type::Explicit, source: Source::Reaction };
@@ -38,7 +38,6 @@ async fn changed(store: &Store, after: Position) -> Changed {
     store.changed(&Scope::default(), after, 100).await.unwrap()
 }
 
-/// A turn comes with its words, its verdict, its rating and its corrections, for its own project.
 pub(crate) async fn labelled_turn_includes_its_signals(store: &Store) {
     for turn in ["t1", "t2", "t3"] {
         play(store, [Scene::open(turn, "c1"), Scene::answer(turn)]).await;
@@ -73,7 +72,6 @@ pub(crate) async fn labelled_turn_includes_its_signals(store: &Store) {
     assert!(store.corrections(&other(), None, 10).await.unwrap().loose.is_empty());
 }
 
-/// What was touched behind a position comes as it is now, once, and nothing else.
 pub(crate) async fn touched_turns_are_returned(store: &Store) {
     for turn in ["t1", "t2"] {
         play(store, [Scene::open(turn, "c1"), Scene::answer(turn)]).await;
@@ -104,7 +102,6 @@ fn of_kind(mut scene: Scene, event_type: Type, source: Source) -> Scene {
     scene
 }
 
-/// Whoever is erased changes what they asked, and what they wrote in the place of answers is gone.
 pub(crate) async fn erased_corrections_are_returned(store: &Store) {
     let fix = |id: &str, change: Change| {
         let scene = Scene::new(id, "t2", change).by("u1").saying(&json!({"corrected": "So."}));
@@ -132,7 +129,6 @@ pub(crate) async fn erased_corrections_are_returned(store: &Store) {
     assert_eq!((after.loose.len(), after.upto), (0, Position(8)));
 }
 
-/// A rating in stars counts by its stars, and who had an answer made again did so.
 pub(crate) async fn stars_and_regenerations_are_returned(store: &Store) {
     let stars = Scene::react("stars", "t1", Reaction::Ok).saying(&json!({"rating": 4}));
     let again = Scene::new("again", "t1", Change::Note(TurnFact::Heard));
@@ -157,7 +153,6 @@ pub(crate) async fn stars_and_regenerations_are_returned(store: &Store) {
     assert!((vector.values()[0] - 0.6).abs() < 0.01, "{vector:?}");
 }
 
-/// A turn comes behind what was asked before it in its conversation.
 pub(crate) async fn turn_includes_earlier_questions(store: &Store) {
     for (turn, conversation, secs) in
         [("t2", "c1", 2), ("t1", "c1", 1), ("t3", "c1", 3), ("x", "c2", 1)]
@@ -181,7 +176,7 @@ pub(crate) async fn turn_includes_earlier_questions(store: &Store) {
     assert_eq!(read(9).await, ["t1", "t1 t2", "t1 t2 t3", "x"]);
 }
 
-/// One that is too long to be handed out at once comes in stretches, none of which is empty.
+/// No part is empty.
 pub(crate) async fn long_conversation_is_split(store: &Store) {
     let open = |conversation: &str, n: i64| {
         Scene::open(&format!("{conversation}{n}"), conversation).at(n).write()
@@ -209,7 +204,6 @@ pub(crate) async fn long_conversation_is_split(store: &Store) {
     assert_eq!(ids, ["c"], "one that has gone holds nobody up");
 }
 
-/// Conversations come whole, in the order of their ids, page by page.
 pub(crate) async fn conversations_are_complete(store: &Store) {
     for (turn, conversation, secs) in
         [("b2", "b", 2), ("b1", "b", 1), ("a1", "a", 9), ("c1", "c", 0), ("c2", "c", 5)]
@@ -233,7 +227,6 @@ pub(crate) async fn conversations_are_complete(store: &Store) {
     assert_eq!(none, (Vec::new(), None));
 }
 
-/// Conversations without turns hold no page up, however many they are, and hide none behind them.
 pub(crate) async fn empty_conversations_block_no_page(store: &Store) {
     let named = |n: usize| {
         let conversation = Some(conversation_id(&format!("a{n}")));

@@ -1,11 +1,11 @@
-//! The index of words, which the database keeps by itself.
+//! The full-text index.
 
 use model::Change;
 use rusqlite::Connection;
 
 use super::open;
 use crate::Rebuild;
-use crate::contract::listed::{asks, talk, worded};
+use crate::contract::conversation_list::{asks, talk, worded};
 use crate::contract::rebuild::changes_of;
 use crate::contract::scene::{Scene, play, user_id};
 

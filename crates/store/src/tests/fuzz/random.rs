@@ -1,10 +1,10 @@
-//! Chance that comes out the same for the same seed.
+//! A reproducible random generator.
 
-/// Numbers by SplitMix64: quick, and good enough to mix up what happens.
+/// SplitMix64.
 #[derive(Clone, Debug)]
-pub(crate) struct Dice(u64);
+pub(crate) struct SeededRandom(u64);
 
-impl Dice {
+impl SeededRandom {
     pub(crate) const fn of(seed: u64) -> Self {
         Self(seed)
     }
@@ -17,22 +17,19 @@ impl Dice {
         z ^ (z >> 31)
     }
 
-    /// A number from 0 up to this one, without it.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         (self.next() % end as u64) as usize
     }
 
-    /// One of them.
     pub(crate) fn of_these<T: Clone>(&mut self, these: &[T]) -> T {
         these[self.below(these.len())].clone()
     }
 
-    /// So often out of a hundred.
+    /// True in `often` of 100 cases.
     pub(crate) fn percent(&mut self, often: usize) -> bool {
         self.below(100) < often
     }
 
-    /// One of them, or none.
     pub(crate) fn maybe<T: Clone>(&mut self, often: usize, these: &[T]) -> Option<T> {
         self.percent(often).then(|| self.of_these(these))
     }

@@ -1,4 +1,4 @@
-//! What must be so for a write to be stored.
+//! Preconditions of writes.
 
 use model::{Change, Claim, ClaimSpace, Mac, Need, Outcome, Position, Reaction, Write};
 use serde_json::json;
@@ -11,13 +11,12 @@ async fn outcome(store: &Store, scene: Scene, needs: Vec<Need>) -> Outcome {
     store.commit(vec![write]).await.unwrap().remove(0)
 }
 
-/// A turn is there when it was opened, in the conversation it was opened in.
 pub(crate) async fn needed_turn_must_be_open_in_its_conversation(store: &Store) {
     let react = |id: &str| Scene::react(id, "t1", Reaction::Ok);
     let anywhere = Need::Turn(None);
     let missing = Outcome::Missing(anywhere.clone());
     assert_eq!(outcome(store, react("a"), vec![anywhere.clone()]).await, missing);
-    // Feedback about it does not open it.
+    // Feedback does not open a turn.
     play(store, [react("early")]).await;
     assert_eq!(outcome(store, react("b"), vec![anywhere.clone()]).await, missing);
     play(store, [Scene::open("t1", "c1")]).await;
@@ -33,7 +32,6 @@ pub(crate) async fn needed_turn_must_be_open_in_its_conversation(store: &Store) 
     assert_eq!(store.head(), Position(3), "what was refused left nothing");
 }
 
-/// A decision is there when it was made.
 pub(crate) async fn needed_decision_must_exist(store: &Store) {
     let need = || vec![Need::Decision(decision_id("d1"))];
     let settle =
@@ -46,7 +44,7 @@ pub(crate) async fn needed_decision_must_exist(store: &Store) {
     )
     .await;
     assert_eq!(outcome(store, settle("b"), need()).await, Outcome::Stored(Position(2)));
-    // And its outcome must be the one that was read.
+    // The outcome must be the one that was read.
     let at = |position: Option<u64>| Need::OutcomeAt(decision_id("d1"), position.map(Position));
     for other in [None, Some(1), Some(3)] {
         let refused = outcome(store, settle("c"), vec![at(other)]).await;
@@ -55,7 +53,7 @@ pub(crate) async fn needed_decision_must_exist(store: &Store) {
     assert_eq!(outcome(store, settle("c"), vec![at(Some(2))]).await, Outcome::Stored(Position(3)));
 }
 
-/// An outcome that says what the newest one says changes nothing; one that says what an older one said does.
+/// Repeating an older outcome is a change.
 pub(crate) async fn equal_outcome_changes_nothing(store: &Store) {
     let decide = Change::Decide { id: decision_id("d1"), sql_executed: None };
     play(store, [Scene::new("made", "t1", decide)]).await;
@@ -70,13 +68,12 @@ pub(crate) async fn equal_outcome_changes_nothing(store: &Store) {
     assert_eq!(settle("d", "success").await, Outcome::Stored(Position(4)));
 }
 
-/// A reaction that stands already changes nothing, but uses up the request's key.
 pub(crate) async fn equal_reaction_changes_nothing(store: &Store) {
     play(store, [Scene::open("t1", "c1"), Scene::react("first", "t1", Reaction::Ok)]).await;
     let other =
         |reaction, text: &str| vec![Need::OtherReaction { reaction, text: Some(text.to_owned()) }];
     let same = || Scene::react("same", "t1", Reaction::Ok);
-    // Nobody is named, so it is the turn's user, by name or not.
+    // Without a user the turn's user counts.
     for scene in [same(), same().by("u1")] {
         let needs = other(Some(Reaction::Ok), "first");
         assert_eq!(outcome(store, scene, needs).await, Outcome::Unchanged);
@@ -93,7 +90,6 @@ pub(crate) async fn equal_reaction_changes_nothing(store: &Store) {
     assert_eq!(outcome(store, said_otherwise, needs).await, Outcome::Stored(Position(5)));
 }
 
-/// The key of a request that had nothing to change is used up all the same.
 pub(crate) async fn unchanged_write_uses_up_its_request_key(store: &Store) {
     play(store, [Scene::open("t1", "c1")]).await;
     let keyed = |id: &str, body: u8| {
@@ -108,7 +104,7 @@ pub(crate) async fn unchanged_write_uses_up_its_request_key(store: &Store) {
     assert_eq!(outcomes, [Outcome::Unchanged, Outcome::Unchanged, conflict]);
 }
 
-/// Events of one write stand one behind the other, and all or none of them.
+/// All of them are stored, or none.
 pub(crate) async fn events_of_one_write_are_adjacent(store: &Store) {
     let mut write = Scene::open("t1", "c1").write();
     write.more.push(Scene::infer("found", "t1", Reaction::NotOk).write().entry);

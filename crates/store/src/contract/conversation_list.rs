@@ -64,7 +64,6 @@ async fn stage(store: &Store) {
     .await;
 }
 
-/// A conversation is there once, by its newest turn that is like what is wanted.
 pub(crate) async fn conversation_list_matches_turns(store: &Store) {
     stage(store).await;
     let all = newest(store, query(TurnMark::All, 10)).await;
@@ -95,7 +94,6 @@ pub(crate) async fn conversation_list_matches_turns(store: &Store) {
     assert!(newest(store, ListQuery { tenant, ..query(TurnMark::All, 10) }).await.is_empty());
 }
 
-/// Pages neither repeat nor skip, in either order.
 pub(crate) async fn conversation_list_pages_are_complete(store: &Store) {
     stage(store).await;
     let whole = newest(store, query(TurnMark::All, 10)).await;
@@ -111,8 +109,7 @@ pub(crate) async fn conversation_list_pages_are_complete(store: &Store) {
     }
     assert_eq!(found, whole);
     let worst = store.worst_conversations(query(TurnMark::All, 10)).await.unwrap();
-    // A bad reaction of a user, which also makes it rejected; then one that the machine thinks is rejected,
-    // and one that failed by itself.
+    // A negative reaction, a turn rejected by the machine, and a failed turn.
     assert_eq!(names(&worst)[0], ("c1".to_owned(), "t1".to_owned()));
     let tally = worst.items[0].tally;
     assert_eq!((tally.turns, tally.ok, tally.not_ok, tally.rejected), (2, 1, 1, 1));
@@ -131,7 +128,7 @@ pub(crate) async fn conversation_list_pages_are_complete(store: &Store) {
     assert_eq!(found.len(), 3);
 }
 
-/// Something is said in a turn.
+/// Adds text to a scene.
 fn said(scene: Scene, source: Source, data: &Value) -> Scene {
     let mut scene = scene.saying(data);
     scene.event.kind = Kind { event_type: Type::Query, source };
@@ -146,7 +143,7 @@ pub(crate) async fn worded(store: &Store, text: &str) -> Vec<(String, String)> {
     newest(store, ListQuery { words: Some(text.to_owned()), ..query(TurnMark::All, 10) }).await
 }
 
-/// What is said, by two people and by a stranger.
+/// Messages of two users and of another project.
 pub(crate) async fn talk(store: &Store) -> Scope {
     let other = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };
     let answer =
@@ -168,8 +165,6 @@ pub(crate) async fn talk(store: &Store) -> Scope {
     other
 }
 
-/// Questions, answers and comments are found by their words, the newest first, and not by whom it does not
-/// concern, nor when they are gone.
 pub(crate) async fn words_are_found_until_erased(store: &Store) {
     let other = talk(store).await;
     for (words, expected) in [
@@ -212,7 +207,7 @@ pub(crate) async fn words_are_found_until_erased(store: &Store) {
     assert_eq!(newest(store, gone).await, pairs(&[]));
 }
 
-/// Words are found in whatever script they are, also where vowels are marks.
+/// Includes scripts with combining vowels.
 pub(crate) async fn words_with_marks_are_found(store: &Store) {
     play(
         store,
@@ -233,7 +228,6 @@ pub(crate) async fn words_with_marks_are_found(store: &Store) {
     }
 }
 
-/// One that goes on and on is looked through until there are others behind it.
 pub(crate) async fn long_conversation_hides_no_other(store: &Store) {
     let long = (1..=450).map(|n| asks(&format!("l{n}"), "long", "another refund").at(n).write());
     let old = asks("o", "old", "the first refund").at(0).write();
@@ -243,7 +237,6 @@ pub(crate) async fn long_conversation_hides_no_other(store: &Store) {
     assert_eq!(worded(store, "refund").await, both);
 }
 
-/// The worst turn of a conversation stands for it, and only what is asked for makes one bad.
 pub(crate) async fn worst_turn_represents_its_conversation(store: &Store) {
     stage(store).await;
     let failed = TurnFact::Shown { failed: true, millis: None };
@@ -269,7 +262,6 @@ pub(crate) async fn worst_turn_represents_its_conversation(store: &Store) {
     }
 }
 
-/// A conversation is there once, however many of its messages have the words, and none is left out.
 pub(crate) async fn word_search_pages_are_complete(store: &Store) {
     talk(store).await;
     let (mut found, mut behind) = (Vec::new(), None::<ListCursor>);

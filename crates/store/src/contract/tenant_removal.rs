@@ -1,4 +1,4 @@
-//! What every backend must do when a tenant goes as a whole.
+//! Removal of a tenant.
 
 use model::{Event, Outcome, Position, Scope, Tenant, Write};
 use testkit::claim;
@@ -20,7 +20,7 @@ async fn put(store: &Store, scope: &Scope, id: &str) -> Position {
     }
 }
 
-/// A tenant goes with everything it used, its neighbours stay, and no position is used twice.
+/// Neighbours stay, and no position is reused.
 pub(crate) async fn tenant_removal_is_complete_and_isolated(store: &Store) {
     let own = Scope::default();
     let demo = Scope { tenant: Tenant::new("demo").unwrap(), ..Scope::default() };
@@ -37,7 +37,7 @@ pub(crate) async fn tenant_removal_is_complete_and_isolated(store: &Store) {
     let left: Vec<(&Scope, &str)> =
         left.iter().map(|stored| (&stored.event.scope, stored.event.id.as_str())).collect();
     assert_eq!(left, [(&own, "e1")]);
-    // Its ids are free again, and what comes now stands behind what was removed.
+    // Its ids are free, and new events follow the removed ones.
     assert!(put(store, &demo, "e1").await > last);
     assert!(put(store, &own, "e2").await > last);
 }

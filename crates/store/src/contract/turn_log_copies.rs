@@ -1,4 +1,4 @@
-//! What every backend must keep for the mirror.
+//! Turn-log copies and their progress.
 
 use std::time::Duration;
 
@@ -11,7 +11,6 @@ fn due(turn: &str, erased: u64) -> DueCopy {
     DueCopy { scope: Scope::default(), turn: turn_id(turn), erased: Position(erased) }
 }
 
-/// Copies and position are kept together; the newest copy counts.
 pub(crate) async fn copies_and_progress_are_stored_together(store: &Store) {
     let scope = Scope::default();
     let copy = |document: &str| TurnLogCopy {
@@ -36,7 +35,6 @@ pub(crate) async fn copies_and_progress_are_stored_together(store: &Store) {
     assert_eq!(store.mirrored_to("a").await.unwrap(), Position(0));
 }
 
-/// What a user was part of is due to be copied again from the moment they are erased, until it was.
 pub(crate) async fn erased_users_copies_are_due_until_settled(store: &Store) {
     let scope = Scope::default();
     let copy = |turn: &str| TurnLogCopy {
@@ -59,7 +57,7 @@ pub(crate) async fn erased_users_copies_are_due_until_settled(store: &Store) {
     assert_eq!(store.copies_due(None, 1).await.unwrap(), [due("t1")]);
     let other = Scope { project: Project::new("other").unwrap(), ..scope.clone() };
     assert_eq!(store.copies_due(Some(other), 9).await.unwrap(), []);
-    // A copy that was under way meanwhile settles nothing.
+    // A copy made meanwhile settles nothing.
     store.note_copies("a", vec![copy("t1")], Position(5), None).await.unwrap();
     assert_eq!(store.copies_due(None, 1).await.unwrap(), [due("t1")]);
     store.settle_copies(vec![due("t1"), due("t2")], vec![copy("t2")], None).await.unwrap();
@@ -68,7 +66,7 @@ pub(crate) async fn erased_users_copies_are_due_until_settled(store: &Store) {
     assert_eq!(store.copy_of(&scope, &turn_id("t2")).await.unwrap(), Some(copy("t2")));
 }
 
-/// What was copied before somebody else who was part of the turn was erased too settles nothing, and is not kept.
+/// A copy made before another user of the turn was erased settles nothing and is not stored.
 pub(crate) async fn copies_stay_due_after_another_erasure(store: &Store) {
     let scope = Scope::default();
     let erase = |user: &str| {
@@ -97,7 +95,6 @@ pub(crate) async fn copies_stay_due_after_another_erasure(store: &Store) {
     assert_eq!(store.copy_of(&scope, &turn_id("t1")).await.unwrap(), Some(copy("nothing")));
 }
 
-/// Whoever copied without having the lease any more settles nothing, and what it wrote is made again.
 pub(crate) async fn copies_under_an_expired_lease_are_due(store: &Store) {
     let scope = Scope::default();
     let copy = |turn: &str| TurnLogCopy {

@@ -6,13 +6,13 @@ use model::{
 };
 use serde_json::{Map, Value, json};
 
-use super::{Teller, USERS};
+use super::{StoryGenerator, USERS};
 
 fn object(value: &Value) -> Map<String, Value> {
     value.as_object().cloned().unwrap()
 }
 
-impl Teller {
+impl StoryGenerator {
     pub(crate) fn rule(&mut self) -> Write {
         let settings = object(&json!({"days": self.dice.below(3)}));
         let rule = match self.dice.below(5) {
@@ -71,7 +71,6 @@ impl Teller {
         }
     }
 
-    /// Somebody is served a variant.
     pub(crate) fn expose(&mut self) -> Write {
         let experiment_id = self.experiment_id();
         let (index, moves) = (self.dice.below(2) as u32, self.dice.below(2) as u32);

@@ -1,4 +1,4 @@
-//! Turns by what was asked.
+//! Similar turns.
 
 use model::{Change, Reaction, Scope, Tenant, Vector, VerdictStatus};
 
@@ -14,7 +14,7 @@ fn asked(turn: &str, values: &[f32]) -> Scene {
 }
 
 async fn search(store: &Store, query: SimilarQuery) -> Vec<(String, VerdictStatus)> {
-    // At start the index is read in beside requests.
+    // The index loads in the background.
     loop {
         let SimilarTurns { turns, complete, .. } = store.similar(query.clone()).await.unwrap();
         if complete {
@@ -31,7 +31,6 @@ async fn search(store: &Store, query: SimilarQuery) -> Vec<(String, VerdictStatu
     }
 }
 
-/// Answered turns are found at once, by likeness, with how they were taken; not by others.
 pub(crate) async fn similar_answered_turns_are_found(store: &Store) {
     use VerdictStatus::{Accepted, Neutral, Rejected};
     let query = SimilarQuery {
@@ -70,7 +69,6 @@ pub(crate) async fn similar_answered_turns_are_found(store: &Store) {
     assert!(search(store, SimilarQuery { vector: elsewhere, ..query }).await.is_empty());
 }
 
-/// A question that corrects another is found by both.
 pub(crate) async fn correction_is_found_by_the_corrected_question(store: &Store) {
     play(store, [Scene::open("t1", "c1"), asked("t1", &[1.0, 0.0, 0.0]), Scene::answer("t1")])
         .await;
@@ -89,7 +87,7 @@ pub(crate) async fn correction_is_found_by_the_corrected_question(store: &Store)
     assert_eq!(found[0].0, "t2", "{found:?}");
 }
 
-/// What went with its tenant is not found any more, also by somebody who is given its numbers.
+/// Also for a caller that knows the removed turn numbers.
 pub(crate) async fn removed_tenant_is_not_found(store: &Store) {
     for turn in ["t1", "t2"] {
         let answered =

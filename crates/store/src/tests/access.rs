@@ -1,4 +1,4 @@
-//! What others on this machine see of a store: who has its folder, its log, and whether it can be written to.
+//! Access by other processes: folder lock, read-only log, readiness.
 
 use model::{Outcome, Position, Reaction, Scope};
 use testkit::write;
@@ -129,7 +129,7 @@ async fn scrub_waits_for_old_readers() {
     store.commit(vec![write(&scope, "b", 1)]).await.unwrap();
     assert!(!store.scrub_if_free().await.unwrap());
     reader.execute_batch("COMMIT").unwrap();
-    // The store's own threads read and move the log too, a moment at a time.
+    // The store's own threads read and checkpoint briefly.
     let mut tries = 0;
     while !store.scrub_if_free().await.unwrap() {
         tries += 1;

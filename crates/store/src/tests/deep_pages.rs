@@ -1,14 +1,14 @@
-//! A list looks at so many turns or messages for one page, and goes on from there with the next.
+//! Pages examine a bounded number of turns or messages and continue with the next.
 
 use model::{Reaction, Scope, Window};
 use rusqlite::Connection;
 
 use super::open;
-use crate::contract::listed::asks;
+use crate::contract::conversation_list::asks;
 use crate::contract::scene::{Scene, at, play};
 use crate::{ListCursor, ListQuery, TurnMark};
 
-/// As many as are looked at.
+/// The maximum examined per page.
 const MANY: &str =
     "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 20000)";
 
@@ -34,7 +34,7 @@ async fn next_page_finds_old_turns() {
     let good = Scene::react("good", "o", Reaction::Ok);
     play(&store, [asks("o", "old", "refund"), good, asks("l", "long", "refund").at(1)]).await;
     drop(store);
-    // As the store would put them in, and in less time: one a second, with the same words.
+    // Inserted by SQL to save time: one per second, with the same words.
     let file = Connection::open(folder.path().join("uptake.db")).unwrap();
     file.execute_batch(&format!(
         "BEGIN;

@@ -1,4 +1,4 @@
-//! What those who learn keep.
+//! Checkpoints of routers.
 
 use model::{Change, Position, Scope, Tenant, Timestamp};
 
@@ -39,7 +39,6 @@ async fn save(store: &Store, state: NextCheckpoint) -> Keeping {
     store.save_routers(&Scope::default(), state).await.unwrap()
 }
 
-/// Whoever has not seen the latest state keeps nothing, and numbers are not used again.
 pub(crate) async fn stale_router_checkpoint_is_rejected(store: &Store) {
     let scope = Scope::default();
     play(store, [Scene::open("t1", "c1")]).await;
@@ -64,7 +63,6 @@ pub(crate) async fn stale_router_checkpoint_is_rejected(store: &Store) {
     assert_eq!(save(store, state(3, false, 6, Vec::new())).await, Keeping::Kept(kept(4, 2, 6)));
 }
 
-/// A project's routers come back as they were kept, with their turns, and to nobody else.
 pub(crate) async fn router_checkpoint_round_trips(store: &Store) {
     let scope = Scope::default();
     assert!(store.router_scopes().await.unwrap().is_empty());

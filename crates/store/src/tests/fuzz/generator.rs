@@ -1,4 +1,4 @@
-//! Tells what happens as the engine's doors hand it to the store, with few ids, so that they meet.
+//! Generates writes as the engine makes them, with few ids, so that they collide.
 
 mod feedback;
 mod findings;
@@ -13,34 +13,33 @@ use model::{
 };
 use serde_json::{Map, Value};
 
-use super::dice::Dice;
+use super::random::SeededRandom;
 use crate::contract::scene::at;
 
 const TURNS: [&str; 5] = ["t1", "t2", "t3", "t4", "t5"];
-/// The last stands for everybody whom nobody named, and is never erased.
+/// The last is the anonymous user, which is never erased.
 const USERS: [&str; 3] = ["u1", "u2", model::ANONYMOUS];
 const CONVERSATIONS: [&str; 3] = ["c1", "c2", "c3"];
-/// Ids that clients choose; one is a UUID, which is kept in another way.
+/// Client-chosen ids. One is a UUID, which is packed.
 const IDS: [&str; 7] = ["e1", "e2", "e3", "e4", "e5", "e6", "0199c0de-0000-7000-8000-000000000001"];
 const SECONDS: [i64; 7] = [0, 1, 2, 60, 400, 3600, 90_000];
 
-/// Whoever tells it, and what they know of what they told.
-pub(crate) struct Teller {
-    dice: Dice,
+pub(crate) struct StoryGenerator {
+    dice: SeededRandom,
     scope: Scope,
     minted: u32,
     told: i64,
-    /// Where turns are that were opened, and whose.
+    /// Opened turns with conversation and user.
     opened: HashMap<(Scope, TurnId), (ConversationId, Option<UserId>)>,
 }
 
-impl Teller {
-    pub(crate) fn of(dice: Dice) -> Self {
+impl StoryGenerator {
+    pub(crate) fn of(dice: SeededRandom) -> Self {
         let scope = Scope::default();
         Self { dice, scope, minted: 0, told: 0, opened: HashMap::new() }
     }
 
-    /// When what comes next comes in.
+    /// The arrival time of the next submission.
     pub(crate) fn now(&self) -> Timestamp {
         at(100_000 + self.told)
     }
@@ -49,7 +48,6 @@ impl Teller {
         Tenant::new(self.dice.of_these(&["default", "acme"])).unwrap()
     }
 
-    /// The next submission.
     pub(crate) fn next(&mut self) -> Vec<Write> {
         self.told += 1;
         let project = Project::new(self.dice.of_these(&["default", "default", "other"])).unwrap();
@@ -103,12 +101,10 @@ impl Teller {
         at(self.dice.of_these(&SECONDS))
     }
 
-    /// Where a turn is and whose, as far as anybody told.
     fn place_of(&self, turn: &TurnId) -> Option<(ConversationId, Option<UserId>)> {
         self.opened.get(&(self.scope.clone(), turn.clone())).cloned()
     }
 
-    /// An event with an id that nobody else has.
     fn event(&mut self, event_type: Type, source: Source, data: Map<String, Value>) -> Event {
         let (id, ts, received_at) = (self.mint(), self.moment(), self.now());
         let kind = Kind { event_type, source };
@@ -123,7 +119,7 @@ impl Teller {
         self.event(Type::Log, Source::Engine, Event::data_of(rule))
     }
 
-    /// A write that uses up the event's id, sometimes a key of the request, and this.
+    /// A write that claims the event's id and sometimes a request key.
     fn write(&mut self, event: Event, used: &[(ClaimSpace, &str)]) -> Write {
         let mac = Some(Mac([self.dice.of_these(&[1, 1, 1, 2]); 16]));
         let claim = |(space, id): (ClaimSpace, &str)| Claim { space, id: id.to_owned(), mac };
@@ -136,7 +132,7 @@ impl Teller {
         Write { claims, ..Write::of(event, changes) }
     }
 
-    /// An id that a client chose, perhaps for something else already.
+    /// A client-chosen id that may be in use.
     fn chosen_id(&mut self) -> EventId {
         EventId::new(self.dice.of_these(&IDS)).unwrap()
     }
@@ -146,7 +142,7 @@ fn entry(event: Event) -> Entry {
     Entry { changes: changes_of(&event), event }
 }
 
-/// What an event does, as `flow` has it; but the direction of a question is made up.
+/// The changes of an event as in the engine, with a generated vector.
 pub(crate) fn changes_of(event: &Event) -> Vec<Change> {
     let mut changes = report::changes_of(event);
     if let Ok(Body::Turn(TurnHalf::Opened(opening))) = Body::read(event.kind, &event.data)

@@ -1,4 +1,4 @@
-//! Commits of which it was not heard whether they came to pass.
+//! Commits whose confirmation was lost.
 
 use model::{Outcome, Position, Scope};
 use testkit::{Cutter, Fate};
@@ -8,7 +8,7 @@ use crate::StoreError;
 use crate::log::Limits;
 use crate::store::Store;
 
-/// A way to the database that can be cut, and a store that goes by it.
+/// A store behind a connection that can be cut.
 fn open(place: &Fresh) -> (Cutter, Store) {
     let cutter = Cutter::before(place.database.url()).unwrap();
     let store =
@@ -16,7 +16,7 @@ fn open(place: &Fresh) -> (Cutter, Store) {
     (cutter, store)
 }
 
-/// Whoever is told of a head that is none takes the log for one that was set back, and the node ends.
+/// A head that does not exist would look like a shortened log, and the node would stop.
 #[tokio::test]
 async fn unconfirmed_commit_does_not_move_the_head() {
     let Some(place) = Fresh::new() else { return };
@@ -27,7 +27,7 @@ async fn unconfirmed_commit_does_not_move_the_head() {
     let refused = write_one(&store, "b").await;
     assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
     assert_eq!((cutter.cuts(), store.head()), (1, Position(1)));
-    // And nobody is there who could be asked.
+    // The database is unreachable for the verification.
     cutter.arm(Fate::Lost);
     cutter.close();
     let unknown = write_one(&store, "b").await;
@@ -37,7 +37,7 @@ async fn unconfirmed_commit_does_not_move_the_head() {
     assert_eq!(write_one(&store, "b").await.unwrap(), stored(2));
 }
 
-/// Nothing in the log says whether it is on the list, so it is put there again.
+/// The log does not show dead letters, so the dead letter is stored again.
 #[tokio::test]
 async fn failed_write_is_answered_after_its_dead_letter_is_stored() {
     for fate in [Fate::Lost, Fate::Done] {
@@ -45,7 +45,7 @@ async fn failed_write_is_answered_after_its_dead_letter_is_stored() {
         let (cutter, store) = open(&place);
         let poison = "ALTER TABLE events ADD CONSTRAINT wholesome CHECK (id <> 'poison')";
         place.database.run(poison).unwrap();
-        // The group is tried first without.
+        // The first attempt has no savepoints.
         cutter.arm_behind("SAVEPOINT part", fate);
         let refused = write_one(&store, "poison").await;
         assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{fate:?}: {refused:?}");

@@ -1,4 +1,4 @@
-//! A node whose Postgres was away for a while: whether it is ready, and what its index of similar turns has.
+//! A node during an outage of Postgres: readiness and the similarity index.
 
 use std::sync::mpsc;
 use std::time::Duration;
@@ -14,9 +14,8 @@ use crate::postgres::Server;
 use crate::store::Store;
 use crate::{SimilarQuery, Stopwatch};
 
-/// How long something may take on a busy machine.
+/// A generous timeout for slow machines.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(120);
-/// Between two looks.
 const PAUSE: Duration = Duration::from_millis(20);
 
 fn question() -> Vector {
@@ -28,12 +27,12 @@ fn answered(turn: &str) -> [Scene; 3] {
     [Scene::open(turn, "c1"), asked, Scene::answer(turn)]
 }
 
-/// A node that goes by this way.
+/// A node that connects through the cutter.
 fn node_by(cutter: &Cutter, place: &Fresh) -> Store {
     Store::connect(place.folder.path(), cutter.url(), Limits::default(), [7; 32]).unwrap()
 }
 
-/// Until so many turns are found and none is missing. It may be away still.
+/// Waits until `count` turns are found and the index is complete.
 async fn until_found(store: &Store, expected: usize) {
     let query = SimilarQuery {
         scope: Scope::default(),
@@ -54,7 +53,7 @@ async fn until_found(store: &Store, expected: usize) {
     }
 }
 
-/// Keeps everybody from reading vectors, until it is told to let go.
+/// Locks the vectors until released.
 fn lock_vectors(database: &Database) -> impl FnOnce() {
     let patient = "?options=-c%20idle_in_transaction_session_timeout%3D0";
     let address = format!("{}{patient}", database.url());
@@ -74,7 +73,7 @@ fn lock_vectors(database: &Database) -> impl FnOnce() {
     }
 }
 
-/// Until somebody wants to read vectors and cannot.
+/// Waits until a session is blocked on the vectors.
 async fn until_it_waits(database: &Database) {
     let waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
         AND wait_event_type = 'Lock' AND query LIKE '%turn_vectors%'";
@@ -102,7 +101,7 @@ async fn similarity_index_reloads_after_an_outage() {
     until_found(&node, 2).await;
 }
 
-/// What the other node wrote last: nothing comes behind it that could bring it along.
+/// No later write would bring it along.
 #[tokio::test]
 async fn foreign_writes_during_an_outage_are_found_afterwards() {
     let Some(place) = Fresh::new() else { return };
@@ -117,7 +116,7 @@ async fn foreign_writes_during_an_outage_are_found_afterwards() {
     until_found(&node, 2).await;
 }
 
-/// Nobody needs to write anything for that.
+/// Without any write.
 #[tokio::test]
 async fn node_is_ready_after_an_outage() {
     let Some(place) = Fresh::new() else { return };

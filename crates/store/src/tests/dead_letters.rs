@@ -1,4 +1,4 @@
-//! What can neither be stored nor be set aside harms nobody else's write.
+//! A write that can be stored neither as event nor as dead letter harms no other write.
 
 use model::{Outcome, Position, Scope};
 use testkit::write;

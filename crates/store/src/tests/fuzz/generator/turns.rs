@@ -7,14 +7,13 @@ use model::{
 };
 use serde_json::json;
 
-use super::{Teller, entry};
+use super::{StoryGenerator, entry};
 
 pub(crate) fn unit(value: f64) -> UnitInterval {
     UnitInterval::new(value).unwrap()
 }
 
-impl Teller {
-    /// A question, sometimes with its answer in the same breath.
+impl StoryGenerator {
     pub(crate) fn open(&mut self) -> Vec<Write> {
         let turn = self.turn();
         let opening = self.opening(&turn);
@@ -40,7 +39,7 @@ impl Teller {
         event.conversation = Some(conversation.clone());
         event.user = user.clone();
         let mut write = self.write(event.clone(), &[(ClaimSpace::Turn, turn.as_str())]);
-        // A repeat of something else opens nothing.
+        // A repeat of another id opens nothing.
         let is_sure = write.claims.iter().all(|claim| claim.space != ClaimSpace::RequestKey);
         if is_sure {
             let place = (conversation, user);
@@ -80,7 +79,7 @@ impl Teller {
         entry(found)
     }
 
-    /// What a message says of a turn, and the reaction that follows if that is sure.
+    /// A message's verdict on a turn, with a reaction when it is confident.
     pub(crate) fn verdict(&mut self, words: &Event, message: &TurnId) -> Vec<Entry> {
         let status = self.dice.of_these(&[
             VerdictStatus::Rejected,
@@ -188,7 +187,7 @@ impl Teller {
         write
     }
 
-    /// Through the door for reactions: by somebody, or by a machine of the application's.
+    /// A reaction by a user or by a machine of the application.
     pub(crate) fn react(&mut self) -> Write {
         let reaction = self.dice.of_these(&[Reaction::Ok, Reaction::NotOk, Reaction::Neutral]);
         let origin = self.dice.of_these(&[Origin::User, Origin::User, Origin::Machine]);

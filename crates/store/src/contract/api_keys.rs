@@ -1,11 +1,10 @@
-//! What every backend must keep of API keys.
+//! API keys and visits.
 
 use model::{Project, Role, Tenant};
 
 use crate::contract::scene::at;
 use crate::{Store, StoredKey};
 
-/// Kept as they are; revoked once; never removed.
 pub(crate) async fn keys_are_stored_and_revoked(store: &Store) {
     let plain = StoredKey {
         id: "a".into(),
@@ -38,7 +37,6 @@ pub(crate) async fn keys_are_stored_and_revoked(store: &Store) {
     assert_eq!(store.keys().await.unwrap(), [plain, revoked]);
 }
 
-/// Ended once or twice, remembered until they would have been over anyway.
 pub(crate) async fn ended_visits_are_kept_until_expiry(store: &Store) {
     assert_eq!(store.ended_visits().await.unwrap(), []);
     assert_eq!(store.restored_at().await.unwrap(), None);

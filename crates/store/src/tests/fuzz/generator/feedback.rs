@@ -1,4 +1,4 @@
-//! What clients send through the door for events.
+//! Feedback events of clients.
 
 use model::{
     ClaimSpace, DecisionId, Event, Finding, FoundSentiment, Need, Sentiment, Source, Type,
@@ -6,12 +6,12 @@ use model::{
 };
 use serde_json::{Value, json};
 
-use super::{Teller, entry};
+use super::{StoryGenerator, entry};
 
 const DECISIONS: [&str; 3] = ["d1", "d2", "0199c0de-0000-7000-8000-00000000000d"];
 const OUTCOMES: [&str; 4] = ["success", "failure", "accepted", "unknown"];
 
-impl Teller {
+impl StoryGenerator {
     pub(crate) fn feedback(&mut self) -> Write {
         match self.dice.below(12) {
             0..5 => self.rating(),
@@ -26,7 +26,6 @@ impl Teller {
         }
     }
 
-    /// An event of a client about whatever it names.
     fn simple(&mut self, event_type: Type, source: Source, data: &Value) -> Write {
         let event = self.sent(event_type, source, data);
         self.write(event, &[])
@@ -53,7 +52,7 @@ impl Teller {
         ]);
         let mut write = self.simple(Type::Explicit, Source::UserRating, &data);
         if self.dice.percent(20) && write.entry.event.turn.is_some() {
-            // As a widget does.
+            // As a widget sends it.
             write.needs.push(Need::Turn(write.entry.event.conversation.clone()));
         }
         write
@@ -102,7 +101,7 @@ impl Teller {
         self.write(event, &[(ClaimSpace::Decision, id.as_str())])
     }
 
-    /// An outcome, through the door for them or among all events.
+    /// An outcome, by its own route or as an event.
     fn settlement(&mut self) -> Write {
         let id = self.decision_id();
         let outcome = self.dice.of_these(&OUTCOMES);
