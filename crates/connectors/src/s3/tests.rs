@@ -41,7 +41,7 @@ async fn s3_errors_name_the_cause_without_secrets() {
     let (scope, turn) = (Scope::default(), TurnId::new("t1").unwrap());
     let wrong = S3BlobStore::new(&place(server, &bucket, "a-wrong-secret")).unwrap();
     let said = wrong.put(&scope, &turn, "{}".into()).await.unwrap_err();
-    assert!(!matches!(said, crate::ConnectorError::Corrupt(_)), "somebody may mend it");
+    assert!(!matches!(said, crate::ConnectorError::Corrupt(_)), "a retry may succeed");
     let said = said.to_string();
     assert!(said.contains("refuses these credentials (SignatureDoesNotMatch)"), "{said}");
     assert!(said.contains(&bucket) && !said.contains("a-wrong-secret"), "{said}");

@@ -185,7 +185,7 @@ pub(crate) async fn verdict_without_a_message_counts(store: &Store) {
     assert_eq!(standing(store, "t1").await.verdict, Some(Position(5)));
     let again = Scene { event: renamed("again", "t1"), ..Scene::judge("t1", "m1", Accepted, true) };
     play(store, [again]).await;
-    assert_eq!(status(store, "t1").await, Rejected, "who moves on takes nobody's place");
+    assert_eq!(status(store, "t1").await, Rejected, "moving on replaces no verdict");
 }
 
 fn renamed(id: &str, turn: &str) -> model::Event {

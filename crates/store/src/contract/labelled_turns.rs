@@ -201,7 +201,7 @@ pub(crate) async fn long_conversation_is_split(store: &Store) {
     let gone = ConversationCursor::conversation_start(conversation_id("bb"));
     let (page, _) = store.labelled_conversations(&Scope::default(), gone, 9000).await.unwrap();
     let ids: Vec<&str> = page.iter().map(|talk| talk.id.as_str()).collect();
-    assert_eq!(ids, ["c"], "one that has gone holds nobody up");
+    assert_eq!(ids, ["c"], "a deleted conversation blocks no page");
 }
 
 pub(crate) async fn conversations_are_complete(store: &Store) {

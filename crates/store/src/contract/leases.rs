@@ -34,7 +34,7 @@ pub(crate) async fn lease_has_one_holder(store: &Store) {
 pub(crate) async fn expired_holder_stores_no_progress(store: &Store) {
     assert_eq!(store.reached("work").await.unwrap(), Position(0));
     let first = hold(store, "a", NOW, Duration::ZERO).await.unwrap();
-    assert!(store.advance(&first, Position(5)).await.unwrap(), "nobody else has it");
+    assert!(store.advance(&first, Position(5)).await.unwrap(), "the lease is still held");
     let second = hold(store, "b", NOW, LONG).await.unwrap();
     assert_eq!(second.position, Position(5));
     assert!(!store.advance(&first, Position(9)).await.unwrap());

@@ -62,7 +62,11 @@ pub(crate) async fn early_reactions_attach_to_their_turn(store: &Store) {
     play(store, [Scene::open("t1", "c1")]).await;
     assert_eq!(of_conversation(store, "elsewhere").await, []);
     let found = of_conversation(store, "c1").await;
-    assert_eq!(events(&found), ["nobody", "others"], "nobody is u1, and the later one stays");
+    assert_eq!(
+        events(&found),
+        ["nobody", "others"],
+        "the anonymous user is u1, and the later reaction stays"
+    );
     assert_eq!(found[0].user, Some(user_id("u1")));
 }
 

@@ -29,7 +29,7 @@ pub(crate) async fn newest_rule_applies(store: &Store) {
     let plan =
         async |scope: &Scope, user: &str| store.profile(scope, &user_id(user)).await.unwrap();
     assert_eq!(plan(&here, "ann").await, Some(map(json!({"plan": "pro"}))));
-    assert_eq!(plan(&here, "u1").await, None, "nobody said anything of them");
+    assert_eq!(plan(&here, "u1").await, None, "no profile is set");
     assert_eq!(plan(&here, "nobody").await, None);
     assert_eq!(plan(&other, "ann").await, None);
     let mut erasure = Scene::new("erasure", "t1", Change::EraseUser(user_id("ann")));

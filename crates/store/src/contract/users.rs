@@ -73,7 +73,7 @@ pub(crate) async fn erased_positions_are_returned(store: &Store) {
     let empty = |id: &str| (id.to_owned(), false);
     let all = ["ann0", "ann1", "ann2", "ann3"].map(empty);
     assert_eq!(erased(erasure).await, all);
-    assert_eq!(erased(Position(2)).await, [], "that event erased nobody");
+    assert_eq!(erased(Position(2)).await, [], "that event is no erasure");
 }
 
 /// Also for writes in the same commit as the erasure.

@@ -71,7 +71,7 @@ mod tests {
         let stored = |position| Outcome::Stored(Position(position));
         let rows = [
             (&["a"][..], vec![stored(1)], true),
-            (&["b"], vec![stored(1)], false), // somebody else has its place
+            (&["b"], vec![stored(1)], false), // another event has its position
             (&["a"], vec![stored(2)], false),
             (&["x", "a"], vec![Outcome::Unchanged, stored(1)], true),
             (&["x", "b"], vec![Outcome::Unchanged, stored(2)], false),

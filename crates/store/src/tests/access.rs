@@ -35,7 +35,7 @@ async fn lock_file_names_holder_and_request() {
     drop(store);
     assert_eq!(read_lock_holder(folder), None);
     let _next = open(folder).unwrap();
-    assert!(!is_folder_requested(folder), "whoever wanted it has it");
+    assert!(!is_folder_requested(folder), "the request was served");
 }
 
 #[tokio::test]
@@ -79,11 +79,11 @@ async fn unwritable_store_is_not_ready() {
     let scope = Scope::default();
     let other = rusqlite::Connection::open(folder.path().join("uptake.db")).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    assert!(!store.is_ready().await.unwrap(), "it is tried, since nobody has yet");
+    assert!(!store.is_ready().await.unwrap(), "the first check performs a test write");
     other.execute_batch("ROLLBACK").unwrap();
     assert!(store.is_ready().await.unwrap());
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    assert!(store.is_ready().await.unwrap(), "nobody has tried to write since");
+    assert!(store.is_ready().await.unwrap(), "no write was tried since");
     let refused = store.commit(vec![write(&scope, "a", 1)]).await;
     assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
     assert!(!store.is_ready().await.unwrap());
@@ -133,7 +133,7 @@ async fn scrub_waits_for_old_readers() {
     let mut tries = 0;
     while !store.scrub_if_free().await.unwrap() {
         tries += 1;
-        assert!(tries < 1000, "nobody reads any more");
+        assert!(tries < 1000, "no reader is left");
     }
     let log = std::fs::metadata(folder.path().join("uptake.db-wal")).unwrap();
     assert_eq!(log.len(), 0);

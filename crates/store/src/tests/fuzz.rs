@@ -51,7 +51,7 @@ struct Told {
 impl Told {
     fn rebuilt_otherwise(&self) -> Option<String> {
         let rebuilt = self.rebuilt.as_ref()?;
-        let nothing = || "is the same, as far as anybody can tell".to_owned();
+        let nothing = || "shows no difference".to_owned();
         Some(difference(&self.rows, rebuilt).unwrap_or_else(nothing))
     }
 }
@@ -185,13 +185,13 @@ impl Stage {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "whoever runs it at leisure says how")]
+#[expect(clippy::disallowed_methods, reason = "the caller of a long run sets the seed and time")]
 fn number(variable: &str) -> Option<u64> {
     std::env::var(variable).ok().and_then(|text| text.parse().ok())
 }
 
 #[test]
-#[expect(clippy::print_stdout, reason = "whoever runs it at leisure wants to know")]
+#[expect(clippy::print_stdout, reason = "progress of a long run")]
 fn both_databases_come_to_the_same_whatever_happens() {
     let Some(stage) = Stage::new() else { return };
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();

@@ -272,7 +272,7 @@ fn running_nodes_create_partitions() {
         std::thread::sleep(Duration::from_millis(100));
     }
     drop(nodes);
-    panic!("nobody made {this} and {next}");
+    panic!("no node created {this} and {next}");
 }
 
 /// Like a database that was reset before the follower saw this node's commit.
@@ -291,7 +291,7 @@ fn shortened_log_is_detected() {
         }
         std::thread::sleep(Duration::from_millis(100));
     }
-    panic!("nobody noticed that five events are gone");
+    panic!("the follower missed that five events are gone");
 }
 
 #[tokio::test]
@@ -370,11 +370,11 @@ async fn waiting_for_the_head_times_out() {
     let go_on = stuck(&place.database, "?options=-c%20idle_in_transaction_session_timeout%3D0");
     for _ in 0..2 {
         let waited = tokio::time::timeout(Duration::from_secs(60), write_one(&store, "b")).await;
-        let waited = waited.expect("nobody waits so long");
+        let waited = waited.expect("the write must time out");
         assert!(matches!(waited, Err(StoreError::Unavailable(_))), "{waited:?}");
     }
     assert!(store.tail(Position(0), 10).await.unwrap().len() == 1, "reading goes on");
-    assert!(go_on(), "nobody has thrown it out");
+    assert!(go_on(), "the server ended the session");
     let outcome = write_one(&store, "b").await.unwrap();
     assert!(matches!(outcome[..], [Outcome::Stored(_)]), "{outcome:?}");
 }

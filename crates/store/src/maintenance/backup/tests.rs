@@ -191,7 +191,7 @@ async fn failed_restore_leaves_the_folder_empty() {
     fs::write(scene.path("bad.db"), "hello").unwrap();
     fs::create_dir(scene.path("empty")).unwrap();
     check_refused(scene.restore("bad.db", "empty"), "is refused");
-    assert!(names(&scene.path("empty")).is_empty(), "somebody made it, and finds it as it was");
+    assert!(names(&scene.path("empty")).is_empty(), "the folder existed and stays empty");
     scene.restore("copy.db", "empty").unwrap();
     let again = Store::open(&scene.path("empty"), Limits::default(), [9; 32]).unwrap();
     assert_eq!(again.head().0, 3);

@@ -115,7 +115,7 @@ async fn migrated_store_is_equal() {
     }
     let partitions = database.run("SELECT count(*) FROM events_other").unwrap();
     assert_eq!(partitions, "0", "every event has its month");
-    // What comes later gets keys that nobody has.
+    // Later rows get unused keys.
     scene::play(&new, [scene::Scene::open("later", "c-later").by("u-later")]).await;
     assert_eq!(new.head().0, 15);
 }

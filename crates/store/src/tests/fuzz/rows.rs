@@ -116,7 +116,7 @@ impl Names {
             };
             let value = match (names, row.get_ref(number)?) {
                 (Some(names), ValueRef::Integer(key)) => {
-                    names.get(&key).cloned().unwrap_or_else(|| "nobody knows what".to_owned())
+                    names.get(&key).cloned().unwrap_or_else(|| "unknown".to_owned())
                 }
                 (_, value) => in_words(row, number, value)?,
             };

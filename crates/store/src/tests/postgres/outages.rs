@@ -79,7 +79,7 @@ async fn until_it_waits(database: &Database) {
         AND wait_event_type = 'Lock' AND query LIKE '%turn_vectors%'";
     let begin = Stopwatch::start();
     while database.run(waiting).unwrap() == "0" {
-        assert!(begin.elapsed() < BUSY_TIMEOUT, "nobody reads vectors");
+        assert!(begin.elapsed() < BUSY_TIMEOUT, "no session reads vectors");
         tokio::time::sleep(PAUSE).await;
     }
 }
@@ -124,9 +124,9 @@ async fn node_is_ready_after_an_outage() {
     let node = node_by(&cutter, &place);
     assert!(node.is_ready().await.unwrap());
     cutter.shut();
-    assert!(!node.is_ready().await.unwrap(), "nobody has tried to write");
+    assert!(!node.is_ready().await.unwrap(), "no write was tried");
     assert!(write_one(&node, "a").await.is_err());
-    assert!(!node.is_ready().await.unwrap(), "somebody has");
+    assert!(!node.is_ready().await.unwrap(), "a write failed");
     cutter.open();
     let begin = Stopwatch::start();
     while !node.is_ready().await.unwrap() {
