@@ -39,7 +39,7 @@ impl Server {
     /// Parses an address such as `postgres://uptake:secret@db.internal/uptake`.
     pub(crate) fn parse(address: &str) -> Result<Self, StoreError> {
         let mut config = Config::from_str(address).map_err(|error| {
-            StoreError::Unavailable(format!("invalid Postgres address: {error}"))
+            StoreError::Unavailable(format!("the address of Postgres is invalid: {error}"))
         })?;
         settings::apply_defaults(&mut config, address);
         // `sslmode=prefer` would accept an unverified server. TLS is used only when required, and
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_is_told_the_password() {
+    fn errors_and_debug_omit_the_password() {
         let shown = format!("{:?}", Server::parse("postgres://u:hidden@a,b/d").unwrap());
         assert!(shown.contains("tls: false") && !shown.contains("hidden"), "{shown}");
         let error = Server::parse("postgres://u:hidden@a:port/d").unwrap_err().to_string();
