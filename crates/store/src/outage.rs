@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_said_once_then_now_and_then_then_that_it_is_over() {
+    fn outage_is_logged_at_start_periodically_and_at_its_end() {
         let outage = Outage::new("read");
         let (never, always) = (Duration::MAX, Duration::ZERO);
         assert_eq!(outage.done(), None, "nothing was missed");

@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_likeliest_stay_and_the_rest_goes() {
+    fn nearest_sketches_stay_candidates() {
         for falling in [false, true] {
             let mut likely = Candidates::new(1, 1_000);
             for at in 0..1_000u32 {

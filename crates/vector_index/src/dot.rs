@@ -24,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_the_sum_of_products_at_every_length() {
+    fn dot_product_holds_at_every_length() {
         for length in 0..70 {
             let codes: Vec<i8> = (0..length).map(|i| (i * 37 % 255 - 127) as i8).collect();
             let values: Vec<i16> =

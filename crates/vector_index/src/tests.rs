@@ -125,7 +125,7 @@ fn equal_ones_come_latest_first_and_the_floor_holds() {
 }
 
 #[test]
-fn a_key_has_one_vector_and_a_removed_one_none() {
+fn key_has_one_vector_until_removed() {
     for limit in [0, 9_000] {
         let mut index = filled(limit, 3_000);
         assert!(index.insert(5, &axis(0), Labels::default()));
@@ -148,7 +148,7 @@ fn a_key_has_one_vector_and_a_removed_one_none() {
 }
 
 #[test]
-fn what_points_nowhere_is_kept_but_never_found() {
+fn zero_vector_is_kept_but_never_found() {
     for limit in [0, 500] {
         let mut index = Index::with_exact_limit(DIMS, limit);
         assert!(index.insert(1, &[0.0; DIMS], Labels::default()));

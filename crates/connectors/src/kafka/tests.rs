@@ -137,7 +137,7 @@ async fn whoever_gives_up_takes_back_what_was_not_sent() {
 }
 
 #[tokio::test]
-async fn what_was_refused_together_is_judged_one_by_one() {
+async fn rejected_batch_is_retried_one_by_one() {
     use rdkafka::admin::{AdminClient, AdminOptions, NewTopic, TopicReplication};
     use rdkafka::client::DefaultClientContext;
 

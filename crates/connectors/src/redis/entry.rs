@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_question_comes_back_with_its_direction() {
+    fn question_round_trips_with_its_vector() {
         let question = asked("t1", -5);
         let bytes = write(&question);
         let back = read(&bytes).unwrap();

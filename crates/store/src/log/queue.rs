@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_ends_where_something_else_is_to_be_done() {
+    fn group_ends_at_the_next_other_job() {
         let (send, jobs) = mpsc::unbounded_channel();
         let mut queue = Queue::new(jobs);
         let chore = Job::ConnectionTask(Box::new(|_| {}));

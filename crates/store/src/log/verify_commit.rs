@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_group_came_to_pass_if_an_event_that_it_stored_is_there() {
+    async fn group_is_committed_when_its_event_is_stored() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path(), Limits::default(), [7; 32]).unwrap();
         store.commit(vec![write(&Scope::default(), "a", 1)]).await.unwrap();

@@ -392,7 +392,7 @@ mod tests {
     use crate::sqlite;
 
     #[test]
-    fn an_outage_is_not_taken_for_an_experiment_of_nobody() {
+    fn outage_is_not_taken_for_a_missing_project() {
         let folder = tempfile::tempdir().unwrap();
         let file = sqlite::writer(&folder.path().join("uptake.db")).unwrap();
         let mut connection = Connection::Sqlite(file);

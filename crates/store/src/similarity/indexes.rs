@@ -212,7 +212,7 @@ mod tests {
     use vector_index::Labels;
 
     #[test]
-    fn what_was_read_before_its_project_went_is_not_put_in_after() {
+    fn loaded_turn_of_a_removed_project_is_skipped() {
         let indexes = SimilarityIndexes::new();
         let load = |project: Key, turn: Key| {
             let entry = Entry { turn, project, labels: Labels::default(), corrects: None };

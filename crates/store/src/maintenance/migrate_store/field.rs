@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_becomes_what_postgres_keeps_or_is_refused_in_words() {
+    fn value_converts_or_names_its_problem() {
         let uuid = [7; 16];
         let text = |text: &'static str| Field::Text(text.into());
         let fitting = [
