@@ -1,7 +1,6 @@
 //! Facts that a transaction caches on Postgres, where a read costs a round trip.
 
 /// A fact about a row, cached until the transaction ends.
-#[cfg_attr(not(feature = "postgres"), expect(dead_code, reason = "SQLite caches no facts"))]
 pub trait CachedFact: Clone + Send + 'static {
     /// The table of the key.
     const TABLE: &'static str;

@@ -17,10 +17,6 @@ pub enum Statement<'c> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowBatch {
     /// New rows that other rows refer to or change: sent first.
-    #[cfg_attr(
-        not(feature = "postgres"),
-        expect(dead_code, reason = "only Postgres prefetches keys")
-    )]
     New(&'static str),
     /// Rows that complete new rows: sent second.
     First(&'static str),
