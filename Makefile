@@ -125,7 +125,7 @@ fuzz-parsers: compiler
 fuzz-store: compiler
 	-@scripts/servers install
 	UPTAKE_FUZZ_SEED=$$(date +%s)000 UPTAKE_FUZZ_SECS=$(or $(SECS),600) cargo test --locked -p uptake-store --features scaled --lib \
-		tables::tests::fuzz -- --nocapture
+		tests::fuzz -- --nocapture
 
 ## Benchmarks the detectors on public data; UPTAKE_DATA names its folder.
 .PHONY: bench-detect
@@ -175,8 +175,8 @@ coverage: compiler $(TOOLS)/bin/cargo-llvm-cov-$(LLVM_COV_VERSION)
 	-@scripts/servers install
 	rustup component add llvm-tools
 	$(LLVM_COV) clean --workspace
-	$(LLVM_COV) --no-report --locked -p uptake-detect -p uptake-learn -p uptake-store --features uptake-store/scaled
-	$(LLVM_COV) report --json -p uptake-detect -p uptake-learn -p uptake-store --output-path $(CARGO_TARGET_DIR)/coverage.json
+	$(LLVM_COV) --no-report --locked -p uptake-detect -p uptake-learn -p uptake-store -p uptake-sql -p uptake-vector-index -p uptake-connectors --features uptake-store/scaled,uptake-connectors/scaled
+	$(LLVM_COV) report --json -p uptake-detect -p uptake-learn -p uptake-store -p uptake-sql -p uptake-vector-index -p uptake-connectors --output-path $(CARGO_TARGET_DIR)/coverage.json
 	scripts/coverage $(CARGO_TARGET_DIR)/coverage.json $(CARGO_TARGET_DIR)/coverage.txt
 
 .PHONY: compiler

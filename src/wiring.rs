@@ -12,9 +12,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
+use connectors::QueryHistory;
 use engine::{Engine, EngineOptions, JobSettings, RetryRule};
 use model::{Clock, Timestamp};
-use store::{Limits, QueryHistory, SqlLog, Store};
+use store::{Limits, ReadOnlyLog, Store};
 
 use crate::config::{Config, HistorySection, StoreSection};
 
@@ -141,7 +142,7 @@ const FOLDER_POLL_INTERVAL: Duration = Duration::from_millis(100);
 pub(crate) async fn request_folder(config: &Config) -> anyhow::Result<()> {
     let folder = Path::new(&config.store.data);
     for poll in 0..MAX_FOLDER_POLLS {
-        let Some(holder) = store::holder_of(folder).filter(|holder| holder.yields) else {
+        let Some(holder) = store::read_lock_holder(folder).filter(|holder| holder.yields) else {
             return Ok(());
         };
         if poll == 0 {
@@ -149,7 +150,7 @@ pub(crate) async fn request_folder(config: &Config) -> anyhow::Result<()> {
                 holder = holder.process,
                 "the data folder is held by `uptake mcp`; requesting it"
             );
-            store::ask_for(folder).context("cannot request the data folder from its holder")?;
+            store::request_folder(folder).context("cannot request the data folder from its holder")?;
         }
         tokio::time::sleep(FOLDER_POLL_INTERVAL).await;
     }
@@ -199,12 +200,13 @@ pub(crate) async fn open_existing(config: &Config) -> anyhow::Result<OpenEngine>
 }
 
 /// Opens the log for reading, also while another process holds the store.
-pub(crate) fn open_log(section: &StoreSection) -> anyhow::Result<SqlLog> {
+pub(crate) fn open_log(section: &StoreSection) -> anyhow::Result<ReadOnlyLog> {
     if !section.postgres.is_empty() {
         return scaled::connect_log(&section.postgres).context("cannot read the store in Postgres");
     }
     let folder = Path::new(&section.data);
-    SqlLog::open(folder).with_context(|| format!("cannot read the store in {}", folder.display()))
+    ReadOnlyLog::open(folder)
+        .with_context(|| format!("cannot read the store in {}", folder.display()))
 }
 
 /// Connects to the shared history of recent questions. `None`: the engine keeps it in memory.

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
+use connectors::{EventSource, ReceivedMessage};
 use engine::{Consumed, Engine};
 use serde_json::Value;
-use store::{Arrived, Inlet};
 use tokio::sync::watch;
 
 use super::Common;
@@ -91,12 +91,12 @@ fn watch_stop_signal(runtime: &tokio::runtime::Runtime) -> anyhow::Result<Stop> 
     Ok(stop)
 }
 
-fn print_messages(mut inlet: Box<dyn Inlet>, stop: &Stop) -> anyhow::Result<()> {
+fn print_messages(mut inlet: Box<dyn EventSource>, stop: &Stop) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     while !*stop.borrow() {
         let messages = inlet.take(BATCH_MESSAGES, POLL_TIMEOUT)?;
         for message in &messages {
-            let Arrived { topic, partition, offset, value, .. } = message;
+            let ReceivedMessage { topic, partition, offset, value, .. } = message;
             let value = match value.as_deref() {
                 Some(value) => serde_json::from_slice::<Value>(value),
                 None => Ok(format_tombstone(message)),
@@ -118,13 +118,13 @@ fn print_messages(mut inlet: Box<dyn Inlet>, stop: &Stop) -> anyhow::Result<()> 
 }
 
 /// The headers of a tombstone below the key `erased`, which no event has.
-fn format_tombstone(message: &Arrived) -> Value {
+fn format_tombstone(message: &ReceivedMessage) -> Value {
     let headers = message.headers.iter().cloned().map(|(name, value)| (name, Value::String(value)));
     serde_json::json!({"erased": headers.collect::<serde_json::Map<_, _>>()})
 }
 
 async fn store_messages(
-    inlet: Box<dyn Inlet>,
+    inlet: Box<dyn EventSource>,
     config: &Config,
     mut stop: Stop,
 ) -> anyhow::Result<()> {
@@ -167,7 +167,7 @@ async fn store_messages(
 /// Retries until the messages are stored. `None` when the stop signal comes first.
 async fn store_with_retries(
     engine: &Engine,
-    messages: &[Arrived],
+    messages: &[ReceivedMessage],
     copies: &engine::Copies,
     member: &mut GroupMember,
     stop: &mut Stop,
@@ -201,12 +201,12 @@ fn add_counts(total: &mut Consumed, more: Consumed) {
 
 /// The consumer group member. Its calls block, so they run on blocking threads.
 #[derive(Default)]
-struct GroupMember(Option<Box<dyn Inlet>>);
+struct GroupMember(Option<Box<dyn EventSource>>);
 
 impl GroupMember {
     async fn run_blocking<T: Send + 'static>(
         self,
-        call: impl FnOnce(&mut dyn Inlet) -> T + Send + 'static,
+        call: impl FnOnce(&mut dyn EventSource) -> T + Send + 'static,
     ) -> anyhow::Result<(T, Self)> {
         let Self(Some(mut inlet)) = self else { anyhow::bail!("the consumer group was left") };
         let called = tokio::task::spawn_blocking(move || {

@@ -78,7 +78,7 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 }
 
 async fn write_events(
-    log: &store::SqlLog,
+    log: &store::ReadOnlyLog,
     mut after: Position,
     to: impl Write,
 ) -> anyhow::Result<u64> {

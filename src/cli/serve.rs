@@ -55,7 +55,7 @@ async fn serve(config: Config, address: SocketAddr) -> anyhow::Result<()> {
     // process holds the folder, it may hold the address too; opening then reports the lock.
     let bound =
         TcpListener::bind(address).await.with_context(|| format!("cannot listen on {address}"));
-    let is_free = || store::holder_of(Path::new(&config.store.data)).is_none();
+    let is_free = || store::read_lock_holder(Path::new(&config.store.data)).is_none();
     let bound = match bound {
         Err(error) if is_free() => return Err(error),
         bound => bound,

@@ -14,7 +14,7 @@ pub(super) fn query_server<A>(
     config: &Config,
     question: impl FnOnce(&UptakeClient) -> Result<A, outbound::RemoteError>,
 ) -> anyhow::Result<A> {
-    if store::holder_of(Path::new(&config.store.data)).is_none() {
+    if store::read_lock_holder(Path::new(&config.store.data)).is_none() {
         wiring::open_log(&config.store)
             .context("nothing to query; --data must name the server's data folder")?;
     }
@@ -27,7 +27,7 @@ pub(super) fn query_or_create_store<A>(
     question: impl FnOnce(&UptakeClient) -> Result<A, outbound::RemoteError>,
 ) -> anyhow::Result<A> {
     let folder = Path::new(&config.store.data);
-    if let Some(holder) = store::holder_of(folder) {
+    if let Some(holder) = store::read_lock_holder(folder) {
         let (url, token) = holder.server.with_context(|| {
             format!("{} holds the data folder but serves no requests; try again", holder.process)
         })?;

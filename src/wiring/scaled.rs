@@ -5,8 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use connectors::{BlobStore, EventSink, EventSource, QueryHistory};
 use engine::RetryRule;
-use store::{Blobs, Inlet, Limits, Outlet, QueryHistory, SqlLog, Store};
+use store::{Limits, ReadOnlyLog, Store};
 
 use crate::config::{KafkaSection, TurnLogSection};
 
@@ -53,8 +54,8 @@ pub(super) fn connect_store(
 }
 
 #[cfg(feature = "scaled")]
-pub(super) fn connect_log(address: &str) -> anyhow::Result<SqlLog> {
-    Ok(SqlLog::connect(address)?)
+pub(super) fn connect_log(address: &str) -> anyhow::Result<ReadOnlyLog> {
+    Ok(ReadOnlyLog::connect(address)?)
 }
 
 /// Recent questions in Redis. Succeeds while Redis is unreachable.
@@ -64,18 +65,18 @@ pub(super) async fn connect_history(
     timeout: Duration,
     rule: &RetryRule,
 ) -> anyhow::Result<Arc<dyn QueryHistory>> {
-    let settings = store::redis::RedisSettings {
+    let settings = connectors::redis::RedisSettings {
         address: address.to_owned(),
         timeout,
         window: rule.window,
         most: rule.max_questions,
     };
-    Ok(Arc::new(store::redis::RedisHistory::open(settings).await?))
+    Ok(Arc::new(connectors::redis::RedisHistory::open(settings).await?))
 }
 
 #[cfg(feature = "scaled")]
-pub(super) fn open_publisher(section: &KafkaSection) -> anyhow::Result<Arc<dyn Outlet>> {
-    let settings = store::kafka::KafkaSettings {
+pub(super) fn open_publisher(section: &KafkaSection) -> anyhow::Result<Arc<dyn EventSink>> {
+    let settings = connectors::kafka::KafkaSettings {
         brokers: section.brokers.clone(),
         prefix: section.prefix.clone(),
         create_topics: section.create_topics,
@@ -83,7 +84,7 @@ pub(super) fn open_publisher(section: &KafkaSection) -> anyhow::Result<Arc<dyn O
         replication: section.replication,
     };
     let topics = engine::Topic::ALL.map(|(name, _)| name);
-    Ok(Arc::new(store::kafka::KafkaOutlet::new(settings, &topics)))
+    Ok(Arc::new(connectors::kafka::KafkaSink::new(settings, &topics)))
 }
 
 #[cfg(feature = "scaled")]
@@ -91,23 +92,27 @@ pub(crate) fn join_consumer_group(
     brokers: &str,
     group: &str,
     topics: Vec<String>,
-) -> anyhow::Result<Box<dyn Inlet>> {
-    let group = store::kafka::Group { brokers: brokers.to_owned(), name: group.to_owned(), topics };
-    Ok(Box::new(store::kafka::KafkaInlet::join(&group)?))
+) -> anyhow::Result<Box<dyn EventSource>> {
+    let group = connectors::kafka::ConsumerGroup {
+        brokers: brokers.to_owned(),
+        name: group.to_owned(),
+        topics,
+    };
+    Ok(Box::new(connectors::kafka::KafkaSource::join(&group)?))
 }
 
 /// Credentials come from a file, or from the `AWS_*` variables of the environment.
 #[cfg(feature = "scaled")]
-pub(super) fn open_bucket(section: &TurnLogSection) -> anyhow::Result<Arc<dyn Blobs>> {
+pub(super) fn open_bucket(section: &TurnLogSection) -> anyhow::Result<Arc<dyn BlobStore>> {
     let options = crate::config::aws_options(&section.credentials_file)?;
-    let place = store::S3Place {
+    let place = connectors::S3Settings {
         bucket: section.bucket.clone(),
         prefix: section.prefix.clone(),
         endpoint: section.endpoint.clone(),
         region: section.region.clone(),
         options,
     };
-    Ok(Arc::new(store::S3Blobs::new(&place)?))
+    Ok(Arc::new(connectors::S3BlobStore::new(&place)?))
 }
 
 #[cfg(not(feature = "scaled"))]
@@ -121,7 +126,7 @@ pub(super) fn connect_store(_: &Path, _: &str, _: Limits, _: [u8; 32]) -> anyhow
 }
 
 #[cfg(not(feature = "scaled"))]
-pub(super) fn connect_log(_: &str) -> anyhow::Result<SqlLog> {
+pub(super) fn connect_log(_: &str) -> anyhow::Result<ReadOnlyLog> {
     refuse("Postgres", "store.postgres")
 }
 
@@ -136,7 +141,7 @@ pub(super) async fn connect_history(
 }
 
 #[cfg(not(feature = "scaled"))]
-pub(super) fn open_publisher(_: &KafkaSection) -> anyhow::Result<Arc<dyn Outlet>> {
+pub(super) fn open_publisher(_: &KafkaSection) -> anyhow::Result<Arc<dyn EventSink>> {
     refuse("Kafka", "kafka.brokers")
 }
 
@@ -145,11 +150,11 @@ pub(crate) fn join_consumer_group(
     _: &str,
     _: &str,
     _: Vec<String>,
-) -> anyhow::Result<Box<dyn Inlet>> {
+) -> anyhow::Result<Box<dyn EventSource>> {
     Err(MissingSupport { service: "Kafka", setting: None }.into())
 }
 
 #[cfg(not(feature = "scaled"))]
-pub(super) fn open_bucket(_: &TurnLogSection) -> anyhow::Result<Arc<dyn Blobs>> {
+pub(super) fn open_bucket(_: &TurnLogSection) -> anyhow::Result<Arc<dyn BlobStore>> {
     refuse("S3", "turn_log.bucket")
 }

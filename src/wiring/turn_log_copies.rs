@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
+use connectors::{BlobStore, FolderBlobStore};
 use engine::{Copies, CopyPlace};
-use store::{Blobs, FolderBlobs};
 
 use super::scaled;
 use crate::config::{Config, KeepCopies};
@@ -18,8 +18,8 @@ pub(crate) fn build_copies(config: &Config) -> anyhow::Result<Copies> {
         "" => Path::new(&config.store.data).join("turn-logs"),
         folder => folder.into(),
     };
-    let folder = FolderBlobs::new(&folder).context("cannot use turn_log.folder")?;
-    let folder: Arc<dyn Blobs> = Arc::new(folder);
+    let folder = FolderBlobStore::new(&folder).context("cannot use turn_log.folder")?;
+    let folder: Arc<dyn BlobStore> = Arc::new(folder);
     let bucket = match section.bucket.as_str() {
         "" => None,
         _ => Some(scaled::open_bucket(section).context("cannot use turn_log.bucket")?),

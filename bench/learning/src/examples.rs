@@ -11,7 +11,7 @@ use learn::{
     QuestionKey, estimate_tokens, select_examples,
 };
 use model::{Timestamp, dot};
-use store::vectors::{Filter, Index, Labels};
+use vector_index::{Filter, Index, Labels};
 
 use crate::clinc;
 

@@ -9,9 +9,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
+use connectors::redis::{RedisHistory, RedisSettings};
+use connectors::{HistoryKey, InProcessHistory, QueryHistory, RecentQuestion};
 use model::{Scope, Timestamp, TurnId, UserId, Vector};
-use store::redis::{RedisHistory, RedisSettings};
-use store::{Asked, Asker, InProcessHistory, QueryHistory, Stopwatch};
+use store::Stopwatch;
 use tokio::task::JoinSet;
 
 const WINDOW: Duration = Duration::from_secs(300);
@@ -100,14 +101,14 @@ async fn work(
     Ok(times)
 }
 
-fn asker(number: usize) -> anyhow::Result<Asker> {
+fn asker(number: usize) -> anyhow::Result<HistoryKey> {
     let user = UserId::new(format!("user-{}@example.com", number % USERS))?;
-    Ok(Asker::User(Scope::default(), user))
+    Ok(HistoryKey::User(Scope::default(), user))
 }
 
-fn question(number: usize) -> anyhow::Result<Asked> {
+fn question(number: usize) -> anyhow::Result<RecentQuestion> {
     let values = (0..256).map(|at| ((at * 31 + number) % 97) as f32 - 48.0).collect();
-    Ok(Asked {
+    Ok(RecentQuestion {
         turn: TurnId::new(format!("0198c1d2-7a54-7cc3-98c4-dc0c0c07{:04}", number % 10_000))?,
         text: format!("How do I export the sales of region {number} by month as a table?").into(),
         ts: START,

@@ -1,7 +1,7 @@
 //! Runs the demo: replays all events into an engine in order of simulated time.
 
 use engine::experiment::LifecycleAction;
-use engine::{Arrived, Copies, Engine, FlowError, demo_scope};
+use engine::{Copies, Engine, FlowError, ReceivedMessage, demo_scope};
 use model::{Mac, Timestamp, TurnId, VerdictStatus};
 use serde_json::json;
 
@@ -155,7 +155,7 @@ impl DemoRun<'_> {
             let value = json!({"tenant_id": engine::DEMO_TENANT, "type": "explicit",
                 "source": "user_ratings", "category": "quality",
                 "data": {"rating": "thumbs-up", "build": 118 + number, "demo": true}});
-            Arrived {
+            ReceivedMessage {
                 topic: "feedback-in".to_owned(),
                 partition: 0,
                 offset: i64::from(4000 + 13 * number + count),
@@ -164,7 +164,7 @@ impl DemoRun<'_> {
                 headers: Vec::new(),
             }
         };
-        let messages: Vec<Arrived> = (0..count).map(message).collect();
+        let messages: Vec<ReceivedMessage> = (0..count).map(message).collect();
         let copies = Copies { place: None, others: Vec::new() };
         self.client.engine.feedback.consume(&messages, &copies).await.map(drop)
     }

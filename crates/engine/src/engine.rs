@@ -16,10 +16,11 @@
 use std::fmt;
 use std::sync::{Arc, Weak};
 
+use connectors::QueryHistory;
 use model::{Clock, Mac, Position, Timestamp};
 use outbound::ChatClient;
 use serde_json::Value;
-use store::{LogStats, QueryHistory, Rebuild, Rebuilt, Store};
+use store::{LogStats, Rebuild, Rebuilt, Store};
 
 use crate::access::Access;
 use crate::changes::changes_of;

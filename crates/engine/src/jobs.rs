@@ -16,7 +16,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use store::Outlet;
+use connectors::EventSink;
 
 use crate::cluster::publish::LineOf;
 use crate::engine::Engine;
@@ -28,7 +28,7 @@ pub struct JobSettings {
     /// Where copies of turn logs are kept.
     pub copies: Copies,
     /// Where events are published, and how one is written.
-    pub outlet: Option<(Arc<dyn Outlet>, LineOf)>,
+    pub outlet: Option<(Arc<dyn EventSink>, LineOf)>,
     /// The period in which silent sessions are ended.
     pub sweep_interval: Duration,
 }

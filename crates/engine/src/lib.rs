@@ -34,6 +34,7 @@ mod test_engine;
 
 pub use access::Access;
 pub use cluster::Cluster;
+pub use connectors::{HistoryHealth, ReceivedMessage};
 pub use detect::{
     AnswerKind, FailureRule, LatencyThresholds, Mode, PaceRule, RetryRule, TargetRule, UsageRule,
     VerdictRule,
@@ -90,12 +91,11 @@ pub use scan::{
 };
 pub use score::{ScoreError, Task, score_line};
 pub use store::{
-    AnsweredBy, Arrived, ConversationTally, DeadLetter, ErasedCounts, EventPage, Extreme,
-    Histogram, HistoryHealth, KindFilter, ListMark, ListPage, ListQuery, ListedConversation,
-    LogStats, QualityBucket, QualityQuery, QualityUsers, ReactionCounts, ReactionFilter,
-    ReactionSearch, Rebuilt, SECONDS, Snapshot, Standing, Stopwatch, StoredAlert, StoredDecision,
-    StoredEvent, StoredExchange, StoredKey, StoredMove, StoredReaction, StoredTally, StoredTurn,
-    TurnMark,
+    AnsweredBy, ConversationTally, DeadLetter, ErasedCounts, EventPage, Extreme, Histogram,
+    KindFilter, ListCursor, ListPage, ListQuery, ListedConversation, LogStats, QualityBucket,
+    QualityQuery, QualityUsers, ReactionCounts, ReactionFilter, ReactionSearch, Rebuilt, SECONDS,
+    Snapshot, Standing, Stopwatch, StoredAlert, StoredDecision, StoredEvent, StoredExchange,
+    StoredKey, StoredMove, StoredReaction, StoredTally, StoredTurn, TurnMark,
 };
 pub use training_data::examples::{ExampleSearch, FoundExample};
 pub use training_data::preferences::{

@@ -22,8 +22,9 @@ pub(crate) mod timeline;
 
 use std::sync::Arc;
 
+use connectors::QueryHistory;
 use model::{Scope, TurnId};
-use store::{QueryHistory, StoredTurn};
+use store::StoredTurn;
 
 use crate::cluster::Cluster;
 use crate::commit::{CommitObserver, CommitSummary, ObserverFuture};

@@ -1,7 +1,7 @@
 //! The conversation list page.
 
 use askama::Template;
-use engine::{ConversationTally, ListMark, ListedConversation, StoredExchange, TurnMark};
+use engine::{ConversationTally, ListCursor, ListedConversation, StoredExchange, TurnMark};
 use model::{Scope, Timestamp, VerdictStatus};
 
 use crate::display_time::DisplayTime;
@@ -17,7 +17,7 @@ const QUESTION_CHARS: usize = 180;
 #[derive(Debug)]
 pub struct ConversationRows {
     pub rows: Vec<ConversationRow>,
-    pub next: Option<ListMark>,
+    pub next: Option<ListCursor>,
     /// Set when the search reached its limit; it continues from here.
     pub stopped_at: Option<Timestamp>,
     pub how: Option<String>,
@@ -94,7 +94,7 @@ impl ConversationsPage {
                 layout.filter.link_with("/conversations", &others)
             }),
             marks: mark_options(query.mark),
-            next: found.next.map(|ListMark(a, b)| link(&format!("{a}.{b}"))),
+            next: found.next.map(|ListCursor(a, b)| link(&format!("{a}.{b}"))),
             first: query.is_further.then(|| link("")),
             stopped_at: found.stopped_at.map(DisplayTime::with_minutes),
             how: found.how,

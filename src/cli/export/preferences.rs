@@ -8,7 +8,7 @@ use clap::Args;
 use engine::{PreferenceEncoding, PreferenceExport, PreferenceQuery, PreferenceWish};
 use model::{Project, Scope, Tenant};
 use serde_json::{Map, Value, json};
-use store::SqlLog;
+use store::ReadOnlyLog;
 
 use crate::cli::output_file::OutputFile;
 
@@ -48,7 +48,7 @@ pub(super) struct Preferences {
 impl Preferences {
     pub(super) fn run(
         self,
-        log: SqlLog,
+        log: ReadOnlyLog,
         output: Option<PathBuf>,
         as_json: bool,
     ) -> anyhow::Result<()> {

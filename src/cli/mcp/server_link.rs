@@ -69,7 +69,7 @@ impl ServerLink {
         let mut tries = 0;
         loop {
             tries += 1;
-            match store::holder_of(folder) {
+            match store::read_lock_holder(folder) {
                 Some(holder) => match holder.server {
                     Some((url, token)) => return Ok(self.scope.connect_to(&url, &token)),
                     None if tries == MAX_LOCK_TRIES => {
@@ -78,7 +78,7 @@ impl ServerLink {
                     None => {}
                 },
                 // The process that requested the folder takes it first.
-                None if tries < MAX_LOCK_TRIES && store::is_wanted(folder) => {}
+                None if tries < MAX_LOCK_TRIES && store::is_folder_requested(folder) => {}
                 None => match wiring::serve_until_requested(config).await {
                     Ok(served) => {
                         let served = serving.insert(served);
@@ -100,7 +100,7 @@ impl ServerLink {
         };
         loop {
             tokio::time::sleep(POLL_INTERVAL).await;
-            if store::is_wanted(Path::new(&config.store.data)) {
+            if store::is_folder_requested(Path::new(&config.store.data)) {
                 self.stop_serving().await?;
             }
         }

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use connectors::kafka::{ConsumerGroup, KafkaSource};
+use connectors::{EventSource, ReceivedMessage};
 use serde_json::Value;
-use store::kafka::{Group, KafkaInlet};
-use store::{Arrived, Inlet, Stopwatch};
+use store::Stopwatch;
 use tempfile::TempDir;
 use testkit::servers::Kafka;
 
@@ -63,11 +64,14 @@ pub(super) fn until_published(server: &Server) {
     until("the lag is gone", || metric(&client, "uptake_kafka_lag_events") == Some(0.0));
 }
 
-pub(super) fn join(kafka: &Kafka, prefix: &str, topics: &[&str]) -> KafkaInlet {
+pub(super) fn join(kafka: &Kafka, prefix: &str, topics: &[&str]) -> KafkaSource {
     let topics = topics.iter().map(|topic| format!("{prefix}{topic}")).collect();
-    let group =
-        Group { brokers: kafka.bootstrap().to_owned(), name: kafka.prefix() + "reader", topics };
-    KafkaInlet::join(&group).unwrap()
+    let group = ConsumerGroup {
+        brokers: kafka.bootstrap().to_owned(),
+        name: kafka.prefix() + "reader",
+        topics,
+    };
+    KafkaSource::join(&group).unwrap()
 }
 
 /// Reads topics from the beginning until there is enough.
@@ -76,8 +80,8 @@ pub(super) fn read(
     kafka: &Kafka,
     prefix: &str,
     topics: &[&str],
-    mut is_enough: impl FnMut(&[Arrived]) -> bool,
-) -> Vec<Arrived> {
+    mut is_enough: impl FnMut(&[ReceivedMessage]) -> bool,
+) -> Vec<ReceivedMessage> {
     let mut inlet = join(kafka, prefix, topics);
     let mut found = Vec::new();
     until("what is on the topics", || {
@@ -88,20 +92,20 @@ pub(super) fn read(
 }
 
 /// Number of distinct events.
-pub(super) fn distinct(messages: &[Arrived]) -> usize {
+pub(super) fn distinct(messages: &[ReceivedMessage]) -> usize {
     messages.iter().map(|message| (&message.topic, id(message))).collect::<BTreeSet<_>>().len()
 }
 
-pub(super) fn id(message: &Arrived) -> &str {
+pub(super) fn id(message: &ReceivedMessage) -> &str {
     message.header("event-id").unwrap()
 }
 
-pub(super) fn value(message: &Arrived) -> Value {
+pub(super) fn value(message: &ReceivedMessage) -> Value {
     serde_json::from_slice(message.value.as_deref().unwrap()).unwrap()
 }
 
 /// The ids on one topic by key, each at its first position.
-pub(super) fn by_key(messages: &[Arrived], topic: &str) -> BTreeMap<String, Vec<String>> {
+pub(super) fn by_key(messages: &[ReceivedMessage], topic: &str) -> BTreeMap<String, Vec<String>> {
     let (mut found, mut seen) = (BTreeMap::<String, Vec<String>>::new(), BTreeSet::new());
     for message in messages.iter().filter(|message| message.topic.ends_with(topic)) {
         if seen.insert(id(message)) {
@@ -129,7 +133,7 @@ pub(super) fn as_served(server: &Server, topic: &str) -> Vec<Value> {
 
 /// Checks that Kafka and the server agree: each event once after deduplication, in order per key.
 #[track_caller]
-pub(super) fn check_everything_arrived(server: &Server, messages: &[Arrived]) {
+pub(super) fn check_everything_arrived(server: &Server, messages: &[ReceivedMessage]) {
     for topic in TOPICS {
         let mut expected = BTreeMap::<String, Vec<String>>::new();
         for event in as_served(server, topic) {

@@ -4,9 +4,9 @@ use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 
+use connectors::kafka::{KafkaSettings, KafkaSink};
+use connectors::{EventSink, OutgoingMessage};
 use serde_json::{Value, json};
-use store::kafka::{KafkaOutlet, KafkaSettings};
-use store::{Outgoing, Outlet};
 use tempfile::TempDir;
 use testkit::rating_body;
 use testkit::servers::{Kafka, Postgres, or_skip};
@@ -100,8 +100,8 @@ fn produce(kafka: &Kafka, prefix: &str, values: &[&str]) {
         partitions: 1,
         replication: 1,
     };
-    let outlet = KafkaOutlet::new(settings, &["mixed"]);
-    let message = |value: &&str| Outgoing {
+    let outlet = KafkaSink::new(settings, &["mixed"]);
+    let message = |value: &&str| OutgoingMessage {
         topic: "mixed",
         key: "k".into(),
         value: Some((*value).to_owned()),

@@ -41,8 +41,8 @@ fn erasure_publishes_tombstones_and_consumers_erase() {
     for tomb in tombs {
         assert_eq!(tomb.key.as_deref(), Some("c-ann"), "where the event was");
         assert!(tomb.header("erased-by").is_some() && tomb.header("position").is_some());
-        let at = |message: &store::Arrived| (message.partition, message.offset);
-        let is_event = |m: &&store::Arrived| m.value.is_some() && id(m) == id(tomb);
+        let at = |message: &connectors::ReceivedMessage| (message.partition, message.offset);
+        let is_event = |m: &&connectors::ReceivedMessage| m.value.is_some() && id(m) == id(tomb);
         let event = messages.iter().find(is_event).unwrap();
         assert!(at(event) < at(tomb), "behind it, in the same partition");
     }

@@ -47,7 +47,7 @@ fn topics_contain_the_events_of_the_api() {
     check_everything_arrived(&server, &messages);
     for topic in TOPICS {
         for event in as_served(&server, topic) {
-            let is_it = |message: &&store::Arrived| {
+            let is_it = |message: &&connectors::ReceivedMessage| {
                 message.topic == format!("{prefix}{topic}") && value(message)["id"] == event["id"]
             };
             let message = messages.iter().find(is_it).unwrap();
@@ -85,7 +85,7 @@ fn publishing_resumes_after_a_restart() {
 
 #[test]
 fn slow_consumer_blocks_nothing_and_misses_nothing() {
-    use store::Inlet;
+    use connectors::EventSource;
     let Some(kafka) = or_skip(Kafka::shared()) else { return };
     let prefix = kafka.prefix();
     let server = publishing(kafka, &prefix, &[]);

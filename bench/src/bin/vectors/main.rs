@@ -15,8 +15,8 @@ use std::time::Duration;
 use anyhow::Context;
 use source::{Source, labels};
 use store::Stopwatch;
-use store::vectors::{Filter, Found, Index, encode};
 use truth::{NEAREST, Recall, Truth, nearest, tiers};
+use vector_index::{Filter, Found, Index, encode};
 
 const QUERIES: usize = 400;
 const CHUNK: usize = 10_000;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use store::vectors::{Labels, Tier};
+use vector_index::{Labels, Tier};
 
 const USERS: u64 = 1_000;
 

@@ -1,6 +1,6 @@
 //! Exact search results on the original vectors, and the recall against them.
 
-use store::vectors::{Found, Labels, Near};
+use vector_index::{Found, Labels, Near};
 
 use crate::source::{labels, user};
 

@@ -106,7 +106,7 @@ pub(crate) async fn list_decisions(
     let limit = params::check_count("limit", request.limit, MAX_LIMIT, MAX_LIMIT)?;
     let after = params::check_position("after", request.after)?;
     let scope = scope.get();
-    let found = engine.feedback.decisions_of(scope, &conversation, after, limit).await?;
+    let found = engine.feedback.conversation_decisions(scope, &conversation, after, limit).await?;
     let next = found.last().map_or(after, |last| last.made.position);
     let Position(next) = next;
     Ok(Json(DecisionsBody { items: found.into_iter().map(DecisionBody::from).collect(), next }))
@@ -122,7 +122,8 @@ pub(crate) async fn list_session_decisions(
     session: PathParams<String>,
 ) -> Result<Json<SessionDecisionsBody>, Problem> {
     let session = params::parse_id("session", params::read_path(session)?, ConversationId::new)?;
-    let found = engine.feedback.decisions_of(scope.get(), &session, Position(0), MAX_LIMIT).await?;
+    let found =
+        engine.feedback.conversation_decisions(scope.get(), &session, Position(0), MAX_LIMIT).await?;
     let calibration = report::confidence_bins(&found).into_iter().map(Into::into).collect();
     let truncated = found.len() == MAX_LIMIT;
     let decisions = found.into_iter().map(DecisionBody::from).collect();

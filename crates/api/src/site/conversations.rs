@@ -1,7 +1,7 @@
 //! The list of conversations, with search.
 
 use axum::extract::State;
-use engine::{FoundConversations, ListMark, ListOrder, ListQuery, StoredExchange, TurnMark};
+use engine::{FoundConversations, ListCursor, ListOrder, ListQuery, StoredExchange, TurnMark};
 use model::UserId;
 use web::{ConversationQuery, ConversationRow, ConversationRows, ConversationsPage, View};
 
@@ -55,11 +55,11 @@ fn parse_filter(visitor: &Visitor) -> Result<ConversationQuery, Problem> {
     })
 }
 
-fn parse_cursor(text: &str) -> Result<ListMark, Problem> {
+fn parse_cursor(text: &str) -> Result<ListCursor, Problem> {
     let bad =
         || Problem::invalid("after", "after is invalid, expected the cursor of an earlier page");
     let (one, other) = text.split_once('.').ok_or_else(bad)?;
-    Ok(ListMark(one.parse().map_err(|_| bad())?, other.parse().map_err(|_| bad())?))
+    Ok(ListCursor(one.parse().map_err(|_| bad())?, other.parse().map_err(|_| bad())?))
 }
 
 async fn load_page(

@@ -85,7 +85,7 @@ async fn poll_keys(cluster: Arc<Cluster>, mut stop: Stop) {
 #[cfg(test)]
 mod tests {
     use model::{Event, Kind, Opening, Role, Rule, Scope, Source, TurnHalf, TurnId, Type, UserId};
-    use store::Asker;
+    use connectors::HistoryKey;
 
     use super::*;
     use crate::access::keys::NewKey;
@@ -116,7 +116,7 @@ mod tests {
         engine.core.store_rule(&Scope::default(), ann, &Rule::HistoryForgotten).await.unwrap();
         engine.cluster.catch_up(&mut Position(0)).await.unwrap();
         for (user, expected) in [("ann", "t3"), ("bob", "t2")] {
-            let asker = Asker::of(&question("x", user, 0)).unwrap();
+            let asker = HistoryKey::from_event(&question("x", user, 0)).unwrap();
             let recent = engine.turns.history.recent(&asker, NOW.plus_secs(2)).await;
             let turns: Vec<String> =
                 recent.into_iter().map(|(asked, _)| asked.turn.to_string()).collect();

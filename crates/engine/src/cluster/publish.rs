@@ -14,12 +14,14 @@ pub(crate) use messages::{EVENT_ID, PROJECT, TENANT};
 use std::sync::Arc;
 use std::time::Duration;
 
+use connectors::{EventSink, OutgoingMessage};
 use model::{Clock, Position};
-use store::{Lease, Outgoing, Outlet, Stopwatch, Store, StoreError, StoredEvent};
+use store::{Lease, Stopwatch, Store, StoreError, StoredEvent};
 use tokio::sync::watch;
 use tokio::time::{Interval, MissedTickBehavior};
 
 use crate::cluster::Cluster;
+use crate::error::connector_error;
 use crate::cluster::publish_progress::{PublishLag, Published};
 use crate::privacy::erase::is_erasure;
 use crate::tasks::Stop;
@@ -43,7 +45,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
 impl Cluster {
     /// Starts publishing whenever this node has the lease. Call it once, before serving.
-    pub fn keep_publishing(&self, outlet: Arc<dyn Outlet>, line: LineOf) {
+    pub fn keep_publishing(&self, outlet: Arc<dyn EventSink>, line: LineOf) {
         let publisher = Publisher {
             store: Arc::clone(&self.core.store),
             clock: Arc::clone(&self.core.clock),
@@ -68,7 +70,7 @@ struct Publisher {
     published: Arc<Published>,
     node: String,
     lease: String,
-    outlet: Arc<dyn Outlet>,
+    outlet: Arc<dyn EventSink>,
     line: LineOf,
 }
 
@@ -216,7 +218,7 @@ impl Publisher {
         renew: &mut Interval,
         stop: &mut Stop,
     ) -> Result<Option<End>, StoreError> {
-        let erased = self.store.erased_by(erasure).await?;
+        let erased = self.store.erased_positions(erasure).await?;
         for positions in erased.chunks(STRETCH) {
             let stubs = self.store.events_at(positions.to_vec()).await?;
             let some = stubs.iter().flat_map(|stub| messages::tombstones(stub, erasure)).collect();
@@ -231,7 +233,7 @@ impl Publisher {
     /// meanwhile.
     async fn hand_over(
         &self,
-        messages: Vec<Outgoing>,
+        messages: Vec<OutgoingMessage>,
         renew: &mut Interval,
         stop: &mut Stop,
     ) -> Result<Option<End>, StoreError> {
@@ -242,7 +244,7 @@ impl Publisher {
                 biased;
                 _ = stop.changed() => return Ok(Some(End::Stop)),
                 _ = renew.tick() => if self.is_lost().await { return Ok(Some(End::Lost)) },
-                refused = &mut under_way => break refused?,
+                refused = &mut under_way => break refused.map_err(connector_error)?,
             }
         };
         for refused in refused {

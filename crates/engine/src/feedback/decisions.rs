@@ -98,13 +98,13 @@ impl Feedback {
     }
 
     /// The decisions of a conversation made behind a position.
-    pub async fn decisions_of(
+    pub async fn conversation_decisions(
         &self,
         scope: &Scope,
         conversation: &ConversationId,
         after: Position,
         limit: usize,
     ) -> Result<Vec<StoredDecision>, FlowError> {
-        Ok(self.core.store.decisions_of(scope, conversation, after, limit).await?)
+        Ok(self.core.store.conversation_decisions(scope, conversation, after, limit).await?)
     }
 }

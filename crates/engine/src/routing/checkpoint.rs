@@ -10,14 +10,15 @@ use std::sync::PoisonError;
 use learn::{Router, RouterDefinition, RouterRule, RouterState, Routers, TurnRecord};
 use model::{Position, Timestamp, TurnId};
 use store::{
-    Keeping, KeptAt, NextState, RouterCheckpoint, RouterTurn, Store, StoreError, StoredRouter,
+    CheckpointVersion, Keeping, NextCheckpoint, RouterCheckpoint, RouterTurn, Store, StoreError,
+    StoredRouter,
 };
 
 use crate::routing::project::{Progress, Project};
 
 impl Progress {
     /// Goes on beside another state that was kept, if that may be.
-    pub(super) fn passes(&mut self, at: KeptAt) -> bool {
+    pub(super) fn passes(&mut self, at: CheckpointVersion) -> bool {
         let passes = at.version == self.from.version
             || at.forgets == self.from.forgets
                 && at.position.is_some_and(|position| position <= self.position);
@@ -75,7 +76,7 @@ impl Project {
         &self,
         store: &Store,
         progress: &mut Progress,
-        at: KeptAt,
+        at: CheckpointVersion,
         why: &str,
     ) -> Result<(), StoreError> {
         let scope = &self.with.scope;
@@ -128,7 +129,7 @@ impl Project {
         Ok(true)
     }
 
-    fn next_state(&self, progress: &Progress) -> NextState {
+    fn next_state(&self, progress: &Progress) -> NextCheckpoint {
         let position = progress.position;
         let routers = self.with(|routers| {
             let stored = |(name, router): (&str, &Router)| StoredRouter {
@@ -145,7 +146,7 @@ impl Project {
             record: serde_json::json!(record).to_string(),
             features: record.feature_bytes(),
         };
-        NextState {
+        NextCheckpoint {
             from: progress.from.version,
             forgets: progress.forgot,
             checkpoint: RouterCheckpoint { position, routers },
@@ -155,7 +156,7 @@ impl Project {
 }
 
 impl Progress {
-    fn have_kept(&mut self, at: KeptAt) {
+    fn have_kept(&mut self, at: CheckpointVersion) {
         self.from = at;
         self.kept = std::mem::take(&mut self.waiting);
         (self.changed, self.forgot) = (false, false);

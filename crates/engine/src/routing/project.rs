@@ -5,7 +5,9 @@ use std::sync::{Mutex, PoisonError, RwLock};
 
 use learn::{Routers, TurnRecord};
 use model::{Event, Position, RouterChoice, Source, TurnId, Type};
-use store::{EventPage, KeptAt, KindFilter, RouterScope, Store, StoreError, StoredEvent};
+use store::{
+    CheckpointVersion, EventPage, KindFilter, RouterScope, Store, StoreError, StoredEvent,
+};
 
 use super::recent::Recent;
 
@@ -40,7 +42,7 @@ pub(super) struct Progress {
     /// What was kept last; a turn is usually spoken of again soon.
     pub(super) kept: BTreeMap<TurnId, TurnRecord>,
     /// The latest state in the store that this goes on from, or beside.
-    pub(super) from: KeptAt,
+    pub(super) from: CheckpointVersion,
 }
 
 /// Why it was not possible to learn.

@@ -3,7 +3,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use learn::{Algorithm, RouterDefinition};
 use model::{GivenReward, Mac, Position, Scope, Timestamp, TurnId, UserId};
-use store::{Keeping, Limits, NextState, RouterTurn, Store};
+use store::{Keeping, Limits, NextCheckpoint, RouterTurn, Store};
 use testkit::TestClock;
 
 use crate::{
@@ -72,7 +72,7 @@ async fn spoil(store: &Store, turns: Vec<RouterTurn>, how: impl Fn(&mut Vec<u8>)
     let (at, kept) = store.router_checkpoint(&scope).await.unwrap();
     let mut checkpoint = kept.unwrap();
     checkpoint.routers.iter_mut().for_each(|router| how(&mut router.state));
-    let state = NextState { from: at.version, forgets: false, checkpoint, turns };
+    let state = NextCheckpoint { from: at.version, forgets: false, checkpoint, turns };
     assert!(matches!(store.save_routers(&scope, state).await.unwrap(), Keeping::Kept(_)));
 }
 
@@ -248,7 +248,7 @@ async fn nobody_goes_on_beside_a_state_that_is_only_half_learnt_again() {
     let (at, _) = store.router_checkpoint(&scope).await.unwrap();
     store.forget_routers(&scope, at.version).await.unwrap();
     let (at, _) = store.router_checkpoint(&scope).await.unwrap();
-    let state = NextState { from: at.version, forgets: false, checkpoint: half, turns };
+    let state = NextCheckpoint { from: at.version, forgets: false, checkpoint: half, turns };
     assert!(matches!(store.save_routers(&scope, state).await.unwrap(), Keeping::Kept(_)));
     let before = bits(&other);
     let given = GivenReward { user_rating: Some(1), ..GivenReward::default() };

@@ -9,14 +9,13 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use connectors::BlobStore;
 use model::{Position, Scope, Timestamp, TurnId};
-use store::{
-    Blobs, ConversationQuery, DueCopy, Lease, Store, StoreError, StoredEvent, TurnLogCopy,
-};
+use store::{ConversationQuery, DueCopy, Lease, Store, StoreError, StoredEvent, TurnLogCopy};
 
 use crate::cluster::leadership::Duty;
 use crate::counters::Counters;
-use crate::error::FlowError;
+use crate::error::{FlowError, connector_error};
 use crate::tasks::Stop;
 use crate::turns::Turns;
 use crate::warn_throttle::Said;
@@ -37,7 +36,7 @@ pub enum CopyPlace {
     /// In a table of the store.
     Table,
     /// In a folder, or wherever these go.
-    Blobs(Arc<dyn Blobs>),
+    Blobs(Arc<dyn BlobStore>),
 }
 
 impl CopyPlace {
@@ -56,7 +55,7 @@ pub struct Copies {
     /// Where they are kept now.
     pub place: Option<CopyPlace>,
     /// Where else they may have been kept; they are taken away from there.
-    pub others: Vec<Arc<dyn Blobs>>,
+    pub others: Vec<Arc<dyn BlobStore>>,
 }
 
 impl std::fmt::Debug for Copies {
@@ -130,7 +129,7 @@ impl Mirror {
                     Err(error) => return Err(error),
                 };
                 if let (None, Some(CopyPlace::Blobs(blobs))) = (&copy, &self.copies.place) {
-                    blobs.delete(scope, turn).await?;
+                    blobs.delete(scope, turn).await.map_err(connector_error)?;
                 }
                 again.extend(copy);
             }
@@ -233,7 +232,7 @@ impl Mirror {
     /// Makes the copy of a turn, and takes away what is elsewhere.
     async fn copy(&self, scope: &Scope, turn: TurnId) -> Result<Option<TurnLogCopy>, StoreError> {
         for other in &self.copies.others {
-            other.delete(scope, &turn).await?;
+            other.delete(scope, &turn).await.map_err(connector_error)?;
         }
         let Some(place) = &self.copies.place else { return Ok(None) };
         let Some(stored) = self.store.turns(scope, vec![turn.clone()]).await?.pop() else {
@@ -243,7 +242,7 @@ impl Mirror {
         let Some(conversation) = stored.head.conversation.clone() else { return Ok(None) };
         let reactions = self
             .store
-            .reactions_of(ConversationQuery {
+            .conversation_reactions(ConversationQuery {
                 scope: scope.clone(),
                 conversation,
                 turns: Some(vec![turn.clone()]),
@@ -259,7 +258,7 @@ impl Mirror {
                 (format!("uptake:turn-log:{turn}?position={state}"), Some(document))
             }
             CopyPlace::Blobs(blobs) => {
-                let uri = blobs.put(scope, &turn, document).await?;
+                let uri = blobs.put(scope, &turn, document).await.map_err(connector_error)?;
                 (format!("{uri}?position={state}"), None)
             }
         };
@@ -280,9 +279,9 @@ enum Step {
 mod tests {
     use std::sync::Mutex;
 
+    use connectors::ConnectorFuture;
     use model::{Change, Event, Kind, Source, Type, UserId, Write};
     use serde_json::json;
-    use store::Task;
 
     use super::*;
     use crate::test_engine::{TestEngine, engine_in};
@@ -293,8 +292,8 @@ mod tests {
         touched: Mutex<Vec<String>>,
     }
 
-    impl Blobs for Busy {
-        fn put(&self, scope: &Scope, turn: &TurnId, _: String) -> Task<'_, String> {
+    impl BlobStore for Busy {
+        fn put(&self, scope: &Scope, turn: &TurnId, _: String) -> ConnectorFuture<'_, String> {
             let mut touched = self.touched.lock().unwrap();
             touched.push(turn.to_string());
             let (is_first, scope) = (touched.len() == 1, scope.clone());
@@ -302,17 +301,17 @@ mod tests {
                 if is_first {
                     let erase = vec![Change::EraseUser(UserId::new("ann").unwrap())];
                     let erasure = Write::of(testkit::event(&scope, "erased"), erase);
-                    self.store.commit(vec![erasure]).await?;
+                    self.store.commit(vec![erasure]).await.unwrap();
                 }
                 Ok("busy:".to_owned())
             })
         }
 
-        fn get(&self, _: &Scope, _: &TurnId) -> Task<'_, Option<String>> {
+        fn get(&self, _: &Scope, _: &TurnId) -> ConnectorFuture<'_, Option<String>> {
             Box::pin(async { Ok(None) })
         }
 
-        fn delete(&self, _: &Scope, turn: &TurnId) -> Task<'_, ()> {
+        fn delete(&self, _: &Scope, turn: &TurnId) -> ConnectorFuture<'_, ()> {
             self.touched.lock().unwrap().push(turn.to_string());
             Box::pin(async { Ok(()) })
         }
@@ -345,7 +344,7 @@ mod tests {
         let writes = std::iter::once(opened("t00", "ann")).chain(others).collect();
         store.commit(writes).await.unwrap();
         let busy = Arc::new(Busy { store: Arc::clone(&store), touched: Mutex::default() });
-        let place = Some(CopyPlace::Blobs(Arc::clone(&busy) as Arc<dyn Blobs>));
+        let place = Some(CopyPlace::Blobs(Arc::clone(&busy) as Arc<dyn BlobStore>));
         let mirror = engine.turns.mirror(Copies { place, others: Vec::new() });
         assert!(matches!(mirror.step().await.unwrap(), Step::More));
         let touched = busy.touched.lock().unwrap().clone();

@@ -8,8 +8,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use connectors::{HistoryKey, InProcessHistory, QueryHistory, RecentQuestion};
 use model::{Body, Event, Rule, Source, Timestamp, TurnHalf};
-use store::{Asked, Asker, InProcessHistory, QueryHistory, Store, StoreError};
+use store::{Store, StoreError};
+
+use crate::error::connector_error;
 
 use crate::changes::question_vector;
 
@@ -26,8 +29,8 @@ pub(crate) struct History {
 
 /// A question on its way into the history, and whose it is.
 pub(crate) struct Asking {
-    asker: Asker,
-    asked: Asked,
+    asker: HistoryKey,
+    asked: RecentQuestion,
 }
 
 /// Whether an event says that its user's questions count no more.
@@ -40,13 +43,13 @@ pub(crate) fn is_forgetting(event: &Event) -> bool {
 impl Asking {
     /// The question that an event opens a turn with, if it says who asks.
     fn of(event: &Event, with_vector: bool) -> Option<Self> {
-        let (asker, turn) = (Asker::of(event)?, event.turn.clone()?);
+        let (asker, turn) = (HistoryKey::from_event(event)?, event.turn.clone()?);
         let Ok(Body::Turn(TurnHalf::Opened(opening))) = Body::read(event.kind, &event.data) else {
             return None;
         };
         let text: Arc<str> = opening.text.chars().take(MOST_CHARS).collect::<String>().into();
         let vector = with_vector.then(|| question_vector(&text));
-        Some(Self { asker, asked: Asked { turn, text, ts: event.ts, vector } })
+        Some(Self { asker, asked: RecentQuestion { turn, text, ts: event.ts, vector } })
     }
 }
 
@@ -75,9 +78,9 @@ impl History {
         for stored in store.recent_questions(now.plus_secs(-window), LOOK_BACK).await? {
             let event = &stored.event;
             if is_forgetting(event)
-                && let Some(asker) = Asker::of(event)
+                && let Some(asker) = HistoryKey::from_event(event)
             {
-                self.place.forget(&asker).await?;
+                self.place.forget(&asker).await.map_err(connector_error)?;
             } else {
                 self.add(event).await;
             }
@@ -100,12 +103,12 @@ impl History {
     /// Somebody's questions were forgotten by another node: those of before, and theirs alone. Anybody who writes
     /// can ask for that, and must not have what everybody asked read again each time.
     pub(crate) async fn forget_before(&self, forgetting: &Event) -> Result<(), StoreError> {
-        let Some(asker) = Asker::of(forgetting) else { return Ok(()) };
+        let Some(asker) = HistoryKey::from_event(forgetting) else { return Ok(()) };
         if self.is_shared() {
             return Ok(());
         }
-        for (asked, _) in self.place.recent(&asker, forgetting.ts).await? {
-            self.place.take_back(&asker, &asked).await?;
+        for (asked, _) in self.place.recent(&asker, forgetting.ts).await.map_err(connector_error)? {
+            self.place.take_back(&asker, &asked).await.map_err(connector_error)?;
         }
         Ok(())
     }
@@ -121,7 +124,11 @@ impl History {
     }
 
     /// The latest questions before a moment, the newest first.
-    pub(crate) async fn recent(&self, asker: &Asker, at: Timestamp) -> Vec<(Asked, Duration)> {
+    pub(crate) async fn recent(
+        &self,
+        asker: &HistoryKey,
+        at: Timestamp,
+    ) -> Vec<(RecentQuestion, Duration)> {
         self.place.recent(asker, at).await.unwrap_or_default()
     }
 
@@ -163,7 +170,7 @@ mod tests {
     }
 
     async fn turns(history: &History, user: &str, secs: i64) -> Vec<String> {
-        let asker = Asker::of(&question("x", user, 0)).unwrap();
+        let asker = HistoryKey::from_event(&question("x", user, 0)).unwrap();
         let recent = history.recent(&asker, START.plus_secs(secs)).await;
         recent.into_iter().map(|(asked, _)| asked.turn.to_string()).collect()
     }

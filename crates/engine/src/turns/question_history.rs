@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use connectors::{HistoryHealth, HistoryKey};
 use model::{Rule, Scope, Timestamp, TurnId, UserId};
-use store::{Asker, HistoryHealth};
 
 use crate::error::FlowError;
 use crate::turns::Turns;
@@ -15,7 +15,7 @@ impl Turns {
         scope: &Scope,
         user: &UserId,
     ) -> Result<Vec<(TurnId, Arc<str>, Timestamp)>, FlowError> {
-        let asker = Asker::User(scope.clone(), user.clone());
+        let asker = HistoryKey::User(scope.clone(), user.clone());
         let recent = self.history.place().recent(&asker, self.core.clock.now()).await?;
         Ok(recent.into_iter().map(|(asked, _)| (asked.turn, asked.text, asked.ts)).collect())
     }
@@ -23,7 +23,7 @@ impl Turns {
     /// Forgets what a user asked lately, and says how much that was. Where a start reads questions from the
     /// log, the log says so too.
     pub async fn forget_questions(&self, scope: &Scope, user: &UserId) -> Result<usize, FlowError> {
-        let (asker, place) = (Asker::User(scope.clone(), user.clone()), self.history.place());
+        let (asker, place) = (HistoryKey::User(scope.clone(), user.clone()), self.history.place());
         // Other nodes may remember what this one does not.
         if !place.is_shared()
             && (self.core.store.is_shared()

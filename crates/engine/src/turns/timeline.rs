@@ -114,7 +114,7 @@ impl Turns {
             limit: MOST_REACTIONS,
         };
         let mut reactions: HashMap<TurnId, Vec<StoredReaction>> = HashMap::new();
-        for given in self.core.store.reactions_of(query).await? {
+        for given in self.core.store.conversation_reactions(query).await? {
             reactions.entry(given.turn.clone()).or_default().push(given);
         }
         let mut stored: HashMap<TurnId, StoredTurn> = HashMap::new();

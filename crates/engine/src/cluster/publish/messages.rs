@@ -1,7 +1,8 @@
 //! What others are told of an event: on which topics, under which keys.
 
+use connectors::OutgoingMessage;
 use model::{Event, Position};
-use store::{Outgoing, StoredEvent};
+use store::StoredEvent;
 
 use crate::cluster::publish::LineOf;
 use crate::feedback::topics::Topic;
@@ -14,7 +15,7 @@ const POSITION: &str = "position";
 const ERASED_BY: &str = "erased-by";
 
 /// The messages that tell of an event, one for each of its topics.
-pub(super) fn of(stored: StoredEvent, line: LineOf) -> Vec<Outgoing> {
+pub(super) fn of(stored: StoredEvent, line: LineOf) -> Vec<OutgoingMessage> {
     let mut messages = addressed(&stored.event, stored.position);
     let position = stored.position;
     match line(stored) {
@@ -30,7 +31,7 @@ pub(super) fn of(stored: StoredEvent, line: LineOf) -> Vec<Outgoing> {
 
 /// The messages that say that an event is to be forgotten: without a value, and addressed as the event was
 /// as far as that is still known.
-pub(super) fn tombstones(stub: &StoredEvent, erasure: Position) -> Vec<Outgoing> {
+pub(super) fn tombstones(stub: &StoredEvent, erasure: Position) -> Vec<OutgoingMessage> {
     let mut messages = addressed(&stub.event, stub.position);
     for message in &mut messages {
         message.headers.push((ERASED_BY, erasure.to_string()));
@@ -38,7 +39,7 @@ pub(super) fn tombstones(stub: &StoredEvent, erasure: Position) -> Vec<Outgoing>
     messages
 }
 
-fn addressed(event: &Event, position: Position) -> Vec<Outgoing> {
+fn addressed(event: &Event, position: Position) -> Vec<OutgoingMessage> {
     let headers = || {
         vec![
             (EVENT_ID, event.id.to_string()),
@@ -50,7 +51,7 @@ fn addressed(event: &Event, position: Position) -> Vec<Outgoing> {
     Topic::ALL
         .iter()
         .filter(|(_, topic)| topic.holds(event))
-        .map(|(name, topic)| Outgoing {
+        .map(|(name, topic)| OutgoingMessage {
             topic: name,
             key: topic.key(event),
             value: None,
@@ -60,7 +61,7 @@ fn addressed(event: &Event, position: Position) -> Vec<Outgoing> {
 }
 
 /// What a message is called in the log.
-pub(super) fn name(message: &Outgoing) -> String {
+pub(super) fn name(message: &OutgoingMessage) -> String {
     let header = |name| message.headers.iter().find(|(known, _)| *known == name);
     let position = header(POSITION).map_or("", |(_, value)| value.as_str());
     format!("{}@{position}", message.topic)
