@@ -78,7 +78,7 @@ impl OpenEngine {
             outlet,
             sweep_interval: Duration::from_secs(config.detect.sweep_secs.max(1)),
         };
-        self.engine.spawn_jobs(settings).await?;
+        engine::spawn_jobs(&self.engine, settings).await?;
         Ok(())
     }
 
@@ -150,7 +150,8 @@ pub(crate) async fn request_folder(config: &Config) -> anyhow::Result<()> {
                 holder = holder.process,
                 "the data folder is held by `uptake mcp`; requesting it"
             );
-            store::request_folder(folder).context("cannot request the data folder from its holder")?;
+            store::request_folder(folder)
+                .context("cannot request the data folder from its holder")?;
         }
         tokio::time::sleep(FOLDER_POLL_INTERVAL).await;
     }

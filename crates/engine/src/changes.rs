@@ -2,7 +2,7 @@
 //!
 //! The same when an event comes in and when the projections are made again from the log.
 
-use model::{Body, Change, Event, TurnHalf, Vector};
+use model::{Body, Change, Event, Rule, Source, TurnHalf, Type, Vector};
 
 /// Characters of a question that its direction is made of.
 const MOST_CHARS: usize = 2000;
@@ -29,4 +29,23 @@ pub(crate) fn opening_of(text: &str) -> &str {
         Some((end, _)) => &text[..end],
         None => text,
     }
+}
+
+/// True when a router can learn from events of this kind.
+pub(crate) fn concerns_routers(event: &Event) -> bool {
+    let by_source = matches!(
+        event.kind.source,
+        Source::Engine
+            | Source::Reaction
+            | Source::UserRating
+            | Source::UserCorrection
+            | Source::UserInteraction
+    );
+    by_source || event.kind.event_type == Type::Interaction
+}
+
+/// True for the event that records the erasure of a user.
+pub(crate) fn is_erasure(event: &Event) -> bool {
+    let body = Body::read(event.kind, &event.data);
+    matches!(body, Ok(Body::Rule(Rule::Erasure { .. })))
 }

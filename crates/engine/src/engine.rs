@@ -25,15 +25,14 @@ use store::{LogStats, Rebuild, Rebuilt, Store};
 use crate::access::Access;
 use crate::changes::changes_of;
 use crate::cluster::Cluster;
-use crate::commit::CommitObserver;
 use crate::core::Core;
+use crate::core::commit::CommitObserver;
 use crate::detectors::Detectors;
 use crate::embedder::Embedder;
 use crate::error::FlowError;
 use crate::experiments::Experiments;
 use crate::feedback::Feedback;
 use crate::insights::Insights;
-use crate::jobs::{self, JobSettings};
 use crate::privacy::Privacy;
 use crate::retrieval::Retrieval;
 use crate::routing::Routing;
@@ -209,11 +208,6 @@ impl Engine {
         self.routing.states.reload(&self.core.store).await?;
         tracing::info!(events = rebuilt.events, changed = rebuilt.changed, "projections rebuilt");
         Ok(rebuilt)
-    }
-
-    /// Starts every background job. Call it once, before serving.
-    pub async fn spawn_jobs(&self, settings: JobSettings) -> Result<(), FlowError> {
-        jobs::spawn_all(self, settings).await
     }
 
     /// Runs the periodic jobs once, for a caller that sets the clock.

@@ -33,12 +33,12 @@ pub use assign::Assigned;
 pub use sequence::SequencePoint;
 
 use crate::cluster::Cluster;
-use crate::commit::{CommitObserver, CommitSummary, ObserverFuture};
 use crate::core::Core;
+use crate::core::commit::{CommitObserver, CommitSummary, ObserverFuture};
 use crate::dirty_scopes::Attention;
 use crate::error::FlowError;
 use crate::experiments::cached_views::KeptViews;
-use crate::feedback::record::RequestKey;
+use crate::receipt::RequestKey;
 
 /// Owns the parsed definitions of experiments that units are assigned in.
 pub struct Experiments {

@@ -16,8 +16,8 @@ use std::sync::Arc;
 use outbound::ChatClient;
 
 use crate::cluster::Cluster;
-use crate::commit::{CommitObserver, CommitSummary, ObserverFuture};
 use crate::core::Core;
+use crate::core::commit::{CommitObserver, CommitSummary, ObserverFuture};
 use crate::dirty_scopes::Attention;
 use crate::error::FlowError;
 use crate::experiments::Experiments;

@@ -34,7 +34,7 @@ pub struct JobSettings {
 }
 
 /// Starts every background job. Call it once, before serving.
-pub(crate) async fn spawn_all(engine: &Engine, settings: JobSettings) -> Result<(), FlowError> {
+pub async fn spawn_jobs(engine: &Engine, settings: JobSettings) -> Result<(), FlowError> {
     engine.cluster.spawn_following();
     if engine.core.store.is_shared() {
         engine.routing.spawn_peer_learning();

@@ -13,9 +13,12 @@ mod detectors;
 mod embedder;
 mod counters;
 mod changes;
+mod receipt;
+mod topic;
+mod answer_signals;
+mod comment_view;
 mod routing;
 mod core;
-mod commit;
 mod access;
 mod cluster;
 mod training_data;
@@ -34,6 +37,7 @@ mod test_engine;
 
 pub use access::Access;
 pub use cluster::Cluster;
+pub use comment_view::CommentView;
 pub use connectors::{HistoryHealth, ReceivedMessage};
 pub use detect::{
     AnswerKind, FailureRule, LatencyThresholds, Mode, PaceRule, RetryRule, TargetRule, UsageRule,
@@ -44,14 +48,13 @@ pub use embedder::Embedder;
 pub use engine::{Engine, EngineOptions};
 pub use error::FlowError;
 pub use feedback::Feedback;
-pub use feedback::comments::CommentView;
 pub use feedback::consume::Consumed;
 pub use ingest::{
     CaptureError, RawCompletion, RawDecision, RawEvent, RawOpening, RawOutcome, RawReaction,
     RawRetrieved, RawReturned, RawSignal, Redactor,
 };
 pub use insights::Insights;
-pub use jobs::JobSettings;
+pub use jobs::{JobSettings, spawn_jobs};
 pub use privacy::demo_tenant::{DEMO_TENANT, DemoState, demo_scope};
 pub use routing::evaluate::{EvaluateError, Evaluated, Policy, evaluate_files};
 pub use training_data::TrainingData;
@@ -60,13 +63,14 @@ pub use turns::calibration::{CalibrationReport, ReliabilityBin};
 
 pub use access::keys::NewKey;
 pub use access::page_sessions::{Pass, Visit};
+pub use answer_signals::Signals;
 pub use cluster::publish::LineOf;
 pub use cluster::publish_progress::PublishLag;
 pub use experiments::{Assigned, ExperimentView, SequencePoint};
 pub use feedback::event_lookup::Stretch;
 pub use feedback::react::{IncomingReaction, ReactionReceipt};
-pub use feedback::record::{Incoming, Receipt, RequestKey, Trust};
-pub use feedback::topics::{Follow, Topic};
+pub use feedback::record::{Incoming, Trust};
+pub use feedback::topics::Follow;
 pub use insights::conversation_list::{FoundConversations, ListOrder};
 pub use insights::failures::FailuresAtHand;
 pub use insights::patterns::{CommentTopic, FailureReport};
@@ -79,6 +83,7 @@ pub use learn::{
     PolicyEstimate, PolicyEvaluation, RankMode, RerankedResult, RouterDefinition, Suggestion,
 };
 pub use outbound::{ChatClient, RemoteEmbedder};
+pub use receipt::{Receipt, RequestKey};
 pub use redactors::PrivacySettings;
 pub use report::Satisfaction;
 pub use retriable::put_off;
@@ -97,11 +102,12 @@ pub use store::{
     Snapshot, Standing, Stopwatch, StoredAlert, StoredDecision, StoredEvent, StoredExchange,
     StoredKey, StoredMove, StoredReaction, StoredTally, StoredTurn, TurnMark,
 };
+pub use topic::Topic;
 pub use training_data::examples::{ExampleSearch, FoundExample};
 pub use training_data::preferences::{
     PreferenceEncoding, PreferenceExport, PreferencePair, PreferenceQuery, PreferenceWish,
 };
-pub use turns::findings_response::{Previous, Signals};
+pub use turns::findings_response::Previous;
 pub use turns::log_copies::{Copies, CopyPlace};
 pub use turns::open::{CompleteReceipt, Include, IncomingHalf, IncomingTurn, OpenReceipt};
 pub use turns::redetect::Redetected;

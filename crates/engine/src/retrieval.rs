@@ -25,7 +25,7 @@ use store::StoredEvent;
 use crate::changes::changes_of;
 use crate::core::Core;
 use crate::error::FlowError;
-use crate::feedback::record::{Receipt, RequestKey};
+use crate::receipt::{Receipt, RequestKey};
 use query::MOST_PARTS;
 use used::signals_in;
 

@@ -27,8 +27,8 @@ use model::{Scope, TurnId};
 use store::StoredTurn;
 
 use crate::cluster::Cluster;
-use crate::commit::{CommitObserver, CommitSummary, ObserverFuture};
 use crate::core::Core;
+use crate::core::commit::{CommitObserver, CommitSummary, ObserverFuture};
 use crate::error::FlowError;
 use crate::retrieval::Retrieval;
 use crate::routing::Routing;

@@ -122,8 +122,10 @@ pub(crate) async fn list_session_decisions(
     session: PathParams<String>,
 ) -> Result<Json<SessionDecisionsBody>, Problem> {
     let session = params::parse_id("session", params::read_path(session)?, ConversationId::new)?;
-    let found =
-        engine.feedback.conversation_decisions(scope.get(), &session, Position(0), MAX_LIMIT).await?;
+    let found = engine
+        .feedback
+        .conversation_decisions(scope.get(), &session, Position(0), MAX_LIMIT)
+        .await?;
     let calibration = report::confidence_bins(&found).into_iter().map(Into::into).collect();
     let truncated = found.len() == MAX_LIMIT;
     let decisions = found.into_iter().map(DecisionBody::from).collect();

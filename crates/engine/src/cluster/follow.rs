@@ -8,7 +8,7 @@ use store::StoredEvent;
 
 use crate::changes::changes_of;
 use crate::cluster::Cluster;
-use crate::commit::{CommitSource, CommitSummary};
+use crate::core::commit::{CommitSource, CommitSummary};
 use crate::error::FlowError;
 use crate::retriable::put_off;
 use crate::tasks::Stop;
@@ -84,8 +84,8 @@ async fn poll_keys(cluster: Arc<Cluster>, mut stop: Stop) {
 
 #[cfg(test)]
 mod tests {
-    use model::{Event, Kind, Opening, Role, Rule, Scope, Source, TurnHalf, TurnId, Type, UserId};
     use connectors::HistoryKey;
+    use model::{Event, Kind, Opening, Role, Rule, Scope, Source, TurnHalf, TurnId, Type, UserId};
 
     use super::*;
     use crate::access::keys::NewKey;

@@ -20,10 +20,10 @@ use store::{Lease, Stopwatch, Store, StoreError, StoredEvent};
 use tokio::sync::watch;
 use tokio::time::{Interval, MissedTickBehavior};
 
+use crate::changes::is_erasure;
 use crate::cluster::Cluster;
-use crate::error::connector_error;
 use crate::cluster::publish_progress::{PublishLag, Published};
-use crate::privacy::erase::is_erasure;
+use crate::error::connector_error;
 use crate::tasks::Stop;
 use crate::warn_throttle::Said;
 

@@ -7,7 +7,7 @@ use store::StoredDecision;
 
 use crate::error::FlowError;
 use crate::feedback::Feedback;
-use crate::feedback::record::RequestKey;
+use crate::receipt::RequestKey;
 
 /// Outcomes of one decision that may come at the same moment.
 const MOST_AT_ONCE: usize = 100;

@@ -4,7 +4,7 @@ use std::error::Error as _;
 use std::time::Duration;
 
 use connectors::HistoryKey;
-use model::{ANONYMOUS, Body, Change, Event, Mac, Rule, Scope, UserId, Write};
+use model::{ANONYMOUS, Change, Mac, Rule, Scope, UserId, Write};
 use store::ErasedCounts;
 
 use crate::error::FlowError;
@@ -109,18 +109,12 @@ fn unfinished(error: FlowError) -> FlowError {
     FlowError::Unfinished(REST_LEFT)
 }
 
-/// Whether an event says that somebody was erased.
-pub(crate) fn is_erasure(event: &Event) -> bool {
-    let body = Body::read(event.kind, &event.data);
-    matches!(body, Ok(Body::Rule(Rule::Erasure { .. })))
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
     use connectors::{BlobStore, ConnectorError, ConnectorFuture};
-    use model::{ConversationId, Kind, Position, Source, Tenant, TurnId, Type, Window};
+    use model::{ConversationId, Event, Kind, Position, Source, Tenant, TurnId, Type, Window};
     use store::QualityQuery;
 
     use super::*;

@@ -8,11 +8,11 @@ use model::{
 use store::StoredEvent;
 
 use super::choose::{hours_of, seen_in};
+use crate::answer_signals::Signals;
 use crate::error::FlowError;
-use crate::feedback::record::{Receipt, RequestKey};
+use crate::receipt::{Receipt, RequestKey};
 use crate::routing::Routing;
 use crate::routing::{Project, Ticket};
-use crate::turns::findings_response::Signals;
 
 impl Routing {
     /// The finding that a turn was served by a router's choice, if it was.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError, RwLock};
 
 use learn::{Routers, TurnRecord};
-use model::{Event, Position, RouterChoice, Source, TurnId, Type};
+use model::{Position, RouterChoice, Source, TurnId, Type};
 use store::{
     CheckpointVersion, EventPage, KindFilter, RouterScope, Store, StoreError, StoredEvent,
 };
@@ -285,14 +285,6 @@ impl Project {
         let hash = blake3::keyed_hash(&self.key, name.as_bytes());
         hash.as_bytes()[..8].iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
     }
-}
-
-/// Whether a router can learn from such an event.
-pub(crate) fn concerns_routers(event: &Event) -> bool {
-    kinds().iter().any(|kind| {
-        kind.source.is_none_or(|source| source == event.kind.source)
-            && (kind.types.is_empty() || kind.types.contains(&event.kind.event_type))
-    })
 }
 
 fn kinds() -> Vec<KindFilter> {

@@ -9,7 +9,7 @@ use model::{
 
 use super::open::{CompleteReceipt, IncomingHalf, OpenTurn};
 use crate::error::FlowError;
-use crate::feedback::record::RequestKey;
+use crate::receipt::RequestKey;
 use crate::retrieval::usage_of;
 use crate::turns::Turns;
 use crate::turns::findings_response::signals_of;

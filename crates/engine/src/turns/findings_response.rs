@@ -2,11 +2,12 @@
 //! for its repeat.
 
 use model::{
-    Body, Event, Failure, Finding, GivenReaction, Pace, Position, Retry, Scope, TurnId, Verdict,
-    artifact_id, resource_name,
+    Body, Event, Finding, GivenReaction, Position, Retry, Scope, TurnId, Verdict, artifact_id,
+    resource_name,
 };
 use store::EventPage;
 
+use crate::answer_signals::Signals;
 use crate::error::FlowError;
 use crate::turns::Turns;
 
@@ -27,15 +28,6 @@ pub struct Previous {
     pub rejection_streak: u32,
     /// The reaction that was written, if one was.
     pub rn: Option<String>,
-}
-
-/// What an answer shows by itself.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Signals {
-    /// Whether it failed.
-    pub failure: Failure,
-    /// How long it took, if that is known.
-    pub pace: Option<Pace>,
 }
 
 /// What was heard in the message of a turn.

@@ -14,12 +14,13 @@ use model::{
     TurnId, Write,
 };
 
+use crate::answer_signals::Signals;
 use crate::error::FlowError;
-use crate::feedback::record::{Receipt, RequestKey};
+use crate::receipt::{Receipt, RequestKey};
 use crate::routing::choose::{Route, RouteRequest};
 use crate::training_data::examples::FoundExample;
 use crate::turns::Turns;
-use crate::turns::findings_response::{Previous, Signals};
+use crate::turns::findings_response::Previous;
 use crate::turns::message_signals::Background;
 use crate::turns::strategies::Strategies;
 

@@ -7,10 +7,10 @@ use store::{
     ConversationQuery, ExchangeQuery, StoredEvent, StoredExchange, StoredReaction, StoredTurn,
 };
 
+use crate::answer_signals::Signals;
+use crate::comment_view::CommentView;
 use crate::error::FlowError;
-use crate::feedback::comments::CommentView;
 use crate::turns::Turns;
-use crate::turns::findings_response::Signals;
 
 /// Reactions on all turns of a timeline that are looked at: the newest.
 const MOST_REACTIONS: usize = 10_000;

@@ -5,7 +5,7 @@ use model::{Event, Position};
 use store::StoredEvent;
 
 use crate::cluster::publish::LineOf;
-use crate::feedback::topics::Topic;
+use crate::topic::Topic;
 
 /// The headers by which a message is known without reading it.
 pub(crate) const EVENT_ID: &str = "event-id";

@@ -76,7 +76,9 @@ async fn what_was_not_confirmed_is_handed_over_again_and_noted_only_then() {
     send(&engine, "user_rating", serde_json::json!({"rating": "positive"})).await;
     send(&engine, "system_metric", serde_json::json!({"endpoint": "/refused"})).await;
     assert_eq!(engine.cluster.publish_lag(), None, "nothing is published yet");
-    engine.cluster.keep_publishing(Arc::clone(&outlet) as Arc<dyn EventSink>, |_| Ok(String::new()));
+    engine
+        .cluster
+        .keep_publishing(Arc::clone(&outlet) as Arc<dyn EventSink>, |_| Ok(String::new()));
     until(|| engine.cluster.publish_lag().is_some_and(|lag| lag.events == 0)).await;
     assert_eq!(store.reached(LEASE).await.unwrap(), engine.core.head());
     let names = ["feedback-events:default", "feedback-ratings:default"];
@@ -102,7 +104,9 @@ async fn whoever_has_not_the_lease_publishes_nothing() {
         .unwrap();
     send(&engine, "user_rating", serde_json::json!({"rating": "positive"})).await;
     let outlet = Arc::new(Fickle::default());
-    engine.cluster.keep_publishing(Arc::clone(&outlet) as Arc<dyn EventSink>, |_| Ok(String::new()));
+    engine
+        .cluster
+        .keep_publishing(Arc::clone(&outlet) as Arc<dyn EventSink>, |_| Ok(String::new()));
     until(|| engine.cluster.publish_lag().is_some()).await;
     let lag = engine.cluster.publish_lag().unwrap();
     assert_eq!((lag.events, lag.is_holder), (1, false));
@@ -130,7 +134,9 @@ async fn what_was_dropped_before_it_could_be_published_holds_up_nothing() {
     let dropped = store.drop_events(old).await.unwrap();
     assert_eq!((dropped, engine.core.head().0), (3, 3));
     let outlet = Arc::new(Fickle::default());
-    engine.cluster.keep_publishing(Arc::clone(&outlet) as Arc<dyn EventSink>, |_| Ok(String::new()));
+    engine
+        .cluster
+        .keep_publishing(Arc::clone(&outlet) as Arc<dyn EventSink>, |_| Ok(String::new()));
     until(|| engine.cluster.publish_lag().is_some_and(|lag| lag.events == 0)).await;
     assert!(outlet.tried.lock().unwrap().is_empty());
     assert_eq!(store.reached(LEASE).await.unwrap(), engine.core.head());

@@ -5,7 +5,7 @@ use model::Scope;
 use store::StoredUnit;
 
 use super::super::ExperimentView;
-use crate::engine::Engine;
+use crate::Engine;
 
 /// Few, so that pages end in the midst of units.
 const PAGE: usize = 7;

@@ -8,10 +8,10 @@ use tempfile::TempDir;
 
 use super::place::PartialFile;
 use super::{BackupNote, back_up, restore};
+use crate::Store;
 use crate::api_key_rows::StoredKey;
 use crate::error::StoreError;
 use crate::log::Limits;
-use crate::store::Store;
 
 const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
 

@@ -9,10 +9,10 @@ use testkit::servers::{Database, Postgres, or_skip};
 
 use super::tables::{ONLY_IN_POSTGRES, all};
 use super::*;
+use crate::Store;
 use crate::StoredKey;
 use crate::contract::{rebuild, scene};
 use crate::log::Limits;
-use crate::store::Store;
 
 /// Runs what waits for answers away from the test's own runtime.
 fn apart<T: Send>(run: impl FnOnce() -> T + Send) -> T {

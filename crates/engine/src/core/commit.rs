@@ -12,11 +12,11 @@ use std::pin::Pin;
 use model::{Body, Change, Entry, Event, EventId, Need, Origin, Outcome, Position, Rule, Scope};
 use model::{Source, Write};
 
+use crate::changes::concerns_routers;
 use crate::core::Core;
 use crate::error::FlowError;
-use crate::feedback::record::Receipt;
+use crate::receipt::Receipt;
 use crate::retriable::put_off;
-use crate::routing::concerns_routers;
 
 /// The result of one observer.
 pub(crate) type ObserverFuture<'a> =
