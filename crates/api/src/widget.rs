@@ -16,7 +16,7 @@ struct Script {
 
 static SCRIPT: LazyLock<Script> = LazyLock::new(|| {
     let text = strip_comments(SOURCE);
-    let etag = format!("\"{:016x}\"", fnv1a_hash(text.as_bytes()));
+    let etag = format!("\"{:016x}\"", model::hash::fnv1a_64(text.as_bytes()));
     Script { text, etag }
 });
 
@@ -50,11 +50,6 @@ fn strip_comments(source: &str) -> String {
     code.flat_map(|line| [line, "\n"]).collect()
 }
 
-fn fnv1a_hash(bytes: &[u8]) -> u64 {
-    let step = |sum: u64, byte: &u8| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -70,6 +65,6 @@ mod tests {
             .collect::<Vec<_>>()
             .join("\n");
         assert_eq!(code(served) + code(&comments), code(SOURCE));
-        assert_ne!(fnv1a_hash(b"a"), fnv1a_hash(b"b"));
+        assert_ne!(model::hash::fnv1a_64(b"a"), model::hash::fnv1a_64(b"b"));
     }
 }

@@ -1,5 +1,7 @@
 //! Deterministic random numbers (SplitMix64).
 
+use model::hash::SplitMix64;
+
 #[derive(Clone, Debug)]
 pub(crate) struct DemoRng(u64);
 
@@ -16,11 +18,10 @@ impl DemoRng {
     }
 
     pub(crate) fn next_bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        let mut stream = SplitMix64(self.0);
+        let bits = stream.next_u64();
+        self.0 = stream.0;
+        bits
     }
 
     /// A number in `0.0..1.0`.

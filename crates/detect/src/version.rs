@@ -2,6 +2,8 @@
 
 use std::sync::OnceLock;
 
+use model::hash::Fnv32;
+
 /// Data that changes findings without a new package version.
 const VERSIONED_DATA: [&[u8]; 6] = [
     include_bytes!("../model/pair.bin"),
@@ -16,10 +18,8 @@ const VERSIONED_DATA: [&[u8]; 6] = [
 pub fn version() -> &'static str {
     static VERSION: OnceLock<String> = OnceLock::new();
     VERSION.get_or_init(|| {
-        let mut hash: u32 = 0x811c_9dc5;
-        for byte in VERSIONED_DATA.iter().flat_map(|part| part.iter()) {
-            hash = (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193);
-        }
+        let hash =
+            VERSIONED_DATA.iter().fold(Fnv32::default(), |hash, part| hash.add_bytes(part)).0;
         format!("{}-{hash:08x}", env!("CARGO_PKG_VERSION"))
     })
 }

@@ -2,6 +2,8 @@
 //!
 //! 24 features project the text's embedding with fixed random signs; 8 describe its surface.
 
+use model::hash::mix64;
+
 pub const FEATURE_COUNT: usize = 32;
 /// Raise it whenever any feature value changes.
 pub const FEATURES_VERSION: &str = "e1";
@@ -36,10 +38,7 @@ pub fn dequantize_features(codes: &[i8]) -> Vec<f64> {
 
 /// Fixed sign of a projection entry; about half are positive.
 fn has_positive_sign(row: usize, column: usize) -> bool {
-    let mut mixed = (row as u64) << 32 | column as u64;
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    (mixed ^ (mixed >> 31)) & 1 == 0
+    mix64((row as u64) << 32 | column as u64) & 1 == 0
 }
 
 fn surface_features(text: &str, hour: u8) -> [f64; FEATURE_COUNT - PROJECTED_FEATURES] {

@@ -1,34 +1,25 @@
 //! Text fingerprints that are identical across releases and machines.
 
+use model::hash::{Fnv64, mix64};
+
 /// 64-bit FNV-1a with a final mix, so that every output bit depends on every input byte. The
 /// collision probability among a million texts is 3 in 100 million.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Fingerprint(u64);
+pub(crate) struct Fingerprint(Fnv64);
 
 impl Fingerprint {
     pub(crate) fn new() -> Self {
-        Self(0xcbf2_9ce4_8422_2325)
+        Self(Fnv64::default())
     }
 
     /// Adds a part including its boundary: "ab", "c" differs from "a", "bc".
-    pub(crate) fn add_part(mut self, bytes: &[u8]) -> Self {
-        for byte in bytes {
-            self.add_byte(*byte);
-        }
+    pub(crate) fn add_part(self, bytes: &[u8]) -> Self {
         // 0xff never occurs in UTF-8.
-        self.add_byte(0xff);
-        self
+        Self(self.0.add_bytes(bytes).add_byte(0xff))
     }
 
     pub(crate) fn finish(self) -> u64 {
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    fn add_byte(&mut self, byte: u8) {
-        self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        mix64(self.0.0)
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod id;
 mod number;
+pub mod hash;
 mod time;
 mod word;
 mod record;

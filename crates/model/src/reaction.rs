@@ -52,10 +52,7 @@ pub fn resource_name(
 /// Six digits that tell apart what happened in the same microsecond (FNV-1a; no secret in it).
 fn six_of_base36(text: &str) -> String {
     const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
-    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
-    for byte in text.bytes() {
-        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    }
+    let mut hash = crate::hash::fnv1a_64(text.as_bytes());
     hash ^= hash >> 32;
     let mut digits = String::with_capacity(6);
     for _ in 0..6 {

@@ -3,6 +3,7 @@
 
 use std::env;
 
+use model::hash::SplitMix64;
 use serde_json::{Map, Value, json};
 
 /// Byte sequences that parsers commonly mishandle.
@@ -41,7 +42,7 @@ pub fn fuzz_rows(rows: &[&str], cases: u64, mut check: impl FnMut(&[u8])) {
 
 /// The fuzzed row with this number.
 pub fn mangle_row(rows: &[&str], number: u64) -> Vec<u8> {
-    let mut random = SplitMix(number);
+    let mut random = SplitMix(SplitMix64(number));
     let row = rows[random.next_below(rows.len())];
     let mut bytes = match serde_json::from_str::<Value>(row) {
         Ok(mut value) if random.next_below(4) > 0 => {
@@ -161,15 +162,11 @@ fn mangle_bytes(row: &mut Vec<u8>, rows: &[&str], random: &mut SplitMix) {
 }
 
 /// A seeded random number generator (splitmix64).
-struct SplitMix(u64);
+struct SplitMix(SplitMix64);
 
 impl SplitMix {
     fn next_below(&mut self, most: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ (mixed >> 31)) % most.max(1) as u64) as usize
+        (self.0.next_u64() % most.max(1) as u64) as usize
     }
 }
 

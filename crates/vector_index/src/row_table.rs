@@ -4,6 +4,7 @@
 //! tables keep each growth short and memory peaks low.
 
 use hashbrown::HashTable;
+use model::hash::{GOLDEN_GAMMA, mix64};
 
 const TABLES: usize = 80;
 
@@ -61,10 +62,7 @@ impl RowTable {
 
 /// The finalizer of splitmix64, because keys are often consecutive.
 pub(super) fn hash(key: i64) -> u64 {
-    let mut mixed = key.cast_unsigned().wrapping_add(0x9e37_79b9_7f4a_7c15);
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ (mixed >> 31)
+    mix64(key.cast_unsigned().wrapping_add(GOLDEN_GAMMA))
 }
 
 /// Uses bits that the tables do not use themselves.

@@ -47,8 +47,7 @@ pub(crate) fn icon_path() -> &'static str {
 
 /// FNV-1a; it only distinguishes versions, so it need not resist collisions.
 fn fingerprint(text: &str) -> u64 {
-    let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, mix)
+    model::hash::fnv1a_64(text.as_bytes())
 }
 
 #[cfg(test)]

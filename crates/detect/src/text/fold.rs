@@ -2,6 +2,7 @@
 //!
 //! Only the beginning and the end of a long text are read, which bounds the work.
 
+use model::hash::Fnv32;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
@@ -172,20 +173,21 @@ pub(crate) fn hash(seed: u32, bytes: &[u8]) -> u32 {
 
 /// Incremental form of [`hash`], for loops that visit each byte anyway.
 #[derive(Clone, Copy)]
-pub(crate) struct WordHasher(u32);
+pub(crate) struct WordHasher(Fnv32);
 
 impl WordHasher {
     pub(crate) fn new(seed: u32) -> Self {
-        Self(0x811c_9dc5 ^ seed.wrapping_mul(0x9e37_79b9))
+        Self(Fnv32(Fnv32::default().0 ^ seed.wrapping_mul(0x9e37_79b9)))
     }
 
     #[inline]
     pub(crate) fn add_byte(self, byte: u8) -> Self {
-        Self((self.0 ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+        Self(self.0.add_byte(byte))
     }
 
     pub(crate) fn finish(self) -> u32 {
-        let mut hash = self.0 ^ (self.0 >> 15);
+        let Fnv32(sum) = self.0;
+        let mut hash = sum ^ (sum >> 15);
         hash = hash.wrapping_mul(0x2c1b_3c6d);
         hash ^ (hash >> 13)
     }

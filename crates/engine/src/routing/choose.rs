@@ -11,6 +11,7 @@ use learn::{
     ArmChoice, ChoiceRequest, FEATURES_VERSION, Router, Routers, dequantize_features,
     extract_features, quantize_features,
 };
+use model::hash::{GOLDEN_GAMMA, mix64};
 use model::{
     Claim, ClaimSpace, ConversationId, Finding, RouterChoice, Scope, Timestamp, TurnId, UserId,
     Write,
@@ -221,8 +222,5 @@ fn is_enabled(routers: &Routers, choice: &RouterChoice) -> bool {
 
 /// Random bits that a seed repeats.
 fn mixed(seed: u64, count: u64) -> u64 {
-    let mut bits = seed ^ count.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    bits ^ (bits >> 31)
+    mix64(seed ^ count.wrapping_mul(GOLDEN_GAMMA))
 }

@@ -1,6 +1,8 @@
 //! Binary checkpoints of router state: versioned and checksummed. A checkpoint that fails any check
 //! is rejected, and the router replays the log.
 
+use model::hash::fnv1a_64;
+
 use super::discount::{Decay, DiscountEra};
 use super::matrix::{Matrix, padded_len};
 use super::reward_sums::RewardSums;
@@ -52,7 +54,7 @@ impl RouterState {
             out.put(self.current_era().to_le_bytes());
             self.eras.iter().for_each(|era| out.put_era(era));
         }
-        let sum = fnv1a_checksum(&out.0);
+        let sum = fnv1a_64(&out.0);
         out.put(sum.to_le_bytes());
         out.0
     }
@@ -65,18 +67,12 @@ impl RouterState {
         let known = |version: &u16| (VERSION_WITHOUT_ERAS..=CURRENT_VERSION).contains(version);
         let version = version.filter(|version| ours && known(version));
         let version = version.ok_or(CheckpointError::Foreign)?;
-        if fnv1a_checksum(body) != u64::from_le_bytes(*sum) {
+        // FNV-1a detects every single-byte change.
+        if fnv1a_64(body) != u64::from_le_bytes(*sum) {
             return Err(CheckpointError::Damaged);
         }
         from.read_state(version).filter(|_| from.0.is_empty()).ok_or(CheckpointError::Damaged)
     }
-}
-
-/// FNV-1a detects every single-byte change.
-fn fnv1a_checksum(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |sum, byte| {
-        (sum ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
 }
 
 struct CheckpointWriter(Vec<u8>);

@@ -2,21 +2,19 @@
 //!
 //! Implemented here because `learn` must not depend on a source of randomness.
 
-/// A SplitMix64 stream.
+use model::hash::SplitMix64;
+
+/// Samples from a SplitMix64 stream.
 #[derive(Clone, Debug)]
-pub(crate) struct Sampler(u64);
+pub(crate) struct Sampler(SplitMix64);
 
 impl Sampler {
     pub(crate) fn new(seed: u64) -> Self {
-        Self(seed)
+        Self(SplitMix64(seed))
     }
 
     pub(crate) fn next_u64(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        self.0.next_u64()
     }
 
     /// Uniform, above 0 and below 1.

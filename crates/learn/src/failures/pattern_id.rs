@@ -5,6 +5,8 @@
 
 use std::collections::BTreeSet;
 
+use model::hash::fnv1a_64;
+
 #[derive(Clone, Debug)]
 pub(super) struct PatternIdentity {
     pub(super) error_type: Option<String>,
@@ -41,13 +43,7 @@ fn format_id(identity: &PatternIdentity, stems: usize, attempt: u32) -> String {
     if attempt > 0 {
         text.push_str(&format!(" {attempt}"));
     }
-    format!("fp_{:016x}", hash_fnv1a(text.as_bytes()))
-}
-
-/// 64-bit FNV-1a. Ids are stored, so the hash must never change.
-fn hash_fnv1a(bytes: &[u8]) -> u64 {
-    let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
+    format!("fp_{:016x}", fnv1a_64(text.as_bytes()))
 }
 
 #[cfg(test)]

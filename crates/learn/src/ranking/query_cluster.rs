@@ -4,6 +4,8 @@
 //! and "password reset" match. The number is stored, so it must be identical across releases and
 //! machines.
 
+use model::hash::Fnv64;
+
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -41,10 +43,9 @@ pub fn cluster_query(query: &str) -> QueryCluster {
     if stems.is_empty() {
         stems.push(lower.trim());
     }
-    let mut hash = Fnv::new();
+    let mut hash = Fnv64::default();
     for stem in stems {
-        hash.update(stem.as_bytes());
-        hash.update(b" ");
+        hash = hash.add_bytes(stem.as_bytes()).add_byte(b' ');
     }
     QueryCluster(hash.0)
 }
@@ -77,21 +78,6 @@ fn undouble_consonant(stem: &str) -> &str {
     match stem.as_bytes() {
         [.., a, b] if a == b && !b"aeiousl".contains(b) => &stem[..stem.len() - 1],
         _ => stem,
-    }
-}
-
-/// 64-bit FNV-1a; stored values depend on it.
-struct Fnv(u64);
-
-impl Fnv {
-    fn new() -> Self {
-        Self(0xcbf2_9ce4_8422_2325)
-    }
-
-    fn update(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
     }
 }
 

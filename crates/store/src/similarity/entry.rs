@@ -1,6 +1,7 @@
 //! Reads the index entry of a turn from the database.
 
 use model::VerdictStatus;
+use model::hash::Fnv32;
 use sql::{Connection, OptionalExtension, Row};
 use vector_index::{Labels, Quality, Tier, unpack};
 
@@ -158,6 +159,5 @@ pub(crate) fn short(key: Key) -> u32 {
 
 /// FNV-1a in four bytes, never 0.
 pub(crate) fn intent_hash(intent: &str) -> u32 {
-    let hash = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
-    intent.bytes().fold(0x811c_9dc5, hash).max(1)
+    Fnv32::default().add_bytes(intent.as_bytes()).0.max(1)
 }

@@ -1,20 +1,17 @@
 //! A reproducible random generator.
 
-/// SplitMix64.
+use model::hash::SplitMix64;
+
 #[derive(Clone, Debug)]
-pub(crate) struct SeededRandom(u64);
+pub(crate) struct SeededRandom(SplitMix64);
 
 impl SeededRandom {
     pub(crate) const fn of(seed: u64) -> Self {
-        Self(seed)
+        Self(SplitMix64(seed))
     }
 
     fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        self.0.next_u64()
     }
 
     pub(crate) fn below(&mut self, end: usize) -> usize {
