@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
-use engine::{Consumed, Engine};
+use engine::{ConsumeSummary, Engine};
 use serde_json::Value;
 use store::{Arrived, Inlet};
 use tokio::sync::watch;
@@ -114,7 +114,7 @@ async fn store(inlet: Box<dyn Inlet>, config: &Config, mut stop: Stop) -> anyhow
     let opened = opened.context("this command needs the data folder to itself; stop its server")?;
     let engine = &opened.engine;
     let copies = wiring::copies(config)?;
-    let (mut member, mut total) = (Member(Some(inlet)), Consumed::default());
+    let (mut member, mut total) = (Member(Some(inlet)), ConsumeSummary::default());
     while !*stop.borrow() {
         let (messages, taken) = member.with(|inlet| inlet.take(STRETCH, WAIT)).await?;
         member = taken;
@@ -137,7 +137,7 @@ async fn store(inlet: Box<dyn Inlet>, config: &Config, mut stop: Stop) -> anyhow
     }
     member.with(|inlet| inlet.leave()).await?;
     engine.close().await?;
-    let Consumed { stored, replayed, set_aside, erased } = total;
+    let ConsumeSummary { stored, replayed, set_aside, erased } = total;
     println!(
         "stored {stored} events, {replayed} were there already, {set_aside} set aside, {erased} users erased"
     );
@@ -151,7 +151,7 @@ async fn store_until(
     copies: &engine::Copies,
     member: &mut Member,
     stop: &mut Stop,
-) -> anyhow::Result<Option<Consumed>> {
+) -> anyhow::Result<Option<ConsumeSummary>> {
     let mut pause = FIRST_PAUSE;
     loop {
         let error = match engine.feedback.consume(messages, copies).await {
@@ -172,7 +172,7 @@ async fn store_until(
     }
 }
 
-fn add(total: &mut Consumed, more: Consumed) {
+fn add(total: &mut ConsumeSummary, more: ConsumeSummary) {
     total.stored += more.stored;
     total.replayed += more.replayed;
     total.set_aside += more.set_aside;

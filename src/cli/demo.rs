@@ -96,7 +96,7 @@ pub(super) async fn load_if_absent(
     if state == DemoState::Foreign {
         bail!("the tenant {DEMO_TENANT} holds data that is no demo data; it is left as it is");
     }
-    if !is_ours && !beside && engine.privacy.holds_other_than_demo().await? {
+    if !is_ours && !beside && engine.privacy.has_other_data().await? {
         bail!(
             "{} holds data already, and demo data is for looking around in a fresh store; choose another \
              folder with --data, or load it into a tenant of its own with `uptake demo --beside`",

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use engine::{
-    Detectors, Embedder, Engine, ExampleSearch, PreferenceEncoding, PreferenceQuery, PreferenceWish,
+    Detectors, Embedder, Engine, ExampleSearch, PreferenceEncoding, PreferenceQuery, PreferenceRequest,
 };
 use model::{
     Change, Clock, ConversationId, Event, EventId, Kind, Scope, Severity, Source, Timestamp,
@@ -66,10 +66,10 @@ async fn export(
     encoding: PreferenceEncoding,
 ) -> anyhow::Result<((u64, Duration), f64)> {
     let wish =
-        PreferenceWish { format: Some(format.into()), encoding, ..PreferenceWish::default() };
+        PreferenceRequest { format: Some(format.into()), encoding, ..PreferenceRequest::default() };
     let start = started();
     let mut export =
-        engine.training_data.preferences(&Scope::default(), PreferenceQuery::read(wish)?);
+        engine.training_data.preferences(&Scope::default(), PreferenceQuery::parse(wish)?);
     let mut bytes = 0;
     while let Some(part) = export.next().await? {
         bytes += part.len();

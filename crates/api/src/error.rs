@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use engine::FlowError;
+use engine::EngineError;
 use serde::Serialize;
 
 /// A request that was not done, and what its sender can do about it.
@@ -135,44 +135,44 @@ impl IntoResponse for Problem {
     }
 }
 
-impl From<FlowError> for Problem {
-    fn from(error: FlowError) -> Self {
+impl From<EngineError> for Problem {
+    fn from(error: EngineError) -> Self {
         match error {
-            FlowError::Capture(engine::CaptureError::BadField { field, got, expected }) => {
+            EngineError::Capture(engine::CaptureError::BadField { field, got, expected }) => {
                 let detail = format!("{field} is {got}, expected {expected}");
                 Self::invalid(field, detail)
             }
-            FlowError::Capture(
+            EngineError::Capture(
                 bad @ (engine::CaptureError::BadReaction(_) | engine::CaptureError::NothingToClear),
             ) => {
                 let field = Some("reaction".to_owned());
                 Self { field, ..Self::malformed(bad.to_string()) }
             }
-            FlowError::Setting(bad) => Self::invalid(bad.field.clone(), bad.to_string()),
-            FlowError::Unknown(what) => {
+            EngineError::InvalidSetting(bad) => Self::invalid(bad.field.clone(), bad.to_string()),
+            EngineError::NotFound(what) => {
                 Self::not_found(format!("there is no {what} with this id here"))
             }
-            FlowError::NotALine => Self::invalid("body", error.to_string()),
-            FlowError::NotForWidgets => Self::forbidden(error.to_string()),
-            FlowError::Report(bad) => Self::invalid("cursor", format!("cursor: {bad}")),
-            FlowError::NotPossible(detail) => Self::not_possible(detail),
-            FlowError::Conflict(_) => Self::conflict(error.to_string()),
-            FlowError::SetAside => {
+            EngineError::InvalidLine => Self::invalid("body", error.to_string()),
+            EngineError::WidgetNotAllowed => Self::forbidden(error.to_string()),
+            EngineError::Report(bad) => Self::invalid("cursor", format!("cursor: {bad}")),
+            EngineError::PreconditionFailed(detail) => Self::not_possible(detail),
+            EngineError::Conflict(_) => Self::conflict(error.to_string()),
+            EngineError::DeadLettered => {
                 let status = StatusCode::ACCEPTED;
                 Self::new(status, "set-aside", "Accepted, not stored yet", error.to_string())
             }
-            FlowError::NotStored => Self::unavailable("the event was not stored; send it again"),
-            FlowError::Unfinished(left) => {
+            EngineError::NotStored => Self::unavailable("the event was not stored; send it again"),
+            EngineError::Incomplete(left) => {
                 Self { title: "Not all of it is done yet", ..Self::unavailable(left) }
             }
-            FlowError::Store(cause) if cause.is_in_doubt() => {
+            EngineError::Store(cause) if cause.is_in_doubt() => {
                 tracing::debug!(error = %cause, "a commit is in doubt");
                 Self::unavailable(
                     "the store went away while it stored this, and it is not known whether it did; send it \
                      again with the same id or Idempotency-Key, and it is stored once",
                 )
             }
-            FlowError::Store(cause) => {
+            EngineError::Store(cause) => {
                 match cause.is_away() {
                     // The store says so itself, and not for each request.
                     true => tracing::debug!(error = %cause, "the store did not answer"),
@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn what_is_done_in_part_is_not_said_to_have_changed_nothing() {
         let left = "the user is erased; copies are not gone yet";
-        let problem = Problem::from(FlowError::Unfinished(left));
+        let problem = Problem::from(EngineError::Incomplete(left));
         assert_eq!(
             (problem.status, problem.detail.as_str()),
             (StatusCode::SERVICE_UNAVAILABLE, left)

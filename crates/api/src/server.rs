@@ -33,7 +33,7 @@ pub async fn run(
         stop.await;
         told_leaving.begin();
         tokio::time::sleep(linger).await;
-        told.begin_to_stop();
+        told.begin_shutdown();
         stopping.send_replace(true);
     };
     let router = router.layer(middleware::from_fn_with_state(leaving, leaving::tell));

@@ -1,6 +1,6 @@
 //! One moment of the story, through the engine's doors.
 
-use engine::{FlowError, RawCompletion, RawRetrieved};
+use engine::{EngineError, RawCompletion, RawRetrieved};
 use model::Timestamp;
 use serde_json::json;
 
@@ -18,7 +18,7 @@ pub(crate) async fn says(
     at: Timestamp,
     number: usize,
     message: Message,
-) -> Result<(), FlowError> {
+) -> Result<(), EngineError> {
     let day = day_of(telling.now, at);
     let person = telling.people[telling.talks[number].person].clone();
     telling.turns += 1;
@@ -150,7 +150,7 @@ async fn decide(
     place: &Place,
     number: usize,
     reply: &Reply,
-) -> Result<(), FlowError> {
+) -> Result<(), EngineError> {
     let sure = telling.talks[number].dice.between(0.0, 0.25);
     let sure = if reply.good { 0.72 + sure } else { 0.5 + sure };
     let sql = reply.text.clone().unwrap_or_default();
@@ -169,7 +169,7 @@ pub(crate) async fn does(
     place: &Place,
     gesture: Gesture,
     answer: &str,
-) -> Result<(), FlowError> {
+) -> Result<(), EngineError> {
     let doors = &telling.doors;
     let clicks = ("interaction", "user_interaction", "user_satisfaction");
     let says = |source| ("explicit", source, "user_satisfaction");

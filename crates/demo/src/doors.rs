@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use engine::{
-    Engine, FlowError, Include, Incoming, IncomingHalf, IncomingReaction, IncomingTurn,
+    Engine, EngineError, Include, IncomingEvent, IncomingHalf, IncomingReaction, IncomingTurn,
     RawCompletion, RawEvent, RawOpening, RawOutcome, RawReaction, Route, Trust,
 };
 use model::{ConversationId, DecisionId, ExperimentId, Mac, Scope, TurnId, UserId, Write};
@@ -46,7 +46,7 @@ impl Doors<'_> {
         place: &Place,
         (text, intent): (String, &str),
         router: &str,
-    ) -> Result<Option<Route>, FlowError> {
+    ) -> Result<Option<Route>, EngineError> {
         // What was done with an answer is known before the next message of its conversation.
         if self.waiting.borrow().iter().any(|(about, _)| *about == place.conversation) {
             self.send().await?;
@@ -71,7 +71,7 @@ impl Doors<'_> {
     }
 
     /// Its answer.
-    pub(crate) async fn answer(&self, place: &Place, raw: RawCompletion) -> Result<(), FlowError> {
+    pub(crate) async fn answer(&self, place: &Place, raw: RawCompletion) -> Result<(), EngineError> {
         let mac = self.mac("completion", &json!([place.turn]));
         let turn = id(TurnId::new(place.turn.clone()))?;
         let half = IncomingHalf { raw, mac };
@@ -84,7 +84,7 @@ impl Doors<'_> {
         place: &Place,
         (event_type, source, category): (&str, &str, &str),
         data: Value,
-    ) -> Result<(), FlowError> {
+    ) -> Result<(), EngineError> {
         let mac = self.mac("event", &json!([place.turn, source, data]));
         let raw = RawEvent {
             event_type: event_type.to_owned(),
@@ -97,7 +97,7 @@ impl Doors<'_> {
             tags: vec!["demo".to_owned()],
             ..RawEvent::default()
         };
-        let incoming = Incoming { raw, mac, key: None, trust: Trust::Backend };
+        let incoming = IncomingEvent { raw, mac, key: None, trust: Trust::Backend };
         let write = self.engine.feedback.prepare(&self.scope, incoming)?;
         let is_full = {
             let mut waiting = self.waiting.borrow_mut();
@@ -108,17 +108,17 @@ impl Doors<'_> {
     }
 
     /// Sends the events that wait.
-    pub(crate) async fn send(&self) -> Result<(), FlowError> {
+    pub(crate) async fn send(&self) -> Result<(), EngineError> {
         let waiting = std::mem::take(&mut *self.waiting.borrow_mut());
         let writes = waiting.into_iter().map(|(_, write)| write).collect();
-        for receipt in self.engine.feedback.record_all(writes).await? {
+        for receipt in self.engine.feedback.record_batch(writes).await? {
             receipt?;
         }
         Ok(())
     }
 
     /// A thumb with a note.
-    pub(crate) async fn react(&self, place: &Place, up: bool, text: &str) -> Result<(), FlowError> {
+    pub(crate) async fn react(&self, place: &Place, up: bool, text: &str) -> Result<(), EngineError> {
         let reaction = json!(if up { "ok" } else { "not_ok" });
         let incoming = IncomingReaction {
             conversation: id(ConversationId::new(place.conversation.clone()))?,
@@ -141,7 +141,7 @@ impl Doors<'_> {
         place: &Place,
         decision: &str,
         (data, worked, confidence): (Value, bool, f64),
-    ) -> Result<(), FlowError> {
+    ) -> Result<(), EngineError> {
         let data = json!({"decision_id": decision, "decision_type": "sql_generation",
             "decision_data": data, "confidence": confidence,
             "outcome": if worked { "success" } else { "failure" }});
@@ -149,12 +149,12 @@ impl Doors<'_> {
     }
 
     /// Somebody corrected what was decided.
-    pub(crate) async fn overrule(&self, decision: &str) -> Result<(), FlowError> {
+    pub(crate) async fn overrule(&self, decision: &str) -> Result<(), EngineError> {
         self.send().await?;
         let raw = RawOutcome { outcome: "correction".to_owned(), ..RawOutcome::default() };
         let mac = self.mac("outcome", &json!([decision]));
         let decision = id(DecisionId::new(decision))?;
-        self.engine.feedback.settle(&self.scope, &decision, raw, mac, None).await.map(drop)
+        self.engine.feedback.record_outcome(&self.scope, &decision, raw, mac, None).await.map(drop)
     }
 
     /// What is known of somebody.
@@ -162,18 +162,18 @@ impl Doors<'_> {
         &self,
         user: &str,
         attributes: serde_json::Map<String, Value>,
-    ) -> Result<(), FlowError> {
+    ) -> Result<(), EngineError> {
         self.engine.privacy.set_profile(&self.scope, id(UserId::new(user))?, attributes).await
     }
 
     /// The variant of an experiment that a conversation gets.
-    pub(crate) async fn variant(&self, experiment: &str, unit: &str) -> Result<String, FlowError> {
+    pub(crate) async fn variant(&self, experiment: &str, unit: &str) -> Result<String, EngineError> {
         let experiment = id(ExperimentId::new(experiment))?;
         Ok(self.engine.experiments.assign(&self.scope, &experiment, unit).await?.variant)
     }
 }
 
 /// An id of ours, which always fits.
-pub(crate) fn id<T, E>(made: Result<T, E>) -> Result<T, FlowError> {
-    made.map_err(|_| FlowError::NotStored)
+pub(crate) fn id<T, E>(made: Result<T, E>) -> Result<T, EngineError> {
+    made.map_err(|_| EngineError::NotStored)
 }

@@ -1,6 +1,6 @@
 //! Tells the whole story to an engine, moment by moment.
 
-use engine::{Arrived, Copies, Engine, FlowError, demo_scope};
+use engine::{Arrived, Copies, Engine, EngineError, demo_scope};
 use model::{Mac, Timestamp, TurnId, VerdictStatus};
 use serde_json::json;
 
@@ -39,10 +39,10 @@ pub async fn load(
     now: Timestamp,
     conversations: usize,
     progress: impl Fn(u64, u64),
-) -> Result<Loaded, FlowError> {
+) -> Result<Loaded, EngineError> {
     let first = first_moment(now);
     clock.reach(first);
-    engine.privacy.mark_demo(false).await?;
+    engine.privacy.write_demo_marker(false).await?;
     let mut telling = begin(engine, now, conversations);
     settings(&telling).await?;
     while let Some((at, beat)) = telling.agenda.next() {
@@ -57,7 +57,7 @@ pub async fn load(
     clock.reach(now);
     telling.doors.send().await?;
     engine.run_jobs_once().await?;
-    engine.privacy.mark_demo(true).await?;
+    engine.privacy.write_demo_marker(true).await?;
     progress(DAYS as u64, DAYS as u64);
     Ok(Loaded { conversations: conversations as u64, turns: telling.turns })
 }
@@ -96,7 +96,7 @@ fn begin(engine: &Engine, now: Timestamp, conversations: usize) -> Telling<'_> {
 }
 
 /// What was set before anybody came.
-async fn settings(telling: &Telling<'_>) -> Result<(), FlowError> {
+async fn settings(telling: &Telling<'_>) -> Result<(), EngineError> {
     let Doors { engine, scope, .. } = &telling.doors;
     let targets = json!({"error_rate": {"max": 0.05}, "satisfaction": {"min": 0.6},
         "window_hours": 24, "min_count": 20});
@@ -110,7 +110,7 @@ async fn settings(telling: &Telling<'_>) -> Result<(), FlowError> {
 }
 
 impl Telling<'_> {
-    async fn tell(&mut self, at: Timestamp, beat: Beat) -> Result<(), FlowError> {
+    async fn tell(&mut self, at: Timestamp, beat: Beat) -> Result<(), EngineError> {
         match beat {
             Beat::Says { talk, message } => says(self, at, talk, message).await,
             Beat::Does { place, gesture, answer } => does(self, &place, gesture, &answer).await,
@@ -126,14 +126,14 @@ impl Telling<'_> {
         }
     }
 
-    async fn set_router(&self, upgraded: bool) -> Result<(), FlowError> {
+    async fn set_router(&self, upgraded: bool) -> Result<(), EngineError> {
         let Doors { engine, scope, .. } = &self.doors;
-        let definition = models::router(SEED, upgraded).ok_or(FlowError::NotStored)?;
+        let definition = models::router(SEED, upgraded).ok_or(EngineError::NotStored)?;
         engine.routing.set_router(scope, ROUTER, definition).await.map(drop)
     }
 
     /// An application sent what is no event.
-    async fn garble(&self, count: u32) -> Result<(), FlowError> {
+    async fn garble(&self, count: u32) -> Result<(), EngineError> {
         let message = |number: u32| {
             let value = json!({"tenant_id": engine::DEMO_TENANT, "type": "explicit",
                 "source": "user_ratings", "category": "quality",
@@ -153,7 +153,7 @@ impl Telling<'_> {
     }
 
     /// Somebody confirms most of what the machine thought, and takes some of it back.
-    async fn review(&self) -> Result<(), FlowError> {
+    async fn review(&self) -> Result<(), EngineError> {
         let newest = self.disliked.iter().rev().step_by(7).take(24);
         for (number, turn) in newest.enumerate() {
             let status = match number % 6 {

@@ -1,6 +1,6 @@
 //! Two experiments: one that was finished, one that is running.
 
-use engine::FlowError;
+use engine::EngineError;
 use engine::experiment::{Action, ExperimentDefinition};
 use model::ExperimentId;
 use serde_json::json;
@@ -38,7 +38,7 @@ pub(crate) async fn prompt(
     app: App,
     conversation: &str,
     day: f64,
-) -> Result<Prompt, FlowError> {
+) -> Result<Prompt, EngineError> {
     Ok(match app {
         App::Docs => DOCS,
         App::Support if day >= STEPS_DAYS.1 => NEW_SUPPORT,
@@ -51,12 +51,12 @@ pub(crate) async fn prompt(
     })
 }
 
-async fn is_treated(doors: &Doors<'_>, trial: &str, unit: &str) -> Result<bool, FlowError> {
+async fn is_treated(doors: &Doors<'_>, trial: &str, unit: &str) -> Result<bool, EngineError> {
     Ok(doors.variant(trial, unit).await? == "treatment")
 }
 
 /// Defines one and starts it.
-pub(crate) async fn start(doors: &Doors<'_>, trial: &str) -> Result<(), FlowError> {
+pub(crate) async fn start(doors: &Doors<'_>, trial: &str) -> Result<(), EngineError> {
     let (name, metric, before, after) = match trial {
         STEPS => ("Answers in short steps", "quality_score", "support@3", "support@4"),
         _ => ("Hints on which table to read", "rejection_rate", "sql@5", "sql@6"),
@@ -66,7 +66,7 @@ pub(crate) async fn start(doors: &Doors<'_>, trial: &str) -> Result<(), FlowErro
             {"name": "treatment", "payload": {"prompt": after}}],
         "guardrails": [{"metric": "error_rate", "limit": 0.5}]});
     let definition: ExperimentDefinition =
-        serde_json::from_value(written).map_err(|_| FlowError::NotStored)?;
+        serde_json::from_value(written).map_err(|_| EngineError::NotStored)?;
     let made = id(ExperimentId::new(trial))?;
     let mac = doors.engine.fingerprint("experiment", &json!(trial));
     doors
@@ -78,11 +78,11 @@ pub(crate) async fn start(doors: &Doors<'_>, trial: &str) -> Result<(), FlowErro
 }
 
 /// Ends one.
-pub(crate) async fn complete(doors: &Doors<'_>, trial: &str) -> Result<(), FlowError> {
+pub(crate) async fn complete(doors: &Doors<'_>, trial: &str) -> Result<(), EngineError> {
     act(doors, trial, Action::Complete).await
 }
 
-async fn act(doors: &Doors<'_>, trial: &str, action: Action) -> Result<(), FlowError> {
+async fn act(doors: &Doors<'_>, trial: &str, action: Action) -> Result<(), EngineError> {
     let trial = id(ExperimentId::new(trial))?;
     doors.engine.experiments.act_on_experiment(&doors.scope, &trial, action, None).await.map(drop)
 }

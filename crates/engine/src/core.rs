@@ -16,7 +16,7 @@ use crate::commit::CommitObserver;
 use crate::counters::Counters;
 use crate::detectors::Detectors;
 use crate::embedder::Embedder;
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::feedback::record::RequestKey;
 use crate::ids::Mint;
 use crate::redactors::Redactors;
@@ -46,7 +46,7 @@ impl Core {
         seed: [u8; 32],
         detectors: Detectors,
         embedder: Embedder,
-    ) -> Result<Self, FlowError> {
+    ) -> Result<Self, EngineError> {
         let redactors = Redactors::load(&store).await?;
         let seal_key = store.seal_key();
         Ok(Self {
@@ -100,13 +100,13 @@ impl Core {
     }
 
     /// A deterministic event id derived from `of` with the store's key. Clients cannot guess it.
-    pub(crate) fn sealed_id(&self, sort: &str, of: &Value) -> Result<EventId, FlowError> {
+    pub(crate) fn sealed_id(&self, sort: &str, of: &Value) -> Result<EventId, EngineError> {
         let mut id = format!("{sort}.");
         for byte in self.fingerprint(sort, of).0 {
             // Writing to a string cannot fail.
             let _ = write!(id, "{byte:02x}");
         }
-        EventId::new(id).map_err(|_| FlowError::NotStored)
+        EventId::new(id).map_err(|_| EngineError::NotStored)
     }
 
     /// Loads a turn with all its events.
@@ -114,7 +114,7 @@ impl Core {
         &self,
         scope: &Scope,
         turn: TurnId,
-    ) -> Result<Option<StoredTurn>, FlowError> {
+    ) -> Result<Option<StoredTurn>, EngineError> {
         Ok(self.store.turns(scope, vec![turn]).await?.pop())
     }
 }

@@ -28,7 +28,7 @@ use crate::commit::CommitObserver;
 use crate::core::Core;
 use crate::detectors::Detectors;
 use crate::embedder::Embedder;
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::experiments::Experiments;
 use crate::feedback::Feedback;
 use crate::insights::Insights;
@@ -81,7 +81,7 @@ impl Engine {
         seed: [u8; 32],
         detectors: Detectors,
         embedder: Embedder,
-    ) -> Result<Self, FlowError> {
+    ) -> Result<Self, EngineError> {
         Self::open_with(store, clock, seed, detectors, embedder, EngineOptions::default()).await
     }
 
@@ -93,7 +93,7 @@ impl Engine {
         detectors: Detectors,
         embedder: Embedder,
         options: EngineOptions,
-    ) -> Result<Self, FlowError> {
+    ) -> Result<Self, EngineError> {
         if store.is_stale().await? {
             tracing::info!("rebuilding projections after an update");
             store.rebuild(Rebuild { changes_of, progress: Box::new(|_, _| {}) }).await?;
@@ -130,7 +130,7 @@ impl Engine {
             training_data: Arc::clone(&training_data),
             turns: Arc::clone(&turns),
             insights: Arc::clone(&insights),
-            unclean: Default::default(),
+            scrub_signal: Default::default(),
         });
         let feedback = Arc::new(Feedback {
             core: Arc::clone(&core),
@@ -202,7 +202,7 @@ impl Engine {
     pub async fn rebuild(
         &self,
         progress: impl Fn(u64, u64) + Send + 'static,
-    ) -> Result<Rebuilt, FlowError> {
+    ) -> Result<Rebuilt, EngineError> {
         let how = Rebuild { changes_of, progress: Box::new(progress) };
         let rebuilt = self.core.store.rebuild(how).await?;
         self.routing.states.reload(&self.core.store).await?;
@@ -211,15 +211,15 @@ impl Engine {
     }
 
     /// Starts every background job. Call it once, before serving.
-    pub async fn spawn_jobs(&self, settings: JobSettings) -> Result<(), FlowError> {
+    pub async fn spawn_jobs(&self, settings: JobSettings) -> Result<(), EngineError> {
         jobs::spawn_all(self, settings).await
     }
 
     /// Runs the periodic jobs once, for a caller that sets the clock.
-    pub async fn run_jobs_once(&self) -> Result<(), FlowError> {
+    pub async fn run_jobs_once(&self) -> Result<(), EngineError> {
         self.routing.store_choices().await;
         self.turns.sweep().await?;
-        for scope in self.insights.for_targets.take() {
+        for scope in self.insights.dirty_scopes.take() {
             self.insights.check_targets(&scope).await?;
         }
         let scopes = self.experiments.for_experiments.take();
@@ -227,12 +227,12 @@ impl Engine {
     }
 
     /// Ends long-lived reads; writes go on.
-    pub fn begin_to_stop(&self) {
+    pub fn begin_shutdown(&self) {
         self.core.tasks.begin_to_stop();
     }
 
     /// Commits what was accepted and closes the store. Later writes are refused.
-    pub async fn close(&self) -> Result<(), FlowError> {
+    pub async fn close(&self) -> Result<(), EngineError> {
         self.core.tasks.stop().await;
         self.cluster.give_duty_back().await;
         if self.cluster.is_outdated() {
@@ -241,7 +241,7 @@ impl Engine {
         }
         self.routing.store_choices().await;
         self.routing.states.keep(&self.core.store).await?;
-        self.privacy.leave_clean().await;
+        self.privacy.scrub_on_close().await;
         Ok(self.core.store.close().await?)
     }
 }

@@ -7,24 +7,24 @@ use store::StoreError;
 
 /// Divided by what the caller can do about it.
 #[derive(Debug, thiserror::Error)]
-pub enum FlowError {
+pub enum EngineError {
     /// The event itself is wrong: mend it and send it again.
     #[error(transparent)]
     Capture(#[from] CaptureError),
     /// A line of a file that is no event at all.
     #[error("the line is not a JSON object, expected an event")]
-    NotALine,
+    InvalidLine,
     /// What the request is about is not there.
     #[error("there is no {0} with this id here")]
-    Unknown(&'static str),
+    NotFound(&'static str),
     /// A page that anybody can open may not say this.
     #[error(
         "a widget key can only send its user's ratings, comments and interactions on a turn (message_id)"
     )]
-    NotForWidgets,
+    WidgetNotAllowed,
     /// A setting does not make sense: mend it and send it again.
     #[error(transparent)]
-    Setting(BadData),
+    InvalidSetting(BadData),
     /// The report cannot be given as asked.
     #[error(transparent)]
     Report(ReportError),
@@ -33,31 +33,31 @@ pub enum FlowError {
     Conflict(ClaimSpace),
     /// Things do not stand so that it could be done: the text says what could.
     #[error("{0}")]
-    NotPossible(String),
+    PreconditionFailed(String),
     /// This write broke although others did not; it was set aside with the reason.
     #[error(
         "it could not be stored and is on the list of dead letters, from where it can be replayed"
     )]
-    SetAside,
+    DeadLettered,
     /// This write broke although others did not; it was not stored.
     #[error("the event could not be stored")]
     NotStored,
     /// It is done in the store, but not yet all that follows from it: ask again. The text says what is left.
     #[error("{0}")]
-    Unfinished(&'static str),
+    Incomplete(&'static str),
     /// The store could not take it: try again.
     #[error("the store did not answer")]
     Store(#[from] StoreError),
 }
 
-impl FlowError {
+impl EngineError {
     /// Whether the disk or the database is to blame. The store itself says so, once.
-    pub fn is_away(&self) -> bool {
+    pub fn is_unavailable(&self) -> bool {
         matches!(self, Self::Store(cause) if cause.is_away())
     }
 }
 
-impl From<ReportError> for FlowError {
+impl From<ReportError> for EngineError {
     fn from(error: ReportError) -> Self {
         match error {
             ReportError::Store(error) => Self::Store(error),
@@ -83,13 +83,13 @@ mod tests {
     #[test]
     fn only_a_store_that_does_not_answer_is_away() {
         let rows = [
-            (FlowError::Store(StoreError::Unavailable("no way".into())), true),
-            (FlowError::Store(StoreError::Corrupt("a row".into())), false),
-            (FlowError::NotStored, false),
-            (FlowError::Unfinished("copies"), false),
+            (EngineError::Store(StoreError::Unavailable("no way".into())), true),
+            (EngineError::Store(StoreError::Corrupt("a row".into())), false),
+            (EngineError::NotStored, false),
+            (EngineError::Incomplete("copies"), false),
         ];
-        for (error, is_away) in rows {
-            assert_eq!(error.is_away(), is_away, "{error:?}");
+        for (error, expected) in rows {
+            assert_eq!(error.is_unavailable(), expected, "{error:?}");
         }
     }
 }

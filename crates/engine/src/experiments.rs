@@ -35,7 +35,7 @@ use crate::cluster::Cluster;
 use crate::commit::{CommitObserver, CommitSummary, ObserverFuture};
 use crate::core::Core;
 use crate::dirty_scopes::Attention;
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::experiments::cached_views::KeptViews;
 use crate::feedback::record::RequestKey;
 
@@ -70,8 +70,8 @@ impl Experiments {
         definition: &ExperimentDefinition,
         mac: Mac,
         key: Option<RequestKey>,
-    ) -> Result<(ExperimentView, bool), FlowError> {
-        definition.check().map_err(FlowError::Setting)?;
+    ) -> Result<(ExperimentView, bool), EngineError> {
+        definition.check().map_err(EngineError::InvalidSetting)?;
         check_metrics(definition)?;
         let id = id.unwrap_or_else(|| self.core.mint.experiment_id(self.core.clock.now()));
         let written = serde_json::json!(definition).as_object().cloned().unwrap_or_default();
@@ -101,7 +101,7 @@ impl Experiments {
         id: &ExperimentId,
         action: Action,
         key: Option<RequestKey>,
-    ) -> Result<ExperimentView, FlowError> {
+    ) -> Result<ExperimentView, EngineError> {
         let from = Status::ALL.into_iter().filter(|status| status.after(action).is_ok());
         let statuses = from.clone().map(|status| status.word().to_owned()).collect();
         let leads_to = from.filter_map(|status| status.after(action).ok()).next();
@@ -119,11 +119,11 @@ impl Experiments {
             }
             Outcome::Missing(_) => {
                 let status = self.experiment(scope, id).await?.status;
-                Err(FlowError::NotPossible(NotPossible { status, action }.to_string()))
+                Err(EngineError::PreconditionFailed(NotPossible { status, action }.to_string()))
             }
-            Outcome::Conflict(space) => Err(FlowError::Conflict(space)),
-            Outcome::SetAside => Err(FlowError::SetAside),
-            Outcome::Failed => Err(FlowError::NotStored),
+            Outcome::Conflict(space) => Err(EngineError::Conflict(space)),
+            Outcome::SetAside => Err(EngineError::DeadLettered),
+            Outcome::Failed => Err(EngineError::NotStored),
         }
     }
 
@@ -132,9 +132,9 @@ impl Experiments {
         &self,
         scope: &Scope,
         id: &ExperimentId,
-    ) -> Result<ExperimentView, FlowError> {
+    ) -> Result<ExperimentView, EngineError> {
         let stored = self.core.store.experiment(scope, id).await?;
-        stored.and_then(ExperimentView::of).ok_or(FlowError::Unknown("experiment"))
+        stored.and_then(ExperimentView::of).ok_or(EngineError::NotFound("experiment"))
     }
 
     /// The experiments of a project that were defined behind a position, in order.
@@ -143,7 +143,7 @@ impl Experiments {
         scope: &Scope,
         after: Position,
         limit: usize,
-    ) -> Result<Vec<ExperimentView>, FlowError> {
+    ) -> Result<Vec<ExperimentView>, EngineError> {
         let (mut found, mut after) = (Vec::new(), after);
         while found.len() < limit {
             let stored = self.core.store.experiments(scope, after, limit - found.len()).await?;
@@ -161,7 +161,7 @@ impl Experiments {
         &self,
         scope: &Scope,
         id: &ExperimentId,
-    ) -> Result<(ExperimentView, Results), FlowError> {
+    ) -> Result<(ExperimentView, Results), EngineError> {
         let view = self.experiment(scope, id).await?;
         let evidence = self.evidence_of(scope, &view).await?;
         let found = results(&view.definition, view.status, &evidence);
@@ -197,14 +197,14 @@ fn write_as_it_is(event: Event, mac: Option<Mac>, key: Option<RequestKey>) -> Wr
 
 /// What a turn is worth is a router's business and depends on its settings: no experiment can be
 /// judged by it without one.
-fn check_metrics(definition: &ExperimentDefinition) -> Result<(), FlowError> {
+fn check_metrics(definition: &ExperimentDefinition) -> Result<(), EngineError> {
     let guardrails = definition.guardrails.iter().enumerate();
     let guardrails = guardrails.map(|(n, one)| (format!("guardrails[{n}].metric"), one.metric));
     let mut all = std::iter::once(("metric".to_owned(), definition.metric)).chain(guardrails);
     let Some((field, _)) = all.find(|(_, metric)| *metric == Metric::Reward) else { return Ok(()) };
     let others = Metric::ALL.into_iter().filter(|metric| *metric != Metric::Reward);
     let words: Vec<&str> = others.map(Metric::word).collect();
-    Err(FlowError::Setting(BadData {
+    Err(EngineError::InvalidSetting(BadData {
         field,
         got: "reward, which only routers know".to_owned(),
         expected: format!("one of {}", words.join(", ")),

@@ -1,14 +1,14 @@
 //! Feedback in: events, reactions, decisions, comments, reviews, imports and Kafka messages.
 
 pub(crate) mod comments;
-pub(crate) mod consume;
+pub(crate) mod consumer;
 pub(crate) mod dead_letters;
 pub(crate) mod decisions;
 pub(crate) mod event_lookup;
 pub(crate) mod import;
-pub(crate) mod react;
+pub(crate) mod reactions;
 pub(crate) mod record;
-pub(crate) mod review;
+pub(crate) mod reviews;
 pub(crate) mod topics;
 
 use std::sync::Arc;

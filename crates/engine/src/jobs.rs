@@ -20,7 +20,7 @@ use store::Outlet;
 
 use crate::cluster::publish::LineOf;
 use crate::engine::Engine;
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::turns::log_copies::Copies;
 
 /// The settings of background jobs.
@@ -34,7 +34,7 @@ pub struct JobSettings {
 }
 
 /// Starts every background job. Call it once, before serving.
-pub(crate) async fn spawn_all(engine: &Engine, settings: JobSettings) -> Result<(), FlowError> {
+pub(crate) async fn spawn_all(engine: &Engine, settings: JobSettings) -> Result<(), EngineError> {
     engine.cluster.spawn_following();
     if engine.core.store.is_shared() {
         engine.routing.spawn_peer_learning();
@@ -44,10 +44,10 @@ pub(crate) async fn spawn_all(engine: &Engine, settings: JobSettings) -> Result<
     if let Some((outlet, line)) = settings.outlet {
         engine.cluster.keep_publishing(outlet, line);
     }
-    engine.privacy.keep_files_clean();
-    engine.privacy.keep_retention();
+    engine.privacy.spawn_scrubbing();
+    engine.privacy.spawn_retention();
     engine.routing.keep_routing();
-    engine.insights.keep_watching();
+    engine.insights.spawn_alert_jobs();
     engine.experiments.keep_experiments();
     engine.turns.keep_sweeping(settings.sweep_interval);
     Ok(())

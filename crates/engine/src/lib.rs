@@ -41,10 +41,10 @@ pub use detect::{
 pub use detectors::Detectors;
 pub use embedder::Embedder;
 pub use engine::{Engine, EngineOptions};
-pub use error::FlowError;
+pub use error::EngineError;
 pub use feedback::Feedback;
 pub use feedback::comments::CommentView;
-pub use feedback::consume::Consumed;
+pub use feedback::consumer::ConsumeSummary;
 pub use ingest::{
     CaptureError, RawCompletion, RawDecision, RawEvent, RawOpening, RawOutcome, RawReaction,
     RawRetrieved, RawReturned, RawSignal, Redactor,
@@ -58,19 +58,19 @@ pub use turns::Turns;
 pub use turns::calibration::{CalibrationReport, ReliabilityBin};
 
 pub use access::keys::NewKey;
-pub use access::page_sessions::{Pass, Visit};
+pub use access::page_sessions::{PageAccess, PageSession};
 pub use cluster::publish::LineOf;
 pub use cluster::publish_progress::PublishLag;
 pub use experiments::{Assigned, ExperimentView, SequencePoint};
-pub use feedback::event_lookup::Stretch;
-pub use feedback::react::{IncomingReaction, ReactionReceipt};
-pub use feedback::record::{Incoming, Receipt, RequestKey, Trust};
-pub use feedback::topics::{Follow, Topic};
+pub use feedback::event_lookup::EventBatch;
+pub use feedback::reactions::{IncomingReaction, ReactionReceipt};
+pub use feedback::record::{IncomingEvent, Receipt, RequestKey, Trust};
+pub use feedback::topics::{EventFollower, Topic};
 pub use insights::conversation_list::{FoundConversations, ListOrder};
-pub use insights::failures::FailuresAtHand;
+pub use insights::failures::CachedReport;
 pub use insights::patterns::{CommentTopic, FailureReport};
-pub use insights::suggestions::KeptSuggestion;
-pub use insights::targets::{Targets, hide_webhook};
+pub use insights::suggestions::StoredSuggestion;
+pub use insights::targets::{Targets, redact_webhook};
 pub use learn::experiment;
 pub use learn::{
     ArmSummary, CorrectedQuery, CountedContrast, Estimate, Estimator, Evaluation, ExampleSource,
@@ -85,10 +85,10 @@ pub use retrieval::{EntityStats, IncomingReturned, IncomingSignals, RequestMark}
 pub use routing::admin::{RewardTrend, RouterView};
 pub use routing::choose::{Route, RouteRequest, RouteScore};
 pub use scan::{
-    ArrayLines, Scan, ScanPairs, ScanPatterns, ScanReport, Scanned, ScannedTurn, Worst, WorstTurn,
+    ArrayLines, ScanSettings, ScanPairs, ScanPatterns, ScanReport, ScannedConversation, ScannedTurn, WorstConversation, WorstTurn,
     scan,
 };
-pub use score::{ScoreError, Task, score_line};
+pub use score::{ScoreError, ScoreTask, score_line};
 pub use store::{
     AnsweredBy, Arrived, ConversationTally, DeadLetter, ErasedCounts, EventPage, Extreme,
     Histogram, HistoryHealth, KindFilter, ListMark, ListPage, ListQuery, ListedConversation,
@@ -99,7 +99,7 @@ pub use store::{
 };
 pub use training_data::examples::{ExampleSearch, FoundExample};
 pub use training_data::preferences::{
-    PreferenceEncoding, PreferenceExport, PreferencePair, PreferenceQuery, PreferenceWish,
+    PreferenceEncoding, PreferenceExport, PreferencePair, PreferenceQuery, PreferenceRequest,
 };
 pub use turns::findings_response::{Previous, Signals};
 pub use turns::log_copies::{Copies, CopyPlace};

@@ -1,7 +1,7 @@
 //! What is removed before it is kept, by tenant; and what is known of users.
 
 pub(crate) mod demo_tenant;
-pub(crate) mod erase;
+pub(crate) mod erasure;
 pub(crate) mod retention;
 pub(crate) mod scrub;
 pub(crate) mod scrub_signal;
@@ -14,9 +14,9 @@ use serde_json::{Map, Value};
 use crate::cluster::Cluster;
 use crate::commit::{CommitObserver, CommitSummary, ObserverFuture};
 use crate::core::Core;
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::insights::Insights;
-use crate::privacy::scrub_signal::Unclean;
+use crate::privacy::scrub_signal::ScrubSignal;
 use crate::redactors::{PrivacySettings, Redactors};
 use crate::routing::Routing;
 use crate::training_data::TrainingData;
@@ -31,7 +31,7 @@ pub struct Privacy {
     pub(crate) training_data: Arc<TrainingData>,
     pub(crate) turns: Arc<Turns>,
     pub(crate) insights: Arc<Insights>,
-    pub(crate) unclean: Unclean,
+    pub(crate) scrub_signal: ScrubSignal,
 }
 
 impl CommitObserver for Privacy {
@@ -44,7 +44,7 @@ impl CommitObserver for Privacy {
 }
 
 impl Privacy {
-    async fn reload_settings(&self) -> Result<(), FlowError> {
+    async fn reload_settings(&self) -> Result<(), EngineError> {
         self.core.redactors.take_over(Redactors::load(&self.core.store).await?);
         Ok(())
     }
@@ -54,7 +54,7 @@ impl Privacy {
         &self,
         tenant: &Tenant,
         settings: Map<String, Value>,
-    ) -> Result<(), FlowError> {
+    ) -> Result<(), EngineError> {
         let (redactor, retention_days) = ingest::accept_privacy(&settings)?;
         // Rules of a whole tenant are kept in its default project.
         let scope = Scope { tenant: tenant.clone(), project: Scope::default().project };
@@ -64,7 +64,7 @@ impl Privacy {
     }
 
     /// What is removed from a tenant's texts, and how long its events are kept.
-    pub fn privacy_of(&self, tenant: &Tenant) -> PrivacySettings {
+    pub fn privacy_settings(&self, tenant: &Tenant) -> PrivacySettings {
         self.core.redactors.of(tenant)
     }
 
@@ -74,7 +74,7 @@ impl Privacy {
         scope: &Scope,
         user: UserId,
         attributes: Map<String, Value>,
-    ) -> Result<(), FlowError> {
+    ) -> Result<(), EngineError> {
         let attributes = ingest::accept_profile(attributes)?;
         self.core.store_rule(scope, Some(user), &Rule::Profile { attributes }).await
     }
@@ -84,7 +84,7 @@ impl Privacy {
         &self,
         scope: &Scope,
         user: &UserId,
-    ) -> Result<Option<Map<String, Value>>, FlowError> {
+    ) -> Result<Option<Map<String, Value>>, EngineError> {
         Ok(self.core.store.profile(scope, user).await?)
     }
 }
@@ -95,7 +95,7 @@ impl Core {
         scope: &Scope,
         user: Option<UserId>,
         rule: &Rule,
-    ) -> Result<(), FlowError> {
+    ) -> Result<(), EngineError> {
         let now = self.clock.now();
         let event = ingest::rule_event(scope, user, rule, self.mint.event_id(now), now);
         // Nobody else can have this id, so there is nothing to compare.

@@ -24,7 +24,7 @@ use store::StoredEvent;
 
 use crate::changes::changes_of;
 use crate::core::Core;
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::feedback::record::{Receipt, RequestKey};
 use query::MOST_PARTS;
 use used::signals_in;
@@ -79,7 +79,7 @@ impl Retrieval {
         scope: &Scope,
         incoming: Vec<IncomingReturned>,
         mark: RequestMark,
-    ) -> Result<Receipt, FlowError> {
+    ) -> Result<Receipt, EngineError> {
         let mut findings = Vec::with_capacity(incoming.len());
         let many = incoming.len() > 1;
         for (index, IncomingReturned { raw, user }) in incoming.into_iter().enumerate() {
@@ -104,7 +104,7 @@ impl Retrieval {
         &self,
         scope: &Scope,
         returned: &Returned,
-    ) -> Result<Option<Receipt>, FlowError> {
+    ) -> Result<Option<Receipt>, EngineError> {
         let mut parts = self.core.store.returned(scope, &returned.query_id, MOST_PARTS).await?;
         if parts.is_empty() {
             return Ok(None);
@@ -131,9 +131,9 @@ impl Retrieval {
         response: &str,
         kind: AnswerKind,
         mark: RequestMark,
-    ) -> Result<Vec<EntitySignal>, FlowError> {
+    ) -> Result<Vec<EntitySignal>, EngineError> {
         let query_id = ingest::accept_query_id(query_id)?;
-        let query = self.query(scope, &query_id).await?.ok_or(FlowError::Unknown("query"))?;
+        let query = self.query(scope, &query_id).await?.ok_or(EngineError::NotFound("query"))?;
         // What was returned is kept without what the tenant wants removed; so is compared the answer.
         let response = self.core.redactors.of(&scope.tenant).redactor.redact(response);
         let signals = self.used(&response, kind, &query.items);
@@ -161,7 +161,7 @@ impl Retrieval {
         scope: &Scope,
         query: &str,
         signals: &[EntitySignal],
-    ) -> Result<bool, FlowError> {
+    ) -> Result<bool, EngineError> {
         let entities = signals.iter().map(|signal| signal.entity_id.clone()).collect();
         let standings = self.core.store.standings(scope, query, entities).await?;
         let changes = |(standing, signal): (&ItemStanding, &EntitySignal)| {
@@ -176,7 +176,7 @@ impl Retrieval {
         scope: &Scope,
         incoming: Vec<IncomingSignals>,
         mark: RequestMark,
-    ) -> Result<Receipt, FlowError> {
+    ) -> Result<Receipt, EngineError> {
         let mut findings = Vec::with_capacity(incoming.len());
         let many = incoming.len() > 1;
         for (index, incoming) in incoming.into_iter().enumerate() {
@@ -205,7 +205,7 @@ impl Retrieval {
         self.store_findings(findings, mark).await
     }
 
-    async fn turn_named(&self, scope: &Scope, id: &str) -> Result<Option<TurnId>, FlowError> {
+    async fn turn_named(&self, scope: &Scope, id: &str) -> Result<Option<TurnId>, EngineError> {
         let Ok(turn) = TurnId::new(id) else { return Ok(None) };
         Ok(self.core.store.turn_head(scope, &turn).await?.map(|_| turn))
     }
@@ -215,13 +215,13 @@ impl Retrieval {
         &self,
         findings: Vec<(FindingPlace, Finding)>,
         mark: RequestMark,
-    ) -> Result<Receipt, FlowError> {
+    ) -> Result<Receipt, EngineError> {
         let now = self.core.clock.now();
         let event = |(place, finding): (FindingPlace, Finding)| {
             ingest::finding_event(place, &finding, self.core.mint.event_id(now), now, now)
         };
         let mut events = findings.into_iter().map(event);
-        let first = events.next().ok_or(FlowError::NotALine)?;
+        let first = events.next().ok_or(EngineError::InvalidLine)?;
         let redactor = |event: &mut Event| {
             self.core.redactors.of(&event.scope.tenant).redactor.redact_event(event);
         };

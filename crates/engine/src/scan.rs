@@ -3,9 +3,9 @@
 //! Reads a stream of lines, spreads conversations over threads, keeps counts, the worst, and what went wrong last.
 
 mod array;
-mod assemble;
+mod assembler;
 mod conversation;
-mod negatives;
+mod negative_turns;
 mod pairs;
 mod tally;
 
@@ -21,19 +21,19 @@ use serde_json::Value;
 use crate::detectors::Detectors;
 
 pub use array::ArrayLines;
-pub use conversation::{Scanned, ScannedTurn};
-pub use negatives::ScanPatterns;
+pub use conversation::{ScannedConversation, ScannedTurn};
+pub use negative_turns::ScanPatterns;
 pub use pairs::ScanPairs;
-pub use tally::{ScanReport, Worst, WorstTurn};
+pub use tally::{ScanReport, WorstConversation, WorstTurn};
 
 /// Conversations that travel together: fewer hand-overs.
-const BATCH: usize = 32;
+const BATCH_CONVERSATIONS: usize = 32;
 /// Batches that may wait: bounds the memory.
-const WAITING: usize = 16;
+const QUEUE_BATCHES: usize = 16;
 
 /// How a scan is done.
 #[derive(Clone, Copy, Debug)]
-pub struct Scan {
+pub struct ScanSettings {
     /// The detectors' rules.
     pub detectors: Detectors,
     /// Threads that judge.
@@ -52,28 +52,28 @@ enum Job {
 }
 
 type Numbered<T> = (u64, T);
-type Judged = Numbered<(ScanReport, Vec<Scanned>)>;
+type JobResult = Numbered<(ScanReport, Vec<ScannedConversation>)>;
 
 /// Reads lines to their end. `each` sees the conversations in the order of the file, when `keep`
 /// is set; `progress` hears how many bytes were read.
 pub fn scan(
-    settings: &Scan,
+    settings: &ScanSettings,
     lines: impl BufRead,
-    mut each: impl FnMut(&[Scanned]) -> std::io::Result<()> + Send,
+    mut each: impl FnMut(&[ScannedConversation]) -> std::io::Result<()> + Send,
     mut progress: impl FnMut(u64),
 ) -> std::io::Result<ScanReport> {
-    let (jobs, waiting) = sync_channel::<Numbered<Job>>(WAITING);
-    let (done, results) = sync_channel::<Judged>(WAITING);
+    let (jobs, waiting) = sync_channel::<Numbered<Job>>(QUEUE_BATCHES);
+    let (done, results) = sync_channel::<JobResult>(QUEUE_BATCHES);
     let waiting = Mutex::new(waiting);
     let failed = AtomicBool::new(false);
     thread::scope(|scope| {
         for _ in 0..settings.threads.max(1) {
             let (waiting, done) = (&waiting, done.clone());
-            scope.spawn(move || judge_all(settings, waiting, &done));
+            scope.spawn(move || run_worker(settings, waiting, &done));
         }
         drop(done);
-        let collector = scope.spawn(|| collect(settings, results, &mut each, &failed));
-        let read = read_all(lines, &jobs, &mut progress, &failed);
+        let collector = scope.spawn(|| collect_results(settings, results, &mut each, &failed));
+        let read = read_jobs(lines, &jobs, &mut progress, &failed);
         drop(jobs);
         let report = collector
             .join()
@@ -83,14 +83,14 @@ pub fn scan(
 }
 
 /// Cuts the stream into jobs. Single turns are put together first. Stops when results cannot be kept.
-fn read_all(
+fn read_jobs(
     mut lines: impl BufRead,
     jobs: &SyncSender<Numbered<Job>>,
     progress: &mut impl FnMut(u64),
     failed: &AtomicBool,
 ) -> std::io::Result<()> {
-    let mut assembler = assemble::Assembler::default();
-    let (mut batch, mut number, mut read, mut place) = (Vec::with_capacity(BATCH), 0, 0, 0);
+    let mut assembler = assembler::Assembler::default();
+    let (mut batch, mut number, mut read, mut place) = (Vec::with_capacity(BATCH_CONVERSATIONS), 0, 0, 0);
     let mut send = |job: Job| -> bool {
         number += 1;
         !failed.load(Ordering::Relaxed) && jobs.send((number - 1, job)).is_ok()
@@ -108,14 +108,14 @@ fn read_all(
             continue;
         }
         let mut goes_on = true;
-        match assemble::turn_in(trimmed, place) {
+        match assembler::parse_turn(trimmed, place) {
             Some(turn) => {
-                let complete = assembler.take(place, turn);
+                let complete = assembler.add_turn(place, turn);
                 goes_on = complete.is_empty() || send(Job::Records(complete));
             }
             None => batch.push((place, trimmed.to_vec())),
         }
-        if batch.len() >= BATCH {
+        if batch.len() >= BATCH_CONVERSATIONS {
             goes_on &= send(Job::Lines(std::mem::take(&mut batch)));
         }
         if !goes_on {
@@ -126,7 +126,7 @@ fn read_all(
     if !batch.is_empty() {
         send(Job::Lines(batch));
     }
-    for rest in assembler.finish().chunks(BATCH) {
+    for rest in assembler.finish().chunks(BATCH_CONVERSATIONS) {
         send(Job::Records(rest.to_vec()));
     }
     Ok(())
@@ -136,14 +136,14 @@ fn read_all(
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Takes jobs until there are none.
-fn judge_all(settings: &Scan, waiting: &Mutex<Receiver<Numbered<Job>>>, done: &SyncSender<Judged>) {
+fn run_worker(settings: &ScanSettings, waiting: &Mutex<Receiver<Numbered<Job>>>, done: &SyncSender<JobResult>) {
     loop {
         let job = waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok((number, job)) = job else { return };
         let mut report = ScanReport::default();
         let mut kept = Vec::new();
         let mut judge = |place: u64, record: &ChatRecord| {
-            let Some(scanned) = conversation::judge(&settings.detectors, place, record) else {
+            let Some(scanned) = conversation::detect_conversation(&settings.detectors, place, record) else {
                 return;
             };
             report.count(&scanned, settings.worst);
@@ -156,7 +156,7 @@ fn judge_all(settings: &Scan, waiting: &Mutex<Receiver<Numbered<Job>>>, done: &S
             Job::Lines(lines) => {
                 let mut unreadable = 0;
                 for (at, line) in lines {
-                    match record_in(&line) {
+                    match parse_record(&line) {
                         Some(record) => judge(at, &record),
                         None => unreadable += 1,
                     }
@@ -170,7 +170,7 @@ fn judge_all(settings: &Scan, waiting: &Mutex<Receiver<Numbered<Job>>>, done: &S
     }
 }
 
-fn record_in(line: &[u8]) -> Option<ChatRecord> {
+fn parse_record(line: &[u8]) -> Option<ChatRecord> {
     let text = String::from_utf8_lossy(line);
     let value: Value = serde_json::from_str(&text).ok()?;
     ingest::read_chat(value.as_object()?).ok()
@@ -178,10 +178,10 @@ fn record_in(line: &[u8]) -> Option<ChatRecord> {
 
 /// Puts results back into the order of the file and adds them up. When `each` fails it goes on
 /// taking results, so that nobody waits for ever, and tells at the end.
-fn collect(
-    settings: &Scan,
-    results: Receiver<Judged>,
-    each: &mut impl FnMut(&[Scanned]) -> std::io::Result<()>,
+fn collect_results(
+    settings: &ScanSettings,
+    results: Receiver<JobResult>,
+    each: &mut impl FnMut(&[ScannedConversation]) -> std::io::Result<()>,
     failed: &AtomicBool,
 ) -> std::io::Result<ScanReport> {
     let mut early = std::collections::BTreeMap::new();

@@ -28,7 +28,7 @@ use store::{QueryHistory, StoredTurn};
 use crate::cluster::Cluster;
 use crate::commit::{CommitObserver, CommitSummary, ObserverFuture};
 use crate::core::Core;
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::retrieval::Retrieval;
 use crate::routing::Routing;
 use crate::training_data::TrainingData;
@@ -56,7 +56,7 @@ impl Turns {
         retrieval: Arc<Retrieval>,
         training_data: Arc<TrainingData>,
         history: Option<Arc<dyn QueryHistory>>,
-    ) -> Result<Self, FlowError> {
+    ) -> Result<Self, EngineError> {
         let curves = Curves::load(&core.store).await?;
         let (window, most) = (core.detectors.retry.window, core.detectors.retry.most);
         let history = history.map_or_else(|| History::in_process(window, most), History::at);
@@ -66,7 +66,7 @@ impl Turns {
     }
 
     /// Loads a turn with all its events.
-    pub async fn turn(&self, scope: &Scope, turn: TurnId) -> Result<Option<StoredTurn>, FlowError> {
+    pub async fn turn(&self, scope: &Scope, turn: TurnId) -> Result<Option<StoredTurn>, EngineError> {
         self.core.turn(scope, turn).await
     }
 
@@ -80,7 +80,7 @@ impl Turns {
         self.core.counters.failed_copies()
     }
 
-    async fn follow_peers(&self, commit: &CommitSummary) -> Result<(), FlowError> {
+    async fn follow_peers(&self, commit: &CommitSummary) -> Result<(), EngineError> {
         let store = &self.core.store;
         if commit.curves {
             self.curves.take_over(Curves::load(store).await?);

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use engine::{
-    FailureDirection, FailurePattern, FailureReport, FailureTrend, FailuresAtHand, Lift, Suggestion,
+    FailureDirection, FailurePattern, FailureReport, FailureTrend, CachedReport, Lift, Suggestion,
 };
 
 use crate::choices::Choices;
@@ -139,14 +139,14 @@ impl Failures {
         shell: Shell,
         (models, prompts): (Choices, Choices),
         (project, from): (&str, usize),
-        known: &FailuresAtHand,
+        known: &CachedReport,
         may_try: bool,
     ) -> Self {
         let filter = shell.filter.clone();
         let (report, is_earlier) = match known {
-            FailuresAtHand::Found(report) => (Some(report), false),
-            FailuresAtHand::Earlier(report) => (Some(report), true),
-            FailuresAtHand::Sought => (None, false),
+            CachedReport::Fresh(report) => (Some(report), false),
+            CachedReport::Stale(report) => (Some(report), true),
+            CachedReport::Pending => (None, false),
         };
         Self {
             periods: periods(&filter, "/failures"),
@@ -303,7 +303,7 @@ mod tests {
     fn while_patterns_are_looked_for_the_page_says_so_and_not_that_there_are_none() {
         let none = (Choices::default(), Choices::default());
         let shell = Shell::around(View::Failures);
-        let page = Failures::of(shell, none, ("default", 0), &FailuresAtHand::Sought, true);
+        let page = Failures::of(shell, none, ("default", 0), &CachedReport::Pending, true);
         assert!(page.is_sought());
         let page = page.to_string();
         assert!(page.contains("Patterns are being looked for"));
@@ -316,7 +316,7 @@ mod tests {
         let shell =
             Shell { projects: cut(7), may_choose_project: true, ..Shell::around(View::Failures) };
         let place = ("default", 0);
-        let page = Failures::of(shell, (cut(8), cut(0)), place, &FailuresAtHand::Sought, true);
+        let page = Failures::of(shell, (cut(8), cut(0)), place, &CachedReport::Pending, true);
         let page = page.to_string();
         assert!(page.contains("and 7 more, by project= in the address"), "{page}");
         assert!(page.contains("and 8 more, by model= in the address"), "{page}");

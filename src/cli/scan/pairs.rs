@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Args;
-use engine::{FlowError, PreferenceEncoding, PreferenceQuery, PreferenceWish, ScanPairs, Scanned};
+use engine::{EngineError, PreferenceEncoding, PreferenceQuery, PreferenceRequest, ScanPairs, ScannedConversation};
 use serde_json::{Map, Value, json};
 
 /// Which rows, and in which shape.
@@ -49,14 +49,14 @@ impl PairOptions {
             true => PreferenceEncoding::Parquet,
             false => PreferenceEncoding::Jsonl,
         };
-        let query = PreferenceQuery::read(PreferenceWish {
+        let query = PreferenceQuery::parse(PreferenceRequest {
             format: self.format.clone(),
             split: self.split.clone(),
             min_confidence: self.min_confidence,
             sources: self.sources.clone(),
             cap: self.cap.clone(),
             encoding,
-            ..PreferenceWish::default()
+            ..PreferenceRequest::default()
         })?;
         let file =
             File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
@@ -66,8 +66,8 @@ impl PairOptions {
 
 impl PairFile {
     /// The pairs of the next conversation.
-    pub(super) fn conversation(&mut self, scanned: &Scanned) -> std::io::Result<()> {
-        let bytes = self.pairs.conversation(scanned).map_err(unwritten)?;
+    pub(super) fn conversation(&mut self, scanned: &ScannedConversation) -> std::io::Result<()> {
+        let bytes = self.pairs.add_conversation(scanned).map_err(unwritten)?;
         self.file.write_all(&bytes)
     }
 
@@ -90,6 +90,6 @@ impl PairFile {
     }
 }
 
-fn unwritten(error: FlowError) -> std::io::Error {
+fn unwritten(error: EngineError) -> std::io::Error {
     std::io::Error::other(error)
 }

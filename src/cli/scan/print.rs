@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use engine::{ScanPatterns, ScanReport, Worst};
+use engine::{ScanPatterns, ScanReport, WorstConversation};
 use serde_json::{Value, json};
 
 mod patterns;
@@ -193,7 +193,7 @@ fn contrasts(report: &ScanReport, out: &mut String) -> std::fmt::Result {
     Ok(())
 }
 
-fn conversation(place: usize, worst: &Worst, colour: bool, out: &mut String) -> std::fmt::Result {
+fn conversation(place: usize, worst: &WorstConversation, colour: bool, out: &mut String) -> std::fmt::Result {
     writeln!(
         out,
         "{place}. {}: {} of {} answers went wrong",

@@ -2,11 +2,11 @@
 
 use std::io::Write;
 
-use engine::Scanned;
+use engine::ScannedConversation;
 use serde_json::json;
 
 /// One line for each turn.
-pub(super) fn verdicts(file: &mut impl Write, scanned: &Scanned) -> std::io::Result<()> {
+pub(super) fn verdicts(file: &mut impl Write, scanned: &ScannedConversation) -> std::io::Result<()> {
     for (number, turn) in scanned.turns.iter().enumerate() {
         let line = json!({
             "conversation_id": scanned.conversation,

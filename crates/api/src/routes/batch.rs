@@ -8,7 +8,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use engine::{Engine, FlowError, Incoming, RequestKey, Trust};
+use engine::{Engine, EngineError, IncomingEvent, RequestKey, Trust};
 use model::Write;
 use serde::de::{Deserializer, SeqAccess, Visitor};
 use serde_json::value::RawValue;
@@ -106,7 +106,7 @@ impl Reader {
         Ok(self
             .engine
             .feedback
-            .prepare(&scope, Incoming { raw: request.into(), mac, key, trust: Trust::Backend })?)
+            .prepare(&scope, IncomingEvent { raw: request.into(), mac, key, trust: Trust::Backend })?)
     }
 }
 
@@ -166,18 +166,18 @@ async fn store(engine: &Engine, items: Vec<Item>) -> Result<BatchResponse, Probl
         }
     }
     let mut not_stored = 0;
-    for (index, receipt) in indexes.into_iter().zip(engine.feedback.record_all(writes).await?) {
+    for (index, receipt) in indexes.into_iter().zip(engine.feedback.record_batch(writes).await?) {
         match receipt {
             Ok(receipt) if receipt.replayed => response.replayed += 1,
             Ok(_) => response.accepted += 1,
             Err(error) => {
-                not_stored += usize::from(matches!(error, FlowError::NotStored));
+                not_stored += usize::from(matches!(error, EngineError::NotStored));
                 reject(&mut response, index, error.into());
             }
         }
     }
     if not_stored > 0 && response.accepted + response.replayed == 0 {
-        return Err(FlowError::NotStored.into());
+        return Err(EngineError::NotStored.into());
     }
     response.errors.sort_by_key(|error| error.index);
     Ok(response)

@@ -22,7 +22,7 @@ pub(crate) async fn show(
     State(engine): State<Arc<Engine>>,
     scope: May<Reading>,
 ) -> Result<Json<DemoBody>, Problem> {
-    let loaded = is_theirs(scope.caller()) && engine.privacy.holds_demo().await?;
+    let loaded = is_theirs(scope.caller()) && engine.privacy.has_demo_data().await?;
     Ok(Json(DemoBody { loaded, tenant: loaded.then(|| DEMO_TENANT.to_owned()) }))
 }
 

@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
-use engine::{Engine, Incoming, RequestKey, Trust};
+use engine::{Engine, IncomingEvent, RequestKey, Trust};
 use model::{EventId, Mac};
 use serde_json::{Value, json};
 
@@ -81,7 +81,7 @@ async fn record(
     let request: EventRequest = body::shape(value)?;
     let scope = scope.with_tenant(request.tenant_id.as_deref())?;
     let receipt =
-        engine.feedback.record(&scope, Incoming { raw: request.into(), mac, key, trust }).await?;
+        engine.feedback.record(&scope, IncomingEvent { raw: request.into(), mac, key, trust }).await?;
     let status = if receipt.replayed { StatusCode::OK } else { StatusCode::CREATED };
     Ok((status, Json(receipt.into())))
 }

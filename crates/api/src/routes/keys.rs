@@ -51,7 +51,7 @@ pub(crate) async fn list(
 ) -> Json<KeysBody> {
     let own = |key: &Arc<StoredKey>| covers(scope.caller(), &key.tenant, key.project.as_ref());
     let keys =
-        engine.access.keys().into_iter().filter(own).map(|key| KeyBody::from(&*key)).collect();
+        engine.access.list_keys().into_iter().filter(own).map(|key| KeyBody::from(&*key)).collect();
     Json(KeysBody { keys })
 }
 
@@ -71,7 +71,7 @@ pub(crate) async fn revoke(
 ) -> Result<Json<RevokedBody>, Problem> {
     let id = address::parts(id)?;
     let unknown = || Problem::not_found("there is no key with this id here");
-    let key = engine.access.keys().into_iter().find(|key| key.id == id).ok_or_else(unknown)?;
+    let key = engine.access.list_keys().into_iter().find(|key| key.id == id).ok_or_else(unknown)?;
     if !covers(scope.caller(), &key.tenant, key.project.as_ref()) {
         return Err(unknown());
     }

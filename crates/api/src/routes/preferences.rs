@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
-use engine::{Engine, PreferenceEncoding, PreferenceExport, PreferenceQuery, PreferenceWish};
+use engine::{Engine, PreferenceEncoding, PreferenceExport, PreferenceQuery, PreferenceRequest};
 use futures_util::stream;
 use serde::Deserialize;
 
@@ -60,7 +60,7 @@ pub(crate) async fn export(
         ("after", Read::Text),
     ];
     let request: ExportRequest = body::shape(address::as_json(parameters, &known)?)?;
-    let query = PreferenceQuery::read(wish(request, &headers))?;
+    let query = PreferenceQuery::parse(wish(request, &headers))?;
     let media = match query.encoding() {
         PreferenceEncoding::Jsonl => NDJSON,
         PreferenceEncoding::Parquet => PARQUET,
@@ -71,10 +71,10 @@ pub(crate) async fn export(
     Ok(([(header::CONTENT_TYPE, media)], streamed(first, export)).into_response())
 }
 
-fn wish(request: ExportRequest, headers: &HeaderMap) -> PreferenceWish {
+fn wish(request: ExportRequest, headers: &HeaderMap) -> PreferenceRequest {
     let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
     let parquet = accept.is_some_and(|accept| accept.contains(PARQUET));
-    PreferenceWish {
+    PreferenceRequest {
         format: request.format,
         split: request.split,
         since: request.since,
@@ -102,7 +102,7 @@ pub(crate) fn streamed(first: Option<Vec<u8>>, export: PreferenceExport) -> Body
             Ok(part) => Some((Ok(part?), (None, Some(export)))),
             Err(error) => {
                 // A reader must not take half of it for the whole.
-                match error.is_away() {
+                match error.is_unavailable() {
                     true => tracing::debug!(%error, "an export of preference data broke off"),
                     false => tracing::warn!(%error, "an export of preference data broke off"),
                 }

@@ -39,7 +39,7 @@ pub(crate) async fn quality(
     let tenant = address::parts(tenant)?;
     let query = slice::read(&scope, &tenant, parameters, engine.now(), DAYS)?;
     let buckets = engine.insights.quality(query.clone()).await?;
-    let targets = engine.insights.targets_of(&query.tenant);
+    let targets = engine.insights.tenant_targets(&query.tenant);
     let bucket = match query.bucket_hours {
         1 => "hour",
         168 => "week",
@@ -99,7 +99,7 @@ pub(crate) async fn targets(
 }
 
 fn show(engine: &Engine, tenant: &Tenant) -> TargetsBody {
-    TargetsBody::of(tenant, &engine.insights.targets_of(tenant), || {
+    TargetsBody::of(tenant, &engine.insights.tenant_targets(tenant), || {
         engine.insights.webhook_secret(tenant)
     })
 }

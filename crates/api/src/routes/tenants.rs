@@ -35,7 +35,7 @@ pub(crate) async fn set_privacy(
         return Err(Problem::invalid("body", "the body is not a JSON object, expected one"));
     };
     engine.privacy.set_privacy(&tenant, settings).await?;
-    Ok(Json(PrivacyBody::of(&tenant, engine.privacy.privacy_of(&tenant))))
+    Ok(Json(PrivacyBody::of(&tenant, engine.privacy.privacy_settings(&tenant))))
 }
 
 /// `GET /api/v1/tenants/{tenant}/privacy`
@@ -53,7 +53,7 @@ pub(crate) async fn privacy(
     tenant: Parts<String>,
 ) -> Result<Json<PrivacyBody>, Problem> {
     let tenant = own_tenant(&scope, tenant)?;
-    Ok(Json(PrivacyBody::of(&tenant, engine.privacy.privacy_of(&tenant))))
+    Ok(Json(PrivacyBody::of(&tenant, engine.privacy.privacy_settings(&tenant))))
 }
 
 /// The tenant of an address, for whoever may set its rules.

@@ -39,7 +39,7 @@ pub(super) async fn enter(State(site): State<Site>, request: Request) -> Result<
     }
     let headers = request.headers().clone();
     let fields = Fields::read(request, &site).await?;
-    if !site.engine.access.is_form_token(DOOR, fields.get("token").unwrap_or("")) {
+    if !site.engine.access.check_form_token(DOOR, fields.get("token").unwrap_or("")) {
         let detail = "this form is not of this server; load the page again and repeat it";
         return Err(Problem::forbidden(detail).into());
     }
@@ -60,7 +60,7 @@ pub(super) async fn enter(State(site): State<Site>, request: Request) -> Result<
         return refused("This API key belongs to a page of another origin and opens no page here.");
     }
     tracing::info!(key = key.id, "somebody came in");
-    let cookie = session::keep(&site.engine.access.begin_visit(&key), &headers);
+    let cookie = session::keep(&site.engine.access.start_page_session(&key), &headers);
     Ok(([(header::SET_COOKIE, cookie)], to(own(next))).into_response())
 }
 
@@ -71,8 +71,8 @@ pub(super) async fn leave(
     posted: Posted,
 ) -> Result<Response, Trouble> {
     drop(posted);
-    if let Some(visit) = session::note(&headers).and_then(|note| site.engine.access.visit(note)) {
-        site.engine.access.end_visit(&visit).await?;
+    if let Some(visit) = session::note(&headers).and_then(|note| site.engine.access.read_page_session(note)) {
+        site.engine.access.end_page_session(&visit).await?;
     }
     Ok(([(header::SET_COOKIE, session::drop_note(&headers))], to("/login")).into_response())
 }
@@ -83,7 +83,7 @@ pub(super) async fn help(State(site): State<Site>, visitor: Visitor) -> Response
 }
 
 fn form(site: &Site, next: Option<&str>, trouble: Option<String>) -> Login {
-    Login { token: site.engine.access.form_token(DOOR), next: own(next).to_owned(), trouble }
+    Login { token: site.engine.access.create_form_token(DOOR), next: own(next).to_owned(), trouble }
 }
 
 /// An address of ours, whatever was asked for: nobody is sent elsewhere.

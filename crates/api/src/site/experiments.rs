@@ -3,7 +3,7 @@
 use axum::extract::{Path, State};
 use axum::response::Response;
 use engine::experiment::Action;
-use engine::{ExperimentView, FlowError};
+use engine::{ExperimentView, EngineError};
 use model::{ExperimentId, Position, Scope};
 use web::{Experiments, Trial, View};
 
@@ -48,7 +48,7 @@ pub(super) async fn show(State(site): State<Site>, visitor: Visitor) -> Result<R
 }
 
 /// Those of a project, in the order in which they were defined.
-async fn all(site: &Site, scope: &Scope) -> Result<Vec<ExperimentView>, FlowError> {
+async fn all(site: &Site, scope: &Scope) -> Result<Vec<ExperimentView>, EngineError> {
     let (mut found, mut after) = (Vec::new(), Position(0));
     loop {
         let some = site.engine.experiments.experiments(scope, after, STRETCH).await?;

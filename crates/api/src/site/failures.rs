@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::{Path, State};
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::Response;
-use engine::{KeptSuggestion, QualityQuery};
+use engine::{StoredSuggestion, QualityQuery};
 use model::{Scope, TurnId};
 use serde_json::{Map, json};
 use web::{Failures, View, encoded};
@@ -28,7 +28,7 @@ const LOOK_AGAIN_SECS: &str = "2";
 /// `GET /failures`
 pub(super) async fn show(State(site): State<Site>, visitor: Visitor) -> Result<Response, Trouble> {
     let query = query(&site, &visitor);
-    let found = site.engine.insights.failures_at_hand(query.clone()).await?;
+    let found = site.engine.insights.cached_failures(query.clone()).await?;
     let choices = choices(&site, &query).await?;
     let (scope, shell) = (visitor.scope(), visitor.shell(&site, Some(View::Failures)));
     let may_try = visitor.may_manage();
@@ -60,7 +60,7 @@ pub(super) async fn experiment(
     let scope = visitor.scope();
     let engine = Arc::clone(&site.engine);
     let kept = engine.insights.suggest(&scope, query(&site, &visitor)).await?;
-    let wanted = |one: &&KeptSuggestion| {
+    let wanted = |one: &&StoredSuggestion| {
         one.found.pattern_id == pattern && one.found.instruction == instruction
     };
     let gone =

@@ -27,7 +27,7 @@ pub(super) async fn follow(State(site): State<Site>, visitor: Visitor) -> Respon
     let after = made_at.map_or(head, |made_at| made_at.min(head));
     let begin = (after, engine, scopes, pass);
     let lines = stream::unfold(begin, |(after, engine, scopes, pass)| async move {
-        let stored = engine.feedback.wait_for_any(&scopes, after, REST, &pass).await;
+        let stored = engine.feedback.wait_for_events(&scopes, after, REST, &pass).await;
         let position = stored.ok().flatten()?;
         let line = Line::default().event("stored").data(position.0.to_string());
         Some((Ok::<_, Infallible>(line), (position, engine, scopes, pass)))

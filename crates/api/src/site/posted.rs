@@ -57,7 +57,7 @@ impl FromRequest<Site> for Posted {
         .await?;
         let fields = Fields::read(Request::from_parts(parts, body), site).await?;
         let token = fields.get("token").unwrap_or("");
-        if !site.engine.access.is_form_token(visitor.proof(), token) {
+        if !site.engine.access.check_form_token(visitor.proof(), token) {
             let detail =
                 "this form is not of this visit; go back, load the page again and repeat it";
             return Err(Problem::forbidden(detail).into());

@@ -23,7 +23,7 @@ pub(super) async fn show(State(site): State<Site>, visitor: Visitor) -> Result<R
     let buckets = engine.insights.quality(day).await?;
     let turns: i64 = buckets.iter().map(|bucket| bucket.counts.turns).sum();
     let letters = engine.feedback.dead_letters(&visitor.scope(), 0, LETTERS).await?;
-    let keys = visitor.may_manage().then(|| engine.access.keys());
+    let keys = visitor.may_manage().then(|| engine.access.list_keys());
     let mut gauges = gauges(&site).await;
     gauges
         .insert(1, gauge("Turns, last 24 h", count(turns.unsigned_abs()), "of this tenant", true));

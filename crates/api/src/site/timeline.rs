@@ -2,7 +2,7 @@
 
 use axum::extract::{Path, State};
 use axum::response::Response;
-use engine::{Incoming, IncomingReaction, RawEvent, RawReaction, Trust};
+use engine::{IncomingEvent, IncomingReaction, RawEvent, RawReaction, Trust};
 use model::{ConversationId, Position, Timestamp, TurnId, VerdictStatus};
 use serde_json::{Map, Value, json};
 use web::{Conversation, View, encoded};
@@ -132,7 +132,7 @@ pub(super) async fn correct(
     let whole = json!([turn.as_str(), visitor.signs_as(), data]);
     let raw = RawEvent {
         // The same words about the same turn are one correction, however often the form is sent.
-        id: Some(format!("page-{}", site.engine.access.form_token(&whole.to_string()))),
+        id: Some(format!("page-{}", site.engine.access.create_form_token(&whole.to_string()))),
         event_type: "explicit".to_owned(),
         source: "user_correction".to_owned(),
         severity: None,
@@ -145,7 +145,7 @@ pub(super) async fn correct(
         tags: Vec::new(),
     };
     let mac = site.engine.fingerprint(CORRECTION_DOOR, &whole);
-    let incoming = Incoming { raw, mac, key: None, trust: Trust::Backend };
+    let incoming = IncomingEvent { raw, mac, key: None, trust: Trust::Backend };
     site.engine.feedback.record(&visitor.scope(), incoming).await?;
     Ok(back(&visitor, conversation, &turn, "corrected"))
 }

@@ -2,7 +2,7 @@
 
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use engine::FlowError;
+use engine::EngineError;
 use web::{Trouble as Page, encoded};
 
 use super::answer::html;
@@ -23,8 +23,8 @@ impl From<Problem> for Trouble {
     }
 }
 
-impl From<FlowError> for Trouble {
-    fn from(error: FlowError) -> Self {
+impl From<EngineError> for Trouble {
+    fn from(error: EngineError) -> Self {
         Self::Other(error.into())
     }
 }

@@ -2,7 +2,7 @@
 
 mod arrival;
 
-use engine::{Pass, QualityQuery};
+use engine::{PageAccess, QualityQuery};
 use model::{Position, Project, Role, Scope, Tenant, Timestamp, Window};
 use web::{Choices, Filter, Reader, Shell, View};
 
@@ -18,7 +18,7 @@ pub(super) struct Visitor {
     /// What forms of theirs are proven by.
     proof: String,
     role: Role,
-    pass: Pass,
+    pass: PageAccess,
     reader: Reader,
     tenant: Tenant,
     /// It is made up.
@@ -55,14 +55,14 @@ impl Visitor {
     /// Under which name they react and correct: nobody else has it.
     pub(super) fn signs_as(&self) -> String {
         match &self.pass {
-            Pass::Key(id) => format!("page-{id}"),
-            Pass::Visit(visit) => format!("page-{}", visit.key.id),
-            Pass::Open | Pass::Owner => "page".to_owned(),
+            PageAccess::Key(id) => format!("page-{id}"),
+            PageAccess::Session(visit) => format!("page-{}", visit.key.id),
+            PageAccess::Open | PageAccess::Owner => "page".to_owned(),
         }
     }
 
     /// What they came in by, and may stay as long as.
-    pub(super) fn pass(&self) -> &Pass {
+    pub(super) fn pass(&self) -> &PageAccess {
         &self.pass
     }
 
@@ -151,7 +151,7 @@ impl Visitor {
             may_choose_project: !self.own_project && self.projects.len() > 1,
             reader: self.reader.clone(),
             may_write: self.may_write(),
-            token: site.engine.access.form_token(&self.proof),
+            token: site.engine.access.create_form_token(&self.proof),
             address: self.address.clone(),
             position: self.position.0,
             notice: self.parameter("done").and_then(notice).map(str::to_owned),

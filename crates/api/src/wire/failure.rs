@@ -1,7 +1,7 @@
 //! What goes wrong, on the wire.
 
 use engine::{
-    CorrectedQuery, CountedContrast, FailureExample, FailurePattern, FailureReport, KeptSuggestion,
+    CorrectedQuery, CountedContrast, FailureExample, FailurePattern, FailureReport, StoredSuggestion,
     Lift,
 };
 use report::{Figure, Reading};
@@ -225,8 +225,8 @@ pub(crate) struct SuggestionBody {
     source: String,
 }
 
-impl From<KeptSuggestion> for SuggestionBody {
-    fn from(kept: KeptSuggestion) -> Self {
+impl From<StoredSuggestion> for SuggestionBody {
+    fn from(kept: StoredSuggestion) -> Self {
         Self {
             id: kept.id.to_string(),
             pattern: (&kept.pattern).into(),

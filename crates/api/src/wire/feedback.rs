@@ -1,6 +1,6 @@
 //! Events on the wire.
 
-use engine::{CommentView, FailureReport, RawEvent, Receipt, StoredEvent, Stretch};
+use engine::{CommentView, FailureReport, RawEvent, Receipt, StoredEvent, EventBatch};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -127,7 +127,7 @@ impl EventResponse {
     /// With what is known of the comment that it is.
     pub(crate) fn with_comment(self, comment: &CommentView, patterns: &FailureReport) -> Self {
         let sentiment = comment.sentiment.as_ref().map(SentimentBody::from);
-        let topic = patterns.topic_of(&comment.text).map(TopicBody::from);
+        let topic = patterns.match_topic(&comment.text).map(TopicBody::from);
         Self { sentiment: Some(sentiment), topic: Some(topic), ..self }
     }
 }
@@ -135,7 +135,7 @@ impl EventResponse {
 impl From<StoredEvent> for EventResponse {
     /// As whoever may read the log sees it.
     fn from(mut stored: StoredEvent) -> Self {
-        engine::hide_webhook(&mut stored.event.data);
+        engine::redact_webhook(&mut stored.event.data);
         Self::whole(stored)
     }
 }
@@ -183,8 +183,8 @@ pub(crate) struct StretchResponse {
     next: u64,
 }
 
-impl From<Stretch> for StretchResponse {
-    fn from(stretch: Stretch) -> Self {
+impl From<EventBatch> for StretchResponse {
+    fn from(stretch: EventBatch) -> Self {
         let items = stretch.items.into_iter().map(EventResponse::from).collect();
         Self { items, next: stretch.next.0 }
     }

@@ -8,7 +8,7 @@ use model::{Project, Role, Tenant};
 use store::StoredKey;
 
 use crate::access::Access;
-use crate::error::FlowError;
+use crate::error::EngineError;
 
 /// What a new key shall be good for.
 #[derive(Clone, Debug)]
@@ -41,17 +41,17 @@ impl Access {
     }
 
     /// Whether the key with this id is there and was not revoked.
-    pub(crate) fn is_valid(&self, id: &str) -> bool {
+    pub(crate) fn is_key_valid(&self, id: &str) -> bool {
         self.keys.get(id).is_some_and(|key| key.revoked_at.is_none())
     }
 
     /// All keys, oldest first, revoked ones too.
-    pub fn keys(&self) -> Vec<Arc<StoredKey>> {
-        self.keys.all()
+    pub fn list_keys(&self) -> Vec<Arc<StoredKey>> {
+        self.keys.list()
     }
 
     /// Makes a key. The text is shown this once; only its hash is kept.
-    pub async fn create_key(&self, new: NewKey) -> Result<(StoredKey, String), FlowError> {
+    pub async fn create_key(&self, new: NewKey) -> Result<(StoredKey, String), EngineError> {
         let now = self.core.clock.now();
         let (id, secret) = (self.core.mint.letters::<12>(), self.core.mint.letters::<40>());
         let key = StoredKey {
@@ -66,21 +66,21 @@ impl Access {
             id,
         };
         self.core.store.add_key(key.clone()).await?;
-        self.keys.put(key.clone());
-        self.ended_visits.wake();
+        self.keys.insert(key.clone());
+        self.ended_sessions.notify_watchers();
         tracing::info!(key = key.id, tenant = %key.tenant, role = key.role.as_word(), "key created");
         let text = format!("uk_{}_{secret}", key.id);
         Ok((key, text))
     }
 
     /// Revokes a key at once; answers whether it was there and valid.
-    pub async fn revoke_key(&self, id: &str) -> Result<bool, FlowError> {
+    pub async fn revoke_key(&self, id: &str) -> Result<bool, EngineError> {
         let now = self.core.clock.now();
         let revoked = self.core.store.revoke_key(id, now).await?;
         // Also when somebody had revoked it and this node has not heard of it.
         if let Some(key) = self.keys.get(id).filter(|key| key.revoked_at.is_none()) {
-            self.keys.put(StoredKey { revoked_at: Some(now), ..(*key).clone() });
-            self.ended_visits.wake();
+            self.keys.insert(StoredKey { revoked_at: Some(now), ..(*key).clone() });
+            self.ended_sessions.notify_watchers();
             tracing::info!(key = id, "key revoked");
         }
         Ok(revoked)

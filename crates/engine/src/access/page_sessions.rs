@@ -10,17 +10,17 @@ use model::{Scope, Timestamp};
 use store::{AnsweredBy, QualityQuery, StoredKey};
 
 use crate::access::Access;
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::insights::Insights;
 
-const VISIT: &str = "visit of the page";
-const FORM: &str = "form of the page";
+const SESSION_PURPOSE: &str = "visit of the page";
+const FORM_PURPOSE: &str = "form of the page";
 /// How long one may stay without coming in again.
-const HOURS: i64 = 12;
+const SESSION_TTL_HOURS: i64 = 12;
 
 /// A visit that is going on.
 #[derive(Clone, Debug)]
-pub struct Visit {
+pub struct PageSession {
     /// The key it was begun with.
     pub key: Arc<StoredKey>,
     /// Until when it is good.
@@ -31,7 +31,7 @@ pub struct Visit {
 
 /// What somebody looks at the page by.
 #[derive(Clone, Debug)]
-pub enum Pass {
+pub enum PageAccess {
     /// Being on this machine, while there are no keys.
     Open,
     /// Owning the data folder.
@@ -39,57 +39,57 @@ pub enum Pass {
     /// A key that came with the request, by its id.
     Key(String),
     /// A visit.
-    Visit(Visit),
+    Session(PageSession),
 }
 
 impl Access {
     /// The note for whoever has this key.
-    pub fn begin_visit(&self, key: &StoredKey) -> String {
-        let until = self.core.clock.now().plus_secs(HOURS * 3600).as_micros();
+    pub fn start_page_session(&self, key: &StoredKey) -> String {
+        let until = self.core.clock.now().plus_secs(SESSION_TTL_HOURS * 3600).as_micros();
         // Two visits with one key are not the same.
         let payload = format!("{until} {} {}", self.core.mint.letters::<16>(), key.id);
-        self.core.seal.close(VISIT, payload.as_bytes())
+        self.core.seal.close(SESSION_PURPOSE, payload.as_bytes())
     }
 
     /// Ends a visit for every node: for this one at once, for others as soon as they hear of it.
-    pub async fn end_visit(&self, visit: &Visit) -> Result<(), FlowError> {
+    pub async fn end_page_session(&self, visit: &PageSession) -> Result<(), EngineError> {
         let now = self.core.clock.now();
-        self.ended_visits.note(&visit.id, visit.until, now);
+        self.ended_sessions.mark_ended(&visit.id, visit.until, now);
         Ok(self.core.store.end_visit(&visit.id, visit.until, now).await?)
     }
 
     /// The visit that a note is of, if it is ours, not over, not ended, and its key not revoked.
-    pub fn visit(&self, note: &str) -> Option<Visit> {
-        let payload = String::from_utf8(self.core.seal.open(VISIT, note)?).ok()?;
+    pub fn read_page_session(&self, note: &str) -> Option<PageSession> {
+        let payload = String::from_utf8(self.core.seal.open(SESSION_PURPOSE, note)?).ok()?;
         let mut parts = payload.splitn(3, ' ');
         let until = Timestamp::from_micros(parts.next()?.parse().ok()?);
         let id = parts.next()?.to_owned();
-        let visit = Visit { key: self.keys.get(parts.next()?)?, until, id };
-        self.goes_on(&visit).then_some(visit)
+        let visit = PageSession { key: self.keys.get(parts.next()?)?, until, id };
+        self.is_session_active(&visit).then_some(visit)
     }
 
-    fn goes_on(&self, visit: &Visit) -> bool {
-        let begun = visit.until.plus_secs(-HOURS * 3600);
+    fn is_session_active(&self, visit: &PageSession) -> bool {
+        let begun = visit.until.plus_secs(-SESSION_TTL_HOURS * 3600);
         let is_over =
-            self.core.clock.now() >= visit.until || self.ended_visits.has(&visit.id, begun);
-        !is_over && self.is_valid(&visit.key.id)
+            self.core.clock.now() >= visit.until || self.ended_sessions.is_ended(&visit.id, begun);
+        !is_over && self.is_key_valid(&visit.key.id)
     }
 
     /// Whether somebody who came in by this may still look.
-    pub(crate) fn is_good(&self, pass: &Pass) -> bool {
+    pub(crate) fn has_access(&self, pass: &PageAccess) -> bool {
         match pass {
-            Pass::Open => self.is_open(),
-            Pass::Owner => true,
-            Pass::Key(id) => self.is_valid(id),
-            Pass::Visit(visit) => self.goes_on(visit),
+            PageAccess::Open => self.is_open(),
+            PageAccess::Owner => true,
+            PageAccess::Key(id) => self.is_key_valid(id),
+            PageAccess::Session(visit) => self.is_session_active(visit),
         }
     }
 
     /// Ready when a pass is over by its own time.
-    pub(crate) async fn pass_ends(&self, pass: &Pass) {
+    pub(crate) async fn wait_for_expiry(&self, pass: &PageAccess) {
         match pass {
-            Pass::Open | Pass::Owner | Pass::Key(_) => std::future::pending().await,
-            Pass::Visit(visit) => {
+            PageAccess::Open | PageAccess::Owner | PageAccess::Key(_) => std::future::pending().await,
+            PageAccess::Session(visit) => {
                 let left = visit.until.as_micros() - self.core.clock.now().as_micros();
                 let left = Duration::from_micros(u64::try_from(left).unwrap_or(0));
                 tokio::time::sleep(left).await;
@@ -98,22 +98,22 @@ impl Access {
     }
 
     /// What proves that a form was made for this visitor.
-    pub fn form_token(&self, visitor: &str) -> String {
-        self.core.seal.close(&format!("{FORM} {visitor}"), b"")
+    pub fn create_form_token(&self, visitor: &str) -> String {
+        self.core.seal.close(&format!("{FORM_PURPOSE} {visitor}"), b"")
     }
 
     /// Whether a form was made for this visitor.
-    pub fn is_form_token(&self, visitor: &str, token: &str) -> bool {
+    pub fn check_form_token(&self, visitor: &str, token: &str) -> bool {
         self.core
             .seal
-            .open(&format!("{FORM} {visitor}"), token)
+            .open(&format!("{FORM_PURPOSE} {visitor}"), token)
             .is_some_and(|payload| payload.is_empty())
     }
 }
 
 impl Insights {
     /// Every tenant and project that something was stored for.
-    pub async fn scopes(&self) -> Result<Vec<Scope>, FlowError> {
+    pub async fn scopes(&self) -> Result<Vec<Scope>, EngineError> {
         Ok(self.core.store.scopes().await?)
     }
 
@@ -121,12 +121,12 @@ impl Insights {
     pub async fn answers_over_time(
         &self,
         query: QualityQuery,
-    ) -> Result<Vec<(String, i64, u64)>, FlowError> {
+    ) -> Result<Vec<(String, i64, u64)>, EngineError> {
         Ok(self.core.store.answers_over_time(query).await?)
     }
 
     /// Which models answered with which prompts.
-    pub async fn answered_by(&self, query: QualityQuery) -> Result<Vec<AnsweredBy>, FlowError> {
+    pub async fn answered_by(&self, query: QualityQuery) -> Result<Vec<AnsweredBy>, EngineError> {
         Ok(self.core.store.answered_by(query).await?)
     }
 }
@@ -162,38 +162,38 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_visit_does_not_outlive_a_restore() {
+    async fn page_sessions_end_with_a_restore() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         let open = |name: &str| Store::open(&path(name), Limits::default(), [7; 32]).unwrap();
         let store = open("data");
         store.add_key(key()).await.unwrap();
         let before = engine(store, NOW).await;
-        let note = before.access.begin_visit(&key());
-        assert!(before.access.visit(&note).is_some());
+        let note = before.access.start_page_session(&key());
+        assert!(before.access.read_page_session(&note).is_some());
         back_up(&path("data"), &path("copy.db"), NOW, |_, _| {}).unwrap();
         let later = NOW.plus_secs(60);
         restore(&path("copy.db"), &path("again"), later, |_, _| {}).unwrap();
         let after = engine(open("again"), later.plus_secs(1)).await;
-        assert!(after.access.visit(&note).is_none(), "nobody knows whether it was ended");
-        assert!(after.access.visit(&after.access.begin_visit(&key())).is_some());
+        assert!(after.access.read_page_session(&note).is_none(), "nobody knows whether it was ended");
+        assert!(after.access.read_page_session(&after.access.start_page_session(&key())).is_some());
     }
 
     #[tokio::test]
-    async fn whoever_leaves_or_loses_their_key_does_not_wait_until_something_is_stored() {
+    async fn ending_a_session_or_revoking_its_key_ends_the_wait() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path(), Limits::default(), [7; 32]).unwrap();
         store.add_key(key()).await.unwrap();
         let engine = engine(store, NOW).await;
-        let visit = engine.access.visit(&engine.access.begin_visit(&key())).unwrap();
+        let visit = engine.access.read_page_session(&engine.access.start_page_session(&key())).unwrap();
         let (scopes, head) = ([Scope::default()], engine.core.head());
-        let (one, other) = (Pass::Visit(visit.clone()), Pass::Key("k".to_owned()));
-        let waits = async |pass: &Pass| {
-            engine.feedback.wait_for_any(&scopes, head, Duration::ZERO, pass).await
+        let (one, other) = (PageAccess::Session(visit.clone()), PageAccess::Key("k".to_owned()));
+        let waits = async |pass: &PageAccess| {
+            engine.feedback.wait_for_events(&scopes, head, Duration::ZERO, pass).await
         };
         let leaves = async {
             tokio::task::yield_now().await;
-            engine.access.end_visit(&visit).await.unwrap();
+            engine.access.end_page_session(&visit).await.unwrap();
             engine.access.revoke_key("k").await.unwrap();
         };
         let all = async { tokio::join!(waits(&one), waits(&other), leaves) };
@@ -202,14 +202,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_key_that_another_node_revoked_lets_nobody_wait() {
+    async fn key_revoked_by_another_node_ends_the_wait() {
         let folder = tempfile::tempdir().unwrap();
         let TestEngine { engine, store, .. } = engine_in(folder.path()).await;
         store.add_key(key()).await.unwrap();
         engine.access.reload().await;
         let (scopes, head, pass) =
-            ([Scope::default()], engine.core.head(), Pass::Key("k".to_owned()));
-        let waits = engine.feedback.wait_for_any(&scopes, head, Duration::ZERO, &pass);
+            ([Scope::default()], engine.core.head(), PageAccess::Key("k".to_owned()));
+        let waits = engine.feedback.wait_for_events(&scopes, head, Duration::ZERO, &pass);
         let revoked = async {
             tokio::task::yield_now().await;
             store.revoke_key("k", NOW).await.unwrap();
@@ -221,26 +221,26 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn whoever_follows_what_is_stored_does_so_until_their_visit_is_over() {
+    async fn following_events_ends_with_the_page_session() {
         let folder = tempfile::tempdir().unwrap();
         let TestEngine { engine, clock, .. } = engine_in(folder.path()).await;
         let (tenant, begin, scopes) = (demo_scope().tenant, engine.core.head(), [demo_scope()]);
         let new = NewKey { tenant, project: None, role: Role::Read, rate: None, origin: None };
         let (key, _) = engine.access.create_key(new).await.unwrap();
-        engine.privacy.mark_demo(false).await.unwrap();
-        let pass = || Pass::Visit(engine.access.visit(&engine.access.begin_visit(&key)).unwrap());
+        engine.privacy.write_demo_marker(false).await.unwrap();
+        let pass = || PageAccess::Session(engine.access.read_page_session(&engine.access.start_page_session(&key)).unwrap());
         let (early, late) = (pass(), pass());
-        let hears = async |pass: &Pass| {
-            let heard = engine.feedback.wait_for_any(&scopes, begin, Duration::ZERO, pass).await;
+        let hears = async |pass: &PageAccess| {
+            let heard = engine.feedback.wait_for_events(&scopes, begin, Duration::ZERO, pass).await;
             heard.unwrap().is_some()
         };
         assert!(hears(&early).await && hears(&late).await);
-        let Pass::Visit(visit) = &early else { panic!("it is a visit") };
-        engine.access.end_visit(visit).await.unwrap();
-        clock.advance_secs(HOURS * 3600 - 1);
+        let PageAccess::Session(visit) = &early else { panic!("it is a visit") };
+        engine.access.end_page_session(visit).await.unwrap();
+        clock.advance_secs(SESSION_TTL_HOURS * 3600 - 1);
         assert!(!hears(&early).await && hears(&late).await, "one has left");
         clock.advance_secs(1);
         assert!(!hears(&late).await, "the other's time is over");
-        assert!(!hears(&Pass::Open).await, "there is a key");
+        assert!(!hears(&PageAccess::Open).await, "there is a key");
     }
 }

@@ -21,7 +21,7 @@ use tokio::time::{Interval, MissedTickBehavior};
 
 use crate::cluster::Cluster;
 use crate::cluster::publish_progress::{PublishLag, Published};
-use crate::privacy::erase::is_erasure;
+use crate::privacy::erasure::is_erasure;
 use crate::tasks::Stop;
 use crate::warn_throttle::Said;
 

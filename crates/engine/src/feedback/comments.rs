@@ -10,17 +10,17 @@ use model::{
 };
 use store::{EventPage, QualityQuery, StoredEvent};
 
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::feedback::Feedback;
 use crate::insights::Insights;
 use crate::insights::patterns::FailureReport;
 
 /// How far back failures are looked at to tell what a comment is about.
-const DAYS: i64 = 30;
+const TOPIC_WINDOW_DAYS: i64 = 30;
 /// A finding stands right behind its comment, whatever else of the same write does.
-const BEHIND: usize = 4;
+const MAX_FOLLOWING_EVENTS: usize = 4;
 /// What a comment sounds like when its writer said so by a rating.
-const BY_RATING: &str = "rating";
+const RATING_DETECTOR: &str = "rating";
 
 /// A comment with what was found about it.
 #[derive(Clone, Debug)]
@@ -39,7 +39,7 @@ pub struct CommentView {
 
 impl CommentView {
     /// The comment in an event, before anything is known of it; none where its words are erased.
-    pub(crate) fn of(event: &Event) -> Option<Self> {
+    pub(crate) fn from_event(event: &Event) -> Option<Self> {
         let Ok(Body::Comment(text)) = Body::read(event.kind, &event.data) else { return None };
         if text.is_empty() {
             return None;
@@ -49,7 +49,7 @@ impl CommentView {
     }
 
     /// Takes in what was found, if it is about this comment.
-    pub(crate) fn hear(&mut self, found: &FoundSentiment) {
+    pub(crate) fn apply_sentiment(&mut self, found: &FoundSentiment) {
         if found.comment.as_ref() == Some(&self.event) {
             self.sentiment = Some(found.clone());
         }
@@ -59,9 +59,9 @@ impl CommentView {
 impl Feedback {
     /// The entry that keeps what a comment sounds like. It is no reaction: nothing follows for its turn.
     pub(crate) fn sentiment_entry(&self, event: &Event) -> Option<Entry> {
-        let comment = CommentView::of(event)?;
-        let (detector, (sentiment, confidence)) = match own_rating(event) {
-            Some(said) => (BY_RATING.to_owned(), (said, UnitInterval::ONE)),
+        let comment = CommentView::from_event(event)?;
+        let (detector, (sentiment, confidence)) = match read_own_rating(event) {
+            Some(said) => (RATING_DETECTOR.to_owned(), (said, UnitInterval::ONE)),
             None => (
                 self.core.detectors.sentiment_version(),
                 self.core.detectors.sentiment(&Utterance::read(&comment.text)),
@@ -77,24 +77,24 @@ impl Feedback {
     }
 
     /// What is known of an event that is a comment; nothing for others.
-    pub async fn comment(&self, stored: &StoredEvent) -> Result<Option<CommentView>, FlowError> {
-        let Some(mut view) = CommentView::of(&stored.event) else { return Ok(None) };
-        for next in self.right_behind(&stored.event.scope, stored.position).await? {
+    pub async fn comment(&self, stored: &StoredEvent) -> Result<Option<CommentView>, EngineError> {
+        let Some(mut view) = CommentView::from_event(&stored.event) else { return Ok(None) };
+        for next in self.read_following(&stored.event.scope, stored.position).await? {
             if let Ok(Body::Finding(Finding::Sentiment(found))) =
                 Body::read(next.event.kind, &next.event.data)
             {
-                view.hear(&found);
+                view.apply_sentiment(&found);
             }
         }
         Ok(Some(view))
     }
 
-    async fn right_behind(
+    async fn read_following(
         &self,
         scope: &Scope,
         after: Position,
-    ) -> Result<Vec<StoredEvent>, FlowError> {
-        let page = EventPage { scope: scope.clone(), after, limit: BEHIND, any_of: Vec::new() };
+    ) -> Result<Vec<StoredEvent>, EngineError> {
+        let page = EventPage { scope: scope.clone(), after, limit: MAX_FOLLOWING_EVENTS, any_of: Vec::new() };
         Ok(self.core.store.events(page).await?)
     }
 }
@@ -104,12 +104,12 @@ impl Insights {
     pub async fn comment_patterns(
         self: &Arc<Self>,
         scope: &Scope,
-    ) -> Result<Arc<FailureReport>, FlowError> {
+    ) -> Result<Arc<FailureReport>, EngineError> {
         let end = self.core.clock.now();
         self.failures(QualityQuery {
             tenant: scope.tenant.clone(),
             project: Some(scope.project.clone()),
-            window: Window { start: end.plus_secs(-DAYS * 86_400), end },
+            window: Window { start: end.plus_secs(-TOPIC_WINDOW_DAYS * 86_400), end },
             model: None,
             prompt: None,
             users: None,
@@ -121,7 +121,7 @@ impl Insights {
 }
 
 /// What the writer of a comment says by a rating beside it.
-fn own_rating(event: &Event) -> Option<Sentiment> {
+fn read_own_rating(event: &Event) -> Option<Sentiment> {
     let kind = Kind { event_type: Type::Explicit, source: Source::UserRating };
     let Ok(Body::Rating(rating)) = Body::read(kind, &event.data) else { return None };
     Some(match rating.reaction() {

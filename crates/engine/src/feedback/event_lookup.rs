@@ -3,12 +3,12 @@
 use model::{EventId, Position, Scope};
 use store::{EventPage, KindFilter, StoredEvent};
 
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::feedback::Feedback;
 
 /// A stretch of the log and where to go on.
 #[derive(Clone, Debug)]
-pub struct Stretch {
+pub struct EventBatch {
     /// The events, by position.
     pub items: Vec<StoredEvent>,
     /// The `after` of the next call; unchanged at the end.
@@ -21,16 +21,16 @@ impl Feedback {
         &self,
         scope: &Scope,
         id: &EventId,
-    ) -> Result<Option<StoredEvent>, FlowError> {
+    ) -> Result<Option<StoredEvent>, EngineError> {
         Ok(self.core.store.event(scope, id).await?)
     }
 
     /// The matching events behind a position.
-    pub async fn events(&self, page: EventPage) -> Result<Stretch, FlowError> {
+    pub async fn events(&self, page: EventPage) -> Result<EventBatch, EngineError> {
         let after = page.after;
         let items = self.core.store.events(page).await?;
         let next = items.last().map_or(after, |last| last.position);
-        Ok(Stretch { items, next })
+        Ok(EventBatch { items, next })
     }
 
     /// The newest events of a kind before a position, the newest first.
@@ -40,7 +40,7 @@ impl Feedback {
         kind: KindFilter,
         before: Position,
         limit: usize,
-    ) -> Result<Vec<StoredEvent>, FlowError> {
+    ) -> Result<Vec<StoredEvent>, EngineError> {
         Ok(self.core.store.newest_events(scope, kind, before, limit).await?)
     }
 }

@@ -5,13 +5,13 @@ use std::time::Duration;
 use model::{Event, Position, Scope, Source, Type};
 use store::{EventPage, KindFilter, StoredEvent};
 
-use crate::access::page_sessions::Pass;
-use crate::error::FlowError;
+use crate::access::page_sessions::PageAccess;
+use crate::error::EngineError;
 use crate::feedback::Feedback;
 use crate::tasks::Stop;
 
 /// Events looked up together.
-const STRETCH: usize = 500;
+const PAGE_EVENTS: usize = 500;
 
 /// A part of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,11 +77,11 @@ impl Topic {
 }
 
 /// Between two looks, for each project that is looked at.
-const LULL: Duration = Duration::from_millis(10);
+const PAUSE_PER_SCOPE: Duration = Duration::from_millis(10);
 
 /// Reads along: first what is there, then whatever comes.
 #[derive(Debug)]
-pub struct Follow {
+pub struct EventFollower {
     page: EventPage,
     waiting: std::vec::IntoIter<StoredEvent>,
     head: tokio::sync::watch::Receiver<Position>,
@@ -98,10 +98,10 @@ impl Feedback {
         after: Position,
         any_of: Vec<KindFilter>,
         key: Option<String>,
-    ) -> Follow {
-        Follow {
+    ) -> EventFollower {
+        EventFollower {
             key,
-            page: EventPage { scope, after, limit: STRETCH, any_of },
+            page: EventPage { scope, after, limit: PAGE_EVENTS, any_of },
             waiting: Vec::new().into_iter(),
             head: self.core.store.watch(),
             stop: self.core.tasks.stop_signal(),
@@ -109,9 +109,9 @@ impl Feedback {
     }
 
     /// The next event, when there is one; `None` when the engine stops.
-    pub async fn next(&self, follow: &mut Follow) -> Result<Option<StoredEvent>, FlowError> {
+    pub async fn next(&self, follow: &mut EventFollower) -> Result<Option<StoredEvent>, EngineError> {
         loop {
-            if follow.key.as_ref().is_some_and(|id| !self.access.is_valid(id)) {
+            if follow.key.as_ref().is_some_and(|id| !self.access.is_key_valid(id)) {
                 return Ok(None);
             }
             if let Some(event) = follow.waiting.next() {
@@ -143,33 +143,33 @@ impl Feedback {
     /// Waits until something is stored in one of these scopes behind a position, and a while longer for
     /// what comes with it. Answers the newest position then; `None` when the engine stops, or when what the
     /// reader came in by is not good any more.
-    pub async fn wait_for_any(
+    pub async fn wait_for_events(
         &self,
         scopes: &[Scope],
         mut after: Position,
         rest: Duration,
-        pass: &Pass,
-    ) -> Result<Option<Position>, FlowError> {
+        pass: &PageAccess,
+    ) -> Result<Option<Position>, EngineError> {
         let (mut heads, mut stop) = (self.core.store.watch(), self.core.tasks.stop_signal());
-        let mut ends = self.access.ended_visits.watch();
+        let mut ends = self.access.ended_sessions.subscribe();
         loop {
-            if *stop.borrow() || !self.access.is_good(pass) {
+            if *stop.borrow() || !self.access.has_access(pass) {
                 return Ok(None);
             }
             let seen = *heads.borrow_and_update();
             // Where nothing was stored, somebody else left: no need to ask after every project.
-            if seen > after && self.is_any_behind(scopes, after).await? {
+            if seen > after && self.has_events_after(scopes, after).await? {
                 tokio::select! {
                     _ = stop.changed() => return Ok(None),
                     () = tokio::time::sleep(rest) => {}
                 }
                 // They may have left meanwhile.
-                return Ok(self.access.is_good(pass).then(|| *heads.borrow()));
+                return Ok(self.access.has_access(pass).then(|| *heads.borrow()));
             }
             after = after.max(seen);
             tokio::select! {
                 _ = stop.changed() => return Ok(None),
-                () = self.access.pass_ends(pass) => return Ok(None),
+                () = self.access.wait_for_expiry(pass) => return Ok(None),
                 // Somebody left or lost a key: perhaps this one.
                 _ = ends.changed() => continue,
                 changed = heads.wait_for(|head| *head > seen) => {
@@ -179,11 +179,11 @@ impl Feedback {
                 }
             }
             // Others may be busy: whoever looks at many projects does not look at them all each time.
-            tokio::time::sleep(LULL * scopes.len().min(20) as u32).await;
+            tokio::time::sleep(PAUSE_PER_SCOPE * scopes.len().min(20) as u32).await;
         }
     }
 
-    async fn is_any_behind(&self, scopes: &[Scope], after: Position) -> Result<bool, FlowError> {
+    async fn has_events_after(&self, scopes: &[Scope], after: Position) -> Result<bool, EngineError> {
         for scope in scopes {
             let (scope, any_of) = (scope.clone(), Vec::new());
             let page = EventPage { scope, after, limit: 1, any_of };

@@ -14,16 +14,16 @@ use report::{Figure, Reading, Target};
 use serde_json::{Map, Value, json};
 use store::{QualityQuery, StoredAlert};
 
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::insights::Insights;
 use crate::insights::targets::Targets;
 use crate::retriable::put_off;
 use crate::tasks::Stop;
 
 /// How soon an alert follows what it is about.
-const EVERY: Duration = Duration::from_secs(2);
+const CHECK_INTERVAL: Duration = Duration::from_secs(2);
 /// Without anything new, figures still change as time goes by.
-const ALL_EVERY: u32 = 300;
+const FULL_CHECK_ROUNDS: u32 = 300;
 
 impl Insights {
     /// Sets where a tenant wants its figures to be, from now on.
@@ -31,19 +31,19 @@ impl Insights {
         &self,
         tenant: &Tenant,
         settings: Map<String, Value>,
-    ) -> Result<(), FlowError> {
-        let mut targets = Targets::read(&settings)?;
+    ) -> Result<(), EngineError> {
+        let mut targets = Targets::parse(&settings)?;
         let scope = Scope { tenant: tenant.clone(), project: Scope::default().project };
         let now = self.core.clock.now();
         let rule = Rule::Targets { settings };
         let event = ingest::rule_event(&scope, None, &rule, self.core.mint.event_id(now), now);
         let receipt = self.core.commit_one(self.core.write_of(event, Mac([0; 16]), None)).await?;
         targets.position = receipt.position;
-        let moved = targets.webhook != self.targets.of(tenant).webhook;
+        let moved = targets.webhook != self.targets.get(tenant).webhook;
         self.targets.set(tenant.clone(), targets);
         // Figures may be on the wrong side of them without anything new in their project.
         let scopes = self.core.store.scopes().await?.into_iter();
-        self.for_targets.note(scopes.filter(|scope| scope.tenant == *tenant).collect());
+        self.dirty_scopes.note(scopes.filter(|scope| scope.tenant == *tenant).collect());
         if moved {
             // What the old address did not take is for the new one.
             self.core.store.tell_anew(tenant, now).await?;
@@ -52,8 +52,8 @@ impl Insights {
     }
 
     /// Where a tenant wants its figures to be.
-    pub fn targets_of(&self, tenant: &Tenant) -> Targets {
-        self.targets.of(tenant)
+    pub fn tenant_targets(&self, tenant: &Tenant) -> Targets {
+        self.targets.get(tenant)
     }
 
     /// The secret that signs what a tenant's webhook is told. It follows from the store's key and is
@@ -69,7 +69,7 @@ impl Insights {
         tenant: &Tenant,
         project: Option<&Project>,
         limit: usize,
-    ) -> Result<Vec<StoredAlert>, FlowError> {
+    ) -> Result<Vec<StoredAlert>, EngineError> {
         Ok(self.core.store.alerts(tenant, project, limit).await?)
     }
 
@@ -77,21 +77,21 @@ impl Insights {
     pub async fn standing_alerts(
         &self,
         tenant: Option<&Tenant>,
-    ) -> Result<Vec<(Scope, String)>, FlowError> {
+    ) -> Result<Vec<(Scope, String)>, EngineError> {
         Ok(self.core.store.standing_alerts(tenant).await?)
     }
 
     /// Starts looking, now and then again. Call it once, before serving.
-    pub fn keep_watching(self: &Arc<Self>) {
-        let engine = Arc::clone(self);
-        self.core.tasks.start(|stop| watch_on(engine, stop));
-        let engine = Arc::clone(self);
-        self.core.tasks.start(|stop| crate::insights::alert_delivery::tell_on(engine, stop));
+    pub fn spawn_alert_jobs(self: &Arc<Self>) {
+        let insights = Arc::clone(self);
+        self.core.tasks.start(|stop| watch_targets(insights, stop));
+        let insights = Arc::clone(self);
+        self.core.tasks.start(|stop| crate::insights::alert_delivery::deliver_alerts(insights, stop));
     }
 
     /// Compares a project's figures with its tenant's targets, and says in the log what changed.
-    pub(crate) async fn check_targets(&self, scope: &Scope) -> Result<(), FlowError> {
-        let targets = self.targets.of(&scope.tenant);
+    pub(crate) async fn check_targets(&self, scope: &Scope) -> Result<(), EngineError> {
+        let targets = self.targets.get(&scope.tenant);
         let now = self.core.clock.now();
         let start = now.plus_secs(-i64::from(targets.window_hours) * 3600);
         let query = QualityQuery {
@@ -110,7 +110,7 @@ impl Insights {
             let found = figure.read(&sums);
             let newest = known.iter().find(|(metric, ..)| metric == figure.as_word());
             let stands = newest.is_some_and(|(_, _, stands)| *stands);
-            let Some(raised) = turned(found, targets.set_for(*figure), targets.min_count, stands)
+            let Some(raised) = decide_transition(found, targets.own_target(*figure), targets.min_count, stands)
             else {
                 continue;
             };
@@ -128,8 +128,8 @@ impl Insights {
         targets: &Targets,
         raised: bool,
         after: Position,
-    ) -> Result<(), FlowError> {
-        let (min, max) = match targets.set_for(figure) {
+    ) -> Result<(), EngineError> {
+        let (min, max) = match targets.own_target(figure) {
             None => (None, None),
             Some(Target::Min(least)) => (Some(least), None),
             Some(Target::Max(most)) => (None, Some(most)),
@@ -167,7 +167,7 @@ impl Insights {
 /// Whether an alert is raised (true), cleared (false), or nothing changes. It is raised when all of the
 /// interval is on the wrong side, and cleared when the value itself is on the right one, so that it does not
 /// come and go with every event.
-fn turned(found: Reading, target: Option<Target>, min_count: u64, stands: bool) -> Option<bool> {
+fn decide_transition(found: Reading, target: Option<Target>, min_count: u64, stands: bool) -> Option<bool> {
     let enough = found.denominator() >= min_count;
     let missed = target
         .zip(found.interval())
@@ -182,30 +182,30 @@ fn turned(found: Reading, target: Option<Target>, min_count: u64, stands: bool) 
     }
 }
 
-async fn watch_on(engine: Arc<Insights>, mut stop: Stop) {
+async fn watch_targets(insights: Arc<Insights>, mut stop: Stop) {
     let mut round = 0_u32;
-    while engine.cluster.duty.wait(&mut stop).await {
-        match look(&engine, round.is_multiple_of(ALL_EVERY)).await {
+    while insights.cluster.duty.wait(&mut stop).await {
+        match check_dirty_scopes(&insights, round.is_multiple_of(FULL_CHECK_ROUNDS)).await {
             Ok(()) => round = round.wrapping_add(1),
             Err(error) => put_off(error, "projects could not be listed; trying again"),
         }
         tokio::select! {
             // An error means that the engine is gone.
             _ = stop.wait_for(|stop| *stop) => {}
-            () = tokio::time::sleep(EVERY) => {}
+            () = tokio::time::sleep(CHECK_INTERVAL) => {}
         }
     }
 }
 
-async fn look(engine: &Insights, all: bool) -> Result<(), FlowError> {
+async fn check_dirty_scopes(insights: &Insights, all: bool) -> Result<(), EngineError> {
     if all {
-        engine.for_targets.note(engine.core.store.scopes().await?.into_iter().collect());
+        insights.dirty_scopes.note(insights.core.store.scopes().await?.into_iter().collect());
     }
-    for scope in engine.for_targets.take() {
-        if let Err(error) = engine.check_targets(&scope).await {
+    for scope in insights.dirty_scopes.take() {
+        if let Err(error) = insights.check_targets(&scope).await {
             // The others are looked at all the same, and this one again.
             put_off(error, "figures could not be compared with their targets; trying again");
-            engine.for_targets.note([scope].into());
+            insights.dirty_scopes.note([scope].into());
         }
     }
     Ok(())
@@ -217,10 +217,10 @@ mod tests {
 
     use super::*;
     use crate::test_engine::{TestEngine, engine_in};
-    use crate::{Incoming, RawEvent, Trust};
+    use crate::{IncomingEvent, RawEvent, Trust};
 
     #[tokio::test]
-    async fn whoever_reads_alerts_writes_nothing() {
+    async fn reading_alerts_writes_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let TestEngine { engine, clock, .. } = engine_in(folder.path()).await;
         let scope = Scope::default();
@@ -235,21 +235,21 @@ mod tests {
                 data: json!({"rating": "negative"}).as_object().cloned().unwrap(),
                 ..RawEvent::default()
             };
-            let incoming = Incoming { raw, mac: Mac([n; 16]), key: None, trust: Trust::Backend };
+            let incoming = IncomingEvent { raw, mac: Mac([n; 16]), key: None, trust: Trust::Backend };
             engine.feedback.record(&scope, incoming).await.unwrap();
         }
         clock.advance_secs(60);
         let head = engine.core.head();
         assert!(engine.insights.alerts(&scope.tenant, None, 9).await.unwrap().is_empty());
         assert_eq!(engine.core.head(), head);
-        look(&engine.insights, false).await.unwrap();
+        check_dirty_scopes(&engine.insights, false).await.unwrap();
         assert_eq!(engine.insights.alerts(&scope.tenant, None, 9).await.unwrap().len(), 1);
         let standing = engine.insights.standing_alerts(None).await.unwrap();
         assert_eq!(standing, [(scope, "satisfaction".to_owned())]);
     }
 
     #[test]
-    fn an_alert_comes_with_certainty_and_goes_when_the_value_is_right() {
+    fn alert_needs_the_whole_interval_and_clears_by_value() {
         let share = |part, all| Reading::Share(Rate::of(part, all));
         let target = Some(Target::Min(0.85));
         let cases = [
@@ -262,8 +262,8 @@ mod tests {
             (share(0, 0), true, Some(false)),
         ];
         for (found, stands, expected) in cases {
-            assert_eq!(turned(found, target, 5, stands), expected, "{found:?} {stands}");
+            assert_eq!(decide_transition(found, target, 5, stands), expected, "{found:?} {stands}");
         }
-        assert_eq!(turned(share(1, 10), None, 5, true), Some(false), "nobody wants it any more");
+        assert_eq!(decide_transition(share(1, 10), None, 5, true), Some(false), "nobody wants it any more");
     }
 }

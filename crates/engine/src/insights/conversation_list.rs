@@ -6,11 +6,11 @@ use model::{ConversationId, Scope, Timestamp, TurnId};
 use store::{ExchangeQuery, ListPage, ListQuery, SimilarQuery, StoredExchange};
 
 use crate::changes::opening_of;
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::insights::Insights;
 
 /// Nothing less similar than this is like what is searched for.
-const FLOOR: f32 = 0.3;
+const MIN_SIMILARITY: f32 = 0.3;
 
 /// In which order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl Insights {
         &self,
         query: ListQuery,
         order: ListOrder,
-    ) -> Result<ListPage, FlowError> {
+    ) -> Result<ListPage, EngineError> {
         Ok(match order {
             ListOrder::Newest => self.core.store.newest_conversations(query).await?,
             ListOrder::Worst => self.core.store.worst_conversations(query).await?,
@@ -52,7 +52,7 @@ impl Insights {
         scope: &Scope,
         text: &str,
         query: ListQuery,
-    ) -> Result<FoundConversations, FlowError> {
+    ) -> Result<FoundConversations, EngineError> {
         let most = query.limit;
         if let Some(found) = self.conversation_by_id(scope, text).await? {
             return Ok(FoundConversations::ById(vec![found]));
@@ -72,10 +72,10 @@ impl Insights {
         scope: &Scope,
         text: &str,
         most: usize,
-    ) -> Result<Vec<StoredExchange>, FlowError> {
+    ) -> Result<Vec<StoredExchange>, EngineError> {
         let vector = self.core.vector_of(opening_of(text)).await;
         let (user, intent) = (None, None);
-        let query = SimilarQuery { scope: scope.clone(), vector, most, floor: FLOOR, user, intent };
+        let query = SimilarQuery { scope: scope.clone(), vector, most, floor: MIN_SIMILARITY, user, intent };
         let mut similar = self.core.store.similar(query).await?.turns;
         similar.sort_by(|a, b| b.similarity.total_cmp(&a.similarity));
         similar.truncate(most * 2);
@@ -92,7 +92,7 @@ impl Insights {
         &self,
         scope: &Scope,
         text: &str,
-    ) -> Result<Option<StoredExchange>, FlowError> {
+    ) -> Result<Option<StoredExchange>, EngineError> {
         if let Ok(id) = ConversationId::new(text) {
             let query = ExchangeQuery {
                 scope: scope.clone(),

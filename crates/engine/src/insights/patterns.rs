@@ -1,6 +1,6 @@
 //! What goes wrong, as it was found a moment ago.
 
-mod middles;
+mod centroids;
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ use model::{Position, Timestamp};
 use store::QualityQuery;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-pub(crate) use middles::{Meaning, PatternMiddles};
+pub(crate) use centroids::{TurnVectors, PatternCentroids};
 
 /// What goes wrong in a window.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ pub struct FailureReport {
     pub most_corrected: Vec<CorrectedQuery>,
     /// Patterns that at least two people complain of.
     pub(crate) shared: BTreeSet<String>,
-    pub(crate) middles: PatternMiddles,
+    pub(crate) centroids: PatternCentroids,
 }
 
 /// What a comment is about.
@@ -47,8 +47,8 @@ pub struct CommentTopic {
 impl FailureReport {
     /// The pattern whose turns mean most nearly what a text says, if any does. The text must have a word
     /// that says something, to the model of meaning or because the pattern is called so.
-    pub fn topic_of(&self, text: &str) -> Option<CommentTopic> {
-        let (place, similarity) = self.middles.nearest(text)?;
+    pub fn match_topic(&self, text: &str) -> Option<CommentTopic> {
+        let (place, similarity) = self.centroids.find_nearest(text)?;
         let pattern = self.patterns.get(place)?;
         let (model, label) = (embed::built_in(), pattern.label.to_lowercase());
         let is_known = |word: &String| {
@@ -62,17 +62,17 @@ impl FailureReport {
 }
 
 /// What took no longer than this is found anew whenever something happened.
-const QUICK: Duration = Duration::from_millis(150);
+const MAX_UNCACHED_DURATION: Duration = Duration::from_millis(150);
 /// How long what took longer is good for.
-const GOOD_FOR_SECS: i64 = 60;
+const FRESH_SECS: i64 = 60;
 /// How long it may be shown while newer ones are looked for.
-const SHOWN_SECS: i64 = 3600;
+const MAX_STALE_SECS: i64 = 3600;
 /// Windows that are kept.
-const MOST: usize = 64;
+const MAX_CACHED_WINDOWS: usize = 64;
 
 /// One window's.
 #[derive(Debug)]
-struct Kept {
+struct CachedWindow {
     query: QualityQuery,
     head: Position,
     at: Timestamp,
@@ -82,15 +82,15 @@ struct Kept {
 
 /// Those of the windows that were asked for last.
 #[derive(Debug)]
-pub(crate) struct KeptPatterns {
-    now: Mutex<Generation>,
+pub(crate) struct PatternCache {
+    generation: Mutex<Generation>,
     /// Whoever has it looks for patterns while nobody waits for them: one at a time.
-    looking: Arc<Semaphore>,
+    refresh_permit: Arc<Semaphore>,
 }
 
-impl Default for KeptPatterns {
+impl Default for PatternCache {
     fn default() -> Self {
-        Self { now: Mutex::default(), looking: Arc::new(Semaphore::new(1)) }
+        Self { generation: Mutex::default(), refresh_permit: Arc::new(Semaphore::new(1)) }
     }
 }
 
@@ -98,58 +98,58 @@ impl Default for KeptPatterns {
 #[derive(Debug, Default)]
 struct Generation {
     number: u64,
-    kept: Vec<Kept>,
+    windows: Vec<CachedWindow>,
 }
 
-impl KeptPatterns {
+impl PatternCache {
     fn lock(&self) -> MutexGuard<'_, Generation> {
-        self.now.lock().unwrap_or_else(PoisonError::into_inner)
+        self.generation.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What is known of a window, if it is good enough.
-    pub(crate) fn fitting(
+    pub(crate) fn find_fresh(
         &self,
         query: &QualityQuery,
         head: Position,
         now: Timestamp,
     ) -> Option<Arc<FailureReport>> {
-        let now_kept = self.lock();
-        let found = now_kept.kept.iter().find(|kept| is_same(&kept.query, query))?;
+        let generation = self.lock();
+        let found = generation.windows.iter().find(|kept| is_same_window(&kept.query, query))?;
         let age = (now.as_micros() - found.at.as_micros()) / 1_000_000;
-        let fresh = found.head == head || found.took > QUICK;
-        (fresh && age < GOOD_FOR_SECS).then(|| Arc::clone(&found.report))
+        let fresh = found.head == head || found.took > MAX_UNCACHED_DURATION;
+        (fresh && age < FRESH_SECS).then(|| Arc::clone(&found.report))
     }
 
     /// What was last found of a window that ends now and was as long, if that is not long ago.
-    pub(crate) fn earlier(
+    pub(crate) fn find_stale(
         &self,
         query: &QualityQuery,
         now: Timestamp,
     ) -> Option<Arc<FailureReport>> {
-        let now_kept = self.lock();
-        let found = now_kept.kept.iter().find(|kept| kept.is_earlier_than(query))?;
+        let generation = self.lock();
+        let found = generation.windows.iter().find(|kept| kept.is_predecessor_of(query))?;
         let age = (now.as_micros() - found.at.as_micros()) / 1_000_000;
-        (age < SHOWN_SECS).then(|| Arc::clone(&found.report))
+        (age < MAX_STALE_SECS).then(|| Arc::clone(&found.report))
     }
 
     /// The place of whoever looks while nobody waits, if it is free.
-    pub(crate) fn take_place(&self) -> Option<OwnedSemaphorePermit> {
-        Arc::clone(&self.looking).try_acquire_owned().ok()
+    pub(crate) fn try_acquire_refresh(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.refresh_permit).try_acquire_owned().ok()
     }
 
     /// Forgets everything: somebody was erased, and their words must not be shown again.
     pub(crate) fn clear(&self) {
-        let mut now_kept = self.lock();
-        *now_kept = Generation { number: now_kept.number + 1, kept: Vec::new() };
+        let mut generation = self.lock();
+        *generation = Generation { number: generation.number + 1, windows: Vec::new() };
     }
 
-    /// How often everything was forgotten. Ask before looking for something that will be kept.
+    /// How often everything was forgotten. Ask before refresh_permit for something that will be kept.
     pub(crate) fn generation(&self) -> u64 {
         self.lock().number
     }
 
-    /// Keeps what was found, unless everything was forgotten since the looking began.
-    pub(crate) fn keep(
+    /// Keeps what was found, unless everything was forgotten since the refresh_permit began.
+    pub(crate) fn insert(
         &self,
         query: QualityQuery,
         head: Position,
@@ -158,36 +158,36 @@ impl KeptPatterns {
         began: u64,
         report: &Arc<FailureReport>,
     ) {
-        let mut now_kept = self.lock();
-        if now_kept.number != began {
+        let mut generation = self.lock();
+        if generation.number != began {
             return;
         }
-        let kept = &mut now_kept.kept;
-        kept.retain(|one| !is_same(&one.query, &query) && !one.is_earlier_than(&query));
-        kept.truncate(MOST - 1);
-        kept.insert(0, Kept { query, head, at, took, report: Arc::clone(report) });
+        let kept = &mut generation.windows;
+        kept.retain(|one| !is_same_window(&one.query, &query) && !one.is_predecessor_of(&query));
+        kept.truncate(MAX_CACHED_WINDOWS - 1);
+        kept.insert(0, CachedWindow { query, head, at, took, report: Arc::clone(report) });
     }
 }
 
-impl Kept {
+impl CachedWindow {
     /// Whether it is of a window that ended when it was looked for, and that is now this one.
-    fn is_earlier_than(&self, query: &QualityQuery) -> bool {
+    fn is_predecessor_of(&self, query: &QualityQuery) -> bool {
         let secs = |micros: i64| micros.abs() / 1_000_000;
         let ended = self.query.window.end.as_micros();
-        secs(self.at.as_micros() - ended) < GOOD_FOR_SECS
+        secs(self.at.as_micros() - ended) < FRESH_SECS
             && ended <= query.window.end.as_micros()
-            && is_alike(&self.query, query)
+            && has_same_filters(&self.query, query)
     }
 }
 
 /// The same but for the moment: windows that end now move on.
-fn is_same(one: &QualityQuery, other: &QualityQuery) -> bool {
+fn is_same_window(one: &QualityQuery, other: &QualityQuery) -> bool {
     let apart = one.window.end.as_micros().abs_diff(other.window.end.as_micros());
-    is_alike(one, other) && apart < (GOOD_FOR_SECS as u64) * 1_000_000
+    has_same_filters(one, other) && apart < (FRESH_SECS as u64) * 1_000_000
 }
 
 /// The same but for when.
-fn is_alike(one: &QualityQuery, other: &QualityQuery) -> bool {
+fn has_same_filters(one: &QualityQuery, other: &QualityQuery) -> bool {
     let length =
         |query: &QualityQuery| query.window.end.as_micros() - query.window.start.as_micros();
     one.tenant == other.tenant
@@ -220,7 +220,7 @@ mod tests {
         }
     }
 
-    fn keep(patterns: &KeptPatterns, query: QualityQuery, at: i64) {
+    fn keep(patterns: &PatternCache, query: QualityQuery, at: i64) {
         let at = NOW.plus_secs(at);
         let report = Arc::new(FailureReport {
             at,
@@ -230,22 +230,22 @@ mod tests {
             suggestions: Vec::new(),
             most_corrected: Vec::new(),
             shared: BTreeSet::new(),
-            middles: PatternMiddles::default(),
+            centroids: PatternCentroids::default(),
         });
         let began = patterns.generation();
-        patterns.keep(query, Position(1), at, Duration::from_secs(5), began, &report);
+        patterns.insert(query, Position(1), at, Duration::from_secs(5), began, &report);
     }
 
     #[test]
-    fn what_was_found_earlier_is_shown_for_a_while_and_only_of_the_same_window() {
-        let patterns = KeptPatterns::default();
+    fn stale_report_is_returned_for_an_hour_and_only_for_its_window() {
+        let patterns = PatternCache::default();
         keep(&patterns, week(0), 0);
         let shown = |query: &QualityQuery, now: i64| {
-            patterns.earlier(query, NOW.plus_secs(now)).map(|report| report.at)
+            patterns.find_stale(query, NOW.plus_secs(now)).map(|report| report.at)
         };
-        assert!(patterns.fitting(&week(300), Position(2), NOW.plus_secs(300)).is_none());
+        assert!(patterns.find_fresh(&week(300), Position(2), NOW.plus_secs(300)).is_none());
         assert_eq!(shown(&week(300), 300), Some(NOW));
-        assert_eq!(shown(&week(SHOWN_SECS), SHOWN_SECS), None, "too long ago");
+        assert_eq!(shown(&week(MAX_STALE_SECS), MAX_STALE_SECS), None, "too long ago");
         let other = QualityQuery { model: Some("m".into()), ..week(300) };
         assert_eq!(shown(&other, 300), None);
         assert_eq!(shown(&week(-300), 0), None, "it ended later");
@@ -253,17 +253,17 @@ mod tests {
         keep(&patterns, week(600), 600);
         keep(&patterns, week(-9000), 700);
         assert_eq!(shown(&week(900), 900), Some(NOW.plus_secs(600)));
-        assert_eq!(patterns.lock().kept.len(), 2);
+        assert_eq!(patterns.lock().windows.len(), 2);
         patterns.clear();
         assert_eq!(shown(&week(900), 900), None);
     }
 
     #[test]
-    fn one_looks_at_a_time() {
-        let patterns = KeptPatterns::default();
-        let place = patterns.take_place();
-        assert!(place.is_some() && patterns.take_place().is_none());
+    fn only_one_refresh_runs_at_a_time() {
+        let patterns = PatternCache::default();
+        let place = patterns.try_acquire_refresh();
+        assert!(place.is_some() && patterns.try_acquire_refresh().is_none());
         drop(place);
-        assert!(patterns.take_place().is_some());
+        assert!(patterns.try_acquire_refresh().is_some());
     }
 }

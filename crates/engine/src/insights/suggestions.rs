@@ -9,7 +9,7 @@ use model::{BadData, Body, EventId, ExperimentId, Finding, FoundSuggestion, Mac,
 use serde_json::{Map, Value, json};
 use store::QualityQuery;
 
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::experiments::ExperimentView;
 use crate::feedback::record::RequestKey;
 use crate::insights::Insights;
@@ -17,7 +17,7 @@ use crate::insights::drafts::Draft;
 
 /// A suggestion that is in the log.
 #[derive(Clone, Debug)]
-pub struct KeptSuggestion {
+pub struct StoredSuggestion {
     /// By which it is found again.
     pub id: EventId,
     /// What it says.
@@ -34,23 +34,23 @@ impl Insights {
         self: &Arc<Self>,
         scope: &Scope,
         query: QualityQuery,
-    ) -> Result<Vec<KeptSuggestion>, FlowError> {
+    ) -> Result<Vec<StoredSuggestion>, EngineError> {
         let prompt = query.prompt.clone();
         let report = self.failures(query).await?;
         let drafts =
-            self.drafts.of(scope, &report.patterns, &report.shared, &report.suggestions).await;
+            self.drafts.draft_instructions(scope, &report.patterns, &report.shared, &report.suggestions).await;
         let mut kept = Vec::new();
         for pattern in &report.patterns {
             let by_template = report.suggestions.iter().filter(|one| one.pattern_id == pattern.id);
             let by_template = by_template
-                .map(|one| (found(one, pattern, prompt.clone()), (one.agree, one.total)));
+                .map(|one| (from_template(one, pattern, prompt.clone()), (one.agree, one.total)));
             let by_model = drafts.iter().filter(|draft| draft.pattern_id == pattern.id);
             let by_model = by_model.map(|draft| {
-                (drafted(draft, pattern, prompt.clone()), (pattern.count, pattern.count))
+                (from_draft(draft, pattern, prompt.clone()), (pattern.count, pattern.count))
             });
             for (found, support) in by_model.chain(by_template) {
-                let id = self.keep_suggestion(scope, &found).await?;
-                kept.push(KeptSuggestion { id, found, support, pattern: pattern.clone() });
+                let id = self.store_suggestion(scope, &found).await?;
+                kept.push(StoredSuggestion { id, found, support, pattern: pattern.clone() });
             }
         }
         Ok(kept)
@@ -61,7 +61,7 @@ impl Insights {
         &self,
         scope: &Scope,
         id: &EventId,
-    ) -> Result<Option<FoundSuggestion>, FlowError> {
+    ) -> Result<Option<FoundSuggestion>, EngineError> {
         let stored = self.core.store.event(scope, id).await?;
         let body = stored.map(|stored| Body::read(stored.event.kind, &stored.event.data));
         match body {
@@ -74,17 +74,17 @@ impl Insights {
     }
 
     /// Defines an experiment that tries a suggestion: the control as it is, the treatment with the
-    /// instruction. A suggestion has one experiment, under its own id. `wishes` take the place of what
+    /// instruction. A suggestion has one experiment, under its own id. `overrides` take the place of what
     /// is usual.
     pub async fn try_suggestion(
         &self,
         scope: &Scope,
         id: &EventId,
-        wishes: Map<String, Value>,
+        overrides: Map<String, Value>,
         mac: Mac,
         key: Option<RequestKey>,
-    ) -> Result<(ExperimentView, bool), FlowError> {
-        let found = self.suggestion(scope, id).await?.ok_or(FlowError::Unknown("suggestion"))?;
+    ) -> Result<(ExperimentView, bool), EngineError> {
+        let found = self.suggestion(scope, id).await?.ok_or(EngineError::NotFound("suggestion"))?;
         let payload = |instruction: Option<&str>| json!({"prompt": found.prompt, "instruction": instruction, "suggestion_id": id.as_str()});
         let mut written = json!({
             "name": format!("Suggestion for {}", found.label),
@@ -96,25 +96,25 @@ impl Insights {
             ],
         });
         if let Some(fields) = written.as_object_mut() {
-            fields.extend(wishes);
+            fields.extend(overrides);
         }
         let definition: ExperimentDefinition =
             serde_json::from_value(written).map_err(|error| {
-                FlowError::Setting(BadData {
+                EngineError::InvalidSetting(BadData {
                     field: "body".to_owned(),
                     got: error.to_string(),
                     expected: "fields of an experiment".to_owned(),
                 })
             })?;
-        let own = ExperimentId::new(id.as_str()).map_err(|_| FlowError::Unknown("suggestion"))?;
+        let own = ExperimentId::new(id.as_str()).map_err(|_| EngineError::NotFound("suggestion"))?;
         self.experiments.create_experiment(scope, Some(own), &definition, mac, key).await
     }
 
-    async fn keep_suggestion(
+    async fn store_suggestion(
         &self,
         scope: &Scope,
         found: &FoundSuggestion,
-    ) -> Result<EventId, FlowError> {
+    ) -> Result<EventId, EngineError> {
         // The same instruction for the same pattern is the same suggestion, whoever asks.
         let same = json!([found.pattern_id, found.instruction, found.prompt]);
         let id = self.core.sealed_id("suggestion", &same)?;
@@ -130,7 +130,7 @@ impl Insights {
     }
 }
 
-fn found(
+fn from_template(
     suggestion: &Suggestion,
     pattern: &FailurePattern,
     prompt: Option<String>,
@@ -148,7 +148,7 @@ fn found(
     }
 }
 
-fn drafted(draft: &Draft, pattern: &FailurePattern, prompt: Option<String>) -> FoundSuggestion {
+fn from_draft(draft: &Draft, pattern: &FailurePattern, prompt: Option<String>) -> FoundSuggestion {
     FoundSuggestion {
         pattern_id: pattern.id.clone(),
         label: pattern.label.clone(),

@@ -43,30 +43,30 @@ impl Default for Targets {
 
 impl Targets {
     /// Where a figure should be: as the tenant said, else as the source system has it.
-    pub fn of(&self, figure: Figure) -> Option<Target> {
+    pub fn target_for(&self, figure: Figure) -> Option<Target> {
         self.by_figure.get(&figure).copied().unwrap_or_else(|| figure.default_target())
     }
 
     /// Where the tenant itself said a figure should be: only that raises alerts.
-    pub(crate) fn set_for(&self, figure: Figure) -> Option<Target> {
+    pub(crate) fn own_target(&self, figure: Figure) -> Option<Target> {
         self.by_figure.get(&figure).copied().flatten()
     }
 
     /// Reads what a tenant sent. A figure of `null` has no target.
-    pub(crate) fn read(settings: &Map<String, Value>) -> Result<Self, CaptureError> {
+    pub(crate) fn parse(settings: &Map<String, Value>) -> Result<Self, CaptureError> {
         let mut targets = Self::default();
         for (name, value) in settings {
-            targets.take(name, value)?;
+            targets.set_field(name, value)?;
         }
         Ok(targets)
     }
 
     /// As the store has them. What was taken in under other rules and does not fit today's is left out,
     /// and the rest holds.
-    fn kept(stored: &StoredTargets) -> Self {
+    fn from_stored(stored: &StoredTargets) -> Self {
         let mut targets = Self { position: stored.position, ..Self::default() };
         for (name, value) in &stored.settings {
-            if let Err(error) = targets.take(name, value) {
+            if let Err(error) = targets.set_field(name, value) {
                 let tenant = &stored.tenant;
                 tracing::warn!(%tenant, %error, "a target that does not hold any more");
             }
@@ -74,31 +74,31 @@ impl Targets {
         targets
     }
 
-    fn take(&mut self, name: &str, value: &Value) -> Result<(), CaptureError> {
+    fn set_field(&mut self, name: &str, value: &Value) -> Result<(), CaptureError> {
         match name {
-            "window_hours" => self.window_hours = whole(name, value, 1, 24 * 90)? as u32,
-            "min_count" => self.min_count = whole(name, value, 1, 1_000_000)?,
-            "webhook" => self.webhook = webhook(value)?,
+            "window_hours" => self.window_hours = parse_whole_number(name, value, 1, 24 * 90)? as u32,
+            "min_count" => self.min_count = parse_whole_number(name, value, 1, 1_000_000)?,
+            "webhook" => self.webhook = parse_webhook(value)?,
             _ => {
                 let Some(figure) = Figure::from_word(name) else {
                     let figures = Figure::WORDS.join(", ");
                     let expected = format!("{figures}, window_hours, min_count or webhook");
                     return Err(CaptureError::new(name, "an unknown field", expected));
                 };
-                self.by_figure.insert(figure, target(name, figure.bounds(), value)?);
+                self.by_figure.insert(figure, parse_target(name, figure.bounds(), value)?);
             }
         }
         Ok(())
     }
 }
 
-fn whole(name: &str, value: &Value, least: u64, most: u64) -> Result<u64, CaptureError> {
+fn parse_whole_number(name: &str, value: &Value, least: u64, most: u64) -> Result<u64, CaptureError> {
     let bad =
         || CaptureError::new(name, value.to_string(), format!("a whole number, {least} to {most}"));
     value.as_u64().filter(|number| (least..=most).contains(number)).ok_or_else(bad)
 }
 
-fn webhook(value: &Value) -> Result<Option<String>, CaptureError> {
+fn parse_webhook(value: &Value) -> Result<Option<String>, CaptureError> {
     if value.is_null() {
         return Ok(None);
     }
@@ -119,7 +119,7 @@ fn webhook(value: &Value) -> Result<Option<String>, CaptureError> {
 
 /// Takes what may be a secret out of the data of an event that says who is told. The log keeps it; whoever may read
 /// the log need not be who may see that.
-pub fn hide_webhook(data: &mut Map<String, Value>) {
+pub fn redact_webhook(data: &mut Map<String, Value>) {
     if data.get("rule").and_then(Value::as_str) != Some("targets") {
         return;
     }
@@ -129,7 +129,7 @@ pub fn hide_webhook(data: &mut Map<String, Value>) {
     }
 }
 
-fn target(name: &str, bounds: Bounds, value: &Value) -> Result<Option<Target>, CaptureError> {
+fn parse_target(name: &str, bounds: Bounds, value: &Value) -> Result<Option<Target>, CaptureError> {
     if value.is_null() {
         return Ok(None);
     }
@@ -154,20 +154,20 @@ fn target(name: &str, bounds: Bounds, value: &Value) -> Result<Option<Target>, C
 
 /// What every tenant wants.
 #[derive(Debug, Default)]
-pub(crate) struct AllTargets(RwLock<HashMap<Tenant, Targets>>);
+pub(crate) struct TenantTargets(RwLock<HashMap<Tenant, Targets>>);
 
-impl AllTargets {
+impl TenantTargets {
     /// As the store has them.
     pub(crate) async fn load(store: &Store) -> Result<Self, StoreError> {
         let all = Self::default();
         for stored in store.targets().await? {
-            all.set(stored.tenant.clone(), Targets::kept(&stored));
+            all.set(stored.tenant.clone(), Targets::from_stored(&stored));
         }
         Ok(all)
     }
 
     /// The tenant's; the usual ones for one that said nothing.
-    pub(crate) fn of(&self, tenant: &Tenant) -> Targets {
+    pub(crate) fn get(&self, tenant: &Tenant) -> Targets {
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
         known.get(tenant).cloned().unwrap_or_default()
     }
@@ -182,18 +182,18 @@ impl AllTargets {
     }
 
     /// From now on these, as the store has them, unless something later is known already.
-    pub(crate) fn take_over(&self, others: Self) {
+    pub(crate) fn merge(&self, others: Self) {
         let others = others.0.into_inner().unwrap_or_else(PoisonError::into_inner);
         others.into_iter().for_each(|(tenant, targets)| self.set(tenant, targets));
     }
 
     /// A tenant that was removed wants nothing any more.
-    pub(crate) fn forget(&self, tenant: &Tenant) {
+    pub(crate) fn remove(&self, tenant: &Tenant) {
         self.0.write().unwrap_or_else(PoisonError::into_inner).remove(tenant);
     }
 
     /// Tenants who want to be told, and where.
-    pub(crate) fn with_webhook(&self) -> Vec<(Tenant, String)> {
+    pub(crate) fn list_webhooks(&self) -> Vec<(Tenant, String)> {
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
         let told = known.iter().filter_map(|(tenant, targets)| {
             targets.webhook.as_ref().map(|url| (tenant.clone(), url.clone()))
@@ -208,50 +208,50 @@ mod tests {
     use serde_json::json;
 
     fn read(settings: &Value) -> Result<Targets, CaptureError> {
-        Targets::read(settings.as_object().unwrap())
+        Targets::parse(settings.as_object().unwrap())
     }
 
     #[test]
-    fn a_tenant_says_where_figures_should_be() {
+    fn tenant_targets_are_parsed_with_defaults() {
         let targets = read(&json!({"satisfaction": {"min": 0.5}, "error_rate": {"max": 0.1},
             "latency_p95": {"max": 2.5}, "tokens_per_accepted": null, "abandonment_rate": null, "webhook": {"url": "https://a.example/x"}, "window_hours": 48}))
         .unwrap();
-        assert_eq!(targets.of(Figure::Satisfaction), Some(Target::Min(0.5)));
-        assert_eq!(targets.of(Figure::ErrorRate), Some(Target::Max(0.1)));
-        assert_eq!(targets.of(Figure::AbandonmentRate), None);
-        assert_eq!(targets.of(Figure::SqlAccuracy), Some(Target::Min(0.9)), "the usual one");
-        assert_eq!(targets.set_for(Figure::SqlAccuracy), None, "which raises no alert");
+        assert_eq!(targets.target_for(Figure::Satisfaction), Some(Target::Min(0.5)));
+        assert_eq!(targets.target_for(Figure::ErrorRate), Some(Target::Max(0.1)));
+        assert_eq!(targets.target_for(Figure::AbandonmentRate), None);
+        assert_eq!(targets.target_for(Figure::SqlAccuracy), Some(Target::Min(0.9)), "the usual one");
+        assert_eq!(targets.own_target(Figure::SqlAccuracy), None, "which raises no alert");
         assert_eq!((targets.window_hours, targets.webhook.is_some()), (48, true));
     }
 
     #[test]
-    fn what_fitted_once_does_not_take_the_rest_with_it() {
+    fn an_invalid_stored_target_does_not_discard_the_others() {
         let settings = json!({"cost_per_accepted": {"max": 1}, "error_rate": {"max": 0.1},
             "webhook": {"url": "http://a.example"}});
-        let kept = Targets::kept(&StoredTargets {
+        let kept = Targets::from_stored(&StoredTargets {
             tenant: Tenant::new("acme").unwrap(),
             position: Position(3),
             settings: settings.as_object().unwrap().clone(),
         });
-        assert_eq!(kept.set_for(Figure::ErrorRate), Some(Target::Max(0.1)));
-        assert_eq!(kept.set_for(Figure::CostPerAccepted), None);
+        assert_eq!(kept.own_target(Figure::ErrorRate), Some(Target::Max(0.1)));
+        assert_eq!(kept.own_target(Figure::CostPerAccepted), None);
         assert!(kept.webhook.is_some());
     }
 
     #[test]
-    fn of_two_at_the_same_time_the_later_in_the_log_counts() {
-        let (all, tenant) = (AllTargets::default(), Tenant::new("acme").unwrap());
+    fn the_later_of_two_target_changes_in_the_log_wins() {
+        let (all, tenant) = (TenantTargets::default(), Tenant::new("acme").unwrap());
         let at = |position, min_count| {
             let targets = Targets { min_count, position: Position(position), ..Targets::default() };
             all.set(tenant.clone(), targets);
-            all.of(&tenant).min_count
+            all.get(&tenant).min_count
         };
         assert_eq!((at(7, 70), at(9, 90)), (70, 90));
         assert_eq!(at(8, 80), 90, "it was committed before, and heard of after");
     }
 
     #[test]
-    fn what_does_not_fit_is_named() {
+    fn invalid_target_errors_name_the_field() {
         for bad in [
             json!({"satisfation": {"min": 0.5}}),
             json!({"satisfaction": 0.5}),

@@ -9,28 +9,28 @@ use crate::retriable::put_off;
 
 /// Tells whoever keeps the files clean that there is something to do.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Unclean(Arc<Notify>);
+pub(crate) struct ScrubSignal(Arc<Notify>);
 
-impl Unclean {
+impl ScrubSignal {
     /// Clears the files if nobody is in the way; if somebody is, it is done later.
-    pub(crate) async fn clear_soon(&self, store: &Store) {
+    pub(crate) async fn scrub_or_signal(&self, store: &Store) {
         match store.scrub().await {
             Ok(true) => {}
-            Ok(false) => self.tell(),
+            Ok(false) => self.notify(),
             Err(error) => {
                 put_off(error, "what was dropped is not overwritten yet");
-                self.tell();
+                self.notify();
             }
         }
     }
 
     /// There is.
-    pub(crate) fn tell(&self) {
+    pub(crate) fn notify(&self) {
         self.0.notify_one();
     }
 
     /// Until there is.
-    pub(crate) async fn told(&self) {
+    pub(crate) async fn wait(&self) {
         self.0.notified().await;
     }
 }

@@ -15,7 +15,7 @@ use crate::detectors::Detectors;
 
 /// A conversation and what was found in it.
 #[derive(Clone, Debug)]
-pub struct Scanned {
+pub struct ScannedConversation {
     /// By what an import would call it.
     pub id: ConversationId,
     /// Its name in the log, if it has one.
@@ -62,7 +62,7 @@ pub struct ScannedTurn {
 }
 
 impl ScannedTurn {
-    fn hear(&mut self, sign: Sign) {
+    fn apply_sign(&mut self, sign: Sign) {
         match sign {
             Sign::Rated { value, confidence, said } => {
                 let rating = TurnRating { value, confidence };
@@ -76,24 +76,24 @@ impl ScannedTurn {
     }
 }
 
-struct Past {
+struct PastTurn {
     turn: TurnId,
     question: Utterance,
     at: Option<Timestamp>,
 }
 
-struct Last {
+struct LastAnswer {
     question: Utterance,
     answer: Answer,
     at: Option<Timestamp>,
 }
 
-pub(super) fn judge(detectors: &Detectors, line: u64, record: &ChatRecord) -> Option<Scanned> {
+pub(super) fn detect_conversation(detectors: &Detectors, line: u64, record: &ChatRecord) -> Option<ScannedConversation> {
     let name = conversation_name(record);
     let id = ConversationId::new(name.as_str()).ok()?;
     let mut turns: Vec<ScannedTurn> = Vec::new();
-    let mut history: VecDeque<Past> = VecDeque::new();
-    let mut last: Option<Last> = None;
+    let mut history: VecDeque<PastTurn> = VecDeque::new();
+    let mut last: Option<LastAnswer> = None;
     for (number, (asked, answered)) in record.exchanges().into_iter().enumerate() {
         let message = Utterance::read(&asked.text);
         // Some logs have the answer's time only.
@@ -131,19 +131,19 @@ pub(super) fn judge(detectors: &Detectors, line: u64, record: &ChatRecord) -> Op
             comment: None,
             regenerated: false,
         };
-        answered.signs.into_iter().for_each(|sign| turn.hear(sign));
+        answered.signs.into_iter().for_each(|sign| turn.apply_sign(sign));
         turns.push(turn);
         remember(&mut history, number, &message, at, detectors.retry.most);
-        last = Some(Last { question: message, answer, at: answered.at });
+        last = Some(LastAnswer { question: message, answer, at: answered.at });
     }
-    Some(Scanned { id, conversation: record.conversation.clone(), line, turns })
+    Some(ScannedConversation { id, conversation: record.conversation.clone(), line, turns })
 }
 
 fn find_retry(
     detectors: &Detectors,
     message: &Utterance,
     at: Option<Timestamp>,
-    history: &VecDeque<Past>,
+    history: &VecDeque<PastTurn>,
 ) -> Option<Retry> {
     let past: Vec<PastQuestion<'_>> = history
         .iter()
@@ -158,14 +158,14 @@ fn find_retry(
 }
 
 fn remember(
-    history: &mut VecDeque<Past>,
+    history: &mut VecDeque<PastTurn>,
     number: usize,
     message: &Utterance,
     at: Option<Timestamp>,
     most: usize,
 ) {
     if let Ok(turn) = TurnId::new(number.to_string()) {
-        history.push_front(Past { turn, question: message.clone(), at });
+        history.push_front(PastTurn { turn, question: message.clone(), at });
     }
     history.truncate(most);
 }

@@ -9,23 +9,23 @@ use learn::{
 };
 use model::{Timestamp, UnitInterval, VerdictStatus};
 
-use super::conversation::{Scanned, ScannedTurn};
+use super::conversation::{ScannedConversation, ScannedTurn};
 use crate::changes::question_vector;
-use crate::error::FlowError;
-use crate::training_data::preferences::{Answered, MOST_OF_A_QUESTION, Maker, PreferenceQuery};
+use crate::error::EngineError;
+use crate::training_data::preferences::{AnsweredQuestion, MAX_ANSWERS_PER_QUESTION, PairBuilder, PreferenceQuery};
 
 /// Text of rated answers that is kept to be compared, in bytes; answers beyond it are compared with none.
-const MOST_KEPT_BYTES: usize = 128 << 20;
+const MAX_HELD_BYTES: usize = 128 << 20;
 
 /// Rows on their way into a file.
 pub struct ScanPairs {
-    maker: Maker<usize>,
+    builder: PairBuilder<usize>,
     redactor: Redactor,
     context: usize,
     compares: bool,
     /// Until all are known that say something of the same answers.
     held: Vec<PreferenceConversation>,
-    rated: Vec<Answered>,
+    rated: Vec<AnsweredQuestion>,
     held_bytes: usize,
     kept_bytes: usize,
     not_compared: u64,
@@ -35,7 +35,7 @@ impl ScanPairs {
     /// Nothing is written yet.
     pub fn new(query: &PreferenceQuery) -> Self {
         Self {
-            maker: Maker::new(query),
+            builder: PairBuilder::new(query),
             redactor: Redactor::default(),
             context: query.rule().context_turns,
             compares: query.rule().sources.contains(&PairSource::Rating),
@@ -49,7 +49,7 @@ impl ScanPairs {
 
     /// What became of the pairs so far.
     pub fn tally(&self) -> ExportTally {
-        self.maker.tally()
+        self.builder.tally()
     }
 
     /// Rated answers that were not compared with others, because there were too many.
@@ -58,64 +58,64 @@ impl ScanPairs {
     }
 
     /// Takes the next conversation in; what can be written so far.
-    pub fn conversation(&mut self, scanned: &Scanned) -> Result<Vec<u8>, FlowError> {
-        if !scanned.turns.iter().any(says_something) {
+    pub fn add_conversation(&mut self, scanned: &ScannedConversation) -> Result<Vec<u8>, EngineError> {
+        if !scanned.turns.iter().any(has_signal) {
             return Ok(Vec::new());
         }
-        let turns = scanned.turns.iter().map(|turn| self.turn(turn)).collect();
+        let turns = scanned.turns.iter().map(|turn| self.to_preference_turn(turn)).collect();
         let talk = PreferenceConversation { id: scanned.id.clone(), turns };
-        self.maker.weigh(&talk);
+        self.builder.count_votes(&talk);
         if self.compares {
             for at in 0..talk.turns.len() {
-                self.keep(&talk, at);
+                self.keep_rated_turn(&talk, at);
             }
         }
         let bytes: usize =
             talk.turns.iter().map(|turn| turn.question.len() + turn.answer.len()).sum();
-        if self.held_bytes + bytes <= MOST_KEPT_BYTES {
+        if self.held_bytes + bytes <= MAX_HELD_BYTES {
             self.held_bytes += bytes;
             self.held.push(talk);
         } else {
             // With what is known so far.
-            self.maker.conversation(&talk)?;
+            self.builder.export_conversation(&talk)?;
         }
-        self.maker.take()
+        self.builder.take_bytes()
     }
 
     /// The rest: answers to the same question, rated up here and down there.
-    pub fn finish(&mut self) -> Result<Vec<u8>, FlowError> {
+    pub fn finish(&mut self) -> Result<Vec<u8>, EngineError> {
         for talk in std::mem::take(&mut self.held) {
-            self.maker.conversation(&talk)?;
+            self.builder.export_conversation(&talk)?;
         }
-        for group in self.maker.groups() {
-            let newest = group.len().saturating_sub(MOST_OF_A_QUESTION);
-            let answers: Vec<&Answered> =
+        for group in self.builder.take_groups() {
+            let newest = group.len().saturating_sub(MAX_ANSWERS_PER_QUESTION);
+            let answers: Vec<&AnsweredQuestion> =
                 group[newest..].iter().filter_map(|place| self.rated.get(*place)).collect();
-            self.maker.group(&answers)?;
+            self.builder.export_group(&answers)?;
         }
-        self.maker.finish()
+        self.builder.finish()
     }
 
     /// Keeps a turn if it may be compared with others.
-    fn keep(&mut self, talk: &PreferenceConversation, at: usize) {
+    fn keep_rated_turn(&mut self, talk: &PreferenceConversation, at: usize) {
         if talk.turns[at].rating.is_none() {
             return;
         }
         let turns = &talk.turns[at.saturating_sub(self.context)..=at];
         let bytes: usize = turns.iter().map(|turn| turn.question.len() + turn.answer.len()).sum();
-        if self.kept_bytes + bytes > MOST_KEPT_BYTES {
+        if self.kept_bytes + bytes > MAX_HELD_BYTES {
             self.not_compared += 1;
             return;
         }
         let vector = question_vector(&talk.turns[at].question);
-        if self.maker.note_one(&talk.turns[at], self.rated.len(), Some(&vector)) {
+        if self.builder.add_turn(&talk.turns[at], self.rated.len(), Some(&vector)) {
             self.kept_bytes += bytes;
-            self.rated.push(Answered::new(talk.id.clone(), turns.to_vec(), Some(vector)));
+            self.rated.push(AnsweredQuestion::new(talk.id.clone(), turns.to_vec(), Some(vector)));
         }
     }
 
     /// Without what a store would not have kept either.
-    fn turn(&self, turn: &ScannedTurn) -> PreferenceTurn {
+    fn to_preference_turn(&self, turn: &ScannedTurn) -> PreferenceTurn {
         let plain = |text: &str| self.redactor.redact(text).into_owned();
         let asked_at = turn.asked_at.unwrap_or(Timestamp::from_micros(0));
         PreferenceTurn {
@@ -150,7 +150,7 @@ impl ScanPairs {
 }
 
 /// Whether a turn can be a part of a pair that shows anything.
-fn says_something(turn: &ScannedTurn) -> bool {
+fn has_signal(turn: &ScannedTurn) -> bool {
     let rejected = turn.verdict.as_ref().is_some_and(|said| said.status == VerdictStatus::Rejected);
     rejected || turn.rating.is_some() || turn.regenerated || !turn.corrections.is_empty()
 }

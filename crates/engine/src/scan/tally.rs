@@ -6,13 +6,13 @@ use model::{Contrast, CorrectionType, ErrorType, Evidence, RetryIntent, Toleranc
 
 use report::Satisfaction;
 
-use super::negatives::Negatives;
-use super::{Scanned, ScannedTurn};
+use super::negative_turns::NegativeTurns;
+use super::{ScannedConversation, ScannedTurn};
 
 /// Excerpts of one conversation.
-const MOST_EXCERPTS: usize = 3;
+const MAX_EXCERPTS: usize = 3;
 /// Bytes of a text that an excerpt keeps.
-const EXCERPT: usize = 400;
+const EXCERPT_BYTES: usize = 400;
 
 /// Counts over all conversations. Parts add up to the same counts in any order; what was read
 /// last is known by adding them in the order of the files.
@@ -46,9 +46,9 @@ pub struct ScanReport {
     /// What users wanted and what they got instead.
     pub contrasts: Vec<Contrast>,
     /// The conversations with most to complain about.
-    pub worst: Vec<Worst>,
+    pub worst: Vec<WorstConversation>,
     /// Answers of which something went wrong.
-    pub(super) negatives: Negatives,
+    pub(super) negatives: NegativeTurns,
 }
 
 /// Stands for a model that the log does not name.
@@ -56,7 +56,7 @@ pub(super) const NO_MODEL: &str = "(not given)";
 
 /// A conversation that went badly.
 #[derive(Clone, Debug)]
-pub struct Worst {
+pub struct WorstConversation {
     /// Its name in the log.
     pub conversation: String,
     /// How badly: the confidences of its rejections and failures together.
@@ -69,7 +69,7 @@ pub struct Worst {
     pub excerpts: Vec<WorstTurn>,
 }
 
-/// A turn that went badly, cut short.
+/// A turn that went badly, cut_excerpt short.
 #[derive(Clone, Debug)]
 pub struct WorstTurn {
     /// What was asked.
@@ -87,11 +87,11 @@ pub struct WorstTurn {
 }
 
 /// An answer was accepted for sure.
-const SURE: f64 = 0.7;
+const MIN_ACCEPT_CONFIDENCE: f64 = 0.7;
 
 /// Whether an answer was liked: by its rating, else by what the next message says; nothing where neither
 /// is clear.
-fn reaction_to(turn: &ScannedTurn) -> Option<bool> {
+fn read_reaction(turn: &ScannedTurn) -> Option<bool> {
     if let Some(rating) = turn.rating {
         // As everywhere, who neither likes nor dislikes it does not like it.
         return Some(rating.is_up());
@@ -99,7 +99,7 @@ fn reaction_to(turn: &ScannedTurn) -> Option<bool> {
     let verdict = turn.verdict.as_ref()?;
     match verdict.status {
         VerdictStatus::Rejected => Some(false),
-        VerdictStatus::Accepted => (verdict.confidence.get() >= SURE).then_some(true),
+        VerdictStatus::Accepted => (verdict.confidence.get() >= MIN_ACCEPT_CONFIDENCE).then_some(true),
         VerdictStatus::Neutral => None,
     }
 }
@@ -122,16 +122,16 @@ impl ScanReport {
     }
 
     /// Adds one conversation.
-    pub(super) fn count(&mut self, scanned: &Scanned, worst: usize) {
+    pub(super) fn count(&mut self, scanned: &ScannedConversation, worst: usize) {
         if scanned.turns.is_empty() {
             return;
         }
         self.conversations += 1;
         for turn in &scanned.turns {
             self.count_turn(turn, turn.model.as_deref());
-            self.negatives.take(turn);
+            self.negatives.add_turn(turn);
         }
-        if let Some(bad) = worst_of(scanned) {
+        if let Some(bad) = summarise_worst(scanned) {
             self.worst.push(bad);
             self.keep_worst(worst);
         }
@@ -140,7 +140,7 @@ impl ScanReport {
     fn count_turn(&mut self, turn: &ScannedTurn, model: Option<&str>) {
         self.turns += 1;
         if let Some(error) = turn.failure.error_type {
-            self.failures[place_of_error(error)] += 1;
+            self.failures[error_index(error)] += 1;
         }
         if let Some(retry) = &turn.retry {
             self.retries[usize::from(retry.intent == RetryIntent::Exploratory)] += 1;
@@ -152,7 +152,7 @@ impl ScanReport {
                 Tolerance::Low => 2,
             }] += 1;
         }
-        if let Some(liked) = reaction_to(turn) {
+        if let Some(liked) = read_reaction(turn) {
             self.clear[0] += 1;
             self.clear[1] += u64::from(liked);
         }
@@ -166,11 +166,11 @@ impl ScanReport {
                 self.status[0] += 1;
                 *self.rules.entry(verdict.rule.clone()).or_default() += 1;
                 self.contrasts.extend(verdict.contrast.clone());
-                self.contrasts.truncate(MOST_CONTRASTS);
+                self.contrasts.truncate(MAX_CONTRASTS);
             }
             VerdictStatus::Accepted => {
                 self.status[1] += 1;
-                self.liked += u64::from(verdict.confidence.get() >= SURE);
+                self.liked += u64::from(verdict.confidence.get() >= MIN_ACCEPT_CONFIDENCE);
             }
             VerdictStatus::Neutral => self.status[2] += 1,
         }
@@ -204,10 +204,10 @@ impl ScanReport {
             *self.rules.entry(rule).or_default() += count;
         }
         self.contrasts.extend(other.contrasts);
-        self.contrasts.truncate(MOST_CONTRASTS);
+        self.contrasts.truncate(MAX_CONTRASTS);
         self.worst.extend(other.worst);
         self.keep_worst(worst);
-        self.negatives.add(other.negatives);
+        self.negatives.append(other.negatives);
     }
 
     fn keep_worst(&mut self, most: usize) {
@@ -218,9 +218,9 @@ impl ScanReport {
     }
 }
 
-const MOST_CONTRASTS: usize = 20;
+const MAX_CONTRASTS: usize = 20;
 
-fn place_of_error(error: ErrorType) -> usize {
+fn error_index(error: ErrorType) -> usize {
     match error {
         ErrorType::ExecutionError => 0,
         ErrorType::EmptyResponse => 1,
@@ -229,24 +229,24 @@ fn place_of_error(error: ErrorType) -> usize {
     }
 }
 
-fn worst_of(scanned: &Scanned) -> Option<Worst> {
-    let mut excerpts: Vec<WorstTurn> = scanned.turns.iter().filter_map(bad_turn).collect();
+fn summarise_worst(scanned: &ScannedConversation) -> Option<WorstConversation> {
+    let mut excerpts: Vec<WorstTurn> = scanned.turns.iter().filter_map(excerpt_bad_turn).collect();
     if excerpts.is_empty() {
         return None;
     }
     let (bad, score) = (excerpts.len(), excerpts.iter().map(|e| e.confidence).sum());
     excerpts.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
-    excerpts.truncate(MOST_EXCERPTS);
+    excerpts.truncate(MAX_EXCERPTS);
     let unnamed = || format!("(line {})", scanned.line);
     let conversation = scanned.conversation.clone().unwrap_or_else(unnamed);
-    Some(Worst { conversation, score, turns: scanned.turns.len(), bad, excerpts })
+    Some(WorstConversation { conversation, score, turns: scanned.turns.len(), bad, excerpts })
 }
 
-fn bad_turn(turn: &ScannedTurn) -> Option<WorstTurn> {
+fn excerpt_bad_turn(turn: &ScannedTurn) -> Option<WorstTurn> {
     let excerpt = |evidence: Vec<Evidence>, what: &str, confidence: f64| WorstTurn {
-        question: cut(&turn.question),
-        answer: cut(&turn.answer),
-        next: cut(turn.next.as_deref().unwrap_or_default()),
+        question: cut_excerpt(&turn.question),
+        answer: cut_excerpt(&turn.answer),
+        next: cut_excerpt(turn.next.as_deref().unwrap_or_default()),
         evidence,
         what: what.to_owned(),
         confidence,
@@ -261,6 +261,6 @@ fn bad_turn(turn: &ScannedTurn) -> Option<WorstTurn> {
     Some(excerpt(turn.failure.evidence.clone(), error.as_word(), turn.failure.confidence.get()))
 }
 
-fn cut(text: &str) -> String {
-    text[..text.floor_char_boundary(EXCERPT)].to_owned()
+fn cut_excerpt(text: &str) -> String {
+    text[..text.floor_char_boundary(EXCERPT_BYTES)].to_owned()
 }

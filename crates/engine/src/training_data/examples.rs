@@ -18,14 +18,14 @@ use model::{Position, Scope, TurnId, UnitInterval, Vector};
 use store::{StoreError, TurnNumber};
 
 use crate::changes::opening_of;
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::training_data::TrainingData;
-use crate::training_data::example_pool::{Offered, Place, ProjectExamples, of_correction, of_turn};
+use crate::training_data::example_pool::{ExampleCandidate, ExampleLocation, ProjectPool, correction_candidate, turn_candidates};
 
 /// How often it is chosen anew because something chosen was no longer so.
-const MOST_TRIES: usize = 8;
+const MAX_ATTEMPTS: usize = 8;
 /// A pool of so many questions is searched on a thread that may take its time.
-const MANY: usize = 2000;
+const BLOCKING_THRESHOLD: usize = 2000;
 
 /// What is asked.
 #[derive(Clone, Debug)]
@@ -73,44 +73,44 @@ impl TrainingData {
         &self,
         scope: &Scope,
         search: ExampleSearch,
-    ) -> Result<Vec<FoundExample>, FlowError> {
+    ) -> Result<Vec<FoundExample>, EngineError> {
         let vector = Arc::new(self.core.vector_of(opening_of(&search.query)).await);
         let search = Arc::new(search);
-        let project = self.examples.of(scope);
+        let project = self.examples.get_or_create(scope);
         let mut tries = 0;
         loop {
-            self.reach_examples(scope, &project).await?;
-            let picked = pick(&project, &search, &vector).await?;
-            let (found, stale) = self.with_their_words(scope, picked).await?;
+            self.catch_up(scope, &project).await?;
+            let picked = select(&project, &search, &vector).await?;
+            let (found, stale) = self.load_texts(scope, picked).await?;
             if stale.is_empty() {
                 return Ok(found);
             }
             tries += 1;
-            if tries == MOST_TRIES {
+            if tries == MAX_ATTEMPTS {
                 // So many are no longer so that the pool is of another time: old events were dropped.
-                *project.reached.lock().await = None;
-            } else if tries > MOST_TRIES {
+                *project.synced_to.lock().await = None;
+            } else if tries > MAX_ATTEMPTS {
                 return Ok(found);
             } else {
-                self.take_again(scope, &project, &stale).await?;
+                self.reload_stale(scope, &project, &stale).await?;
             }
         }
     }
 
     /// The chosen ones with their words, and those that are no longer so.
-    async fn with_their_words(
+    async fn load_texts(
         &self,
         scope: &Scope,
-        picked: Vec<SelectedExample<Place>>,
-    ) -> Result<(Vec<FoundExample>, Vec<Place>), FlowError> {
-        let places: Vec<Place> = picked.iter().map(|one| one.payload).collect();
-        let offered = self.offered_at(scope, &places).await?;
+        picked: Vec<SelectedExample<ExampleLocation>>,
+    ) -> Result<(Vec<FoundExample>, Vec<ExampleLocation>), EngineError> {
+        let places: Vec<ExampleLocation> = picked.iter().map(|one| one.payload).collect();
+        let offered = self.load_candidates(scope, &places).await?;
         let (mut found, mut stale) = (Vec::with_capacity(picked.len()), Vec::new());
         for one in picked {
             let same =
-                |offered: &&Offered| offered.place == one.payload && offered.source == one.source;
+                |offered: &&ExampleCandidate| offered.place == one.payload && offered.source == one.source;
             match offered.iter().find(same) {
-                Some(offered) => found.push(found_example(offered, one.similarity)),
+                Some(offered) => found.push(build_example(offered, one.similarity)),
                 None => stale.push(one.payload),
             }
         }
@@ -118,38 +118,38 @@ impl TrainingData {
     }
 
     /// What is offered at these places now.
-    async fn offered_at(&self, scope: &Scope, places: &[Place]) -> Result<Vec<Offered>, FlowError> {
-        let (turns, loose) = apart(places);
+    async fn load_candidates(&self, scope: &Scope, places: &[ExampleLocation]) -> Result<Vec<ExampleCandidate>, EngineError> {
+        let (turns, loose) = split_locations(places);
         let mut offered = Vec::new();
         if !turns.is_empty() {
             let exchanges = self.core.store.judged(turns).await?;
-            offered.extend(exchanges.iter().flat_map(of_turn));
+            offered.extend(exchanges.iter().flat_map(turn_candidates));
         }
         if !loose.is_empty() {
             let corrections = self.core.store.loose(scope, loose).await?;
-            offered.extend(corrections.iter().filter_map(of_correction));
+            offered.extend(corrections.iter().filter_map(correction_candidate));
         }
         Ok(offered)
     }
 
-    pub(crate) async fn examples_for(
+    pub(crate) async fn examples_excluding(
         &self,
         scope: &Scope,
         query: String,
         turn: &TurnId,
-    ) -> Result<Vec<FoundExample>, FlowError> {
+    ) -> Result<Vec<FoundExample>, EngineError> {
         let not = Some(turn.clone());
         self.examples(scope, ExampleSearch { query, not, ..ExampleSearch::default() }).await
     }
 }
 
 /// Turns and corrections by themselves.
-pub(super) fn apart(places: &[Place]) -> (Vec<TurnNumber>, Vec<Position>) {
+pub(super) fn split_locations(places: &[ExampleLocation]) -> (Vec<TurnNumber>, Vec<Position>) {
     let (mut turns, mut loose) = (Vec::new(), Vec::new());
     for place in places {
         match place {
-            Place::Answer(turn) | Place::Correction(turn, _) => turns.push(*turn),
-            Place::Loose(at) => loose.push(*at),
+            ExampleLocation::Answer(turn) | ExampleLocation::Correction(turn, _) => turns.push(*turn),
+            ExampleLocation::Loose(at) => loose.push(*at),
         }
     }
     turns.sort_unstable();
@@ -157,16 +157,16 @@ pub(super) fn apart(places: &[Place]) -> (Vec<TurnNumber>, Vec<Position>) {
     (turns, loose)
 }
 
-async fn pick(
-    project: &Arc<ProjectExamples>,
+async fn select(
+    project: &Arc<ProjectPool>,
     search: &Arc<ExampleSearch>,
     vector: &Arc<Vector>,
-) -> Result<Vec<SelectedExample<Place>>, FlowError> {
-    if project.len() < MANY {
-        return Ok(pick_now(project, search, vector));
+) -> Result<Vec<SelectedExample<ExampleLocation>>, EngineError> {
+    if project.len() < BLOCKING_THRESHOLD {
+        return Ok(select_now(project, search, vector));
     }
     let (project, search, vector) = (Arc::clone(project), Arc::clone(search), Arc::clone(vector));
-    let task = move || pick_now(&project, &search, &vector);
+    let task = move || select_now(&project, &search, &vector);
     Ok(tokio::task::spawn_blocking(task).await.map_err(panicked)?)
 }
 
@@ -174,11 +174,11 @@ pub(super) fn panicked(_: tokio::task::JoinError) -> StoreError {
     StoreError::Corrupt("choosing examples panicked".into())
 }
 
-fn pick_now(
-    project: &ProjectExamples,
+fn select_now(
+    project: &ProjectPool,
     search: &ExampleSearch,
     vector: &Vector,
-) -> Vec<SelectedExample<Place>> {
+) -> Vec<SelectedExample<ExampleLocation>> {
     let excluded: Vec<&str> = search.not.iter().map(TurnId::as_str).collect();
     let asked = ExampleQuery {
         query: &search.query,
@@ -188,10 +188,10 @@ fn pick_now(
         diversity: search.diversity,
         excluded: &excluded,
     };
-    project.read(|pool| pool.pick(&asked, vector.model()))
+    project.read(|pool| pool.select(&asked, vector.model()))
 }
 
-fn found_example(offered: &Offered, similarity: f64) -> FoundExample {
+fn build_example(offered: &ExampleCandidate, similarity: f64) -> FoundExample {
     FoundExample {
         question: offered.question.clone(),
         answer: offered.answer.clone(),

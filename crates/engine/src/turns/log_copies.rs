@@ -16,7 +16,7 @@ use store::{
 
 use crate::cluster::leadership::Duty;
 use crate::counters::Counters;
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::tasks::Stop;
 use crate::turns::Turns;
 use crate::warn_throttle::Said;
@@ -69,7 +69,7 @@ impl std::fmt::Debug for Copies {
 impl Turns {
     /// Starts copying, from where it stopped the last time. If no copies are wanted, forgets those that
     /// an earlier run made, since nobody keeps them up to date. Call it once, before serving.
-    pub async fn keep_copies(&self, copies: Copies) -> Result<(), FlowError> {
+    pub async fn keep_copies(&self, copies: Copies) -> Result<(), EngineError> {
         if copies.place.is_none() {
             self.core.store.forget_copies().await?;
         }
@@ -93,7 +93,7 @@ impl Turns {
         scope: &Scope,
         turn: &TurnId,
         place: Option<&CopyPlace>,
-    ) -> Result<Option<String>, FlowError> {
+    ) -> Result<Option<String>, EngineError> {
         match place {
             None => Ok(None),
             Some(CopyPlace::Table) => {

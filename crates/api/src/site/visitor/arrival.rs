@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::extract::{FromRequestParts, Query};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, header};
-use engine::{DEMO_TENANT, Pass};
+use engine::{DEMO_TENANT, PageAccess};
 use model::{Position, Project, Scope, Tenant};
 use web::{Choices, DEFAULT_DAYS, Filter, Reader};
 
@@ -22,7 +22,7 @@ const MOST_DAYS: u32 = 3650;
 struct Known {
     proof: String,
     caller: Caller,
-    pass: Pass,
+    pass: PageAccess,
 }
 
 impl FromRequestParts<Site> for Visitor {
@@ -52,12 +52,12 @@ fn known(parts: &Parts, site: &Site) -> Result<Known, Trouble> {
     match &identity.caller {
         Ok(caller) => {
             let (proof, pass) = match caller {
-                Caller::Open => ("open".to_owned(), Pass::Open),
-                Caller::Owner => ("owner".to_owned(), Pass::Owner),
+                Caller::Open => ("open".to_owned(), PageAccess::Open),
+                Caller::Owner => ("owner".to_owned(), PageAccess::Owner),
                 Caller::Key(key) => {
                     check_origin(key, &parts.headers)?;
                     identity.count(key, site.engine.now())?;
-                    (format!("key {}", key.id), Pass::Key(key.id.clone()))
+                    (format!("key {}", key.id), PageAccess::Key(key.id.clone()))
                 }
             };
             return Ok(Known { proof, caller: caller.clone(), pass });
@@ -71,10 +71,10 @@ fn known(parts: &Parts, site: &Site) -> Result<Known, Trouble> {
     let door = || Trouble::Door(next.to_owned());
     let note = session::note(&parts.headers).ok_or_else(door)?;
     // Where its key may be used from was asked at the door: browsers do not say it of every page they get.
-    let visit = site.engine.access.visit(note).ok_or_else(door)?;
+    let visit = site.engine.access.read_page_session(note).ok_or_else(door)?;
     identity.count(&visit.key, site.engine.now())?;
     let caller = Caller::Key(Arc::clone(&visit.key));
-    Ok(Known { proof: note.to_owned(), caller, pass: Pass::Visit(visit) })
+    Ok(Known { proof: note.to_owned(), caller, pass: PageAccess::Session(visit) })
 }
 
 /// Whose data is looked at. A key's own names cannot be changed by the address.
@@ -131,7 +131,7 @@ async fn place(
         tenants,
         projects: visible.map(ToString::to_string).collect(),
         own_project: own_project.is_some(),
-        is_demo: tenant.as_str() == DEMO_TENANT && site.engine.privacy.holds_demo().await?,
+        is_demo: tenant.as_str() == DEMO_TENANT && site.engine.privacy.has_demo_data().await?,
         tenant,
         project,
         filter,

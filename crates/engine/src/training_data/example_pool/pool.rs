@@ -10,28 +10,28 @@ use learn::{
 use model::{Position, TurnId, Vector};
 use store::vectors::{Filter, Index, Labels};
 
-use crate::training_data::example_pool::offer::{Offered, Place, loose_name};
+use crate::training_data::example_pool::candidate::{ExampleCandidate, ExampleLocation, loose_key};
 
 /// Kept without words: a few hundred bytes for each question.
 #[derive(Default)]
-pub(crate) struct Pool {
-    examples: ExamplePool<Place>,
+pub(crate) struct IndexedPool {
+    examples: ExamplePool<ExampleLocation>,
     /// By model: vectors of two never compare.
     indexes: HashMap<Arc<str>, Index>,
 }
 
-impl Pool {
+impl IndexedPool {
     /// How many questions have an example.
     pub(crate) fn len(&self) -> usize {
         self.examples.len()
     }
 
     /// Takes an offer in.
-    pub(crate) fn put(&mut self, offered: &Offered, vector: &Vector) {
+    pub(crate) fn insert(&mut self, offered: &ExampleCandidate, vector: &Vector) {
         let Some(question) = QuestionKey::from_text(&offered.question) else { return };
-        offered.put(|offer| {
+        offered.offer_to(|offer| {
             let effect = self.examples.insert(offer);
-            self.follow(effect);
+            self.remove_vectors(effect);
         });
         if vector.is_zero() {
             return;
@@ -45,18 +45,18 @@ impl Pool {
     }
 
     /// What belongs to a turn goes.
-    pub(crate) fn forget(&mut self, turn: &TurnId) {
+    pub(crate) fn remove_turn(&mut self, turn: &TurnId) {
         let effect = self.examples.remove_turn(turn.as_str());
-        self.follow(effect);
+        self.remove_vectors(effect);
     }
 
     /// A correction no longer stands by itself.
-    pub(crate) fn forget_loose(&mut self, at: Position) {
-        let effect = self.examples.remove_turn(&loose_name(at));
-        self.follow(effect);
+    pub(crate) fn remove_loose(&mut self, at: Position) {
+        let effect = self.examples.remove_turn(&loose_key(at));
+        self.remove_vectors(effect);
     }
 
-    fn follow(&mut self, effect: IndexChange) {
+    fn remove_vectors(&mut self, effect: IndexChange) {
         for gone in effect.removed {
             for index in self.indexes.values_mut() {
                 index.remove(gone.as_i64());
@@ -65,11 +65,11 @@ impl Pool {
     }
 
     /// The few that are shown for a query.
-    pub(crate) fn pick(
+    pub(crate) fn select(
         &self,
         asked: &ExampleQuery<'_>,
         model: &str,
-    ) -> Vec<SelectedExample<Place>> {
+    ) -> Vec<SelectedExample<ExampleLocation>> {
         let Some(index) = self.indexes.get(model) else {
             return select_examples(&self.examples, asked, Vec::new());
         };

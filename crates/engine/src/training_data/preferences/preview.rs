@@ -5,11 +5,11 @@ use model::{ConversationId, Scope};
 use serde_json::Value;
 use store::{ConversationMark, JudgedConversation, JudgedReads, StoreError};
 
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::training_data::TrainingData;
-use crate::training_data::preferences::ask::{PreferenceQuery, PreferenceWish};
-use crate::training_data::preferences::convert::conversation;
-use crate::training_data::preferences::make::{Answered, Maker};
+use crate::training_data::preferences::query::{PreferenceQuery, PreferenceRequest};
+use crate::training_data::preferences::conversion::to_conversation;
+use crate::training_data::preferences::pair_builder::{AnsweredQuestion, PairBuilder};
 
 /// A better and a worse answer to the same question.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,65 +34,65 @@ impl TrainingData {
         &self,
         scope: &Scope,
         conversations: Vec<ConversationId>,
-    ) -> Result<Vec<PreferencePair>, FlowError> {
-        let query = PreferenceQuery::read(PreferenceWish::default())?;
+    ) -> Result<Vec<PreferencePair>, EngineError> {
+        let query = PreferenceQuery::parse(PreferenceRequest::default())?;
         let mut talks = Vec::with_capacity(conversations.len());
         for id in conversations {
-            talks.extend(self.whole(scope, id).await?);
+            talks.extend(self.read_conversation(scope, id).await?);
         }
-        let made = tokio::task::spawn_blocking(move || made_of(&query, talks)).await;
+        let made = tokio::task::spawn_blocking(move || build_pairs(&query, talks)).await;
         made.map_err(|_| StoreError::Corrupt("a preview of pairs panicked".into()))?
     }
 
     /// One conversation.
-    async fn whole(
+    async fn read_conversation(
         &self,
         scope: &Scope,
         id: ConversationId,
-    ) -> Result<Vec<JudgedConversation>, FlowError> {
+    ) -> Result<Vec<JudgedConversation>, EngineError> {
         let mark = ConversationMark::before_all_of(id);
         let reads: &dyn JudgedReads = &*self.core.store;
         Ok(reads.judged_conversations(scope, mark, 0).await?.0)
     }
 }
 
-fn made_of(
+fn build_pairs(
     query: &PreferenceQuery,
     talks: Vec<JudgedConversation>,
-) -> Result<Vec<PreferencePair>, FlowError> {
+) -> Result<Vec<PreferencePair>, EngineError> {
     // A place is a conversation and a turn of it.
-    let mut maker: Maker<(usize, usize)> = Maker::new(query);
+    let mut builder: PairBuilder<(usize, usize)> = PairBuilder::new(query);
     let vectors: Vec<Vec<_>> = talks
         .iter()
         .map(|talk| talk.turns.iter().map(|turn| turn.vector.clone()).collect())
         .collect();
     let talks: Vec<PreferenceConversation> =
-        talks.into_iter().map(|talk| conversation(talk, query.window())).collect();
-    talks.iter().for_each(|talk| maker.weigh(talk));
+        talks.into_iter().map(|talk| to_conversation(talk, query.window())).collect();
+    talks.iter().for_each(|talk| builder.count_votes(talk));
     let mut bytes = Vec::new();
     for (place, talk) in talks.iter().enumerate() {
         let numbers: Vec<(usize, usize)> = (0..talk.turns.len()).map(|at| (place, at)).collect();
-        maker.note(talk, &numbers, &vectors[place]);
-        maker.conversation(talk)?;
+        builder.add_turns(talk, &numbers, &vectors[place]);
+        builder.export_conversation(talk)?;
     }
-    bytes.extend(maker.take()?);
+    bytes.extend(builder.take_bytes()?);
     let context = query.rule().context_turns;
-    for group in maker.groups() {
+    for group in builder.take_groups() {
         let answered = |(place, at): &(usize, usize)| {
             let talk = &talks[*place];
             let turns = talk.turns[at.saturating_sub(context)..=*at].to_vec();
-            Answered::new(talk.id.clone(), turns, vectors[*place][*at].clone())
+            AnsweredQuestion::new(talk.id.clone(), turns, vectors[*place][*at].clone())
         };
-        let answered: Vec<Answered> = group.iter().map(answered).collect();
-        maker.group(&answered.iter().collect::<Vec<_>>())?;
+        let answered: Vec<AnsweredQuestion> = group.iter().map(answered).collect();
+        builder.export_group(&answered.iter().collect::<Vec<_>>())?;
     }
-    bytes.extend(maker.take()?);
-    bytes.extend(maker.finish()?);
-    Ok(bytes.split(|byte| *byte == b'\n').filter_map(pair).collect())
+    bytes.extend(builder.take_bytes()?);
+    bytes.extend(builder.finish()?);
+    Ok(bytes.split(|byte| *byte == b'\n').filter_map(parse_pair).collect())
 }
 
 /// A row as it was written.
-fn pair(line: &[u8]) -> Option<PreferencePair> {
+fn parse_pair(line: &[u8]) -> Option<PreferencePair> {
     let row: Value = serde_json::from_slice(line).ok()?;
     let last = |name: &str| {
         let message = row[name].as_array()?.last()?;

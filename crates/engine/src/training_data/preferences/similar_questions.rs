@@ -9,23 +9,23 @@ use store::vectors::{Filter, Index, Labels};
 
 /// From this cosine on, questions are taken for the same; with room for rounding, since what really
 /// fits is checked pair by pair.
-const SAME: f32 = 0.94;
+const MIN_SAME_COSINE: f32 = 0.94;
 /// Questions that are compared with each other: every one with all.
-const MOST: usize = 5000;
+const MAX_QUESTIONS: usize = 5000;
 /// And so many of the nearest are looked at.
-const NEAREST: usize = 8;
+const MAX_NEIGHBOURS: usize = 8;
 
 /// Where the questions of rated answers point: the first that come.
 #[derive(Default)]
-pub(super) struct NearQuestions {
+pub(super) struct SimilarQuestions {
     indexes: HashMap<Arc<str>, Index>,
     questions: Vec<(QuestionKey, Arc<str>)>,
 }
 
-impl NearQuestions {
+impl SimilarQuestions {
     /// Another question.
     pub(super) fn add(&mut self, question: QuestionKey, vector: &Vector) {
-        if self.questions.len() >= MOST || vector.is_zero() {
+        if self.questions.len() >= MAX_QUESTIONS || vector.is_zero() {
             return;
         }
         let new = || Index::new(vector.values().len());
@@ -37,11 +37,11 @@ impl NearQuestions {
     }
 
     /// Joins the questions that lie near each other.
-    pub(super) fn join_in<T: Copy + Ord>(self, groups: &mut QuestionGroups<T>) {
+    pub(super) fn merge_into<T: Copy + Ord>(self, groups: &mut QuestionGroups<T>) {
         for (question, model) in &self.questions {
             let Some(index) = self.indexes.get(model) else { continue };
             let Some(vector) = index.vector(question.as_i64()) else { continue };
-            let found = index.search(&vector, NEAREST, SAME, Filter::default());
+            let found = index.search(&vector, MAX_NEIGHBOURS, MIN_SAME_COSINE, Filter::default());
             for near in found.neutral {
                 groups.merge_questions(*question, QuestionKey::from_i64(near.key));
             }

@@ -5,13 +5,13 @@ use model::{Position, Timestamp, TurnId, UnitInterval, VerdictStatus};
 use store::{GivenCorrection, GivenRating, JudgedExchange, TurnNumber};
 
 /// Somebody who only went on to something else did not say that the answer was good.
-const SURE: f64 = 0.7;
+const MIN_ACCEPT_CONFIDENCE: f64 = 0.7;
 /// As good as four stars.
-const GOOD: f64 = 0.7;
+const MIN_GOOD_RATING: f64 = 0.7;
 
 /// Where the words of an example are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum ExampleLocation {
     /// The answer of a turn.
     Answer(TurnNumber),
     /// A correction of a turn that is known.
@@ -22,8 +22,8 @@ pub(crate) enum Place {
 
 /// An answer that may serve as an example, with its words.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Offered {
-    pub(crate) place: Place,
+pub(crate) struct ExampleCandidate {
+    pub(crate) place: ExampleLocation,
     pub(crate) source: ExampleSource,
     pub(crate) turn: Option<TurnId>,
     pub(crate) question: String,
@@ -33,20 +33,20 @@ pub(crate) struct Offered {
     pub(crate) when: Timestamp,
 }
 
-impl Offered {
+impl ExampleCandidate {
     /// As the pool takes it; `None` when it answers nothing.
-    pub(crate) fn put(&self, with: impl FnOnce(ExampleOffer<'_, Place>)) {
+    pub(crate) fn offer_to(&self, with: impl FnOnce(ExampleOffer<'_, ExampleLocation>)) {
         let Some(question) = QuestionKey::from_text(&self.question) else { return };
         let texts = [Some(&self.question), Some(&self.answer), self.explanation.as_ref()];
         let tokens = texts.into_iter().flatten().map(|text| estimate_tokens(text));
         let id = match self.place {
-            Place::Answer(_) => String::new(),
-            Place::Correction(_, at) | Place::Loose(at) => at.to_string(),
+            ExampleLocation::Answer(_) => String::new(),
+            ExampleLocation::Correction(_, at) | ExampleLocation::Loose(at) => at.to_string(),
         };
         with(ExampleOffer {
             question,
             source: self.source,
-            turn: &self.owner(),
+            turn: &self.owner_key(),
             id: &id,
             rating: self.rating,
             when: self.when,
@@ -56,10 +56,10 @@ impl Offered {
     }
 
     /// By which it is found when it goes.
-    fn owner(&self) -> String {
+    fn owner_key(&self) -> String {
         match (self.place, &self.turn) {
-            (Place::Loose(at), _) => loose_name(at),
-            (Place::Answer(_) | Place::Correction(..), turn) => {
+            (ExampleLocation::Loose(at), _) => loose_key(at),
+            (ExampleLocation::Answer(_) | ExampleLocation::Correction(..), turn) => {
                 turn.as_ref().map(ToString::to_string).unwrap_or_default()
             }
         }
@@ -67,31 +67,31 @@ impl Offered {
 }
 
 /// A correction by itself goes under a name that no turn can have.
-pub(crate) fn loose_name(at: Position) -> String {
+pub(crate) fn loose_key(at: Position) -> String {
     format!("\n{at}")
 }
 
 /// What a turn offers: its answer, if that was taken well, and the latest of its corrections.
-pub(crate) fn of_turn(exchange: &JudgedExchange) -> Vec<Offered> {
-    answer(exchange).into_iter().chain(correction(exchange)).collect()
+pub(crate) fn turn_candidates(exchange: &JudgedExchange) -> Vec<ExampleCandidate> {
+    answer_candidate(exchange).into_iter().chain(turn_correction_candidate(exchange)).collect()
 }
 
 /// What a correction offers that belongs to no known turn. Without a question it is no example.
-pub(crate) fn of_correction(given: &GivenCorrection) -> Option<Offered> {
+pub(crate) fn correction_candidate(given: &GivenCorrection) -> Option<ExampleCandidate> {
     let question = given.query.clone().filter(|query| !query.trim().is_empty())?;
-    Some(corrected(given, Place::Loose(given.position), given.turn.clone(), question))
+    Some(build_candidate(given, ExampleLocation::Loose(given.position), given.turn.clone(), question))
 }
 
-fn answer(exchange: &JudgedExchange) -> Option<Offered> {
+fn answer_candidate(exchange: &JudgedExchange) -> Option<ExampleCandidate> {
     let taken_well =
-        exchange.status == VerdictStatus::Accepted && exchange.confidence.get() >= SURE;
+        exchange.status == VerdictStatus::Accepted && exchange.confidence.get() >= MIN_ACCEPT_CONFIDENCE;
     let has_words = !exchange.question.trim().is_empty() && !exchange.answer.trim().is_empty();
     if !taken_well || exchange.failed || !has_words || is_rejected_later(exchange) {
         return None;
     }
-    let rating = exchange.rating.filter(|rating| rating.value.get() >= GOOD);
-    Some(Offered {
-        place: Place::Answer(exchange.number),
+    let rating = exchange.rating.filter(|rating| rating.value.get() >= MIN_GOOD_RATING);
+    Some(ExampleCandidate {
+        place: ExampleLocation::Answer(exchange.number),
         source: if rating.is_some() { ExampleSource::Rating } else { ExampleSource::Accepted },
         turn: Some(exchange.turn.clone()),
         question: exchange.question.clone(),
@@ -109,21 +109,21 @@ fn is_rejected_later(exchange: &JudgedExchange) -> bool {
     exchange.review.is_none() && exchange.rating.is_some_and(later)
 }
 
-fn correction(exchange: &JudgedExchange) -> Option<Offered> {
+fn turn_correction_candidate(exchange: &JudgedExchange) -> Option<ExampleCandidate> {
     let latest = exchange.corrections.iter().max_by_key(|given| (given.when, given.position))?;
     let own = Some(&exchange.question).filter(|question| !question.trim().is_empty());
     let question = own.or(latest.query.as_ref()).filter(|text| !text.trim().is_empty())?.clone();
-    let place = Place::Correction(exchange.number, latest.position);
-    Some(corrected(latest, place, Some(exchange.turn.clone()), question))
+    let place = ExampleLocation::Correction(exchange.number, latest.position);
+    Some(build_candidate(latest, place, Some(exchange.turn.clone()), question))
 }
 
-fn corrected(
+fn build_candidate(
     given: &GivenCorrection,
-    place: Place,
+    place: ExampleLocation,
     turn: Option<TurnId>,
     question: String,
-) -> Offered {
-    Offered {
+) -> ExampleCandidate {
+    ExampleCandidate {
         place,
         source: ExampleSource::Correction,
         turn,

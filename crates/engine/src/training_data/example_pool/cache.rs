@@ -6,34 +6,34 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use model::{Position, Scope};
 
-use crate::training_data::example_pool::pool::Pool;
+use crate::training_data::example_pool::pool::IndexedPool;
 
 /// Questions that all pools hold together; beyond that those that were not asked for longest go,
 /// and are read again when somebody asks.
-const MOST_QUESTIONS: usize = 250_000;
+const MAX_CACHED_QUESTIONS: usize = 250_000;
 /// Projects that have a pool.
-const MOST_PROJECTS: usize = 1000;
+const MAX_CACHED_PROJECTS: usize = 1000;
 
 /// All pools.
 #[derive(Default)]
-pub(crate) struct ExampleShelf {
-    projects: Mutex<HashMap<Scope, Arc<ProjectExamples>>>,
+pub(crate) struct ExamplePoolCache {
+    projects: Mutex<HashMap<Scope, Arc<ProjectPool>>>,
     asked: AtomicU64,
 }
 
 /// One project's pool, and how far it follows the log.
 #[derive(Default)]
-pub(crate) struct ProjectExamples {
-    pub(crate) pool: RwLock<Pool>,
+pub(crate) struct ProjectPool {
+    pub(crate) pool: RwLock<IndexedPool>,
     /// Everything up to here is in it; `None` when it was not filled yet.
-    pub(crate) reached: tokio::sync::Mutex<Option<Position>>,
+    pub(crate) synced_to: tokio::sync::Mutex<Option<Position>>,
     /// When it was last asked, counted in questions.
     asked: AtomicU64,
 }
 
-impl ExampleShelf {
+impl ExamplePoolCache {
     /// A project's pool; empty when it is new here.
-    pub(crate) fn of(&self, scope: &Scope) -> Arc<ProjectExamples> {
+    pub(crate) fn get_or_create(&self, scope: &Scope) -> Arc<ProjectPool> {
         let now = self.asked.fetch_add(1, Ordering::Relaxed);
         let mut projects = self.projects();
         let project = Arc::clone(projects.entry(scope.clone()).or_default());
@@ -42,15 +42,15 @@ impl ExampleShelf {
     }
 
     /// A project's pool, if there is one.
-    pub(crate) fn known(&self, scope: &Scope) -> Option<Arc<ProjectExamples>> {
+    pub(crate) fn get(&self, scope: &Scope) -> Option<Arc<ProjectPool>> {
         self.projects().get(scope).cloned()
     }
 
     /// Lets those go that were not asked for longest, until what is left fits.
-    pub(crate) fn tidy(&self) {
+    pub(crate) fn evict(&self) {
         let mut projects = self.projects();
         let mut questions: usize = projects.values().map(|project| project.len()).sum();
-        while projects.len() > 1 && (questions > MOST_QUESTIONS || projects.len() > MOST_PROJECTS) {
+        while projects.len() > 1 && (questions > MAX_CACHED_QUESTIONS || projects.len() > MAX_CACHED_PROJECTS) {
             let oldest = projects
                 .iter()
                 .min_by_key(|(_, project)| project.asked.load(Ordering::Relaxed))
@@ -65,21 +65,21 @@ impl ExampleShelf {
         self.projects().clear();
     }
 
-    fn projects(&self) -> MutexGuard<'_, HashMap<Scope, Arc<ProjectExamples>>> {
+    fn projects(&self) -> MutexGuard<'_, HashMap<Scope, Arc<ProjectPool>>> {
         self.projects.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl ProjectExamples {
+impl ProjectPool {
     pub(crate) fn len(&self) -> usize {
-        self.read(Pool::len)
+        self.read(IndexedPool::len)
     }
 
-    pub(crate) fn read<T>(&self, look: impl FnOnce(&Pool) -> T) -> T {
+    pub(crate) fn read<T>(&self, look: impl FnOnce(&IndexedPool) -> T) -> T {
         look(&self.pool.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    pub(crate) fn change(&self, change: impl FnOnce(&mut Pool)) {
+    pub(crate) fn update(&self, change: impl FnOnce(&mut IndexedPool)) {
         change(&mut self.pool.write().unwrap_or_else(PoisonError::into_inner));
     }
 }

@@ -8,13 +8,13 @@ use store::{GivenCorrection, JudgedConversation, JudgedExchange, ServedBy};
 
 /// When turns were asked that make rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Asked {
+pub(super) struct AskedWindow {
     pub(super) since: Option<Timestamp>,
     pub(super) until: Option<Timestamp>,
 }
 
-impl Asked {
-    pub(super) fn has(self, moment: Timestamp) -> bool {
+impl AskedWindow {
+    pub(super) fn contains(self, moment: Timestamp) -> bool {
         !self.is_before(moment) && !self.is_after(moment)
     }
 
@@ -28,16 +28,16 @@ impl Asked {
 }
 
 /// A conversation up to the end of the window. What was said before the window is context only.
-pub(super) fn conversation(talk: JudgedConversation, window: Asked) -> PreferenceConversation {
+pub(super) fn to_conversation(talk: JudgedConversation, window: AskedWindow) -> PreferenceConversation {
     let inside = talk.turns.into_iter().filter(|turn| !window.is_after(turn.asked_at));
     PreferenceConversation {
         id: talk.id,
-        turns: inside.map(|turn| of_turn(turn, window)).collect(),
+        turns: inside.map(|turn| to_turn(turn, window)).collect(),
     }
 }
 
 /// A turn; without what was thought of it when it was asked before the window.
-pub(super) fn of_turn(exchange: JudgedExchange, window: Asked) -> PreferenceTurn {
+pub(super) fn to_turn(exchange: JudgedExchange, window: AskedWindow) -> PreferenceTurn {
     let bare = PreferenceTurn {
         id: exchange.turn,
         question: exchange.question,
@@ -50,7 +50,7 @@ pub(super) fn of_turn(exchange: JudgedExchange, window: Asked) -> PreferenceTurn
         // The model never saw what was thrown away, whenever that was.
         regenerated: exchange.regenerated,
         context_only: window.is_before(exchange.asked_at),
-        arms: exchange.arms.into_iter().map(arm).collect(),
+        arms: exchange.arms.into_iter().map(to_variant).collect(),
     };
     if bare.context_only {
         return bare;
@@ -74,14 +74,14 @@ pub(super) fn of_turn(exchange: JudgedExchange, window: Asked) -> PreferenceTurn
     PreferenceTurn {
         verdict: reviewed.or(by_message),
         rating,
-        corrections: exchange.corrections.into_iter().map(correction).collect(),
+        corrections: exchange.corrections.into_iter().map(to_correction).collect(),
         ..bare
     }
 }
 
 /// A correction that belongs to no known turn is a conversation of one. It stays in its
 /// conversation's part of the data if it names one.
-pub(super) fn of_correction(given: GivenCorrection) -> Option<PreferenceConversation> {
+pub(super) fn correction_conversation(given: GivenCorrection) -> Option<PreferenceConversation> {
     let question = given.query.clone().filter(|query| !query.trim().is_empty())?;
     let by_event = ConversationId::new(given.event.as_str()).ok();
     let named = given.turn.clone().or_else(|| TurnId::new(given.event.as_str()).ok());
@@ -95,7 +95,7 @@ pub(super) fn of_correction(given: GivenCorrection) -> Option<PreferenceConversa
             asked_at: given.when,
             verdict: None,
             rating: None,
-            corrections: vec![correction(given)],
+            corrections: vec![to_correction(given)],
             regenerated: false,
             context_only: false,
             arms: Vec::new(),
@@ -103,12 +103,12 @@ pub(super) fn of_correction(given: GivenCorrection) -> Option<PreferenceConversa
     })
 }
 
-fn arm(served: ServedBy) -> ServedVariant {
+fn to_variant(served: ServedBy) -> ServedVariant {
     let ServedBy { experiment, name, variant } = served;
     ServedVariant { experiment: experiment.to_string(), name, variant }
 }
 
-fn correction(given: GivenCorrection) -> TurnCorrection {
+fn to_correction(given: GivenCorrection) -> TurnCorrection {
     TurnCorrection {
         corrected: given.corrected,
         original: given.original,

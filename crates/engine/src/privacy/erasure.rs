@@ -6,16 +6,16 @@ use std::time::Duration;
 use model::{ANONYMOUS, Body, Change, Event, Mac, Rule, Scope, UserId, Write};
 use store::{Asker, ErasedCounts};
 
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::privacy::Privacy;
 use crate::turns::log_copies::Copies;
 
 /// How long the mirror is waited for, until no copy has what was erased.
-const MIRROR_WAIT: Duration = Duration::from_secs(10);
+const COPY_DELETION_TIMEOUT: Duration = Duration::from_secs(10);
 
-const COPIES_LEFT: &str = "the user is erased from the store; copies of turn logs are not gone yet, since their \
+const COPIES_PENDING: &str = "the user is erased from the store; copies of turn logs are not gone yet, since their \
     place does not answer, and go as soon as it does: ask again to hear that they are gone";
-const REST_LEFT: &str = "the user is erased from the store; not all that follows from it could be done yet: copies, or \
+const CLEANUP_PENDING: &str = "the user is erased from the store; not all that follows from it could be done yet: copies, or \
     the store's files, may still have what was. It is gone on with; ask again to hear that it is done";
 
 impl Privacy {
@@ -26,11 +26,11 @@ impl Privacy {
         scope: &Scope,
         user: &UserId,
         copies: &Copies,
-    ) -> Result<ErasedCounts, FlowError> {
+    ) -> Result<ErasedCounts, EngineError> {
         if user.as_str() == ANONYMOUS {
             // Reactions of nobody in particular go by that name, and would go by another one after a rebuild.
             let why = "anonymous stands for everybody whom nobody named, and cannot be erased";
-            return Err(FlowError::NotPossible(why.into()));
+            return Err(EngineError::PreconditionFailed(why.into()));
         }
         // What a router chose for them is in the log before it is emptied.
         self.routing.store_choices().await;
@@ -66,18 +66,18 @@ impl Privacy {
             Some(project) => project.forget_late(&*self.core.store, Some(user), &erasure).await,
             None => Ok(()),
         };
-        let settled = self.settle_copies(scope, copies).await;
+        let settled = self.delete_copies(scope, copies).await;
         // Last, since the others write too; and whatever became of them, the store's own files keep nothing.
         let scrubbed = self.scrub().await;
-        let rest = forgotten.map_err(FlowError::from).and(settled).and(scrubbed);
-        rest.map_err(unfinished)?;
+        let rest = forgotten.map_err(EngineError::from).and(settled).and(scrubbed);
+        rest.map_err(into_incomplete)?;
         tracing::info!(events = counts.events, turns = counts.turns, "a user was erased");
         Ok(counts)
     }
 
     /// Until no copy has what was erased, also when that was an earlier request's doing: what a place
     /// that was away still keeps is remembered in the store.
-    async fn settle_copies(&self, scope: &Scope, copies: &Copies) -> Result<(), FlowError> {
+    async fn delete_copies(&self, scope: &Scope, copies: &Copies) -> Result<(), EngineError> {
         if copies.place.is_none() {
             return Ok(self.turns.mirror(copies.clone()).settle().await?);
         }
@@ -88,24 +88,24 @@ impl Privacy {
             }
             Ok(())
         };
-        match tokio::time::timeout(MIRROR_WAIT, settled).await {
+        match tokio::time::timeout(COPY_DELETION_TIMEOUT, settled).await {
             Ok(result) => result,
             Err(_) => {
                 tracing::warn!("copies of what was erased are still kept; they go when they can");
-                Err(FlowError::Unfinished(COPIES_LEFT))
+                Err(EngineError::Incomplete(COPIES_PENDING))
             }
         }
     }
 }
 
 /// Whatever goes wrong behind the commit, the user is erased: nobody may hear that nothing was changed.
-fn unfinished(error: FlowError) -> FlowError {
-    if matches!(error, FlowError::Unfinished(_)) {
+fn into_incomplete(error: EngineError) -> EngineError {
+    if matches!(error, EngineError::Incomplete(_)) {
         return error;
     }
     let cause = error.source().unwrap_or(&error);
     tracing::warn!(error = %cause, "a user is erased, and what follows from it is not done yet");
-    FlowError::Unfinished(REST_LEFT)
+    EngineError::Incomplete(CLEANUP_PENDING)
 }
 
 /// Whether an event says that somebody was erased.
@@ -122,12 +122,12 @@ mod tests {
     use store::{Blobs, QualityQuery, StoreError, Task};
 
     use super::*;
-    use crate::insights::patterns::{FailureReport, PatternMiddles};
+    use crate::insights::patterns::{FailureReport, PatternCentroids};
     use crate::test_engine::{NOW, TestEngine, engine_in};
 
     fn report() -> Arc<FailureReport> {
         Arc::new(FailureReport {
-            middles: PatternMiddles::default(),
+            centroids: PatternCentroids::default(),
             at: NOW,
             negatives: 0,
             truncated: false,
@@ -151,67 +151,67 @@ mod tests {
         }
     }
 
-    fn about() -> crate::insights::drafts::Topic {
+    fn about() -> crate::insights::drafts::DraftKey {
         (Scope::default(), "ann asked".to_owned())
     }
 
     #[test]
-    fn whatever_is_left_to_do_the_user_is_erased() {
-        let away = || FlowError::Store(store::StoreError::Unavailable("no way".into()));
+    fn pending_cleanup_errors_state_that_the_user_is_erased() {
+        let away = || EngineError::Store(store::StoreError::Unavailable("no way".into()));
         let rows = [
-            (away(), REST_LEFT),
-            (FlowError::NotStored, REST_LEFT),
-            (FlowError::Unfinished(COPIES_LEFT), COPIES_LEFT),
+            (away(), CLEANUP_PENDING),
+            (EngineError::NotStored, CLEANUP_PENDING),
+            (EngineError::Incomplete(COPIES_PENDING), COPIES_PENDING),
             (
-                FlowError::Unfinished(crate::privacy::scrub::READERS_LEFT),
-                crate::privacy::scrub::READERS_LEFT,
+                EngineError::Incomplete(crate::privacy::scrub::READERS_PENDING),
+                crate::privacy::scrub::READERS_PENDING,
             ),
         ];
         for (error, expected) in rows {
-            assert_eq!(unfinished(error).to_string(), expected);
+            assert_eq!(into_incomplete(error).to_string(), expected);
             assert!(expected.contains("is erased from the store"), "{expected}");
         }
     }
 
     #[tokio::test]
-    async fn nobody_in_particular_cannot_be_erased() {
+    async fn anonymous_user_cannot_be_erased() {
         let folder = tempfile::tempdir().unwrap();
         let TestEngine { engine, .. } = engine_in(folder.path()).await;
         let (scope, nobody) = (Scope::default(), UserId::new(ANONYMOUS).unwrap());
         let copies = Copies { place: None, others: Vec::new() };
         let erased = engine.privacy.erase_user(&scope, &nobody, &copies).await;
-        assert!(matches!(erased, Err(FlowError::NotPossible(_))), "{erased:?}");
+        assert!(matches!(erased, Err(EngineError::PreconditionFailed(_))), "{erased:?}");
         assert_eq!(engine.core.head(), Position(0));
     }
 
     #[tokio::test]
-    async fn what_was_found_before_is_found_anew_without_the_erased() {
+    async fn erasure_clears_cached_patterns_and_drafts() {
         let folder = tempfile::tempdir().unwrap();
         let TestEngine { engine, .. } = engine_in(folder.path()).await;
         let long = Duration::from_secs(9);
         let before = engine.insights.patterns.generation();
-        engine.insights.patterns.keep(query(), Position(0), NOW, long, before, &report());
-        engine.insights.drafts.remember(
+        engine.insights.patterns.insert(query(), Position(0), NOW, long, before, &report());
+        engine.insights.drafts.insert(
             engine.insights.drafts.generation(),
             about(),
             "Tell Ann.".into(),
         );
-        let known = || engine.insights.patterns.fitting(&query(), Position(9), NOW).is_some();
-        assert!(known() && engine.insights.drafts.known(&about()).is_some());
+        let known = || engine.insights.patterns.find_fresh(&query(), Position(9), NOW).is_some();
+        assert!(known() && engine.insights.drafts.get(&about()).is_some());
         let (scope, ann) = (Scope::default(), UserId::new("ann").unwrap());
         let copies = Copies { place: None, others: Vec::new() };
         engine.privacy.erase_user(&scope, &ann, &copies).await.unwrap();
-        assert!(!known() && engine.insights.drafts.known(&about()).is_none());
+        assert!(!known() && engine.insights.drafts.get(&about()).is_none());
         // Whoever began before it was done does not bring it back.
-        engine.insights.patterns.keep(query(), Position(0), NOW, long, before, &report());
-        engine.insights.drafts.remember(0, about(), "Tell Ann.".into());
-        assert!(!known() && engine.insights.drafts.known(&about()).is_none());
+        engine.insights.patterns.insert(query(), Position(0), NOW, long, before, &report());
+        engine.insights.drafts.insert(0, about(), "Tell Ann.".into());
+        assert!(!known() && engine.insights.drafts.get(&about()).is_none());
     }
 
     /// A place in which nothing can be done.
-    struct Away;
+    struct UnreachableBlobs;
 
-    impl Blobs for Away {
+    impl Blobs for UnreachableBlobs {
         fn put(&self, _: &Scope, _: &TurnId, _: String) -> Task<'_, String> {
             Box::pin(async { Err(StoreError::Unavailable("no way".into())) })
         }
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nothing_is_left_in_the_files_also_where_copies_are_out_of_reach() {
+    async fn erasure_empties_the_wal_when_copies_are_unreachable() {
         let folder = tempfile::tempdir().unwrap();
         let TestEngine { engine, .. } = engine_in(folder.path()).await;
         let (scope, ann) = (Scope::default(), UserId::new("ann").unwrap());
@@ -245,9 +245,9 @@ mod tests {
         };
         let opened = Change::OpenTurn { track: None, bundle: None, user_type: None, intent: None };
         engine.core.store.commit(vec![Write::of(event, vec![opened])]).await.unwrap();
-        let copies = Copies { place: None, others: vec![Arc::new(Away)] };
+        let copies = Copies { place: None, others: vec![Arc::new(UnreachableBlobs)] };
         let erased = engine.privacy.erase_user(&scope, &ann, &copies).await;
-        assert!(matches!(erased, Err(FlowError::Unfinished(REST_LEFT))), "{erased:?}");
+        assert!(matches!(erased, Err(EngineError::Incomplete(CLEANUP_PENDING))), "{erased:?}");
         let log = std::fs::metadata(folder.path().join("uptake.db-wal")).unwrap();
         assert_eq!(log.len(), 0, "what was written before is still there");
     }

@@ -6,26 +6,26 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use export::{ExportError, ParquetWriter, write_jsonl};
 use learn::{ExportFormat, PreferenceRow};
 
-use crate::training_data::preferences::ask::PreferenceEncoding;
+use crate::training_data::preferences::query::PreferenceEncoding;
 
 /// Where rows become bytes.
-pub(super) enum Bytes {
+pub(super) enum RowWriter {
     Jsonl(Vec<u8>),
     /// The writer is gone once the file is closed.
-    Parquet(Option<Box<ParquetWriter<Shared>>>, Shared),
+    Parquet(Option<Box<ParquetWriter<SharedBuffer>>>, SharedBuffer),
 }
 
 /// What a writer has written and nobody has taken yet.
 #[derive(Clone, Default)]
-pub(super) struct Shared(Arc<Mutex<Vec<u8>>>);
+pub(super) struct SharedBuffer(Arc<Mutex<Vec<u8>>>);
 
-impl Shared {
+impl SharedBuffer {
     fn bytes(&self) -> MutexGuard<'_, Vec<u8>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Write for Shared {
+impl Write for SharedBuffer {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.bytes().extend_from_slice(bytes);
         Ok(bytes.len())
@@ -36,7 +36,7 @@ impl Write for Shared {
     }
 }
 
-impl Bytes {
+impl RowWriter {
     /// Nothing is written yet.
     pub(super) fn new(
         encoding: PreferenceEncoding,
@@ -45,7 +45,7 @@ impl Bytes {
         match encoding {
             PreferenceEncoding::Jsonl => Ok(Self::Jsonl(Vec::new())),
             PreferenceEncoding::Parquet => {
-                let shared = Shared::default();
+                let shared = SharedBuffer::default();
                 let writer = ParquetWriter::new(format, shared.clone())?;
                 Ok(Self::Parquet(Some(Box::new(writer)), shared))
             }

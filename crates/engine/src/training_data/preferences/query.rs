@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use learn::{ExportFormat, ExportRule, PairSource, Split};
 use model::{BadData, Timestamp, UnitInterval};
 
-use crate::error::FlowError;
-use crate::training_data::preferences::convert::Asked;
+use crate::error::EngineError;
+use crate::training_data::preferences::conversion::AskedWindow;
 
 /// How rows are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub enum PreferenceEncoding {
 
 /// What is asked for, in words: the same over HTTP and on the command line.
 #[derive(Clone, Debug, Default)]
-pub struct PreferenceWish {
+pub struct PreferenceRequest {
     /// `dpo` when absent.
     pub format: Option<String>,
     /// `train`, `validation` or `test`; all when absent.
@@ -45,42 +45,42 @@ pub struct PreferenceWish {
 #[derive(Clone, Debug)]
 pub struct PreferenceQuery {
     rule: ExportRule,
-    window: Asked,
+    window: AskedWindow,
     after: Option<String>,
     encoding: PreferenceEncoding,
 }
 
 impl PreferenceQuery {
-    /// Understands a wish, or says what is wrong with it.
-    pub fn read(wish: PreferenceWish) -> Result<Self, FlowError> {
-        let word = wish.format.as_deref().unwrap_or(ExportFormat::Dpo.as_word());
-        let formats = words(ExportFormat::ALL.map(ExportFormat::as_word));
-        let format = ExportFormat::from_word(word).ok_or_else(|| bad("format", word, &formats))?;
+    /// Understands a request, or says what is wrong with it.
+    pub fn parse(request: PreferenceRequest) -> Result<Self, EngineError> {
+        let word = request.format.as_deref().unwrap_or(ExportFormat::Dpo.as_word());
+        let formats = list_words(ExportFormat::ALL.map(ExportFormat::as_word));
+        let format = ExportFormat::from_word(word).ok_or_else(|| invalid_field("format", word, &formats))?;
         let mut rule = ExportRule::new(format);
-        if let Some(word) = &wish.split {
-            let splits = words(Split::ALL.map(Split::as_word));
-            let split = Split::from_word(word).ok_or_else(|| bad("split", word, &splits))?;
+        if let Some(word) = &request.split {
+            let splits = list_words(Split::ALL.map(Split::as_word));
+            let split = Split::from_word(word).ok_or_else(|| invalid_field("split", word, &splits))?;
             rule.split = Some(split);
         }
-        if let Some(number) = wish.min_confidence {
-            let unfit = || bad("min_confidence", &number.to_string(), "a number from 0 to 1");
+        if let Some(number) = request.min_confidence {
+            let unfit = || invalid_field("min_confidence", &number.to_string(), "a number from 0 to 1");
             rule.min_confidence = UnitInterval::new(number).ok_or_else(unfit)?;
         }
-        if !wish.sources.is_empty() {
-            let sources = wish.sources.iter().map(|word| source("sources", word));
+        if !request.sources.is_empty() {
+            let sources = request.sources.iter().map(|word| parse_source("sources", word));
             rule.sources = sources.collect::<Result<_, _>>()?;
         }
-        rule.caps = caps(&wish.cap)?;
-        let since = moment("since", wish.since.as_deref())?;
-        let until = moment("until", wish.until.as_deref())?;
+        rule.caps = parse_caps(&request.cap)?;
+        let since = parse_time("since", request.since.as_deref())?;
+        let until = parse_time("until", request.until.as_deref())?;
         if since.zip(until).is_some_and(|(since, until)| since > until) {
-            return Err(bad("until", "before since", "a later time"));
+            return Err(invalid_field("until", "before since", "a later time"));
         }
-        if wish.after.is_some() && wish.encoding == PreferenceEncoding::Parquet {
-            return Err(bad("after", "given", "nothing for Parquet: a file is written whole"));
+        if request.after.is_some() && request.encoding == PreferenceEncoding::Parquet {
+            return Err(invalid_field("after", "given", "nothing for Parquet: a file is written whole"));
         }
-        let window = Asked { since, until };
-        Ok(Self { rule, window, after: wish.after, encoding: wish.encoding })
+        let window = AskedWindow { since, until };
+        Ok(Self { rule, window, after: request.after, encoding: request.encoding })
     }
 
     /// How rows are written.
@@ -92,7 +92,7 @@ impl PreferenceQuery {
         &self.rule
     }
 
-    pub(super) fn window(&self) -> Asked {
+    pub(super) fn window(&self) -> AskedWindow {
         self.window
     }
 
@@ -101,33 +101,33 @@ impl PreferenceQuery {
     }
 }
 
-fn words<const N: usize>(all: [&str; N]) -> String {
+fn list_words<const N: usize>(all: [&str; N]) -> String {
     format!("one of {}", all.join(", "))
 }
 
-fn bad(field: &str, got: &str, expected: &str) -> FlowError {
+fn invalid_field(field: &str, got: &str, expected: &str) -> EngineError {
     let got = got.chars().take(40).collect();
-    FlowError::Setting(BadData { field: field.to_owned(), got, expected: expected.to_owned() })
+    EngineError::InvalidSetting(BadData { field: field.to_owned(), got, expected: expected.to_owned() })
 }
 
-fn source(field: &str, word: &str) -> Result<PairSource, FlowError> {
-    let sources = words(PairSource::ALL.map(PairSource::as_word));
-    PairSource::from_word(word.trim()).ok_or_else(|| bad(field, word, &sources))
+fn parse_source(field: &str, word: &str) -> Result<PairSource, EngineError> {
+    let sources = list_words(PairSource::ALL.map(PairSource::as_word));
+    PairSource::from_word(word.trim()).ok_or_else(|| invalid_field(field, word, &sources))
 }
 
-fn moment(field: &str, text: Option<&str>) -> Result<Option<Timestamp>, FlowError> {
+fn parse_time(field: &str, text: Option<&str>) -> Result<Option<Timestamp>, EngineError> {
     let Some(text) = text else { return Ok(None) };
-    let unfit = |_| bad(field, text, "a time such as 2026-01-31T00:00:00Z");
+    let unfit = |_| invalid_field(field, text, "a time such as 2026-01-31T00:00:00Z");
     Timestamp::parse_window_end(text).map(Some).map_err(unfit)
 }
 
-fn caps(given: &[String]) -> Result<BTreeMap<PairSource, u64>, FlowError> {
+fn parse_caps(given: &[String]) -> Result<BTreeMap<PairSource, u64>, EngineError> {
     let expected = "a number, or source:number for each";
-    let number = |text: &str| text.trim().parse().map_err(|_| bad("cap", text, expected));
+    let number = |text: &str| text.trim().parse().map_err(|_| invalid_field("cap", text, expected));
     let mut caps = BTreeMap::new();
     for part in given {
         match part.split_once(':') {
-            Some((word, most)) => _ = caps.insert(source("cap", word)?, number(most)?),
+            Some((word, most)) => _ = caps.insert(parse_source("cap", word)?, number(most)?),
             None => {
                 let most = number(part)?;
                 for source in PairSource::ALL {

@@ -4,7 +4,7 @@ use ingest::FindingPlace;
 use model::{Finding, Mac, Need, Scope, TurnId, UserId, VerdictStatus};
 
 use crate::core::Core;
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::feedback::Feedback;
 use crate::feedback::record::{Receipt, RequestKey};
 
@@ -17,10 +17,10 @@ impl Feedback {
         status: VerdictStatus,
         mac: Mac,
         key: Option<RequestKey>,
-    ) -> Result<Receipt, FlowError> {
+    ) -> Result<Receipt, EngineError> {
         let now = self.core.clock.now();
         // About the user's turn, but not by them; it goes with the turn when they are erased.
-        let place = self.core.place_on(scope, turn, None).await?;
+        let place = self.core.finding_place(scope, turn, None).await?;
         let finding = Finding::Review { status };
         let event = ingest::finding_event(place, &finding, self.core.mint.event_id(now), now, now);
         let mut write = self.core.write_of(event, mac, key);
@@ -31,13 +31,13 @@ impl Feedback {
 
 impl Core {
     /// Where something that somebody says about a turn goes: it is theirs, else the turn's user's.
-    pub(crate) async fn place_on(
+    pub(crate) async fn finding_place(
         &self,
         scope: &Scope,
         turn: TurnId,
         user: Option<UserId>,
-    ) -> Result<FindingPlace, FlowError> {
-        let head = self.store.turn_head(scope, &turn).await?.ok_or(FlowError::Unknown("turn"))?;
+    ) -> Result<FindingPlace, EngineError> {
+        let head = self.store.turn_head(scope, &turn).await?.ok_or(EngineError::NotFound("turn"))?;
         Ok(FindingPlace {
             scope: scope.clone(),
             turn: Some(turn),

@@ -6,42 +6,42 @@ use learn::{FailurePattern, PatternRule};
 use model::{Vector, dot};
 
 /// Where a turn's question points, and what was said of its answer.
-pub(crate) type Meaning = (Vector, Option<Vector>);
+pub(crate) type TurnVectors = (Vector, Option<Vector>);
 
-/// The middles of patterns: of what was asked and, apart from it, of what was said of the answers. A comment
+/// The centroids of patterns: of what was asked and, apart from it, of what was said of the answers. A comment
 /// may repeat either.
 #[derive(Debug, Default)]
-pub(crate) struct PatternMiddles(Vec<(usize, Vec<f32>)>);
+pub(crate) struct PatternCentroids(Vec<(usize, Vec<f32>)>);
 
-impl PatternMiddles {
+impl PatternCentroids {
     /// Of patterns that were found among these turns.
-    pub(crate) fn of(patterns: &[FailurePattern], turns: &HashMap<&str, Meaning>) -> Self {
-        let mut middles = Vec::with_capacity(patterns.len() * 2);
+    pub(crate) fn compute(patterns: &[FailurePattern], turns: &HashMap<&str, TurnVectors>) -> Self {
+        let mut centroids = Vec::with_capacity(patterns.len() * 2);
         for (place, pattern) in patterns.iter().enumerate() {
             let members = || pattern.turns.iter().filter_map(|turn| turns.get(turn.as_str()));
-            let asked = middle(members().map(|(asked, _)| asked));
-            let said = middle(members().filter_map(|(_, said)| said.as_ref()));
-            middles.extend([asked, said].into_iter().flatten().map(|vector| (place, vector)));
+            let asked = compute_centroid(members().map(|(asked, _)| asked));
+            let said = compute_centroid(members().filter_map(|(_, said)| said.as_ref()));
+            centroids.extend([asked, said].into_iter().flatten().map(|vector| (place, vector)));
         }
-        Self(middles)
+        Self(centroids)
     }
 
-    /// The pattern whose middle is nearest to a text, and how near; none below the similarity from which
+    /// The pattern whose compute_centroid is nearest to a text, and how near; none below the similarity from which
     /// turns can belong together.
-    pub(crate) fn nearest(&self, text: &str) -> Option<(usize, f32)> {
+    pub(crate) fn find_nearest(&self, text: &str) -> Option<(usize, f32)> {
         let floor = PatternRule::default().min_similarity;
         let vector = embed::built_in().embed(text);
         if vector.is_zero() {
             return None;
         }
-        let near = self.0.iter().map(|(place, middle)| (*place, dot(vector.values(), middle)));
+        let near = self.0.iter().map(|(place, centroid)| (*place, dot(vector.values(), centroid)));
         // Of equals the first, which is the larger pattern.
         let best = near.reduce(|best, next| if next.1 > best.1 { next } else { best });
         best.filter(|(_, similarity)| *similarity >= floor)
     }
 }
 
-fn middle<'a>(vectors: impl Iterator<Item = &'a Vector>) -> Option<Vec<f32>> {
+fn compute_centroid<'a>(vectors: impl Iterator<Item = &'a Vector>) -> Option<Vec<f32>> {
     let mut sum: Vec<f32> = Vec::new();
     for vector in vectors {
         sum.resize(vector.values().len(), 0.0);

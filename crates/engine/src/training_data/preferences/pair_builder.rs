@@ -8,30 +8,30 @@ use learn::{
 use model::{ConversationId, Vector};
 use store::{JudgedExchange, StoreError};
 
-use crate::error::FlowError;
-use crate::training_data::preferences::ask::PreferenceQuery;
-use crate::training_data::preferences::bytes::Bytes;
-use crate::training_data::preferences::convert::{Asked, of_turn};
-use crate::training_data::preferences::near::NearQuestions;
+use crate::error::EngineError;
+use crate::training_data::preferences::query::PreferenceQuery;
+use crate::training_data::preferences::row_writer::RowWriter;
+use crate::training_data::preferences::conversion::{AskedWindow, to_turn};
+use crate::training_data::preferences::similar_questions::SimilarQuestions;
 
 /// Everything that is kept from one page to the next. `T` says where to find a turn again.
-pub(crate) struct Maker<T: Copy + Ord> {
+pub(crate) struct PairBuilder<T: Copy + Ord> {
     exporter: Exporter,
     groups: QuestionGroups<T>,
-    near: NearQuestions,
-    bytes: Result<Bytes, ExportError>,
+    near: SimilarQuestions,
+    bytes: Result<RowWriter, ExportError>,
     /// The row that the reader has already; rows up to it are passed over.
     after: Option<String>,
 }
 
 /// An answer to a question that others asked too, with what was said before.
-pub(crate) struct Answered {
+pub(crate) struct AnsweredQuestion {
     conversation: ConversationId,
     turns: Vec<PreferenceTurn>,
     vector: Option<Vector>,
 }
 
-impl Answered {
+impl AnsweredQuestion {
     /// The last of these turns is meant; the others came before.
     pub(crate) fn new(
         conversation: ConversationId,
@@ -42,28 +42,28 @@ impl Answered {
     }
 
     /// The same, as the store has them.
-    pub(super) fn of(turns: Vec<JudgedExchange>, window: Asked) -> Option<Self> {
+    pub(super) fn from_stored(turns: Vec<JudgedExchange>, window: AskedWindow) -> Option<Self> {
         let last = turns.last()?;
         let (conversation, vector) = (last.conversation.clone()?, last.vector.clone());
-        let turns = turns.into_iter().map(|turn| of_turn(turn, window)).collect();
+        let turns = turns.into_iter().map(|turn| to_turn(turn, window)).collect();
         Some(Self { conversation, turns, vector })
     }
 
-    fn elsewhere(&self) -> Option<GroupedAnswer<'_>> {
+    fn as_grouped(&self) -> Option<GroupedAnswer<'_>> {
         let (turn, before) = self.turns.split_last()?;
         let (conversation, vector) = (&self.conversation, self.vector.as_ref());
         Some(GroupedAnswer { conversation, before, turn, vector })
     }
 }
 
-impl<T: Copy + Ord> Maker<T> {
+impl<T: Copy + Ord> PairBuilder<T> {
     pub(crate) fn new(query: &PreferenceQuery) -> Self {
         let rule = query.rule().clone();
         Self {
-            bytes: Bytes::new(query.encoding(), rule.format),
+            bytes: RowWriter::new(query.encoding(), rule.format),
             exporter: Exporter::new(rule),
             groups: QuestionGroups::default(),
-            near: NearQuestions::default(),
+            near: SimilarQuestions::default(),
             after: query.after().map(str::to_owned),
         }
     }
@@ -73,19 +73,19 @@ impl<T: Copy + Ord> Maker<T> {
     }
 
     /// Notes which turns may be compared with others.
-    pub(super) fn note(
+    pub(super) fn add_turns(
         &mut self,
         talk: &PreferenceConversation,
         numbers: &[T],
         vectors: &[Option<Vector>],
     ) {
         for (turn, (number, vector)) in talk.turns.iter().zip(numbers.iter().zip(vectors)) {
-            self.note_one(turn, *number, vector.as_ref());
+            self.add_turn(turn, *number, vector.as_ref());
         }
     }
 
     /// Notes a turn if it may be compared with others: whether it may.
-    pub(crate) fn note_one(
+    pub(crate) fn add_turn(
         &mut self,
         turn: &PreferenceTurn,
         place: T,
@@ -99,30 +99,30 @@ impl<T: Copy + Ord> Maker<T> {
     }
 
     /// The questions that were asked more than once. Nothing can be noted afterwards.
-    pub(crate) fn groups(&mut self) -> Vec<Vec<T>> {
+    pub(crate) fn take_groups(&mut self) -> Vec<Vec<T>> {
         let mut groups = std::mem::take(&mut self.groups);
-        std::mem::take(&mut self.near).join_in(&mut groups);
+        std::mem::take(&mut self.near).merge_into(&mut groups);
         groups.into_groups().collect()
     }
 
     /// Counts what a conversation says, before rows are made of any.
-    pub(crate) fn weigh(&mut self, talk: &PreferenceConversation) {
+    pub(crate) fn count_votes(&mut self, talk: &PreferenceConversation) {
         self.exporter.count_votes(talk);
     }
 
-    pub(crate) fn conversation(&mut self, talk: &PreferenceConversation) -> Result<(), FlowError> {
+    pub(crate) fn export_conversation(&mut self, talk: &PreferenceConversation) -> Result<(), EngineError> {
         let rows = self.exporter.export_conversation(talk);
         self.push(&rows)
     }
 
-    pub(crate) fn group(&mut self, answered: &[&Answered]) -> Result<(), FlowError> {
+    pub(crate) fn export_group(&mut self, answered: &[&AnsweredQuestion]) -> Result<(), EngineError> {
         let answers: Vec<GroupedAnswer<'_>> =
-            answered.iter().filter_map(|answer| answer.elsewhere()).collect();
+            answered.iter().filter_map(|answer| answer.as_grouped()).collect();
         let rows = self.exporter.export_group(&answers);
         self.push(&rows)
     }
 
-    fn push(&mut self, rows: &[PreferenceRow]) -> Result<(), FlowError> {
+    fn push(&mut self, rows: &[PreferenceRow]) -> Result<(), EngineError> {
         for row in rows {
             if let Some(after) = &self.after {
                 if row.provenance().id == *after {
@@ -136,20 +136,20 @@ impl<T: Copy + Ord> Maker<T> {
     }
 
     /// What was written since the last time.
-    pub(crate) fn take(&mut self) -> Result<Vec<u8>, FlowError> {
+    pub(crate) fn take_bytes(&mut self) -> Result<Vec<u8>, EngineError> {
         Ok(self.bytes()?.take())
     }
 
     /// The rest.
-    pub(crate) fn finish(&mut self) -> Result<Vec<u8>, FlowError> {
+    pub(crate) fn finish(&mut self) -> Result<Vec<u8>, EngineError> {
         self.bytes()?.finish().map_err(unwritable)
     }
 
-    fn bytes(&mut self) -> Result<&mut Bytes, FlowError> {
+    fn bytes(&mut self) -> Result<&mut RowWriter, EngineError> {
         self.bytes.as_mut().map_err(|error| unwritable(&*error))
     }
 }
 
-fn unwritable(error: impl std::fmt::Display) -> FlowError {
+fn unwritable(error: impl std::fmt::Display) -> EngineError {
     StoreError::Corrupt(format!("rows cannot be written: {error}")).into()
 }
