@@ -1,4 +1,4 @@
-//! Who may call the API: keys, and sessions of people at the page.
+//! Access control: API keys, and sessions of users who are signed in to the web page.
 
 pub(crate) mod ended_sessions;
 pub(crate) mod key_ring;

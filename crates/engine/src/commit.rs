@@ -170,7 +170,10 @@ impl Core {
     }
 
     /// The only call of `Store::commit`. When it returns, every service has seen the entries.
-    pub(crate) async fn store_writes(&self, writes: Vec<Write>) -> Result<Vec<Outcome>, EngineError> {
+    pub(crate) async fn store_writes(
+        &self,
+        writes: Vec<Write>,
+    ) -> Result<Vec<Outcome>, EngineError> {
         let mut summary = CommitSummary::new(CommitSource::Local);
         for Entry { event, changes } in
             writes.iter().flat_map(|write| std::iter::once(&write.entry).chain(&write.more))
@@ -187,7 +190,10 @@ impl Core {
     }
 
     /// Notifies every service of committed entries. Stops at the first error.
-    pub(crate) async fn notify_observers(&self, summary: &CommitSummary) -> Result<(), EngineError> {
+    pub(crate) async fn notify_observers(
+        &self,
+        summary: &CommitSummary,
+    ) -> Result<(), EngineError> {
         for observer in self.observers.get().into_iter().flatten() {
             if let Some(observer) = observer.upgrade() {
                 observer.on_commit(summary).await?;

@@ -98,7 +98,8 @@ impl Engine {
             tracing::info!("rebuilding projections after an update");
             store.rebuild(Rebuild { changes_of, progress: Box::new(|_, _| {}) }).await?;
         }
-        // Read before any state: following starts here and may see an entry twice, never miss one.
+        // Read before any state is loaded. Following starts here and may deliver an entry twice,
+        // but never misses one.
         let opened_at = store.head();
         let core = Arc::new(Core::open(store, clock, seed, detectors, embedder).await?);
         let access = Arc::new(Access::open(Arc::clone(&core)).await?);
@@ -226,17 +227,18 @@ impl Engine {
         self.experiments.move_experiments(Some(&scopes)).await.map(drop)
     }
 
-    /// Ends long-lived reads; writes go on.
+    /// Ends long-lived reads. Writes continue.
     pub fn begin_shutdown(&self) {
         self.core.tasks.begin_to_stop();
     }
 
-    /// Commits what was accepted and closes the store. Later writes are refused.
+    /// Commits accepted writes and closes the store. Later writes are refused.
     pub async fn close(&self) -> Result<(), EngineError> {
         self.core.tasks.stop().await;
         self.cluster.give_duty_back().await;
         if self.cluster.is_outdated() {
-            // Routers learnt from entries that are gone: nothing of that may be kept.
+            // Routers have learnt from entries that the log lost, so their state must not be
+            // stored.
             return Ok(self.core.store.close().await?);
         }
         self.routing.store_choices().await;

@@ -1,4 +1,4 @@
-//! Why the engine did not do what it was asked.
+//! The engine's error type.
 
 use ingest::CaptureError;
 use model::{BadData, ClaimSpace};
@@ -8,50 +8,46 @@ use store::StoreError;
 /// Divided by what the caller can do about it.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
-    /// The event itself is wrong: mend it and send it again.
+    /// The event is invalid: correct it and resend.
     #[error(transparent)]
     Capture(#[from] CaptureError),
-    /// A line of a file that is no event at all.
     #[error("the line is not a JSON object, expected an event")]
     InvalidLine,
-    /// What the request is about is not there.
-    #[error("there is no {0} with this id here")]
+    /// The subject of the request does not exist.
+    #[error("no {0} with this id in this project")]
     NotFound(&'static str),
-    /// A page that anybody can open may not say this.
+    /// Widget keys are public, so they may send only a user's own feedback.
     #[error(
         "a widget key can only send its user's ratings, comments and interactions on a turn (message_id)"
     )]
     WidgetNotAllowed,
-    /// A setting does not make sense: mend it and send it again.
+    /// A setting is invalid: correct it and resend.
     #[error(transparent)]
     InvalidSetting(BadData),
-    /// The report cannot be given as asked.
     #[error(transparent)]
     Report(ReportError),
     /// The id or key was used for something else: choose another.
     #[error("this {} was used before with another body", claim_word(*.0))]
     Conflict(ClaimSpace),
-    /// Things do not stand so that it could be done: the text says what could.
+    /// The current state does not allow the operation. The text names an alternative.
     #[error("{0}")]
     PreconditionFailed(String),
-    /// This write broke although others did not; it was set aside with the reason.
-    #[error(
-        "it could not be stored and is on the list of dead letters, from where it can be replayed"
-    )]
+    /// This write failed although others of its group did not. It is a dead letter with the
+    /// reason.
+    #[error("the event could not be stored; it is on the list of dead letters and can be replayed")]
     DeadLettered,
-    /// This write broke although others did not; it was not stored.
     #[error("the event could not be stored")]
     NotStored,
-    /// It is done in the store, but not yet all that follows from it: ask again. The text says what is left.
+    /// The store is updated, but follow-up work is pending: retry. The text names what is pending.
     #[error("{0}")]
     Incomplete(&'static str),
-    /// The store could not take it: try again.
-    #[error("the store did not answer")]
+    /// The store is unavailable: retry.
+    #[error("the store is unavailable")]
     Store(#[from] StoreError),
 }
 
 impl EngineError {
-    /// Whether the disk or the database is to blame. The store itself says so, once.
+    /// True when the disk or the database is unreachable. The store logs this itself.
     pub fn is_unavailable(&self) -> bool {
         matches!(self, Self::Store(cause) if cause.is_away())
     }
@@ -81,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_store_that_does_not_answer_is_away() {
+    fn only_an_unreachable_store_is_unavailable() {
         let rows = [
             (EngineError::Store(StoreError::Unavailable("no way".into())), true),
             (EngineError::Store(StoreError::Corrupt("a row".into())), false),

@@ -17,7 +17,7 @@ use crate::access::Access;
 use crate::core::Core;
 use crate::privacy::Privacy;
 
-/// Takes in everything that is not a turn. Holds no state of its own.
+/// Accepts all feedback other than turns. Holds no state of its own.
 pub struct Feedback {
     pub(crate) core: Arc<Core>,
     pub(crate) access: Arc<Access>,

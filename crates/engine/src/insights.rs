@@ -1,4 +1,4 @@
-//! Figures and what explains them: quality, alerts, failure patterns, suggestions, lists.
+//! Quality figures, alerts, failure patterns, suggestions and conversation lists.
 
 pub(crate) mod alert_delivery;
 pub(crate) mod alerts;
@@ -38,7 +38,7 @@ pub struct Insights {
 }
 
 impl Insights {
-    /// `writer` is a model that drafts suggestions; without it they come from rules alone.
+    /// `writer` is a model that drafts suggestions. Without it, suggestions come from templates.
     pub(crate) async fn open(
         core: Arc<Core>,
         cluster: Arc<Cluster>,

@@ -23,13 +23,11 @@ use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::turns::log_copies::Copies;
 
-/// The settings of background jobs.
 pub struct JobSettings {
-    /// Where copies of turn logs are kept.
     pub copies: Copies,
-    /// Where events are published, and how one is written.
+    /// The outlet for published events, and the function that formats one.
     pub outlet: Option<(Arc<dyn Outlet>, LineOf)>,
-    /// The period in which silent sessions are ended.
+    /// The period of the sweep that ends silent sessions.
     pub sweep_interval: Duration,
 }
 

@@ -85,8 +85,8 @@ pub use retrieval::{EntityStats, IncomingReturned, IncomingSignals, RequestMark}
 pub use routing::admin::{RewardTrend, RouterView};
 pub use routing::choose::{Route, RouteRequest, RouteScore};
 pub use scan::{
-    ArrayLines, ScanSettings, ScanPairs, ScanPatterns, ScanReport, ScannedConversation, ScannedTurn, WorstConversation, WorstTurn,
-    scan,
+    ArrayLines, ScanPairs, ScanPatterns, ScanReport, ScanSettings, ScannedConversation,
+    ScannedTurn, WorstConversation, WorstTurn, scan,
 };
 pub use score::{ScoreError, ScoreTask, score_line};
 pub use store::{

@@ -1,4 +1,4 @@
-//! What is removed before it is kept, by tenant; and what is known of users.
+//! Privacy: redaction settings per tenant, user profiles, erasure, retention and scrubbing.
 
 pub(crate) mod demo_tenant;
 pub(crate) mod erasure;
@@ -22,8 +22,8 @@ use crate::routing::Routing;
 use crate::training_data::TrainingData;
 use crate::turns::Turns;
 
-/// Owns what removes data: erasure, retention and scrubbing. Redaction itself is in `Core`, where
-/// every write passes.
+/// Owns erasure, retention and scrubbing. Redaction itself is in `Core`, since every write passes
+/// there.
 pub struct Privacy {
     pub(crate) core: Arc<Core>,
     pub(crate) cluster: Arc<Cluster>,
@@ -49,26 +49,26 @@ impl Privacy {
         Ok(())
     }
 
-    /// Sets what is removed from a tenant's texts, from now on.
+    /// Sets a tenant's redaction and retention rules.
     pub async fn set_privacy(
         &self,
         tenant: &Tenant,
         settings: Map<String, Value>,
     ) -> Result<(), EngineError> {
         let (redactor, retention_days) = ingest::accept_privacy(&settings)?;
-        // Rules of a whole tenant are kept in its default project.
+        // Rules of a whole tenant are stored in its default project.
         let scope = Scope { tenant: tenant.clone(), project: Scope::default().project };
         self.core.store_rule(&scope, None, &Rule::Privacy { settings }).await?;
         self.core.redactors.set(tenant.clone(), PrivacySettings { redactor, retention_days });
         Ok(())
     }
 
-    /// What is removed from a tenant's texts, and how long its events are kept.
+    /// A tenant's redaction rules and retention period.
     pub fn privacy_settings(&self, tenant: &Tenant) -> PrivacySettings {
         self.core.redactors.of(tenant)
     }
 
-    /// Sets what is known of a user.
+    /// Replaces a user's profile attributes.
     pub async fn set_profile(
         &self,
         scope: &Scope,
@@ -79,7 +79,6 @@ impl Privacy {
         self.core.store_rule(scope, Some(user), &Rule::Profile { attributes }).await
     }
 
-    /// What is known of a user.
     pub async fn profile(
         &self,
         scope: &Scope,
@@ -98,7 +97,7 @@ impl Core {
     ) -> Result<(), EngineError> {
         let now = self.clock.now();
         let event = ingest::rule_event(scope, user, rule, self.mint.event_id(now), now);
-        // Nobody else can have this id, so there is nothing to compare.
+        // The id is freshly generated, so there is no fingerprint to compare.
         self.commit_one(self.write_of(event, Mac([0; 16]), None)).await.map(drop)
     }
 }

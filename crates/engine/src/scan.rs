@@ -90,7 +90,8 @@ fn read_jobs(
     failed: &AtomicBool,
 ) -> std::io::Result<()> {
     let mut assembler = assembler::Assembler::default();
-    let (mut batch, mut number, mut read, mut place) = (Vec::with_capacity(BATCH_CONVERSATIONS), 0, 0, 0);
+    let (mut batch, mut number, mut read, mut place) =
+        (Vec::with_capacity(BATCH_CONVERSATIONS), 0, 0, 0);
     let mut send = |job: Job| -> bool {
         number += 1;
         !failed.load(Ordering::Relaxed) && jobs.send((number - 1, job)).is_ok()
@@ -136,14 +137,20 @@ fn read_jobs(
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Takes jobs until there are none.
-fn run_worker(settings: &ScanSettings, waiting: &Mutex<Receiver<Numbered<Job>>>, done: &SyncSender<JobResult>) {
+fn run_worker(
+    settings: &ScanSettings,
+    waiting: &Mutex<Receiver<Numbered<Job>>>,
+    done: &SyncSender<JobResult>,
+) {
     loop {
         let job = waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok((number, job)) = job else { return };
         let mut report = ScanReport::default();
         let mut kept = Vec::new();
         let mut judge = |place: u64, record: &ChatRecord| {
-            let Some(scanned) = conversation::detect_conversation(&settings.detectors, place, record) else {
+            let Some(scanned) =
+                conversation::detect_conversation(&settings.detectors, place, record)
+            else {
                 return;
             };
             report.count(&scanned, settings.worst);

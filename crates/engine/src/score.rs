@@ -73,7 +73,8 @@ fn score_verdict(
     detectors: &Detectors,
     row: &Map<String, Value>,
 ) -> Result<Map<String, Value>, ScoreError> {
-    let message = Utterance::read(required_text(row, "user", "user; prev_user and assistant if known")?);
+    let message =
+        Utterance::read(required_text(row, "user", "user; prev_user and assistant if known")?);
     let question = optional_text(row, "prev_user").map(Utterance::read);
     let answer = optional_text(row, "assistant").map(|a| Answer::read(question.as_ref(), a));
     let exchange = Exchange {
@@ -137,9 +138,15 @@ fn score_refusal(
     })))
 }
 
-fn score_pair(detectors: &Detectors, row: &Map<String, Value>) -> Result<Map<String, Value>, ScoreError> {
+fn score_pair(
+    detectors: &Detectors,
+    row: &Map<String, Value>,
+) -> Result<Map<String, Value>, ScoreError> {
     let needs = "a and b";
-    let (a, b) = (Utterance::read(required_text(row, "a", needs)?), Utterance::read(required_text(row, "b", needs)?));
+    let (a, b) = (
+        Utterance::read(required_text(row, "a", needs)?),
+        Utterance::read(required_text(row, "b", needs)?),
+    );
     let p = match detectors.verdict.mode {
         Mode::Seed => a.vector().cosine(b.vector()).map_or(0.0, f64::from).max(0.0),
         Mode::Rules | Mode::Model => pair_score(&a, &b).get(),
@@ -186,7 +193,8 @@ mod tests {
         let (detectors, embedder) = (Detectors::default(), Embedder::default());
         let mut scored = 0;
         testkit::mangled(&ROWS, 150, |row| {
-            for task in [ScoreTask::Verdict, ScoreTask::Refusal, ScoreTask::Pair, ScoreTask::Embed] {
+            for task in [ScoreTask::Verdict, ScoreTask::Refusal, ScoreTask::Pair, ScoreTask::Embed]
+            {
                 scored += usize::from(score_line(&detectors, &embedder, task, row).is_ok());
             }
             let settings =

@@ -66,7 +66,11 @@ impl Turns {
     }
 
     /// Loads a turn with all its events.
-    pub async fn turn(&self, scope: &Scope, turn: TurnId) -> Result<Option<StoredTurn>, EngineError> {
+    pub async fn turn(
+        &self,
+        scope: &Scope,
+        turn: TurnId,
+    ) -> Result<Option<StoredTurn>, EngineError> {
         self.core.turn(scope, turn).await
     }
 

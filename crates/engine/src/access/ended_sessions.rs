@@ -1,4 +1,5 @@
-//! Visits that were ended before their time, in memory, because every page asks; the store has the truth.
+//! Page sessions that were ended before they expired. Every page request checks this in-memory
+//! copy; the store is authoritative.
 
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
@@ -7,24 +8,27 @@ use model::Timestamp;
 use store::{Store, StoreError};
 use tokio::sync::watch;
 
-/// Visits that were ended before their time, as far as this node knows.
 #[derive(Debug, Default)]
 pub(crate) struct EndedSessions {
     ended: RwLock<HashMap<String, Timestamp>>,
-    /// All that began before are ended: the store came from a backup then, which cannot know.
+    /// Set when the store was restored from a backup. Earlier sessions all count as ended, since
+    /// the backup cannot know which were.
     restored_at: Option<Timestamp>,
-    /// Moves when somebody may have lost what they look by.
+    /// Notified when a session may have ended or a key may have been revoked.
     changes: watch::Sender<()>,
 }
 
 impl EndedSessions {
-    /// Those that the store knows.
     pub(crate) async fn load(store: &Store) -> Result<Self, StoreError> {
         let ended = RwLock::new(store.ended_visits().await?.into_iter().collect());
-        Ok(Self { ended, restored_at: store.restored_at().await?, changes: watch::Sender::default() })
+        Ok(Self {
+            ended,
+            restored_at: store.restored_at().await?,
+            changes: watch::Sender::default(),
+        })
     }
 
-    /// These too, but for those that are over by now.
+    /// Adds the sessions of `more` that have not expired.
     pub(crate) fn merge(&self, more: Self, now: Timestamp) {
         let more = more.ended.into_inner().unwrap_or_else(PoisonError::into_inner);
         for (id, until) in more {
@@ -34,7 +38,7 @@ impl EndedSessions {
         }
     }
 
-    /// One more, until then. Those that are over by now are forgotten.
+    /// Adds a session until its expiry, and drops expired ones.
     pub(crate) fn mark_ended(&self, id: &str, until: Timestamp, now: Timestamp) {
         let mut ended = self.ended.write().unwrap_or_else(PoisonError::into_inner);
         ended.retain(|_, until| *until > now);
@@ -43,17 +47,16 @@ impl EndedSessions {
         self.notify_watchers();
     }
 
-    /// Has whoever follows something look again whether they still may.
+    /// Makes waiting readers check their access again.
     pub(crate) fn notify_watchers(&self) {
         self.changes.send_replace(());
     }
 
-    /// For whoever follows something.
+    /// Receives a notification for every change.
     pub(crate) fn subscribe(&self) -> watch::Receiver<()> {
         self.changes.subscribe()
     }
 
-    /// Whether it was ended.
     pub(crate) fn is_ended(&self, id: &str, begun: Timestamp) -> bool {
         self.restored_at.is_some_and(|at| begun <= at) || self.is_listed(id)
     }

@@ -1,7 +1,7 @@
-//! Who looks at the page: a sealed note says by which key they came in, and until when it is good.
+//! Page sessions: a sealed token holds the key's id and the expiry.
 //!
-//! Nothing is kept for it as long as it goes on, so any node of a cluster can read it, and it ends with its
-//! key. That it was ended before its time is kept in the store, where the others find it.
+//! A running session is not stored, so every node of a cluster can read its token. Revoking the
+//! key ends it. Sessions that were ended early are stored, so that other nodes learn of it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,50 +15,47 @@ use crate::insights::Insights;
 
 const SESSION_PURPOSE: &str = "visit of the page";
 const FORM_PURPOSE: &str = "form of the page";
-/// How long one may stay without coming in again.
+/// Lifetime of a session.
 const SESSION_TTL_HOURS: i64 = 12;
 
-/// A visit that is going on.
 #[derive(Clone, Debug)]
 pub struct PageSession {
-    /// The key it was begun with.
+    /// The key that started the session.
     pub key: Arc<StoredKey>,
-    /// Until when it is good.
     pub until: Timestamp,
-    /// Which of the key's visits it is.
+    /// Distinguishes sessions of one key.
     id: String,
 }
 
-/// What somebody looks at the page by.
+/// The basis of a reader's access to the page.
 #[derive(Clone, Debug)]
 pub enum PageAccess {
-    /// Being on this machine, while there are no keys.
+    /// Local access while no key exists.
     Open,
-    /// Owning the data folder.
+    /// Ownership of the data folder.
     Owner,
-    /// A key that came with the request, by its id.
+    /// A key sent with the request, by its id.
     Key(String),
-    /// A visit.
     Session(PageSession),
 }
 
 impl Access {
-    /// The note for whoever has this key.
+    /// Returns the sealed token of a new session.
     pub fn start_page_session(&self, key: &StoredKey) -> String {
         let until = self.core.clock.now().plus_secs(SESSION_TTL_HOURS * 3600).as_micros();
-        // Two visits with one key are not the same.
+        // The random part distinguishes two sessions of one key.
         let payload = format!("{until} {} {}", self.core.mint.letters::<16>(), key.id);
         self.core.seal.close(SESSION_PURPOSE, payload.as_bytes())
     }
 
-    /// Ends a visit for every node: for this one at once, for others as soon as they hear of it.
+    /// Ends a session, at once on this node and on others when they reload.
     pub async fn end_page_session(&self, visit: &PageSession) -> Result<(), EngineError> {
         let now = self.core.clock.now();
         self.ended_sessions.mark_ended(&visit.id, visit.until, now);
         Ok(self.core.store.end_visit(&visit.id, visit.until, now).await?)
     }
 
-    /// The visit that a note is of, if it is ours, not over, not ended, and its key not revoked.
+    /// Reads a token. `None` if it is forged, expired or ended, or its key is revoked.
     pub fn read_page_session(&self, note: &str) -> Option<PageSession> {
         let payload = String::from_utf8(self.core.seal.open(SESSION_PURPOSE, note)?).ok()?;
         let mut parts = payload.splitn(3, ' ');
@@ -75,7 +72,6 @@ impl Access {
         !is_over && self.is_key_valid(&visit.key.id)
     }
 
-    /// Whether somebody who came in by this may still look.
     pub(crate) fn has_access(&self, pass: &PageAccess) -> bool {
         match pass {
             PageAccess::Open => self.is_open(),
@@ -85,10 +81,12 @@ impl Access {
         }
     }
 
-    /// Ready when a pass is over by its own time.
+    /// Completes when the access expires by itself.
     pub(crate) async fn wait_for_expiry(&self, pass: &PageAccess) {
         match pass {
-            PageAccess::Open | PageAccess::Owner | PageAccess::Key(_) => std::future::pending().await,
+            PageAccess::Open | PageAccess::Owner | PageAccess::Key(_) => {
+                std::future::pending().await
+            }
             PageAccess::Session(visit) => {
                 let left = visit.until.as_micros() - self.core.clock.now().as_micros();
                 let left = Duration::from_micros(u64::try_from(left).unwrap_or(0));
@@ -97,12 +95,12 @@ impl Access {
         }
     }
 
-    /// What proves that a form was made for this visitor.
+    /// A CSRF token for this visitor's forms.
     pub fn create_form_token(&self, visitor: &str) -> String {
         self.core.seal.close(&format!("{FORM_PURPOSE} {visitor}"), b"")
     }
 
-    /// Whether a form was made for this visitor.
+    /// Verifies a CSRF token.
     pub fn check_form_token(&self, visitor: &str, token: &str) -> bool {
         self.core
             .seal
@@ -112,12 +110,12 @@ impl Access {
 }
 
 impl Insights {
-    /// Every tenant and project that something was stored for.
+    /// Every tenant and project with stored data.
     pub async fn scopes(&self) -> Result<Vec<Scope>, EngineError> {
         Ok(self.core.store.scopes().await?)
     }
 
-    /// How many answers each model gave: the model, the hour a stretch of time begins, and how many.
+    /// Answers per model: the model, the first hour of the bucket, and the count.
     pub async fn answers_over_time(
         &self,
         query: QualityQuery,
@@ -125,7 +123,7 @@ impl Insights {
         Ok(self.core.store.answers_over_time(query).await?)
     }
 
-    /// Which models answered with which prompts.
+    /// Answer counts per model and prompt.
     pub async fn answered_by(&self, query: QualityQuery) -> Result<Vec<AnsweredBy>, EngineError> {
         Ok(self.core.store.answered_by(query).await?)
     }
@@ -175,7 +173,7 @@ mod tests {
         let later = NOW.plus_secs(60);
         restore(&path("copy.db"), &path("again"), later, |_, _| {}).unwrap();
         let after = engine(open("again"), later.plus_secs(1)).await;
-        assert!(after.access.read_page_session(&note).is_none(), "nobody knows whether it was ended");
+        assert!(after.access.read_page_session(&note).is_none(), "a backup cannot know its end");
         assert!(after.access.read_page_session(&after.access.start_page_session(&key())).is_some());
     }
 
@@ -185,7 +183,8 @@ mod tests {
         let store = Store::open(folder.path(), Limits::default(), [7; 32]).unwrap();
         store.add_key(key()).await.unwrap();
         let engine = engine(store, NOW).await;
-        let visit = engine.access.read_page_session(&engine.access.start_page_session(&key())).unwrap();
+        let visit =
+            engine.access.read_page_session(&engine.access.start_page_session(&key())).unwrap();
         let (scopes, head) = ([Scope::default()], engine.core.head());
         let (one, other) = (PageAccess::Session(visit.clone()), PageAccess::Key("k".to_owned()));
         let waits = async |pass: &PageAccess| {
@@ -228,7 +227,11 @@ mod tests {
         let new = NewKey { tenant, project: None, role: Role::Read, rate: None, origin: None };
         let (key, _) = engine.access.create_key(new).await.unwrap();
         engine.privacy.write_demo_marker(false).await.unwrap();
-        let pass = || PageAccess::Session(engine.access.read_page_session(&engine.access.start_page_session(&key)).unwrap());
+        let pass = || {
+            PageAccess::Session(
+                engine.access.read_page_session(&engine.access.start_page_session(&key)).unwrap(),
+            )
+        };
         let (early, late) = (pass(), pass());
         let hears = async |pass: &PageAccess| {
             let heard = engine.feedback.wait_for_events(&scopes, begin, Duration::ZERO, pass).await;

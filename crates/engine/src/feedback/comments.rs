@@ -1,5 +1,5 @@
-//! Comments: what they sound like, found when they come in, and what they are about, found when they are
-//! looked at, because patterns change.
+//! Comments: sentiment is detected when they arrive, the topic when they are read, because
+//! patterns change.
 
 use std::sync::Arc;
 
@@ -15,30 +15,25 @@ use crate::feedback::Feedback;
 use crate::insights::Insights;
 use crate::insights::patterns::FailureReport;
 
-/// How far back failures are looked at to tell what a comment is about.
+/// Window of failures that comments are matched with.
 const TOPIC_WINDOW_DAYS: i64 = 30;
-/// A finding stands right behind its comment, whatever else of the same write does.
+/// Events read after a comment. Its finding directly follows in the same write.
 const MAX_FOLLOWING_EVENTS: usize = 4;
-/// What a comment sounds like when its writer said so by a rating.
+/// Detector name of a sentiment that comes from the writer's own rating.
 const RATING_DETECTOR: &str = "rating";
 
-/// A comment with what was found about it.
 #[derive(Clone, Debug)]
 pub struct CommentView {
-    /// Its event.
     pub event: EventId,
-    /// When it was written.
     pub ts: Timestamp,
-    /// By whom.
     pub user: Option<UserId>,
-    /// What it says.
     pub text: String,
-    /// What it sounds like; nothing for comments that came in before that was looked at.
+    /// `None` for comments stored before sentiment detection existed.
     pub sentiment: Option<FoundSentiment>,
 }
 
 impl CommentView {
-    /// The comment in an event, before anything is known of it; none where its words are erased.
+    /// Reads the comment of an event. `None` if its text was erased.
     pub(crate) fn from_event(event: &Event) -> Option<Self> {
         let Ok(Body::Comment(text)) = Body::read(event.kind, &event.data) else { return None };
         if text.is_empty() {
@@ -48,7 +43,7 @@ impl CommentView {
         Some(Self { event: id, ts: event.ts, user, text, sentiment: None })
     }
 
-    /// Takes in what was found, if it is about this comment.
+    /// Sets the sentiment if the finding is about this comment.
     pub(crate) fn apply_sentiment(&mut self, found: &FoundSentiment) {
         if found.comment.as_ref() == Some(&self.event) {
             self.sentiment = Some(found.clone());
@@ -57,7 +52,7 @@ impl CommentView {
 }
 
 impl Feedback {
-    /// The entry that keeps what a comment sounds like. It is no reaction: nothing follows for its turn.
+    /// The finding with a comment's sentiment. It is not a reaction to the turn.
     pub(crate) fn sentiment_entry(&self, event: &Event) -> Option<Entry> {
         let comment = CommentView::from_event(event)?;
         let (detector, (sentiment, confidence)) = match read_own_rating(event) {
@@ -76,7 +71,7 @@ impl Feedback {
         Some(self.core.finding_entry(event, event.turn.clone(), &finding))
     }
 
-    /// What is known of an event that is a comment; nothing for others.
+    /// The comment of an event with its sentiment; `None` for other events.
     pub async fn comment(&self, stored: &StoredEvent) -> Result<Option<CommentView>, EngineError> {
         let Some(mut view) = CommentView::from_event(&stored.event) else { return Ok(None) };
         for next in self.read_following(&stored.event.scope, stored.position).await? {
@@ -94,13 +89,18 @@ impl Feedback {
         scope: &Scope,
         after: Position,
     ) -> Result<Vec<StoredEvent>, EngineError> {
-        let page = EventPage { scope: scope.clone(), after, limit: MAX_FOLLOWING_EVENTS, any_of: Vec::new() };
+        let page = EventPage {
+            scope: scope.clone(),
+            after,
+            limit: MAX_FOLLOWING_EVENTS,
+            any_of: Vec::new(),
+        };
         Ok(self.core.store.events(page).await?)
     }
 }
 
 impl Insights {
-    /// What goes wrong in a project lately: what its comments may be about.
+    /// Recent failure patterns of a project, which comments are matched with.
     pub async fn comment_patterns(
         self: &Arc<Self>,
         scope: &Scope,
@@ -120,7 +120,7 @@ impl Insights {
     }
 }
 
-/// What the writer of a comment says by a rating beside it.
+/// The sentiment of a rating in the same event.
 fn read_own_rating(event: &Event) -> Option<Sentiment> {
     let kind = Kind { event_type: Type::Explicit, source: Source::UserRating };
     let Ok(Body::Rating(rating)) = Body::read(kind, &event.data) else { return None };

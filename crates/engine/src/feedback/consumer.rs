@@ -1,8 +1,8 @@
-//! Messages from elsewhere in: read, redacted, stored like anything else.
+//! Stores messages from Kafka topics like any other event.
 //!
-//! A message may come twice; its event's id tells. One that is no event does not hold up the others: it
-//! goes to the list of dead letters. One without a value says that the event it names was erased where it
-//! came from, so whoever that event is of is erased here too.
+//! A message may arrive twice; its event id identifies the repeat. A message that is not an event
+//! becomes a dead letter, so that it does not block the others. A tombstone (no value) means that
+//! its event was erased at the source, so the user of that event is erased here too.
 
 use ingest::CaptureError;
 use model::{
@@ -16,28 +16,27 @@ use crate::error::EngineError;
 use crate::feedback::Feedback;
 use crate::turns::log_copies::Copies;
 
-/// Under which name a message that is no event is kept in its letter.
+/// Field that holds the raw message of a dead letter.
 const MESSAGE_FIELD: &str = "message";
 const OFFSET_FIELD: &str = "offset";
-/// What a letter of a message says, and nothing besides.
+/// The exact fields of a message's dead letter.
 const DEAD_LETTER_FIELDS: [&str; 4] = ["topic", "partition", OFFSET_FIELD, MESSAGE_FIELD];
 const DEAD_LETTER_KIND: Kind = Kind { event_type: Type::Log, source: Source::Trace };
 
-/// What became of messages.
+/// Counts of consumed messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ConsumeSummary {
-    /// Events that are new.
     pub stored: u64,
-    /// Events that were there already.
+    /// Events stored before.
     pub replayed: u64,
-    /// Messages that are on the list of dead letters now.
+    /// Messages that became dead letters.
     pub set_aside: u64,
-    /// Users that were erased.
     pub erased: u64,
 }
 
 impl Feedback {
-    /// Stores messages, in order. When it fails nothing is lost: the same messages can be given again.
+    /// Stores messages in order. After an error the same messages can be consumed again without
+    /// loss.
     pub async fn consume(
         &self,
         messages: &[Arrived],
@@ -65,9 +64,9 @@ impl Feedback {
         let line: Value = serde_json::from_slice(value).map_err(|_| EngineError::InvalidLine)?;
         let writes = self.prepare_line(line, offset.unsigned_abs())?;
         if writes.is_empty() {
-            // Nothing would be stored, and nobody would hear of it.
-            let got = "a conversation in which nobody asks anything";
-            return Err(CaptureError::new(MESSAGE_FIELD, got, "one with messages of a user").into());
+            // An empty write list would drop the message silently.
+            let got = "a conversation without a question";
+            return Err(CaptureError::new(MESSAGE_FIELD, got, "one with user messages").into());
         }
         Ok(writes)
     }
@@ -85,7 +84,7 @@ impl Feedback {
             match receipt {
                 Ok(receipt) if receipt.replayed => consumed.replayed += 1,
                 Ok(_) => consumed.stored += 1,
-                // The store has done so itself.
+                // The store has written the dead letter itself.
                 Err(EngineError::DeadLettered) => consumed.set_aside += 1,
                 Err(error) => self.store_dead_letter(message, &error, consumed).await?,
             }
@@ -100,20 +99,20 @@ impl Feedback {
         consumed: &mut ConsumeSummary,
     ) -> Result<(), EngineError> {
         let Arrived { topic, partition, offset, .. } = message;
-        tracing::warn!(topic, partition, offset, %error, "a message is no event; it is set aside");
+        tracing::warn!(topic, partition, offset, %error, "message rejected; stored as a dead letter");
         let write = self.build_dead_letter(message);
         self.core.store.set_aside(write, format!("{topic}/{partition}@{offset}: {error}")).await?;
         consumed.set_aside += 1;
         Ok(())
     }
 
-    /// The letter that keeps a message as it came, but for what its tenant wants removed.
+    /// The dead letter with the raw message, redacted by its tenant's rules.
     fn build_dead_letter(&self, message: &Arrived) -> Write {
         let Arrived { topic, partition, offset, .. } = message;
         let value = message.value.as_deref().unwrap_or_default();
         let text = String::from_utf8_lossy(value).into_owned();
         let now = self.core.clock.now();
-        // Found again when they are erased.
+        // The user id lets an erasure find the letter.
         let line: Value = serde_json::from_slice(value).unwrap_or_default();
         let user = line["user_id"].as_str().and_then(|id| UserId::new(id).ok());
         let id = format!("kafka.{topic}.{partition}.{offset}");
@@ -147,15 +146,15 @@ impl Feedback {
             return self.store_dead_letter(message, &EngineError::InvalidLine, consumed).await;
         };
         let known = self.core.store.event(&scope, &id).await?;
-        // An event of somebody who was erased names nobody: the second time there is nobody left to erase,
-        // also when somebody came back under the same name.
+        // Erased events have no user. A repeated tombstone therefore erases nothing, even if the
+        // user has returned.
         let Some(user) = known.and_then(|stored| stored.event.user) else { return Ok(()) };
         match self.privacy.erase_user(&scope, &user, copies).await {
             Ok(_) => {
                 consumed.erased += 1;
                 Ok(())
             }
-            // It never will be, however often it is asked for; what comes behind it must not wait.
+            // Retrying cannot succeed, and later messages must not wait.
             Err(error @ EngineError::PreconditionFailed(_)) => {
                 self.store_dead_letter(message, &error, consumed).await
             }
@@ -163,10 +162,14 @@ impl Feedback {
         }
     }
 
-    /// The writes of a message that was set aside; `None` if the letter keeps something else.
-    pub(crate) fn parse_dead_letter(&self, letter: &Event) -> Option<Result<Vec<Write>, EngineError>> {
-        // An event of a client may have fields of these names too; what it says must not be read as a message.
-        let is_letter = letter.kind == DEAD_LETTER_KIND && letter.data.len() == DEAD_LETTER_FIELDS.len();
+    /// The writes of a message's dead letter; `None` for other dead letters.
+    pub(crate) fn parse_dead_letter(
+        &self,
+        letter: &Event,
+    ) -> Option<Result<Vec<Write>, EngineError>> {
+        // A client's event may have the same field names and must not be parsed as a message.
+        let is_letter =
+            letter.kind == DEAD_LETTER_KIND && letter.data.len() == DEAD_LETTER_FIELDS.len();
         if !is_letter || !DEAD_LETTER_FIELDS.iter().all(|name| letter.data.contains_key(*name)) {
             return None;
         }
@@ -174,13 +177,13 @@ impl Feedback {
         let text = letter.data.get(MESSAGE_FIELD).and_then(Value::as_str)?;
         Some(self.prepare_message(text.as_bytes(), offset).and_then(|writes| {
             let is_own = |write: &Write| write.entry.event.scope == letter.scope;
-            // Whoever has it stored may write to their own scope only.
+            // A replay may write only to the letter's own scope.
             if writes.iter().all(is_own) { Ok(writes) } else { Err(EngineError::NotStored) }
         }))
     }
 }
 
-/// By the headers; without them by what the message itself says.
+/// The scope from the headers, otherwise from the message.
 fn message_scope(message: &Arrived, line: &Value) -> Scope {
     let usual = Scope::default();
     let tenant = message.header(TENANT).or(line["tenant_id"].as_str());
@@ -238,7 +241,7 @@ mod tests {
         let message = Arrived { value: Some(said.into_bytes()), ..tombstone(7, "x") };
         let letter = engine.feedback.build_dead_letter(&message).entry.event;
         assert_eq!(engine.feedback.parse_dead_letter(&letter).unwrap().unwrap().len(), 1);
-        // What a client sent has other words as well, or is of another kind.
+        // A client's event has more fields or another kind.
         let mut said_more = letter.clone();
         said_more.data.insert("level".to_owned(), json!("info"));
         let other = Kind { source: Source::ApplicationLog, ..DEAD_LETTER_KIND };

@@ -1,4 +1,4 @@
-//! Writes that were accepted and could not be stored: listed with the reason, tried again on demand.
+//! Dead letters: accepted writes that could not be stored, with the reason. They can be replayed.
 
 use model::{Outcome, Scope, Write};
 use store::DeadLetter;
@@ -7,7 +7,7 @@ use crate::error::EngineError;
 use crate::feedback::Feedback;
 
 impl Feedback {
-    /// Those of a scope behind a number, oldest first.
+    /// Dead letters of a scope after number `after`, oldest first.
     pub async fn dead_letters(
         &self,
         scope: &Scope,
@@ -17,7 +17,7 @@ impl Feedback {
         Ok(self.core.store.dead_letters(scope, after, limit).await?)
     }
 
-    /// Tries one again. If it can be stored now, or was stored meanwhile, it goes off the list.
+    /// Replays a dead letter. It is removed when its writes are stored, now or earlier.
     pub async fn replay_dead_letter(&self, scope: &Scope, id: &str) -> Result<(), EngineError> {
         let letter = self.core.store.dead_letter(scope, id).await?;
         let write = letter.ok_or(EngineError::NotFound("dead letter"))?.write;
@@ -30,7 +30,7 @@ impl Feedback {
     }
 }
 
-/// Whether nothing is left to try again: a letter may hold a whole conversation.
+/// An error unless every write is stored: a letter may hold a whole conversation.
 fn check_all_stored(outcomes: Vec<Outcome>) -> Result<(), EngineError> {
     if outcomes.is_empty() {
         return Err(EngineError::NotStored);
@@ -46,7 +46,7 @@ fn check_all_stored(outcomes: Vec<Outcome>) -> Result<(), EngineError> {
     Ok(())
 }
 
-/// A letter does not hold what follows from its events.
+/// Dead letters hold events without their changes.
 fn recompute_changes(mut write: Write) -> Write {
     for entry in std::iter::once(&mut write.entry).chain(&mut write.more) {
         entry.changes = crate::changes::changes_of(&entry.event);

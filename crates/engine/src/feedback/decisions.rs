@@ -1,4 +1,4 @@
-//! Decisions in and out: what an agent chose, and later how that turned out.
+//! Decisions of an agent and their outcomes.
 
 use ingest::{RawDecision, RawOutcome};
 use model::{ConversationId, DecisionId, Mac, Need, Outcome, Position, Scope};
@@ -9,11 +9,11 @@ use crate::error::EngineError;
 use crate::feedback::Feedback;
 use crate::feedback::record::RequestKey;
 
-/// Outcomes of one decision that may come at the same moment.
+/// Attempts before a write that keeps losing against concurrent outcomes is given up.
 const MAX_CONCURRENT_OUTCOMES: usize = 100;
 
 impl Feedback {
-    /// Takes in a decision. Answers its id, and whether it had been stored before.
+    /// Stores a decision. Returns its id, and true if it was stored before.
     pub async fn record_decision(
         &self,
         scope: &Scope,
@@ -29,15 +29,15 @@ impl Feedback {
         if !receipt.replayed {
             return Ok((id, false));
         }
-        // A repeat without an id of its own is known by the request's key alone.
+        // A repeat without an id of its own is known only by the idempotency key.
         let first = self.core.store.event(scope, &receipt.id).await?;
         let text = first.as_ref().and_then(|stored| stored.event.data.get("decision_id")?.as_str());
         let first_id = text.and_then(|text| DecisionId::new(text).ok());
         Ok((first_id.unwrap_or(id), true))
     }
 
-    /// Takes in how a decision turned out. The newest outcome counts; of what is known about it, what is not
-    /// mentioned again stays. The same once more changes nothing. Answers whether it had been stored before.
+    /// Stores the outcome of a decision. The newest outcome counts, merged with the fields of
+    /// earlier ones. Returns true if it changed nothing.
     pub async fn record_outcome(
         &self,
         scope: &Scope,
@@ -51,7 +51,7 @@ impl Feedback {
                 Outcome::Stored(_) => return Ok(false),
                 Outcome::Replayed { .. } | Outcome::Unchanged => return Ok(true),
                 Outcome::Conflict(space) => return Err(EngineError::Conflict(space)),
-                // Somebody else said something meanwhile, which must not be lost.
+                // A concurrent outcome was stored, and must be merged first.
                 Outcome::Missing(Need::OutcomeAt(..)) => {}
                 Outcome::Missing(_) => return Err(EngineError::NotFound("decision")),
                 Outcome::SetAside => return Err(EngineError::DeadLettered),
@@ -88,7 +88,6 @@ impl Feedback {
         Ok(self.core.store_writes(vec![write]).await?.pop().unwrap_or(Outcome::Failed))
     }
 
-    /// One decision.
     pub async fn decision(
         &self,
         scope: &Scope,
@@ -97,7 +96,7 @@ impl Feedback {
         Ok(self.core.store.decision(scope, id).await?)
     }
 
-    /// The decisions of a conversation made behind a position.
+    /// Decisions of a conversation after a position.
     pub async fn conversation_decisions(
         &self,
         scope: &Scope,

@@ -1,4 +1,4 @@
-//! Events out: one by its id, or the log in order.
+//! Reads events by id or in log order.
 
 use model::{EventId, Position, Scope};
 use store::{EventPage, KindFilter, StoredEvent};
@@ -6,17 +6,15 @@ use store::{EventPage, KindFilter, StoredEvent};
 use crate::error::EngineError;
 use crate::feedback::Feedback;
 
-/// A stretch of the log and where to go on.
+/// Events of the log and the cursor after them.
 #[derive(Clone, Debug)]
 pub struct EventBatch {
-    /// The events, by position.
     pub items: Vec<StoredEvent>,
-    /// The `after` of the next call; unchanged at the end.
+    /// The next `after`; unchanged at the end.
     pub next: Position,
 }
 
 impl Feedback {
-    /// One event as it was stored.
     pub async fn event(
         &self,
         scope: &Scope,
@@ -25,7 +23,7 @@ impl Feedback {
         Ok(self.core.store.event(scope, id).await?)
     }
 
-    /// The matching events behind a position.
+    /// Matching events after a position.
     pub async fn events(&self, page: EventPage) -> Result<EventBatch, EngineError> {
         let after = page.after;
         let items = self.core.store.events(page).await?;
@@ -33,7 +31,7 @@ impl Feedback {
         Ok(EventBatch { items, next })
     }
 
-    /// The newest events of a kind before a position, the newest first.
+    /// The newest events of a kind before a position, newest first.
     pub async fn newest_events(
         &self,
         scope: &Scope,

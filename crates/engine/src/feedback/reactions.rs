@@ -1,8 +1,7 @@
-//! A reaction on a turn in: checked, attached to the turn, stored.
+//! Reactions to turns: validated, attached to the turn, stored.
 //!
-//! The turn must be there. What the answer says of the reaction (its name, its user) follows from
-//! the turn, which does not change once it is open; whether it is still there is judged again
-//! inside the transaction.
+//! The turn must exist. The receipt's resource name and user follow from the turn, which does not
+//! change once it is open. The transaction checks again that the turn exists.
 
 use ingest::{AcceptedReaction, RawReaction, TurnPlace};
 use model::{
@@ -15,39 +14,33 @@ use crate::error::EngineError;
 use crate::feedback::Feedback;
 use crate::feedback::record::RequestKey;
 
-/// A reaction on its way in.
 #[derive(Clone, Debug)]
 pub struct IncomingReaction {
-    /// The turn's conversation, as the sender has it.
+    /// The turn's conversation as sent by the client.
     pub conversation: ConversationId,
-    /// The turn.
     pub turn: TurnId,
-    /// What it says.
     pub raw: RawReaction,
     /// The MAC of the request.
     pub mac: Mac,
-    /// The request's own key.
     pub key: Option<RequestKey>,
 }
 
-/// What the sender of a reaction is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReactionReceipt {
-    /// The user's or machine's reaction is this now.
+    /// The current reaction of the user or machine.
     Given {
-        /// What it is; `None` when it was cleared.
+        /// `None` when it was cleared.
         reaction: Option<Reaction>,
         /// The artifact's resource name; `None` when there was nothing to clear.
         rn: Option<String>,
-        /// Nothing had to change.
         unchanged: bool,
     },
-    /// The machine was not sure enough; nothing was written.
+    /// The machine's confidence was too low; nothing was written.
     Skipped,
 }
 
 impl Feedback {
-    /// Takes in one reaction.
+    /// Stores one reaction.
     pub async fn react(
         &self,
         scope: &Scope,
@@ -67,7 +60,7 @@ impl Feedback {
             ingest::reaction_event(place.clone(), &accepted, self.core.mint.event_id(now), now);
         let id = event.id.clone();
         let mut write = self.core.write_of(event, mac, key);
-        // What stands was redacted when it came, so what comes is compared as it would stand.
+        // Stored text is redacted, so the new text is compared after redaction.
         let text = write.entry.event.data.get("text").and_then(|text| text.as_str());
         write.needs = reaction_needs(&place, &accepted.given, text.map(str::to_owned));
         let outcome = self.core.store_writes(vec![write]).await?.pop();
@@ -82,7 +75,7 @@ impl Feedback {
         }
     }
 
-    /// The turn, if it is there and in this conversation.
+    /// The turn, if it exists in this conversation.
     async fn read_turn_head(
         &self,
         scope: &Scope,
@@ -94,8 +87,12 @@ impl Feedback {
             .ok_or(EngineError::NotFound("turn"))
     }
 
-    /// The answer that the first request with this key got.
-    async fn replay_receipt(&self, scope: &Scope, id: &EventId) -> Result<ReactionReceipt, EngineError> {
+    /// The receipt of the first request with this key.
+    async fn replay_receipt(
+        &self,
+        scope: &Scope,
+        id: &EventId,
+    ) -> Result<ReactionReceipt, EngineError> {
         let first =
             self.core.store.event(scope, id).await?.ok_or(EngineError::NotFound("reaction"))?;
         let word = first.event.data.get("reaction").and_then(|word| word.as_str());
@@ -107,7 +104,7 @@ impl Feedback {
         Ok(ReactionReceipt::Given { reaction, rn: Some(rn), unchanged: true })
     }
 
-    /// The reaction that was there already.
+    /// The receipt for a reaction equal to the stored one.
     async fn unchanged_receipt(
         &self,
         place: &TurnPlace,

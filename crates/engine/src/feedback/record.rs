@@ -1,10 +1,10 @@
-//! Event in: capture, commit. (Detection and learning join here.)
+//! Records events: the main write path.
 //!
 //! ```text
-//! raw event --accept--> event --redact, and what follows from it--> write --commit--> outcome --> receipt
+//! raw event --accept--> event --redact, compute changes--> write --commit--> outcome --> receipt
 //! ```
 //!
-//! The other doors do the same with what they take in: `turn.rs`, `react.rs`, `decide.rs`.
+//! Turns, reactions and decisions take the same path.
 
 use ingest::RawEvent;
 use model::{
@@ -17,62 +17,62 @@ use crate::feedback::Feedback;
 use crate::privacy::demo_tenant::reject_demo_marker;
 use crate::retriable::put_off;
 
-/// Writes of one batch that share a transaction; small enough that others need not wait long.
+/// Writes of a batch that share one transaction. Small enough not to delay other writers.
 const BATCH_WRITES: usize = 1000;
 
-/// An event on its way in.
+/// An event as received.
 #[derive(Clone, Debug)]
 pub struct IncomingEvent {
-    /// What it says.
     pub raw: RawEvent,
-    /// The MAC of the body it came in, by `Feedback::fingerprint`.
+    /// The MAC of the request body, by `Engine::fingerprint`.
     pub mac: Mac,
-    /// The request's own key.
     pub key: Option<RequestKey>,
-    /// How far its sender is trusted.
     pub trust: Trust,
 }
 
-/// Who sends an event.
+/// The sender's trust level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
-    /// A backend of the application: it may say whatever fits.
+    /// The application's backend, which may send any event.
     Backend,
-    /// A page that anybody can open: it may say what its user does to a turn that is there.
+    /// A public web page, which may send only its user's feedback on an existing turn.
     Widget,
 }
 
-/// The `Idempotency-Key` of a request, with the MAC of the whole request: where it went and what it
-/// said. A key stands for one request, whatever that did.
+/// The `Idempotency-Key` of a request, with the MAC of its endpoint and body. A key identifies one
+/// request.
 #[derive(Clone, Debug)]
 pub struct RequestKey {
-    /// What the client chose.
+    /// The key chosen by the client.
     pub id: String,
-    /// The MAC of the request.
     pub mac: Mac,
 }
 
-/// What the sender is told: the event is on disk.
+/// Confirms that the event is on disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Receipt {
-    /// The event's id; of a repeat, the first one's.
+    /// The event's id; for a repeat, that of the first event.
     pub id: EventId,
-    /// Where it stands in the log.
+    /// Position in the log.
     pub position: Position,
-    /// It had been stored before; nothing changed.
+    /// The event was stored before; nothing changed.
     pub replayed: bool,
 }
 
 impl Feedback {
-    /// Takes one event through the whole flow. When this returns, the event is on disk.
-    pub async fn record(&self, scope: &Scope, incoming: IncomingEvent) -> Result<Receipt, EngineError> {
+    /// Stores one event. When this returns, the event is on disk.
+    pub async fn record(
+        &self,
+        scope: &Scope,
+        incoming: IncomingEvent,
+    ) -> Result<Receipt, EngineError> {
         let write = self.prepare(scope, incoming)?;
         self.core.commit_one(write).await
     }
 
-    /// Stores many prepared writes and says of each what became of it. A failure of the store in
-    /// the middle leaves the earlier ones stored, and says so. If they came with a key, the first
-    /// one has it: a key that stood for something else stops all of them.
+    /// Stores prepared writes and returns one result each. If the store fails midway, earlier
+    /// writes stay stored. An idempotency key belongs to the first write, and its conflict refuses
+    /// all of them.
     pub async fn record_batch(
         &self,
         writes: Vec<Write>,
@@ -95,7 +95,7 @@ impl Feedback {
             match self.core.commit(chunk).await {
                 Ok(some) => receipts.extend(some),
                 Err(error) => {
-                    put_off(error, "part of a batch was not stored; its sender is told");
+                    put_off(error, "part of a batch was not stored; the response names it");
                     receipts.extend((0..size).map(|_| Err(EngineError::NotStored)));
                 }
             }
@@ -103,7 +103,7 @@ impl Feedback {
         Ok(receipts)
     }
 
-    /// Checks an event and makes the write that would store it.
+    /// Validates an event and builds its write.
     pub fn prepare(&self, scope: &Scope, incoming: IncomingEvent) -> Result<Write, EngineError> {
         let IncomingEvent { raw, mac, key, trust } = incoming;
         let now = self.core.clock.now();
@@ -114,7 +114,7 @@ impl Feedback {
             Trust::Backend => {}
             Trust::Widget => {
                 write.needs.push(check_widget_event(&write.entry.event)?);
-                // Its time is ours, and it cannot find out or use up anybody's ids.
+                // Widgets cannot set the time or claim ids.
                 write.entry.event.ts = now;
             }
         }
@@ -123,7 +123,7 @@ impl Feedback {
         Ok(write)
     }
 
-    /// Asking for another answer by a button is asking again.
+    /// A click on "regenerate" counts as a retry.
     fn regeneration_entry(&self, event: &Event) -> Option<Entry> {
         let Ok(Body::Interaction(interaction)) = Body::read(event.kind, &event.data) else {
             return None;
@@ -142,7 +142,7 @@ impl Feedback {
     }
 }
 
-/// What a widget sends must be its user's doing, on a turn that is there.
+/// A widget's event must be its user's feedback on an existing turn.
 fn check_widget_event(event: &Event) -> Result<Need, EngineError> {
     let by_user = matches!(
         event.kind.source,

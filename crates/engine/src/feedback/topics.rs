@@ -1,4 +1,4 @@
-//! Topics: parts of the log by what they are about, to be read along.
+//! Topics: filtered views of the log that clients can follow.
 
 use std::time::Duration;
 
@@ -10,24 +10,18 @@ use crate::error::EngineError;
 use crate::feedback::Feedback;
 use crate::tasks::Stop;
 
-/// Events looked up together.
 const PAGE_EVENTS: usize = 500;
 
-/// A part of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Topic {
-    /// Every event.
     Events,
     /// Ratings and users' reactions.
     Ratings,
-    /// Corrections.
     Corrections,
-    /// Metric and performance events.
     Metrics,
 }
 
 impl Topic {
-    /// All of them by name.
     pub const ALL: [(&str, Self); 4] = [
         ("feedback-events", Self::Events),
         ("feedback-ratings", Self::Ratings),
@@ -35,12 +29,11 @@ impl Topic {
         ("feedback-metrics", Self::Metrics),
     ];
 
-    /// The topic with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, topic)| *topic)
     }
 
-    /// Which events belong to it.
+    /// Filters of the topic's events; empty means all.
     pub fn kinds(self) -> Vec<KindFilter> {
         let of = |types: &[Type], source| KindFilter { types: types.to_vec(), source };
         match self {
@@ -56,13 +49,12 @@ impl Topic {
 }
 
 impl Topic {
-    /// Whether an event belongs to it.
     pub fn holds(self, event: &Event) -> bool {
         let kinds = self.kinds();
         kinds.is_empty() || kinds.iter().any(|kind| kind.holds(event.kind))
     }
 
-    /// What its events are kept in order by, where that is not by the whole log.
+    /// The key by which a partitioned log orders the topic's events.
     pub fn key(self, event: &Event) -> String {
         let tenant = || event.scope.tenant.to_string();
         match self {
@@ -76,22 +68,22 @@ impl Topic {
     }
 }
 
-/// Between two looks, for each project that is looked at.
+/// Pause between two checks, per watched project.
 const PAUSE_PER_SCOPE: Duration = Duration::from_millis(10);
 
-/// Reads along: first what is there, then whatever comes.
+/// A cursor that first returns stored events and then waits for new ones.
 #[derive(Debug)]
 pub struct EventFollower {
     page: EventPage,
     waiting: std::vec::IntoIter<StoredEvent>,
     head: tokio::sync::watch::Receiver<Position>,
     stop: Stop,
-    // Whoever reads along by a key does so as long as the key is valid.
+    // Following ends when this key is revoked.
     key: Option<String>,
 }
 
 impl Feedback {
-    /// Follows the events of some kinds behind a position.
+    /// Follows events of some kinds after a position.
     pub fn follow(
         &self,
         scope: Scope,
@@ -108,8 +100,11 @@ impl Feedback {
         }
     }
 
-    /// The next event, when there is one; `None` when the engine stops.
-    pub async fn next(&self, follow: &mut EventFollower) -> Result<Option<StoredEvent>, EngineError> {
+    /// The next event. `None` when the engine stops or the key is revoked.
+    pub async fn next(
+        &self,
+        follow: &mut EventFollower,
+    ) -> Result<Option<StoredEvent>, EngineError> {
         loop {
             if follow.key.as_ref().is_some_and(|id| !self.access.is_key_valid(id)) {
                 return Ok(None);
@@ -117,7 +112,7 @@ impl Feedback {
             if let Some(event) = follow.waiting.next() {
                 return Ok(Some(event));
             }
-            // Looked at before the events, so that nothing can come in between unseen.
+            // Read before the events, so that no commit in between is missed.
             let seen = *follow.head.borrow_and_update();
             let events = self.core.store.events(follow.page.clone()).await?;
             if let Some(last) = events.last() {
@@ -125,7 +120,7 @@ impl Feedback {
                 follow.waiting = events.into_iter();
                 continue;
             }
-            // Nothing that matches up to here; no need to look at it again.
+            // No match up to this position, so the next read starts after it.
             follow.page.after = follow.page.after.max(seen);
             if *follow.stop.borrow() {
                 return Ok(None);
@@ -140,9 +135,9 @@ impl Feedback {
             }
         }
     }
-    /// Waits until something is stored in one of these scopes behind a position, and a while longer for
-    /// what comes with it. Answers the newest position then; `None` when the engine stops, or when what the
-    /// reader came in by is not good any more.
+    /// Waits until an event is stored in one of the scopes after a position, then for `rest` to
+    /// batch further events. Returns the newest position. `None` when the engine stops or the
+    /// access ends.
     pub async fn wait_for_events(
         &self,
         scopes: &[Scope],
@@ -157,20 +152,20 @@ impl Feedback {
                 return Ok(None);
             }
             let seen = *heads.borrow_and_update();
-            // Where nothing was stored, somebody else left: no need to ask after every project.
+            // Without a new event only an access ended, so the projects need no query.
             if seen > after && self.has_events_after(scopes, after).await? {
                 tokio::select! {
                     _ = stop.changed() => return Ok(None),
                     () = tokio::time::sleep(rest) => {}
                 }
-                // They may have left meanwhile.
+                // The access may have ended meanwhile.
                 return Ok(self.access.has_access(pass).then(|| *heads.borrow()));
             }
             after = after.max(seen);
             tokio::select! {
                 _ = stop.changed() => return Ok(None),
                 () = self.access.wait_for_expiry(pass) => return Ok(None),
-                // Somebody left or lost a key: perhaps this one.
+                // A session or key ended, possibly this one.
                 _ = ends.changed() => continue,
                 changed = heads.wait_for(|head| *head > seen) => {
                     if changed.is_err() {
@@ -178,12 +173,16 @@ impl Feedback {
                     }
                 }
             }
-            // Others may be busy: whoever looks at many projects does not look at them all each time.
+            // Limits the query load of a reader that watches many projects.
             tokio::time::sleep(PAUSE_PER_SCOPE * scopes.len().min(20) as u32).await;
         }
     }
 
-    async fn has_events_after(&self, scopes: &[Scope], after: Position) -> Result<bool, EngineError> {
+    async fn has_events_after(
+        &self,
+        scopes: &[Scope],
+        after: Position,
+    ) -> Result<bool, EngineError> {
         for scope in scopes {
             let (scope, any_of) = (scope.clone(), Vec::new());
             let page = EventPage { scope, after, limit: 1, any_of };

@@ -1,4 +1,4 @@
-//! Tells webhooks of alerts, until each was taken.
+//! Delivers alerts to webhooks and retries until each is accepted.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,17 +14,16 @@ use crate::error::EngineError;
 use crate::insights::Insights;
 use crate::tasks::Stop;
 
-/// How soon it is looked again whether there is something to deliver_to_tenant.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
-/// Tries until deliveries somebody is given up; the pauses double, so that is about a day.
+/// Intervals double, so delivery is given up after about a day.
 const MAX_ATTEMPTS: u32 = 17;
-/// An alert that came and went longer ago than this is not told to somebody who was not told of it yet.
+/// Alerts older than this are not delivered to a new webhook.
 const MAX_ALERT_AGE_SECS: i64 = 86_400;
-/// Tenants that are told at the same time; each has a thread while it is.
+/// Each tenant being served occupies one blocking thread.
 const MAX_CONCURRENT_TENANTS: usize = 64;
 
-/// Telling takes as long as others take to answer, so it is apart from looking; and each tenant is told by
-/// itself, so that whoever is slow holds up nobody else.
+/// Runs apart from the target checks, because webhooks may be slow. Each tenant has its own task,
+/// so that a slow webhook delays no other.
 pub(super) async fn deliver_alerts(insights: Arc<Insights>, mut stop: Stop) {
     let mut deliveries = JoinSet::new();
     let mut busy: HashMap<Tenant, AbortHandle> = HashMap::new();
@@ -39,28 +38,34 @@ pub(super) async fn deliver_alerts(insights: Arc<Insights>, mut stop: Stop) {
             busy.insert(tenant, deliveries.spawn(task));
         }
         tokio::select! {
-            // An error means that the insights is gone.
+            // An error means that the engine was dropped.
             _ = stop.wait_for(|stop| *stop) => {}
             () = tokio::time::sleep(POLL_INTERVAL) => {}
         }
     }
-    // What is being told now is noted, so that it is not told again.
+    // Running deliveries are awaited and recorded, so that none is sent twice.
     while deliveries.join_next().await.is_some() {}
 }
 
 async fn deliver_to_tenant(insights: Arc<Insights>, tenant: Tenant, url: String, stop: Stop) {
     if let Err(error) = insights.post_undelivered(&tenant, &url, &stop).await {
         match error.is_unavailable() {
-            // The store says so itself.
-            true => tracing::debug!(%tenant, %error, "alerts could not be told; trying again"),
-            false => tracing::warn!(%tenant, %error, "alerts could not be told; trying again"),
+            // The store logs this itself.
+            true => tracing::debug!(%tenant, %error, "alert delivery failed; retrying"),
+            false => tracing::warn!(%tenant, %error, "alert delivery failed; retrying"),
         }
     }
 }
 
 impl Insights {
-    /// Tells one tenant what it does not know yet, in order. After a failure the rest waits for the next round.
-    async fn post_undelivered(&self, tenant: &Tenant, url: &str, stop: &Stop) -> Result<(), EngineError> {
+    /// Posts a tenant's undelivered alerts in order. After a failure the rest waits for the next
+    /// round.
+    async fn post_undelivered(
+        &self,
+        tenant: &Tenant,
+        url: &str,
+        stop: &Stop,
+    ) -> Result<(), EngineError> {
         let now = self.core.clock.now();
         let news = now.plus_secs(-MAX_ALERT_AGE_SECS);
         for Undelivered { stored, attempts } in
@@ -97,7 +102,7 @@ impl Insights {
     }
 }
 
-/// What somebody is told. The event's id tells a build_webhook_body that comes twice.
+/// The webhook's JSON body. The event's id identifies duplicates.
 fn build_webhook_body(event: &model::Event, position: Position) -> String {
     let word =
         if event.data.get("raised") == Some(&Value::Bool(true)) { "raised" } else { "cleared" };

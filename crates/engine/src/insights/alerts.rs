@@ -1,8 +1,8 @@
-//! Tells when a figure is not where it should be, once, and again when it is.
+//! Compares figures with their targets and records an alert when one crosses its target.
 //!
 //! ```text
-//! commit --> its project is noted --> figures of its last hours against the targets
-//!        --> alert or all clear, an event in the log --> webhook, until it was taken
+//! commit --> its project is marked dirty --> figures of the window against the targets
+//!        --> alert raised or cleared, an event in the log --> webhook, until accepted
 //! ```
 
 use std::sync::Arc;
@@ -20,13 +20,13 @@ use crate::insights::targets::Targets;
 use crate::retriable::put_off;
 use crate::tasks::Stop;
 
-/// How soon an alert follows what it is about.
+/// Delay between a commit and the check of its project.
 const CHECK_INTERVAL: Duration = Duration::from_secs(2);
-/// Without anything new, figures still change as time goes by.
+/// Rounds between checks of all projects: figures change as their window moves.
 const FULL_CHECK_ROUNDS: u32 = 300;
 
 impl Insights {
-    /// Sets where a tenant wants its figures to be, from now on.
+    /// Sets a tenant's targets.
     pub async fn set_targets(
         &self,
         tenant: &Tenant,
@@ -41,29 +41,27 @@ impl Insights {
         targets.position = receipt.position;
         let moved = targets.webhook != self.targets.get(tenant).webhook;
         self.targets.set(tenant.clone(), targets);
-        // Figures may be on the wrong side of them without anything new in their project.
+        // New targets can be missed without a new event.
         let scopes = self.core.store.scopes().await?.into_iter();
         self.dirty_scopes.note(scopes.filter(|scope| scope.tenant == *tenant).collect());
         if moved {
-            // What the old address did not take is for the new one.
+            // Alerts that the old address did not accept are sent to the new one.
             self.core.store.tell_anew(tenant, now).await?;
         }
         Ok(())
     }
 
-    /// Where a tenant wants its figures to be.
     pub fn tenant_targets(&self, tenant: &Tenant) -> Targets {
         self.targets.get(tenant)
     }
 
-    /// The secret that signs what a tenant's webhook is told. It follows from the store's key and is
-    /// kept nowhere.
+    /// The secret that signs a tenant's webhook requests. It is derived from the store's key and
+    /// not stored.
     pub fn webhook_secret(&self, tenant: &Tenant) -> String {
         format!("whsec_{}", self.core.seal.close(&format!("webhook {tenant}"), b""))
     }
 
-    /// The newest alerts, of all projects of the tenant or of one, as they were found lately: whoever watches
-    /// does so two seconds after anything happened.
+    /// The newest alerts of a tenant, or of one of its projects.
     pub async fn alerts(
         &self,
         tenant: &Tenant,
@@ -73,7 +71,7 @@ impl Insights {
         Ok(self.core.store.alerts(tenant, project, limit).await?)
     }
 
-    /// Figures that are on the wrong side now, of one tenant or of all.
+    /// Figures that miss their target now, of one tenant or of all.
     pub async fn standing_alerts(
         &self,
         tenant: Option<&Tenant>,
@@ -81,15 +79,17 @@ impl Insights {
         Ok(self.core.store.standing_alerts(tenant).await?)
     }
 
-    /// Starts looking, now and then again. Call it once, before serving.
+    /// Starts the target checks and the alert delivery. Call it once, before serving.
     pub fn spawn_alert_jobs(self: &Arc<Self>) {
         let insights = Arc::clone(self);
         self.core.tasks.start(|stop| watch_targets(insights, stop));
         let insights = Arc::clone(self);
-        self.core.tasks.start(|stop| crate::insights::alert_delivery::deliver_alerts(insights, stop));
+        self.core
+            .tasks
+            .start(|stop| crate::insights::alert_delivery::deliver_alerts(insights, stop));
     }
 
-    /// Compares a project's figures with its tenant's targets, and says in the log what changed.
+    /// Compares a project's figures with the targets and commits an alert event for each change.
     pub(crate) async fn check_targets(&self, scope: &Scope) -> Result<(), EngineError> {
         let targets = self.targets.get(&scope.tenant);
         let now = self.core.clock.now();
@@ -110,7 +110,8 @@ impl Insights {
             let found = figure.read(&sums);
             let newest = known.iter().find(|(metric, ..)| metric == figure.as_word());
             let stands = newest.is_some_and(|(_, _, stands)| *stands);
-            let Some(raised) = decide_transition(found, targets.own_target(*figure), targets.min_count, stands)
+            let Some(raised) =
+                decide_transition(found, targets.own_target(*figure), targets.min_count, stands)
             else {
                 continue;
             };
@@ -145,7 +146,7 @@ impl Insights {
             max,
             window_hours: targets.window_hours,
         };
-        // The same for everybody who looks at the same moment, so that only one of them is heard.
+        // All nodes derive the same id from the same state, so that only one alert is stored.
         let word = if raised { "raised" } else { "cleared" };
         let (tenant, project) = (scope.tenant.as_str(), scope.project.as_str());
         let id = self.core.sealed_id("alert", &json!([tenant, project, metric, word, after.0]))?;
@@ -164,10 +165,15 @@ impl Insights {
     }
 }
 
-/// Whether an alert is raised (true), cleared (false), or nothing changes. It is raised when all of the
-/// interval is on the wrong side, and cleared when the value itself is on the right one, so that it does not
-/// come and go with every event.
-fn decide_transition(found: Reading, target: Option<Target>, min_count: u64, stands: bool) -> Option<bool> {
+/// Returns `Some(true)` to raise an alert, `Some(false)` to clear it, `None` for no change. An
+/// alert is raised when the whole interval misses the target. It is cleared when the value itself
+/// meets the target, so that alerts do not flap.
+fn decide_transition(
+    found: Reading,
+    target: Option<Target>,
+    min_count: u64,
+    stands: bool,
+) -> Option<bool> {
     let enough = found.denominator() >= min_count;
     let missed = target
         .zip(found.interval())
@@ -187,10 +193,10 @@ async fn watch_targets(insights: Arc<Insights>, mut stop: Stop) {
     while insights.cluster.duty.wait(&mut stop).await {
         match check_dirty_scopes(&insights, round.is_multiple_of(FULL_CHECK_ROUNDS)).await {
             Ok(()) => round = round.wrapping_add(1),
-            Err(error) => put_off(error, "projects could not be listed; trying again"),
+            Err(error) => put_off(error, "listing projects for the target check failed; retrying"),
         }
         tokio::select! {
-            // An error means that the engine is gone.
+            // An error means that the engine was dropped.
             _ = stop.wait_for(|stop| *stop) => {}
             () = tokio::time::sleep(CHECK_INTERVAL) => {}
         }
@@ -203,8 +209,8 @@ async fn check_dirty_scopes(insights: &Insights, all: bool) -> Result<(), Engine
     }
     for scope in insights.dirty_scopes.take() {
         if let Err(error) = insights.check_targets(&scope).await {
-            // The others are looked at all the same, and this one again.
-            put_off(error, "figures could not be compared with their targets; trying again");
+            // The other scopes are checked regardless; this one is retried.
+            put_off(error, "target check failed; retrying");
             insights.dirty_scopes.note([scope].into());
         }
     }
@@ -235,7 +241,8 @@ mod tests {
                 data: json!({"rating": "negative"}).as_object().cloned().unwrap(),
                 ..RawEvent::default()
             };
-            let incoming = IncomingEvent { raw, mac: Mac([n; 16]), key: None, trust: Trust::Backend };
+            let incoming =
+                IncomingEvent { raw, mac: Mac([n; 16]), key: None, trust: Trust::Backend };
             engine.feedback.record(&scope, incoming).await.unwrap();
         }
         clock.advance_secs(60);
@@ -264,6 +271,6 @@ mod tests {
         for (found, stands, expected) in cases {
             assert_eq!(decide_transition(found, target, 5, stands), expected, "{found:?} {stands}");
         }
-        assert_eq!(decide_transition(share(1, 10), None, 5, true), Some(false), "nobody wants it any more");
+        assert_eq!(decide_transition(share(1, 10), None, 5, true), Some(false), "no target");
     }
 }

@@ -1,4 +1,4 @@
-//! Which conversations there were: listed, or searched for.
+//! Lists and searches conversations.
 
 use std::collections::HashSet;
 
@@ -9,31 +9,28 @@ use crate::changes::opening_of;
 use crate::error::EngineError;
 use crate::insights::Insights;
 
-/// Nothing less similar than this is like what is searched for.
+/// Minimum cosine similarity of a search result.
 const MIN_SIMILARITY: f32 = 0.3;
 
-/// In which order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListOrder {
-    /// The newest first.
     Newest,
-    /// Those of which most went wrong first.
+    /// Most negative turns first.
     Worst,
 }
 
-/// What a search found.
+/// Search results, by the strategy that found them.
 #[derive(Clone, Debug)]
 pub enum FoundConversations {
-    /// A conversation or turn with this very id.
+    /// A conversation or turn with this id.
     ById(Vec<StoredExchange>),
-    /// Conversations in which the words were said, the newest first.
+    /// Conversations that contain the words, newest first.
     ByWords(ListPage),
-    /// Turns whose question means something like it, the most similar first, one of each conversation.
+    /// Turns with a similar question, most similar first, one per conversation.
     ByMeaning(Vec<StoredExchange>),
 }
 
 impl Insights {
-    /// A page of the list.
     pub async fn list_conversations(
         &self,
         query: ListQuery,
@@ -45,8 +42,7 @@ impl Insights {
         })
     }
 
-    /// Searches for a conversation or turn by its id, else for what was said with these words, else, where
-    /// nobody said them, for questions of the project that mean the same.
+    /// Searches by conversation or turn id, then by words, then by meaning.
     pub async fn find_conversations(
         &self,
         scope: &Scope,
@@ -66,7 +62,7 @@ impl Insights {
         Ok(FoundConversations::ByMeaning(self.similar_conversations(scope, text, most).await?))
     }
 
-    /// Turns whose question means something like a text, the most similar first, one of each conversation.
+    /// Turns with a similar question, most similar first, one per conversation.
     pub async fn similar_conversations(
         &self,
         scope: &Scope,
@@ -75,7 +71,14 @@ impl Insights {
     ) -> Result<Vec<StoredExchange>, EngineError> {
         let vector = self.core.vector_of(opening_of(text)).await;
         let (user, intent) = (None, None);
-        let query = SimilarQuery { scope: scope.clone(), vector, most, floor: MIN_SIMILARITY, user, intent };
+        let query = SimilarQuery {
+            scope: scope.clone(),
+            vector,
+            most,
+            floor: MIN_SIMILARITY,
+            user,
+            intent,
+        };
         let mut similar = self.core.store.similar(query).await?.turns;
         similar.sort_by(|a, b| b.similarity.total_cmp(&a.similarity));
         similar.truncate(most * 2);

@@ -1,7 +1,7 @@
-//! Instructions in better words, by a model that somebody configured.
+//! Suggestions drafted by a configured model.
 //!
-//! What users wrote goes to the model as data, and what comes back is a line that a person reads before
-//! anything is done with it.
+//! User text is sent to the model as quoted data. The result is one line that a person reviews
+//! before it is used.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,13 +11,11 @@ use model::Scope;
 use outbound::RemoteWriter;
 use serde_json::{Value, json};
 
-/// Patterns that a model is asked about at once, and drafts that are remembered.
+/// Patterns sent to the model per report, and drafts in the cache.
 const MAX_PATTERNS: usize = 5;
 const MAX_CACHED_DRAFTS: usize = 500;
-/// Quotations of a pattern, and characters of each.
 const MAX_QUOTES: usize = 8;
 const MAX_QUOTE_CHARS: usize = 300;
-/// Characters of an instruction.
 const MAX_INSTRUCTION_CHARS: usize = 400;
 
 const SYSTEM_PROMPT: &str = "You improve the system prompt of an application. You get a JSON document that describes \
@@ -27,24 +25,23 @@ const SYSTEM_PROMPT: &str = "You improve the system prompt of an application. Yo
     instruction of at most two sentences that would have prevented these failures. Answer with a JSON object \
     {\"instruction\": \"…\"} and nothing else; use an empty string when nothing can be concluded.";
 
-/// The model, and what it wrote before.
+/// The model and a cache of its drafts.
 #[derive(Debug, Default)]
 pub(crate) struct Drafts {
     writer: Option<Arc<RemoteWriter>>,
     kept: Mutex<DraftCache>,
 }
 
-/// What was written since everything was last forgotten, by what it was written about.
+/// Drafts since the cache was last cleared.
 #[derive(Debug, Default)]
 struct DraftCache {
     generation: u64,
     written: HashMap<DraftKey, String>,
 }
 
-/// Where something was said, and what: what was written for one project is nothing to another.
+/// Project and prompt data. Drafts are never shared between projects.
 pub(crate) type DraftKey = (Scope, String);
 
-/// What a model wrote for a pattern.
 #[derive(Clone, Debug)]
 pub(crate) struct Draft {
     pub(crate) pattern_id: String,
@@ -53,28 +50,26 @@ pub(crate) struct Draft {
 }
 
 impl Drafts {
-    /// Asks this model.
     pub(crate) fn with_writer(writer: RemoteWriter) -> Self {
         Self { writer: Some(Arc::new(writer)), kept: Mutex::default() }
     }
 
-    /// Forgets what was written: it may hold the words of somebody who was erased.
+    /// Clears the cache, because drafts may quote an erased user.
     pub(crate) fn clear(&self) {
         let mut kept = self.lock();
         *kept = DraftCache { generation: kept.generation + 1, written: HashMap::new() };
     }
 
-    /// How often everything was forgotten.
+    /// Number of times the cache was cleared.
     pub(crate) fn generation(&self) -> u64 {
         self.lock().generation
     }
 
-    /// What was written about this before.
     pub(crate) fn get(&self, about: &DraftKey) -> Option<String> {
         self.lock().written.get(about).cloned()
     }
 
-    /// Keeps what was written, unless everything was forgotten since the model was asked.
+    /// Caches a draft, unless the cache was cleared since generation `began`.
     pub(crate) fn insert(&self, began: u64, about: DraftKey, written: String) {
         let mut kept = self.lock();
         if kept.generation != began {
@@ -90,8 +85,8 @@ impl Drafts {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Drafts for the largest of the patterns that more than one person complains of; none where the
-    /// model fails, which is told in the log, or writes what may not go into a prompt.
+    /// Drafts for the largest patterns that at least two users reported. Model failures are logged
+    /// and skipped, as is output that must not enter a prompt.
     pub(crate) async fn draft_instructions(
         &self,
         scope: &Scope,
@@ -108,7 +103,8 @@ impl Drafts {
             let instruction = match self.get(&about) {
                 Some(known) => known,
                 None => {
-                    let Some(written) = request_draft(Arc::clone(writer), about.1.clone()).await else {
+                    let Some(written) = request_draft(Arc::clone(writer), about.1.clone()).await
+                    else {
                         continue;
                     };
                     self.insert(began, about, written.clone());
@@ -129,7 +125,7 @@ async fn request_draft(writer: Arc<RemoteWriter>, data: String) -> Option<String
     match written {
         Ok(Ok(text)) => Some(parse_instruction(&text)),
         Ok(Err(error)) => {
-            tracing::warn!(%error, "no draft of a suggestion; the template stands");
+            tracing::warn!(%error, "drafting a suggestion failed; using the template");
             None
         }
         Err(_) => None,
@@ -165,7 +161,7 @@ fn build_prompt_data(pattern: &FailurePattern, suggestions: &[Suggestion]) -> Va
         "concluded_from_corrections": concluded, "error_type": pattern.error_type})
 }
 
-/// The instruction, if it may go into a prompt; nothing otherwise.
+/// The instruction if it may enter a prompt, otherwise an empty string.
 fn parse_instruction(text: &str) -> String {
     let start = text.find('{').unwrap_or(0);
     let end = text.rfind('}').map_or(text.len(), |end| end + 1);
@@ -175,7 +171,7 @@ fn parse_instruction(text: &str) -> String {
     let fit = sanitise_instruction(written, MAX_INSTRUCTION_CHARS);
     if fit.is_none() && !written.trim().is_empty() {
         tracing::warn!(
-            "a draft of a suggestion was dropped: it is too long, has markup or a link, or speaks to the model"
+            "draft suggestion dropped: too long, contains markup or a link, or addresses the model"
         );
     }
     fit.unwrap_or_default()

@@ -1,8 +1,8 @@
-//! What goes wrong, in patterns.
+//! Failure patterns: clusters of negative turns.
 //!
 //! ```text
-//! negative turns of two windows --> what was asked, what was said of the answer --> learn: patterns
-//!     kept for a while, since many turns take seconds --> reports, suggestions
+//! negative turns of two windows --> question, remark on the answer --> learn: patterns
+//!     cached, since many turns take seconds --> reports, suggestions
 //! ```
 
 mod reporters;
@@ -25,16 +25,15 @@ pub(crate) use negative_turn::NegativeTurn;
 
 use crate::error::EngineError;
 use crate::insights::Insights;
-use crate::insights::patterns::{FailureReport, TurnVectors, PatternCentroids};
+use crate::insights::patterns::{FailureReport, PatternCentroids, TurnVectors};
 
-/// Turns that are read together.
+/// Turns read per query.
 const PAGE_TURNS: usize = 500;
-/// Questions that are told.
 const MAX_CORRECTED_QUERIES: usize = 10;
 
 impl Insights {
-    /// What goes wrong in a window, against the one before it. Few turns are looked at anew each time;
-    /// what is found of many stays for a minute.
+    /// Failure patterns of a window, compared with the window before. Reports over few turns are
+    /// recomputed for new events. Those over many turns are cached for a minute.
     pub async fn failures(
         self: &Arc<Self>,
         query: QualityQuery,
@@ -55,13 +54,15 @@ impl Insights {
         now: Timestamp,
     ) -> Result<FailureReport, EngineError> {
         let (rule, start) = (PatternRule::default(), query.window.start);
-        let turns = self.core.store.negative_turns(with_previous_window(query), rule.max_turns + 1).await?;
+        let turns =
+            self.core.store.negative_turns(with_previous_window(query), rule.max_turns + 1).await?;
         let truncated = turns.len() > rule.max_turns;
         let mut negatives = Vec::with_capacity(turns.len());
         for (scope, turns) in group_by_scope(turns) {
             for page in turns.chunks(PAGE_TURNS) {
                 let found = self.core.store.turns(&scope, page.to_vec()).await?;
-                negatives.extend(found.iter().filter_map(|turn| NegativeTurn::from_turn(turn, start)));
+                negatives
+                    .extend(found.iter().filter_map(|turn| NegativeTurn::from_turn(turn, start)));
             }
         }
         let totals = self.answered_totals(query).await?;
@@ -105,7 +106,7 @@ impl Insights {
     }
 }
 
-/// The same with the window before it.
+/// Extends the window by the one before it.
 fn with_previous_window(query: &QualityQuery) -> QualityQuery {
     let Window { start, end } = query.window;
     let length = end.as_micros() - start.as_micros();
@@ -124,19 +125,19 @@ fn group_by_scope(turns: Vec<(Scope, TurnId)>) -> Vec<(Scope, Vec<TurnId>)> {
     found
 }
 
-/// What was found among answers that went wrong.
+/// Patterns among negative turns, with what follows from them.
 pub(crate) struct FailureFindings {
-    /// How many of the window there are.
+    /// Negative turns in the current window.
     pub(crate) count: usize,
     pub(crate) patterns: Vec<FailurePattern>,
     pub(crate) suggestions: Vec<Suggestion>,
     most_corrected: Vec<CorrectedQuery>,
-    /// Patterns that at least two people complain of.
+    /// Ids of patterns that at least two users reported.
     shared: BTreeSet<String>,
     centroids: PatternCentroids,
 }
 
-/// The patterns among answers that went wrong, with what follows from them.
+/// Finds patterns among negative turns, and suggestions for them.
 pub(crate) fn find_patterns(
     negatives: &[NegativeTurn],
     totals: &AnsweredTotals,
@@ -145,7 +146,9 @@ pub(crate) fn find_patterns(
     let model = embed::built_in();
     let vectors: Vec<TurnVectors> = negatives
         .iter()
-        .map(|one| (model.embed(&one.question), one.remark.as_deref().map(|said| model.embed(said))))
+        .map(|one| {
+            (model.embed(&one.question), one.remark.as_deref().map(|said| model.embed(said)))
+        })
         .collect();
     let turns: Vec<FailedTurn<'_>> = negatives
         .iter()
@@ -184,10 +187,16 @@ pub(crate) fn find_patterns(
     let most_corrected = rank_corrected_queries(corrections, MAX_CORRECTED_QUERIES);
     let ids = negatives.iter().map(|one| one.turn.as_str());
     let centroids = PatternCentroids::compute(&patterns, &ids.zip(vectors).collect());
-    FailureFindings { count: now().count(), patterns, suggestions, most_corrected, shared, centroids }
+    FailureFindings {
+        count: now().count(),
+        patterns,
+        suggestions,
+        most_corrected,
+        shared,
+        centroids,
+    }
 }
 
-/// What is known of a pattern's turns.
 fn collect_evidence<'a>(
     pattern: &'a FailurePattern,
     negatives: &BTreeMap<&str, &'a NegativeTurn>,

@@ -1,4 +1,4 @@
-//! What goes wrong, as it was found a moment ago.
+//! Failure reports and their stale-while-revalidate cache.
 
 mod centroids;
 
@@ -11,42 +11,40 @@ use model::{Position, Timestamp};
 use store::QualityQuery;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-pub(crate) use centroids::{TurnVectors, PatternCentroids};
+pub(crate) use centroids::{PatternCentroids, TurnVectors};
 
-/// What goes wrong in a window.
+/// Failure patterns of a window.
 #[derive(Debug)]
 pub struct FailureReport {
-    /// When it was found out.
+    /// When the report was computed.
     pub at: Timestamp,
-    /// Turns of which something went wrong.
+    /// Number of negative turns in the window.
     pub negatives: usize,
-    /// There were more than were looked at.
+    /// True when there were more negative turns than the limit.
     pub truncated: bool,
-    /// Largest first.
+    /// Largest pattern first.
     pub patterns: Vec<FailurePattern>,
-    /// What would have helped, by templates.
+    /// Template suggestions for the patterns.
     pub suggestions: Vec<Suggestion>,
-    /// Whose answers were corrected most often.
+    /// Questions whose answers were corrected most often.
     pub most_corrected: Vec<CorrectedQuery>,
-    /// Patterns that at least two people complain of.
+    /// Ids of patterns that at least two users reported.
     pub(crate) shared: BTreeSet<String>,
     pub(crate) centroids: PatternCentroids,
 }
 
-/// What a comment is about.
+/// The pattern that a comment matches.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CommentTopic {
-    /// The pattern's id.
     pub id: String,
-    /// What people call it.
     pub label: String,
-    /// How near the comment is to the pattern's turns.
+    /// Cosine similarity of the comment to the pattern's turns.
     pub similarity: f32,
 }
 
 impl FailureReport {
-    /// The pattern whose turns mean most nearly what a text says, if any does. The text must have a word
-    /// that says something, to the model of meaning or because the pattern is called so.
+    /// The pattern nearest in meaning to a text, if any is near enough. The text needs a keyword
+    /// that the embedding model knows or that is part of the pattern's label.
     pub fn match_topic(&self, text: &str) -> Option<CommentTopic> {
         let (place, similarity) = self.centroids.find_nearest(text)?;
         let pattern = self.patterns.get(place)?;
@@ -61,16 +59,14 @@ impl FailureReport {
     }
 }
 
-/// What took no longer than this is found anew whenever something happened.
+/// Reports computed faster than this are recomputed for new events.
 const MAX_UNCACHED_DURATION: Duration = Duration::from_millis(150);
-/// How long what took longer is good for.
+/// How long a slower report counts as fresh.
 const FRESH_SECS: i64 = 60;
-/// How long it may be shown while newer ones are looked for.
+/// How long a stale report may be returned during a refresh.
 const MAX_STALE_SECS: i64 = 3600;
-/// Windows that are kept.
 const MAX_CACHED_WINDOWS: usize = 64;
 
-/// One window's.
 #[derive(Debug)]
 struct CachedWindow {
     query: QualityQuery,
@@ -80,11 +76,11 @@ struct CachedWindow {
     report: Arc<FailureReport>,
 }
 
-/// Those of the windows that were asked for last.
+/// Reports of the most recently requested windows.
 #[derive(Debug)]
 pub(crate) struct PatternCache {
     generation: Mutex<Generation>,
-    /// Whoever has it looks for patterns while nobody waits for them: one at a time.
+    /// Held by the one background refresh.
     refresh_permit: Arc<Semaphore>,
 }
 
@@ -94,7 +90,7 @@ impl Default for PatternCache {
     }
 }
 
-/// What was found since everything was last forgotten.
+/// Reports since the cache was last cleared.
 #[derive(Debug, Default)]
 struct Generation {
     number: u64,
@@ -106,7 +102,7 @@ impl PatternCache {
         self.generation.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is known of a window, if it is good enough.
+    /// A report of this window that is fresh.
     pub(crate) fn find_fresh(
         &self,
         query: &QualityQuery,
@@ -120,7 +116,8 @@ impl PatternCache {
         (fresh && age < FRESH_SECS).then(|| Arc::clone(&found.report))
     }
 
-    /// What was last found of a window that ends now and was as long, if that is not long ago.
+    /// The last report of a window of the same length that ended at its time of computation, if
+    /// not older than `MAX_STALE_SECS`.
     pub(crate) fn find_stale(
         &self,
         query: &QualityQuery,
@@ -132,23 +129,23 @@ impl PatternCache {
         (age < MAX_STALE_SECS).then(|| Arc::clone(&found.report))
     }
 
-    /// The place of whoever looks while nobody waits, if it is free.
+    /// Permit for a background refresh, if none is running.
     pub(crate) fn try_acquire_refresh(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.refresh_permit).try_acquire_owned().ok()
     }
 
-    /// Forgets everything: somebody was erased, and their words must not be shown again.
+    /// Clears the cache, because reports may quote an erased user.
     pub(crate) fn clear(&self) {
         let mut generation = self.lock();
         *generation = Generation { number: generation.number + 1, windows: Vec::new() };
     }
 
-    /// How often everything was forgotten. Ask before refresh_permit for something that will be kept.
+    /// Number of times the cache was cleared. Read it before computing a report to insert.
     pub(crate) fn generation(&self) -> u64 {
         self.lock().number
     }
 
-    /// Keeps what was found, unless everything was forgotten since the refresh_permit began.
+    /// Caches a report, unless the cache was cleared since generation `began`.
     pub(crate) fn insert(
         &self,
         query: QualityQuery,
@@ -170,7 +167,7 @@ impl PatternCache {
 }
 
 impl CachedWindow {
-    /// Whether it is of a window that ended when it was looked for, and that is now this one.
+    /// True for a window that ended when it was computed, and that the query has moved on.
     fn is_predecessor_of(&self, query: &QualityQuery) -> bool {
         let secs = |micros: i64| micros.abs() / 1_000_000;
         let ended = self.query.window.end.as_micros();
@@ -180,13 +177,13 @@ impl CachedWindow {
     }
 }
 
-/// The same but for the moment: windows that end now move on.
+/// Same filters and nearly the same end: windows that end now keep moving.
 fn is_same_window(one: &QualityQuery, other: &QualityQuery) -> bool {
     let apart = one.window.end.as_micros().abs_diff(other.window.end.as_micros());
     has_same_filters(one, other) && apart < (FRESH_SECS as u64) * 1_000_000
 }
 
-/// The same but for when.
+/// Equal except for the end of the window.
 fn has_same_filters(one: &QualityQuery, other: &QualityQuery) -> bool {
     let length =
         |query: &QualityQuery| query.window.end.as_micros() - query.window.start.as_micros();
@@ -205,7 +202,7 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
 
-    /// A week that ends so many seconds from now.
+    /// A week that ends `end` seconds from now.
     fn week(end: i64) -> QualityQuery {
         let end = NOW.plus_secs(end);
         QualityQuery {
@@ -249,7 +246,7 @@ mod tests {
         let other = QualityQuery { model: Some("m".into()), ..week(300) };
         assert_eq!(shown(&other, 300), None);
         assert_eq!(shown(&week(-300), 0), None, "it ended later");
-        // The newest takes the place of what was before; a week that was past already is another.
+        // The newest report replaces its predecessor; a week in the past is a different window.
         keep(&patterns, week(600), 600);
         keep(&patterns, week(-9000), 700);
         assert_eq!(shown(&week(900), 900), Some(NOW.plus_secs(600)));

@@ -1,4 +1,4 @@
-//! How good the answers are, in figures.
+//! Quality figures by time window.
 
 use model::{Timestamp, Window};
 use store::{QualityBucket, QualityQuery};
@@ -6,16 +6,15 @@ use store::{QualityBucket, QualityQuery};
 use crate::error::EngineError;
 use crate::insights::Insights;
 
-/// In microseconds.
 const HOUR_MICROS: i64 = 3_600_000_000;
 
 impl Insights {
-    /// Sums by stretches of time, the earliest first; those in which nothing happened are left out.
+    /// Sums by bucket, earliest first, without empty buckets.
     pub async fn quality(&self, query: QualityQuery) -> Result<Vec<QualityBucket>, EngineError> {
         Ok(self.core.store.quality(query).await?)
     }
 
-    /// The sums of a window, and of one as long before it.
+    /// Sums of a window and of the window of equal length before it.
     pub async fn quality_now_and_before(
         &self,
         query: QualityQuery,
@@ -28,13 +27,13 @@ impl Insights {
         ])
     }
 
-    /// The sums of the window before, as long as this one.
+    /// Sums of the window before this one, of equal length.
     pub async fn quality_before(&self, query: QualityQuery) -> Result<QualityBucket, EngineError> {
         let [_, window] = align_to_hours(query.window);
         self.sum_window(QualityQuery { window, ..query }).await
     }
 
-    /// All of a window together. Nobody wants to know how it was spread, so it is read in whole days.
+    /// Sums of a whole window, read in daily buckets for speed.
     async fn sum_window(&self, query: QualityQuery) -> Result<QualityBucket, EngineError> {
         let hours = (query.window.end.as_micros() - query.window.start.as_micros()) / HOUR_MICROS;
         let days = u32::try_from(hours / 24 + 1).unwrap_or(u32::MAX / 24);
@@ -44,8 +43,8 @@ impl Insights {
     }
 }
 
-/// The hours of a window, as they are counted, and as many before them: every hour is in one of the two at
-/// the most, and none between them is left out.
+/// Aligns a window to whole hours and adds as many hours before it. The two windows are adjacent
+/// and do not overlap.
 fn align_to_hours(window: Window) -> [Window; 2] {
     let start = window.start.as_micros().div_euclid(HOUR_MICROS);
     let end = (window.end.as_micros() - 1).div_euclid(HOUR_MICROS).max(start) + 1;

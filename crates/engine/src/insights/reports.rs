@@ -1,4 +1,4 @@
-//! Reports out.
+//! Reports over reactions, conversations, artifacts and turn logs.
 
 use model::{Scope, Timestamp, TurnId};
 use report::{
@@ -11,16 +11,14 @@ use crate::error::EngineError;
 use crate::insights::Insights;
 use crate::turns::Turns;
 
-/// Reactions of one turn that are looked at.
 const MAX_TURN_REACTIONS: usize = 1000;
 
 impl Insights {
-    /// Reactions by conversation in a period.
     pub async fn period(&self, request: PeriodRequest) -> Result<PeriodReport, EngineError> {
         Ok(report::period(&*self.core.store, &self.core.seal, request).await?)
     }
 
-    /// The turns of a conversation that somebody reacted to.
+    /// The turns of a conversation that have a reaction.
     pub async fn conversation(
         &self,
         request: ConversationRequest,
@@ -28,7 +26,7 @@ impl Insights {
         Ok(report::conversation(&*self.core.store, request).await?)
     }
 
-    /// The index of artifacts.
+    /// A page of the artifact index.
     pub async fn artifacts(&self, search: ArtifactSearch) -> Result<ArtifactPage, EngineError> {
         Ok(report::search(&*self.core.store, &self.core.seal, search).await?)
     }
@@ -52,7 +50,7 @@ impl Turns {
         Ok(self.core.store.reactions_of(query).await?)
     }
 
-    /// The log of a turn, made from what is stored.
+    /// The log of a turn, built from stored events.
     pub async fn turn_log(
         &self,
         scope: &Scope,

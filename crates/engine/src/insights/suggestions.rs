@@ -1,4 +1,4 @@
-//! Instructions that might help, kept so that one of them can be tried later.
+//! Suggested instructions, stored so that an experiment can try them later.
 
 use std::sync::Arc;
 
@@ -15,21 +15,17 @@ use crate::feedback::record::RequestKey;
 use crate::insights::Insights;
 use crate::insights::drafts::Draft;
 
-/// A suggestion that is in the log.
 #[derive(Clone, Debug)]
 pub struct StoredSuggestion {
-    /// By which it is found again.
     pub id: EventId,
-    /// What it says.
     pub found: FoundSuggestion,
-    /// How many turns agree, of how many that could have.
+    /// Agreeing turns, and turns that could have agreed.
     pub support: (u32, u32),
-    /// The pattern it is for.
     pub pattern: FailurePattern,
 }
 
 impl Insights {
-    /// Suggestions out of what went wrong in a window. Each is kept in the project, once.
+    /// Suggestions for the failures of a window. Each is stored in the project once.
     pub async fn suggest(
         self: &Arc<Self>,
         scope: &Scope,
@@ -37,8 +33,10 @@ impl Insights {
     ) -> Result<Vec<StoredSuggestion>, EngineError> {
         let prompt = query.prompt.clone();
         let report = self.failures(query).await?;
-        let drafts =
-            self.drafts.draft_instructions(scope, &report.patterns, &report.shared, &report.suggestions).await;
+        let drafts = self
+            .drafts
+            .draft_instructions(scope, &report.patterns, &report.shared, &report.suggestions)
+            .await;
         let mut kept = Vec::new();
         for pattern in &report.patterns {
             let by_template = report.suggestions.iter().filter(|one| one.pattern_id == pattern.id);
@@ -56,7 +54,7 @@ impl Insights {
         Ok(kept)
     }
 
-    /// A suggestion that was made before.
+    /// A stored suggestion by its id.
     pub async fn suggestion(
         &self,
         scope: &Scope,
@@ -65,7 +63,7 @@ impl Insights {
         let stored = self.core.store.event(scope, id).await?;
         let body = stored.map(|stored| Body::read(stored.event.kind, &stored.event.data));
         match body {
-            // One whose words went with somebody who was erased is one no longer.
+            // Erasing a user can empty the instruction; the suggestion then no longer exists.
             Some(Ok(Body::Finding(Finding::Suggestion(found)))) => {
                 Ok(Some(found).filter(|found| !found.instruction.is_empty()))
             }
@@ -73,9 +71,9 @@ impl Insights {
         }
     }
 
-    /// Defines an experiment that tries a suggestion: the control as it is, the treatment with the
-    /// instruction. A suggestion has one experiment, under its own id. `overrides` take the place of what
-    /// is usual.
+    /// Defines an experiment for a suggestion: the control is unchanged, the treatment adds the
+    /// instruction. The experiment has the suggestion's id, so there is one at most. `overrides`
+    /// replace fields of the default definition.
     pub async fn try_suggestion(
         &self,
         scope: &Scope,
@@ -106,7 +104,8 @@ impl Insights {
                     expected: "fields of an experiment".to_owned(),
                 })
             })?;
-        let own = ExperimentId::new(id.as_str()).map_err(|_| EngineError::NotFound("suggestion"))?;
+        let own =
+            ExperimentId::new(id.as_str()).map_err(|_| EngineError::NotFound("suggestion"))?;
         self.experiments.create_experiment(scope, Some(own), &definition, mac, key).await
     }
 
@@ -115,7 +114,7 @@ impl Insights {
         scope: &Scope,
         found: &FoundSuggestion,
     ) -> Result<EventId, EngineError> {
-        // The same instruction for the same pattern is the same suggestion, whoever asks.
+        // The same instruction for the same pattern and prompt is one suggestion.
         let same = json!([found.pattern_id, found.instruction, found.prompt]);
         let id = self.core.sealed_id("suggestion", &same)?;
         if self.core.store.event(scope, &id).await?.is_none() {

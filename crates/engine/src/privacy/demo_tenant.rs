@@ -1,6 +1,7 @@
-//! How a store knows that it holds demo data: two events, one before it and one behind it, in a tenant of
-//! its own. Whoever finds only the first knows that loading did not come to its end. No client can send them, or it
-//! could have a real tenant of that name removed.
+//! Demo data, in a tenant of its own.
+//!
+//! Two marker events enclose it. The first alone means that loading was interrupted. Clients
+//! cannot send the markers, since they allow the tenant to be removed.
 
 use ingest::{CaptureError, RawEvent};
 use model::{Event, EventId, Scope, Tenant};
@@ -9,34 +10,30 @@ use serde_json::json;
 use crate::error::EngineError;
 use crate::privacy::Privacy;
 
-/// The tenant that holds demo data and nothing else.
+/// The tenant that holds only demo data.
 pub const DEMO_TENANT: &str = "demo";
 
 const BEGUN_EVENT_ID: &str = "demo.begun";
 const LOADED_EVENT_ID: &str = "demo.loaded";
 
-/// What there is of demo data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DemoState {
-    /// Nothing.
     Absent,
-    /// A part of it: loading was interrupted.
+    /// Loading was interrupted.
     Begun,
-    /// All of it.
     Loaded,
-    /// The tenant of that name holds something that is no demo data.
+    /// The tenant of that name holds other data.
     Foreign,
 }
 
-/// Where demo data is.
 pub fn demo_scope() -> Scope {
     let usual = Scope::default();
-    // The name is an id; if it were none, the usual tenant would be refused as foreign.
+    // The name is a valid id. Otherwise the default tenant would be refused as foreign.
     let tenant = Tenant::new(DEMO_TENANT).unwrap_or(usual.tenant);
     Scope { tenant, project: usual.project }
 }
 
-/// Refuses a client's event that would pass for one of the two.
+/// Rejects a client's event with the id of a marker.
 pub(crate) fn reject_demo_marker(event: &Event) -> Result<(), CaptureError> {
     let is_mark = [BEGUN_EVENT_ID, LOADED_EVENT_ID].contains(&event.id.as_str());
     if is_mark && event.scope.tenant == demo_scope().tenant {
@@ -47,7 +44,6 @@ pub(crate) fn reject_demo_marker(event: &Event) -> Result<(), CaptureError> {
 }
 
 impl Privacy {
-    /// What there is of demo data.
     pub async fn demo_state(&self) -> Result<DemoState, EngineError> {
         if self.has_marker(LOADED_EVENT_ID).await? {
             return Ok(DemoState::Loaded);
@@ -60,19 +56,18 @@ impl Privacy {
         Ok(if scopes.iter().any(is_demo) { DemoState::Foreign } else { DemoState::Absent })
     }
 
-    /// Whether the store holds demo data: then whoever shows it says so.
+    /// True when the store holds demo data, which pages must point out.
     pub async fn has_demo_data(&self) -> Result<bool, EngineError> {
         let state = self.demo_state().await?;
         Ok(matches!(state, DemoState::Begun | DemoState::Loaded))
     }
 
-    /// Whether the store holds anything that is no demo data.
     pub async fn has_other_data(&self) -> Result<bool, EngineError> {
         let demo = demo_scope().tenant;
         Ok(self.core.store.scopes().await?.iter().any(|scope| scope.tenant != demo))
     }
 
-    /// Demo data begins here, or ends here.
+    /// Writes the marker before (`ends` false) or after the demo data.
     pub async fn write_demo_marker(&self, ends: bool) -> Result<(), EngineError> {
         let id = if ends { LOADED_EVENT_ID } else { BEGUN_EVENT_ID };
         let data = json!({"demo": true, "message": "made-up conversations to look at; not real"});
@@ -91,19 +86,18 @@ impl Privacy {
         self.core.commit_one(self.core.write_of(event, mac, None)).await.map(drop)
     }
 
-    /// Takes demo data away, and whatever else was stored in its tenant since. Answers how many events
-    /// there were; `None` when there was no demo data.
+    /// Removes the demo tenant with everything stored in it. Returns the number of events, or
+    /// `None` without demo data.
     pub async fn remove_demo(&self) -> Result<Option<usize>, EngineError> {
         if !self.has_demo_data().await? {
             return Ok(None);
         }
         if self.core.store.is_shared() {
-            // Other nodes know numbers of what would be gone.
-            let why =
-                "demo data that was moved to Postgres stays there; it is in a tenant of its own";
+            // Other nodes hold positions of these events.
+            let why = "demo data cannot be removed from Postgres; it stays in a tenant of its own";
             return Err(EngineError::PreconditionFailed(why.into()));
         }
-        // A choice that waits would bring the tenant back.
+        // A pending choice would recreate the tenant.
         self.routing.store_choices().await;
         let events = self.core.store.remove_tenant(&demo_scope().tenant).await?;
         self.clear_demo_caches().await?;
@@ -112,7 +106,7 @@ impl Privacy {
         Ok(Some(events))
     }
 
-    /// What is kept in memory to answer quickly goes too: whoever uses the name next asked for nothing yet.
+    /// Clears in-memory state of the tenant, so that a new tenant of that name starts empty.
     async fn clear_demo_caches(&self) -> Result<(), EngineError> {
         self.routing.states.reload(&*self.core.store).await?;
         let gone = demo_scope().tenant;

@@ -1,4 +1,4 @@
-//! Erases a user: an event says that somebody was erased, and what they did becomes stubs.
+//! Erases a user: commits an erasure event and turns the user's events into stubs.
 
 use std::error::Error as _;
 use std::time::Duration;
@@ -10,17 +10,17 @@ use crate::error::EngineError;
 use crate::privacy::Privacy;
 use crate::turns::log_copies::Copies;
 
-/// How long the mirror is waited for, until no copy has what was erased.
+/// How long an erasure waits until copies of turn logs are deleted.
 const COPY_DELETION_TIMEOUT: Duration = Duration::from_secs(10);
 
-const COPIES_PENDING: &str = "the user is erased from the store; copies of turn logs are not gone yet, since their \
-    place does not answer, and go as soon as it does: ask again to hear that they are gone";
-const CLEANUP_PENDING: &str = "the user is erased from the store; not all that follows from it could be done yet: copies, or \
-    the store's files, may still have what was. It is gone on with; ask again to hear that it is done";
+const COPIES_PENDING: &str = "the user is erased from the store; copies of turn logs are still being deleted because \\
+    their location does not respond. Repeat the request to confirm";
+const CLEANUP_PENDING: &str = "the user is erased from the store; cleanup of copies and of the store's files has not \\
+    finished and continues in the background. Repeat the request to confirm";
 
 impl Privacy {
-    /// Erases a user and answers what was erased. Nothing of their words or their name is left in
-    /// the store's files when this returns.
+    /// Erases a user and returns the counts. When this returns, the store's files hold neither the
+    /// user's text nor the user's id.
     pub async fn erase_user(
         &self,
         scope: &Scope,
@@ -28,23 +28,24 @@ impl Privacy {
         copies: &Copies,
     ) -> Result<ErasedCounts, EngineError> {
         if user.as_str() == ANONYMOUS {
-            // Reactions of nobody in particular go by that name, and would go by another one after a rebuild.
-            let why = "anonymous stands for everybody whom nobody named, and cannot be erased";
+            // Reactions without a user have this id. A rebuild would give them another one.
+            let why = "anonymous stands for all users without an id and cannot be erased";
             return Err(EngineError::PreconditionFailed(why.into()));
         }
-        // What a router chose for them is in the log before it is emptied.
+        // Routing choices for the user must be in the log before it is rewritten.
         self.routing.store_choices().await;
         let (counts, turns) = self.core.store.whats_of(scope, user).await?;
         let now = self.core.clock.now();
         let rule = Rule::Erasure { events: counts.events, turns: counts.turns };
         let event = ingest::rule_event(scope, None, &rule, self.core.mint.event_id(now), now);
         let mut write: Write = self.core.write_of(event, Mac([0; 16]), None);
-        // The event itself says nothing of whom; a rebuild finds the stubs.
+        // The event does not name the user; a rebuild finds the stubs.
         write.entry.changes = vec![Change::EraseUser(user.clone())];
         let erasure = write.entry.event.clone();
         let routed = self.routing.states.of(scope);
         if let Some(project) = &routed {
-            // Before, so that a crash in between leaves nothing that nobody can name any more.
+            // Before the commit: after it, nothing names the user whose data a crash would leave
+            // behind.
             let own = self.core.store.turns_of(scope, user).await?;
             project.forget(&*self.core.store, user, &own, &turns, &erasure).await?;
         }
@@ -54,12 +55,12 @@ impl Privacy {
         let asker = Asker::User(scope.clone(), user.clone());
         if self.turns.history.place().forget(&asker).await.is_err() {
             tracing::warn!(
-                "the history of questions is away; what the erased user asked lately goes from it when it \
-                 is back, or by itself after the window for retries"
+                "question history unavailable: the erased user's recent questions are removed when it \\
+                 returns, or expire after the retry window"
             );
         }
         if self.training_data.refresh_examples(scope).await.is_err() {
-            // Read again by whoever asks next.
+            // The next request reloads them.
             self.training_data.examples.clear();
         }
         let forgotten = match &routed {
@@ -67,21 +68,22 @@ impl Privacy {
             None => Ok(()),
         };
         let settled = self.delete_copies(scope, copies).await;
-        // Last, since the others write too; and whatever became of them, the store's own files keep nothing.
+        // Last, because the steps above write. It runs even if they failed, so that the store's
+        // own files are clean.
         let scrubbed = self.scrub().await;
         let rest = forgotten.map_err(EngineError::from).and(settled).and(scrubbed);
         rest.map_err(into_incomplete)?;
-        tracing::info!(events = counts.events, turns = counts.turns, "a user was erased");
+        tracing::info!(events = counts.events, turns = counts.turns, "user erased");
         Ok(counts)
     }
 
-    /// Until no copy has what was erased, also when that was an earlier request's doing: what a place
-    /// that was away still keeps is remembered in the store.
+    /// Waits until no copy holds erased data, including that of earlier requests. The store
+    /// remembers copies at unreachable locations.
     async fn delete_copies(&self, scope: &Scope, copies: &Copies) -> Result<(), EngineError> {
         if copies.place.is_none() {
             return Ok(self.turns.mirror(copies.clone()).settle().await?);
         }
-        // The mirror itself does it, so that it writes no older state behind it.
+        // The mirror deletes them itself, so that it does not write an older state afterwards.
         let settled = async {
             while !self.core.store.copies_due(Some(scope.clone()), 1).await?.is_empty() {
                 tokio::time::sleep(Duration::from_millis(5)).await;
@@ -91,24 +93,23 @@ impl Privacy {
         match tokio::time::timeout(COPY_DELETION_TIMEOUT, settled).await {
             Ok(result) => result,
             Err(_) => {
-                tracing::warn!("copies of what was erased are still kept; they go when they can");
+                tracing::warn!("erasure pending: copies of turn logs still hold erased data");
                 Err(EngineError::Incomplete(COPIES_PENDING))
             }
         }
     }
 }
 
-/// Whatever goes wrong behind the commit, the user is erased: nobody may hear that nothing was changed.
+/// Any failure after the commit leaves the user erased, and the error must state that.
 fn into_incomplete(error: EngineError) -> EngineError {
     if matches!(error, EngineError::Incomplete(_)) {
         return error;
     }
     let cause = error.source().unwrap_or(&error);
-    tracing::warn!(error = %cause, "a user is erased, and what follows from it is not done yet");
+    tracing::warn!(error = %cause, "erasure pending: the user is erased, cleanup failed");
     EngineError::Incomplete(CLEANUP_PENDING)
 }
 
-/// Whether an event says that somebody was erased.
 pub(crate) fn is_erasure(event: &Event) -> bool {
     let body = Body::read(event.kind, &event.data);
     matches!(body, Ok(Body::Rule(Rule::Erasure { .. })))
@@ -202,13 +203,13 @@ mod tests {
         let copies = Copies { place: None, others: Vec::new() };
         engine.privacy.erase_user(&scope, &ann, &copies).await.unwrap();
         assert!(!known() && engine.insights.drafts.get(&about()).is_none());
-        // Whoever began before it was done does not bring it back.
+        // A computation that began before the erasure is not cached.
         engine.insights.patterns.insert(query(), Position(0), NOW, long, before, &report());
         engine.insights.drafts.insert(0, about(), "Tell Ann.".into());
         assert!(!known() && engine.insights.drafts.get(&about()).is_none());
     }
 
-    /// A place in which nothing can be done.
+    /// A blob store that is unreachable.
     struct UnreachableBlobs;
 
     impl Blobs for UnreachableBlobs {
@@ -249,6 +250,6 @@ mod tests {
         let erased = engine.privacy.erase_user(&scope, &ann, &copies).await;
         assert!(matches!(erased, Err(EngineError::Incomplete(CLEANUP_PENDING))), "{erased:?}");
         let log = std::fs::metadata(folder.path().join("uptake.db-wal")).unwrap();
-        assert_eq!(log.len(), 0, "what was written before is still there");
+        assert_eq!(log.len(), 0, "the WAL still holds erased data");
     }
 }

@@ -1,4 +1,4 @@
-//! Retention: what is older than a tenant wants is dropped, now and then.
+//! Retention: drops events that are older than their tenant's retention period.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,27 +14,31 @@ use crate::routing::RouterStates;
 use crate::tasks::Stop;
 use crate::training_data::example_pool::ExamplePoolCache;
 
-/// How often it is looked for.
 const CHECK_INTERVAL: Duration = Duration::from_secs(3600);
 
 impl Privacy {
-    /// Starts dropping what is too old. Call it once, before serving.
+    /// Starts the retention job. Call it once, before serving.
     pub fn spawn_retention(&self) {
         let (store, clock) = (Arc::clone(&self.core.store), Arc::clone(&self.core.clock));
         let (routing, examples) =
             (Arc::clone(&self.routing.states), Arc::clone(&self.training_data.examples));
         let (changed, duty) = (self.core.redactors.changed(), Arc::clone(&self.cluster.duty));
         let scrub_signal = self.scrub_signal.clone();
-        self.core
-            .tasks
-            .start(|stop| run_retention(store, clock, (routing, examples, duty, scrub_signal), changed, stop));
+        self.core.tasks.start(|stop| {
+            run_retention(store, clock, (routing, examples, duty, scrub_signal), changed, stop)
+        });
     }
 }
 
 async fn run_retention(
     store: Arc<Store>,
     clock: Arc<dyn Clock>,
-    (routing, examples, duty, scrub_signal): (Arc<RouterStates>, Arc<ExamplePoolCache>, Arc<Duty>, ScrubSignal),
+    (routing, examples, duty, scrub_signal): (
+        Arc<RouterStates>,
+        Arc<ExamplePoolCache>,
+        Arc<Duty>,
+        ScrubSignal,
+    ),
     mut changed: tokio::sync::watch::Receiver<u64>,
     mut stop: Stop,
 ) {
@@ -42,7 +46,7 @@ async fn run_retention(
         changed.mark_unchanged();
         match drop_expired_events(&*store, &*clock, &routing).await {
             Ok(0) => {}
-            // Made of events that are gone, in part.
+            // Cached examples may come from dropped events.
             Ok(_) => {
                 examples.clear();
                 scrub_signal.scrub_or_signal(&*store).await;
@@ -50,7 +54,7 @@ async fn run_retention(
             Err(error) => {
                 examples.clear();
                 scrub_signal.scrub_or_signal(&*store).await;
-                put_off(error, "old events could not be dropped; trying again later");
+                put_off(error, "dropping expired events failed; retrying later");
             }
         }
         tokio::select! {
@@ -77,9 +81,9 @@ async fn drop_expired_events(
     if due.is_empty() {
         return Ok(0);
     }
-    // What routers learnt from events that go must outlive them.
+    // Store what routers learnt from these events before they are dropped.
     routing.keep(store).await?;
-    // Once for all of them: it is a copy of everybody's, and others wait to write meanwhile.
+    // Once for all tenants: it copies every projection and blocks writers meanwhile.
     let upto = store.copy_projections().await?;
     let mut dropped = 0;
     for (tenant, before) in due {
@@ -96,14 +100,14 @@ async fn drop_tenant_events(
 ) -> Result<usize, StoreError> {
     let mut dropped = 0;
     loop {
-        // Some at a time; others may write in between.
+        // In batches, so that other writers can proceed in between.
         let old = store.old_events(tenant, before, Some(upto)).await?;
         if old.is_empty() {
             break;
         }
         dropped += store.drop_events(old).await?;
     }
-    tracing::info!(%tenant, dropped, "old events dropped");
+    tracing::info!(%tenant, dropped, "expired events dropped");
     Ok(dropped)
 }
 

@@ -1,5 +1,5 @@
-//! Nothing of what was erased or dropped stays in the store's files: they are cleared at once where that is
-//! possible, else as soon as it is, and after a restart.
+//! Scrubbing: overwrites erased and dropped data in the store's files. It runs at once if
+//! possible, otherwise in the background and after a restart.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,21 +10,21 @@ use crate::error::EngineError;
 use crate::privacy::Privacy;
 use crate::retriable::put_off;
 
-/// How long whoever asked waits for readers of what was.
+/// How long a request waits for readers of old data.
 const SCRUB_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// How long writers are left alone between two tries, once somebody reads for long.
+/// Pause between attempts while a long read is running, so that writers can proceed.
 const BUSY_RETRY_INTERVAL: Duration = Duration::from_millis(300);
 
-/// How long it is left alone when it cannot be done, as on a full disk.
+/// Pause after an error such as a full disk.
 const ERROR_RETRY_INTERVAL: Duration = Duration::from_secs(5);
 
-pub(crate) const READERS_PENDING: &str = "it is erased from the store; somebody still reads what was, which is not \
-    gone from its files yet: ask again to hear that it is";
+pub(crate) const READERS_PENDING: &str = "it is erased from the store; a running read still holds the old data, so its \\
+    files are not scrubbed yet. Repeat the request to confirm";
 
 impl Privacy {
-    /// Starts clearing the files whenever that could not be done at once, and now: whoever had them before may
-    /// have died over it. Call it once, before serving.
+    /// Starts background scrubbing. It also runs once at the start, because an earlier process may
+    /// have stopped in between. Call it once, before serving.
     pub fn spawn_scrubbing(&self) {
         let (store, scrub_signal) = (Arc::clone(&self.core.store), self.scrub_signal.clone());
         self.core.tasks.start(|mut stop| async move {
@@ -41,8 +41,8 @@ impl Privacy {
         });
     }
 
-    /// Until nobody reads any more what was. If that takes too long, or fails, it is done beside requests, whether
-    /// anybody asks again or not.
+    /// Waits until no reader holds old data and scrubs. On a timeout or an error, the background
+    /// task takes over.
     pub(crate) async fn scrub(&self) -> Result<(), EngineError> {
         self.scrub_with_timeout(SCRUB_TIMEOUT).await
     }
@@ -56,35 +56,36 @@ impl Privacy {
             Ok(result) => Ok(result?),
             Err(_) => {
                 tracing::warn!(
-                    "somebody still reads what was erased; it is cleared away when they are gone"
+                    "erasure pending: a running read holds erased data; scrubbing continues after it"
                 );
                 Err(EngineError::Incomplete(READERS_PENDING))
             }
         }
     }
 
-    /// The last thing before the store is closed. What somebody reads just then is left to the next start.
+    /// Last step before the store is closed. The next start scrubs what a running read still
+    /// holds.
     pub(crate) async fn scrub_on_close(&self) {
         match self.core.store.scrub_if_free().await {
             Ok(true) => {}
             Ok(false) => {
-                tracing::info!("somebody reads the store; its log is cleared at the next start")
+                tracing::info!("a read is running; the log is scrubbed at the next start")
             }
-            Err(error) => put_off(error, "the store's log is not cleared; the next start does it"),
+            Err(error) => put_off(error, "scrubbing at shutdown failed; the next start scrubs"),
         }
     }
 }
 
-/// However often it fails.
+/// Retries after every error.
 async fn scrub_with_retries(store: &Store) {
     while let Err(error) = scrub_when_free(store).await {
-        put_off(error, "what was erased may not be overwritten yet; trying again");
+        put_off(error, "scrubbing failed, erased data may remain in the files; retrying");
         tokio::time::sleep(ERROR_RETRY_INTERVAL).await;
     }
 }
 
-/// Those who read a little are gone in a moment. Whoever still reads then may do so for long, as a backup
-/// does, and others want to write meanwhile.
+/// Short reads end within one attempt. A longer one, such as a backup, can take a while, so later
+/// attempts do not block writers.
 async fn scrub_when_free(store: &Store) -> Result<(), StoreError> {
     let mut is_done = store.scrub().await?;
     while !is_done {
@@ -108,7 +109,7 @@ mod tests {
         let data = folder.path().join("data");
         let TestEngine { engine, .. } = engine_in(&data).await;
         engine.privacy.spawn_scrubbing();
-        // More than a backup copies in one go.
+        // More than a backup copies in one step.
         let large = |n: usize| {
             let mut write = testkit::write(&Scope::default(), &format!("e{n}"), 1);
             write.entry.event.data.insert("text".into(), "x".repeat(1 << 20).into());
@@ -120,7 +121,7 @@ mod tests {
         let (from, to) = (data.clone(), folder.path().join("copy.db"));
         let reader = std::thread::spawn(move || {
             back_up(&from, &to, NOW, |_, _| {
-                // Whoever listens hears it once, and then nobody waits for anything any more.
+                // Reported once; afterwards the channel is closed.
                 let _ = began.send(());
                 let _ = may_go_on.recv();
             })
@@ -137,7 +138,7 @@ mod tests {
         reader.join().unwrap().unwrap();
         let watch = Stopwatch::start();
         while left() > 0 {
-            assert!(watch.elapsed() < Duration::from_secs(60), "nobody does it");
+            assert!(watch.elapsed() < Duration::from_secs(60), "scrubbing did not run");
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
         engine.close().await.unwrap();

@@ -93,7 +93,8 @@ mod tests {
                 category: "cost".into(),
                 ..RawEvent::default()
             };
-            let incoming = IncomingEvent { raw, mac: Mac([mac; 16]), key: None, trust: Trust::Backend };
+            let incoming =
+                IncomingEvent { raw, mac: Mac([mac; 16]), key: None, trust: Trust::Backend };
             engine
                 .routing
                 .choices

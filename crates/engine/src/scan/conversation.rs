@@ -88,7 +88,11 @@ struct LastAnswer {
     at: Option<Timestamp>,
 }
 
-pub(super) fn detect_conversation(detectors: &Detectors, line: u64, record: &ChatRecord) -> Option<ScannedConversation> {
+pub(super) fn detect_conversation(
+    detectors: &Detectors,
+    line: u64,
+    record: &ChatRecord,
+) -> Option<ScannedConversation> {
     let name = conversation_name(record);
     let id = ConversationId::new(name.as_str()).ok()?;
     let mut turns: Vec<ScannedTurn> = Vec::new();

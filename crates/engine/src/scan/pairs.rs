@@ -12,7 +12,9 @@ use model::{Timestamp, UnitInterval, VerdictStatus};
 use super::conversation::{ScannedConversation, ScannedTurn};
 use crate::changes::question_vector;
 use crate::error::EngineError;
-use crate::training_data::preferences::{AnsweredQuestion, MAX_ANSWERS_PER_QUESTION, PairBuilder, PreferenceQuery};
+use crate::training_data::preferences::{
+    AnsweredQuestion, MAX_ANSWERS_PER_QUESTION, PairBuilder, PreferenceQuery,
+};
 
 /// Text of rated answers that is kept to be compared, in bytes; answers beyond it are compared with none.
 const MAX_HELD_BYTES: usize = 128 << 20;
@@ -58,7 +60,10 @@ impl ScanPairs {
     }
 
     /// Takes the next conversation in; what can be written so far.
-    pub fn add_conversation(&mut self, scanned: &ScannedConversation) -> Result<Vec<u8>, EngineError> {
+    pub fn add_conversation(
+        &mut self,
+        scanned: &ScannedConversation,
+    ) -> Result<Vec<u8>, EngineError> {
         if !scanned.turns.iter().any(has_signal) {
             return Ok(Vec::new());
         }

@@ -99,7 +99,9 @@ fn read_reaction(turn: &ScannedTurn) -> Option<bool> {
     let verdict = turn.verdict.as_ref()?;
     match verdict.status {
         VerdictStatus::Rejected => Some(false),
-        VerdictStatus::Accepted => (verdict.confidence.get() >= MIN_ACCEPT_CONFIDENCE).then_some(true),
+        VerdictStatus::Accepted => {
+            (verdict.confidence.get() >= MIN_ACCEPT_CONFIDENCE).then_some(true)
+        }
         VerdictStatus::Neutral => None,
     }
 }

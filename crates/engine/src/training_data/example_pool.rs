@@ -5,6 +5,8 @@ mod candidate;
 mod pool;
 mod cache;
 
-pub(crate) use candidate::{ExampleCandidate, ExampleLocation, correction_candidate, turn_candidates};
-pub(crate) use pool::IndexedPool;
 pub(crate) use cache::{ExamplePoolCache, ProjectPool};
+pub(crate) use candidate::{
+    ExampleCandidate, ExampleLocation, correction_candidate, turn_candidates,
+};
+pub(crate) use pool::IndexedPool;

@@ -6,12 +6,13 @@ use store::JudgedReads;
 use model::{Scope, Vector};
 use store::{Changed, GivenCorrection, JudgedExchange, TurnNumber};
 
-use super::examples::{split_locations, panicked};
+use super::examples::{panicked, split_locations};
 use crate::changes::opening_of;
 use crate::error::EngineError;
 use crate::training_data::TrainingData;
 use crate::training_data::example_pool::{
-    ExampleCandidate, ExampleLocation, IndexedPool, ProjectPool, correction_candidate, turn_candidates,
+    ExampleCandidate, ExampleLocation, IndexedPool, ProjectPool, correction_candidate,
+    turn_candidates,
 };
 
 /// Questions of one project that are kept: corrected ones first, then the newest.
@@ -144,7 +145,8 @@ impl TrainingData {
         let of_turns = turns.iter().flat_map(|exchange| {
             turn_candidates(exchange).into_iter().map(|offered| (offered, exchange.vector.clone()))
         });
-        let by_themselves = loose.iter().filter_map(correction_candidate).map(|offered| (offered, None));
+        let by_themselves =
+            loose.iter().filter_map(correction_candidate).map(|offered| (offered, None));
         let all: Vec<(ExampleCandidate, Option<Vector>)> = of_turns.chain(by_themselves).collect();
         let unknown = all.iter().filter(|(_, vector)| vector.is_none());
         let questions: Vec<String> =

@@ -20,7 +20,9 @@ use store::{StoreError, TurnNumber};
 use crate::changes::opening_of;
 use crate::error::EngineError;
 use crate::training_data::TrainingData;
-use crate::training_data::example_pool::{ExampleCandidate, ExampleLocation, ProjectPool, correction_candidate, turn_candidates};
+use crate::training_data::example_pool::{
+    ExampleCandidate, ExampleLocation, ProjectPool, correction_candidate, turn_candidates,
+};
 
 /// How often it is chosen anew because something chosen was no longer so.
 const MAX_ATTEMPTS: usize = 8;
@@ -107,8 +109,9 @@ impl TrainingData {
         let offered = self.load_candidates(scope, &places).await?;
         let (mut found, mut stale) = (Vec::with_capacity(picked.len()), Vec::new());
         for one in picked {
-            let same =
-                |offered: &&ExampleCandidate| offered.place == one.payload && offered.source == one.source;
+            let same = |offered: &&ExampleCandidate| {
+                offered.place == one.payload && offered.source == one.source
+            };
             match offered.iter().find(same) {
                 Some(offered) => found.push(build_example(offered, one.similarity)),
                 None => stale.push(one.payload),
@@ -118,7 +121,11 @@ impl TrainingData {
     }
 
     /// What is offered at these places now.
-    async fn load_candidates(&self, scope: &Scope, places: &[ExampleLocation]) -> Result<Vec<ExampleCandidate>, EngineError> {
+    async fn load_candidates(
+        &self,
+        scope: &Scope,
+        places: &[ExampleLocation],
+    ) -> Result<Vec<ExampleCandidate>, EngineError> {
         let (turns, loose) = split_locations(places);
         let mut offered = Vec::new();
         if !turns.is_empty() {
@@ -148,7 +155,9 @@ pub(super) fn split_locations(places: &[ExampleLocation]) -> (Vec<TurnNumber>, V
     let (mut turns, mut loose) = (Vec::new(), Vec::new());
     for place in places {
         match place {
-            ExampleLocation::Answer(turn) | ExampleLocation::Correction(turn, _) => turns.push(*turn),
+            ExampleLocation::Answer(turn) | ExampleLocation::Correction(turn, _) => {
+                turns.push(*turn)
+            }
             ExampleLocation::Loose(at) => loose.push(*at),
         }
     }

@@ -30,8 +30,8 @@ use crate::training_data::TrainingData;
 use conversion::{correction_conversation, to_conversation};
 pub(crate) use pair_builder::{AnsweredQuestion, PairBuilder};
 
-pub use query::{PreferenceEncoding, PreferenceQuery, PreferenceRequest};
 pub use preview::PreferencePair;
+pub use query::{PreferenceEncoding, PreferenceQuery, PreferenceRequest};
 
 /// Turns that are read at once.
 const PAGE_TURNS: usize = 500;
@@ -130,7 +130,10 @@ impl PreferenceExport {
         .await
     }
 
-    async fn export_conversations(&mut self, behind: ConversationMark) -> Result<Vec<u8>, EngineError> {
+    async fn export_conversations(
+        &mut self,
+        behind: ConversationMark,
+    ) -> Result<Vec<u8>, EngineError> {
         let (page, next) = self.reads.judged_conversations(&self.scope, behind, PAGE_TURNS).await?;
         self.step = next.map_or(Step::Corrections(None), Step::Conversations);
         let window = self.query.window();
@@ -147,20 +150,27 @@ impl PreferenceExport {
         .await
     }
 
-    async fn export_corrections(&mut self, before: Option<Position>) -> Result<Vec<u8>, EngineError> {
+    async fn export_corrections(
+        &mut self,
+        before: Option<Position>,
+    ) -> Result<Vec<u8>, EngineError> {
         let page = self.reads.corrections(&self.scope, before, PAGE_TURNS).await?;
         self.step = page.next.map_or(Step::Questions, |next| Step::Corrections(Some(next)));
         let window = self.query.window();
         self.run_blocking(move |builder| {
             let alone = page.loose.into_iter().filter(|given| window.contains(given.when));
-            let talks: Vec<PreferenceConversation> = alone.filter_map(correction_conversation).collect();
+            let talks: Vec<PreferenceConversation> =
+                alone.filter_map(correction_conversation).collect();
             talks.iter().try_for_each(|talk| builder.export_conversation(talk))?;
             builder.take_bytes()
         })
         .await
     }
 
-    async fn export_groups(&mut self, groups: Vec<Vec<TurnNumber>>) -> Result<Vec<u8>, EngineError> {
+    async fn export_groups(
+        &mut self,
+        groups: Vec<Vec<TurnNumber>>,
+    ) -> Result<Vec<u8>, EngineError> {
         let context = self.query.rule().context_turns;
         let mut read = Vec::with_capacity(groups.len());
         for group in groups {
@@ -169,8 +179,10 @@ impl PreferenceExport {
         let window = self.query.window();
         self.run_blocking(move |builder| {
             for group in read {
-                let answered: Vec<AnsweredQuestion> =
-                    group.into_iter().filter_map(|turns| AnsweredQuestion::from_stored(turns, window)).collect();
+                let answered: Vec<AnsweredQuestion> = group
+                    .into_iter()
+                    .filter_map(|turns| AnsweredQuestion::from_stored(turns, window))
+                    .collect();
                 builder.export_group(&answered.iter().collect::<Vec<_>>())?;
             }
             builder.take_bytes()

@@ -22,7 +22,11 @@ impl Turns {
 
     /// Forgets what a user asked lately, and says how much that was. Where a start reads questions from the
     /// log, the log says so too.
-    pub async fn forget_questions(&self, scope: &Scope, user: &UserId) -> Result<usize, EngineError> {
+    pub async fn forget_questions(
+        &self,
+        scope: &Scope,
+        user: &UserId,
+    ) -> Result<usize, EngineError> {
         let (asker, place) = (Asker::User(scope.clone(), user.clone()), self.history.place());
         // Other nodes may remember what this one does not.
         if !place.is_shared()

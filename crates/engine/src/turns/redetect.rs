@@ -57,7 +57,11 @@ impl Turns {
     }
 
     /// What the message of a turn says today, if that is another thing.
-    async fn hear_again(&self, stored: &StoredEvent, history: &History) -> Result<u64, EngineError> {
+    async fn hear_again(
+        &self,
+        stored: &StoredEvent,
+        history: &History,
+    ) -> Result<u64, EngineError> {
         let opening = &stored.event;
         let Some(turn) = &opening.turn else { return Ok(0) };
         if is_stub(opening) {
@@ -123,7 +127,11 @@ impl Turns {
         self.append(vec![entry]).await
     }
 
-    async fn question_of(&self, scope: &Scope, turn: &model::TurnId) -> Result<String, EngineError> {
+    async fn question_of(
+        &self,
+        scope: &Scope,
+        turn: &model::TurnId,
+    ) -> Result<String, EngineError> {
         let found = self.core.store.exchanges_by_id(scope, vec![turn.clone()]).await?.pop();
         Ok(found.map(|exchange| exchange.opening.text).unwrap_or_default())
     }

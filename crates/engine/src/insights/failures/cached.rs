@@ -1,4 +1,4 @@
-//! What goes wrong, as far as it is known, for somebody who does not want to wait.
+//! Stale-while-revalidate access to failure reports.
 
 use std::sync::Arc;
 
@@ -10,23 +10,23 @@ use crate::insights::failures::with_previous_window;
 use crate::insights::patterns::FailureReport;
 use crate::retriable::put_off;
 
-/// Turns that are looked at while somebody waits: as many as take some twentieth of a second.
+/// Turns analysed within the request: about 50 ms of work.
 const MAX_INLINE_TURNS: usize = 350;
 
-/// What is known of what goes wrong.
+/// A failure report and its freshness.
 #[derive(Clone, Debug)]
 pub enum CachedReport {
-    /// Found now, or a moment ago.
     Fresh(Arc<FailureReport>),
-    /// Found a while ago; it is being looked for again.
+    /// An earlier report; a refresh is running.
     Stale(Arc<FailureReport>),
-    /// It is being looked for.
+    /// No report yet; the computation is running.
     Pending,
 }
 
 impl Insights {
-    /// What goes wrong in a window that ends now. Few turns are looked at on the spot. Many take seconds: they
-    /// are looked at beside requests, of one window at a time, and meanwhile what was found last is given.
+    /// The failure report of a window that ends now. Few turns are analysed within the request.
+    /// Many take seconds: a background task analyses them, one window at a time, and the last
+    /// report is returned.
     pub async fn cached_failures(
         self: &Arc<Self>,
         query: QualityQuery,
@@ -43,7 +43,9 @@ impl Insights {
         if let Some(known) = self.patterns.find_fresh(&query, self.core.head(), now) {
             return Ok(CachedReport::Fresh(known));
         }
-        if self.core.store.negative_turns(with_previous_window(&query), max_inline + 1).await?.len() <= max_inline {
+        if self.core.store.negative_turns(with_previous_window(&query), max_inline + 1).await?.len()
+            <= max_inline
+        {
             return Ok(CachedReport::Fresh(self.failures(query).await?));
         }
         self.spawn_refresh(query.clone());
@@ -51,7 +53,7 @@ impl Insights {
         Ok(earlier.map_or(CachedReport::Pending, CachedReport::Stale))
     }
 
-    /// Begins to look, unless somebody looks already: whoever asks again begins then.
+    /// Starts a refresh, unless one is running. A later request then starts it.
     fn spawn_refresh(self: &Arc<Self>, query: QualityQuery) {
         let Some(place) = self.patterns.try_acquire_refresh() else { return };
         let insights = Arc::clone(self);
@@ -60,7 +62,7 @@ impl Insights {
                 _ = stop.wait_for(|is_over| *is_over) => {}
                 found = insights.failures(query) => {
                     if let Err(error) = found {
-                        put_off(error, "patterns of failures were not found");
+                        put_off(error, "failure report refresh failed");
                     }
                 }
             }
@@ -85,7 +87,7 @@ mod tests {
         Arc::new(engine_in(folder.path()).await.engine)
     }
 
-    /// Turns that somebody corrected.
+    /// Adds turns with a user's correction.
     async fn corrected(engine: &Engine, from: usize, to: usize) {
         let mut writes = Vec::new();
         for n in from..to {
@@ -130,7 +132,7 @@ mod tests {
         }
     }
 
-    /// Asks until it is found.
+    /// Polls until the report is fresh.
     async fn found(engine: &Arc<Engine>) -> Arc<FailureReport> {
         loop {
             match engine.insights.load_cached_report(query(), SOME).await.unwrap() {
@@ -148,13 +150,15 @@ mod tests {
         let engine = engine(&folder).await;
         corrected(&engine, 0, SOME).await;
         let load_cached_report = engine.insights.load_cached_report(query(), SOME).await.unwrap();
-        assert!(matches!(load_cached_report, CachedReport::Fresh(report) if report.negatives == SOME));
+        assert!(
+            matches!(load_cached_report, CachedReport::Fresh(report) if report.negatives == SOME)
+        );
         corrected(&engine, SOME, SOME + 1).await;
         engine.insights.patterns.clear();
         let load_cached_report = engine.insights.load_cached_report(query(), SOME).await.unwrap();
         assert!(matches!(load_cached_report, CachedReport::Pending), "{load_cached_report:?}");
         assert_eq!(found(&engine).await.negatives, SOME + 1);
-        // Nobody who was erased is in it, whatever was found before.
+        // An erasure removes the user's turns from the report.
         let copies = Copies { place: None, others: Vec::new() };
         let user = model::UserId::new("u0").unwrap();
         engine.privacy.erase_user(&Scope::default(), &user, &copies).await.unwrap();

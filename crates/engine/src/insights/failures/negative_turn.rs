@@ -1,4 +1,4 @@
-//! A turn of which something went wrong, as its events tell it.
+//! Reads a negative turn from its events.
 
 use learn::{
     AnswerChange, Author, FailureKind, FailureWindow, extract_changes, summarise_correction,
@@ -9,14 +9,16 @@ use model::{
 use serde_json::{Map, Value};
 use store::StoredTurn;
 
-use crate::insights::failures::reporters::{Reporter, collect_reporters, rating_comment, identify_author};
+use crate::insights::failures::reporters::{
+    Reporter, collect_reporters, identify_author, rating_comment,
+};
 
-/// What is known of it.
+/// Evidence about one negative turn.
 #[derive(Clone, Debug)]
 pub(crate) struct NegativeTurn {
     pub(crate) turn: String,
     pub(crate) question: String,
-    /// What was said of the answer: of the clearest of those who said something.
+    /// The clearest remark on the answer.
     pub(crate) remark: Option<String>,
     pub(crate) contrast: Option<Contrast>,
     pub(crate) kind: FailureKind,
@@ -24,19 +26,19 @@ pub(crate) struct NegativeTurn {
     pub(crate) model: Option<String>,
     pub(crate) prompt: Option<String>,
     pub(crate) strategy: Option<String>,
-    /// Everybody who said something of it, each by themselves.
+    /// Everyone who gave feedback on the turn, each once.
     pub(crate) reporters: Vec<Reporter>,
-    /// What the latest correction changed.
+    /// Changes made by the latest correction.
     pub(crate) changes: Vec<AnswerChange>,
     pub(crate) corrections: usize,
-    /// Who rejected it with the next message or, when nobody did, who asked.
+    /// The user who rejected the answer in the next message, otherwise the one who asked.
     pub(crate) user: Option<String>,
     pub(crate) conversation: Option<String>,
     pub(crate) at: Timestamp,
     pub(crate) period: FailureWindow,
 }
 
-/// What its events say, in their order.
+/// Evidence collected from the events, in order.
 #[derive(Default)]
 struct TurnSummary {
     question: String,
@@ -56,7 +58,7 @@ struct TurnSummary {
 }
 
 impl NegativeTurn {
-    /// Reads a turn; nothing when nobody can know any more what was asked.
+    /// Reads a turn. `None` when its question was erased.
     pub(super) fn from_turn(turn: &StoredTurn, start: Timestamp) -> Option<Self> {
         let mut summary = TurnSummary::default();
         for stored in &turn.events {
@@ -96,7 +98,7 @@ impl NegativeTurn {
             remark: said,
             contrast,
             kind,
-            // Who was summary why is grouped by that, not by the sort of error.
+            // Turns with a remark are grouped by the remark, not by the type of error.
             error_type: error_type.filter(|_| kind == FailureKind::Error),
             model: summary.model,
             prompt: summary.prompt,
@@ -117,17 +119,16 @@ impl NegativeTurn {
 }
 
 impl NegativeTurn {
-    /// Who rejected it or, when nobody did, who asked.
+    /// The user who rejected it, otherwise the one who asked.
     pub(super) fn author(&self) -> Author<'_> {
         self.author_for(self.user.as_deref())
     }
 
-    /// Somebody who spoke of it.
     pub(super) fn author_for<'a>(&'a self, user: Option<&'a str>) -> Author<'a> {
         identify_author(user, self.conversation.as_deref(), &self.turn)
     }
 
-    /// Everybody who complained or said something of it or, when nobody did, who asked.
+    /// Everyone who complained or remarked, otherwise the user who asked.
     pub(super) fn authors(&self) -> Vec<Author<'_>> {
         if self.reporters.is_empty() {
             return vec![self.author()];
@@ -154,7 +155,7 @@ impl TurnSummary {
                 self.error_type = found.error.error_type.map(|kind| kind.as_word().to_owned());
             }
             Body::Finding(Finding::Verdict(found)) => {
-                // The latest that says something; a correction of what the machine thought takes it back.
+                // The latest verdict counts. A review that is not a rejection withdraws it.
                 let verdict = found.verdict;
                 self.rejected = (verdict.status == VerdictStatus::Rejected)
                     .then_some((verdict.user_said, verdict.contrast));

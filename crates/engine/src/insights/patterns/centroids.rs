@@ -1,20 +1,19 @@
-//! What a text is about: the pattern of failures whose turns mean nearly the same.
+//! Matches a text with the failure pattern nearest in meaning.
 
 use std::collections::HashMap;
 
 use learn::{FailurePattern, PatternRule};
 use model::{Vector, dot};
 
-/// Where a turn's question points, and what was said of its answer.
+/// Vectors of a turn's question and of the remark on its answer.
 pub(crate) type TurnVectors = (Vector, Option<Vector>);
 
-/// The centroids of patterns: of what was asked and, apart from it, of what was said of the answers. A comment
-/// may repeat either.
+/// Centroids of each pattern's questions and, separately, of its remarks. A comment may repeat
+/// either.
 #[derive(Debug, Default)]
 pub(crate) struct PatternCentroids(Vec<(usize, Vec<f32>)>);
 
 impl PatternCentroids {
-    /// Of patterns that were found among these turns.
     pub(crate) fn compute(patterns: &[FailurePattern], turns: &HashMap<&str, TurnVectors>) -> Self {
         let mut centroids = Vec::with_capacity(patterns.len() * 2);
         for (place, pattern) in patterns.iter().enumerate() {
@@ -26,8 +25,8 @@ impl PatternCentroids {
         Self(centroids)
     }
 
-    /// The pattern whose compute_centroid is nearest to a text, and how near; none below the similarity from which
-    /// turns can belong together.
+    /// The nearest pattern and its similarity. `None` below the similarity from which turns are
+    /// clustered.
     pub(crate) fn find_nearest(&self, text: &str) -> Option<(usize, f32)> {
         let floor = PatternRule::default().min_similarity;
         let vector = embed::built_in().embed(text);
@@ -35,7 +34,7 @@ impl PatternCentroids {
             return None;
         }
         let near = self.0.iter().map(|(place, centroid)| (*place, dot(vector.values(), centroid)));
-        // Of equals the first, which is the larger pattern.
+        // Equal similarities go to the first, which is the larger pattern.
         let best = near.reduce(|best, next| if next.1 > best.1 { next } else { best });
         best.filter(|(_, similarity)| *similarity >= floor)
     }

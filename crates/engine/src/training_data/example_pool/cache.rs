@@ -50,7 +50,9 @@ impl ExamplePoolCache {
     pub(crate) fn evict(&self) {
         let mut projects = self.projects();
         let mut questions: usize = projects.values().map(|project| project.len()).sum();
-        while projects.len() > 1 && (questions > MAX_CACHED_QUESTIONS || projects.len() > MAX_CACHED_PROJECTS) {
+        while projects.len() > 1
+            && (questions > MAX_CACHED_QUESTIONS || projects.len() > MAX_CACHED_PROJECTS)
+        {
             let oldest = projects
                 .iter()
                 .min_by_key(|(_, project)| project.asked.load(Ordering::Relaxed))

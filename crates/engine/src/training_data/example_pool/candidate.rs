@@ -79,12 +79,17 @@ pub(crate) fn turn_candidates(exchange: &JudgedExchange) -> Vec<ExampleCandidate
 /// What a correction offers that belongs to no known turn. Without a question it is no example.
 pub(crate) fn correction_candidate(given: &GivenCorrection) -> Option<ExampleCandidate> {
     let question = given.query.clone().filter(|query| !query.trim().is_empty())?;
-    Some(build_candidate(given, ExampleLocation::Loose(given.position), given.turn.clone(), question))
+    Some(build_candidate(
+        given,
+        ExampleLocation::Loose(given.position),
+        given.turn.clone(),
+        question,
+    ))
 }
 
 fn answer_candidate(exchange: &JudgedExchange) -> Option<ExampleCandidate> {
-    let taken_well =
-        exchange.status == VerdictStatus::Accepted && exchange.confidence.get() >= MIN_ACCEPT_CONFIDENCE;
+    let taken_well = exchange.status == VerdictStatus::Accepted
+        && exchange.confidence.get() >= MIN_ACCEPT_CONFIDENCE;
     let has_words = !exchange.question.trim().is_empty() && !exchange.answer.trim().is_empty();
     if !taken_well || exchange.failed || !has_words || is_rejected_later(exchange) {
         return None;

@@ -28,7 +28,10 @@ impl AskedWindow {
 }
 
 /// A conversation up to the end of the window. What was said before the window is context only.
-pub(super) fn to_conversation(talk: JudgedConversation, window: AskedWindow) -> PreferenceConversation {
+pub(super) fn to_conversation(
+    talk: JudgedConversation,
+    window: AskedWindow,
+) -> PreferenceConversation {
     let inside = talk.turns.into_iter().filter(|turn| !window.is_after(turn.asked_at));
     PreferenceConversation {
         id: talk.id,

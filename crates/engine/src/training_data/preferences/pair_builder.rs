@@ -9,9 +9,9 @@ use model::{ConversationId, Vector};
 use store::{JudgedExchange, StoreError};
 
 use crate::error::EngineError;
+use crate::training_data::preferences::conversion::{AskedWindow, to_turn};
 use crate::training_data::preferences::query::PreferenceQuery;
 use crate::training_data::preferences::row_writer::RowWriter;
-use crate::training_data::preferences::conversion::{AskedWindow, to_turn};
 use crate::training_data::preferences::similar_questions::SimilarQuestions;
 
 /// Everything that is kept from one page to the next. `T` says where to find a turn again.
@@ -110,12 +110,18 @@ impl<T: Copy + Ord> PairBuilder<T> {
         self.exporter.count_votes(talk);
     }
 
-    pub(crate) fn export_conversation(&mut self, talk: &PreferenceConversation) -> Result<(), EngineError> {
+    pub(crate) fn export_conversation(
+        &mut self,
+        talk: &PreferenceConversation,
+    ) -> Result<(), EngineError> {
         let rows = self.exporter.export_conversation(talk);
         self.push(&rows)
     }
 
-    pub(crate) fn export_group(&mut self, answered: &[&AnsweredQuestion]) -> Result<(), EngineError> {
+    pub(crate) fn export_group(
+        &mut self,
+        answered: &[&AnsweredQuestion],
+    ) -> Result<(), EngineError> {
         let answers: Vec<GroupedAnswer<'_>> =
             answered.iter().filter_map(|answer| answer.as_grouped()).collect();
         let rows = self.exporter.export_group(&answers);

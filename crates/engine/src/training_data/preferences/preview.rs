@@ -7,9 +7,9 @@ use store::{ConversationMark, JudgedConversation, JudgedReads, StoreError};
 
 use crate::error::EngineError;
 use crate::training_data::TrainingData;
-use crate::training_data::preferences::query::{PreferenceQuery, PreferenceRequest};
 use crate::training_data::preferences::conversion::to_conversation;
 use crate::training_data::preferences::pair_builder::{AnsweredQuestion, PairBuilder};
+use crate::training_data::preferences::query::{PreferenceQuery, PreferenceRequest};
 
 /// A better and a worse answer to the same question.
 #[derive(Clone, Debug, PartialEq)]

@@ -55,15 +55,18 @@ impl PreferenceQuery {
     pub fn parse(request: PreferenceRequest) -> Result<Self, EngineError> {
         let word = request.format.as_deref().unwrap_or(ExportFormat::Dpo.as_word());
         let formats = list_words(ExportFormat::ALL.map(ExportFormat::as_word));
-        let format = ExportFormat::from_word(word).ok_or_else(|| invalid_field("format", word, &formats))?;
+        let format =
+            ExportFormat::from_word(word).ok_or_else(|| invalid_field("format", word, &formats))?;
         let mut rule = ExportRule::new(format);
         if let Some(word) = &request.split {
             let splits = list_words(Split::ALL.map(Split::as_word));
-            let split = Split::from_word(word).ok_or_else(|| invalid_field("split", word, &splits))?;
+            let split =
+                Split::from_word(word).ok_or_else(|| invalid_field("split", word, &splits))?;
             rule.split = Some(split);
         }
         if let Some(number) = request.min_confidence {
-            let unfit = || invalid_field("min_confidence", &number.to_string(), "a number from 0 to 1");
+            let unfit =
+                || invalid_field("min_confidence", &number.to_string(), "a number from 0 to 1");
             rule.min_confidence = UnitInterval::new(number).ok_or_else(unfit)?;
         }
         if !request.sources.is_empty() {
@@ -77,7 +80,11 @@ impl PreferenceQuery {
             return Err(invalid_field("until", "before since", "a later time"));
         }
         if request.after.is_some() && request.encoding == PreferenceEncoding::Parquet {
-            return Err(invalid_field("after", "given", "nothing for Parquet: a file is written whole"));
+            return Err(invalid_field(
+                "after",
+                "given",
+                "nothing for Parquet: a file is written whole",
+            ));
         }
         let window = AskedWindow { since, until };
         Ok(Self { rule, window, after: request.after, encoding: request.encoding })
@@ -107,7 +114,11 @@ fn list_words<const N: usize>(all: [&str; N]) -> String {
 
 fn invalid_field(field: &str, got: &str, expected: &str) -> EngineError {
     let got = got.chars().take(40).collect();
-    EngineError::InvalidSetting(BadData { field: field.to_owned(), got, expected: expected.to_owned() })
+    EngineError::InvalidSetting(BadData {
+        field: field.to_owned(),
+        got,
+        expected: expected.to_owned(),
+    })
 }
 
 fn parse_source(field: &str, word: &str) -> Result<PairSource, EngineError> {
