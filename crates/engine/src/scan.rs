@@ -1,6 +1,7 @@
-//! The same detectors over chat logs: what a stored conversation would have told.
+//! Runs the detectors over chat logs without a store.
 //!
-//! Reads a stream of lines, spreads conversations over threads, keeps counts, the worst, and what went wrong last.
+//! Reads a stream of lines, distributes conversations over threads, and keeps counts, the worst
+//! conversations and the latest negative turns.
 
 mod array;
 mod assembler;
@@ -26,26 +27,23 @@ pub use negative_turns::ScanPatterns;
 pub use pairs::ScanPairs;
 pub use tally::{ScanReport, WorstConversation, WorstTurn};
 
-/// Conversations that travel together: fewer hand-overs.
+/// Conversations per job, to reduce channel traffic.
 const BATCH_CONVERSATIONS: usize = 32;
-/// Batches that may wait: bounds the memory.
+/// Jobs in the queue, which bounds memory.
 const QUEUE_BATCHES: usize = 16;
 
-/// How a scan is done.
 #[derive(Clone, Copy, Debug)]
 pub struct ScanSettings {
-    /// The detectors' rules.
     pub detectors: Detectors,
-    /// Threads that judge.
+    /// Number of worker threads.
     pub threads: usize,
-    /// How many of the worst conversations are kept.
+    /// Number of worst conversations to keep.
     pub worst: usize,
-    /// Whether each conversation is handed back, for `each`.
+    /// True to pass every conversation to `each`.
     pub keep: bool,
 }
 
-/// What a thread works on, each with its number in the file: lines as read, or conversations put
-/// together from single turns.
+/// A unit of work with line numbers: raw lines, or conversations assembled from single turns.
 enum Job {
     Lines(Vec<(u64, Vec<u8>)>),
     Records(Vec<(u64, ChatRecord)>),
@@ -54,8 +52,8 @@ enum Job {
 type Numbered<T> = (u64, T);
 type JobResult = Numbered<(ScanReport, Vec<ScannedConversation>)>;
 
-/// Reads lines to their end. `each` sees the conversations in the order of the file, when `keep`
-/// is set; `progress` hears how many bytes were read.
+/// Reads lines to the end. With `keep`, `each` gets the conversations in file order. `progress`
+/// gets the number of bytes read.
 pub fn scan(
     settings: &ScanSettings,
     lines: impl BufRead,
@@ -75,14 +73,13 @@ pub fn scan(
         let collector = scope.spawn(|| collect_results(settings, results, &mut each, &failed));
         let read = read_jobs(lines, &jobs, &mut progress, &failed);
         drop(jobs);
-        let report = collector
-            .join()
-            .unwrap_or_else(|_| Err(std::io::Error::other("a thread of the scan died")));
+        let report =
+            collector.join().unwrap_or_else(|_| Err(std::io::Error::other("scan thread panicked")));
         read.and(report)
     })
 }
 
-/// Cuts the stream into jobs. Single turns are put together first. Stops when results cannot be kept.
+/// Splits the stream into jobs and assembles single turns. Stops when the collector failed.
 fn read_jobs(
     mut lines: impl BufRead,
     jobs: &SyncSender<Numbered<Job>>,
@@ -133,10 +130,9 @@ fn read_jobs(
     Ok(())
 }
 
-/// Some programs begin a file with it.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Takes jobs until there are none.
+/// Processes jobs until the queue is closed.
 fn run_worker(
     settings: &ScanSettings,
     waiting: &Mutex<Receiver<Numbered<Job>>>,
@@ -183,8 +179,8 @@ fn parse_record(line: &[u8]) -> Option<ChatRecord> {
     ingest::read_chat(value.as_object()?).ok()
 }
 
-/// Puts results back into the order of the file and adds them up. When `each` fails it goes on
-/// taking results, so that nobody waits for ever, and tells at the end.
+/// Restores file order and merges results. After an error of `each` it keeps draining, so that no
+/// worker blocks, and returns the error at the end.
 fn collect_results(
     settings: &ScanSettings,
     results: Receiver<JobResult>,

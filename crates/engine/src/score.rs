@@ -1,4 +1,4 @@
-//! One row in, the same row with what a detector says of it out: for benchmarks and for checking.
+//! Adds a detector's result to a JSON row, for benchmarks and checks.
 
 use detect::{Answer, Exchange, Mode, Utterance, pair_score};
 use model::{TurnStatus, Verdict, VerdictStatus};
@@ -7,36 +7,32 @@ use serde_json::{Map, Value, json};
 use crate::detectors::Detectors;
 use crate::embedder::Embedder;
 
-/// What is asked about a row.
+/// The detector to run on a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScoreTask {
-    /// Is the user dissatisfied with the answer?
+    /// Dissatisfaction of the user with the answer.
     Verdict,
-    /// Does the answer decline?
+    /// Refusal in the answer.
     Refusal,
-    /// Do two messages ask the same?
+    /// Equivalence of two messages.
     Pair,
-    /// Where does a text point?
+    /// Embedding of a text.
     Embed,
 }
 
-/// Why a line has no score.
 #[derive(Debug, thiserror::Error)]
 pub enum ScoreError {
-    /// Not a JSON object.
     #[error("the line is not a JSON object: {0}")]
     NotJson(String),
-    /// A field is missing or of the wrong type.
     #[error("field {field} is missing or not a text; this task needs {needs}")]
     Field {
-        /// Which.
         field: &'static str,
-        /// What the task reads.
+        /// The fields that the task reads.
         needs: &'static str,
     },
 }
 
-/// Scores a line. Fields that the task does not know stay.
+/// Scores a line. Other fields of the row are kept.
 pub fn score_line(
     detectors: &Detectors,
     embedder: &Embedder,
@@ -98,7 +94,7 @@ fn score_verdict(
     })))
 }
 
-/// The probability that the user is dissatisfied: the model's, or what the rule's confidence says.
+/// The probability of dissatisfaction: the model's, otherwise derived from the rule's confidence.
 pub(crate) fn dissatisfaction(verdict: &Verdict) -> f64 {
     let confidence = verdict.confidence.get();
     verdict.dissatisfied.map_or(
@@ -111,7 +107,7 @@ pub(crate) fn dissatisfaction(verdict: &Verdict) -> f64 {
     )
 }
 
-/// The seed's patterns, for comparison.
+/// Patterns of the baseline mode, for comparison.
 const BASELINE_REFUSALS: [&str; 4] = ["i apologize, but i", "i cannot", "error:", "exception:"];
 
 fn score_refusal(

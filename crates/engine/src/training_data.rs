@@ -11,7 +11,7 @@ use crate::commit::{CommitObserver, CommitSummary, ObserverFuture};
 use crate::core::Core;
 use crate::training_data::example_pool::ExamplePoolCache;
 
-/// Owns the pools of examples, which are filled from the log on demand.
+/// Owns the pools of examples, which are built from the log on demand.
 pub struct TrainingData {
     pub(crate) core: Arc<Core>,
     pub(crate) examples: Arc<ExamplePoolCache>,

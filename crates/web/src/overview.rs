@@ -108,12 +108,12 @@ impl Overview {
         let now = report::total(&readings.buckets);
         let (filter, targets) = (&shell.filter, &readings.targets);
         let card = |figure: Figure| {
-            Card::of(figure, &series, &now, &readings.before, targets.of(figure), filter)
+            Card::of(figure, &series, &now, &readings.before, targets.target_for(figure), filter)
         };
         let beside = [Figure::Satisfaction, Figure::FeedbackCoverage];
         let all = Figure::ALL.iter().copied().filter(|figure| !beside.contains(figure));
         let (targeted, others): (Vec<Figure>, Vec<Figure>) =
-            all.partition(|figure| targets.of(*figure).is_some());
+            all.partition(|figure| targets.target_for(*figure).is_some());
         let (over, standing): (Vec<&StoredAlert>, Vec<&StoredAlert>) =
             readings.alerts.iter().partition(|alert| alert.cleared.is_some());
         let alert = |stored: &&StoredAlert| alert_of(stored, filter);
@@ -205,7 +205,7 @@ fn satisfaction(series: &[Option<QualityBucket>], readings: &Readings) -> Chart 
             points.push(Point::default());
         }
     }
-    let target = readings.targets.of(figure).map(|target| match target {
+    let target = readings.targets.target_for(figure).map(|target| match target {
         Target::Min(bound) | Target::Max(bound) => bound,
     });
     let values = points.iter().filter_map(|point| point.value).chain(target);

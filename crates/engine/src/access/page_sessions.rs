@@ -6,12 +6,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use model::{Scope, Timestamp};
-use store::{AnsweredBy, QualityQuery, StoredKey};
+use model::Timestamp;
+use store::StoredKey;
 
 use crate::access::Access;
 use crate::error::EngineError;
-use crate::insights::Insights;
 
 const SESSION_PURPOSE: &str = "visit of the page";
 const FORM_PURPOSE: &str = "form of the page";
@@ -109,30 +108,10 @@ impl Access {
     }
 }
 
-impl Insights {
-    /// Every tenant and project with stored data.
-    pub async fn scopes(&self) -> Result<Vec<Scope>, EngineError> {
-        Ok(self.core.store.scopes().await?)
-    }
-
-    /// Answers per model: the model, the first hour of the bucket, and the count.
-    pub async fn answers_over_time(
-        &self,
-        query: QualityQuery,
-    ) -> Result<Vec<(String, i64, u64)>, EngineError> {
-        Ok(self.core.store.answers_over_time(query).await?)
-    }
-
-    /// Answer counts per model and prompt.
-    pub async fn answered_by(&self, query: QualityQuery) -> Result<Vec<AnsweredBy>, EngineError> {
-        Ok(self.core.store.answered_by(query).await?)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use crate::Engine;
-    use model::Role;
+    use model::{Role, Scope};
     use store::{Limits, Store, back_up, restore};
     use testkit::TestClock;
 

@@ -1,7 +1,7 @@
 //! Quality figures by time window.
 
-use model::{Timestamp, Window};
-use store::{QualityBucket, QualityQuery};
+use model::{Scope, Timestamp, Window};
+use store::{AnsweredBy, QualityBucket, QualityQuery};
 
 use crate::error::EngineError;
 use crate::insights::Insights;
@@ -9,6 +9,24 @@ use crate::insights::Insights;
 const HOUR_MICROS: i64 = 3_600_000_000;
 
 impl Insights {
+    /// Every tenant and project with stored data.
+    pub async fn scopes(&self) -> Result<Vec<Scope>, EngineError> {
+        Ok(self.core.store.scopes().await?)
+    }
+
+    /// Answers per model: the model, the first hour of the bucket, and the count.
+    pub async fn answers_over_time(
+        &self,
+        query: QualityQuery,
+    ) -> Result<Vec<(String, i64, u64)>, EngineError> {
+        Ok(self.core.store.answers_over_time(query).await?)
+    }
+
+    /// Answer counts per model and prompt.
+    pub async fn answered_by(&self, query: QualityQuery) -> Result<Vec<AnsweredBy>, EngineError> {
+        Ok(self.core.store.answered_by(query).await?)
+    }
+
     /// Sums by bucket, earliest first, without empty buckets.
     pub async fn quality(&self, query: QualityQuery) -> Result<Vec<QualityBucket>, EngineError> {
         Ok(self.core.store.quality(query).await?)

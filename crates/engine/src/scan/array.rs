@@ -1,8 +1,8 @@
-//! A JSON array as lines, one item each, without holding the array.
+//! Streams a JSON array as lines, one item each.
 
 use std::io::{BufRead, Read};
 
-/// Gives each item of the outermost array on a line of its own.
+/// Puts each item of the outermost array on its own line.
 pub struct ArrayLines<R> {
     inner: R,
     depth: usize,
@@ -11,12 +11,12 @@ pub struct ArrayLines<R> {
 }
 
 impl<R: BufRead> ArrayLines<R> {
-    /// Over a reader whose first sign is `[`.
+    /// The reader's first byte must be `[`.
     pub fn new(inner: R) -> Self {
         Self { inner, depth: 0, in_text: false, escaped: false }
     }
 
-    /// What a byte of the array becomes on the way out.
+    /// Converts one byte of the array.
     fn convert_byte(&mut self, byte: u8) -> u8 {
         if self.in_text {
             match byte {
@@ -38,7 +38,7 @@ impl<R: BufRead> ArrayLines<R> {
                 return if self.depth == 0 { b'\n' } else { byte };
             }
             b',' if self.depth == 1 => return b'\n',
-            // Line ends between tokens would cut_excerpt an item in two.
+            // A line end between tokens would split an item.
             b'\n' | b'\r' => return b' ',
             _ => {}
         }

@@ -1,4 +1,4 @@
-//! Puts conversations together from records of single turns, with bounded memory.
+//! Assembles conversations from single-turn records, with bounded memory.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -6,14 +6,13 @@ use ingest::{ChatRecord, name_turn, read_chat};
 use model::Timestamp;
 use serde_json::Value;
 
-/// Text held at the most; beyond it the conversations that were silent longest are let go.
+/// Maximum text held. Beyond it the least recently extended conversations are closed.
 const MAX_OPEN_BYTES: usize = 128 << 20;
-/// Messages of one conversation held at the most.
 const MAX_MESSAGES: usize = 2_000;
 
-/// The turn in a line, if the line is a single turn rather than a conversation.
+/// The turn of a line that holds a single turn, not a conversation.
 pub(super) fn parse_turn(line: &[u8], place: u64) -> Option<ChatRecord> {
-    // Whole conversations are parsed by the threads that judge them; this look is cheap.
+    // Worker threads parse whole conversations; this check is cheap.
     if is_conversation(line) {
         return None;
     }
@@ -23,7 +22,7 @@ pub(super) fn parse_turn(line: &[u8], place: u64) -> Option<ChatRecord> {
     Some(record)
 }
 
-/// Whether the outermost object has a key that names a list of messages.
+/// True when the outermost object has a key for a list of messages.
 fn is_conversation(line: &[u8]) -> bool {
     const NAMES: [&[u8]; 3] = [b"messages", b"conversation", b"conversations"];
     let (mut depth, mut at) = (0usize, 0);
@@ -53,26 +52,26 @@ fn is_conversation(line: &[u8]) -> bool {
     false
 }
 
-/// A conversation, when it was last heard of, and where it began.
+/// A conversation with its last use and first line.
 struct OpenConversation {
     age: u64,
     place: u64,
     record: ChatRecord,
 }
 
-/// Conversations that may still go on.
+/// Conversations that may still grow.
 #[derive(Default)]
 pub(super) struct Assembler {
     open: HashMap<String, OpenConversation>,
     by_age: BTreeMap<u64, String>,
-    /// The conversations of turns that the log names: what is said about a turn may name it alone.
+    /// Conversations by turn id, because feedback may name only the turn.
     by_turn: HashMap<String, String>,
     bytes: usize,
     clock: u64,
 }
 
 impl Assembler {
-    /// Adds a turn; gives back conversations that had to be let go.
+    /// Adds a turn. Returns conversations that were closed to free memory.
     pub(super) fn add_turn(&mut self, place: u64, turn: ChatRecord) -> Vec<(u64, ChatRecord)> {
         let Some(id) = self.find_conversation(&turn) else { return vec![(place, turn)] };
         self.clock += 1;
@@ -105,13 +104,13 @@ impl Assembler {
         gone
     }
 
-    /// The conversation that a record belongs to: of the turn it speaks of, else the one it names.
+    /// The conversation of the turn that the record comments on, otherwise the one it names.
     fn find_conversation(&self, turn: &ChatRecord) -> Option<String> {
         let spoken_of = turn.remarks.first().and_then(|(named, _)| self.by_turn.get(named));
         spoken_of.or(turn.conversation.as_ref()).cloned()
     }
 
-    /// Everything that is left, the silent longest first.
+    /// Closes all conversations, least recently extended first.
     pub(super) fn finish(mut self) -> Vec<(u64, ChatRecord)> {
         let ids: Vec<String> = self.by_age.values().cloned().collect();
         ids.iter().filter_map(|id| self.close_conversation(id)).collect()
@@ -124,7 +123,7 @@ impl Assembler {
         for named in record.messages.iter().filter_map(|message| message.turn.as_ref()) {
             self.by_turn.remove(named);
         }
-        // Logs are not always in the order of time. A stable sort: of equal times the order stays.
+        // Logs may be out of order. The sort is stable for equal times.
         if record.messages.iter().all(|message| message.at.is_some()) {
             record.messages.sort_by_key(|message| message.at.map(Timestamp::as_micros));
         }

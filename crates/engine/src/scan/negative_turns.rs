@@ -1,4 +1,4 @@
-//! Answers of which something went wrong, kept for the patterns among them: the latest that were read.
+//! Keeps the latest negative turns of a scan for pattern detection.
 
 use std::collections::VecDeque;
 
@@ -9,25 +9,21 @@ use learn::{
 use model::{Timestamp, VerdictStatus};
 
 use super::conversation::ScannedTurn;
-use super::tally::{NO_MODEL, ScanReport};
+use super::tally::{NO_MODEL, ScanReport, cut_excerpt};
 use crate::insights::failures::{NegativeTurn, find_patterns};
 
-/// Bytes of a text that are kept.
-const EXCERPT_BYTES: usize = 400;
-/// Answers that are kept: the time to find patterns grows with the square, and a scan is to go through
-/// twenty thousand turns a second.
+/// Pattern detection is quadratic, and a scan should process 20,000 turns per second.
 const MAX_NEGATIVES: usize = 10_000;
 
-/// Some of the answers of which something went wrong.
 #[derive(Clone, Debug, Default)]
 pub(super) struct NegativeTurns {
     kept: VecDeque<NegativeTurn>,
-    /// How many there were.
+    /// Number of all negative turns, including dropped ones.
     count: u64,
 }
 
 impl NegativeTurns {
-    /// Another answer, if something went wrong with it.
+    /// Adds a turn if it is negative.
     pub(super) fn add_turn(&mut self, turn: &ScannedTurn) {
         if let Some(negative) = to_negative(turn) {
             self.count += 1;
@@ -35,7 +31,7 @@ impl NegativeTurns {
         }
     }
 
-    /// Those that were read after these.
+    /// Appends later turns and drops the oldest.
     pub(super) fn append(&mut self, later: Self) {
         self.count += later.count;
         self.kept.extend(later.kept);
@@ -43,19 +39,18 @@ impl NegativeTurns {
     }
 }
 
-/// What goes wrong in the files.
+/// Failure patterns of the scanned files.
 #[derive(Clone, Debug)]
 pub struct ScanPatterns {
-    /// Answers of which something went wrong.
     pub negatives: u64,
-    /// How many of them were looked at: the latest that were read.
+    /// Number of negative turns analysed: the latest.
     pub looked_at: usize,
-    /// Largest first.
+    /// Largest pattern first.
     pub patterns: Vec<FailurePattern>,
 }
 
 impl ScanReport {
-    /// Puts together what went wrong in the same way. Takes seconds for many answers.
+    /// Finds failure patterns. Takes seconds for many turns.
     pub fn patterns(&mut self) -> ScanPatterns {
         let negatives: &[NegativeTurn] = self.negatives.kept.make_contiguous();
         let named = self.models.iter().filter(|(model, _)| *model != NO_MODEL);
@@ -112,7 +107,7 @@ fn to_negative(turn: &ScannedTurn) -> Option<NegativeTurn> {
         model: turn.model.clone(),
         prompt: None,
         strategy: None,
-        // For suggestions, which a scan does not make.
+        // Only suggestions need reporters, and a scan makes none.
         reporters: Vec::new(),
         changes: pair
             .map_or(Vec::new(), |(original, corrected)| extract_changes(original, corrected)),
@@ -124,13 +119,10 @@ fn to_negative(turn: &ScannedTurn) -> Option<NegativeTurn> {
     })
 }
 
-fn cut_excerpt(text: &str) -> String {
-    text[..text.floor_char_boundary(EXCERPT_BYTES)].to_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scan::tally::EXCERPT_BYTES;
 
     fn negative(turn: usize) -> NegativeTurn {
         NegativeTurn {

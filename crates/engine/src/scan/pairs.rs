@@ -1,7 +1,7 @@
-//! Preference pairs out of scanned conversations: the same rows that an export of the store would have.
+//! Preference pairs from scanned conversations: the same rows as an export of the store.
 //!
-//! Of conversations nothing is kept. Rated answers are, with what was said before them, up to a limit: they
-//! may have to be compared with an answer to the same question that comes much later.
+//! Rated answers are kept with their context up to a limit, because a later answer to the same
+//! question may form a pair with them.
 
 use ingest::Redactor;
 use learn::{
@@ -16,16 +16,15 @@ use crate::training_data::preferences::{
     AnsweredQuestion, MAX_ANSWERS_PER_QUESTION, PairBuilder, PreferenceQuery,
 };
 
-/// Text of rated answers that is kept to be compared, in bytes; answers beyond it are compared with none.
+/// Maximum text of rated answers held for comparison. Answers beyond it are not compared.
 const MAX_HELD_BYTES: usize = 128 << 20;
 
-/// Rows on their way into a file.
 pub struct ScanPairs {
     builder: PairBuilder<usize>,
     redactor: Redactor,
     context: usize,
     compares: bool,
-    /// Until all are known that say something of the same answers.
+    /// Held until all votes are counted.
     held: Vec<PreferenceConversation>,
     rated: Vec<AnsweredQuestion>,
     held_bytes: usize,
@@ -34,7 +33,6 @@ pub struct ScanPairs {
 }
 
 impl ScanPairs {
-    /// Nothing is written yet.
     pub fn new(query: &PreferenceQuery) -> Self {
         Self {
             builder: PairBuilder::new(query),
@@ -49,17 +47,17 @@ impl ScanPairs {
         }
     }
 
-    /// What became of the pairs so far.
+    /// Counts of exported and dropped pairs so far.
     pub fn tally(&self) -> ExportTally {
         self.builder.tally()
     }
 
-    /// Rated answers that were not compared with others, because there were too many.
+    /// Rated answers that were not compared because of the memory limit.
     pub fn not_compared(&self) -> u64 {
         self.not_compared
     }
 
-    /// Takes the next conversation in; what can be written so far.
+    /// Adds a conversation. Returns the bytes that can be written so far.
     pub fn add_conversation(
         &mut self,
         scanned: &ScannedConversation,
@@ -81,13 +79,13 @@ impl ScanPairs {
             self.held_bytes += bytes;
             self.held.push(talk);
         } else {
-            // With what is known so far.
+            // Exported with the votes counted so far.
             self.builder.export_conversation(&talk)?;
         }
         self.builder.take_bytes()
     }
 
-    /// The rest: answers to the same question, rated up here and down there.
+    /// Exports pairs of answers to the same question with opposite ratings.
     pub fn finish(&mut self) -> Result<Vec<u8>, EngineError> {
         for talk in std::mem::take(&mut self.held) {
             self.builder.export_conversation(&talk)?;
@@ -101,7 +99,7 @@ impl ScanPairs {
         self.builder.finish()
     }
 
-    /// Keeps a turn if it may be compared with others.
+    /// Keeps a rated turn for comparison.
     fn keep_rated_turn(&mut self, talk: &PreferenceConversation, at: usize) {
         if talk.turns[at].rating.is_none() {
             return;
@@ -119,7 +117,7 @@ impl ScanPairs {
         }
     }
 
-    /// Without what a store would not have kept either.
+    /// Redacts the texts as the store would.
     fn to_preference_turn(&self, turn: &ScannedTurn) -> PreferenceTurn {
         let plain = |text: &str| self.redactor.redact(text).into_owned();
         let asked_at = turn.asked_at.unwrap_or(Timestamp::from_micros(0));
@@ -135,7 +133,7 @@ impl ScanPairs {
                 confidence: said.confidence,
             }),
             rating: turn.rating,
-            // The latest counts; without times that is the last.
+            // The latest correction counts. Without times, the order decides.
             corrections: turn
                 .corrections
                 .iter()
@@ -154,7 +152,7 @@ impl ScanPairs {
     }
 }
 
-/// Whether a turn can be a part of a pair that shows anything.
+/// True when the turn can be part of a pair.
 fn has_signal(turn: &ScannedTurn) -> bool {
     let rejected = turn.verdict.as_ref().is_some_and(|said| said.status == VerdictStatus::Rejected);
     rejected || turn.rating.is_some() || turn.regenerated || !turn.corrections.is_empty()

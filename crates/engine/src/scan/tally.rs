@@ -1,4 +1,4 @@
-//! What a scan adds up to, and the conversations that went worst.
+//! Counts of a scan, and its worst conversations.
 
 use std::collections::BTreeMap;
 
@@ -9,91 +9,77 @@ use report::Satisfaction;
 use super::negative_turns::NegativeTurns;
 use super::{ScannedConversation, ScannedTurn};
 
-/// Excerpts of one conversation.
+/// Excerpts per conversation.
 const MAX_EXCERPTS: usize = 3;
-/// Bytes of a text that an excerpt keeps.
-const EXCERPT_BYTES: usize = 400;
+pub(super) const EXCERPT_BYTES: usize = 400;
 
-/// Counts over all conversations. Parts add up to the same counts in any order; what was read
-/// last is known by adding them in the order of the files.
+/// Counts over all conversations. Adding parts in file order also keeps the latest negative turns.
 #[derive(Clone, Debug, Default)]
 pub struct ScanReport {
-    /// Conversations read.
     pub conversations: u64,
-    /// Turns with an answer.
     pub turns: u64,
-    /// Lines that are no conversation.
+    /// Lines that are not a conversation.
     pub unreadable: u64,
-    /// Answers by what the next message said: rejected, accepted, neutral.
+    /// Answers by verdict: rejected, accepted, neutral.
     pub status: [u64; 3],
-    /// Answers that the user certainly liked: accepted with confidence 0.7 or more.
+    /// Answers accepted with confidence 0.7 or more.
     pub liked: u64,
-    /// Answers with a clear reaction, and how many of them were liked: a rating stands above what the
-    /// next message seems to say.
+    /// Answers with a clear reaction, and those that were liked. A rating overrides the verdict.
     pub clear: [u64; 2],
-    /// Rejections: explicit, rephrased, abandonment.
+    /// Rejections by type: explicit, rephrased, abandonment.
     pub corrections: [u64; 3],
-    /// Answers that failed by themselves: execution error, empty, refusal, error text.
+    /// Failed answers by type: execution error, empty, refusal, error text.
     pub failures: [u64; 4],
-    /// Questions asked again: dissatisfied, exploratory.
+    /// Retries by intent: dissatisfied, exploratory.
     pub retries: [u64; 2],
-    /// Answers by how their time was borne, where the log has times: high, medium, low.
+    /// Answers by latency tolerance, where the log has times: high, medium, low.
     pub paces: [u64; 3],
     /// Per model: turns, judged, rejected.
     pub models: BTreeMap<String, [u64; 3]>,
-    /// Which rules and features rejected, and how often.
+    /// Rejections by rule or feature.
     pub rules: BTreeMap<String, u64>,
-    /// What users wanted and what they got instead.
+    /// Wanted and received, as users put it.
     pub contrasts: Vec<Contrast>,
-    /// The conversations with most to complain about.
     pub worst: Vec<WorstConversation>,
-    /// Answers of which something went wrong.
     pub(super) negatives: NegativeTurns,
 }
 
-/// Stands for a model that the log does not name.
+/// Placeholder for a model that the log does not name.
 pub(super) const NO_MODEL: &str = "(not given)";
 
-/// A conversation that went badly.
 #[derive(Clone, Debug)]
 pub struct WorstConversation {
-    /// Its name in the log.
     pub conversation: String,
-    /// How badly: the confidences of its rejections and failures together.
+    /// Sum of the confidences of its rejections and failures.
     pub score: f64,
-    /// Its turns.
     pub turns: usize,
-    /// How many were rejected or failed.
+    /// Turns that were rejected or failed.
     pub bad: usize,
-    /// Some of them.
     pub excerpts: Vec<WorstTurn>,
 }
 
-/// A turn that went badly, cut_excerpt short.
+/// A negative turn with truncated texts.
 #[derive(Clone, Debug)]
 pub struct WorstTurn {
-    /// What was asked.
     pub question: String,
-    /// What was answered.
     pub answer: String,
-    /// What the user said then.
+    /// The user's next message.
     pub next: String,
-    /// Where in `next` (or, for a failure, in `answer`) it shows.
+    /// Spans in `next` or, for a failure, in `answer`.
     pub evidence: Vec<Evidence>,
-    /// What went wrong, in a word.
+    /// The correction or error type.
     pub what: String,
-    /// How sure.
     pub confidence: f64,
 }
 
-/// An answer was accepted for sure.
+/// Minimum confidence of a clear acceptance.
 const MIN_ACCEPT_CONFIDENCE: f64 = 0.7;
 
-/// Whether an answer was liked: by its rating, else by what the next message says; nothing where neither
-/// is clear.
+/// True when the answer was liked, by its rating or else by the verdict. `None` if neither is
+/// clear.
 fn read_reaction(turn: &ScannedTurn) -> Option<bool> {
     if let Some(rating) = turn.rating {
-        // As everywhere, who neither likes nor dislikes it does not like it.
+        // A neutral rating counts as not liked, as in all figures.
         return Some(rating.is_up());
     }
     let verdict = turn.verdict.as_ref()?;
@@ -107,23 +93,22 @@ fn read_reaction(turn: &ScannedTurn) -> Option<bool> {
 }
 
 impl ScanReport {
-    /// Answers that somebody reacted to.
+    /// Answers with a verdict.
     pub fn judged(&self) -> u64 {
         self.status.iter().sum()
     }
 
-    /// Of the answers with a clear reaction, how many were liked.
+    /// The share of liked answers among those with a clear reaction.
     pub fn satisfaction(&self) -> Satisfaction {
         let [clear, liked] = self.clear;
         Satisfaction::share(liked, clear)
     }
 
-    /// Adds another file's report, keeping so many of the worst.
+    /// Adds another file's report and keeps the `worst` worst conversations.
     pub fn merge(&mut self, other: Self, worst: usize) {
         self.add(other, worst);
     }
 
-    /// Adds one conversation.
     pub(super) fn count(&mut self, scanned: &ScannedConversation, worst: usize) {
         if scanned.turns.is_empty() {
             return;
@@ -184,7 +169,6 @@ impl ScanReport {
         }
     }
 
-    /// Adds another part.
     pub(super) fn add(&mut self, other: Self, worst: usize) {
         self.conversations += other.conversations;
         self.turns += other.turns;
@@ -263,6 +247,6 @@ fn excerpt_bad_turn(turn: &ScannedTurn) -> Option<WorstTurn> {
     Some(excerpt(turn.failure.evidence.clone(), error.as_word(), turn.failure.confidence.get()))
 }
 
-fn cut_excerpt(text: &str) -> String {
+pub(super) fn cut_excerpt(text: &str) -> String {
     text[..text.floor_char_boundary(EXCERPT_BYTES)].to_owned()
 }

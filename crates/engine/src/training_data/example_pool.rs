@@ -1,5 +1,5 @@
-//! What may serve as an example, in memory, project by project. Knows no store and no words: where
-//! those are is all that is kept.
+//! Pools of few-shot examples in memory, one per project. They hold locations in the store, not
+//! texts.
 
 mod candidate;
 mod pool;

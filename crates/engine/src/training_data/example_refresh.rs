@@ -1,4 +1,4 @@
-//! Keeps a project's pool in step with the store.
+//! Keeps a project's example pool in sync with the store.
 
 use std::sync::Arc;
 use store::JudgedReads;
@@ -15,15 +15,15 @@ use crate::training_data::example_pool::{
     turn_candidates,
 };
 
-/// Questions of one project that are kept: corrected ones first, then the newest.
+/// Questions per pool: corrected ones first, then the newest.
 const MAX_POOL_QUESTIONS: usize = 100_000;
-/// A pool that has grown by so many beyond that is build_pool anew.
+/// A pool that exceeds the maximum by this many questions is rebuilt.
 const POOL_SLACK: usize = 20_000;
-/// Turns or corrections that are read at once.
+/// Turns or corrections read per query.
 const PAGE_ROWS: usize = 500;
 
 impl TrainingData {
-    /// Brings a project's pool up to date with everything that is stored by now.
+    /// Applies everything stored so far to a project's pool.
     pub(super) async fn catch_up(
         &self,
         scope: &Scope,
@@ -47,7 +47,7 @@ impl TrainingData {
             let changed = self.core.store.changed(scope, behind, PAGE_ROWS).await?;
             let (upto, more) = (changed.upto, changed.more);
             self.apply_changes(project, changed).await;
-            // Only now: whoever asks may go away in between.
+            // Set after each page, because the caller may be cancelled in between.
             (behind, *synced_to) = (upto, Some(upto));
             if !more {
                 break;
@@ -59,7 +59,7 @@ impl TrainingData {
         Ok(())
     }
 
-    /// The same where somebody asked before; whoever asks first fills it anyway.
+    /// Updates the pool of a project if it exists. Otherwise its first use builds it.
     pub(crate) async fn refresh_examples(&self, scope: &Scope) -> Result<(), EngineError> {
         match self.examples.get(scope) {
             Some(project) => self.catch_up(scope, &project).await,
@@ -67,7 +67,7 @@ impl TrainingData {
         }
     }
 
-    /// A pool with everything: corrections, then accepted answers, the newest first.
+    /// Builds a pool: corrections, then accepted answers, newest first.
     async fn build_pool(&self, scope: &Scope) -> Result<IndexedPool, EngineError> {
         let mut pool = IndexedPool::default();
         let mut before = None;
@@ -90,7 +90,7 @@ impl TrainingData {
         Ok(pool)
     }
 
-    /// On a thread that may take its time.
+    /// Inserts on a blocking thread.
     async fn insert_all(
         &self,
         mut pool: IndexedPool,
@@ -105,7 +105,7 @@ impl TrainingData {
         Ok(tokio::task::spawn_blocking(task).await.map_err(panicked)?)
     }
 
-    /// Puts turns in as they are now.
+    /// Replaces the entries of changed turns by their current state.
     async fn apply_changes(&self, project: &ProjectPool, changed: Changed) {
         let Changed { turns, loose, gone, .. } = changed;
         let (names, known): (Vec<_>, Vec<_>) = turns.into_iter().unzip();
@@ -114,14 +114,14 @@ impl TrainingData {
         project.update(|pool| {
             names.iter().for_each(|turn| pool.remove_turn(turn));
             gone.iter().for_each(|at| pool.remove_loose(*at));
-            // What stood by itself until its turn came belongs to the turn from then on.
+            // A correction without a turn belongs to the turn once that arrives.
             let of_turns = known.iter().flat_map(|exchange| &exchange.corrections);
             of_turns.for_each(|given| pool.remove_loose(given.position));
             with_vectors.iter().for_each(|(offered, vector)| pool.insert(offered, vector));
         });
     }
 
-    /// What was chosen is no longer so: takes it in as it is.
+    /// Reloads selected examples whose source has changed.
     pub(super) async fn reload_stale(
         &self,
         scope: &Scope,
@@ -136,7 +136,7 @@ impl TrainingData {
         Ok(())
     }
 
-    /// What turns and corrections offer, and where their questions point: turns have that stored.
+    /// Candidates of turns and corrections with their question vectors. Turns have theirs stored.
     async fn with_vectors(
         &self,
         turns: &[JudgedExchange],

@@ -1,14 +1,13 @@
-//! Which answered questions to show a model beside a new one.
+//! Selects few-shot examples for a question.
 //!
 //! ```text
-//! question --catch up with the log--> pool --near, then unlike each other--> places
-//!                                       ^                                      |
-//!                                       +-- is no longer so: look again <-- words, from the store
+//! question --catch up with the log--> pool --similar, then diverse--> locations
+//!                                       ^                                 |
+//!                                       +-- stale: reload and retry <-- texts, from the store
 //! ```
 //!
-//! A pool is filled from the store when a project is first asked, and follows the log from there: before
-//! each answer it looks at the turns that events behind its position name, as they are by then. The
-//! words are read last, and what they say stands above the pool.
+//! A pool is built when a project first needs examples, and follows the log from there. Texts are
+//! read last, and override the pool where they differ.
 
 use std::sync::Arc;
 use store::JudgedReads;
@@ -24,23 +23,21 @@ use crate::training_data::example_pool::{
     ExampleCandidate, ExampleLocation, ProjectPool, correction_candidate, turn_candidates,
 };
 
-/// How often it is chosen anew because something chosen was no longer so.
+/// Selections before a pool with stale entries is rebuilt.
 const MAX_ATTEMPTS: usize = 8;
-/// A pool of so many questions is searched on a thread that may take its time.
+/// Pools of this many questions are searched on a blocking thread.
 const BLOCKING_THRESHOLD: usize = 2000;
 
-/// What is asked.
 #[derive(Clone, Debug)]
 pub struct ExampleSearch {
-    /// The question.
     pub query: String,
-    /// How many are wanted.
+    /// Number of examples.
     pub k: usize,
-    /// How many tokens all of them may have together, by estimate.
+    /// Maximum estimated tokens of all examples together.
     pub max_tokens: Option<u32>,
-    /// 0: the nearest; 1: the least alike among the nearest.
+    /// 0 prefers similar examples, 1 prefers diverse ones.
     pub diversity: f64,
-    /// A turn that is not to be shown: the one that asks.
+    /// A turn to exclude: the one that asks.
     pub not: Option<TurnId>,
 }
 
@@ -50,27 +47,21 @@ impl Default for ExampleSearch {
     }
 }
 
-/// An example.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FoundExample {
-    /// What was asked.
     pub question: String,
-    /// A good answer.
     pub answer: String,
-    /// What whoever corrected it says about it.
+    /// The explanation given with the correction.
     pub explanation: Option<String>,
-    /// Why it is good.
     pub source: ExampleSource,
-    /// The turn it belongs to.
     pub turn: Option<TurnId>,
-    /// The cosine of the two questions.
+    /// Cosine similarity of the two questions.
     pub similarity: f64,
-    /// How it was rated, if it was.
     pub rating: Option<UnitInterval>,
 }
 
 impl TrainingData {
-    /// The best examples of a project for a question, the nearest first.
+    /// The best examples of a project for a question, most similar first.
     pub async fn examples(
         &self,
         scope: &Scope,
@@ -89,7 +80,7 @@ impl TrainingData {
             }
             tries += 1;
             if tries == MAX_ATTEMPTS {
-                // So many are no longer so that the pool is of another time: old events were dropped.
+                // Persistently stale entries mean that retention dropped events: rebuild the pool.
                 *project.synced_to.lock().await = None;
             } else if tries > MAX_ATTEMPTS {
                 return Ok(found);
@@ -99,7 +90,7 @@ impl TrainingData {
         }
     }
 
-    /// The chosen ones with their words, and those that are no longer so.
+    /// The selected examples with their texts, and the stale selections.
     async fn load_texts(
         &self,
         scope: &Scope,
@@ -120,7 +111,7 @@ impl TrainingData {
         Ok((found, stale))
     }
 
-    /// What is offered at these places now.
+    /// Current candidates at these locations.
     async fn load_candidates(
         &self,
         scope: &Scope,
@@ -150,7 +141,7 @@ impl TrainingData {
     }
 }
 
-/// Turns and corrections by themselves.
+/// Separates turns from corrections without a turn.
 pub(super) fn split_locations(places: &[ExampleLocation]) -> (Vec<TurnNumber>, Vec<Position>) {
     let (mut turns, mut loose) = (Vec::new(), Vec::new());
     for place in places {
@@ -180,7 +171,7 @@ async fn select(
 }
 
 pub(super) fn panicked(_: tokio::task::JoinError) -> StoreError {
-    StoreError::Corrupt("choosing examples panicked".into())
+    StoreError::Corrupt("example selection thread panicked".into())
 }
 
 fn select_now(

@@ -1,14 +1,14 @@
-//! Preference data out of the store: which of two answers is better, row by row.
+//! Preference data for training: pairs of a better and a worse answer, row by row.
 //!
 //! ```text
-//! conversations, page by page: what people think of each answer
+//! conversations, page by page: votes on each answer
 //! conversations, page by page --> corrected, regenerated, rephrased --+
-//! corrections of no turn ----------> corrected ------------------------+--> rows --> bytes
-//! answers to the same question ----> rated up and down ----------------+
+//! corrections without a turn -----> corrected -------------------------+--> rows --> bytes
+//! answers to the same question ---> rated up and down -----------------+
 //! ```
 //!
-//! Every page is read by itself, so nothing is held up by whoever reads slowly. What is kept from one
-//! to the next are numbers for each row, for each rated turn and for each pair.
+//! Each page is a query of its own, so a slow client holds no transaction open. Memory between
+//! pages is limited to numbers per row, rated turn and pair.
 
 mod query;
 mod row_writer;
@@ -33,29 +33,29 @@ pub(crate) use pair_builder::{AnsweredQuestion, PairBuilder};
 pub use preview::PreferencePair;
 pub use query::{PreferenceEncoding, PreferenceQuery, PreferenceRequest};
 
-/// Turns that are read at once.
+/// Turns read per query.
 const PAGE_TURNS: usize = 500;
-/// Answers to one question that are compared: the newest.
+/// Answers to one question that are compared, newest first.
 pub(crate) const MAX_ANSWERS_PER_QUESTION: usize = 512;
 
-/// An export on its way. Ask for the next bytes until there are none.
+/// A running export. Call `next` until it returns `None`.
 pub struct PreferenceExport {
     reads: Arc<dyn JudgedReads>,
     scope: Scope,
     query: PreferenceQuery,
     step: Step,
-    /// Away while a thread works with it.
+    /// `None` while a blocking thread uses it.
     builder: Option<PairBuilder<TurnNumber>>,
     stop: Option<Stop>,
 }
 
-/// What is read next.
+/// The next step of the export.
 enum Step {
-    /// Before rows are made of the first.
+    /// First pass: counts votes before any row is written.
     CountVotes(ConversationMark),
     Conversations(ConversationMark),
     Corrections(Option<Position>),
-    /// Before the first question is read: which are the same?
+    /// Before the first group is read: groups equal questions.
     Questions,
     Groups(std::vec::IntoIter<Vec<TurnNumber>>),
     End,
@@ -63,7 +63,6 @@ enum Step {
 }
 
 impl TrainingData {
-    /// Begins an export.
     pub fn preferences(&self, scope: &Scope, query: PreferenceQuery) -> PreferenceExport {
         let reads = Arc::clone(&self.core.store) as Arc<dyn JudgedReads>;
         let stop = Some(self.core.tasks.stop_signal());
@@ -72,19 +71,18 @@ impl TrainingData {
 }
 
 impl PreferenceExport {
-    /// An export of whatever can be read so.
+    /// An export from any source of labelled turns.
     pub fn new(reads: Arc<dyn JudgedReads>, scope: Scope, query: PreferenceQuery) -> Self {
         let builder = Some(PairBuilder::new(&query));
         let step = Step::CountVotes(ConversationMark::default());
         Self { reads, scope, query, step, builder, stop: None }
     }
 
-    /// What became of the pairs so far.
+    /// Counts of exported and dropped pairs so far.
     pub fn tally(&self) -> ExportTally {
         self.builder.as_ref().map(PairBuilder::tally).unwrap_or_default()
     }
 
-    /// The next bytes; `None` at the end.
     pub async fn next(&mut self) -> Result<Option<Vec<u8>>, EngineError> {
         loop {
             if self.stop.as_ref().is_some_and(|stop| *stop.borrow()) {
@@ -190,12 +188,12 @@ impl PreferenceExport {
         .await
     }
 
-    /// On a thread that may take its time.
+    /// Runs work on a blocking thread.
     async fn run_blocking<T: Send + 'static>(
         &mut self,
         work: impl FnOnce(&mut PairBuilder<TurnNumber>) -> Result<T, EngineError> + Send + 'static,
     ) -> Result<T, EngineError> {
-        let panicked = || EngineError::from(StoreError::Corrupt("an export panicked".into()));
+        let panicked = || EngineError::from(StoreError::Corrupt("export thread panicked".into()));
         let mut builder = self.builder.take().ok_or_else(panicked)?;
         let task = move || {
             let made = work(&mut builder);
@@ -207,7 +205,7 @@ impl PreferenceExport {
     }
 }
 
-/// Questions until there are enough answers for a page.
+/// Groups with enough answers for one page.
 fn next_groups(rest: &mut std::vec::IntoIter<Vec<TurnNumber>>) -> Option<Vec<Vec<TurnNumber>>> {
     let (mut some, mut turns) = (Vec::new(), 0);
     while turns < PAGE_TURNS

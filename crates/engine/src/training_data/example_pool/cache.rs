@@ -1,4 +1,4 @@
-//! The pools of all projects, in memory: those that were asked lately.
+//! LRU cache of example pools by project.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,31 +8,29 @@ use model::{Position, Scope};
 
 use crate::training_data::example_pool::pool::IndexedPool;
 
-/// Questions that all pools hold together; beyond that those that were not asked for longest go,
-/// and are read again when somebody asks.
+/// Questions in all pools together. Beyond it the least recently used pools are evicted, and
+/// rebuilt on demand.
 const MAX_CACHED_QUESTIONS: usize = 250_000;
-/// Projects that have a pool.
 const MAX_CACHED_PROJECTS: usize = 1000;
 
-/// All pools.
 #[derive(Default)]
 pub(crate) struct ExamplePoolCache {
     projects: Mutex<HashMap<Scope, Arc<ProjectPool>>>,
     asked: AtomicU64,
 }
 
-/// One project's pool, and how far it follows the log.
+/// One project's pool and its position in the log.
 #[derive(Default)]
 pub(crate) struct ProjectPool {
     pub(crate) pool: RwLock<IndexedPool>,
-    /// Everything up to here is in it; `None` when it was not filled yet.
+    /// Position up to which the log is applied; `None` before the pool is built.
     pub(crate) synced_to: tokio::sync::Mutex<Option<Position>>,
-    /// When it was last asked, counted in questions.
+    /// Logical time of the last use.
     asked: AtomicU64,
 }
 
 impl ExamplePoolCache {
-    /// A project's pool; empty when it is new here.
+    /// A project's pool; empty if it is new.
     pub(crate) fn get_or_create(&self, scope: &Scope) -> Arc<ProjectPool> {
         let now = self.asked.fetch_add(1, Ordering::Relaxed);
         let mut projects = self.projects();
@@ -41,12 +39,11 @@ impl ExamplePoolCache {
         project
     }
 
-    /// A project's pool, if there is one.
     pub(crate) fn get(&self, scope: &Scope) -> Option<Arc<ProjectPool>> {
         self.projects().get(scope).cloned()
     }
 
-    /// Lets those go that were not asked for longest, until what is left fits.
+    /// Evicts the least recently used pools until the limits hold.
     pub(crate) fn evict(&self) {
         let mut projects = self.projects();
         let mut questions: usize = projects.values().map(|project| project.len()).sum();
@@ -62,7 +59,7 @@ impl ExamplePoolCache {
         }
     }
 
-    /// Forgets everything: it is read again when somebody asks.
+    /// Drops all pools. They are rebuilt on demand.
     pub(crate) fn clear(&self) {
         self.projects().clear();
     }

@@ -1,26 +1,25 @@
-//! What an answered turn, or a correction by itself, offers as an example.
+//! Example candidates from answered turns and from corrections.
 
 use learn::{ExampleOffer, ExampleSource, QuestionKey, estimate_tokens};
 use model::{Position, Timestamp, TurnId, UnitInterval, VerdictStatus};
 use store::{GivenCorrection, GivenRating, JudgedExchange, TurnNumber};
 
-/// Somebody who only went on to something else did not say that the answer was good.
+/// Minimum confidence of an acceptance. Merely moving on to another question scores lower.
 const MIN_ACCEPT_CONFIDENCE: f64 = 0.7;
-/// As good as four stars.
+/// Four of five stars.
 const MIN_GOOD_RATING: f64 = 0.7;
 
-/// Where the words of an example are.
+/// Location of an example's text in the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ExampleLocation {
-    /// The answer of a turn.
     Answer(TurnNumber),
-    /// A correction of a turn that is known.
+    /// A correction of a known turn.
     Correction(TurnNumber, Position),
-    /// A correction by itself.
+    /// A correction without a turn.
     Loose(Position),
 }
 
-/// An answer that may serve as an example, with its words.
+/// An answer that may serve as an example, with its text.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ExampleCandidate {
     pub(crate) place: ExampleLocation,
@@ -34,7 +33,7 @@ pub(crate) struct ExampleCandidate {
 }
 
 impl ExampleCandidate {
-    /// As the pool takes it; `None` when it answers nothing.
+    /// Passes the candidate to the pool, unless its question is empty.
     pub(crate) fn offer_to(&self, with: impl FnOnce(ExampleOffer<'_, ExampleLocation>)) {
         let Some(question) = QuestionKey::from_text(&self.question) else { return };
         let texts = [Some(&self.question), Some(&self.answer), self.explanation.as_ref()];
@@ -55,7 +54,7 @@ impl ExampleCandidate {
         });
     }
 
-    /// By which it is found when it goes.
+    /// The key by which the pool removes it.
     fn owner_key(&self) -> String {
         match (self.place, &self.turn) {
             (ExampleLocation::Loose(at), _) => loose_key(at),
@@ -66,17 +65,17 @@ impl ExampleCandidate {
     }
 }
 
-/// A correction by itself goes under a name that no turn can have.
+/// A correction without a turn has a key that no turn id can equal.
 pub(crate) fn loose_key(at: Position) -> String {
     format!("\n{at}")
 }
 
-/// What a turn offers: its answer, if that was taken well, and the latest of its corrections.
+/// A turn's candidates: its answer, if accepted, and its latest correction.
 pub(crate) fn turn_candidates(exchange: &JudgedExchange) -> Vec<ExampleCandidate> {
     answer_candidate(exchange).into_iter().chain(turn_correction_candidate(exchange)).collect()
 }
 
-/// What a correction offers that belongs to no known turn. Without a question it is no example.
+/// The candidate of a correction without a turn. `None` without a question.
 pub(crate) fn correction_candidate(given: &GivenCorrection) -> Option<ExampleCandidate> {
     let question = given.query.clone().filter(|query| !query.trim().is_empty())?;
     Some(build_candidate(
@@ -107,7 +106,7 @@ fn answer_candidate(exchange: &JudgedExchange) -> Option<ExampleCandidate> {
     })
 }
 
-/// Somebody rated it well and said afterwards that it is wrong. A reviewer stands above that.
+/// True when the user rejected the answer after rating it well. A review overrides both.
 fn is_rejected_later(exchange: &JudgedExchange) -> bool {
     let rejected = exchange.verdict.filter(|said| said.status == VerdictStatus::Rejected);
     let later = |rating: GivenRating| rejected.is_some_and(|said| said.position > rating.position);

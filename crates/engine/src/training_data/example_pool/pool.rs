@@ -1,4 +1,4 @@
-//! The examples of one project: which they are, and where their questions point.
+//! The examples of one project and the index of their question vectors.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,21 +12,20 @@ use store::vectors::{Filter, Index, Labels};
 
 use crate::training_data::example_pool::candidate::{ExampleCandidate, ExampleLocation, loose_key};
 
-/// Kept without words: a few hundred bytes for each question.
+/// Holds no text: a few hundred bytes per question.
 #[derive(Default)]
 pub(crate) struct IndexedPool {
     examples: ExamplePool<ExampleLocation>,
-    /// By model: vectors of two never compare.
+    /// One index per embedding model, since vectors of two models do not compare.
     indexes: HashMap<Arc<str>, Index>,
 }
 
 impl IndexedPool {
-    /// How many questions have an example.
+    /// Number of questions with an example.
     pub(crate) fn len(&self) -> usize {
         self.examples.len()
     }
 
-    /// Takes an offer in.
     pub(crate) fn insert(&mut self, offered: &ExampleCandidate, vector: &Vector) {
         let Some(question) = QuestionKey::from_text(&offered.question) else { return };
         offered.offer_to(|offer| {
@@ -40,17 +39,17 @@ impl IndexedPool {
         let index = self.indexes.entry(Arc::clone(vector.model())).or_insert_with(new);
         let key = question.as_i64();
         if !index.has(key) && !index.insert(key, vector.values(), Labels::default()) {
-            tracing::warn!("a vector of another length than its model's others");
+            tracing::warn!("vector skipped: its length differs from its model's other vectors");
         }
     }
 
-    /// What belongs to a turn goes.
+    /// Removes everything that belongs to a turn.
     pub(crate) fn remove_turn(&mut self, turn: &TurnId) {
         let effect = self.examples.remove_turn(turn.as_str());
         self.remove_vectors(effect);
     }
 
-    /// A correction no longer stands by itself.
+    /// Removes a correction without a turn.
     pub(crate) fn remove_loose(&mut self, at: Position) {
         let effect = self.examples.remove_turn(&loose_key(at));
         self.remove_vectors(effect);
@@ -64,7 +63,7 @@ impl IndexedPool {
         }
     }
 
-    /// The few that are shown for a query.
+    /// Selects examples for a query.
     pub(crate) fn select(
         &self,
         asked: &ExampleQuery<'_>,

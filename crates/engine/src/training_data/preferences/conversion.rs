@@ -1,4 +1,4 @@
-//! From what is stored to what pairs are made of.
+//! Converts stored turns to the input of pair building.
 
 use learn::{
     PreferenceConversation, PreferenceTurn, ServedVariant, TurnCorrection, TurnRating, TurnVerdict,
@@ -6,7 +6,7 @@ use learn::{
 use model::{ConversationId, Timestamp, TurnId, UnitInterval};
 use store::{GivenCorrection, JudgedConversation, JudgedExchange, ServedBy};
 
-/// When turns were asked that make rows.
+/// Time window of the turns that produce rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct AskedWindow {
     pub(super) since: Option<Timestamp>,
@@ -27,7 +27,7 @@ impl AskedWindow {
     }
 }
 
-/// A conversation up to the end of the window. What was said before the window is context only.
+/// A conversation up to the end of the window. Turns before the window are context only.
 pub(super) fn to_conversation(
     talk: JudgedConversation,
     window: AskedWindow,
@@ -39,7 +39,7 @@ pub(super) fn to_conversation(
     }
 }
 
-/// A turn; without what was thought of it when it was asked before the window.
+/// A turn, without its feedback if it precedes the window.
 pub(super) fn to_turn(exchange: JudgedExchange, window: AskedWindow) -> PreferenceTurn {
     let bare = PreferenceTurn {
         id: exchange.turn,
@@ -50,7 +50,7 @@ pub(super) fn to_turn(exchange: JudgedExchange, window: AskedWindow) -> Preferen
         verdict: None,
         rating: None,
         corrections: Vec::new(),
-        // The model never saw what was thrown away, whenever that was.
+        // A discarded answer is never context, regardless of the window.
         regenerated: exchange.regenerated,
         context_only: window.is_before(exchange.asked_at),
         arms: exchange.arms.into_iter().map(to_variant).collect(),
@@ -63,7 +63,7 @@ pub(super) fn to_turn(exchange: JudgedExchange, window: AskedWindow) -> Preferen
         correction_type: said.correction_type,
         confidence: said.confidence,
     });
-    // A reviewer stands above the machine; how it was rejected only the message says.
+    // A review overrides the detected verdict, but only the message has a correction type.
     let reviewed = exchange.review.map(|status| TurnVerdict {
         status,
         correction_type: by_message
@@ -82,8 +82,8 @@ pub(super) fn to_turn(exchange: JudgedExchange, window: AskedWindow) -> Preferen
     }
 }
 
-/// A correction that belongs to no known turn is a conversation of one. It stays in its
-/// conversation's part of the data if it names one.
+/// A correction without a turn becomes a conversation of one turn. Its conversation id, if any,
+/// decides the split.
 pub(super) fn correction_conversation(given: GivenCorrection) -> Option<PreferenceConversation> {
     let question = given.query.clone().filter(|query| !query.trim().is_empty())?;
     let by_event = ConversationId::new(given.event.as_str()).ok();

@@ -1,4 +1,4 @@
-//! Makes rows of what was read, and bytes of the rows.
+//! Builds preference rows from labelled turns and encodes them.
 
 use export::ExportError;
 use learn::{
@@ -14,17 +14,17 @@ use crate::training_data::preferences::query::PreferenceQuery;
 use crate::training_data::preferences::row_writer::RowWriter;
 use crate::training_data::preferences::similar_questions::SimilarQuestions;
 
-/// Everything that is kept from one page to the next. `T` says where to find a turn again.
+/// State between pages. `T` identifies a turn for later lookup.
 pub(crate) struct PairBuilder<T: Copy + Ord> {
     exporter: Exporter,
     groups: QuestionGroups<T>,
     near: SimilarQuestions,
     bytes: Result<RowWriter, ExportError>,
-    /// The row that the reader has already; rows up to it are passed over.
+    /// The last row that the client has; rows up to it are skipped.
     after: Option<String>,
 }
 
-/// An answer to a question that others asked too, with what was said before.
+/// An answer to a repeated question, with the preceding turns.
 pub(crate) struct AnsweredQuestion {
     conversation: ConversationId,
     turns: Vec<PreferenceTurn>,
@@ -32,7 +32,7 @@ pub(crate) struct AnsweredQuestion {
 }
 
 impl AnsweredQuestion {
-    /// The last of these turns is meant; the others came before.
+    /// The last turn is the answer; the others are its context.
     pub(crate) fn new(
         conversation: ConversationId,
         turns: Vec<PreferenceTurn>,
@@ -41,7 +41,6 @@ impl AnsweredQuestion {
         Self { conversation, turns, vector }
     }
 
-    /// The same, as the store has them.
     pub(super) fn from_stored(turns: Vec<JudgedExchange>, window: AskedWindow) -> Option<Self> {
         let last = turns.last()?;
         let (conversation, vector) = (last.conversation.clone()?, last.vector.clone());
@@ -72,7 +71,7 @@ impl<T: Copy + Ord> PairBuilder<T> {
         self.exporter.tally().clone()
     }
 
-    /// Notes which turns may be compared with others.
+    /// Adds turns that may be compared with others.
     pub(super) fn add_turns(
         &mut self,
         talk: &PreferenceConversation,
@@ -84,7 +83,7 @@ impl<T: Copy + Ord> PairBuilder<T> {
         }
     }
 
-    /// Notes a turn if it may be compared with others: whether it may.
+    /// Adds a turn. Returns true if it may be compared with others.
     pub(crate) fn add_turn(
         &mut self,
         turn: &PreferenceTurn,
@@ -98,14 +97,14 @@ impl<T: Copy + Ord> PairBuilder<T> {
         true
     }
 
-    /// The questions that were asked more than once. Nothing can be noted afterwards.
+    /// Takes the groups of repeated questions. No turn can be added afterwards.
     pub(crate) fn take_groups(&mut self) -> Vec<Vec<T>> {
         let mut groups = std::mem::take(&mut self.groups);
         std::mem::take(&mut self.near).merge_into(&mut groups);
         groups.into_groups().collect()
     }
 
-    /// Counts what a conversation says, before rows are made of any.
+    /// Counts a conversation's votes. All are counted before the first row.
     pub(crate) fn count_votes(&mut self, talk: &PreferenceConversation) {
         self.exporter.count_votes(talk);
     }
@@ -141,12 +140,10 @@ impl<T: Copy + Ord> PairBuilder<T> {
         Ok(())
     }
 
-    /// What was written since the last time.
     pub(crate) fn take_bytes(&mut self) -> Result<Vec<u8>, EngineError> {
         Ok(self.bytes()?.take())
     }
 
-    /// The rest.
     pub(crate) fn finish(&mut self) -> Result<Vec<u8>, EngineError> {
         self.bytes()?.finish().map_err(unwritable)
     }

@@ -1,4 +1,4 @@
-//! A few pairs as an export would have them, out of some conversations only.
+//! A preview of preference pairs from a few conversations.
 
 use learn::PreferenceConversation;
 use model::{ConversationId, Scope};
@@ -11,25 +11,20 @@ use crate::training_data::preferences::conversion::to_conversation;
 use crate::training_data::preferences::pair_builder::{AnsweredQuestion, PairBuilder};
 use crate::training_data::preferences::query::{PreferenceQuery, PreferenceRequest};
 
-/// A better and a worse answer to the same question.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PreferencePair {
-    /// How we know: `correction`, `rating`, `rephrase`, `regeneration` or `experiment`.
+    /// `correction`, `rating`, `rephrase`, `regeneration` or `experiment`.
     pub source: String,
-    /// How sure we are, from 0 to 1.
+    /// Confidence from 0 to 1.
     pub confidence: f64,
-    /// What was asked.
     pub question: String,
-    /// The better answer.
     pub better: String,
-    /// The worse.
     pub worse: String,
-    /// The turn that it is about.
     pub turn: Option<String>,
 }
 
 impl TrainingData {
-    /// The pairs that these conversations make among themselves.
+    /// The pairs within the given conversations.
     pub async fn preference_pairs(
         &self,
         scope: &Scope,
@@ -41,10 +36,9 @@ impl TrainingData {
             talks.extend(self.read_conversation(scope, id).await?);
         }
         let made = tokio::task::spawn_blocking(move || build_pairs(&query, talks)).await;
-        made.map_err(|_| StoreError::Corrupt("a preview of pairs panicked".into()))?
+        made.map_err(|_| StoreError::Corrupt("preview thread panicked".into()))?
     }
 
-    /// One conversation.
     async fn read_conversation(
         &self,
         scope: &Scope,
@@ -60,7 +54,7 @@ fn build_pairs(
     query: &PreferenceQuery,
     talks: Vec<JudgedConversation>,
 ) -> Result<Vec<PreferencePair>, EngineError> {
-    // A place is a conversation and a turn of it.
+    // A turn is identified by the indexes of its conversation and turn.
     let mut builder: PairBuilder<(usize, usize)> = PairBuilder::new(query);
     let vectors: Vec<Vec<_>> = talks
         .iter()
@@ -91,7 +85,7 @@ fn build_pairs(
     Ok(bytes.split(|byte| *byte == b'\n').filter_map(parse_pair).collect())
 }
 
-/// A row as it was written.
+/// Parses an exported row.
 fn parse_pair(line: &[u8]) -> Option<PreferencePair> {
     let row: Value = serde_json::from_slice(line).ok()?;
     let last = |name: &str| {

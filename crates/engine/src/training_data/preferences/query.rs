@@ -1,4 +1,4 @@
-//! What an export shall hold, as it is asked for and as it is understood.
+//! Parameters of a preference export, unparsed and parsed.
 
 use std::collections::BTreeMap;
 
@@ -8,40 +8,37 @@ use model::{BadData, Timestamp, UnitInterval};
 use crate::error::EngineError;
 use crate::training_data::preferences::conversion::AskedWindow;
 
-/// How rows are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PreferenceEncoding {
-    /// A JSON object per line.
+    /// One JSON object per line.
     #[default]
     Jsonl,
-    /// One Parquet file.
     Parquet,
 }
 
-/// What is asked for, in words: the same over HTTP and on the command line.
+/// Unparsed parameters, shared by HTTP and the command line.
 #[derive(Clone, Debug, Default)]
 pub struct PreferenceRequest {
     /// `dpo` when absent.
     pub format: Option<String>,
     /// `train`, `validation` or `test`; all when absent.
     pub split: Option<String>,
-    /// Turns asked from here on,
+    /// Inclusive start of the window.
     pub since: Option<String>,
-    /// and before this.
+    /// Exclusive end of the window.
     pub until: Option<String>,
-    /// Nothing less sure than this; 0.7 when absent.
+    /// Minimum confidence of a pair; 0.7 when absent.
     pub min_confidence: Option<f64>,
-    /// Words for where rows may come from; all when empty.
+    /// Pair sources; all when empty.
     pub sources: Vec<String>,
-    /// A number for every source, or `source:number` for each.
+    /// A maximum for every source, or `source:number` for each.
     pub cap: Vec<String>,
-    /// The id of the last row that arrived.
+    /// The id of the last row received.
     pub after: Option<String>,
-    /// How rows are written.
     pub encoding: PreferenceEncoding,
 }
 
-/// What is asked for, understood.
+/// Parsed parameters.
 #[derive(Clone, Debug)]
 pub struct PreferenceQuery {
     rule: ExportRule,
@@ -51,7 +48,7 @@ pub struct PreferenceQuery {
 }
 
 impl PreferenceQuery {
-    /// Understands a request, or says what is wrong with it.
+    /// Parses a request. The error names the invalid field.
     pub fn parse(request: PreferenceRequest) -> Result<Self, EngineError> {
         let word = request.format.as_deref().unwrap_or(ExportFormat::Dpo.as_word());
         let formats = list_words(ExportFormat::ALL.map(ExportFormat::as_word));
@@ -83,14 +80,13 @@ impl PreferenceQuery {
             return Err(invalid_field(
                 "after",
                 "given",
-                "nothing for Parquet: a file is written whole",
+                "no value for Parquet, which cannot be resumed",
             ));
         }
         let window = AskedWindow { since, until };
         Ok(Self { rule, window, after: request.after, encoding: request.encoding })
     }
 
-    /// How rows are written.
     pub fn encoding(&self) -> PreferenceEncoding {
         self.encoding
     }

@@ -1,4 +1,4 @@
-//! Rows as bytes, taken out as they come.
+//! Encodes preference rows as JSONL or Parquet, in chunks.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,14 +8,13 @@ use learn::{ExportFormat, PreferenceRow};
 
 use crate::training_data::preferences::query::PreferenceEncoding;
 
-/// Where rows become bytes.
 pub(super) enum RowWriter {
     Jsonl(Vec<u8>),
-    /// The writer is gone once the file is closed.
+    /// The writer is `None` after the file is closed.
     Parquet(Option<Box<ParquetWriter<SharedBuffer>>>, SharedBuffer),
 }
 
-/// What a writer has written and nobody has taken yet.
+/// Bytes written and not yet taken.
 #[derive(Clone, Default)]
 pub(super) struct SharedBuffer(Arc<Mutex<Vec<u8>>>);
 
@@ -37,7 +36,6 @@ impl Write for SharedBuffer {
 }
 
 impl RowWriter {
-    /// Nothing is written yet.
     pub(super) fn new(
         encoding: PreferenceEncoding,
         format: ExportFormat,
@@ -52,7 +50,6 @@ impl RowWriter {
         }
     }
 
-    /// Another row.
     pub(super) fn push(&mut self, row: &PreferenceRow) -> Result<(), ExportError> {
         match self {
             Self::Jsonl(bytes) => write_jsonl(row, bytes),
@@ -61,7 +58,7 @@ impl RowWriter {
         }
     }
 
-    /// What was written since the last time.
+    /// Takes the bytes written since the last call.
     pub(super) fn take(&mut self) -> Vec<u8> {
         match self {
             Self::Jsonl(bytes) => std::mem::take(bytes),
@@ -69,7 +66,7 @@ impl RowWriter {
         }
     }
 
-    /// The rest.
+    /// Closes the file and takes the remaining bytes.
     pub(super) fn finish(&mut self) -> Result<Vec<u8>, ExportError> {
         if let Self::Parquet(writer, _) = self
             && let Some(writer) = writer.take()

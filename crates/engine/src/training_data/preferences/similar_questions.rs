@@ -1,4 +1,4 @@
-//! Questions that are not the same word for word, and ask the same.
+//! Groups questions that differ in wording but ask the same.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,15 +7,14 @@ use learn::{QuestionGroups, QuestionKey};
 use model::Vector;
 use store::vectors::{Filter, Index, Labels};
 
-/// From this cosine on, questions are taken for the same; with room for rounding, since what really
-/// fits is checked pair by pair.
+/// Cosine from which questions count as the same. It leaves room for rounding, since each pair is
+/// checked exactly later.
 const MIN_SAME_COSINE: f32 = 0.94;
-/// Questions that are compared with each other: every one with all.
+/// Every question is compared with every other.
 const MAX_QUESTIONS: usize = 5000;
-/// And so many of the nearest are looked at.
 const MAX_NEIGHBOURS: usize = 8;
 
-/// Where the questions of rated answers point: the first that come.
+/// Vectors of the first questions with rated answers.
 #[derive(Default)]
 pub(super) struct SimilarQuestions {
     indexes: HashMap<Arc<str>, Index>,
@@ -23,7 +22,6 @@ pub(super) struct SimilarQuestions {
 }
 
 impl SimilarQuestions {
-    /// Another question.
     pub(super) fn add(&mut self, question: QuestionKey, vector: &Vector) {
         if self.questions.len() >= MAX_QUESTIONS || vector.is_zero() {
             return;
@@ -36,7 +34,7 @@ impl SimilarQuestions {
         }
     }
 
-    /// Joins the questions that lie near each other.
+    /// Merges the groups of similar questions.
     pub(super) fn merge_into<T: Copy + Ord>(self, groups: &mut QuestionGroups<T>) {
         for (question, model) in &self.questions {
             let Some(index) = self.indexes.get(model) else { continue };
