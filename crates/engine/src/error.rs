@@ -14,7 +14,7 @@ pub enum EngineError {
     #[error("the line is not a JSON object, expected an event")]
     InvalidLine,
     /// The subject of the request does not exist.
-    #[error("no {0} with this id in this project")]
+    #[error("there is no {0} with this id in this project")]
     NotFound(&'static str),
     /// Widget keys are public, so they may send only a user's own feedback.
     #[error(

@@ -13,9 +13,9 @@ use crate::turns::log_copies::Copies;
 /// How long an erasure waits until copies of turn logs are deleted.
 const COPY_DELETION_TIMEOUT: Duration = Duration::from_secs(10);
 
-const COPIES_PENDING: &str = "the user is erased from the store; copies of turn logs are still being deleted because \\
+const COPIES_PENDING: &str = "the user is erased from the store; copies of turn logs are still being deleted because \
     their location does not respond. Repeat the request to confirm";
-const CLEANUP_PENDING: &str = "the user is erased from the store; cleanup of copies and of the store's files has not \\
+const CLEANUP_PENDING: &str = "the user is erased from the store; cleanup of copies and of the store's files has not \
     finished and continues in the background. Repeat the request to confirm";
 
 impl Privacy {
@@ -55,7 +55,7 @@ impl Privacy {
         let asker = Asker::User(scope.clone(), user.clone());
         if self.turns.history.place().forget(&asker).await.is_err() {
             tracing::warn!(
-                "question history unavailable: the erased user's recent questions are removed when it \\
+                "question history unavailable: the erased user's recent questions are removed when it \
                  returns, or expire after the retry window"
             );
         }

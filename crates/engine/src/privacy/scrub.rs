@@ -19,7 +19,7 @@ const BUSY_RETRY_INTERVAL: Duration = Duration::from_millis(300);
 /// Pause after an error such as a full disk.
 const ERROR_RETRY_INTERVAL: Duration = Duration::from_secs(5);
 
-pub(crate) const READERS_PENDING: &str = "it is erased from the store; a running read still holds the old data, so its \\
+pub(crate) const READERS_PENDING: &str = "it is erased from the store; a running read still holds the old data, so its \
     files are not scrubbed yet. Repeat the request to confirm";
 
 impl Privacy {

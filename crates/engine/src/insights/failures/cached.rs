@@ -149,14 +149,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let engine = engine(&folder).await;
         corrected(&engine, 0, SOME).await;
-        let load_cached_report = engine.insights.load_cached_report(query(), SOME).await.unwrap();
-        assert!(
-            matches!(load_cached_report, CachedReport::Fresh(report) if report.negatives == SOME)
-        );
+        let cached = engine.insights.load_cached_report(query(), SOME).await.unwrap();
+        assert!(matches!(cached, CachedReport::Fresh(report) if report.negatives == SOME));
         corrected(&engine, SOME, SOME + 1).await;
         engine.insights.patterns.clear();
-        let load_cached_report = engine.insights.load_cached_report(query(), SOME).await.unwrap();
-        assert!(matches!(load_cached_report, CachedReport::Pending), "{load_cached_report:?}");
+        let cached = engine.insights.load_cached_report(query(), SOME).await.unwrap();
+        assert!(matches!(cached, CachedReport::Pending), "{cached:?}");
         assert_eq!(found(&engine).await.negatives, SOME + 1);
         // An erasure removes the user's turns from the report.
         let copies = Copies { place: None, others: Vec::new() };
