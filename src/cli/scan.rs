@@ -140,7 +140,7 @@ fn scan_file(
                 write::verdicts(file, scanned)?;
             }
             if let Some(file) = pairs {
-                file.add_conversation(scanned)?;
+                file.conversation(scanned)?;
             }
         }
         Ok(())

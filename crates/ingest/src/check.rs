@@ -1,45 +1,41 @@
-//! The rules that every door has in common: words, ids, times, texts.
+//! Validation shared by all inputs: words, ids, times, texts.
 
 use model::{BadData, BadId, Timestamp, UnitInterval};
 use serde_json::{Map, Value};
 
-/// How far ahead of ours a client's clock may be.
+/// Tolerated clock skew of a client.
 const MAX_AHEAD_SECS: i64 = 5 * 60;
-/// 2000-01-01T00:00:00Z. Anything earlier is a unit mistake, not a time.
+/// 2000-01-01T00:00:00Z. An earlier time is a mistaken unit.
 const EARLIEST: Timestamp = Timestamp::from_micros(946_684_800_000_000);
 const MAX_TEXT_CHARS: usize = 100_000;
 const MAX_TAGS: usize = 64;
 const MAX_TAG_CHARS: usize = 200;
 const MAX_LABEL_CHARS: usize = 200;
 
-/// Why an event was not taken in.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CaptureError {
-    /// A field holds something it cannot hold.
     #[error("{field} is {got}, expected {expected}")]
     BadField {
-        /// Which field, as a path.
+        /// Path of the field.
         field: String,
-        /// What it held, shortened.
+        /// The received value, shortened.
         got: String,
-        /// What would have fitted.
         expected: String,
     },
-    /// A reaction that is none. The source system has a status of its own for it.
+    /// An invalid reaction, which has a status code of its own.
     #[error("reaction is {0}, expected ok, not_ok or neutral, or null to clear")]
     BadReaction(String),
-    /// The machine has nothing to clear: its reactions are added, not replaced.
+    /// A machine's reactions are added, not replaced, so it has nothing to clear.
     #[error("reaction is null, which a machine cannot give; expected ok, not_ok or neutral")]
     NothingToClear,
 }
 
 impl CaptureError {
-    /// A field that holds something it cannot hold.
     pub fn new(field: &str, got: impl Into<String>, expected: impl Into<String>) -> Self {
         Self::BadField { field: field.to_owned(), got: got.into(), expected: expected.into() }
     }
 
-    /// The same, for a field inside of another.
+    /// Prefixes the field with the name of its parent.
     #[must_use]
     pub fn inside(self, outer: &str) -> Self {
         match self {
@@ -100,7 +96,7 @@ pub(crate) fn timestamp(
     Ok(ts)
 }
 
-/// A free text that is kept: bounded, without NUL.
+/// A stored free text: bounded, without NUL.
 pub(crate) fn text(field: &str, text: Option<String>) -> Result<Option<String>, CaptureError> {
     match text.as_deref().map(check_text) {
         None | Some(Ok(())) => Ok(text),
@@ -108,7 +104,7 @@ pub(crate) fn text(field: &str, text: Option<String>) -> Result<Option<String>, 
     }
 }
 
-/// A short text that says something: a name, a label.
+/// A short, non-empty text such as a name.
 pub(crate) fn label(field: &str, text: Option<String>) -> Result<Option<String>, CaptureError> {
     let fits = |text: &String| {
         (1..=MAX_LABEL_CHARS).contains(&text.chars().count()) && !text.contains('\0')
@@ -122,7 +118,7 @@ pub(crate) fn label(field: &str, text: Option<String>) -> Result<Option<String>,
     }
 }
 
-/// A number that counts or measures something.
+/// A finite number from 0 to 1e10.
 pub(crate) fn not_negative(field: &str, number: Option<f64>) -> Result<Option<f64>, CaptureError> {
     match number {
         Some(number) if !(0.0..=MOST).contains(&number) => {
@@ -133,7 +129,6 @@ pub(crate) fn not_negative(field: &str, number: Option<f64>) -> Result<Option<f6
     }
 }
 
-/// How many of something.
 pub(crate) fn count(field: &str, number: Option<u64>) -> Result<Option<u64>, CaptureError> {
     match number {
         Some(number) if number as f64 > MOST => {
@@ -144,11 +139,9 @@ pub(crate) fn count(field: &str, number: Option<u64>) -> Result<Option<u64>, Cap
     }
 }
 
-/// Milliseconds of four months, or what nobody pays for an answer: beyond it is a mistake, which would hide everything
-/// else in a mean.
+/// Four months in milliseconds. A larger number is a mistake and would dominate every mean.
 const MOST: f64 = 1e10;
 
-/// A number from 0 to 1.
 pub(crate) fn unit(field: &str, number: Option<f64>) -> Result<Option<UnitInterval>, CaptureError> {
     let Some(number) = number else { return Ok(None) };
     let bad = || CaptureError::new(field, number.to_string(), "a number from 0 to 1");
@@ -169,7 +162,7 @@ pub(crate) fn check_tags(tags: &[String]) -> Result<(), CaptureError> {
     Ok(())
 }
 
-/// Every text inside the data: bounded, and without NUL, which databases cannot keep.
+/// Bounds every text inside the data and rejects NUL, which databases cannot store.
 pub(crate) fn check_texts(path: &str, fields: &Map<String, Value>) -> Result<(), CaptureError> {
     match find_bad_field(fields) {
         None => Ok(()),
@@ -177,8 +170,7 @@ pub(crate) fn check_texts(path: &str, fields: &Map<String, Value>) -> Result<(),
     }
 }
 
-/// A text that cannot be kept. The path is put together on the way out, so that the good case
-/// allocates nothing.
+/// An invalid text. The path is built only on failure, so that valid input allocates nothing.
 struct BadText {
     path: String,
     got: String,
@@ -215,7 +207,7 @@ fn check_text(text: &str) -> Result<(), BadText> {
     if text.contains('\0') {
         return Err(bad("a text with a NUL character".into(), "a text without one".into()));
     }
-    // Bytes first: most texts are far too short to be worth counting.
+    // Compare bytes first: most texts are too short to need counting.
     if text.len() > MAX_TEXT_CHARS && text.chars().count() > MAX_TEXT_CHARS {
         let got = format!("{} characters long", text.chars().count());
         return Err(bad(got, format!("at most {MAX_TEXT_CHARS}")));

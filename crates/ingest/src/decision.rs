@@ -1,4 +1,4 @@
-//! Checks a decision and its late outcome.
+//! Validates decisions and their late outcomes.
 
 use model::{
     Body, Category, ConversationId, DecisionId, Event, EventId, Kind, Scope, Severity, Source,
@@ -8,38 +8,31 @@ use serde_json::{Map, Value, json};
 
 use crate::check::{CaptureError, check_texts, id};
 
-/// A decision as a client sent it.
 #[derive(Clone, Debug, Default)]
 pub struct RawDecision {
-    /// Chosen by the client, or made by us.
+    /// Generated when absent.
     pub decision_id: Option<String>,
-    /// The conversation.
     pub session_id: Option<String>,
-    /// The turn.
     pub turn_id: Option<String>,
-    /// What was decided; an open list.
+    /// The decision's type; an open list.
     pub decision_type: String,
-    /// The particulars.
     pub decision_data: Map<String, Value>,
-    /// How it turned out, if that is known already.
+    /// The outcome, if already known.
     pub outcome: Option<String>,
-    /// How sure the agent was.
+    /// The agent's confidence.
     pub confidence: Option<f64>,
 }
 
-/// An outcome as a client sent it.
 #[derive(Clone, Debug, Default)]
 pub struct RawOutcome {
-    /// How it turned out.
     pub outcome: String,
-    /// What is known about it.
     pub outcome_data: Map<String, Value>,
 }
 
-/// Other names for the same decision.
+/// Aliases of decision types.
 const ALIASES: [(&str, &str); 2] = [("routing", "intent_routing"), ("visualization", "chart_type")];
 
-/// Checks a decision and makes its event. `fresh` is used when it brings no id.
+/// Validates a decision and builds its event. `fresh` supplies an id when it has none.
 pub fn accept_decision(
     scope: &Scope,
     raw: RawDecision,
@@ -68,7 +61,7 @@ pub fn accept_decision(
     Ok((decision, decision_event(scope, place, event, now, data)?))
 }
 
-/// Checks a late outcome and makes its event, in the place of the event that made the decision.
+/// Validates a late outcome and builds its event, in the scope of the decision's event.
 pub fn accept_outcome(
     made: &Event,
     decision: &DecisionId,
@@ -98,7 +91,7 @@ fn decision_event(
     data: Map<String, Value>,
 ) -> Result<Event, CaptureError> {
     let kind = Kind { event_type: Type::Query, source: Source::ModelResponse };
-    // The same reading as at the events' door; here the fields are not inside `data`.
+    // The same parsing as for events, whose fields are inside `data`.
     Body::read(kind, &data).map_err(|bad| {
         let field = bad.field.trim_start_matches("data.").to_owned();
         CaptureError::BadField { field, got: bad.got, expected: bad.expected }

@@ -1,6 +1,6 @@
-//! Takes events in and makes them fit to keep: checks, normalises, fingerprints.
+//! Prepares incoming events for storage: validates, normalises, redacts and fingerprints them.
 //!
-//! Never detects, never learns, never answers HTTP.
+//! Does no detection, learning or HTTP.
 
 mod check;
 mod accept;

@@ -1,4 +1,4 @@
-//! Checks a reaction on a turn.
+//! Validates reactions to turns.
 
 use model::{
     Category, Event, EventId, GivenReaction, Kind, Origin, Reaction, Severity, Source, Timestamp,
@@ -10,39 +10,34 @@ use crate::check::{CaptureError, id, shown, text, timestamp, unit, word};
 use crate::turn::TurnPlace;
 
 const MAX_CHARS: usize = 1000;
-/// Below this the machine is not sure enough to react.
+/// Minimum confidence of a machine's reaction.
 pub const MIN_MACHINE_CONFIDENCE: f64 = 0.70;
 
-/// A reaction as a client sent it.
 #[derive(Clone, Debug, Default)]
 pub struct RawReaction {
-    /// A word, or null to clear; absent is wrong.
+    /// A reaction, or null to clear. Absent is an error.
     pub reaction: Option<Value>,
-    /// In words.
     pub text: Option<String>,
-    /// When; now when absent.
+    /// The current time when absent.
     pub ts: Option<String>,
-    /// Whose; the turn's user when absent.
+    /// The turn's user when absent.
     pub user_id: Option<String>,
-    /// `user` unless a trusted backend says `machine`.
+    /// `user` unless a trusted backend sends `machine`.
     pub origin: Option<String>,
-    /// How sure the machine is.
+    /// The machine's confidence.
     pub confidence: Option<f64>,
 }
 
-/// A reaction that fits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AcceptedReaction {
-    /// Whose, if the client said so.
+    /// Set only if the client named a user.
     pub user: Option<UserId>,
-    /// When.
     pub ts: Timestamp,
-    /// What.
     pub given: GivenReaction,
 }
 
 impl AcceptedReaction {
-    /// Whether it is too unsure to be kept.
+    /// True when the machine's confidence is below the minimum.
     pub fn is_too_unsure(&self) -> bool {
         match self.given.origin {
             Origin::User => false,
@@ -51,7 +46,6 @@ impl AcceptedReaction {
     }
 }
 
-/// Checks a reaction.
 pub fn accept_reaction(raw: RawReaction, now: Timestamp) -> Result<AcceptedReaction, CaptureError> {
     let reaction = match &raw.reaction {
         None => return Err(CaptureError::BadReaction("missing".to_owned())),
@@ -80,7 +74,7 @@ pub fn accept_reaction(raw: RawReaction, now: Timestamp) -> Result<AcceptedReact
     Ok(AcceptedReaction {
         user: id("user_id", raw.user_id, UserId::new)?,
         ts: timestamp("ts", raw.ts.as_deref(), now)?,
-        // Taking something back says nothing new.
+        // Clearing a reaction carries no text.
         given: GivenReaction {
             text: said.filter(|_| reaction.is_some()),
             reaction,
@@ -91,7 +85,7 @@ pub fn accept_reaction(raw: RawReaction, now: Timestamp) -> Result<AcceptedReact
     })
 }
 
-/// A user is certain; the machine says how sure it is.
+/// A user's confidence is 1; a machine must state its own.
 fn confidence(origin: Origin, given: Option<UnitInterval>) -> Result<UnitInterval, CaptureError> {
     match (origin, given) {
         (Origin::User, None) => Ok(UnitInterval::ONE),
@@ -107,7 +101,7 @@ fn confidence(origin: Origin, given: Option<UnitInterval>) -> Result<UnitInterva
     }
 }
 
-/// The event that records a reaction, or its clearing.
+/// Builds the event of a reaction or its clearing.
 pub fn reaction_event(
     place: TurnPlace,
     accepted: &AcceptedReaction,
@@ -151,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reaction_is_one_of_three_words_or_null() {
+    fn reaction_is_one_of_three_words_or_null() {
         for word in Reaction::WORDS {
             assert!(accept_reaction(raw(json!(word)), NOW).is_ok());
         }
@@ -166,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn the_machine_says_how_sure_it_is_and_cannot_clear() {
+    fn machine_states_confidence_and_cannot_clear() {
         let sure = accept_reaction(machine(json!("ok"), Some(0.7)), NOW).unwrap();
         assert!(!sure.is_too_unsure());
         let unsure = accept_reaction(machine(json!("ok"), Some(0.69)), NOW).unwrap();
@@ -177,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_has_a_thousand_characters_at_the_most() {
+    fn text_has_at_most_a_thousand_characters() {
         let long = |n| RawReaction { text: Some("é".repeat(n)), ..raw(json!("ok")) };
         assert!(accept_reaction(long(1000), NOW).is_ok());
         assert!(accept_reaction(long(1001), NOW).is_err());

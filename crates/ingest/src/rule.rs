@@ -1,4 +1,4 @@
-//! Checks settings: privacy and profiles.
+//! Validates privacy settings and user profiles.
 
 use model::{
     Category, Event, EventId, Kind, Rule, Scope, Severity, Source, Timestamp, Type, UserId,
@@ -10,8 +10,8 @@ use crate::redact::Redactor;
 
 const MAX_ATTRIBUTES: usize = 50;
 
-/// Reads a tenant's privacy settings: `redact` with a switch for each kind, absent ones are on; and
-/// `retention_days` with how long `events` are kept, for ever when absent.
+/// Parses a tenant's privacy settings. `redact` has a switch per kind, on by default.
+/// `retention_days` limits how long `events` are stored, by default forever.
 pub fn accept_privacy(
     settings: &Map<String, Value>,
 ) -> Result<(Redactor, Option<u32>), CaptureError> {
@@ -73,7 +73,7 @@ fn switch(redactor: &mut Redactor, switches: &Map<String, Value>) -> Result<(), 
     Ok(())
 }
 
-/// Checks the attributes of a user: texts, numbers and truth values, by short names.
+/// Validates a user's attributes: texts, numbers and booleans with short names.
 pub fn accept_profile(attributes: Map<String, Value>) -> Result<Map<String, Value>, CaptureError> {
     if attributes.len() > MAX_ATTRIBUTES {
         let got = format!("{} of them", attributes.len());
@@ -93,7 +93,7 @@ pub fn accept_profile(attributes: Map<String, Value>) -> Result<Map<String, Valu
     Ok(attributes)
 }
 
-/// The event that records a setting.
+/// Builds the event that records a setting.
 pub fn rule_event(
     scope: &Scope,
     user: Option<UserId>,

@@ -1,4 +1,4 @@
-//! Checks the two halves of a turn.
+//! Validates the two halves of a turn.
 
 use model::{
     Category, Completion, ConversationId, DecisionId, EntityId, Event, EventId, Kind, Opening,
@@ -13,45 +13,35 @@ use crate::check::{
 
 const MAX_RETRIEVED: usize = 1000;
 
-/// The first half as a client sent it.
 #[derive(Clone, Debug, Default)]
 pub struct RawOpening {
-    /// Chosen by the client, or made by us.
+    /// Generated when absent.
     pub turn_id: Option<String>,
-    /// Chosen by the client, or made by us.
+    /// Generated when absent.
     pub conversation_id: Option<String>,
-    /// The end user.
     pub user_id: Option<String>,
-    /// The user's message.
     pub text: String,
-    /// What the application took it for.
+    /// The intent assigned by the application.
     pub intent: Option<String>,
-    /// When it was asked; now when absent.
+    /// The current time when absent.
     pub ts: Option<String>,
-    /// A label for reactions.
+    /// A label copied onto reactions.
     pub track_id: Option<String>,
-    /// A label for reactions.
     pub bundle_id: Option<String>,
-    /// A label for reactions.
     pub user_type: Option<String>,
 }
 
-/// An item as a client sent it.
 #[derive(Clone, Debug, Default)]
 pub struct RawRetrieved {
-    /// Which item.
     pub entity_id: String,
-    /// What it is called.
     pub name: Option<String>,
-    /// What it says.
     pub content: Option<String>,
-    /// Where it stood, from 1.
+    /// Rank from 1.
     pub rank: Option<u32>,
-    /// How the retriever scored it.
     pub score: Option<f64>,
 }
 
-/// The second half as a client sent it; fields as in `Completion`.
+/// The completion as sent by a client; fields as in `Completion`.
 #[derive(Clone, Debug, Default)]
 #[expect(missing_docs, reason = "each field is the one of the same name in `Completion`")]
 pub struct RawCompletion {
@@ -75,35 +65,27 @@ pub struct RawCompletion {
     pub accepted: Option<bool>,
 }
 
-/// Where a turn's event belongs.
+/// The ids of a turn's event.
 #[derive(Clone, Debug)]
 pub struct TurnPlace {
-    /// Whose.
     pub scope: Scope,
-    /// Which turn.
     pub turn: TurnId,
-    /// Its conversation.
     pub conversation: Option<ConversationId>,
-    /// Its user.
     pub user: Option<UserId>,
 }
 
-/// An opening that fits, with the ids it brought.
+/// A valid opening with the client's ids.
 #[derive(Clone, Debug)]
 pub struct AcceptedOpening {
-    /// The turn's id, if the client chose one.
+    /// Set only if the client chose one.
     pub turn: Option<TurnId>,
-    /// The conversation's id, if the client chose one.
+    /// Set only if the client chose one.
     pub conversation: Option<ConversationId>,
-    /// The user, if the client named one.
     pub user: Option<UserId>,
-    /// When it was asked.
     pub ts: Timestamp,
-    /// What was asked.
     pub opening: Opening,
 }
 
-/// Checks the first half.
 pub fn accept_opening(raw: RawOpening, now: Timestamp) -> Result<AcceptedOpening, CaptureError> {
     Ok(AcceptedOpening {
         turn: id("turn_id", raw.turn_id, TurnId::new)?,
@@ -120,7 +102,6 @@ pub fn accept_opening(raw: RawOpening, now: Timestamp) -> Result<AcceptedOpening
     })
 }
 
-/// Checks the second half.
 pub fn accept_completion(raw: RawCompletion, now: Timestamp) -> Result<Completion, CaptureError> {
     let status = match raw.status {
         Some(text) => word("status", &text, TurnStatus::from_word, TurnStatus::WORDS)?,
@@ -169,7 +150,7 @@ pub fn accept_completion(raw: RawCompletion, now: Timestamp) -> Result<Completio
     })
 }
 
-/// What was measured wins over what follows from the two times. Clocks that disagree make it 0.
+/// A measured latency overrides the difference of the two times. A negative difference becomes 0.
 fn latency(
     started: Option<Timestamp>,
     completed: Option<Timestamp>,
@@ -193,7 +174,6 @@ fn prompt((id, version): (String, Option<String>)) -> Result<PromptRef, CaptureE
     })
 }
 
-/// Checks items that were retrieved.
 pub(crate) fn retrieved(
     list: &str,
     items: Vec<RawRetrieved>,
@@ -219,7 +199,7 @@ pub(crate) fn retrieved(
     items.into_iter().enumerate().map(check).collect()
 }
 
-/// The event that records one half of a turn.
+/// Builds the event of one half of a turn.
 pub fn turn_event(
     place: TurnPlace,
     half: &TurnHalf,
@@ -262,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_named() {
+    fn invalid_completion_error_names_the_field() {
         check_field(RawCompletion::default(), "response");
         check_field(RawCompletion { status: Some("ok".into()), ..answer() }, "status");
         check_field(RawCompletion { quality_score: Some(1.1), ..answer() }, "quality_score");
@@ -274,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_needs_no_answer_and_an_empty_answer_is_one() {
+    fn error_needs_no_answer_and_empty_answer_is_valid() {
         let failed = RawCompletion { error: Some("timeout".into()), ..RawCompletion::default() };
         assert_eq!(accept_completion(failed, NOW).unwrap().status, TurnStatus::Error);
         let empty = RawCompletion { response: Some(String::new()), ..RawCompletion::default() };
@@ -282,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn the_latency_follows_from_the_times_unless_it_was_measured() {
+    fn latency_follows_from_the_times_unless_measured() {
         let timed = |latency_ms| RawCompletion {
             started_at: Some("2026-01-01T00:00:00Z".into()),
             completed_at: Some("2026-01-01T00:00:01.25Z".into()),

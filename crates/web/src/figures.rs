@@ -90,7 +90,7 @@ impl Card {
         target: Option<Target>,
         filter: &Filter,
     ) -> Self {
-        let found = figure.read(now);
+        let found = figure.compute(now);
         let values = trend(figure, series);
         let bound = target.map(|target| match target {
             Target::Min(bound) | Target::Max(bound) => bound,
@@ -104,7 +104,7 @@ impl Card {
             out_of: out_of(figure, found),
             target: target.map(|target| wanted(figure, target)),
             tone: tone(found, target),
-            change: change(figure, found, figure.read(before)),
+            change: change(figure, found, figure.compute(before)),
             spark: chart::spark(&values, bound),
             link: filter.link_with("/conversations", &[("show", behind(figure))]),
         }
@@ -114,7 +114,7 @@ impl Card {
 /// Values for a line without words. A stretch with hardly anything in it, as the one that has just begun, would
 /// be its highest peak and say nothing: it is left out.
 fn trend(figure: Figure, series: &[Option<QualityBucket>]) -> Vec<Option<f64>> {
-    let read = |bucket: &Option<QualityBucket>| bucket.as_ref().map(|found| figure.read(found));
+    let read = |bucket: &Option<QualityBucket>| bucket.as_ref().map(|found| figure.compute(found));
     let readings: Vec<Option<Reading>> = series.iter().map(read).collect();
     let counts = readings.iter().flatten().map(|found| found.denominator());
     let mut counts: Vec<u64> = counts.filter(|count| *count > 0).collect();
@@ -170,7 +170,7 @@ fn change(figure: Figure, now: Reading, before: Reading) -> Option<Change> {
     let difference = now.value()? - before.value()?;
     let (text, sure) = match (now, before) {
         (Reading::Share(one), Reading::Share(other)) => {
-            let (difference, (low, high)) = one.more_than(other)?;
+            let (difference, (low, high)) = one.difference_to(other)?;
             (number::points(difference), low > 0.0 || high < 0.0)
         }
         (Reading::Seconds(..) | Reading::Mean(..) | Reading::Share(_), _) => {
@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn a_target_is_missed_when_the_interval_says_so() {
-        let share = |part, all| Reading::Share(Rate::of(part, all));
+        let share = |part, all| Reading::Share(Rate::from_counts(part, all));
         let target = Some(Target::Min(0.85));
         assert_eq!(tone(share(90, 100), target), Tone::Good);
         assert_eq!(tone(share(8, 10), target), Tone::Unsure);
@@ -291,7 +291,7 @@ mod tests {
 
     #[test]
     fn a_change_is_good_or_bad_only_with_certainty() {
-        let share = |part, all| Reading::Share(Rate::of(part, all));
+        let share = |part, all| Reading::Share(Rate::from_counts(part, all));
         let of = |figure, now, before| change(figure, now, before).map(|found| found.class);
         let up = (share(90, 100), share(50, 100));
         assert_eq!(of(Figure::Satisfaction, up.0, up.1), Some("better"));

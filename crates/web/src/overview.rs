@@ -105,7 +105,7 @@ impl Overview {
     /// The page out of what was read.
     pub fn of(shell: Shell, readings: Readings) -> Self {
         let series = filled(&readings);
-        let now = report::total(&readings.buckets);
+        let now = report::sum_buckets(&readings.buckets);
         let (filter, targets) = (&shell.filter, &readings.targets);
         let card = |figure: Figure| {
             Card::of(figure, &series, &now, &readings.before, targets.target_for(figure), filter)
@@ -185,7 +185,7 @@ fn satisfaction(series: &[Option<QualityBucket>], readings: &Readings) -> Chart 
     let mut rows = Vec::new();
     let mut points = Vec::new();
     for (place, bucket) in series.iter().enumerate() {
-        let Some(found) = bucket.as_ref().map(|bucket| figure.read(bucket)) else {
+        let Some(found) = bucket.as_ref().map(|bucket| figure.compute(bucket)) else {
             points.push(Point::default());
             continue;
         };

@@ -122,7 +122,7 @@ impl Paper {
     pub fn of(shell: &Shell, readings: PaperReadings) -> Self {
         let PaperReadings { scope, at, overview, failures, worst, models, routers } = readings;
         let (window, hours) = (overview.window, overview.bucket_hours);
-        let now = report::total(&overview.buckets);
+        let now = report::sum_buckets(&overview.buckets);
         let filter = shell.filter.clone();
         let project = scope.project.as_str();
         let only = [("model", &filter.model), ("prompt", &filter.prompt)];
@@ -177,7 +177,7 @@ fn reasons(now: &QualityBucket) -> Vec<Reason> {
         Figure::AbandonmentRate,
         Figure::RefinementRate,
     ];
-    let share = |figure: Figure| match figure.read(now) {
+    let share = |figure: Figure| match figure.compute(now) {
         Reading::Share(rate) => {
             rate.value().filter(|_| rate.numerator > 0).map(|v| (figure, rate, v))
         }
@@ -209,7 +209,7 @@ fn worst_of(
 
 fn model_of(name: &str, bucket: &QualityBucket) -> Model {
     let told = |figure: &Figure| {
-        let found = figure.read(bucket);
+        let found = figure.compute(bucket);
         let value = found.value().map(|value| figures::shown(*figure, value));
         let interval = found.interval().map(|(low, high)| figures::between(*figure, low, high));
         (value.unwrap_or_else(|| "–".to_owned()), interval.unwrap_or_default())

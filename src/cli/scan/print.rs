@@ -61,7 +61,7 @@ fn as_json(report: &ScanReport) -> Value {
         "judged": judged,
         "unreadable_lines": report.unreadable,
         "satisfaction": rate(report.satisfaction()),
-        "rejected": rate(engine::Satisfaction::share(report.status[0], judged)),
+        "rejected": rate(engine::Satisfaction::from_share(report.status[0], judged)),
         "verdicts": named(&["rejected", "accepted", "neutral"], &report.status),
         "corrections": named(&CORRECTIONS, &report.corrections),
         "failures": named(&FAILURES, &report.failures),

@@ -67,15 +67,15 @@ pub(crate) async fn insights(
     let [now, before] = engine.insights.quality_now_and_before(query.clone()).await?;
     let found = engine.insights.failures(query.clone()).await?;
     let trend = |figure: &Figure| {
-        let body = ImprovementBody::of(*figure, figure.read(&now), figure.read(&before));
+        let body = ImprovementBody::of(*figure, figure.compute(&now), figure.compute(&before));
         (figure.as_word(), body)
     };
     Ok(Json(InsightsBody {
         tenant: query.tenant.to_string(),
         start: query.window.start.to_string(),
         end: query.window.end.to_string(),
-        overall_satisfaction: Figure::Satisfaction.read(&now).into(),
-        accuracy_rate: Figure::AccuracyRate.read(&now).into(),
+        overall_satisfaction: Figure::Satisfaction.compute(&now).into(),
+        accuracy_rate: Figure::AccuracyRate.compute(&now).into(),
         top_failure_patterns: found.patterns.iter().take(TOP).map(PatternBody::from).collect(),
         improvement_trend: Figure::ALL.iter().map(trend).collect(),
         most_corrected_queries: found.most_corrected.iter().map(Into::into).collect(),

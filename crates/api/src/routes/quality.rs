@@ -51,8 +51,8 @@ pub(crate) async fn quality(
         start: query.window.start.to_string(),
         end: query.window.end.to_string(),
         bucket,
-        turns: report::total(&buckets).counts.turns,
-        metrics: metrics(&buckets, |figure| targets.of(figure)),
+        turns: report::sum_buckets(&buckets).counts.turns,
+        metrics: metrics(&buckets, |figure| targets.target_for(figure)),
     }))
 }
 

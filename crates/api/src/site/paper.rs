@@ -111,7 +111,7 @@ async fn models(
     let mut found = Vec::new();
     for (name, _) in names.into_iter().take(MODELS) {
         let by = QualityQuery { model: Some(name.clone()), ..query.clone() };
-        found.push((name, report::total(&site.engine.insights.quality(by).await?)));
+        found.push((name, report::sum_buckets(&site.engine.insights.quality(by).await?)));
     }
     Ok(found)
 }

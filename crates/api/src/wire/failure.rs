@@ -153,7 +153,7 @@ impl ImprovementBody {
     pub(crate) fn of(figure: Figure, now: Reading, before: Reading) -> Self {
         let values = now.value().zip(before.value());
         let sure = match (now, before) {
-            (Reading::Share(now), Reading::Share(before)) => now.more_than(before),
+            (Reading::Share(now), Reading::Share(before)) => now.difference_to(before),
             _ => None,
         };
         let better = |rises: bool| match rises == figure.more_is_better() {

@@ -112,7 +112,7 @@ impl Feedback {
     ) -> Result<ReactionReceipt, EngineError> {
         let TurnPlace { scope, turn, user, .. } = place;
         let standing = self.core.store.standing_reaction(scope, turn, user.as_ref()).await?;
-        let rn = standing.map(|standing| report::FeedbackItem::of(scope, standing).rn);
+        let rn = standing.map(|standing| report::FeedbackItem::new(scope, standing).rn);
         Ok(ReactionReceipt::Given { reaction, rn, unchanged: true })
     }
 }

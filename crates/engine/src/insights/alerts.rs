@@ -104,10 +104,10 @@ impl Insights {
             bucket_hours: targets.window_hours,
             bucket_shift: 0,
         };
-        let sums = report::total(&self.core.store.quality(query).await?);
+        let sums = report::sum_buckets(&self.core.store.quality(query).await?);
         let known = self.core.store.newest_alerts(scope).await?;
         for figure in Figure::ALL {
-            let found = figure.read(&sums);
+            let found = figure.compute(&sums);
             let newest = known.iter().find(|(metric, ..)| metric == figure.as_word());
             let stands = newest.is_some_and(|(_, _, stands)| *stands);
             let Some(raised) =
@@ -257,7 +257,7 @@ mod tests {
 
     #[test]
     fn alert_needs_the_whole_interval_and_clears_by_value() {
-        let share = |part, all| Reading::Share(Rate::of(part, all));
+        let share = |part, all| Reading::Share(Rate::from_counts(part, all));
         let target = Some(Target::Min(0.85));
         let cases = [
             (share(1, 10), false, Some(true)),

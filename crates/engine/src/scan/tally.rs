@@ -101,7 +101,7 @@ impl ScanReport {
     /// The share of liked answers among those with a clear reaction.
     pub fn satisfaction(&self) -> Satisfaction {
         let [clear, liked] = self.clear;
-        Satisfaction::share(liked, clear)
+        Satisfaction::from_share(liked, clear)
     }
 
     /// Adds another file's report and keeps the `worst` worst conversations.

@@ -1,15 +1,15 @@
-//! A chat log as the events that would have come through the doors: each question and each answer.
+//! Converts a chat log to events for each question and answer.
 //!
-//! Ids are made from what the record says and from its place in the file, so that the same file
-//! brings nothing twice and nothing in it is taken for a repeat of something else in it.
+//! Ids are derived from the record and its line number. Importing a file twice stores nothing
+//! twice, and lines of one file never collide.
 
 use model::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::chat::{ChatMessage, ChatRecord};
 
-/// The events of a record, as lines of an export. `place` is the record's number in its file; `now`
-/// stands in for times that the log lacks.
+/// The events of a record as lines of an export. `place` is the record's line number; `now`
+/// replaces missing times.
 pub fn chat_events(record: &ChatRecord, place: u64, now: Timestamp) -> Vec<Map<String, Value>> {
     let conversation = conversation_name(record);
     let mut lines = Vec::new();
@@ -61,7 +61,7 @@ fn line(
     line.as_object().cloned()
 }
 
-/// The log's own name where it fits as an id, else one made from it; without a name, from the text.
+/// The log's name if it is a valid id, otherwise a hash of it or of the text.
 pub fn conversation_name(record: &ChatRecord) -> String {
     match &record.conversation {
         Some(name) => fit(name),
@@ -72,7 +72,7 @@ pub fn conversation_name(record: &ChatRecord) -> String {
     }
 }
 
-/// Gives the one turn of a record its name, where the log has none: later it may stand among others.
+/// Names the only turn of a record, because it may later be joined with others.
 pub fn name_turn(record: &mut ChatRecord, place: u64) {
     let asked = record.messages.first().filter(|asked| record.is_turn && asked.turn.is_none());
     let Some(asked) = asked else { return };
@@ -80,7 +80,7 @@ pub fn name_turn(record: &mut ChatRecord, place: u64) {
     record.messages.iter_mut().for_each(|message| message.turn = Some(name.clone()));
 }
 
-/// The log's own name for a turn, or one made from where it stands and what it asks.
+/// The log's name for a turn, otherwise a hash of its position and question.
 pub fn turn_name(
     record: &ChatRecord,
     conversation: &str,

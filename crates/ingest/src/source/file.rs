@@ -1,4 +1,4 @@
-//! Lines of our own: what `uptake export` wrote, or events as clients send them.
+//! Reads event lines: the output of `uptake export`, or events as clients send them.
 
 use model::{
     Body, Category, ConversationId, Event, EventId, Kind, Project, Rule, Scope, Severity, Source,
@@ -10,19 +10,18 @@ use crate::accept::{RawEvent, accept};
 use crate::check::{CaptureError, check_tags, check_texts, id, timestamp, word};
 use crate::rule::{accept_privacy, accept_profile};
 
-/// What a line says.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// The event, with the times and the id that it had.
+    /// The event with its original times and id.
     pub event: Event,
 }
 
-/// The wrong tag of old exports, and the right one.
+/// A wrong tag in old exports, and its replacement.
 const WRONG_TAG: &str = "kind:turn.log.reaction";
 const RIGHT_TAG: &str = "artifact:turn.log.reaction";
 
-/// Reads a line. Unlike at the doors, our own records are taken too: whoever can read the file can
-/// write the store.
+/// Parses a line. Our own records are accepted as well, because the importer has write access to
+/// the store.
 pub fn read_line(
     fields: Map<String, Value>,
     now: Timestamp,
@@ -55,7 +54,7 @@ pub fn read_line(
     }
     let own = [Source::Turn, Source::Reaction, Source::Engine];
     let source = Source::from_word(&raw.source);
-    // The stub of somebody who was erased has nothing left to check.
+    // The stub of an erased user has nothing to validate.
     let is_stub = raw.user_id.is_none() && raw.data.is_empty();
     let event = if is_stub || source.is_some_and(|source| own.contains(&source)) {
         own_record(&scope, raw, now, fresh_id)?
@@ -84,8 +83,8 @@ fn own_record(
     match body {
         Body::Rule(Rule::Privacy { settings }) => drop(accept_privacy(&settings)?),
         Body::Rule(Rule::Profile { attributes }) => drop(accept_profile(attributes)?),
-        // A router's or an experiment's definition is checked by whoever learns, targets by whoever
-        // compares; what does not fit changes nothing.
+        // Router and experiment definitions and targets are validated where they are used. Invalid
+        // ones change nothing.
         Body::Rule(
             Rule::Erasure { .. }
             | Rule::Targets { .. }

@@ -1,33 +1,27 @@
-//! What a log tells of an answer besides the words that were exchanged: ratings, corrections, a comment,
-//! the wish for another answer.
+//! Feedback in a chat log: ratings, corrections, comments and regenerations.
 
 use model::{BadData, Body, Correction, InteractionKind, Kind, Origin, Source, Type, UnitInterval};
 use serde_json::{Map, Value};
 
-/// Something that was said or done about an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Sign {
-    /// It was rated.
     Rated {
         /// From 0 to 1.
         value: UnitInterval,
         /// 1 for a person.
         confidence: UnitInterval,
-        /// What was written with it.
+        /// The comment with the rating.
         said: Option<String>,
     },
-    /// The rating was taken back.
     Cleared,
-    /// Somebody wrote what it should have been.
     Corrected(Box<Correction>),
-    /// Somebody said something about it.
     Said(String),
-    /// The user had it answered again.
+    /// The user requested another answer.
     Regenerated,
 }
 
 impl Sign {
-    /// How many bytes of text it holds.
+    /// Bytes of text.
     pub fn size(&self) -> usize {
         match self {
             Self::Rated { said, .. } => said.as_ref().map_or(0, String::len),
@@ -40,7 +34,8 @@ impl Sign {
     }
 }
 
-/// The sign in an event of `uptake export`. What our own detectors found is found anew, so it is none.
+/// The feedback in an event of `uptake export`. Findings of our detectors are ignored, since a
+/// scan detects them itself.
 pub(super) fn of_event(record: &Map<String, Value>, data: &Map<String, Value>) -> Option<Sign> {
     let word = |name: &str| record.get(name).and_then(Value::as_str);
     let kind = Kind {
@@ -78,8 +73,8 @@ pub(super) fn of_event(record: &Map<String, Value>, data: &Map<String, Value>) -
     }
 }
 
-/// The signs that stand beside an answer: `rating` as in an event, `corrected`, `comment`,
-/// `regenerated`. What does not fit says nothing.
+/// Feedback fields beside an answer: `rating` as in an event, `corrected`, `comment`,
+/// `regenerated`. Invalid values are ignored.
 pub(super) fn beside(fields: &Map<String, Value>) -> Vec<Sign> {
     let only = |names: &[&str]| -> Map<String, Value> {
         let some = fields.iter().filter(|(name, _)| names.contains(&name.as_str()));
@@ -107,7 +102,7 @@ pub(super) fn beside(fields: &Map<String, Value>) -> Vec<Sign> {
     signs
 }
 
-/// The scores of a Langfuse trace that people gave: those that are called so, from 0 to 1.
+/// User scores of a Langfuse trace, by name, from 0 to 1.
 pub(super) fn of_scores(trace: &Map<String, Value>) -> Vec<Sign> {
     const CALLED: [&str; 3] = ["feedback", "rating", "thumb"];
     let scores = trace.get("scores").and_then(Value::as_array).map(Vec::as_slice);

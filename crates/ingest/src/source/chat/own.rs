@@ -1,4 +1,4 @@
-//! Our own turns and events, as records of a chat log.
+//! Reads our own turns and events as chat records.
 
 use model::Correction;
 use serde_json::{Map, Value};
@@ -7,7 +7,7 @@ use super::read::{is_error, text, time_in};
 use super::{ChatMessage, ChatRecord, Speaker};
 use crate::source::signs::{self, Sign};
 
-/// A turn as POST /api/v1/turns takes it.
+/// A turn as accepted by POST /api/v1/turns.
 pub(super) fn own_turn(record: &Map<String, Value>) -> ChatRecord {
     let at = time_in(record, &["ts", "timestamp"]);
     let turn = text(record, &["turn_id"]);
@@ -32,8 +32,8 @@ pub(super) fn own_turn(record: &Map<String, Value>) -> ChatRecord {
     }
 }
 
-/// A line of `uptake export`: the opening or the completion of a turn, or what was said and done about
-/// one. Other events say nothing.
+/// A line of `uptake export`: an opening, a completion, or feedback on a turn. Other events yield
+/// nothing.
 pub(super) fn own_event(record: &Map<String, Value>, data: &Map<String, Value>) -> ChatRecord {
     let mut turn = own_turn(data);
     turn.conversation = text(record, &["session_id"]);
@@ -61,7 +61,7 @@ pub(super) fn own_event(record: &Map<String, Value>, data: &Map<String, Value>) 
     turn
 }
 
-/// A correction of no turn is a conversation by itself, if it says what was asked.
+/// A correction without a turn becomes a conversation if it includes the question.
 fn alone(record: &Map<String, Value>, of: ChatRecord, given: Correction) -> ChatRecord {
     let at = time_in(record, &["timestamp"]);
     let Some(asked) = given.query.clone() else { return of };

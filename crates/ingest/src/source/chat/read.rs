@@ -1,6 +1,5 @@
-//! A record of a chat log, whoever wrote it.
-//!
-//! Knows OpenAI-style `messages`, ShareGPT, LMSYS and WildChat, Langfuse traces, and our own turns.
+//! Parses a chat record of any known format: OpenAI-style `messages`, ShareGPT, LMSYS, WildChat,
+//! Langfuse traces and our own turns.
 
 use model::Timestamp;
 use serde_json::{Map, Value};
@@ -10,7 +9,7 @@ use super::{ChatMessage, ChatRecord, Speaker};
 use crate::check::CaptureError;
 use crate::source::signs;
 
-/// Reads a record of any of the known shapes.
+/// Parses a record of any known format.
 pub fn read_chat(record: &Map<String, Value>) -> Result<ChatRecord, CaptureError> {
     let read = if let Some(messages) = list(record, "messages") {
         conversation(record, messages)
@@ -41,7 +40,7 @@ pub fn read_chat(record: &Map<String, Value>) -> Result<ChatRecord, CaptureError
     Ok(read)
 }
 
-/// Whether a number stands for no moment that can be told or reckoned with, before or after now.
+/// True for numbers outside the range of representable times.
 fn is_no_time(at: Timestamp) -> bool {
     const YEAR_9999: u64 = 253_370_764_800_000_000;
     at.as_micros().unsigned_abs() >= YEAR_9999
@@ -92,8 +91,7 @@ fn message(value: &Value) -> Option<ChatMessage> {
     Some(message)
 }
 
-/// A time in any of the usual spellings: RFC 3339, without a zone (taken for UTC), or seconds or
-/// milliseconds since 1970.
+/// A time as RFC 3339, without a zone (then UTC), or as seconds or milliseconds since 1970.
 pub(super) fn time_in(fields: &Map<String, Value>, names: &[&str]) -> Option<Timestamp> {
     const MILLIS_FROM: f64 = 1e11;
     let written = text(fields, names)?;
@@ -132,7 +130,7 @@ fn said_in(value: &Value) -> String {
     }
 }
 
-/// A Langfuse trace: one turn of a session, its input perhaps the whole conversation so far.
+/// A Langfuse trace: one turn of a session. Its input may be the whole conversation so far.
 fn trace(record: &Map<String, Value>) -> ChatRecord {
     let input = record.get("input").unwrap_or(&Value::Null);
     let said: Vec<&Value> = match input {
@@ -192,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn every_known_shape_says_the_same() {
+    fn known_formats_yield_the_same_messages() {
         let expected = [(Speaker::User, "hi".to_owned()), (Speaker::Assistant, "hello".to_owned())];
         let records = [
             json!({"messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]}),
@@ -210,13 +208,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_chat_is_told() {
+    fn unknown_format_is_refused() {
         let Value::Object(fields) = json!({"foo": 1}) else { panic!() };
         assert!(read_chat(&fields).unwrap_err().to_string().contains("record"));
     }
 
     #[test]
-    fn numbers_that_are_no_times_are_refused() {
+    fn numbers_out_of_the_time_range_are_refused() {
         let read = |ts: Value| {
             let said = json!({"messages": [{"role": "user", "content": "hi", "ts": ts}]});
             read_chat(said.as_object().unwrap())
@@ -238,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_messages_do_no_harm() {
+    fn malformed_messages_are_skipped() {
         let odd = json!({"messages": [1, null, {"role": 3}, {"content": "x"}, {"role": "tool", "content": null}]});
         assert!(
             said(odd).iter().all(|(speaker, text)| *speaker == Speaker::Other && text.is_empty())
