@@ -96,7 +96,7 @@ impl Core {
 
     /// The MAC that identifies a repeat of this body.
     pub(crate) fn fingerprint(&self, door: &str, body: &Value) -> Mac {
-        self.fingerprint.of(door, body)
+        self.fingerprint.compute(door, body)
     }
 
     /// A deterministic event id derived from `of` with the store's key. Clients cannot guess it.

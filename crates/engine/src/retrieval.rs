@@ -84,7 +84,7 @@ impl Retrieval {
         let many = incoming.len() > 1;
         for (index, IncomingReturned { raw, user }) in incoming.into_iter().enumerate() {
             let item =
-                |bad: CaptureError| if many { bad.inside(&format!("items[{index}]")) } else { bad };
+                |bad: CaptureError| if many { bad.nested_in(&format!("items[{index}]")) } else { bad };
             let returned = ingest::accept_returned(raw).map_err(item)?;
             let turn = self.turn_named(scope, &returned.query_id).await?;
             let place = place_of(scope, turn, user);
@@ -182,7 +182,7 @@ impl Retrieval {
         for (index, incoming) in incoming.into_iter().enumerate() {
             let IncomingSignals { query_id, query, signals, user } = incoming;
             let item =
-                |bad: CaptureError| if many { bad.inside(&format!("items[{index}]")) } else { bad };
+                |bad: CaptureError| if many { bad.nested_in(&format!("items[{index}]")) } else { bad };
             let query_id = ingest::accept_query_id(query_id).map_err(item)?;
             let mut signals = ingest::accept_signals(signals).map_err(item)?;
             let known = self.query(scope, &query_id).await?;

@@ -8,7 +8,9 @@ use model::{
 };
 use serde_json::{Map, Value};
 
-use crate::check::{CaptureError, check_tags, check_texts, id, shown, timestamp, word};
+use crate::check::{
+    CaptureError, check_tags, check_texts, parse_id, parse_timestamp, parse_word, shorten,
+};
 
 /// An event as sent by a client, not validated.
 #[derive(Clone, Debug, Default)]
@@ -33,35 +35,35 @@ pub struct RawEvent {
 }
 
 /// Validates a raw event. `fresh_id` supplies an id when it has none.
-pub fn accept(
+pub fn accept_event(
     scope: &Scope,
     raw: RawEvent,
     now: Timestamp,
     fresh_id: impl FnOnce() -> EventId,
 ) -> Result<Event, CaptureError> {
     let kind = Kind {
-        event_type: word("type", &raw.event_type, Type::from_word, Type::WORDS)?,
-        source: word("source", &raw.source, Source::from_word, Source::WORDS)?,
+        event_type: parse_word("type", &raw.event_type, Type::from_word, Type::WORDS)?,
+        source: parse_word("source", &raw.source, Source::from_word, Source::WORDS)?,
     };
     refuse_reserved(kind.source)?;
     let severity = match &raw.severity {
         None => Severity::Info,
-        Some(text) => word("severity", text, Severity::from_word, Severity::WORDS)?,
+        Some(text) => parse_word("severity", text, Severity::from_word, Severity::WORDS)?,
     };
     check_tags(&raw.tags)?;
     check_texts("data", &raw.data)?;
     Body::read(kind, &raw.data)?;
     let message_id = message_id(raw.message_id, &raw.data)?;
     Ok(Event {
-        id: id("id", raw.id, EventId::new)?.unwrap_or_else(fresh_id),
+        id: parse_id("id", raw.id, EventId::new)?.unwrap_or_else(fresh_id),
         scope: scope.clone(),
         kind,
         severity,
-        category: word("category", &raw.category, Category::from_word, Category::WORDS)?,
-        user: id("user_id", raw.user_id, UserId::new)?,
-        conversation: id("session_id", raw.session_id, ConversationId::new)?,
-        turn: id("message_id", message_id, TurnId::new)?,
-        ts: timestamp("timestamp", raw.timestamp.as_deref(), now)?,
+        category: parse_word("category", &raw.category, Category::from_word, Category::WORDS)?,
+        user: parse_id("user_id", raw.user_id, UserId::new)?,
+        conversation: parse_id("session_id", raw.session_id, ConversationId::new)?,
+        turn: parse_id("message_id", message_id, TurnId::new)?,
+        ts: parse_timestamp("timestamp", raw.timestamp.as_deref(), now)?,
         received_at: now,
         tags: raw.tags,
         data: raw.data,
@@ -74,7 +76,7 @@ fn refuse_reserved(source: Source) -> Result<(), CaptureError> {
     match source {
         Source::Turn | Source::Reaction | Source::Engine => Err(CaptureError::new(
             "source",
-            shown(source.as_word()),
+            shorten(source.as_word()),
             "a source of your own; turn, reaction and engine are written by Uptake",
         )),
         Source::ApplicationLog
@@ -107,8 +109,8 @@ fn message_id(
     match top {
         Some(outer) if outer != *inner => Err(CaptureError::new(
             "data.message_id",
-            shown(inner),
-            format!("the same as message_id ({})", shown(&outer)),
+            shorten(inner),
+            format!("the same as message_id ({})", shorten(&outer)),
         )),
         Some(outer) => Ok(Some(outer)),
         None => Ok(Some(inner.clone())),
@@ -134,7 +136,7 @@ mod tests {
     }
 
     fn take(raw: RawEvent) -> Result<Event, CaptureError> {
-        accept(&Scope::default(), raw, NOW, || EventId::new("fresh").unwrap())
+        accept_event(&Scope::default(), raw, NOW, || EventId::new("fresh").unwrap())
     }
 
     #[track_caller]

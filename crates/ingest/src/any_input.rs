@@ -4,7 +4,9 @@ use model::{EventId, Scope, Timestamp};
 use serde_json::{Map, Value, json};
 
 use crate::accept::RawEvent;
-use crate::{Line, accept, accept_privacy, accept_profile, chat_events, read_chat, read_line};
+use crate::{
+    Line, accept_event, accept_privacy, accept_profile, chat_events, read_chat, read_line,
+};
 
 const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
 
@@ -79,7 +81,7 @@ fn mangled_events_are_accepted_or_refused_by_field() {
             data: fields.get("data").and_then(Value::as_object).cloned().unwrap_or_default(),
             tags: Vec::new(),
         };
-        match accept(&Scope::default(), raw, NOW, fresh) {
+        match accept_event(&Scope::default(), raw, NOW, fresh) {
             Ok(_) => taken += 1,
             Err(error) => assert!(!error.to_string().is_empty()),
         }

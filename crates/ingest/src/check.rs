@@ -37,7 +37,7 @@ impl CaptureError {
 
     /// Prefixes the field with the name of its parent.
     #[must_use]
-    pub fn inside(self, outer: &str) -> Self {
+    pub fn nested_in(self, outer: &str) -> Self {
         match self {
             Self::BadField { field, got, expected } => {
                 Self::BadField { field: format!("{outer}.{field}"), got, expected }
@@ -53,51 +53,54 @@ impl From<BadData> for CaptureError {
     }
 }
 
-pub(crate) fn word<T>(
+pub(crate) fn parse_word<T>(
     field: &str,
     text: &str,
     from_word: impl Fn(&str) -> Option<T>,
     words: &[&str],
 ) -> Result<T, CaptureError> {
     let expected = || format!("one of {}", words.join(", "));
-    from_word(text).ok_or_else(|| CaptureError::new(field, shown(text), expected()))
+    from_word(text).ok_or_else(|| CaptureError::new(field, shorten(text), expected()))
 }
 
-pub(crate) fn id<T>(
+pub(crate) fn parse_id<T>(
     field: &str,
     text: Option<String>,
     new: impl Fn(String) -> Result<T, BadId>,
 ) -> Result<Option<T>, CaptureError> {
     let Some(text) = text else { return Ok(None) };
     let expected = |bad: BadId| bad.to_string().trim_start_matches("expected ").to_owned();
-    let got = shown(&text);
+    let got = shorten(&text);
     new(text).map(Some).map_err(|bad| CaptureError::new(field, got, expected(bad)))
 }
 
-pub(crate) fn timestamp(
+pub(crate) fn parse_timestamp(
     field: &str,
     text: Option<&str>,
     now: Timestamp,
 ) -> Result<Timestamp, CaptureError> {
     let Some(text) = text else { return Ok(now) };
     let ts = Timestamp::parse(text).map_err(|_| {
-        CaptureError::new(field, shown(text), "an RFC 3339 time such as 2026-01-31T12:00:00Z")
+        CaptureError::new(field, shorten(text), "an RFC 3339 time such as 2026-01-31T12:00:00Z")
     })?;
     if ts > now.plus_secs(MAX_AHEAD_SECS) {
         return Err(CaptureError::new(
             field,
-            shown(text),
+            shorten(text),
             "a time not over 5 minutes ahead of now",
         ));
     }
     if ts < EARLIEST {
-        return Err(CaptureError::new(field, shown(text), "a time after the year 1999"));
+        return Err(CaptureError::new(field, shorten(text), "a time after the year 1999"));
     }
     Ok(ts)
 }
 
 /// A stored free text: bounded, without NUL.
-pub(crate) fn text(field: &str, text: Option<String>) -> Result<Option<String>, CaptureError> {
+pub(crate) fn accept_text(
+    field: &str,
+    text: Option<String>,
+) -> Result<Option<String>, CaptureError> {
     match text.as_deref().map(check_text) {
         None | Some(Ok(())) => Ok(text),
         Some(Err(bad)) => Err(CaptureError::new(field, bad.got, bad.expected)),
@@ -105,34 +108,37 @@ pub(crate) fn text(field: &str, text: Option<String>) -> Result<Option<String>, 
 }
 
 /// A short, non-empty text such as a name.
-pub(crate) fn label(field: &str, text: Option<String>) -> Result<Option<String>, CaptureError> {
+pub(crate) fn accept_label(
+    field: &str,
+    text: Option<String>,
+) -> Result<Option<String>, CaptureError> {
     let fits = |text: &String| {
         (1..=MAX_LABEL_CHARS).contains(&text.chars().count()) && !text.contains('\0')
     };
     match text {
         Some(text) if !fits(&text) => {
             let expected = format!("1 to {MAX_LABEL_CHARS} characters");
-            Err(CaptureError::new(field, shown(&text), expected))
+            Err(CaptureError::new(field, shorten(&text), expected))
         }
         text => Ok(text),
     }
 }
 
 /// A finite number from 0 to 1e10.
-pub(crate) fn not_negative(field: &str, number: Option<f64>) -> Result<Option<f64>, CaptureError> {
+pub(crate) fn accept_number(field: &str, number: Option<f64>) -> Result<Option<f64>, CaptureError> {
     match number {
-        Some(number) if !(0.0..=MOST).contains(&number) => {
-            let expected = format!("a number not below 0, and at most {MOST}");
+        Some(number) if !(0.0..=MAX_NUMBER).contains(&number) => {
+            let expected = format!("a number not below 0, and at most {MAX_NUMBER}");
             Err(CaptureError::new(field, number.to_string(), expected))
         }
         number => Ok(number),
     }
 }
 
-pub(crate) fn count(field: &str, number: Option<u64>) -> Result<Option<u64>, CaptureError> {
+pub(crate) fn accept_count(field: &str, number: Option<u64>) -> Result<Option<u64>, CaptureError> {
     match number {
-        Some(number) if number as f64 > MOST => {
-            let expected = format!("a whole number not below 0, and at most {MOST}");
+        Some(number) if number as f64 > MAX_NUMBER => {
+            let expected = format!("a whole number not below 0, and at most {MAX_NUMBER}");
             Err(CaptureError::new(field, number.to_string(), expected))
         }
         number => Ok(number),
@@ -140,9 +146,12 @@ pub(crate) fn count(field: &str, number: Option<u64>) -> Result<Option<u64>, Cap
 }
 
 /// Four months in milliseconds. A larger number is a mistake and would dominate every mean.
-const MOST: f64 = 1e10;
+const MAX_NUMBER: f64 = 1e10;
 
-pub(crate) fn unit(field: &str, number: Option<f64>) -> Result<Option<UnitInterval>, CaptureError> {
+pub(crate) fn accept_unit(
+    field: &str,
+    number: Option<f64>,
+) -> Result<Option<UnitInterval>, CaptureError> {
     let Some(number) = number else { return Ok(None) };
     let bad = || CaptureError::new(field, number.to_string(), "a number from 0 to 1");
     UnitInterval::new(number).map(Some).ok_or_else(bad)
@@ -156,7 +165,7 @@ pub(crate) fn check_tags(tags: &[String]) -> Result<(), CaptureError> {
     for (index, tag) in tags.iter().enumerate() {
         if tag.is_empty() || tag.contains('\0') || tag.chars().count() > MAX_TAG_CHARS {
             let expected = format!("1 to {MAX_TAG_CHARS} characters");
-            return Err(CaptureError::new(&format!("tags[{index}]"), shown(tag), expected));
+            return Err(CaptureError::new(&format!("tags[{index}]"), shorten(tag), expected));
         }
     }
     Ok(())
@@ -215,7 +224,7 @@ fn check_text(text: &str) -> Result<(), BadText> {
     Ok(())
 }
 
-pub(crate) fn shown(text: &str) -> String {
+pub(crate) fn shorten(text: &str) -> String {
     let short: String = text.chars().take(40).collect();
     format!("{short:?}")
 }

@@ -6,7 +6,7 @@ use model::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::check::{CaptureError, check_texts, id};
+use crate::check::{CaptureError, check_texts, parse_id};
 
 #[derive(Clone, Debug, Default)]
 pub struct RawDecision {
@@ -41,7 +41,7 @@ pub fn accept_decision(
     fresh: impl FnOnce() -> DecisionId,
 ) -> Result<(DecisionId, Event), CaptureError> {
     check_texts("decision_data", &raw.decision_data)?;
-    let decision = id("decision_id", raw.decision_id, DecisionId::new)?.unwrap_or_else(fresh);
+    let decision = parse_id("decision_id", raw.decision_id, DecisionId::new)?.unwrap_or_else(fresh);
     let alias = ALIASES.iter().find(|(alias, _)| *alias == raw.decision_type);
     let mut data = Map::new();
     data.insert("decision_id".into(), json!(decision.as_str()));
@@ -54,9 +54,9 @@ pub fn accept_decision(
     if let Some(confidence) = raw.confidence {
         data.insert("confidence".into(), json!(confidence));
     }
-    let place = Place {
-        conversation: id("session_id", raw.session_id, ConversationId::new)?,
-        turn: id("turn_id", raw.turn_id, TurnId::new)?,
+    let place = DecisionIds {
+        conversation: parse_id("session_id", raw.session_id, ConversationId::new)?,
+        turn: parse_id("turn_id", raw.turn_id, TurnId::new)?,
     };
     Ok((decision, decision_event(scope, place, event, now, data)?))
 }
@@ -74,18 +74,18 @@ pub fn accept_outcome(
     data.insert("decision_id".into(), json!(decision.as_str()));
     data.insert("outcome".into(), json!(raw.outcome));
     data.insert("outcome_data".into(), Value::Object(raw.outcome_data));
-    let place = Place { conversation: made.conversation.clone(), turn: made.turn.clone() };
+    let place = DecisionIds { conversation: made.conversation.clone(), turn: made.turn.clone() };
     decision_event(&made.scope, place, event, now, data)
 }
 
-struct Place {
+struct DecisionIds {
     conversation: Option<ConversationId>,
     turn: Option<TurnId>,
 }
 
 fn decision_event(
     scope: &Scope,
-    place: Place,
+    place: DecisionIds,
     event: EventId,
     now: Timestamp,
     data: Map<String, Value>,

@@ -36,7 +36,7 @@ impl Fingerprint {
 
     /// The MAC of a body sent to one endpoint. Key order and number spelling do not matter:
     /// `{"a":1,"b":2}` and `{"b":2.0,"a":1}` are equal.
-    pub fn of(&self, door: &str, body: &Value) -> Mac {
+    pub fn compute(&self, door: &str, body: &Value) -> Mac {
         let mut hasher = blake3::Hasher::new_keyed(&self.key.0);
         absorb_text(&mut hasher, door);
         absorb(&mut hasher, body);
@@ -114,7 +114,7 @@ mod tests {
 
     fn of(body: &str) -> Mac {
         let body: Value = serde_json::from_str(body).unwrap();
-        Fingerprint::new(&SealKey::new([7; 32])).of("event", &body)
+        Fingerprint::new(&SealKey::new([7; 32])).compute("event", &body)
     }
 
     #[test]
@@ -152,7 +152,7 @@ mod tests {
         let body = json!({"a": 1});
         let one = Fingerprint::new(&SealKey::new([1; 32]));
         let two = Fingerprint::new(&SealKey::new([2; 32]));
-        assert_ne!(one.of("event", &body), two.of("event", &body));
-        assert_ne!(one.of("event", &body), one.of("turn", &body));
+        assert_ne!(one.compute("event", &body), two.compute("event", &body));
+        assert_ne!(one.compute("event", &body), one.compute("turn", &body));
     }
 }

@@ -16,7 +16,7 @@ mod fingerprint;
 #[cfg(test)]
 mod any_input;
 
-pub use accept::{RawEvent, accept};
+pub use accept::{RawEvent, accept_event};
 pub use check::CaptureError;
 pub use decision::{RawDecision, RawOutcome, accept_decision, accept_outcome};
 pub use finding::{FindingPlace, finding_event};

@@ -6,7 +6,9 @@ use model::{
 };
 use serde_json::Value;
 
-use crate::check::{CaptureError, id, shown, text, timestamp, unit, word};
+use crate::check::{
+    CaptureError, accept_text, accept_unit, parse_id, parse_timestamp, parse_word, shorten,
+};
 use crate::turn::TurnPlace;
 
 const MAX_CHARS: usize = 1000;
@@ -38,7 +40,7 @@ pub struct AcceptedReaction {
 
 impl AcceptedReaction {
     /// True when the machine's confidence is below the minimum.
-    pub fn is_too_unsure(&self) -> bool {
+    pub fn is_below_threshold(&self) -> bool {
         match self.given.origin {
             Origin::User => false,
             Origin::Machine => self.given.confidence.get() < MIN_MACHINE_CONFIDENCE,
@@ -52,7 +54,7 @@ pub fn accept_reaction(raw: RawReaction, now: Timestamp) -> Result<AcceptedReact
         Some(Value::Null) => None,
         Some(Value::String(word)) => match Reaction::from_word(word) {
             Some(reaction) => Some(reaction),
-            None => return Err(CaptureError::BadReaction(shown(word))),
+            None => return Err(CaptureError::BadReaction(shorten(word))),
         },
         Some(Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
             return Err(CaptureError::BadReaction("not a word".to_owned()));
@@ -60,20 +62,20 @@ pub fn accept_reaction(raw: RawReaction, now: Timestamp) -> Result<AcceptedReact
     };
     let origin = match &raw.origin {
         None => Origin::User,
-        Some(text) => word("origin", text, Origin::from_word, Origin::WORDS)?,
+        Some(text) => parse_word("origin", text, Origin::from_word, Origin::WORDS)?,
     };
-    let confidence = confidence(origin, unit("confidence", raw.confidence)?)?;
+    let confidence = accept_confidence(origin, accept_unit("confidence", raw.confidence)?)?;
     if origin == Origin::Machine && reaction.is_none() {
         return Err(CaptureError::NothingToClear);
     }
-    let said = text("text", raw.text)?.filter(|text| !text.trim().is_empty());
+    let said = accept_text("text", raw.text)?.filter(|text| !text.trim().is_empty());
     if let Some(chars) = said.as_ref().map(|text| text.chars().count()).filter(|n| *n > MAX_CHARS) {
         let (got, expected) = (format!("{chars} characters long"), format!("at most {MAX_CHARS}"));
         return Err(CaptureError::new("text", got, expected));
     }
     Ok(AcceptedReaction {
-        user: id("user_id", raw.user_id, UserId::new)?,
-        ts: timestamp("ts", raw.ts.as_deref(), now)?,
+        user: parse_id("user_id", raw.user_id, UserId::new)?,
+        ts: parse_timestamp("ts", raw.ts.as_deref(), now)?,
         // Clearing a reaction carries no text.
         given: GivenReaction {
             text: said.filter(|_| reaction.is_some()),
@@ -86,7 +88,10 @@ pub fn accept_reaction(raw: RawReaction, now: Timestamp) -> Result<AcceptedReact
 }
 
 /// A user's confidence is 1; a machine must state its own.
-fn confidence(origin: Origin, given: Option<UnitInterval>) -> Result<UnitInterval, CaptureError> {
+fn accept_confidence(
+    origin: Origin,
+    given: Option<UnitInterval>,
+) -> Result<UnitInterval, CaptureError> {
     match (origin, given) {
         (Origin::User, None) => Ok(UnitInterval::ONE),
         (Origin::User, Some(one)) if one == UnitInterval::ONE => Ok(one),
@@ -162,9 +167,9 @@ mod tests {
     #[test]
     fn machine_states_confidence_and_cannot_clear() {
         let sure = accept_reaction(machine(json!("ok"), Some(0.7)), NOW).unwrap();
-        assert!(!sure.is_too_unsure());
+        assert!(!sure.is_below_threshold());
         let unsure = accept_reaction(machine(json!("ok"), Some(0.69)), NOW).unwrap();
-        assert!(unsure.is_too_unsure());
+        assert!(unsure.is_below_threshold());
         assert!(accept_reaction(machine(json!("ok"), None), NOW).is_err());
         let clear = accept_reaction(machine(Value::Null, Some(0.9)), NOW);
         assert_eq!(clear, Err(CaptureError::NothingToClear));

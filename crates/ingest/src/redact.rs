@@ -13,7 +13,7 @@ use std::net::Ipv4Addr;
 use regex::{Captures, Regex};
 
 use kinds::{DIGITS, EMAIL, IBAN, IP4, IP6, PARTED, PHONE, SECRET, email, ip6, phone, secret};
-use numbers::{cards, is_iban};
+use numbers::{is_iban, redact_cards};
 
 /// The kinds to remove. All are on unless a tenant switches them off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,27 +42,29 @@ impl Redactor {
         let digits = text.bytes().filter(u8::is_ascii_digit).count();
         let mut text = Cow::Borrowed(text);
         if self.secret && text.len() >= 8 {
-            text = pass(text, &SECRET, secret);
-            text = pass(text, &PARTED, |_, _| Some("[secret]".to_owned()));
+            text = replace_matches(text, &SECRET, secret);
+            text = replace_matches(text, &PARTED, |_, _| Some("[secret]".to_owned()));
         }
         if self.email && text.contains('@') {
-            text = pass(text, &EMAIL, email);
+            text = replace_matches(text, &EMAIL, email);
         }
         if self.iban && digits >= 2 && text.len() >= 15 {
-            text = pass(text, &IBAN, |found, _| is_iban(&found[0]).then(|| "[iban]".to_owned()));
+            text = replace_matches(text, &IBAN, |found, _| {
+                is_iban(&found[0]).then(|| "[iban]".to_owned())
+            });
         }
         if self.card && digits >= 13 {
-            text = pass(text, &DIGITS, |found, around| {
+            text = replace_matches(text, &DIGITS, |found, around| {
                 // A leading plus makes it a phone number.
                 let is_part = around.before.ends_with(|c: char| c.is_ascii_digit() || c == '+');
-                if is_part { None } else { cards(&found[0]) }
+                if is_part { None } else { redact_cards(&found[0]) }
             });
         }
         if self.ip && text.contains(':') {
-            text = pass(text, &IP6, ip6);
+            text = replace_matches(text, &IP6, ip6);
         }
         if self.ip && digits >= 4 && text.contains('.') {
-            text = pass(text, &IP4, |found, around| {
+            text = replace_matches(text, &IP4, |found, around| {
                 let behind = around.after.strip_prefix(['.', '-']);
                 let goes_on =
                     behind.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
@@ -70,29 +72,29 @@ impl Redactor {
             });
         }
         if self.phone && digits >= 8 {
-            text = pass(text, &PHONE, phone);
+            text = replace_matches(text, &PHONE, phone);
         }
         text
     }
 }
 
 /// The text before and after a candidate.
-struct Around<'t> {
+struct Surroundings<'t> {
     before: &'t str,
     after: &'t str,
 }
 
 /// Replaces verified candidates. The text is copied only if there is one.
-fn pass<'t>(
+fn replace_matches<'t>(
     text: Cow<'t, str>,
     pattern: &Regex,
-    judge: impl Fn(&Captures<'_>, &Around<'_>) -> Option<String>,
+    judge: impl Fn(&Captures<'_>, &Surroundings<'_>) -> Option<String>,
 ) -> Cow<'t, str> {
     let mut redacted: Option<String> = None;
     let mut done = 0;
     for found in pattern.captures_iter(&text) {
         let Some(whole) = found.get(0) else { continue };
-        let around = Around { before: &text[..whole.start()], after: &text[whole.end()..] };
+        let around = Surroundings { before: &text[..whole.start()], after: &text[whole.end()..] };
         if let Some(word) = judge(&found, &around) {
             let redacted = redacted.get_or_insert_default();
             redacted.push_str(&text[done..whole.start()]);

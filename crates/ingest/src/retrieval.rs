@@ -2,8 +2,8 @@
 
 use model::{EntityId, EntitySignal, QueryId, RelevanceSignal, Returned};
 
-use crate::check::{CaptureError, id, text, word};
-use crate::turn::{RawRetrieved, retrieved};
+use crate::check::{CaptureError, accept_text, parse_id, parse_word};
+use crate::turn::{RawRetrieved, accept_retrieved};
 
 /// Maximum signals per request.
 const MAX_SIGNALS: usize = 1000;
@@ -26,7 +26,7 @@ pub struct RawSignal {
 }
 
 pub fn accept_query_id(query: String) -> Result<String, CaptureError> {
-    let checked = id("query_id", Some(query), QueryId::new)?;
+    let checked = parse_id("query_id", Some(query), QueryId::new)?;
     Ok(checked.map(String::from).unwrap_or_default())
 }
 
@@ -35,13 +35,13 @@ pub fn accept_returned(raw: RawReturned) -> Result<Returned, CaptureError> {
     if raw.entities.is_empty() {
         return Err(CaptureError::new("entities", "an empty list", "1 or more items"));
     }
-    let mut entities = retrieved("entities", raw.entities)?;
+    let mut entities = accept_retrieved("entities", raw.entities)?;
     for (rank, entity) in (1..).zip(&mut entities) {
         entity.rank = entity.rank.or(Some(rank));
     }
     Ok(Returned {
         query_id: accept_query_id(raw.query_id)?,
-        query: text("query", raw.query)?,
+        query: accept_text("query", raw.query)?,
         entities,
     })
 }
@@ -53,8 +53,8 @@ pub fn accept_signals(raw: Vec<RawSignal>) -> Result<Vec<EntitySignal>, CaptureE
     }
     let check = |(index, raw): (usize, RawSignal)| {
         let field = |name: &str| format!("signals[{index}].{name}");
-        let entity = id(&field("entity_id"), Some(raw.entity_id), EntityId::new)?;
-        let signal = word(
+        let entity = parse_id(&field("entity_id"), Some(raw.entity_id), EntityId::new)?;
+        let signal = parse_word(
             &field("signal"),
             &raw.signal,
             RelevanceSignal::from_word,
@@ -65,7 +65,7 @@ pub fn accept_signals(raw: Vec<RawSignal>) -> Result<Vec<EntitySignal>, CaptureE
             signal,
             rank: raw.rank,
             why: None,
-            comment: text(&field("comment"), raw.comment)?,
+            comment: accept_text(&field("comment"), raw.comment)?,
         })
     };
     raw.into_iter().enumerate().map(check).collect()

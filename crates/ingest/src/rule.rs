@@ -5,7 +5,7 @@ use model::{
 };
 use serde_json::{Map, Value};
 
-use crate::check::{CaptureError, check_texts, label};
+use crate::check::{CaptureError, accept_label, check_texts};
 use crate::redact::Redactor;
 
 const MAX_ATTRIBUTES: usize = 50;
@@ -19,9 +19,9 @@ pub fn accept_privacy(
     let mut days = None;
     for (name, value) in settings {
         match (name.as_str(), value) {
-            ("redact", Value::Object(switches)) => switch(&mut redactor, switches)?,
+            ("redact", Value::Object(switches)) => apply_switches(&mut redactor, switches)?,
             ("redact", Value::Null) => {}
-            ("retention_days", Value::Object(kinds)) => days = retention(kinds)?,
+            ("retention_days", Value::Object(kinds)) => days = parse_retention(kinds)?,
             ("retention_days", Value::Null) => {}
             ("retention_days", _) => {
                 return Err(CaptureError::new("retention_days", "no object", "an object"));
@@ -33,7 +33,7 @@ pub fn accept_privacy(
     Ok((redactor, days))
 }
 
-fn retention(kinds: &Map<String, Value>) -> Result<Option<u32>, CaptureError> {
+fn parse_retention(kinds: &Map<String, Value>) -> Result<Option<u32>, CaptureError> {
     let mut days = None;
     for (name, value) in kinds {
         let field = format!("retention_days.{name}");
@@ -51,7 +51,10 @@ fn retention(kinds: &Map<String, Value>) -> Result<Option<u32>, CaptureError> {
     Ok(days)
 }
 
-fn switch(redactor: &mut Redactor, switches: &Map<String, Value>) -> Result<(), CaptureError> {
+fn apply_switches(
+    redactor: &mut Redactor,
+    switches: &Map<String, Value>,
+) -> Result<(), CaptureError> {
     for (name, value) in switches {
         let place = match name.as_str() {
             "email" => &mut redactor.email,
@@ -81,7 +84,7 @@ pub fn accept_profile(attributes: Map<String, Value>) -> Result<Map<String, Valu
     }
     check_texts("attributes", &attributes)?;
     for (name, value) in &attributes {
-        label(&format!("attributes.{name}"), Some(name.clone()))?;
+        accept_label(&format!("attributes.{name}"), Some(name.clone()))?;
         match value {
             Value::String(_) | Value::Number(_) | Value::Bool(_) => {}
             Value::Null | Value::Array(_) | Value::Object(_) => {

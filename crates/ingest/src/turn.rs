@@ -8,7 +8,8 @@ use model::{
 use serde_json::{Map, Value};
 
 use crate::check::{
-    CaptureError, check_texts, count, id, label, not_negative, text, timestamp, unit, word,
+    CaptureError, accept_count, accept_label, accept_number, accept_text, accept_unit, check_texts,
+    parse_id, parse_timestamp, parse_word,
 };
 
 const MAX_RETRIEVED: usize = 1000;
@@ -88,23 +89,23 @@ pub struct AcceptedOpening {
 
 pub fn accept_opening(raw: RawOpening, now: Timestamp) -> Result<AcceptedOpening, CaptureError> {
     Ok(AcceptedOpening {
-        turn: id("turn_id", raw.turn_id, TurnId::new)?,
-        conversation: id("conversation_id", raw.conversation_id, ConversationId::new)?,
-        user: id("user_id", raw.user_id, UserId::new)?,
-        ts: timestamp("ts", raw.ts.as_deref(), now)?,
+        turn: parse_id("turn_id", raw.turn_id, TurnId::new)?,
+        conversation: parse_id("conversation_id", raw.conversation_id, ConversationId::new)?,
+        user: parse_id("user_id", raw.user_id, UserId::new)?,
+        ts: parse_timestamp("ts", raw.ts.as_deref(), now)?,
         opening: Opening {
-            text: text("text", Some(raw.text))?.unwrap_or_default(),
-            intent: label("intent", raw.intent)?,
-            track_id: label("track_id", raw.track_id)?,
-            bundle_id: label("bundle_id", raw.bundle_id)?,
-            user_type: label("user_type", raw.user_type)?,
+            text: accept_text("text", Some(raw.text))?.unwrap_or_default(),
+            intent: accept_label("intent", raw.intent)?,
+            track_id: accept_label("track_id", raw.track_id)?,
+            bundle_id: accept_label("bundle_id", raw.bundle_id)?,
+            user_type: accept_label("user_type", raw.user_type)?,
         },
     })
 }
 
 pub fn accept_completion(raw: RawCompletion, now: Timestamp) -> Result<Completion, CaptureError> {
     let status = match raw.status {
-        Some(text) => word("status", &text, TurnStatus::from_word, TurnStatus::WORDS)?,
+        Some(text) => parse_word("status", &text, TurnStatus::from_word, TurnStatus::WORDS)?,
         None if raw.error.is_some() => TurnStatus::Error,
         None => TurnStatus::Success,
     };
@@ -114,44 +115,45 @@ pub fn accept_completion(raw: RawCompletion, now: Timestamp) -> Result<Completio
     }
     let moment = |field, text: Option<String>| match text {
         None => Ok(None),
-        Some(text) => timestamp(field, Some(&text), now).map(Some),
+        Some(text) => parse_timestamp(field, Some(&text), now).map(Some),
     };
     let started_at = moment("started_at", raw.started_at)?;
     let completed_at = moment("completed_at", raw.completed_at)?;
-    let given_ms = not_negative("latency_ms", raw.latency_ms)?;
-    let first_ms = not_negative("time_to_first_token_ms", raw.time_to_first_token_ms)?;
+    let given_ms = accept_number("latency_ms", raw.latency_ms)?;
+    let first_ms = accept_number("time_to_first_token_ms", raw.time_to_first_token_ms)?;
     Ok(Completion {
-        response: text("response", raw.response)?,
+        response: accept_text("response", raw.response)?,
         status,
-        error: text("error", raw.error)?,
-        model: label("model", raw.model)?,
-        decision_id: id("decision_id", raw.decision_id, DecisionId::new)?.map(|id| id.to_string()),
-        strategy: raw.strategy.map(strategy).transpose()?,
-        prompt: raw.prompt.map(prompt).transpose()?,
-        retrieved: retrieved("retrieved", raw.retrieved)?,
+        error: accept_text("error", raw.error)?,
+        model: accept_label("model", raw.model)?,
+        decision_id: parse_id("decision_id", raw.decision_id, DecisionId::new)?
+            .map(|id| id.to_string()),
+        strategy: raw.strategy.map(accept_strategy).transpose()?,
+        prompt: raw.prompt.map(accept_prompt).transpose()?,
+        retrieved: accept_retrieved("retrieved", raw.retrieved)?,
         validation_outcome: match raw.validation_outcome {
             None => None,
-            Some(text) => Some(word(
+            Some(text) => Some(parse_word(
                 "validation_outcome",
                 &text,
                 ValidationOutcome::from_word,
                 ValidationOutcome::WORDS,
             )?),
         },
-        quality_score: unit("quality_score", raw.quality_score)?,
-        latency_ms: latency(started_at, completed_at, given_ms),
+        quality_score: accept_unit("quality_score", raw.quality_score)?,
+        latency_ms: compute_latency(started_at, completed_at, given_ms),
         started_at,
         completed_at,
         time_to_first_token_ms: first_ms,
-        tokens_in: count("tokens_in", raw.tokens_in)?,
-        tokens_out: count("tokens_out", raw.tokens_out)?,
-        cost: not_negative("cost", raw.cost)?,
+        tokens_in: accept_count("tokens_in", raw.tokens_in)?,
+        tokens_out: accept_count("tokens_out", raw.tokens_out)?,
+        cost: accept_number("cost", raw.cost)?,
         accepted: raw.accepted,
     })
 }
 
 /// A measured latency overrides the difference of the two times. A negative difference becomes 0.
-fn latency(
+fn compute_latency(
     started: Option<Timestamp>,
     completed: Option<Timestamp>,
     given_ms: Option<f64>,
@@ -162,19 +164,19 @@ fn latency(
     given_ms.or_else(|| started.zip(completed).map(between))
 }
 
-fn strategy((name, params): (String, Map<String, Value>)) -> Result<Strategy, CaptureError> {
+fn accept_strategy((name, params): (String, Map<String, Value>)) -> Result<Strategy, CaptureError> {
     check_texts("strategy.params", &params)?;
-    Ok(Strategy { name: label("strategy.name", Some(name))?.unwrap_or_default(), params })
+    Ok(Strategy { name: accept_label("strategy.name", Some(name))?.unwrap_or_default(), params })
 }
 
-fn prompt((id, version): (String, Option<String>)) -> Result<PromptRef, CaptureError> {
+fn accept_prompt((id, version): (String, Option<String>)) -> Result<PromptRef, CaptureError> {
     Ok(PromptRef {
-        id: label("prompt.id", Some(id))?.unwrap_or_default(),
-        version: label("prompt.version", version)?,
+        id: accept_label("prompt.id", Some(id))?.unwrap_or_default(),
+        version: accept_label("prompt.version", version)?,
     })
 }
 
-pub(crate) fn retrieved(
+pub(crate) fn accept_retrieved(
     list: &str,
     items: Vec<RawRetrieved>,
 ) -> Result<Vec<Retrieved>, CaptureError> {
@@ -187,11 +189,11 @@ pub(crate) fn retrieved(
         if item.score.is_some_and(|score| !score.is_finite()) {
             return Err(CaptureError::new(&field("score"), "not finite", "a number"));
         }
-        let entity = id(&field("entity_id"), Some(item.entity_id), EntityId::new)?;
+        let entity = parse_id(&field("entity_id"), Some(item.entity_id), EntityId::new)?;
         Ok(Retrieved {
             entity_id: entity.map(|id| id.to_string()).unwrap_or_default(),
-            name: text(&field("name"), item.name)?,
-            content: text(&field("content"), item.content)?,
+            name: accept_text(&field("name"), item.name)?,
+            content: accept_text(&field("content"), item.content)?,
             rank: item.rank,
             score: item.score,
         })

@@ -50,7 +50,7 @@ impl Feedback {
         let now = self.core.clock.now();
         let accepted = ingest::accept_reaction(raw, now)?;
         let head = self.read_turn_head(scope, &turn, &conversation).await?;
-        if accepted.is_too_unsure() {
+        if accepted.is_below_threshold() {
             return Ok(ReactionReceipt::Skipped);
         }
         let user = accepted.user.clone().or(head.user);

@@ -107,7 +107,7 @@ impl Feedback {
     pub fn prepare(&self, scope: &Scope, incoming: IncomingEvent) -> Result<Write, EngineError> {
         let IncomingEvent { raw, mac, key, trust } = incoming;
         let now = self.core.clock.now();
-        let event = ingest::accept(scope, raw, now, || self.core.mint.event_id(now))?;
+        let event = ingest::accept_event(scope, raw, now, || self.core.mint.event_id(now))?;
         reject_demo_marker(&event)?;
         let mut write = self.core.write_of(event, mac, key);
         match trust {

@@ -81,7 +81,7 @@ impl Privacy {
             ..RawEvent::default()
         };
         let now = self.core.clock.now();
-        let event = ingest::accept(&demo_scope(), raw, now, || self.core.mint.event_id(now))?;
+        let event = ingest::accept_event(&demo_scope(), raw, now, || self.core.mint.event_id(now))?;
         let mac = self.core.fingerprint("demo", &json!(id));
         self.core.commit_one(self.core.write_of(event, mac, None)).await.map(drop)
     }

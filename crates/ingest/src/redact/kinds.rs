@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use super::Around;
+use super::Surroundings;
 
 #[expect(clippy::expect_used, reason = "the patterns are fixed, and a test compiles them")]
 fn pattern(text: &str) -> Regex {
@@ -63,7 +63,7 @@ pub(super) static PHONE: LazyLock<Regex> = LazyLock::new(|| {
 
 /// A token is removed as a whole. After a label only the value is removed: a quoted one, or a bare
 /// one with a digit. Bare values without digits are mostly words, types or variables.
-pub(super) fn secret(found: &Captures<'_>, _: &Around<'_>) -> Option<String> {
+pub(super) fn secret(found: &Captures<'_>, _: &Surroundings<'_>) -> Option<String> {
     if found.name("whole").is_some() {
         return Some("[secret]".to_owned());
     }
@@ -82,12 +82,12 @@ pub(super) fn secret(found: &Captures<'_>, _: &Around<'_>) -> Option<String> {
 }
 
 /// `git@host:path` is not an e-mail address.
-pub(super) fn email(found: &Captures<'_>, around: &Around<'_>) -> Option<String> {
+pub(super) fn email(found: &Captures<'_>, around: &Surroundings<'_>) -> Option<String> {
     let is_remote = found[0].starts_with("git@") && around.after.starts_with(':');
     (!is_remote).then(|| "[email]".to_owned())
 }
 
-pub(super) fn phone(found: &Captures<'_>, around: &Around<'_>) -> Option<String> {
+pub(super) fn phone(found: &Captures<'_>, around: &Surroundings<'_>) -> Option<String> {
     // Digits after a hyphen are part of something longer.
     let part = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
     let alone = !around.before.ends_with(part) && !around.after.starts_with(part);
@@ -97,7 +97,7 @@ pub(super) fn phone(found: &Captures<'_>, around: &Around<'_>) -> Option<String>
 }
 
 /// Requires a digit and two groups outside of a word: `a::b` is mostly code.
-pub(super) fn ip6(found: &Captures<'_>, around: &Around<'_>) -> Option<String> {
+pub(super) fn ip6(found: &Captures<'_>, around: &Surroundings<'_>) -> Option<String> {
     // An adjacent colon belongs to the sentence: `host:2001:db8::1: refused`.
     let (text, colon) = match found[0].strip_suffix(':') {
         Some(bare) if !bare.ends_with(':') => (bare, ":"),

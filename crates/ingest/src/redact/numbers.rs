@@ -1,9 +1,9 @@
-//! Numbers with a check digit: payment cards (Luhn) and bank accounts (IBAN).
+//! Numbers with a check digit: payment redact_cards (Luhn) and bank accounts (IBAN).
 
 const LONGEST_CARD: usize = 19;
 
 /// Replaces card numbers within a long run of digit groups.
-pub(super) fn cards(run: &str) -> Option<String> {
+pub(super) fn redact_cards(run: &str) -> Option<String> {
     let is_digit = |c: char| c.is_ascii_digit();
     // Start and end of each digit group.
     let mut groups: Vec<(usize, usize)> = Vec::new();

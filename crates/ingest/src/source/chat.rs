@@ -61,8 +61,8 @@ impl ChatRecord {
         let mut all: Vec<(ChatMessage, Option<ChatMessage>)> = Vec::new();
         for message in &self.messages {
             match message.speaker {
-                Speaker::User => ask(&mut all, message),
-                Speaker::Assistant => answer(&mut all, message),
+                Speaker::User => add_question(&mut all, message),
+                Speaker::Assistant => add_answer(&mut all, message),
                 Speaker::Other => {}
             }
         }
@@ -76,14 +76,16 @@ impl ChatRecord {
     }
 }
 
-fn ask(all: &mut Vec<(ChatMessage, Option<ChatMessage>)>, message: &ChatMessage) {
+fn add_question(all: &mut Vec<(ChatMessage, Option<ChatMessage>)>, message: &ChatMessage) {
     match all.last_mut() {
-        Some((asked, None)) if asked.turn == message.turn => join(&mut asked.text, &message.text),
+        Some((asked, None)) if asked.turn == message.turn => {
+            join_text(&mut asked.text, &message.text)
+        }
         Some(_) | None => all.push((message.clone(), None)),
     }
 }
 
-fn answer(all: &mut [(ChatMessage, Option<ChatMessage>)], message: &ChatMessage) {
+fn add_answer(all: &mut [(ChatMessage, Option<ChatMessage>)], message: &ChatMessage) {
     let named = message
         .turn
         .as_ref()
@@ -91,7 +93,7 @@ fn answer(all: &mut [(ChatMessage, Option<ChatMessage>)], message: &ChatMessage)
     let Some(at) = named.or_else(|| all.len().checked_sub(1)) else { return };
     match &mut all[at].1 {
         Some(answered) => {
-            join(&mut answered.text, &message.text);
+            join_text(&mut answered.text, &message.text);
             answered.at = message.at.or(answered.at);
             answered.signs.extend(message.signs.iter().cloned());
         }
@@ -99,7 +101,7 @@ fn answer(all: &mut [(ChatMessage, Option<ChatMessage>)], message: &ChatMessage)
     }
 }
 
-fn join(text: &mut String, more: &str) {
+fn join_text(text: &mut String, more: &str) {
     if !text.is_empty() && !more.is_empty() {
         text.push('\n');
     }

@@ -16,17 +16,17 @@ pub fn chat_events(record: &ChatRecord, place: u64, now: Timestamp) -> Vec<Map<S
     for (number, (asked, answered)) in record.exchanges().into_iter().enumerate() {
         let turn = turn_name(record, &conversation, (place, number), &asked);
         let line = |message: &ChatMessage, data: &Value| {
-            line(record, &conversation, &turn, message, data, now)
+            event_line(record, &conversation, &turn, message, data, now)
         };
         lines.extend(line(&asked, &json!({"phase": "opened", "text": asked.text})));
         if let Some(answered) = answered {
-            lines.extend(line(&answered, &completion(&answered)));
+            lines.extend(line(&answered, &completion_data(&answered)));
         }
     }
     lines
 }
 
-fn completion(message: &ChatMessage) -> Value {
+fn completion_data(message: &ChatMessage) -> Value {
     let status = if message.error.is_some() { "error" } else { "success" };
     let mut data = json!({"phase": "completed", "response": message.text, "status": status});
     if let Value::Object(fields) = &mut data {
@@ -38,7 +38,7 @@ fn completion(message: &ChatMessage) -> Value {
     data
 }
 
-fn line(
+fn event_line(
     record: &ChatRecord,
     conversation: &str,
     turn: &str,
@@ -48,11 +48,11 @@ fn line(
 ) -> Option<Map<String, Value>> {
     let phase = data["phase"].as_str().unwrap_or_default();
     let line = json!({
-        "id": named("chat", &[turn, phase]),
+        "id": hash_name("chat", &[turn, phase]),
         "type": "query",
         "source": "turn",
         "category": "quality",
-        "user_id": record.user.as_deref().map(fit),
+        "user_id": record.user.as_deref().map(fit_id),
         "session_id": conversation,
         "message_id": turn,
         "timestamp": message.at.unwrap_or(now).to_string(),
@@ -64,10 +64,10 @@ fn line(
 /// The log's name if it is a valid id, otherwise a hash of it or of the text.
 pub fn conversation_name(record: &ChatRecord) -> String {
     match &record.conversation {
-        Some(name) => fit(name),
+        Some(name) => fit_id(name),
         None => {
             let texts: Vec<&str> = record.messages.iter().map(|m| m.text.as_str()).collect();
-            named("chat", &texts)
+            hash_name("chat", &texts)
         }
     }
 }
@@ -88,20 +88,20 @@ pub fn turn_name(
     asked: &ChatMessage,
 ) -> String {
     match (&asked.turn, asked.at, record.is_turn) {
-        (Some(turn), _, _) => fit(turn),
-        (None, Some(at), true) => named("turn", &[conversation, &at.to_string(), &asked.text]),
-        (None, None, true) => named("turn", &[conversation, &place.to_string(), &asked.text]),
-        (None, _, false) => named("turn", &[conversation, &number.to_string(), &asked.text]),
+        (Some(turn), _, _) => fit_id(turn),
+        (None, Some(at), true) => hash_name("turn", &[conversation, &at.to_string(), &asked.text]),
+        (None, None, true) => hash_name("turn", &[conversation, &place.to_string(), &asked.text]),
+        (None, _, false) => hash_name("turn", &[conversation, &number.to_string(), &asked.text]),
     }
 }
 
-fn fit(name: &str) -> String {
+fn fit_id(name: &str) -> String {
     let fits = (1..=200).contains(&name.len())
         && name.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'/');
-    if fits { name.to_owned() } else { named("id", &[name]) }
+    if fits { name.to_owned() } else { hash_name("id", &[name]) }
 }
 
-fn named(kind: &str, parts: &[&str]) -> String {
+fn hash_name(kind: &str, parts: &[&str]) -> String {
     let mut hasher = blake3::Hasher::new();
     for part in parts {
         hasher.update(&(part.len() as u64).to_le_bytes());

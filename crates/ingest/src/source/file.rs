@@ -6,8 +6,8 @@ use model::{
 };
 use serde_json::{Map, Value};
 
-use crate::accept::{RawEvent, accept};
-use crate::check::{CaptureError, check_tags, check_texts, id, timestamp, word};
+use crate::accept::{RawEvent, accept_event};
+use crate::check::{CaptureError, check_tags, check_texts, parse_id, parse_timestamp, parse_word};
 use crate::rule::{accept_privacy, accept_profile};
 
 #[derive(Clone, Debug, PartialEq)]
@@ -29,12 +29,12 @@ pub fn read_line(
 ) -> Result<Line, CaptureError> {
     let mut fields = Fields(fields);
     let scope = Scope {
-        tenant: id("tenant_id", fields.text("tenant_id")?, Tenant::new)?
+        tenant: parse_id("tenant_id", fields.text("tenant_id")?, Tenant::new)?
             .unwrap_or_else(|| Scope::default().tenant),
-        project: id("project", fields.text("project")?, Project::new)?
+        project: parse_id("project", fields.text("project")?, Project::new)?
             .unwrap_or_else(|| Scope::default().project),
     };
-    let received_at = timestamp("received_at", fields.text("received_at")?.as_deref(), now)?;
+    let received_at = parse_timestamp("received_at", fields.text("received_at")?.as_deref(), now)?;
     fields.0.remove("position");
     let raw = RawEvent {
         id: fields.text("id")?,
@@ -59,7 +59,7 @@ pub fn read_line(
     let event = if is_stub || source.is_some_and(|source| own.contains(&source)) {
         own_record(&scope, raw, now, fresh_id)?
     } else {
-        accept(&scope, raw, now, fresh_id)?
+        accept_event(&scope, raw, now, fresh_id)?
     };
     Ok(Line { event: Event { received_at, ..event } })
 }
@@ -71,8 +71,8 @@ fn own_record(
     fresh_id: impl FnOnce() -> EventId,
 ) -> Result<Event, CaptureError> {
     let kind = Kind {
-        event_type: word("type", &raw.event_type, Type::from_word, Type::WORDS)?,
-        source: word("source", &raw.source, Source::from_word, Source::WORDS)?,
+        event_type: parse_word("type", &raw.event_type, Type::from_word, Type::WORDS)?,
+        source: parse_word("source", &raw.source, Source::from_word, Source::WORDS)?,
     };
     check_tags(&raw.tags)?;
     check_texts("data", &raw.data)?;
@@ -108,15 +108,15 @@ fn own_record(
     }
     let severity = raw.severity.as_deref().unwrap_or("info");
     Ok(Event {
-        id: id("id", raw.id, EventId::new)?.unwrap_or_else(fresh_id),
+        id: parse_id("id", raw.id, EventId::new)?.unwrap_or_else(fresh_id),
         scope: scope.clone(),
         kind,
-        severity: word("severity", severity, Severity::from_word, Severity::WORDS)?,
-        category: word("category", &raw.category, Category::from_word, Category::WORDS)?,
-        user: id("user_id", raw.user_id, UserId::new)?,
-        conversation: id("session_id", raw.session_id, ConversationId::new)?,
-        turn: id("message_id", raw.message_id, TurnId::new)?,
-        ts: timestamp("timestamp", raw.timestamp.as_deref(), now)?,
+        severity: parse_word("severity", severity, Severity::from_word, Severity::WORDS)?,
+        category: parse_word("category", &raw.category, Category::from_word, Category::WORDS)?,
+        user: parse_id("user_id", raw.user_id, UserId::new)?,
+        conversation: parse_id("session_id", raw.session_id, ConversationId::new)?,
+        turn: parse_id("message_id", raw.message_id, TurnId::new)?,
+        ts: parse_timestamp("timestamp", raw.timestamp.as_deref(), now)?,
         received_at: now,
         tags: raw.tags,
         data: raw.data,
