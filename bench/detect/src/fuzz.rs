@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use engine::{Detectors, Embedder, Mode, ScanSettings, ScoreTask, scan, score_line};
 
-const TASKS: [ScoreTask; 4] = [ScoreTask::Verdict, ScoreTask::Refusal, ScoreTask::Pair, ScoreTask::Embed];
+const TASKS: [ScoreTask; 4] =
+    [ScoreTask::Verdict, ScoreTask::Refusal, ScoreTask::Pair, ScoreTask::Embed];
 const MODES: [Mode; 3] = [Mode::Seed, Mode::Rules, Mode::Model];
 /// Chat logs, which the corpus has none of.
 const LOGS: [&str; 2] = [

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use engine::{
-    Detectors, Embedder, Engine, ExampleSearch, PreferenceEncoding, PreferenceQuery, PreferenceRequest,
+    Detectors, Embedder, Engine, ExampleSearch, PreferenceEncoding, PreferenceQuery,
+    PreferenceRequest,
 };
 use model::{
     Change, Clock, ConversationId, Event, EventId, Kind, Scope, Severity, Source, Timestamp,
@@ -159,7 +160,7 @@ fn write(n: usize, at: usize, turn: &str, kind: Kind, data: &Value) -> anyhow::R
     if let Some(text) = event.data.get("text").and_then(Value::as_str) {
         changes.push(Change::SetVector(embed::built_in().embed(text)));
     }
-    Ok(Write::of(event, changes))
+    Ok(Write::new(event, changes))
 }
 
 #[expect(clippy::disallowed_methods, reason = "measuring is what this is for")]

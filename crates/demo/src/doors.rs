@@ -71,7 +71,11 @@ impl Doors<'_> {
     }
 
     /// Its answer.
-    pub(crate) async fn answer(&self, place: &Place, raw: RawCompletion) -> Result<(), EngineError> {
+    pub(crate) async fn answer(
+        &self,
+        place: &Place,
+        raw: RawCompletion,
+    ) -> Result<(), EngineError> {
         let mac = self.mac("completion", &json!([place.turn]));
         let turn = id(TurnId::new(place.turn.clone()))?;
         let half = IncomingHalf { raw, mac };
@@ -118,7 +122,12 @@ impl Doors<'_> {
     }
 
     /// A thumb with a note.
-    pub(crate) async fn react(&self, place: &Place, up: bool, text: &str) -> Result<(), EngineError> {
+    pub(crate) async fn react(
+        &self,
+        place: &Place,
+        up: bool,
+        text: &str,
+    ) -> Result<(), EngineError> {
         let reaction = json!(if up { "ok" } else { "not_ok" });
         let incoming = IncomingReaction {
             conversation: id(ConversationId::new(place.conversation.clone()))?,
@@ -167,7 +176,11 @@ impl Doors<'_> {
     }
 
     /// The variant of an experiment that a conversation gets.
-    pub(crate) async fn variant(&self, experiment: &str, unit: &str) -> Result<String, EngineError> {
+    pub(crate) async fn variant(
+        &self,
+        experiment: &str,
+        unit: &str,
+    ) -> Result<String, EngineError> {
         let experiment = id(ExperimentId::new(experiment))?;
         Ok(self.engine.experiments.assign(&self.scope, &experiment, unit).await?.variant)
     }

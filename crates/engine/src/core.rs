@@ -91,7 +91,7 @@ impl Core {
                 claims.push(claim(ClaimSpace::Decision, id.as_str()));
             }
         }
-        Write { claims, ..Write::of(event, changes) }
+        Write { claims, ..Write::new(event, changes) }
     }
 
     /// The MAC that identifies a repeat of this body.

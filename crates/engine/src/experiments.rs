@@ -192,7 +192,7 @@ fn write_as_it_is(event: Event, mac: Option<Mac>, key: Option<RequestKey>) -> Wr
         let mac = Some(mac);
         Claim { space: ClaimSpace::RequestKey, id, mac }
     }));
-    Write { claims, ..Write::of(event, changes) }
+    Write { claims, ..Write::new(event, changes) }
 }
 
 /// What a turn is worth is a router's business and depends on its settings: no experiment can be

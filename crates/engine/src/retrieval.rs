@@ -83,8 +83,9 @@ impl Retrieval {
         let mut findings = Vec::with_capacity(incoming.len());
         let many = incoming.len() > 1;
         for (index, IncomingReturned { raw, user }) in incoming.into_iter().enumerate() {
-            let item =
-                |bad: CaptureError| if many { bad.nested_in(&format!("items[{index}]")) } else { bad };
+            let item = |bad: CaptureError| {
+                if many { bad.nested_in(&format!("items[{index}]")) } else { bad }
+            };
             let returned = ingest::accept_returned(raw).map_err(item)?;
             let turn = self.turn_named(scope, &returned.query_id).await?;
             let place = place_of(scope, turn, user);
@@ -165,7 +166,7 @@ impl Retrieval {
         let entities = signals.iter().map(|signal| signal.entity_id.clone()).collect();
         let standings = self.core.store.standings(scope, query, entities).await?;
         let changes = |(standing, signal): (&ItemStanding, &EntitySignal)| {
-            !standing.after(signal.signal).1.is_zero()
+            !standing.apply_signal(signal.signal).1.is_zero()
         };
         Ok(standings.iter().zip(signals).any(changes))
     }
@@ -181,8 +182,9 @@ impl Retrieval {
         let many = incoming.len() > 1;
         for (index, incoming) in incoming.into_iter().enumerate() {
             let IncomingSignals { query_id, query, signals, user } = incoming;
-            let item =
-                |bad: CaptureError| if many { bad.nested_in(&format!("items[{index}]")) } else { bad };
+            let item = |bad: CaptureError| {
+                if many { bad.nested_in(&format!("items[{index}]")) } else { bad }
+            };
             let query_id = ingest::accept_query_id(query_id).map_err(item)?;
             let mut signals = ingest::accept_signals(signals).map_err(item)?;
             let known = self.query(scope, &query_id).await?;

@@ -112,15 +112,18 @@ mod tests {
 
     use super::*;
 
-    fn of(body: &str) -> Mac {
+    fn mac_of(body: &str) -> Mac {
         let body: Value = serde_json::from_str(body).unwrap();
         Fingerprint::new(&SealKey::new([7; 32])).compute("event", &body)
     }
 
     #[test]
     fn spelling_of_a_body_does_not_change_its_mac() {
-        assert_eq!(of(r#"{"a":1,"b":[true,null]}"#), of(r#"{ "b": [true, null], "a": 1.0 }"#));
-        assert_eq!(of(r#"{"a":"é"}"#), of(r#"{"a":"\u00e9"}"#));
+        assert_eq!(
+            mac_of(r#"{"a":1,"b":[true,null]}"#),
+            mac_of(r#"{ "b": [true, null], "a": 1.0 }"#)
+        );
+        assert_eq!(mac_of(r#"{"a":"é"}"#), mac_of(r#"{"a":"\u00e9"}"#));
     }
 
     #[test]
@@ -142,7 +145,7 @@ mod tests {
         ];
         for (i, left) in bodies.iter().enumerate() {
             for right in &bodies[i + 1..] {
-                assert_ne!(of(left), of(right), "{left} {right}");
+                assert_ne!(mac_of(left), mac_of(right), "{left} {right}");
             }
         }
     }

@@ -32,13 +32,13 @@ pub fn changes_of(event: &Event) -> Vec<Change> {
         Body::Rating(rating) => vec![Change::Count(LooseFact::Rated(rating.reaction()))],
         Body::Correction(_) if event.turn.is_some() => vec![Change::Note(TurnFact::Corrected)],
         Body::Correction(_) => vec![Change::Count(LooseFact::Corrected)],
-        Body::Comment(_) if event.turn.is_some() => vec![Change::Note(TurnFact::Heard)],
+        Body::Comment(_) if event.turn.is_some() => vec![Change::Note(TurnFact::GotFeedback)],
         Body::Interaction(done) => interaction_changes(&done, event.turn.is_some()),
         Body::Decision(decision) => decision_changes(event, decision),
         Body::Finding(Finding::Relevance(found)) => relevance_changes(found),
         // Any review counts as feedback from a person.
         Body::Finding(Finding::Review { status }) => {
-            vec![Change::Review(status), Change::Note(TurnFact::Heard)]
+            vec![Change::Review(status), Change::Note(TurnFact::GotFeedback)]
         }
         Body::Finding(Finding::Sentiment(found)) => match event.turn {
             Some(_) => vec![Change::Note(TurnFact::Commented(found.sentiment))],
@@ -95,7 +95,7 @@ fn interaction_changes(done: &Interaction, has_turn: bool) -> Vec<Change> {
         (true, true) => vec![Change::Note(TurnFact::Refined)],
         (true, false) => vec![Change::Count(LooseFact::Refined)],
         (false, true) if done.kind != InteractionKind::Abandonment => {
-            vec![Change::Note(TurnFact::Heard)]
+            vec![Change::Note(TurnFact::GotFeedback)]
         }
         (false, _) => Vec::new(),
     }
@@ -133,7 +133,7 @@ fn relevance_changes(found: FoundRelevance) -> Vec<Change> {
         query: query_id.clone(),
         cluster,
         entity: signal.entity_id,
-        band: RankBand::of(signal.rank),
+        band: RankBand::from_rank(signal.rank),
         signal: signal.signal,
     };
     signals.into_iter().map(weigh).collect()

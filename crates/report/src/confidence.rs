@@ -11,7 +11,7 @@ const BINS: usize = 10;
 pub struct ConfidenceBin {
     /// Inclusive lower edge.
     pub from: f64,
-    /// Upper edge.
+    /// Exclusive upper edge, except in the last bin.
     pub to: f64,
     /// Mean confidence of the bin.
     pub confidence: f64,

@@ -40,7 +40,7 @@ pub struct ConversationReport {
 #[derive(Clone, Debug, PartialEq)]
 pub struct TurnReport {
     pub turn: TurnId,
-    /// Oldest first.
+    /// Sorted oldest first.
     pub feedbacks: Vec<FeedbackItem>,
     /// Its events, if requested and the turn exists.
     pub stored: Option<StoredTurn>,

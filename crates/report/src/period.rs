@@ -55,7 +55,7 @@ pub struct TurnFeedback {
     pub turn: TurnId,
     /// Time of its newest reaction.
     pub ts: Timestamp,
-    /// Oldest first.
+    /// Sorted oldest first.
     pub feedbacks: Vec<FeedbackItem>,
 }
 

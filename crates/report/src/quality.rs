@@ -327,7 +327,11 @@ mod tests {
         let loose = QualityCounts { loose_corrected: 2, ..QualityCounts::default() };
         assert_eq!(read(Figure::CorrectionRate, loose), (Some(1.0), Some(2.0), 2));
         assert_eq!(read(Figure::AccuracyRate, loose), (Some(0.0), Some(0.0), 2));
-        assert_eq!(read(Figure::RejectionRate, loose), (None, Some(0.0), 0), "nobody rejected it");
+        assert_eq!(
+            read(Figure::RejectionRate, loose),
+            (None, Some(0.0), 0),
+            "no answer was rejected"
+        );
         let both = QualityCounts { answered: 6, corrected: 1, wrong: 2, turns: 6, ..loose };
         assert_eq!(read(Figure::CorrectionRate, both), (Some(0.375), Some(3.0), 8));
         assert_eq!(read(Figure::AccuracyRate, both), (Some(0.5), Some(4.0), 8));

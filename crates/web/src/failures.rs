@@ -2,7 +2,7 @@
 
 use askama::Template;
 use engine::{
-    FailureDirection, FailurePattern, FailureReport, FailureTrend, CachedReport, Lift, Suggestion,
+    CachedReport, FailureDirection, FailurePattern, FailureReport, FailureTrend, Lift, Suggestion,
 };
 
 use crate::choices::Choices;

@@ -6,7 +6,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Args;
-use engine::{EngineError, PreferenceEncoding, PreferenceQuery, PreferenceRequest, ScanPairs, ScannedConversation};
+use engine::{
+    EngineError, PreferenceEncoding, PreferenceQuery, PreferenceRequest, ScanPairs,
+    ScannedConversation,
+};
 use serde_json::{Map, Value, json};
 
 /// Which rows, and in which shape.

@@ -193,7 +193,12 @@ fn contrasts(report: &ScanReport, out: &mut String) -> std::fmt::Result {
     Ok(())
 }
 
-fn conversation(place: usize, worst: &WorstConversation, colour: bool, out: &mut String) -> std::fmt::Result {
+fn conversation(
+    place: usize,
+    worst: &WorstConversation,
+    colour: bool,
+    out: &mut String,
+) -> std::fmt::Result {
     writeln!(
         out,
         "{place}. {}: {} of {} answers went wrong",

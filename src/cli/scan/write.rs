@@ -6,7 +6,10 @@ use engine::ScannedConversation;
 use serde_json::json;
 
 /// One line for each turn.
-pub(super) fn verdicts(file: &mut impl Write, scanned: &ScannedConversation) -> std::io::Result<()> {
+pub(super) fn verdicts(
+    file: &mut impl Write,
+    scanned: &ScannedConversation,
+) -> std::io::Result<()> {
     for (number, turn) in scanned.turns.iter().enumerate() {
         let line = json!({
             "conversation_id": scanned.conversation,

@@ -103,10 +103,10 @@ impl Reader {
         let mac = self.engine.fingerprint(DOOR, &value);
         let request: EventRequest = body::shape(value)?;
         let scope = self.scope.with_tenant(request.tenant_id.as_deref())?;
-        Ok(self
-            .engine
-            .feedback
-            .prepare(&scope, IncomingEvent { raw: request.into(), mac, key, trust: Trust::Backend })?)
+        Ok(self.engine.feedback.prepare(
+            &scope,
+            IncomingEvent { raw: request.into(), mac, key, trust: Trust::Backend },
+        )?)
     }
 }
 

@@ -42,7 +42,8 @@ pub(crate) async fn decide(
     let key = request_key(&engine, &sent.headers, DOOR, &[], &value)?;
     let mac = engine.fingerprint(DOOR, &value);
     let request: DecisionRequest = body::shape(value)?;
-    let (id, replayed) = engine.feedback.record_decision(scope.get(), request.into(), mac, key).await?;
+    let (id, replayed) =
+        engine.feedback.record_decision(scope.get(), request.into(), mac, key).await?;
     let status = if replayed { StatusCode::OK } else { StatusCode::CREATED };
     Ok((status, Json(DecisionReceipt { decision_id: id.to_string(), replayed })))
 }
@@ -68,7 +69,8 @@ pub(crate) async fn settle(
     let key = request_key(&engine, &sent.headers, OUTCOME_DOOR, &[id.as_str()], &value)?;
     let mac = engine.fingerprint(OUTCOME_DOOR, &json!([id.as_str(), value]));
     let request: OutcomeRequest = body::shape(value)?;
-    let replayed = engine.feedback.record_outcome(scope.get(), &id, request.into(), mac, key).await?;
+    let replayed =
+        engine.feedback.record_outcome(scope.get(), &id, request.into(), mac, key).await?;
     Ok(Json(DecisionReceipt { decision_id: id.to_string(), replayed }))
 }
 
@@ -141,7 +143,10 @@ pub(crate) async fn of_session(
     session: Parts<String>,
 ) -> Result<Json<SessionDecisionsBody>, Problem> {
     let session = address::id("session", address::parts(session)?, ConversationId::new)?;
-    let found = engine.feedback.conversation_decisions(scope.get(), &session, Position(0), MAX_LIMIT).await?;
+    let found = engine
+        .feedback
+        .conversation_decisions(scope.get(), &session, Position(0), MAX_LIMIT)
+        .await?;
     let calibration = report::confidence_bins(&found).into_iter().map(Into::into).collect();
     let truncated = found.len() == MAX_LIMIT;
     let decisions = found.into_iter().map(DecisionBody::from).collect();

@@ -8,7 +8,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::sse::{Event as Line, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
-use engine::{Engine, EventPage, EventFollower, KindFilter, Topic};
+use engine::{Engine, EventFollower, EventPage, KindFilter, Topic};
 use futures_util::stream;
 use model::{Position, Source, Type};
 use serde::Deserialize;
@@ -124,7 +124,7 @@ fn last_seen(headers: &HeaderMap) -> Result<Option<Position>, Problem> {
 /// Every event as a line with its position as the id, from there on and for as long as it is read.
 fn streamed(engine: Arc<Engine>, follow: EventFollower) -> Response {
     let lines = stream::unfold((engine, follow), |(engine, mut follow)| async move {
-        let event = match engine.feedback.next(&mut follow).await {
+        let event = match engine.feedback.next_event(&mut follow).await {
             Ok(event) => event?,
             Err(error) => {
                 // The client comes back to where it was. That it is away the store says itself.

@@ -44,7 +44,7 @@ pub(crate) async fn failures(
 ) -> Result<Json<FailuresBody>, Problem> {
     let tenant = scope.get().tenant.to_string();
     let query = slice::read(&scope, &tenant, parameters, engine.now(), FAILURE_DAYS)?;
-    Ok(Json((&*engine.insights.failures(query).await?).into()))
+    Ok(Json((&*engine.insights.failure_report(query).await?).into()))
 }
 
 /// `GET /api/v1/feedback/insights/{tenant}`
@@ -65,7 +65,7 @@ pub(crate) async fn insights(
     let tenant = address::parts(tenant)?;
     let query = slice::read(&scope, &tenant, parameters, engine.now(), INSIGHT_DAYS)?;
     let [now, before] = engine.insights.quality_now_and_before(query.clone()).await?;
-    let found = engine.insights.failures(query.clone()).await?;
+    let found = engine.insights.failure_report(query.clone()).await?;
     let trend = |figure: &Figure| {
         let body = ImprovementBody::of(*figure, figure.compute(&now), figure.compute(&before));
         (figure.as_word(), body)

@@ -80,8 +80,10 @@ async fn record(
 ) -> Result<(StatusCode, Json<ReceiptResponse>), Problem> {
     let request: EventRequest = body::shape(value)?;
     let scope = scope.with_tenant(request.tenant_id.as_deref())?;
-    let receipt =
-        engine.feedback.record(&scope, IncomingEvent { raw: request.into(), mac, key, trust }).await?;
+    let receipt = engine
+        .feedback
+        .record(&scope, IncomingEvent { raw: request.into(), mac, key, trust })
+        .await?;
     let status = if receipt.replayed { StatusCode::OK } else { StatusCode::CREATED };
     Ok((status, Json(receipt.into())))
 }

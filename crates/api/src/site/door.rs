@@ -71,7 +71,9 @@ pub(super) async fn leave(
     posted: Posted,
 ) -> Result<Response, Trouble> {
     drop(posted);
-    if let Some(visit) = session::note(&headers).and_then(|note| site.engine.access.read_page_session(note)) {
+    if let Some(visit) =
+        session::note(&headers).and_then(|note| site.engine.access.read_page_session(note))
+    {
         site.engine.access.end_page_session(&visit).await?;
     }
     Ok(([(header::SET_COOKIE, session::drop_note(&headers))], to("/login")).into_response())

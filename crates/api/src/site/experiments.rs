@@ -3,7 +3,7 @@
 use axum::extract::{Path, State};
 use axum::response::Response;
 use engine::experiment::Action;
-use engine::{ExperimentView, EngineError};
+use engine::{EngineError, ExperimentView};
 use model::{ExperimentId, Position, Scope};
 use web::{Experiments, Trial, View};
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::{Path, State};
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::Response;
-use engine::{StoredSuggestion, QualityQuery};
+use engine::{QualityQuery, StoredSuggestion};
 use model::{Scope, TurnId};
 use serde_json::{Map, json};
 use web::{Failures, View, encoded};

@@ -51,7 +51,7 @@ async fn file(site: &Site, visitor: &Visitor) -> Result<Response, Trouble> {
     let of_all = QualityQuery { model: None, prompt: None, ..query.clone() };
     let readings = PaperReadings {
         at: engine.now(),
-        failures: engine.insights.failures(by_day).await?,
+        failures: engine.insights.failure_report(by_day).await?,
         worst: worst(site, &scope, &query).await?,
         models: models(site, &query).await?,
         routers: routing::readings(site, &scope, &of_all).await?,

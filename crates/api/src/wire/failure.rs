@@ -1,8 +1,8 @@
 //! What goes wrong, on the wire.
 
 use engine::{
-    CorrectedQuery, CountedContrast, FailureExample, FailurePattern, FailureReport, StoredSuggestion,
-    Lift,
+    CorrectedQuery, CountedContrast, FailureExample, FailurePattern, FailureReport, Lift,
+    StoredSuggestion,
 };
 use report::{Figure, Reading};
 use serde::{Deserialize, Serialize};

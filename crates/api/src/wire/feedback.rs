@@ -1,6 +1,6 @@
 //! Events on the wire.
 
-use engine::{CommentView, FailureReport, RawEvent, Receipt, StoredEvent, EventBatch};
+use engine::{CommentView, EventBatch, FailureReport, RawEvent, Receipt, StoredEvent};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;

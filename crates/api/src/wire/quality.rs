@@ -141,7 +141,8 @@ pub(crate) struct TargetsBody {
 
 impl TargetsBody {
     pub(crate) fn of(tenant: &Tenant, targets: &Targets, secret: impl FnOnce() -> String) -> Self {
-        let one = |figure: &Figure| Some((figure.as_word(), target_json(targets.target_for(*figure)?)));
+        let one =
+            |figure: &Figure| Some((figure.as_word(), target_json(targets.target_for(*figure)?)));
         Self {
             tenant: tenant.to_string(),
             targets: Figure::ALL.iter().filter_map(one).collect(),

@@ -194,8 +194,8 @@ mod tests {
             engine.access.reload().await;
         };
         let both = async { tokio::join!(waits, revoked) };
-        let (heard, ()) = tokio::time::timeout(Duration::from_secs(60), both).await.unwrap();
-        assert!(heard.unwrap().is_none());
+        let (waited, ()) = tokio::time::timeout(Duration::from_secs(60), both).await.unwrap();
+        assert!(waited.unwrap().is_none());
     }
 
     #[tokio::test]
@@ -212,17 +212,18 @@ mod tests {
             )
         };
         let (early, late) = (pass(), pass());
-        let hears = async |pass: &PageAccess| {
-            let heard = engine.feedback.wait_for_events(&scopes, begin, Duration::ZERO, pass).await;
-            heard.unwrap().is_some()
+        let receives = async |pass: &PageAccess| {
+            let waited =
+                engine.feedback.wait_for_events(&scopes, begin, Duration::ZERO, pass).await;
+            waited.unwrap().is_some()
         };
-        assert!(hears(&early).await && hears(&late).await);
-        let PageAccess::Session(visit) = &early else { panic!("it is a visit") };
+        assert!(receives(&early).await && receives(&late).await);
+        let PageAccess::Session(visit) = &early else { panic!("expected a session") };
         engine.access.end_page_session(visit).await.unwrap();
         clock.advance_secs(SESSION_TTL_HOURS * 3600 - 1);
-        assert!(!hears(&early).await && hears(&late).await, "one has left");
+        assert!(!receives(&early).await && receives(&late).await, "its session ended");
         clock.advance_secs(1);
-        assert!(!hears(&late).await, "the other's time is over");
-        assert!(!hears(&PageAccess::Open).await, "there is a key");
+        assert!(!receives(&late).await, "the session expired");
+        assert!(!receives(&PageAccess::Open).await, "a key exists");
     }
 }

@@ -106,7 +106,7 @@ impl Insights {
         scope: &Scope,
     ) -> Result<Arc<FailureReport>, EngineError> {
         let end = self.core.clock.now();
-        self.failures(QualityQuery {
+        self.failure_report(QualityQuery {
             tenant: scope.tenant.clone(),
             project: Some(scope.project.clone()),
             window: Window { start: end.plus_secs(-TOPIC_WINDOW_DAYS * 86_400), end },

@@ -267,12 +267,12 @@ mod tests {
         let by = |user: &str, id: &str| {
             let user = Some(UserId::new(user).unwrap());
             let event = Event { user, ..testkit::event(&scope, id) };
-            Write { claims: vec![testkit::claim(id, 1)], ..Write::of(event, Vec::new()) }
+            Write { claims: vec![testkit::claim(id, 1)], ..Write::new(event, Vec::new()) }
         };
-        let writes = vec![by(ANONYMOUS, "of-nobody"), by("ann", "of-ann")];
+        let writes = vec![by(ANONYMOUS, "of-anonymous"), by("ann", "of-ann")];
         engine.core.store.commit(writes).await.unwrap();
         let copies = Copies { place: None, others: Vec::new() };
-        let messages = [tombstone(0, "of-nobody"), tombstone(1, "of-ann")];
+        let messages = [tombstone(0, "of-anonymous"), tombstone(1, "of-ann")];
         let consumed = engine.feedback.consume(&messages, &copies).await.unwrap();
         let expected = ConsumeSummary { set_aside: 1, erased: 1, ..ConsumeSummary::default() };
         assert_eq!(consumed, expected);

@@ -49,13 +49,13 @@ impl Topic {
 }
 
 impl Topic {
-    pub fn holds(self, event: &Event) -> bool {
+    pub fn contains(self, event: &Event) -> bool {
         let kinds = self.kinds();
         kinds.is_empty() || kinds.iter().any(|kind| kind.holds(event.kind))
     }
 
     /// The key by which a partitioned log orders the topic's events.
-    pub fn key(self, event: &Event) -> String {
+    pub fn partition_key(self, event: &Event) -> String {
         let tenant = || event.scope.tenant.to_string();
         match self {
             Self::Events | Self::Corrections => tenant(),
@@ -101,7 +101,7 @@ impl Feedback {
     }
 
     /// The next event. `None` when the engine stops or the key is revoked.
-    pub async fn next(
+    pub async fn next_event(
         &self,
         follow: &mut EventFollower,
     ) -> Result<Option<StoredEvent>, EngineError> {

@@ -34,7 +34,7 @@ const MAX_CORRECTED_QUERIES: usize = 10;
 impl Insights {
     /// Failure patterns of a window, compared with the window before. Reports over few turns are
     /// recomputed for new events. Those over many turns are cached for a minute.
-    pub async fn failures(
+    pub async fn failure_report(
         self: &Arc<Self>,
         query: QualityQuery,
     ) -> Result<Arc<FailureReport>, EngineError> {

@@ -61,9 +61,9 @@ impl FailureReport {
 
 /// Reports computed faster than this are recomputed for new events.
 const MAX_UNCACHED_DURATION: Duration = Duration::from_millis(150);
-/// How long a slower report counts as fresh.
+/// Age up to which a slower report counts as fresh.
 const FRESH_SECS: i64 = 60;
-/// How long a stale report may be returned during a refresh.
+/// Age up to which a stale report is returned during a refresh.
 const MAX_STALE_SECS: i64 = 3600;
 const MAX_CACHED_WINDOWS: usize = 64;
 

@@ -32,7 +32,7 @@ impl Insights {
         query: QualityQuery,
     ) -> Result<Vec<StoredSuggestion>, EngineError> {
         let prompt = query.prompt.clone();
-        let report = self.failures(query).await?;
+        let report = self.failure_report(query).await?;
         let drafts = self
             .drafts
             .draft_instructions(scope, &report.patterns, &report.shared, &report.suggestions)

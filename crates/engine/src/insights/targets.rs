@@ -200,10 +200,10 @@ impl TenantTargets {
     /// Tenants with a webhook, and its URL.
     pub(crate) fn list_webhooks(&self) -> Vec<(Tenant, String)> {
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        let told = known.iter().filter_map(|(tenant, targets)| {
+        let webhooks = known.iter().filter_map(|(tenant, targets)| {
             targets.webhook.as_ref().map(|url| (tenant.clone(), url.clone()))
         });
-        told.collect()
+        webhooks.collect()
     }
 }
 

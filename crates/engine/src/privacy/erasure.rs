@@ -10,7 +10,7 @@ use crate::error::EngineError;
 use crate::privacy::Privacy;
 use crate::turns::log_copies::Copies;
 
-/// How long an erasure waits until copies of turn logs are deleted.
+/// Time that an erasure waits for the deletion of turn log copies.
 const COPY_DELETION_TIMEOUT: Duration = Duration::from_secs(10);
 
 const COPIES_PENDING: &str = "the user is erased from the store; copies of turn logs are still being deleted because \
@@ -178,9 +178,9 @@ mod tests {
     async fn anonymous_user_cannot_be_erased() {
         let folder = tempfile::tempdir().unwrap();
         let TestEngine { engine, .. } = engine_in(folder.path()).await;
-        let (scope, nobody) = (Scope::default(), UserId::new(ANONYMOUS).unwrap());
+        let (scope, anonymous) = (Scope::default(), UserId::new(ANONYMOUS).unwrap());
         let copies = Copies { place: None, others: Vec::new() };
-        let erased = engine.privacy.erase_user(&scope, &nobody, &copies).await;
+        let erased = engine.privacy.erase_user(&scope, &anonymous, &copies).await;
         assert!(matches!(erased, Err(EngineError::PreconditionFailed(_))), "{erased:?}");
         assert_eq!(engine.core.head(), Position(0));
     }
@@ -245,7 +245,7 @@ mod tests {
             ..testkit::event(&scope, "open")
         };
         let opened = Change::OpenTurn { track: None, bundle: None, user_type: None, intent: None };
-        engine.core.store.commit(vec![Write::of(event, vec![opened])]).await.unwrap();
+        engine.core.store.commit(vec![Write::new(event, vec![opened])]).await.unwrap();
         let copies = Copies { place: None, others: vec![Arc::new(UnreachableBlobs)] };
         let erased = engine.privacy.erase_user(&scope, &ann, &copies).await;
         assert!(matches!(erased, Err(EngineError::Incomplete(CLEANUP_PENDING))), "{erased:?}");

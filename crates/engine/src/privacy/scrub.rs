@@ -10,7 +10,7 @@ use crate::error::EngineError;
 use crate::privacy::Privacy;
 use crate::retriable::put_off;
 
-/// How long a request waits for readers of old data.
+/// Time that a request waits for readers of old data.
 const SCRUB_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Pause between attempts while a long read is running, so that writers can proceed.

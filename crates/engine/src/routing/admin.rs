@@ -81,7 +81,7 @@ impl Routing {
             id: event.id.to_string(),
             mac: Some(Mac([0; 16])),
         };
-        let write = model::Write { claims: vec![claim], ..model::Write::of(event, changes) };
+        let write = model::Write { claims: vec![claim], ..model::Write::new(event, changes) };
         self.core.commit_one(write).await.map(drop)
     }
 

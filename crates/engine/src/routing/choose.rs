@@ -189,7 +189,7 @@ impl Routing {
         let event = ingest::finding_event(place, &finding, self.core.mint.event_id(now), now, now);
         let claim = Claim { space: ClaimSpace::Event, id: event.id.to_string(), mac: None };
         let changes = changes_of(&event);
-        Write { claims: vec![claim], ..Write::of(event, changes) }
+        Write { claims: vec![claim], ..Write::new(event, changes) }
     }
 }
 

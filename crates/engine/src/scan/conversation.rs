@@ -130,7 +130,7 @@ pub(super) fn detect_conversation(
         };
         answered.signs.into_iter().for_each(|sign| turn.apply_sign(sign));
         turns.push(turn);
-        remember(&mut history, number, &message, at, detectors.retry.most);
+        push_history(&mut history, number, &message, at, detectors.retry.most);
         last = Some(LastAnswer { question: message, answer, at: answered.at });
     }
     Some(ScannedConversation { id, conversation: record.conversation.clone(), line, turns })
@@ -154,7 +154,7 @@ fn find_retry(
     detectors.retry(message, &past)
 }
 
-fn remember(
+fn push_history(
     history: &mut VecDeque<PastTurn>,
     number: usize,
     message: &Utterance,

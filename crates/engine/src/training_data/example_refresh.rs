@@ -6,7 +6,7 @@ use store::JudgedReads;
 use model::{Scope, Vector};
 use store::{Changed, GivenCorrection, JudgedExchange, TurnNumber};
 
-use super::examples::{panicked, split_locations};
+use super::examples::{split_locations, thread_panic};
 use crate::changes::opening_of;
 use crate::error::EngineError;
 use crate::training_data::TrainingData;
@@ -102,7 +102,7 @@ impl TrainingData {
             with_vectors.iter().for_each(|(offered, vector)| pool.insert(offered, vector));
             pool
         };
-        Ok(tokio::task::spawn_blocking(task).await.map_err(panicked)?)
+        Ok(tokio::task::spawn_blocking(task).await.map_err(thread_panic)?)
     }
 
     /// Replaces the entries of changed turns by their current state.

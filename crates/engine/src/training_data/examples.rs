@@ -167,11 +167,11 @@ async fn select(
     }
     let (project, search, vector) = (Arc::clone(project), Arc::clone(search), Arc::clone(vector));
     let task = move || select_now(&project, &search, &vector);
-    Ok(tokio::task::spawn_blocking(task).await.map_err(panicked)?)
+    Ok(tokio::task::spawn_blocking(task).await.map_err(thread_panic)?)
 }
 
-pub(super) fn panicked(_: tokio::task::JoinError) -> StoreError {
-    StoreError::Corrupt("example selection thread panicked".into())
+pub(super) fn thread_panic(_: tokio::task::JoinError) -> StoreError {
+    StoreError::Corrupt("example selection thread thread_panic".into())
 }
 
 fn select_now(

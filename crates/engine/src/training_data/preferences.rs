@@ -193,13 +193,15 @@ impl PreferenceExport {
         &mut self,
         work: impl FnOnce(&mut PairBuilder<TurnNumber>) -> Result<T, EngineError> + Send + 'static,
     ) -> Result<T, EngineError> {
-        let panicked = || EngineError::from(StoreError::Corrupt("export thread panicked".into()));
-        let mut builder = self.builder.take().ok_or_else(panicked)?;
+        let thread_panic =
+            || EngineError::from(StoreError::Corrupt("export thread thread_panic".into()));
+        let mut builder = self.builder.take().ok_or_else(thread_panic)?;
         let task = move || {
             let made = work(&mut builder);
             (builder, made)
         };
-        let (builder, made) = tokio::task::spawn_blocking(task).await.map_err(|_| panicked())?;
+        let (builder, made) =
+            tokio::task::spawn_blocking(task).await.map_err(|_| thread_panic())?;
         self.builder = Some(builder);
         made
     }

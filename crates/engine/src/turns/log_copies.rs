@@ -301,7 +301,7 @@ mod tests {
             Box::pin(async move {
                 if is_first {
                     let erase = vec![Change::EraseUser(UserId::new("ann").unwrap())];
-                    let erasure = Write::of(testkit::event(&scope, "erased"), erase);
+                    let erasure = Write::new(testkit::event(&scope, "erased"), erase);
                     self.store.commit(vec![erasure]).await?;
                 }
                 Ok("busy:".to_owned())
@@ -333,7 +333,7 @@ mod tests {
             ..testkit::event(&Scope::default(), &format!("open-{turn}"))
         };
         let change = Change::OpenTurn { track: None, bundle: None, user_type: None, intent: None };
-        Write::of(event, vec![change])
+        Write::new(event, vec![change])
     }
 
     #[tokio::test]

@@ -67,7 +67,7 @@ impl Turns {
             claims: vec![Claim { space: ClaimSpace::Event, id, mac: None }],
             needs: vec![Need::SilentSince(open.last_at)],
             more: more.into_iter().collect(),
-            ..Write::of(event, changes)
+            ..Write::new(event, changes)
         }
     }
 

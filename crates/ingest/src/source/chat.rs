@@ -46,7 +46,6 @@ impl ChatMessage {
 pub struct ChatRecord {
     pub conversation: Option<String>,
     pub user: Option<String>,
-    /// In order.
     pub messages: Vec<ChatMessage>,
     /// Feedback on turns named by the log, in order.
     pub remarks: Vec<(String, Sign)>,

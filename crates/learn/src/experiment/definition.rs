@@ -154,7 +154,7 @@ impl ExperimentDefinition {
 
     /// A unit's totals as the experiment's metric counts them.
     pub fn counted(&self, totals: UnitTotals) -> UnitTotals {
-        totals.by(self.by)
+        totals.weighted_by(self.by)
     }
 }
 

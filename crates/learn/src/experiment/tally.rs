@@ -20,10 +20,10 @@ impl Tally {
     /// Puts a unit's new totals in the place of its old ones.
     pub fn replace(&mut self, old: Option<UnitTotals>, new: Option<UnitTotals>) {
         if let Some(old) = old {
-            self.sums = self.sums.minus(&Moments::of(old));
+            self.sums = self.sums.minus(&Moments::from_totals(old));
         }
         if let Some(new) = new {
-            self.sums = self.sums.plus(&Moments::of(new));
+            self.sums = self.sums.plus(&Moments::from_totals(new));
         }
     }
 

@@ -93,17 +93,17 @@ fn what_was_used_rises_above_what_was_ignored() {
 fn low_ranks_are_not_blamed_for_being_out_of_sight() {
     let mut totals = RankTotals::default();
     for rank in 1..=10 {
-        let band = RankBand::of(Some(rank));
+        let band = RankBand::from_rank(Some(rank));
         for turn in 0..1_000 {
             let used = turn < 600 / rank;
             let signal = if used { Used } else { Ignored };
-            totals.add(ItemStanding::default().after(signal).1, band);
+            totals.add(ItemStanding::default().apply_signal(signal).1, band);
         }
     }
     let seen = totals.examination();
     let mut low = Counts { ignored: 5.0, ..Counts::default() };
     let mut high = low;
-    low.returned[RankBand::of(Some(10)).index()] = 5.0;
+    low.returned[RankBand::from_rank(Some(10)).index()] = 5.0;
     high.returned[0] = 5.0;
     let rule = CoecRule::default();
     let value = |counts| {
@@ -132,7 +132,7 @@ fn told(signals: &[RelevanceSignal], band: RankBand) -> (ItemStanding, Tally, Ra
     let (mut standing, mut tally) = (ItemStanding::default(), Tally::default());
     let mut totals = RankTotals::default();
     for signal in signals {
-        let (next, delta) = standing.after(*signal);
+        let (next, delta) = standing.apply_signal(*signal);
         standing = next;
         tally.add(delta, band);
         totals.add(delta, band);
@@ -143,7 +143,7 @@ fn told(signals: &[RelevanceSignal], band: RankBand) -> (ItemStanding, Tally, Ra
 proptest! {
     #[test]
     fn counters_are_those_of_what_stands(signals in prop::collection::vec(signal(), 0..20), rank in 0u32..80) {
-        let band = RankBand::of(Some(rank));
+        let band = RankBand::from_rank(Some(rank));
         let (standing, tally, totals) = told(&signals, band);
         let once = |yes: bool| u64::from(yes);
         prop_assert_eq!(tally.used, once(signals.contains(&Used)));
@@ -168,7 +168,7 @@ proptest! {
         if !signals.is_empty() {
             let repeated = signals[again.index(signals.len())];
             let usage = matches!(repeated, Used | Ignored);
-            let (next, delta) = standing.after(repeated);
+            let (next, delta) = standing.apply_signal(repeated);
             prop_assert!(!usage || (next == standing && delta.is_zero()));
         }
         let mut turned: Vec<_> = signals.clone();
@@ -186,7 +186,7 @@ proptest! {
     ) {
         let mut all = RankTotals::default();
         for (rank, signal) in totals {
-            all.add(ItemStanding::default().after(signal).1, RankBand::of(Some(rank)));
+            all.add(ItemStanding::default().apply_signal(signal).1, RankBand::from_rank(Some(rank)));
         }
         let seen = all.examination();
         let [a, b, c, d] = entity;

@@ -11,7 +11,7 @@ use crate::Store;
 
 fn arrived(scope: &Scope, id: &str, secs: i64) -> Write {
     let event = Event { received_at: at(secs), ..testkit::event(scope, id) };
-    Write { claims: vec![claim(id, 1)], ..Write::of(event, Vec::new()) }
+    Write { claims: vec![claim(id, 1)], ..Write::new(event, Vec::new()) }
 }
 
 /// What arrived before a moment is found, of one tenant, wherever it stands; dropping it leaves the rest.

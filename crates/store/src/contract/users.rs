@@ -11,7 +11,7 @@ use crate::{ErasedCounts, Store};
 
 async fn put(store: &Store, event: Event, changes: Vec<Change>) -> Position {
     let claims = vec![claim(event.id.as_str(), 1)];
-    let write = Write { claims, ..Write::of(event, changes) };
+    let write = Write { claims, ..Write::new(event, changes) };
     match store.commit(vec![write]).await.unwrap().as_slice() {
         [Outcome::Stored(position)] => *position,
         other => panic!("not stored: {other:?}"),
@@ -80,7 +80,7 @@ pub(crate) async fn what_an_erasure_emptied_is_found_by_it(store: &Store) {
 pub(crate) async fn what_was_erased_is_repeated_by_whatever_comes(store: &Store) {
     let first = put(store, by("ann", "ann1"), Vec::new()).await;
     let erase = vec![Change::EraseUser(user_id("ann"))];
-    let erasure = Write::of(testkit::event(&Scope::default(), "erased"), erase);
+    let erasure = Write::new(testkit::event(&Scope::default(), "erased"), erase);
     let group = vec![erasure, testkit::write(&Scope::default(), "ann1", 2)];
     let outcomes = store.commit(group).await.unwrap();
     let again = Outcome::Replayed { position: first, id: EventId::new("ann1").unwrap() };
@@ -93,7 +93,7 @@ pub(crate) async fn many_events_are_emptied_by_one_erasure(store: &Store) {
     let keyed = |event: Event, key: &str, body: u8| {
         let mac = Some(Mac([body; 16]));
         let key = Claim { space: ClaimSpace::RequestKey, id: key.to_owned(), mac };
-        Write { claims: vec![claim(event.id.as_str(), body), key], ..Write::of(event, Vec::new()) }
+        Write { claims: vec![claim(event.id.as_str(), body), key], ..Write::new(event, Vec::new()) }
     };
     let hers = |n: usize, body| keyed(by("ann", &format!("ann{n}")), &format!("key{n}"), body);
     let mut group: Vec<Write> = (0..MANY).map(|n| hers(n, 1)).collect();
@@ -125,7 +125,7 @@ pub(crate) async fn what_is_set_aside_is_listed(store: &Store) {
     let scope = Scope { tenant: Tenant::new("new").unwrap(), ..Scope::default() };
     let write = |id: &str| {
         let user = Some(user_id("ann"));
-        Write::of(Event { user, ..testkit::event(&scope, id) }, Vec::new())
+        Write::new(Event { user, ..testkit::event(&scope, id) }, Vec::new())
     };
     for (id, reason) in [("m1", "first"), ("m2", "second"), ("m1", "again")] {
         store.set_aside(write(id), reason.to_owned()).await.unwrap();
@@ -153,7 +153,7 @@ pub(crate) async fn whatever_is_set_aside_everybody_can_be_erased(store: &Store)
     let message = |user: Option<&str>, id: &str| {
         let mut event = Event { user: user.map(user_id), ..testkit::event(&scope, id) };
         event.data.insert("message".into(), "\0\\u0000 and \0".into());
-        Write::of(event, Vec::new())
+        Write::new(event, Vec::new())
     };
     for (user, id) in [(None, "bytes"), (Some("ann"), "hers"), (Some("bob"), "his")] {
         store.set_aside(message(user, id), "no event".to_owned()).await.unwrap();

@@ -21,7 +21,7 @@ fn one(bytes: &[u8; ONE]) -> Moments {
     let mut values = Moments::default().values();
     let (sums, _) = bytes.as_chunks::<SUM>();
     for (value, sum) in values.iter_mut().zip(sums) {
-        *value = PartSum::of_parts(i128::from_le_bytes(*sum));
+        *value = PartSum::from_parts(i128::from_le_bytes(*sum));
     }
     Moments::from_values(values)
 }
@@ -35,7 +35,7 @@ mod tests {
     #[test]
     fn what_is_packed_comes_out_again_and_a_part_of_it_does_not() {
         let totals = UnitTotals { value: -3.5, count: 7.0, before: Some(0.1) };
-        let all = [Moments::of(totals), Moments::default()];
+        let all = [Moments::from_totals(totals), Moments::default()];
         let bytes = pack(&all);
         assert_eq!(unpack(&bytes).unwrap(), all);
         assert!(unpack(&[]).unwrap().is_empty());

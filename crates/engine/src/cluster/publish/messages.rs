@@ -49,10 +49,10 @@ fn addressed(event: &Event, position: Position) -> Vec<Outgoing> {
     };
     Topic::ALL
         .iter()
-        .filter(|(_, topic)| topic.holds(event))
+        .filter(|(_, topic)| topic.contains(event))
         .map(|(name, topic)| Outgoing {
             topic: name,
-            key: topic.key(event),
+            key: topic.partition_key(event),
             value: None,
             headers: headers(),
         })

@@ -46,7 +46,7 @@ impl Insights {
         if self.core.store.negative_turns(with_previous_window(&query), max_inline + 1).await?.len()
             <= max_inline
         {
-            return Ok(CachedReport::Fresh(self.failures(query).await?));
+            return Ok(CachedReport::Fresh(self.failure_report(query).await?));
         }
         self.spawn_refresh(query.clone());
         let earlier = self.patterns.find_stale(&query, now);
@@ -60,7 +60,7 @@ impl Insights {
         self.core.tasks.start(|mut stop| async move {
             tokio::select! {
                 _ = stop.wait_for(|is_over| *is_over) => {}
-                found = insights.failures(query) => {
+                found = insights.failure_report(query) => {
                     if let Err(error) = found {
                         put_off(error, "failure report refresh failed");
                     }

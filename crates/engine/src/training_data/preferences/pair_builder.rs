@@ -63,7 +63,7 @@ impl<T: Copy + Ord> PairBuilder<T> {
             exporter: Exporter::new(rule),
             groups: QuestionGroups::default(),
             near: SimilarQuestions::default(),
-            after: query.after().map(str::to_owned),
+            after: query.resume_after().map(str::to_owned),
         }
     }
 

@@ -36,7 +36,7 @@ impl TrainingData {
             talks.extend(self.read_conversation(scope, id).await?);
         }
         let made = tokio::task::spawn_blocking(move || build_pairs(&query, talks)).await;
-        made.map_err(|_| StoreError::Corrupt("preview thread panicked".into()))?
+        made.map_err(|_| StoreError::Corrupt("preview thread thread_panic".into()))?
     }
 
     async fn read_conversation(

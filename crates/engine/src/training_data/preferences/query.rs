@@ -38,7 +38,6 @@ pub struct PreferenceRequest {
     pub encoding: PreferenceEncoding,
 }
 
-/// Parsed parameters.
 #[derive(Clone, Debug)]
 pub struct PreferenceQuery {
     rule: ExportRule,
@@ -99,7 +98,7 @@ impl PreferenceQuery {
         self.window
     }
 
-    pub(super) fn after(&self) -> Option<&str> {
+    pub(super) fn resume_after(&self) -> Option<&str> {
         self.after.as_deref()
     }
 }

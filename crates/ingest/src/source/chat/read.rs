@@ -190,7 +190,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn said(record: Value) -> Vec<(Speaker, String)> {
+    fn read_messages(record: Value) -> Vec<(Speaker, String)> {
         let Value::Object(fields) = record else { panic!() };
         read_chat(&fields).unwrap().messages.into_iter().map(|m| (m.speaker, m.text)).collect()
     }
@@ -209,7 +209,7 @@ mod tests {
             json!({"conversation_id": "c", "text": "hi", "response": "hello"}),
         ];
         for record in records {
-            assert_eq!(said(record.clone()), expected, "{record}");
+            assert_eq!(read_messages(record.clone()), expected, "{record}");
         }
     }
 
@@ -245,7 +245,9 @@ mod tests {
     fn malformed_messages_are_skipped() {
         let odd = json!({"messages": [1, null, {"role": 3}, {"content": "x"}, {"role": "tool", "content": null}]});
         assert!(
-            said(odd).iter().all(|(speaker, text)| *speaker == Speaker::Other && text.is_empty())
+            read_messages(odd)
+                .iter()
+                .all(|(speaker, text)| *speaker == Speaker::Other && text.is_empty())
         );
     }
 }

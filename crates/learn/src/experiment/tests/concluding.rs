@@ -210,7 +210,7 @@ fn sums_that_somebody_else_kept_count_as_if_they_had_been_observed() {
         let place = seen.expose(1, &half());
         seen.observe(place, None, Some(totals));
         seen.observe_guardrail(0, 1, None, Some(totals));
-        sums = sums.plus(&Moments::of(totals));
+        sums = sums.plus(&Moments::from_totals(totals));
     }
     let place = Place { variant: 1, stratum: 1 };
     told.expose_many(place, &half(), 30);

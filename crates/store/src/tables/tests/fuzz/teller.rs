@@ -133,7 +133,7 @@ impl Teller {
         }
         claims.extend(used.iter().copied().map(claim));
         let Entry { event, changes } = entry(event);
-        Write { claims, ..Write::of(event, changes) }
+        Write { claims, ..Write::new(event, changes) }
     }
 
     /// An id that a client chose, perhaps for something else already.
