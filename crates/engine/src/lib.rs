@@ -1,6 +1,7 @@
-//! The data flow, in files that read top to bottom. Start reading in `record.rs`.
+//! Uptake's services over one store, without HTTP.
 //!
-//! Joins the steps; decides nothing that a step could decide. Knows no HTTP.
+//! `engine.rs` lists the services and the order in which they may call each other. The main write
+//! path is `feedback/record.rs`.
 
 mod error;
 mod dirty_scopes;

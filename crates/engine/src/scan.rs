@@ -87,7 +87,7 @@ fn read_jobs(
     failed: &AtomicBool,
 ) -> std::io::Result<()> {
     let mut assembler = assembler::Assembler::default();
-    let (mut batch, mut number, mut read, mut place) =
+    let (mut batch, mut number, mut read, mut line_number) =
         (Vec::with_capacity(BATCH_CONVERSATIONS), 0, 0, 0);
     let mut send = |job: Job| -> bool {
         number += 1;
@@ -100,18 +100,18 @@ fn read_jobs(
         if bytes == 0 {
             break;
         }
-        (read, place) = (read + bytes as u64, place + 1);
+        (read, line_number) = (read + bytes as u64, line_number + 1);
         let trimmed = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&line).trim_ascii();
         if trimmed.is_empty() {
             continue;
         }
         let mut goes_on = true;
-        match assembler::parse_turn(trimmed, place) {
+        match assembler::parse_turn(trimmed, line_number) {
             Some(turn) => {
-                let complete = assembler.add_turn(place, turn);
+                let complete = assembler.add_turn(line_number, turn);
                 goes_on = complete.is_empty() || send(Job::Records(complete));
             }
-            None => batch.push((place, trimmed.to_vec())),
+            None => batch.push((line_number, trimmed.to_vec())),
         }
         if batch.len() >= BATCH_CONVERSATIONS {
             goes_on &= send(Job::Lines(std::mem::take(&mut batch)));
@@ -143,9 +143,9 @@ fn run_worker(
         let Ok((number, job)) = job else { return };
         let mut report = ScanReport::default();
         let mut kept = Vec::new();
-        let mut judge = |place: u64, record: &ChatRecord| {
+        let mut judge = |line_number: u64, record: &ChatRecord| {
             let Some(scanned) =
-                conversation::detect_conversation(&settings.detectors, place, record)
+                conversation::detect_conversation(&settings.detectors, line_number, record)
             else {
                 return;
             };

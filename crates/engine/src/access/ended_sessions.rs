@@ -31,18 +31,18 @@ impl EndedSessions {
     /// Adds the sessions of `more` that have not expired.
     pub(crate) fn merge(&self, more: Self, now: Timestamp) {
         let more = more.ended.into_inner().unwrap_or_else(PoisonError::into_inner);
-        for (id, until) in more {
-            if until > now && !self.is_listed(&id) {
-                self.mark_ended(&id, until, now);
+        for (id, expires_at) in more {
+            if expires_at > now && !self.is_listed(&id) {
+                self.mark_ended(&id, expires_at, now);
             }
         }
     }
 
     /// Adds a session until its expiry, and drops expired ones.
-    pub(crate) fn mark_ended(&self, id: &str, until: Timestamp, now: Timestamp) {
+    pub(crate) fn mark_ended(&self, id: &str, expires_at: Timestamp, now: Timestamp) {
         let mut ended = self.ended.write().unwrap_or_else(PoisonError::into_inner);
-        ended.retain(|_, until| *until > now);
-        ended.insert(id.to_owned(), until);
+        ended.retain(|_, expires_at| *expires_at > now);
+        ended.insert(id.to_owned(), expires_at);
         drop(ended);
         self.notify_watchers();
     }
@@ -57,8 +57,8 @@ impl EndedSessions {
         self.changes.subscribe()
     }
 
-    pub(crate) fn is_ended(&self, id: &str, begun: Timestamp) -> bool {
-        self.restored_at.is_some_and(|at| begun <= at) || self.is_listed(id)
+    pub(crate) fn is_ended(&self, id: &str, started_at: Timestamp) -> bool {
+        self.restored_at.is_some_and(|at| started_at <= at) || self.is_listed(id)
     }
 
     fn is_listed(&self, id: &str) -> bool {

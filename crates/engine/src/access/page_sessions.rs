@@ -21,7 +21,7 @@ const SESSION_TTL_HOURS: i64 = 12;
 pub struct PageSession {
     /// The key that started the session.
     pub key: Arc<StoredKey>,
-    pub until: Timestamp,
+    pub expires_at: Timestamp,
     /// Distinguishes sessions of one key.
     id: String,
 }
@@ -41,53 +41,53 @@ pub enum PageAccess {
 impl Access {
     /// Returns the sealed token of a new session.
     pub fn start_page_session(&self, key: &StoredKey) -> String {
-        let until = self.core.clock.now().plus_secs(SESSION_TTL_HOURS * 3600).as_micros();
+        let expires_at = self.core.clock.now().plus_secs(SESSION_TTL_HOURS * 3600).as_micros();
         // The random part distinguishes two sessions of one key.
-        let payload = format!("{until} {} {}", self.core.mint.letters::<16>(), key.id);
+        let payload = format!("{expires_at} {} {}", self.core.mint.letters::<16>(), key.id);
         self.core.seal.close(SESSION_PURPOSE, payload.as_bytes())
     }
 
     /// Ends a session, at once on this node and on others when they reload.
-    pub async fn end_page_session(&self, visit: &PageSession) -> Result<(), EngineError> {
+    pub async fn end_page_session(&self, session: &PageSession) -> Result<(), EngineError> {
         let now = self.core.clock.now();
-        self.ended_sessions.mark_ended(&visit.id, visit.until, now);
-        Ok(self.core.store.end_visit(&visit.id, visit.until, now).await?)
+        self.ended_sessions.mark_ended(&session.id, session.expires_at, now);
+        Ok(self.core.store.end_visit(&session.id, session.expires_at, now).await?)
     }
 
     /// Reads a token. `None` if it is forged, expired or ended, or its key is revoked.
-    pub fn read_page_session(&self, note: &str) -> Option<PageSession> {
-        let payload = String::from_utf8(self.core.seal.open(SESSION_PURPOSE, note)?).ok()?;
+    pub fn read_page_session(&self, token: &str) -> Option<PageSession> {
+        let payload = String::from_utf8(self.core.seal.open(SESSION_PURPOSE, token)?).ok()?;
         let mut parts = payload.splitn(3, ' ');
-        let until = Timestamp::from_micros(parts.next()?.parse().ok()?);
+        let expires_at = Timestamp::from_micros(parts.next()?.parse().ok()?);
         let id = parts.next()?.to_owned();
-        let visit = PageSession { key: self.keys.get(parts.next()?)?, until, id };
-        self.is_session_active(&visit).then_some(visit)
+        let session = PageSession { key: self.keys.get(parts.next()?)?, expires_at, id };
+        self.is_session_active(&session).then_some(session)
     }
 
-    fn is_session_active(&self, visit: &PageSession) -> bool {
-        let begun = visit.until.plus_secs(-SESSION_TTL_HOURS * 3600);
-        let is_over =
-            self.core.clock.now() >= visit.until || self.ended_sessions.is_ended(&visit.id, begun);
-        !is_over && self.is_key_valid(&visit.key.id)
+    fn is_session_active(&self, session: &PageSession) -> bool {
+        let started_at = session.expires_at.plus_secs(-SESSION_TTL_HOURS * 3600);
+        let is_over = self.core.clock.now() >= session.expires_at
+            || self.ended_sessions.is_ended(&session.id, started_at);
+        !is_over && self.is_key_valid(&session.key.id)
     }
 
-    pub(crate) fn has_access(&self, pass: &PageAccess) -> bool {
-        match pass {
+    pub(crate) fn has_access(&self, page_access: &PageAccess) -> bool {
+        match page_access {
             PageAccess::Open => self.is_open(),
             PageAccess::Owner => true,
             PageAccess::Key(id) => self.is_key_valid(id),
-            PageAccess::Session(visit) => self.is_session_active(visit),
+            PageAccess::Session(session) => self.is_session_active(session),
         }
     }
 
     /// Completes when the access expires by itself.
-    pub(crate) async fn wait_for_expiry(&self, pass: &PageAccess) {
-        match pass {
+    pub(crate) async fn wait_for_expiry(&self, page_access: &PageAccess) {
+        match page_access {
             PageAccess::Open | PageAccess::Owner | PageAccess::Key(_) => {
                 std::future::pending().await
             }
-            PageAccess::Session(visit) => {
-                let left = visit.until.as_micros() - self.core.clock.now().as_micros();
+            PageAccess::Session(session) => {
+                let left = session.expires_at.as_micros() - self.core.clock.now().as_micros();
                 let left = Duration::from_micros(u64::try_from(left).unwrap_or(0));
                 tokio::time::sleep(left).await;
             }
@@ -146,13 +146,13 @@ mod tests {
         let store = open("data");
         store.add_key(key()).await.unwrap();
         let before = engine(store, NOW).await;
-        let note = before.access.start_page_session(&key());
-        assert!(before.access.read_page_session(&note).is_some());
+        let token = before.access.start_page_session(&key());
+        assert!(before.access.read_page_session(&token).is_some());
         back_up(&path("data"), &path("copy.db"), NOW, |_, _| {}).unwrap();
         let later = NOW.plus_secs(60);
         restore(&path("copy.db"), &path("again"), later, |_, _| {}).unwrap();
         let after = engine(open("again"), later.plus_secs(1)).await;
-        assert!(after.access.read_page_session(&note).is_none(), "a backup cannot know its end");
+        assert!(after.access.read_page_session(&token).is_none(), "a backup cannot know its end");
         assert!(after.access.read_page_session(&after.access.start_page_session(&key())).is_some());
     }
 
@@ -162,16 +162,16 @@ mod tests {
         let store = Store::open(folder.path(), Limits::default(), [7; 32]).unwrap();
         store.add_key(key()).await.unwrap();
         let engine = engine(store, NOW).await;
-        let visit =
+        let session =
             engine.access.read_page_session(&engine.access.start_page_session(&key())).unwrap();
         let (scopes, head) = ([Scope::default()], engine.core.head());
-        let (one, other) = (PageAccess::Session(visit.clone()), PageAccess::Key("k".to_owned()));
-        let waits = async |pass: &PageAccess| {
-            engine.feedback.wait_for_events(&scopes, head, Duration::ZERO, pass).await
+        let (one, other) = (PageAccess::Session(session.clone()), PageAccess::Key("k".to_owned()));
+        let waits = async |page_access: &PageAccess| {
+            engine.feedback.wait_for_events(&scopes, head, Duration::ZERO, page_access).await
         };
         let leaves = async {
             tokio::task::yield_now().await;
-            engine.access.end_page_session(&visit).await.unwrap();
+            engine.access.end_page_session(&session).await.unwrap();
             engine.access.revoke_key("k").await.unwrap();
         };
         let all = async { tokio::join!(waits(&one), waits(&other), leaves) };
@@ -185,9 +185,9 @@ mod tests {
         let TestEngine { engine, store, .. } = engine_in(folder.path()).await;
         store.add_key(key()).await.unwrap();
         engine.access.reload().await;
-        let (scopes, head, pass) =
+        let (scopes, head, page_access) =
             ([Scope::default()], engine.core.head(), PageAccess::Key("k".to_owned()));
-        let waits = engine.feedback.wait_for_events(&scopes, head, Duration::ZERO, &pass);
+        let waits = engine.feedback.wait_for_events(&scopes, head, Duration::ZERO, &page_access);
         let revoked = async {
             tokio::task::yield_now().await;
             store.revoke_key("k", NOW).await.unwrap();
@@ -206,20 +206,20 @@ mod tests {
         let new = NewKey { tenant, project: None, role: Role::Read, rate: None, origin: None };
         let (key, _) = engine.access.create_key(new).await.unwrap();
         engine.privacy.write_demo_marker(false).await.unwrap();
-        let pass = || {
+        let page_access = || {
             PageAccess::Session(
                 engine.access.read_page_session(&engine.access.start_page_session(&key)).unwrap(),
             )
         };
-        let (early, late) = (pass(), pass());
-        let receives = async |pass: &PageAccess| {
+        let (early, late) = (page_access(), page_access());
+        let receives = async |page_access: &PageAccess| {
             let waited =
-                engine.feedback.wait_for_events(&scopes, begin, Duration::ZERO, pass).await;
+                engine.feedback.wait_for_events(&scopes, begin, Duration::ZERO, page_access).await;
             waited.unwrap().is_some()
         };
         assert!(receives(&early).await && receives(&late).await);
-        let PageAccess::Session(visit) = &early else { panic!("expected a session") };
-        engine.access.end_page_session(visit).await.unwrap();
+        let PageAccess::Session(session) = &early else { panic!("expected a session") };
+        engine.access.end_page_session(session).await.unwrap();
         clock.advance_secs(SESSION_TTL_HOURS * 3600 - 1);
         assert!(!receives(&early).await && receives(&late).await, "its session ended");
         clock.advance_secs(1);

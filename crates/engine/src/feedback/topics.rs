@@ -143,12 +143,12 @@ impl Feedback {
         scopes: &[Scope],
         mut after: Position,
         rest: Duration,
-        pass: &PageAccess,
+        page_access: &PageAccess,
     ) -> Result<Option<Position>, EngineError> {
         let (mut heads, mut stop) = (self.core.store.watch(), self.core.tasks.stop_signal());
         let mut ends = self.access.ended_sessions.subscribe();
         loop {
-            if *stop.borrow() || !self.access.has_access(pass) {
+            if *stop.borrow() || !self.access.has_access(page_access) {
                 return Ok(None);
             }
             let seen = *heads.borrow_and_update();
@@ -159,12 +159,12 @@ impl Feedback {
                     () = tokio::time::sleep(rest) => {}
                 }
                 // The access may have ended meanwhile.
-                return Ok(self.access.has_access(pass).then(|| *heads.borrow()));
+                return Ok(self.access.has_access(page_access).then(|| *heads.borrow()));
             }
             after = after.max(seen);
             tokio::select! {
                 _ = stop.changed() => return Ok(None),
-                () = self.access.wait_for_expiry(pass) => return Ok(None),
+                () = self.access.wait_for_expiry(page_access) => return Ok(None),
                 // A session or key ended, possibly this one.
                 _ = ends.changed() => continue,
                 changed = heads.wait_for(|head| *head > seen) => {

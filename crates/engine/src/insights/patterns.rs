@@ -110,7 +110,8 @@ impl PatternCache {
         now: Timestamp,
     ) -> Option<Arc<FailureReport>> {
         let generation = self.lock();
-        let found = generation.windows.iter().find(|kept| is_same_window(&kept.query, query))?;
+        let found =
+            generation.windows.iter().find(|window| is_same_window(&window.query, query))?;
         let age = (now.as_micros() - found.at.as_micros()) / 1_000_000;
         let fresh = found.head == head || found.took > MAX_UNCACHED_DURATION;
         (fresh && age < FRESH_SECS).then(|| Arc::clone(&found.report))
@@ -124,7 +125,7 @@ impl PatternCache {
         now: Timestamp,
     ) -> Option<Arc<FailureReport>> {
         let generation = self.lock();
-        let found = generation.windows.iter().find(|kept| kept.is_predecessor_of(query))?;
+        let found = generation.windows.iter().find(|window| window.is_predecessor_of(query))?;
         let age = (now.as_micros() - found.at.as_micros()) / 1_000_000;
         (age < MAX_STALE_SECS).then(|| Arc::clone(&found.report))
     }
@@ -159,10 +160,10 @@ impl PatternCache {
         if generation.number != began {
             return;
         }
-        let kept = &mut generation.windows;
-        kept.retain(|one| !is_same_window(&one.query, &query) && !one.is_predecessor_of(&query));
-        kept.truncate(MAX_CACHED_WINDOWS - 1);
-        kept.insert(0, CachedWindow { query, head, at, took, report: Arc::clone(report) });
+        let windows = &mut generation.windows;
+        windows.retain(|one| !is_same_window(&one.query, &query) && !one.is_predecessor_of(&query));
+        windows.truncate(MAX_CACHED_WINDOWS - 1);
+        windows.insert(0, CachedWindow { query, head, at, took, report: Arc::clone(report) });
     }
 }
 

@@ -37,21 +37,21 @@ impl Insights {
             .drafts
             .draft_instructions(scope, &report.patterns, &report.shared, &report.suggestions)
             .await;
-        let mut kept = Vec::new();
+        let mut stored = Vec::new();
         for pattern in &report.patterns {
-            let by_template = report.suggestions.iter().filter(|one| one.pattern_id == pattern.id);
-            let by_template = by_template
+            let templates = report.suggestions.iter().filter(|one| one.pattern_id == pattern.id);
+            let templates = templates
                 .map(|one| (from_template(one, pattern, prompt.clone()), (one.agree, one.total)));
-            let by_model = drafts.iter().filter(|draft| draft.pattern_id == pattern.id);
-            let by_model = by_model.map(|draft| {
+            let drafted = drafts.iter().filter(|draft| draft.pattern_id == pattern.id);
+            let drafted = drafted.map(|draft| {
                 (from_draft(draft, pattern, prompt.clone()), (pattern.count, pattern.count))
             });
-            for (found, support) in by_model.chain(by_template) {
+            for (found, support) in drafted.chain(templates) {
                 let id = self.store_suggestion(scope, &found).await?;
-                kept.push(StoredSuggestion { id, found, support, pattern: pattern.clone() });
+                stored.push(StoredSuggestion { id, found, support, pattern: pattern.clone() });
             }
         }
-        Ok(kept)
+        Ok(stored)
     }
 
     /// A stored suggestion by its id.

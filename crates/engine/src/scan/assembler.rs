@@ -11,14 +11,14 @@ const MAX_OPEN_BYTES: usize = 128 << 20;
 const MAX_MESSAGES: usize = 2_000;
 
 /// The turn of a line that holds a single turn, not a conversation.
-pub(super) fn parse_turn(line: &[u8], place: u64) -> Option<ChatRecord> {
+pub(super) fn parse_turn(line: &[u8], line_number: u64) -> Option<ChatRecord> {
     // Worker threads parse whole conversations; this check is cheap.
     if is_conversation(line) {
         return None;
     }
     let value: Value = serde_json::from_str(&String::from_utf8_lossy(line)).ok()?;
     let mut record = read_chat(value.as_object()?).ok().filter(|record| record.is_turn)?;
-    name_turn(&mut record, place);
+    name_turn(&mut record, line_number);
     Some(record)
 }
 
@@ -55,7 +55,7 @@ fn is_conversation(line: &[u8]) -> bool {
 /// A conversation with its last use and first line.
 struct OpenConversation {
     age: u64,
-    place: u64,
+    line_number: u64,
     record: ChatRecord,
 }
 
@@ -72,8 +72,12 @@ pub(super) struct Assembler {
 
 impl Assembler {
     /// Adds a turn. Returns conversations that were closed to free memory.
-    pub(super) fn add_turn(&mut self, place: u64, turn: ChatRecord) -> Vec<(u64, ChatRecord)> {
-        let Some(id) = self.find_conversation(&turn) else { return vec![(place, turn)] };
+    pub(super) fn add_turn(
+        &mut self,
+        line_number: u64,
+        turn: ChatRecord,
+    ) -> Vec<(u64, ChatRecord)> {
+        let Some(id) = self.find_conversation(&turn) else { return vec![(line_number, turn)] };
         self.clock += 1;
         self.bytes += text_bytes(&turn);
         let age = self.clock;
@@ -81,7 +85,7 @@ impl Assembler {
             let (messages, remarks) = (Vec::new(), Vec::new());
             let conversation = Some(id.clone());
             let record = ChatRecord { conversation, messages, remarks, ..turn.clone() };
-            OpenConversation { age, place, record }
+            OpenConversation { age, line_number, record }
         });
         self.by_age.remove(&open.age);
         open.age = age;
@@ -117,7 +121,7 @@ impl Assembler {
     }
 
     fn close_conversation(&mut self, id: &str) -> Option<(u64, ChatRecord)> {
-        let OpenConversation { age, place, mut record } = self.open.remove(id)?;
+        let OpenConversation { age, line_number, mut record } = self.open.remove(id)?;
         self.by_age.remove(&age);
         self.bytes = self.bytes.saturating_sub(text_bytes(&record));
         for named in record.messages.iter().filter_map(|message| message.turn.as_ref()) {
@@ -127,7 +131,7 @@ impl Assembler {
         if record.messages.iter().all(|message| message.at.is_some()) {
             record.messages.sort_by_key(|message| message.at.map(Timestamp::as_micros));
         }
-        Some((place, record))
+        Some((line_number, record))
     }
 }
 

@@ -66,29 +66,29 @@ impl ScanPairs {
             return Ok(Vec::new());
         }
         let turns = scanned.turns.iter().map(|turn| self.to_preference_turn(turn)).collect();
-        let talk = PreferenceConversation { id: scanned.id.clone(), turns };
-        self.builder.count_votes(&talk);
+        let conversation = PreferenceConversation { id: scanned.id.clone(), turns };
+        self.builder.count_votes(&conversation);
         if self.compares {
-            for at in 0..talk.turns.len() {
-                self.keep_rated_turn(&talk, at);
+            for at in 0..conversation.turns.len() {
+                self.keep_rated_turn(&conversation, at);
             }
         }
         let bytes: usize =
-            talk.turns.iter().map(|turn| turn.question.len() + turn.answer.len()).sum();
+            conversation.turns.iter().map(|turn| turn.question.len() + turn.answer.len()).sum();
         if self.held_bytes + bytes <= MAX_HELD_BYTES {
             self.held_bytes += bytes;
-            self.held.push(talk);
+            self.held.push(conversation);
         } else {
             // Exported with the votes counted so far.
-            self.builder.export_conversation(&talk)?;
+            self.builder.export_conversation(&conversation)?;
         }
         self.builder.take_bytes()
     }
 
     /// Exports pairs of answers to the same question with opposite ratings.
     pub fn finish(&mut self) -> Result<Vec<u8>, EngineError> {
-        for talk in std::mem::take(&mut self.held) {
-            self.builder.export_conversation(&talk)?;
+        for conversation in std::mem::take(&mut self.held) {
+            self.builder.export_conversation(&conversation)?;
         }
         for group in self.builder.take_groups() {
             let newest = group.len().saturating_sub(MAX_ANSWERS_PER_QUESTION);
@@ -100,20 +100,24 @@ impl ScanPairs {
     }
 
     /// Keeps a rated turn for comparison.
-    fn keep_rated_turn(&mut self, talk: &PreferenceConversation, at: usize) {
-        if talk.turns[at].rating.is_none() {
+    fn keep_rated_turn(&mut self, conversation: &PreferenceConversation, at: usize) {
+        if conversation.turns[at].rating.is_none() {
             return;
         }
-        let turns = &talk.turns[at.saturating_sub(self.context)..=at];
+        let turns = &conversation.turns[at.saturating_sub(self.context)..=at];
         let bytes: usize = turns.iter().map(|turn| turn.question.len() + turn.answer.len()).sum();
         if self.kept_bytes + bytes > MAX_HELD_BYTES {
             self.not_compared += 1;
             return;
         }
-        let vector = question_vector(&talk.turns[at].question);
-        if self.builder.add_turn(&talk.turns[at], self.rated.len(), Some(&vector)) {
+        let vector = question_vector(&conversation.turns[at].question);
+        if self.builder.add_turn(&conversation.turns[at], self.rated.len(), Some(&vector)) {
             self.kept_bytes += bytes;
-            self.rated.push(AnsweredQuestion::new(talk.id.clone(), turns.to_vec(), Some(vector)));
+            self.rated.push(AnsweredQuestion::new(
+                conversation.id.clone(),
+                turns.to_vec(),
+                Some(vector),
+            ));
         }
     }
 

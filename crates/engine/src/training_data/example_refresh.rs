@@ -99,7 +99,7 @@ impl TrainingData {
     ) -> Result<IndexedPool, EngineError> {
         let with_vectors = self.with_vectors(&turns, &loose).await;
         let task = move || {
-            with_vectors.iter().for_each(|(offered, vector)| pool.insert(offered, vector));
+            with_vectors.iter().for_each(|(candidate, vector)| pool.insert(candidate, vector));
             pool
         };
         Ok(tokio::task::spawn_blocking(task).await.map_err(thread_panic)?)
@@ -117,7 +117,7 @@ impl TrainingData {
             // A correction without a turn belongs to the turn once that arrives.
             let of_turns = known.iter().flat_map(|exchange| &exchange.corrections);
             of_turns.for_each(|given| pool.remove_loose(given.position));
-            with_vectors.iter().for_each(|(offered, vector)| pool.insert(offered, vector));
+            with_vectors.iter().for_each(|(candidate, vector)| pool.insert(candidate, vector));
         });
     }
 
@@ -143,17 +143,19 @@ impl TrainingData {
         loose: &[GivenCorrection],
     ) -> Vec<(ExampleCandidate, Vector)> {
         let of_turns = turns.iter().flat_map(|exchange| {
-            turn_candidates(exchange).into_iter().map(|offered| (offered, exchange.vector.clone()))
+            turn_candidates(exchange)
+                .into_iter()
+                .map(|candidate| (candidate, exchange.vector.clone()))
         });
         let by_themselves =
-            loose.iter().filter_map(correction_candidate).map(|offered| (offered, None));
+            loose.iter().filter_map(correction_candidate).map(|candidate| (candidate, None));
         let all: Vec<(ExampleCandidate, Option<Vector>)> = of_turns.chain(by_themselves).collect();
         let unknown = all.iter().filter(|(_, vector)| vector.is_none());
         let questions: Vec<String> =
-            unknown.map(|(offered, _)| opening_of(&offered.question).to_owned()).collect();
+            unknown.map(|(candidate, _)| opening_of(&candidate.question).to_owned()).collect();
         let mut made = self.core.vectors_of(questions).await.into_iter();
-        let with = |(offered, vector): (ExampleCandidate, Option<Vector>)| {
-            Some((offered, vector.or_else(|| made.next())?))
+        let with = |(candidate, vector): (ExampleCandidate, Option<Vector>)| {
+            Some((candidate, vector.or_else(|| made.next())?))
         };
         all.into_iter().filter_map(with).collect()
     }

@@ -96,15 +96,15 @@ impl TrainingData {
         scope: &Scope,
         picked: Vec<SelectedExample<ExampleLocation>>,
     ) -> Result<(Vec<FoundExample>, Vec<ExampleLocation>), EngineError> {
-        let places: Vec<ExampleLocation> = picked.iter().map(|one| one.payload).collect();
-        let offered = self.load_candidates(scope, &places).await?;
+        let locations: Vec<ExampleLocation> = picked.iter().map(|one| one.payload).collect();
+        let candidates = self.load_candidates(scope, &locations).await?;
         let (mut found, mut stale) = (Vec::with_capacity(picked.len()), Vec::new());
         for one in picked {
-            let same = |offered: &&ExampleCandidate| {
-                offered.place == one.payload && offered.source == one.source
+            let same = |candidate: &&ExampleCandidate| {
+                candidate.location == one.payload && candidate.source == one.source
             };
-            match offered.iter().find(same) {
-                Some(offered) => found.push(build_example(offered, one.similarity)),
+            match candidates.iter().find(same) {
+                Some(candidate) => found.push(build_example(candidate, one.similarity)),
                 None => stale.push(one.payload),
             }
         }
@@ -115,19 +115,19 @@ impl TrainingData {
     async fn load_candidates(
         &self,
         scope: &Scope,
-        places: &[ExampleLocation],
+        locations: &[ExampleLocation],
     ) -> Result<Vec<ExampleCandidate>, EngineError> {
-        let (turns, loose) = split_locations(places);
-        let mut offered = Vec::new();
+        let (turns, loose) = split_locations(locations);
+        let mut candidates = Vec::new();
         if !turns.is_empty() {
             let exchanges = self.core.store.judged(turns).await?;
-            offered.extend(exchanges.iter().flat_map(turn_candidates));
+            candidates.extend(exchanges.iter().flat_map(turn_candidates));
         }
         if !loose.is_empty() {
             let corrections = self.core.store.loose(scope, loose).await?;
-            offered.extend(corrections.iter().filter_map(correction_candidate));
+            candidates.extend(corrections.iter().filter_map(correction_candidate));
         }
-        Ok(offered)
+        Ok(candidates)
     }
 
     pub(crate) async fn examples_excluding(
@@ -142,10 +142,10 @@ impl TrainingData {
 }
 
 /// Separates turns from corrections without a turn.
-pub(super) fn split_locations(places: &[ExampleLocation]) -> (Vec<TurnNumber>, Vec<Position>) {
+pub(super) fn split_locations(locations: &[ExampleLocation]) -> (Vec<TurnNumber>, Vec<Position>) {
     let (mut turns, mut loose) = (Vec::new(), Vec::new());
-    for place in places {
-        match place {
+    for location in locations {
+        match location {
             ExampleLocation::Answer(turn) | ExampleLocation::Correction(turn, _) => {
                 turns.push(*turn)
             }
@@ -171,7 +171,7 @@ async fn select(
 }
 
 pub(super) fn thread_panic(_: tokio::task::JoinError) -> StoreError {
-    StoreError::Corrupt("example selection thread thread_panic".into())
+    StoreError::Corrupt("example selection thread panicked".into())
 }
 
 fn select_now(
@@ -191,14 +191,14 @@ fn select_now(
     project.read(|pool| pool.select(&asked, vector.model()))
 }
 
-fn build_example(offered: &ExampleCandidate, similarity: f64) -> FoundExample {
+fn build_example(candidate: &ExampleCandidate, similarity: f64) -> FoundExample {
     FoundExample {
-        question: offered.question.clone(),
-        answer: offered.answer.clone(),
-        explanation: offered.explanation.clone(),
-        source: offered.source,
-        turn: offered.turn.clone(),
+        question: candidate.question.clone(),
+        answer: candidate.answer.clone(),
+        explanation: candidate.explanation.clone(),
+        source: candidate.source,
+        turn: candidate.turn.clone(),
         similarity,
-        rating: offered.rating,
+        rating: candidate.rating,
     }
 }

@@ -122,7 +122,9 @@ impl PreferenceExport {
         self.step = next.map_or(Step::Conversations(ConversationMark::default()), Step::CountVotes);
         let window = self.query.window();
         self.run_blocking(move |builder| {
-            page.into_iter().for_each(|talk| builder.count_votes(&to_conversation(talk, window)));
+            page.into_iter().for_each(|conversation| {
+                builder.count_votes(&to_conversation(conversation, window))
+            });
             Ok(Vec::new())
         })
         .await
@@ -136,12 +138,13 @@ impl PreferenceExport {
         self.step = next.map_or(Step::Corrections(None), Step::Conversations);
         let window = self.query.window();
         self.run_blocking(move |builder| {
-            for talk in page {
-                let numbers: Vec<TurnNumber> = talk.turns.iter().map(|t| t.number).collect();
-                let vectors: Vec<_> = talk.turns.iter().map(|t| t.vector.clone()).collect();
-                let talk = to_conversation(talk, window);
-                builder.add_turns(&talk, &numbers, &vectors);
-                builder.export_conversation(&talk)?;
+            for conversation in page {
+                let numbers: Vec<TurnNumber> =
+                    conversation.turns.iter().map(|t| t.number).collect();
+                let vectors: Vec<_> = conversation.turns.iter().map(|t| t.vector.clone()).collect();
+                let conversation = to_conversation(conversation, window);
+                builder.add_turns(&conversation, &numbers, &vectors);
+                builder.export_conversation(&conversation)?;
             }
             builder.take_bytes()
         })
@@ -157,9 +160,11 @@ impl PreferenceExport {
         let window = self.query.window();
         self.run_blocking(move |builder| {
             let alone = page.loose.into_iter().filter(|given| window.contains(given.when));
-            let talks: Vec<PreferenceConversation> =
+            let conversations: Vec<PreferenceConversation> =
                 alone.filter_map(correction_conversation).collect();
-            talks.iter().try_for_each(|talk| builder.export_conversation(talk))?;
+            conversations
+                .iter()
+                .try_for_each(|conversation| builder.export_conversation(conversation))?;
             builder.take_bytes()
         })
         .await
@@ -194,7 +199,7 @@ impl PreferenceExport {
         work: impl FnOnce(&mut PairBuilder<TurnNumber>) -> Result<T, EngineError> + Send + 'static,
     ) -> Result<T, EngineError> {
         let thread_panic =
-            || EngineError::from(StoreError::Corrupt("export thread thread_panic".into()));
+            || EngineError::from(StoreError::Corrupt("export thread panicked".into()));
         let mut builder = self.builder.take().ok_or_else(thread_panic)?;
         let task = move || {
             let made = work(&mut builder);

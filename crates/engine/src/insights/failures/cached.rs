@@ -81,7 +81,7 @@ mod tests {
     use crate::Copies;
     use crate::test_engine::{NOW, engine_in};
 
-    const SOME: usize = 6;
+    const INLINE_TURNS: usize = 6;
 
     async fn engine(folder: &tempfile::TempDir) -> Arc<Engine> {
         Arc::new(engine_in(folder.path()).await.engine)
@@ -135,7 +135,7 @@ mod tests {
     /// Polls until the report is fresh.
     async fn found(engine: &Arc<Engine>) -> Arc<FailureReport> {
         loop {
-            match engine.insights.load_cached_report(query(), SOME).await.unwrap() {
+            match engine.insights.load_cached_report(query(), INLINE_TURNS).await.unwrap() {
                 CachedReport::Fresh(report) => return report,
                 CachedReport::Stale(_) | CachedReport::Pending => {
                     tokio::task::yield_now().await;
@@ -148,20 +148,20 @@ mod tests {
     async fn few_turns_are_computed_inline_and_many_in_the_background() {
         let folder = tempfile::tempdir().unwrap();
         let engine = engine(&folder).await;
-        corrected(&engine, 0, SOME).await;
-        let cached = engine.insights.load_cached_report(query(), SOME).await.unwrap();
-        assert!(matches!(cached, CachedReport::Fresh(report) if report.negatives == SOME));
-        corrected(&engine, SOME, SOME + 1).await;
+        corrected(&engine, 0, INLINE_TURNS).await;
+        let cached = engine.insights.load_cached_report(query(), INLINE_TURNS).await.unwrap();
+        assert!(matches!(cached, CachedReport::Fresh(report) if report.negatives == INLINE_TURNS));
+        corrected(&engine, INLINE_TURNS, INLINE_TURNS + 1).await;
         engine.insights.patterns.clear();
-        let cached = engine.insights.load_cached_report(query(), SOME).await.unwrap();
+        let cached = engine.insights.load_cached_report(query(), INLINE_TURNS).await.unwrap();
         assert!(matches!(cached, CachedReport::Pending), "{cached:?}");
-        assert_eq!(found(&engine).await.negatives, SOME + 1);
+        assert_eq!(found(&engine).await.negatives, INLINE_TURNS + 1);
         // An erasure removes the user's turns from the report.
         let copies = Copies { place: None, others: Vec::new() };
         let user = model::UserId::new("u0").unwrap();
         engine.privacy.erase_user(&Scope::default(), &user, &copies).await.unwrap();
         let report = found(&engine).await;
-        assert_eq!(report.negatives, SOME);
+        assert_eq!(report.negatives, INLINE_TURNS);
         engine.close().await.unwrap();
     }
 }

@@ -22,7 +22,7 @@ pub(crate) enum ExampleLocation {
 /// An answer that may serve as an example, with its text.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ExampleCandidate {
-    pub(crate) place: ExampleLocation,
+    pub(crate) location: ExampleLocation,
     pub(crate) source: ExampleSource,
     pub(crate) turn: Option<TurnId>,
     pub(crate) question: String,
@@ -38,7 +38,7 @@ impl ExampleCandidate {
         let Some(question) = QuestionKey::from_text(&self.question) else { return };
         let texts = [Some(&self.question), Some(&self.answer), self.explanation.as_ref()];
         let tokens = texts.into_iter().flatten().map(|text| estimate_tokens(text));
-        let id = match self.place {
+        let id = match self.location {
             ExampleLocation::Answer(_) => String::new(),
             ExampleLocation::Correction(_, at) | ExampleLocation::Loose(at) => at.to_string(),
         };
@@ -50,13 +50,13 @@ impl ExampleCandidate {
             rating: self.rating,
             when: self.when,
             tokens: tokens.fold(0, u32::saturating_add),
-            payload: self.place,
+            payload: self.location,
         });
     }
 
     /// The key by which the pool removes it.
     fn owner_key(&self) -> String {
-        match (self.place, &self.turn) {
+        match (self.location, &self.turn) {
             (ExampleLocation::Loose(at), _) => loose_key(at),
             (ExampleLocation::Answer(_) | ExampleLocation::Correction(..), turn) => {
                 turn.as_ref().map(ToString::to_string).unwrap_or_default()
@@ -95,7 +95,7 @@ fn answer_candidate(exchange: &JudgedExchange) -> Option<ExampleCandidate> {
     }
     let rating = exchange.rating.filter(|rating| rating.value.get() >= MIN_GOOD_RATING);
     Some(ExampleCandidate {
-        place: ExampleLocation::Answer(exchange.number),
+        location: ExampleLocation::Answer(exchange.number),
         source: if rating.is_some() { ExampleSource::Rating } else { ExampleSource::Accepted },
         turn: Some(exchange.turn.clone()),
         question: exchange.question.clone(),
@@ -117,18 +117,18 @@ fn turn_correction_candidate(exchange: &JudgedExchange) -> Option<ExampleCandida
     let latest = exchange.corrections.iter().max_by_key(|given| (given.when, given.position))?;
     let own = Some(&exchange.question).filter(|question| !question.trim().is_empty());
     let question = own.or(latest.query.as_ref()).filter(|text| !text.trim().is_empty())?.clone();
-    let place = ExampleLocation::Correction(exchange.number, latest.position);
-    Some(build_candidate(latest, place, Some(exchange.turn.clone()), question))
+    let location = ExampleLocation::Correction(exchange.number, latest.position);
+    Some(build_candidate(latest, location, Some(exchange.turn.clone()), question))
 }
 
 fn build_candidate(
     given: &GivenCorrection,
-    place: ExampleLocation,
+    location: ExampleLocation,
     turn: Option<TurnId>,
     question: String,
 ) -> ExampleCandidate {
     ExampleCandidate {
-        place,
+        location,
         source: ExampleSource::Correction,
         turn,
         question,

@@ -26,9 +26,9 @@ impl IndexedPool {
         self.examples.len()
     }
 
-    pub(crate) fn insert(&mut self, offered: &ExampleCandidate, vector: &Vector) {
-        let Some(question) = QuestionKey::from_text(&offered.question) else { return };
-        offered.offer_to(|offer| {
+    pub(crate) fn insert(&mut self, candidate: &ExampleCandidate, vector: &Vector) {
+        let Some(question) = QuestionKey::from_text(&candidate.question) else { return };
+        candidate.offer_to(|offer| {
             let effect = self.examples.insert(offer);
             self.remove_vectors(effect);
         });

@@ -29,12 +29,12 @@ impl AskedWindow {
 
 /// A conversation up to the end of the window. Turns before the window are context only.
 pub(super) fn to_conversation(
-    talk: JudgedConversation,
+    stored: JudgedConversation,
     window: AskedWindow,
 ) -> PreferenceConversation {
-    let inside = talk.turns.into_iter().filter(|turn| !window.is_after(turn.asked_at));
+    let inside = stored.turns.into_iter().filter(|turn| !window.is_after(turn.asked_at));
     PreferenceConversation {
-        id: talk.id,
+        id: stored.id,
         turns: inside.map(|turn| to_turn(turn, window)).collect(),
     }
 }

@@ -74,11 +74,11 @@ impl<T: Copy + Ord> PairBuilder<T> {
     /// Adds turns that may be compared with others.
     pub(super) fn add_turns(
         &mut self,
-        talk: &PreferenceConversation,
+        conversation: &PreferenceConversation,
         numbers: &[T],
         vectors: &[Option<Vector>],
     ) {
-        for (turn, (number, vector)) in talk.turns.iter().zip(numbers.iter().zip(vectors)) {
+        for (turn, (number, vector)) in conversation.turns.iter().zip(numbers.iter().zip(vectors)) {
             self.add_turn(turn, *number, vector.as_ref());
         }
     }
@@ -105,15 +105,15 @@ impl<T: Copy + Ord> PairBuilder<T> {
     }
 
     /// Counts a conversation's votes. All are counted before the first row.
-    pub(crate) fn count_votes(&mut self, talk: &PreferenceConversation) {
-        self.exporter.count_votes(talk);
+    pub(crate) fn count_votes(&mut self, conversation: &PreferenceConversation) {
+        self.exporter.count_votes(conversation);
     }
 
     pub(crate) fn export_conversation(
         &mut self,
-        talk: &PreferenceConversation,
+        conversation: &PreferenceConversation,
     ) -> Result<(), EngineError> {
-        let rows = self.exporter.export_conversation(talk);
+        let rows = self.exporter.export_conversation(conversation);
         self.push(&rows)
     }
 

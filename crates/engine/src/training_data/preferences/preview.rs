@@ -31,12 +31,12 @@ impl TrainingData {
         conversations: Vec<ConversationId>,
     ) -> Result<Vec<PreferencePair>, EngineError> {
         let query = PreferenceQuery::parse(PreferenceRequest::default())?;
-        let mut talks = Vec::with_capacity(conversations.len());
+        let mut stored = Vec::with_capacity(conversations.len());
         for id in conversations {
-            talks.extend(self.read_conversation(scope, id).await?);
+            stored.extend(self.read_conversation(scope, id).await?);
         }
-        let made = tokio::task::spawn_blocking(move || build_pairs(&query, talks)).await;
-        made.map_err(|_| StoreError::Corrupt("preview thread thread_panic".into()))?
+        let made = tokio::task::spawn_blocking(move || build_pairs(&query, stored)).await;
+        made.map_err(|_| StoreError::Corrupt("preview thread panicked".into()))?
     }
 
     async fn read_conversation(
@@ -52,30 +52,33 @@ impl TrainingData {
 
 fn build_pairs(
     query: &PreferenceQuery,
-    talks: Vec<JudgedConversation>,
+    stored: Vec<JudgedConversation>,
 ) -> Result<Vec<PreferencePair>, EngineError> {
     // A turn is identified by the indexes of its conversation and turn.
     let mut builder: PairBuilder<(usize, usize)> = PairBuilder::new(query);
-    let vectors: Vec<Vec<_>> = talks
+    let vectors: Vec<Vec<_>> = stored
         .iter()
-        .map(|talk| talk.turns.iter().map(|turn| turn.vector.clone()).collect())
+        .map(|conversation| conversation.turns.iter().map(|turn| turn.vector.clone()).collect())
         .collect();
-    let talks: Vec<PreferenceConversation> =
-        talks.into_iter().map(|talk| to_conversation(talk, query.window())).collect();
-    talks.iter().for_each(|talk| builder.count_votes(talk));
+    let stored: Vec<PreferenceConversation> = stored
+        .into_iter()
+        .map(|conversation| to_conversation(conversation, query.window()))
+        .collect();
+    stored.iter().for_each(|conversation| builder.count_votes(conversation));
     let mut bytes = Vec::new();
-    for (place, talk) in talks.iter().enumerate() {
-        let numbers: Vec<(usize, usize)> = (0..talk.turns.len()).map(|at| (place, at)).collect();
-        builder.add_turns(talk, &numbers, &vectors[place]);
-        builder.export_conversation(talk)?;
+    for (place, conversation) in stored.iter().enumerate() {
+        let numbers: Vec<(usize, usize)> =
+            (0..conversation.turns.len()).map(|at| (place, at)).collect();
+        builder.add_turns(conversation, &numbers, &vectors[place]);
+        builder.export_conversation(conversation)?;
     }
     bytes.extend(builder.take_bytes()?);
     let context = query.rule().context_turns;
     for group in builder.take_groups() {
         let answered = |(place, at): &(usize, usize)| {
-            let talk = &talks[*place];
-            let turns = talk.turns[at.saturating_sub(context)..=*at].to_vec();
-            AnsweredQuestion::new(talk.id.clone(), turns, vectors[*place][*at].clone())
+            let conversation = &stored[*place];
+            let turns = conversation.turns[at.saturating_sub(context)..=*at].to_vec();
+            AnsweredQuestion::new(conversation.id.clone(), turns, vectors[*place][*at].clone())
         };
         let answered: Vec<AnsweredQuestion> = group.iter().map(answered).collect();
         builder.export_group(&answered.iter().collect::<Vec<_>>())?;

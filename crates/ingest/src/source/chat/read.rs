@@ -27,7 +27,7 @@ pub fn read_chat(record: &Map<String, Value>) -> Result<ChatRecord, CaptureError
         return Err(CaptureError::new(
             "record",
             "of an unknown shape",
-            "messages, read_conversation(s), input and output, or text and response",
+            "messages, conversation(s), input and output, or text and response",
         ));
     };
     if read.messages.iter().filter_map(|message| message.at).any(is_out_of_range) {
