@@ -15,7 +15,7 @@ const MAX_TURN_REACTIONS: usize = 1000;
 
 impl Insights {
     pub async fn period(&self, request: PeriodRequest) -> Result<PeriodReport, EngineError> {
-        Ok(report::report_period(&*self.core.store, &self.core.seal, request).await?)
+        Ok(report::report_period(&self.core.store, &self.core.seal, request).await?)
     }
 
     /// The turns of a conversation that have a reaction.
@@ -23,12 +23,12 @@ impl Insights {
         &self,
         request: ConversationRequest,
     ) -> Result<ConversationReport, EngineError> {
-        Ok(report::report_conversation(&*self.core.store, request).await?)
+        Ok(report::report_conversation(&self.core.store, request).await?)
     }
 
     /// A page of the artifact index.
     pub async fn artifacts(&self, search: ArtifactSearch) -> Result<ArtifactPage, EngineError> {
-        Ok(report::search_artifacts(&*self.core.store, &self.core.seal, search).await?)
+        Ok(report::search_artifacts(&self.core.store, &self.core.seal, search).await?)
     }
 }
 

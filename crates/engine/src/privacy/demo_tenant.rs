@@ -108,7 +108,7 @@ impl Privacy {
 
     /// Clears in-memory state of the tenant, so that a new tenant of that name starts empty.
     async fn clear_demo_caches(&self) -> Result<(), EngineError> {
-        self.routing.states.reload(&*self.core.store).await?;
+        self.routing.states.reload(&self.core.store).await?;
         let gone = demo_scope().tenant;
         self.core.redactors.forget(&gone);
         self.insights.targets.remove(&gone);
@@ -117,7 +117,7 @@ impl Privacy {
         self.insights.drafts.clear();
         self.training_data.examples.clear();
         let (now, window) = (self.core.clock.now(), self.core.detectors.retry.window);
-        Ok(self.turns.history.read_again(&*self.core.store, now, window).await?)
+        Ok(self.turns.history.read_again(&self.core.store, now, window).await?)
     }
 
     async fn has_marker(&self, id: &str) -> Result<bool, EngineError> {

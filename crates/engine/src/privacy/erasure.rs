@@ -47,7 +47,7 @@ impl Privacy {
             // Before the commit: after it, nothing names the user whose data a crash would leave
             // behind.
             let own = self.core.store.turns_of(scope, user).await?;
-            project.forget(&*self.core.store, user, &own, &turns, &erasure).await?;
+            project.forget(&self.core.store, user, &own, &turns, &erasure).await?;
         }
         self.core.commit_one(write).await?;
         self.insights.patterns.clear();
@@ -64,7 +64,7 @@ impl Privacy {
             self.training_data.examples.clear();
         }
         let forgotten = match &routed {
-            Some(project) => project.forget_late(&*self.core.store, Some(user), &erasure).await,
+            Some(project) => project.forget_late(&self.core.store, Some(user), &erasure).await,
             None => Ok(()),
         };
         let settled = self.delete_copies(scope, copies).await;

@@ -44,16 +44,16 @@ async fn run_retention(
 ) {
     while duty.wait(&mut stop).await {
         changed.mark_unchanged();
-        match drop_expired_events(&*store, &*clock, &routing).await {
+        match drop_expired_events(&store, &*clock, &routing).await {
             Ok(0) => {}
             // Cached examples may come from dropped events.
             Ok(_) => {
                 examples.clear();
-                scrub_signal.scrub_or_signal(&*store).await;
+                scrub_signal.scrub_or_signal(&store).await;
             }
             Err(error) => {
                 examples.clear();
-                scrub_signal.scrub_or_signal(&*store).await;
+                scrub_signal.scrub_or_signal(&store).await;
                 put_off(error, "dropping expired events failed; retrying later");
             }
         }
@@ -152,7 +152,7 @@ mod tests {
             let settings = settings.as_object().unwrap().clone();
             engine.privacy.set_privacy(tenant, settings).await.unwrap();
         }
-        drop_expired_events(&*engine.core.store, &*clock, &engine.routing.states).await.unwrap();
+        drop_expired_events(&engine.core.store, &*clock, &engine.routing.states).await.unwrap();
         let id = |text: &str| model::EventId::new(text).unwrap();
         for scope in [&scope, &other] {
             assert!(engine.feedback.event(scope, &id("old")).await.unwrap().is_none(), "{scope:?}");

@@ -31,7 +31,7 @@ impl Privacy {
             loop {
                 tokio::select! {
                     _ = stop.changed() => return,
-                    () = scrub_with_retries(&*store) => {}
+                    () = scrub_with_retries(&store) => {}
                 }
                 tokio::select! {
                     _ = stop.changed() => return,
@@ -48,7 +48,7 @@ impl Privacy {
     }
 
     async fn scrub_with_timeout(&self, wait: Duration) -> Result<(), EngineError> {
-        let scrubbed = tokio::time::timeout(wait, scrub_when_free(&*self.core.store)).await;
+        let scrubbed = tokio::time::timeout(wait, scrub_when_free(&self.core.store)).await;
         if !matches!(scrubbed, Ok(Ok(()))) {
             self.scrub_signal.notify();
         }
