@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::Args;
 use connectors::{EventSource, ReceivedMessage};
-use engine::{Consumed, Engine};
+use engine::{ConsumeSummary, Engine};
 use serde_json::Value;
 use tokio::sync::watch;
 
@@ -133,7 +133,7 @@ async fn store_messages(
         opened.context("this command needs the data folder to itself; stop its server first")?;
     let engine = &opened.engine;
     let copies = wiring::build_copies(config)?;
-    let (mut member, mut total) = (GroupMember(Some(inlet)), Consumed::default());
+    let (mut member, mut total) = (GroupMember(Some(inlet)), ConsumeSummary::default());
     while !*stop.borrow() {
         let (messages, taken) =
             member.run_blocking(|inlet| inlet.take(BATCH_MESSAGES, POLL_TIMEOUT)).await?;
@@ -157,7 +157,7 @@ async fn store_messages(
     }
     member.run_blocking(|inlet| inlet.leave()).await?;
     engine.close().await?;
-    let Consumed { stored, replayed, set_aside, erased } = total;
+    let ConsumeSummary { stored, replayed, set_aside, erased } = total;
     println!(
         "stored {stored} events, {replayed} already stored, {set_aside} dead letters, {erased} users erased"
     );
@@ -171,7 +171,7 @@ async fn store_with_retries(
     copies: &engine::Copies,
     member: &mut GroupMember,
     stop: &mut Stop,
-) -> anyhow::Result<Option<Consumed>> {
+) -> anyhow::Result<Option<ConsumeSummary>> {
     let mut delay = MIN_RETRY_DELAY;
     loop {
         let error = match engine.feedback.consume(messages, copies).await {
@@ -192,7 +192,7 @@ async fn store_with_retries(
     }
 }
 
-fn add_counts(total: &mut Consumed, more: Consumed) {
+fn add_counts(total: &mut ConsumeSummary, more: ConsumeSummary) {
     total.stored += more.stored;
     total.replayed += more.replayed;
     total.set_aside += more.set_aside;

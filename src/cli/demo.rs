@@ -100,7 +100,7 @@ pub(super) async fn load_if_absent(
             "the tenant {DEMO_TENANT} holds data that was not loaded by `uptake demo`; not changed"
         );
     }
-    if !is_demo && !beside && engine.privacy.holds_other_than_demo().await? {
+    if !is_demo && !beside && engine.privacy.has_other_data().await? {
         bail!(
             "{} already holds other data; choose an empty folder with --data, or load the demo into its own \
              tenant with `uptake demo --beside`",

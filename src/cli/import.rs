@@ -125,7 +125,7 @@ async fn store_batch(
     tally: &mut ImportCounts,
 ) -> anyhow::Result<()> {
     let (numbers, writes): (Vec<u64>, Vec<Write>) = writes.into_iter().unzip();
-    for (number, receipt) in numbers.into_iter().zip(engine.feedback.record_all(writes).await?) {
+    for (number, receipt) in numbers.into_iter().zip(engine.feedback.record_batch(writes).await?) {
         match receipt {
             Ok(receipt) if receipt.replayed => tally.replayed += 1,
             Ok(_) => tally.imported += 1,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::Args;
-use engine::{ScanReport, Scanned};
+use engine::{ScanReport, ScannedConversation};
 
 use pairs::{PairFile, PairOptions};
 
@@ -72,7 +72,7 @@ impl Scan {
         }
         let mut pairs = self.pairs.create()?;
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
-        let settings = engine::Scan {
+        let settings = engine::ScanSettings {
             detectors,
             threads: self.threads.map_or(cores, usize::from),
             worst: self.worst,
@@ -125,7 +125,7 @@ fn create_file(path: Option<&Path>) -> anyhow::Result<VerdictFile> {
 }
 
 fn scan_file(
-    settings: &engine::Scan,
+    settings: &engine::ScanSettings,
     path: &Path,
     verdicts: &mut VerdictFile,
     pairs: &mut Option<PairFile>,
@@ -135,7 +135,7 @@ fn scan_file(
     let size = file.metadata()?.len();
     let progress = Progress::new("bytes");
     let mut shown = 0;
-    let each = |conversations: &[Scanned]| -> std::io::Result<()> {
+    let each = |conversations: &[ScannedConversation]| -> std::io::Result<()> {
         for scanned in conversations {
             if let Some(file) = verdicts {
                 verdict_lines::write_verdicts(file, scanned)?;

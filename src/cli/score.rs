@@ -4,7 +4,7 @@ use std::io::{BufRead, BufWriter, Write, stdin, stdout};
 
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
-use engine::{Task, score_line};
+use engine::{ScoreTask, score_line};
 use serde_json::json;
 
 use super::Common;
@@ -54,10 +54,10 @@ impl Score {
         }
         let embedder = wiring::build_embedder(&config.embed)?;
         let task = match self.task {
-            TaskName::Verdict => Task::Verdict,
-            TaskName::Refusal => Task::Refusal,
-            TaskName::Pair => Task::Pair,
-            TaskName::Embed => Task::Embed,
+            TaskName::Verdict => ScoreTask::Verdict,
+            TaskName::Refusal => ScoreTask::Refusal,
+            TaskName::Pair => ScoreTask::Pair,
+            TaskName::Embed => ScoreTask::Embed,
         };
         let (mut input, mut output) = (stdin().lock(), BufWriter::new(stdout().lock()));
         let (mut line, mut bad) = (Vec::new(), 0_u64);

@@ -10,9 +10,10 @@ use std::io::Cursor;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use engine::{Detectors, Embedder, Mode, Scan, Task, scan, score_line};
+use engine::{Detectors, Embedder, Mode, ScanSettings, ScoreTask, scan, score_line};
 
-const TASKS: [Task; 4] = [Task::Verdict, Task::Refusal, Task::Pair, Task::Embed];
+const TASKS: [ScoreTask; 4] =
+    [ScoreTask::Verdict, ScoreTask::Refusal, ScoreTask::Pair, ScoreTask::Embed];
 const MODES: [Mode; 3] = [Mode::Seed, Mode::Rules, Mode::Model];
 /// Chat logs, which the corpus does not contain.
 const LOGS: [&str; 2] = [
@@ -54,6 +55,6 @@ fn one(rows: &[&str], seed: u64) {
         // An unreadable row is an error, never a panic.
         drop(score_line(&detectors, &Embedder::default(), task, &row));
     }
-    let settings = Scan { detectors, threads: 1, worst: 2, keep: true };
+    let settings = ScanSettings { detectors, threads: 1, worst: 2, keep: true };
     drop(scan(&settings, Cursor::new(&row), |_| Ok(()), |_| {}));
 }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use engine::{
-    Detectors, Embedder, Engine, ExampleSearch, PreferenceEncoding, PreferenceQuery, PreferenceWish,
+    Detectors, Embedder, Engine, ExampleSearch, PreferenceEncoding, PreferenceQuery,
+    PreferenceRequest,
 };
 use model::{
     Change, Clock, ConversationId, Event, EventId, Kind, Scope, Severity, Source, Timestamp,
@@ -66,10 +67,10 @@ async fn export(
     encoding: PreferenceEncoding,
 ) -> anyhow::Result<((u64, Duration), f64)> {
     let wish =
-        PreferenceWish { format: Some(format.into()), encoding, ..PreferenceWish::default() };
+        PreferenceRequest { format: Some(format.into()), encoding, ..PreferenceRequest::default() };
     let start = started();
     let mut export =
-        engine.training_data.preferences(&Scope::default(), PreferenceQuery::read(wish)?);
+        engine.training_data.preferences(&Scope::default(), PreferenceQuery::parse(wish)?);
     let mut bytes = 0;
     while let Some(part) = export.next().await? {
         bytes += part.len();
@@ -159,7 +160,7 @@ fn write(n: usize, at: usize, turn: &str, kind: Kind, data: &Value) -> anyhow::R
     if let Some(text) = event.data.get("text").and_then(Value::as_str) {
         changes.push(Change::SetVector(embed::built_in().embed(text)));
     }
-    Ok(Write::of(event, changes))
+    Ok(Write::new(event, changes))
 }
 
 #[expect(clippy::disallowed_methods, reason = "measuring is what this is for")]

@@ -17,8 +17,8 @@ impl Memory {
     /// One session is one query, so there is no earlier state.
     pub(crate) fn tell(&mut self, cluster: u64, document: u64, rank: u32, used: bool) {
         let signal = if used { RelevanceSignal::Used } else { RelevanceSignal::Ignored };
-        let (_, delta) = ItemStanding::default().after(signal);
-        let band = RankBand::of(Some(rank));
+        let (_, delta) = ItemStanding::default().apply_signal(signal);
+        let band = RankBand::from_rank(Some(rank));
         self.entities.entry(document).or_default().add_delta(delta, band);
         self.pairs.entry((cluster, document)).or_default().add_delta(delta, band);
         self.totals.add_delta(delta, band);

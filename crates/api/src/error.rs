@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use engine::FlowError;
+use engine::EngineError;
 use serde::Serialize;
 
 /// A refused request: the status, the reason and what the client can do next.
@@ -146,46 +146,46 @@ impl IntoResponse for Problem {
     }
 }
 
-impl From<FlowError> for Problem {
-    fn from(error: FlowError) -> Self {
+impl From<EngineError> for Problem {
+    fn from(error: EngineError) -> Self {
         match error {
-            FlowError::Capture(engine::CaptureError::BadField { field, got, expected }) => {
+            EngineError::Capture(engine::CaptureError::BadField { field, got, expected }) => {
                 let detail = format!("{field} is {got}, expected {expected}");
                 Self::invalid(field, detail)
             }
-            FlowError::Capture(
+            EngineError::Capture(
                 bad @ (engine::CaptureError::BadReaction(_) | engine::CaptureError::NothingToClear),
             ) => {
                 let field = Some("reaction".to_owned());
                 Self { field, ..Self::malformed(bad.to_string()) }
             }
-            FlowError::Setting(bad) => Self::invalid(bad.field.clone(), bad.to_string()),
-            FlowError::Unknown(what) => {
+            EngineError::InvalidSetting(bad) => Self::invalid(bad.field.clone(), bad.to_string()),
+            EngineError::NotFound(what) => {
                 Self::not_found(format!("{what} not found in this tenant and project"))
             }
-            FlowError::NotALine => Self::invalid("body", error.to_string()),
-            FlowError::NotForWidgets => Self::forbidden(error.to_string()),
-            FlowError::Report(bad) => Self::invalid("cursor", format!("cursor: {bad}")),
-            FlowError::NotPossible(detail) => Self::not_possible(detail),
-            FlowError::Conflict(_) => Self::conflict(error.to_string()),
-            FlowError::SetAside => {
+            EngineError::InvalidLine => Self::invalid("body", error.to_string()),
+            EngineError::WidgetNotAllowed => Self::forbidden(error.to_string()),
+            EngineError::Report(bad) => Self::invalid("cursor", format!("cursor: {bad}")),
+            EngineError::PreconditionFailed(detail) => Self::not_possible(detail),
+            EngineError::Conflict(_) => Self::conflict(error.to_string()),
+            EngineError::DeadLettered => {
                 let status = StatusCode::ACCEPTED;
                 Self::new(status, "set-aside", "Accepted, not stored yet", error.to_string())
             }
-            FlowError::NotStored => {
+            EngineError::NotStored => {
                 Self::unavailable("the event was not stored; send the request again")
             }
-            FlowError::Unfinished(left) => {
+            EngineError::Incomplete(left) => {
                 Self { title: "Partially done", ..Self::unavailable(left) }
             }
-            FlowError::Store(cause) if cause.is_in_doubt() => {
+            EngineError::Store(cause) if cause.is_in_doubt() => {
                 tracing::debug!(error = %cause, "commit outcome unknown");
                 Self::unavailable(
                     "the connection to the store was lost during the commit, so the outcome is unknown; \
                      send the request again with the same id or Idempotency-Key to store it once",
                 )
             }
-            FlowError::Store(cause) => {
+            EngineError::Store(cause) => {
                 match cause.is_away() {
                     // The store logs its own outage once, not per request.
                     true => tracing::debug!(error = %cause, "store request failed"),
@@ -206,7 +206,7 @@ mod tests {
     #[test]
     fn partially_done_request_reports_what_is_left() {
         let left = "the user is erased; copies are not gone yet";
-        let problem = Problem::from(FlowError::Unfinished(left));
+        let problem = Problem::from(EngineError::Incomplete(left));
         assert_eq!(
             (problem.status, problem.detail.as_str()),
             (StatusCode::SERVICE_UNAVAILABLE, left)

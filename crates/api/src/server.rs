@@ -33,7 +33,7 @@ pub async fn run(
         stop.await;
         stopping_drain.start();
         tokio::time::sleep(linger).await;
-        stopping_engine.begin_to_stop();
+        stopping_engine.begin_shutdown();
         stopping.send_replace(true);
     };
     let router = router.layer(middleware::from_fn_with_state(drain, drain::close_when_draining));

@@ -1,6 +1,6 @@
 //! Executes one demo event: sends messages, answers and user gestures through the client.
 
-use engine::{FlowError, RawCompletion, RawRetrieved};
+use engine::{EngineError, RawCompletion, RawRetrieved};
 use model::Timestamp;
 use serde_json::json;
 
@@ -18,7 +18,7 @@ pub(crate) async fn send_message(
     at: Timestamp,
     number: usize,
     message: MessageKind,
-) -> Result<(), FlowError> {
+) -> Result<(), EngineError> {
     let day = day_number(run.now, at);
     let person = run.people[run.conversations[number].person].clone();
     run.turns += 1;
@@ -152,7 +152,7 @@ async fn report_decision(
     turn: &TurnRef,
     number: usize,
     reply: &Reply,
-) -> Result<(), FlowError> {
+) -> Result<(), EngineError> {
     let sure = run.conversations[number].rng.next_between(0.0, 0.25);
     let sure = if reply.good { 0.72 + sure } else { 0.5 + sure };
     let sql = reply.text.clone().unwrap_or_default();
@@ -171,7 +171,7 @@ pub(crate) async fn send_gesture(
     turn: &TurnRef,
     gesture: Gesture,
     answer: &str,
-) -> Result<(), FlowError> {
+) -> Result<(), EngineError> {
     let client = &run.client;
     let explicit = |source| ("explicit", source, "user_satisfaction");
     let interaction = ("interaction", "user_interaction", "user_satisfaction");
@@ -204,7 +204,7 @@ async fn send_correction(
     turn: &TurnRef,
     answer: &str,
     (better, why): (String, String),
-) -> Result<(), FlowError> {
+) -> Result<(), EngineError> {
     let event = ("explicit", "user_correction", "accuracy");
     if !answer.starts_with("SELECT") {
         let data = json!({"original": answer, "corrected": better, "explanation": why});

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use engine::{
-    Engine, FlowError, Include, Incoming, IncomingHalf, IncomingReaction, IncomingTurn,
+    Engine, EngineError, Include, IncomingEvent, IncomingHalf, IncomingReaction, IncomingTurn,
     RawCompletion, RawEvent, RawOpening, RawOutcome, RawReaction, Route, Trust,
 };
 use model::{ConversationId, DecisionId, ExperimentId, Mac, Scope, TurnId, UserId, Write};
@@ -45,7 +45,7 @@ impl DemoClient<'_> {
         turn: &TurnRef,
         (text, intent): (String, &str),
         router: &str,
-    ) -> Result<Option<Route>, FlowError> {
+    ) -> Result<Option<Route>, EngineError> {
         // Events about a conversation must be stored before its next message is processed.
         if self.waiting.borrow().iter().any(|(about, _)| *about == turn.conversation) {
             self.flush_events().await?;
@@ -73,7 +73,7 @@ impl DemoClient<'_> {
         &self,
         turn: &TurnRef,
         raw: RawCompletion,
-    ) -> Result<(), FlowError> {
+    ) -> Result<(), EngineError> {
         let mac = self.fingerprint("completion", &json!([turn.turn]));
         let turn = checked_id(TurnId::new(turn.turn.clone()))?;
         let half = IncomingHalf { raw, mac };
@@ -86,7 +86,7 @@ impl DemoClient<'_> {
         turn: &TurnRef,
         (event_type, source, category): (&str, &str, &str),
         data: Value,
-    ) -> Result<(), FlowError> {
+    ) -> Result<(), EngineError> {
         let mac = self.fingerprint("event", &json!([turn.turn, source, data]));
         let raw = RawEvent {
             event_type: event_type.to_owned(),
@@ -99,7 +99,7 @@ impl DemoClient<'_> {
             tags: vec!["demo".to_owned()],
             ..RawEvent::default()
         };
-        let incoming = Incoming { raw, mac, key: None, trust: Trust::Backend };
+        let incoming = IncomingEvent { raw, mac, key: None, trust: Trust::Backend };
         let write = self.engine.feedback.prepare(&self.scope, incoming)?;
         let is_full = {
             let mut waiting = self.waiting.borrow_mut();
@@ -109,10 +109,10 @@ impl DemoClient<'_> {
         if is_full { self.flush_events().await } else { Ok(()) }
     }
 
-    pub(crate) async fn flush_events(&self) -> Result<(), FlowError> {
+    pub(crate) async fn flush_events(&self) -> Result<(), EngineError> {
         let waiting = std::mem::take(&mut *self.waiting.borrow_mut());
         let writes = waiting.into_iter().map(|(_, write)| write).collect();
-        for receipt in self.engine.feedback.record_all(writes).await? {
+        for receipt in self.engine.feedback.record_batch(writes).await? {
             receipt?;
         }
         Ok(())
@@ -124,7 +124,7 @@ impl DemoClient<'_> {
         turn: &TurnRef,
         up: bool,
         text: &str,
-    ) -> Result<(), FlowError> {
+    ) -> Result<(), EngineError> {
         let reaction = json!(if up { "ok" } else { "not_ok" });
         let incoming = IncomingReaction {
             conversation: checked_id(ConversationId::new(turn.conversation.clone()))?,
@@ -147,7 +147,7 @@ impl DemoClient<'_> {
         turn: &TurnRef,
         decision: &str,
         (data, worked, confidence): (Value, bool, f64),
-    ) -> Result<(), FlowError> {
+    ) -> Result<(), EngineError> {
         let data = json!({"decision_id": decision, "decision_type": "sql_generation",
             "decision_data": data, "confidence": confidence,
             "outcome": if worked { "success" } else { "failure" }});
@@ -155,19 +155,19 @@ impl DemoClient<'_> {
     }
 
     /// Records that a user corrected the decision.
-    pub(crate) async fn report_correction(&self, decision: &str) -> Result<(), FlowError> {
+    pub(crate) async fn report_correction(&self, decision: &str) -> Result<(), EngineError> {
         self.flush_events().await?;
         let raw = RawOutcome { outcome: "correction".to_owned(), ..RawOutcome::default() };
         let mac = self.fingerprint("outcome", &json!([decision]));
         let decision = checked_id(DecisionId::new(decision))?;
-        self.engine.feedback.settle(&self.scope, &decision, raw, mac, None).await.map(drop)
+        self.engine.feedback.record_outcome(&self.scope, &decision, raw, mac, None).await.map(drop)
     }
 
     pub(crate) async fn set_profile(
         &self,
         user: &str,
         attributes: serde_json::Map<String, Value>,
-    ) -> Result<(), FlowError> {
+    ) -> Result<(), EngineError> {
         self.engine
             .privacy
             .set_profile(&self.scope, checked_id(UserId::new(user))?, attributes)
@@ -178,13 +178,13 @@ impl DemoClient<'_> {
         &self,
         experiment: &str,
         unit: &str,
-    ) -> Result<String, FlowError> {
+    ) -> Result<String, EngineError> {
         let experiment = checked_id(ExperimentId::new(experiment))?;
         Ok(self.engine.experiments.assign(&self.scope, &experiment, unit).await?.variant)
     }
 }
 
 /// Converts the result of an id constructor; the demo's own ids are always valid.
-pub(crate) fn checked_id<T, E>(made: Result<T, E>) -> Result<T, FlowError> {
-    made.map_err(|_| FlowError::NotStored)
+pub(crate) fn checked_id<T, E>(made: Result<T, E>) -> Result<T, EngineError> {
+    made.map_err(|_| EngineError::NotStored)
 }

@@ -1,6 +1,6 @@
 //! The two demo experiments: one completed, one running.
 
-use engine::FlowError;
+use engine::EngineError;
 use engine::experiment::{ExperimentDefinition, LifecycleAction};
 use model::ExperimentId;
 use serde_json::json;
@@ -37,7 +37,7 @@ pub(crate) async fn choose_prompt(
     app: Assistant,
     conversation: &str,
     day: f64,
-) -> Result<PromptVersion, FlowError> {
+) -> Result<PromptVersion, EngineError> {
     Ok(match app {
         Assistant::Docs => DOCS,
         Assistant::Support => {
@@ -58,14 +58,14 @@ async fn is_treated(
     client: &DemoClient<'_>,
     experiment: &str,
     unit: &str,
-) -> Result<bool, FlowError> {
+) -> Result<bool, EngineError> {
     Ok(client.assign_variant(experiment, unit).await? == "treatment")
 }
 
 pub(crate) async fn start_experiment(
     client: &DemoClient<'_>,
     experiment: &str,
-) -> Result<(), FlowError> {
+) -> Result<(), EngineError> {
     let (name, metric, before, after) = match experiment {
         SHORT_STEPS_ID => ("Answers in short steps", "quality_score", "support@3", "support@4"),
         _ => ("Hints on which table to read", "rejection_rate", "sql@5", "sql@6"),
@@ -75,7 +75,7 @@ pub(crate) async fn start_experiment(
             {"name": "treatment", "payload": {"prompt": after}}],
         "guardrails": [{"metric": "error_rate", "limit": 0.5}]});
     let definition: ExperimentDefinition =
-        serde_json::from_value(written).map_err(|_| FlowError::NotStored)?;
+        serde_json::from_value(written).map_err(|_| EngineError::NotStored)?;
     let id = checked_id(ExperimentId::new(experiment))?;
     let mac = client.engine.fingerprint("experiment", &json!(experiment));
     client
@@ -90,7 +90,7 @@ pub(crate) async fn change_status(
     client: &DemoClient<'_>,
     experiment: &str,
     action: LifecycleAction,
-) -> Result<(), FlowError> {
+) -> Result<(), EngineError> {
     let experiment = checked_id(ExperimentId::new(experiment))?;
     client
         .engine

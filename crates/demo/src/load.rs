@@ -1,7 +1,7 @@
 //! Runs the demo: replays all events into an engine in order of simulated time.
 
 use engine::experiment::LifecycleAction;
-use engine::{Copies, Engine, FlowError, ReceivedMessage, demo_scope};
+use engine::{Copies, Engine, EngineError, ReceivedMessage, demo_scope};
 use model::{Mac, Timestamp, TurnId, VerdictStatus};
 use serde_json::json;
 
@@ -38,10 +38,10 @@ pub async fn load_demo(
     now: Timestamp,
     conversations: usize,
     progress: impl Fn(u64, u64),
-) -> Result<DemoSummary, FlowError> {
+) -> Result<DemoSummary, EngineError> {
     let first = demo_start(now);
     clock.advance_to(first);
-    engine.privacy.mark_demo(false).await?;
+    engine.privacy.write_demo_marker(false).await?;
     let mut run = prepare_run(engine, now, conversations);
     apply_settings(&run).await?;
     while let Some((at, event)) = run.queue.pop_next() {
@@ -56,7 +56,7 @@ pub async fn load_demo(
     clock.advance_to(now);
     run.client.flush_events().await?;
     engine.run_jobs_once().await?;
-    engine.privacy.mark_demo(true).await?;
+    engine.privacy.write_demo_marker(true).await?;
     progress(DEMO_DAYS as u64, DEMO_DAYS as u64);
     Ok(DemoSummary { conversations: conversations as u64, turns: run.turns })
 }
@@ -103,7 +103,7 @@ fn prepare_run(engine: &Engine, now: Timestamp, count: usize) -> DemoRun<'_> {
 }
 
 /// Sets targets, the router and user profiles before the first conversation.
-async fn apply_settings(run: &DemoRun<'_>) -> Result<(), FlowError> {
+async fn apply_settings(run: &DemoRun<'_>) -> Result<(), EngineError> {
     let DemoClient { engine, scope, .. } = &run.client;
     let targets = json!({"error_rate": {"max": 0.05}, "satisfaction": {"min": 0.6},
         "window_hours": 24, "min_count": 20});
@@ -117,7 +117,7 @@ async fn apply_settings(run: &DemoRun<'_>) -> Result<(), FlowError> {
 }
 
 impl DemoRun<'_> {
-    async fn run_event(&mut self, at: Timestamp, event: DemoEvent) -> Result<(), FlowError> {
+    async fn run_event(&mut self, at: Timestamp, event: DemoEvent) -> Result<(), EngineError> {
         match event {
             DemoEvent::Message { conversation, message } => {
                 send_message(self, at, conversation, message).await
@@ -142,15 +142,15 @@ impl DemoRun<'_> {
         }
     }
 
-    async fn set_router(&self, upgraded: bool) -> Result<(), FlowError> {
+    async fn set_router(&self, upgraded: bool) -> Result<(), EngineError> {
         let DemoClient { engine, scope, .. } = &self.client;
         let definition =
-            models::router_definition(DEMO_SEED, upgraded).ok_or(FlowError::NotStored)?;
+            models::router_definition(DEMO_SEED, upgraded).ok_or(EngineError::NotStored)?;
         engine.routing.set_router(scope, ROUTER_NAME, definition).await.map(drop)
     }
 
     /// Consumes Kafka messages that are no valid events, to fill the dead letters.
-    async fn send_invalid_messages(&self, count: u32) -> Result<(), FlowError> {
+    async fn send_invalid_messages(&self, count: u32) -> Result<(), EngineError> {
         let message = |number: u32| {
             let value = json!({"tenant_id": engine::DEMO_TENANT, "type": "explicit",
                 "source": "user_ratings", "category": "quality",
@@ -170,7 +170,7 @@ impl DemoRun<'_> {
     }
 
     /// Reviews a sample of the detected rejections; one in six is changed to neutral.
-    async fn review_verdicts(&self) -> Result<(), FlowError> {
+    async fn review_verdicts(&self) -> Result<(), EngineError> {
         let newest = self.complained_turns.iter().rev().step_by(7).take(24);
         for (number, turn) in newest.enumerate() {
             let status = match number % 6 {

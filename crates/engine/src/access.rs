@@ -1,4 +1,4 @@
-//! Who may call the API: keys, and sessions of people at the page.
+//! Access control: API keys, and sessions of users who are signed in to the web page.
 
 pub(crate) mod ended_sessions;
 pub(crate) mod key_ring;
@@ -7,38 +7,38 @@ pub(crate) mod page_sessions;
 
 use std::sync::Arc;
 
-use crate::access::ended_sessions::EndedVisits;
+use crate::access::ended_sessions::EndedSessions;
 use crate::access::key_ring::KeyRing;
 use crate::core::Core;
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::retriable::put_off;
 
 /// Owns the API keys and the list of page sessions that were ended early.
 pub struct Access {
     pub(crate) core: Arc<Core>,
     pub(crate) keys: KeyRing,
-    pub(crate) ended_visits: EndedVisits,
+    pub(crate) ended_sessions: EndedSessions,
 }
 
 impl Access {
-    pub(crate) async fn open(core: Arc<Core>) -> Result<Self, FlowError> {
+    pub(crate) async fn open(core: Arc<Core>) -> Result<Self, EngineError> {
         let keys = KeyRing::load(&core.store).await?;
-        let ended_visits = EndedVisits::load(&core.store).await?;
-        Ok(Self { core, keys, ended_visits })
+        let ended_sessions = EndedSessions::load(&core.store).await?;
+        Ok(Self { core, keys, ended_sessions })
     }
 
     /// Reloads keys and ended sessions, which other nodes change without a log entry.
     pub(crate) async fn reload(&self) {
         match KeyRing::load(&self.core.store).await {
             Ok(ring) => {
-                if self.keys.take_over(ring) {
-                    self.ended_visits.wake();
+                if self.keys.merge(ring) {
+                    self.ended_sessions.notify_watchers();
                 }
             }
             Err(error) => put_off(error, "API keys of other nodes could not be reloaded"),
         }
-        match EndedVisits::load(&self.core.store).await {
-            Ok(ended) => self.ended_visits.take_over(ended, self.core.clock.now()),
+        match EndedSessions::load(&self.core.store).await {
+            Ok(ended) => self.ended_sessions.merge(ended, self.core.clock.now()),
             Err(error) => put_off(error, "ended sessions of other nodes could not be reloaded"),
         }
     }

@@ -2,24 +2,19 @@
 
 use model::{Body, Event, EventId, FoundSentiment, Timestamp, UserId};
 
-/// A comment with what was found about it.
 #[derive(Clone, Debug)]
 pub struct CommentView {
-    /// Its event.
     pub event: EventId,
-    /// When it was written.
     pub ts: Timestamp,
-    /// By whom.
     pub user: Option<UserId>,
-    /// What it says.
     pub text: String,
-    /// What it sounds like; nothing for comments that came in before that was looked at.
+    /// `None` for comments stored before sentiment detection existed.
     pub sentiment: Option<FoundSentiment>,
 }
 
 impl CommentView {
-    /// The comment in an event, before anything is known of it; none where its words are erased.
-    pub(crate) fn of(event: &Event) -> Option<Self> {
+    /// Reads the comment of an event. `None` if its text was erased.
+    pub(crate) fn from_event(event: &Event) -> Option<Self> {
         let Ok(Body::Comment(text)) = Body::read(event.kind, &event.data) else { return None };
         if text.is_empty() {
             return None;
@@ -28,8 +23,8 @@ impl CommentView {
         Some(Self { event: id, ts: event.ts, user, text, sentiment: None })
     }
 
-    /// Takes in what was found, if it is about this comment.
-    pub(crate) fn hear(&mut self, found: &FoundSentiment) {
+    /// Sets the sentiment if the finding is about this comment.
+    pub(crate) fn apply_sentiment(&mut self, found: &FoundSentiment) {
         if found.comment.as_ref() == Some(&self.event) {
             self.sentiment = Some(found.clone());
         }

@@ -18,7 +18,7 @@ use crate::core::commit::CommitObserver;
 use crate::counters::Counters;
 use crate::detectors::Detectors;
 use crate::embedder::Embedder;
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::ids::Mint;
 use crate::receipt::RequestKey;
 use crate::redactors::Redactors;
@@ -48,7 +48,7 @@ impl Core {
         seed: [u8; 32],
         detectors: Detectors,
         embedder: Embedder,
-    ) -> Result<Self, FlowError> {
+    ) -> Result<Self, EngineError> {
         let redactors = Redactors::load(&store).await?;
         let seal_key = store.seal_key();
         Ok(Self {
@@ -93,22 +93,22 @@ impl Core {
                 claims.push(claim(ClaimSpace::Decision, id.as_str()));
             }
         }
-        Write { claims, ..Write::of(event, changes) }
+        Write { claims, ..Write::new(event, changes) }
     }
 
     /// The MAC that identifies a repeat of this body.
     pub(crate) fn fingerprint(&self, door: &str, body: &Value) -> Mac {
-        self.fingerprint.of(door, body)
+        self.fingerprint.compute(door, body)
     }
 
     /// A deterministic event id derived from `of` with the store's key. Clients cannot guess it.
-    pub(crate) fn sealed_id(&self, sort: &str, of: &Value) -> Result<EventId, FlowError> {
+    pub(crate) fn sealed_id(&self, sort: &str, of: &Value) -> Result<EventId, EngineError> {
         let mut id = format!("{sort}.");
         for byte in self.fingerprint(sort, of).0 {
             // Writing to a string cannot fail.
             let _ = write!(id, "{byte:02x}");
         }
-        EventId::new(id).map_err(|_| FlowError::NotStored)
+        EventId::new(id).map_err(|_| EngineError::NotStored)
     }
 
     /// Loads a turn with all its events.
@@ -116,7 +116,7 @@ impl Core {
         &self,
         scope: &Scope,
         turn: TurnId,
-    ) -> Result<Option<StoredTurn>, FlowError> {
+    ) -> Result<Option<StoredTurn>, EngineError> {
         Ok(self.store.turns(scope, vec![turn]).await?.pop())
     }
 }

@@ -29,7 +29,7 @@ use crate::core::Core;
 use crate::core::commit::CommitObserver;
 use crate::detectors::Detectors;
 use crate::embedder::Embedder;
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::experiments::Experiments;
 use crate::feedback::Feedback;
 use crate::insights::Insights;
@@ -81,7 +81,7 @@ impl Engine {
         seed: [u8; 32],
         detectors: Detectors,
         embedder: Embedder,
-    ) -> Result<Self, FlowError> {
+    ) -> Result<Self, EngineError> {
         Self::open_with(store, clock, seed, detectors, embedder, EngineOptions::default()).await
     }
 
@@ -93,12 +93,13 @@ impl Engine {
         detectors: Detectors,
         embedder: Embedder,
         options: EngineOptions,
-    ) -> Result<Self, FlowError> {
+    ) -> Result<Self, EngineError> {
         if store.is_stale().await? {
             tracing::info!("rebuilding projections after an update");
             store.rebuild(Rebuild { changes_of, progress: Box::new(|_, _| {}) }).await?;
         }
-        // Read before any state: following starts here and may see an entry twice, never miss one.
+        // Read before any state is loaded. Following starts here and may deliver an entry twice,
+        // but never misses one.
         let opened_at = store.head();
         let core = Arc::new(Core::open(store, clock, seed, detectors, embedder).await?);
         let access = Arc::new(Access::open(Arc::clone(&core)).await?);
@@ -130,7 +131,7 @@ impl Engine {
             training_data: Arc::clone(&training_data),
             turns: Arc::clone(&turns),
             insights: Arc::clone(&insights),
-            unclean: Default::default(),
+            scrub_signal: Default::default(),
         });
         let feedback = Arc::new(Feedback {
             core: Arc::clone(&core),
@@ -202,7 +203,7 @@ impl Engine {
     pub async fn rebuild(
         &self,
         progress: impl Fn(u64, u64) + Send + 'static,
-    ) -> Result<Rebuilt, FlowError> {
+    ) -> Result<Rebuilt, EngineError> {
         let how = Rebuild { changes_of, progress: Box::new(progress) };
         let rebuilt = self.core.store.rebuild(how).await?;
         self.routing.states.reload(&self.core.store).await?;
@@ -211,32 +212,33 @@ impl Engine {
     }
 
     /// Runs the periodic jobs once, for a caller that sets the clock.
-    pub async fn run_jobs_once(&self) -> Result<(), FlowError> {
+    pub async fn run_jobs_once(&self) -> Result<(), EngineError> {
         self.routing.store_choices().await;
         self.turns.sweep().await?;
-        for scope in self.insights.for_targets.take() {
+        for scope in self.insights.dirty_scopes.take() {
             self.insights.check_targets(&scope).await?;
         }
         let scopes = self.experiments.for_experiments.take();
         self.experiments.move_experiments(Some(&scopes)).await.map(drop)
     }
 
-    /// Ends long-lived reads; writes go on.
-    pub fn begin_to_stop(&self) {
+    /// Ends long-lived reads. Writes continue.
+    pub fn begin_shutdown(&self) {
         self.core.tasks.begin_to_stop();
     }
 
-    /// Commits what was accepted and closes the store. Later writes are refused.
-    pub async fn close(&self) -> Result<(), FlowError> {
+    /// Commits accepted writes and closes the store. Later writes are refused.
+    pub async fn close(&self) -> Result<(), EngineError> {
         self.core.tasks.stop().await;
         self.cluster.give_duty_back().await;
         if self.cluster.is_outdated() {
-            // Routers learnt from entries that are gone: nothing of that may be kept.
+            // Routers have learnt from entries that the log lost, so their state must not be
+            // stored.
             return Ok(self.core.store.close().await?);
         }
         self.routing.store_choices().await;
         self.routing.states.keep(&self.core.store).await?;
-        self.privacy.leave_clean().await;
+        self.privacy.scrub_on_close().await;
         Ok(self.core.store.close().await?)
     }
 }

@@ -1,4 +1,4 @@
-//! Why the engine did not do what it was asked.
+//! The engine's error type.
 
 use connectors::ConnectorError;
 use ingest::CaptureError;
@@ -8,52 +8,48 @@ use store::StoreError;
 
 /// Divided by what the caller can do about it.
 #[derive(Debug, thiserror::Error)]
-pub enum FlowError {
-    /// The event itself is wrong: mend it and send it again.
+pub enum EngineError {
+    /// The event is invalid: correct it and resend.
     #[error(transparent)]
     Capture(#[from] CaptureError),
-    /// A line of a file that is no event at all.
     #[error("the line is not a JSON object, expected an event")]
-    NotALine,
-    /// What the request is about is not there.
-    #[error("there is no {0} with this id here")]
-    Unknown(&'static str),
-    /// A page that anybody can open may not say this.
+    InvalidLine,
+    /// The subject of the request does not exist.
+    #[error("there is no {0} with this id in this project")]
+    NotFound(&'static str),
+    /// Widget keys are public, so they may send only a user's own feedback.
     #[error(
         "a widget key can only send its user's ratings, comments and interactions on a turn (message_id)"
     )]
-    NotForWidgets,
-    /// A setting does not make sense: mend it and send it again.
+    WidgetNotAllowed,
+    /// A setting is invalid: correct it and resend.
     #[error(transparent)]
-    Setting(BadData),
-    /// The report cannot be given as asked.
+    InvalidSetting(BadData),
     #[error(transparent)]
     Report(ReportError),
     /// The id or key was used for something else: choose another.
     #[error("this {} was used before with another body", claim_word(*.0))]
     Conflict(ClaimSpace),
-    /// Things do not stand so that it could be done: the text says what could.
+    /// The current state does not allow the operation. The text names an alternative.
     #[error("{0}")]
-    NotPossible(String),
-    /// This write broke although others did not; it was set aside with the reason.
-    #[error(
-        "it could not be stored and is on the list of dead letters, from where it can be replayed"
-    )]
-    SetAside,
-    /// This write broke although others did not; it was not stored.
+    PreconditionFailed(String),
+    /// This write failed although others of its group did not. It is a dead letter with the
+    /// reason.
+    #[error("the event could not be stored; it is on the list of dead letters and can be replayed")]
+    DeadLettered,
     #[error("the event could not be stored")]
     NotStored,
-    /// It is done in the store, but not yet all that follows from it: ask again. The text says what is left.
+    /// The store is updated, but follow-up work is pending: retry. The text names what is pending.
     #[error("{0}")]
-    Unfinished(&'static str),
-    /// The store could not take it: try again.
-    #[error("the store did not answer")]
+    Incomplete(&'static str),
+    /// The store is unavailable: retry.
+    #[error("the store is unavailable")]
     Store(#[from] StoreError),
 }
 
-impl FlowError {
-    /// Whether the disk or the database is to blame. The store itself says so, once.
-    pub fn is_away(&self) -> bool {
+impl EngineError {
+    /// True when the disk or the database is unreachable. The store logs this itself.
+    pub fn is_unavailable(&self) -> bool {
         matches!(self, Self::Store(cause) if cause.is_away())
     }
 }
@@ -69,13 +65,13 @@ pub(crate) fn connector_error(error: ConnectorError) -> StoreError {
     }
 }
 
-impl From<ConnectorError> for FlowError {
+impl From<ConnectorError> for EngineError {
     fn from(error: ConnectorError) -> Self {
         Self::Store(connector_error(error))
     }
 }
 
-impl From<ReportError> for FlowError {
+impl From<ReportError> for EngineError {
     fn from(error: ReportError) -> Self {
         match error {
             ReportError::Store(error) => Self::Store(error),
@@ -99,15 +95,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_store_that_does_not_answer_is_away() {
+    fn only_an_unreachable_store_is_unavailable() {
         let rows = [
-            (FlowError::Store(StoreError::Unavailable("no way".into())), true),
-            (FlowError::Store(StoreError::Corrupt("a row".into())), false),
-            (FlowError::NotStored, false),
-            (FlowError::Unfinished("copies"), false),
+            (EngineError::Store(StoreError::Unavailable("no way".into())), true),
+            (EngineError::Store(StoreError::Corrupt("a row".into())), false),
+            (EngineError::NotStored, false),
+            (EngineError::Incomplete("copies"), false),
         ];
-        for (error, is_away) in rows {
-            assert_eq!(error.is_away(), is_away, "{error:?}");
+        for (error, expected) in rows {
+            assert_eq!(error.is_unavailable(), expected, "{error:?}");
         }
     }
 }

@@ -36,7 +36,7 @@ use crate::cluster::Cluster;
 use crate::core::Core;
 use crate::core::commit::{CommitObserver, CommitSummary, ObserverFuture};
 use crate::dirty_scopes::Attention;
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::experiments::cached_views::KeptViews;
 use crate::receipt::RequestKey;
 
@@ -71,8 +71,8 @@ impl Experiments {
         definition: &ExperimentDefinition,
         mac: Mac,
         key: Option<RequestKey>,
-    ) -> Result<(ExperimentView, bool), FlowError> {
-        definition.validate().map_err(FlowError::Setting)?;
+    ) -> Result<(ExperimentView, bool), EngineError> {
+        definition.validate().map_err(EngineError::InvalidSetting)?;
         check_metrics(definition)?;
         let id = id.unwrap_or_else(|| self.core.mint.experiment_id(self.core.clock.now()));
         let written = serde_json::json!(definition).as_object().cloned().unwrap_or_default();
@@ -102,7 +102,7 @@ impl Experiments {
         id: &ExperimentId,
         action: LifecycleAction,
         key: Option<RequestKey>,
-    ) -> Result<ExperimentView, FlowError> {
+    ) -> Result<ExperimentView, EngineError> {
         let from = ExperimentStatus::ALL_STATUSES
             .into_iter()
             .filter(|status| status.apply_action(action).is_ok());
@@ -122,11 +122,13 @@ impl Experiments {
             }
             Outcome::Missing(_) => {
                 let status = self.experiment(scope, id).await?.status;
-                Err(FlowError::NotPossible(InvalidTransition { status, action }.to_string()))
+                Err(EngineError::PreconditionFailed(
+                    InvalidTransition { status, action }.to_string(),
+                ))
             }
-            Outcome::Conflict(space) => Err(FlowError::Conflict(space)),
-            Outcome::SetAside => Err(FlowError::SetAside),
-            Outcome::Failed => Err(FlowError::NotStored),
+            Outcome::Conflict(space) => Err(EngineError::Conflict(space)),
+            Outcome::SetAside => Err(EngineError::DeadLettered),
+            Outcome::Failed => Err(EngineError::NotStored),
         }
     }
 
@@ -135,9 +137,9 @@ impl Experiments {
         &self,
         scope: &Scope,
         id: &ExperimentId,
-    ) -> Result<ExperimentView, FlowError> {
+    ) -> Result<ExperimentView, EngineError> {
         let stored = self.core.store.experiment(scope, id).await?;
-        stored.and_then(ExperimentView::of).ok_or(FlowError::Unknown("experiment"))
+        stored.and_then(ExperimentView::of).ok_or(EngineError::NotFound("experiment"))
     }
 
     /// The experiments of a project that were defined behind a position, in order.
@@ -146,7 +148,7 @@ impl Experiments {
         scope: &Scope,
         after: Position,
         limit: usize,
-    ) -> Result<Vec<ExperimentView>, FlowError> {
+    ) -> Result<Vec<ExperimentView>, EngineError> {
         let (mut found, mut after) = (Vec::new(), after);
         while found.len() < limit {
             let stored = self.core.store.experiments(scope, after, limit - found.len()).await?;
@@ -164,7 +166,7 @@ impl Experiments {
         &self,
         scope: &Scope,
         id: &ExperimentId,
-    ) -> Result<(ExperimentView, ExperimentResults), FlowError> {
+    ) -> Result<(ExperimentView, ExperimentResults), EngineError> {
         let view = self.experiment(scope, id).await?;
         let evidence = self.evidence_of(scope, &view).await?;
         let found = compute_results(&view.definition, view.status, &evidence);
@@ -195,19 +197,19 @@ fn write_as_it_is(event: Event, mac: Option<Mac>, key: Option<RequestKey>) -> Wr
         let mac = Some(mac);
         Claim { space: ClaimSpace::RequestKey, id, mac }
     }));
-    Write { claims, ..Write::of(event, changes) }
+    Write { claims, ..Write::new(event, changes) }
 }
 
 /// What a turn is worth is a router's business and depends on its settings: no experiment can be
 /// judged by it without one.
-fn check_metrics(definition: &ExperimentDefinition) -> Result<(), FlowError> {
+fn check_metrics(definition: &ExperimentDefinition) -> Result<(), EngineError> {
     let guardrails = definition.guardrails.iter().enumerate();
     let guardrails = guardrails.map(|(n, one)| (format!("guardrails[{n}].metric"), one.metric));
     let mut all = std::iter::once(("metric".to_owned(), definition.metric)).chain(guardrails);
     let Some((field, _)) = all.find(|(_, metric)| *metric == Metric::Reward) else { return Ok(()) };
     let others = Metric::ALL.into_iter().filter(|metric| *metric != Metric::Reward);
     let words: Vec<&str> = others.map(Metric::word).collect();
-    Err(FlowError::Setting(BadData {
+    Err(EngineError::InvalidSetting(BadData {
         field,
         got: "reward, which only routers know".to_owned(),
         expected: format!("one of {}", words.join(", ")),

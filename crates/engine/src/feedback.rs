@@ -1,14 +1,14 @@
 //! Feedback in: events, reactions, decisions, comments, reviews, imports and Kafka messages.
 
 pub(crate) mod comments;
-pub(crate) mod consume;
+pub(crate) mod consumer;
 pub(crate) mod dead_letters;
 pub(crate) mod decisions;
 pub(crate) mod event_lookup;
 pub(crate) mod import;
-pub(crate) mod react;
+pub(crate) mod reactions;
 pub(crate) mod record;
-pub(crate) mod review;
+pub(crate) mod reviews;
 pub(crate) mod topics;
 
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::access::Access;
 use crate::core::Core;
 use crate::privacy::Privacy;
 
-/// Takes in everything that is not a turn. Holds no state of its own.
+/// Accepts all feedback other than turns. Holds no state of its own.
 pub struct Feedback {
     pub(crate) core: Arc<Core>,
     pub(crate) access: Arc<Access>,

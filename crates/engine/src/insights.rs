@@ -1,4 +1,4 @@
-//! Figures and what explains them: quality, alerts, failure patterns, suggestions, lists.
+//! Quality figures, alerts, failure patterns, suggestions and conversation lists.
 
 pub(crate) mod alert_delivery;
 pub(crate) mod alerts;
@@ -19,55 +19,55 @@ use crate::cluster::Cluster;
 use crate::core::Core;
 use crate::core::commit::{CommitObserver, CommitSummary, ObserverFuture};
 use crate::dirty_scopes::Attention;
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::experiments::Experiments;
 use crate::insights::drafts::Drafts;
-use crate::insights::patterns::KeptPatterns;
-use crate::insights::targets::AllTargets;
+use crate::insights::patterns::PatternCache;
+use crate::insights::targets::TenantTargets;
 
 /// Owns the targets of tenants and the caches of failure patterns and drafts.
 pub struct Insights {
     pub(crate) core: Arc<Core>,
     pub(crate) cluster: Arc<Cluster>,
     pub(crate) experiments: Arc<Experiments>,
-    pub(crate) targets: AllTargets,
+    pub(crate) targets: TenantTargets,
     /// Projects with commits since their figures were last compared with the targets.
-    pub(crate) for_targets: Attention,
-    pub(crate) patterns: KeptPatterns,
+    pub(crate) dirty_scopes: Attention,
+    pub(crate) patterns: PatternCache,
     pub(crate) drafts: Drafts,
 }
 
 impl Insights {
-    /// `writer` is a model that drafts suggestions; without it they come from rules alone.
+    /// `writer` is a model that drafts suggestions. Without it, suggestions come from templates.
     pub(crate) async fn open(
         core: Arc<Core>,
         cluster: Arc<Cluster>,
         experiments: Arc<Experiments>,
         writer: Option<ChatClient>,
-    ) -> Result<Self, FlowError> {
-        let targets = AllTargets::load(&core.store).await?;
+    ) -> Result<Self, EngineError> {
+        let targets = TenantTargets::load(&core.store).await?;
         Ok(Self {
             core,
             cluster,
             experiments,
             targets,
-            for_targets: Attention::default(),
-            patterns: KeptPatterns::default(),
-            drafts: writer.map_or_else(Drafts::default, Drafts::by),
+            dirty_scopes: Attention::default(),
+            patterns: PatternCache::default(),
+            drafts: writer.map_or_else(Drafts::default, Drafts::with_writer),
         })
     }
 
-    async fn reload_targets(&self) -> Result<(), FlowError> {
+    async fn reload_targets(&self) -> Result<(), EngineError> {
         let store = &self.core.store;
-        self.targets.take_over(AllTargets::load(store).await?);
-        self.for_targets.note(store.scopes().await?.into_iter().collect());
+        self.targets.merge(TenantTargets::load(store).await?);
+        self.dirty_scopes.note(store.scopes().await?.into_iter().collect());
         Ok(())
     }
 }
 
 impl CommitObserver for Insights {
     fn on_commit<'a>(&'a self, commit: &'a CommitSummary) -> ObserverFuture<'a> {
-        self.for_targets.note(commit.scopes.clone());
+        self.dirty_scopes.note(commit.scopes.clone());
         if commit.is_peer() {
             if !commit.erasures.is_empty() {
                 self.patterns.clear();

@@ -20,21 +20,19 @@ use connectors::EventSink;
 
 use crate::cluster::publish::LineOf;
 use crate::engine::Engine;
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::turns::log_copies::Copies;
 
-/// The settings of background jobs.
 pub struct JobSettings {
-    /// Where copies of turn logs are kept.
     pub copies: Copies,
-    /// Where events are published, and how one is written.
+    /// The outlet for published events, and the function that formats one.
     pub outlet: Option<(Arc<dyn EventSink>, LineOf)>,
-    /// The period in which silent sessions are ended.
+    /// The period of the sweep that ends silent sessions.
     pub sweep_interval: Duration,
 }
 
 /// Starts every background job. Call it once, before serving.
-pub async fn spawn_jobs(engine: &Engine, settings: JobSettings) -> Result<(), FlowError> {
+pub async fn spawn_jobs(engine: &Engine, settings: JobSettings) -> Result<(), EngineError> {
     engine.cluster.spawn_following();
     if engine.core.store.is_shared() {
         engine.routing.spawn_peer_learning();
@@ -44,10 +42,10 @@ pub async fn spawn_jobs(engine: &Engine, settings: JobSettings) -> Result<(), Fl
     if let Some((outlet, line)) = settings.outlet {
         engine.cluster.keep_publishing(outlet, line);
     }
-    engine.privacy.keep_files_clean();
-    engine.privacy.keep_retention();
+    engine.privacy.spawn_scrubbing();
+    engine.privacy.spawn_retention();
     engine.routing.keep_routing();
-    engine.insights.keep_watching();
+    engine.insights.spawn_alert_jobs();
     engine.experiments.keep_experiments();
     engine.turns.keep_sweeping(settings.sweep_interval);
     Ok(())

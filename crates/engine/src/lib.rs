@@ -1,6 +1,7 @@
-//! The data flow, in files that read top to bottom. Start reading in `record.rs`.
+//! Uptake's services over one store, without HTTP.
 //!
-//! Joins the steps; decides nothing that a step could decide. Knows no HTTP.
+//! `engine.rs` lists the services and the order in which they may call each other. The main write
+//! path is `feedback/record.rs`.
 
 mod error;
 mod dirty_scopes;
@@ -46,9 +47,9 @@ pub use detect::{
 pub use detectors::Detectors;
 pub use embedder::Embedder;
 pub use engine::{Engine, EngineOptions};
-pub use error::FlowError;
+pub use error::EngineError;
 pub use feedback::Feedback;
-pub use feedback::consume::Consumed;
+pub use feedback::consumer::ConsumeSummary;
 pub use ingest::{
     CaptureError, RawCompletion, RawDecision, RawEvent, RawOpening, RawOutcome, RawReaction,
     RawRetrieved, RawReturned, RawSignal, Redactor,
@@ -62,20 +63,20 @@ pub use turns::Turns;
 pub use turns::calibration::{CalibrationReport, ReliabilityBin};
 
 pub use access::keys::NewKey;
-pub use access::page_sessions::{Pass, Visit};
+pub use access::page_sessions::{PageAccess, PageSession};
 pub use answer_signals::Signals;
 pub use cluster::publish::LineOf;
 pub use cluster::publish_progress::PublishLag;
 pub use experiments::{Assigned, ExperimentView, SequencePoint};
-pub use feedback::event_lookup::Stretch;
-pub use feedback::react::{IncomingReaction, ReactionReceipt};
-pub use feedback::record::{Incoming, Trust};
-pub use feedback::topics::Follow;
+pub use feedback::event_lookup::EventBatch;
+pub use feedback::reactions::{IncomingReaction, ReactionReceipt};
+pub use feedback::record::{IncomingEvent, Trust};
+pub use feedback::topics::EventFollower;
 pub use insights::conversation_list::{FoundConversations, ListOrder};
-pub use insights::failures::FailuresAtHand;
+pub use insights::failures::CachedReport;
 pub use insights::patterns::{CommentTopic, FailureReport};
-pub use insights::suggestions::KeptSuggestion;
-pub use insights::targets::{Targets, hide_webhook};
+pub use insights::suggestions::StoredSuggestion;
+pub use insights::targets::{Targets, redact_webhook};
 pub use learn::experiment;
 pub use learn::{
     ArmSummary, CandidateLead, CorrectedQuery, CountedContrast, Estimator, ExampleSource,
@@ -91,10 +92,10 @@ pub use retrieval::{EntityStats, IncomingReturned, IncomingSignals, RequestMark}
 pub use routing::admin::{RewardTrend, RouterView};
 pub use routing::choose::{Route, RouteRequest, RouteScore};
 pub use scan::{
-    ArrayLines, Scan, ScanPairs, ScanPatterns, ScanReport, Scanned, ScannedTurn, Worst, WorstTurn,
-    scan,
+    ArrayLines, ScanPairs, ScanPatterns, ScanReport, ScanSettings, ScannedConversation,
+    ScannedTurn, WorstConversation, WorstTurn, scan,
 };
-pub use score::{ScoreError, Task, score_line};
+pub use score::{ScoreError, ScoreTask, score_line};
 pub use store::{
     AnsweredBy, ConversationTally, DeadLetter, ErasedCounts, EventPage, Extreme, Histogram,
     KindFilter, ListCursor, ListPage, ListQuery, ListedConversation, LogStats, QualityBucket,
@@ -105,7 +106,7 @@ pub use store::{
 pub use topic::Topic;
 pub use training_data::examples::{ExampleSearch, FoundExample};
 pub use training_data::preferences::{
-    PreferenceEncoding, PreferenceExport, PreferencePair, PreferenceQuery, PreferenceWish,
+    PreferenceEncoding, PreferenceExport, PreferencePair, PreferenceQuery, PreferenceRequest,
 };
 pub use turns::findings_response::Previous;
 pub use turns::log_copies::{Copies, CopyPlace};

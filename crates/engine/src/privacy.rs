@@ -1,7 +1,7 @@
-//! What is removed before it is kept, by tenant; and what is known of users.
+//! Privacy: redaction settings per tenant, user profiles, erasure, retention and scrubbing.
 
 pub(crate) mod demo_tenant;
-pub(crate) mod erase;
+pub(crate) mod erasure;
 pub(crate) mod retention;
 pub(crate) mod scrub;
 pub(crate) mod scrub_signal;
@@ -14,16 +14,16 @@ use serde_json::{Map, Value};
 use crate::cluster::Cluster;
 use crate::core::Core;
 use crate::core::commit::{CommitObserver, CommitSummary, ObserverFuture};
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::insights::Insights;
-use crate::privacy::scrub_signal::Unclean;
+use crate::privacy::scrub_signal::ScrubSignal;
 use crate::redactors::{PrivacySettings, Redactors};
 use crate::routing::Routing;
 use crate::training_data::TrainingData;
 use crate::turns::Turns;
 
-/// Owns what removes data: erasure, retention and scrubbing. Redaction itself is in `Core`, where
-/// every write passes.
+/// Owns erasure, retention and scrubbing. Redaction itself is in `Core`, since every write passes
+/// there.
 pub struct Privacy {
     pub(crate) core: Arc<Core>,
     pub(crate) cluster: Arc<Cluster>,
@@ -31,7 +31,7 @@ pub struct Privacy {
     pub(crate) training_data: Arc<TrainingData>,
     pub(crate) turns: Arc<Turns>,
     pub(crate) insights: Arc<Insights>,
-    pub(crate) unclean: Unclean,
+    pub(crate) scrub_signal: ScrubSignal,
 }
 
 impl CommitObserver for Privacy {
@@ -44,47 +44,46 @@ impl CommitObserver for Privacy {
 }
 
 impl Privacy {
-    async fn reload_settings(&self) -> Result<(), FlowError> {
+    async fn reload_settings(&self) -> Result<(), EngineError> {
         self.core.redactors.take_over(Redactors::load(&self.core.store).await?);
         Ok(())
     }
 
-    /// Sets what is removed from a tenant's texts, from now on.
+    /// Sets a tenant's redaction and retention rules.
     pub async fn set_privacy(
         &self,
         tenant: &Tenant,
         settings: Map<String, Value>,
-    ) -> Result<(), FlowError> {
+    ) -> Result<(), EngineError> {
         let (redactor, retention_days) = ingest::accept_privacy(&settings)?;
-        // Rules of a whole tenant are kept in its default project.
+        // Rules of a whole tenant are stored in its default project.
         let scope = Scope { tenant: tenant.clone(), project: Scope::default().project };
         self.core.store_rule(&scope, None, &Rule::Privacy { settings }).await?;
         self.core.redactors.set(tenant.clone(), PrivacySettings { redactor, retention_days });
         Ok(())
     }
 
-    /// What is removed from a tenant's texts, and how long its events are kept.
-    pub fn privacy_of(&self, tenant: &Tenant) -> PrivacySettings {
+    /// A tenant's redaction rules and retention period.
+    pub fn privacy_settings(&self, tenant: &Tenant) -> PrivacySettings {
         self.core.redactors.of(tenant)
     }
 
-    /// Sets what is known of a user.
+    /// Replaces a user's profile attributes.
     pub async fn set_profile(
         &self,
         scope: &Scope,
         user: UserId,
         attributes: Map<String, Value>,
-    ) -> Result<(), FlowError> {
+    ) -> Result<(), EngineError> {
         let attributes = ingest::accept_profile(attributes)?;
         self.core.store_rule(scope, Some(user), &Rule::Profile { attributes }).await
     }
 
-    /// What is known of a user.
     pub async fn profile(
         &self,
         scope: &Scope,
         user: &UserId,
-    ) -> Result<Option<Map<String, Value>>, FlowError> {
+    ) -> Result<Option<Map<String, Value>>, EngineError> {
         Ok(self.core.store.profile(scope, user).await?)
     }
 }
@@ -95,10 +94,10 @@ impl Core {
         scope: &Scope,
         user: Option<UserId>,
         rule: &Rule,
-    ) -> Result<(), FlowError> {
+    ) -> Result<(), EngineError> {
         let now = self.clock.now();
         let event = ingest::rule_event(scope, user, rule, self.mint.event_id(now), now);
-        // Nobody else can have this id, so there is nothing to compare.
+        // The id is freshly generated, so there is no fingerprint to compare.
         self.commit_one(self.write_of(event, Mac([0; 16]), None)).await.map(drop)
     }
 }

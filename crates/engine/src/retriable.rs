@@ -4,14 +4,14 @@
 
 use std::error::Error as _;
 
-use crate::error::FlowError;
+use crate::error::EngineError;
 
 /// Says why. That the store is away it says itself, once and not for everybody who misses it.
-pub fn put_off(error: impl Into<FlowError>, what: &'static str) {
+pub fn put_off(error: impl Into<EngineError>, what: &'static str) {
     let error = error.into();
     // The cause says more than that the store did not answer.
     let cause = error.source().unwrap_or(&error);
-    match error.is_away() {
+    match error.is_unavailable() {
         true => tracing::debug!(error = %cause, "{what}"),
         false => tracing::warn!(error = %cause, "{what}"),
     }

@@ -24,7 +24,7 @@ use store::StoredEvent;
 
 use crate::changes::changes_of;
 use crate::core::Core;
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::receipt::{Receipt, RequestKey};
 use query::MOST_PARTS;
 use used::signals_in;
@@ -79,12 +79,13 @@ impl Retrieval {
         scope: &Scope,
         incoming: Vec<IncomingReturned>,
         mark: RequestMark,
-    ) -> Result<Receipt, FlowError> {
+    ) -> Result<Receipt, EngineError> {
         let mut findings = Vec::with_capacity(incoming.len());
         let many = incoming.len() > 1;
         for (index, IncomingReturned { raw, user }) in incoming.into_iter().enumerate() {
-            let item =
-                |bad: CaptureError| if many { bad.inside(&format!("items[{index}]")) } else { bad };
+            let item = |bad: CaptureError| {
+                if many { bad.nested_in(&format!("items[{index}]")) } else { bad }
+            };
             let returned = ingest::accept_returned(raw).map_err(item)?;
             let turn = self.turn_named(scope, &returned.query_id).await?;
             let place = place_of(scope, turn, user);
@@ -104,7 +105,7 @@ impl Retrieval {
         &self,
         scope: &Scope,
         returned: &Returned,
-    ) -> Result<Option<Receipt>, FlowError> {
+    ) -> Result<Option<Receipt>, EngineError> {
         let mut parts = self.core.store.returned(scope, &returned.query_id, MOST_PARTS).await?;
         if parts.is_empty() {
             return Ok(None);
@@ -131,9 +132,9 @@ impl Retrieval {
         response: &str,
         kind: AnswerKind,
         mark: RequestMark,
-    ) -> Result<Vec<EntitySignal>, FlowError> {
+    ) -> Result<Vec<EntitySignal>, EngineError> {
         let query_id = ingest::accept_query_id(query_id)?;
-        let query = self.query(scope, &query_id).await?.ok_or(FlowError::Unknown("query"))?;
+        let query = self.query(scope, &query_id).await?.ok_or(EngineError::NotFound("query"))?;
         // What was returned is kept without what the tenant wants removed; so is compared the answer.
         let response = self.core.redactors.of(&scope.tenant).redactor.redact(response);
         let signals = self.used(&response, kind, &query.items);
@@ -161,11 +162,11 @@ impl Retrieval {
         scope: &Scope,
         query: &str,
         signals: &[EntitySignal],
-    ) -> Result<bool, FlowError> {
+    ) -> Result<bool, EngineError> {
         let entities = signals.iter().map(|signal| signal.entity_id.clone()).collect();
         let standings = self.core.store.standings(scope, query, entities).await?;
         let changes = |(standing, signal): (&ItemStanding, &EntitySignal)| {
-            !standing.after(signal.signal).1.is_zero()
+            !standing.apply_signal(signal.signal).1.is_zero()
         };
         Ok(standings.iter().zip(signals).any(changes))
     }
@@ -176,13 +177,14 @@ impl Retrieval {
         scope: &Scope,
         incoming: Vec<IncomingSignals>,
         mark: RequestMark,
-    ) -> Result<Receipt, FlowError> {
+    ) -> Result<Receipt, EngineError> {
         let mut findings = Vec::with_capacity(incoming.len());
         let many = incoming.len() > 1;
         for (index, incoming) in incoming.into_iter().enumerate() {
             let IncomingSignals { query_id, query, signals, user } = incoming;
-            let item =
-                |bad: CaptureError| if many { bad.inside(&format!("items[{index}]")) } else { bad };
+            let item = |bad: CaptureError| {
+                if many { bad.nested_in(&format!("items[{index}]")) } else { bad }
+            };
             let query_id = ingest::accept_query_id(query_id).map_err(item)?;
             let mut signals = ingest::accept_signals(signals).map_err(item)?;
             let known = self.query(scope, &query_id).await?;
@@ -205,7 +207,7 @@ impl Retrieval {
         self.store_findings(findings, mark).await
     }
 
-    async fn turn_named(&self, scope: &Scope, id: &str) -> Result<Option<TurnId>, FlowError> {
+    async fn turn_named(&self, scope: &Scope, id: &str) -> Result<Option<TurnId>, EngineError> {
         let Ok(turn) = TurnId::new(id) else { return Ok(None) };
         Ok(self.core.store.turn_head(scope, &turn).await?.map(|_| turn))
     }
@@ -215,13 +217,13 @@ impl Retrieval {
         &self,
         findings: Vec<(FindingPlace, Finding)>,
         mark: RequestMark,
-    ) -> Result<Receipt, FlowError> {
+    ) -> Result<Receipt, EngineError> {
         let now = self.core.clock.now();
         let event = |(place, finding): (FindingPlace, Finding)| {
             ingest::finding_event(place, &finding, self.core.mint.event_id(now), now, now)
         };
         let mut events = findings.into_iter().map(event);
-        let first = events.next().ok_or(FlowError::NotALine)?;
+        let first = events.next().ok_or(EngineError::InvalidLine)?;
         let redactor = |event: &mut Event| {
             self.core.redactors.of(&event.scope.tenant).redactor.redact_event(event);
         };

@@ -31,7 +31,7 @@ use store::{Store, StoreError};
 
 use crate::core::Core;
 use crate::core::commit::{CommitObserver, CommitSummary, ObserverFuture};
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::retriable::put_off;
 pub(crate) use choice_queue::ChoiceQueue;
 pub(crate) use decision_token::Ticket;
@@ -47,7 +47,7 @@ pub struct Routing {
 }
 
 impl Routing {
-    pub(crate) async fn open(core: Arc<Core>) -> Result<Self, FlowError> {
+    pub(crate) async fn open(core: Arc<Core>) -> Result<Self, EngineError> {
         let states = Arc::new(RouterStates::load(&core.store).await?);
         let (choices, peer_events) = (ChoiceQueue::default(), PeerEvents::default());
         Ok(Self { core, states, choices, peer_events })
@@ -60,7 +60,7 @@ impl Routing {
     }
 
     /// Routers of this node learn before the commit is acknowledged.
-    async fn learn_from_commit(&self, commit: &CommitSummary) -> Result<(), FlowError> {
+    async fn learn_from_commit(&self, commit: &CommitSummary) -> Result<(), EngineError> {
         for scope in self.scopes_to_teach(commit) {
             self.states.reach(&self.core.store, &scope, commit.upto).await;
         }

@@ -1,11 +1,12 @@
-//! The same detectors over chat logs: what a stored conversation would have told.
+//! Runs the detectors over chat logs without a store.
 //!
-//! Reads a stream of lines, spreads conversations over threads, keeps counts, the worst, and what went wrong last.
+//! Reads a stream of lines, distributes conversations over threads, and keeps counts, the worst
+//! conversations and the latest negative turns.
 
 mod array;
-mod assemble;
+mod assembler;
 mod conversation;
-mod negatives;
+mod negative_turns;
 mod pairs;
 mod tally;
 
@@ -21,76 +22,73 @@ use serde_json::Value;
 use crate::detectors::Detectors;
 
 pub use array::ArrayLines;
-pub use conversation::{Scanned, ScannedTurn};
-pub use negatives::ScanPatterns;
+pub use conversation::{ScannedConversation, ScannedTurn};
+pub use negative_turns::ScanPatterns;
 pub use pairs::ScanPairs;
-pub use tally::{ScanReport, Worst, WorstTurn};
+pub use tally::{ScanReport, WorstConversation, WorstTurn};
 
-/// Conversations that travel together: fewer hand-overs.
-const BATCH: usize = 32;
-/// Batches that may wait: bounds the memory.
-const WAITING: usize = 16;
+/// Conversations per job, to reduce channel traffic.
+const BATCH_CONVERSATIONS: usize = 32;
+/// Jobs in the queue, which bounds memory.
+const QUEUE_BATCHES: usize = 16;
 
-/// How a scan is done.
 #[derive(Clone, Copy, Debug)]
-pub struct Scan {
-    /// The detectors' rules.
+pub struct ScanSettings {
     pub detectors: Detectors,
-    /// Threads that judge.
+    /// Number of worker threads.
     pub threads: usize,
-    /// How many of the worst conversations are kept.
+    /// Number of worst conversations to keep.
     pub worst: usize,
-    /// Whether each conversation is handed back, for `each`.
+    /// True to pass every conversation to `each`.
     pub keep: bool,
 }
 
-/// What a thread works on, each with its number in the file: lines as read, or conversations put
-/// together from single turns.
+/// A unit of work with line numbers: raw lines, or conversations assembled from single turns.
 enum Job {
     Lines(Vec<(u64, Vec<u8>)>),
     Records(Vec<(u64, ChatRecord)>),
 }
 
 type Numbered<T> = (u64, T);
-type Judged = Numbered<(ScanReport, Vec<Scanned>)>;
+type JobResult = Numbered<(ScanReport, Vec<ScannedConversation>)>;
 
-/// Reads lines to their end. `each` sees the conversations in the order of the file, when `keep`
-/// is set; `progress` hears how many bytes were read.
+/// Reads lines to the end. With `keep`, `each` gets the conversations in file order. `progress`
+/// gets the number of bytes read.
 pub fn scan(
-    settings: &Scan,
+    settings: &ScanSettings,
     lines: impl BufRead,
-    mut each: impl FnMut(&[Scanned]) -> std::io::Result<()> + Send,
+    mut each: impl FnMut(&[ScannedConversation]) -> std::io::Result<()> + Send,
     mut progress: impl FnMut(u64),
 ) -> std::io::Result<ScanReport> {
-    let (jobs, waiting) = sync_channel::<Numbered<Job>>(WAITING);
-    let (done, results) = sync_channel::<Judged>(WAITING);
+    let (jobs, waiting) = sync_channel::<Numbered<Job>>(QUEUE_BATCHES);
+    let (done, results) = sync_channel::<JobResult>(QUEUE_BATCHES);
     let waiting = Mutex::new(waiting);
     let failed = AtomicBool::new(false);
     thread::scope(|scope| {
         for _ in 0..settings.threads.max(1) {
             let (waiting, done) = (&waiting, done.clone());
-            scope.spawn(move || judge_all(settings, waiting, &done));
+            scope.spawn(move || run_worker(settings, waiting, &done));
         }
         drop(done);
-        let collector = scope.spawn(|| collect(settings, results, &mut each, &failed));
-        let read = read_all(lines, &jobs, &mut progress, &failed);
+        let collector = scope.spawn(|| collect_results(settings, results, &mut each, &failed));
+        let read = read_jobs(lines, &jobs, &mut progress, &failed);
         drop(jobs);
-        let report = collector
-            .join()
-            .unwrap_or_else(|_| Err(std::io::Error::other("a thread of the scan died")));
+        let report =
+            collector.join().unwrap_or_else(|_| Err(std::io::Error::other("scan thread panicked")));
         read.and(report)
     })
 }
 
-/// Cuts the stream into jobs. Single turns are put together first. Stops when results cannot be kept.
-fn read_all(
+/// Splits the stream into jobs and assembles single turns. Stops when the collector failed.
+fn read_jobs(
     mut lines: impl BufRead,
     jobs: &SyncSender<Numbered<Job>>,
     progress: &mut impl FnMut(u64),
     failed: &AtomicBool,
 ) -> std::io::Result<()> {
-    let mut assembler = assemble::Assembler::default();
-    let (mut batch, mut number, mut read, mut place) = (Vec::with_capacity(BATCH), 0, 0, 0);
+    let mut assembler = assembler::Assembler::default();
+    let (mut batch, mut number, mut read, mut line_number) =
+        (Vec::with_capacity(BATCH_CONVERSATIONS), 0, 0, 0);
     let mut send = |job: Job| -> bool {
         number += 1;
         !failed.load(Ordering::Relaxed) && jobs.send((number - 1, job)).is_ok()
@@ -102,20 +100,20 @@ fn read_all(
         if bytes == 0 {
             break;
         }
-        (read, place) = (read + bytes as u64, place + 1);
+        (read, line_number) = (read + bytes as u64, line_number + 1);
         let trimmed = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&line).trim_ascii();
         if trimmed.is_empty() {
             continue;
         }
         let mut goes_on = true;
-        match assemble::turn_in(trimmed, place) {
+        match assembler::parse_turn(trimmed, line_number) {
             Some(turn) => {
-                let complete = assembler.take(place, turn);
+                let complete = assembler.add_turn(line_number, turn);
                 goes_on = complete.is_empty() || send(Job::Records(complete));
             }
-            None => batch.push((place, trimmed.to_vec())),
+            None => batch.push((line_number, trimmed.to_vec())),
         }
-        if batch.len() >= BATCH {
+        if batch.len() >= BATCH_CONVERSATIONS {
             goes_on &= send(Job::Lines(std::mem::take(&mut batch)));
         }
         if !goes_on {
@@ -126,24 +124,29 @@ fn read_all(
     if !batch.is_empty() {
         send(Job::Lines(batch));
     }
-    for rest in assembler.finish().chunks(BATCH) {
+    for rest in assembler.finish().chunks(BATCH_CONVERSATIONS) {
         send(Job::Records(rest.to_vec()));
     }
     Ok(())
 }
 
-/// Some programs begin a file with it.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Takes jobs until there are none.
-fn judge_all(settings: &Scan, waiting: &Mutex<Receiver<Numbered<Job>>>, done: &SyncSender<Judged>) {
+/// Processes jobs until the queue is closed.
+fn run_worker(
+    settings: &ScanSettings,
+    waiting: &Mutex<Receiver<Numbered<Job>>>,
+    done: &SyncSender<JobResult>,
+) {
     loop {
         let job = waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok((number, job)) = job else { return };
         let mut report = ScanReport::default();
         let mut kept = Vec::new();
-        let mut judge = |place: u64, record: &ChatRecord| {
-            let Some(scanned) = conversation::judge(&settings.detectors, place, record) else {
+        let mut judge = |line_number: u64, record: &ChatRecord| {
+            let Some(scanned) =
+                conversation::detect_conversation(&settings.detectors, line_number, record)
+            else {
                 return;
             };
             report.count(&scanned, settings.worst);
@@ -156,7 +159,7 @@ fn judge_all(settings: &Scan, waiting: &Mutex<Receiver<Numbered<Job>>>, done: &S
             Job::Lines(lines) => {
                 let mut unreadable = 0;
                 for (at, line) in lines {
-                    match record_in(&line) {
+                    match parse_record(&line) {
                         Some(record) => judge(at, &record),
                         None => unreadable += 1,
                     }
@@ -170,18 +173,18 @@ fn judge_all(settings: &Scan, waiting: &Mutex<Receiver<Numbered<Job>>>, done: &S
     }
 }
 
-fn record_in(line: &[u8]) -> Option<ChatRecord> {
+fn parse_record(line: &[u8]) -> Option<ChatRecord> {
     let text = String::from_utf8_lossy(line);
     let value: Value = serde_json::from_str(&text).ok()?;
     ingest::read_chat(value.as_object()?).ok()
 }
 
-/// Puts results back into the order of the file and adds them up. When `each` fails it goes on
-/// taking results, so that nobody waits for ever, and tells at the end.
-fn collect(
-    settings: &Scan,
-    results: Receiver<Judged>,
-    each: &mut impl FnMut(&[Scanned]) -> std::io::Result<()>,
+/// Restores file order and merges results. After an error of `each` it keeps draining, so that no
+/// worker blocks, and returns the error at the end.
+fn collect_results(
+    settings: &ScanSettings,
+    results: Receiver<JobResult>,
+    each: &mut impl FnMut(&[ScannedConversation]) -> std::io::Result<()>,
     failed: &AtomicBool,
 ) -> std::io::Result<ScanReport> {
     let mut early = std::collections::BTreeMap::new();

@@ -1,4 +1,4 @@
-//! One row in, the same row with what a detector says of it out: for benchmarks and for checking.
+//! Adds a detector's result to a JSON row, for benchmarks and checks.
 
 use detect::{Answer, Exchange, Mode, Utterance, pair_score};
 use model::{TurnStatus, Verdict, VerdictStatus};
@@ -7,40 +7,36 @@ use serde_json::{Map, Value, json};
 use crate::detectors::Detectors;
 use crate::embedder::Embedder;
 
-/// What is asked about a row.
+/// The detector to run on a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Task {
-    /// Is the user dissatisfied with the answer?
+pub enum ScoreTask {
+    /// Dissatisfaction of the user with the answer.
     Verdict,
-    /// Does the answer decline?
+    /// Refusal in the answer.
     Refusal,
-    /// Do two messages ask the same?
+    /// Equivalence of two messages.
     Pair,
-    /// Where does a text point?
+    /// Embedding of a text.
     Embed,
 }
 
-/// Why a line has no score.
 #[derive(Debug, thiserror::Error)]
 pub enum ScoreError {
-    /// Not a JSON object.
     #[error("the line is not a JSON object: {0}")]
     NotJson(String),
-    /// A field is missing or of the wrong type.
     #[error("field {field} is missing or not a text; this task needs {needs}")]
     Field {
-        /// Which.
         field: &'static str,
-        /// What the task reads.
+        /// The fields that the task reads.
         needs: &'static str,
     },
 }
 
-/// Scores a line. Fields that the task does not know stay.
+/// Scores a line. Other fields of the row are kept.
 pub fn score_line(
     detectors: &Detectors,
     embedder: &Embedder,
-    task: Task,
+    task: ScoreTask,
     line: &[u8],
 ) -> Result<Value, ScoreError> {
     let text = String::from_utf8_lossy(line);
@@ -48,16 +44,16 @@ pub fn score_line(
     let mut row: Map<String, Value> =
         serde_json::from_str(text).map_err(|error| ScoreError::NotJson(error.to_string()))?;
     let found = match task {
-        Task::Verdict => verdict(detectors, &row)?,
-        Task::Refusal => refusal(detectors, &row)?,
-        Task::Pair => pair(detectors, &row)?,
-        Task::Embed => embedded(embedder, &row)?,
+        ScoreTask::Verdict => score_verdict(detectors, &row)?,
+        ScoreTask::Refusal => score_refusal(detectors, &row)?,
+        ScoreTask::Pair => score_pair(detectors, &row)?,
+        ScoreTask::Embed => score_embedding(embedder, &row)?,
     };
     row.extend(found);
     Ok(Value::Object(row))
 }
 
-fn text<'a>(
+fn required_text<'a>(
     row: &'a Map<String, Value>,
     field: &'static str,
     needs: &'static str,
@@ -65,27 +61,28 @@ fn text<'a>(
     row.get(field).and_then(Value::as_str).ok_or(ScoreError::Field { field, needs })
 }
 
-fn optional<'a>(row: &'a Map<String, Value>, field: &str) -> Option<&'a str> {
+fn optional_text<'a>(row: &'a Map<String, Value>, field: &str) -> Option<&'a str> {
     row.get(field).and_then(Value::as_str).filter(|text| !text.trim().is_empty())
 }
 
-fn verdict(
+fn score_verdict(
     detectors: &Detectors,
     row: &Map<String, Value>,
 ) -> Result<Map<String, Value>, ScoreError> {
-    let message = Utterance::read(text(row, "user", "user; prev_user and assistant if known")?);
-    let question = optional(row, "prev_user").map(Utterance::read);
-    let answer = optional(row, "assistant").map(|a| Answer::read(question.as_ref(), a));
+    let message =
+        Utterance::read(required_text(row, "user", "user; prev_user and assistant if known")?);
+    let question = optional_text(row, "prev_user").map(Utterance::read);
+    let answer = optional_text(row, "assistant").map(|a| Answer::read(question.as_ref(), a));
     let exchange = Exchange {
         question: question.as_ref(),
         answer: answer.as_ref(),
-        intent: optional(row, "intent"),
-        previous_intent: optional(row, "previous_intent"),
+        intent: optional_text(row, "intent"),
+        previous_intent: optional_text(row, "previous_intent"),
         ..Exchange::new(&message)
     };
     let verdict = detectors.verdict(&exchange);
     let evidence = json!(verdict.evidence);
-    Ok(fields(json!({
+    Ok(to_fields(json!({
         "pred": verdict.status == VerdictStatus::Rejected,
         "p": dissatisfaction(&verdict),
         "status": verdict.status,
@@ -97,7 +94,7 @@ fn verdict(
     })))
 }
 
-/// The probability that the user is dissatisfied: the model's, or what the rule's confidence says.
+/// The probability of dissatisfaction: the model's, otherwise derived from the rule's confidence.
 pub(crate) fn dissatisfaction(verdict: &Verdict) -> f64 {
     let confidence = verdict.confidence.get();
     verdict.dissatisfied.map_or(
@@ -110,26 +107,26 @@ pub(crate) fn dissatisfaction(verdict: &Verdict) -> f64 {
     )
 }
 
-/// The seed's patterns, for comparison.
-const SEED_REFUSALS: [&str; 4] = ["i apologize, but i", "i cannot", "error:", "exception:"];
+/// Patterns of the baseline mode, for comparison.
+const BASELINE_REFUSALS: [&str; 4] = ["i apologize, but i", "i cannot", "error:", "exception:"];
 
-fn refusal(
+fn score_refusal(
     detectors: &Detectors,
     row: &Map<String, Value>,
 ) -> Result<Map<String, Value>, ScoreError> {
-    let response = text(row, "response", "response; prompt if known")?;
+    let response = required_text(row, "response", "response; prompt if known")?;
     if detectors.verdict.mode == Mode::Seed {
         let folded = response.to_lowercase();
-        let refused = SEED_REFUSALS.iter().any(|pattern| folded.contains(pattern));
+        let refused = BASELINE_REFUSALS.iter().any(|pattern| folded.contains(pattern));
         let p = if refused { 1.0 } else { 0.0 };
-        return Ok(fields(json!({"pred": refused, "p": p, "evidence": []})));
+        return Ok(to_fields(json!({"pred": refused, "p": p, "evidence": []})));
     }
-    let question = optional(row, "prompt").map(Utterance::read);
+    let question = optional_text(row, "prompt").map(Utterance::read);
     let answer = Answer::read(question.as_ref(), response);
     let failure =
         detectors.failure(question.as_ref(), response, &answer, TurnStatus::Success, None);
     let refused = failure.error_type == Some(model::ErrorType::ModelRefusal);
-    Ok(fields(json!({
+    Ok(to_fields(json!({
         "pred": refused,
         "p": answer.refusal_probability(),
         "error_type": failure.error_type,
@@ -137,27 +134,33 @@ fn refusal(
     })))
 }
 
-fn pair(detectors: &Detectors, row: &Map<String, Value>) -> Result<Map<String, Value>, ScoreError> {
+fn score_pair(
+    detectors: &Detectors,
+    row: &Map<String, Value>,
+) -> Result<Map<String, Value>, ScoreError> {
     let needs = "a and b";
-    let (a, b) = (Utterance::read(text(row, "a", needs)?), Utterance::read(text(row, "b", needs)?));
+    let (a, b) = (
+        Utterance::read(required_text(row, "a", needs)?),
+        Utterance::read(required_text(row, "b", needs)?),
+    );
     let p = match detectors.verdict.mode {
         Mode::Seed => a.vector().cosine(b.vector()).map_or(0.0, f64::from).max(0.0),
         Mode::Rules | Mode::Model => pair_score(&a, &b).get(),
     };
-    Ok(fields(json!({"pred": p >= detectors.retry.min_similarity, "p": p, "evidence": []})))
+    Ok(to_fields(json!({"pred": p >= detectors.retry.min_similarity, "p": p, "evidence": []})))
 }
 
-fn embedded(
+fn score_embedding(
     embedder: &Embedder,
     row: &Map<String, Value>,
 ) -> Result<Map<String, Value>, ScoreError> {
-    let vectors = embedder.embed(&[text(row, "text", "text")?]);
+    let vectors = embedder.embed(&[required_text(row, "text", "text")?]);
     let vector = vectors.first().map(model::Vector::values);
     let model = vectors.first().map(|v| v.model().as_ref());
-    Ok(fields(json!({"vector": vector, "model": model})))
+    Ok(to_fields(json!({"vector": vector, "model": model})))
 }
 
-fn fields(value: Value) -> Map<String, Value> {
+fn to_fields(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(fields) => fields,
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
@@ -171,7 +174,7 @@ mod tests {
     use std::io::Cursor;
 
     use super::*;
-    use crate::scan::{Scan, scan};
+    use crate::scan::{ScanSettings, scan};
 
     const ROWS: [&str; 5] = [
         r#"{"prev_user":"What does it cost?","assistant":"It costs 12.","user":"No, that is wrong","intent":"a"}"#,
@@ -182,15 +185,16 @@ mod tests {
     ];
 
     #[test]
-    fn any_row_has_a_score_or_a_reason_and_any_log_can_be_scanned() {
+    fn mangled_rows_are_scored_or_refused_and_scanned() {
         let (detectors, embedder) = (Detectors::default(), Embedder::default());
         let mut scored = 0;
         testkit::fuzz_rows(&ROWS, 150, |row| {
-            for task in [Task::Verdict, Task::Refusal, Task::Pair, Task::Embed] {
+            for task in [ScoreTask::Verdict, ScoreTask::Refusal, ScoreTask::Pair, ScoreTask::Embed]
+            {
                 scored += usize::from(score_line(&detectors, &embedder, task, row).is_ok());
             }
             let settings =
-                Scan { detectors: Detectors::default(), threads: 1, worst: 2, keep: true };
+                ScanSettings { detectors: Detectors::default(), threads: 1, worst: 2, keep: true };
             scan(&settings, Cursor::new(row), |_| Ok(()), |_| {}).unwrap();
         });
         assert!(scored > 50, "only {scored} had a score");

@@ -3,21 +3,16 @@
 use model::{Event, Source, Type};
 use store::KindFilter;
 
-/// A part of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Topic {
-    /// Every event.
     Events,
     /// Ratings and users' reactions.
     Ratings,
-    /// Corrections.
     Corrections,
-    /// Metric and performance events.
     Metrics,
 }
 
 impl Topic {
-    /// All of them by name.
     pub const ALL: [(&str, Self); 4] = [
         ("feedback-events", Self::Events),
         ("feedback-ratings", Self::Ratings),
@@ -25,12 +20,11 @@ impl Topic {
         ("feedback-metrics", Self::Metrics),
     ];
 
-    /// The topic with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, topic)| *topic)
     }
 
-    /// Which events belong to it.
+    /// Filters of the topic's events; empty means all.
     pub fn kinds(self) -> Vec<KindFilter> {
         let of = |types: &[Type], source| KindFilter { types: types.to_vec(), source };
         match self {
@@ -46,14 +40,13 @@ impl Topic {
 }
 
 impl Topic {
-    /// Whether an event belongs to it.
-    pub fn holds(self, event: &Event) -> bool {
+    pub fn contains(self, event: &Event) -> bool {
         let kinds = self.kinds();
         kinds.is_empty() || kinds.iter().any(|kind| kind.holds(event.kind))
     }
 
-    /// What its events are kept in order by, where that is not by the whole log.
-    pub fn key(self, event: &Event) -> String {
+    /// The key by which a partitioned log orders the topic's events.
+    pub fn partition_key(self, event: &Event) -> String {
         let tenant = || event.scope.tenant.to_string();
         match self {
             Self::Events | Self::Corrections => tenant(),

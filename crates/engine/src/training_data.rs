@@ -1,6 +1,6 @@
 //! Few-shot examples and preference data, made from feedback.
 
-pub(crate) mod example_fill;
+pub(crate) mod example_refresh;
 pub(crate) mod example_pool;
 pub(crate) mod examples;
 pub(crate) mod preferences;
@@ -9,12 +9,12 @@ use std::sync::Arc;
 
 use crate::core::Core;
 use crate::core::commit::{CommitObserver, CommitSummary, ObserverFuture};
-use crate::training_data::example_pool::ExampleShelf;
+use crate::training_data::example_pool::ExamplePoolCache;
 
-/// Owns the pools of examples, which are filled from the log on demand.
+/// Owns the pools of examples, which are built from the log on demand.
 pub struct TrainingData {
     pub(crate) core: Arc<Core>,
-    pub(crate) examples: Arc<ExampleShelf>,
+    pub(crate) examples: Arc<ExamplePoolCache>,
 }
 
 impl TrainingData {

@@ -29,7 +29,7 @@ use store::StoredTurn;
 use crate::cluster::Cluster;
 use crate::core::Core;
 use crate::core::commit::{CommitObserver, CommitSummary, ObserverFuture};
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::retrieval::Retrieval;
 use crate::routing::Routing;
 use crate::training_data::TrainingData;
@@ -57,7 +57,7 @@ impl Turns {
         retrieval: Arc<Retrieval>,
         training_data: Arc<TrainingData>,
         history: Option<Arc<dyn QueryHistory>>,
-    ) -> Result<Self, FlowError> {
+    ) -> Result<Self, EngineError> {
         let curves = Curves::load(&core.store).await?;
         let (window, most) = (core.detectors.retry.window, core.detectors.retry.max_questions);
         let history = history.map_or_else(|| History::in_process(window, most), History::at);
@@ -67,7 +67,11 @@ impl Turns {
     }
 
     /// Loads a turn with all its events.
-    pub async fn turn(&self, scope: &Scope, turn: TurnId) -> Result<Option<StoredTurn>, FlowError> {
+    pub async fn turn(
+        &self,
+        scope: &Scope,
+        turn: TurnId,
+    ) -> Result<Option<StoredTurn>, EngineError> {
         self.core.turn(scope, turn).await
     }
 
@@ -81,7 +85,7 @@ impl Turns {
         self.core.counters.failed_copies()
     }
 
-    async fn follow_peers(&self, commit: &CommitSummary) -> Result<(), FlowError> {
+    async fn follow_peers(&self, commit: &CommitSummary) -> Result<(), EngineError> {
         let store = &self.core.store;
         if commit.curves {
             self.curves.take_over(Curves::load(store).await?);

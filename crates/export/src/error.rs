@@ -1,15 +1,12 @@
-//! What can go wrong while writing.
+//! The error type of exports.
 
-/// Why a row could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
-    /// What is written to does not take it.
-    #[error("the output does not take more")]
+    #[error("writing to the output failed")]
     Output(#[from] std::io::Error),
-    /// The Parquet library refused.
-    #[error("the rows cannot be written as Parquet")]
+    #[error("the rows cannot be encoded as Parquet")]
     Parquet(#[from] ::parquet::errors::ParquetError),
-    /// A file holds rows of one shape only.
-    #[error("a row of another shape than the file's")]
+    /// A file holds rows of one format only.
+    #[error("the row's format differs from the file's")]
     OtherShape,
 }

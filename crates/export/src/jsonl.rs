@@ -1,4 +1,4 @@
-//! One row, one line.
+//! Writes rows as JSON lines.
 
 use std::io::Write;
 
@@ -6,7 +6,6 @@ use learn::PreferenceRow;
 
 use crate::error::ExportError;
 
-/// Writes a row and ends the line.
 pub fn write_jsonl(row: &PreferenceRow, output: &mut impl Write) -> Result<(), ExportError> {
     serde_json::to_writer(&mut *output, row).map_err(std::io::Error::from)?;
     Ok(output.write_all(b"\n")?)

@@ -1,7 +1,6 @@
-//! Rows of preference data as bytes: JSON lines or Parquet.
+//! Encodes preference data as JSON lines or Parquet.
 //!
-//! Opens no file and no connection: it writes into what it is given, as rows come, and keeps no more
-//! than one group of rows.
+//! It writes to the given output as rows arrive and buffers at most one row group.
 
 mod error;
 mod jsonl;

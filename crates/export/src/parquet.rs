@@ -1,7 +1,7 @@
-//! Rows as a Parquet file, one group of rows after another.
+//! Writes rows as a Parquet file, one row group after another.
 //!
-//! Written column by column with the library's own writers, without Arrow between: that saves twenty
-//! crates and most of the time to build, and a row has few columns.
+//! Uses the library's column writers without Arrow. That saves twenty crates and most of the build
+//! time.
 
 mod cells;
 mod column;
@@ -16,14 +16,14 @@ use ::parquet::file::writer::SerializedFileWriter;
 use learn::{ExportFormat, PreferenceRow};
 
 use crate::error::ExportError;
-use cells::cells;
+use cells::row_cells;
 use column::Column;
 
-/// A group is written when it has so many rows or bytes, whichever comes first.
+/// A row group is written when it reaches either limit.
 const GROUP_ROWS: usize = 10_000;
 const GROUP_BYTES: usize = 8 << 20;
 
-/// Writes rows of one shape.
+/// Writes rows of one format.
 pub struct ParquetWriter<W: Write + Send> {
     format: ExportFormat,
     file: SerializedFileWriter<W>,
@@ -32,20 +32,19 @@ pub struct ParquetWriter<W: Write + Send> {
 }
 
 impl<W: Write + Send> ParquetWriter<W> {
-    /// Begins a file.
     pub fn new(format: ExportFormat, output: W) -> Result<Self, ExportError> {
         let properties = WriterProperties::builder().set_compression(Compression::SNAPPY);
-        let schema = Arc::new(schema::of(format)?);
+        let schema = Arc::new(schema::build_schema(format)?);
         let file = SerializedFileWriter::new(output, schema, Arc::new(properties.build()))?;
         Ok(Self { format, file, columns: schema::columns(format), rows: 0 })
     }
 
-    /// Takes a row in. What is written so far arrives in the output group by group.
+    /// Adds a row. The output receives whole row groups.
     pub fn push(&mut self, row: &PreferenceRow) -> Result<(), ExportError> {
-        let cells = cells(self.format, row).ok_or(ExportError::OtherShape)?;
+        let cells = row_cells(self.format, row).ok_or(ExportError::OtherShape)?;
         let mut columns = self.columns.iter_mut();
         for cell in cells {
-            cell.put(&mut columns);
+            cell.push_to(&mut columns);
         }
         self.rows += 1;
         let bytes: usize = self.columns.iter().map(Column::bytes).sum();
@@ -55,7 +54,7 @@ impl<W: Write + Send> ParquetWriter<W> {
         Ok(())
     }
 
-    /// Writes what is left and closes the file: without this it cannot be read.
+    /// Writes the last row group and the footer, without which the file is unreadable.
     pub fn finish(mut self) -> Result<W, ExportError> {
         self.write_group()?;
         Ok(self.file.into_inner()?)

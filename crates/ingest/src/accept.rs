@@ -1,6 +1,6 @@
-//! Checks and normalises one raw event.
+//! Validates and normalises one raw event.
 //!
-//! Knows the rules of a single event. Whether its id was used before is the store's to judge.
+//! It knows the rules of a single event; the store decides whether an id is taken.
 
 use model::{
     Body, Category, ConversationId, Event, EventId, Kind, Scope, Severity, Source, Timestamp,
@@ -8,12 +8,14 @@ use model::{
 };
 use serde_json::{Map, Value};
 
-use crate::check::{CaptureError, check_tags, check_texts, id, shown, timestamp, word};
+use crate::check::{
+    CaptureError, check_tags, check_texts, parse_id, parse_timestamp, parse_word, shorten,
+};
 
-/// An event as a client sent it, before any check.
+/// An event as sent by a client, not validated.
 #[derive(Clone, Debug, Default)]
 pub struct RawEvent {
-    /// Chosen by the client, or made by us.
+    /// Generated when absent.
     pub id: Option<String>,
     /// One of `Type::WORDS`.
     pub event_type: String,
@@ -23,63 +25,58 @@ pub struct RawEvent {
     pub severity: Option<String>,
     /// One of `Category::WORDS`.
     pub category: String,
-    /// The end user.
     pub user_id: Option<String>,
-    /// The conversation.
     pub session_id: Option<String>,
-    /// The turn.
     pub message_id: Option<String>,
-    /// RFC 3339; now when absent.
+    /// RFC 3339; the current time when absent.
     pub timestamp: Option<String>,
-    /// The particulars.
     pub data: Map<String, Value>,
-    /// Free labels.
     pub tags: Vec<String>,
 }
 
-/// Checks a raw event and gives it its place and time. `fresh_id` is used when it brings none.
-pub fn accept(
+/// Validates a raw event. `fresh_id` supplies an id when it has none.
+pub fn accept_event(
     scope: &Scope,
     raw: RawEvent,
     now: Timestamp,
     fresh_id: impl FnOnce() -> EventId,
 ) -> Result<Event, CaptureError> {
     let kind = Kind {
-        event_type: word("type", &raw.event_type, Type::from_word, Type::WORDS)?,
-        source: word("source", &raw.source, Source::from_word, Source::WORDS)?,
+        event_type: parse_word("type", &raw.event_type, Type::from_word, Type::WORDS)?,
+        source: parse_word("source", &raw.source, Source::from_word, Source::WORDS)?,
     };
     refuse_reserved(kind.source)?;
     let severity = match &raw.severity {
         None => Severity::Info,
-        Some(text) => word("severity", text, Severity::from_word, Severity::WORDS)?,
+        Some(text) => parse_word("severity", text, Severity::from_word, Severity::WORDS)?,
     };
     check_tags(&raw.tags)?;
     check_texts("data", &raw.data)?;
     Body::read(kind, &raw.data)?;
     let message_id = message_id(raw.message_id, &raw.data)?;
     Ok(Event {
-        id: id("id", raw.id, EventId::new)?.unwrap_or_else(fresh_id),
+        id: parse_id("id", raw.id, EventId::new)?.unwrap_or_else(fresh_id),
         scope: scope.clone(),
         kind,
         severity,
-        category: word("category", &raw.category, Category::from_word, Category::WORDS)?,
-        user: id("user_id", raw.user_id, UserId::new)?,
-        conversation: id("session_id", raw.session_id, ConversationId::new)?,
-        turn: id("message_id", message_id, TurnId::new)?,
-        ts: timestamp("timestamp", raw.timestamp.as_deref(), now)?,
+        category: parse_word("category", &raw.category, Category::from_word, Category::WORDS)?,
+        user: parse_id("user_id", raw.user_id, UserId::new)?,
+        conversation: parse_id("session_id", raw.session_id, ConversationId::new)?,
+        turn: parse_id("message_id", message_id, TurnId::new)?,
+        ts: parse_timestamp("timestamp", raw.timestamp.as_deref(), now)?,
         received_at: now,
         tags: raw.tags,
         data: raw.data,
     })
 }
 
-/// Our own records come through their own doors; an event that claims to be one is refused, so
-/// that nothing can pose as a turn, a reaction or a finding.
+/// Rejects event sources that are reserved for our own records, so that a client cannot forge a
+/// turn, a reaction or a finding.
 fn refuse_reserved(source: Source) -> Result<(), CaptureError> {
     match source {
         Source::Turn | Source::Reaction | Source::Engine => Err(CaptureError::new(
             "source",
-            shown(source.as_word()),
+            shorten(source.as_word()),
             "a source of your own; turn, reaction and engine are written by Uptake",
         )),
         Source::ApplicationLog
@@ -99,7 +96,7 @@ fn refuse_reserved(source: Source) -> Result<(), CaptureError> {
     }
 }
 
-/// The turn is named at the top level; older clients name it inside `data`. Both must agree.
+/// The turn is named at the top level or inside `data`. Both must agree.
 fn message_id(
     top: Option<String>,
     data: &Map<String, Value>,
@@ -112,8 +109,8 @@ fn message_id(
     match top {
         Some(outer) if outer != *inner => Err(CaptureError::new(
             "data.message_id",
-            shown(inner),
-            format!("the same as message_id ({})", shown(&outer)),
+            shorten(inner),
+            format!("the same as message_id ({})", shorten(&outer)),
         )),
         Some(outer) => Ok(Some(outer)),
         None => Ok(Some(inner.clone())),
@@ -139,7 +136,7 @@ mod tests {
     }
 
     fn take(raw: RawEvent) -> Result<Event, CaptureError> {
-        accept(&Scope::default(), raw, NOW, || EventId::new("fresh").unwrap())
+        accept_event(&Scope::default(), raw, NOW, || EventId::new("fresh").unwrap())
     }
 
     #[track_caller]
@@ -149,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_gets_its_default() {
+    fn absent_fields_get_defaults() {
         let event = take(rating()).unwrap();
         assert_eq!(event.id.as_str(), "fresh");
         assert_eq!((event.ts, event.received_at), (NOW, NOW));
@@ -157,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_is_not_in_the_list_names_its_field() {
+    fn unknown_word_error_names_the_field() {
         check_field(RawEvent { event_type: "Explicit".into(), ..rating() }, "type");
         check_field(RawEvent { source: "nobody".into(), ..rating() }, "source");
         check_field(RawEvent { category: String::new(), ..rating() }, "category");
@@ -165,14 +162,14 @@ mod tests {
     }
 
     #[test]
-    fn nobody_can_pose_as_the_engine() {
+    fn reserved_sources_are_rejected() {
         for source in ["turn", "reaction", "engine"] {
             check_field(RawEvent { source: source.into(), ..rating() }, "source");
         }
     }
 
     #[test]
-    fn ids_with_a_slash_or_nothing_in_them_name_their_field() {
+    fn invalid_id_error_names_the_field() {
         check_field(RawEvent { id: Some("a/b".into()), ..rating() }, "id");
         check_field(RawEvent { user_id: Some(String::new()), ..rating() }, "user_id");
         check_field(RawEvent { session_id: Some("a b".into()), ..rating() }, "session_id");
@@ -180,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn the_turn_may_be_named_inside_data_but_not_twice_differently() {
+    fn turn_id_in_data_must_match_the_top_level() {
         let data = json!({"rating": 1, "message_id": "m1"}).as_object().unwrap().clone();
         let inside = RawEvent { data, ..rating() };
         assert_eq!(take(inside.clone()).unwrap().turn.unwrap().as_str(), "m1");
@@ -188,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_far_ahead_or_absurdly_old_is_refused() {
+    fn far_future_and_ancient_times_are_rejected() {
         let at = |text: &str| RawEvent { timestamp: Some(text.into()), ..rating() };
         assert!(take(at("2027-01-15T08:04:59Z")).is_ok());
         check_field(at("2027-01-15T08:05:01Z"), "timestamp");

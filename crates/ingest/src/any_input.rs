@@ -1,10 +1,12 @@
-//! Whatever comes in is taken or refused with a reason; and what is taken reads the same again.
+//! Fuzz tests: any input is accepted or refused with a reason, and accepted input round-trips.
 
 use model::{EventId, Scope, Timestamp};
 use serde_json::{Map, Value, json};
 
 use crate::accept::RawEvent;
-use crate::{Line, accept, accept_privacy, accept_profile, chat_events, read_chat, read_line};
+use crate::{
+    Line, accept_event, accept_privacy, accept_profile, chat_events, read_chat, read_line,
+};
 
 const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
 
@@ -34,7 +36,7 @@ fn fresh() -> EventId {
     EventId::new("fresh").unwrap()
 }
 
-/// The line of an event as `uptake export` writes it, as far as this crate reads it.
+/// The line of an event as written by `uptake export`.
 fn written(line: &Line) -> Map<String, Value> {
     let event = &line.event;
     let fields = json!({"id": event.id.as_str(), "tenant_id": event.scope.tenant.as_str(),
@@ -49,7 +51,7 @@ fn written(line: &Line) -> Map<String, Value> {
 }
 
 #[test]
-fn any_line_is_an_event_or_none_and_an_event_reads_the_same_again() {
+fn mangled_lines_are_refused_or_round_trip() {
     let mut taken = 0;
     testkit::fuzz_rows(&EVENTS, 3000, |bytes| {
         let Some(fields) = object(bytes) else { return };
@@ -61,7 +63,7 @@ fn any_line_is_an_event_or_none_and_an_event_reads_the_same_again() {
 }
 
 #[test]
-fn any_event_at_a_door_is_taken_or_refused_by_the_name_of_a_field() {
+fn mangled_events_are_accepted_or_refused_by_field() {
     let mut taken = 0;
     testkit::fuzz_rows(&EVENTS, 3000, |bytes| {
         let Some(fields) = object(bytes) else { return };
@@ -79,7 +81,7 @@ fn any_event_at_a_door_is_taken_or_refused_by_the_name_of_a_field() {
             data: fields.get("data").and_then(Value::as_object).cloned().unwrap_or_default(),
             tags: Vec::new(),
         };
-        match accept(&Scope::default(), raw, NOW, fresh) {
+        match accept_event(&Scope::default(), raw, NOW, fresh) {
             Ok(_) => taken += 1,
             Err(error) => assert!(!error.to_string().is_empty()),
         }
@@ -88,14 +90,14 @@ fn any_event_at_a_door_is_taken_or_refused_by_the_name_of_a_field() {
 }
 
 #[test]
-fn any_chat_log_is_read_or_refused_and_its_turns_are_lines_that_can_be_read() {
+fn mangled_chat_logs_are_refused_or_yield_readable_lines() {
     let mut read = 0;
     testkit::fuzz_rows(&CHATS, 3000, |bytes| {
         let Some(fields) = object(bytes) else { return };
         let Ok(record) = read_chat(&fields) else { return };
         read += 1;
         for line in chat_events(&record, 3, NOW) {
-            // A line may be refused (a text that is too long); it must not be anything worse.
+            // A line may be refused, for example for a long text, but nothing worse.
             drop(read_line(line, NOW, fresh));
         }
     });
@@ -103,7 +105,7 @@ fn any_chat_log_is_read_or_refused_and_its_turns_are_lines_that_can_be_read() {
 }
 
 #[test]
-fn any_rule_is_taken_or_refused() {
+fn mangled_rules_are_accepted_or_refused() {
     let rules = [
         r#"{"redact":{"phone":false,"email":true},"retention_days":{"events":90}}"#,
         r#"{"attributes":{"plan":"pro","seats":3,"beta":true}}"#,

@@ -1,47 +1,43 @@
-//! The rules that every door has in common: words, ids, times, texts.
+//! Validation shared by all inputs: words, ids, times, texts.
 
 use model::{BadData, BadId, Timestamp, UnitInterval};
 use serde_json::{Map, Value};
 
-/// How far ahead of ours a client's clock may be.
+/// Tolerated clock skew of a client.
 const MAX_AHEAD_SECS: i64 = 5 * 60;
-/// 2000-01-01T00:00:00Z. Anything earlier is a unit mistake, not a time.
+/// 2000-01-01T00:00:00Z. An earlier time is a mistaken unit.
 const EARLIEST: Timestamp = Timestamp::from_micros(946_684_800_000_000);
 const MAX_TEXT_CHARS: usize = 100_000;
 const MAX_TAGS: usize = 64;
 const MAX_TAG_CHARS: usize = 200;
 const MAX_LABEL_CHARS: usize = 200;
 
-/// Why an event was not taken in.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CaptureError {
-    /// A field holds something it cannot hold.
     #[error("{field} is {got}, expected {expected}")]
     BadField {
-        /// Which field, as a path.
+        /// Path of the field.
         field: String,
-        /// What it held, shortened.
+        /// The received value, shortened.
         got: String,
-        /// What would have fitted.
         expected: String,
     },
-    /// A reaction that is none. The source system has a status of its own for it.
+    /// An invalid reaction, which has a status code of its own.
     #[error("reaction is {0}, expected ok, not_ok or neutral, or null to clear")]
     BadReaction(String),
-    /// The machine has nothing to clear: its reactions are added, not replaced.
+    /// A machine's reactions are added, not replaced, so it has nothing to clear.
     #[error("reaction is null, which a machine cannot give; expected ok, not_ok or neutral")]
     NothingToClear,
 }
 
 impl CaptureError {
-    /// A field that holds something it cannot hold.
     pub fn new(field: &str, got: impl Into<String>, expected: impl Into<String>) -> Self {
         Self::BadField { field: field.to_owned(), got: got.into(), expected: expected.into() }
     }
 
-    /// The same, for a field inside of another.
+    /// Prefixes the field with the name of its parent.
     #[must_use]
-    pub fn inside(self, outer: &str) -> Self {
+    pub fn nested_in(self, outer: &str) -> Self {
         match self {
             Self::BadField { field, got, expected } => {
                 Self::BadField { field: format!("{outer}.{field}"), got, expected }
@@ -57,99 +53,105 @@ impl From<BadData> for CaptureError {
     }
 }
 
-pub(crate) fn word<T>(
+pub(crate) fn parse_word<T>(
     field: &str,
     text: &str,
     from_word: impl Fn(&str) -> Option<T>,
     words: &[&str],
 ) -> Result<T, CaptureError> {
     let expected = || format!("one of {}", words.join(", "));
-    from_word(text).ok_or_else(|| CaptureError::new(field, shown(text), expected()))
+    from_word(text).ok_or_else(|| CaptureError::new(field, shorten(text), expected()))
 }
 
-pub(crate) fn id<T>(
+pub(crate) fn parse_id<T>(
     field: &str,
     text: Option<String>,
     new: impl Fn(String) -> Result<T, BadId>,
 ) -> Result<Option<T>, CaptureError> {
     let Some(text) = text else { return Ok(None) };
     let expected = |bad: BadId| bad.to_string().trim_start_matches("expected ").to_owned();
-    let got = shown(&text);
+    let got = shorten(&text);
     new(text).map(Some).map_err(|bad| CaptureError::new(field, got, expected(bad)))
 }
 
-pub(crate) fn timestamp(
+pub(crate) fn parse_timestamp(
     field: &str,
     text: Option<&str>,
     now: Timestamp,
 ) -> Result<Timestamp, CaptureError> {
     let Some(text) = text else { return Ok(now) };
     let ts = Timestamp::parse(text).map_err(|_| {
-        CaptureError::new(field, shown(text), "an RFC 3339 time such as 2026-01-31T12:00:00Z")
+        CaptureError::new(field, shorten(text), "an RFC 3339 time such as 2026-01-31T12:00:00Z")
     })?;
     if ts > now.plus_secs(MAX_AHEAD_SECS) {
         return Err(CaptureError::new(
             field,
-            shown(text),
+            shorten(text),
             "a time not over 5 minutes ahead of now",
         ));
     }
     if ts < EARLIEST {
-        return Err(CaptureError::new(field, shown(text), "a time after the year 1999"));
+        return Err(CaptureError::new(field, shorten(text), "a time after the year 1999"));
     }
     Ok(ts)
 }
 
-/// A free text that is kept: bounded, without NUL.
-pub(crate) fn text(field: &str, text: Option<String>) -> Result<Option<String>, CaptureError> {
+/// A stored free text: bounded, without NUL.
+pub(crate) fn accept_text(
+    field: &str,
+    text: Option<String>,
+) -> Result<Option<String>, CaptureError> {
     match text.as_deref().map(check_text) {
         None | Some(Ok(())) => Ok(text),
         Some(Err(bad)) => Err(CaptureError::new(field, bad.got, bad.expected)),
     }
 }
 
-/// A short text that says something: a name, a label.
-pub(crate) fn label(field: &str, text: Option<String>) -> Result<Option<String>, CaptureError> {
+/// A short, non-empty text such as a name.
+pub(crate) fn accept_label(
+    field: &str,
+    text: Option<String>,
+) -> Result<Option<String>, CaptureError> {
     let fits = |text: &String| {
         (1..=MAX_LABEL_CHARS).contains(&text.chars().count()) && !text.contains('\0')
     };
     match text {
         Some(text) if !fits(&text) => {
             let expected = format!("1 to {MAX_LABEL_CHARS} characters");
-            Err(CaptureError::new(field, shown(&text), expected))
+            Err(CaptureError::new(field, shorten(&text), expected))
         }
         text => Ok(text),
     }
 }
 
-/// A number that counts or measures something.
-pub(crate) fn not_negative(field: &str, number: Option<f64>) -> Result<Option<f64>, CaptureError> {
+/// A finite number from 0 to 1e10.
+pub(crate) fn accept_number(field: &str, number: Option<f64>) -> Result<Option<f64>, CaptureError> {
     match number {
-        Some(number) if !(0.0..=MOST).contains(&number) => {
-            let expected = format!("a number not below 0, and at most {MOST}");
+        Some(number) if !(0.0..=MAX_NUMBER).contains(&number) => {
+            let expected = format!("a number not below 0, and at most {MAX_NUMBER}");
             Err(CaptureError::new(field, number.to_string(), expected))
         }
         number => Ok(number),
     }
 }
 
-/// How many of something.
-pub(crate) fn count(field: &str, number: Option<u64>) -> Result<Option<u64>, CaptureError> {
+pub(crate) fn accept_count(field: &str, number: Option<u64>) -> Result<Option<u64>, CaptureError> {
     match number {
-        Some(number) if number as f64 > MOST => {
-            let expected = format!("a whole number not below 0, and at most {MOST}");
+        Some(number) if number as f64 > MAX_NUMBER => {
+            let expected = format!("a whole number not below 0, and at most {MAX_NUMBER}");
             Err(CaptureError::new(field, number.to_string(), expected))
         }
         number => Ok(number),
     }
 }
 
-/// Milliseconds of four months, or what nobody pays for an answer: beyond it is a mistake, which would hide everything
-/// else in a mean.
-const MOST: f64 = 1e10;
+/// Four months in milliseconds. A larger number is a mistake and would dominate every mean.
+const MAX_NUMBER: f64 = 1e10;
 
-/// A number from 0 to 1.
-pub(crate) fn unit(field: &str, number: Option<f64>) -> Result<Option<UnitInterval>, CaptureError> {
+pub(crate) fn accept_unit(
+    field: &str,
+    number: Option<f64>,
+) -> Result<Option<UnitInterval>, CaptureError> {
     let Some(number) = number else { return Ok(None) };
     let bad = || CaptureError::new(field, number.to_string(), "a number from 0 to 1");
     UnitInterval::new(number).map(Some).ok_or_else(bad)
@@ -163,13 +165,13 @@ pub(crate) fn check_tags(tags: &[String]) -> Result<(), CaptureError> {
     for (index, tag) in tags.iter().enumerate() {
         if tag.is_empty() || tag.contains('\0') || tag.chars().count() > MAX_TAG_CHARS {
             let expected = format!("1 to {MAX_TAG_CHARS} characters");
-            return Err(CaptureError::new(&format!("tags[{index}]"), shown(tag), expected));
+            return Err(CaptureError::new(&format!("tags[{index}]"), shorten(tag), expected));
         }
     }
     Ok(())
 }
 
-/// Every text inside the data: bounded, and without NUL, which databases cannot keep.
+/// Bounds every text inside the data and rejects NUL, which databases cannot store.
 pub(crate) fn check_texts(path: &str, fields: &Map<String, Value>) -> Result<(), CaptureError> {
     match find_bad_field(fields) {
         None => Ok(()),
@@ -177,8 +179,7 @@ pub(crate) fn check_texts(path: &str, fields: &Map<String, Value>) -> Result<(),
     }
 }
 
-/// A text that cannot be kept. The path is put together on the way out, so that the good case
-/// allocates nothing.
+/// An invalid text. The path is built only on failure, so that valid input allocates nothing.
 struct BadText {
     path: String,
     got: String,
@@ -215,7 +216,7 @@ fn check_text(text: &str) -> Result<(), BadText> {
     if text.contains('\0') {
         return Err(bad("a text with a NUL character".into(), "a text without one".into()));
     }
-    // Bytes first: most texts are far too short to be worth counting.
+    // Compare bytes first: most texts are too short to need counting.
     if text.len() > MAX_TEXT_CHARS && text.chars().count() > MAX_TEXT_CHARS {
         let got = format!("{} characters long", text.chars().count());
         return Err(bad(got, format!("at most {MAX_TEXT_CHARS}")));
@@ -223,7 +224,7 @@ fn check_text(text: &str) -> Result<(), BadText> {
     Ok(())
 }
 
-pub(crate) fn shown(text: &str) -> String {
+pub(crate) fn shorten(text: &str) -> String {
     let short: String = text.chars().take(40).collect();
     format!("{short:?}")
 }

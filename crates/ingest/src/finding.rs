@@ -1,24 +1,21 @@
-//! The event that records a finding.
+//! Builds the event that records a finding.
 
 use model::{
     Category, ConversationId, Event, EventId, Finding, Kind, Scope, Severity, Source, Timestamp,
     TurnId, Type, UserId,
 };
 
-/// Whom and what a finding is about.
+/// The subject of a finding.
 #[derive(Clone, Debug)]
 pub struct FindingPlace {
-    /// Whose.
     pub scope: Scope,
-    /// The turn, if any is meant.
     pub turn: Option<TurnId>,
-    /// The conversation.
     pub conversation: Option<ConversationId>,
-    /// Whose words it was found in.
+    /// The user whose text it was found in.
     pub user: Option<UserId>,
 }
 
-/// The event of a finding. Its words come from what is stored already, so they are redacted.
+/// Builds a finding's event. Its text comes from stored events and is already redacted.
 pub fn finding_event(
     place: FindingPlace,
     finding: &Finding,

@@ -1,18 +1,17 @@
-//! Recognises a body that was sent before, without keeping it.
+//! Recognises a repeated request body without storing it.
 //!
-//! The MAC covers the body as the client sent it: before redaction and without our defaults, so
-//! that neither a new redaction rule nor a new default turns a repeat into a conflict. It is keyed,
-//! so that nobody who reads the store can guess personal data by hashing candidates.
+//! The MAC covers the body as sent, before redaction and defaults. A new redaction rule or default
+//! therefore does not turn a repeat into a conflict. The MAC is keyed, so that a reader of the
+//! store cannot guess personal data by hashing candidates.
 
 use model::Mac;
 use serde_json::Value;
 
-/// The store's random key. Its `Debug` shows nothing.
+/// The store's random key. Its `Debug` output hides it.
 #[derive(Clone)]
 pub struct SealKey([u8; 32]);
 
 impl SealKey {
-    /// Wraps the store's key.
     pub fn new(key: [u8; 32]) -> Self {
         Self(key)
     }
@@ -24,22 +23,20 @@ impl std::fmt::Debug for SealKey {
     }
 }
 
-/// Computes MACs under one store's key.
 #[derive(Clone, Debug)]
 pub struct Fingerprint {
     key: SealKey,
 }
 
 impl Fingerprint {
-    /// A fingerprint maker for a store.
     pub fn new(seal: &SealKey) -> Self {
-        // One random key per store; each use derives its own from it.
+        // Each use derives its own key from the store's random key.
         Self { key: SealKey(blake3::derive_key("uptake idempotency v1", &seal.0)) }
     }
 
-    /// The MAC of a body sent to one door. The order of keys and the way whole numbers are written
-    /// do not matter: `{"a":1,"b":2}` and `{"b":2.0,"a":1}` are the same body.
-    pub fn of(&self, door: &str, body: &Value) -> Mac {
+    /// The MAC of a body sent to one endpoint. Key order and number spelling do not matter:
+    /// `{"a":1,"b":2}` and `{"b":2.0,"a":1}` are equal.
+    pub fn compute(&self, door: &str, body: &Value) -> Mac {
         let mut hasher = blake3::Hasher::new_keyed(&self.key.0);
         absorb_text(&mut hasher, door);
         absorb(&mut hasher, body);
@@ -49,7 +46,7 @@ impl Fingerprint {
     }
 }
 
-/// Feeds a value in an unambiguous form: a tag, then lengths before contents.
+/// Hashes a value unambiguously: a tag, then lengths before contents.
 fn absorb(hasher: &mut blake3::Hasher, value: &Value) {
     match value {
         Value::Null => tag(hasher, 0),
@@ -70,8 +67,8 @@ fn absorb(hasher: &mut blake3::Hasher, value: &Value) {
         Value::Object(fields) => {
             tag(hasher, 6);
             hasher.update(&(fields.len() as u64).to_le_bytes());
-            // serde_json keeps keys sorted unless its `preserve_order` feature is on somewhere in
-            // the build; sorting here makes that not matter.
+            // serde_json sorts keys unless a crate in the build enables `preserve_order`. Sorting
+            // here makes that irrelevant.
             let mut names: Vec<&String> = fields.keys().collect();
             names.sort_unstable();
             for name in names {
@@ -115,19 +112,22 @@ mod tests {
 
     use super::*;
 
-    fn of(body: &str) -> Mac {
+    fn mac_of(body: &str) -> Mac {
         let body: Value = serde_json::from_str(body).unwrap();
-        Fingerprint::new(&SealKey::new([7; 32])).of("event", &body)
+        Fingerprint::new(&SealKey::new([7; 32])).compute("event", &body)
     }
 
     #[test]
-    fn the_way_a_body_is_written_does_not_matter() {
-        assert_eq!(of(r#"{"a":1,"b":[true,null]}"#), of(r#"{ "b": [true, null], "a": 1.0 }"#));
-        assert_eq!(of(r#"{"a":"é"}"#), of(r#"{"a":"\u00e9"}"#));
+    fn spelling_of_a_body_does_not_change_its_mac() {
+        assert_eq!(
+            mac_of(r#"{"a":1,"b":[true,null]}"#),
+            mac_of(r#"{ "b": [true, null], "a": 1.0 }"#)
+        );
+        assert_eq!(mac_of(r#"{"a":"é"}"#), mac_of(r#"{"a":"\u00e9"}"#));
     }
 
     #[test]
-    fn any_change_of_content_shows() {
+    fn any_change_of_content_changes_the_mac() {
         let bodies = [
             r#"{"a":1}"#,
             r#"{"a":"1"}"#,
@@ -145,17 +145,17 @@ mod tests {
         ];
         for (i, left) in bodies.iter().enumerate() {
             for right in &bodies[i + 1..] {
-                assert_ne!(of(left), of(right), "{left} {right}");
+                assert_ne!(mac_of(left), mac_of(right), "{left} {right}");
             }
         }
     }
 
     #[test]
-    fn another_key_or_door_gives_another_mac() {
+    fn key_and_endpoint_change_the_mac() {
         let body = json!({"a": 1});
         let one = Fingerprint::new(&SealKey::new([1; 32]));
         let two = Fingerprint::new(&SealKey::new([2; 32]));
-        assert_ne!(one.of("event", &body), two.of("event", &body));
-        assert_ne!(one.of("event", &body), one.of("turn", &body));
+        assert_ne!(one.compute("event", &body), two.compute("event", &body));
+        assert_ne!(one.compute("event", &body), one.compute("turn", &body));
     }
 }

@@ -1,6 +1,6 @@
-//! Takes events in and makes them fit to keep: checks, normalises, fingerprints.
+//! Prepares incoming events for storage: validates, normalises, redacts and fingerprints them.
 //!
-//! Never detects, never learns, never answers HTTP.
+//! Does no detection, learning or HTTP.
 
 mod check;
 mod accept;
@@ -16,7 +16,7 @@ mod fingerprint;
 #[cfg(test)]
 mod any_input;
 
-pub use accept::{RawEvent, accept};
+pub use accept::{RawEvent, accept_event};
 pub use check::CaptureError;
 pub use decision::{RawDecision, RawOutcome, accept_decision, accept_outcome};
 pub use finding::{FindingPlace, finding_event};

@@ -1,4 +1,4 @@
-//! Checks a reaction on a turn.
+//! Validates reactions to turns.
 
 use model::{
     Category, Event, EventId, GivenReaction, Kind, Origin, Reaction, Severity, Source, Timestamp,
@@ -6,44 +6,41 @@ use model::{
 };
 use serde_json::Value;
 
-use crate::check::{CaptureError, id, shown, text, timestamp, unit, word};
+use crate::check::{
+    CaptureError, accept_text, accept_unit, parse_id, parse_timestamp, parse_word, shorten,
+};
 use crate::turn::TurnPlace;
 
 const MAX_CHARS: usize = 1000;
-/// Below this the machine is not sure enough to react.
+/// Minimum confidence of a machine's reaction.
 pub const MIN_MACHINE_CONFIDENCE: f64 = 0.70;
 
-/// A reaction as a client sent it.
 #[derive(Clone, Debug, Default)]
 pub struct RawReaction {
-    /// A word, or null to clear; absent is wrong.
+    /// A reaction, or null to clear. Absent is an error.
     pub reaction: Option<Value>,
-    /// In words.
     pub text: Option<String>,
-    /// When; now when absent.
+    /// The current time when absent.
     pub ts: Option<String>,
-    /// Whose; the turn's user when absent.
+    /// The turn's user when absent.
     pub user_id: Option<String>,
-    /// `user` unless a trusted backend says `machine`.
+    /// `user` unless a trusted backend sends `machine`.
     pub origin: Option<String>,
-    /// How sure the machine is.
+    /// The machine's confidence.
     pub confidence: Option<f64>,
 }
 
-/// A reaction that fits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AcceptedReaction {
-    /// Whose, if the client said so.
+    /// Set only if the client named a user.
     pub user: Option<UserId>,
-    /// When.
     pub ts: Timestamp,
-    /// What.
     pub given: GivenReaction,
 }
 
 impl AcceptedReaction {
-    /// Whether it is too unsure to be kept.
-    pub fn is_too_unsure(&self) -> bool {
+    /// True when the machine's confidence is below the minimum.
+    pub fn is_below_threshold(&self) -> bool {
         match self.given.origin {
             Origin::User => false,
             Origin::Machine => self.given.confidence.get() < MIN_MACHINE_CONFIDENCE,
@@ -51,14 +48,13 @@ impl AcceptedReaction {
     }
 }
 
-/// Checks a reaction.
 pub fn accept_reaction(raw: RawReaction, now: Timestamp) -> Result<AcceptedReaction, CaptureError> {
     let reaction = match &raw.reaction {
         None => return Err(CaptureError::BadReaction("missing".to_owned())),
         Some(Value::Null) => None,
         Some(Value::String(word)) => match Reaction::from_word(word) {
             Some(reaction) => Some(reaction),
-            None => return Err(CaptureError::BadReaction(shown(word))),
+            None => return Err(CaptureError::BadReaction(shorten(word))),
         },
         Some(Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
             return Err(CaptureError::BadReaction("not a word".to_owned()));
@@ -66,21 +62,21 @@ pub fn accept_reaction(raw: RawReaction, now: Timestamp) -> Result<AcceptedReact
     };
     let origin = match &raw.origin {
         None => Origin::User,
-        Some(text) => word("origin", text, Origin::from_word, Origin::WORDS)?,
+        Some(text) => parse_word("origin", text, Origin::from_word, Origin::WORDS)?,
     };
-    let confidence = confidence(origin, unit("confidence", raw.confidence)?)?;
+    let confidence = accept_confidence(origin, accept_unit("confidence", raw.confidence)?)?;
     if origin == Origin::Machine && reaction.is_none() {
         return Err(CaptureError::NothingToClear);
     }
-    let said = text("text", raw.text)?.filter(|text| !text.trim().is_empty());
+    let said = accept_text("text", raw.text)?.filter(|text| !text.trim().is_empty());
     if let Some(chars) = said.as_ref().map(|text| text.chars().count()).filter(|n| *n > MAX_CHARS) {
         let (got, expected) = (format!("{chars} characters long"), format!("at most {MAX_CHARS}"));
         return Err(CaptureError::new("text", got, expected));
     }
     Ok(AcceptedReaction {
-        user: id("user_id", raw.user_id, UserId::new)?,
-        ts: timestamp("ts", raw.ts.as_deref(), now)?,
-        // Taking something back says nothing new.
+        user: parse_id("user_id", raw.user_id, UserId::new)?,
+        ts: parse_timestamp("ts", raw.ts.as_deref(), now)?,
+        // Clearing a reaction carries no text.
         given: GivenReaction {
             text: said.filter(|_| reaction.is_some()),
             reaction,
@@ -91,8 +87,11 @@ pub fn accept_reaction(raw: RawReaction, now: Timestamp) -> Result<AcceptedReact
     })
 }
 
-/// A user is certain; the machine says how sure it is.
-fn confidence(origin: Origin, given: Option<UnitInterval>) -> Result<UnitInterval, CaptureError> {
+/// A user's confidence is 1; a machine must state its own.
+fn accept_confidence(
+    origin: Origin,
+    given: Option<UnitInterval>,
+) -> Result<UnitInterval, CaptureError> {
     match (origin, given) {
         (Origin::User, None) => Ok(UnitInterval::ONE),
         (Origin::User, Some(one)) if one == UnitInterval::ONE => Ok(one),
@@ -107,7 +106,7 @@ fn confidence(origin: Origin, given: Option<UnitInterval>) -> Result<UnitInterva
     }
 }
 
-/// The event that records a reaction, or its clearing.
+/// Builds the event of a reaction or its clearing.
 pub fn reaction_event(
     place: TurnPlace,
     accepted: &AcceptedReaction,
@@ -151,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reaction_is_one_of_three_words_or_null() {
+    fn reaction_is_one_of_three_words_or_null() {
         for word in Reaction::WORDS {
             assert!(accept_reaction(raw(json!(word)), NOW).is_ok());
         }
@@ -166,18 +165,18 @@ mod tests {
     }
 
     #[test]
-    fn the_machine_says_how_sure_it_is_and_cannot_clear() {
+    fn machine_states_confidence_and_cannot_clear() {
         let sure = accept_reaction(machine(json!("ok"), Some(0.7)), NOW).unwrap();
-        assert!(!sure.is_too_unsure());
+        assert!(!sure.is_below_threshold());
         let unsure = accept_reaction(machine(json!("ok"), Some(0.69)), NOW).unwrap();
-        assert!(unsure.is_too_unsure());
+        assert!(unsure.is_below_threshold());
         assert!(accept_reaction(machine(json!("ok"), None), NOW).is_err());
         let clear = accept_reaction(machine(Value::Null, Some(0.9)), NOW);
         assert_eq!(clear, Err(CaptureError::NothingToClear));
     }
 
     #[test]
-    fn a_text_has_a_thousand_characters_at_the_most() {
+    fn text_has_at_most_a_thousand_characters() {
         let long = |n| RawReaction { text: Some("é".repeat(n)), ..raw(json!("ok")) };
         assert!(accept_reaction(long(1000), NOW).is_ok());
         assert!(accept_reaction(long(1001), NOW).is_err());

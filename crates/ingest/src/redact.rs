@@ -1,8 +1,7 @@
-//! Removes secrets and personal data from texts, before anything else sees them.
+//! Removes secrets and personal data from texts before anything else reads them.
 //!
-//! One pass per kind. Candidates are found by a pattern and then checked by what can be checked: a
-//! card number by its check digit, an IBAN by its checksum, an address by parsing it. What is not
-//! sure to be one stays.
+//! One pass per kind. A pattern finds candidates, which are then verified where possible: cards by
+//! check digit, IBANs by checksum, IP addresses by parsing. Doubtful candidates stay.
 
 mod fields;
 mod kinds;
@@ -14,23 +13,17 @@ use std::net::Ipv4Addr;
 use regex::{Captures, Regex};
 
 use kinds::{DIGITS, EMAIL, IBAN, IP4, IP6, PARTED, PHONE, SECRET, email, ip6, phone, secret};
-use numbers::{cards, is_iban};
+use numbers::{is_iban, redact_cards};
 
-/// What is removed. Everything unless a tenant switches it off.
+/// The kinds to remove. All are on unless a tenant switches them off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "six switches are six switches")]
+#[expect(clippy::struct_excessive_bools, reason = "one switch per kind")]
 pub struct Redactor {
-    /// E-mail addresses.
     pub email: bool,
-    /// Phone numbers.
     pub phone: bool,
-    /// Payment cards.
     pub card: bool,
-    /// Bank accounts.
     pub iban: bool,
-    /// Network addresses.
     pub ip: bool,
-    /// Keys, tokens and passwords.
     pub secret: bool,
 }
 
@@ -41,7 +34,7 @@ impl Default for Redactor {
 }
 
 impl Redactor {
-    /// The text without what is switched on.
+    /// Redacts a text.
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
         if text.len() < 6 {
             return Cow::Borrowed(text);
@@ -49,27 +42,29 @@ impl Redactor {
         let digits = text.bytes().filter(u8::is_ascii_digit).count();
         let mut text = Cow::Borrowed(text);
         if self.secret && text.len() >= 8 {
-            text = pass(text, &SECRET, secret);
-            text = pass(text, &PARTED, |_, _| Some("[secret]".to_owned()));
+            text = replace_matches(text, &SECRET, secret);
+            text = replace_matches(text, &PARTED, |_, _| Some("[secret]".to_owned()));
         }
         if self.email && text.contains('@') {
-            text = pass(text, &EMAIL, email);
+            text = replace_matches(text, &EMAIL, email);
         }
         if self.iban && digits >= 2 && text.len() >= 15 {
-            text = pass(text, &IBAN, |found, _| is_iban(&found[0]).then(|| "[iban]".to_owned()));
+            text = replace_matches(text, &IBAN, |found, _| {
+                is_iban(&found[0]).then(|| "[iban]".to_owned())
+            });
         }
         if self.card && digits >= 13 {
-            text = pass(text, &DIGITS, |found, around| {
-                // A plus makes it a phone number.
+            text = replace_matches(text, &DIGITS, |found, around| {
+                // A leading plus makes it a phone number.
                 let is_part = around.before.ends_with(|c: char| c.is_ascii_digit() || c == '+');
-                if is_part { None } else { cards(&found[0]) }
+                if is_part { None } else { redact_cards(&found[0]) }
             });
         }
         if self.ip && text.contains(':') {
-            text = pass(text, &IP6, ip6);
+            text = replace_matches(text, &IP6, ip6);
         }
         if self.ip && digits >= 4 && text.contains('.') {
-            text = pass(text, &IP4, |found, around| {
+            text = replace_matches(text, &IP4, |found, around| {
                 let behind = around.after.strip_prefix(['.', '-']);
                 let goes_on =
                     behind.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
@@ -77,29 +72,29 @@ impl Redactor {
             });
         }
         if self.phone && digits >= 8 {
-            text = pass(text, &PHONE, phone);
+            text = replace_matches(text, &PHONE, phone);
         }
         text
     }
 }
 
-/// What stands on both sides of a candidate.
-struct Around<'t> {
+/// The text before and after a candidate.
+struct Surroundings<'t> {
     before: &'t str,
     after: &'t str,
 }
 
-/// Replaces the candidates that are ones; the text is not copied when none is.
-fn pass<'t>(
+/// Replaces verified candidates. The text is copied only if there is one.
+fn replace_matches<'t>(
     text: Cow<'t, str>,
     pattern: &Regex,
-    judge: impl Fn(&Captures<'_>, &Around<'_>) -> Option<String>,
+    judge: impl Fn(&Captures<'_>, &Surroundings<'_>) -> Option<String>,
 ) -> Cow<'t, str> {
     let mut redacted: Option<String> = None;
     let mut done = 0;
     for found in pattern.captures_iter(&text) {
         let Some(whole) = found.get(0) else { continue };
-        let around = Around { before: &text[..whole.start()], after: &text[whole.end()..] };
+        let around = Surroundings { before: &text[..whole.start()], after: &text[whole.end()..] };
         if let Some(word) = judge(&found, &around) {
             let redacted = redacted.get_or_insert_default();
             redacted.push_str(&text[done..whole.start()]);
@@ -126,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_personal_or_secret_goes() {
+    fn personal_data_and_secrets_are_redacted() {
         check("write to Ann.O'Neil+x@mail.example.co.uk, now", "write to [email], now");
         check("müller@bücher.example", "[email]");
         check("my card 4111 1111 1111 1111 expires", "my card [card] expires");
@@ -170,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_looks_like_it_stays() {
+    fn lookalikes_are_kept() {
         for text in [
             "4111 1111 1111 1112",
             "order 1234567890123",
@@ -201,17 +196,17 @@ mod tests {
     }
 
     #[test]
-    fn a_long_list_of_numbers_is_read_to_its_end() {
-        // Were each tried with all that follow, nobody would see the end of this.
+    fn long_digit_lists_take_linear_time() {
+        // Quadratic matching would not finish.
         let list = "7 8\n".repeat(5_000);
         check(&list, &list);
         check(&format!("{list}4111 1111 1111 1111"), &format!("{list}[card]"));
     }
 
     #[test]
-    fn a_text_full_of_secrets_is_read_once() {
-        // Were the rest read again behind each of them, this would take minutes. The last letter is one for which
-        // the quickest way of matching does not do.
+    fn texts_full_of_secrets_take_linear_time() {
+        // Quadratic matching would take minutes. The last letter disables the regex engine's fast
+        // path.
         let key = "sk-abcdefghijklmnop";
         let many = format!("{}é", vec![key; 20_000].join("."));
         check(&many, &format!("{}é", vec!["[secret]"; 20_000].join(".")));
@@ -220,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn each_can_be_switched_off_alone() {
+    fn each_kind_can_be_switched_off() {
         let text = "a@b.example 4111111111111111 GB82WEST12345698765432 10.0.0.1 +4930901820 sk-abcdefghijklmnop1234";
         let off = Redactor { email: false, ..Redactor::default() };
         assert!(off.redact(text).starts_with("a@b.example [card] [iban] [ip] [phone] [secret]"));
@@ -236,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_is_redacted_everywhere_but_in_its_ids() {
+    fn redaction_covers_an_event_except_its_ids() {
         let mut event = testkit::event(&model::Scope::default(), "e1");
         event.tags = vec!["a@b.example".into()];
         let data = serde_json::json!({"deep": [{"text": "a@b.example"}],

@@ -1,60 +1,51 @@
-//! Checks what is told about items that queries returned.
+//! Validates retrieved items and feedback on them.
 
 use model::{EntityId, EntitySignal, QueryId, RelevanceSignal, Returned};
 
-use crate::check::{CaptureError, id, text, word};
-use crate::turn::{RawRetrieved, retrieved};
+use crate::check::{CaptureError, accept_text, parse_id, parse_word};
+use crate::turn::{RawRetrieved, accept_retrieved};
 
-/// Signals that one report may have.
+/// Maximum signals per request.
 const MAX_SIGNALS: usize = 1000;
 
-/// What a query returned, as it came.
 #[derive(Clone, Debug, Default)]
 pub struct RawReturned {
-    /// Which query.
     pub query_id: String,
-    /// What was asked.
     pub query: Option<String>,
-    /// The items, in their order.
+    /// In rank order.
     pub entities: Vec<RawRetrieved>,
 }
 
-/// What became of an item, as it came.
 #[derive(Clone, Debug, Default)]
 pub struct RawSignal {
-    /// Which item.
     pub entity_id: String,
-    /// What became of it.
     pub signal: String,
-    /// Where it stood, from 1.
+    /// Rank from 1.
     pub rank: Option<u32>,
-    /// What was said about it.
     pub comment: Option<String>,
 }
 
-/// Checks the id of a query.
 pub fn accept_query_id(query: String) -> Result<String, CaptureError> {
-    let checked = id("query_id", Some(query), QueryId::new)?;
+    let checked = parse_id("query_id", Some(query), QueryId::new)?;
     Ok(checked.map(String::from).unwrap_or_default())
 }
 
-/// Checks what a query returned. Items without a rank stand as they are listed.
+/// Validates the results of a query. Items without a rank are ranked by their order.
 pub fn accept_returned(raw: RawReturned) -> Result<Returned, CaptureError> {
     if raw.entities.is_empty() {
         return Err(CaptureError::new("entities", "an empty list", "1 or more items"));
     }
-    let mut entities = retrieved("entities", raw.entities)?;
+    let mut entities = accept_retrieved("entities", raw.entities)?;
     for (rank, entity) in (1..).zip(&mut entities) {
         entity.rank = entity.rank.or(Some(rank));
     }
     Ok(Returned {
         query_id: accept_query_id(raw.query_id)?,
-        query: text("query", raw.query)?,
+        query: accept_text("query", raw.query)?,
         entities,
     })
 }
 
-/// Checks what became of items.
 pub fn accept_signals(raw: Vec<RawSignal>) -> Result<Vec<EntitySignal>, CaptureError> {
     if raw.is_empty() || raw.len() > MAX_SIGNALS {
         let got = format!("a list of {}", raw.len());
@@ -62,8 +53,8 @@ pub fn accept_signals(raw: Vec<RawSignal>) -> Result<Vec<EntitySignal>, CaptureE
     }
     let check = |(index, raw): (usize, RawSignal)| {
         let field = |name: &str| format!("signals[{index}].{name}");
-        let entity = id(&field("entity_id"), Some(raw.entity_id), EntityId::new)?;
-        let signal = word(
+        let entity = parse_id(&field("entity_id"), Some(raw.entity_id), EntityId::new)?;
+        let signal = parse_word(
             &field("signal"),
             &raw.signal,
             RelevanceSignal::from_word,
@@ -74,7 +65,7 @@ pub fn accept_signals(raw: Vec<RawSignal>) -> Result<Vec<EntitySignal>, CaptureE
             signal,
             rank: raw.rank,
             why: None,
-            comment: text(&field("comment"), raw.comment)?,
+            comment: accept_text(&field("comment"), raw.comment)?,
         })
     };
     raw.into_iter().enumerate().map(check).collect()

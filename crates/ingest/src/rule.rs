@@ -1,17 +1,17 @@
-//! Checks settings: privacy and profiles.
+//! Validates privacy settings and user profiles.
 
 use model::{
     Category, Event, EventId, Kind, Rule, Scope, Severity, Source, Timestamp, Type, UserId,
 };
 use serde_json::{Map, Value};
 
-use crate::check::{CaptureError, check_texts, label};
+use crate::check::{CaptureError, accept_label, check_texts};
 use crate::redact::Redactor;
 
 const MAX_ATTRIBUTES: usize = 50;
 
-/// Reads a tenant's privacy settings: `redact` with a switch for each kind, absent ones are on; and
-/// `retention_days` with how long `events` are kept, for ever when absent.
+/// Parses a tenant's privacy settings. `redact` has a switch per kind, on by default.
+/// `retention_days` limits how long `events` are stored, by default forever.
 pub fn accept_privacy(
     settings: &Map<String, Value>,
 ) -> Result<(Redactor, Option<u32>), CaptureError> {
@@ -19,9 +19,9 @@ pub fn accept_privacy(
     let mut days = None;
     for (name, value) in settings {
         match (name.as_str(), value) {
-            ("redact", Value::Object(switches)) => switch(&mut redactor, switches)?,
+            ("redact", Value::Object(switches)) => apply_switches(&mut redactor, switches)?,
             ("redact", Value::Null) => {}
-            ("retention_days", Value::Object(kinds)) => days = retention(kinds)?,
+            ("retention_days", Value::Object(kinds)) => days = parse_retention(kinds)?,
             ("retention_days", Value::Null) => {}
             ("retention_days", _) => {
                 return Err(CaptureError::new("retention_days", "no object", "an object"));
@@ -33,7 +33,7 @@ pub fn accept_privacy(
     Ok((redactor, days))
 }
 
-fn retention(kinds: &Map<String, Value>) -> Result<Option<u32>, CaptureError> {
+fn parse_retention(kinds: &Map<String, Value>) -> Result<Option<u32>, CaptureError> {
     let mut days = None;
     for (name, value) in kinds {
         let field = format!("retention_days.{name}");
@@ -51,7 +51,10 @@ fn retention(kinds: &Map<String, Value>) -> Result<Option<u32>, CaptureError> {
     Ok(days)
 }
 
-fn switch(redactor: &mut Redactor, switches: &Map<String, Value>) -> Result<(), CaptureError> {
+fn apply_switches(
+    redactor: &mut Redactor,
+    switches: &Map<String, Value>,
+) -> Result<(), CaptureError> {
     for (name, value) in switches {
         let place = match name.as_str() {
             "email" => &mut redactor.email,
@@ -73,7 +76,7 @@ fn switch(redactor: &mut Redactor, switches: &Map<String, Value>) -> Result<(), 
     Ok(())
 }
 
-/// Checks the attributes of a user: texts, numbers and truth values, by short names.
+/// Validates a user's attributes: texts, numbers and booleans with short names.
 pub fn accept_profile(attributes: Map<String, Value>) -> Result<Map<String, Value>, CaptureError> {
     if attributes.len() > MAX_ATTRIBUTES {
         let got = format!("{} of them", attributes.len());
@@ -81,7 +84,7 @@ pub fn accept_profile(attributes: Map<String, Value>) -> Result<Map<String, Valu
     }
     check_texts("attributes", &attributes)?;
     for (name, value) in &attributes {
-        label(&format!("attributes.{name}"), Some(name.clone()))?;
+        accept_label(&format!("attributes.{name}"), Some(name.clone()))?;
         match value {
             Value::String(_) | Value::Number(_) | Value::Bool(_) => {}
             Value::Null | Value::Array(_) | Value::Object(_) => {
@@ -93,7 +96,7 @@ pub fn accept_profile(attributes: Map<String, Value>) -> Result<Map<String, Valu
     Ok(attributes)
 }
 
-/// The event that records a setting.
+/// Builds the event that records a setting.
 pub fn rule_event(
     scope: &Scope,
     user: Option<UserId>,

@@ -1,4 +1,4 @@
-//! Where events come from besides HTTP.
+//! Event sources other than HTTP.
 
 mod chat;
 mod chat_events;

@@ -1,4 +1,4 @@
-//! Checks the two halves of a turn.
+//! Validates the two halves of a turn.
 
 use model::{
     Category, Completion, ConversationId, DecisionId, EntityId, Event, EventId, Kind, Opening,
@@ -8,50 +8,41 @@ use model::{
 use serde_json::{Map, Value};
 
 use crate::check::{
-    CaptureError, check_texts, count, id, label, not_negative, text, timestamp, unit, word,
+    CaptureError, accept_count, accept_label, accept_number, accept_text, accept_unit, check_texts,
+    parse_id, parse_timestamp, parse_word,
 };
 
 const MAX_RETRIEVED: usize = 1000;
 
-/// The first half as a client sent it.
 #[derive(Clone, Debug, Default)]
 pub struct RawOpening {
-    /// Chosen by the client, or made by us.
+    /// Generated when absent.
     pub turn_id: Option<String>,
-    /// Chosen by the client, or made by us.
+    /// Generated when absent.
     pub conversation_id: Option<String>,
-    /// The end user.
     pub user_id: Option<String>,
-    /// The user's message.
     pub text: String,
-    /// What the application took it for.
+    /// The intent assigned by the application.
     pub intent: Option<String>,
-    /// When it was asked; now when absent.
+    /// The current time when absent.
     pub ts: Option<String>,
-    /// A label for reactions.
+    /// A label copied onto reactions.
     pub track_id: Option<String>,
-    /// A label for reactions.
     pub bundle_id: Option<String>,
-    /// A label for reactions.
     pub user_type: Option<String>,
 }
 
-/// An item as a client sent it.
 #[derive(Clone, Debug, Default)]
 pub struct RawRetrieved {
-    /// Which item.
     pub entity_id: String,
-    /// What it is called.
     pub name: Option<String>,
-    /// What it says.
     pub content: Option<String>,
-    /// Where it stood, from 1.
+    /// Rank from 1.
     pub rank: Option<u32>,
-    /// How the retriever scored it.
     pub score: Option<f64>,
 }
 
-/// The second half as a client sent it; fields as in `Completion`.
+/// The completion as sent by a client; fields as in `Completion`.
 #[derive(Clone, Debug, Default)]
 #[expect(missing_docs, reason = "each field is the one of the same name in `Completion`")]
 pub struct RawCompletion {
@@ -75,55 +66,46 @@ pub struct RawCompletion {
     pub accepted: Option<bool>,
 }
 
-/// Where a turn's event belongs.
+/// The ids of a turn's event.
 #[derive(Clone, Debug)]
 pub struct TurnPlace {
-    /// Whose.
     pub scope: Scope,
-    /// Which turn.
     pub turn: TurnId,
-    /// Its conversation.
     pub conversation: Option<ConversationId>,
-    /// Its user.
     pub user: Option<UserId>,
 }
 
-/// An opening that fits, with the ids it brought.
+/// A valid opening with the client's ids.
 #[derive(Clone, Debug)]
 pub struct AcceptedOpening {
-    /// The turn's id, if the client chose one.
+    /// Set only if the client chose one.
     pub turn: Option<TurnId>,
-    /// The conversation's id, if the client chose one.
+    /// Set only if the client chose one.
     pub conversation: Option<ConversationId>,
-    /// The user, if the client named one.
     pub user: Option<UserId>,
-    /// When it was asked.
     pub ts: Timestamp,
-    /// What was asked.
     pub opening: Opening,
 }
 
-/// Checks the first half.
 pub fn accept_opening(raw: RawOpening, now: Timestamp) -> Result<AcceptedOpening, CaptureError> {
     Ok(AcceptedOpening {
-        turn: id("turn_id", raw.turn_id, TurnId::new)?,
-        conversation: id("conversation_id", raw.conversation_id, ConversationId::new)?,
-        user: id("user_id", raw.user_id, UserId::new)?,
-        ts: timestamp("ts", raw.ts.as_deref(), now)?,
+        turn: parse_id("turn_id", raw.turn_id, TurnId::new)?,
+        conversation: parse_id("conversation_id", raw.conversation_id, ConversationId::new)?,
+        user: parse_id("user_id", raw.user_id, UserId::new)?,
+        ts: parse_timestamp("ts", raw.ts.as_deref(), now)?,
         opening: Opening {
-            text: text("text", Some(raw.text))?.unwrap_or_default(),
-            intent: label("intent", raw.intent)?,
-            track_id: label("track_id", raw.track_id)?,
-            bundle_id: label("bundle_id", raw.bundle_id)?,
-            user_type: label("user_type", raw.user_type)?,
+            text: accept_text("text", Some(raw.text))?.unwrap_or_default(),
+            intent: accept_label("intent", raw.intent)?,
+            track_id: accept_label("track_id", raw.track_id)?,
+            bundle_id: accept_label("bundle_id", raw.bundle_id)?,
+            user_type: accept_label("user_type", raw.user_type)?,
         },
     })
 }
 
-/// Checks the second half.
 pub fn accept_completion(raw: RawCompletion, now: Timestamp) -> Result<Completion, CaptureError> {
     let status = match raw.status {
-        Some(text) => word("status", &text, TurnStatus::from_word, TurnStatus::WORDS)?,
+        Some(text) => parse_word("status", &text, TurnStatus::from_word, TurnStatus::WORDS)?,
         None if raw.error.is_some() => TurnStatus::Error,
         None => TurnStatus::Success,
     };
@@ -133,44 +115,45 @@ pub fn accept_completion(raw: RawCompletion, now: Timestamp) -> Result<Completio
     }
     let moment = |field, text: Option<String>| match text {
         None => Ok(None),
-        Some(text) => timestamp(field, Some(&text), now).map(Some),
+        Some(text) => parse_timestamp(field, Some(&text), now).map(Some),
     };
     let started_at = moment("started_at", raw.started_at)?;
     let completed_at = moment("completed_at", raw.completed_at)?;
-    let given_ms = not_negative("latency_ms", raw.latency_ms)?;
-    let first_ms = not_negative("time_to_first_token_ms", raw.time_to_first_token_ms)?;
+    let given_ms = accept_number("latency_ms", raw.latency_ms)?;
+    let first_ms = accept_number("time_to_first_token_ms", raw.time_to_first_token_ms)?;
     Ok(Completion {
-        response: text("response", raw.response)?,
+        response: accept_text("response", raw.response)?,
         status,
-        error: text("error", raw.error)?,
-        model: label("model", raw.model)?,
-        decision_id: id("decision_id", raw.decision_id, DecisionId::new)?.map(|id| id.to_string()),
-        strategy: raw.strategy.map(strategy).transpose()?,
-        prompt: raw.prompt.map(prompt).transpose()?,
-        retrieved: retrieved("retrieved", raw.retrieved)?,
+        error: accept_text("error", raw.error)?,
+        model: accept_label("model", raw.model)?,
+        decision_id: parse_id("decision_id", raw.decision_id, DecisionId::new)?
+            .map(|id| id.to_string()),
+        strategy: raw.strategy.map(accept_strategy).transpose()?,
+        prompt: raw.prompt.map(accept_prompt).transpose()?,
+        retrieved: accept_retrieved("retrieved", raw.retrieved)?,
         validation_outcome: match raw.validation_outcome {
             None => None,
-            Some(text) => Some(word(
+            Some(text) => Some(parse_word(
                 "validation_outcome",
                 &text,
                 ValidationOutcome::from_word,
                 ValidationOutcome::WORDS,
             )?),
         },
-        quality_score: unit("quality_score", raw.quality_score)?,
-        latency_ms: latency(started_at, completed_at, given_ms),
+        quality_score: accept_unit("quality_score", raw.quality_score)?,
+        latency_ms: compute_latency(started_at, completed_at, given_ms),
         started_at,
         completed_at,
         time_to_first_token_ms: first_ms,
-        tokens_in: count("tokens_in", raw.tokens_in)?,
-        tokens_out: count("tokens_out", raw.tokens_out)?,
-        cost: not_negative("cost", raw.cost)?,
+        tokens_in: accept_count("tokens_in", raw.tokens_in)?,
+        tokens_out: accept_count("tokens_out", raw.tokens_out)?,
+        cost: accept_number("cost", raw.cost)?,
         accepted: raw.accepted,
     })
 }
 
-/// What was measured wins over what follows from the two times. Clocks that disagree make it 0.
-fn latency(
+/// A measured latency overrides the difference of the two times. A negative difference becomes 0.
+fn compute_latency(
     started: Option<Timestamp>,
     completed: Option<Timestamp>,
     given_ms: Option<f64>,
@@ -181,20 +164,19 @@ fn latency(
     given_ms.or_else(|| started.zip(completed).map(between))
 }
 
-fn strategy((name, params): (String, Map<String, Value>)) -> Result<Strategy, CaptureError> {
+fn accept_strategy((name, params): (String, Map<String, Value>)) -> Result<Strategy, CaptureError> {
     check_texts("strategy.params", &params)?;
-    Ok(Strategy { name: label("strategy.name", Some(name))?.unwrap_or_default(), params })
+    Ok(Strategy { name: accept_label("strategy.name", Some(name))?.unwrap_or_default(), params })
 }
 
-fn prompt((id, version): (String, Option<String>)) -> Result<PromptRef, CaptureError> {
+fn accept_prompt((id, version): (String, Option<String>)) -> Result<PromptRef, CaptureError> {
     Ok(PromptRef {
-        id: label("prompt.id", Some(id))?.unwrap_or_default(),
-        version: label("prompt.version", version)?,
+        id: accept_label("prompt.id", Some(id))?.unwrap_or_default(),
+        version: accept_label("prompt.version", version)?,
     })
 }
 
-/// Checks items that were retrieved.
-pub(crate) fn retrieved(
+pub(crate) fn accept_retrieved(
     list: &str,
     items: Vec<RawRetrieved>,
 ) -> Result<Vec<Retrieved>, CaptureError> {
@@ -207,11 +189,11 @@ pub(crate) fn retrieved(
         if item.score.is_some_and(|score| !score.is_finite()) {
             return Err(CaptureError::new(&field("score"), "not finite", "a number"));
         }
-        let entity = id(&field("entity_id"), Some(item.entity_id), EntityId::new)?;
+        let entity = parse_id(&field("entity_id"), Some(item.entity_id), EntityId::new)?;
         Ok(Retrieved {
             entity_id: entity.map(|id| id.to_string()).unwrap_or_default(),
-            name: text(&field("name"), item.name)?,
-            content: text(&field("content"), item.content)?,
+            name: accept_text(&field("name"), item.name)?,
+            content: accept_text(&field("content"), item.content)?,
             rank: item.rank,
             score: item.score,
         })
@@ -219,7 +201,7 @@ pub(crate) fn retrieved(
     items.into_iter().enumerate().map(check).collect()
 }
 
-/// The event that records one half of a turn.
+/// Builds the event of one half of a turn.
 pub fn turn_event(
     place: TurnPlace,
     half: &TurnHalf,
@@ -262,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_named() {
+    fn invalid_completion_error_names_the_field() {
         check_field(RawCompletion::default(), "response");
         check_field(RawCompletion { status: Some("ok".into()), ..answer() }, "status");
         check_field(RawCompletion { quality_score: Some(1.1), ..answer() }, "quality_score");
@@ -274,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_needs_no_answer_and_an_empty_answer_is_one() {
+    fn error_needs_no_answer_and_empty_answer_is_valid() {
         let failed = RawCompletion { error: Some("timeout".into()), ..RawCompletion::default() };
         assert_eq!(accept_completion(failed, NOW).unwrap().status, TurnStatus::Error);
         let empty = RawCompletion { response: Some(String::new()), ..RawCompletion::default() };
@@ -282,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn the_latency_follows_from_the_times_unless_it_was_measured() {
+    fn latency_follows_from_the_times_unless_measured() {
         let timed = |latency_ms| RawCompletion {
             started_at: Some("2026-01-01T00:00:00Z".into()),
             completed_at: Some("2026-01-01T00:00:01.25Z".into()),

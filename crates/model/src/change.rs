@@ -1,4 +1,4 @@
-//! What one commit may do, and what became of it.
+//! Writes: claims, preconditions, changes to projections, and outcomes.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ use crate::time::Timestamp;
 use crate::vector::Vector;
 use crate::word::{Origin, Reaction, RelevanceSignal, ValidationOutcome, VerdictStatus};
 
-/// Where an event stands in the log: 1, 2, 3 and so on without gaps.
+/// Position of an event in the log: 1, 2, 3 and so on without gaps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position(pub u64);
 
@@ -24,30 +24,27 @@ impl fmt::Display for Position {
     }
 }
 
-/// A keyed hash of what the client sent. Equal bodies have equal MACs; without the store's key
-/// nobody can guess a body from it.
+/// A keyed hash of a request body. Without the store's key a body cannot be guessed from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mac(pub [u8; 16]);
 
-/// The namespaces in which an id can be used once.
+/// Namespaces in which an id can be used once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClaimSpace {
-    /// The id of an event.
     Event,
     /// The `Idempotency-Key` of a request.
     RequestKey,
-    /// The id of a turn, used up when it is opened.
+    /// A turn id, claimed when the turn is opened.
     Turn,
-    /// The id of a turn, used up when it is completed.
+    /// A turn id, claimed when the turn is completed.
     Completion,
-    /// The id of a decision.
     Decision,
-    /// The id of an experiment; with a `/` behind it, one of its moves.
+    /// An experiment id, or `id/n` for its n-th move.
     Experiment,
 }
 
 impl ClaimSpace {
-    /// The number in the store; never changes.
+    /// The stored number; never changes.
     pub const fn code(self) -> u8 {
         match self {
             Self::Event => 1,
@@ -59,7 +56,6 @@ impl ClaimSpace {
         }
     }
 
-    /// The namespace of such a number.
     pub const fn from_code(code: u8) -> Option<Self> {
         match code {
             1 => Some(Self::Event),
@@ -73,56 +69,43 @@ impl ClaimSpace {
     }
 }
 
-/// An id that a write uses up for ever: the same id and body again is a repeat, the same id with
-/// another body is refused.
+/// An id that a write claims forever. The same id and body is a repeat; the same id with another
+/// body is a conflict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
-    /// The namespace.
     pub space: ClaimSpace,
-    /// The id in that namespace.
     pub id: String,
-    /// What the client sent under it. `None`: not known, so that whatever comes under it is taken
-    /// for a repeat.
+    /// MAC of the body. `None` when unknown; any later body under the id then counts as a repeat.
     pub mac: Option<Mac>,
 }
 
-/// What must be so for a write to be stored. Judged inside the transaction, about the turn, the
-/// user and the conversation that the write's first event names.
+/// A precondition of a write, checked inside the transaction against the turn, user and
+/// conversation of the write's first event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Need {
-    /// The event's turn was opened, in this conversation if one is given.
+    /// The event's turn is open, in this conversation if one is given.
     Turn(Option<ConversationId>),
-    /// The decision was made.
+    /// The decision exists.
     Decision(DecisionId),
-    /// The decision's newest outcome stands here; `None`: it has none yet.
+    /// Position of the decision's newest outcome; `None` without one.
     OutcomeAt(DecisionId, Option<Position>),
-    /// The decision's newest outcome is another one than the event says.
+    /// The decision's newest outcome differs from the event's.
     OtherOutcome(DecisionId),
-    /// The experiment is there and stands at one of these.
-    Experiment {
-        /// Which.
-        id: ExperimentId,
-        /// Where it may stand.
-        statuses: Vec<String>,
-    },
-    /// The event's user or conversation is not served this variant yet, by its place.
+    /// The experiment exists and has one of these states.
+    Experiment { id: ExperimentId, statuses: Vec<String> },
+    /// The event's user or conversation has not been exposed to this variant, by its index.
     OtherVariant(ExperimentId, u32),
-    /// The event's conversation has an open session in which nothing happened since this moment.
+    /// The event's conversation has an open session without activity since this time.
     SilentSince(Timestamp),
-    /// The user's reaction on the turn is another one, or has another text. `None` is no reaction.
-    OtherReaction {
-        /// What it is going to be.
-        reaction: Option<Reaction>,
-        /// And the text with it.
-        text: Option<String>,
-    },
+    /// The user's reaction on the turn differs in value or text. `None` is no reaction.
+    OtherReaction { reaction: Option<Reaction>, text: Option<String> },
 }
 
-/// What an event does to the projections. Whose and which is in the event itself; the parts that
-/// depend on what is stored are decided when the change is applied.
+/// A change to the projections. Its subject is in the event; parts that depend on stored state are
+/// resolved when it is applied.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change {
-    /// The event's turn begins; what arrived before it is attached to it.
+    /// Opens the event's turn and attaches feedback that arrived before it.
     OpenTurn {
         /// Copied onto the turn's reactions.
         track: Option<String>,
@@ -130,175 +113,151 @@ pub enum Change {
         bundle: Option<String>,
         /// Copied onto the turn's reactions.
         user_type: Option<String>,
-        /// What the application took the question for.
+        /// The intent assigned by the application.
         intent: Option<String>,
     },
-    /// The direction of the question of the event's turn.
+    /// Sets the question vector of the event's turn.
     SetVector(Vector),
-    /// The event's turn has its answer.
+    /// Adds the answer of the event's turn.
     CompleteTurn {
-        /// What the application's validator said.
+        /// The application's validation outcome.
         outcome: Option<ValidationOutcome>,
         /// The validator's score.
         quality: Option<UnitInterval>,
-        /// Whether it says how the application went about it.
+        /// True when the completion names a strategy.
         has_strategy: bool,
     },
-    /// A message says something about the event's turn. What the same message said before, of
-    /// whatever turn, goes; without a turn that is all.
+    /// Sets the verdict of the event's turn by a later message. The message's earlier verdict on
+    /// any turn is removed. Without a turn, nothing else happens.
     Judge {
-        /// What it says.
         status: VerdictStatus,
-        /// How sure.
         confidence: UnitInterval,
-        /// How sure before the project's own calibration.
+        /// Confidence before the project's calibration.
         raw_confidence: UnitInterval,
-        /// The user only went on to something else.
+        /// True when the user merely moved on.
         moved_on: bool,
-        /// The message corrects the question of the turn it is about.
+        /// True when the message corrects the turn's question.
         corrects: bool,
-        /// The turn of the message; `None` when somebody else's machine judged.
+        /// The turn of the message; `None` for a verdict of the application's machine.
         detected_in: Option<TurnId>,
     },
-    /// A person says what the user thought of the event's turn: it stands above what machines say.
+    /// A reviewer's verdict on the event's turn, which overrides detectors.
     Review(VerdictStatus),
-    /// The event's conversation went silent after the event's turn.
+    /// Ends the session of the event's conversation after the event's turn.
     EndSession {
-        /// When something last happened in it.
+        /// Time of the last activity.
         last_at: Timestamp,
-        /// The last answer was left without any sign of use.
+        /// True when the last answer showed no sign of use.
         abandoned: bool,
     },
-    /// Something about the event's turn that counts in rates.
+    /// A fact about the event's turn that counts in figures.
     Note(TurnFact),
-    /// Something without a turn that counts in rates.
+    /// A fact without a turn that counts in figures.
     Count(LooseFact),
-    /// How the confidences of the event's project are corrected.
+    /// Sets the calibration of the event's project.
     Calibrate(Map<String, Value>),
-    /// The event says what a query returned.
-    Return {
-        /// Which query.
-        query: String,
-    },
-    /// What became of an item that a query returned.
+    /// Records the results of a query.
+    Return { query: String },
+    /// Counts feedback on a retrieved item.
     Weigh {
-        /// Which query.
         query: String,
-        /// Which sort of question.
+        /// Cluster of the question.
         cluster: Option<u64>,
-        /// Which item.
         entity: String,
-        /// Where it stood.
+        /// Band of its rank.
         band: RankBand,
-        /// What became of it.
         signal: RelevanceSignal,
     },
-    /// The event's project has a router.
-    SetRouter {
-        /// Its name.
-        name: String,
-        /// As it is now.
-        definition: Map<String, Value>,
-    },
-    /// Something about an experiment of the event's project.
+    /// Defines a router of the event's project.
+    SetRouter { name: String, definition: Map<String, Value> },
+    /// Changes an experiment of the event's project.
     Experiment(ExperimentChange),
-    /// A reaction on the event's turn. A user's replaces the one before; a machine's is added.
+    /// A reaction on the event's turn. A user's replaces the previous one; a machine's is added.
     React {
-        /// Who reacted.
         origin: Origin,
-        /// How.
         reaction: Reaction,
-        /// How sure we are.
         confidence: UnitInterval,
         /// The turn whose message a machine read it from.
         detected_in: Option<TurnId>,
     },
-    /// The user's reaction on the event's turn goes.
+    /// Removes the user's reaction on the event's turn.
     ClearReaction,
-    /// A decision was made.
     Decide {
-        /// Which.
         id: DecisionId,
-        /// For a generated SQL statement: whether it was executed without an error.
+        /// For generated SQL: true when executed without an error.
         sql_executed: Option<bool>,
     },
-    /// The outcome of a decision became known, or changed.
+    /// Sets or changes the outcome of a decision.
     Settle {
-        /// Which.
         id: DecisionId,
-        /// What was decided was carried out without an error.
+        /// True when the decision was executed without an error.
         executed: bool,
     },
-    /// The privacy settings of the event's tenant.
+    /// Sets the privacy settings of the event's tenant.
     SetPrivacy(Map<String, Value>),
-    /// Where the event's tenant wants its figures to be.
+    /// Sets the targets of the event's tenant.
     SetTargets(Map<String, Value>),
-    /// A figure of the event's project is not where it should be, or is again.
+    /// Raises or clears an alert of the event's project.
     Alert {
-        /// Which figure.
         metric: String,
-        /// It is missed now.
+        /// True when the target is missed.
         raised: bool,
     },
-    /// The attributes of the event's user.
+    /// Sets the attributes of the event's user.
     SetProfile(Map<String, Value>),
-    /// This user's events become stubs and their name goes. Follows from no event alone: what is
-    /// left in the log speaks for itself.
+    /// Turns this user's events into stubs and removes the user id. A rebuild does not need it,
+    /// since the stubs remain in the log.
     EraseUser(UserId),
 }
 
-/// One event and what it does.
+/// An event and its changes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    /// What happened.
     pub event: Event,
-    /// What follows from it.
     pub changes: Vec<Change>,
 }
 
-/// One unit of change: it happens as a whole or not at all.
+/// An atomic unit of change.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Write {
-    /// Must all be unused, or all be used by the same write before.
+    /// All must be unused, or all claimed by the same earlier write.
     pub claims: Vec<Claim>,
-    /// Must all be so.
+    /// All must hold.
     pub needs: Vec<Need>,
-    /// What happened, and what follows from it.
     pub entry: Entry,
-    /// Further events that stand or fall with it.
+    /// Further events of the same write.
     pub more: Vec<Entry>,
 }
 
 impl Write {
-    /// A write of one event that claims and needs nothing.
-    pub fn of(event: Event, changes: Vec<Change>) -> Self {
+    /// A write of one event without claims or preconditions.
+    pub fn new(event: Event, changes: Vec<Change>) -> Self {
         let entry = Entry { event, changes };
         Self { claims: Vec::new(), needs: Vec::new(), entry, more: Vec::new() }
     }
 }
 
-/// What became of one write, decided inside the transaction.
+/// The outcome of one write, decided inside the transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It is in the log and on disk; its first event stands here.
+    /// Stored and on disk; position of the first event.
     Stored(Position),
-    /// It was stored before under this id; nothing changed.
+    /// Stored before under this id; nothing changed.
     Replayed {
-        /// Where the first one stands.
+        /// Position of the first event.
         position: Position,
-        /// The first one's event id.
+        /// Id of the first event.
         id: EventId,
     },
-    /// Everything is already as it would make it; nothing changed.
+    /// The stored state already matches; nothing changed.
     Unchanged,
-    /// One of its ids was used for something else; nothing changed.
+    /// An id was used for something else; nothing changed.
     Conflict(ClaimSpace),
-    /// Something it needs is not there; nothing changed.
+    /// A precondition does not hold; nothing changed.
     Missing(Need),
-    /// It could not be stored, although others of its group could. It is on the list of dead
-    /// letters, whole, with the reason.
+    /// The write failed although others of its group did not. It is a dead letter with the reason.
     SetAside,
-    /// It could not be stored, and not be set aside either; nothing changed.
+    /// The write failed and could not become a dead letter; nothing changed.
     Failed,
 }
 
@@ -307,7 +266,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_namespace_is_read_back_by_its_number() {
+    fn claim_spaces_round_trip_by_code() {
         let spaces: Vec<ClaimSpace> = (0..=u8::MAX).filter_map(ClaimSpace::from_code).collect();
         let codes: Vec<u8> = spaces.iter().map(|space| space.code()).collect();
         assert_eq!(codes, [1, 2, 3, 4, 5, 6]);

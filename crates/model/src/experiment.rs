@@ -1,23 +1,21 @@
-//! Experiments in the log: their definition, where they stand, how their shares move, and who was
-//! served which variant.
+//! Experiments in the log: definition, state, moves of their shares, and exposures.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::id::ExperimentId;
 
-/// Who is assigned to a variant as a whole.
+/// The unit of assignment to a variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ExperimentUnit {
-    /// A person keeps one variant in all conversations.
+    /// A user keeps one variant in all conversations.
     User,
-    /// A conversation keeps one variant.
     Conversation,
 }
 
 impl ExperimentUnit {
-    /// The number in the store; never changes.
+    /// The stored number; never changes.
     pub const fn code(self) -> u8 {
         match self {
             Self::User => 1,
@@ -26,61 +24,50 @@ impl ExperimentUnit {
     }
 }
 
-/// Something that was decided about an experiment, by people or by its own numbers.
+/// A decision about an experiment, by a person or by its own evidence.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "change", rename_all = "snake_case")]
 pub enum ExperimentRule {
-    /// It exists.
     Defined {
-        /// Which.
         experiment_id: ExperimentId,
-        /// Who is assigned as a whole.
         unit: ExperimentUnit,
-        /// As it was written.
         definition: Map<String, Value>,
     },
-    /// It stands elsewhere.
+    /// The experiment changed its state.
     Status {
-        /// Which.
         experiment_id: ExperimentId,
-        /// What somebody did with it.
+        /// The action taken.
         action: String,
-        /// Where it stands now.
+        /// The new state.
         status: String,
     },
-    /// Its variants have other shares.
+    /// The shares of its variants moved.
     Moved {
-        /// Which.
         experiment_id: ExperimentId,
-        /// Its how manieth move: 1, 2, 3 and so on.
+        /// Number of the move, from 1.
         number: u32,
-        /// The share of each variant from now on.
+        /// The new share of each variant.
         shares: Vec<f64>,
-        /// From where to where and why, with the evidence.
+        /// Old and new shares and the reason, with the evidence.
         #[serde(rename = "move")]
         step: Map<String, Value>,
     },
 }
 
-/// The event's user or conversation is served a variant from now on. Who that is, the event says:
-/// not this.
+/// Exposes the event's user or conversation to a variant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exposure {
-    /// In which experiment.
     pub experiment_id: ExperimentId,
-    /// The variant's name.
     pub variant: String,
-    /// The variant's place in the definition.
+    /// Index of the variant in the definition.
     pub index: u32,
-    /// How many moves the experiment had made.
+    /// Number of moves the experiment had made.
     pub moves: u32,
 }
 
-/// What an event does to what is known of an experiment.
+/// A change to an experiment's projection.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExperimentChange {
-    /// As the rule says.
     Rule(ExperimentRule),
-    /// As the exposure says.
     Expose(Exposure),
 }

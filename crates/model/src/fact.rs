@@ -1,61 +1,52 @@
-//! What an event adds to what is known of an answer, for rates.
+//! Facts about turns that count in quality figures.
 
 use crate::word::{DecisionOutcome, Reaction, Sentiment};
 
-/// Something about the event's turn.
+/// A fact about the event's turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TurnFact {
-    /// It was answered.
     Answered {
-        /// By which model.
         model: Option<String>,
-        /// With which prompt: `id@version`.
+        /// Written as `id@version`.
         prompt: Option<String>,
-        /// By which strategy: its name.
+        /// The strategy's name.
         strategy: Option<String>,
-        /// The application says that it could not.
+        /// The application reported an error.
         failed: bool,
         /// Tokens in and out.
         tokens: u64,
         /// In billionths of the application's currency, so that sums are exact.
         cost: u64,
     },
-    /// What the answer shows by itself.
+    /// Signals in the answer itself.
     Shown {
-        /// It failed.
         failed: bool,
-        /// How long it took.
+        /// Latency, if known.
         millis: Option<u64>,
     },
-    /// Its question was asked again.
+    /// Its question was repeated.
     Retried,
-    /// Somebody corrected its answer.
     Corrected,
-    /// Somebody said something about it or did something with it.
-    Heard,
+    /// A person gave feedback on it or interacted with it.
+    GotFeedback,
     /// Its question refines an earlier one.
     Refined,
-    /// Somebody commented on it, and it sounds like this.
+    /// A comment with this sentiment.
     Commented(Sentiment),
 }
 
-/// Something that names no turn and counts all the same.
+/// A fact without a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LooseFact {
-    /// A rating.
     Rated(Reaction),
-    /// A correction.
     Corrected,
-    /// A refined question.
     Refined,
-    /// A comment that sounds like this.
     Commented(Sentiment),
 }
 
-/// The intent by which applications mark a question that refines the one before.
+/// The intent of a question that refines the one before.
 const REFINE: &str = "refine";
 
-/// Whether an intent says that the question refines the one before.
 pub fn is_refinement(intent: &str) -> bool {
     intent.eq_ignore_ascii_case(REFINE)
 }
@@ -64,7 +55,7 @@ pub fn is_refinement(intent: &str) -> bool {
 pub const SQL_GENERATION: &str = "sql_generation";
 
 impl DecisionOutcome {
-    /// Whether what was decided was carried out without an error, however it was liked.
+    /// True when the decision was executed without an error, accepted or not.
     pub const fn is_executed(self) -> bool {
         match self {
             Self::Success | Self::Correction | Self::Accepted | Self::Overridden => true,

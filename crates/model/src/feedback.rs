@@ -1,4 +1,5 @@
-//! What an event's data says, by kind. Reading checks; the data itself stays as it came.
+//! Typed readings of an event's data, by kind. Reading validates; the data itself is kept
+//! unchanged.
 
 mod fields;
 
@@ -14,36 +15,31 @@ use crate::turn::TurnHalf;
 use crate::word::{DecisionOutcome, InteractionKind, Kind, Reaction, Source, Type};
 use fields::Fields;
 
-/// A field of `data` that does not fit. `field` is a path such as `data.rating`.
+/// An invalid field of `data`. `field` is a path such as `data.rating`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{field} is {got}, expected {expected}")]
 pub struct BadData {
-    /// Which field.
     pub field: String,
-    /// What it held, shortened.
+    /// The received value, shortened.
     pub got: String,
-    /// What would have fitted.
     pub expected: String,
 }
 
-/// The field of a correction whose words were erased.
+/// Marks a correction whose text was erased.
 pub(crate) const ERASED: &str = "erased";
 
-/// How a user rated an answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Rating {
-    /// Thumb up.
     Positive,
-    /// Thumb down.
     Negative,
     /// One to five stars.
     Stars(u8),
-    /// Zero to one.
+    /// A score from 0 to 1.
     Score(UnitInterval),
 }
 
 impl Rating {
-    /// How good, from 0 to 1.
+    /// The rating on a scale from 0 to 1.
     pub fn value(self) -> UnitInterval {
         match self {
             Self::Positive => UnitInterval::ONE,
@@ -56,7 +52,7 @@ impl Rating {
         }
     }
 
-    /// A rating on a turn is a reaction to it.
+    /// The reaction that the rating stands for.
     pub fn reaction(self) -> Reaction {
         match self {
             Self::Positive | Self::Stars(4..) => Reaction::Ok,
@@ -69,83 +65,70 @@ impl Rating {
     }
 }
 
-/// A better answer, by a person.
+/// A better answer written by a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Correction {
-    /// What was answered; the turn's answer when absent.
+    /// The original answer; the turn's answer when absent.
     pub original: Option<String>,
-    /// What should have been answered; empty when that was erased.
+    /// The corrected answer; empty when erased.
     pub corrected: String,
-    /// Why.
     pub explanation: Option<String>,
     /// The question, for corrections without a turn.
     pub query: Option<String>,
 }
 
-/// Something a user did with an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Interaction {
-    /// What it was.
     pub kind: InteractionKind,
-    /// How long, for dwell times.
+    /// Duration, for dwell times.
     pub dwell_ms: Option<f64>,
-    /// On what.
     pub target: Option<String>,
 }
 
-/// A choice an agent made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
-    /// Its id; the event's own when absent.
+    /// The event's id when absent.
     pub decision_id: Option<DecisionId>,
-    /// What was decided; an open list.
+    /// An open list of types.
     pub decision_type: String,
-    /// How it turned out so far.
+    /// The outcome so far.
     pub outcome: DecisionOutcome,
-    /// How sure the agent was.
+    /// The agent's confidence.
     pub confidence: Option<UnitInterval>,
 }
 
-/// How a decision turned out, learnt later.
+/// A late outcome of a decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settlement {
-    /// Which decision.
     pub decision_id: DecisionId,
-    /// How it turned out.
     pub outcome: DecisionOutcome,
 }
 
 /// The typed reading of an event's data.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Body {
-    /// A thumb, stars or a score.
     Rating(Rating),
-    /// A remark in words; empty when those were erased.
+    /// A comment; empty when erased.
     Comment(String),
-    /// A better answer.
     Correction(Correction),
-    /// A click, a copy, a dwell time.
+    /// A click, a copy or a dwell time.
     Interaction(Interaction),
-    /// Numbers about an endpoint.
+    /// Metrics of an endpoint.
     Metric,
-    /// A choice and its outcome.
     Decision(Decision),
-    /// The outcome of an earlier choice.
     Settlement(Settlement),
-    /// Half of a turn.
     Turn(TurnHalf),
     /// A reaction on a turn, or its clearing.
     Reaction(GivenReaction),
-    /// A setting.
     Rule(Rule),
-    /// What a detector or a reviewer found.
+    /// A finding of a detector or reviewer.
     Finding(Finding),
-    /// Anything else: kept, not interpreted.
+    /// Any other event: stored, not interpreted.
     Other,
 }
 
 impl Body {
-    /// Reads the data of an event of that kind, or says which field does not fit.
+    /// Reads the data of an event of that kind. The error names the invalid field.
     pub fn read(kind: Kind, data: &Map<String, Value>) -> Result<Self, BadData> {
         let fields = Fields(data);
         match (kind.source, kind.event_type) {
@@ -173,7 +156,7 @@ impl Body {
     }
 }
 
-/// Our own records were written by us; one that cannot be read names no field of a client's.
+/// Reads one of our own records. An error names no field of a client.
 fn own_record<T: for<'de> Deserialize<'de>>(data: &Map<String, Value>) -> Result<T, BadData> {
     T::deserialize(data).map_err(|error| BadData {
         field: "data".to_owned(),
@@ -198,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rating_is_a_thumb_stars_or_a_score() {
+    fn rating_is_a_thumb_stars_or_a_score() {
         assert_eq!(rating(&json!({"rating": "positive"})), Ok(Body::Rating(Rating::Positive)));
         assert_eq!(rating(&json!({"rating": 5})), Ok(Body::Rating(Rating::Stars(5))));
         let third = UnitInterval::new(0.3).unwrap();
@@ -206,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rating_out_of_range_names_its_field() {
+    fn rating_out_of_range_names_its_field() {
         for bad in [json!({"rating": 0}), json!({"rating": 6}), json!({"rating": 4.5})] {
             assert_eq!(rating(&bad), Err("data.rating".to_owned()));
         }
@@ -222,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn ratings_become_reactions_at_the_boundaries_of_chapter_one() {
+    fn ratings_map_to_reactions_at_the_documented_boundaries() {
         let score = |value: f64| Rating::Score(UnitInterval::new(value).unwrap());
         let rows = [
             (Rating::Positive, Reaction::Ok),
@@ -243,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_correction_needs_what_is_right() {
+    fn correction_needs_a_corrected_text() {
         let good = json!({"original_sql": "a", "corrected_sql": "b", "explanation": "c"});
         let body = read(Type::Explicit, Source::UserCorrection, &good).unwrap();
         let expected = Correction {
@@ -258,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interaction_has_a_known_kind() {
+    fn interaction_needs_a_known_kind() {
         let good = read(Type::Implicit, Source::UserInteraction, &json!({"kind": "copy"}));
         assert!(matches!(good, Ok(Body::Interaction(_))));
         let bad = read(Type::Interaction, Source::Trace, &json!({"kind": "stare"})).unwrap_err();
@@ -266,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_keys_and_unknown_kinds_are_no_error() {
+    fn unknown_keys_and_kinds_are_accepted() {
         let data = json!({"endpoint": "/x", "latency_ms": 12.5, "anything": {"else": [1]}});
         assert_eq!(read(Type::Performance, Source::SystemMetric, &data), Ok(Body::Metric));
         assert_eq!(read(Type::Log, Source::Trace, &json!({"a": 1})), Ok(Body::Other));

@@ -1,19 +1,17 @@
-//! Ids and names: one type each, checked once when made.
+//! Ids and names, one type each, validated on construction.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Why a text is not an id or a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadId {
-    /// An opaque id that does not fit.
     #[error("expected 1 to 200 bytes of visible ASCII without '/' or spaces")]
     Opaque,
-    /// The id of something outside that does not fit.
+    /// An invalid external id.
     #[error("expected 1 to 500 bytes without control characters, not only spaces")]
     Outside,
-    /// A tenant or project name that does not fit.
+    /// An invalid tenant or project name.
     #[error("expected 1 to 100 characters of A-Z a-z 0-9 . _ -")]
     Name,
 }
@@ -23,7 +21,7 @@ fn check_opaque(text: &str) -> Result<(), BadId> {
     if visible && (1..=200).contains(&text.len()) { Ok(()) } else { Err(BadId::Opaque) }
 }
 
-/// Whatever others call their things: paths, addresses, titles.
+/// External names: paths, URLs, titles.
 fn check_outside(text: &str) -> Result<(), BadId> {
     let fits = (1..=500).contains(&text.len())
         && !text.chars().any(char::is_control)
@@ -37,7 +35,7 @@ fn check_name(text: &str) -> Result<(), BadId> {
     if plain && (1..=100).contains(&text.len()) { Ok(()) } else { Err(BadId::Name) }
 }
 
-// Types of one shape; a macro keeps their rules from drifting apart.
+// One macro for all id types keeps their rules equal.
 macro_rules! text_id {
     ($(#[$doc:meta])* $name:ident, $check:ident) => {
         $(#[$doc])*
@@ -46,14 +44,12 @@ macro_rules! text_id {
         pub struct $name(String);
 
         impl $name {
-            /// Checks the text and keeps it.
             pub fn new(text: impl Into<String>) -> Result<Self, BadId> {
                 let text = text.into();
                 $check(&text)?;
                 Ok(Self(text))
             }
 
-            /// The text as it came.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -82,52 +78,41 @@ macro_rules! text_id {
 }
 
 text_id!(
-    /// Who owns the data.
+    /// The owner of data.
     Tenant, check_name
 );
 text_id!(
     /// A part of a tenant's data with its own ids.
     Project, check_name
 );
-text_id!(
-    /// One event in the log.
-    EventId, check_opaque
-);
+text_id!(EventId, check_opaque);
 text_id!(
     /// One question and its answer.
     TurnId, check_opaque
 );
+text_id!(ConversationId, check_opaque);
 text_id!(
-    /// A sequence of turns.
-    ConversationId, check_opaque
-);
-text_id!(
-    /// One choice that an agent or router made.
+    /// A choice of an agent or router.
     DecisionId, check_opaque
 );
 text_id!(
-    /// An item that can be retrieved.
+    /// A retrievable item.
     EntityId, check_outside
 );
 text_id!(
-    /// A search, or the turn it was made for.
+    /// A search, or the turn that it was made for.
     QueryId, check_outside
 );
+text_id!(ExperimentId, check_opaque);
 text_id!(
-    /// Variants that are compared.
-    ExperimentId, check_opaque
-);
-text_id!(
-    /// The end user who talks to the application.
+    /// An end user of the application.
     UserId, check_opaque
 );
 
-/// Tenant and project together: every record belongs to exactly one scope.
+/// Tenant and project: every record belongs to exactly one scope.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Scope {
-    /// Who owns the data.
     pub tenant: Tenant,
-    /// Which of the tenant's projects.
     pub project: Project,
 }
 
@@ -144,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_opaque_id_is_visible_ascii_without_slash_or_space() {
+    fn opaque_id_is_visible_ascii_without_slash_or_space() {
         for good in ["a", "turn_1762441078644_qp8d27", "!\"#$%&'()*+,-.:;<=>?@[]^_`{|}~"] {
             assert!(EventId::new(good).is_ok(), "{good}");
         }
@@ -156,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_cannot_contain_what_separates_names() {
+    fn name_rejects_separators() {
         assert!(Tenant::new("ACME.eu_1-b").is_ok());
         for bad in ["", "a:b", "a/b", "a b", "ä"] {
             assert_eq!(Tenant::new(bad), Err(BadId::Name), "{bad:?}");

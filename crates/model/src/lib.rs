@@ -1,6 +1,6 @@
-//! The words every step of Uptake shares: ids, times, numbers, events, and what one commit may do.
+//! Types shared by all crates: ids, times, numbers, events and writes.
 //!
-//! Does no I/O, reads no clock, imports nothing of ours.
+//! Does no I/O, reads no clock and depends on no crate of ours.
 
 mod id;
 mod number;

@@ -1,4 +1,4 @@
-//! How an experiment's units are measured: by which metrics, and the sums that are kept of each.
+//! Metrics of experiments and the sums stored for each.
 
 mod metric;
 mod moments;
@@ -11,35 +11,34 @@ pub use metric::{Direction, Metric, MetricBy};
 pub use moments::{Moments, UnitTotals};
 pub use sum::PartSum;
 
-/// A metric whose sums over units are kept.
+/// A metric with stored sums over units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Measure {
-    /// Which.
     pub metric: Metric,
-    /// What its mean is taken over.
+    /// The denominator of its mean.
     pub by: MetricBy,
 }
 
-/// What a definition says of them; the rest of it is nobody's business here.
+/// The metric fields of a definition.
 #[derive(Deserialize)]
-struct Asked {
+struct MetricFields {
     metric: Metric,
     #[serde(default)]
     by: MetricBy,
     #[serde(default)]
-    guardrails: Vec<Guarded>,
+    guardrails: Vec<GuardrailFields>,
 }
 
 #[derive(Deserialize)]
-struct Guarded {
+struct GuardrailFields {
     metric: Metric,
 }
 
 impl Measure {
-    /// The experiment's own metric and then its guardrails', which are always by turn. None when the
-    /// definition makes no sense.
-    pub fn all_of(definition: &Value) -> Vec<Self> {
-        let Ok(asked) = Asked::deserialize(definition) else { return Vec::new() };
+    /// The experiment's metric followed by its guardrails, which are always per turn. Empty for an
+    /// invalid definition.
+    pub fn parse_all(definition: &Value) -> Vec<Self> {
+        let Ok(asked) = MetricFields::deserialize(definition) else { return Vec::new() };
         let own = Self { metric: asked.metric, by: asked.by };
         let guarded = asked.guardrails.into_iter();
         let guarded = guarded.map(|one| Self { metric: one.metric, by: MetricBy::Turn });

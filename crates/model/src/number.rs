@@ -1,4 +1,4 @@
-//! Numbers that cannot leave their range.
+//! Numbers with a bounded range.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,10 +8,8 @@ use serde::{Deserialize, Serialize};
 pub struct UnitInterval(f64);
 
 impl UnitInterval {
-    /// Certain.
     pub const ONE: Self = Self(1.0);
 
-    /// Certainly not.
     pub const ZERO: Self = Self(0.0);
 
     /// Returns `None` for NaN and for anything outside 0..=1.
@@ -19,7 +17,6 @@ impl UnitInterval {
         (0.0..=1.0).contains(&value).then_some(Self(value))
     }
 
-    /// The number itself.
     pub fn get(self) -> f64 {
         self.0
     }
@@ -44,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_numbers_from_zero_to_one_are_taken() {
+    fn only_numbers_from_zero_to_one_are_accepted() {
         for good in [0.0, 0.5, 1.0] {
             assert_eq!(UnitInterval::new(good).map(UnitInterval::get), Some(good));
         }

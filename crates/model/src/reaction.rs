@@ -1,4 +1,4 @@
-//! A reaction on a turn as the log keeps it, and the names that reactions go by outside.
+//! Reactions on turns, and their resource names.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,19 +7,16 @@ use crate::number::UnitInterval;
 use crate::time::Timestamp;
 use crate::word::{Origin, Reaction};
 
-/// The name of a user whom nobody named.
+/// The id of users without an id.
 pub const ANONYMOUS: &str = "anonymous";
 
 /// The data of (explicit, reaction) and (implicit, reaction) events.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GivenReaction {
-    /// What was thought; `None` takes back what was said before.
+    /// `None` clears the previous reaction.
     pub reaction: Option<Reaction>,
-    /// Who reacted.
     pub origin: Origin,
-    /// How sure we are.
     pub confidence: UnitInterval,
-    /// In words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
     /// The turn whose message the machine read it from.
@@ -27,13 +24,12 @@ pub struct GivenReaction {
     pub detected_in: Option<TurnId>,
 }
 
-/// The id of a reaction's artifact. Made from the event alone, so that a rebuild makes it again.
+/// The id of a reaction's artifact, derived from the event alone so that a rebuild reproduces it.
 pub fn artifact_id(ts: Timestamp, event: &EventId) -> String {
     let ts = ts.to_string().replace(':', "-");
-    format!("artifact-{ts}-{}", six_of_base36(event.as_str()))
+    format!("artifact-{ts}-{}", base36_suffix(event.as_str()))
 }
 
-/// The resource name of an artifact.
 pub fn resource_name(
     scope: &Scope,
     user: Option<&UserId>,
@@ -49,8 +45,8 @@ pub fn resource_name(
     )
 }
 
-/// Six digits that tell apart what happened in the same microsecond (FNV-1a; no secret in it).
-fn six_of_base36(text: &str) -> String {
+/// Six digits that distinguish events of the same microsecond (FNV-1a, not secret).
+fn base36_suffix(text: &str) -> String {
     const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
     let mut hash = crate::hash::fnv1a_64(text.as_bytes());
     hash ^= hash >> 32;
@@ -67,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_resource_name_says_whose_and_which_and_is_made_again_alike() {
+    fn resource_name_identifies_the_artifact_and_is_reproducible() {
         let ts = Timestamp::parse("2025-11-06T17:47:02.162904Z").unwrap();
         let artifact = artifact_id(ts, &EventId::new("e1").unwrap());
         assert!(artifact.starts_with("artifact-2025-11-06T17-47-02.162904Z-"), "{artifact}");

@@ -1,4 +1,4 @@
-//! What is said about items that a query returned.
+//! Feedback on retrieved items.
 
 mod band;
 mod signal;
@@ -11,44 +11,38 @@ use crate::word::RelevanceSignal;
 pub use band::{BANDS, RankBand};
 pub use signal::{Delta, ItemStanding, Opinion, UsageStanding};
 
-/// What a query returned, as the log keeps it.
+/// The results of a query.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Returned {
-    /// Which query: an id of the application's, or the turn's.
+    /// The application's id of the query, or the turn's.
     pub query_id: String,
-    /// What was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub query: Option<String>,
-    /// The items.
     pub entities: Vec<Retrieved>,
 }
 
-/// What became of items that a query returned.
+/// Feedback on the results of a query.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FoundRelevance {
-    /// Which query.
     pub query_id: String,
-    /// Which sort of question that was, if it is known.
+    /// Cluster of the question, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cluster: Option<u64>,
-    /// Item by item.
     pub signals: Vec<EntitySignal>,
 }
 
-/// What became of one item.
+/// Feedback on one item.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EntitySignal {
-    /// Which item.
     pub entity_id: String,
-    /// What became of it.
     pub signal: RelevanceSignal,
-    /// Its place among the results, from 1.
+    /// Rank from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank: Option<u32>,
-    /// What shows that it was used.
+    /// Evidence of its use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// What somebody said about it.
+    /// The comment on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comment: Option<String>,
 }

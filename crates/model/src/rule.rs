@@ -1,62 +1,55 @@
-//! Settings that are in the log because they change what is kept and learnt: the data of
-//! (log, engine) events.
+//! Settings in the log, because they affect what is stored and learnt: the data of (log, engine)
+//! events.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::experiment::ExperimentRule;
 
-/// One setting.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "rule", rename_all = "snake_case")]
 pub enum Rule {
-    /// What a tenant wants removed before anything is kept.
+    /// A tenant's redaction and retention settings.
     Privacy {
-        /// As the tenant gave it.
         settings: Map<String, Value>,
     },
-    /// Where a tenant wants its figures of quality to be, and who is told when they are not.
+    /// A tenant's targets and webhook.
     Targets {
-        /// As the tenant gave it.
         settings: Map<String, Value>,
     },
-    /// Somebody was erased; nothing says who.
+    /// A user was erased. The event does not name the user.
     Erasure {
-        /// How many events became stubs.
+        /// Number of events that became stubs.
         events: u64,
-        /// How many turns were theirs.
+        /// Number of the user's turns.
         turns: u64,
     },
-    /// What a project's own labels say about the confidences of verdicts.
+    /// Calibration of verdict confidences from a project's labels.
     Calibration {
-        /// How steep the curve is; 1 leaves confidences as they are.
+        /// Slope of the curve; 1 leaves confidences unchanged.
         slope: f64,
-        /// Where its middle is; 0 leaves confidences as they are.
+        /// Offset of the curve; 0 leaves confidences unchanged.
         offset: f64,
-        /// Labels it was fitted to.
+        /// Number of labels used for fitting.
         labels: u64,
-        /// Mean squared error on labels kept aside: without the curve and with it.
+        /// Mean squared error on held-out labels, without and with the curve.
         error: (f64, f64),
     },
-    /// A router, from now on.
+    /// A router's definition.
     Router {
-        /// Its name.
         name: String,
-        /// Its arms, how they are chosen and what a turn is worth.
+        /// Its arms, policy and reward.
         definition: Map<String, Value>,
     },
-    /// A router forgets what it has learnt.
+    /// A router's state is reset.
     RouterReset {
-        /// Its name.
         name: String,
     },
-    /// About an experiment.
     Experiment(ExperimentRule),
-    /// What the event's user asked so far is compared with no more.
+    /// Earlier questions of the event's user no longer count for retry detection.
     HistoryForgotten,
-    /// What is known of the event's user.
+    /// Attributes of the event's user.
     Profile {
-        /// By name.
         attributes: Map<String, Value>,
     },
 }

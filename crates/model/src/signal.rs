@@ -1,4 +1,4 @@
-//! What a detector found, how sure it is, and the words that made it think so.
+//! Results of detectors with confidence and evidence.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,84 +6,76 @@ use crate::{
     CorrectionType, ErrorType, RetryIntent, Tolerance, TurnId, UnitInterval, VerdictStatus,
 };
 
-/// A stretch of a text, in bytes, and the rule or feature that it set off.
+/// A span of a text in bytes, and the rule or feature that it triggered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Evidence {
-    /// First byte.
     pub start: usize,
     /// One past the last byte.
     pub end: usize,
-    /// Which rule or feature.
     pub rule: String,
 }
 
-/// Whether an answer failed by itself: before anybody said anything about it.
+/// A failure visible in the answer itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Failure {
-    /// How it failed; `None` when it did not.
+    /// `None` when the answer did not fail.
     pub error_type: Option<ErrorType>,
-    /// How sure.
     pub confidence: UnitInterval,
-    /// Where in the answer.
+    /// Spans of the answer.
     pub evidence: Vec<Evidence>,
 }
 
-/// How long an answer took against what people bear.
+/// Latency of an answer and the users' tolerance for it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pace {
     /// Seconds, never negative.
     pub seconds: f64,
-    /// How well people bear it.
     pub tolerance: Tolerance,
-    /// False when the client gave up waiting.
+    /// False when the client stopped waiting.
     pub accepted: bool,
-    /// The clocks disagreed: it seemed to end before it began.
+    /// True when the answer appeared to end before it began, because clocks disagreed.
     pub skewed: bool,
 }
 
-/// The same question again, soon.
+/// A repeated question.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Retry {
     /// The turn that asked it first.
     pub original_turn_id: TurnId,
-    /// The pair score of the two questions.
+    /// Similarity score of the two questions.
     pub similarity: UnitInterval,
     /// Seconds between them, if the times are known.
     pub delay_seconds: Option<f64>,
-    /// Unhappy with the answer, or exploring.
     pub intent: RetryIntent,
 }
 
-/// What the user wants and what they were given instead, in their own words.
+/// The wanted and the received answer, in the user's words.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Contrast {
-    /// What is wanted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wants: Option<String>,
-    /// What is not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instead_of: Option<String>,
 }
 
-/// What the next message says about the answer before it.
+/// The verdict of a message on the preceding answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
-    /// Rejected, accepted or neutral.
     pub status: VerdictStatus,
-    /// How sure, calibrated.
+    /// Calibrated, from 0 to 1.
     pub confidence: UnitInterval,
-    /// How it was rejected; `None` otherwise.
+    /// Set when the answer is rejected.
     pub correction_type: Option<CorrectionType>,
     /// The message, when it rejects.
     pub user_said: Option<String>,
-    /// Which words decided, in the message.
+    /// Spans of the message that decided.
     pub evidence: Vec<Evidence>,
-    /// What was wanted instead, when the message says so.
+    /// The stated correction, if any.
     pub contrast: Option<Contrast>,
     /// The rule that matched first.
     pub rule: String,
-    /// The learnt model's probability that the user is dissatisfied; `None` in the other modes.
+    /// The model's probability of dissatisfaction; `None` in the other modes.
     pub dissatisfied: Option<UnitInterval>,
-    /// How the message behaves towards the question before it, when it shows.
+    /// Relation of the message to the preceding question, if detected.
     pub behaviour: Option<crate::InteractionKind>,
 }

@@ -1,4 +1,4 @@
-//! What is left of an event when its user is erased: that it happened, and its numbers.
+//! Stubs: the part of an erased user's event that remains, without text.
 
 use serde_json::{Map, Value};
 
@@ -14,13 +14,13 @@ use crate::rule::Rule;
 use crate::signal::{Failure, Verdict};
 use crate::turn::{Completion, Opening, TurnHalf};
 
-/// Figures of a metric that say nothing of anybody.
-const NUMBERS: [&str; 6] =
+/// Metric fields that are not personal.
+const KEPT_METRIC_FIELDS: [&str; 6] =
     ["latency_ms", "tokens_used", "tokens_in", "tokens_out", "cost", "time_to_first_token_ms"];
 
 impl Event {
-    /// The data without words, ids and features. What the projections are made of stays, so that a
-    /// rebuild from stubs is the same as one from the events themselves.
+    /// The data without text, ids and features. Inputs of projections are kept, so that a rebuild
+    /// from stubs gives the same result.
     pub fn stub_data(&self) -> Map<String, Value> {
         match Body::read(self.kind, &self.data) {
             Ok(Body::Turn(TurnHalf::Opened(opening))) => {
@@ -31,11 +31,11 @@ impl Event {
                 Self::data_of(&TurnHalf::Completed(Box::new(without_words(*done))))
             }
             Ok(Body::Reaction(given)) => Self::data_of(&GivenReaction { text: None, ..given }),
-            Ok(Body::Rating(_)) => self.only(&["rating", "score"]),
-            Ok(Body::Metric) => self.only(&NUMBERS),
-            Ok(Body::Settlement(_)) => self.only(&["decision_id", "outcome"]),
+            Ok(Body::Rating(_)) => self.keep_fields(&["rating", "score"]),
+            Ok(Body::Metric) => self.keep_fields(&KEPT_METRIC_FIELDS),
+            Ok(Body::Settlement(_)) => self.keep_fields(&["decision_id", "outcome"]),
             Ok(Body::Decision(decision)) => {
-                let mut left = self.only(&["decision_id", "outcome", "confidence"]);
+                let mut left = self.keep_fields(&["decision_id", "outcome", "confidence"]);
                 let is_sql = decision.decision_type == SQL_GENERATION;
                 let left_type = if is_sql { SQL_GENERATION } else { "erased" };
                 left.insert("decision_type".into(), left_type.into());
@@ -55,16 +55,16 @@ impl Event {
                 | Rule::Experiment(_),
             )) => self.data.clone(),
             Ok(Body::Finding(finding)) => Self::data_of(&found_without_words(finding)),
-            // Somebody had to correct the answer; somebody said or did something about it: that counts.
+            // The fact of the correction, comment or interaction still counts.
             Ok(Body::Correction(_) | Body::Comment(_)) => {
                 std::iter::once((ERASED.to_owned(), Value::Bool(true))).collect()
             }
-            Ok(Body::Interaction(_)) => self.only(&["kind", "dwell_ms"]),
+            Ok(Body::Interaction(_)) => self.keep_fields(&["kind", "dwell_ms"]),
             Ok(Body::Other) | Err(_) => Map::new(),
         }
     }
 
-    fn only(&self, names: &[&str]) -> Map<String, Value> {
+    fn keep_fields(&self, names: &[&str]) -> Map<String, Value> {
         let keep = |(name, _): &(&String, &Value)| names.contains(&name.as_str());
         self.data.iter().filter(keep).map(|(name, value)| (name.clone(), value.clone())).collect()
     }
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn words_go_and_numbers_stay() {
+    fn stub_keeps_numbers_and_drops_text() {
         let opened =
             json!({"phase": "opened", "text": "secret", "intent": "secret", "track_id": "A"});
         check(Type::Query, Source::Turn, &opened, &json!({"phase": "opened", "text": ""}));

@@ -1,26 +1,23 @@
-//! Moments in time, in UTC microseconds, and the clock that everyone takes as an argument.
+//! Timestamps in UTC microseconds, and the clock.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A moment, in microseconds since 1970 UTC.
+/// Microseconds since 1970 UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Timestamp(i64);
 
-/// The text is not an RFC 3339 time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected an RFC 3339 time such as 2026-01-31T12:00:00Z")]
 pub struct BadTime;
 
 impl Timestamp {
-    /// A moment from microseconds since 1970 UTC.
     pub const fn from_micros(micros: i64) -> Self {
         Self(micros)
     }
 
-    /// Microseconds since 1970 UTC.
     pub const fn as_micros(self) -> i64 {
         self.0
     }
@@ -30,12 +27,12 @@ impl Timestamp {
         u64::try_from(self.0 / 1000).unwrap_or(0)
     }
 
-    /// The moment so many seconds later (earlier when negative).
+    /// Adds seconds, which may be negative.
     pub const fn plus_secs(self, secs: i64) -> Self {
         Self(self.0.saturating_add(secs.saturating_mul(1_000_000)))
     }
 
-    /// Reads an RFC 3339 time; digits beyond microseconds are cut off.
+    /// Parses an RFC 3339 time; digits beyond microseconds are cut off.
     pub fn parse(text: &str) -> Result<Self, BadTime> {
         let moment: jiff::Timestamp = text.parse().map_err(|_| BadTime)?;
         Ok(Self(moment.as_microsecond()))
@@ -43,8 +40,8 @@ impl Timestamp {
 }
 
 impl Timestamp {
-    /// Reads one end of a window, which may lie beyond every time that we can print: the last days
-    /// of the year 9999 are as good as for ever.
+    /// Parses one end of a window. It may lie beyond printable times: the last days of the year
+    /// 9999 mean forever.
     pub fn parse_window_end(text: &str) -> Result<Self, BadTime> {
         let far = |text: &str| {
             let day: jiff::civil::Date = text.get(..10)?.parse().ok()?;
@@ -56,7 +53,7 @@ impl Timestamp {
 }
 
 impl fmt::Display for Timestamp {
-    /// RFC 3339 in UTC with six digits of microseconds.
+    /// RFC 3339 in UTC with microseconds.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match jiff::Timestamp::from_microsecond(self.0) {
             Ok(moment) => write!(f, "{moment:.6}"),
@@ -79,18 +76,15 @@ impl TryFrom<String> for Timestamp {
     }
 }
 
-/// From one moment to another, both inclusive.
+/// A time window with both ends inclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// The first moment.
     pub start: Timestamp,
-    /// The last moment.
     pub end: Timestamp,
 }
 
-/// Tells the time. The program has one that reads the system; tests set theirs.
+/// A clock. The program uses the system time; tests set theirs.
 pub trait Clock: Send + Sync {
-    /// What time it is.
     fn now(&self) -> Timestamp;
 }
 
@@ -113,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_may_end_at_the_end_of_time() {
+    fn window_may_end_at_the_end_of_time() {
         let end = Timestamp::parse_window_end("9999-12-31T23:59:59Z").unwrap();
         assert!(end.to_string().starts_with("9999-12-30T"), "{end}");
         let plain = Timestamp::parse_window_end("2025-11-06T17:47:02Z").unwrap();
@@ -124,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_without_offset_or_date_is_refused() {
+    fn time_without_offset_or_date_is_refused() {
         for bad in ["", "yesterday", "2025-11-06", "2025-11-06T17:47:02", "2025-13-06T17:47:02Z"] {
             assert_eq!(Timestamp::parse(bad), Err(BadTime), "{bad}");
         }

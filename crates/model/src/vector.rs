@@ -1,8 +1,8 @@
-//! A text as a direction in the space of one model.
+//! Embedding vectors of texts.
 
 use std::sync::Arc;
 
-/// Numbers that stand for a text, and the model that made them: vectors of two models never compare.
+/// A text's embedding and its model. Vectors of different models are not comparable.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Vector {
     model: Arc<str>,
@@ -10,7 +10,7 @@ pub struct Vector {
 }
 
 impl Vector {
-    /// Scaled to length 1. Numbers that are not finite make the whole vector zero: no direction.
+    /// Normalises to length 1. Non-finite numbers make the whole vector zero.
     pub fn new(model: Arc<str>, mut values: Vec<f32>) -> Self {
         let length = values.iter().map(|v| v * v).sum::<f32>().sqrt();
         if length.is_finite() && length > 0.0 {
@@ -22,29 +22,28 @@ impl Vector {
         Self { model, values: values.into() }
     }
 
-    /// Which model made it.
     pub fn model(&self) -> &Arc<str> {
         &self.model
     }
 
-    /// The numbers, of length 1 together, or all zero.
+    /// A unit vector, or all zeros.
     pub fn values(&self) -> &[f32] {
         &self.values
     }
 
-    /// Whether it points anywhere: an empty text does not.
+    /// True for the zero vector, as of an empty text.
     pub fn is_zero(&self) -> bool {
         self.values.iter().all(|v| *v == 0.0)
     }
 
-    /// How alike two directions are, -1 to 1; `None` across models or dimensions.
+    /// Cosine similarity, -1 to 1; `None` across models or dimensions.
     pub fn cosine(&self, other: &Self) -> Option<f32> {
         let same_space = self.model == other.model && self.values.len() == other.values.len();
         same_space.then(|| dot(&self.values, &other.values).clamp(-1.0, 1.0))
     }
 }
 
-/// The sum of products, in eight sums side by side so that the compiler can use wide registers.
+/// Dot product with eight partial sums, so that the compiler can vectorise it.
 pub fn dot(a: &[f32], b: &[f32]) -> f32 {
     let mut sums = [0.0f32; 8];
     let (left, right) = (a.chunks_exact(8), b.chunks_exact(8));
@@ -66,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn directions_compare_within_a_model_only() {
+    fn vectors_compare_only_within_a_model() {
         let a = vector("m", &[3.0, 4.0]);
         assert_eq!(a.values(), [0.6, 0.8]);
         assert_eq!(a.cosine(&vector("m", &[30.0, 40.0])), Some(1.0));
@@ -76,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_direction_is_alike_to_nothing() {
+    fn zero_vector_is_similar_to_nothing() {
         for bad in [&[0.0, 0.0], &[f32::NAN, 1.0], &[f32::INFINITY, 1.0], &[f32::MAX, f32::MAX]] {
             let none = vector("m", bad);
             assert!(none.is_zero(), "{bad:?}");

@@ -1,9 +1,9 @@
-//! The closed word lists of the wire: each enum knows its words and the number it is stored under.
+//! Closed word lists of the wire: each enum has its words and stored numbers.
 
 use crate::number::UnitInterval;
 
-// One shape for every list: variants, their words, their stored numbers. The numbers are written
-// into databases, so they are given by hand and never change.
+// One macro for all lists. The numbers are stored in databases, so they are explicit and never
+// change.
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $($variant:ident = $code:literal $word:literal),+ $(,)? }) => {
         $(#[$doc])*
@@ -15,7 +15,6 @@ macro_rules! words {
             /// Every word of the list, in order.
             pub const WORDS: &[&str] = &[$($word),+];
 
-            /// The variant that a word names.
             pub fn from_word(word: &str) -> Option<Self> {
                 match word { $($word => Some(Self::$variant),)+ _ => None }
             }
@@ -25,12 +24,11 @@ macro_rules! words {
                 match self { $(Self::$variant => $word),+ }
             }
 
-            /// The number in the store.
+            /// The stored number.
             pub const fn code(self) -> u8 {
                 match self { $(Self::$variant => $code),+ }
             }
 
-            /// The variant stored under a number.
             pub const fn from_code(code: u8) -> Option<Self> {
                 match code { $($code => Some(Self::$variant),)+ _ => None }
             }
@@ -53,7 +51,7 @@ macro_rules! words {
 }
 
 words!(
-    /// What became of an item that a query returned.
+    /// Feedback on a retrieved item.
     RelevanceSignal {
         Used = 1 "used",
         Ignored = 2 "ignored",
@@ -63,7 +61,7 @@ words!(
 );
 
 words!(
-    /// What sort of thing happened.
+    /// The type of an event.
     Type {
         Log = 1 "log",
         Metric = 2 "metric",
@@ -79,7 +77,7 @@ words!(
 );
 
 words!(
-    /// Where it was seen.
+    /// The origin of an event.
     Source {
         ApplicationLog = 1 "application_log",
         SystemMetric = 2 "system_metric",
@@ -102,7 +100,6 @@ words!(
 );
 
 words!(
-    /// How bad it is.
     Severity {
         Debug = 1 "debug",
         Info = 2 "info",
@@ -113,7 +110,6 @@ words!(
 );
 
 words!(
-    /// What it is about.
     Category {
         Accuracy = 1 "accuracy",
         Latency = 2 "latency",
@@ -127,7 +123,7 @@ words!(
 );
 
 words!(
-    /// What a user did with an answer.
+    /// A user's interaction with an answer.
     InteractionKind {
         QueryRefinement = 1 "query_refinement",
         ResultInteraction = 2 "result_interaction",
@@ -142,7 +138,6 @@ words!(
 );
 
 words!(
-    /// How a decision turned out.
     DecisionOutcome {
         Success = 1 "success",
         Failure = 2 "failure",
@@ -154,7 +149,6 @@ words!(
 );
 
 words!(
-    /// What somebody thought of an answer.
     Reaction {
         Ok = 1 "ok",
         NotOk = 2 "not_ok",
@@ -163,7 +157,7 @@ words!(
 );
 
 words!(
-    /// Who reacted.
+    /// The author of a reaction.
     Origin {
         User = 1 "user",
         Machine = 2 "machine",
@@ -171,7 +165,7 @@ words!(
 );
 
 words!(
-    /// Whether the application could answer.
+    /// The application's status of an answer.
     TurnStatus {
         Success = 1 "success",
         Error = 2 "error",
@@ -179,7 +173,7 @@ words!(
 );
 
 words!(
-    /// What the application's own validator said of an answer.
+    /// The application's validation outcome.
     ValidationOutcome {
         Approve = 1 "APPROVE",
         Revise = 2 "REVISE",
@@ -189,7 +183,7 @@ words!(
 );
 
 words!(
-    /// What a key may do.
+    /// The permissions of a key.
     Role {
         Widget = 1 "widget",
         Ingest = 2 "ingest",
@@ -199,7 +193,7 @@ words!(
 );
 
 words!(
-    /// What the next message says about an answer.
+    /// The verdict of the next message.
     VerdictStatus {
         Rejected = 1 "rejected",
         Accepted = 2 "accepted",
@@ -208,7 +202,7 @@ words!(
 );
 
 words!(
-    /// What a comment sounds like.
+    /// The sentiment of a comment.
     Sentiment {
         Positive = 1 "positive",
         Negative = 2 "negative",
@@ -217,7 +211,7 @@ words!(
 );
 
 words!(
-    /// How a message rejects the answer before it.
+    /// The way a message rejects the preceding answer.
     CorrectionType {
         Explicit = 1 "explicit",
         Rephrased = 2 "rephrased",
@@ -226,7 +220,7 @@ words!(
 );
 
 words!(
-    /// How an answer failed by itself.
+    /// The type of a failed answer.
     ErrorType {
         ExecutionError = 1 "execution_error",
         EmptyResponse = 2 "empty_response",
@@ -236,7 +230,7 @@ words!(
 );
 
 words!(
-    /// How well people bear the time an answer took.
+    /// Tolerance for the latency of an answer.
     Tolerance {
         High = 1 "high",
         Medium = 2 "medium",
@@ -245,7 +239,7 @@ words!(
 );
 
 words!(
-    /// Why somebody asks again.
+    /// The reason for a repeated question.
     RetryIntent {
         Dissatisfied = 1 "dissatisfied",
         Exploratory = 2 "exploratory",
@@ -253,7 +247,7 @@ words!(
 );
 
 impl Reaction {
-    /// How good, from 0 to 1.
+    /// The reaction on a scale from 0 to 1.
     pub fn value(self) -> UnitInterval {
         match self {
             Self::Ok => UnitInterval::ONE,
@@ -283,12 +277,10 @@ impl From<VerdictStatus> for Reaction {
     }
 }
 
-/// Type and source together decide what an event's data looks like.
+/// Type and source, which determine the shape of an event's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Kind {
-    /// What sort of thing happened.
     pub event_type: Type,
-    /// Where it was seen.
     pub source: Source,
 }
 
@@ -297,7 +289,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_word_survives_the_way_to_the_store_and_back() {
+    fn words_round_trip_by_code() {
         for word in Type::WORDS {
             let parsed = Type::from_word(word).unwrap();
             assert_eq!(Type::from_code(parsed.code()), Some(parsed));

@@ -1,4 +1,4 @@
-//! The index of artifacts, searched without touching anything else.
+//! Searches the index of artifacts.
 
 use model::{Position, Timestamp, Window};
 use store::{ReactionSearch, Store};
@@ -7,44 +7,38 @@ use crate::error::ReportError;
 use crate::item::FeedbackItem;
 use crate::seal::Seal;
 
-/// What is asked, and where the last page ended.
 #[derive(Clone, Debug)]
 pub struct ArtifactSearch {
-    /// The search itself; its `before` is taken from the cursor.
+    /// The filter; its `before` is taken from the cursor.
     pub query: ReactionSearch,
-    /// Where the last page ended.
     pub cursor: Option<String>,
 }
 
-/// One row of the index.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Artifact {
-    /// Its labels.
     pub tags: Vec<String>,
-    /// What it is.
     pub item: FeedbackItem,
 }
 
 /// One page, newest first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArtifactPage {
-    /// The rows.
     pub items: Vec<Artifact>,
-    /// Where the next page begins; `None` at the end.
+    /// Cursor of the next page; `None` at the end.
     pub next_cursor: Option<String>,
 }
 
-/// Answers one page.
-pub async fn search(
+/// Returns one page.
+pub async fn search_artifacts(
     store: &Store,
     seal: &Seal,
     search: ArtifactSearch,
 ) -> Result<ArtifactPage, ReportError> {
     let ArtifactSearch { mut query, cursor } = search;
-    let purpose = purpose(&query);
+    let purpose = cursor_purpose(&query);
     if let Some(text) = cursor {
         let numbers = seal.open_numbers(&purpose, &text).ok_or(ReportError::BadCursor)?;
-        let place = Place::from(numbers);
+        let place = ArtifactCursor::from(numbers);
         (query.window, query.before) = (place.window, Some(place.before));
     }
     let (scope, limit, window) = (query.scope.clone(), query.limit, query.window);
@@ -53,7 +47,7 @@ pub async fn search(
     let more = found.len() > limit;
     found.truncate(limit);
     let last = found.last().filter(|_| more);
-    let next = last.map(|last| Place { window, before: (last.ts, last.position) });
+    let next = last.map(|last| ArtifactCursor { window, before: (last.ts, last.position) });
     let next_cursor = next.map(|place| seal.close_numbers(&purpose, place.into()));
     let items = found.into_iter().map(|reaction| {
         let mut tags = vec![
@@ -62,34 +56,33 @@ pub async fn search(
             format!("origin:{}", reaction.origin.as_word()),
         ];
         tags.extend(reaction.track.as_ref().map(|track| format!("track:{track}")));
-        Artifact { tags, item: FeedbackItem::of(&scope, reaction) }
+        Artifact { tags, item: FeedbackItem::new(&scope, reaction) }
     });
     Ok(ArtifactPage { items: items.collect(), next_cursor })
 }
 
-/// A cursor goes on with the search it was made by, in the window that it had.
-fn purpose(query: &ReactionSearch) -> String {
+/// A cursor is valid only for the same filter; it also carries its window.
+fn cursor_purpose(query: &ReactionSearch) -> String {
     let ReactionSearch { scope, filter, conversation, turn, track, .. } = query;
     let names = (scope.tenant.as_str(), scope.project.as_str());
     format!("artifacts {names:?} {filter:?} {conversation:?} {turn:?} {track:?}")
 }
 
-/// What a cursor remembers.
-struct Place {
+struct ArtifactCursor {
     window: Window,
     before: (Timestamp, Position),
 }
 
-impl From<[i64; 4]> for Place {
+impl From<[i64; 4]> for ArtifactCursor {
     fn from([start, end, ts, position]: [i64; 4]) -> Self {
         let [start, end, ts] = [start, end, ts].map(Timestamp::from_micros);
         Self { window: Window { start, end }, before: (ts, Position(position as u64)) }
     }
 }
 
-impl From<Place> for [i64; 4] {
-    fn from(place: Place) -> Self {
-        let Place { window: Window { start, end }, before: (ts, position) } = place;
+impl From<ArtifactCursor> for [i64; 4] {
+    fn from(place: ArtifactCursor) -> Self {
+        let ArtifactCursor { window: Window { start, end }, before: (ts, position) } = place;
         [start.as_micros(), end.as_micros(), ts.as_micros(), position.0 as i64]
     }
 }

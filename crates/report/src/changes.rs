@@ -1,5 +1,5 @@
-//! What an event does to the projections. Pure, and the same when an event comes in and when the
-//! projections are made again from the log.
+//! Computes the projection changes of an event. Pure, and used both when an event is stored and
+//! when projections are rebuilt.
 
 use model::{
     Body, Change, Completion, CorrectionType, Decision, DecisionId, EntitySignal, Event,
@@ -8,10 +8,9 @@ use model::{
     TurnHalf, TurnStatus, UnitInterval, Vector,
 };
 
-/// The changes that follow from one event.
 pub fn changes_of(event: &Event) -> Vec<Change> {
     let Ok(body) = Body::read(event.kind, &event.data) else {
-        // Checked when it came in; should the rules become stricter, an old event changes nothing.
+        // Validated on arrival. If the rules become stricter, a stored event changes nothing.
         return Vec::new();
     };
     match body {
@@ -21,9 +20,9 @@ pub fn changes_of(event: &Event) -> Vec<Change> {
             user_type: opening.user_type,
             intent: opening.intent,
         }],
-        Body::Turn(TurnHalf::Completed(done)) => by_answer(&done),
-        Body::Reaction(given) => by_reaction(given),
-        // A rating of a turn is the user's reaction on it, through another door.
+        Body::Turn(TurnHalf::Completed(done)) => answer_changes(&done),
+        Body::Reaction(given) => reaction_changes(given),
+        // A rating of a turn is stored as the user's reaction.
         Body::Rating(rating) if event.turn.is_some() => vec![Change::React {
             origin: Origin::User,
             reaction: rating.reaction(),
@@ -33,19 +32,19 @@ pub fn changes_of(event: &Event) -> Vec<Change> {
         Body::Rating(rating) => vec![Change::Count(LooseFact::Rated(rating.reaction()))],
         Body::Correction(_) if event.turn.is_some() => vec![Change::Note(TurnFact::Corrected)],
         Body::Correction(_) => vec![Change::Count(LooseFact::Corrected)],
-        Body::Comment(_) if event.turn.is_some() => vec![Change::Note(TurnFact::Heard)],
-        Body::Interaction(done) => by_interaction(&done, event.turn.is_some()),
-        Body::Decision(decision) => by_decision(event, decision),
-        Body::Finding(Finding::Relevance(found)) => by_relevance(found),
-        // A person looked at it, whatever they came to think.
+        Body::Comment(_) if event.turn.is_some() => vec![Change::Note(TurnFact::GotFeedback)],
+        Body::Interaction(done) => interaction_changes(&done, event.turn.is_some()),
+        Body::Decision(decision) => decision_changes(event, decision),
+        Body::Finding(Finding::Relevance(found)) => relevance_changes(found),
+        // Any review counts as feedback from a person.
         Body::Finding(Finding::Review { status }) => {
-            vec![Change::Review(status), Change::Note(TurnFact::Heard)]
+            vec![Change::Review(status), Change::Note(TurnFact::GotFeedback)]
         }
         Body::Finding(Finding::Sentiment(found)) => match event.turn {
             Some(_) => vec![Change::Note(TurnFact::Commented(found.sentiment))],
             None => vec![Change::Count(LooseFact::Commented(found.sentiment))],
         },
-        Body::Finding(finding) => by_finding(finding).into_iter().collect(),
+        Body::Finding(finding) => finding_change(finding).into_iter().collect(),
         Body::Rule(Rule::Privacy { settings }) => vec![Change::SetPrivacy(settings)],
         Body::Rule(Rule::Targets { settings }) => vec![Change::SetTargets(settings)],
         Body::Rule(Rule::Profile { attributes }) => vec![Change::SetProfile(attributes)],
@@ -67,7 +66,7 @@ pub fn changes_of(event: &Event) -> Vec<Change> {
     }
 }
 
-fn by_answer(done: &Completion) -> Vec<Change> {
+fn answer_changes(done: &Completion) -> Vec<Change> {
     let prompt = done.prompt.as_ref().map(|prompt| match &prompt.version {
         Some(version) => format!("{}@{version}", prompt.id),
         None => prompt.id.clone(),
@@ -78,7 +77,7 @@ fn by_answer(done: &Completion) -> Vec<Change> {
         strategy: done.strategy.as_ref().map(|strategy| strategy.name.clone()),
         failed: done.status == TurnStatus::Error,
         tokens: done.tokens_in.unwrap_or(0).saturating_add(done.tokens_out.unwrap_or(0)),
-        // What is negative or no number costs nothing.
+        // Negative and non-finite costs become 0.
         cost: (done.cost.unwrap_or(0.0) * 1e9).round() as u64,
     };
     let complete = Change::CompleteTurn {
@@ -89,30 +88,30 @@ fn by_answer(done: &Completion) -> Vec<Change> {
     vec![complete, Change::Note(answered)]
 }
 
-/// A refined question counts as such; anything else shows that somebody dealt with the answer.
-fn by_interaction(done: &Interaction, has_turn: bool) -> Vec<Change> {
+/// A refined question counts as a refinement. Other interactions count as feedback on the turn.
+fn interaction_changes(done: &Interaction, has_turn: bool) -> Vec<Change> {
     let refines = done.kind == InteractionKind::QueryRefinement;
     match (refines, has_turn) {
         (true, true) => vec![Change::Note(TurnFact::Refined)],
         (true, false) => vec![Change::Count(LooseFact::Refined)],
         (false, true) if done.kind != InteractionKind::Abandonment => {
-            vec![Change::Note(TurnFact::Heard)]
+            vec![Change::Note(TurnFact::GotFeedback)]
         }
         (false, _) => Vec::new(),
     }
 }
 
-fn by_decision(event: &Event, decision: Decision) -> Vec<Change> {
+fn decision_changes(event: &Event, decision: Decision) -> Vec<Change> {
     let is_sql = decision.decision_type == SQL_GENERATION;
     let sql_executed = is_sql.then(|| decision.outcome.is_executed());
     let id = decision.decision_id.or_else(|| DecisionId::new(event.id.as_str()).ok());
     id.map(|id| Change::Decide { id, sql_executed }).into_iter().collect()
 }
 
-fn by_reaction(given: GivenReaction) -> Vec<Change> {
+fn reaction_changes(given: GivenReaction) -> Vec<Change> {
     let GivenReaction { reaction, origin, confidence, detected_in, .. } = given;
     let Some(reaction) = reaction else { return vec![Change::ClearReaction] };
-    // A machine of the application's own is heard like our detectors; ours say it in a finding.
+    // A machine of the application counts like our detectors, which report through findings.
     let judged = match (origin, &detected_in) {
         (Origin::Machine, None) => Some(Change::Judge {
             status: reaction.into(),
@@ -128,26 +127,26 @@ fn by_reaction(given: GivenReaction) -> Vec<Change> {
     std::iter::once(react).chain(judged).collect()
 }
 
-fn by_relevance(found: FoundRelevance) -> Vec<Change> {
+fn relevance_changes(found: FoundRelevance) -> Vec<Change> {
     let FoundRelevance { query_id, cluster, signals } = found;
     let weigh = |signal: EntitySignal| Change::Weigh {
         query: query_id.clone(),
         cluster,
         entity: signal.entity_id,
-        band: RankBand::of(signal.rank),
+        band: RankBand::from_rank(signal.rank),
         signal: signal.signal,
     };
     signals.into_iter().map(weigh).collect()
 }
 
-fn by_finding(finding: Finding) -> Option<Change> {
+fn finding_change(finding: Finding) -> Option<Change> {
     match finding {
         Finding::Verdict(found) => Some(Change::Judge {
             status: found.verdict.status,
             confidence: found.verdict.confidence,
             raw_confidence: found.raw_confidence,
             moved_on: found.moved_on,
-            // Giving up says nothing of what is wanted instead.
+            // Abandonment does not state a correction.
             corrects: matches!(
                 found.verdict.correction_type,
                 Some(CorrectionType::Explicit | CorrectionType::Rephrased)
@@ -194,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rating_and_a_reaction_do_the_same() {
+    fn ratings_and_reactions_change_the_same() {
         let rating = event(Source::UserRating, &json!({"rating": 2}));
         let data = json!({"reaction": "not_ok", "origin": "user", "confidence": 1.0});
         let reaction = event(Source::Reaction, &data);
@@ -211,13 +210,13 @@ mod tests {
     }
 
     #[test]
-    fn a_reaction_of_null_clears() {
+    fn null_reaction_clears() {
         let data = json!({"reaction": null, "origin": "user", "confidence": 1.0});
         assert_eq!(changes_of(&event(Source::Reaction, &data)), [Change::ClearReaction]);
     }
 
     #[test]
-    fn a_decision_without_an_id_goes_by_its_event() {
+    fn decision_without_an_id_uses_its_event_id() {
         let kind = Kind { event_type: Type::Query, source: Source::ModelResponse };
         let data = json!({"decision_type": "sql_generation"});
         let decision = Event { kind, ..event(Source::ModelResponse, &data) };

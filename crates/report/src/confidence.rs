@@ -1,30 +1,28 @@
-//! Whether confidence is worth anything: how often decisions turned out well, by how sure the agent was.
+//! Calibration of decisions: success rate by the agent's stated confidence.
 
 use model::{Body, Decision, DecisionOutcome, Settlement};
 use store::StoredDecision;
 
 use crate::rate::Rate;
 
-/// Steps of confidence.
 const BINS: usize = 10;
 
-/// Decisions of about the same confidence.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ConfidenceBin {
-    /// From this confidence on.
+    /// Inclusive lower edge.
     pub from: f64,
-    /// Up to this one.
+    /// Exclusive upper edge, except in the last bin.
     pub to: f64,
-    /// The mean confidence.
+    /// Mean confidence of the bin.
     pub confidence: f64,
-    /// How many turned out well, of those whose outcome is known.
+    /// Successful decisions among those with a known outcome.
     pub success: Rate,
 }
 
-/// Decisions with a confidence and a known outcome, by steps of confidence; empty steps are left out.
+/// Groups decisions with a confidence and a known outcome into bins. Empty bins are omitted.
 pub fn confidence_bins(decisions: &[StoredDecision]) -> Vec<ConfidenceBin> {
     let mut bins = [(0.0, Rate::default()); BINS];
-    for (confidence, good) in decisions.iter().filter_map(judged) {
+    for (confidence, good) in decisions.iter().filter_map(read_outcome) {
         let place = ((confidence * BINS as f64) as usize).min(BINS - 1);
         let (sum, rate) = &mut bins[place];
         *sum += confidence;
@@ -43,7 +41,7 @@ pub fn confidence_bins(decisions: &[StoredDecision]) -> Vec<ConfidenceBin> {
         .collect()
 }
 
-fn judged(decision: &StoredDecision) -> Option<(f64, bool)> {
+fn read_outcome(decision: &StoredDecision) -> Option<(f64, bool)> {
     let made = &decision.made.event;
     let Ok(Body::Decision(Decision { outcome, confidence, .. })) =
         Body::read(made.kind, &made.data)

@@ -1,14 +1,13 @@
-//! Why a report could not be given.
+//! The error type of reports.
 
 use store::StoreError;
 
 /// Divided by what the caller can do about it.
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
-    /// The cursor is not one of ours, or of another request.
-    #[error("the cursor does not belong to this request; use next_cursor as it was given")]
+    /// The cursor is forged or belongs to another request.
+    #[error("the cursor does not belong to this request; send next_cursor unchanged")]
     BadCursor,
-    /// The store did not answer.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

@@ -1,6 +1,6 @@
-//! Answers "how are we doing" from what is stored, and says what each event does to that.
+//! Reports over stored events, and the changes that an event makes to projections.
 //!
-//! `changes` is pure; the reports read through the store's traits. Never writes, never detects.
+//! The crate reads and never writes; `changes` is pure.
 
 mod changes;
 mod seal;
@@ -15,14 +15,14 @@ mod artifact;
 mod turn_log;
 mod error;
 
-pub use artifact::{Artifact, ArtifactPage, ArtifactSearch, search};
+pub use artifact::{Artifact, ArtifactPage, ArtifactSearch, search_artifacts};
 pub use changes::changes_of;
 pub use confidence::{ConfidenceBin, confidence_bins};
-pub use conversation::{ConversationReport, ConversationRequest, TurnReport, conversation};
+pub use conversation::{ConversationReport, ConversationRequest, TurnReport, report_conversation};
 pub use error::ReportError;
 pub use item::FeedbackItem;
-pub use period::{PeriodItem, PeriodReport, PeriodRequest, TurnFeedback, period};
-pub use quality::{Bounds, Figure, Reading, Target, total};
+pub use period::{PeriodItem, PeriodReport, PeriodRequest, TurnFeedback, report_period};
+pub use quality::{Bounds, Figure, Reading, Target, sum_buckets};
 pub use rate::Rate;
 pub use satisfaction::Satisfaction;
 pub use seal::Seal;

@@ -1,28 +1,25 @@
-//! The figures of quality, out of sums.
+//! Quality figures, computed from sums.
 
 use store::{QualityBucket, QualityCounts, wait_millis};
 
 use crate::rate::Rate;
 
-// One shape for every figure: its word on the wire, and what it is.
+// Declares each figure with its name on the wire.
 macro_rules! figures {
     ($($(#[$doc:meta])* $variant:ident $word:literal),+ $(,)?) => {
-        /// A figure of quality.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Figure { $($(#[$doc])* $variant),+ }
 
         impl Figure {
-            /// All of them, in the order they are shown.
+            /// In display order.
             pub const ALL: &[Self] = &[$(Self::$variant),+];
-            /// Their words.
             pub const WORDS: &[&str] = &[$($word),+];
 
-            /// The word on the wire.
+            /// The name on the wire.
             pub const fn as_word(self) -> &'static str {
                 match self { $(Self::$variant => $word),+ }
             }
 
-            /// The figure that a word names.
             pub fn from_word(word: &str) -> Option<Self> {
                 match word { $($word => Some(Self::$variant),)+ _ => None }
             }
@@ -31,49 +28,45 @@ macro_rules! figures {
 }
 
 figures! {
-    /// Good reactions of users, of all.
+    /// Positive reactions of users, of all reactions.
     Satisfaction "satisfaction",
-    /// Answers that nobody corrected or rejected, of all.
+    /// Answers neither corrected nor rejected, of all answers.
     AccuracyRate "accuracy_rate",
-    /// Generated SQL statements that were executed without an error, of all.
+    /// Generated SQL statements executed without an error, of all.
     SqlAccuracy "sql_accuracy",
-    /// Answers that were corrected, of all; one that nobody reported counts as one more answer.
+    /// Corrected answers, of all. A correction without a turn counts as one more answer.
     CorrectionRate "correction_rate",
-    /// Questions that refine an earlier one, of all.
+    /// Refined questions, of all questions.
     RefinementRate "refinement_rate",
-    /// Sessions that were abandoned, of those that ended.
+    /// Abandoned sessions, of those that ended.
     AbandonmentRate "abandonment_rate",
-    /// Answers that were rejected, of all.
+    /// Rejected answers, of all.
     RejectionRate "rejection_rate",
-    /// Questions that were asked again, of all.
+    /// Repeated questions, of all.
     RetryRate "retry_rate",
-    /// Answers that failed, of all.
+    /// Failed answers, of all.
     ErrorRate "error_rate",
-    /// Turns of which a person gave a sign, of all.
+    /// Turns with feedback from a person, of all.
     FeedbackCoverage "feedback_coverage",
-    /// Turns of which user and machine said the same, of those where both took sides.
+    /// Turns where user and machine agree, of those where both took sides.
     Agreement "implicit_explicit_agreement",
-    /// Seconds that half of the answers took at the most.
+    /// Median seconds to the answer.
     LatencyMedian "latency_p50",
-    /// Seconds that 95% of the answers took at the most.
+    /// 95th percentile of seconds to the answer.
     LatencyTail "latency_p95",
-    /// Tokens of all answers, for each that was accepted.
+    /// Tokens of all answers per accepted answer.
     TokensPerAccepted "tokens_per_accepted",
-    /// What all answers cost, for each that was accepted.
+    /// Cost of all answers per accepted answer.
     CostPerAccepted "cost_per_accepted",
 }
 
-/// Where a figure should be.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Target {
-    /// Not below.
     Min(f64),
-    /// Not above.
     Max(f64),
 }
 
 impl Target {
-    /// Whether a value is where it should be.
     pub fn is_met(self, value: f64) -> bool {
         match self {
             Self::Min(least) => value >= least,
@@ -81,7 +74,7 @@ impl Target {
         }
     }
 
-    /// Whether a value is on the wrong side with certainty: all of its interval.
+    /// True when the whole interval misses the target.
     pub fn is_missed(self, (low, high): (f64, f64)) -> bool {
         match self {
             Self::Min(least) => high < least,
@@ -90,19 +83,18 @@ impl Target {
     }
 }
 
-/// What a target can be.
+/// The kind of target that a figure can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bounds {
-    /// A share, at least or at most.
     Share,
-    /// Seconds, at most.
+    /// An upper bound in seconds.
     Seconds,
-    /// None: the sums do not tell how sure such a figure is, so nobody could say that it is missed.
+    /// No target: the sums give no interval, so a miss cannot be established.
     None,
 }
 
 impl Figure {
-    /// Where the source system wants it.
+    /// The default target.
     pub const fn default_target(self) -> Option<Target> {
         match self {
             Self::Satisfaction => Some(Target::Min(0.85)),
@@ -123,7 +115,6 @@ impl Figure {
         }
     }
 
-    /// Whether more of it is better.
     pub const fn more_is_better(self) -> bool {
         match self {
             Self::Satisfaction
@@ -144,7 +135,6 @@ impl Figure {
         }
     }
 
-    /// What a target of it can be.
     pub const fn bounds(self) -> Bounds {
         match self {
             Self::Satisfaction
@@ -163,11 +153,11 @@ impl Figure {
         }
     }
 
-    /// What it is in these sums.
-    pub fn read(self, sums: &QualityBucket) -> Reading {
+    /// Computes the figure from sums.
+    pub fn compute(self, sums: &QualityBucket) -> Reading {
         let c = &sums.counts;
-        let of = |part: i64, all: i64| Reading::Share(Rate::of(part, all));
-        // A correction of an answer that nobody reported shows that there was one, and that it was wrong.
+        let of = |part: i64, all: i64| Reading::Share(Rate::from_counts(part, all));
+        // A correction without a turn implies an unreported answer that was wrong.
         let answers = c.answered + c.loose_corrected;
         match self {
             Self::Satisfaction => of(c.ok, c.ok + c.not_ok + c.neutral),
@@ -183,35 +173,34 @@ impl Figure {
             Self::Agreement => of(c.agree, c.both),
             Self::LatencyMedian => quantile(&sums.waits, 0.50),
             Self::LatencyTail => quantile(&sums.waits, 0.95),
-            Self::TokensPerAccepted => Reading::Mean(c.tokens as f64, positive(c.accepted)),
-            Self::CostPerAccepted => Reading::Mean(c.cost as f64 / 1e9, positive(c.accepted)),
+            Self::TokensPerAccepted => Reading::Mean(c.tokens as f64, clamp_count(c.accepted)),
+            Self::CostPerAccepted => Reading::Mean(c.cost as f64 / 1e9, clamp_count(c.accepted)),
         }
     }
 }
 
-/// What a figure is.
+/// The value of a figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Reading {
-    /// A share.
     Share(Rate),
-    /// A sum, spread over so many.
+    /// A sum and its count.
     Mean(f64, u64),
-    /// Seconds that a share of so many took at the most, and where that lies with 95% certainty.
+    /// A quantile in seconds with its 95% interval, and the count.
     Seconds(Option<(f64, (f64, f64))>, u64),
 }
 
 impl Reading {
-    /// The number; none of nothing.
+    /// `None` when nothing was counted.
     pub fn value(self) -> Option<f64> {
         match self {
             Self::Share(rate) => rate.value(),
-            // Where nobody ever said what it took, it is not nothing that it takes.
+            // Missing cost means unknown, not zero.
             Self::Mean(sum, count) => (count > 0 && sum > 0.0).then(|| sum / count as f64),
             Self::Seconds(found, _) => found.map(|(seconds, _)| seconds),
         }
     }
 
-    /// Where it lies with 95% certainty, as far as the sums tell.
+    /// The 95% interval, where the sums allow one.
     pub fn interval(self) -> Option<(f64, f64)> {
         match self {
             Self::Share(rate) => rate.interval(),
@@ -220,7 +209,7 @@ impl Reading {
         }
     }
 
-    /// What is divided; nothing for times.
+    /// `None` for quantiles.
     pub fn numerator(self) -> Option<f64> {
         match self {
             Self::Share(rate) => Some(rate.numerator as f64),
@@ -229,7 +218,6 @@ impl Reading {
         }
     }
 
-    /// By how many.
     pub fn denominator(self) -> u64 {
         match self {
             Self::Share(rate) => rate.denominator,
@@ -238,12 +226,12 @@ impl Reading {
     }
 }
 
-fn positive(count: i64) -> u64 {
+fn clamp_count(count: i64) -> u64 {
     u64::try_from(count).unwrap_or(0)
 }
 
-/// The time that a share of the answers took at the most. Its interval is that of the ranks between which
-/// the share lies, by the normal approximation of the binomial.
+/// The quantile of answer times. Its interval lies between ranks given by the normal approximation
+/// of the binomial.
 fn quantile(waits: &[(u32, i64)], share: f64) -> Reading {
     let count: i64 = waits.iter().map(|(_, count)| count).sum();
     if count <= 0 {
@@ -264,11 +252,11 @@ fn quantile(waits: &[(u32, i64)], share: f64) -> Reading {
     let spread = 1.96 * (n * share * (1.0 - share)).sqrt();
     let middle = n * share;
     let interval = (at((middle - spread).floor()), at((middle + spread).ceil() + 1.0));
-    Reading::Seconds(Some((at(middle.ceil()), interval)), positive(count))
+    Reading::Seconds(Some((at(middle.ceil()), interval)), clamp_count(count))
 }
 
-/// All stretches together.
-pub fn total(buckets: &[QualityBucket]) -> QualityBucket {
+/// Adds up all buckets.
+pub fn sum_buckets(buckets: &[QualityBucket]) -> QualityBucket {
     let mut waits = std::collections::BTreeMap::new();
     let mut counts = QualityCounts::default();
     for bucket in buckets {
@@ -286,12 +274,12 @@ mod tests {
     use store::wait_step;
 
     fn read(figure: Figure, counts: QualityCounts) -> (Option<f64>, Option<f64>, u64) {
-        let found = figure.read(&QualityBucket { counts, ..QualityBucket::default() });
+        let found = figure.compute(&QualityBucket { counts, ..QualityBucket::default() });
         (found.value(), found.numerator(), found.denominator())
     }
 
     #[test]
-    fn figures_are_what_their_table_says() {
+    fn figures_match_their_definition() {
         let counts = QualityCounts {
             turns: 20,
             answered: 10,
@@ -327,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn of_nothing_every_figure_is_nothing() {
+    fn figures_without_counts_have_no_value() {
         for figure in Figure::ALL {
             let (value, _, denominator) = read(*figure, QualityCounts::default());
             assert_eq!((value, denominator), (None, 0), "{figure:?}");
@@ -335,11 +323,15 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_of_an_answer_that_nobody_reported_is_one_more_answer() {
+    fn feedback_without_a_turn_counts_as_one_more_answer() {
         let loose = QualityCounts { loose_corrected: 2, ..QualityCounts::default() };
         assert_eq!(read(Figure::CorrectionRate, loose), (Some(1.0), Some(2.0), 2));
         assert_eq!(read(Figure::AccuracyRate, loose), (Some(0.0), Some(0.0), 2));
-        assert_eq!(read(Figure::RejectionRate, loose), (None, Some(0.0), 0), "nobody rejected it");
+        assert_eq!(
+            read(Figure::RejectionRate, loose),
+            (None, Some(0.0), 0),
+            "no answer was rejected"
+        );
         let both = QualityCounts { answered: 6, corrected: 1, wrong: 2, turns: 6, ..loose };
         assert_eq!(read(Figure::CorrectionRate, both), (Some(0.375), Some(3.0), 8));
         assert_eq!(read(Figure::AccuracyRate, both), (Some(0.5), Some(4.0), 8));
@@ -348,21 +340,21 @@ mod tests {
     }
 
     #[test]
-    fn times_are_those_of_the_answers() {
+    fn quantiles_match_the_answer_times() {
         let waits = vec![(wait_step(100), 90), (wait_step(2000), 10)];
         let sums = QualityBucket { waits, ..QualityBucket::default() };
         let near = |figure: Figure, expected: f64| {
-            let found = figure.read(&sums).value().unwrap();
+            let found = figure.compute(&sums).value().unwrap();
             assert!((found - expected).abs() < 0.06 * expected, "{figure:?} {found}");
         };
         near(Figure::LatencyMedian, 0.1);
         near(Figure::LatencyTail, 2.0);
-        let (low, high) = Figure::LatencyTail.read(&sums).interval().unwrap();
+        let (low, high) = Figure::LatencyTail.compute(&sums).interval().unwrap();
         assert!(low < 0.2 && high > 1.8, "{low} {high}");
     }
 
     #[test]
-    fn a_target_is_missed_only_with_certainty() {
+    fn target_is_missed_only_by_the_whole_interval() {
         let target = Target::Min(0.85);
         assert!(
             !target.is_met(0.8) && !target.is_missed((0.7, 0.9)) && target.is_missed((0.7, 0.84))

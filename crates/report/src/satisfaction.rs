@@ -1,29 +1,27 @@
-//! How content people are: ok / (ok + not_ok + neutral), with how sure that is.
+//! Satisfaction: ok / (ok + not_ok + neutral), with its confidence interval.
 
 use model::{Origin, Reaction};
 use store::ReactionCounts;
 
 use crate::rate::Rate;
 
-/// A rate with its count and interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Satisfaction {
-    /// The share of ok; `None` when nobody reacted.
+    /// The share of ok; `None` without reactions.
     pub rate: Option<f64>,
-    /// How many reactions it is made of.
+    /// Number of reactions.
     pub count: u64,
-    /// The 95% interval; `None` when nobody reacted.
+    /// The 95% interval; `None` without reactions.
     pub interval: Option<(f64, f64)>,
 }
 
 impl Satisfaction {
-    /// Of the reactions of one origin.
-    pub fn of(counts: &ReactionCounts, origin: Origin) -> Self {
-        Self::share(counts.of(origin, Reaction::Ok), counts.of_origin(origin))
+    /// From the reactions of one origin.
+    pub fn from_counts(counts: &ReactionCounts, origin: Origin) -> Self {
+        Self::from_share(counts.of(origin, Reaction::Ok), counts.of_origin(origin))
     }
 
-    /// Of anything counted: how many of how many.
-    pub fn share(ok: u64, count: u64) -> Self {
+    pub fn from_share(ok: u64, count: u64) -> Self {
         let rate = Rate { numerator: ok, denominator: count };
         Self { rate: rate.value(), count, interval: rate.interval() }
     }
@@ -34,15 +32,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_reactions_of_one_origin_count() {
+    fn satisfaction_counts_reactions_of_one_origin() {
         let mut counts = ReactionCounts::default();
         counts.add(Origin::User, Reaction::Ok, 8);
         counts.add(Origin::User, Reaction::NotOk, 2);
         counts.add(Origin::Machine, Reaction::NotOk, 99);
-        let found = Satisfaction::of(&counts, Origin::User);
+        let found = Satisfaction::from_counts(&counts, Origin::User);
         assert_eq!((found.rate, found.count), (Some(0.8), 10));
         assert!(found.interval.is_some());
-        let none = Satisfaction::of(&ReactionCounts::default(), Origin::User);
+        let none = Satisfaction::from_counts(&ReactionCounts::default(), Origin::User);
         assert_eq!(none, Satisfaction { rate: None, count: 0, interval: None });
     }
 }

@@ -1,10 +1,10 @@
-//! Seals cursors, so that only what we gave out comes back, and only to where it belongs.
+//! Seals cursors and tokens, so that only values issued by this store, for the same purpose, are
+//! accepted.
 
 use std::fmt::Write;
 
 const MAC_BYTES: usize = 16;
 
-/// Seals and opens under one store's key.
 #[derive(Clone)]
 pub struct Seal([u8; 32]);
 
@@ -15,13 +15,12 @@ impl std::fmt::Debug for Seal {
 }
 
 impl Seal {
-    /// A seal for the store with this random key.
     pub fn new(store_key: &[u8; 32]) -> Self {
-        // One random key per store; each use derives its own from it.
+        // Each use derives its own key from the store's random key.
         Self(blake3::derive_key("uptake cursor v1", store_key))
     }
 
-    /// The payload as a text that opens only with the same purpose.
+    /// Seals a payload. It opens only with the same purpose.
     pub fn close(&self, purpose: &str, payload: &[u8]) -> String {
         let mut text = String::with_capacity(2 * (payload.len() + MAC_BYTES));
         for byte in payload.iter().chain(&self.mac(purpose, payload)) {
@@ -31,7 +30,7 @@ impl Seal {
         text
     }
 
-    /// The payload, if the text was closed with this purpose.
+    /// The payload, if the text was sealed with this purpose.
     pub fn open(&self, purpose: &str, text: &str) -> Option<Vec<u8>> {
         let bytes = from_hex(text)?;
         let (payload, mac) = bytes.split_at_checked(bytes.len().checked_sub(MAC_BYTES)?)?;
@@ -40,13 +39,11 @@ impl Seal {
         (hash(mac) == hash(&self.mac(purpose, payload))).then(|| payload.to_vec())
     }
 
-    /// Four numbers as a cursor.
     pub(crate) fn close_numbers(&self, purpose: &str, numbers: [i64; 4]) -> String {
         let payload: Vec<u8> = numbers.into_iter().flat_map(i64::to_be_bytes).collect();
         self.close(purpose, &payload)
     }
 
-    /// The four numbers of a cursor.
     pub(crate) fn open_numbers(&self, purpose: &str, text: &str) -> Option<[i64; 4]> {
         let payload: [u8; 32] = self.open(purpose, text)?.try_into().ok()?;
         let (numbers, _) = payload.as_chunks::<8>();
@@ -78,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_sealed_opens_for_the_same_purpose_only() {
+    fn sealed_text_opens_only_for_its_purpose() {
         let seal = Seal::new(&[7; 32]);
         let text = seal.close("a", b"payload");
         assert_eq!(seal.open("a", &text).as_deref(), Some(&b"payload"[..]));
@@ -87,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_does_not_open() {
+    fn altered_text_does_not_open() {
         let seal = Seal::new(&[7; 32]);
         let text = seal.close("a", b"payload");
         for at in 0..text.len() {
@@ -101,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn any_text_opens_only_if_we_sealed_it() {
+    fn arbitrary_text_does_not_open() {
         let seal = Seal::new(&[7; 32]);
         let cursor = seal.close_numbers("a", [1, -2, i64::MAX, i64::MIN]);
         testkit::fuzz_rows(&[&cursor, "", "null", "00ff"], 5000, |bytes| {
@@ -109,7 +106,7 @@ mod tests {
             let is_ours = text.eq_ignore_ascii_case(&cursor);
             assert_eq!(seal.open("a", &text).is_some(), is_ours, "{text}");
             assert_eq!(seal.open_numbers("a", &text).is_some(), is_ours);
-            // What is sealed but no cursor.
+            // A sealed text that is not a cursor.
             let payload = seal.close("a", bytes);
             assert_eq!(seal.open_numbers("a", &payload).is_some(), bytes.len() == 32);
         });

@@ -1,7 +1,6 @@
-//! The turn log: everything that happened to one turn, as one document.
+//! The turn log: all events of one turn as one document.
 //!
-//! Made from what is stored. What a user took back or replaced is not in it: neither as feedback nor
-//! with its words on the timeline.
+//! Reactions that the user withdrew or replaced are left out, including their text.
 
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -12,34 +11,26 @@ use store::{StoredEvent, StoredReaction, StoredTurn};
 
 use crate::item::FeedbackItem;
 
-/// One line of the timeline.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LogEntry {
-    /// When.
     pub ts: Timestamp,
-    /// What sort: `user`, `assistant`, `reaction`, `reaction_cleared`, `comment` and so on.
+    /// `user`, `assistant`, `reaction`, `reaction_cleared`, `comment` and so on.
     pub kind: &'static str,
-    /// Whose word it is: the event's id.
     pub event_id: String,
-    /// In words.
     pub text: Option<String>,
-    /// The particulars.
     pub data: Map<String, Value>,
 }
 
-/// The document.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TurnLog {
-    /// The timeline.
     pub entries: Vec<LogEntry>,
-    /// Active reactions.
     pub feedbacks: Vec<FeedbackItem>,
-    /// The whole as text, for people and for search.
+    /// Everything as plain text, for reading and search.
     pub text: String,
 }
 
 impl TurnLog {
-    /// The document as it is shown and copied.
+    /// The document as shown and copied.
     pub fn to_json(&self) -> Value {
         let entry = |entry: &LogEntry| {
             json!({"ts": entry.ts, "kind": entry.kind, "event_id": entry.event_id,
@@ -51,18 +42,19 @@ impl TurnLog {
     }
 }
 
-/// Makes the log of a turn from its events and its active reactions.
+/// Builds the log of a turn from its events and active reactions.
 pub fn turn_log(turn: &StoredTurn, reactions: &[StoredReaction]) -> TurnLog {
     let active: HashSet<Position> = reactions.iter().map(|reaction| reaction.position).collect();
-    let entries: Vec<LogEntry> = turn.events.iter().filter_map(|e| entry(e, &active)).collect();
+    let entries: Vec<LogEntry> =
+        turn.events.iter().filter_map(|e| build_entry(e, &active)).collect();
     let scope = turn.events.first().map(|stored| stored.event.scope.clone()).unwrap_or_default();
     let feedbacks =
-        reactions.iter().map(|reaction| FeedbackItem::of(&scope, reaction.clone())).collect();
-    let text = as_text(turn, &entries);
+        reactions.iter().map(|reaction| FeedbackItem::new(&scope, reaction.clone())).collect();
+    let text = render_text(turn, &entries);
     TurnLog { entries, feedbacks, text }
 }
 
-fn entry(stored: &StoredEvent, active: &HashSet<Position>) -> Option<LogEntry> {
+fn build_entry(stored: &StoredEvent, active: &HashSet<Position>) -> Option<LogEntry> {
     let event = &stored.event;
     let body = Body::read(event.kind, &event.data).ok()?;
     let line = |kind, text: Option<String>, data: Map<String, Value>| LogEntry {
@@ -74,46 +66,46 @@ fn entry(stored: &StoredEvent, active: &HashSet<Position>) -> Option<LogEntry> {
     };
     let entry = match body {
         Body::Turn(TurnHalf::Opened(opening)) => {
-            line("user", Some(opening.text), without(event, &["text", "phase"]))
+            line("user", Some(opening.text), data_without(event, &["text", "phase"]))
         }
         Body::Turn(TurnHalf::Completed(done)) => {
-            line("assistant", done.response, without(event, &["response", "phase"]))
+            line("assistant", done.response, data_without(event, &["response", "phase"]))
         }
         Body::Reaction(given) if given.reaction.is_none() => {
             line("reaction_cleared", None, Map::new())
         }
         Body::Reaction(_) | Body::Rating(_) if !active.contains(&stored.position) => return None,
-        Body::Reaction(given) => line("reaction", given.text, without(event, &["text"])),
+        Body::Reaction(given) => line("reaction", given.text, data_without(event, &["text"])),
         Body::Rating(rating) => {
             let said = event.data.get("comment").and_then(Value::as_str).map(str::to_owned);
-            let mut data = without(event, &["comment"]);
+            let mut data = data_without(event, &["comment"]);
             data.insert("reaction".into(), rating.reaction().as_word().into());
             line("reaction", said, data)
         }
         Body::Comment(text) => {
             let said = Some(text).filter(|text| !text.is_empty());
-            line("comment", said, without(event, &["comment"]))
+            line("comment", said, data_without(event, &["comment"]))
         }
         Body::Correction(correction) => {
-            line("correction", Some(correction.corrected), without(event, &["corrected"]))
+            line("correction", Some(correction.corrected), data_without(event, &["corrected"]))
         }
         Body::Interaction(_) => line("interaction", None, event.data.clone()),
         Body::Metric => line("metric", None, event.data.clone()),
         Body::Decision(_) | Body::Settlement(_) => line("decision", None, event.data.clone()),
         Body::Finding(Finding::Verdict(found)) => {
-            line("verdict", found.verdict.user_said, without(event, &["user_said", "finding"]))
+            line("verdict", found.verdict.user_said, data_without(event, &["user_said", "finding"]))
         }
         Body::Finding(finding) => {
             let hidden = ["finding", "features", "shadow", "cluster"];
-            line(word_for(&finding)?, None, without(event, &hidden))
+            line(finding_name(&finding)?, None, data_without(event, &hidden))
         }
         Body::Rule(_) | Body::Other => line("event", None, event.data.clone()),
     };
     Some(entry)
 }
 
-/// What a finding is called in a log; nothing for numbers that say nothing to anybody.
-fn word_for(finding: &Finding) -> Option<&'static str> {
+/// The log's name for a finding. `None` for vectors, which readers do not need.
+fn finding_name(finding: &Finding) -> Option<&'static str> {
     match finding {
         Finding::Verdict(_) => Some("verdict"),
         Finding::Retry(_) => Some("retry"),
@@ -133,12 +125,12 @@ fn word_for(finding: &Finding) -> Option<&'static str> {
     }
 }
 
-fn without(event: &Event, fields: &[&str]) -> Map<String, Value> {
+fn data_without(event: &Event, fields: &[&str]) -> Map<String, Value> {
     let keep = |(name, _): &(&String, &Value)| !fields.contains(&name.as_str());
     event.data.iter().filter(keep).map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
-fn as_text(turn: &StoredTurn, entries: &[LogEntry]) -> String {
+fn render_text(turn: &StoredTurn, entries: &[LogEntry]) -> String {
     let mut text = format!("[turn.log] {}", turn.head.turn);
     for entry in entries {
         let reaction = entry.data.get("reaction").and_then(Value::as_str);

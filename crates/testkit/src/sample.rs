@@ -32,7 +32,7 @@ pub fn claim(id: &str, body: u8) -> Claim {
 }
 
 pub fn write(scope: &Scope, id: &str, body: u8) -> Write {
-    Write { claims: vec![claim(id, body)], ..Write::of(event(scope, id), Vec::new()) }
+    Write { claims: vec![claim(id, body)], ..Write::new(event(scope, id), Vec::new()) }
 }
 
 /// The JSON of a thumb up on a turn, as a client sends it.

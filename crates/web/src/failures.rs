@@ -2,7 +2,7 @@
 
 use askama::Template;
 use engine::{
-    FailureDirection, FailurePattern, FailureReport, FailureTrend, FailuresAtHand, Lift, Suggestion,
+    CachedReport, FailureDirection, FailurePattern, FailureReport, FailureTrend, Lift, Suggestion,
 };
 
 use crate::display_time::DisplayTime;
@@ -93,14 +93,14 @@ impl FailuresPage {
         layout: PageLayout,
         (models, prompts): (SelectOptions, SelectOptions),
         (project, from): (&str, usize),
-        known: &FailuresAtHand,
+        known: &CachedReport,
         may_try: bool,
     ) -> Self {
         let filter = layout.filter.clone();
         let (report, is_earlier) = match known {
-            FailuresAtHand::Found(report) => (Some(report), false),
-            FailuresAtHand::Earlier(report) => (Some(report), true),
-            FailuresAtHand::Sought => (None, false),
+            CachedReport::Fresh(report) => (Some(report), false),
+            CachedReport::Stale(report) => (Some(report), true),
+            CachedReport::Pending => (None, false),
         };
         Self {
             periods: period_links(&filter, "/failures"),
@@ -262,7 +262,7 @@ mod tests {
     fn pending_analysis_is_not_shown_as_no_patterns() {
         let none = (SelectOptions::default(), SelectOptions::default());
         let layout = PageLayout::test_layout(View::Failures);
-        let page = FailuresPage::new(layout, none, ("default", 0), &FailuresAtHand::Sought, true);
+        let page = FailuresPage::new(layout, none, ("default", 0), &CachedReport::Pending, true);
         assert!(page.is_pending());
         let page = page.to_string();
         assert!(page.contains("Finding failure patterns"));
@@ -278,8 +278,7 @@ mod tests {
             ..PageLayout::test_layout(View::Failures)
         };
         let place = ("default", 0);
-        let page =
-            FailuresPage::new(layout, (cut(8), cut(0)), place, &FailuresAtHand::Sought, true);
+        let page = FailuresPage::new(layout, (cut(8), cut(0)), place, &CachedReport::Pending, true);
         let page = page.to_string();
         assert!(page.contains("7 more, selectable with project= in the URL"), "{page}");
         assert!(page.contains("8 more, selectable with model= in the URL"), "{page}");

@@ -76,7 +76,7 @@ impl MetricCard {
         target: Option<Target>,
         filter: &Filter,
     ) -> Self {
-        let found = figure.read(now);
+        let found = figure.compute(now);
         let values = trend_values(figure, series);
         let bound = target.map(|target| match target {
             Target::Min(bound) | Target::Max(bound) => bound,
@@ -92,7 +92,7 @@ impl MetricCard {
             out_of: describe_denominator(figure, found),
             target: target.map(|target| format_target(figure, target)),
             tone: target_tone(found, target),
-            change: compute_change(figure, found, figure.read(before)),
+            change: compute_change(figure, found, figure.compute(before)),
             spark: chart::draw_sparkline(&values, bound),
             link: filter.link_with("/conversations", &[("show", turn_filter(figure))]),
         }
@@ -102,7 +102,7 @@ impl MetricCard {
 /// Values of the sparkline. Buckets with less than a tenth of the median count are left out,
 /// because their values are mostly noise.
 fn trend_values(figure: Figure, series: &[Option<QualityBucket>]) -> Vec<Option<f64>> {
-    let read = |bucket: &Option<QualityBucket>| bucket.as_ref().map(|found| figure.read(found));
+    let read = |bucket: &Option<QualityBucket>| bucket.as_ref().map(|found| figure.compute(found));
     let readings: Vec<Option<Reading>> = series.iter().map(read).collect();
     let counts = readings.iter().flatten().map(|found| found.denominator());
     let mut counts: Vec<u64> = counts.filter(|count| *count > 0).collect();
@@ -155,7 +155,7 @@ fn compute_change(figure: Figure, now: Reading, before: Reading) -> Option<Perio
     let difference = now.value()? - before.value()?;
     let (text, sure) = match (now, before) {
         (Reading::Share(one), Reading::Share(other)) => {
-            let (difference, (low, high)) = one.more_than(other)?;
+            let (difference, (low, high)) = one.difference_to(other)?;
             (format_points(difference), low > 0.0 || high < 0.0)
         }
         (Reading::Seconds(..) | Reading::Mean(..) | Reading::Share(_), _) => {
@@ -262,7 +262,7 @@ mod tests {
 
     #[test]
     fn target_is_missed_only_when_the_interval_excludes_it() {
-        let share = |part, all| Reading::Share(Rate::of(part, all));
+        let share = |part, all| Reading::Share(Rate::from_counts(part, all));
         let target = Some(Target::Min(0.85));
         assert_eq!(target_tone(share(90, 100), target), TargetTone::Good);
         assert_eq!(target_tone(share(8, 10), target), TargetTone::Unsure);
@@ -273,7 +273,7 @@ mod tests {
 
     #[test]
     fn change_is_coloured_only_when_significant() {
-        let share = |part, all| Reading::Share(Rate::of(part, all));
+        let share = |part, all| Reading::Share(Rate::from_counts(part, all));
         let of = |figure, now, before| compute_change(figure, now, before).map(|found| found.class);
         let up = (share(90, 100), share(50, 100));
         assert_eq!(of(Figure::Satisfaction, up.0, up.1), Some("better"));

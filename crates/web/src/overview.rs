@@ -70,7 +70,7 @@ pub struct OverviewPage {
 impl OverviewPage {
     pub fn new(layout: PageLayout, input: OverviewInput) -> Self {
         let series = BucketSeries::new(&input.buckets, input.bucket_hours, input.window);
-        let now = report::total(&input.buckets);
+        let now = report::sum_buckets(&input.buckets);
         let (filter, targets) = (&layout.filter, &input.targets);
         let card = |figure: Figure| {
             MetricCard::new(
@@ -78,14 +78,14 @@ impl OverviewPage {
                 &series.buckets,
                 &now,
                 &input.before,
-                targets.of(figure),
+                targets.target_for(figure),
                 filter,
             )
         };
         let beside = [Figure::Satisfaction, Figure::FeedbackCoverage];
         let all = Figure::ALL.iter().copied().filter(|figure| !beside.contains(figure));
         let (targeted, others): (Vec<Figure>, Vec<Figure>) =
-            all.partition(|figure| targets.of(*figure).is_some());
+            all.partition(|figure| targets.target_for(*figure).is_some());
         let (resolved, active): (Vec<&StoredAlert>, Vec<&StoredAlert>) =
             input.alerts.iter().partition(|alert| alert.cleared.is_some());
         let alert = |stored: &&StoredAlert| alert_line(stored, filter);
@@ -96,7 +96,7 @@ impl OverviewPage {
             resolved_alerts: resolved.iter().take(3).map(alert).collect(),
             targeted: sort_known_first(targeted.into_iter().map(card).collect()),
             others: sort_known_first(others.into_iter().map(card).collect()),
-            satisfaction: satisfaction_chart(&series, targets.of(Figure::Satisfaction)),
+            satisfaction: satisfaction_chart(&series, targets.target_for(Figure::Satisfaction)),
             satisfaction_card: card(Figure::Satisfaction),
             coverage: card(Figure::FeedbackCoverage),
             volume: volume_chart(&series),
@@ -159,7 +159,7 @@ fn satisfaction_chart(series: &BucketSeries, target: Option<Target>) -> Chart {
     let mut rows = Vec::new();
     let mut points = Vec::new();
     for (index, bucket) in series.buckets.iter().enumerate() {
-        let Some(found) = bucket.as_ref().map(|bucket| figure.read(bucket)) else {
+        let Some(found) = bucket.as_ref().map(|bucket| figure.compute(bucket)) else {
             points.push(ChartPoint::default());
             continue;
         };

@@ -88,7 +88,7 @@ impl ReportFile {
     pub fn new(layout: &PageLayout, readings: ReportFileInput) -> Self {
         let ReportFileInput { scope, at, overview, failures, worst, models, routers } = readings;
         let (window, hours) = (overview.window, overview.bucket_hours);
-        let now = report::total(&overview.buckets);
+        let now = report::sum_buckets(&overview.buckets);
         let filter = layout.filter.clone();
         let project = scope.project.as_str();
         let only = [("model", &filter.model), ("prompt", &filter.prompt)];
@@ -140,7 +140,7 @@ fn failure_reasons(now: &QualityBucket) -> Vec<FailureReason> {
         Figure::AbandonmentRate,
         Figure::RefinementRate,
     ];
-    let share = |figure: Figure| match figure.read(now) {
+    let share = |figure: Figure| match figure.compute(now) {
         Reading::Share(rate) => {
             rate.value().filter(|_| rate.numerator > 0).map(|v| (figure, rate, v))
         }
@@ -175,7 +175,7 @@ fn worst_conversation(
 
 fn model_summary(name: &str, bucket: &QualityBucket) -> ModelSummary {
     let cell = |figure: &Figure| {
-        let found = figure.read(bucket);
+        let found = figure.compute(bucket);
         let value = found.value().map(|value| format_value(*figure, value));
         let interval = found.interval().map(|(low, high)| format_interval(*figure, low, high));
         (value.unwrap_or_else(|| "–".to_owned()), interval.unwrap_or_default())

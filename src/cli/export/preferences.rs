@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use engine::{PreferenceEncoding, PreferenceExport, PreferenceQuery, PreferenceWish};
+use engine::{PreferenceEncoding, PreferenceExport, PreferenceQuery, PreferenceRequest};
 use model::{Project, Scope, Tenant};
 use serde_json::{Map, Value, json};
 use store::ReadOnlyLog;
@@ -59,7 +59,7 @@ impl Preferences {
             true => PreferenceEncoding::Parquet,
             false => PreferenceEncoding::Jsonl,
         };
-        let query = PreferenceQuery::read(PreferenceWish {
+        let query = PreferenceQuery::parse(PreferenceRequest {
             format: self.preferences,
             split: self.split,
             since: self.since,

@@ -6,7 +6,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Args;
-use engine::{FlowError, PreferenceEncoding, PreferenceQuery, PreferenceWish, ScanPairs, Scanned};
+use engine::{
+    EngineError, PreferenceEncoding, PreferenceQuery, PreferenceRequest, ScanPairs,
+    ScannedConversation,
+};
 use serde_json::{Map, Value, json};
 
 /// Selection and format of the rows.
@@ -47,14 +50,14 @@ impl PairOptions {
             true => PreferenceEncoding::Parquet,
             false => PreferenceEncoding::Jsonl,
         };
-        let query = PreferenceQuery::read(PreferenceWish {
+        let query = PreferenceQuery::parse(PreferenceRequest {
             format: self.format.clone(),
             split: self.split.clone(),
             min_confidence: self.min_confidence,
             sources: self.sources.clone(),
             cap: self.cap.clone(),
             encoding,
-            ..PreferenceWish::default()
+            ..PreferenceRequest::default()
         })?;
         let file =
             File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
@@ -63,8 +66,11 @@ impl PairOptions {
 }
 
 impl PairFile {
-    pub(super) fn write_conversation(&mut self, scanned: &Scanned) -> std::io::Result<()> {
-        let bytes = self.pairs.conversation(scanned).map_err(to_io_error)?;
+    pub(super) fn write_conversation(
+        &mut self,
+        scanned: &ScannedConversation,
+    ) -> std::io::Result<()> {
+        let bytes = self.pairs.add_conversation(scanned).map_err(to_io_error)?;
         self.file.write_all(&bytes)
     }
 
@@ -87,6 +93,6 @@ impl PairFile {
     }
 }
 
-fn to_io_error(error: FlowError) -> std::io::Error {
+fn to_io_error(error: EngineError) -> std::io::Error {
     std::io::Error::other(error)
 }

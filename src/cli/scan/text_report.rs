@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use engine::{ScanPatterns, ScanReport, Worst};
+use engine::{ScanPatterns, ScanReport, WorstConversation};
 use serde_json::{Value, json};
 
 mod patterns;
@@ -58,7 +58,7 @@ fn total_as_json(report: &ScanReport) -> Value {
         "judged": judged,
         "unreadable_lines": report.unreadable,
         "satisfaction": rate(report.satisfaction()),
-        "rejected": rate(engine::Satisfaction::share(report.status[0], judged)),
+        "rejected": rate(engine::Satisfaction::from_share(report.status[0], judged)),
         "verdicts": named(&["rejected", "accepted", "neutral"], &report.status),
         "corrections": named(&CORRECTIONS, &report.corrections),
         "failures": named(&FAILURES, &report.failures),
@@ -192,7 +192,7 @@ fn write_contrasts(report: &ScanReport, out: &mut String) -> std::fmt::Result {
 
 fn write_conversation(
     place: usize,
-    worst: &Worst,
+    worst: &WorstConversation,
     colour: bool,
     out: &mut String,
 ) -> std::fmt::Result {

@@ -2,11 +2,14 @@
 
 use std::io::Write;
 
-use engine::Scanned;
+use engine::ScannedConversation;
 use serde_json::json;
 
 /// Writes one line per turn.
-pub(super) fn write_verdicts(file: &mut impl Write, scanned: &Scanned) -> std::io::Result<()> {
+pub(super) fn write_verdicts(
+    file: &mut impl Write,
+    scanned: &ScannedConversation,
+) -> std::io::Result<()> {
     for (number, turn) in scanned.turns.iter().enumerate() {
         let line = json!({
             "conversation_id": scanned.conversation,

@@ -13,7 +13,7 @@ use crate::error::Problem;
 
 fn is_widget_origin(engine: &Engine, origin: &HeaderValue) -> bool {
     let Ok(origin) = origin.to_str() else { return false };
-    engine.access.keys().iter().any(|key| {
+    engine.access.list_keys().iter().any(|key| {
         key.role == Role::Widget
             && key.revoked_at.is_none()
             && key.origin.as_deref() == Some(origin)

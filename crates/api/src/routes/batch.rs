@@ -8,7 +8,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use engine::{Engine, FlowError, Incoming, RequestKey, Trust};
+use engine::{Engine, EngineError, IncomingEvent, RequestKey, Trust};
 use model::Write;
 use serde::de::{Deserializer, SeqAccess, Visitor};
 use serde_json::value::RawValue;
@@ -99,10 +99,10 @@ impl BatchReader {
         let mac = self.engine.fingerprint(EVENT_MAC_DOMAIN, &value);
         let request: EventRequest = body::decode_fields(value)?;
         let scope = self.scope.resolve_tenant(request.tenant_id.as_deref())?;
-        Ok(self
-            .engine
-            .feedback
-            .prepare(&scope, Incoming { raw: request.into(), mac, key, trust: Trust::Backend })?)
+        Ok(self.engine.feedback.prepare(
+            &scope,
+            IncomingEvent { raw: request.into(), mac, key, trust: Trust::Backend },
+        )?)
     }
 }
 
@@ -165,18 +165,18 @@ async fn store_items(engine: &Engine, items: Vec<Item>) -> Result<BatchResponse,
         }
     }
     let mut not_stored = 0;
-    for (index, receipt) in indexes.into_iter().zip(engine.feedback.record_all(writes).await?) {
+    for (index, receipt) in indexes.into_iter().zip(engine.feedback.record_batch(writes).await?) {
         match receipt {
             Ok(receipt) if receipt.replayed => response.replayed += 1,
             Ok(_) => response.accepted += 1,
             Err(error) => {
-                not_stored += usize::from(matches!(error, FlowError::NotStored));
+                not_stored += usize::from(matches!(error, EngineError::NotStored));
                 add_error(&mut response, index, error.into());
             }
         }
     }
     if not_stored > 0 && response.accepted + response.replayed == 0 {
-        return Err(FlowError::NotStored.into());
+        return Err(EngineError::NotStored.into());
     }
     response.errors.sort_by_key(|error| error.index);
     Ok(response)

@@ -38,7 +38,8 @@ pub(crate) async fn record_decision(
     let key = read_request_key(&engine, &payload.headers, MAC_DOMAIN, &[], &value)?;
     let mac = engine.fingerprint(MAC_DOMAIN, &value);
     let request: DecisionRequest = body::decode_fields(value)?;
-    let (id, replayed) = engine.feedback.decide(scope.get(), request.into(), mac, key).await?;
+    let (id, replayed) =
+        engine.feedback.record_decision(scope.get(), request.into(), mac, key).await?;
     Ok((stored_status(replayed), Json(DecisionReceipt { decision_id: id.to_string(), replayed })))
 }
 
@@ -59,7 +60,8 @@ pub(crate) async fn record_outcome(
         read_request_key(&engine, &payload.headers, OUTCOME_MAC_DOMAIN, &[id.as_str()], &value)?;
     let mac = engine.fingerprint(OUTCOME_MAC_DOMAIN, &json!([id.as_str(), value]));
     let request: OutcomeRequest = body::decode_fields(value)?;
-    let replayed = engine.feedback.settle(scope.get(), &id, request.into(), mac, key).await?;
+    let replayed =
+        engine.feedback.record_outcome(scope.get(), &id, request.into(), mac, key).await?;
     Ok(Json(DecisionReceipt { decision_id: id.to_string(), replayed }))
 }
 

@@ -8,7 +8,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::sse::{Event as Line, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
-use engine::{Engine, EventPage, Follow, KindFilter, Topic};
+use engine::{Engine, EventFollower, EventPage, KindFilter, Topic};
 use futures_util::stream;
 use model::{Position, Source, Type};
 use serde::Deserialize;
@@ -118,13 +118,13 @@ fn parse_last_event_id(headers: &HeaderMap) -> Result<Option<Position>, Problem>
 }
 
 /// Streams events until the client disconnects. The id of each is its log position.
-fn stream_events(engine: Arc<Engine>, follow: Follow) -> Response {
+fn stream_events(engine: Arc<Engine>, follow: EventFollower) -> Response {
     let lines = stream::unfold((engine, follow), |(engine, mut follow)| async move {
-        let event = match engine.feedback.next(&mut follow).await {
+        let event = match engine.feedback.next_event(&mut follow).await {
             Ok(event) => event?,
             Err(error) => {
                 // The client reconnects and resumes. The store logs its own outage.
-                match error.is_away() {
+                match error.is_unavailable() {
                     true => tracing::debug!(%error, "event stream ended early"),
                     false => tracing::warn!(%error, "event stream ended early"),
                 }

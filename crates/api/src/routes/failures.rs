@@ -40,7 +40,7 @@ pub(crate) async fn list_failures(
     let tenant = scope.get().tenant.to_string();
     let query =
         report_filter::parse_filter(&scope, &tenant, parameters, engine.now(), FAILURE_DAYS)?;
-    Ok(Json((&*engine.insights.failures(query).await?).into()))
+    Ok(Json((&*engine.insights.failure_report(query).await?).into()))
 }
 
 #[utoipa::path(get, path = "/api/v1/feedback/insights/{tenant}", tag = "quality",
@@ -57,17 +57,17 @@ pub(crate) async fn show_insights(
     let query =
         report_filter::parse_filter(&scope, &tenant, parameters, engine.now(), INSIGHT_DAYS)?;
     let [now, before] = engine.insights.quality_now_and_before(query.clone()).await?;
-    let found = engine.insights.failures(query.clone()).await?;
+    let found = engine.insights.failure_report(query.clone()).await?;
     let trend = |figure: &Figure| {
-        let body = ImprovementBody::new(*figure, figure.read(&now), figure.read(&before));
+        let body = ImprovementBody::new(*figure, figure.compute(&now), figure.compute(&before));
         (figure.as_word(), body)
     };
     Ok(Json(InsightsBody {
         tenant: query.tenant.to_string(),
         start: query.window.start.to_string(),
         end: query.window.end.to_string(),
-        overall_satisfaction: Figure::Satisfaction.read(&now).into(),
-        accuracy_rate: Figure::AccuracyRate.read(&now).into(),
+        overall_satisfaction: Figure::Satisfaction.compute(&now).into(),
+        accuracy_rate: Figure::AccuracyRate.compute(&now).into(),
         top_failure_patterns: found
             .patterns
             .iter()

@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
-use engine::{Engine, Incoming, RequestKey, Trust};
+use engine::{Engine, IncomingEvent, RequestKey, Trust};
 use model::{EventId, Mac};
 use serde_json::{Value, json};
 
@@ -74,8 +74,10 @@ async fn record_event(
 ) -> Result<(StatusCode, Json<ReceiptResponse>), Problem> {
     let request: EventRequest = body::decode_fields(value)?;
     let scope = scope.resolve_tenant(request.tenant_id.as_deref())?;
-    let receipt =
-        engine.feedback.record(&scope, Incoming { raw: request.into(), mac, key, trust }).await?;
+    let receipt = engine
+        .feedback
+        .record(&scope, IncomingEvent { raw: request.into(), mac, key, trust })
+        .await?;
     Ok((stored_status(receipt.replayed), Json(receipt.into())))
 }
 

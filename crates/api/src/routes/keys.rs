@@ -43,7 +43,7 @@ pub(crate) async fn list_keys(
 ) -> Json<KeysBody> {
     let own = |key: &Arc<StoredKey>| may_manage(scope.caller(), &key.tenant, key.project.as_ref());
     let keys =
-        engine.access.keys().into_iter().filter(own).map(|key| KeyBody::from(&*key)).collect();
+        engine.access.list_keys().into_iter().filter(own).map(|key| KeyBody::from(&*key)).collect();
     Json(KeysBody { keys })
 }
 
@@ -58,7 +58,7 @@ pub(crate) async fn revoke_key(
 ) -> Result<Json<RevokedBody>, Problem> {
     let id = params::read_path(id)?;
     let unknown = || Problem::not_found(format!("key {} not found", quote(&id)));
-    let key = engine.access.keys().into_iter().find(|key| key.id == id).ok_or_else(unknown)?;
+    let key = engine.access.list_keys().into_iter().find(|key| key.id == id).ok_or_else(unknown)?;
     if !may_manage(scope.caller(), &key.tenant, key.project.as_ref()) {
         return Err(unknown());
     }

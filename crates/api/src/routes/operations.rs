@@ -94,7 +94,7 @@ pub(crate) async fn show_demo(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<ReadAccess>,
 ) -> Result<Json<DemoBody>, Problem> {
-    let loaded = owns_demo(scope.caller()) && engine.privacy.holds_demo().await?;
+    let loaded = owns_demo(scope.caller()) && engine.privacy.has_demo_data().await?;
     Ok(Json(DemoBody { loaded, tenant: loaded.then(|| DEMO_TENANT.to_owned()) }))
 }
 

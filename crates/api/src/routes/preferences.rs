@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
-use engine::{Engine, PreferenceEncoding, PreferenceExport, PreferenceQuery, PreferenceWish};
+use engine::{Engine, PreferenceEncoding, PreferenceExport, PreferenceQuery, PreferenceRequest};
 use futures_util::stream;
 use serde::Deserialize;
 
@@ -54,7 +54,7 @@ pub(crate) async fn export_preferences(
         ("after", ParamKind::Text),
     ];
     let request: ExportRequest = params::decode_query(parameters, &known)?;
-    let query = PreferenceQuery::read(read_wish(request, &headers))?;
+    let query = PreferenceQuery::parse(read_wish(request, &headers))?;
     let media = match query.encoding() {
         PreferenceEncoding::Jsonl => NDJSON,
         PreferenceEncoding::Parquet => PARQUET,
@@ -65,10 +65,10 @@ pub(crate) async fn export_preferences(
     Ok(([(header::CONTENT_TYPE, media)], stream_rows(first, export)).into_response())
 }
 
-fn read_wish(request: ExportRequest, headers: &HeaderMap) -> PreferenceWish {
+fn read_wish(request: ExportRequest, headers: &HeaderMap) -> PreferenceRequest {
     let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
     let parquet = accept.is_some_and(|accept| accept.contains(PARQUET));
-    PreferenceWish {
+    PreferenceRequest {
         format: request.format,
         split: request.split,
         since: request.since,
@@ -95,7 +95,7 @@ pub(crate) fn stream_rows(first: Option<Vec<u8>>, export: PreferenceExport) -> B
             Ok(part) => Some((Ok(part?), (None, Some(export)))),
             Err(error) => {
                 // The stream ends with an error, so that clients do not accept a partial export.
-                match error.is_away() {
+                match error.is_unavailable() {
                     true => tracing::debug!(%error, "preference export aborted"),
                     false => tracing::warn!(%error, "preference export aborted"),
                 }

@@ -34,7 +34,7 @@ pub(crate) async fn show_quality(
     let query =
         report_filter::parse_filter(&scope, &tenant, parameters, engine.now(), DEFAULT_DAYS)?;
     let buckets = engine.insights.quality(query.clone()).await?;
-    let targets = engine.insights.targets_of(&query.tenant);
+    let targets = engine.insights.tenant_targets(&query.tenant);
     let bucket = match query.bucket_hours {
         1 => "hour",
         168 => "week",
@@ -46,8 +46,8 @@ pub(crate) async fn show_quality(
         start: query.window.start.to_string(),
         end: query.window.end.to_string(),
         bucket,
-        turns: report::total(&buckets).counts.turns,
-        metrics: metrics_by_name(&buckets, |figure| targets.of(figure)),
+        turns: report::sum_buckets(&buckets).counts.turns,
+        metrics: metrics_by_name(&buckets, |figure| targets.target_for(figure)),
     }))
 }
 
@@ -84,7 +84,7 @@ pub(crate) async fn show_targets(
 }
 
 fn targets_body(engine: &Engine, tenant: &Tenant) -> TargetsBody {
-    TargetsBody::new(tenant, &engine.insights.targets_of(tenant), || {
+    TargetsBody::new(tenant, &engine.insights.tenant_targets(tenant), || {
         engine.insights.webhook_secret(tenant)
     })
 }

@@ -30,7 +30,7 @@ pub(crate) async fn set_privacy(
         return Err(Problem::invalid("body", "the body is not a JSON object, expected one"));
     };
     engine.privacy.set_privacy(&tenant, settings).await?;
-    Ok(Json(PrivacyBody::new(&tenant, engine.privacy.privacy_of(&tenant))))
+    Ok(Json(PrivacyBody::new(&tenant, engine.privacy.privacy_settings(&tenant))))
 }
 
 #[utoipa::path(get, path = "/api/v1/tenants/{tenant}/privacy", tag = "management",
@@ -43,7 +43,7 @@ pub(crate) async fn show_privacy(
     tenant: PathParams<String>,
 ) -> Result<Json<PrivacyBody>, Problem> {
     let tenant = authorize_tenant(&scope, tenant)?;
-    Ok(Json(PrivacyBody::new(&tenant, engine.privacy.privacy_of(&tenant))))
+    Ok(Json(PrivacyBody::new(&tenant, engine.privacy.privacy_settings(&tenant))))
 }
 
 /// Checks that the caller may change settings of the tenant in the path.

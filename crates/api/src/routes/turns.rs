@@ -230,7 +230,7 @@ pub(super) fn turn_json(scope: &Scope, view: &TurnView, patterns: Option<&Failur
     let comments: Vec<CommentBody> =
         view.comments.iter().map(|comment| CommentBody::new(comment, patterns)).collect();
     let items: Vec<FeedbackItem> =
-        view.reactions.iter().map(|given| FeedbackItem::of(scope, given.clone())).collect();
+        view.reactions.iter().map(|given| FeedbackItem::new(scope, given.clone())).collect();
     let feedbacks: Vec<FeedbackBody> = items.iter().map(FeedbackBody::from).collect();
     let mut counts = ReactionCounts::default();
     for given in &view.reactions {

@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
 use engine::{
-    ListOrder, ListQuery, ListedConversation, PreferencePair, PreferenceQuery, PreferenceWish,
+    ListOrder, ListQuery, ListedConversation, PreferencePair, PreferenceQuery, PreferenceRequest,
     TurnMark, TurnView,
 };
 use model::Scope;
@@ -81,12 +81,12 @@ async fn load_conversations(
 
 /// `GET /data/pairs`: the export of the API as a file.
 pub(super) async fn export_pairs(State(site): State<Site>, visitor: Visitor) -> PageResult {
-    let wish = PreferenceWish {
+    let wish = PreferenceRequest {
         format: visitor.parameter("format").map(str::to_owned),
-        ..PreferenceWish::default()
+        ..PreferenceRequest::default()
     };
     let name = wish.format.clone().unwrap_or_else(|| "dpo".to_owned());
-    let query = PreferenceQuery::read(wish)?;
+    let query = PreferenceQuery::parse(wish)?;
     let mut export = site.engine.training_data.preferences(&visitor.scope(), query);
     let first = export.next().await?;
     let headers = [

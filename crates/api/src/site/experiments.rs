@@ -2,7 +2,7 @@
 
 use axum::extract::{Path, State};
 use engine::experiment::LifecycleAction;
-use engine::{ExperimentView, FlowError};
+use engine::{EngineError, ExperimentView};
 use model::{ExperimentId, Position, Scope};
 use web::{ExperimentCard, ExperimentsPage, View};
 
@@ -52,7 +52,7 @@ pub(super) async fn show_experiments(State(site): State<Site>, visitor: Visitor)
 }
 
 /// Loads all experiments of a project, oldest first.
-async fn load_experiments(site: &Site, scope: &Scope) -> Result<Vec<ExperimentView>, FlowError> {
+async fn load_experiments(site: &Site, scope: &Scope) -> Result<Vec<ExperimentView>, EngineError> {
     let (mut found, mut after) = (Vec::new(), Position(0));
     loop {
         let some = site.engine.experiments.experiments(scope, after, BATCH_ROWS).await?;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::{Path, State};
 use axum::http::{HeaderName, HeaderValue};
-use engine::{KeptSuggestion, QualityQuery};
+use engine::{QualityQuery, StoredSuggestion};
 use model::{Scope, TurnId};
 use serde_json::{Map, json};
 use web::{FailuresPage, View, encode_url};
@@ -25,7 +25,7 @@ const REFRESH_SECS: &str = "2";
 
 pub(super) async fn show_failures(State(site): State<Site>, visitor: Visitor) -> PageResult {
     let query = failures_query(&site, &visitor);
-    let found = site.engine.insights.failures_at_hand(query.clone()).await?;
+    let found = site.engine.insights.cached_failures(query.clone()).await?;
     let choices = load_choices(&site, &query).await?;
     let (scope, shell) = (visitor.scope(), visitor.shell(&site, Some(View::Failures)));
     let may_try = visitor.may_manage();
@@ -57,7 +57,7 @@ pub(super) async fn create_experiment(
     let scope = visitor.scope();
     let engine = Arc::clone(&site.engine);
     let kept = engine.insights.suggest(&scope, failures_query(&site, &visitor)).await?;
-    let wanted = |one: &&KeptSuggestion| {
+    let wanted = |one: &&StoredSuggestion| {
         one.found.pattern_id == pattern && one.found.instruction == instruction
     };
     let gone =

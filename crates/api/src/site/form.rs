@@ -54,7 +54,7 @@ impl FromRequest<Site> for SubmittedForm {
         .await?;
         let fields = FormFields::from_request(Request::from_parts(parts, body), site).await?;
         let token = fields.get("token").unwrap_or("");
-        if !site.engine.access.is_form_token(visitor.csrf_subject(), token) {
+        if !site.engine.access.check_form_token(visitor.csrf_subject(), token) {
             let detail =
                 "the form token is invalid; go back, reload the page and submit the form again";
             return Err(Problem::forbidden(detail).into());

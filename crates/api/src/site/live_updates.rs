@@ -28,7 +28,8 @@ pub(super) async fn stream_updates(State(site): State<Site>, visitor: Visitor) -
     let after = rendered_at.map_or(head, |rendered_at| rendered_at.min(head));
     let begin = (after, engine, scopes, pass);
     let lines = stream::unfold(begin, |(after, engine, scopes, pass)| async move {
-        let stored = engine.feedback.wait_for_any(&scopes, after, MIN_UPDATE_INTERVAL, &pass).await;
+        let stored =
+            engine.feedback.wait_for_events(&scopes, after, MIN_UPDATE_INTERVAL, &pass).await;
         let position = stored.ok().flatten()?;
         let line = Line::default().event("stored").data(position.0.to_string());
         Some((Ok::<_, Infallible>(line), (position, engine, scopes, pass)))

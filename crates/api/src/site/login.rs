@@ -38,7 +38,7 @@ pub(super) async fn log_in(State(site): State<Site>, request: Request) -> PageRe
     }
     let headers = request.headers().clone();
     let fields = FormFields::from_request(request, &site).await?;
-    if !site.engine.access.is_form_token(CSRF_SUBJECT, fields.get("token").unwrap_or("")) {
+    if !site.engine.access.check_form_token(CSRF_SUBJECT, fields.get("token").unwrap_or("")) {
         let detail = "the form token is invalid; reload the page and submit the form again";
         return Err(Problem::forbidden(detail).into());
     }
@@ -61,7 +61,7 @@ pub(super) async fn log_in(State(site): State<Site>, request: Request) -> PageRe
         );
     }
     tracing::info!(key = key.id, "web login");
-    let cookie = session_cookie::set_cookie(&site.engine.access.begin_visit(&key), &headers);
+    let cookie = session_cookie::set_cookie(&site.engine.access.start_page_session(&key), &headers);
     Ok(([(header::SET_COOKIE, cookie)], redirect_to(local_path(next))).into_response())
 }
 
@@ -71,10 +71,10 @@ pub(super) async fn log_out(
     posted: SubmittedForm,
 ) -> PageResult {
     drop(posted);
-    if let Some(visit) =
-        session_cookie::read_session(&headers).and_then(|token| site.engine.access.visit(token))
+    if let Some(visit) = session_cookie::read_session(&headers)
+        .and_then(|token| site.engine.access.read_page_session(token))
     {
-        site.engine.access.end_visit(&visit).await?;
+        site.engine.access.end_page_session(&visit).await?;
     }
     Ok(([(header::SET_COOKIE, session_cookie::clear_cookie(&headers))], redirect_to("/login"))
         .into_response())
@@ -86,7 +86,7 @@ pub(super) async fn show_help(State(site): State<Site>, visitor: Visitor) -> Res
 
 fn login_form(site: &Site, next: Option<&str>, trouble: Option<String>) -> LoginPage {
     LoginPage {
-        token: site.engine.access.form_token(CSRF_SUBJECT),
+        token: site.engine.access.create_form_token(CSRF_SUBJECT),
         next: local_path(next).to_owned(),
         trouble,
     }

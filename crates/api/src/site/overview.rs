@@ -33,7 +33,7 @@ pub(super) async fn load_readings(
         bucket_hours: query.bucket_hours,
         before,
         window: query.window,
-        targets: engine.insights.targets_of(visitor.tenant()),
+        targets: engine.insights.tenant_targets(visitor.tenant()),
         alerts: engine
             .insights
             .alerts(visitor.tenant(), query.project.as_ref(), MAX_ALERTS)

@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use axum::http::{HeaderName, HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
-use engine::FlowError;
+use engine::EngineError;
 use web::{ErrorPage as Page, encode_url};
 
 use crate::error::Problem;
@@ -24,8 +24,8 @@ impl From<Problem> for PageError {
     }
 }
 
-impl From<FlowError> for PageError {
-    fn from(error: FlowError) -> Self {
+impl From<EngineError> for PageError {
+    fn from(error: EngineError) -> Self {
         Self::Problem(error.into())
     }
 }

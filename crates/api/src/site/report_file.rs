@@ -48,7 +48,7 @@ async fn build_report(site: &Site, visitor: &Visitor) -> PageResult {
     let unfiltered = QualityQuery { model: None, prompt: None, ..query.clone() };
     let readings = ReportFileInput {
         at: engine.now(),
-        failures: engine.insights.failures(by_day).await?,
+        failures: engine.insights.failure_report(by_day).await?,
         worst: load_worst(site, &scope, &query).await?,
         models: load_models(site, &query).await?,
         routers: routing::load_readings(site, &scope, &unfiltered).await?,
@@ -109,7 +109,7 @@ async fn load_models(
     let mut found = Vec::new();
     for (name, _) in names.into_iter().take(MAX_MODELS) {
         let by = QualityQuery { model: Some(name.clone()), ..query.clone() };
-        found.push((name, report::total(&site.engine.insights.quality(by).await?)));
+        found.push((name, report::sum_buckets(&site.engine.insights.quality(by).await?)));
     }
     Ok(found)
 }

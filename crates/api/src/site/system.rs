@@ -22,7 +22,7 @@ pub(super) async fn show_system(State(site): State<Site>, visitor: Visitor) -> P
     let buckets = engine.insights.quality(day).await?;
     let turns: i64 = buckets.iter().map(|bucket| bucket.counts.turns).sum();
     let letters = engine.feedback.dead_letters(&visitor.scope(), 0, MAX_DEAD_LETTERS).await?;
-    let keys = visitor.may_manage().then(|| engine.access.keys());
+    let keys = visitor.may_manage().then(|| engine.access.list_keys());
     let mut gauges = load_gauges(&site).await;
     gauges.insert(
         1,

@@ -2,7 +2,7 @@
 
 use axum::extract::{Path, State};
 use axum::response::Response;
-use engine::{Incoming, IncomingReaction, RawEvent, RawReaction, Trust};
+use engine::{IncomingEvent, IncomingReaction, RawEvent, RawReaction, Trust};
 use model::{ConversationId, Position, Timestamp, TurnId, VerdictStatus};
 use serde_json::{Map, Value, json};
 use web::{ConversationPage, View, encode_url};
@@ -129,7 +129,7 @@ pub(super) async fn correct_turn(
     let whole = json!([turn.as_str(), visitor.author_id(), data]);
     let raw = RawEvent {
         // Derived from the content, so that resubmitting the form stores one correction.
-        id: Some(format!("page-{}", site.engine.access.form_token(&whole.to_string()))),
+        id: Some(format!("page-{}", site.engine.access.create_form_token(&whole.to_string()))),
         event_type: "explicit".to_owned(),
         source: "user_correction".to_owned(),
         severity: None,
@@ -142,7 +142,7 @@ pub(super) async fn correct_turn(
         tags: Vec::new(),
     };
     let mac = site.engine.fingerprint(CORRECTION_MAC_DOMAIN, &whole);
-    let incoming = Incoming { raw, mac, key: None, trust: Trust::Backend };
+    let incoming = IncomingEvent { raw, mac, key: None, trust: Trust::Backend };
     site.engine.feedback.record(&visitor.scope(), incoming).await?;
     Ok(redirect_back(&visitor, conversation, &turn, "corrected"))
 }

@@ -2,7 +2,7 @@
 
 mod extractor;
 
-use engine::{Pass, QualityQuery};
+use engine::{PageAccess, QualityQuery};
 use model::{Position, Project, Role, Scope, Tenant, Timestamp, Window};
 use web::{Filter, PageLayout, SelectOptions, View, Viewer};
 
@@ -18,7 +18,7 @@ pub(super) struct Visitor {
     /// Form tokens are derived from this.
     csrf_subject: String,
     role: Role,
-    pass: Pass,
+    pass: PageAccess,
     reader: Viewer,
     tenant: Tenant,
     is_demo: bool,
@@ -51,13 +51,13 @@ impl Visitor {
     /// User id for reactions and corrections of this visitor.
     pub(super) fn author_id(&self) -> String {
         match &self.pass {
-            Pass::Key(id) => format!("page-{id}"),
-            Pass::Visit(visit) => format!("page-{}", visit.key.id),
-            Pass::Open | Pass::Owner => "page".to_owned(),
+            PageAccess::Key(id) => format!("page-{id}"),
+            PageAccess::Session(visit) => format!("page-{}", visit.key.id),
+            PageAccess::Open | PageAccess::Owner => "page".to_owned(),
         }
     }
 
-    pub(super) fn pass(&self) -> &Pass {
+    pub(super) fn pass(&self) -> &PageAccess {
         &self.pass
     }
 
@@ -144,7 +144,7 @@ impl Visitor {
             may_choose_project: !self.is_project_key && self.projects.len() > 1,
             viewer: self.reader.clone(),
             may_write: self.may_write(),
-            token: site.engine.access.form_token(&self.csrf_subject),
+            token: site.engine.access.create_form_token(&self.csrf_subject),
             address: self.address.clone(),
             position: self.position.0,
             notice: self.parameter("done").and_then(notice_text).map(str::to_owned),

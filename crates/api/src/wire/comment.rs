@@ -74,7 +74,7 @@ impl From<&QualityBucket> for CommentCountsBody {
 impl CommentBody {
     /// The topic is looked up in `patterns`.
     pub(crate) fn new(comment: &CommentView, patterns: Option<&FailureReport>) -> Self {
-        let topic = patterns.and_then(|patterns| patterns.topic_of(&comment.text));
+        let topic = patterns.and_then(|patterns| patterns.match_topic(&comment.text));
         Self {
             event_id: comment.event.to_string(),
             ts: comment.ts.to_string(),

@@ -1,8 +1,8 @@
 //! Failure patterns, insights and prompt suggestions.
 
 use engine::{
-    CorrectedQuery, CountedContrast, FailureExample, FailurePattern, FailureReport, KeptSuggestion,
-    Lift,
+    CorrectedQuery, CountedContrast, FailureExample, FailurePattern, FailureReport, Lift,
+    StoredSuggestion,
 };
 use report::{Figure, Reading};
 use serde::{Deserialize, Serialize};
@@ -153,7 +153,7 @@ impl ImprovementBody {
     pub(crate) fn new(figure: Figure, now: Reading, before: Reading) -> Self {
         let values = now.value().zip(before.value());
         let difference = match (now, before) {
-            (Reading::Share(now), Reading::Share(before)) => now.more_than(before),
+            (Reading::Share(now), Reading::Share(before)) => now.difference_to(before),
             _ => None,
         };
         let better = |rises: bool| match rises == figure.more_is_better() {
@@ -225,8 +225,8 @@ pub(crate) struct SuggestionBody {
     source: String,
 }
 
-impl From<KeptSuggestion> for SuggestionBody {
-    fn from(kept: KeptSuggestion) -> Self {
+impl From<StoredSuggestion> for SuggestionBody {
+    fn from(kept: StoredSuggestion) -> Self {
         Self {
             id: kept.id.to_string(),
             pattern: (&kept.pattern).into(),

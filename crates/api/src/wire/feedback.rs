@@ -1,6 +1,6 @@
 //! Bodies of event requests and responses.
 
-use engine::{CommentView, FailureReport, RawEvent, Receipt, StoredEvent, Stretch};
+use engine::{CommentView, EventBatch, FailureReport, RawEvent, Receipt, StoredEvent};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -126,7 +126,7 @@ pub(crate) struct EventResponse {
 impl From<StoredEvent> for EventResponse {
     /// Hides the webhook URL and secret.
     fn from(mut stored: StoredEvent) -> Self {
-        engine::hide_webhook(&mut stored.event.data);
+        engine::redact_webhook(&mut stored.event.data);
         Self::from_stored(stored)
     }
 }
@@ -134,7 +134,7 @@ impl From<StoredEvent> for EventResponse {
 impl EventResponse {
     pub(crate) fn attach_comment(self, comment: &CommentView, patterns: &FailureReport) -> Self {
         let sentiment = comment.sentiment.as_ref().map(SentimentBody::from);
-        let topic = patterns.topic_of(&comment.text).map(TopicBody::from);
+        let topic = patterns.match_topic(&comment.text).map(TopicBody::from);
         Self { sentiment: Some(sentiment), topic: Some(topic), ..self }
     }
 
@@ -180,8 +180,8 @@ pub(crate) struct StretchResponse {
     next: u64,
 }
 
-impl From<Stretch> for StretchResponse {
-    fn from(stretch: Stretch) -> Self {
+impl From<EventBatch> for StretchResponse {
+    fn from(stretch: EventBatch) -> Self {
         let items = stretch.items.into_iter().map(EventResponse::from).collect();
         Self { items, next: stretch.next.0 }
     }

@@ -67,12 +67,12 @@ pub(crate) fn metrics_by_name(
     buckets: &[QualityBucket],
     target: impl Fn(Figure) -> Option<Target>,
 ) -> BTreeMap<&'static str, MetricBody> {
-    let all = report::total(buckets);
+    let all = report::sum_buckets(buckets);
     let body = |figure: &Figure| {
-        let found = figure.read(&all);
+        let found = figure.compute(&all);
         let target = target(*figure);
         let point = |bucket: &QualityBucket| {
-            let found = figure.read(bucket);
+            let found = figure.compute(bucket);
             PointBody {
                 start: format_hour(bucket.hour),
                 value: found.value(),
@@ -141,7 +141,8 @@ pub(crate) struct TargetsBody {
 
 impl TargetsBody {
     pub(crate) fn new(tenant: &Tenant, targets: &Targets, secret: impl FnOnce() -> String) -> Self {
-        let one = |figure: &Figure| Some((figure.as_word(), target_json(targets.of(*figure)?)));
+        let one =
+            |figure: &Figure| Some((figure.as_word(), target_json(targets.target_for(*figure)?)));
         Self {
             tenant: tenant.to_string(),
             targets: Figure::ALL.iter().filter_map(one).collect(),

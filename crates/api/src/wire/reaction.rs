@@ -172,7 +172,8 @@ pub(crate) struct SatisfactionBody {
 
 impl From<&ReactionCounts> for SatisfactionBody {
     fn from(counts: &ReactionCounts) -> Self {
-        let Satisfaction { rate, count, interval } = Satisfaction::of(counts, Origin::User);
+        let Satisfaction { rate, count, interval } =
+            Satisfaction::from_counts(counts, Origin::User);
         Self { rate, count, interval: interval.map(|(low, high)| [low, high]) }
     }
 }

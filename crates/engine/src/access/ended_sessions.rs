@@ -1,4 +1,5 @@
-//! Visits that were ended before their time, in memory, because every page asks; the store has the truth.
+//! Page sessions that were ended before they expired. Every page request checks this in-memory
+//! copy; the store is authoritative.
 
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
@@ -7,58 +8,60 @@ use model::Timestamp;
 use store::{Store, StoreError};
 use tokio::sync::watch;
 
-/// Visits that were ended before their time, as far as this node knows.
 #[derive(Debug, Default)]
-pub(crate) struct EndedVisits {
+pub(crate) struct EndedSessions {
     ended: RwLock<HashMap<String, Timestamp>>,
-    /// All that began before are ended: the store came from a backup then, which cannot know.
+    /// Set when the store was restored from a backup. Earlier sessions all count as ended, since
+    /// the backup cannot know which were.
     restored_at: Option<Timestamp>,
-    /// Moves when somebody may have lost what they look by.
-    ends: watch::Sender<()>,
+    /// Notified when a session may have ended or a key may have been revoked.
+    changes: watch::Sender<()>,
 }
 
-impl EndedVisits {
-    /// Those that the store knows.
+impl EndedSessions {
     pub(crate) async fn load(store: &Store) -> Result<Self, StoreError> {
         let ended = RwLock::new(store.ended_visits().await?.into_iter().collect());
-        Ok(Self { ended, restored_at: store.restored_at().await?, ends: watch::Sender::default() })
+        Ok(Self {
+            ended,
+            restored_at: store.restored_at().await?,
+            changes: watch::Sender::default(),
+        })
     }
 
-    /// These too, but for those that are over by now.
-    pub(crate) fn take_over(&self, more: Self, now: Timestamp) {
+    /// Adds the sessions of `more` that have not expired.
+    pub(crate) fn merge(&self, more: Self, now: Timestamp) {
         let more = more.ended.into_inner().unwrap_or_else(PoisonError::into_inner);
-        for (id, until) in more {
-            if until > now && !self.is_noted(&id) {
-                self.note(&id, until, now);
+        for (id, expires_at) in more {
+            if expires_at > now && !self.is_listed(&id) {
+                self.mark_ended(&id, expires_at, now);
             }
         }
     }
 
-    /// One more, until then. Those that are over by now are forgotten.
-    pub(crate) fn note(&self, id: &str, until: Timestamp, now: Timestamp) {
+    /// Adds a session until its expiry, and drops expired ones.
+    pub(crate) fn mark_ended(&self, id: &str, expires_at: Timestamp, now: Timestamp) {
         let mut ended = self.ended.write().unwrap_or_else(PoisonError::into_inner);
-        ended.retain(|_, until| *until > now);
-        ended.insert(id.to_owned(), until);
+        ended.retain(|_, expires_at| *expires_at > now);
+        ended.insert(id.to_owned(), expires_at);
         drop(ended);
-        self.wake();
+        self.notify_watchers();
     }
 
-    /// Has whoever follows something look again whether they still may.
-    pub(crate) fn wake(&self) {
-        self.ends.send_replace(());
+    /// Makes waiting readers check their access again.
+    pub(crate) fn notify_watchers(&self) {
+        self.changes.send_replace(());
     }
 
-    /// For whoever follows something.
-    pub(crate) fn watch(&self) -> watch::Receiver<()> {
-        self.ends.subscribe()
+    /// Receives a notification for every change.
+    pub(crate) fn subscribe(&self) -> watch::Receiver<()> {
+        self.changes.subscribe()
     }
 
-    /// Whether it was ended.
-    pub(crate) fn has(&self, id: &str, begun: Timestamp) -> bool {
-        self.restored_at.is_some_and(|at| begun <= at) || self.is_noted(id)
+    pub(crate) fn is_ended(&self, id: &str, started_at: Timestamp) -> bool {
+        self.restored_at.is_some_and(|at| started_at <= at) || self.is_listed(id)
     }
 
-    fn is_noted(&self, id: &str) -> bool {
+    fn is_listed(&self, id: &str) -> bool {
         self.ended.read().unwrap_or_else(PoisonError::into_inner).contains_key(id)
     }
 }
@@ -68,23 +71,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_ended_visit_is_forgotten_when_it_is_over() {
-        let (ended, now) = (EndedVisits::default(), Timestamp::from_micros(0));
-        ended.note("a", now.plus_secs(10), now);
-        let has = |id: &str| ended.has(id, now);
+    fn ended_session_is_dropped_after_its_expiry() {
+        let (ended, now) = (EndedSessions::default(), Timestamp::from_micros(0));
+        ended.mark_ended("a", now.plus_secs(10), now);
+        let has = |id: &str| ended.is_ended(id, now);
         assert!(has("a") && !has("b"));
-        let more = EndedVisits::default();
-        more.note("b", now.plus_secs(30), now);
-        ended.take_over(more, now.plus_secs(20));
+        let more = EndedSessions::default();
+        more.mark_ended("b", now.plus_secs(30), now);
+        ended.merge(more, now.plus_secs(20));
         assert!(!has("a") && has("b"));
-        ended.note("c", now.plus_secs(50), now.plus_secs(40));
+        ended.mark_ended("c", now.plus_secs(50), now.plus_secs(40));
         assert!(!has("b") && has("c"));
     }
 
     #[test]
-    fn after_a_restore_only_visits_that_begin_later_go_on() {
+    fn restore_ends_all_earlier_sessions() {
         let now = Timestamp::from_micros(0);
-        let ended = EndedVisits { restored_at: Some(now), ..EndedVisits::default() };
-        assert!(ended.has("a", now.plus_secs(-9)) && !ended.has("a", now.plus_secs(1)));
+        let ended = EndedSessions { restored_at: Some(now), ..EndedSessions::default() };
+        assert!(ended.is_ended("a", now.plus_secs(-9)) && !ended.is_ended("a", now.plus_secs(1)));
     }
 }

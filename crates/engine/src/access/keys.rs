@@ -1,6 +1,4 @@
-//! API keys: who may speak, and for whom.
-//!
-//! As long as there never was a key, the engine is open.
+//! API keys. Without any key the engine is open to every caller.
 
 use std::sync::Arc;
 
@@ -8,30 +6,27 @@ use model::{Project, Role, Tenant};
 use store::StoredKey;
 
 use crate::access::Access;
-use crate::error::FlowError;
+use crate::error::EngineError;
 
-/// What a new key shall be good for.
 #[derive(Clone, Debug)]
 pub struct NewKey {
-    /// Whose it is.
     pub tenant: Tenant,
-    /// Of one project, or of all of the tenant's.
+    /// `None` grants all projects of the tenant.
     pub project: Option<Project>,
-    /// What it may do.
     pub role: Role,
-    /// Requests per second, if it is limited.
+    /// Requests per second; `None` is unlimited.
     pub rate: Option<u32>,
-    /// The web page's origin that it may be used from.
+    /// The web origin that may use the key.
     pub origin: Option<String>,
 }
 
 impl Access {
-    /// Whether there never was a key, so that everybody who can reach it may do everything.
+    /// True when no key was ever created. Every caller may then do everything.
     pub fn is_open(&self) -> bool {
         self.keys.is_empty()
     }
 
-    /// The key that this text is, if it is one and was not revoked.
+    /// Returns the key if the secret matches and the key is not revoked.
     pub fn authenticate(&self, text: &str) -> Option<Arc<StoredKey>> {
         let (id, secret) = text.strip_prefix("uk_")?.split_once('_')?;
         let key = self.keys.get(id)?;
@@ -40,18 +35,17 @@ impl Access {
         (right && key.revoked_at.is_none()).then_some(key)
     }
 
-    /// Whether the key with this id is there and was not revoked.
-    pub(crate) fn is_valid(&self, id: &str) -> bool {
+    pub(crate) fn is_key_valid(&self, id: &str) -> bool {
         self.keys.get(id).is_some_and(|key| key.revoked_at.is_none())
     }
 
-    /// All keys, oldest first, revoked ones too.
-    pub fn keys(&self) -> Vec<Arc<StoredKey>> {
-        self.keys.all()
+    /// All keys, oldest first, including revoked ones.
+    pub fn list_keys(&self) -> Vec<Arc<StoredKey>> {
+        self.keys.list()
     }
 
-    /// Makes a key. The text is shown this once; only its hash is kept.
-    pub async fn create_key(&self, new: NewKey) -> Result<(StoredKey, String), FlowError> {
+    /// Creates a key. Its text is returned only once; the store keeps a hash.
+    pub async fn create_key(&self, new: NewKey) -> Result<(StoredKey, String), EngineError> {
         let now = self.core.clock.now();
         let (id, secret) = (self.core.mint.letters::<12>(), self.core.mint.letters::<40>());
         let key = StoredKey {
@@ -66,21 +60,21 @@ impl Access {
             id,
         };
         self.core.store.add_key(key.clone()).await?;
-        self.keys.put(key.clone());
-        self.ended_visits.wake();
+        self.keys.insert(key.clone());
+        self.ended_sessions.notify_watchers();
         tracing::info!(key = key.id, tenant = %key.tenant, role = key.role.as_word(), "key created");
         let text = format!("uk_{}_{secret}", key.id);
         Ok((key, text))
     }
 
-    /// Revokes a key at once; answers whether it was there and valid.
-    pub async fn revoke_key(&self, id: &str) -> Result<bool, FlowError> {
+    /// Revokes a key immediately. Returns true if it existed and was valid.
+    pub async fn revoke_key(&self, id: &str) -> Result<bool, EngineError> {
         let now = self.core.clock.now();
         let revoked = self.core.store.revoke_key(id, now).await?;
-        // Also when somebody had revoked it and this node has not heard of it.
+        // The store may have revoked it on behalf of another node.
         if let Some(key) = self.keys.get(id).filter(|key| key.revoked_at.is_none()) {
-            self.keys.put(StoredKey { revoked_at: Some(now), ..(*key).clone() });
-            self.ended_visits.wake();
+            self.keys.insert(StoredKey { revoked_at: Some(now), ..(*key).clone() });
+            self.ended_sessions.notify_watchers();
             tracing::info!(key = id, "key revoked");
         }
         Ok(revoked)

@@ -1,7 +1,7 @@
-//! Who looks at the page: a sealed note says by which key they came in, and until when it is good.
+//! Page sessions: a sealed token holds the key's id and the expiry.
 //!
-//! Nothing is kept for it as long as it goes on, so any node of a cluster can read it, and it ends with its
-//! key. That it was ended before its time is kept in the store, where the others find it.
+//! A running session is not stored, so every node of a cluster can read its token. Revoking the
+//! key ends it. Sessions that were ended early are stored, so that other nodes learn of it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,102 +10,100 @@ use model::Timestamp;
 use store::StoredKey;
 
 use crate::access::Access;
-use crate::error::FlowError;
+use crate::error::EngineError;
 
-const VISIT: &str = "visit of the page";
-const FORM: &str = "form of the page";
-/// How long one may stay without coming in again.
-const HOURS: i64 = 12;
+const SESSION_PURPOSE: &str = "visit of the page";
+const FORM_PURPOSE: &str = "form of the page";
+/// Lifetime of a session.
+const SESSION_TTL_HOURS: i64 = 12;
 
-/// A visit that is going on.
 #[derive(Clone, Debug)]
-pub struct Visit {
-    /// The key it was begun with.
+pub struct PageSession {
+    /// The key that started the session.
     pub key: Arc<StoredKey>,
-    /// Until when it is good.
-    pub until: Timestamp,
-    /// Which of the key's visits it is.
+    pub expires_at: Timestamp,
+    /// Distinguishes sessions of one key.
     id: String,
 }
 
-/// What somebody looks at the page by.
+/// The basis of a reader's access to the page.
 #[derive(Clone, Debug)]
-pub enum Pass {
-    /// Being on this machine, while there are no keys.
+pub enum PageAccess {
+    /// Local access while no key exists.
     Open,
-    /// Owning the data folder.
+    /// Ownership of the data folder.
     Owner,
-    /// A key that came with the request, by its id.
+    /// A key sent with the request, by its id.
     Key(String),
-    /// A visit.
-    Visit(Visit),
+    Session(PageSession),
 }
 
 impl Access {
-    /// The note for whoever has this key.
-    pub fn begin_visit(&self, key: &StoredKey) -> String {
-        let until = self.core.clock.now().plus_secs(HOURS * 3600).as_micros();
-        // Two visits with one key are not the same.
-        let payload = format!("{until} {} {}", self.core.mint.letters::<16>(), key.id);
-        self.core.seal.close(VISIT, payload.as_bytes())
+    /// Returns the sealed token of a new session.
+    pub fn start_page_session(&self, key: &StoredKey) -> String {
+        let expires_at = self.core.clock.now().plus_secs(SESSION_TTL_HOURS * 3600).as_micros();
+        // The random part distinguishes two sessions of one key.
+        let payload = format!("{expires_at} {} {}", self.core.mint.letters::<16>(), key.id);
+        self.core.seal.close(SESSION_PURPOSE, payload.as_bytes())
     }
 
-    /// Ends a visit for every node: for this one at once, for others as soon as they hear of it.
-    pub async fn end_visit(&self, visit: &Visit) -> Result<(), FlowError> {
+    /// Ends a session, at once on this node and on others when they reload.
+    pub async fn end_page_session(&self, session: &PageSession) -> Result<(), EngineError> {
         let now = self.core.clock.now();
-        self.ended_visits.note(&visit.id, visit.until, now);
-        Ok(self.core.store.end_visit(&visit.id, visit.until, now).await?)
+        self.ended_sessions.mark_ended(&session.id, session.expires_at, now);
+        Ok(self.core.store.end_visit(&session.id, session.expires_at, now).await?)
     }
 
-    /// The visit that a note is of, if it is ours, not over, not ended, and its key not revoked.
-    pub fn visit(&self, note: &str) -> Option<Visit> {
-        let payload = String::from_utf8(self.core.seal.open(VISIT, note)?).ok()?;
+    /// Reads a token. `None` if it is forged, expired or ended, or its key is revoked.
+    pub fn read_page_session(&self, token: &str) -> Option<PageSession> {
+        let payload = String::from_utf8(self.core.seal.open(SESSION_PURPOSE, token)?).ok()?;
         let mut parts = payload.splitn(3, ' ');
-        let until = Timestamp::from_micros(parts.next()?.parse().ok()?);
+        let expires_at = Timestamp::from_micros(parts.next()?.parse().ok()?);
         let id = parts.next()?.to_owned();
-        let visit = Visit { key: self.keys.get(parts.next()?)?, until, id };
-        self.goes_on(&visit).then_some(visit)
+        let session = PageSession { key: self.keys.get(parts.next()?)?, expires_at, id };
+        self.is_session_active(&session).then_some(session)
     }
 
-    fn goes_on(&self, visit: &Visit) -> bool {
-        let begun = visit.until.plus_secs(-HOURS * 3600);
-        let is_over =
-            self.core.clock.now() >= visit.until || self.ended_visits.has(&visit.id, begun);
-        !is_over && self.is_valid(&visit.key.id)
+    fn is_session_active(&self, session: &PageSession) -> bool {
+        let started_at = session.expires_at.plus_secs(-SESSION_TTL_HOURS * 3600);
+        let is_over = self.core.clock.now() >= session.expires_at
+            || self.ended_sessions.is_ended(&session.id, started_at);
+        !is_over && self.is_key_valid(&session.key.id)
     }
 
-    /// Whether somebody who came in by this may still look.
-    pub(crate) fn is_good(&self, pass: &Pass) -> bool {
-        match pass {
-            Pass::Open => self.is_open(),
-            Pass::Owner => true,
-            Pass::Key(id) => self.is_valid(id),
-            Pass::Visit(visit) => self.goes_on(visit),
+    pub(crate) fn has_access(&self, page_access: &PageAccess) -> bool {
+        match page_access {
+            PageAccess::Open => self.is_open(),
+            PageAccess::Owner => true,
+            PageAccess::Key(id) => self.is_key_valid(id),
+            PageAccess::Session(session) => self.is_session_active(session),
         }
     }
 
-    /// Ready when a pass is over by its own time.
-    pub(crate) async fn pass_ends(&self, pass: &Pass) {
-        match pass {
-            Pass::Open | Pass::Owner | Pass::Key(_) => std::future::pending().await,
-            Pass::Visit(visit) => {
-                let left = visit.until.as_micros() - self.core.clock.now().as_micros();
+    /// Completes when the access expires by itself.
+    pub(crate) async fn wait_for_expiry(&self, page_access: &PageAccess) {
+        match page_access {
+            PageAccess::Open | PageAccess::Owner | PageAccess::Key(_) => {
+                std::future::pending().await
+            }
+            PageAccess::Session(session) => {
+                let left = session.expires_at.as_micros() - self.core.clock.now().as_micros();
                 let left = Duration::from_micros(u64::try_from(left).unwrap_or(0));
                 tokio::time::sleep(left).await;
             }
         }
     }
 
-    /// What proves that a form was made for this visitor.
-    pub fn form_token(&self, visitor: &str) -> String {
-        self.core.seal.close(&format!("{FORM} {visitor}"), b"")
+    /// A CSRF token for this visitor's forms.
+    pub fn create_form_token(&self, visitor: &str) -> String {
+        self.core.seal.close(&format!("{FORM_PURPOSE} {visitor}"), b"")
     }
 
-    /// Whether a form was made for this visitor.
-    pub fn is_form_token(&self, visitor: &str, token: &str) -> bool {
+    /// Verifies a CSRF token.
+    pub fn check_form_token(&self, visitor: &str, token: &str) -> bool {
         self.core
             .seal
-            .open(&format!("{FORM} {visitor}"), token)
+            .open(&format!("{FORM_PURPOSE} {visitor}"), token)
             .is_some_and(|payload| payload.is_empty())
     }
 }
@@ -141,38 +139,39 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_visit_does_not_outlive_a_restore() {
+    async fn page_sessions_end_with_a_restore() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         let open = |name: &str| Store::open(&path(name), Limits::default(), [7; 32]).unwrap();
         let store = open("data");
         store.add_key(key()).await.unwrap();
         let before = engine(store, NOW).await;
-        let note = before.access.begin_visit(&key());
-        assert!(before.access.visit(&note).is_some());
+        let token = before.access.start_page_session(&key());
+        assert!(before.access.read_page_session(&token).is_some());
         back_up(&path("data"), &path("copy.db"), NOW, |_, _| {}).unwrap();
         let later = NOW.plus_secs(60);
         restore(&path("copy.db"), &path("again"), later, |_, _| {}).unwrap();
         let after = engine(open("again"), later.plus_secs(1)).await;
-        assert!(after.access.visit(&note).is_none(), "nobody knows whether it was ended");
-        assert!(after.access.visit(&after.access.begin_visit(&key())).is_some());
+        assert!(after.access.read_page_session(&token).is_none(), "a backup cannot know its end");
+        assert!(after.access.read_page_session(&after.access.start_page_session(&key())).is_some());
     }
 
     #[tokio::test]
-    async fn whoever_leaves_or_loses_their_key_does_not_wait_until_something_is_stored() {
+    async fn ending_a_session_or_revoking_its_key_ends_the_wait() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path(), Limits::default(), [7; 32]).unwrap();
         store.add_key(key()).await.unwrap();
         let engine = engine(store, NOW).await;
-        let visit = engine.access.visit(&engine.access.begin_visit(&key())).unwrap();
+        let session =
+            engine.access.read_page_session(&engine.access.start_page_session(&key())).unwrap();
         let (scopes, head) = ([Scope::default()], engine.core.head());
-        let (one, other) = (Pass::Visit(visit.clone()), Pass::Key("k".to_owned()));
-        let waits = async |pass: &Pass| {
-            engine.feedback.wait_for_any(&scopes, head, Duration::ZERO, pass).await
+        let (one, other) = (PageAccess::Session(session.clone()), PageAccess::Key("k".to_owned()));
+        let waits = async |page_access: &PageAccess| {
+            engine.feedback.wait_for_events(&scopes, head, Duration::ZERO, page_access).await
         };
         let leaves = async {
             tokio::task::yield_now().await;
-            engine.access.end_visit(&visit).await.unwrap();
+            engine.access.end_page_session(&session).await.unwrap();
             engine.access.revoke_key("k").await.unwrap();
         };
         let all = async { tokio::join!(waits(&one), waits(&other), leaves) };
@@ -181,45 +180,50 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_key_that_another_node_revoked_lets_nobody_wait() {
+    async fn key_revoked_by_another_node_ends_the_wait() {
         let folder = tempfile::tempdir().unwrap();
         let TestEngine { engine, store, .. } = engine_in(folder.path()).await;
         store.add_key(key()).await.unwrap();
         engine.access.reload().await;
-        let (scopes, head, pass) =
-            ([Scope::default()], engine.core.head(), Pass::Key("k".to_owned()));
-        let waits = engine.feedback.wait_for_any(&scopes, head, Duration::ZERO, &pass);
+        let (scopes, head, page_access) =
+            ([Scope::default()], engine.core.head(), PageAccess::Key("k".to_owned()));
+        let waits = engine.feedback.wait_for_events(&scopes, head, Duration::ZERO, &page_access);
         let revoked = async {
             tokio::task::yield_now().await;
             store.revoke_key("k", NOW).await.unwrap();
             engine.access.reload().await;
         };
         let both = async { tokio::join!(waits, revoked) };
-        let (heard, ()) = tokio::time::timeout(Duration::from_secs(60), both).await.unwrap();
-        assert!(heard.unwrap().is_none());
+        let (waited, ()) = tokio::time::timeout(Duration::from_secs(60), both).await.unwrap();
+        assert!(waited.unwrap().is_none());
     }
 
     #[tokio::test]
-    async fn whoever_follows_what_is_stored_does_so_until_their_visit_is_over() {
+    async fn following_events_ends_with_the_page_session() {
         let folder = tempfile::tempdir().unwrap();
         let TestEngine { engine, clock, .. } = engine_in(folder.path()).await;
         let (tenant, begin, scopes) = (demo_scope().tenant, engine.core.head(), [demo_scope()]);
         let new = NewKey { tenant, project: None, role: Role::Read, rate: None, origin: None };
         let (key, _) = engine.access.create_key(new).await.unwrap();
-        engine.privacy.mark_demo(false).await.unwrap();
-        let pass = || Pass::Visit(engine.access.visit(&engine.access.begin_visit(&key)).unwrap());
-        let (early, late) = (pass(), pass());
-        let hears = async |pass: &Pass| {
-            let heard = engine.feedback.wait_for_any(&scopes, begin, Duration::ZERO, pass).await;
-            heard.unwrap().is_some()
+        engine.privacy.write_demo_marker(false).await.unwrap();
+        let page_access = || {
+            PageAccess::Session(
+                engine.access.read_page_session(&engine.access.start_page_session(&key)).unwrap(),
+            )
         };
-        assert!(hears(&early).await && hears(&late).await);
-        let Pass::Visit(visit) = &early else { panic!("it is a visit") };
-        engine.access.end_visit(visit).await.unwrap();
-        clock.advance_secs(HOURS * 3600 - 1);
-        assert!(!hears(&early).await && hears(&late).await, "one has left");
+        let (early, late) = (page_access(), page_access());
+        let receives = async |page_access: &PageAccess| {
+            let waited =
+                engine.feedback.wait_for_events(&scopes, begin, Duration::ZERO, page_access).await;
+            waited.unwrap().is_some()
+        };
+        assert!(receives(&early).await && receives(&late).await);
+        let PageAccess::Session(session) = &early else { panic!("expected a session") };
+        engine.access.end_page_session(session).await.unwrap();
+        clock.advance_secs(SESSION_TTL_HOURS * 3600 - 1);
+        assert!(!receives(&early).await && receives(&late).await, "its session ended");
         clock.advance_secs(1);
-        assert!(!hears(&late).await, "the other's time is over");
-        assert!(!hears(&Pass::Open).await, "there is a key");
+        assert!(!receives(&late).await, "the session expired");
+        assert!(!receives(&PageAccess::Open).await, "a key exists");
     }
 }

@@ -9,7 +9,7 @@ use store::StoredEvent;
 use crate::changes::changes_of;
 use crate::cluster::Cluster;
 use crate::core::commit::{CommitSource, CommitSummary};
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::retriable::put_off;
 use crate::tasks::Stop;
 
@@ -32,7 +32,7 @@ impl Cluster {
     }
 
     /// Reads all entries after `after` and advances it.
-    async fn catch_up(&self, after: &mut Position) -> Result<(), FlowError> {
+    async fn catch_up(&self, after: &mut Position) -> Result<(), EngineError> {
         loop {
             let page = self.core.store.tail(*after, PAGE_EVENTS).await?;
             let Some(last) = page.last() else { return Ok(()) };
@@ -89,7 +89,7 @@ mod tests {
 
     use super::*;
     use crate::access::keys::NewKey;
-    use crate::access::page_sessions::Pass;
+    use crate::access::page_sessions::PageAccess;
     use crate::test_engine::{NOW, TestEngine, engine_in};
 
     fn question(turn: &str, user: &str, secs: i64) -> Event {
@@ -132,9 +132,9 @@ mod tests {
         let new = NewKey { tenant, project: None, role: Role::Read, rate: None, origin: None };
         let (key, _) = engine.access.create_key(new).await.unwrap();
         store.revoke_key(&key.id, NOW).await.unwrap();
-        let (scopes, pass) = ([Scope::default()], Pass::Key(key.id));
+        let (scopes, pass) = ([Scope::default()], PageAccess::Key(key.id));
         let waits =
-            engine.feedback.wait_for_any(&scopes, engine.core.head(), Duration::ZERO, &pass);
+            engine.feedback.wait_for_events(&scopes, engine.core.head(), Duration::ZERO, &pass);
         let hears = poll_keys(Arc::clone(&engine.cluster), engine.core.tasks.stop_signal());
         let let_go = async {
             tokio::select! {

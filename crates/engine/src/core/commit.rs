@@ -14,13 +14,13 @@ use model::{Source, Write};
 
 use crate::changes::concerns_routers;
 use crate::core::Core;
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::receipt::Receipt;
 use crate::retriable::put_off;
 
 /// The result of one observer.
 pub(crate) type ObserverFuture<'a> =
-    Pin<Box<dyn Future<Output = Result<(), FlowError>> + Send + 'a>>;
+    Pin<Box<dyn Future<Output = Result<(), EngineError>> + Send + 'a>>;
 
 /// A service that keeps state in memory and follows the log.
 pub(crate) trait CommitObserver: Send + Sync {
@@ -140,18 +140,18 @@ fn push_once(scopes: &mut Vec<Scope>, scope: &Scope) {
 
 impl Core {
     /// Commits one write.
-    pub(crate) async fn commit_one(&self, write: Write) -> Result<Receipt, FlowError> {
+    pub(crate) async fn commit_one(&self, write: Write) -> Result<Receipt, EngineError> {
         self.commit_last(vec![write]).await
     }
 
     /// Commits writes together and returns the receipt of the last one.
-    pub(crate) async fn commit_last(&self, writes: Vec<Write>) -> Result<Receipt, FlowError> {
+    pub(crate) async fn commit_last(&self, writes: Vec<Write>) -> Result<Receipt, EngineError> {
         let mut receipts = self.commit(writes).await?;
-        receipts.pop().unwrap_or(Err(FlowError::NotStored))
+        receipts.pop().unwrap_or(Err(EngineError::NotStored))
     }
 
     /// Commits writes together and returns how many were new.
-    pub(crate) async fn commit_writes(&self, writes: Vec<Write>) -> Result<usize, FlowError> {
+    pub(crate) async fn commit_writes(&self, writes: Vec<Write>) -> Result<usize, EngineError> {
         if writes.is_empty() {
             return Ok(0);
         }
@@ -163,14 +163,17 @@ impl Core {
     pub(crate) async fn commit(
         &self,
         writes: Vec<Write>,
-    ) -> Result<Vec<Result<Receipt, FlowError>>, FlowError> {
+    ) -> Result<Vec<Result<Receipt, EngineError>>, EngineError> {
         let ids: Vec<EventId> = writes.iter().map(|write| write.entry.event.id.clone()).collect();
         let outcomes = self.store_writes(writes).await?;
         Ok(ids.into_iter().zip(outcomes).map(|(id, outcome)| receipt(id, outcome)).collect())
     }
 
     /// The only call of `Store::commit`. When it returns, every service has seen the entries.
-    pub(crate) async fn store_writes(&self, writes: Vec<Write>) -> Result<Vec<Outcome>, FlowError> {
+    pub(crate) async fn store_writes(
+        &self,
+        writes: Vec<Write>,
+    ) -> Result<Vec<Outcome>, EngineError> {
         let mut summary = CommitSummary::new(CommitSource::Local);
         for Entry { event, changes } in
             writes.iter().flat_map(|write| std::iter::once(&write.entry).chain(&write.more))
@@ -187,7 +190,10 @@ impl Core {
     }
 
     /// Notifies every service of committed entries. Stops at the first error.
-    pub(crate) async fn notify_observers(&self, summary: &CommitSummary) -> Result<(), FlowError> {
+    pub(crate) async fn notify_observers(
+        &self,
+        summary: &CommitSummary,
+    ) -> Result<(), EngineError> {
         for observer in self.observers.get().into_iter().flatten() {
             if let Some(observer) = observer.upgrade() {
                 observer.on_commit(summary).await?;
@@ -197,15 +203,15 @@ impl Core {
     }
 }
 
-fn receipt(id: EventId, outcome: Outcome) -> Result<Receipt, FlowError> {
+fn receipt(id: EventId, outcome: Outcome) -> Result<Receipt, EngineError> {
     match outcome {
         Outcome::Stored(position) => Ok(Receipt { id, position, replayed: false }),
         Outcome::Replayed { position, id } => Ok(Receipt { id, position, replayed: true }),
-        Outcome::Conflict(space) => Err(FlowError::Conflict(space)),
-        Outcome::Missing(need) => Err(FlowError::Unknown(need_word(&need))),
+        Outcome::Conflict(space) => Err(EngineError::Conflict(space)),
+        Outcome::Missing(need) => Err(EngineError::NotFound(need_word(&need))),
         // Only a reaction can be unchanged, and reactions are committed elsewhere.
-        Outcome::Unchanged | Outcome::Failed => Err(FlowError::NotStored),
-        Outcome::SetAside => Err(FlowError::SetAside),
+        Outcome::Unchanged | Outcome::Failed => Err(EngineError::NotStored),
+        Outcome::SetAside => Err(EngineError::DeadLettered),
     }
 }
 

@@ -10,7 +10,7 @@ use serde_json::Value;
 use store::StoredExposure;
 
 use super::{ExperimentView, write_as_it_is};
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::experiments::Experiments;
 
 /// How often an assignment is tried again when the experiment changed meanwhile.
@@ -41,10 +41,10 @@ impl Experiments {
         scope: &Scope,
         id: &ExperimentId,
         unit_id: &str,
-    ) -> Result<Assigned, FlowError> {
+    ) -> Result<Assigned, EngineError> {
         for _ in 0..TRIES {
             let standing = self.core.store.experiment_standing(scope, id, unit_id).await?;
-            let standing = standing.ok_or(FlowError::Unknown("experiment"))?;
+            let standing = standing.ok_or(EngineError::NotFound("experiment"))?;
             let view = match self.experiment_views.find(scope, id, &standing) {
                 Some(view) => view,
                 None => self.experiment_views.keep(scope, self.experiment(scope, id).await?),
@@ -58,7 +58,7 @@ impl Experiments {
                 return Ok(Assigned { variant, payload });
             }
         }
-        Err(FlowError::NotStored)
+        Err(EngineError::NotStored)
     }
 
     /// Writes down that a unit is served a variant. `false` when the experiment stands elsewhere by
@@ -69,7 +69,7 @@ impl Experiments {
         view: &ExperimentView,
         who: Who,
         variant: usize,
-    ) -> Result<bool, FlowError> {
+    ) -> Result<bool, EngineError> {
         let name = view.definition.variants.get(variant).map(|variant| variant.name.clone());
         let index = variant as u32;
         let exposure = Exposure {
@@ -92,9 +92,9 @@ impl Experiments {
         match self.core.store_writes(vec![write]).await?.pop().unwrap_or(Outcome::Failed) {
             Outcome::Stored(_) | Outcome::Unchanged | Outcome::Replayed { .. } => Ok(true),
             Outcome::Missing(_) => Ok(false),
-            Outcome::Conflict(space) => Err(FlowError::Conflict(space)),
-            Outcome::SetAside => Err(FlowError::SetAside),
-            Outcome::Failed => Err(FlowError::NotStored),
+            Outcome::Conflict(space) => Err(EngineError::Conflict(space)),
+            Outcome::SetAside => Err(EngineError::DeadLettered),
+            Outcome::Failed => Err(EngineError::NotStored),
         }
     }
 }
@@ -104,7 +104,7 @@ fn serve(
     view: &ExperimentView,
     known: Option<StoredExposure>,
     unit_id: &str,
-) -> Result<(usize, bool), FlowError> {
+) -> Result<(usize, bool), EngineError> {
     let is_news = |variant: usize| known.is_none_or(|known| known.current as usize != variant);
     match (view.status, known) {
         (ExperimentStatus::Running, _) => {
@@ -124,7 +124,7 @@ fn serve(
             let possible = view.status.allowed_actions().iter().map(|(action, _)| action.word());
             let words: Vec<&str> = possible.collect();
             let possible = if words.is_empty() { "nothing any more" } else { &words.join(" or ") };
-            Err(FlowError::NotPossible(format!(
+            Err(EngineError::PreconditionFailed(format!(
                 "cannot assign units of an experiment that is {}; possible is {possible}",
                 view.status.word()
             )))
@@ -132,9 +132,9 @@ fn serve(
     }
 }
 
-fn who(unit: ExperimentUnit, unit_id: &str) -> Result<Who, FlowError> {
+fn who(unit: ExperimentUnit, unit_id: &str) -> Result<Who, EngineError> {
     let bad = |bad: BadId| {
-        FlowError::Setting(BadData {
+        EngineError::InvalidSetting(BadData {
             field: "unit_id".to_owned(),
             got: format!("{:?}", unit_id.chars().take(60).collect::<String>()),
             expected: bad.to_string().replace("expected ", ""),

@@ -5,7 +5,7 @@ use model::Scope;
 use store::{StoreError, StoredSums};
 
 use super::ExperimentView;
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::experiments::Experiments;
 
 impl Experiments {
@@ -14,7 +14,7 @@ impl Experiments {
         &self,
         scope: &Scope,
         view: &ExperimentView,
-    ) -> Result<ExperimentEvidence, FlowError> {
+    ) -> Result<ExperimentEvidence, EngineError> {
         let rows = self.core.store.experiment_sums(scope, &view.id).await?;
         let unreadable = || StoreError::Corrupt(format!("the sums of the experiment {}", view.id));
         Ok(put_together(view, &rows).ok_or_else(unreadable)?)

@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 use store::Stopwatch;
 
 use super::ExperimentView;
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::experiments::Experiments;
 use crate::retriable::put_off;
 use crate::tasks::Stop;
@@ -44,7 +44,7 @@ impl Experiments {
     pub(crate) async fn move_experiments(
         &self,
         scopes: Option<&HashSet<Scope>>,
-    ) -> Result<usize, FlowError> {
+    ) -> Result<usize, EngineError> {
         let mut moved = 0;
         for (scope, id) in self.core.store.experiments_going_on().await? {
             if scopes.is_some_and(|scopes| !scopes.contains(&scope)) {
@@ -52,7 +52,7 @@ impl Experiments {
             }
             let view = match self.experiment(&scope, &id).await {
                 Ok(view) => view,
-                Err(error) if error.is_away() => return Err(error),
+                Err(error) if error.is_unavailable() => return Err(error),
                 // One that was brought in from a file and makes no sense, or whose row is damaged.
                 Err(error) => {
                     tracing::warn!(%error, experiment = %id, "an experiment cannot be read");
@@ -65,7 +65,7 @@ impl Experiments {
             }
             match self.move_on(&scope, &view).await {
                 Ok(has_moved) => moved += usize::from(has_moved),
-                Err(error) if error.is_away() => return Err(error),
+                Err(error) if error.is_unavailable() => return Err(error),
                 // One that cannot be judged must not keep the others from being taken back.
                 Err(error) => {
                     tracing::warn!(%error, experiment = %id, "an experiment could not be looked after");
@@ -76,7 +76,7 @@ impl Experiments {
         Ok(moved)
     }
 
-    async fn move_on(&self, scope: &Scope, view: &ExperimentView) -> Result<bool, FlowError> {
+    async fn move_on(&self, scope: &Scope, view: &ExperimentView) -> Result<bool, EngineError> {
         let evidence = self.evidence_of(scope, view).await?;
         match next_move(view, &evidence) {
             Some((shares, step)) => self.store_move(scope, view, &shares, step).await,
@@ -90,7 +90,7 @@ impl Experiments {
         view: &ExperimentView,
         shares: &TrafficShares,
         step: Map<String, Value>,
-    ) -> Result<bool, FlowError> {
+    ) -> Result<bool, EngineError> {
         let number = view.moves.len() as u32 + 1;
         let rule = ExperimentRule::Moved {
             experiment_id: view.id.clone(),

@@ -8,7 +8,7 @@ use store::StoredSums;
 
 use super::ExperimentView;
 use super::evidence::put_together;
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::experiments::Experiments;
 
 /// Rows that are read at the most, one for each day, variant and move of the shares.
@@ -31,7 +31,7 @@ impl Experiments {
         &self,
         scope: &Scope,
         view: &ExperimentView,
-    ) -> Result<Option<Vec<SequencePoint>>, FlowError> {
+    ) -> Result<Option<Vec<SequencePoint>>, EngineError> {
         self.sequence_within(scope, view, MOST_ROWS).await
     }
 
@@ -41,7 +41,7 @@ impl Experiments {
         scope: &Scope,
         view: &ExperimentView,
         most: usize,
-    ) -> Result<Option<Vec<SequencePoint>>, FlowError> {
+    ) -> Result<Option<Vec<SequencePoint>>, EngineError> {
         let rows = self.core.store.experiment_days(scope, &view.id, most + 1).await?;
         Ok((rows.len() <= most).then(|| points(view, rows)))
     }

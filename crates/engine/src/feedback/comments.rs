@@ -1,5 +1,5 @@
-//! Comments: what they sound like, found when they come in, and what they are about, found when they are
-//! looked at, because patterns change.
+//! Comments: sentiment is detected when they arrive, the topic when they are read, because
+//! patterns change.
 
 use std::sync::Arc;
 
@@ -11,24 +11,24 @@ use model::{
 use store::{EventPage, QualityQuery, StoredEvent};
 
 use crate::comment_view::CommentView;
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::feedback::Feedback;
 use crate::insights::Insights;
 use crate::insights::patterns::FailureReport;
 
-/// How far back failures are looked at to tell what a comment is about.
-const DAYS: i64 = 30;
-/// A finding stands right behind its comment, whatever else of the same write does.
-const BEHIND: usize = 4;
-/// What a comment sounds like when its writer said so by a rating.
-const BY_RATING: &str = "rating";
+/// Window of failures that comments are matched with.
+const TOPIC_WINDOW_DAYS: i64 = 30;
+/// Events read after a comment. Its finding directly follows in the same write.
+const MAX_FOLLOWING_EVENTS: usize = 4;
+/// Detector name of a sentiment that comes from the writer's own rating.
+const RATING_DETECTOR: &str = "rating";
 
 impl Feedback {
-    /// The entry that keeps what a comment sounds like. It is no reaction: nothing follows for its turn.
+    /// The finding with a comment's sentiment. It is not a reaction to the turn.
     pub(crate) fn sentiment_entry(&self, event: &Event) -> Option<Entry> {
-        let comment = CommentView::of(event)?;
-        let (detector, (sentiment, confidence)) = match own_rating(event) {
-            Some(said) => (BY_RATING.to_owned(), (said, UnitInterval::ONE)),
+        let comment = CommentView::from_event(event)?;
+        let (detector, (sentiment, confidence)) = match read_own_rating(event) {
+            Some(said) => (RATING_DETECTOR.to_owned(), (said, UnitInterval::ONE)),
             None => (
                 self.core.detectors.sentiment_version(),
                 self.core.detectors.sentiment(&Utterance::read(&comment.text)),
@@ -43,40 +43,45 @@ impl Feedback {
         Some(self.core.finding_entry(event, event.turn.clone(), &finding))
     }
 
-    /// What is known of an event that is a comment; nothing for others.
-    pub async fn comment(&self, stored: &StoredEvent) -> Result<Option<CommentView>, FlowError> {
-        let Some(mut view) = CommentView::of(&stored.event) else { return Ok(None) };
-        for next in self.right_behind(&stored.event.scope, stored.position).await? {
+    /// The comment of an event with its sentiment; `None` for other events.
+    pub async fn comment(&self, stored: &StoredEvent) -> Result<Option<CommentView>, EngineError> {
+        let Some(mut view) = CommentView::from_event(&stored.event) else { return Ok(None) };
+        for next in self.read_following(&stored.event.scope, stored.position).await? {
             if let Ok(Body::Finding(Finding::Sentiment(found))) =
                 Body::read(next.event.kind, &next.event.data)
             {
-                view.hear(&found);
+                view.apply_sentiment(&found);
             }
         }
         Ok(Some(view))
     }
 
-    async fn right_behind(
+    async fn read_following(
         &self,
         scope: &Scope,
         after: Position,
-    ) -> Result<Vec<StoredEvent>, FlowError> {
-        let page = EventPage { scope: scope.clone(), after, limit: BEHIND, any_of: Vec::new() };
+    ) -> Result<Vec<StoredEvent>, EngineError> {
+        let page = EventPage {
+            scope: scope.clone(),
+            after,
+            limit: MAX_FOLLOWING_EVENTS,
+            any_of: Vec::new(),
+        };
         Ok(self.core.store.events(page).await?)
     }
 }
 
 impl Insights {
-    /// What goes wrong in a project lately: what its comments may be about.
+    /// Recent failure patterns of a project, which comments are matched with.
     pub async fn comment_patterns(
         self: &Arc<Self>,
         scope: &Scope,
-    ) -> Result<Arc<FailureReport>, FlowError> {
+    ) -> Result<Arc<FailureReport>, EngineError> {
         let end = self.core.clock.now();
-        self.failures(QualityQuery {
+        self.failure_report(QualityQuery {
             tenant: scope.tenant.clone(),
             project: Some(scope.project.clone()),
-            window: Window { start: end.plus_secs(-DAYS * 86_400), end },
+            window: Window { start: end.plus_secs(-TOPIC_WINDOW_DAYS * 86_400), end },
             model: None,
             prompt: None,
             users: None,
@@ -87,8 +92,8 @@ impl Insights {
     }
 }
 
-/// What the writer of a comment says by a rating beside it.
-fn own_rating(event: &Event) -> Option<Sentiment> {
+/// The sentiment of a rating in the same event.
+fn read_own_rating(event: &Event) -> Option<Sentiment> {
     let kind = Kind { event_type: Type::Explicit, source: Source::UserRating };
     let Ok(Body::Rating(rating)) = Body::read(kind, &event.data) else { return None };
     Some(match rating.reaction() {

@@ -1,53 +1,53 @@
-//! Writes that were accepted and could not be stored: listed with the reason, tried again on demand.
+//! Dead letters: accepted writes that could not be stored, with the reason. They can be replayed.
 
 use model::{Outcome, Scope, Write};
 use store::DeadLetter;
 
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::feedback::Feedback;
 
 impl Feedback {
-    /// Those of a scope behind a number, oldest first.
+    /// Dead letters of a scope after number `after`, oldest first.
     pub async fn dead_letters(
         &self,
         scope: &Scope,
         after: u64,
         limit: usize,
-    ) -> Result<Vec<DeadLetter>, FlowError> {
+    ) -> Result<Vec<DeadLetter>, EngineError> {
         Ok(self.core.store.dead_letters(scope, after, limit).await?)
     }
 
-    /// Tries one again. If it can be stored now, or was stored meanwhile, it goes off the list.
-    pub async fn replay_dead_letter(&self, scope: &Scope, id: &str) -> Result<(), FlowError> {
+    /// Replays a dead letter. It is removed when its writes are stored, now or earlier.
+    pub async fn replay_dead_letter(&self, scope: &Scope, id: &str) -> Result<(), EngineError> {
         let letter = self.core.store.dead_letter(scope, id).await?;
-        let write = letter.ok_or(FlowError::Unknown("dead letter"))?.write;
-        let writes = match self.read_letter(&write.entry.event) {
+        let write = letter.ok_or(EngineError::NotFound("dead letter"))?.write;
+        let writes = match self.parse_dead_letter(&write.entry.event) {
             Some(writes) => writes?,
-            None => vec![with_changes(write)],
+            None => vec![recompute_changes(write)],
         };
-        all_stored(self.core.store_writes(writes).await?)?;
+        check_all_stored(self.core.store_writes(writes).await?)?;
         Ok(self.core.store.drop_dead_letter(scope, id).await?)
     }
 }
 
-/// Whether nothing is left to try again: a letter may hold a whole conversation.
-fn all_stored(outcomes: Vec<Outcome>) -> Result<(), FlowError> {
+/// An error unless every write is stored: a letter may hold a whole conversation.
+fn check_all_stored(outcomes: Vec<Outcome>) -> Result<(), EngineError> {
     if outcomes.is_empty() {
-        return Err(FlowError::NotStored);
+        return Err(EngineError::NotStored);
     }
     for outcome in outcomes {
         match outcome {
             Outcome::Stored(_) | Outcome::Replayed { .. } | Outcome::Unchanged => {}
-            Outcome::Conflict(space) => return Err(FlowError::Conflict(space)),
-            Outcome::SetAside => return Err(FlowError::SetAside),
-            Outcome::Missing(_) | Outcome::Failed => return Err(FlowError::NotStored),
+            Outcome::Conflict(space) => return Err(EngineError::Conflict(space)),
+            Outcome::SetAside => return Err(EngineError::DeadLettered),
+            Outcome::Missing(_) | Outcome::Failed => return Err(EngineError::NotStored),
         }
     }
     Ok(())
 }
 
-/// A letter does not hold what follows from its events.
-fn with_changes(mut write: Write) -> Write {
+/// Dead letters hold events without their changes.
+fn recompute_changes(mut write: Write) -> Write {
     for entry in std::iter::once(&mut write.entry).chain(&mut write.more) {
         entry.changes = crate::changes::changes_of(&entry.event);
     }
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_letter_goes_off_the_list_only_when_all_of_it_is_stored() {
+    fn dead_letter_is_removed_only_when_all_writes_are_stored() {
         let stored = || Outcome::Stored(Position(1));
         let rows = [
             (vec![stored()], true),
@@ -71,7 +71,7 @@ mod tests {
             (Vec::new(), false),
         ];
         for (outcomes, expected) in rows {
-            assert_eq!(all_stored(outcomes).is_ok(), expected);
+            assert_eq!(check_all_stored(outcomes).is_ok(), expected);
         }
     }
 }

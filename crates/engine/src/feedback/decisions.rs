@@ -1,26 +1,26 @@
-//! Decisions in and out: what an agent chose, and later how that turned out.
+//! Decisions of an agent and their outcomes.
 
 use ingest::{RawDecision, RawOutcome};
 use model::{ConversationId, DecisionId, Mac, Need, Outcome, Position, Scope};
 use serde_json::Value;
 use store::StoredDecision;
 
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::feedback::Feedback;
 use crate::receipt::RequestKey;
 
-/// Outcomes of one decision that may come at the same moment.
-const MOST_AT_ONCE: usize = 100;
+/// Attempts before a write that keeps losing against concurrent outcomes is given up.
+const MAX_CONCURRENT_OUTCOMES: usize = 100;
 
 impl Feedback {
-    /// Takes in a decision. Answers its id, and whether it had been stored before.
-    pub async fn decide(
+    /// Stores a decision. Returns its id, and true if it was stored before.
+    pub async fn record_decision(
         &self,
         scope: &Scope,
         raw: RawDecision,
         mac: Mac,
         key: Option<RequestKey>,
-    ) -> Result<(DecisionId, bool), FlowError> {
+    ) -> Result<(DecisionId, bool), EngineError> {
         let now = self.core.clock.now();
         let fresh = || self.core.mint.decision_id(now);
         let event = self.core.mint.event_id(now);
@@ -29,49 +29,49 @@ impl Feedback {
         if !receipt.replayed {
             return Ok((id, false));
         }
-        // A repeat without an id of its own is known by the request's key alone.
+        // A repeat without an id of its own is known only by the idempotency key.
         let first = self.core.store.event(scope, &receipt.id).await?;
         let text = first.as_ref().and_then(|stored| stored.event.data.get("decision_id")?.as_str());
         let first_id = text.and_then(|text| DecisionId::new(text).ok());
         Ok((first_id.unwrap_or(id), true))
     }
 
-    /// Takes in how a decision turned out. The newest outcome counts; of what is known about it, what is not
-    /// mentioned again stays. The same once more changes nothing. Answers whether it had been stored before.
-    pub async fn settle(
+    /// Stores the outcome of a decision. The newest outcome counts, merged with the fields of
+    /// earlier ones. Returns true if it changed nothing.
+    pub async fn record_outcome(
         &self,
         scope: &Scope,
         id: &DecisionId,
         raw: RawOutcome,
         mac: Mac,
         key: Option<RequestKey>,
-    ) -> Result<bool, FlowError> {
-        for _ in 0..MOST_AT_ONCE {
-            match self.settle_as_it_stands(scope, id, raw.clone(), mac, key.clone()).await? {
+    ) -> Result<bool, EngineError> {
+        for _ in 0..MAX_CONCURRENT_OUTCOMES {
+            match self.try_record_outcome(scope, id, raw.clone(), mac, key.clone()).await? {
                 Outcome::Stored(_) => return Ok(false),
                 Outcome::Replayed { .. } | Outcome::Unchanged => return Ok(true),
-                Outcome::Conflict(space) => return Err(FlowError::Conflict(space)),
-                // Somebody else said something meanwhile, which must not be lost.
+                Outcome::Conflict(space) => return Err(EngineError::Conflict(space)),
+                // A concurrent outcome was stored, and must be merged first.
                 Outcome::Missing(Need::OutcomeAt(..)) => {}
-                Outcome::Missing(_) => return Err(FlowError::Unknown("decision")),
-                Outcome::SetAside => return Err(FlowError::SetAside),
-                Outcome::Failed => return Err(FlowError::NotStored),
+                Outcome::Missing(_) => return Err(EngineError::NotFound("decision")),
+                Outcome::SetAside => return Err(EngineError::DeadLettered),
+                Outcome::Failed => return Err(EngineError::NotStored),
             }
         }
-        Err(FlowError::NotStored)
+        Err(EngineError::NotStored)
     }
 
-    async fn settle_as_it_stands(
+    async fn try_record_outcome(
         &self,
         scope: &Scope,
         id: &DecisionId,
         mut raw: RawOutcome,
         mac: Mac,
         key: Option<RequestKey>,
-    ) -> Result<Outcome, FlowError> {
+    ) -> Result<Outcome, EngineError> {
         let now = self.core.clock.now();
         let known =
-            self.core.store.decision(scope, id).await?.ok_or(FlowError::Unknown("decision"))?;
+            self.core.store.decision(scope, id).await?.ok_or(EngineError::NotFound("decision"))?;
         let settled = known.settled.as_ref();
         if let Some(Value::Object(before)) =
             settled.and_then(|stored| stored.event.data.get("outcome_data"))
@@ -88,23 +88,22 @@ impl Feedback {
         Ok(self.core.store_writes(vec![write]).await?.pop().unwrap_or(Outcome::Failed))
     }
 
-    /// One decision.
     pub async fn decision(
         &self,
         scope: &Scope,
         id: &DecisionId,
-    ) -> Result<Option<StoredDecision>, FlowError> {
+    ) -> Result<Option<StoredDecision>, EngineError> {
         Ok(self.core.store.decision(scope, id).await?)
     }
 
-    /// The decisions of a conversation made behind a position.
+    /// Decisions of a conversation after a position.
     pub async fn conversation_decisions(
         &self,
         scope: &Scope,
         conversation: &ConversationId,
         after: Position,
         limit: usize,
-    ) -> Result<Vec<StoredDecision>, FlowError> {
+    ) -> Result<Vec<StoredDecision>, EngineError> {
         Ok(self.core.store.conversation_decisions(scope, conversation, after, limit).await?)
     }
 }

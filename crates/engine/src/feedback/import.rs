@@ -1,17 +1,16 @@
-//! Lines of files in: read, redacted, stored like anything else.
+//! Imports lines of files: parsed, redacted and stored like any other event.
 
 use model::{Body, Claim, ClaimSpace, Event, ExperimentRule, Rule, TurnHalf, Write};
 use serde_json::{Map, Value};
 
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::feedback::Feedback;
 
 impl Feedback {
-    /// Checks a line and makes the writes that would store it: an event is one, a conversation of a
-    /// chat log as many as it has messages. `place` is the line's number in its file.
-    pub fn prepare_line(&self, line: Value, place: u64) -> Result<Vec<Write>, FlowError> {
+    /// Validates a line and builds its writes: one per event, or one per message of a chat log.
+    pub fn prepare_line(&self, line: Value, line_number: u64) -> Result<Vec<Write>, EngineError> {
         let Value::Object(fields) = line else {
-            return Err(FlowError::NotALine);
+            return Err(EngineError::InvalidLine);
         };
         let has = |name: &str| fields.contains_key(name);
         let is_trace = has("input") || has("output");
@@ -19,25 +18,24 @@ impl Feedback {
             return Ok(vec![self.prepare_event(fields)?]);
         }
         let record = ingest::read_chat(&fields)?;
-        let events = ingest::chat_events(&record, place, self.core.clock.now());
+        let events = ingest::chat_events(&record, line_number, self.core.clock.now());
         events.into_iter().map(|event| self.prepare_event(event)).collect()
     }
 
-    fn prepare_event(&self, fields: Map<String, Value>) -> Result<Write, FlowError> {
+    fn prepare_event(&self, fields: Map<String, Value>) -> Result<Write, EngineError> {
         let now = self.core.clock.now();
         let line = ingest::read_line(fields, now, || self.core.mint.event_id(now))?;
-        let spaces = claims_of(&line.event);
-        // What its client once sent is not in the file, so whatever comes under its ids later is
-        // taken for a repeat, and so is a line that is there already.
+        let spaces = import_claim(&line.event);
+        // The file lacks the original request bodies. Later requests with these ids therefore
+        // count as repeats, as do lines that are already stored.
         let mut write = self.core.write_of(line.event, None, None);
         write.claims.extend(spaces.into_iter().map(|(space, id)| Claim { space, id, mac: None }));
         Ok(write)
     }
 }
 
-/// A turn's id is used up by its two halves, an experiment's by its definition, whatever door they
-/// come by.
-fn claims_of(event: &Event) -> Option<(ClaimSpace, String)> {
+/// The id that an event claims: a turn's by its two halves, an experiment's by its definition.
+fn import_claim(event: &Event) -> Option<(ClaimSpace, String)> {
     let turn = || event.turn.as_ref().map(|turn| turn.as_str().to_owned());
     match Body::read(event.kind, &event.data).ok()? {
         Body::Turn(TurnHalf::Opened(_)) => Some((ClaimSpace::Turn, turn()?)),

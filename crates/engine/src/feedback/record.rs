@@ -1,10 +1,10 @@
-//! Event in: capture, commit. (Detection and learning join here.)
+//! Records events: the main write path.
 //!
 //! ```text
-//! raw event --accept--> event --redact, and what follows from it--> write --commit--> outcome --> receipt
+//! raw event --accept--> event --redact, compute changes--> write --commit--> outcome --> receipt
 //! ```
 //!
-//! The other doors do the same with what they take in: `turn.rs`, `react.rs`, `decide.rs`.
+//! Turns, reactions and decisions take the same path.
 
 use ingest::RawEvent;
 use model::{
@@ -12,99 +12,100 @@ use model::{
     Scope, Severity, Source, Type, UnitInterval, Write,
 };
 
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::feedback::Feedback;
-use crate::privacy::demo_tenant::refuse_mark;
+use crate::privacy::demo_tenant::reject_demo_marker;
 use crate::receipt::{Receipt, RequestKey};
 use crate::retriable::put_off;
 
-/// Writes of one batch that share a transaction; small enough that others need not wait long.
-const BATCH_CHUNK: usize = 1000;
+/// Writes of a batch that share one transaction. Small enough not to delay other writers.
+const BATCH_WRITES: usize = 1000;
 
-/// An event on its way in.
+/// An event as received.
 #[derive(Clone, Debug)]
-pub struct Incoming {
-    /// What it says.
+pub struct IncomingEvent {
     pub raw: RawEvent,
-    /// The MAC of the body it came in, by `Feedback::fingerprint`.
+    /// The MAC of the request body, by `Engine::fingerprint`.
     pub mac: Mac,
-    /// The request's own key.
     pub key: Option<RequestKey>,
-    /// How far its sender is trusted.
     pub trust: Trust,
 }
 
-/// Who sends an event.
+/// The sender's trust level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
-    /// A backend of the application: it may say whatever fits.
+    /// The application's backend, which may send any event.
     Backend,
-    /// A page that anybody can open: it may say what its user does to a turn that is there.
+    /// A public web page, which may send only its user's feedback on an existing turn.
     Widget,
 }
 
 impl Feedback {
-    /// Takes one event through the whole flow. When this returns, the event is on disk.
-    pub async fn record(&self, scope: &Scope, incoming: Incoming) -> Result<Receipt, FlowError> {
+    /// Stores one event. When this returns, the event is on disk.
+    pub async fn record(
+        &self,
+        scope: &Scope,
+        incoming: IncomingEvent,
+    ) -> Result<Receipt, EngineError> {
         let write = self.prepare(scope, incoming)?;
         self.core.commit_one(write).await
     }
 
-    /// Stores many prepared writes and says of each what became of it. A failure of the store in
-    /// the middle leaves the earlier ones stored, and says so. If they came with a key, the first
-    /// one has it: a key that stood for something else stops all of them.
-    pub async fn record_all(
+    /// Stores prepared writes and returns one result each. If the store fails midway, earlier
+    /// writes stay stored. An idempotency key belongs to the first write, and its conflict refuses
+    /// all of them.
+    pub async fn record_batch(
         &self,
         writes: Vec<Write>,
-    ) -> Result<Vec<Result<Receipt, FlowError>>, FlowError> {
+    ) -> Result<Vec<Result<Receipt, EngineError>>, EngineError> {
         let mut receipts = Vec::with_capacity(writes.len());
         let mut writes = writes.into_iter().peekable();
         let has_key =
             |write: &Write| write.claims.iter().any(|claim| claim.space == ClaimSpace::RequestKey);
         if let Some(first) = writes.next_if(has_key) {
             match self.core.commit_one(first).await {
-                Err(FlowError::Conflict(ClaimSpace::RequestKey)) => {
-                    return Err(FlowError::Conflict(ClaimSpace::RequestKey));
+                Err(EngineError::Conflict(ClaimSpace::RequestKey)) => {
+                    return Err(EngineError::Conflict(ClaimSpace::RequestKey));
                 }
                 other => receipts.push(other),
             }
         }
         while writes.peek().is_some() {
-            let chunk: Vec<Write> = writes.by_ref().take(BATCH_CHUNK).collect();
+            let chunk: Vec<Write> = writes.by_ref().take(BATCH_WRITES).collect();
             let size = chunk.len();
             match self.core.commit(chunk).await {
                 Ok(some) => receipts.extend(some),
                 Err(error) => {
-                    put_off(error, "part of a batch was not stored; its sender is told");
-                    receipts.extend((0..size).map(|_| Err(FlowError::NotStored)));
+                    put_off(error, "part of a batch was not stored; the response names it");
+                    receipts.extend((0..size).map(|_| Err(EngineError::NotStored)));
                 }
             }
         }
         Ok(receipts)
     }
 
-    /// Checks an event and makes the write that would store it.
-    pub fn prepare(&self, scope: &Scope, incoming: Incoming) -> Result<Write, FlowError> {
-        let Incoming { raw, mac, key, trust } = incoming;
+    /// Validates an event and builds its write.
+    pub fn prepare(&self, scope: &Scope, incoming: IncomingEvent) -> Result<Write, EngineError> {
+        let IncomingEvent { raw, mac, key, trust } = incoming;
         let now = self.core.clock.now();
-        let event = ingest::accept(scope, raw, now, || self.core.mint.event_id(now))?;
-        refuse_mark(&event)?;
+        let event = ingest::accept_event(scope, raw, now, || self.core.mint.event_id(now))?;
+        reject_demo_marker(&event)?;
         let mut write = self.core.write_of(event, mac, key);
         match trust {
             Trust::Backend => {}
             Trust::Widget => {
-                write.needs.push(widget_need(&write.entry.event)?);
-                // Its time is ours, and it cannot find out or use up anybody's ids.
+                write.needs.push(check_widget_event(&write.entry.event)?);
+                // Widgets cannot set the time or claim ids.
                 write.entry.event.ts = now;
             }
         }
-        write.more.extend(self.regenerated(&write.entry.event));
+        write.more.extend(self.regeneration_entry(&write.entry.event));
         write.more.extend(self.sentiment_entry(&write.entry.event));
         Ok(write)
     }
 
-    /// Asking for another answer by a button is asking again.
-    fn regenerated(&self, event: &Event) -> Option<Entry> {
+    /// A click on "regenerate" counts as a retry.
+    fn regeneration_entry(&self, event: &Event) -> Option<Entry> {
         let Ok(Body::Interaction(interaction)) = Body::read(event.kind, &event.data) else {
             return None;
         };
@@ -122,8 +123,8 @@ impl Feedback {
     }
 }
 
-/// What a widget sends must be its user's doing, on a turn that is there.
-fn widget_need(event: &Event) -> Result<Need, FlowError> {
+/// A widget's event must be its user's feedback on an existing turn.
+fn check_widget_event(event: &Event) -> Result<Need, EngineError> {
     let by_user = matches!(
         event.kind.source,
         Source::UserRating | Source::UserComment | Source::UserInteraction
@@ -135,7 +136,7 @@ fn widget_need(event: &Event) -> Result<Need, FlowError> {
     let claims_more = event.severity != Severity::Info
         || ["origin", "confidence"].iter().any(|name| event.data.contains_key(*name));
     if !by_user || !of_user || claims_more || event.turn.is_none() {
-        return Err(FlowError::NotForWidgets);
+        return Err(EngineError::WidgetNotAllowed);
     }
     Ok(Need::Turn(event.conversation.clone()))
 }
@@ -149,7 +150,7 @@ mod tests {
     use super::*;
     use crate::test_engine::{NOW, TestEngine, engine_in};
 
-    fn incoming(engine: &Engine, at: Timestamp) -> Incoming {
+    fn incoming(engine: &Engine, at: Timestamp) -> IncomingEvent {
         let data = json!({"comment": "as an application embeds it"});
         let raw = RawEvent {
             event_type: "explicit".into(),
@@ -160,17 +161,17 @@ mod tests {
             ..RawEvent::default()
         };
         let mac = engine.core.fingerprint("event", &data);
-        Incoming { raw, mac, key: None, trust: Trust::Backend }
+        IncomingEvent { raw, mac, key: None, trust: Trust::Backend }
     }
 
     #[tokio::test]
-    async fn an_embedded_engine_goes_by_the_clock_it_was_given() {
+    async fn embedded_engine_uses_the_given_clock() {
         let folder = tempfile::tempdir().unwrap();
         let TestEngine { engine, clock, .. } = engine_in(folder.path()).await;
         let scope = Scope::default();
         let ahead = NOW.plus_secs(301);
         let early = engine.feedback.record(&scope, incoming(&engine, ahead)).await;
-        assert!(matches!(early, Err(FlowError::Capture(_))), "{early:?}");
+        assert!(matches!(early, Err(EngineError::Capture(_))), "{early:?}");
         clock.advance_secs(1);
         let receipt = engine.feedback.record(&scope, incoming(&engine, ahead)).await.unwrap();
         let stored = engine.feedback.event(&scope, &receipt.id).await.unwrap().unwrap();

@@ -1,60 +1,62 @@
-//! Topics: parts of the log by what they are about, to be read along.
+//! Topics: filtered views of the log that clients can follow.
 
 use std::time::Duration;
 
 use model::{Position, Scope};
 use store::{EventPage, KindFilter, StoredEvent};
 
-use crate::access::page_sessions::Pass;
-use crate::error::FlowError;
+use crate::access::page_sessions::PageAccess;
+use crate::error::EngineError;
 use crate::feedback::Feedback;
 use crate::tasks::Stop;
 
-/// Events looked up together.
-const STRETCH: usize = 500;
+const PAGE_EVENTS: usize = 500;
 
-/// Between two looks, for each project that is looked at.
-const LULL: Duration = Duration::from_millis(10);
+/// Pause between two checks, per watched project.
+const PAUSE_PER_SCOPE: Duration = Duration::from_millis(10);
 
-/// Reads along: first what is there, then whatever comes.
+/// A cursor that first returns stored events and then waits for new ones.
 #[derive(Debug)]
-pub struct Follow {
+pub struct EventFollower {
     page: EventPage,
     waiting: std::vec::IntoIter<StoredEvent>,
     head: tokio::sync::watch::Receiver<Position>,
     stop: Stop,
-    // Whoever reads along by a key does so as long as the key is valid.
+    // Following ends when this key is revoked.
     key: Option<String>,
 }
 
 impl Feedback {
-    /// Follows the events of some kinds behind a position.
+    /// Follows events of some kinds after a position.
     pub fn follow(
         &self,
         scope: Scope,
         after: Position,
         any_of: Vec<KindFilter>,
         key: Option<String>,
-    ) -> Follow {
-        Follow {
+    ) -> EventFollower {
+        EventFollower {
             key,
-            page: EventPage { scope, after, limit: STRETCH, any_of },
+            page: EventPage { scope, after, limit: PAGE_EVENTS, any_of },
             waiting: Vec::new().into_iter(),
             head: self.core.store.watch(),
             stop: self.core.tasks.stop_signal(),
         }
     }
 
-    /// The next event, when there is one; `None` when the engine stops.
-    pub async fn next(&self, follow: &mut Follow) -> Result<Option<StoredEvent>, FlowError> {
+    /// The next event. `None` when the engine stops or the key is revoked.
+    pub async fn next_event(
+        &self,
+        follow: &mut EventFollower,
+    ) -> Result<Option<StoredEvent>, EngineError> {
         loop {
-            if follow.key.as_ref().is_some_and(|id| !self.access.is_valid(id)) {
+            if follow.key.as_ref().is_some_and(|id| !self.access.is_key_valid(id)) {
                 return Ok(None);
             }
             if let Some(event) = follow.waiting.next() {
                 return Ok(Some(event));
             }
-            // Looked at before the events, so that nothing can come in between unseen.
+            // Read before the events, so that no commit in between is missed.
             let seen = *follow.head.borrow_and_update();
             let events = self.core.store.events(follow.page.clone()).await?;
             if let Some(last) = events.last() {
@@ -62,7 +64,7 @@ impl Feedback {
                 follow.waiting = events.into_iter();
                 continue;
             }
-            // Nothing that matches up to here; no need to look at it again.
+            // No match up to this position, so the next read starts after it.
             follow.page.after = follow.page.after.max(seen);
             if *follow.stop.borrow() {
                 return Ok(None);
@@ -77,37 +79,37 @@ impl Feedback {
             }
         }
     }
-    /// Waits until something is stored in one of these scopes behind a position, and a while longer for
-    /// what comes with it. Answers the newest position then; `None` when the engine stops, or when what the
-    /// reader came in by is not good any more.
-    pub async fn wait_for_any(
+    /// Waits until an event is stored in one of the scopes after a position, then for `rest` to
+    /// batch further events. Returns the newest position. `None` when the engine stops or the
+    /// access ends.
+    pub async fn wait_for_events(
         &self,
         scopes: &[Scope],
         mut after: Position,
         rest: Duration,
-        pass: &Pass,
-    ) -> Result<Option<Position>, FlowError> {
+        page_access: &PageAccess,
+    ) -> Result<Option<Position>, EngineError> {
         let (mut heads, mut stop) = (self.core.store.watch(), self.core.tasks.stop_signal());
-        let mut ends = self.access.ended_visits.watch();
+        let mut ends = self.access.ended_sessions.subscribe();
         loop {
-            if *stop.borrow() || !self.access.is_good(pass) {
+            if *stop.borrow() || !self.access.has_access(page_access) {
                 return Ok(None);
             }
             let seen = *heads.borrow_and_update();
-            // Where nothing was stored, somebody else left: no need to ask after every project.
-            if seen > after && self.is_any_behind(scopes, after).await? {
+            // Without a new event only an access ended, so the projects need no query.
+            if seen > after && self.has_events_after(scopes, after).await? {
                 tokio::select! {
                     _ = stop.changed() => return Ok(None),
                     () = tokio::time::sleep(rest) => {}
                 }
-                // They may have left meanwhile.
-                return Ok(self.access.is_good(pass).then(|| *heads.borrow()));
+                // The access may have ended meanwhile.
+                return Ok(self.access.has_access(page_access).then(|| *heads.borrow()));
             }
             after = after.max(seen);
             tokio::select! {
                 _ = stop.changed() => return Ok(None),
-                () = self.access.pass_ends(pass) => return Ok(None),
-                // Somebody left or lost a key: perhaps this one.
+                () = self.access.wait_for_expiry(page_access) => return Ok(None),
+                // A session or key ended, possibly this one.
                 _ = ends.changed() => continue,
                 changed = heads.wait_for(|head| *head > seen) => {
                     if changed.is_err() {
@@ -115,12 +117,16 @@ impl Feedback {
                     }
                 }
             }
-            // Others may be busy: whoever looks at many projects does not look at them all each time.
-            tokio::time::sleep(LULL * scopes.len().min(20) as u32).await;
+            // Limits the query load of a reader that watches many projects.
+            tokio::time::sleep(PAUSE_PER_SCOPE * scopes.len().min(20) as u32).await;
         }
     }
 
-    async fn is_any_behind(&self, scopes: &[Scope], after: Position) -> Result<bool, FlowError> {
+    async fn has_events_after(
+        &self,
+        scopes: &[Scope],
+        after: Position,
+    ) -> Result<bool, EngineError> {
         for scope in scopes {
             let (scope, any_of) = (scope.clone(), Vec::new());
             let page = EventPage { scope, after, limit: 1, any_of };

@@ -1,4 +1,4 @@
-//! Tells webhooks of alerts, until each was taken.
+//! Delivers alerts to webhooks and retries until each is accepted.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,80 +10,85 @@ use serde_json::{Value, json};
 use store::{Delivery, Undelivered};
 use tokio::task::{AbortHandle, JoinSet};
 
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::insights::Insights;
 use crate::tasks::Stop;
 
-/// How soon it is looked again whether there is something to tell.
-const EVERY: Duration = Duration::from_secs(2);
-/// Tries until telling somebody is given up; the pauses double, so that is about a day.
-const MOST_TRIES: u32 = 17;
-/// An alert that came and went longer ago than this is not told to somebody who was not told of it yet.
-const NEWS_SECS: i64 = 86_400;
-/// Tenants that are told at the same time; each has a thread while it is.
-const AT_ONCE: usize = 64;
+const POLL_INTERVAL: Duration = Duration::from_secs(2);
+/// Intervals double, so delivery is given up after about a day.
+const MAX_ATTEMPTS: u32 = 17;
+/// Alerts older than this are not delivered to a new webhook.
+const MAX_ALERT_AGE_SECS: i64 = 86_400;
+/// Each tenant being served occupies one blocking thread.
+const MAX_CONCURRENT_TENANTS: usize = 64;
 
-/// Telling takes as long as others take to answer, so it is apart from looking; and each tenant is told by
-/// itself, so that whoever is slow holds up nobody else.
-pub(super) async fn tell_on(engine: Arc<Insights>, mut stop: Stop) {
-    let mut telling = JoinSet::new();
+/// Runs apart from the target checks, because webhooks may be slow. Each tenant has its own task,
+/// so that a slow webhook delays no other.
+pub(super) async fn deliver_alerts(insights: Arc<Insights>, mut stop: Stop) {
+    let mut deliveries = JoinSet::new();
     let mut busy: HashMap<Tenant, AbortHandle> = HashMap::new();
-    while engine.cluster.duty.wait(&mut stop).await {
-        while telling.try_join_next().is_some() {}
-        busy.retain(|_, telling| !telling.is_finished());
-        for (tenant, url) in engine.targets.with_webhook() {
-            if busy.len() >= AT_ONCE || busy.contains_key(&tenant) {
+    while insights.cluster.duty.wait(&mut stop).await {
+        while deliveries.try_join_next().is_some() {}
+        busy.retain(|_, deliveries| !deliveries.is_finished());
+        for (tenant, url) in insights.targets.list_webhooks() {
+            if busy.len() >= MAX_CONCURRENT_TENANTS || busy.contains_key(&tenant) {
                 continue;
             }
-            let task = tell(Arc::clone(&engine), tenant.clone(), url, stop.clone());
-            busy.insert(tenant, telling.spawn(task));
+            let task = deliver_to_tenant(Arc::clone(&insights), tenant.clone(), url, stop.clone());
+            busy.insert(tenant, deliveries.spawn(task));
         }
         tokio::select! {
-            // An error means that the engine is gone.
+            // An error means that the engine was dropped.
             _ = stop.wait_for(|stop| *stop) => {}
-            () = tokio::time::sleep(EVERY) => {}
+            () = tokio::time::sleep(POLL_INTERVAL) => {}
         }
     }
-    // What is being told now is noted, so that it is not told again.
-    while telling.join_next().await.is_some() {}
+    // Running deliveries are awaited and recorded, so that none is sent twice.
+    while deliveries.join_next().await.is_some() {}
 }
 
-async fn tell(engine: Arc<Insights>, tenant: Tenant, url: String, stop: Stop) {
-    if let Err(error) = engine.tell_webhook(&tenant, &url, &stop).await {
-        match error.is_away() {
-            // The store says so itself.
-            true => tracing::debug!(%tenant, %error, "alerts could not be told; trying again"),
-            false => tracing::warn!(%tenant, %error, "alerts could not be told; trying again"),
+async fn deliver_to_tenant(insights: Arc<Insights>, tenant: Tenant, url: String, stop: Stop) {
+    if let Err(error) = insights.post_undelivered(&tenant, &url, &stop).await {
+        match error.is_unavailable() {
+            // The store logs this itself.
+            true => tracing::debug!(%tenant, %error, "alert delivery failed; retrying"),
+            false => tracing::warn!(%tenant, %error, "alert delivery failed; retrying"),
         }
     }
 }
 
 impl Insights {
-    /// Tells one tenant what it does not know yet, in order. After a failure the rest waits for the next round.
-    async fn tell_webhook(&self, tenant: &Tenant, url: &str, stop: &Stop) -> Result<(), FlowError> {
+    /// Posts a tenant's undelivered alerts in order. After a failure the rest waits for the next
+    /// round.
+    async fn post_undelivered(
+        &self,
+        tenant: &Tenant,
+        url: &str,
+        stop: &Stop,
+    ) -> Result<(), EngineError> {
         let now = self.core.clock.now();
-        let news = now.plus_secs(-NEWS_SECS);
+        let news = now.plus_secs(-MAX_ALERT_AGE_SECS);
         for Undelivered { stored, attempts } in
             self.core.store.undelivered(tenant, news, now).await?
         {
             if *stop.borrow() {
                 return Ok(());
             }
-            let body = message(&stored.event, stored.position);
+            let body = build_webhook_body(&stored.event, stored.position);
             let (url, secret) = (url.to_owned(), self.webhook_secret(tenant));
             let second = self.core.clock.now().as_micros().div_euclid(1_000_000);
-            let telling = tokio::task::spawn_blocking(move || {
+            let deliveries = tokio::task::spawn_blocking(move || {
                 Webhook::default().post(&url, &body, &secret, second)
             });
-            let error = match telling.await {
+            let error = match deliveries.await {
                 Ok(Ok(())) => None,
                 Ok(Err(error)) => Some(error.to_string()),
                 Err(error) => Some(error.to_string()),
             };
             let attempts = attempts + 1;
-            let pause = i64::from(2_u32.saturating_pow(attempts.min(MOST_TRIES)));
+            let pause = i64::from(2_u32.saturating_pow(attempts.min(MAX_ATTEMPTS)));
             let failed = error.is_some();
-            let again = failed && attempts < MOST_TRIES;
+            let again = failed && attempts < MAX_ATTEMPTS;
             let next_at = again.then(|| now.plus_secs(pause));
             self.core
                 .store
@@ -97,8 +102,8 @@ impl Insights {
     }
 }
 
-/// What somebody is told. The event's id tells a message that comes twice.
-fn message(event: &model::Event, position: Position) -> String {
+/// The webhook's JSON body. The event's id identifies duplicates.
+fn build_webhook_body(event: &model::Event, position: Position) -> String {
     let word =
         if event.data.get("raised") == Some(&Value::Bool(true)) { "raised" } else { "cleared" };
     json!({

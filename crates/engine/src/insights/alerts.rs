@@ -1,8 +1,8 @@
-//! Tells when a figure is not where it should be, once, and again when it is.
+//! Compares figures with their targets and records an alert when one crosses its target.
 //!
 //! ```text
-//! commit --> its project is noted --> figures of its last hours against the targets
-//!        --> alert or all clear, an event in the log --> webhook, until it was taken
+//! commit --> its project is marked dirty --> figures of the window against the targets
+//!        --> alert raised or cleared, an event in the log --> webhook, until accepted
 //! ```
 
 use std::sync::Arc;
@@ -14,84 +14,84 @@ use report::{Figure, Reading, Target};
 use serde_json::{Map, Value, json};
 use store::{QualityQuery, StoredAlert};
 
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::insights::Insights;
 use crate::insights::targets::Targets;
 use crate::retriable::put_off;
 use crate::tasks::Stop;
 
-/// How soon an alert follows what it is about.
-const EVERY: Duration = Duration::from_secs(2);
-/// Without anything new, figures still change as time goes by.
-const ALL_EVERY: u32 = 300;
+/// Delay between a commit and the check of its project.
+const CHECK_INTERVAL: Duration = Duration::from_secs(2);
+/// Rounds between checks of all projects: figures change as their window moves.
+const FULL_CHECK_ROUNDS: u32 = 300;
 
 impl Insights {
-    /// Sets where a tenant wants its figures to be, from now on.
+    /// Sets a tenant's targets.
     pub async fn set_targets(
         &self,
         tenant: &Tenant,
         settings: Map<String, Value>,
-    ) -> Result<(), FlowError> {
-        let mut targets = Targets::read(&settings)?;
+    ) -> Result<(), EngineError> {
+        let mut targets = Targets::parse(&settings)?;
         let scope = Scope { tenant: tenant.clone(), project: Scope::default().project };
         let now = self.core.clock.now();
         let rule = Rule::Targets { settings };
         let event = ingest::rule_event(&scope, None, &rule, self.core.mint.event_id(now), now);
         let receipt = self.core.commit_one(self.core.write_of(event, Mac([0; 16]), None)).await?;
         targets.position = receipt.position;
-        let moved = targets.webhook != self.targets.of(tenant).webhook;
+        let moved = targets.webhook != self.targets.get(tenant).webhook;
         self.targets.set(tenant.clone(), targets);
-        // Figures may be on the wrong side of them without anything new in their project.
+        // New targets can be missed without a new event.
         let scopes = self.core.store.scopes().await?.into_iter();
-        self.for_targets.note(scopes.filter(|scope| scope.tenant == *tenant).collect());
+        self.dirty_scopes.note(scopes.filter(|scope| scope.tenant == *tenant).collect());
         if moved {
-            // What the old address did not take is for the new one.
+            // Alerts that the old address did not accept are sent to the new one.
             self.core.store.tell_anew(tenant, now).await?;
         }
         Ok(())
     }
 
-    /// Where a tenant wants its figures to be.
-    pub fn targets_of(&self, tenant: &Tenant) -> Targets {
-        self.targets.of(tenant)
+    pub fn tenant_targets(&self, tenant: &Tenant) -> Targets {
+        self.targets.get(tenant)
     }
 
-    /// The secret that signs what a tenant's webhook is told. It follows from the store's key and is
-    /// kept nowhere.
+    /// The secret that signs a tenant's webhook requests. It is derived from the store's key and
+    /// not stored.
     pub fn webhook_secret(&self, tenant: &Tenant) -> String {
         format!("whsec_{}", self.core.seal.close(&format!("webhook {tenant}"), b""))
     }
 
-    /// The newest alerts, of all projects of the tenant or of one, as they were found lately: whoever watches
-    /// does so two seconds after anything happened.
+    /// The newest alerts of a tenant, or of one of its projects.
     pub async fn alerts(
         &self,
         tenant: &Tenant,
         project: Option<&Project>,
         limit: usize,
-    ) -> Result<Vec<StoredAlert>, FlowError> {
+    ) -> Result<Vec<StoredAlert>, EngineError> {
         Ok(self.core.store.alerts(tenant, project, limit).await?)
     }
 
-    /// Figures that are on the wrong side now, of one tenant or of all.
+    /// Figures that miss their target now, of one tenant or of all.
     pub async fn standing_alerts(
         &self,
         tenant: Option<&Tenant>,
-    ) -> Result<Vec<(Scope, String)>, FlowError> {
+    ) -> Result<Vec<(Scope, String)>, EngineError> {
         Ok(self.core.store.standing_alerts(tenant).await?)
     }
 
-    /// Starts looking, now and then again. Call it once, before serving.
-    pub fn keep_watching(self: &Arc<Self>) {
-        let engine = Arc::clone(self);
-        self.core.tasks.start(|stop| watch_on(engine, stop));
-        let engine = Arc::clone(self);
-        self.core.tasks.start(|stop| crate::insights::alert_delivery::tell_on(engine, stop));
+    /// Starts the target checks and the alert delivery. Call it once, before serving.
+    pub fn spawn_alert_jobs(self: &Arc<Self>) {
+        let insights = Arc::clone(self);
+        self.core.tasks.start(|stop| watch_targets(insights, stop));
+        let insights = Arc::clone(self);
+        self.core
+            .tasks
+            .start(|stop| crate::insights::alert_delivery::deliver_alerts(insights, stop));
     }
 
-    /// Compares a project's figures with its tenant's targets, and says in the log what changed.
-    pub(crate) async fn check_targets(&self, scope: &Scope) -> Result<(), FlowError> {
-        let targets = self.targets.of(&scope.tenant);
+    /// Compares a project's figures with the targets and commits an alert event for each change.
+    pub(crate) async fn check_targets(&self, scope: &Scope) -> Result<(), EngineError> {
+        let targets = self.targets.get(&scope.tenant);
         let now = self.core.clock.now();
         let start = now.plus_secs(-i64::from(targets.window_hours) * 3600);
         let query = QualityQuery {
@@ -104,13 +104,14 @@ impl Insights {
             bucket_hours: targets.window_hours,
             bucket_shift: 0,
         };
-        let sums = report::total(&self.core.store.quality(query).await?);
+        let sums = report::sum_buckets(&self.core.store.quality(query).await?);
         let known = self.core.store.newest_alerts(scope).await?;
         for figure in Figure::ALL {
-            let found = figure.read(&sums);
+            let found = figure.compute(&sums);
             let newest = known.iter().find(|(metric, ..)| metric == figure.as_word());
             let stands = newest.is_some_and(|(_, _, stands)| *stands);
-            let Some(raised) = turned(found, targets.set_for(*figure), targets.min_count, stands)
+            let Some(raised) =
+                decide_transition(found, targets.own_target(*figure), targets.min_count, stands)
             else {
                 continue;
             };
@@ -128,8 +129,8 @@ impl Insights {
         targets: &Targets,
         raised: bool,
         after: Position,
-    ) -> Result<(), FlowError> {
-        let (min, max) = match targets.set_for(figure) {
+    ) -> Result<(), EngineError> {
+        let (min, max) = match targets.own_target(figure) {
             None => (None, None),
             Some(Target::Min(least)) => (Some(least), None),
             Some(Target::Max(most)) => (None, Some(most)),
@@ -145,7 +146,7 @@ impl Insights {
             max,
             window_hours: targets.window_hours,
         };
-        // The same for everybody who looks at the same moment, so that only one of them is heard.
+        // All nodes derive the same id from the same state, so that only one alert is stored.
         let word = if raised { "raised" } else { "cleared" };
         let (tenant, project) = (scope.tenant.as_str(), scope.project.as_str());
         let id = self.core.sealed_id("alert", &json!([tenant, project, metric, word, after.0]))?;
@@ -164,10 +165,15 @@ impl Insights {
     }
 }
 
-/// Whether an alert is raised (true), cleared (false), or nothing changes. It is raised when all of the
-/// interval is on the wrong side, and cleared when the value itself is on the right one, so that it does not
-/// come and go with every event.
-fn turned(found: Reading, target: Option<Target>, min_count: u64, stands: bool) -> Option<bool> {
+/// Returns `Some(true)` to raise an alert, `Some(false)` to clear it, `None` for no change. An
+/// alert is raised when the whole interval misses the target. It is cleared when the value itself
+/// meets the target, so that alerts do not flap.
+fn decide_transition(
+    found: Reading,
+    target: Option<Target>,
+    min_count: u64,
+    stands: bool,
+) -> Option<bool> {
     let enough = found.denominator() >= min_count;
     let missed = target
         .zip(found.interval())
@@ -182,30 +188,30 @@ fn turned(found: Reading, target: Option<Target>, min_count: u64, stands: bool) 
     }
 }
 
-async fn watch_on(engine: Arc<Insights>, mut stop: Stop) {
+async fn watch_targets(insights: Arc<Insights>, mut stop: Stop) {
     let mut round = 0_u32;
-    while engine.cluster.duty.wait(&mut stop).await {
-        match look(&engine, round.is_multiple_of(ALL_EVERY)).await {
+    while insights.cluster.duty.wait(&mut stop).await {
+        match check_dirty_scopes(&insights, round.is_multiple_of(FULL_CHECK_ROUNDS)).await {
             Ok(()) => round = round.wrapping_add(1),
-            Err(error) => put_off(error, "projects could not be listed; trying again"),
+            Err(error) => put_off(error, "listing projects for the target check failed; retrying"),
         }
         tokio::select! {
-            // An error means that the engine is gone.
+            // An error means that the engine was dropped.
             _ = stop.wait_for(|stop| *stop) => {}
-            () = tokio::time::sleep(EVERY) => {}
+            () = tokio::time::sleep(CHECK_INTERVAL) => {}
         }
     }
 }
 
-async fn look(engine: &Insights, all: bool) -> Result<(), FlowError> {
+async fn check_dirty_scopes(insights: &Insights, all: bool) -> Result<(), EngineError> {
     if all {
-        engine.for_targets.note(engine.core.store.scopes().await?.into_iter().collect());
+        insights.dirty_scopes.note(insights.core.store.scopes().await?.into_iter().collect());
     }
-    for scope in engine.for_targets.take() {
-        if let Err(error) = engine.check_targets(&scope).await {
-            // The others are looked at all the same, and this one again.
-            put_off(error, "figures could not be compared with their targets; trying again");
-            engine.for_targets.note([scope].into());
+    for scope in insights.dirty_scopes.take() {
+        if let Err(error) = insights.check_targets(&scope).await {
+            // The other scopes are checked regardless; this one is retried.
+            put_off(error, "target check failed; retrying");
+            insights.dirty_scopes.note([scope].into());
         }
     }
     Ok(())
@@ -217,10 +223,10 @@ mod tests {
 
     use super::*;
     use crate::test_engine::{TestEngine, engine_in};
-    use crate::{Incoming, RawEvent, Trust};
+    use crate::{IncomingEvent, RawEvent, Trust};
 
     #[tokio::test]
-    async fn whoever_reads_alerts_writes_nothing() {
+    async fn reading_alerts_writes_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let TestEngine { engine, clock, .. } = engine_in(folder.path()).await;
         let scope = Scope::default();
@@ -235,22 +241,23 @@ mod tests {
                 data: json!({"rating": "negative"}).as_object().cloned().unwrap(),
                 ..RawEvent::default()
             };
-            let incoming = Incoming { raw, mac: Mac([n; 16]), key: None, trust: Trust::Backend };
+            let incoming =
+                IncomingEvent { raw, mac: Mac([n; 16]), key: None, trust: Trust::Backend };
             engine.feedback.record(&scope, incoming).await.unwrap();
         }
         clock.advance_secs(60);
         let head = engine.core.head();
         assert!(engine.insights.alerts(&scope.tenant, None, 9).await.unwrap().is_empty());
         assert_eq!(engine.core.head(), head);
-        look(&engine.insights, false).await.unwrap();
+        check_dirty_scopes(&engine.insights, false).await.unwrap();
         assert_eq!(engine.insights.alerts(&scope.tenant, None, 9).await.unwrap().len(), 1);
         let standing = engine.insights.standing_alerts(None).await.unwrap();
         assert_eq!(standing, [(scope, "satisfaction".to_owned())]);
     }
 
     #[test]
-    fn an_alert_comes_with_certainty_and_goes_when_the_value_is_right() {
-        let share = |part, all| Reading::Share(Rate::of(part, all));
+    fn alert_needs_the_whole_interval_and_clears_by_value() {
+        let share = |part, all| Reading::Share(Rate::from_counts(part, all));
         let target = Some(Target::Min(0.85));
         let cases = [
             (share(1, 10), false, Some(true)),
@@ -262,8 +269,8 @@ mod tests {
             (share(0, 0), true, Some(false)),
         ];
         for (found, stands, expected) in cases {
-            assert_eq!(turned(found, target, 5, stands), expected, "{found:?} {stands}");
+            assert_eq!(decide_transition(found, target, 5, stands), expected, "{found:?} {stands}");
         }
-        assert_eq!(turned(share(1, 10), None, 5, true), Some(false), "nobody wants it any more");
+        assert_eq!(decide_transition(share(1, 10), None, 5, true), Some(false), "no target");
     }
 }

@@ -1,4 +1,4 @@
-//! Which conversations there were: listed, or searched for.
+//! Lists and searches conversations.
 
 use std::collections::HashSet;
 
@@ -6,53 +6,49 @@ use model::{ConversationId, Scope, Timestamp, TurnId};
 use store::{ExchangeQuery, ListPage, ListQuery, SimilarQuery, StoredExchange};
 
 use crate::changes::opening_of;
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::insights::Insights;
 
-/// Nothing less similar than this is like what is searched for.
-const FLOOR: f32 = 0.3;
+/// Minimum cosine similarity of a search result.
+const MIN_SIMILARITY: f32 = 0.3;
 
-/// In which order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListOrder {
-    /// The newest first.
     Newest,
-    /// Those of which most went wrong first.
+    /// Most negative turns first.
     Worst,
 }
 
-/// What a search found.
+/// Search results, by the strategy that found them.
 #[derive(Clone, Debug)]
 pub enum FoundConversations {
-    /// A conversation or turn with this very id.
+    /// A conversation or turn with this id.
     ById(Vec<StoredExchange>),
-    /// Conversations in which the words were said, the newest first.
+    /// Conversations that contain the words, newest first.
     ByWords(ListPage),
-    /// Turns whose question means something like it, the most similar first, one of each conversation.
+    /// Turns with a similar question, most similar first, one per conversation.
     ByMeaning(Vec<StoredExchange>),
 }
 
 impl Insights {
-    /// A page of the list.
     pub async fn list_conversations(
         &self,
         query: ListQuery,
         order: ListOrder,
-    ) -> Result<ListPage, FlowError> {
+    ) -> Result<ListPage, EngineError> {
         Ok(match order {
             ListOrder::Newest => self.core.store.newest_conversations(query).await?,
             ListOrder::Worst => self.core.store.worst_conversations(query).await?,
         })
     }
 
-    /// Searches for a conversation or turn by its id, else for what was said with these words, else, where
-    /// nobody said them, for questions of the project that mean the same.
+    /// Searches by conversation or turn id, then by words, then by meaning.
     pub async fn find_conversations(
         &self,
         scope: &Scope,
         text: &str,
         query: ListQuery,
-    ) -> Result<FoundConversations, FlowError> {
+    ) -> Result<FoundConversations, EngineError> {
         let most = query.limit;
         if let Some(found) = self.conversation_by_id(scope, text).await? {
             return Ok(FoundConversations::ById(vec![found]));
@@ -66,16 +62,23 @@ impl Insights {
         Ok(FoundConversations::ByMeaning(self.similar_conversations(scope, text, most).await?))
     }
 
-    /// Turns whose question means something like a text, the most similar first, one of each conversation.
+    /// Turns with a similar question, most similar first, one per conversation.
     pub async fn similar_conversations(
         &self,
         scope: &Scope,
         text: &str,
         most: usize,
-    ) -> Result<Vec<StoredExchange>, FlowError> {
+    ) -> Result<Vec<StoredExchange>, EngineError> {
         let vector = self.core.vector_of(opening_of(text)).await;
         let (user, intent) = (None, None);
-        let query = SimilarQuery { scope: scope.clone(), vector, most, floor: FLOOR, user, intent };
+        let query = SimilarQuery {
+            scope: scope.clone(),
+            vector,
+            most,
+            floor: MIN_SIMILARITY,
+            user,
+            intent,
+        };
         let mut similar = self.core.store.similar(query).await?.turns;
         similar.sort_by(|a, b| b.similarity.total_cmp(&a.similarity));
         similar.truncate(most * 2);
@@ -92,7 +95,7 @@ impl Insights {
         &self,
         scope: &Scope,
         text: &str,
-    ) -> Result<Option<StoredExchange>, FlowError> {
+    ) -> Result<Option<StoredExchange>, EngineError> {
         if let Ok(id) = ConversationId::new(text) {
             let query = ExchangeQuery {
                 scope: scope.clone(),

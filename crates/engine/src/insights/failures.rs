@@ -1,13 +1,13 @@
-//! What goes wrong, in patterns.
+//! Failure patterns: clusters of negative turns.
 //!
 //! ```text
-//! negative turns of two windows --> what was asked, what was said of the answer --> learn: patterns
-//!     kept for a while, since many turns take seconds --> reports, suggestions
+//! negative turns of two windows --> question, remark on the answer --> learn: patterns
+//!     cached, since many turns take seconds --> reports, suggestions
 //! ```
 
-mod people;
-mod negative;
-mod at_hand;
+mod reporters;
+mod negative_turn;
+mod cached;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -20,52 +20,53 @@ use learn::{
 use model::{Scope, Timestamp, TurnId, Window};
 use store::{QualityQuery, Stopwatch, StoreError};
 
-pub use at_hand::FailuresAtHand;
-pub(crate) use negative::Negative;
+pub use cached::CachedReport;
+pub(crate) use negative_turn::NegativeTurn;
 
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::insights::Insights;
-use crate::insights::patterns::{FailureReport, Meaning, PatternMiddles};
+use crate::insights::patterns::{FailureReport, PatternCentroids, TurnVectors};
 
-/// Turns that are read together.
-const PAGE: usize = 500;
-/// Questions that are told.
-const MOST_CORRECTED: usize = 10;
+/// Turns read per query.
+const PAGE_TURNS: usize = 500;
+const MAX_CORRECTED_QUERIES: usize = 10;
 
 impl Insights {
-    /// What goes wrong in a window, against the one before it. Few turns are looked at anew each time;
-    /// what is found of many stays for a minute.
-    pub async fn failures(
+    /// Failure patterns of a window, compared with the window before. Reports over few turns are
+    /// recomputed for new events. Those over many turns are cached for a minute.
+    pub async fn failure_report(
         self: &Arc<Self>,
         query: QualityQuery,
-    ) -> Result<Arc<FailureReport>, FlowError> {
+    ) -> Result<Arc<FailureReport>, EngineError> {
         let (head, now) = (self.core.head(), self.core.clock.now());
-        if let Some(known) = self.patterns.fitting(&query, head, now) {
+        if let Some(known) = self.patterns.find_fresh(&query, head, now) {
             return Ok(known);
         }
         let (watch, began) = (Stopwatch::start(), self.patterns.generation());
-        let report = Arc::new(self.look_for_failures(&query, now).await?);
-        self.patterns.keep(query, head, now, watch.elapsed(), began, &report);
+        let report = Arc::new(self.compute_failure_report(&query, now).await?);
+        self.patterns.insert(query, head, now, watch.elapsed(), began, &report);
         Ok(report)
     }
 
-    async fn look_for_failures(
+    async fn compute_failure_report(
         &self,
         query: &QualityQuery,
         now: Timestamp,
-    ) -> Result<FailureReport, FlowError> {
+    ) -> Result<FailureReport, EngineError> {
         let (rule, start) = (PatternRule::default(), query.window.start);
-        let turns = self.core.store.negative_turns(with_before(query), rule.max_turns + 1).await?;
+        let turns =
+            self.core.store.negative_turns(with_previous_window(query), rule.max_turns + 1).await?;
         let truncated = turns.len() > rule.max_turns;
         let mut negatives = Vec::with_capacity(turns.len());
-        for (scope, turns) in by_scope(turns) {
-            for page in turns.chunks(PAGE) {
+        for (scope, turns) in group_by_scope(turns) {
+            for page in turns.chunks(PAGE_TURNS) {
                 let found = self.core.store.turns(&scope, page.to_vec()).await?;
-                negatives.extend(found.iter().filter_map(|turn| Negative::of(turn, start)));
+                negatives
+                    .extend(found.iter().filter_map(|turn| NegativeTurn::from_turn(turn, start)));
             }
         }
         let totals = self.answered_totals(query).await?;
-        let patterns = move || patterns_of(&negatives, &totals, &rule);
+        let patterns = move || find_patterns(&negatives, &totals, &rule);
         let panicked = |_| StoreError::Corrupt("looking for patterns panicked".into());
         let found = tokio::task::spawn_blocking(patterns).await.map_err(panicked)?;
         Ok(FailureReport {
@@ -76,11 +77,11 @@ impl Insights {
             suggestions: found.suggestions,
             most_corrected: found.most_corrected,
             shared: found.shared,
-            middles: found.middles,
+            centroids: found.centroids,
         })
     }
 
-    async fn answered_totals(&self, query: &QualityQuery) -> Result<AnsweredTotals, FlowError> {
+    async fn answered_totals(&self, query: &QualityQuery) -> Result<AnsweredTotals, EngineError> {
         let [now, before] = self.quality_now_and_before(query.clone()).await?;
         let mut totals = AnsweredTotals {
             now: now.counts.answered.unsigned_abs(),
@@ -105,15 +106,15 @@ impl Insights {
     }
 }
 
-/// The same with the window before it.
-fn with_before(query: &QualityQuery) -> QualityQuery {
+/// Extends the window by the one before it.
+fn with_previous_window(query: &QualityQuery) -> QualityQuery {
     let Window { start, end } = query.window;
     let length = end.as_micros() - start.as_micros();
     let window = Window { start: start.plus_secs(-(length / 1_000_000)), end };
     QualityQuery { window, ..query.clone() }
 }
 
-fn by_scope(turns: Vec<(Scope, TurnId)>) -> Vec<(Scope, Vec<TurnId>)> {
+fn group_by_scope(turns: Vec<(Scope, TurnId)>) -> Vec<(Scope, Vec<TurnId>)> {
     let mut found: Vec<(Scope, Vec<TurnId>)> = Vec::new();
     for (scope, turn) in turns {
         match found.iter_mut().find(|(known, _)| *known == scope) {
@@ -124,28 +125,30 @@ fn by_scope(turns: Vec<(Scope, TurnId)>) -> Vec<(Scope, Vec<TurnId>)> {
     found
 }
 
-/// What was found among answers that went wrong.
-pub(crate) struct Found {
-    /// How many of the window there are.
+/// Patterns among negative turns, with what follows from them.
+pub(crate) struct FailureFindings {
+    /// Negative turns in the current window.
     pub(crate) count: usize,
     pub(crate) patterns: Vec<FailurePattern>,
     pub(crate) suggestions: Vec<Suggestion>,
     most_corrected: Vec<CorrectedQuery>,
-    /// Patterns that at least two people complain of.
+    /// Ids of patterns that at least two users reported.
     shared: BTreeSet<String>,
-    middles: PatternMiddles,
+    centroids: PatternCentroids,
 }
 
-/// The patterns among answers that went wrong, with what follows from them.
-pub(crate) fn patterns_of(
-    negatives: &[Negative],
+/// Finds patterns among negative turns, and suggestions for them.
+pub(crate) fn find_patterns(
+    negatives: &[NegativeTurn],
     totals: &AnsweredTotals,
     rule: &PatternRule,
-) -> Found {
+) -> FailureFindings {
     let model = embed::built_in();
-    let vectors: Vec<Meaning> = negatives
+    let vectors: Vec<TurnVectors> = negatives
         .iter()
-        .map(|one| (model.embed(&one.question), one.said.as_deref().map(|said| model.embed(said))))
+        .map(|one| {
+            (model.embed(&one.question), one.remark.as_deref().map(|said| model.embed(said)))
+        })
         .collect();
     let turns: Vec<FailedTurn<'_>> = negatives
         .iter()
@@ -154,7 +157,7 @@ pub(crate) fn patterns_of(
             turn_id: &one.turn,
             question: &one.question,
             question_vector: Some(question.values()),
-            remark: one.said.as_deref(),
+            remark: one.remark.as_deref(),
             remark_vector: said.as_ref().map(|said| said.values()),
             contrast: one.contrast.as_ref(),
             changes: &one.changes,
@@ -169,28 +172,34 @@ pub(crate) fn patterns_of(
         .collect();
     let patterns = find_failure_patterns(&turns, totals, rule);
     let now = || negatives.iter().filter(|one| one.period == FailureWindow::Current);
-    let of: BTreeMap<&str, &Negative> = now().map(|one| (one.turn.as_str(), one)).collect();
+    let of: BTreeMap<&str, &NegativeTurn> = now().map(|one| (one.turn.as_str(), one)).collect();
     let evidence: Vec<PatternEvidence<'_>> =
-        patterns.iter().map(|pattern| evidence_of(pattern, &of)).collect();
+        patterns.iter().map(|pattern| collect_evidence(pattern, &of)).collect();
     let suggestions = suggest_instructions(&evidence);
     drop(evidence);
     let is_shared = |pattern: &&FailurePattern| {
         let turns = pattern.turns.iter().filter_map(|turn| of.get(turn.as_str()));
-        have_two_authors(turns.flat_map(|one| one.voices()))
+        have_two_authors(turns.flat_map(|one| one.authors()))
     };
     let shared = patterns.iter().filter(is_shared).map(|pattern| pattern.id.clone()).collect();
     let corrections = now()
         .flat_map(|one| (0..one.corrections).map(|_| (one.turn.as_str(), one.question.as_str())));
-    let most_corrected = rank_corrected_queries(corrections, MOST_CORRECTED);
+    let most_corrected = rank_corrected_queries(corrections, MAX_CORRECTED_QUERIES);
     let ids = negatives.iter().map(|one| one.turn.as_str());
-    let middles = PatternMiddles::of(&patterns, &ids.zip(vectors).collect());
-    Found { count: now().count(), patterns, suggestions, most_corrected, shared, middles }
+    let centroids = PatternCentroids::compute(&patterns, &ids.zip(vectors).collect());
+    FailureFindings {
+        count: now().count(),
+        patterns,
+        suggestions,
+        most_corrected,
+        shared,
+        centroids,
+    }
 }
 
-/// What is known of a pattern's turns.
-fn evidence_of<'a>(
+fn collect_evidence<'a>(
     pattern: &'a FailurePattern,
-    negatives: &BTreeMap<&str, &'a Negative>,
+    negatives: &BTreeMap<&str, &'a NegativeTurn>,
 ) -> PatternEvidence<'a> {
     let mut evidence = PatternEvidence {
         pattern,
@@ -200,10 +209,10 @@ fn evidence_of<'a>(
     };
     for one in pattern.turns.iter().filter_map(|turn| negatives.get(turn.as_str())) {
         let turn_id = one.turn.as_str();
-        evidence.authors.insert(turn_id, one.voice());
-        for person in &one.people {
-            let by = one.voice_of(person.user.as_deref());
-            if let Some((original, corrected)) = &person.correction {
+        evidence.authors.insert(turn_id, one.author());
+        for reporter in &one.reporters {
+            let by = one.author_for(reporter.user.as_deref());
+            if let Some((original, corrected)) = &reporter.correction {
                 evidence.corrections.push(CorrectedAnswer {
                     turn_id,
                     original,
@@ -211,7 +220,7 @@ fn evidence_of<'a>(
                     author: by,
                 });
             }
-            if let Some(said) = person.said.as_deref() {
+            if let Some(said) = reporter.remark.as_deref() {
                 evidence.remarks.push(Remark { turn_id, text: said, author: by });
             }
         }

@@ -1,6 +1,6 @@
-//! What goes wrong, as it was found a moment ago.
+//! Failure reports and their stale-while-revalidate cache.
 
-mod middles;
+mod centroids;
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,44 +11,42 @@ use model::{Position, Timestamp};
 use store::QualityQuery;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-pub(crate) use middles::{Meaning, PatternMiddles};
+pub(crate) use centroids::{PatternCentroids, TurnVectors};
 
-/// What goes wrong in a window.
+/// Failure patterns of a window.
 #[derive(Debug)]
 pub struct FailureReport {
-    /// When it was found out.
+    /// When the report was computed.
     pub at: Timestamp,
-    /// Turns of which something went wrong.
+    /// Number of negative turns in the window.
     pub negatives: usize,
-    /// There were more than were looked at.
+    /// True when there were more negative turns than the limit.
     pub truncated: bool,
-    /// Largest first.
+    /// Largest pattern first.
     pub patterns: Vec<FailurePattern>,
-    /// What would have helped, by templates.
+    /// Template suggestions for the patterns.
     pub suggestions: Vec<Suggestion>,
-    /// Whose answers were corrected most often.
+    /// Questions whose answers were corrected most often.
     pub most_corrected: Vec<CorrectedQuery>,
-    /// Patterns that at least two people complain of.
+    /// Ids of patterns that at least two users reported.
     pub(crate) shared: BTreeSet<String>,
-    pub(crate) middles: PatternMiddles,
+    pub(crate) centroids: PatternCentroids,
 }
 
-/// What a comment is about.
+/// The pattern that a comment matches.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CommentTopic {
-    /// The pattern's id.
     pub id: String,
-    /// What people call it.
     pub label: String,
-    /// How near the comment is to the pattern's turns.
+    /// Cosine similarity of the comment to the pattern's turns.
     pub similarity: f32,
 }
 
 impl FailureReport {
-    /// The pattern whose turns mean most nearly what a text says, if any does. The text must have a word
-    /// that says something, to the model of meaning or because the pattern is called so.
-    pub fn topic_of(&self, text: &str) -> Option<CommentTopic> {
-        let (place, similarity) = self.middles.nearest(text)?;
+    /// The pattern nearest in meaning to a text, if any is near enough. The text needs a keyword
+    /// that the embedding model knows or that is part of the pattern's label.
+    pub fn match_topic(&self, text: &str) -> Option<CommentTopic> {
+        let (place, similarity) = self.centroids.find_nearest(text)?;
         let pattern = self.patterns.get(place)?;
         let (model, label) = (embed::built_in(), pattern.label.to_lowercase());
         let is_known = |word: &String| {
@@ -61,18 +59,16 @@ impl FailureReport {
     }
 }
 
-/// What took no longer than this is found anew whenever something happened.
-const QUICK: Duration = Duration::from_millis(150);
-/// How long what took longer is good for.
-const GOOD_FOR_SECS: i64 = 60;
-/// How long it may be shown while newer ones are looked for.
-const SHOWN_SECS: i64 = 3600;
-/// Windows that are kept.
-const MOST: usize = 64;
+/// Reports computed faster than this are recomputed for new events.
+const MAX_UNCACHED_DURATION: Duration = Duration::from_millis(150);
+/// Age up to which a slower report counts as fresh.
+const FRESH_SECS: i64 = 60;
+/// Age up to which a stale report is returned during a refresh.
+const MAX_STALE_SECS: i64 = 3600;
+const MAX_CACHED_WINDOWS: usize = 64;
 
-/// One window's.
 #[derive(Debug)]
-struct Kept {
+struct CachedWindow {
     query: QualityQuery,
     head: Position,
     at: Timestamp,
@@ -80,76 +76,78 @@ struct Kept {
     report: Arc<FailureReport>,
 }
 
-/// Those of the windows that were asked for last.
+/// Reports of the most recently requested windows.
 #[derive(Debug)]
-pub(crate) struct KeptPatterns {
-    now: Mutex<Generation>,
-    /// Whoever has it looks for patterns while nobody waits for them: one at a time.
-    looking: Arc<Semaphore>,
+pub(crate) struct PatternCache {
+    generation: Mutex<Generation>,
+    /// Held by the one background refresh.
+    refresh_permit: Arc<Semaphore>,
 }
 
-impl Default for KeptPatterns {
+impl Default for PatternCache {
     fn default() -> Self {
-        Self { now: Mutex::default(), looking: Arc::new(Semaphore::new(1)) }
+        Self { generation: Mutex::default(), refresh_permit: Arc::new(Semaphore::new(1)) }
     }
 }
 
-/// What was found since everything was last forgotten.
+/// Reports since the cache was last cleared.
 #[derive(Debug, Default)]
 struct Generation {
     number: u64,
-    kept: Vec<Kept>,
+    windows: Vec<CachedWindow>,
 }
 
-impl KeptPatterns {
+impl PatternCache {
     fn lock(&self) -> MutexGuard<'_, Generation> {
-        self.now.lock().unwrap_or_else(PoisonError::into_inner)
+        self.generation.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is known of a window, if it is good enough.
-    pub(crate) fn fitting(
+    /// A report of this window that is fresh.
+    pub(crate) fn find_fresh(
         &self,
         query: &QualityQuery,
         head: Position,
         now: Timestamp,
     ) -> Option<Arc<FailureReport>> {
-        let now_kept = self.lock();
-        let found = now_kept.kept.iter().find(|kept| is_same(&kept.query, query))?;
+        let generation = self.lock();
+        let found =
+            generation.windows.iter().find(|window| is_same_window(&window.query, query))?;
         let age = (now.as_micros() - found.at.as_micros()) / 1_000_000;
-        let fresh = found.head == head || found.took > QUICK;
-        (fresh && age < GOOD_FOR_SECS).then(|| Arc::clone(&found.report))
+        let fresh = found.head == head || found.took > MAX_UNCACHED_DURATION;
+        (fresh && age < FRESH_SECS).then(|| Arc::clone(&found.report))
     }
 
-    /// What was last found of a window that ends now and was as long, if that is not long ago.
-    pub(crate) fn earlier(
+    /// The last report of a window of the same length that ended at its time of computation, if
+    /// not older than `MAX_STALE_SECS`.
+    pub(crate) fn find_stale(
         &self,
         query: &QualityQuery,
         now: Timestamp,
     ) -> Option<Arc<FailureReport>> {
-        let now_kept = self.lock();
-        let found = now_kept.kept.iter().find(|kept| kept.is_earlier_than(query))?;
+        let generation = self.lock();
+        let found = generation.windows.iter().find(|window| window.is_predecessor_of(query))?;
         let age = (now.as_micros() - found.at.as_micros()) / 1_000_000;
-        (age < SHOWN_SECS).then(|| Arc::clone(&found.report))
+        (age < MAX_STALE_SECS).then(|| Arc::clone(&found.report))
     }
 
-    /// The place of whoever looks while nobody waits, if it is free.
-    pub(crate) fn take_place(&self) -> Option<OwnedSemaphorePermit> {
-        Arc::clone(&self.looking).try_acquire_owned().ok()
+    /// Permit for a background refresh, if none is running.
+    pub(crate) fn try_acquire_refresh(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.refresh_permit).try_acquire_owned().ok()
     }
 
-    /// Forgets everything: somebody was erased, and their words must not be shown again.
+    /// Clears the cache, because reports may quote an erased user.
     pub(crate) fn clear(&self) {
-        let mut now_kept = self.lock();
-        *now_kept = Generation { number: now_kept.number + 1, kept: Vec::new() };
+        let mut generation = self.lock();
+        *generation = Generation { number: generation.number + 1, windows: Vec::new() };
     }
 
-    /// How often everything was forgotten. Ask before looking for something that will be kept.
+    /// Number of times the cache was cleared. Read it before computing a report to insert.
     pub(crate) fn generation(&self) -> u64 {
         self.lock().number
     }
 
-    /// Keeps what was found, unless everything was forgotten since the looking began.
-    pub(crate) fn keep(
+    /// Caches a report, unless the cache was cleared since generation `began`.
+    pub(crate) fn insert(
         &self,
         query: QualityQuery,
         head: Position,
@@ -158,36 +156,36 @@ impl KeptPatterns {
         began: u64,
         report: &Arc<FailureReport>,
     ) {
-        let mut now_kept = self.lock();
-        if now_kept.number != began {
+        let mut generation = self.lock();
+        if generation.number != began {
             return;
         }
-        let kept = &mut now_kept.kept;
-        kept.retain(|one| !is_same(&one.query, &query) && !one.is_earlier_than(&query));
-        kept.truncate(MOST - 1);
-        kept.insert(0, Kept { query, head, at, took, report: Arc::clone(report) });
+        let windows = &mut generation.windows;
+        windows.retain(|one| !is_same_window(&one.query, &query) && !one.is_predecessor_of(&query));
+        windows.truncate(MAX_CACHED_WINDOWS - 1);
+        windows.insert(0, CachedWindow { query, head, at, took, report: Arc::clone(report) });
     }
 }
 
-impl Kept {
-    /// Whether it is of a window that ended when it was looked for, and that is now this one.
-    fn is_earlier_than(&self, query: &QualityQuery) -> bool {
+impl CachedWindow {
+    /// True for a window that ended when it was computed, and that the query has moved on.
+    fn is_predecessor_of(&self, query: &QualityQuery) -> bool {
         let secs = |micros: i64| micros.abs() / 1_000_000;
         let ended = self.query.window.end.as_micros();
-        secs(self.at.as_micros() - ended) < GOOD_FOR_SECS
+        secs(self.at.as_micros() - ended) < FRESH_SECS
             && ended <= query.window.end.as_micros()
-            && is_alike(&self.query, query)
+            && has_same_filters(&self.query, query)
     }
 }
 
-/// The same but for the moment: windows that end now move on.
-fn is_same(one: &QualityQuery, other: &QualityQuery) -> bool {
+/// Same filters and nearly the same end: windows that end now keep moving.
+fn is_same_window(one: &QualityQuery, other: &QualityQuery) -> bool {
     let apart = one.window.end.as_micros().abs_diff(other.window.end.as_micros());
-    is_alike(one, other) && apart < (GOOD_FOR_SECS as u64) * 1_000_000
+    has_same_filters(one, other) && apart < (FRESH_SECS as u64) * 1_000_000
 }
 
-/// The same but for when.
-fn is_alike(one: &QualityQuery, other: &QualityQuery) -> bool {
+/// Equal except for the end of the window.
+fn has_same_filters(one: &QualityQuery, other: &QualityQuery) -> bool {
     let length =
         |query: &QualityQuery| query.window.end.as_micros() - query.window.start.as_micros();
     one.tenant == other.tenant
@@ -205,7 +203,7 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
 
-    /// A week that ends so many seconds from now.
+    /// A week that ends `end` seconds from now.
     fn week(end: i64) -> QualityQuery {
         let end = NOW.plus_secs(end);
         QualityQuery {
@@ -220,7 +218,7 @@ mod tests {
         }
     }
 
-    fn keep(patterns: &KeptPatterns, query: QualityQuery, at: i64) {
+    fn keep(patterns: &PatternCache, query: QualityQuery, at: i64) {
         let at = NOW.plus_secs(at);
         let report = Arc::new(FailureReport {
             at,
@@ -230,40 +228,40 @@ mod tests {
             suggestions: Vec::new(),
             most_corrected: Vec::new(),
             shared: BTreeSet::new(),
-            middles: PatternMiddles::default(),
+            centroids: PatternCentroids::default(),
         });
         let began = patterns.generation();
-        patterns.keep(query, Position(1), at, Duration::from_secs(5), began, &report);
+        patterns.insert(query, Position(1), at, Duration::from_secs(5), began, &report);
     }
 
     #[test]
-    fn what_was_found_earlier_is_shown_for_a_while_and_only_of_the_same_window() {
-        let patterns = KeptPatterns::default();
+    fn stale_report_is_returned_for_an_hour_and_only_for_its_window() {
+        let patterns = PatternCache::default();
         keep(&patterns, week(0), 0);
         let shown = |query: &QualityQuery, now: i64| {
-            patterns.earlier(query, NOW.plus_secs(now)).map(|report| report.at)
+            patterns.find_stale(query, NOW.plus_secs(now)).map(|report| report.at)
         };
-        assert!(patterns.fitting(&week(300), Position(2), NOW.plus_secs(300)).is_none());
+        assert!(patterns.find_fresh(&week(300), Position(2), NOW.plus_secs(300)).is_none());
         assert_eq!(shown(&week(300), 300), Some(NOW));
-        assert_eq!(shown(&week(SHOWN_SECS), SHOWN_SECS), None, "too long ago");
+        assert_eq!(shown(&week(MAX_STALE_SECS), MAX_STALE_SECS), None, "too long ago");
         let other = QualityQuery { model: Some("m".into()), ..week(300) };
         assert_eq!(shown(&other, 300), None);
         assert_eq!(shown(&week(-300), 0), None, "it ended later");
-        // The newest takes the place of what was before; a week that was past already is another.
+        // The newest report replaces its predecessor; a week in the past is a different window.
         keep(&patterns, week(600), 600);
         keep(&patterns, week(-9000), 700);
         assert_eq!(shown(&week(900), 900), Some(NOW.plus_secs(600)));
-        assert_eq!(patterns.lock().kept.len(), 2);
+        assert_eq!(patterns.lock().windows.len(), 2);
         patterns.clear();
         assert_eq!(shown(&week(900), 900), None);
     }
 
     #[test]
-    fn one_looks_at_a_time() {
-        let patterns = KeptPatterns::default();
-        let place = patterns.take_place();
-        assert!(place.is_some() && patterns.take_place().is_none());
+    fn only_one_refresh_runs_at_a_time() {
+        let patterns = PatternCache::default();
+        let place = patterns.try_acquire_refresh();
+        assert!(place.is_some() && patterns.try_acquire_refresh().is_none());
         drop(place);
-        assert!(patterns.take_place().is_some());
+        assert!(patterns.try_acquire_refresh().is_some());
     }
 }

@@ -1,4 +1,4 @@
-//! Reports out.
+//! Reports over reactions, conversations, artifacts and turn logs.
 
 use model::{Scope, Timestamp, TurnId};
 use report::{
@@ -7,59 +7,57 @@ use report::{
 };
 use store::{ConversationQuery, StoredReaction, StoredTurn};
 
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::insights::Insights;
 use crate::turns::Turns;
 
-/// Reactions of one turn that are looked at.
-const MOST_OF_A_TURN: usize = 1000;
+const MAX_TURN_REACTIONS: usize = 1000;
 
 impl Insights {
-    /// Reactions by conversation in a period.
-    pub async fn period(&self, request: PeriodRequest) -> Result<PeriodReport, FlowError> {
-        Ok(report::period(&*self.core.store, &self.core.seal, request).await?)
+    pub async fn period(&self, request: PeriodRequest) -> Result<PeriodReport, EngineError> {
+        Ok(report::report_period(&self.core.store, &self.core.seal, request).await?)
     }
 
-    /// The turns of a conversation that somebody reacted to.
+    /// The turns of a conversation that have a reaction.
     pub async fn conversation(
         &self,
         request: ConversationRequest,
-    ) -> Result<ConversationReport, FlowError> {
-        Ok(report::conversation(&*self.core.store, request).await?)
+    ) -> Result<ConversationReport, EngineError> {
+        Ok(report::report_conversation(&self.core.store, request).await?)
     }
 
-    /// The index of artifacts.
-    pub async fn artifacts(&self, search: ArtifactSearch) -> Result<ArtifactPage, FlowError> {
-        Ok(report::search(&*self.core.store, &self.core.seal, search).await?)
+    /// A page of the artifact index.
+    pub async fn artifacts(&self, search: ArtifactSearch) -> Result<ArtifactPage, EngineError> {
+        Ok(report::search_artifacts(&self.core.store, &self.core.seal, search).await?)
     }
 }
 
 impl Turns {
     /// Active reactions on a turn, oldest first.
-    pub async fn reactions_on(
+    pub async fn turn_reactions(
         &self,
         scope: &Scope,
         turn: &StoredTurn,
-    ) -> Result<Vec<StoredReaction>, FlowError> {
+    ) -> Result<Vec<StoredReaction>, EngineError> {
         let Some(conversation) = turn.head.conversation.clone() else { return Ok(Vec::new()) };
         let query = ConversationQuery {
             scope: scope.clone(),
             conversation,
             turns: Some(vec![turn.head.turn.clone()]),
             since: Timestamp::from_micros(0),
-            limit: MOST_OF_A_TURN,
+            limit: MAX_TURN_REACTIONS,
         };
         Ok(self.core.store.conversation_reactions(query).await?)
     }
 
-    /// The log of a turn, made from what is stored.
+    /// The log of a turn, built from stored events.
     pub async fn turn_log(
         &self,
         scope: &Scope,
         turn: TurnId,
-    ) -> Result<Option<(StoredTurn, TurnLog)>, FlowError> {
+    ) -> Result<Option<(StoredTurn, TurnLog)>, EngineError> {
         let Some(turn) = self.core.turn(scope, turn).await? else { return Ok(None) };
-        let reactions = self.reactions_on(scope, &turn).await?;
+        let reactions = self.turn_reactions(scope, &turn).await?;
         let log = report::turn_log(&turn, &reactions);
         Ok(Some((turn, log)))
     }

@@ -1,4 +1,4 @@
-//! Instructions that might help, kept so that one of them can be tried later.
+//! Suggested instructions, stored so that an experiment can try them later.
 
 use std::sync::Arc;
 
@@ -9,63 +9,61 @@ use model::{BadData, Body, EventId, ExperimentId, Finding, FoundSuggestion, Mac,
 use serde_json::{Map, Value, json};
 use store::QualityQuery;
 
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::experiments::ExperimentView;
 use crate::insights::Insights;
 use crate::insights::drafts::Draft;
 use crate::receipt::RequestKey;
 
-/// A suggestion that is in the log.
 #[derive(Clone, Debug)]
-pub struct KeptSuggestion {
-    /// By which it is found again.
+pub struct StoredSuggestion {
     pub id: EventId,
-    /// What it says.
     pub found: FoundSuggestion,
-    /// How many turns agree, of how many that could have.
+    /// Agreeing turns, and turns that could have agreed.
     pub support: (u32, u32),
-    /// The pattern it is for.
     pub pattern: FailurePattern,
 }
 
 impl Insights {
-    /// Suggestions out of what went wrong in a window. Each is kept in the project, once.
+    /// Suggestions for the failures of a window. Each is stored in the project once.
     pub async fn suggest(
         self: &Arc<Self>,
         scope: &Scope,
         query: QualityQuery,
-    ) -> Result<Vec<KeptSuggestion>, FlowError> {
+    ) -> Result<Vec<StoredSuggestion>, EngineError> {
         let prompt = query.prompt.clone();
-        let report = self.failures(query).await?;
-        let drafts =
-            self.drafts.of(scope, &report.patterns, &report.shared, &report.suggestions).await;
-        let mut kept = Vec::new();
+        let report = self.failure_report(query).await?;
+        let drafts = self
+            .drafts
+            .draft_instructions(scope, &report.patterns, &report.shared, &report.suggestions)
+            .await;
+        let mut stored = Vec::new();
         for pattern in &report.patterns {
-            let by_template = report.suggestions.iter().filter(|one| one.pattern_id == pattern.id);
-            let by_template = by_template
-                .map(|one| (found(one, pattern, prompt.clone()), (one.agree, one.total)));
-            let by_model = drafts.iter().filter(|draft| draft.pattern_id == pattern.id);
-            let by_model = by_model.map(|draft| {
-                (drafted(draft, pattern, prompt.clone()), (pattern.count, pattern.count))
+            let templates = report.suggestions.iter().filter(|one| one.pattern_id == pattern.id);
+            let templates = templates
+                .map(|one| (from_template(one, pattern, prompt.clone()), (one.agree, one.total)));
+            let drafted = drafts.iter().filter(|draft| draft.pattern_id == pattern.id);
+            let drafted = drafted.map(|draft| {
+                (from_draft(draft, pattern, prompt.clone()), (pattern.count, pattern.count))
             });
-            for (found, support) in by_model.chain(by_template) {
-                let id = self.keep_suggestion(scope, &found).await?;
-                kept.push(KeptSuggestion { id, found, support, pattern: pattern.clone() });
+            for (found, support) in drafted.chain(templates) {
+                let id = self.store_suggestion(scope, &found).await?;
+                stored.push(StoredSuggestion { id, found, support, pattern: pattern.clone() });
             }
         }
-        Ok(kept)
+        Ok(stored)
     }
 
-    /// A suggestion that was made before.
+    /// A stored suggestion by its id.
     pub async fn suggestion(
         &self,
         scope: &Scope,
         id: &EventId,
-    ) -> Result<Option<FoundSuggestion>, FlowError> {
+    ) -> Result<Option<FoundSuggestion>, EngineError> {
         let stored = self.core.store.event(scope, id).await?;
         let body = stored.map(|stored| Body::read(stored.event.kind, &stored.event.data));
         match body {
-            // One whose words went with somebody who was erased is one no longer.
+            // Erasing a user can empty the instruction; the suggestion then no longer exists.
             Some(Ok(Body::Finding(Finding::Suggestion(found)))) => {
                 Ok(Some(found).filter(|found| !found.instruction.is_empty()))
             }
@@ -73,18 +71,18 @@ impl Insights {
         }
     }
 
-    /// Defines an experiment that tries a suggestion: the control as it is, the treatment with the
-    /// instruction. A suggestion has one experiment, under its own id. `wishes` take the place of what
-    /// is usual.
+    /// Defines an experiment for a suggestion: the control is unchanged, the treatment adds the
+    /// instruction. The experiment has the suggestion's id, so there is one at most. `overrides`
+    /// replace fields of the default definition.
     pub async fn try_suggestion(
         &self,
         scope: &Scope,
         id: &EventId,
-        wishes: Map<String, Value>,
+        overrides: Map<String, Value>,
         mac: Mac,
         key: Option<RequestKey>,
-    ) -> Result<(ExperimentView, bool), FlowError> {
-        let found = self.suggestion(scope, id).await?.ok_or(FlowError::Unknown("suggestion"))?;
+    ) -> Result<(ExperimentView, bool), EngineError> {
+        let found = self.suggestion(scope, id).await?.ok_or(EngineError::NotFound("suggestion"))?;
         let payload = |instruction: Option<&str>| json!({"prompt": found.prompt, "instruction": instruction, "suggestion_id": id.as_str()});
         let mut written = json!({
             "name": format!("Suggestion for {}", found.label),
@@ -96,26 +94,27 @@ impl Insights {
             ],
         });
         if let Some(fields) = written.as_object_mut() {
-            fields.extend(wishes);
+            fields.extend(overrides);
         }
         let definition: ExperimentDefinition =
             serde_json::from_value(written).map_err(|error| {
-                FlowError::Setting(BadData {
+                EngineError::InvalidSetting(BadData {
                     field: "body".to_owned(),
                     got: error.to_string(),
                     expected: "fields of an experiment".to_owned(),
                 })
             })?;
-        let own = ExperimentId::new(id.as_str()).map_err(|_| FlowError::Unknown("suggestion"))?;
+        let own =
+            ExperimentId::new(id.as_str()).map_err(|_| EngineError::NotFound("suggestion"))?;
         self.experiments.create_experiment(scope, Some(own), &definition, mac, key).await
     }
 
-    async fn keep_suggestion(
+    async fn store_suggestion(
         &self,
         scope: &Scope,
         found: &FoundSuggestion,
-    ) -> Result<EventId, FlowError> {
-        // The same instruction for the same pattern is the same suggestion, whoever asks.
+    ) -> Result<EventId, EngineError> {
+        // The same instruction for the same pattern and prompt is one suggestion.
         let same = json!([found.pattern_id, found.instruction, found.prompt]);
         let id = self.core.sealed_id("suggestion", &same)?;
         if self.core.store.event(scope, &id).await?.is_none() {
@@ -130,7 +129,7 @@ impl Insights {
     }
 }
 
-fn found(
+fn from_template(
     suggestion: &Suggestion,
     pattern: &FailurePattern,
     prompt: Option<String>,
@@ -148,7 +147,7 @@ fn found(
     }
 }
 
-fn drafted(draft: &Draft, pattern: &FailurePattern, prompt: Option<String>) -> FoundSuggestion {
+fn from_draft(draft: &Draft, pattern: &FailurePattern, prompt: Option<String>) -> FoundSuggestion {
     FoundSuggestion {
         pattern_id: pattern.id.clone(),
         label: pattern.label.clone(),

@@ -1,4 +1,4 @@
-//! Where a tenant wants its figures to be, in memory as the store has it.
+//! Target values of figures per tenant, in memory. The store is authoritative.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{PoisonError, RwLock};
@@ -10,22 +10,22 @@ use report::{Bounds, Figure, Target};
 use serde_json::{Map, Value};
 use store::{Store, StoreError, StoredTargets};
 
-/// How far back is counted, unless the tenant says otherwise.
+/// Default window of a figure.
 const WINDOW_HOURS: u32 = 24;
-/// Fewer than these say nothing.
+/// Default minimum count for an alert.
 const MIN_COUNT: u64 = 5;
 
-/// What a tenant wants.
+/// Target values and alert settings of one tenant.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Targets {
     by_figure: BTreeMap<Figure, Option<Target>>,
-    /// How far back is counted for alerts.
+    /// Window of the figures that raise alerts.
     pub window_hours: u32,
-    /// Of how many a figure must be made to count.
+    /// Minimum denominator of a figure that raises alerts.
     pub min_count: u64,
-    /// Who is told.
+    /// The URL that receives alerts.
     pub webhook: Option<String>,
-    /// Where the log says so.
+    /// Log position of the event that set them.
     pub position: Position,
 }
 
@@ -42,73 +42,79 @@ impl Default for Targets {
 }
 
 impl Targets {
-    /// Where a figure should be: as the tenant said, else as the source system has it.
-    pub fn of(&self, figure: Figure) -> Option<Target> {
+    /// The tenant's target for a figure, otherwise the default.
+    pub fn target_for(&self, figure: Figure) -> Option<Target> {
         self.by_figure.get(&figure).copied().unwrap_or_else(|| figure.default_target())
     }
 
-    /// Where the tenant itself said a figure should be: only that raises alerts.
-    pub(crate) fn set_for(&self, figure: Figure) -> Option<Target> {
+    /// The target set by the tenant. Defaults raise no alerts.
+    pub(crate) fn own_target(&self, figure: Figure) -> Option<Target> {
         self.by_figure.get(&figure).copied().flatten()
     }
 
-    /// Reads what a tenant sent. A figure of `null` has no target.
-    pub(crate) fn read(settings: &Map<String, Value>) -> Result<Self, CaptureError> {
+    /// Parses a tenant's settings. `null` removes a target.
+    pub(crate) fn parse(settings: &Map<String, Value>) -> Result<Self, CaptureError> {
         let mut targets = Self::default();
         for (name, value) in settings {
-            targets.take(name, value)?;
+            targets.set_field(name, value)?;
         }
         Ok(targets)
     }
 
-    /// As the store has them. What was taken in under other rules and does not fit today's is left out,
-    /// and the rest holds.
-    fn kept(stored: &StoredTargets) -> Self {
+    /// Parses stored settings. Entries that no longer validate are logged and skipped.
+    fn from_stored(stored: &StoredTargets) -> Self {
         let mut targets = Self { position: stored.position, ..Self::default() };
         for (name, value) in &stored.settings {
-            if let Err(error) = targets.take(name, value) {
+            if let Err(error) = targets.set_field(name, value) {
                 let tenant = &stored.tenant;
-                tracing::warn!(%tenant, %error, "a target that does not hold any more");
+                tracing::warn!(%tenant, %error, "stored target is no longer valid; ignored");
             }
         }
         targets
     }
 
-    fn take(&mut self, name: &str, value: &Value) -> Result<(), CaptureError> {
+    fn set_field(&mut self, name: &str, value: &Value) -> Result<(), CaptureError> {
         match name {
-            "window_hours" => self.window_hours = whole(name, value, 1, 24 * 90)? as u32,
-            "min_count" => self.min_count = whole(name, value, 1, 1_000_000)?,
-            "webhook" => self.webhook = webhook(value)?,
+            "window_hours" => {
+                self.window_hours = parse_whole_number(name, value, 1, 24 * 90)? as u32
+            }
+            "min_count" => self.min_count = parse_whole_number(name, value, 1, 1_000_000)?,
+            "webhook" => self.webhook = parse_webhook(value)?,
             _ => {
                 let Some(figure) = Figure::from_word(name) else {
                     let figures = Figure::WORDS.join(", ");
                     let expected = format!("{figures}, window_hours, min_count or webhook");
                     return Err(CaptureError::new(name, "an unknown field", expected));
                 };
-                self.by_figure.insert(figure, target(name, figure.bounds(), value)?);
+                self.by_figure.insert(figure, parse_target(name, figure.bounds(), value)?);
             }
         }
         Ok(())
     }
 }
 
-fn whole(name: &str, value: &Value, least: u64, most: u64) -> Result<u64, CaptureError> {
+fn parse_whole_number(
+    name: &str,
+    value: &Value,
+    least: u64,
+    most: u64,
+) -> Result<u64, CaptureError> {
     let bad =
         || CaptureError::new(name, value.to_string(), format!("a whole number, {least} to {most}"));
     value.as_u64().filter(|number| (least..=most).contains(number)).ok_or_else(bad)
 }
 
-fn webhook(value: &Value) -> Result<Option<String>, CaptureError> {
+fn parse_webhook(value: &Value) -> Result<Option<String>, CaptureError> {
     if value.is_null() {
         return Ok(None);
     }
     let only_url = value.as_object().is_some_and(|fields| fields.len() == 1);
     let Some(url) = value["url"].as_str().filter(|_| only_url) else {
-        let got = if value.is_object() { "other fields" } else { "something else" };
+        let got = if value.is_object() { "other fields" } else { "another type" };
         return Err(CaptureError::new("webhook", got, "{\"url\": \"https://…\"} or null"));
     };
-    // What it holds is not repeated: it may be a secret that somebody put there.
-    let expected = "an http or https address with a host, of at most 500 characters, without a name or password";
+    // The URL is not repeated in the error, because it may contain a secret.
+    let expected = "an http or https URL with a host, of at most 500 characters, without user name or password";
     let unfit = |got: &str| CaptureError::new("webhook.url", got, expected);
     if url.len() > 500 {
         return Err(unfit("too long"));
@@ -117,9 +123,9 @@ fn webhook(value: &Value) -> Result<Option<String>, CaptureError> {
     Ok(Some(url.to_owned()))
 }
 
-/// Takes what may be a secret out of the data of an event that says who is told. The log keeps it; whoever may read
-/// the log need not be who may see that.
-pub fn hide_webhook(data: &mut Map<String, Value>) {
+/// Masks the webhook URL in a targets event. It may contain a secret that readers of the log must
+/// not see.
+pub fn redact_webhook(data: &mut Map<String, Value>) {
     if data.get("rule").and_then(Value::as_str) != Some("targets") {
         return;
     }
@@ -129,14 +135,14 @@ pub fn hide_webhook(data: &mut Map<String, Value>) {
     }
 }
 
-fn target(name: &str, bounds: Bounds, value: &Value) -> Result<Option<Target>, CaptureError> {
+fn parse_target(name: &str, bounds: Bounds, value: &Value) -> Result<Option<Target>, CaptureError> {
     if value.is_null() {
         return Ok(None);
     }
     let expected = match bounds {
         Bounds::Share => "{\"min\": share} or {\"max\": share} with a share from 0 to 1, or null",
         Bounds::Seconds => "{\"max\": seconds} with more than 0 seconds, or null",
-        Bounds::None => "null: how sure this figure is cannot be told, so it raises no alerts",
+        Bounds::None => "null: this figure has no confidence interval, so it raises no alerts",
     };
     let bad = || CaptureError::new(name, value.to_string(), expected);
     let fields = value.as_object().filter(|fields| fields.len() == 1).ok_or_else(bad)?;
@@ -152,28 +158,27 @@ fn target(name: &str, bounds: Bounds, value: &Value) -> Result<Option<Target>, C
     }
 }
 
-/// What every tenant wants.
+/// The targets of every tenant.
 #[derive(Debug, Default)]
-pub(crate) struct AllTargets(RwLock<HashMap<Tenant, Targets>>);
+pub(crate) struct TenantTargets(RwLock<HashMap<Tenant, Targets>>);
 
-impl AllTargets {
-    /// As the store has them.
+impl TenantTargets {
     pub(crate) async fn load(store: &Store) -> Result<Self, StoreError> {
         let all = Self::default();
         for stored in store.targets().await? {
-            all.set(stored.tenant.clone(), Targets::kept(&stored));
+            all.set(stored.tenant.clone(), Targets::from_stored(&stored));
         }
         Ok(all)
     }
 
-    /// The tenant's; the usual ones for one that said nothing.
-    pub(crate) fn of(&self, tenant: &Tenant) -> Targets {
+    /// The tenant's targets or the defaults.
+    pub(crate) fn get(&self, tenant: &Tenant) -> Targets {
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
         known.get(tenant).cloned().unwrap_or_default()
     }
 
-    /// From now on, unless something later in the log is known already: of two who set them at the same
-    /// time the one counts whom the store keeps.
+    /// Replaces the targets unless newer ones are known. The log's order decides between
+    /// concurrent changes.
     pub(crate) fn set(&self, tenant: Tenant, targets: Targets) {
         let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
         if known.get(&tenant).is_none_or(|kept| kept.position < targets.position) {
@@ -181,24 +186,24 @@ impl AllTargets {
         }
     }
 
-    /// From now on these, as the store has them, unless something later is known already.
-    pub(crate) fn take_over(&self, others: Self) {
+    /// Adds targets read from the store, keeping newer ones.
+    pub(crate) fn merge(&self, others: Self) {
         let others = others.0.into_inner().unwrap_or_else(PoisonError::into_inner);
         others.into_iter().for_each(|(tenant, targets)| self.set(tenant, targets));
     }
 
-    /// A tenant that was removed wants nothing any more.
-    pub(crate) fn forget(&self, tenant: &Tenant) {
+    /// Removes the targets of a removed tenant.
+    pub(crate) fn remove(&self, tenant: &Tenant) {
         self.0.write().unwrap_or_else(PoisonError::into_inner).remove(tenant);
     }
 
-    /// Tenants who want to be told, and where.
-    pub(crate) fn with_webhook(&self) -> Vec<(Tenant, String)> {
+    /// Tenants with a webhook, and its URL.
+    pub(crate) fn list_webhooks(&self) -> Vec<(Tenant, String)> {
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        let told = known.iter().filter_map(|(tenant, targets)| {
+        let webhooks = known.iter().filter_map(|(tenant, targets)| {
             targets.webhook.as_ref().map(|url| (tenant.clone(), url.clone()))
         });
-        told.collect()
+        webhooks.collect()
     }
 }
 
@@ -208,50 +213,50 @@ mod tests {
     use serde_json::json;
 
     fn read(settings: &Value) -> Result<Targets, CaptureError> {
-        Targets::read(settings.as_object().unwrap())
+        Targets::parse(settings.as_object().unwrap())
     }
 
     #[test]
-    fn a_tenant_says_where_figures_should_be() {
+    fn tenant_targets_are_parsed_with_defaults() {
         let targets = read(&json!({"satisfaction": {"min": 0.5}, "error_rate": {"max": 0.1},
             "latency_p95": {"max": 2.5}, "tokens_per_accepted": null, "abandonment_rate": null, "webhook": {"url": "https://a.example/x"}, "window_hours": 48}))
         .unwrap();
-        assert_eq!(targets.of(Figure::Satisfaction), Some(Target::Min(0.5)));
-        assert_eq!(targets.of(Figure::ErrorRate), Some(Target::Max(0.1)));
-        assert_eq!(targets.of(Figure::AbandonmentRate), None);
-        assert_eq!(targets.of(Figure::SqlAccuracy), Some(Target::Min(0.9)), "the usual one");
-        assert_eq!(targets.set_for(Figure::SqlAccuracy), None, "which raises no alert");
+        assert_eq!(targets.target_for(Figure::Satisfaction), Some(Target::Min(0.5)));
+        assert_eq!(targets.target_for(Figure::ErrorRate), Some(Target::Max(0.1)));
+        assert_eq!(targets.target_for(Figure::AbandonmentRate), None);
+        assert_eq!(targets.target_for(Figure::SqlAccuracy), Some(Target::Min(0.9)), "default");
+        assert_eq!(targets.own_target(Figure::SqlAccuracy), None, "defaults raise no alert");
         assert_eq!((targets.window_hours, targets.webhook.is_some()), (48, true));
     }
 
     #[test]
-    fn what_fitted_once_does_not_take_the_rest_with_it() {
+    fn an_invalid_stored_target_does_not_discard_the_others() {
         let settings = json!({"cost_per_accepted": {"max": 1}, "error_rate": {"max": 0.1},
             "webhook": {"url": "http://a.example"}});
-        let kept = Targets::kept(&StoredTargets {
+        let kept = Targets::from_stored(&StoredTargets {
             tenant: Tenant::new("acme").unwrap(),
             position: Position(3),
             settings: settings.as_object().unwrap().clone(),
         });
-        assert_eq!(kept.set_for(Figure::ErrorRate), Some(Target::Max(0.1)));
-        assert_eq!(kept.set_for(Figure::CostPerAccepted), None);
+        assert_eq!(kept.own_target(Figure::ErrorRate), Some(Target::Max(0.1)));
+        assert_eq!(kept.own_target(Figure::CostPerAccepted), None);
         assert!(kept.webhook.is_some());
     }
 
     #[test]
-    fn of_two_at_the_same_time_the_later_in_the_log_counts() {
-        let (all, tenant) = (AllTargets::default(), Tenant::new("acme").unwrap());
+    fn the_later_of_two_target_changes_in_the_log_wins() {
+        let (all, tenant) = (TenantTargets::default(), Tenant::new("acme").unwrap());
         let at = |position, min_count| {
             let targets = Targets { min_count, position: Position(position), ..Targets::default() };
             all.set(tenant.clone(), targets);
-            all.of(&tenant).min_count
+            all.get(&tenant).min_count
         };
         assert_eq!((at(7, 70), at(9, 90)), (70, 90));
-        assert_eq!(at(8, 80), 90, "it was committed before, and heard of after");
+        assert_eq!(at(8, 80), 90, "committed earlier, loaded later");
     }
 
     #[test]
-    fn what_does_not_fit_is_named() {
+    fn invalid_target_errors_name_the_field() {
         for bad in [
             json!({"satisfation": {"min": 0.5}}),
             json!({"satisfaction": 0.5}),

@@ -1,4 +1,4 @@
-//! Retention: what is older than a tenant wants is dropped, now and then.
+//! Retention: drops events that are older than their tenant's retention period.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,60 +8,64 @@ use store::{Store, StoreError};
 
 use crate::cluster::leadership::Duty;
 use crate::privacy::Privacy;
-use crate::privacy::scrub_signal::Unclean;
+use crate::privacy::scrub_signal::ScrubSignal;
 use crate::retriable::put_off;
 use crate::routing::RouterStates;
 use crate::tasks::Stop;
-use crate::training_data::example_pool::ExampleShelf;
+use crate::training_data::example_pool::ExamplePoolCache;
 
-/// How often it is looked for.
-const PAUSE: Duration = Duration::from_secs(3600);
+const CHECK_INTERVAL: Duration = Duration::from_secs(3600);
 
 impl Privacy {
-    /// Starts dropping what is too old. Call it once, before serving.
-    pub fn keep_retention(&self) {
+    /// Starts the retention job. Call it once, before serving.
+    pub fn spawn_retention(&self) {
         let (store, clock) = (Arc::clone(&self.core.store), Arc::clone(&self.core.clock));
         let (routing, examples) =
             (Arc::clone(&self.routing.states), Arc::clone(&self.training_data.examples));
         let (changed, duty) = (self.core.redactors.changed(), Arc::clone(&self.cluster.duty));
-        let unclean = self.unclean.clone();
-        self.core
-            .tasks
-            .start(|stop| run(store, clock, (routing, examples, duty, unclean), changed, stop));
+        let scrub_signal = self.scrub_signal.clone();
+        self.core.tasks.start(|stop| {
+            run_retention(store, clock, (routing, examples, duty, scrub_signal), changed, stop)
+        });
     }
 }
 
-async fn run(
+async fn run_retention(
     store: Arc<Store>,
     clock: Arc<dyn Clock>,
-    (routing, examples, duty, unclean): (Arc<RouterStates>, Arc<ExampleShelf>, Arc<Duty>, Unclean),
+    (routing, examples, duty, scrub_signal): (
+        Arc<RouterStates>,
+        Arc<ExamplePoolCache>,
+        Arc<Duty>,
+        ScrubSignal,
+    ),
     mut changed: tokio::sync::watch::Receiver<u64>,
     mut stop: Stop,
 ) {
     while duty.wait(&mut stop).await {
         changed.mark_unchanged();
-        match drop_all(&*store, &*clock, &routing).await {
+        match drop_expired_events(&store, &*clock, &routing).await {
             Ok(0) => {}
-            // Made of events that are gone, in part.
+            // Cached examples may come from dropped events.
             Ok(_) => {
                 examples.clear();
-                unclean.clear_soon(&*store).await;
+                scrub_signal.scrub_or_signal(&store).await;
             }
             Err(error) => {
                 examples.clear();
-                unclean.clear_soon(&*store).await;
-                put_off(error, "old events could not be dropped; trying again later");
+                scrub_signal.scrub_or_signal(&store).await;
+                put_off(error, "dropping expired events failed; retrying later");
             }
         }
         tokio::select! {
             _ = stop.changed() => {}
             _ = changed.changed() => {}
-            () = tokio::time::sleep(PAUSE) => {}
+            () = tokio::time::sleep(CHECK_INTERVAL) => {}
         }
     }
 }
 
-async fn drop_all(
+async fn drop_expired_events(
     store: &Store,
     clock: &dyn Clock,
     routing: &RouterStates,
@@ -77,18 +81,18 @@ async fn drop_all(
     if due.is_empty() {
         return Ok(0);
     }
-    // What routers learnt from events that go must outlive them.
+    // Store what routers learnt from these events before they are dropped.
     routing.keep(store).await?;
-    // Once for all of them: it is a copy of everybody's, and others wait to write meanwhile.
+    // Once for all tenants: it copies every projection and blocks writers meanwhile.
     let upto = store.copy_projections().await?;
     let mut dropped = 0;
     for (tenant, before) in due {
-        dropped += drop_of(store, &tenant, before, upto).await?;
+        dropped += drop_tenant_events(store, &tenant, before, upto).await?;
     }
     Ok(dropped)
 }
 
-async fn drop_of(
+async fn drop_tenant_events(
     store: &Store,
     tenant: &Tenant,
     before: Timestamp,
@@ -96,14 +100,14 @@ async fn drop_of(
 ) -> Result<usize, StoreError> {
     let mut dropped = 0;
     loop {
-        // Some at a time; others may write in between.
+        // In batches, so that other writers can proceed in between.
         let old = store.old_events(tenant, before, Some(upto)).await?;
         if old.is_empty() {
             break;
         }
         dropped += store.drop_events(old).await?;
     }
-    tracing::info!(%tenant, dropped, "old events dropped");
+    tracing::info!(%tenant, dropped, "expired events dropped");
     Ok(dropped)
 }
 
@@ -115,9 +119,9 @@ mod tests {
 
     use super::*;
     use crate::test_engine::{TestEngine, engine_in};
-    use crate::{Incoming, RawEvent, Trust};
+    use crate::{IncomingEvent, RawEvent, Trust};
 
-    fn rating(engine: &Engine, id: &str) -> Incoming {
+    fn rating(engine: &Engine, id: &str) -> IncomingEvent {
         let data = json!({"rating": "positive"});
         let raw = RawEvent {
             id: Some(id.into()),
@@ -129,11 +133,11 @@ mod tests {
             ..RawEvent::default()
         };
         let mac = engine.core.fingerprint("event", &json!([id, data]));
-        Incoming { raw, mac, key: None, trust: Trust::Backend }
+        IncomingEvent { raw, mac, key: None, trust: Trust::Backend }
     }
 
     #[tokio::test]
-    async fn what_is_older_than_wanted_goes_and_its_id_stays_used() {
+    async fn retention_drops_old_events_and_keeps_their_ids_claimed() {
         let folder = tempfile::tempdir().unwrap();
         let TestEngine { engine, clock, .. } = engine_in(folder.path()).await;
         let scope = Scope::default();
@@ -148,7 +152,7 @@ mod tests {
             let settings = settings.as_object().unwrap().clone();
             engine.privacy.set_privacy(tenant, settings).await.unwrap();
         }
-        drop_all(&*engine.core.store, &*clock, &engine.routing.states).await.unwrap();
+        drop_expired_events(&engine.core.store, &*clock, &engine.routing.states).await.unwrap();
         let id = |text: &str| model::EventId::new(text).unwrap();
         for scope in [&scope, &other] {
             assert!(engine.feedback.event(scope, &id("old")).await.unwrap().is_none(), "{scope:?}");

@@ -1,4 +1,4 @@
-//! That something of what was erased or dropped may still be in the store's files.
+//! Signals that the store's files may still hold erased or dropped data.
 
 use std::sync::Arc;
 
@@ -7,30 +7,29 @@ use tokio::sync::Notify;
 
 use crate::retriable::put_off;
 
-/// Tells whoever keeps the files clean that there is something to do.
+/// Wakes the background scrubbing task.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Unclean(Arc<Notify>);
+pub(crate) struct ScrubSignal(Arc<Notify>);
 
-impl Unclean {
-    /// Clears the files if nobody is in the way; if somebody is, it is done later.
-    pub(crate) async fn clear_soon(&self, store: &Store) {
+impl ScrubSignal {
+    /// Scrubs at once if no reader is in the way, otherwise signals the background task.
+    pub(crate) async fn scrub_or_signal(&self, store: &Store) {
         match store.scrub().await {
             Ok(true) => {}
-            Ok(false) => self.tell(),
+            Ok(false) => self.notify(),
             Err(error) => {
-                put_off(error, "what was dropped is not overwritten yet");
-                self.tell();
+                put_off(error, "scrubbing dropped events failed; retrying in the background");
+                self.notify();
             }
         }
     }
 
-    /// There is.
-    pub(crate) fn tell(&self) {
+    pub(crate) fn notify(&self) {
         self.0.notify_one();
     }
 
-    /// Until there is.
-    pub(crate) async fn told(&self) {
+    /// Waits for the next signal.
+    pub(crate) async fn wait(&self) {
         self.0.notified().await;
     }
 }

@@ -5,7 +5,7 @@ use learn::cluster_query;
 use model::{Body, Finding, Retrieved, Scope, TurnId};
 
 use super::used::ranked;
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::retrieval::Retrieval;
 
 /// Reports about one query that are put together; earlier ones are forgotten.
@@ -24,7 +24,7 @@ impl Retrieval {
         &self,
         scope: &Scope,
         query_id: &str,
-    ) -> Result<Option<Query>, FlowError> {
+    ) -> Result<Option<Query>, EngineError> {
         let mut query = self.query_of_turn(scope, query_id).await?;
         for stored in self.core.store.returned(scope, query_id, MOST_PARTS).await? {
             let event = stored.event;
@@ -51,7 +51,7 @@ impl Retrieval {
         Ok(query)
     }
 
-    async fn query_of_turn(&self, scope: &Scope, id: &str) -> Result<Option<Query>, FlowError> {
+    async fn query_of_turn(&self, scope: &Scope, id: &str) -> Result<Option<Query>, EngineError> {
         let Ok(turn) = TurnId::new(id) else { return Ok(None) };
         let found = self.core.store.exchanges_by_id(scope, vec![turn.clone()]).await?.pop();
         Ok(found.map(|exchange| {

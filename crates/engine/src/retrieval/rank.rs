@@ -7,7 +7,7 @@ use learn::{
 use model::Scope;
 use store::{Extreme, StoredTally};
 
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::retrieval::Retrieval;
 
 /// What is known of an item.
@@ -25,7 +25,7 @@ impl Retrieval {
         &self,
         scope: &Scope,
         entity_id: String,
-    ) -> Result<EntityStats, FlowError> {
+    ) -> Result<EntityStats, EngineError> {
         let found = self.core.store.tallies(scope, None, vec![entity_id.clone()]).await?;
         let tally = found.items.first().and_then(|(tally, _)| *tally).unwrap_or_default();
         Ok(EntityStats { entity_id, tally })
@@ -37,7 +37,7 @@ impl Retrieval {
         scope: &Scope,
         which: Extreme,
         limit: usize,
-    ) -> Result<Vec<EntityStats>, FlowError> {
+    ) -> Result<Vec<EntityStats>, EngineError> {
         let found = self.core.store.extremes(scope, which, limit).await?;
         let stats = |(entity_id, tally)| EntityStats { entity_id, tally };
         Ok(found.into_iter().map(stats).collect())
@@ -50,7 +50,7 @@ impl Retrieval {
         query: Option<&str>,
         results: &[(String, f64)],
         estimator: Estimator,
-    ) -> Result<Vec<RerankedResult>, FlowError> {
+    ) -> Result<Vec<RerankedResult>, EngineError> {
         let cluster = query.map(|query| cluster_query(query).0);
         let entities = results.iter().map(|(entity, _)| entity.clone()).collect();
         let found = self.core.store.tallies(scope, cluster, entities).await?;

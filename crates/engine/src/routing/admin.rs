@@ -5,7 +5,7 @@ use learn::{
 };
 use model::{BadData, Mac, Position, Rule, Scope, Timestamp};
 
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::routing::Project;
 use crate::routing::Routing;
 
@@ -50,16 +50,16 @@ impl Routing {
         scope: &Scope,
         name: &str,
         definition: RouterDefinition,
-    ) -> Result<RouterView, FlowError> {
+    ) -> Result<RouterView, EngineError> {
         check_name(name)?;
         if definition.features != FEATURE_COUNT {
-            return Err(FlowError::Setting(BadData {
+            return Err(EngineError::InvalidSetting(BadData {
                 field: "features".into(),
                 got: definition.features.to_string(),
                 expected: format!("{FEATURE_COUNT}, or none at all"),
             }));
         }
-        let rule = RouterRule::new(definition).map_err(FlowError::Setting)?;
+        let rule = RouterRule::new(definition).map_err(EngineError::InvalidSetting)?;
         let written = serde_json::json!(rule.definition());
         let definition = written.as_object().cloned().unwrap_or_default();
         self.store_router_rule(scope, &Rule::Router { name: name.to_owned(), definition }).await?;
@@ -67,13 +67,13 @@ impl Routing {
     }
 
     /// A router forgets what it has learnt.
-    pub async fn reset_router(&self, scope: &Scope, name: &str) -> Result<RouterView, FlowError> {
+    pub async fn reset_router(&self, scope: &Scope, name: &str) -> Result<RouterView, EngineError> {
         self.router(scope, name).await?;
         self.store_router_rule(scope, &Rule::RouterReset { name: name.to_owned() }).await?;
         self.router(scope, name).await
     }
 
-    async fn store_router_rule(&self, scope: &Scope, rule: &Rule) -> Result<(), FlowError> {
+    async fn store_router_rule(&self, scope: &Scope, rule: &Rule) -> Result<(), EngineError> {
         let now = self.core.clock.now();
         let event = ingest::rule_event(scope, None, rule, self.core.mint.event_id(now), now);
         // Names and numbers of settings are nobody's data, so nothing is taken out of them.
@@ -83,7 +83,7 @@ impl Routing {
             id: event.id.to_string(),
             mac: Some(Mac([0; 16])),
         };
-        let write = model::Write { claims: vec![claim], ..model::Write::of(event, changes) };
+        let write = model::Write { claims: vec![claim], ..model::Write::new(event, changes) };
         self.core.commit_one(write).await.map(drop)
     }
 
@@ -96,9 +96,9 @@ impl Routing {
     }
 
     /// A router, explained.
-    pub async fn router(&self, scope: &Scope, name: &str) -> Result<RouterView, FlowError> {
+    pub async fn router(&self, scope: &Scope, name: &str) -> Result<RouterView, EngineError> {
         self.store_choices().await;
-        let project = self.states.of(scope).ok_or(FlowError::Unknown("router"))?;
+        let project = self.states.of(scope).ok_or(EngineError::NotFound("router"))?;
         let position = project.position().await;
         let day = self.core.clock.now().as_micros().div_euclid(86_400_000_000);
         let mut view = project
@@ -116,7 +116,7 @@ impl Routing {
                     trend: RewardTrend::default(),
                 })
             })
-            .ok_or(FlowError::Unknown("router"))?;
+            .ok_or(EngineError::NotFound("router"))?;
         view.trend = self.trend(&project, scope, name).await?;
         Ok(view)
     }
@@ -126,7 +126,7 @@ impl Routing {
         project: &Project,
         scope: &Scope,
         name: &str,
-    ) -> Result<RewardTrend, FlowError> {
+    ) -> Result<RewardTrend, EngineError> {
         project.keep(&*self.core.store).await?;
         // What was forgotten is no trend.
         let lives: Vec<(String, Option<u32>)> = project.with(|routers| {
@@ -153,13 +153,13 @@ impl Routing {
     }
 }
 
-fn check_name(name: &str) -> Result<(), FlowError> {
+fn check_name(name: &str) -> Result<(), EngineError> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let is_path = name.chars().all(|c| c == '.');
     if !is_path && name.len() <= LONGEST_NAME && name.chars().all(plain) {
         return Ok(());
     }
-    Err(FlowError::Setting(BadData {
+    Err(EngineError::InvalidSetting(BadData {
         field: "name".into(),
         got: format!("{:?}", name.chars().take(40).collect::<String>()),
         expected: format!("1 to {LONGEST_NAME} letters, digits, '-', '_' or '.', not only dots"),

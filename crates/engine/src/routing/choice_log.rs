@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use model::Write;
 
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::retriable::put_off;
 use crate::routing::Routing;
 use crate::tasks::Stop;
@@ -42,7 +42,7 @@ impl Routing {
             let size = chunk.len();
             let (dropped, why) = match self.core.commit(chunk).await {
                 Ok(receipts) => {
-                    let mut failed: Vec<FlowError> =
+                    let mut failed: Vec<EngineError> =
                         receipts.into_iter().filter_map(Result::err).collect();
                     (failed.len(), failed.pop())
                 }
@@ -78,7 +78,7 @@ mod tests {
     use model::{Mac, Scope};
 
     use crate::test_engine::{TestEngine, engine_in};
-    use crate::{Incoming, RawEvent, Trust};
+    use crate::{IncomingEvent, RawEvent, Trust};
 
     #[tokio::test]
     async fn one_that_cannot_be_stored_is_counted_and_the_others_are_not() {
@@ -93,7 +93,8 @@ mod tests {
                 category: "cost".into(),
                 ..RawEvent::default()
             };
-            let incoming = Incoming { raw, mac: Mac([mac; 16]), key: None, trust: Trust::Backend };
+            let incoming =
+                IncomingEvent { raw, mac: Mac([mac; 16]), key: None, trust: Trust::Backend };
             engine
                 .routing
                 .choices

@@ -18,7 +18,7 @@ use model::{
 };
 
 use crate::changes::{changes_of, opening_of};
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::routing::Routing;
 use crate::routing::Ticket;
 
@@ -79,8 +79,8 @@ pub struct RouteScore {
 
 impl Routing {
     /// Chooses an arm. Reads what was learnt so far and waits for nothing.
-    pub fn route(&self, scope: &Scope, request: &RouteRequest) -> Result<Route, FlowError> {
-        let project = self.states.of(scope).ok_or(FlowError::Unknown("router"))?;
+    pub fn route(&self, scope: &Scope, request: &RouteRequest) -> Result<Route, EngineError> {
+        let project = self.states.of(scope).ok_or(EngineError::NotFound("router"))?;
         // Asked again for the same turn, the answer is the same, unless that arm is not wanted now.
         let may_stand = |choice: &RouterChoice| {
             let wanted = choice.router == request.router && !request.exclude.contains(&choice.arm);
@@ -94,14 +94,14 @@ impl Routing {
         }
         let known = project
             .with(|routers| Some(routers.get(&request.router)?.state.total_choices()))
-            .ok_or(FlowError::Unknown("router"))?;
+            .ok_or(EngineError::NotFound("router"))?;
         let made = project.made(&request.router, known);
         let (choice, chosen) = project
             .with(|routers| {
                 let router = routers.get(&request.router)?;
                 Some(self.choose(router, request, made))
             })
-            .ok_or(FlowError::Unknown("router"))?;
+            .ok_or(EngineError::NotFound("router"))?;
         if let Some(first) = project.remember(request.turn.as_ref(), &choice, may_stand) {
             return Ok(self.told_again(scope, first));
         }
@@ -198,7 +198,7 @@ impl Routing {
         let event = ingest::finding_event(place, &finding, self.core.mint.event_id(now), now, now);
         let claim = Claim { space: ClaimSpace::Event, id: event.id.to_string(), mac: None };
         let changes = changes_of(&event);
-        Write { claims: vec![claim], ..Write::of(event, changes) }
+        Write { claims: vec![claim], ..Write::new(event, changes) }
     }
 }
 

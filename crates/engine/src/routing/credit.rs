@@ -9,7 +9,7 @@ use store::StoredEvent;
 
 use super::choose::{hours_of, seen_in};
 use crate::answer_signals::Signals;
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::receipt::{Receipt, RequestKey};
 use crate::routing::Routing;
 use crate::routing::{Project, Ticket};
@@ -21,7 +21,7 @@ impl Routing {
         scope: &Scope,
         turn: &TurnId,
         completion: &Completion,
-    ) -> Result<Option<Finding>, FlowError> {
+    ) -> Result<Option<Finding>, EngineError> {
         let Some(project) = self.states.of(scope) else { return Ok(None) };
         let Some(choice) = self.choice_for(&project, scope, turn, completion).await? else {
             return Ok(None);
@@ -50,7 +50,7 @@ impl Routing {
         scope: &Scope,
         turn: &TurnId,
         completion: &Completion,
-    ) -> Result<Option<RouterChoice>, FlowError> {
+    ) -> Result<Option<RouterChoice>, EngineError> {
         if let Some(id) = &completion.decision_id {
             let ticket = DecisionId::new(id.as_str()).ok();
             let ticket = ticket.and_then(|id| Ticket::open(&self.core.seal, scope, &id));
@@ -91,7 +91,7 @@ impl Routing {
         scope: &Scope,
         turn: &TurnId,
         signals: Option<&Signals>,
-    ) -> Result<f64, FlowError> {
+    ) -> Result<f64, EngineError> {
         let project = self.states.of(scope);
         if let Some(project) = project
             && let Some(record) = project.record(&*self.core.store, turn).await?
@@ -123,9 +123,9 @@ impl Routing {
         given: GivenReward,
         mac: Mac,
         key: Option<RequestKey>,
-    ) -> Result<Receipt, FlowError> {
+    ) -> Result<Receipt, EngineError> {
         let now = self.core.clock.now();
-        let place = self.core.place_on(scope, turn, user).await?;
+        let place = self.core.finding_place(scope, turn, user).await?;
         let finding = Finding::Reward(given);
         let event = ingest::finding_event(place, &finding, self.core.mint.event_id(now), now, now);
         let mut write = self.core.write_of(event, mac, key);

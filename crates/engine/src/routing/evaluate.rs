@@ -8,7 +8,7 @@ use learn::{
 };
 use model::{BadData, Scope, Timestamp};
 
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::routing::Routing;
 
 /// The newest turns that count.
@@ -44,14 +44,14 @@ impl Routing {
         router: &str,
         policy: &Policy,
         since: Option<Timestamp>,
-    ) -> Result<Evaluated, FlowError> {
-        let project = self.states.of(scope).ok_or(FlowError::Unknown("router"))?;
+    ) -> Result<Evaluated, EngineError> {
+        let project = self.states.of(scope).ok_or(EngineError::NotFound("router"))?;
         let arms: Vec<String> = project
             .with(|routers| {
                 let arms = routers.get(router)?.rule.arms();
                 Some(arms.iter().map(|arm| arm.id.clone()).collect())
             })
-            .ok_or(FlowError::Unknown("router"))?;
+            .ok_or(EngineError::NotFound("router"))?;
         let target = chances(policy, &arms)?;
         project.keep(&*self.core.store).await?;
         let since = since.unwrap_or(Timestamp::from_micros(0));
@@ -101,9 +101,9 @@ fn over(turns: &[store::RouterTurn], arms: &[String], target: &[f64]) -> Evaluat
     Evaluated { estimates, logged: mean }
 }
 
-fn chances(policy: &Policy, arms: &[String]) -> Result<Vec<f64>, FlowError> {
+fn chances(policy: &Policy, arms: &[String]) -> Result<Vec<f64>, EngineError> {
     let wrong = |field: &str, got: String, expected: String| {
-        FlowError::Setting(BadData { field: field.into(), got, expected })
+        EngineError::InvalidSetting(BadData { field: field.into(), got, expected })
     };
     let known = |arm: &str| {
         let index = arms.iter().position(|known| known == arm);

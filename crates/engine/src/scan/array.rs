@@ -1,8 +1,8 @@
-//! A JSON array as lines, one item each, without holding the array.
+//! Streams a JSON array as lines, one item each.
 
 use std::io::{BufRead, Read};
 
-/// Gives each item of the outermost array on a line of its own.
+/// Puts each item of the outermost array on its own line.
 pub struct ArrayLines<R> {
     inner: R,
     depth: usize,
@@ -11,13 +11,13 @@ pub struct ArrayLines<R> {
 }
 
 impl<R: BufRead> ArrayLines<R> {
-    /// Over a reader whose first sign is `[`.
+    /// The reader's first byte must be `[`.
     pub fn new(inner: R) -> Self {
         Self { inner, depth: 0, in_text: false, escaped: false }
     }
 
-    /// What a byte of the array becomes on the way out.
-    fn turned(&mut self, byte: u8) -> u8 {
+    /// Converts one byte of the array.
+    fn convert_byte(&mut self, byte: u8) -> u8 {
         if self.in_text {
             match byte {
                 _ if self.escaped => self.escaped = false,
@@ -38,7 +38,7 @@ impl<R: BufRead> ArrayLines<R> {
                 return if self.depth == 0 { b'\n' } else { byte };
             }
             b',' if self.depth == 1 => return b'\n',
-            // Line ends between tokens would cut an item in two.
+            // A line end between tokens would split an item.
             b'\n' | b'\r' => return b' ',
             _ => {}
         }
@@ -50,7 +50,7 @@ impl<R: BufRead> Read for ArrayLines<R> {
     fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
         let read = self.inner.read(out)?;
         for byte in &mut out[..read] {
-            *byte = self.turned(*byte);
+            *byte = self.convert_byte(*byte);
         }
         Ok(read)
     }
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn items_become_lines() {
+    fn array_items_become_lines() {
         let array = "[\n {\"a\": \"x,]\\\"[\",\n \"b\": [1, 2]},\n {\"c\": {}} ]\n";
         let mut out = String::new();
         ArrayLines::new(array.as_bytes()).read_to_string(&mut out).unwrap();

@@ -1,5 +1,5 @@
-//! One conversation through every detector, turn by turn: each step looks at the last turn and at
-//! the ten latest questions, never at the whole.
+//! Runs every detector over one conversation. Each step needs only the last turn and the ten
+//! latest questions.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -13,56 +13,49 @@ use model::{
 
 use crate::detectors::Detectors;
 
-/// A conversation and what was found in it.
 #[derive(Clone, Debug)]
-pub struct Scanned {
-    /// By what an import would call it.
+pub struct ScannedConversation {
+    /// The id that an import would assign.
     pub id: ConversationId,
-    /// Its name in the log, if it has one.
+    /// Its name in the log.
     pub conversation: Option<String>,
-    /// Where it begins in the file.
+    /// Line number in the file.
     pub line: u64,
-    /// Its turns.
     pub turns: Vec<ScannedTurn>,
 }
 
-/// A turn and what was found about it.
 #[derive(Clone, Debug)]
 pub struct ScannedTurn {
-    /// By what an import would call it.
+    /// The id that an import would assign.
     pub id: TurnId,
-    /// When it was asked, if the log says so.
     pub asked_at: Option<Timestamp>,
-    /// What was asked.
     pub question: String,
-    /// What was answered.
     pub answer: String,
-    /// Who answered, if known.
     pub model: Option<String>,
-    /// Whether the answer failed by itself.
+    /// Failure detected in the answer itself.
     pub failure: Failure,
-    /// How the time it took is borne.
+    /// Latency and its tolerance.
     pub pace: Option<Pace>,
-    /// Whether the question asks again what was asked before.
+    /// Set when the question repeats an earlier one.
     pub retry: Option<Retry>,
-    /// What the next message says about the answer.
+    /// The verdict detected in the next message.
     pub verdict: Option<Verdict>,
-    /// That message.
+    /// The next message.
     pub next: Option<String>,
-    /// How it was rated last.
+    /// The latest rating.
     pub rating: Option<TurnRating>,
-    /// What was written with that.
+    /// The comment given with the rating.
     pub rated_because: Option<String>,
-    /// What people wrote instead, in order.
+    /// Corrections in order.
     pub corrections: Vec<Correction>,
-    /// What was last said about it.
+    /// The latest comment.
     pub comment: Option<String>,
-    /// The user had it answered again.
+    /// True when the user requested another answer.
     pub regenerated: bool,
 }
 
 impl ScannedTurn {
-    fn hear(&mut self, sign: Sign) {
+    fn apply_sign(&mut self, sign: Sign) {
         match sign {
             Sign::Rated { value, confidence, said } => {
                 let rating = TurnRating { value, confidence };
@@ -76,27 +69,31 @@ impl ScannedTurn {
     }
 }
 
-struct Past {
+struct PastTurn {
     turn: TurnId,
     question: Utterance,
     at: Option<Timestamp>,
 }
 
-struct Last {
+struct LastAnswer {
     question: Utterance,
     answer: Answer,
     at: Option<Timestamp>,
 }
 
-pub(super) fn judge(detectors: &Detectors, line: u64, record: &ChatRecord) -> Option<Scanned> {
+pub(super) fn detect_conversation(
+    detectors: &Detectors,
+    line: u64,
+    record: &ChatRecord,
+) -> Option<ScannedConversation> {
     let name = conversation_name(record);
     let id = ConversationId::new(name.as_str()).ok()?;
     let mut turns: Vec<ScannedTurn> = Vec::new();
-    let mut history: VecDeque<Past> = VecDeque::new();
-    let mut last: Option<Last> = None;
+    let mut history: VecDeque<PastTurn> = VecDeque::new();
+    let mut last: Option<LastAnswer> = None;
     for (number, (asked, answered)) in record.exchanges().into_iter().enumerate() {
         let message = Utterance::read(&asked.text);
-        // Some logs have the answer's time only.
+        // Some logs have only the answer's time.
         let at = asked.at.or(answered.as_ref().and_then(|answer| answer.at));
         if let (Some(before), Some(turn)) = (&last, turns.last_mut()) {
             let exchange = Exchange {
@@ -131,46 +128,46 @@ pub(super) fn judge(detectors: &Detectors, line: u64, record: &ChatRecord) -> Op
             comment: None,
             regenerated: false,
         };
-        answered.signs.into_iter().for_each(|sign| turn.hear(sign));
+        answered.signs.into_iter().for_each(|sign| turn.apply_sign(sign));
         turns.push(turn);
-        remember(&mut history, number, &message, at, detectors.retry.max_questions);
-        last = Some(Last { question: message, answer, at: answered.at });
+        push_history(&mut history, number, &message, at, detectors.retry.max_questions);
+        last = Some(LastAnswer { question: message, answer, at: answered.at });
     }
-    Some(Scanned { id, conversation: record.conversation.clone(), line, turns })
+    Some(ScannedConversation { id, conversation: record.conversation.clone(), line, turns })
 }
 
 fn find_retry(
     detectors: &Detectors,
     message: &Utterance,
     at: Option<Timestamp>,
-    history: &VecDeque<Past>,
+    history: &VecDeque<PastTurn>,
 ) -> Option<Retry> {
     let past: Vec<PastQuestion<'_>> = history
         .iter()
         .map(|past| PastQuestion {
             turn: &past.turn,
             question: &past.question,
-            // Without times the order alone speaks for "soon".
+            // Without times, only the order indicates a retry.
             age: gap(past.at, at),
         })
         .collect();
     detectors.retry(message, &past)
 }
 
-fn remember(
-    history: &mut VecDeque<Past>,
+fn push_history(
+    history: &mut VecDeque<PastTurn>,
     number: usize,
     message: &Utterance,
     at: Option<Timestamp>,
     most: usize,
 ) {
     if let Ok(turn) = TurnId::new(number.to_string()) {
-        history.push_front(Past { turn, question: message.clone(), at });
+        history.push_front(PastTurn { turn, question: message.clone(), at });
     }
     history.truncate(most);
 }
 
-/// Time between two messages; clocks that run backwards say nothing.
+/// Time between two messages. `None` if the clock ran backwards.
 fn gap(from: Option<Timestamp>, to: Option<Timestamp>) -> Option<Duration> {
     let millis = to?.as_unix_millis().checked_sub(from?.as_unix_millis())?;
     Some(Duration::from_millis(millis))

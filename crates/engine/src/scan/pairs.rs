@@ -1,7 +1,7 @@
-//! Preference pairs out of scanned conversations: the same rows that an export of the store would have.
+//! Preference pairs from scanned conversations: the same rows as an export of the store.
 //!
-//! Of conversations nothing is kept. Rated answers are, with what was said before them, up to a limit: they
-//! may have to be compared with an answer to the same question that comes much later.
+//! Rated answers are kept with their context up to a limit, because a later answer to the same
+//! question may form a pair with them.
 
 use ingest::Redactor;
 use learn::{
@@ -9,33 +9,33 @@ use learn::{
 };
 use model::{Timestamp, UnitInterval, VerdictStatus};
 
-use super::conversation::{Scanned, ScannedTurn};
+use super::conversation::{ScannedConversation, ScannedTurn};
 use crate::changes::question_vector;
-use crate::error::FlowError;
-use crate::training_data::preferences::{Answered, MOST_OF_A_QUESTION, Maker, PreferenceQuery};
+use crate::error::EngineError;
+use crate::training_data::preferences::{
+    AnsweredQuestion, MAX_ANSWERS_PER_QUESTION, PairBuilder, PreferenceQuery,
+};
 
-/// Text of rated answers that is kept to be compared, in bytes; answers beyond it are compared with none.
-const MOST_KEPT_BYTES: usize = 128 << 20;
+/// Maximum text of rated answers held for comparison. Answers beyond it are not compared.
+const MAX_HELD_BYTES: usize = 128 << 20;
 
-/// Rows on their way into a file.
 pub struct ScanPairs {
-    maker: Maker<usize>,
+    builder: PairBuilder<usize>,
     redactor: Redactor,
     context: usize,
     compares: bool,
-    /// Until all are known that say something of the same answers.
+    /// Held until all votes are counted.
     held: Vec<PreferenceConversation>,
-    rated: Vec<Answered>,
+    rated: Vec<AnsweredQuestion>,
     held_bytes: usize,
     kept_bytes: usize,
     not_compared: u64,
 }
 
 impl ScanPairs {
-    /// Nothing is written yet.
     pub fn new(query: &PreferenceQuery) -> Self {
         Self {
-            maker: Maker::new(query),
+            builder: PairBuilder::new(query),
             redactor: Redactor::default(),
             context: query.rule().context_turns,
             compares: query.rule().sources.contains(&PairSource::Rating),
@@ -47,75 +47,82 @@ impl ScanPairs {
         }
     }
 
-    /// What became of the pairs so far.
+    /// Counts of exported and dropped pairs so far.
     pub fn tally(&self) -> ExportTally {
-        self.maker.tally()
+        self.builder.tally()
     }
 
-    /// Rated answers that were not compared with others, because there were too many.
+    /// Rated answers that were not compared because of the memory limit.
     pub fn not_compared(&self) -> u64 {
         self.not_compared
     }
 
-    /// Takes the next conversation in; what can be written so far.
-    pub fn conversation(&mut self, scanned: &Scanned) -> Result<Vec<u8>, FlowError> {
-        if !scanned.turns.iter().any(says_something) {
+    /// Adds a conversation. Returns the bytes that can be written so far.
+    pub fn add_conversation(
+        &mut self,
+        scanned: &ScannedConversation,
+    ) -> Result<Vec<u8>, EngineError> {
+        if !scanned.turns.iter().any(has_signal) {
             return Ok(Vec::new());
         }
-        let turns = scanned.turns.iter().map(|turn| self.turn(turn)).collect();
-        let talk = PreferenceConversation { id: scanned.id.clone(), turns };
-        self.maker.weigh(&talk);
+        let turns = scanned.turns.iter().map(|turn| self.to_preference_turn(turn)).collect();
+        let conversation = PreferenceConversation { id: scanned.id.clone(), turns };
+        self.builder.count_votes(&conversation);
         if self.compares {
-            for at in 0..talk.turns.len() {
-                self.keep(&talk, at);
+            for at in 0..conversation.turns.len() {
+                self.keep_rated_turn(&conversation, at);
             }
         }
         let bytes: usize =
-            talk.turns.iter().map(|turn| turn.question.len() + turn.answer.len()).sum();
-        if self.held_bytes + bytes <= MOST_KEPT_BYTES {
+            conversation.turns.iter().map(|turn| turn.question.len() + turn.answer.len()).sum();
+        if self.held_bytes + bytes <= MAX_HELD_BYTES {
             self.held_bytes += bytes;
-            self.held.push(talk);
+            self.held.push(conversation);
         } else {
-            // With what is known so far.
-            self.maker.conversation(&talk)?;
+            // Exported with the votes counted so far.
+            self.builder.export_conversation(&conversation)?;
         }
-        self.maker.take()
+        self.builder.take_bytes()
     }
 
-    /// The rest: answers to the same question, rated up here and down there.
-    pub fn finish(&mut self) -> Result<Vec<u8>, FlowError> {
-        for talk in std::mem::take(&mut self.held) {
-            self.maker.conversation(&talk)?;
+    /// Exports pairs of answers to the same question with opposite ratings.
+    pub fn finish(&mut self) -> Result<Vec<u8>, EngineError> {
+        for conversation in std::mem::take(&mut self.held) {
+            self.builder.export_conversation(&conversation)?;
         }
-        for group in self.maker.groups() {
-            let newest = group.len().saturating_sub(MOST_OF_A_QUESTION);
-            let answers: Vec<&Answered> =
+        for group in self.builder.take_groups() {
+            let newest = group.len().saturating_sub(MAX_ANSWERS_PER_QUESTION);
+            let answers: Vec<&AnsweredQuestion> =
                 group[newest..].iter().filter_map(|place| self.rated.get(*place)).collect();
-            self.maker.group(&answers)?;
+            self.builder.export_group(&answers)?;
         }
-        self.maker.finish()
+        self.builder.finish()
     }
 
-    /// Keeps a turn if it may be compared with others.
-    fn keep(&mut self, talk: &PreferenceConversation, at: usize) {
-        if talk.turns[at].rating.is_none() {
+    /// Keeps a rated turn for comparison.
+    fn keep_rated_turn(&mut self, conversation: &PreferenceConversation, at: usize) {
+        if conversation.turns[at].rating.is_none() {
             return;
         }
-        let turns = &talk.turns[at.saturating_sub(self.context)..=at];
+        let turns = &conversation.turns[at.saturating_sub(self.context)..=at];
         let bytes: usize = turns.iter().map(|turn| turn.question.len() + turn.answer.len()).sum();
-        if self.kept_bytes + bytes > MOST_KEPT_BYTES {
+        if self.kept_bytes + bytes > MAX_HELD_BYTES {
             self.not_compared += 1;
             return;
         }
-        let vector = question_vector(&talk.turns[at].question);
-        if self.maker.note_one(&talk.turns[at], self.rated.len(), Some(&vector)) {
+        let vector = question_vector(&conversation.turns[at].question);
+        if self.builder.add_turn(&conversation.turns[at], self.rated.len(), Some(&vector)) {
             self.kept_bytes += bytes;
-            self.rated.push(Answered::new(talk.id.clone(), turns.to_vec(), Some(vector)));
+            self.rated.push(AnsweredQuestion::new(
+                conversation.id.clone(),
+                turns.to_vec(),
+                Some(vector),
+            ));
         }
     }
 
-    /// Without what a store would not have kept either.
-    fn turn(&self, turn: &ScannedTurn) -> PreferenceTurn {
+    /// Redacts the texts as the store would.
+    fn to_preference_turn(&self, turn: &ScannedTurn) -> PreferenceTurn {
         let plain = |text: &str| self.redactor.redact(text).into_owned();
         let asked_at = turn.asked_at.unwrap_or(Timestamp::from_micros(0));
         PreferenceTurn {
@@ -130,7 +137,7 @@ impl ScanPairs {
                 confidence: said.confidence,
             }),
             rating: turn.rating,
-            // The latest counts; without times that is the last.
+            // The latest correction counts. Without times, the order decides.
             corrections: turn
                 .corrections
                 .iter()
@@ -149,8 +156,8 @@ impl ScanPairs {
     }
 }
 
-/// Whether a turn can be a part of a pair that shows anything.
-fn says_something(turn: &ScannedTurn) -> bool {
+/// True when the turn can be part of a pair.
+fn has_signal(turn: &ScannedTurn) -> bool {
     let rejected = turn.verdict.as_ref().is_some_and(|said| said.status == VerdictStatus::Rejected);
     rejected || turn.rating.is_some() || turn.regenerated || !turn.corrections.is_empty()
 }

@@ -1,4 +1,4 @@
-//! What a scan adds up to, and the conversations that went worst.
+//! Counts of a scan, and its worst conversations.
 
 use std::collections::BTreeMap;
 
@@ -6,132 +6,119 @@ use model::{Contrast, CorrectionType, ErrorType, Evidence, RetryIntent, Toleranc
 
 use report::Satisfaction;
 
-use super::negatives::Negatives;
-use super::{Scanned, ScannedTurn};
+use super::negative_turns::NegativeTurns;
+use super::{ScannedConversation, ScannedTurn};
 
-/// Excerpts of one conversation.
-const MOST_EXCERPTS: usize = 3;
-/// Bytes of a text that an excerpt keeps.
-const EXCERPT: usize = 400;
+/// Excerpts per conversation.
+const MAX_EXCERPTS: usize = 3;
+pub(super) const EXCERPT_BYTES: usize = 400;
 
-/// Counts over all conversations. Parts add up to the same counts in any order; what was read
-/// last is known by adding them in the order of the files.
+/// Counts over all conversations. Adding parts in file order also keeps the latest negative turns.
 #[derive(Clone, Debug, Default)]
 pub struct ScanReport {
-    /// Conversations read.
     pub conversations: u64,
-    /// Turns with an answer.
     pub turns: u64,
-    /// Lines that are no conversation.
+    /// Lines that are not a conversation.
     pub unreadable: u64,
-    /// Answers by what the next message said: rejected, accepted, neutral.
+    /// Answers by verdict: rejected, accepted, neutral.
     pub status: [u64; 3],
-    /// Answers that the user certainly liked: accepted with confidence 0.7 or more.
+    /// Answers accepted with confidence 0.7 or more.
     pub liked: u64,
-    /// Answers with a clear reaction, and how many of them were liked: a rating stands above what the
-    /// next message seems to say.
+    /// Answers with a clear reaction, and those that were liked. A rating overrides the verdict.
     pub clear: [u64; 2],
-    /// Rejections: explicit, rephrased, abandonment.
+    /// Rejections by type: explicit, rephrased, abandonment.
     pub corrections: [u64; 3],
-    /// Answers that failed by themselves: execution error, empty, refusal, error text.
+    /// Failed answers by type: execution error, empty, refusal, error text.
     pub failures: [u64; 4],
-    /// Questions asked again: dissatisfied, exploratory.
+    /// Retries by intent: dissatisfied, exploratory.
     pub retries: [u64; 2],
-    /// Answers by how their time was borne, where the log has times: high, medium, low.
+    /// Answers by latency tolerance, where the log has times: high, medium, low.
     pub paces: [u64; 3],
     /// Per model: turns, judged, rejected.
     pub models: BTreeMap<String, [u64; 3]>,
-    /// Which rules and features rejected, and how often.
+    /// Rejections by rule or feature.
     pub rules: BTreeMap<String, u64>,
-    /// What users wanted and what they got instead.
+    /// Wanted and received, as users put it.
     pub contrasts: Vec<Contrast>,
-    /// The conversations with most to complain about.
-    pub worst: Vec<Worst>,
-    /// Answers of which something went wrong.
-    pub(super) negatives: Negatives,
+    pub worst: Vec<WorstConversation>,
+    pub(super) negatives: NegativeTurns,
 }
 
-/// Stands for a model that the log does not name.
+/// Placeholder for a model that the log does not name.
 pub(super) const NO_MODEL: &str = "(not given)";
 
-/// A conversation that went badly.
 #[derive(Clone, Debug)]
-pub struct Worst {
-    /// Its name in the log.
+pub struct WorstConversation {
     pub conversation: String,
-    /// How badly: the confidences of its rejections and failures together.
+    /// Sum of the confidences of its rejections and failures.
     pub score: f64,
-    /// Its turns.
     pub turns: usize,
-    /// How many were rejected or failed.
+    /// Turns that were rejected or failed.
     pub bad: usize,
-    /// Some of them.
     pub excerpts: Vec<WorstTurn>,
 }
 
-/// A turn that went badly, cut short.
+/// A negative turn with truncated texts.
 #[derive(Clone, Debug)]
 pub struct WorstTurn {
-    /// What was asked.
     pub question: String,
-    /// What was answered.
     pub answer: String,
-    /// What the user said then.
+    /// The user's next message.
     pub next: String,
-    /// Where in `next` (or, for a failure, in `answer`) it shows.
+    /// Spans in `next` or, for a failure, in `answer`.
     pub evidence: Vec<Evidence>,
-    /// What went wrong, in a word.
+    /// The correction or error type.
     pub what: String,
-    /// How sure.
     pub confidence: f64,
 }
 
-/// An answer was accepted for sure.
-const SURE: f64 = 0.7;
+/// Minimum confidence of a clear acceptance.
+const MIN_ACCEPT_CONFIDENCE: f64 = 0.7;
 
-/// Whether an answer was liked: by its rating, else by what the next message says; nothing where neither
-/// is clear.
-fn reaction_to(turn: &ScannedTurn) -> Option<bool> {
+/// True when the answer was liked, by its rating or else by the verdict. `None` if neither is
+/// clear.
+fn read_reaction(turn: &ScannedTurn) -> Option<bool> {
     if let Some(rating) = turn.rating {
-        // As everywhere, who neither likes nor dislikes it does not like it.
+        // A neutral rating counts as not liked, as in all figures.
         return Some(rating.is_up());
     }
     let verdict = turn.verdict.as_ref()?;
     match verdict.status {
         VerdictStatus::Rejected => Some(false),
-        VerdictStatus::Accepted => (verdict.confidence.get() >= SURE).then_some(true),
+        VerdictStatus::Accepted => {
+            (verdict.confidence.get() >= MIN_ACCEPT_CONFIDENCE).then_some(true)
+        }
         VerdictStatus::Neutral => None,
     }
 }
 
 impl ScanReport {
-    /// Answers that somebody reacted to.
+    /// Answers with a verdict.
     pub fn judged(&self) -> u64 {
         self.status.iter().sum()
     }
 
-    /// Of the answers with a clear reaction, how many were liked.
+    /// The share of liked answers among those with a clear reaction.
     pub fn satisfaction(&self) -> Satisfaction {
         let [clear, liked] = self.clear;
-        Satisfaction::share(liked, clear)
+        Satisfaction::from_share(liked, clear)
     }
 
-    /// Adds another file's report, keeping so many of the worst.
+    /// Adds another file's report and keeps the `worst` worst conversations.
     pub fn merge(&mut self, other: Self, worst: usize) {
         self.add(other, worst);
     }
 
-    /// Adds one conversation.
-    pub(super) fn count(&mut self, scanned: &Scanned, worst: usize) {
+    pub(super) fn count(&mut self, scanned: &ScannedConversation, worst: usize) {
         if scanned.turns.is_empty() {
             return;
         }
         self.conversations += 1;
         for turn in &scanned.turns {
             self.count_turn(turn, turn.model.as_deref());
-            self.negatives.take(turn);
+            self.negatives.add_turn(turn);
         }
-        if let Some(bad) = worst_of(scanned) {
+        if let Some(bad) = summarise_worst(scanned) {
             self.worst.push(bad);
             self.keep_worst(worst);
         }
@@ -140,7 +127,7 @@ impl ScanReport {
     fn count_turn(&mut self, turn: &ScannedTurn, model: Option<&str>) {
         self.turns += 1;
         if let Some(error) = turn.failure.error_type {
-            self.failures[place_of_error(error)] += 1;
+            self.failures[error_index(error)] += 1;
         }
         if let Some(retry) = &turn.retry {
             self.retries[usize::from(retry.intent == RetryIntent::Exploratory)] += 1;
@@ -152,7 +139,7 @@ impl ScanReport {
                 Tolerance::Low => 2,
             }] += 1;
         }
-        if let Some(liked) = reaction_to(turn) {
+        if let Some(liked) = read_reaction(turn) {
             self.clear[0] += 1;
             self.clear[1] += u64::from(liked);
         }
@@ -166,11 +153,11 @@ impl ScanReport {
                 self.status[0] += 1;
                 *self.rules.entry(verdict.rule.clone()).or_default() += 1;
                 self.contrasts.extend(verdict.contrast.clone());
-                self.contrasts.truncate(MOST_CONTRASTS);
+                self.contrasts.truncate(MAX_CONTRASTS);
             }
             VerdictStatus::Accepted => {
                 self.status[1] += 1;
-                self.liked += u64::from(verdict.confidence.get() >= SURE);
+                self.liked += u64::from(verdict.confidence.get() >= MIN_ACCEPT_CONFIDENCE);
             }
             VerdictStatus::Neutral => self.status[2] += 1,
         }
@@ -182,7 +169,6 @@ impl ScanReport {
         }
     }
 
-    /// Adds another part.
     pub(super) fn add(&mut self, other: Self, worst: usize) {
         self.conversations += other.conversations;
         self.turns += other.turns;
@@ -204,10 +190,10 @@ impl ScanReport {
             *self.rules.entry(rule).or_default() += count;
         }
         self.contrasts.extend(other.contrasts);
-        self.contrasts.truncate(MOST_CONTRASTS);
+        self.contrasts.truncate(MAX_CONTRASTS);
         self.worst.extend(other.worst);
         self.keep_worst(worst);
-        self.negatives.add(other.negatives);
+        self.negatives.append(other.negatives);
     }
 
     fn keep_worst(&mut self, most: usize) {
@@ -218,9 +204,9 @@ impl ScanReport {
     }
 }
 
-const MOST_CONTRASTS: usize = 20;
+const MAX_CONTRASTS: usize = 20;
 
-fn place_of_error(error: ErrorType) -> usize {
+fn error_index(error: ErrorType) -> usize {
     match error {
         ErrorType::ExecutionError => 0,
         ErrorType::EmptyResponse => 1,
@@ -229,24 +215,24 @@ fn place_of_error(error: ErrorType) -> usize {
     }
 }
 
-fn worst_of(scanned: &Scanned) -> Option<Worst> {
-    let mut excerpts: Vec<WorstTurn> = scanned.turns.iter().filter_map(bad_turn).collect();
+fn summarise_worst(scanned: &ScannedConversation) -> Option<WorstConversation> {
+    let mut excerpts: Vec<WorstTurn> = scanned.turns.iter().filter_map(excerpt_bad_turn).collect();
     if excerpts.is_empty() {
         return None;
     }
     let (bad, score) = (excerpts.len(), excerpts.iter().map(|e| e.confidence).sum());
     excerpts.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
-    excerpts.truncate(MOST_EXCERPTS);
+    excerpts.truncate(MAX_EXCERPTS);
     let unnamed = || format!("(line {})", scanned.line);
     let conversation = scanned.conversation.clone().unwrap_or_else(unnamed);
-    Some(Worst { conversation, score, turns: scanned.turns.len(), bad, excerpts })
+    Some(WorstConversation { conversation, score, turns: scanned.turns.len(), bad, excerpts })
 }
 
-fn bad_turn(turn: &ScannedTurn) -> Option<WorstTurn> {
+fn excerpt_bad_turn(turn: &ScannedTurn) -> Option<WorstTurn> {
     let excerpt = |evidence: Vec<Evidence>, what: &str, confidence: f64| WorstTurn {
-        question: cut(&turn.question),
-        answer: cut(&turn.answer),
-        next: cut(turn.next.as_deref().unwrap_or_default()),
+        question: cut_excerpt(&turn.question),
+        answer: cut_excerpt(&turn.answer),
+        next: cut_excerpt(turn.next.as_deref().unwrap_or_default()),
         evidence,
         what: what.to_owned(),
         confidence,
@@ -261,6 +247,6 @@ fn bad_turn(turn: &ScannedTurn) -> Option<WorstTurn> {
     Some(excerpt(turn.failure.evidence.clone(), error.as_word(), turn.failure.confidence.get()))
 }
 
-fn cut(text: &str) -> String {
-    text[..text.floor_char_boundary(EXCERPT)].to_owned()
+pub(super) fn cut_excerpt(text: &str) -> String {
+    text[..text.floor_char_boundary(EXCERPT_BYTES)].to_owned()
 }

@@ -1,10 +1,12 @@
-//! What may serve as an example, in memory, project by project. Knows no store and no words: where
-//! those are is all that is kept.
+//! Pools of few-shot examples in memory, one per project. They hold locations in the store, not
+//! texts.
 
-mod offer;
+mod candidate;
 mod pool;
-mod shelf;
+mod cache;
 
-pub(crate) use offer::{Offered, Place, of_correction, of_turn};
-pub(crate) use pool::Pool;
-pub(crate) use shelf::{ExampleShelf, ProjectExamples};
+pub(crate) use cache::{ExamplePoolCache, ProjectPool};
+pub(crate) use candidate::{
+    ExampleCandidate, ExampleLocation, correction_candidate, turn_candidates,
+};
+pub(crate) use pool::IndexedPool;

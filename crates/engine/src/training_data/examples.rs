@@ -1,14 +1,13 @@
-//! Which answered questions to show a model beside a new one.
+//! Selects few-shot examples for a question.
 //!
 //! ```text
-//! question --catch up with the log--> pool --near, then unlike each other--> places
-//!                                       ^                                      |
-//!                                       +-- is no longer so: look again <-- words, from the store
+//! question --catch up with the log--> pool --similar, then diverse--> locations
+//!                                       ^                                 |
+//!                                       +-- stale: reload and retry <-- texts, from the store
 //! ```
 //!
-//! A pool is filled from the store when a project is first asked, and follows the log from there: before
-//! each answer it looks at the turns that events behind its position name, as they are by then. The
-//! words are read last, and what they say stands above the pool.
+//! A pool is built when a project first needs examples, and follows the log from there. Texts are
+//! read last, and override the pool where they differ.
 
 use std::sync::Arc;
 use store::LabelledTurnReads;
@@ -18,27 +17,27 @@ use model::{Position, Scope, TurnId, UnitInterval, Vector};
 use store::{StoreError, TurnNumber};
 
 use crate::changes::opening_of;
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::training_data::TrainingData;
-use crate::training_data::example_pool::{Offered, Place, ProjectExamples, of_correction, of_turn};
+use crate::training_data::example_pool::{
+    ExampleCandidate, ExampleLocation, ProjectPool, correction_candidate, turn_candidates,
+};
 
-/// How often it is chosen anew because something chosen was no longer so.
-const MOST_TRIES: usize = 8;
-/// A pool of so many questions is searched on a thread that may take its time.
-const MANY: usize = 2000;
+/// Selections before a pool with stale entries is rebuilt.
+const MAX_ATTEMPTS: usize = 8;
+/// Pools of this many questions are searched on a blocking thread.
+const BLOCKING_THRESHOLD: usize = 2000;
 
-/// What is asked.
 #[derive(Clone, Debug)]
 pub struct ExampleSearch {
-    /// The question.
     pub query: String,
-    /// How many are wanted.
+    /// Number of examples.
     pub k: usize,
-    /// How many tokens all of them may have together, by estimate.
+    /// Maximum estimated tokens of all examples together.
     pub max_tokens: Option<u32>,
-    /// 0: the nearest; 1: the least alike among the nearest.
+    /// 0 prefers similar examples, 1 prefers diverse ones.
     pub diversity: f64,
-    /// A turn that is not to be shown: the one that asks.
+    /// A turn to exclude: the one that asks.
     pub not: Option<TurnId>,
 }
 
@@ -48,108 +47,109 @@ impl Default for ExampleSearch {
     }
 }
 
-/// An example.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FoundExample {
-    /// What was asked.
     pub question: String,
-    /// A good answer.
     pub answer: String,
-    /// What whoever corrected it says about it.
+    /// The explanation given with the correction.
     pub explanation: Option<String>,
-    /// Why it is good.
     pub source: ExampleSource,
-    /// The turn it belongs to.
     pub turn: Option<TurnId>,
-    /// The cosine of the two questions.
+    /// Cosine similarity of the two questions.
     pub similarity: f64,
-    /// How it was rated, if it was.
     pub rating: Option<UnitInterval>,
 }
 
 impl TrainingData {
-    /// The best examples of a project for a question, the nearest first.
+    /// The best examples of a project for a question, most similar first.
     pub async fn examples(
         &self,
         scope: &Scope,
         search: ExampleSearch,
-    ) -> Result<Vec<FoundExample>, FlowError> {
+    ) -> Result<Vec<FoundExample>, EngineError> {
         let vector = Arc::new(self.core.vector_of(opening_of(&search.query)).await);
         let search = Arc::new(search);
-        let project = self.examples.of(scope);
+        let project = self.examples.get_or_create(scope);
         let mut tries = 0;
         loop {
-            self.reach_examples(scope, &project).await?;
-            let picked = pick(&project, &search, &vector).await?;
-            let (found, stale) = self.with_their_words(scope, picked).await?;
+            self.catch_up(scope, &project).await?;
+            let picked = select(&project, &search, &vector).await?;
+            let (found, stale) = self.load_texts(scope, picked).await?;
             if stale.is_empty() {
                 return Ok(found);
             }
             tries += 1;
-            if tries == MOST_TRIES {
-                // So many are no longer so that the pool is of another time: old events were dropped.
-                *project.reached.lock().await = None;
-            } else if tries > MOST_TRIES {
+            if tries == MAX_ATTEMPTS {
+                // Persistently stale entries mean that retention dropped events: rebuild the pool.
+                *project.synced_to.lock().await = None;
+            } else if tries > MAX_ATTEMPTS {
                 return Ok(found);
             } else {
-                self.take_again(scope, &project, &stale).await?;
+                self.reload_stale(scope, &project, &stale).await?;
             }
         }
     }
 
-    /// The chosen ones with their words, and those that are no longer so.
-    async fn with_their_words(
+    /// The selected examples with their texts, and the stale selections.
+    async fn load_texts(
         &self,
         scope: &Scope,
-        picked: Vec<SelectedExample<Place>>,
-    ) -> Result<(Vec<FoundExample>, Vec<Place>), FlowError> {
-        let places: Vec<Place> = picked.iter().map(|one| one.payload).collect();
-        let offered = self.offered_at(scope, &places).await?;
+        picked: Vec<SelectedExample<ExampleLocation>>,
+    ) -> Result<(Vec<FoundExample>, Vec<ExampleLocation>), EngineError> {
+        let locations: Vec<ExampleLocation> = picked.iter().map(|one| one.payload).collect();
+        let candidates = self.load_candidates(scope, &locations).await?;
         let (mut found, mut stale) = (Vec::with_capacity(picked.len()), Vec::new());
         for one in picked {
-            let same =
-                |offered: &&Offered| offered.place == one.payload && offered.source == one.source;
-            match offered.iter().find(same) {
-                Some(offered) => found.push(found_example(offered, one.similarity)),
+            let same = |candidate: &&ExampleCandidate| {
+                candidate.location == one.payload && candidate.source == one.source
+            };
+            match candidates.iter().find(same) {
+                Some(candidate) => found.push(build_example(candidate, one.similarity)),
                 None => stale.push(one.payload),
             }
         }
         Ok((found, stale))
     }
 
-    /// What is offered at these places now.
-    async fn offered_at(&self, scope: &Scope, places: &[Place]) -> Result<Vec<Offered>, FlowError> {
-        let (turns, loose) = apart(places);
-        let mut offered = Vec::new();
+    /// Current candidates at these locations.
+    async fn load_candidates(
+        &self,
+        scope: &Scope,
+        locations: &[ExampleLocation],
+    ) -> Result<Vec<ExampleCandidate>, EngineError> {
+        let (turns, loose) = split_locations(locations);
+        let mut candidates = Vec::new();
         if !turns.is_empty() {
             let exchanges = self.core.store.judged(turns).await?;
-            offered.extend(exchanges.iter().flat_map(of_turn));
+            candidates.extend(exchanges.iter().flat_map(turn_candidates));
         }
         if !loose.is_empty() {
             let corrections = self.core.store.loose(scope, loose).await?;
-            offered.extend(corrections.iter().filter_map(of_correction));
+            candidates.extend(corrections.iter().filter_map(correction_candidate));
         }
-        Ok(offered)
+        Ok(candidates)
     }
 
-    pub(crate) async fn examples_for(
+    pub(crate) async fn examples_excluding(
         &self,
         scope: &Scope,
         query: String,
         turn: &TurnId,
-    ) -> Result<Vec<FoundExample>, FlowError> {
+    ) -> Result<Vec<FoundExample>, EngineError> {
         let not = Some(turn.clone());
         self.examples(scope, ExampleSearch { query, not, ..ExampleSearch::default() }).await
     }
 }
 
-/// Turns and corrections by themselves.
-pub(super) fn apart(places: &[Place]) -> (Vec<TurnNumber>, Vec<Position>) {
+/// Separates turns from corrections without a turn.
+pub(super) fn split_locations(locations: &[ExampleLocation]) -> (Vec<TurnNumber>, Vec<Position>) {
     let (mut turns, mut loose) = (Vec::new(), Vec::new());
-    for place in places {
-        match place {
-            Place::Answer(turn) | Place::Correction(turn, _) => turns.push(*turn),
-            Place::Loose(at) => loose.push(*at),
+    for location in locations {
+        match location {
+            ExampleLocation::Answer(turn) | ExampleLocation::Correction(turn, _) => {
+                turns.push(*turn)
+            }
+            ExampleLocation::Loose(at) => loose.push(*at),
         }
     }
     turns.sort_unstable();
@@ -157,28 +157,28 @@ pub(super) fn apart(places: &[Place]) -> (Vec<TurnNumber>, Vec<Position>) {
     (turns, loose)
 }
 
-async fn pick(
-    project: &Arc<ProjectExamples>,
+async fn select(
+    project: &Arc<ProjectPool>,
     search: &Arc<ExampleSearch>,
     vector: &Arc<Vector>,
-) -> Result<Vec<SelectedExample<Place>>, FlowError> {
-    if project.len() < MANY {
-        return Ok(pick_now(project, search, vector));
+) -> Result<Vec<SelectedExample<ExampleLocation>>, EngineError> {
+    if project.len() < BLOCKING_THRESHOLD {
+        return Ok(select_now(project, search, vector));
     }
     let (project, search, vector) = (Arc::clone(project), Arc::clone(search), Arc::clone(vector));
-    let task = move || pick_now(&project, &search, &vector);
-    Ok(tokio::task::spawn_blocking(task).await.map_err(panicked)?)
+    let task = move || select_now(&project, &search, &vector);
+    Ok(tokio::task::spawn_blocking(task).await.map_err(thread_panic)?)
 }
 
-pub(super) fn panicked(_: tokio::task::JoinError) -> StoreError {
-    StoreError::Corrupt("choosing examples panicked".into())
+pub(super) fn thread_panic(_: tokio::task::JoinError) -> StoreError {
+    StoreError::Corrupt("example selection thread panicked".into())
 }
 
-fn pick_now(
-    project: &ProjectExamples,
+fn select_now(
+    project: &ProjectPool,
     search: &ExampleSearch,
     vector: &Vector,
-) -> Vec<SelectedExample<Place>> {
+) -> Vec<SelectedExample<ExampleLocation>> {
     let excluded: Vec<&str> = search.not.iter().map(TurnId::as_str).collect();
     let asked = ExampleQuery {
         query: &search.query,
@@ -188,17 +188,17 @@ fn pick_now(
         diversity: search.diversity,
         excluded: &excluded,
     };
-    project.read(|pool| pool.pick(&asked, vector.model()))
+    project.read(|pool| pool.select(&asked, vector.model()))
 }
 
-fn found_example(offered: &Offered, similarity: f64) -> FoundExample {
+fn build_example(candidate: &ExampleCandidate, similarity: f64) -> FoundExample {
     FoundExample {
-        question: offered.question.clone(),
-        answer: offered.answer.clone(),
-        explanation: offered.explanation.clone(),
-        source: offered.source,
-        turn: offered.turn.clone(),
+        question: candidate.question.clone(),
+        answer: candidate.answer.clone(),
+        explanation: candidate.explanation.clone(),
+        source: candidate.source,
+        turn: candidate.turn.clone(),
         similarity,
-        rating: offered.rating,
+        rating: candidate.rating,
     }
 }

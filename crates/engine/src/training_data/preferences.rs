@@ -1,20 +1,20 @@
-//! Preference data out of the store: which of two answers is better, row by row.
+//! Preference data for training: pairs of a better and a worse answer, row by row.
 //!
 //! ```text
-//! conversations, page by page: what people think of each answer
+//! conversations, page by page: votes on each answer
 //! conversations, page by page --> corrected, regenerated, rephrased --+
-//! corrections of no turn ----------> corrected ------------------------+--> rows --> bytes
-//! answers to the same question ----> rated up and down ----------------+
+//! corrections without a turn -----> corrected -------------------------+--> rows --> bytes
+//! answers to the same question ---> rated up and down -----------------+
 //! ```
 //!
-//! Every page is read by itself, so nothing is held up by whoever reads slowly. What is kept from one
-//! to the next are numbers for each row, for each rated turn and for each pair.
+//! Each page is a query of its own, so a slow client holds no transaction open. Memory between
+//! pages is limited to numbers per row, rated turn and pair.
 
-mod ask;
-mod bytes;
-mod convert;
-mod make;
-mod near;
+mod query;
+mod row_writer;
+mod conversion;
+mod pair_builder;
+mod similar_questions;
 mod preview;
 
 use std::fmt;
@@ -24,38 +24,38 @@ use learn::{ExportTally, PreferenceConversation};
 use model::{Position, Scope};
 use store::{ConversationCursor, LabelledTurnReads, StoreError, TurnNumber};
 
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::tasks::Stop;
 use crate::training_data::TrainingData;
-use convert::{conversation, of_correction};
-pub(crate) use make::{Answered, Maker};
+use conversion::{correction_conversation, to_conversation};
+pub(crate) use pair_builder::{AnsweredQuestion, PairBuilder};
 
-pub use ask::{PreferenceEncoding, PreferenceQuery, PreferenceWish};
 pub use preview::PreferencePair;
+pub use query::{PreferenceEncoding, PreferenceQuery, PreferenceRequest};
 
-/// Turns that are read at once.
-const PAGE: usize = 500;
-/// Answers to one question that are compared: the newest.
-pub(crate) const MOST_OF_A_QUESTION: usize = 512;
+/// Turns read per query.
+const PAGE_TURNS: usize = 500;
+/// Answers to one question that are compared, newest first.
+pub(crate) const MAX_ANSWERS_PER_QUESTION: usize = 512;
 
-/// An export on its way. Ask for the next bytes until there are none.
+/// A running export. Call `next` until it returns `None`.
 pub struct PreferenceExport {
     reads: Arc<dyn LabelledTurnReads>,
     scope: Scope,
     query: PreferenceQuery,
     step: Step,
-    /// Away while a thread works with it.
-    maker: Option<Maker<TurnNumber>>,
+    /// `None` while a blocking thread uses it.
+    builder: Option<PairBuilder<TurnNumber>>,
     stop: Option<Stop>,
 }
 
-/// What is read next.
+/// The next step of the export.
 enum Step {
-    /// Before rows are made of the first.
-    Weighed(ConversationCursor),
+    /// First pass: counts votes before any row is written.
+    CountVotes(ConversationCursor),
     Conversations(ConversationCursor),
     Corrections(Option<Position>),
-    /// Before the first question is read: which are the same?
+    /// Before the first group is read: groups equal questions.
     Questions,
     Groups(std::vec::IntoIter<Vec<TurnNumber>>),
     End,
@@ -63,7 +63,6 @@ enum Step {
 }
 
 impl TrainingData {
-    /// Begins an export.
     pub fn preferences(&self, scope: &Scope, query: PreferenceQuery) -> PreferenceExport {
         let reads = Arc::clone(&self.core.store) as Arc<dyn LabelledTurnReads>;
         let stop = Some(self.core.tasks.stop_signal());
@@ -72,46 +71,45 @@ impl TrainingData {
 }
 
 impl PreferenceExport {
-    /// An export of whatever can be read so.
+    /// An export from any source of labelled turns.
     pub fn new(reads: Arc<dyn LabelledTurnReads>, scope: Scope, query: PreferenceQuery) -> Self {
-        let maker = Some(Maker::new(&query));
-        let step = Step::Weighed(ConversationCursor::default());
-        Self { reads, scope, query, step, maker, stop: None }
+        let builder = Some(PairBuilder::new(&query));
+        let step = Step::CountVotes(ConversationCursor::default());
+        Self { reads, scope, query, step, builder, stop: None }
     }
 
-    /// What became of the pairs so far.
+    /// Counts of exported and dropped pairs so far.
     pub fn tally(&self) -> ExportTally {
-        self.maker.as_ref().map(Maker::tally).unwrap_or_default()
+        self.builder.as_ref().map(PairBuilder::tally).unwrap_or_default()
     }
 
-    /// The next bytes; `None` at the end.
-    pub async fn next(&mut self) -> Result<Option<Vec<u8>>, FlowError> {
+    pub async fn next(&mut self) -> Result<Option<Vec<u8>>, EngineError> {
         loop {
             if self.stop.as_ref().is_some_and(|stop| *stop.borrow()) {
                 return Err(StoreError::Closed.into());
             }
             let bytes = match std::mem::replace(&mut self.step, Step::Done) {
                 Step::Done => return Ok(None),
-                Step::Weighed(behind) => self.weigh(behind).await?,
-                Step::Conversations(behind) => self.conversations(behind).await?,
-                Step::Corrections(before) => self.corrections(before).await?,
+                Step::CountVotes(behind) => self.count_votes(behind).await?,
+                Step::Conversations(behind) => self.export_conversations(behind).await?,
+                Step::Corrections(before) => self.export_corrections(before).await?,
                 Step::Questions => {
-                    let groups = self.work(|maker| Ok(maker.groups())).await?;
+                    let groups = self.run_blocking(|builder| Ok(builder.take_groups())).await?;
                     self.step = Step::Groups(groups.into_iter());
                     Vec::new()
                 }
-                Step::Groups(mut rest) => match some_groups(&mut rest) {
+                Step::Groups(mut rest) => match next_groups(&mut rest) {
                     None => {
                         self.step = Step::End;
                         Vec::new()
                     }
                     Some(groups) => {
-                        let bytes = self.groups(groups).await?;
+                        let bytes = self.export_groups(groups).await?;
                         self.step = Step::Groups(rest);
                         bytes
                     }
                 },
-                Step::End => self.work(Maker::finish).await?,
+                Step::End => self.run_blocking(PairBuilder::finish).await?,
             };
             if !bytes.is_empty() {
                 return Ok(Some(bytes));
@@ -119,89 +117,111 @@ impl PreferenceExport {
         }
     }
 
-    async fn weigh(&mut self, behind: ConversationCursor) -> Result<Vec<u8>, FlowError> {
-        let (page, next) = self.reads.labelled_conversations(&self.scope, behind, PAGE).await?;
-        self.step = next.map_or(Step::Conversations(ConversationCursor::default()), Step::Weighed);
+    async fn count_votes(&mut self, behind: ConversationCursor) -> Result<Vec<u8>, EngineError> {
+        let (page, next) =
+            self.reads.labelled_conversations(&self.scope, behind, PAGE_TURNS).await?;
+        self.step =
+            next.map_or(Step::Conversations(ConversationCursor::default()), Step::CountVotes);
         let window = self.query.window();
-        self.work(move |maker| {
-            page.into_iter().for_each(|talk| maker.weigh(&conversation(talk, window)));
+        self.run_blocking(move |builder| {
+            page.into_iter().for_each(|conversation| {
+                builder.count_votes(&to_conversation(conversation, window))
+            });
             Ok(Vec::new())
         })
         .await
     }
 
-    async fn conversations(&mut self, behind: ConversationCursor) -> Result<Vec<u8>, FlowError> {
-        let (page, next) = self.reads.labelled_conversations(&self.scope, behind, PAGE).await?;
+    async fn export_conversations(
+        &mut self,
+        behind: ConversationCursor,
+    ) -> Result<Vec<u8>, EngineError> {
+        let (page, next) =
+            self.reads.labelled_conversations(&self.scope, behind, PAGE_TURNS).await?;
         self.step = next.map_or(Step::Corrections(None), Step::Conversations);
         let window = self.query.window();
-        self.work(move |maker| {
-            for talk in page {
-                let numbers: Vec<TurnNumber> = talk.turns.iter().map(|t| t.number).collect();
-                let vectors: Vec<_> = talk.turns.iter().map(|t| t.vector.clone()).collect();
-                let talk = conversation(talk, window);
-                maker.note(&talk, &numbers, &vectors);
-                maker.conversation(&talk)?;
+        self.run_blocking(move |builder| {
+            for conversation in page {
+                let numbers: Vec<TurnNumber> =
+                    conversation.turns.iter().map(|t| t.number).collect();
+                let vectors: Vec<_> = conversation.turns.iter().map(|t| t.vector.clone()).collect();
+                let conversation = to_conversation(conversation, window);
+                builder.add_turns(&conversation, &numbers, &vectors);
+                builder.export_conversation(&conversation)?;
             }
-            maker.take()
+            builder.take_bytes()
         })
         .await
     }
 
-    async fn corrections(&mut self, before: Option<Position>) -> Result<Vec<u8>, FlowError> {
-        let page = self.reads.corrections(&self.scope, before, PAGE).await?;
+    async fn export_corrections(
+        &mut self,
+        before: Option<Position>,
+    ) -> Result<Vec<u8>, EngineError> {
+        let page = self.reads.corrections(&self.scope, before, PAGE_TURNS).await?;
         self.step = page.next.map_or(Step::Questions, |next| Step::Corrections(Some(next)));
         let window = self.query.window();
-        self.work(move |maker| {
-            let alone = page.loose.into_iter().filter(|given| window.has(given.when));
-            let talks: Vec<PreferenceConversation> = alone.filter_map(of_correction).collect();
-            talks.iter().try_for_each(|talk| maker.conversation(talk))?;
-            maker.take()
+        self.run_blocking(move |builder| {
+            let alone = page.loose.into_iter().filter(|given| window.contains(given.when));
+            let conversations: Vec<PreferenceConversation> =
+                alone.filter_map(correction_conversation).collect();
+            conversations
+                .iter()
+                .try_for_each(|conversation| builder.export_conversation(conversation))?;
+            builder.take_bytes()
         })
         .await
     }
 
-    async fn groups(&mut self, groups: Vec<Vec<TurnNumber>>) -> Result<Vec<u8>, FlowError> {
+    async fn export_groups(
+        &mut self,
+        groups: Vec<Vec<TurnNumber>>,
+    ) -> Result<Vec<u8>, EngineError> {
         let context = self.query.rule().context_turns;
         let mut read = Vec::with_capacity(groups.len());
         for group in groups {
             read.push(self.reads.with_context(group, context).await?);
         }
         let window = self.query.window();
-        self.work(move |maker| {
+        self.run_blocking(move |builder| {
             for group in read {
-                let answered: Vec<Answered> =
-                    group.into_iter().filter_map(|turns| Answered::of(turns, window)).collect();
-                maker.group(&answered.iter().collect::<Vec<_>>())?;
+                let answered: Vec<AnsweredQuestion> = group
+                    .into_iter()
+                    .filter_map(|turns| AnsweredQuestion::from_stored(turns, window))
+                    .collect();
+                builder.export_group(&answered.iter().collect::<Vec<_>>())?;
             }
-            maker.take()
+            builder.take_bytes()
         })
         .await
     }
 
-    /// On a thread that may take its time.
-    async fn work<T: Send + 'static>(
+    /// Runs work on a blocking thread.
+    async fn run_blocking<T: Send + 'static>(
         &mut self,
-        work: impl FnOnce(&mut Maker<TurnNumber>) -> Result<T, FlowError> + Send + 'static,
-    ) -> Result<T, FlowError> {
-        let panicked = || FlowError::from(StoreError::Corrupt("an export panicked".into()));
-        let mut maker = self.maker.take().ok_or_else(panicked)?;
+        work: impl FnOnce(&mut PairBuilder<TurnNumber>) -> Result<T, EngineError> + Send + 'static,
+    ) -> Result<T, EngineError> {
+        let thread_panic =
+            || EngineError::from(StoreError::Corrupt("export thread panicked".into()));
+        let mut builder = self.builder.take().ok_or_else(thread_panic)?;
         let task = move || {
-            let made = work(&mut maker);
-            (maker, made)
+            let made = work(&mut builder);
+            (builder, made)
         };
-        let (maker, made) = tokio::task::spawn_blocking(task).await.map_err(|_| panicked())?;
-        self.maker = Some(maker);
+        let (builder, made) =
+            tokio::task::spawn_blocking(task).await.map_err(|_| thread_panic())?;
+        self.builder = Some(builder);
         made
     }
 }
 
-/// Questions until there are enough answers for a page.
-fn some_groups(rest: &mut std::vec::IntoIter<Vec<TurnNumber>>) -> Option<Vec<Vec<TurnNumber>>> {
+/// Groups with enough answers for one page.
+fn next_groups(rest: &mut std::vec::IntoIter<Vec<TurnNumber>>) -> Option<Vec<Vec<TurnNumber>>> {
     let (mut some, mut turns) = (Vec::new(), 0);
-    while turns < PAGE
+    while turns < PAGE_TURNS
         && let Some(group) = rest.next()
     {
-        let newest = group.len().saturating_sub(MOST_OF_A_QUESTION);
+        let newest = group.len().saturating_sub(MAX_ANSWERS_PER_QUESTION);
         let group = group[newest..].to_vec();
         turns += group.len();
         some.push(group);

@@ -4,7 +4,7 @@ use detect::{MIN_LABELS, Platt, recalibrate};
 use model::{Mac, Position, Rule, Scope};
 use store::Label;
 
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::turns::Turns;
 use crate::turns::calibration_curves::curve_of;
 
@@ -51,7 +51,7 @@ pub struct ReliabilityBin {
 
 impl Turns {
     /// How right a project's confidences are.
-    pub async fn calibration(&self, scope: &Scope) -> Result<CalibrationReport, FlowError> {
+    pub async fn calibration(&self, scope: &Scope) -> Result<CalibrationReport, EngineError> {
         let labels = self.core.store.labels(scope, MOST_LABELS).await?;
         let stored = self.core.store.calibrations().await?;
         let stored = stored.into_iter().find(|stored| stored.scope == *scope);
@@ -71,7 +71,7 @@ impl Turns {
     }
 
     /// Fits the curves of projects in which people said something since the last time.
-    pub(crate) async fn recalibrate(&self) -> Result<(), FlowError> {
+    pub(crate) async fn recalibrate(&self) -> Result<(), EngineError> {
         for scope in self.labels.take() {
             if let Err(error) = self.recalibrate_one(&scope).await {
                 // Tried again the next time.
@@ -82,7 +82,7 @@ impl Turns {
         Ok(())
     }
 
-    async fn recalibrate_one(&self, scope: &Scope) -> Result<(), FlowError> {
+    async fn recalibrate_one(&self, scope: &Scope) -> Result<(), EngineError> {
         let labels = self.core.store.labels(scope, MOST_LABELS).await?;
         let stored = self.core.store.calibrations().await?;
         let before = stored.iter().find(|stored| stored.scope == *scope);

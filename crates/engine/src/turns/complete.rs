@@ -8,7 +8,7 @@ use model::{
 };
 
 use super::open::{CompleteReceipt, IncomingHalf, OpenTurn};
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::receipt::RequestKey;
 use crate::retrieval::usage_of;
 use crate::turns::Turns;
@@ -22,13 +22,13 @@ impl Turns {
         turn: TurnId,
         completion: IncomingHalf<RawCompletion>,
         key: Option<RequestKey>,
-    ) -> Result<CompleteReceipt, FlowError> {
+    ) -> Result<CompleteReceipt, EngineError> {
         let accepted = ingest::accept_completion(completion.raw, self.core.clock.now())?;
         let (head, mut exchanges) = tokio::try_join!(
             self.core.store.turn_head(scope, &turn),
             self.core.store.exchanges_by_id(scope, vec![turn.clone()]),
         )?;
-        let head = head.ok_or(FlowError::Unknown("turn"))?;
+        let head = head.ok_or(EngineError::NotFound("turn"))?;
         let open = OpenTurn {
             place: TurnPlace {
                 scope: scope.clone(),
@@ -50,7 +50,7 @@ impl Turns {
         completion: Completion,
         mac: Mac,
         key: Option<RequestKey>,
-    ) -> Result<CompleteReceipt, FlowError> {
+    ) -> Result<CompleteReceipt, EngineError> {
         let now = self.core.clock.now();
         let OpenTurn { place, question, .. } = &open;
         let (scope, turn) = (place.scope.clone(), place.turn.clone());

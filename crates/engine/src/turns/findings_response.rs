@@ -8,7 +8,7 @@ use model::{
 use store::EventPage;
 
 use crate::answer_signals::Signals;
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::turns::Turns;
 
 /// Events that are kept together with an opening or a completion at the most.
@@ -44,7 +44,7 @@ impl Turns {
         opening: &Event,
         position: Position,
         events: &[Event],
-    ) -> Result<Told, FlowError> {
+    ) -> Result<Told, EngineError> {
         let mut told = Told::default();
         let (scope, Some(turn)) = (&opening.scope, &opening.turn) else { return Ok(told) };
         for event in events {
@@ -96,7 +96,7 @@ impl Turns {
         &self,
         scope: &Scope,
         position: Position,
-    ) -> Result<Vec<Event>, FlowError> {
+    ) -> Result<Vec<Event>, EngineError> {
         let page = EventPage {
             scope: scope.clone(),
             after: position,

@@ -4,7 +4,7 @@ use learn::PlannerContext;
 use model::{CorrectionType, Event, Position, Scope, TurnId};
 
 use super::open::{Include, question_of};
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::training_data::examples::FoundExample;
 use crate::turns::Turns;
 use crate::turns::findings_response::Previous;
@@ -17,7 +17,7 @@ impl Turns {
         opening: &Event,
         position: Position,
         previous: Option<&Previous>,
-    ) -> Result<Option<PlannerContext>, FlowError> {
+    ) -> Result<Option<PlannerContext>, EngineError> {
         if !include.context {
             return Ok(None);
         }
@@ -29,7 +29,7 @@ impl Turns {
         include: Include,
         opening: &Event,
         previous: Option<&Previous>,
-    ) -> Result<Option<Strategies>, FlowError> {
+    ) -> Result<Option<Strategies>, EngineError> {
         let Some(turn) = opening.turn.as_ref().filter(|_| include.strategies) else {
             return Ok(None);
         };
@@ -42,12 +42,12 @@ impl Turns {
         include: Include,
         opening: &Event,
         previous: Option<&Previous>,
-    ) -> Result<Option<Vec<FoundExample>>, FlowError> {
+    ) -> Result<Option<Vec<FoundExample>>, EngineError> {
         let Some(turn) = opening.turn.as_ref().filter(|_| include.examples) else {
             return Ok(None);
         };
         let query = self.whole_question(&opening.scope, opening, previous).await?;
-        self.training_data.examples_for(&opening.scope, query, turn).await.map(Some)
+        self.training_data.examples_excluding(&opening.scope, query, turn).await.map(Some)
     }
 
     /// What a message asks for: a correction is about what it corrects, too.
@@ -56,7 +56,7 @@ impl Turns {
         scope: &Scope,
         opening: &Event,
         previous: Option<&Previous>,
-    ) -> Result<String, FlowError> {
+    ) -> Result<String, EngineError> {
         let own = question_of(opening);
         let corrected = previous.filter(|previous| {
             let kind = previous.verdict.correction_type;

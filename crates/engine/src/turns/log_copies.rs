@@ -15,7 +15,7 @@ use store::{ConversationQuery, DueCopy, Lease, Store, StoreError, StoredEvent, T
 
 use crate::cluster::leadership::Duty;
 use crate::counters::Counters;
-use crate::error::{FlowError, connector_error};
+use crate::error::{EngineError, connector_error};
 use crate::tasks::Stop;
 use crate::turns::Turns;
 use crate::warn_throttle::Said;
@@ -68,7 +68,7 @@ impl std::fmt::Debug for Copies {
 impl Turns {
     /// Starts copying, from where it stopped the last time. If no copies are wanted, forgets those that
     /// an earlier run made, since nobody keeps them up to date. Call it once, before serving.
-    pub async fn keep_copies(&self, copies: Copies) -> Result<(), FlowError> {
+    pub async fn keep_copies(&self, copies: Copies) -> Result<(), EngineError> {
         if copies.place.is_none() {
             self.core.store.forget_copies().await?;
         }
@@ -92,7 +92,7 @@ impl Turns {
         scope: &Scope,
         turn: &TurnId,
         place: Option<&CopyPlace>,
-    ) -> Result<Option<String>, FlowError> {
+    ) -> Result<Option<String>, EngineError> {
         match place {
             None => Ok(None),
             Some(CopyPlace::Table) => {
@@ -300,7 +300,7 @@ mod tests {
             Box::pin(async move {
                 if is_first {
                     let erase = vec![Change::EraseUser(UserId::new("ann").unwrap())];
-                    let erasure = Write::of(testkit::event(&scope, "erased"), erase);
+                    let erasure = Write::new(testkit::event(&scope, "erased"), erase);
                     self.store.commit(vec![erasure]).await.unwrap();
                 }
                 Ok("busy:".to_owned())
@@ -332,7 +332,7 @@ mod tests {
             ..testkit::event(&Scope::default(), &format!("open-{turn}"))
         };
         let change = Change::OpenTurn { track: None, bundle: None, user_type: None, intent: None };
-        Write::of(event, vec![change])
+        Write::new(event, vec![change])
     }
 
     #[tokio::test]

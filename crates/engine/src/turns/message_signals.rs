@@ -19,7 +19,7 @@ use model::{
 };
 use store::{ExchangeQuery, StoredExchange};
 
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::turns::Turns;
 use crate::turns::calibration_curves::calibrated;
 use crate::turns::query_history::History;
@@ -80,7 +80,7 @@ impl Turns {
         &self,
         event: &Event,
         background: Background<'_>,
-    ) -> Result<Heard, FlowError> {
+    ) -> Result<Heard, EngineError> {
         let Ok(Body::Turn(TurnHalf::Opened(opening))) = Body::read(event.kind, &event.data) else {
             return Ok(Heard::default());
         };
@@ -105,7 +105,7 @@ impl Turns {
         &self,
         event: &Event,
         background: Background<'_>,
-    ) -> Result<Option<StoredExchange>, FlowError> {
+    ) -> Result<Option<StoredExchange>, EngineError> {
         if background.is_first || event.conversation.is_none() {
             return Ok(None);
         }
@@ -126,7 +126,7 @@ impl Turns {
         event: &Event,
         before: Option<Position>,
         limit: usize,
-    ) -> Result<(Vec<StoredExchange>, bool), FlowError> {
+    ) -> Result<(Vec<StoredExchange>, bool), EngineError> {
         let query = ExchangeQuery {
             scope: event.scope.clone(),
             conversation: event.conversation.clone(),
@@ -157,7 +157,7 @@ impl Turns {
         message: &Utterance,
         opening: &Opening,
         previous: &StoredExchange,
-    ) -> Result<HeardVerdict, FlowError> {
+    ) -> Result<HeardVerdict, EngineError> {
         let question = Utterance::read(&previous.opening.text);
         let answer = Answer::read(Some(&question), answer_of(previous));
         let found = self.core.detectors.verdict(&Exchange {
@@ -180,7 +180,7 @@ impl Turns {
         Ok(HeardVerdict { verdict, raw_confidence, target, reviewed, target_score })
     }
 
-    async fn is_reviewed(&self, place: &TurnPlace) -> Result<bool, FlowError> {
+    async fn is_reviewed(&self, place: &TurnPlace) -> Result<bool, EngineError> {
         let ids = vec![place.turn.clone()];
         let found = self.core.store.exchanges_by_id(&place.scope, ids).await?.pop();
         Ok(found.is_some_and(|found| found.standing.review.is_some()))

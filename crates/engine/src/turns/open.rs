@@ -15,7 +15,7 @@ use model::{
 };
 
 use crate::answer_signals::Signals;
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::receipt::{Receipt, RequestKey};
 use crate::routing::choose::{Route, RouteRequest};
 use crate::training_data::examples::FoundExample;
@@ -115,13 +115,13 @@ impl Turns {
         &self,
         scope: &Scope,
         incoming: IncomingTurn,
-    ) -> Result<OpenReceipt, FlowError> {
+    ) -> Result<OpenReceipt, EngineError> {
         let IncomingTurn { opening, completion, key, include, router } = incoming;
         // A router that is not there is told before anything is stored.
         if let Some(name) = &router
             && !self.routing.router_names(scope).contains(name)
         {
-            return Err(FlowError::Unknown("router"));
+            return Err(EngineError::NotFound("router"));
         }
         let now = self.core.clock.now();
         let accepted = ingest::accept_opening(opening.raw, now)?;
@@ -222,7 +222,7 @@ impl Turns {
         &self,
         mut write: Write,
         is_first: bool,
-    ) -> Result<(Receipt, Event, Vec<Event>), FlowError> {
+    ) -> Result<(Receipt, Event, Vec<Event>), EngineError> {
         let event = write.entry.event.clone();
         let background = Background { history: &self.history, position: None, is_first };
         let heard = self.hear(&event, background).await?;

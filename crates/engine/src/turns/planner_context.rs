@@ -7,7 +7,7 @@ use learn::{
 use model::{Contrast, Event, Position, Verdict, VerdictStatus};
 use store::{ExchangeQuery, Habit, Standing, StoredExchange};
 
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::turns::Turns;
 use crate::turns::findings_response::Previous;
 
@@ -24,7 +24,7 @@ impl Turns {
         opening: &Event,
         position: Position,
         previous: Option<&Previous>,
-    ) -> Result<PlannerContext, FlowError> {
+    ) -> Result<PlannerContext, EngineError> {
         let query = |user, conversation, limit| ExchangeQuery {
             scope: opening.scope.clone(),
             conversation,
@@ -57,7 +57,7 @@ impl Turns {
         let verdict = previous
             .zip(judged.as_ref())
             .map(|(previous, judged)| in_force(&previous.verdict, &judged.standing));
-        let Some(turn) = &opening.turn else { return Err(FlowError::Unknown("turn")) };
+        let Some(turn) = &opening.turn else { return Err(EngineError::NotFound("turn")) };
         Ok(learn::build_planner_context(&PlannerInput {
             turn,
             message: message.unwrap_or_default(),
@@ -81,7 +81,7 @@ impl Turns {
         opening: &Event,
         previous: &Previous,
         past: &[StoredExchange],
-    ) -> Result<Option<StoredExchange>, FlowError> {
+    ) -> Result<Option<StoredExchange>, EngineError> {
         if let Some(found) = past.iter().find(|exchange| exchange.turn == previous.turn) {
             return Ok(Some(found.clone()));
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use connectors::{HistoryHealth, HistoryKey};
 use model::{Rule, Scope, Timestamp, TurnId, UserId};
 
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::turns::Turns;
 
 impl Turns {
@@ -14,7 +14,7 @@ impl Turns {
         &self,
         scope: &Scope,
         user: &UserId,
-    ) -> Result<Vec<(TurnId, Arc<str>, Timestamp)>, FlowError> {
+    ) -> Result<Vec<(TurnId, Arc<str>, Timestamp)>, EngineError> {
         let asker = HistoryKey::User(scope.clone(), user.clone());
         let recent = self.history.place().recent(&asker, self.core.clock.now()).await?;
         Ok(recent.into_iter().map(|(asked, _)| (asked.turn, asked.text, asked.ts)).collect())
@@ -22,7 +22,11 @@ impl Turns {
 
     /// Forgets what a user asked lately, and says how much that was. Where a start reads questions from the
     /// log, the log says so too.
-    pub async fn forget_questions(&self, scope: &Scope, user: &UserId) -> Result<usize, FlowError> {
+    pub async fn forget_questions(
+        &self,
+        scope: &Scope,
+        user: &UserId,
+    ) -> Result<usize, EngineError> {
         let (asker, place) = (HistoryKey::User(scope.clone(), user.clone()), self.history.place());
         // Other nodes may remember what this one does not.
         if !place.is_shared()

@@ -9,7 +9,7 @@ use model::{
 
 use store::StoredEvent;
 
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::turns::Turns;
 use crate::turns::message_signals::{Background, Heard};
 use crate::turns::query_history::History;
@@ -28,7 +28,7 @@ pub struct Redetected {
 
 impl Turns {
     /// Looks at every turn again. `progress` is told positions done and positions in all.
-    pub async fn redetect(&self, progress: impl Fn(u64, u64)) -> Result<Redetected, FlowError> {
+    pub async fn redetect(&self, progress: impl Fn(u64, u64)) -> Result<Redetected, EngineError> {
         let head = self.core.head();
         let rule = self.core.detectors.retry;
         let history = History::in_process(rule.window, rule.max_questions);
@@ -57,7 +57,11 @@ impl Turns {
     }
 
     /// What the message of a turn says today, if that is another thing.
-    async fn hear_again(&self, stored: &StoredEvent, history: &History) -> Result<u64, FlowError> {
+    async fn hear_again(
+        &self,
+        stored: &StoredEvent,
+        history: &History,
+    ) -> Result<u64, EngineError> {
         let opening = &stored.event;
         let Some(turn) = &opening.turn else { return Ok(0) };
         if is_stub(opening) {
@@ -99,7 +103,7 @@ impl Turns {
     }
 
     /// What an answer shows today, if that is another thing.
-    async fn look_again(&self, completed: &Event) -> Result<u64, FlowError> {
+    async fn look_again(&self, completed: &Event) -> Result<u64, EngineError> {
         let Some(turn) = &completed.turn else { return Ok(0) };
         let question = self.question_of(&completed.scope, turn).await?;
         if question.is_empty() {
@@ -123,12 +127,16 @@ impl Turns {
         self.append(vec![entry]).await
     }
 
-    async fn question_of(&self, scope: &Scope, turn: &model::TurnId) -> Result<String, FlowError> {
+    async fn question_of(
+        &self,
+        scope: &Scope,
+        turn: &model::TurnId,
+    ) -> Result<String, EngineError> {
         let found = self.core.store.exchanges_by_id(scope, vec![turn.clone()]).await?.pop();
         Ok(found.map(|exchange| exchange.opening.text).unwrap_or_default())
     }
 
-    async fn append(&self, entries: Vec<Entry>) -> Result<u64, FlowError> {
+    async fn append(&self, entries: Vec<Entry>) -> Result<u64, EngineError> {
         let mut entries = entries.into_iter();
         let Some(entry) = entries.next() else { return Ok(0) };
         let id = entry.event.id.to_string();

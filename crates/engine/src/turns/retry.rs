@@ -6,7 +6,7 @@ use connectors::{HistoryKey, RecentQuestion};
 use detect::{PastQuestion, Utterance, may_be_retry};
 use model::{Event, Retry, TurnId};
 
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::turns::Turns;
 use crate::turns::query_history::History;
 
@@ -16,7 +16,7 @@ impl Turns {
         event: &Event,
         message: &Utterance,
         history: &History,
-    ) -> Result<Option<Retry>, FlowError> {
+    ) -> Result<Option<Retry>, EngineError> {
         let Some(asker) = HistoryKey::from_event(event) else { return Ok(None) };
         let mut recent = history.recent(&asker, event.ts).await;
         recent.retain(|(asked, _)| Some(&asked.turn) != event.turn.as_ref());
@@ -56,7 +56,7 @@ impl Turns {
 
     /// Whether a turn that a shared history knows was stored and not erased since: a node may have ended
     /// between the two.
-    async fn is_there(&self, event: &Event, turn: &TurnId) -> Result<bool, FlowError> {
+    async fn is_there(&self, event: &Event, turn: &TurnId) -> Result<bool, EngineError> {
         let head = self.core.store.turn_head(&event.scope, turn).await?;
         Ok(head.is_some_and(|head| !head.erased))
     }

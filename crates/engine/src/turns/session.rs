@@ -10,7 +10,7 @@ use serde_json::json;
 use store::{OpenSession, StoredExchange};
 
 use crate::changes::changes_of;
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::turns::Turns;
 
 impl Turns {
@@ -18,7 +18,7 @@ impl Turns {
     pub(crate) async fn session_ended_by(
         &self,
         message: &Event,
-    ) -> Result<Option<Write>, FlowError> {
+    ) -> Result<Option<Write>, EngineError> {
         let Some(conversation) = &message.conversation else { return Ok(None) };
         let open = self.core.store.open_session(&message.scope, conversation).await?;
         let Some(open) = open.filter(|open| self.is_over(open, message.ts)) else {
@@ -67,7 +67,7 @@ impl Turns {
             claims: vec![Claim { space: ClaimSpace::Event, id, mac: None }],
             needs: vec![Need::SilentSince(open.last_at)],
             more: more.into_iter().collect(),
-            ..Write::of(event, changes)
+            ..Write::new(event, changes)
         }
     }
 

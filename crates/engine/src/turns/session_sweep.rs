@@ -10,7 +10,7 @@ use std::time::Duration;
 use model::{Scope, Timestamp};
 use store::{OpenSession, Stopwatch};
 
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::retriable::put_off;
 use crate::tasks::Stop;
 use crate::turns::Turns;
@@ -29,13 +29,13 @@ impl Turns {
 
     /// Ends the sessions that went silent and calibrates where people said something. Answers how
     /// many sessions ended.
-    pub async fn sweep(&self) -> Result<usize, FlowError> {
+    pub async fn sweep(&self) -> Result<usize, EngineError> {
         let ended = self.end_silent_sessions().await?;
         self.recalibrate().await?;
         Ok(ended)
     }
 
-    async fn end_silent_sessions(&self) -> Result<usize, FlowError> {
+    async fn end_silent_sessions(&self) -> Result<usize, EngineError> {
         let now = self.core.clock.now().as_micros();
         let since = Timestamp::from_micros(now.saturating_sub(self.silence_micros()));
         let stop = self.core.tasks.stop_signal();
@@ -55,7 +55,7 @@ impl Turns {
         }
     }
 
-    async fn end_all(&self, silent: Vec<OpenSession>) -> Result<usize, FlowError> {
+    async fn end_all(&self, silent: Vec<OpenSession>) -> Result<usize, EngineError> {
         let mut by_scope: HashMap<Scope, Vec<OpenSession>> = HashMap::new();
         for session in silent {
             by_scope.entry(session.scope.clone()).or_default().push(session);

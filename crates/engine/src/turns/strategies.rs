@@ -11,7 +11,7 @@ use store::{SimilarQuery, SimilarTurn, SimilarTurns, StoredExchange, TurnNumber}
 
 use crate::changes::opening_of;
 use crate::core::Core;
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::turns::Turns;
 
 /// Similar turns of each status that are ranked, for each that is wanted and at the least.
@@ -98,7 +98,7 @@ impl Turns {
         &self,
         scope: &Scope,
         search: StrategySearch,
-    ) -> Result<Strategies, FlowError> {
+    ) -> Result<Strategies, EngineError> {
         let vector = self.core.vector_of(opening_of(&search.query)).await;
         let query = SimilarQuery {
             scope: scope.clone(),
@@ -140,7 +140,7 @@ impl Turns {
         &self,
         scope: &Scope,
         turns: Vec<SimilarTurn>,
-    ) -> Result<Vec<FoundStrategy>, FlowError> {
+    ) -> Result<Vec<FoundStrategy>, EngineError> {
         if turns.is_empty() {
             return Ok(Vec::new());
         }

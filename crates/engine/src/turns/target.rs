@@ -10,7 +10,7 @@ use store::{ExchangeQuery, StoredExchange};
 
 use super::message_signals::{answer_of, since};
 use crate::changes::{opening_of, question_vector};
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::turns::Turns;
 
 /// Answered turns that a remark about something earlier is compared with.
@@ -25,7 +25,7 @@ impl Turns {
         message: &Utterance,
         verdict: &Verdict,
         previous: &StoredExchange,
-    ) -> Result<(Option<TurnPlace>, Option<f64>), FlowError> {
+    ) -> Result<(Option<TurnPlace>, Option<f64>), EngineError> {
         if !may_target_earlier_turn(verdict, message) {
             return Ok((Some(place_of(event, previous)), None));
         }
@@ -76,7 +76,7 @@ impl Turns {
         event: &Event,
         before: Option<Position>,
         message: &Utterance,
-    ) -> Result<(Option<TurnPlace>, Option<f64>), FlowError> {
+    ) -> Result<(Option<TurnPlace>, Option<f64>), EngineError> {
         let Some(user) = event.user.clone() else { return Ok((None, None)) };
         let query = ExchangeQuery {
             scope: event.scope.clone(),

@@ -9,7 +9,7 @@ use store::{
 
 use crate::answer_signals::Signals;
 use crate::comment_view::CommentView;
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::turns::Turns;
 
 /// Reactions on all turns of a timeline that are looked at: the newest.
@@ -59,7 +59,7 @@ impl Turns {
         &self,
         scope: &Scope,
         turn: TurnId,
-    ) -> Result<Option<TurnView>, FlowError> {
+    ) -> Result<Option<TurnView>, EngineError> {
         let exchange = self.core.store.exchanges_by_id(scope, vec![turn]).await?.pop();
         match exchange {
             None => Ok(None),
@@ -74,7 +74,7 @@ impl Turns {
         conversation: ConversationId,
         older_than: Option<(Timestamp, Position)>,
         limit: usize,
-    ) -> Result<Option<Timeline>, FlowError> {
+    ) -> Result<Option<Timeline>, EngineError> {
         let query = ExchangeQuery {
             scope: scope.clone(),
             conversation: Some(conversation),
@@ -101,7 +101,7 @@ impl Turns {
         &self,
         scope: &Scope,
         exchanges: Vec<StoredExchange>,
-    ) -> Result<Vec<TurnView>, FlowError> {
+    ) -> Result<Vec<TurnView>, EngineError> {
         let Some(conversation) = exchanges.iter().find_map(|one| one.conversation.clone()) else {
             return Ok(Vec::new());
         };
@@ -133,11 +133,11 @@ impl Turns {
         &self,
         scope: &Scope,
         exchange: StoredExchange,
-    ) -> Result<Option<TurnView>, FlowError> {
+    ) -> Result<Option<TurnView>, EngineError> {
         let Some(stored) = self.core.turn(scope, exchange.turn.clone()).await? else {
             return Ok(None);
         };
-        let reactions = self.reactions_on(scope, &stored).await?;
+        let reactions = self.turn_reactions(scope, &stored).await?;
         Ok(Some(view(exchange, stored, reactions)))
     }
 }
@@ -162,7 +162,7 @@ fn view(exchange: StoredExchange, stored: StoredTurn, reactions: Vec<StoredReact
 
 fn take_in(view: &mut TurnView, stored: &StoredEvent) {
     let is_at = |position: Option<Position>| position == Some(stored.position);
-    view.comments.extend(CommentView::of(&stored.event));
+    view.comments.extend(CommentView::from_event(&stored.event));
     let Ok(Body::Finding(finding)) = Body::read(stored.event.kind, &stored.event.data) else {
         return;
     };
@@ -176,7 +176,7 @@ fn take_in(view: &mut TurnView, stored: &StoredEvent) {
         }
         Finding::Retry(_) => view.retries += 1,
         Finding::Sentiment(found) => {
-            view.comments.iter_mut().for_each(|comment| comment.hear(&found));
+            view.comments.iter_mut().for_each(|comment| comment.apply_sentiment(&found));
         }
         Finding::Review { .. } if is_at(standing.review.map(|(_, position)| position)) => {
             view.reviewed_at = Some(stored.event.ts);

@@ -1,4 +1,4 @@
-//! A row as the cells of its columns, in the order of the schema.
+//! Converts a row to cells in the order of the schema.
 
 use std::slice::IterMut;
 
@@ -6,7 +6,7 @@ use learn::{ExportFormat, Message, PreferenceRow, Provenance};
 
 use super::column::Column;
 
-/// What a row has in one column, or in the two columns of a list of messages.
+/// A value of one column, or of the two columns of a message list.
 pub(super) enum Cell<'a> {
     Messages(&'a [Message]),
     Flag(bool),
@@ -15,8 +15,8 @@ pub(super) enum Cell<'a> {
     Number(f64),
 }
 
-/// `None` for a row of another shape.
-pub(super) fn cells(format: ExportFormat, row: &PreferenceRow) -> Option<Vec<Cell<'_>>> {
+/// `None` for a row of another format.
+pub(super) fn row_cells(format: ExportFormat, row: &PreferenceRow) -> Option<Vec<Cell<'_>>> {
     use Cell::{Flag, Messages};
     let mut cells = match (format, row) {
         (ExportFormat::Dpo | ExportFormat::Reward, PreferenceRow::Dpo(row)) => {
@@ -40,11 +40,11 @@ pub(super) fn cells(format: ExportFormat, row: &PreferenceRow) -> Option<Vec<Cel
             _,
         ) => return None,
     };
-    cells.extend(provenance(row.provenance()));
+    cells.extend(provenance_cells(row.provenance()));
     Some(cells)
 }
 
-fn provenance(from: &Provenance) -> [Cell<'_>; 8] {
+fn provenance_cells(from: &Provenance) -> [Cell<'_>; 8] {
     [
         Cell::Text(&from.id),
         Cell::Text(from.source),
@@ -58,8 +58,8 @@ fn provenance(from: &Provenance) -> [Cell<'_>; 8] {
 }
 
 impl Cell<'_> {
-    /// Goes into the next columns.
-    pub(super) fn put(self, columns: &mut IterMut<'_, Column>) {
+    /// Appends the cell to the next columns.
+    pub(super) fn push_to(self, columns: &mut IterMut<'_, Column>) {
         let mut next = |put: &dyn Fn(&mut Column)| columns.next().into_iter().for_each(put);
         match self {
             Self::Messages(messages) => {

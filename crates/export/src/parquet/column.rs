@@ -1,10 +1,10 @@
-//! The values of one column until their group is written.
+//! Buffers the values of one column until its row group is written.
 
 use ::parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType};
 use ::parquet::errors::ParquetError;
 use ::parquet::file::writer::SerializedColumnWriter;
 
-/// One column. Columns of lists say for every value whether it begins a new row.
+/// List columns also record where each row begins.
 pub(super) struct Column {
     values: Values,
     lists: Option<Levels>,
@@ -17,7 +17,7 @@ enum Values {
     Flags(Vec<bool>),
 }
 
-/// For every value, or empty list: whether there is one, and whether it continues a row's list.
+/// Definition and repetition level of every value or empty list.
 #[derive(Default)]
 struct Levels {
     present: Vec<i16>,
@@ -41,12 +41,11 @@ impl Column {
         Self { values: Values::Flags(Vec::new()), lists: None, bytes: 0 }
     }
 
-    /// How much it holds, about.
+    /// Approximate size of the buffered values.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// One row's text.
     pub(super) fn put_text(&mut self, text: &str) {
         if let Values::Texts(values) = &mut self.values {
             values.push(ByteArray::from(text.as_bytes().to_vec()));
@@ -54,7 +53,6 @@ impl Column {
         }
     }
 
-    /// One row's list of texts.
     pub(super) fn put_texts<'a>(&mut self, texts: impl Iterator<Item = &'a str>) {
         let mut first = true;
         for text in texts {
@@ -86,7 +84,7 @@ impl Column {
         }
     }
 
-    /// Writes all values and is empty again.
+    /// Writes and clears all values.
     pub(super) fn write(
         &mut self,
         to: &mut SerializedColumnWriter<'_>,

@@ -1,4 +1,4 @@
-//! The columns of each shape.
+//! The columns of each format.
 
 use ::parquet::errors::ParquetError;
 use ::parquet::schema::parser::parse_message_type;
@@ -7,11 +7,10 @@ use learn::ExportFormat;
 
 use super::column::Column;
 
-/// What a column of a row holds.
 #[derive(Clone, Copy)]
-enum Holds {
+enum ColumnKind {
     Messages,
-    /// Messages one level further in, as OpenAI has them.
+    /// Messages nested one level deeper, as in OpenAI's format.
     Input,
     Flag,
     Text,
@@ -19,20 +18,20 @@ enum Holds {
     Number,
 }
 
-/// The columns that every shape has beside its own.
-const PROVENANCE: [(&str, Holds); 8] = [
-    ("id", Holds::Text),
-    ("source", Holds::Text),
-    ("margin", Holds::Number),
-    ("confidence", Holds::Number),
-    ("split", Holds::Text),
-    ("turn_ids", Holds::Texts),
-    ("conversation_ids", Holds::Texts),
-    ("experiment", Holds::Text),
+/// Columns that every format has in addition to its own.
+const PROVENANCE: [(&str, ColumnKind); 8] = [
+    ("id", ColumnKind::Text),
+    ("source", ColumnKind::Text),
+    ("margin", ColumnKind::Number),
+    ("confidence", ColumnKind::Number),
+    ("split", ColumnKind::Text),
+    ("turn_ids", ColumnKind::Texts),
+    ("conversation_ids", ColumnKind::Texts),
+    ("experiment", ColumnKind::Text),
 ];
 
-fn own(format: ExportFormat) -> &'static [(&'static str, Holds)] {
-    use Holds::{Flag, Input, Messages};
+fn own_columns(format: ExportFormat) -> &'static [(&'static str, ColumnKind)] {
+    use ColumnKind::{Flag, Input, Messages};
     match format {
         ExportFormat::Dpo | ExportFormat::Reward => {
             &[("prompt", Messages), ("chosen", Messages), ("rejected", Messages)]
@@ -45,22 +44,21 @@ fn own(format: ExportFormat) -> &'static [(&'static str, Holds)] {
     }
 }
 
-/// The schema of a file.
-pub(super) fn of(format: ExportFormat) -> Result<Type, ParquetError> {
-    let all = own(format).iter().chain(&PROVENANCE);
-    let fields: String = all.map(|(name, holds)| holds.described(name)).collect();
+pub(super) fn build_schema(format: ExportFormat) -> Result<Type, ParquetError> {
+    let all = own_columns(format).iter().chain(&PROVENANCE);
+    let fields: String = all.map(|(name, kind)| kind.describe(name)).collect();
     parse_message_type(&format!("message rows {{ {fields} }}"))
 }
 
 /// Empty columns in the order of the schema.
 pub(super) fn columns(format: ExportFormat) -> Vec<Column> {
-    let all = own(format).iter().chain(&PROVENANCE);
-    all.flat_map(|(_, holds)| holds.columns()).collect()
+    let all = own_columns(format).iter().chain(&PROVENANCE);
+    all.flat_map(|(_, kind)| kind.columns()).collect()
 }
 
-impl Holds {
-    /// In Parquet's own words. Nothing is ever null.
-    fn described(self, name: &str) -> String {
+impl ColumnKind {
+    /// The Parquet schema of the column. No column is nullable.
+    fn describe(self, name: &str) -> String {
         const MESSAGE: &str = "required group element { required binary role (STRING); required binary content (STRING); }";
         let list = |name: &str, element: &str| {
             format!("required group {name} (LIST) {{ repeated group list {{ {element} }} }} ")

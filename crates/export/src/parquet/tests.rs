@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::*;
 use crate::write_jsonl;
 
-/// A conversation whose second turn was corrected, and whose first was liked.
+/// A conversation with a corrected second turn and a liked first one.
 fn talk(at: usize) -> PreferenceConversation {
     let turn = |number: usize| PreferenceTurn {
         id: model::TurnId::new(format!("t{at}-{number}")).unwrap(),
@@ -48,7 +48,7 @@ fn file(format: ExportFormat, rows: &[PreferenceRow]) -> SerializedFileReader<by
     SerializedFileReader::new(bytes::Bytes::from(writer.finish().unwrap())).unwrap()
 }
 
-/// The list levels of Parquet taken away: `{"list": [{"element": x}]}` is `[x]`.
+/// Removes Parquet's list levels: `{"list": [{"element": x}]}` becomes `[x]`.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the library's list of types is long")]
 fn plain(value: &::parquet::record::Field) -> Value {
     use ::parquet::record::Field;
@@ -65,7 +65,7 @@ fn plain(value: &::parquet::record::Field) -> Value {
 }
 
 #[test]
-fn what_is_written_is_read_back_as_in_json() {
+fn parquet_rows_equal_their_json() {
     for format in ExportFormat::ALL {
         let rows = rows(format, 30);
         assert!(rows.len() >= 30);
@@ -87,7 +87,7 @@ fn what_is_written_is_read_back_as_in_json() {
 }
 
 #[test]
-fn rows_go_out_group_by_group() {
+fn rows_are_written_in_groups() {
     let rows = rows(ExportFormat::Dpo, GROUP_ROWS + 1);
     let file = file(ExportFormat::Dpo, &rows);
     let groups: Vec<i64> = file.metadata().row_groups().iter().map(|g| g.num_rows()).collect();
@@ -95,14 +95,14 @@ fn rows_go_out_group_by_group() {
 }
 
 #[test]
-fn an_export_without_rows_is_a_file_too() {
+fn empty_export_is_a_valid_file() {
     let file = file(ExportFormat::Kto, &[]);
     assert_eq!(file.metadata().file_metadata().num_rows(), 0);
     assert_eq!(file.metadata().file_metadata().schema().get_fields().len(), 11);
 }
 
 #[test]
-fn a_file_holds_one_shape() {
+fn file_rejects_rows_of_another_format() {
     let mut writer = ParquetWriter::new(ExportFormat::Dpo, Vec::new()).unwrap();
     let other = &rows(ExportFormat::Sft, 1)[0];
     assert!(matches!(writer.push(other), Err(ExportError::OtherShape)));

@@ -1,4 +1,4 @@
-//! Every text of an event: in its data, in the names of its fields, in its tags.
+//! Redacts every text of an event: data, field names and tags.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -8,12 +8,12 @@ use serde_json::{Map, Value};
 
 use super::Redactor;
 
-/// Values under these names are ids; changing one would tear apart what belongs together.
+/// Values of these fields are ids. Changing one would break references.
 const IDS: [&str; 4] = ["message_id", "decision_id", "entity_id", "query_id"];
-/// Whether the value under a name is an id.
+/// True when the value of a field is an id.
 type IsId = fn(&str, &str) -> bool;
 
-/// Texts under these names are secrets, whatever they look like (letters and digits only).
+/// Values of these fields are secrets. Names are compared by letters and digits only.
 const SECRET_NAMES: [&str; 12] = [
     "password",
     "passwd",
@@ -30,17 +30,17 @@ const SECRET_NAMES: [&str; 12] = [
 ];
 
 impl Redactor {
-    /// Redacts every text of an event: in its data, also in the names of its fields, and its tags.
+    /// Redacts an event's data, including field names, and its tags.
     pub fn redact_event(&self, event: &mut Event) {
         event.tags.iter_mut().for_each(|tag| self.redact_text(tag));
         let is_id: IsId = match event.kind.source {
-            // In data of our own shape an id was checked as one and may be any name, and the address of a
-            // webhook is no text.
+            // In our own records, ids are already validated and may have any form. A webhook URL
+            // is not a text.
             Source::Engine => {
                 |name, text| (IDS.contains(&name) || name == "url") && EntityId::new(text).is_ok()
             }
             Source::Turn => |name, text| IDS.contains(&name) && EntityId::new(text).is_ok(),
-            // In what clients make up, only what looks like an id is taken for one.
+            // In client data, only values that look like ids are treated as such.
             Source::ApplicationLog
             | Source::SystemMetric
             | Source::Trace
@@ -68,7 +68,7 @@ impl Redactor {
                 Cow::Owned(redacted) => Some((name.clone(), redacted)),
             })
             .collect();
-        // Several names may be the same without what was in them; their values all stay.
+        // Redaction can make names equal; all their values are kept.
         let mut last: HashMap<String, usize> = HashMap::new();
         for (name, redacted) in renamed {
             let Some(value) = fields.remove(&name) else { continue };

@@ -1,19 +1,19 @@
-//! What each kind looks like: the pattern of its candidates, and what tells a real one.
+//! Patterns and verification of each kind.
 
 use std::net::Ipv6Addr;
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use super::Around;
+use super::Surroundings;
 
 #[expect(clippy::expect_used, reason = "the patterns are fixed, and a test compiles them")]
 fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("the pattern compiles")
 }
 
-/// Nothing in it may go on for long without being a secret while others begin and end within: whoever wrote many of
-/// those would have the rest of the text read again for each.
+/// No alternative may match long text without being a secret while others begin and end inside it.
+/// Otherwise a text full of those takes quadratic time.
 pub(super) static SECRET: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r#"(?x)
@@ -31,8 +31,8 @@ pub(super) static SECRET: LazyLock<Regex> = LazyLock::new(|| {
     "#,
     )
 });
-/// Tokens of several parts: these do go on for long before they are any, so they have a pass of their own.
-/// The last part is random and may by chance hold what the pass before took for a secret.
+/// Multi-part tokens, whose candidates are long, have a pass of their own. The last part is random
+/// and may contain what the first pass takes for a secret.
 pub(super) static PARTED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"(?x) \b(?: SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}
@@ -61,9 +61,9 @@ pub(super) static PHONE: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// A token goes as a whole. Behind a label only the value goes: a quoted one, or a bare one with a
-/// digit in it; without one it is more often a word, a type or a variable.
-pub(super) fn secret(found: &Captures<'_>, _: &Around<'_>) -> Option<String> {
+/// A token is removed as a whole. After a label only the value is removed: a quoted one, or a bare
+/// one with a digit. Bare values without digits are mostly words, types or variables.
+pub(super) fn secret(found: &Captures<'_>, _: &Surroundings<'_>) -> Option<String> {
     if found.name("whole").is_some() {
         return Some("[secret]".to_owned());
     }
@@ -81,14 +81,14 @@ pub(super) fn secret(found: &Captures<'_>, _: &Around<'_>) -> Option<String> {
     (certain && value != "[secret]").then(|| format!("{label}[secret]"))
 }
 
-/// `git@host:path` is an address of another kind.
-pub(super) fn email(found: &Captures<'_>, around: &Around<'_>) -> Option<String> {
+/// `git@host:path` is not an e-mail address.
+pub(super) fn email(found: &Captures<'_>, around: &Surroundings<'_>) -> Option<String> {
     let is_remote = found[0].starts_with("git@") && around.after.starts_with(':');
     (!is_remote).then(|| "[email]".to_owned())
 }
 
-pub(super) fn phone(found: &Captures<'_>, around: &Around<'_>) -> Option<String> {
-    // Digits that go on behind a hyphen are a part of something longer.
+pub(super) fn phone(found: &Captures<'_>, around: &Surroundings<'_>) -> Option<String> {
+    // Digits after a hyphen are part of something longer.
     let part = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
     let alone = !around.before.ends_with(part) && !around.after.starts_with(part);
     let in_a_number = around.after.starts_with('.')
@@ -96,10 +96,9 @@ pub(super) fn phone(found: &Captures<'_>, around: &Around<'_>) -> Option<String>
     (alone && !in_a_number && !found[0].is_empty()).then(|| "[phone]".to_owned())
 }
 
-/// Not in the middle of a word, such as a path of modules, and with a digit and two groups:
-/// `a::b` is more often code.
-pub(super) fn ip6(found: &Captures<'_>, around: &Around<'_>) -> Option<String> {
-    // A colon on either side is one of the sentence: `host:2001:db8::1: refused`.
+/// Requires a digit and two groups outside of a word: `a::b` is mostly code.
+pub(super) fn ip6(found: &Captures<'_>, around: &Surroundings<'_>) -> Option<String> {
+    // An adjacent colon belongs to the sentence: `host:2001:db8::1: refused`.
     let (text, colon) = match found[0].strip_suffix(':') {
         Some(bare) if !bare.ends_with(':') => (bare, ":"),
         _ => (&found[0], ""),

@@ -1,12 +1,11 @@
-//! Numbers that prove what they are: payment cards by their check digit, bank accounts by their checksum.
+//! Numbers with a check digit: payment redact_cards (Luhn) and bank accounts (IBAN).
 
-/// Digits of the longest card.
 const LONGEST_CARD: usize = 19;
 
-/// Replaces card numbers among the groups of a long row of digits: whatever comes before or behind them.
-pub(super) fn cards(run: &str) -> Option<String> {
+/// Replaces card numbers within a long run of digit groups.
+pub(super) fn redact_cards(run: &str) -> Option<String> {
     let is_digit = |c: char| c.is_ascii_digit();
-    // Start and end of every group of digits.
+    // Start and end of each digit group.
     let mut groups: Vec<(usize, usize)> = Vec::new();
     for (at, c) in run.char_indices() {
         match groups.last_mut() {
@@ -17,7 +16,7 @@ pub(super) fn cards(run: &str) -> Option<String> {
     }
     let (mut text, mut done, mut first) = (String::new(), 0, 0);
     while first < groups.len() {
-        // A group has a digit at least, so no card reaches further. A list of numbers may be very long.
+        // Every group has a digit, so a card spans at most this many. The list may be very long.
         let end = groups.len().min(first + LONGEST_CARD);
         let card = (first..end).rev().find(|last| {
             let part = &run[groups[first].0..groups[*last].1];
@@ -35,7 +34,7 @@ pub(super) fn cards(run: &str) -> Option<String> {
     (done > 0).then(|| text + &run[done..])
 }
 
-/// 15 to 34 characters whose number, with the first four at the end, is 1 modulo 97.
+/// 15 to 34 characters whose number, with the first four moved to the end, is 1 modulo 97.
 pub(super) fn is_iban(text: &str) -> bool {
     let plain: Vec<char> = text.chars().filter(|c| !matches!(c, ' ' | '\u{a0}')).collect();
     if !(15..=34).contains(&plain.len()) {
@@ -53,7 +52,7 @@ fn digits(text: &str) -> impl DoubleEndedIterator<Item = u32> + '_ {
     text.chars().filter_map(|c| c.to_digit(10))
 }
 
-/// 13 to 19 digits that begin like a card's, not all the same, with the right check digit (Luhn).
+/// 13 to 19 digits with a card prefix and a valid Luhn digit, not all equal.
 fn is_card(text: &str) -> bool {
     let count = digits(text).count();
     let first = digits(text).next();

@@ -1,4 +1,4 @@
-//! Chat logs as others write them: what was said, by whom, when.
+//! Chat logs of other systems: messages with speaker and time.
 
 mod own;
 mod read;
@@ -9,35 +9,28 @@ use super::signs::Sign;
 
 pub use read::read_chat;
 
-/// Who speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Speaker {
-    /// The user.
     User,
-    /// The application.
     Assistant,
     /// A system prompt or a tool.
     Other,
 }
 
-/// One message.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChatMessage {
-    /// Who says it.
     pub speaker: Speaker,
-    /// What is said.
     pub text: String,
-    /// When, if the log says so.
     pub at: Option<Timestamp>,
-    /// The turn's own name, where the log has one.
+    /// The turn's id in the log.
     pub turn: Option<String>,
-    /// Who made it, for an answer.
+    /// The model of an answer.
     pub model: Option<String>,
-    /// What the application says went wrong, for an answer.
+    /// The application's error of an answer.
     pub error: Option<String>,
-    /// How long it took, for an answer.
+    /// The latency of an answer.
     pub latency_seconds: Option<f64>,
-    /// What was said and done about it, for an answer.
+    /// Feedback on an answer.
     pub signs: Vec<Sign>,
 }
 
@@ -48,30 +41,27 @@ impl ChatMessage {
     }
 }
 
-/// A record of a log: a whole conversation, or one turn of one.
+/// A whole conversation, or one turn of one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ChatRecord {
-    /// The conversation's name, if it has one.
     pub conversation: Option<String>,
-    /// The user's name, if given.
     pub user: Option<String>,
-    /// What was said, in order.
     pub messages: Vec<ChatMessage>,
-    /// What was said and done about the answers of turns that the log names, in order.
+    /// Feedback on turns named by the log, in order.
     pub remarks: Vec<(String, Sign)>,
-    /// Only a part of the conversation: the next record may go on with it.
+    /// True when later records may continue the conversation.
     pub is_turn: bool,
 }
 
 impl ChatRecord {
-    /// What the user said and what came back. Several messages in a row are one; an answer goes to
-    /// the question of its turn where the log names it; what nobody answered stands alone.
+    /// Questions with their answers. Consecutive messages are joined. An answer goes to the
+    /// question of its turn where the log names it. Unanswered questions stand alone.
     pub fn exchanges(&self) -> Vec<(ChatMessage, Option<ChatMessage>)> {
         let mut all: Vec<(ChatMessage, Option<ChatMessage>)> = Vec::new();
         for message in &self.messages {
             match message.speaker {
-                Speaker::User => ask(&mut all, message),
-                Speaker::Assistant => answer(&mut all, message),
+                Speaker::User => add_question(&mut all, message),
+                Speaker::Assistant => add_answer(&mut all, message),
                 Speaker::Other => {}
             }
         }
@@ -85,14 +75,16 @@ impl ChatRecord {
     }
 }
 
-fn ask(all: &mut Vec<(ChatMessage, Option<ChatMessage>)>, message: &ChatMessage) {
+fn add_question(all: &mut Vec<(ChatMessage, Option<ChatMessage>)>, message: &ChatMessage) {
     match all.last_mut() {
-        Some((asked, None)) if asked.turn == message.turn => join(&mut asked.text, &message.text),
+        Some((asked, None)) if asked.turn == message.turn => {
+            join_text(&mut asked.text, &message.text)
+        }
         Some(_) | None => all.push((message.clone(), None)),
     }
 }
 
-fn answer(all: &mut [(ChatMessage, Option<ChatMessage>)], message: &ChatMessage) {
+fn add_answer(all: &mut [(ChatMessage, Option<ChatMessage>)], message: &ChatMessage) {
     let named = message
         .turn
         .as_ref()
@@ -100,7 +92,7 @@ fn answer(all: &mut [(ChatMessage, Option<ChatMessage>)], message: &ChatMessage)
     let Some(at) = named.or_else(|| all.len().checked_sub(1)) else { return };
     match &mut all[at].1 {
         Some(answered) => {
-            join(&mut answered.text, &message.text);
+            join_text(&mut answered.text, &message.text);
             answered.at = message.at.or(answered.at);
             answered.signs.extend(message.signs.iter().cloned());
         }
@@ -108,7 +100,7 @@ fn answer(all: &mut [(ChatMessage, Option<ChatMessage>)], message: &ChatMessage)
     }
 }
 
-fn join(text: &mut String, more: &str) {
+fn join_text(text: &mut String, more: &str) {
     if !text.is_empty() && !more.is_empty() {
         text.push('\n');
     }

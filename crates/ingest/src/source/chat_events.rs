@@ -1,32 +1,32 @@
-//! A chat log as the events that would have come through the doors: each question and each answer.
+//! Converts a chat log to events for each question and answer.
 //!
-//! Ids are made from what the record says and from its place in the file, so that the same file
-//! brings nothing twice and nothing in it is taken for a repeat of something else in it.
+//! Ids are derived from the record and its line number. Importing a file twice stores nothing
+//! twice, and lines of one file never collide.
 
 use model::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::chat::{ChatMessage, ChatRecord};
 
-/// The events of a record, as lines of an export. `place` is the record's number in its file; `now`
-/// stands in for times that the log lacks.
+/// The events of a record as lines of an export. `place` is the record's line number; `now`
+/// replaces missing times.
 pub fn chat_events(record: &ChatRecord, place: u64, now: Timestamp) -> Vec<Map<String, Value>> {
     let conversation = conversation_name(record);
     let mut lines = Vec::new();
     for (number, (asked, answered)) in record.exchanges().into_iter().enumerate() {
         let turn = turn_name(record, &conversation, (place, number), &asked);
         let line = |message: &ChatMessage, data: &Value| {
-            line(record, &conversation, &turn, message, data, now)
+            event_line(record, &conversation, &turn, message, data, now)
         };
         lines.extend(line(&asked, &json!({"phase": "opened", "text": asked.text})));
         if let Some(answered) = answered {
-            lines.extend(line(&answered, &completion(&answered)));
+            lines.extend(line(&answered, &completion_data(&answered)));
         }
     }
     lines
 }
 
-fn completion(message: &ChatMessage) -> Value {
+fn completion_data(message: &ChatMessage) -> Value {
     let status = if message.error.is_some() { "error" } else { "success" };
     let mut data = json!({"phase": "completed", "response": message.text, "status": status});
     if let Value::Object(fields) = &mut data {
@@ -38,7 +38,7 @@ fn completion(message: &ChatMessage) -> Value {
     data
 }
 
-fn line(
+fn event_line(
     record: &ChatRecord,
     conversation: &str,
     turn: &str,
@@ -48,11 +48,11 @@ fn line(
 ) -> Option<Map<String, Value>> {
     let phase = data["phase"].as_str().unwrap_or_default();
     let line = json!({
-        "id": named("chat", &[turn, phase]),
+        "id": hash_name("chat", &[turn, phase]),
         "type": "query",
         "source": "turn",
         "category": "quality",
-        "user_id": record.user.as_deref().map(fit),
+        "user_id": record.user.as_deref().map(fit_id),
         "session_id": conversation,
         "message_id": turn,
         "timestamp": message.at.unwrap_or(now).to_string(),
@@ -61,18 +61,18 @@ fn line(
     line.as_object().cloned()
 }
 
-/// The log's own name where it fits as an id, else one made from it; without a name, from the text.
+/// The log's name if it is a valid id, otherwise a hash of it or of the text.
 pub fn conversation_name(record: &ChatRecord) -> String {
     match &record.conversation {
-        Some(name) => fit(name),
+        Some(name) => fit_id(name),
         None => {
             let texts: Vec<&str> = record.messages.iter().map(|m| m.text.as_str()).collect();
-            named("chat", &texts)
+            hash_name("chat", &texts)
         }
     }
 }
 
-/// Gives the one turn of a record its name, where the log has none: later it may stand among others.
+/// Names the only turn of a record, because it may later be joined with others.
 pub fn name_turn(record: &mut ChatRecord, place: u64) {
     let asked = record.messages.first().filter(|asked| record.is_turn && asked.turn.is_none());
     let Some(asked) = asked else { return };
@@ -80,7 +80,7 @@ pub fn name_turn(record: &mut ChatRecord, place: u64) {
     record.messages.iter_mut().for_each(|message| message.turn = Some(name.clone()));
 }
 
-/// The log's own name for a turn, or one made from where it stands and what it asks.
+/// The log's name for a turn, otherwise a hash of its position and question.
 pub fn turn_name(
     record: &ChatRecord,
     conversation: &str,
@@ -88,20 +88,20 @@ pub fn turn_name(
     asked: &ChatMessage,
 ) -> String {
     match (&asked.turn, asked.at, record.is_turn) {
-        (Some(turn), _, _) => fit(turn),
-        (None, Some(at), true) => named("turn", &[conversation, &at.to_string(), &asked.text]),
-        (None, None, true) => named("turn", &[conversation, &place.to_string(), &asked.text]),
-        (None, _, false) => named("turn", &[conversation, &number.to_string(), &asked.text]),
+        (Some(turn), _, _) => fit_id(turn),
+        (None, Some(at), true) => hash_name("turn", &[conversation, &at.to_string(), &asked.text]),
+        (None, None, true) => hash_name("turn", &[conversation, &place.to_string(), &asked.text]),
+        (None, _, false) => hash_name("turn", &[conversation, &number.to_string(), &asked.text]),
     }
 }
 
-fn fit(name: &str) -> String {
+fn fit_id(name: &str) -> String {
     let fits = (1..=200).contains(&name.len())
         && name.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'/');
-    if fits { name.to_owned() } else { named("id", &[name]) }
+    if fits { name.to_owned() } else { hash_name("id", &[name]) }
 }
 
-fn named(kind: &str, parts: &[&str]) -> String {
+fn hash_name(kind: &str, parts: &[&str]) -> String {
     let mut hasher = blake3::Hasher::new();
     for part in parts {
         hasher.update(&(part.len() as u64).to_le_bytes());

@@ -1,4 +1,4 @@
-//! Lines of our own: what `uptake export` wrote, or events as clients send them.
+//! Reads event lines: the output of `uptake export`, or events as clients send them.
 
 use model::{
     Body, Category, ConversationId, Event, EventId, Kind, Project, Rule, Scope, Severity, Source,
@@ -6,23 +6,22 @@ use model::{
 };
 use serde_json::{Map, Value};
 
-use crate::accept::{RawEvent, accept};
-use crate::check::{CaptureError, check_tags, check_texts, id, timestamp, word};
+use crate::accept::{RawEvent, accept_event};
+use crate::check::{CaptureError, check_tags, check_texts, parse_id, parse_timestamp, parse_word};
 use crate::rule::{accept_privacy, accept_profile};
 
-/// What a line says.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// The event, with the times and the id that it had.
+    /// The event with its original times and id.
     pub event: Event,
 }
 
-/// The wrong tag of old exports, and the right one.
+/// A wrong tag in old exports, and its replacement.
 const WRONG_TAG: &str = "kind:turn.log.reaction";
 const RIGHT_TAG: &str = "artifact:turn.log.reaction";
 
-/// Reads a line. Unlike at the doors, our own records are taken too: whoever can read the file can
-/// write the store.
+/// Parses a line. Our own records are accepted as well, because the importer has write access to
+/// the store.
 pub fn read_line(
     fields: Map<String, Value>,
     now: Timestamp,
@@ -30,12 +29,12 @@ pub fn read_line(
 ) -> Result<Line, CaptureError> {
     let mut fields = Fields(fields);
     let scope = Scope {
-        tenant: id("tenant_id", fields.text("tenant_id")?, Tenant::new)?
+        tenant: parse_id("tenant_id", fields.text("tenant_id")?, Tenant::new)?
             .unwrap_or_else(|| Scope::default().tenant),
-        project: id("project", fields.text("project")?, Project::new)?
+        project: parse_id("project", fields.text("project")?, Project::new)?
             .unwrap_or_else(|| Scope::default().project),
     };
-    let received_at = timestamp("received_at", fields.text("received_at")?.as_deref(), now)?;
+    let received_at = parse_timestamp("received_at", fields.text("received_at")?.as_deref(), now)?;
     fields.0.remove("position");
     let raw = RawEvent {
         id: fields.text("id")?,
@@ -55,12 +54,12 @@ pub fn read_line(
     }
     let own = [Source::Turn, Source::Reaction, Source::Engine];
     let source = Source::from_word(&raw.source);
-    // The stub of somebody who was erased has nothing left to check.
+    // The stub of an erased user has nothing to validate.
     let is_stub = raw.user_id.is_none() && raw.data.is_empty();
     let event = if is_stub || source.is_some_and(|source| own.contains(&source)) {
         own_record(&scope, raw, now, fresh_id)?
     } else {
-        accept(&scope, raw, now, fresh_id)?
+        accept_event(&scope, raw, now, fresh_id)?
     };
     Ok(Line { event: Event { received_at, ..event } })
 }
@@ -72,8 +71,8 @@ fn own_record(
     fresh_id: impl FnOnce() -> EventId,
 ) -> Result<Event, CaptureError> {
     let kind = Kind {
-        event_type: word("type", &raw.event_type, Type::from_word, Type::WORDS)?,
-        source: word("source", &raw.source, Source::from_word, Source::WORDS)?,
+        event_type: parse_word("type", &raw.event_type, Type::from_word, Type::WORDS)?,
+        source: parse_word("source", &raw.source, Source::from_word, Source::WORDS)?,
     };
     check_tags(&raw.tags)?;
     check_texts("data", &raw.data)?;
@@ -84,8 +83,8 @@ fn own_record(
     match body {
         Body::Rule(Rule::Privacy { settings }) => drop(accept_privacy(&settings)?),
         Body::Rule(Rule::Profile { attributes }) => drop(accept_profile(attributes)?),
-        // A router's or an experiment's definition is checked by whoever learns, targets by whoever
-        // compares; what does not fit changes nothing.
+        // Router and experiment definitions and targets are validated where they are used. Invalid
+        // ones change nothing.
         Body::Rule(
             Rule::Erasure { .. }
             | Rule::Targets { .. }
@@ -109,15 +108,15 @@ fn own_record(
     }
     let severity = raw.severity.as_deref().unwrap_or("info");
     Ok(Event {
-        id: id("id", raw.id, EventId::new)?.unwrap_or_else(fresh_id),
+        id: parse_id("id", raw.id, EventId::new)?.unwrap_or_else(fresh_id),
         scope: scope.clone(),
         kind,
-        severity: word("severity", severity, Severity::from_word, Severity::WORDS)?,
-        category: word("category", &raw.category, Category::from_word, Category::WORDS)?,
-        user: id("user_id", raw.user_id, UserId::new)?,
-        conversation: id("session_id", raw.session_id, ConversationId::new)?,
-        turn: id("message_id", raw.message_id, TurnId::new)?,
-        ts: timestamp("timestamp", raw.timestamp.as_deref(), now)?,
+        severity: parse_word("severity", severity, Severity::from_word, Severity::WORDS)?,
+        category: parse_word("category", &raw.category, Category::from_word, Category::WORDS)?,
+        user: parse_id("user_id", raw.user_id, UserId::new)?,
+        conversation: parse_id("session_id", raw.session_id, ConversationId::new)?,
+        turn: parse_id("message_id", raw.message_id, TurnId::new)?,
+        ts: parse_timestamp("timestamp", raw.timestamp.as_deref(), now)?,
         received_at: now,
         tags: raw.tags,
         data: raw.data,

@@ -1,33 +1,27 @@
-//! What a log tells of an answer besides the words that were exchanged: ratings, corrections, a comment,
-//! the wish for another answer.
+//! Feedback in a chat log: ratings, corrections, comments and regenerations.
 
 use model::{BadData, Body, Correction, InteractionKind, Kind, Origin, Source, Type, UnitInterval};
 use serde_json::{Map, Value};
 
-/// Something that was said or done about an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Sign {
-    /// It was rated.
     Rated {
         /// From 0 to 1.
         value: UnitInterval,
         /// 1 for a person.
         confidence: UnitInterval,
-        /// What was written with it.
+        /// The comment with the rating.
         said: Option<String>,
     },
-    /// The rating was taken back.
     Cleared,
-    /// Somebody wrote what it should have been.
     Corrected(Box<Correction>),
-    /// Somebody said something about it.
     Said(String),
-    /// The user had it answered again.
+    /// The user requested another answer.
     Regenerated,
 }
 
 impl Sign {
-    /// How many bytes of text it holds.
+    /// Bytes of text.
     pub fn size(&self) -> usize {
         match self {
             Self::Rated { said, .. } => said.as_ref().map_or(0, String::len),
@@ -40,8 +34,9 @@ impl Sign {
     }
 }
 
-/// The sign in an event of `uptake export`. What our own detectors found is found anew, so it is none.
-pub(super) fn of_event(record: &Map<String, Value>, data: &Map<String, Value>) -> Option<Sign> {
+/// The feedback in an event of `uptake export`. Findings of our detectors are ignored, since a
+/// scan detects them itself.
+pub(super) fn event_sign(record: &Map<String, Value>, data: &Map<String, Value>) -> Option<Sign> {
     let word = |name: &str| record.get(name).and_then(Value::as_str);
     let kind = Kind {
         event_type: Type::from_word(word("type")?)?,
@@ -50,7 +45,7 @@ pub(super) fn of_event(record: &Map<String, Value>, data: &Map<String, Value>) -
     match Body::read(kind, data).ok()? {
         Body::Rating(rating) => {
             let written = ["comment", "text"].into_iter().find_map(|name| data.get(name)?.as_str());
-            Some(by_person(rating.value(), written.map(str::to_owned)))
+            Some(person_rating(rating.value(), written.map(str::to_owned)))
         }
         Body::Reaction(given) => match (given.reaction, given.origin, given.detected_in) {
             (None, ..) => Some(Sign::Cleared),
@@ -78,9 +73,9 @@ pub(super) fn of_event(record: &Map<String, Value>, data: &Map<String, Value>) -
     }
 }
 
-/// The signs that stand beside an answer: `rating` as in an event, `corrected`, `comment`,
-/// `regenerated`. What does not fit says nothing.
-pub(super) fn beside(fields: &Map<String, Value>) -> Vec<Sign> {
+/// Feedback fields beside an answer: `rating` as in an event, `corrected`, `comment`,
+/// `regenerated`. Invalid values are ignored.
+pub(super) fn inline_signs(fields: &Map<String, Value>) -> Vec<Sign> {
     let only = |names: &[&str]| -> Map<String, Value> {
         let some = fields.iter().filter(|(name, _)| names.contains(&name.as_str()));
         some.map(|(name, value)| (name.clone(), value.clone())).collect()
@@ -90,7 +85,7 @@ pub(super) fn beside(fields: &Map<String, Value>) -> Vec<Sign> {
     };
     let mut signs = Vec::new();
     if let Ok(Body::Rating(rating)) = read(Source::UserRating, &["rating"]) {
-        signs.push(by_person(rating.value(), None));
+        signs.push(person_rating(rating.value(), None));
     }
     let corrected = ["corrected", "corrected_sql", "original", "original_sql", "explanation"];
     if let Ok(Body::Correction(given)) = read(Source::UserCorrection, &corrected)
@@ -107,8 +102,8 @@ pub(super) fn beside(fields: &Map<String, Value>) -> Vec<Sign> {
     signs
 }
 
-/// The scores of a Langfuse trace that people gave: those that are called so, from 0 to 1.
-pub(super) fn of_scores(trace: &Map<String, Value>) -> Vec<Sign> {
+/// User scores of a Langfuse trace, by name, from 0 to 1.
+pub(super) fn score_signs(trace: &Map<String, Value>) -> Vec<Sign> {
     const CALLED: [&str; 3] = ["feedback", "rating", "thumb"];
     let scores = trace.get("scores").and_then(Value::as_array).map(Vec::as_slice);
     let given = scores.unwrap_or_default().iter().filter_map(|score| {
@@ -116,11 +111,11 @@ pub(super) fn of_scores(trace: &Map<String, Value>) -> Vec<Sign> {
         let is_meant = CALLED.iter().any(|word| name.contains(word));
         let value = score.get("value").filter(|_| is_meant)?;
         let number = value.as_f64().or_else(|| value.as_bool().map(|yes| f64::from(u8::from(yes))));
-        UnitInterval::new(number?).map(|value| by_person(value, None))
+        UnitInterval::new(number?).map(|value| person_rating(value, None))
     });
     given.collect()
 }
 
-fn by_person(value: UnitInterval, said: Option<String>) -> Sign {
+fn person_rating(value: UnitInterval, said: Option<String>) -> Sign {
     Sign::Rated { value, confidence: UnitInterval::ONE, said }
 }

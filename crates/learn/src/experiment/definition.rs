@@ -151,7 +151,7 @@ impl ExperimentDefinition {
 
     /// A unit's totals under the configured denominator.
     pub fn count_totals(&self, totals: UnitTotals) -> UnitTotals {
-        totals.by(self.by)
+        totals.weighted_by(self.by)
     }
 }
 

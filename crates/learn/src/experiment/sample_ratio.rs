@@ -45,7 +45,7 @@ impl ExposureCounts {
         let Some(units) = self.units.get_mut(variant) else { return };
         *units = units.saturating_add(more);
         for (sum, share) in self.expected.iter_mut().zip(shares.as_slice()) {
-            *sum = sum.plus(PartSum::of(*share).many(more));
+            *sum = sum.plus(PartSum::from_number(*share).repeated(more));
         }
     }
 

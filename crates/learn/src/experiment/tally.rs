@@ -20,10 +20,10 @@ impl MetricTally {
     /// Replaces a unit's previous totals by its new ones.
     pub fn replace_unit(&mut self, old: Option<UnitTotals>, new: Option<UnitTotals>) {
         if let Some(old) = old {
-            self.sums = self.sums.minus(&Moments::of(old));
+            self.sums = self.sums.minus(&Moments::from_totals(old));
         }
         if let Some(new) = new {
-            self.sums = self.sums.plus(&Moments::of(new));
+            self.sums = self.sums.plus(&Moments::from_totals(new));
         }
     }
 

@@ -102,17 +102,17 @@ fn used_items_rank_above_ignored_items() {
 fn unexamined_low_ranks_are_penalised_less() {
     let mut totals = RankTotals::default();
     for rank in 1..=10 {
-        let band = RankBand::of(Some(rank));
+        let band = RankBand::from_rank(Some(rank));
         for turn in 0..1_000 {
             let used = turn < 600 / rank;
             let signal = if used { Used } else { Ignored };
-            totals.add_delta(ItemStanding::default().after(signal).1, band);
+            totals.add_delta(ItemStanding::default().apply_signal(signal).1, band);
         }
     }
     let seen = totals.estimate_examination();
     let mut low = ItemCounts { ignored: 5.0, ..ItemCounts::default() };
     let mut high = low;
-    low.returned[RankBand::of(Some(10)).index()] = 5.0;
+    low.returned[RankBand::from_rank(Some(10)).index()] = 5.0;
     high.returned[0] = 5.0;
     let rule = CoecRule::default();
     let value = |counts| {
@@ -144,7 +144,7 @@ fn apply_signals(
     let (mut standing, mut tally) = (ItemStanding::default(), ItemTally::default());
     let mut totals = RankTotals::default();
     for signal in signals {
-        let (next, delta) = standing.after(*signal);
+        let (next, delta) = standing.apply_signal(*signal);
         standing = next;
         tally.add_delta(delta, band);
         totals.add_delta(delta, band);
@@ -155,7 +155,7 @@ fn apply_signals(
 proptest! {
     #[test]
     fn counters_match_the_final_standing(signals in prop::collection::vec(any_signal(), 0..20), rank in 0u32..80) {
-        let band = RankBand::of(Some(rank));
+        let band = RankBand::from_rank(Some(rank));
         let (standing, tally, totals) = apply_signals(&signals, band);
         let once = |yes: bool| u64::from(yes);
         prop_assert_eq!(tally.used, once(signals.contains(&Used)));
@@ -180,7 +180,7 @@ proptest! {
         if !signals.is_empty() {
             let repeated = signals[again.index(signals.len())];
             let usage = matches!(repeated, Used | Ignored);
-            let (next, delta) = standing.after(repeated);
+            let (next, delta) = standing.apply_signal(repeated);
             prop_assert!(!usage || (next == standing && delta.is_zero()));
         }
         let mut turned: Vec<_> = signals.clone();
@@ -198,7 +198,7 @@ proptest! {
     ) {
         let mut all = RankTotals::default();
         for (rank, signal) in totals {
-            all.add_delta(ItemStanding::default().after(signal).1, RankBand::of(Some(rank)));
+            all.add_delta(ItemStanding::default().apply_signal(signal).1, RankBand::from_rank(Some(rank)));
         }
         let seen = all.estimate_examination();
         let [a, b, c, d] = entity;

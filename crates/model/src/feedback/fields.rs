@@ -1,4 +1,4 @@
-//! What clients write into `data`, field by field.
+//! Reads the fields that clients write into `data`.
 
 use serde_json::{Map, Value};
 
@@ -17,7 +17,7 @@ impl Fields<'_> {
     }
 
     pub(super) fn rating(&self) -> Result<Rating, BadData> {
-        // What was said with it is shown with the reaction.
+        // Its comment is shown with the reaction.
         self.text("comment")?;
         self.text("text")?;
         match (self.get("rating"), self.get("score")) {
@@ -37,7 +37,7 @@ impl Fields<'_> {
     }
 
     pub(super) fn comment(&self) -> Result<String, BadData> {
-        // That there was one is all that is left of it.
+        // Erasure leaves an empty comment.
         if self.is_erased() { Ok(String::new()) } else { self.words("comment") }
     }
 
@@ -48,7 +48,7 @@ impl Fields<'_> {
     pub(super) fn correction(&self) -> Result<Correction, BadData> {
         let of = |plain, sql| Ok::<_, BadData>(self.text(plain)?.or(self.text(sql)?));
         if self.is_erased() {
-            // That there was one is all that is left of it.
+            // Erasure leaves an empty correction.
             return Ok(Correction {
                 original: None,
                 corrected: String::new(),
@@ -162,7 +162,7 @@ fn quoted(text: &str) -> String {
     format!("{short:?}")
 }
 
-/// A value as an error shows it: short, and never a whole document.
+/// A value shortened for an error message.
 fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => quoted(text),

@@ -1,55 +1,51 @@
-//! What an experiment can be judged by, and what its mean is taken over.
+//! Metrics of experiments and their denominators.
 
 use serde::{Deserialize, Serialize};
 
 use crate::feedback::BadData;
 
-/// A metric of turns. Its word is the same in JSON, in events and on pages.
+/// A metric of turns. Its name is the same in JSON, events and pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "&'static str")]
 pub enum Metric {
-    /// Share of rated turns that were found good.
+    /// Share of rated turns that were liked.
     Satisfaction,
-    /// Share of turns that failed.
+    /// Share of failed turns.
     ErrorRate,
-    /// Share of answers that the next message rejects.
+    /// Share of answers rejected by the next message.
     RejectionRate,
-    /// Share of answers that were corrected.
+    /// Share of corrected answers.
     CorrectionRate,
-    /// Share of questions that were asked again.
+    /// Share of repeated questions.
     RetryRate,
-    /// What a turn is worth, 0 to 1.
+    /// Reward of a turn, 0 to 1.
     Reward,
     /// Seconds to the answer.
     Latency,
-    /// What a turn costs.
+    /// Cost of a turn.
     Cost,
-    /// What a validator says of the answer, 0 to 1.
+    /// Validator score of an answer, 0 to 1.
     QualityScore,
 }
 
-/// What a mean is taken over. The variance is always by unit.
+/// The denominator of a mean. The variance is always by unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MetricBy {
-    /// Every turn counts the same: a unit with many turns counts more.
+    /// Turns weigh equally, so units with many turns weigh more.
     #[default]
     Turn,
-    /// Every unit counts the same.
+    /// Units weigh equally.
     Unit,
 }
 
-/// Which way is good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// More is better.
     Higher,
-    /// Less is better.
     Lower,
 }
 
 impl Metric {
-    /// All there are.
     pub const ALL: [Self; 9] = [
         Self::Satisfaction,
         Self::ErrorRate,
@@ -62,7 +58,6 @@ impl Metric {
         Self::QualityScore,
     ];
 
-    /// Its name.
     pub fn word(self) -> &'static str {
         match self {
             Self::Satisfaction => "satisfaction",
@@ -77,7 +72,7 @@ impl Metric {
         }
     }
 
-    /// The metric that a word names; the error lists all of them.
+    /// Parses a metric's name. The error lists all names.
     pub fn from_word(word: &str) -> Result<Self, BadData> {
         Self::ALL.into_iter().find(|metric| metric.word() == word).ok_or_else(|| {
             let words: Vec<&str> = Self::ALL.into_iter().map(Self::word).collect();
@@ -90,7 +85,6 @@ impl Metric {
         })
     }
 
-    /// Which way is good.
     pub fn direction(self) -> Direction {
         match self {
             Self::Satisfaction | Self::Reward | Self::QualityScore => Direction::Higher,
@@ -103,7 +97,7 @@ impl Metric {
         }
     }
 
-    /// A number of this metric turned so that more is better.
+    /// The value with its sign set so that more is better.
     pub fn gain(self, value: f64) -> f64 {
         match self.direction() {
             Direction::Higher => value,
@@ -111,7 +105,7 @@ impl Metric {
         }
     }
 
-    /// Whether one turn gives a number from 0 to 1.
+    /// True when a turn's value lies between 0 and 1.
     pub fn is_share(self) -> bool {
         match self {
             Self::Satisfaction

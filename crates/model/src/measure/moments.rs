@@ -1,38 +1,38 @@
-//! What units add up to: sums, squares and products.
+//! Sums, squares and products over units.
 //!
-//! Numbers are rounded once, to parts of 2⁻³² (2·10⁻¹⁰), when they come in; from there everything
-//! is whole-number arithmetic. What a unit gave is taken out exactly when its totals change, so
-//! ten million changes leave no more error than one, and any order gives the same bits.
+//! Inputs are rounded once, to multiples of 2⁻³² (2·10⁻¹⁰). All further arithmetic is on integers.
+//! A unit's contribution is removed exactly when its totals change, so errors do not accumulate
+//! and any order gives the same bits.
 
 use serde::{Deserialize, Serialize};
 
 use super::metric::MetricBy;
 use super::sum::PartSum;
 
-/// What one unit has given so far.
+/// Totals of one unit.
 ///
-/// Numbers beyond a million (2²⁰) are cut there; those that are not finite count as 0.
+/// Numbers beyond a million (2²⁰) are clamped; non-finite ones count as 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct UnitTotals {
-    /// Sum of the metric over the turns that have one.
+    /// Sum of the metric over turns that have a value.
     pub value: f64,
-    /// How many turns that were.
+    /// Number of those turns.
     pub count: f64,
-    /// The metric's mean over the unit's turns before its exposure. Never changes afterwards.
+    /// Mean of the metric over the unit's turns before its exposure. Fixed afterwards.
     pub before: Option<f64>,
 }
 
 impl UnitTotals {
-    /// As a metric counts them whose mean is taken over turns or over units.
+    /// The totals for a mean over turns or over units.
     #[must_use]
-    pub fn by(self, by: MetricBy) -> Self {
+    pub fn weighted_by(self, by: MetricBy) -> Self {
         match by {
             MetricBy::Turn => self,
             MetricBy::Unit => self.as_one(),
         }
     }
 
-    /// Totals of a unit that counts once, however many turns it had.
+    /// Totals of a unit that counts once, regardless of its turns.
     fn as_one(self) -> Self {
         let once = self.count > 0.0;
         let value = if once { self.value / self.count } else { 0.0 };
@@ -40,37 +40,33 @@ impl UnitTotals {
     }
 }
 
-// One list for the sums, so that none can be forgotten when they are added, taken out or stored.
+// One list of sums, so that none is forgotten when they are added, removed or stored.
 macro_rules! moments {
     ($($(#[$doc:meta])* $name:ident),+ $(,)?) => {
-        /// Sums over units that have given anything. A product of two numbers is in parts of 2⁻⁶⁴.
+        /// Sums over units with data. Products of two numbers are multiples of 2⁻⁶⁴.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
         pub struct Moments {
             $($(#[$doc])* pub $name: PartSum),+
         }
 
         impl Moments {
-            /// How many sums there are.
             pub const COUNT: usize = [$(stringify!($name)),+].len();
 
-            /// All of them, in an order that never changes.
+            /// All sums in a fixed order.
             pub const fn values(&self) -> [PartSum; Self::COUNT] {
                 [$(self.$name),+]
             }
 
-            /// The other way round.
             pub const fn from_values(values: [PartSum; Self::COUNT]) -> Self {
                 let [$($name),+] = values;
                 Self { $($name),+ }
             }
 
-            /// These units and others.
             #[must_use]
             pub const fn plus(&self, other: &Self) -> Self {
                 Self { $($name: self.$name.plus(other.$name)),+ }
             }
 
-            /// Without units that were added.
             #[must_use]
             pub const fn minus(&self, other: &Self) -> Self {
                 Self { $($name: self.$name.minus(other.$name)),+ }
@@ -80,42 +76,43 @@ macro_rules! moments {
 }
 
 moments! {
-    /// Units, each a single part.
+    /// Number of units.
     units,
-    /// Of their values.
+    /// Sum of values.
     value,
-    /// Of their counts.
+    /// Sum of counts.
     count,
-    /// Value by value.
+    /// Sum of squared values.
     value_value,
-    /// Value by count.
+    /// Sum of value × count.
     value_count,
-    /// Count by count.
+    /// Sum of squared counts.
     count_count,
-    /// Units whose time before is known, each a single part.
+    /// Number of units with a pre-exposure mean.
     known_units,
-    /// Of the values of those.
+    /// Sum of their values.
     known_value,
-    /// Of the counts of those.
+    /// Sum of their counts.
     known_count,
-    /// Of their time before.
+    /// Sum of their pre-exposure means.
     before,
-    /// Before by before.
+    /// Sum of squared pre-exposure means.
     before_before,
-    /// Value by before.
+    /// Sum of value × pre-exposure mean.
     value_before,
-    /// Count by before.
+    /// Sum of count × pre-exposure mean.
     count_before,
 }
 
 impl Moments {
-    /// Those of one unit alone. Nothing when it has no turn that counts.
-    pub fn of(totals: UnitTotals) -> Self {
-        let (value, count) = (PartSum::of(totals.value), PartSum::of(totals.count));
+    /// The moments of one unit. Zero without a counted turn.
+    pub fn from_totals(totals: UnitTotals) -> Self {
+        let (value, count) =
+            (PartSum::from_number(totals.value), PartSum::from_number(totals.count));
         if count.parts() <= 0 {
             return Self::default();
         }
-        let units = PartSum::of_parts(1);
+        let units = PartSum::from_parts(1);
         let alone = Self {
             units,
             value,
@@ -125,7 +122,8 @@ impl Moments {
             count_count: count.times(count),
             ..Self::default()
         };
-        let Some(before) = totals.before.filter(|before| before.is_finite()).map(PartSum::of)
+        let Some(before) =
+            totals.before.filter(|before| before.is_finite()).map(PartSum::from_number)
         else {
             return alone;
         };

@@ -1,33 +1,35 @@
-//! Sums in whole parts, so that taking out is exact and the order of adding does not matter.
+//! Sums in integer parts, so that removal is exact and order does not matter.
 
 use serde::{Deserialize, Serialize};
 
 use crate::feedback::BadData;
 
-/// Parts of one.
-const PARTS: f64 = (1_u64 << 32) as f64;
-/// Larger numbers are cut: squares of a few million of them still fit.
-const MOST: f64 = (1_u64 << 20) as f64;
+/// Parts per 1.
+const PARTS_PER_ONE: f64 = (1_u64 << 32) as f64;
+/// Larger numbers are clamped, so that squares of a few million of them fit.
+const MAX_NUMBER: f64 = (1_u64 << 20) as f64;
 
-/// A sum of parts, or of products of two of them. Written as a string: few formats and not even
-/// `serde_json::Value` carry 128 bits.
+/// A sum of parts, or of products of two. Serialised as a string, since `serde_json::Value` and
+/// most formats lack 128-bit integers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct PartSum(i128);
 
 impl PartSum {
-    /// A number in parts of 2⁻³². Numbers beyond 2²⁰ are cut there; not finite counts as 0.
-    pub fn of(number: f64) -> Self {
+    /// A number in parts of 2⁻³². Clamped at 2²⁰; non-finite counts as 0.
+    pub fn from_number(number: f64) -> Self {
         let is_number = number.is_finite();
-        Self(if is_number { (number.clamp(-MOST, MOST) * PARTS).round() as i128 } else { 0 })
+        Self(if is_number {
+            (number.clamp(-MAX_NUMBER, MAX_NUMBER) * PARTS_PER_ONE).round() as i128
+        } else {
+            0
+        })
     }
 
-    /// So many whole parts.
-    pub const fn of_parts(parts: i128) -> Self {
+    pub const fn from_parts(parts: i128) -> Self {
         Self(parts)
     }
 
-    /// How many whole parts.
     pub const fn parts(self) -> i128 {
         self.0
     }
@@ -38,32 +40,29 @@ impl PartSum {
         Self(self.0.saturating_mul(other.0))
     }
 
-    /// So many times as much.
     #[must_use]
-    pub const fn many(self, times: u64) -> Self {
+    pub const fn repeated(self, times: u64) -> Self {
         Self(self.0.saturating_mul(times as i128))
     }
 
-    /// Both together.
     #[must_use]
     pub const fn plus(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
     }
 
-    /// Without the other.
     #[must_use]
     pub const fn minus(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
 
-    /// A sum of numbers.
+    /// The value of a sum of numbers.
     pub fn single(self) -> f64 {
-        self.0 as f64 / PARTS
+        self.0 as f64 / PARTS_PER_ONE
     }
 
-    /// A sum of products of two numbers.
+    /// The value of a sum of products.
     pub fn product(self) -> f64 {
-        self.0 as f64 / PARTS / PARTS
+        self.0 as f64 / PARTS_PER_ONE / PARTS_PER_ONE
     }
 }
 

@@ -1,72 +1,68 @@
-//! One row for each (query, entity): what stands, and what a new signal changes about it.
+//! State per (query, entity), and the effect of a new signal.
 //!
-//! A repeat changes nothing, `used` beats `ignored` in whatever order they come, and of two explicit
-//! opinions the later one stands.
+//! A repeat changes nothing. `used` overrides `ignored` in any order. The later of two explicit
+//! opinions counts.
 
 use serde::{Deserialize, Serialize};
 
 use super::band::RankBand;
 use crate::word::RelevanceSignal;
 
-/// Whether an answer used it.
+/// Use of an item in an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum UsageStanding {
-    /// It did.
     Used,
-    /// It did not, so far.
+    /// Not used so far.
     Ignored,
 }
 
-/// What somebody thought of it.
+/// An explicit opinion on an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Opinion {
-    /// Helpful.
     Positive,
-    /// Unhelpful.
     Negative,
 }
 
-/// What stands for one (query, entity).
+/// The state of one (query, entity).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ItemStanding {
-    /// Used or ignored; `None` before anybody looked.
+    /// `None` before any signal.
     pub usage: Option<UsageStanding>,
-    /// The last explicit opinion.
     pub opinion: Option<Opinion>,
 }
 
-/// What a signal changes in the counters of the entity, of its pair with the query's cluster, and of
-/// the project. Every number is −1, 0 or 1.
+/// Changes to the counters of the entity, of its pair with the query's cluster, and of the
+/// project. Each is −1, 0 or 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Delta {
     /// Queries whose answer used it.
     pub used: i64,
-    /// Queries whose answer did not.
+    /// Queries whose answer ignored it.
     pub ignored: i64,
-    /// Queries for which it was found helpful.
+    /// Queries where it was helpful.
     pub positive: i64,
-    /// Queries for which it was found unhelpful.
+    /// Queries where it was unhelpful.
     pub negative: i64,
 }
 
 impl Delta {
-    /// Queries that returned it and of which the outcome is known.
+    /// Queries that returned it and have a known outcome.
     pub fn returns(&self) -> i64 {
         self.used + self.ignored
     }
 
-    /// Nothing changes: the signal was a repeat.
+    /// True for a repeat.
     pub fn is_zero(&self) -> bool {
         *self == Self::default()
     }
 }
 
 impl ItemStanding {
-    /// What stands after a signal, and what that changes.
+    /// The state after a signal, and the change.
     #[must_use]
-    pub fn after(self, signal: RelevanceSignal) -> (Self, Delta) {
+    pub fn apply_signal(self, signal: RelevanceSignal) -> (Self, Delta) {
         let next = match signal {
             RelevanceSignal::Used => Self { usage: Some(UsageStanding::Used), ..self },
             RelevanceSignal::Ignored => {
@@ -75,16 +71,16 @@ impl ItemStanding {
             RelevanceSignal::ExplicitPositive => Self { opinion: Some(Opinion::Positive), ..self },
             RelevanceSignal::ExplicitNegative => Self { opinion: Some(Opinion::Negative), ..self },
         };
-        (next, self.becoming(next))
+        (next, self.change_to(next))
     }
 
-    /// What taking it all back changes.
+    /// The change that removes this state.
     pub fn removal(self) -> Delta {
-        self.becoming(Self::default())
+        self.change_to(Self::default())
     }
 
-    /// What changes when this becomes another.
-    pub fn becoming(self, next: Self) -> Delta {
+    /// The change from this state to another.
+    pub fn change_to(self, next: Self) -> Delta {
         next.count().less(self.count())
     }
 
@@ -109,7 +105,7 @@ impl Delta {
         }
     }
 
-    /// What it changes in the returns of a rank's band.
+    /// The change of the returns in a rank's band.
     pub fn in_band(self, band: RankBand) -> (usize, i64) {
         (band.index(), self.returns())
     }

@@ -34,8 +34,10 @@ fn full(scope: &Scope, id: &str, event_type: Type, source: Source) -> Event {
 async fn put(store: &Store, event: &Event) -> Position {
     let id = event.id.as_str().to_owned();
     let claims = vec![Claim { space: ClaimSpace::Event, id, mac: Some(Mac([1; 16])) }];
-    let outcomes =
-        store.commit(vec![Write { claims, ..Write::of(event.clone(), Vec::new()) }]).await.unwrap();
+    let outcomes = store
+        .commit(vec![Write { claims, ..Write::new(event.clone(), Vec::new()) }])
+        .await
+        .unwrap();
     match outcomes.as_slice() {
         [Outcome::Stored(position)] => *position,
         other => panic!("not stored: {other:?}"),

@@ -128,8 +128,8 @@ pub(crate) async fn turns_count_for_the_served_variant(store: &Store) {
     assert_eq!(behind, found[2..]);
     check_standings(store).await;
     let sums = store.experiment_sums(&scope, &id()).await.unwrap();
-    let cost = Moments::of(UnitTotals { value: 7e-9, count: 1.0, before: None });
-    let failed = Moments::of(UnitTotals { value: 1.0, count: 1.0, before: Some(1.0) });
+    let cost = Moments::from_totals(UnitTotals { value: 7e-9, count: 1.0, before: None });
+    let failed = Moments::from_totals(UnitTotals { value: 1.0, count: 1.0, before: Some(1.0) });
     let first = StoredSums { variant: 0, moves: 0, exposed: 1, moments: vec![failed, cost] };
     let later = vec![Moments::default(), cost];
     let second = StoredSums { variant: 1, moves: 1, exposed: 0, moments: later };

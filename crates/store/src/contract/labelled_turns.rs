@@ -23,7 +23,7 @@ async fn correct(store: &Store, id: &str, turn: Option<&str>, data: &Value) {
         ..testkit::event(&Scope::default(), id)
     };
     let changes = turn.map(|_| Change::Note(TurnFact::Corrected)).into_iter().collect();
-    let write = Write { claims: vec![claim(id, 1)], ..Write::of(event, changes) };
+    let write = Write { claims: vec![claim(id, 1)], ..Write::new(event, changes) };
     store.commit(vec![write]).await.unwrap();
 }
 
@@ -131,7 +131,7 @@ pub(crate) async fn erased_corrections_are_returned(store: &Store) {
 
 pub(crate) async fn stars_and_regenerations_are_returned(store: &Store) {
     let stars = Scene::react("stars", "t1", Reaction::Ok).saying(&json!({"rating": 4}));
-    let again = Scene::new("again", "t1", Change::Note(TurnFact::Heard));
+    let again = Scene::new("again", "t1", Change::Note(TurnFact::GotFeedback));
     let again = again.saying(&json!({"kind": "regenerate"}));
     let vector = Change::SetVector(Vector::new("m".into(), vec![3.0, 4.0]));
     play(
@@ -231,7 +231,7 @@ pub(crate) async fn empty_conversations_block_no_page(store: &Store) {
     let named = |n: usize| {
         let conversation = Some(conversation_id(&format!("a{n}")));
         let event = Event { conversation, ..testkit::event(&Scope::default(), &format!("e{n}")) };
-        Write { claims: vec![claim(&format!("e{n}"), 1)], ..Write::of(event, Vec::new()) }
+        Write { claims: vec![claim(&format!("e{n}"), 1)], ..Write::new(event, Vec::new()) }
     };
     store.commit((0..600).map(named).collect()).await.unwrap();
     play(store, [Scene::open("t1", "b")]).await;

@@ -254,7 +254,7 @@ fn anything() -> Vec<Scene> {
                 6 => Scene::new(&id, &turn, Change::Note(TurnFact::Retried)),
                 7 => Scene::new(&id, &turn, Change::Review(VerdictStatus::Accepted)),
                 8 => Scene::new(&id, &turn, Change::EndSession { last_at: at(0), abandoned: true }),
-                9 => Scene::new(&id, &turn, Change::Note(TurnFact::Heard)),
+                9 => Scene::new(&id, &turn, Change::Note(TurnFact::GotFeedback)),
                 10 => {
                     let sentiment = [Sentiment::Positive, Sentiment::Negative][draw(2) as usize];
                     Scene::new(&id, &turn, Change::Note(TurnFact::Commented(sentiment)))

@@ -15,7 +15,7 @@ fn weigh(
     rank: Option<u32>,
     signal: RelevanceSignal,
 ) -> Scene {
-    let (query, entity, band) = (query.to_owned(), entity.to_owned(), RankBand::of(rank));
+    let (query, entity, band) = (query.to_owned(), entity.to_owned(), RankBand::from_rank(rank));
     let change = Change::Weigh { query, cluster, entity, band, signal };
     Scene::new(&format!("weigh-{id}"), "t1", change)
 }

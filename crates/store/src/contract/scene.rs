@@ -126,7 +126,7 @@ impl Scene {
 
     pub(crate) fn write(self) -> Write {
         let id = self.event.id.as_str().to_owned();
-        Write { claims: vec![claim(&id, 1)], ..Write::of(self.event, vec![self.change]) }
+        Write { claims: vec![claim(&id, 1)], ..Write::new(self.event, vec![self.change]) }
     }
 }
 

@@ -11,7 +11,7 @@ use crate::{ErasedCounts, Store};
 
 async fn put(store: &Store, event: Event, changes: Vec<Change>) -> Position {
     let claims = vec![claim(event.id.as_str(), 1)];
-    let write = Write { claims, ..Write::of(event, changes) };
+    let write = Write { claims, ..Write::new(event, changes) };
     match store.commit(vec![write]).await.unwrap().as_slice() {
         [Outcome::Stored(position)] => *position,
         other => panic!("not stored: {other:?}"),
@@ -80,7 +80,7 @@ pub(crate) async fn erased_positions_are_returned(store: &Store) {
 pub(crate) async fn erased_id_is_always_a_repeat(store: &Store) {
     let first = put(store, by("ann", "ann1"), Vec::new()).await;
     let erase = vec![Change::EraseUser(user_id("ann"))];
-    let erasure = Write::of(testkit::event(&Scope::default(), "erased"), erase);
+    let erasure = Write::new(testkit::event(&Scope::default(), "erased"), erase);
     let group = vec![erasure, testkit::write(&Scope::default(), "ann1", 2)];
     let outcomes = store.commit(group).await.unwrap();
     let again = Outcome::Replayed { position: first, id: EventId::new("ann1").unwrap() };
@@ -92,7 +92,7 @@ pub(crate) async fn erasure_empties_many_events(store: &Store) {
     let keyed = |event: Event, key: &str, body: u8| {
         let mac = Some(Mac([body; 16]));
         let key = Claim { space: ClaimSpace::RequestKey, id: key.to_owned(), mac };
-        Write { claims: vec![claim(event.id.as_str(), body), key], ..Write::of(event, Vec::new()) }
+        Write { claims: vec![claim(event.id.as_str(), body), key], ..Write::new(event, Vec::new()) }
     };
     let hers = |n: usize, body| keyed(by("ann", &format!("ann{n}")), &format!("key{n}"), body);
     let mut group: Vec<Write> = (0..MANY).map(|n| hers(n, 1)).collect();
@@ -123,7 +123,7 @@ pub(crate) async fn dead_letters_are_listed(store: &Store) {
     let scope = Scope { tenant: Tenant::new("new").unwrap(), ..Scope::default() };
     let write = |id: &str| {
         let user = Some(user_id("ann"));
-        Write::of(Event { user, ..testkit::event(&scope, id) }, Vec::new())
+        Write::new(Event { user, ..testkit::event(&scope, id) }, Vec::new())
     };
     for (id, reason) in [("m1", "first"), ("m2", "second"), ("m1", "again")] {
         store.set_aside(write(id), reason.to_owned()).await.unwrap();
@@ -151,7 +151,7 @@ pub(crate) async fn dead_letters_do_not_block_erasure(store: &Store) {
     let message = |user: Option<&str>, id: &str| {
         let mut event = Event { user: user.map(user_id), ..testkit::event(&scope, id) };
         event.data.insert("message".into(), "\0\\u0000 and \0".into());
-        Write::of(event, Vec::new())
+        Write::new(event, Vec::new())
     };
     for (user, id) in [(None, "bytes"), (Some("ann"), "hers"), (Some("bob"), "his")] {
         store.set_aside(message(user, id), "no event".to_owned()).await.unwrap();

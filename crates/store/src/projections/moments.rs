@@ -20,7 +20,7 @@ fn read_moments(bytes: &[u8; MOMENTS_BYTES]) -> Moments {
     let mut values = Moments::default().values();
     let (sums, _) = bytes.as_chunks::<SUM_BYTES>();
     for (value, sum) in values.iter_mut().zip(sums) {
-        *value = PartSum::of_parts(i128::from_le_bytes(*sum));
+        *value = PartSum::from_parts(i128::from_le_bytes(*sum));
     }
     Moments::from_values(values)
 }
@@ -34,7 +34,7 @@ mod tests {
     #[test]
     fn moments_round_trip_and_truncation_fails() {
         let totals = UnitTotals { value: -3.5, count: 7.0, before: Some(0.1) };
-        let all = [Moments::of(totals), Moments::default()];
+        let all = [Moments::from_totals(totals), Moments::default()];
         let bytes = pack(&all);
         assert_eq!(unpack(&bytes).unwrap(), all);
         assert!(unpack(&[]).unwrap().is_empty());

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::extract::{FromRequestParts, Query};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, header};
-use engine::{DEMO_TENANT, Pass};
+use engine::{DEMO_TENANT, PageAccess};
 use model::{Position, Project, Scope, Tenant};
 use web::{DEFAULT_DAYS, Filter, SelectOptions, Viewer};
 
@@ -21,7 +21,7 @@ const MAX_DAYS: u32 = 3650;
 struct IdentifiedVisitor {
     csrf_subject: String,
     caller: Caller,
-    pass: Pass,
+    pass: PageAccess,
 }
 
 impl FromRequestParts<Site> for Visitor {
@@ -59,12 +59,12 @@ fn identify_visitor(parts: &Parts, site: &Site) -> Result<IdentifiedVisitor, Pag
     match &identity.caller {
         Ok(caller) => {
             let (csrf_subject, pass) = match caller {
-                Caller::Open => ("open".to_owned(), Pass::Open),
-                Caller::Owner => ("owner".to_owned(), Pass::Owner),
+                Caller::Open => ("open".to_owned(), PageAccess::Open),
+                Caller::Owner => ("owner".to_owned(), PageAccess::Owner),
                 Caller::Key(key) => {
                     check_origin(key, &parts.headers)?;
                     identity.check_rate_limit(key, site.engine.now())?;
-                    (format!("key {}", key.id), Pass::Key(key.id.clone()))
+                    (format!("key {}", key.id), PageAccess::Key(key.id.clone()))
                 }
             };
             return Ok(IdentifiedVisitor { csrf_subject, caller: caller.clone(), pass });
@@ -78,10 +78,14 @@ fn identify_visitor(parts: &Parts, site: &Site) -> Result<IdentifiedVisitor, Pag
     let login = || PageError::LoginRequired(next.to_owned());
     let token = session_cookie::read_session(&parts.headers).ok_or_else(login)?;
     // The origin of the key was checked at login: browsers do not send it with every page request.
-    let visit = site.engine.access.visit(token).ok_or_else(login)?;
+    let visit = site.engine.access.read_page_session(token).ok_or_else(login)?;
     identity.check_rate_limit(&visit.key, site.engine.now())?;
     let caller = Caller::Key(Arc::clone(&visit.key));
-    Ok(IdentifiedVisitor { csrf_subject: token.to_owned(), caller, pass: Pass::Visit(visit) })
+    Ok(IdentifiedVisitor {
+        csrf_subject: token.to_owned(),
+        caller,
+        pass: PageAccess::Session(visit),
+    })
 }
 
 /// Resolves the selected tenant and project. The query cannot leave the scope of the key.
@@ -139,7 +143,7 @@ async fn resolve_visitor(
         tenants,
         projects: visible.map(ToString::to_string).collect(),
         is_project_key: key_project.is_some(),
-        is_demo: tenant.as_str() == DEMO_TENANT && site.engine.privacy.holds_demo().await?,
+        is_demo: tenant.as_str() == DEMO_TENANT && site.engine.privacy.has_demo_data().await?,
         tenant,
         project,
         filter,

@@ -50,10 +50,10 @@ fn addressed(event: &Event, position: Position) -> Vec<OutgoingMessage> {
     };
     Topic::ALL
         .iter()
-        .filter(|(_, topic)| topic.holds(event))
+        .filter(|(_, topic)| topic.contains(event))
         .map(|(name, topic)| OutgoingMessage {
             topic: name,
-            key: topic.key(event),
+            key: topic.partition_key(event),
             value: None,
             headers: headers(),
         })

@@ -54,7 +54,7 @@ async fn send(engine: &Engine, source: &str, data: serde_json::Value) {
     };
     let mac = engine.core.fingerprint("event", &data);
     let trust = crate::Trust::Backend;
-    let incoming = crate::Incoming { raw, mac, key: None, trust };
+    let incoming = crate::IncomingEvent { raw, mac, key: None, trust };
     engine.feedback.record(&Scope::default(), incoming).await.unwrap();
 }
 

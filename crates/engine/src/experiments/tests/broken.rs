@@ -38,13 +38,13 @@ async fn a_broken_experiment_does_not_stop_the_others() {
         world.turn(&unit, 0, if variant == "treatment" { failed } else { answer(1) }).await;
     }
     let nonsense = world.engine.experiments.experiment(&world.scope, &id_of("a-nonsense")).await;
-    assert!(matches!(nonsense, Err(crate::FlowError::Unknown(_))), "{nonsense:?}");
+    assert!(matches!(nonsense, Err(crate::EngineError::NotFound(_))), "{nonsense:?}");
 
     assert_eq!(world.engine.experiments.move_experiments(None).await.unwrap(), 1);
     assert!(world.view("c-sound").await.is_rolled_back());
     assert_eq!(world.assign("c-sound", "u0").await, "control");
     let refused = world.engine.experiments.assign(&world.scope, &id_of("a-nonsense"), "u0").await;
-    assert!(matches!(refused, Err(crate::FlowError::Unknown(_))), "{refused:?}");
+    assert!(matches!(refused, Err(crate::EngineError::NotFound(_))), "{refused:?}");
 }
 
 #[tokio::test]

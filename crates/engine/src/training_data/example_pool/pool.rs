@@ -1,4 +1,4 @@
-//! The examples of one project: which they are, and where their questions point.
+//! The examples of one project and the index of their question vectors.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,28 +10,27 @@ use learn::{
 use model::{Position, TurnId, Vector};
 use vector_index::{Filter, Index, Labels};
 
-use crate::training_data::example_pool::offer::{Offered, Place, loose_name};
+use crate::training_data::example_pool::candidate::{ExampleCandidate, ExampleLocation, loose_key};
 
-/// Kept without words: a few hundred bytes for each question.
+/// Holds no text: a few hundred bytes per question.
 #[derive(Default)]
-pub(crate) struct Pool {
-    examples: ExamplePool<Place>,
-    /// By model: vectors of two never compare.
+pub(crate) struct IndexedPool {
+    examples: ExamplePool<ExampleLocation>,
+    /// One index per embedding model, since vectors of two models do not compare.
     indexes: HashMap<Arc<str>, Index>,
 }
 
-impl Pool {
-    /// How many questions have an example.
+impl IndexedPool {
+    /// Number of questions with an example.
     pub(crate) fn len(&self) -> usize {
         self.examples.len()
     }
 
-    /// Takes an offer in.
-    pub(crate) fn put(&mut self, offered: &Offered, vector: &Vector) {
-        let Some(question) = QuestionKey::from_text(&offered.question) else { return };
-        offered.put(|offer| {
+    pub(crate) fn insert(&mut self, candidate: &ExampleCandidate, vector: &Vector) {
+        let Some(question) = QuestionKey::from_text(&candidate.question) else { return };
+        candidate.offer_to(|offer| {
             let effect = self.examples.insert(offer);
-            self.follow(effect);
+            self.remove_vectors(effect);
         });
         if vector.is_zero() {
             return;
@@ -40,23 +39,23 @@ impl Pool {
         let index = self.indexes.entry(Arc::clone(vector.model())).or_insert_with(new);
         let key = question.as_i64();
         if !index.has(key) && !index.insert(key, vector.values(), Labels::default()) {
-            tracing::warn!("a vector of another length than its model's others");
+            tracing::warn!("vector skipped: its length differs from its model's other vectors");
         }
     }
 
-    /// What belongs to a turn goes.
-    pub(crate) fn forget(&mut self, turn: &TurnId) {
+    /// Removes everything that belongs to a turn.
+    pub(crate) fn remove_turn(&mut self, turn: &TurnId) {
         let effect = self.examples.remove_turn(turn.as_str());
-        self.follow(effect);
+        self.remove_vectors(effect);
     }
 
-    /// A correction no longer stands by itself.
-    pub(crate) fn forget_loose(&mut self, at: Position) {
-        let effect = self.examples.remove_turn(&loose_name(at));
-        self.follow(effect);
+    /// Removes a correction without a turn.
+    pub(crate) fn remove_loose(&mut self, at: Position) {
+        let effect = self.examples.remove_turn(&loose_key(at));
+        self.remove_vectors(effect);
     }
 
-    fn follow(&mut self, effect: IndexChange) {
+    fn remove_vectors(&mut self, effect: IndexChange) {
         for gone in effect.removed {
             for index in self.indexes.values_mut() {
                 index.remove(gone.as_i64());
@@ -64,12 +63,12 @@ impl Pool {
         }
     }
 
-    /// The few that are shown for a query.
-    pub(crate) fn pick(
+    /// Selects examples for a query.
+    pub(crate) fn select(
         &self,
         asked: &ExampleQuery<'_>,
         model: &str,
-    ) -> Vec<SelectedExample<Place>> {
+    ) -> Vec<SelectedExample<ExampleLocation>> {
         let Some(index) = self.indexes.get(model) else {
             return select_examples(&self.examples, asked, Vec::new());
         };

@@ -1,98 +1,95 @@
-//! A few pairs as an export would have them, out of some conversations only.
+//! A preview of preference pairs from a few conversations.
 
 use learn::PreferenceConversation;
 use model::{ConversationId, Scope};
 use serde_json::Value;
 use store::{ConversationCursor, LabelledConversation, LabelledTurnReads, StoreError};
 
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::training_data::TrainingData;
-use crate::training_data::preferences::ask::{PreferenceQuery, PreferenceWish};
-use crate::training_data::preferences::convert::conversation;
-use crate::training_data::preferences::make::{Answered, Maker};
+use crate::training_data::preferences::conversion::to_conversation;
+use crate::training_data::preferences::pair_builder::{AnsweredQuestion, PairBuilder};
+use crate::training_data::preferences::query::{PreferenceQuery, PreferenceRequest};
 
-/// A better and a worse answer to the same question.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PreferencePair {
-    /// How we know: `correction`, `rating`, `rephrase`, `regeneration` or `experiment`.
+    /// `correction`, `rating`, `rephrase`, `regeneration` or `experiment`.
     pub source: String,
-    /// How sure we are, from 0 to 1.
+    /// Confidence from 0 to 1.
     pub confidence: f64,
-    /// What was asked.
     pub question: String,
-    /// The better answer.
     pub better: String,
-    /// The worse.
     pub worse: String,
-    /// The turn that it is about.
     pub turn: Option<String>,
 }
 
 impl TrainingData {
-    /// The pairs that these conversations make among themselves.
+    /// The pairs within the given conversations.
     pub async fn preference_pairs(
         &self,
         scope: &Scope,
         conversations: Vec<ConversationId>,
-    ) -> Result<Vec<PreferencePair>, FlowError> {
-        let query = PreferenceQuery::read(PreferenceWish::default())?;
-        let mut talks = Vec::with_capacity(conversations.len());
+    ) -> Result<Vec<PreferencePair>, EngineError> {
+        let query = PreferenceQuery::parse(PreferenceRequest::default())?;
+        let mut stored = Vec::with_capacity(conversations.len());
         for id in conversations {
-            talks.extend(self.whole(scope, id).await?);
+            stored.extend(self.read_conversation(scope, id).await?);
         }
-        let made = tokio::task::spawn_blocking(move || made_of(&query, talks)).await;
-        made.map_err(|_| StoreError::Corrupt("a preview of pairs panicked".into()))?
+        let made = tokio::task::spawn_blocking(move || build_pairs(&query, stored)).await;
+        made.map_err(|_| StoreError::Corrupt("preview thread panicked".into()))?
     }
 
-    /// One conversation.
-    async fn whole(
+    async fn read_conversation(
         &self,
         scope: &Scope,
         id: ConversationId,
-    ) -> Result<Vec<LabelledConversation>, FlowError> {
+    ) -> Result<Vec<LabelledConversation>, EngineError> {
         let mark = ConversationCursor::conversation_start(id);
         let reads: &dyn LabelledTurnReads = &*self.core.store;
         Ok(reads.labelled_conversations(scope, mark, 0).await?.0)
     }
 }
 
-fn made_of(
+fn build_pairs(
     query: &PreferenceQuery,
-    talks: Vec<LabelledConversation>,
-) -> Result<Vec<PreferencePair>, FlowError> {
-    // A place is a conversation and a turn of it.
-    let mut maker: Maker<(usize, usize)> = Maker::new(query);
-    let vectors: Vec<Vec<_>> = talks
+    stored: Vec<LabelledConversation>,
+) -> Result<Vec<PreferencePair>, EngineError> {
+    // A turn is identified by the indexes of its conversation and turn.
+    let mut builder: PairBuilder<(usize, usize)> = PairBuilder::new(query);
+    let vectors: Vec<Vec<_>> = stored
         .iter()
-        .map(|talk| talk.turns.iter().map(|turn| turn.vector.clone()).collect())
+        .map(|conversation| conversation.turns.iter().map(|turn| turn.vector.clone()).collect())
         .collect();
-    let talks: Vec<PreferenceConversation> =
-        talks.into_iter().map(|talk| conversation(talk, query.window())).collect();
-    talks.iter().for_each(|talk| maker.weigh(talk));
+    let stored: Vec<PreferenceConversation> = stored
+        .into_iter()
+        .map(|conversation| to_conversation(conversation, query.window()))
+        .collect();
+    stored.iter().for_each(|conversation| builder.count_votes(conversation));
     let mut bytes = Vec::new();
-    for (place, talk) in talks.iter().enumerate() {
-        let numbers: Vec<(usize, usize)> = (0..talk.turns.len()).map(|at| (place, at)).collect();
-        maker.note(talk, &numbers, &vectors[place]);
-        maker.conversation(talk)?;
+    for (place, conversation) in stored.iter().enumerate() {
+        let numbers: Vec<(usize, usize)> =
+            (0..conversation.turns.len()).map(|at| (place, at)).collect();
+        builder.add_turns(conversation, &numbers, &vectors[place]);
+        builder.export_conversation(conversation)?;
     }
-    bytes.extend(maker.take()?);
+    bytes.extend(builder.take_bytes()?);
     let context = query.rule().context_turns;
-    for group in maker.groups() {
+    for group in builder.take_groups() {
         let answered = |(place, at): &(usize, usize)| {
-            let talk = &talks[*place];
-            let turns = talk.turns[at.saturating_sub(context)..=*at].to_vec();
-            Answered::new(talk.id.clone(), turns, vectors[*place][*at].clone())
+            let conversation = &stored[*place];
+            let turns = conversation.turns[at.saturating_sub(context)..=*at].to_vec();
+            AnsweredQuestion::new(conversation.id.clone(), turns, vectors[*place][*at].clone())
         };
-        let answered: Vec<Answered> = group.iter().map(answered).collect();
-        maker.group(&answered.iter().collect::<Vec<_>>())?;
+        let answered: Vec<AnsweredQuestion> = group.iter().map(answered).collect();
+        builder.export_group(&answered.iter().collect::<Vec<_>>())?;
     }
-    bytes.extend(maker.take()?);
-    bytes.extend(maker.finish()?);
-    Ok(bytes.split(|byte| *byte == b'\n').filter_map(pair).collect())
+    bytes.extend(builder.take_bytes()?);
+    bytes.extend(builder.finish()?);
+    Ok(bytes.split(|byte| *byte == b'\n').filter_map(parse_pair).collect())
 }
 
-/// A row as it was written.
-fn pair(line: &[u8]) -> Option<PreferencePair> {
+/// Parses an exported row.
+fn parse_pair(line: &[u8]) -> Option<PreferencePair> {
     let row: Value = serde_json::from_slice(line).ok()?;
     let last = |name: &str| {
         let message = row[name].as_array()?.last()?;

@@ -1,6 +1,5 @@
-//! A record of a chat log, whoever wrote it.
-//!
-//! Knows OpenAI-style `messages`, ShareGPT, LMSYS and WildChat, Langfuse traces, and our own turns.
+//! Parses a chat record of any known format: OpenAI-style `messages`, ShareGPT, LMSYS, WildChat,
+//! Langfuse traces and our own turns.
 
 use model::Timestamp;
 use serde_json::{Map, Value};
@@ -10,19 +9,19 @@ use super::{ChatMessage, ChatRecord, Speaker};
 use crate::check::CaptureError;
 use crate::source::signs;
 
-/// Reads a record of any of the known shapes.
+/// Parses a record of any known format.
 pub fn read_chat(record: &Map<String, Value>) -> Result<ChatRecord, CaptureError> {
-    let read = if let Some(messages) = list(record, "messages") {
-        conversation(record, messages)
+    let read = if let Some(messages) = list_field(record, "messages") {
+        read_conversation(record, messages)
     } else if let Some(messages) =
-        list(record, "conversations").or_else(|| list(record, "conversation"))
+        list_field(record, "conversations").or_else(|| list_field(record, "conversation"))
     {
-        conversation(record, messages)
+        read_conversation(record, messages)
     } else if let Some(data) = record.get("data").and_then(Value::as_object) {
         own_event(record, data)
     } else if record.contains_key("input") || record.contains_key("output") {
-        trace(record)
-    } else if text(record, &["text", "response"]).is_some() {
+        read_trace(record)
+    } else if text_field(record, &["text", "response"]).is_some() {
         own_turn(record)
     } else {
         return Err(CaptureError::new(
@@ -31,7 +30,7 @@ pub fn read_chat(record: &Map<String, Value>) -> Result<ChatRecord, CaptureError
             "messages, conversation(s), input and output, or text and response",
         ));
     };
-    if read.messages.iter().filter_map(|message| message.at).any(is_no_time) {
+    if read.messages.iter().filter_map(|message| message.at).any(is_out_of_range) {
         return Err(CaptureError::new(
             "timestamp",
             "beyond the year 9999",
@@ -41,17 +40,17 @@ pub fn read_chat(record: &Map<String, Value>) -> Result<ChatRecord, CaptureError
     Ok(read)
 }
 
-/// Whether a number stands for no moment that can be told or reckoned with, before or after now.
-fn is_no_time(at: Timestamp) -> bool {
+/// True for numbers outside the range of representable times.
+fn is_out_of_range(at: Timestamp) -> bool {
     const YEAR_9999: u64 = 253_370_764_800_000_000;
     at.as_micros().unsigned_abs() >= YEAR_9999
 }
 
-fn list<'a>(record: &'a Map<String, Value>, name: &str) -> Option<&'a Vec<Value>> {
+fn list_field<'a>(record: &'a Map<String, Value>, name: &str) -> Option<&'a Vec<Value>> {
     record.get(name)?.as_array()
 }
 
-pub(super) fn text(record: &Map<String, Value>, names: &[&str]) -> Option<String> {
+pub(super) fn text_field(record: &Map<String, Value>, names: &[&str]) -> Option<String> {
     names.iter().find_map(|name| match record.get(*name)? {
         Value::String(text) if !text.is_empty() => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),
@@ -61,42 +60,44 @@ pub(super) fn text(record: &Map<String, Value>, names: &[&str]) -> Option<String
     })
 }
 
-fn conversation(record: &Map<String, Value>, messages: &[Value]) -> ChatRecord {
-    let model = text(record, &["model", "model_name"]);
-    let mut messages: Vec<ChatMessage> = messages.iter().filter_map(message).collect();
+fn read_conversation(record: &Map<String, Value>, messages: &[Value]) -> ChatRecord {
+    let model = text_field(record, &["model", "model_name"]);
+    let mut messages: Vec<ChatMessage> = messages.iter().filter_map(read_message).collect();
     for answer in messages.iter_mut().filter(|m| m.speaker == Speaker::Assistant) {
         answer.model = answer.model.take().or_else(|| model.clone());
     }
     let names = ["conversation_id", "conversation_hash", "id", "hash", "session_id"];
     ChatRecord {
-        conversation: text(record, &names),
-        user: text(record, &["user_id", "hashed_ip", "user"]),
+        conversation: text_field(record, &names),
+        user: text_field(record, &["user_id", "hashed_ip", "user"]),
         messages,
         remarks: Vec::new(),
         is_turn: false,
     }
 }
 
-fn message(value: &Value) -> Option<ChatMessage> {
+fn read_message(value: &Value) -> Option<ChatMessage> {
     let fields = value.as_object()?;
-    let who = text(fields, &["role", "from", "author", "speaker"])?;
+    let who = text_field(fields, &["role", "from", "author", "speaker"])?;
     let names = ["content", "value", "text", "message", "refusal"];
-    let said = names.iter().filter_map(|name| fields.get(*name)).map(said_in);
+    let said = names.iter().filter_map(|name| fields.get(*name)).map(read_content);
     let said = said.into_iter().find(|text| !text.is_empty()).unwrap_or_default();
-    let mut message =
-        ChatMessage::new(speaker(&who), said, time_in(fields, &["timestamp", "ts", "created_at"]));
-    message.model = text(fields, &["model"]);
+    let mut message = ChatMessage::new(
+        parse_speaker(&who),
+        said,
+        time_field(fields, &["timestamp", "ts", "created_at"]),
+    );
+    message.model = text_field(fields, &["model"]);
     if message.speaker == Speaker::Assistant {
-        message.signs = signs::beside(fields);
+        message.signs = signs::inline_signs(fields);
     }
     Some(message)
 }
 
-/// A time in any of the usual spellings: RFC 3339, without a zone (taken for UTC), or seconds or
-/// milliseconds since 1970.
-pub(super) fn time_in(fields: &Map<String, Value>, names: &[&str]) -> Option<Timestamp> {
+/// A time as RFC 3339, without a zone (then UTC), or as seconds or milliseconds since 1970.
+pub(super) fn time_field(fields: &Map<String, Value>, names: &[&str]) -> Option<Timestamp> {
     const MILLIS_FROM: f64 = 1e11;
-    let written = text(fields, names)?;
+    let written = text_field(fields, names)?;
     if let Some(number) = written.parse::<f64>().ok().filter(|number| number.is_finite()) {
         let seconds = if number.abs() >= MILLIS_FROM { number / 1000.0 } else { number };
         return Some(Timestamp::from_micros((seconds * 1e6) as i64));
@@ -105,7 +106,7 @@ pub(super) fn time_in(fields: &Map<String, Value>, names: &[&str]) -> Option<Tim
     Timestamp::parse(&spelt).or_else(|_| Timestamp::parse(&format!("{spelt}Z"))).ok()
 }
 
-fn speaker(who: &str) -> Speaker {
+fn parse_speaker(who: &str) -> Speaker {
     match who.to_ascii_lowercase().as_str() {
         "user" | "human" | "prompter" | "customer" => Speaker::User,
         "assistant" | "gpt" | "chatgpt" | "bot" | "ai" | "model" | "bing" | "bard" | "claude"
@@ -115,53 +116,55 @@ fn speaker(who: &str) -> Speaker {
 }
 
 /// Text, a list of parts, or an object with either.
-fn said_in(value: &Value) -> String {
+fn read_content(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Array(parts) => {
-            let texts: Vec<String> = parts.iter().map(said_in).filter(|t| !t.is_empty()).collect();
+            let texts: Vec<String> =
+                parts.iter().map(read_content).filter(|t| !t.is_empty()).collect();
             texts.join("\n")
         }
         Value::Object(fields) => ["text", "content", "value", "answer", "output"]
             .iter()
             .find_map(|name| fields.get(*name))
-            .map(said_in)
+            .map(read_content)
             .unwrap_or_default(),
         Value::Null | Value::Bool(_) => String::new(),
         Value::Number(number) => number.to_string(),
     }
 }
 
-/// A Langfuse trace: one turn of a session, its input perhaps the whole conversation so far.
-fn trace(record: &Map<String, Value>) -> ChatRecord {
+/// A Langfuse trace: one turn of a session. Its input may be the whole conversation so far.
+fn read_trace(record: &Map<String, Value>) -> ChatRecord {
     let input = record.get("input").unwrap_or(&Value::Null);
     let said: Vec<&Value> = match input {
         Value::Array(messages) => messages.iter().collect(),
         Value::Object(fields) => {
-            list(fields, "messages").map(|m| m.iter().collect()).unwrap_or_default()
+            list_field(fields, "messages").map(|m| m.iter().collect()).unwrap_or_default()
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Vec::new(),
     };
-    let at = time_in(record, &["timestamp", "startTime", "createdAt"]);
+    let at = time_field(record, &["timestamp", "startTime", "createdAt"]);
     let last_user =
-        said.iter().rev().filter_map(|m| message(m)).find(|m| m.speaker == Speaker::User);
-    let asked = last_user.map_or_else(|| question_of(input), |m| m.text);
-    let mut answer = said_in(record.get("output").unwrap_or(&Value::Null));
+        said.iter().rev().filter_map(|m| read_message(m)).find(|m| m.speaker == Speaker::User);
+    let asked = last_user.map_or_else(|| last_question(input), |m| m.text);
+    let mut answer = read_content(record.get("output").unwrap_or(&Value::Null));
     if answer.is_empty() {
-        answer = text(record, &["refusal"]).unwrap_or_default();
+        answer = text_field(record, &["refusal"]).unwrap_or_default();
     }
     let mut question = ChatMessage::new(Speaker::User, asked, at);
     let mut answer = ChatMessage::new(Speaker::Assistant, answer, at);
-    question.turn = text(record, &["id"]);
+    question.turn = text_field(record, &["id"]);
     answer.turn.clone_from(&question.turn);
-    answer.model = text(record, &["model", "modelId"]);
-    answer.error = is_error(record)
-        .then(|| text(record, &["statusMessage", "error"]).unwrap_or_else(|| "error".to_owned()));
+    answer.model = text_field(record, &["model", "modelId"]);
+    answer.error = is_error(record).then(|| {
+        text_field(record, &["statusMessage", "error"]).unwrap_or_else(|| "error".to_owned())
+    });
     answer.latency_seconds = record.get("latency").and_then(Value::as_f64);
-    answer.signs = signs::of_scores(record);
+    answer.signs = signs::score_signs(record);
     ChatRecord {
-        conversation: text(record, &["sessionId", "session_id", "traceId", "id"]),
-        user: text(record, &["userId", "user_id"]),
+        conversation: text_field(record, &["sessionId", "session_id", "traceId", "id"]),
+        user: text_field(record, &["userId", "user_id"]),
         messages: vec![question, answer],
         remarks: Vec::new(),
         is_turn: true,
@@ -169,16 +172,17 @@ fn trace(record: &Map<String, Value>) -> ChatRecord {
 }
 
 pub(super) fn is_error(record: &Map<String, Value>) -> bool {
-    text(record, &["level", "status"]).is_some_and(|level| level.eq_ignore_ascii_case("error"))
+    text_field(record, &["level", "status"])
+        .is_some_and(|level| level.eq_ignore_ascii_case("error"))
 }
 
-fn question_of(input: &Value) -> String {
+fn last_question(input: &Value) -> String {
     let named = input.as_object().and_then(|fields| {
         ["question", "query", "input", "prompt", "message"]
             .iter()
             .find_map(|name| fields.get(*name))
     });
-    said_in(named.unwrap_or(input))
+    read_content(named.unwrap_or(input))
 }
 
 #[cfg(test)]
@@ -186,13 +190,13 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn said(record: Value) -> Vec<(Speaker, String)> {
+    fn read_messages(record: Value) -> Vec<(Speaker, String)> {
         let Value::Object(fields) = record else { panic!() };
         read_chat(&fields).unwrap().messages.into_iter().map(|m| (m.speaker, m.text)).collect()
     }
 
     #[test]
-    fn every_known_shape_says_the_same() {
+    fn known_formats_yield_the_same_messages() {
         let expected = [(Speaker::User, "hi".to_owned()), (Speaker::Assistant, "hello".to_owned())];
         let records = [
             json!({"messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]}),
@@ -205,18 +209,18 @@ mod tests {
             json!({"conversation_id": "c", "text": "hi", "response": "hello"}),
         ];
         for record in records {
-            assert_eq!(said(record.clone()), expected, "{record}");
+            assert_eq!(read_messages(record.clone()), expected, "{record}");
         }
     }
 
     #[test]
-    fn what_is_no_chat_is_told() {
+    fn unknown_format_is_refused() {
         let Value::Object(fields) = json!({"foo": 1}) else { panic!() };
         assert!(read_chat(&fields).unwrap_err().to_string().contains("record"));
     }
 
     #[test]
-    fn numbers_that_are_no_times_are_refused() {
+    fn numbers_out_of_the_time_range_are_refused() {
         let read = |ts: Value| {
             let said = json!({"messages": [{"role": "user", "content": "hi", "ts": ts}]});
             read_chat(said.as_object().unwrap())
@@ -238,10 +242,12 @@ mod tests {
     }
 
     #[test]
-    fn odd_messages_do_no_harm() {
+    fn malformed_messages_are_skipped() {
         let odd = json!({"messages": [1, null, {"role": 3}, {"content": "x"}, {"role": "tool", "content": null}]});
         assert!(
-            said(odd).iter().all(|(speaker, text)| *speaker == Speaker::Other && text.is_empty())
+            read_messages(odd)
+                .iter()
+                .all(|(speaker, text)| *speaker == Speaker::Other && text.is_empty())
         );
     }
 }

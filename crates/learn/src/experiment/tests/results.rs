@@ -228,7 +228,7 @@ fn added_moments_equal_observed_units() {
         let place = seen.record_exposure(1, &halves());
         seen.observe_unit(place, None, Some(totals));
         seen.observe_guardrail(0, 1, None, Some(totals));
-        sums = sums.plus(&Moments::of(totals));
+        sums = sums.plus(&Moments::from_totals(totals));
     }
     let place = UnitPlacement { variant: 1, stratum: 1 };
     added.record_exposures(place, &halves(), 30);

@@ -250,7 +250,7 @@ pub(crate) fn note(
         }
         TurnFact::Retried => facts.retried = true,
         TurnFact::Corrected => facts.corrected = true,
-        TurnFact::Heard => facts.heard = true,
+        TurnFact::GotFeedback => facts.heard = true,
         TurnFact::Refined => facts.refined = true,
         TurnFact::Commented(sentiment) => facts.comments.count(*sentiment),
     })

@@ -45,7 +45,7 @@ pub(crate) fn weigh(
         band: if old.band == RankBand::UNKNOWN { weighed.band } else { old.band },
         cluster: old.cluster.or(weighed.cluster),
     };
-    let (now, delta) = stood.after(signal);
+    let (now, delta) = stood.apply_signal(signal);
     if delta.is_zero() && place == old {
         return Ok(());
     }
@@ -67,7 +67,7 @@ pub(crate) fn weigh(
         return count(connection, project, place, delta);
     }
     count(connection, project, old, stood.removal())?;
-    count(connection, project, place, ItemStanding::default().becoming(now))
+    count(connection, project, place, ItemStanding::default().change_to(now))
 }
 
 /// The row a counter belongs to.
@@ -171,7 +171,7 @@ fn standing<'a>(
             let said = |good| if good { Opinion::Positive } else { Opinion::Negative };
             let standing = ItemStanding { usage: usage.map(used), opinion: opinion.map(said) };
             let cluster: Option<i64> = row.get(3)?;
-            let band = RankBand::at(row.get(2)?);
+            let band = RankBand::from_index(row.get(2)?);
             Ok((standing, Place { entity, band, cluster: cluster.map(i64::cast_unsigned) }))
         })
         .optional()

@@ -129,7 +129,7 @@ impl StoryGenerator {
         }
         claims.extend(used.iter().copied().map(claim));
         let Entry { event, changes } = entry(event);
-        Write { claims, ..Write::of(event, changes) }
+        Write { claims, ..Write::new(event, changes) }
     }
 
     /// A client-chosen id that may be in use.

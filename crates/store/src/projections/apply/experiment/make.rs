@@ -26,7 +26,7 @@ pub(crate) fn make(connection: &Connection, prefix: &str) -> sql::Result<()> {
         .collect::<Result<_, _>>()?;
     for (experiment, definition) in all {
         let definition: Value = serde_json::from_str(&definition).unwrap_or_default();
-        let measures = Measure::all_of(&definition);
+        let measures = Measure::parse_all(&definition);
         measures::write(connection, prefix, experiment, &measures)?;
         let sums = collect_sums(connection, prefix, experiment, &measures)?;
         keep_sums(connection, prefix, experiment, sums)?;

@@ -13,7 +13,7 @@ pub(crate) fn keep(
     experiment: Key,
     definition: &Value,
 ) -> sql::Result<()> {
-    write(connection, "", experiment, &Measure::all_of(definition))
+    write(connection, "", experiment, &Measure::parse_all(definition))
 }
 
 /// Writes to the projections, or to the copy named by `prefix`.
@@ -71,12 +71,12 @@ impl Counted<'_> {
     fn moments_at(&self, place: usize, measure: Measure) -> Moments {
         let (value, count) = self.sums.measured(measure.metric);
         if place > 0 {
-            return Moments::of(UnitTotals { value, count, before: None });
+            return Moments::from_totals(UnitTotals { value, count, before: None });
         }
         if !self.is_first {
             return Moments::default();
         }
         let before = self.before.and_then(|before| before.mean(measure.metric));
-        Moments::of(UnitTotals { value, count, before }.by(measure.by))
+        Moments::from_totals(UnitTotals { value, count, before }.weighted_by(measure.by))
     }
 }

@@ -1,4 +1,4 @@
-//! Questions that are not the same word for word, and ask the same.
+//! Groups questions that differ in wording but ask the same.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,25 +7,23 @@ use learn::{QuestionGroups, QuestionKey};
 use model::Vector;
 use vector_index::{Filter, Index, Labels};
 
-/// From this cosine on, questions are taken for the same; with room for rounding, since what really
-/// fits is checked pair by pair.
-const SAME: f32 = 0.94;
-/// Questions that are compared with each other: every one with all.
-const MOST: usize = 5000;
-/// And so many of the nearest are looked at.
-const NEAREST: usize = 8;
+/// Cosine from which questions count as the same. It leaves room for rounding, since each pair is
+/// checked exactly later.
+const MIN_SAME_COSINE: f32 = 0.94;
+/// Every question is compared with every other.
+const MAX_QUESTIONS: usize = 5000;
+const MAX_NEIGHBOURS: usize = 8;
 
-/// Where the questions of rated answers point: the first that come.
+/// Vectors of the first questions with rated answers.
 #[derive(Default)]
-pub(super) struct NearQuestions {
+pub(super) struct SimilarQuestions {
     indexes: HashMap<Arc<str>, Index>,
     questions: Vec<(QuestionKey, Arc<str>)>,
 }
 
-impl NearQuestions {
-    /// Another question.
+impl SimilarQuestions {
     pub(super) fn add(&mut self, question: QuestionKey, vector: &Vector) {
-        if self.questions.len() >= MOST || vector.is_zero() {
+        if self.questions.len() >= MAX_QUESTIONS || vector.is_zero() {
             return;
         }
         let new = || Index::new(vector.values().len());
@@ -36,12 +34,12 @@ impl NearQuestions {
         }
     }
 
-    /// Joins the questions that lie near each other.
-    pub(super) fn join_in<T: Copy + Ord>(self, groups: &mut QuestionGroups<T>) {
+    /// Merges the groups of similar questions.
+    pub(super) fn merge_into<T: Copy + Ord>(self, groups: &mut QuestionGroups<T>) {
         for (question, model) in &self.questions {
             let Some(index) = self.indexes.get(model) else { continue };
             let Some(vector) = index.vector(question.as_i64()) else { continue };
-            let found = index.search(&vector, NEAREST, SAME, Filter::default());
+            let found = index.search(&vector, MAX_NEIGHBOURS, MIN_SAME_COSINE, Filter::default());
             for near in found.neutral {
                 groups.merge_questions(*question, QuestionKey::from_i64(near.key));
             }

@@ -1,8 +1,7 @@
-//! A reaction on a turn in: checked, attached to the turn, stored.
+//! Reactions to turns: validated, attached to the turn, stored.
 //!
-//! The turn must be there. What the answer says of the reaction (its name, its user) follows from
-//! the turn, which does not change once it is open; whether it is still there is judged again
-//! inside the transaction.
+//! The turn must exist. The receipt's resource name and user follow from the turn, which does not
+//! change once it is open. The transaction checks again that the turn exists.
 
 use ingest::{AcceptedReaction, RawReaction, TurnPlace};
 use model::{
@@ -11,53 +10,47 @@ use model::{
 };
 use store::TurnHead;
 
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::feedback::Feedback;
 use crate::receipt::RequestKey;
 
-/// A reaction on its way in.
 #[derive(Clone, Debug)]
 pub struct IncomingReaction {
-    /// The turn's conversation, as the sender has it.
+    /// The turn's conversation as sent by the client.
     pub conversation: ConversationId,
-    /// The turn.
     pub turn: TurnId,
-    /// What it says.
     pub raw: RawReaction,
     /// The MAC of the request.
     pub mac: Mac,
-    /// The request's own key.
     pub key: Option<RequestKey>,
 }
 
-/// What the sender of a reaction is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReactionReceipt {
-    /// The user's or machine's reaction is this now.
+    /// The current reaction of the user or machine.
     Given {
-        /// What it is; `None` when it was cleared.
+        /// `None` when it was cleared.
         reaction: Option<Reaction>,
         /// The artifact's resource name; `None` when there was nothing to clear.
         rn: Option<String>,
-        /// Nothing had to change.
         unchanged: bool,
     },
-    /// The machine was not sure enough; nothing was written.
+    /// The machine's confidence was too low; nothing was written.
     Skipped,
 }
 
 impl Feedback {
-    /// Takes in one reaction.
+    /// Stores one reaction.
     pub async fn react(
         &self,
         scope: &Scope,
         incoming: IncomingReaction,
-    ) -> Result<ReactionReceipt, FlowError> {
+    ) -> Result<ReactionReceipt, EngineError> {
         let IncomingReaction { conversation, turn, raw, mac, key } = incoming;
         let now = self.core.clock.now();
         let accepted = ingest::accept_reaction(raw, now)?;
-        let head = self.turn_in(scope, &turn, &conversation).await?;
-        if accepted.is_too_unsure() {
+        let head = self.read_turn_head(scope, &turn, &conversation).await?;
+        if accepted.is_below_threshold() {
             return Ok(ReactionReceipt::Skipped);
         }
         let user = accepted.user.clone().or(head.user);
@@ -67,39 +60,43 @@ impl Feedback {
             ingest::reaction_event(place.clone(), &accepted, self.core.mint.event_id(now), now);
         let id = event.id.clone();
         let mut write = self.core.write_of(event, mac, key);
-        // What stands was redacted when it came, so what comes is compared as it would stand.
+        // Stored text is redacted, so the new text is compared after redaction.
         let text = write.entry.event.data.get("text").and_then(|text| text.as_str());
-        write.needs = needs(&place, &accepted.given, text.map(str::to_owned));
+        write.needs = reaction_needs(&place, &accepted.given, text.map(str::to_owned));
         let outcome = self.core.store_writes(vec![write]).await?.pop();
         match outcome.unwrap_or(Outcome::Failed) {
-            Outcome::Stored(_) => Ok(given(&place, &accepted, &id)),
-            Outcome::Replayed { id, .. } => self.first_of(scope, &id).await,
-            Outcome::Unchanged => self.standing(&place, accepted.given.reaction).await,
-            Outcome::Conflict(space) => Err(FlowError::Conflict(space)),
-            Outcome::Missing(_) => Err(FlowError::Unknown("turn")),
-            Outcome::SetAside => Err(FlowError::SetAside),
-            Outcome::Failed => Err(FlowError::NotStored),
+            Outcome::Stored(_) => Ok(new_receipt(&place, &accepted, &id)),
+            Outcome::Replayed { id, .. } => self.replay_receipt(scope, &id).await,
+            Outcome::Unchanged => self.unchanged_receipt(&place, accepted.given.reaction).await,
+            Outcome::Conflict(space) => Err(EngineError::Conflict(space)),
+            Outcome::Missing(_) => Err(EngineError::NotFound("turn")),
+            Outcome::SetAside => Err(EngineError::DeadLettered),
+            Outcome::Failed => Err(EngineError::NotStored),
         }
     }
 
-    /// The turn, if it is there and in this conversation.
-    async fn turn_in(
+    /// The turn, if it exists in this conversation.
+    async fn read_turn_head(
         &self,
         scope: &Scope,
         turn: &TurnId,
         conversation: &ConversationId,
-    ) -> Result<TurnHead, FlowError> {
+    ) -> Result<TurnHead, EngineError> {
         let head = self.core.store.turn_head(scope, turn).await?;
         head.filter(|head| head.conversation.as_ref() == Some(conversation))
-            .ok_or(FlowError::Unknown("turn"))
+            .ok_or(EngineError::NotFound("turn"))
     }
 
-    /// The answer that the first request with this key got.
-    async fn first_of(&self, scope: &Scope, id: &EventId) -> Result<ReactionReceipt, FlowError> {
+    /// The receipt of the first request with this key.
+    async fn replay_receipt(
+        &self,
+        scope: &Scope,
+        id: &EventId,
+    ) -> Result<ReactionReceipt, EngineError> {
         let first =
-            self.core.store.event(scope, id).await?.ok_or(FlowError::Unknown("reaction"))?;
+            self.core.store.event(scope, id).await?.ok_or(EngineError::NotFound("reaction"))?;
         let word = first.event.data.get("reaction").and_then(|word| word.as_str());
-        let turn = first.event.turn.ok_or(FlowError::Unknown("turn"))?;
+        let turn = first.event.turn.ok_or(EngineError::NotFound("turn"))?;
         let artifact = artifact_id(first.event.ts, id);
         let (user, conversation) = (first.event.user.as_ref(), first.event.conversation.as_ref());
         let rn = resource_name(scope, user, conversation, &turn, &artifact);
@@ -107,20 +104,20 @@ impl Feedback {
         Ok(ReactionReceipt::Given { reaction, rn: Some(rn), unchanged: true })
     }
 
-    /// The reaction that was there already.
-    async fn standing(
+    /// The receipt for a reaction equal to the stored one.
+    async fn unchanged_receipt(
         &self,
         place: &TurnPlace,
         reaction: Option<Reaction>,
-    ) -> Result<ReactionReceipt, FlowError> {
+    ) -> Result<ReactionReceipt, EngineError> {
         let TurnPlace { scope, turn, user, .. } = place;
         let standing = self.core.store.standing_reaction(scope, turn, user.as_ref()).await?;
-        let rn = standing.map(|standing| report::FeedbackItem::of(scope, standing).rn);
+        let rn = standing.map(|standing| report::FeedbackItem::new(scope, standing).rn);
         Ok(ReactionReceipt::Given { reaction, rn, unchanged: true })
     }
 }
 
-fn needs(place: &TurnPlace, given: &GivenReaction, text: Option<String>) -> Vec<Need> {
+fn reaction_needs(place: &TurnPlace, given: &GivenReaction, text: Option<String>) -> Vec<Need> {
     let mut needs = vec![Need::Turn(place.conversation.clone())];
     match given.origin {
         Origin::User => needs.push(Need::OtherReaction { reaction: given.reaction, text }),
@@ -129,7 +126,7 @@ fn needs(place: &TurnPlace, given: &GivenReaction, text: Option<String>) -> Vec<
     needs
 }
 
-fn given(place: &TurnPlace, accepted: &AcceptedReaction, id: &EventId) -> ReactionReceipt {
+fn new_receipt(place: &TurnPlace, accepted: &AcceptedReaction, id: &EventId) -> ReactionReceipt {
     let artifact = artifact_id(accepted.ts, id);
     let (user, conversation) = (place.user.as_ref(), place.conversation.as_ref());
     let rn = resource_name(&place.scope, user, conversation, &place.turn, &artifact);

@@ -1,4 +1,4 @@
-//! A turn of which something went wrong, as its events tell it.
+//! Reads a negative turn from its events.
 
 use learn::{
     AnswerChange, Author, FailureKind, FailureWindow, extract_changes, summarise_correction,
@@ -9,36 +9,38 @@ use model::{
 use serde_json::{Map, Value};
 use store::StoredTurn;
 
-use crate::insights::failures::people::{Person, beside_rating, people, voice};
+use crate::insights::failures::reporters::{
+    Reporter, collect_reporters, identify_author, rating_comment,
+};
 
-/// What is known of it.
+/// Evidence about one negative turn.
 #[derive(Clone, Debug)]
-pub(crate) struct Negative {
+pub(crate) struct NegativeTurn {
     pub(crate) turn: String,
     pub(crate) question: String,
-    /// What was said of the answer: of the clearest of those who said something.
-    pub(crate) said: Option<String>,
+    /// The clearest remark on the answer.
+    pub(crate) remark: Option<String>,
     pub(crate) contrast: Option<Contrast>,
     pub(crate) kind: FailureKind,
     pub(crate) error_type: Option<String>,
     pub(crate) model: Option<String>,
     pub(crate) prompt: Option<String>,
     pub(crate) strategy: Option<String>,
-    /// Everybody who said something of it, each by themselves.
-    pub(crate) people: Vec<Person>,
-    /// What the latest correction changed.
+    /// Everyone who gave feedback on the turn, each once.
+    pub(crate) reporters: Vec<Reporter>,
+    /// Changes made by the latest correction.
     pub(crate) changes: Vec<AnswerChange>,
     pub(crate) corrections: usize,
-    /// Who rejected it with the next message or, when nobody did, who asked.
+    /// The user who rejected the answer in the next message, otherwise the one who asked.
     pub(crate) user: Option<String>,
     pub(crate) conversation: Option<String>,
     pub(crate) at: Timestamp,
     pub(crate) period: FailureWindow,
 }
 
-/// What its events say, in their order.
+/// Evidence collected from the events, in order.
 #[derive(Default)]
-struct Told {
+struct TurnSummary {
     question: String,
     response: Option<String>,
     failed: bool,
@@ -55,56 +57,56 @@ struct Told {
     rejecting: Option<String>,
 }
 
-impl Negative {
-    /// Reads a turn; nothing when nobody can know any more what was asked.
-    pub(super) fn of(turn: &StoredTurn, start: Timestamp) -> Option<Self> {
-        let mut told = Told::default();
+impl NegativeTurn {
+    /// Reads a turn. `None` when its question was erased.
+    pub(super) fn from_turn(turn: &StoredTurn, start: Timestamp) -> Option<Self> {
+        let mut summary = TurnSummary::default();
         for stored in &turn.events {
             if let Ok(body) = Body::read(stored.event.kind, &stored.event.data) {
                 if let (Body::Finding(Finding::Verdict(_)), Some(user)) =
                     (&body, &stored.event.user)
                 {
-                    told.rejecting = Some(user.to_string());
+                    summary.rejecting = Some(user.to_string());
                 }
-                told.hear(body, &stored.event.data);
+                summary.add_event(body, &stored.event.data);
             }
         }
-        if told.question.trim().is_empty() {
+        if summary.question.trim().is_empty() {
             return None;
         }
-        let rejection = told.rejected.clone();
+        let rejection = summary.rejected.clone();
         let (user_said, contrast) = rejection.clone().unwrap_or_default();
-        let kind = match (&told.disliked, told.corrections) {
+        let kind = match (&summary.disliked, summary.corrections) {
             (_, 1..) => FailureKind::Correction,
             (Some((kind, _)), 0) => *kind,
             (None, 0) if rejection.is_some() => FailureKind::Rejected,
             (None, 0) => FailureKind::Error,
         };
-        let said = [told.explanation, told.comment, user_said]
+        let said = [summary.explanation, summary.comment, user_said]
             .into_iter()
-            .chain([told.disliked.and_then(|(_, text)| text)])
+            .chain([summary.disliked.and_then(|(_, text)| text)])
             .flatten()
             .find(|said| !said.trim().is_empty());
-        let (original, corrected) = told.correction.clone().unwrap_or_default();
+        let (original, corrected) = summary.correction.clone().unwrap_or_default();
         let said = said.or_else(|| {
             Some(summarise_correction(&original, &corrected)).filter(|s| !s.is_empty())
         });
-        let error_type = told.error_type.or_else(|| told.failed.then(|| "error".to_owned()));
+        let error_type = summary.error_type.or_else(|| summary.failed.then(|| "error".to_owned()));
         Some(Self {
             turn: turn.head.turn.to_string(),
-            question: told.question,
-            said,
+            question: summary.question,
+            remark: said,
             contrast,
             kind,
-            // Who was told why is grouped by that, not by the sort of error.
+            // Turns with a remark are grouped by the remark, not by the type of error.
             error_type: error_type.filter(|_| kind == FailureKind::Error),
-            model: told.model,
-            prompt: told.prompt,
-            strategy: told.strategy,
+            model: summary.model,
+            prompt: summary.prompt,
+            strategy: summary.strategy,
             changes: extract_changes(&original, &corrected),
-            people: people(turn),
-            corrections: told.corrections,
-            user: told.rejecting.or_else(|| turn.head.user.as_ref().map(ToString::to_string)),
+            reporters: collect_reporters(turn),
+            corrections: summary.corrections,
+            user: summary.rejecting.or_else(|| turn.head.user.as_ref().map(ToString::to_string)),
             conversation: turn.head.conversation.as_ref().map(ToString::to_string),
             at: turn.head.ts,
             period: if turn.head.ts >= start {
@@ -116,28 +118,27 @@ impl Negative {
     }
 }
 
-impl Negative {
-    /// Who rejected it or, when nobody did, who asked.
-    pub(super) fn voice(&self) -> Author<'_> {
-        self.voice_of(self.user.as_deref())
+impl NegativeTurn {
+    /// The user who rejected it, otherwise the one who asked.
+    pub(super) fn author(&self) -> Author<'_> {
+        self.author_for(self.user.as_deref())
     }
 
-    /// Somebody who spoke of it.
-    pub(super) fn voice_of<'a>(&'a self, user: Option<&'a str>) -> Author<'a> {
-        voice(user, self.conversation.as_deref(), &self.turn)
+    pub(super) fn author_for<'a>(&'a self, user: Option<&'a str>) -> Author<'a> {
+        identify_author(user, self.conversation.as_deref(), &self.turn)
     }
 
-    /// Everybody who complained or said something of it or, when nobody did, who asked.
-    pub(super) fn voices(&self) -> Vec<Author<'_>> {
-        if self.people.is_empty() {
-            return vec![self.voice()];
+    /// Everyone who complained or remarked, otherwise the user who asked.
+    pub(super) fn authors(&self) -> Vec<Author<'_>> {
+        if self.reporters.is_empty() {
+            return vec![self.author()];
         }
-        self.people.iter().map(|person| self.voice_of(person.user.as_deref())).collect()
+        self.reporters.iter().map(|reporter| self.author_for(reporter.user.as_deref())).collect()
     }
 }
 
-impl Told {
-    fn hear(&mut self, body: Body, data: &Map<String, Value>) {
+impl TurnSummary {
+    fn add_event(&mut self, body: Body, data: &Map<String, Value>) {
         match body {
             Body::Turn(TurnHalf::Opened(opening)) => self.question = opening.text,
             Body::Turn(TurnHalf::Completed(done)) => {
@@ -154,7 +155,7 @@ impl Told {
                 self.error_type = found.error.error_type.map(|kind| kind.as_word().to_owned());
             }
             Body::Finding(Finding::Verdict(found)) => {
-                // The latest that says something; a correction of what the machine thought takes it back.
+                // The latest verdict counts. A review that is not a rejection withdraws it.
                 let verdict = found.verdict;
                 self.rejected = (verdict.status == VerdictStatus::Rejected)
                     .then_some((verdict.user_said, verdict.contrast));
@@ -168,7 +169,7 @@ impl Told {
             }
             Body::Rating(rating) => {
                 self.disliked = (rating.reaction() == Reaction::NotOk)
-                    .then(|| (FailureKind::Rating, beside_rating(data)));
+                    .then(|| (FailureKind::Rating, rating_comment(data)));
             }
             Body::Comment(text) => self.comment = Some(text),
             Body::Correction(correction) if !correction.corrected.is_empty() => {

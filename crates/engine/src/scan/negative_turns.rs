@@ -1,4 +1,4 @@
-//! Answers of which something went wrong, kept for the patterns among them: the latest that were read.
+//! Keeps the latest negative turns of a scan for pattern detection.
 
 use std::collections::VecDeque;
 
@@ -9,67 +9,62 @@ use learn::{
 use model::{Timestamp, VerdictStatus};
 
 use super::conversation::ScannedTurn;
-use super::tally::{NO_MODEL, ScanReport};
-use crate::insights::failures::{Negative, patterns_of};
+use super::tally::{NO_MODEL, ScanReport, cut_excerpt};
+use crate::insights::failures::{NegativeTurn, find_patterns};
 
-/// Bytes of a text that are kept.
-const EXCERPT: usize = 400;
-/// Answers that are kept: the time to find patterns grows with the square, and a scan is to go through
-/// twenty thousand turns a second.
-const MOST: usize = 10_000;
+/// Pattern detection is quadratic, and a scan should process 20,000 turns per second.
+const MAX_NEGATIVES: usize = 10_000;
 
-/// Some of the answers of which something went wrong.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Negatives {
-    kept: VecDeque<Negative>,
-    /// How many there were.
+pub(super) struct NegativeTurns {
+    kept: VecDeque<NegativeTurn>,
+    /// Number of all negative turns, including dropped ones.
     count: u64,
 }
 
-impl Negatives {
-    /// Another answer, if something went wrong with it.
-    pub(super) fn take(&mut self, turn: &ScannedTurn) {
-        if let Some(negative) = negative_of(turn) {
+impl NegativeTurns {
+    /// Adds a turn if it is negative.
+    pub(super) fn add_turn(&mut self, turn: &ScannedTurn) {
+        if let Some(negative) = to_negative(turn) {
             self.count += 1;
             self.kept.push_back(negative);
         }
     }
 
-    /// Those that were read after these.
-    pub(super) fn add(&mut self, later: Self) {
+    /// Appends later turns and drops the oldest.
+    pub(super) fn append(&mut self, later: Self) {
         self.count += later.count;
         self.kept.extend(later.kept);
-        self.kept.drain(..self.kept.len().saturating_sub(MOST));
+        self.kept.drain(..self.kept.len().saturating_sub(MAX_NEGATIVES));
     }
 }
 
-/// What goes wrong in the files.
+/// Failure patterns of the scanned files.
 #[derive(Clone, Debug)]
 pub struct ScanPatterns {
-    /// Answers of which something went wrong.
     pub negatives: u64,
-    /// How many of them were looked at: the latest that were read.
+    /// Number of negative turns analysed: the latest.
     pub looked_at: usize,
-    /// Largest first.
+    /// Largest pattern first.
     pub patterns: Vec<FailurePattern>,
 }
 
 impl ScanReport {
-    /// Puts together what went wrong in the same way. Takes seconds for many answers.
+    /// Finds failure patterns. Takes seconds for many turns.
     pub fn patterns(&mut self) -> ScanPatterns {
-        let negatives: &[Negative] = self.negatives.kept.make_contiguous();
+        let negatives: &[NegativeTurn] = self.negatives.kept.make_contiguous();
         let named = self.models.iter().filter(|(model, _)| *model != NO_MODEL);
         let by = named
             .map(|(model, [turns, ..])| (LiftDimension::Model, model.clone(), *turns))
             .collect();
         let totals = AnsweredTotals { now: self.turns, before: 0, by_dimension: by };
-        let found = patterns_of(negatives, &totals, &PatternRule::default());
+        let found = find_patterns(negatives, &totals, &PatternRule::default());
         let (looked_at, patterns) = (found.count, found.patterns);
         ScanPatterns { negatives: self.negatives.count, looked_at, patterns }
     }
 }
 
-fn negative_of(turn: &ScannedTurn) -> Option<Negative> {
+fn to_negative(turn: &ScannedTurn) -> Option<NegativeTurn> {
     let rejection = turn.verdict.as_ref().filter(|said| said.status == VerdictStatus::Rejected);
     let correction = turn.corrections.last();
     let disliked = turn.rating.is_some_and(|rating| rating.is_down());
@@ -99,11 +94,11 @@ fn negative_of(turn: &ScannedTurn) -> Option<Negative> {
         ])
         .flatten()
         .find(|said| !said.trim().is_empty())
-        .map(cut);
-    Some(Negative {
+        .map(cut_excerpt);
+    Some(NegativeTurn {
         turn: turn.id.to_string(),
-        question: cut(&turn.question),
-        said,
+        question: cut_excerpt(&turn.question),
+        remark: said,
         contrast: rejection.and_then(|said| said.contrast.clone()),
         kind,
         error_type: error_type
@@ -112,8 +107,8 @@ fn negative_of(turn: &ScannedTurn) -> Option<Negative> {
         model: turn.model.clone(),
         prompt: None,
         strategy: None,
-        // For suggestions, which a scan does not make.
-        people: Vec::new(),
+        // Only suggestions need reporters, and a scan makes none.
+        reporters: Vec::new(),
         changes: pair
             .map_or(Vec::new(), |(original, corrected)| extract_changes(original, corrected)),
         user: None,
@@ -124,26 +119,23 @@ fn negative_of(turn: &ScannedTurn) -> Option<Negative> {
     })
 }
 
-fn cut(text: &str) -> String {
-    text[..text.floor_char_boundary(EXCERPT)].to_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scan::tally::EXCERPT_BYTES;
 
-    fn negative(turn: usize) -> Negative {
-        Negative {
+    fn negative(turn: usize) -> NegativeTurn {
+        NegativeTurn {
             turn: turn.to_string(),
             question: "why?".to_owned(),
-            said: None,
+            remark: None,
             contrast: None,
             kind: FailureKind::Rejected,
             error_type: None,
             model: None,
             prompt: None,
             strategy: None,
-            people: Vec::new(),
+            reporters: Vec::new(),
             changes: Vec::new(),
             user: None,
             conversation: None,
@@ -154,23 +146,23 @@ mod tests {
     }
 
     #[test]
-    fn all_are_counted_and_the_latest_are_kept() {
-        let mut all = Negatives::default();
+    fn all_negatives_are_counted_and_the_latest_kept() {
+        let mut all = NegativeTurns::default();
         for batch in 0..25 {
             let kept = (0..500).map(|n| negative(batch * 500 + n)).collect();
-            all.add(Negatives { kept, count: 500 });
+            all.append(NegativeTurns { kept, count: 500 });
         }
-        assert_eq!((all.count, all.kept.len()), (12_500, MOST));
+        assert_eq!((all.count, all.kept.len()), (12_500, MAX_NEGATIVES));
         assert_eq!(
-            (all.kept[0].turn.as_str(), all.kept[MOST - 1].turn.as_str()),
+            (all.kept[0].turn.as_str(), all.kept[MAX_NEGATIVES - 1].turn.as_str()),
             ("2500", "12499")
         );
     }
 
     #[test]
-    fn long_texts_are_cut_between_letters() {
-        let text = "é".repeat(EXCERPT);
-        assert_eq!(cut(&text).len(), EXCERPT);
-        assert_eq!(cut(&format!("a{text}")).len(), EXCERPT - 1);
+    fn excerpts_are_cut_at_character_boundaries() {
+        let text = "é".repeat(EXCERPT_BYTES);
+        assert_eq!(cut_excerpt(&text).len(), EXCERPT_BYTES);
+        assert_eq!(cut_excerpt(&format!("a{text}")).len(), EXCERPT_BYTES - 1);
     }
 }

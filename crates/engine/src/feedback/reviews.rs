@@ -1,15 +1,15 @@
-//! A person confirms or flips what the machine thinks of a turn.
+//! Reviews: a person confirms or overrides the detected verdict of a turn.
 
 use ingest::FindingPlace;
 use model::{Finding, Mac, Need, Scope, TurnId, UserId, VerdictStatus};
 
 use crate::core::Core;
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::feedback::Feedback;
 use crate::receipt::{Receipt, RequestKey};
 
 impl Feedback {
-    /// Takes in a review. The newest one counts.
+    /// Stores a review. The newest one counts.
     pub async fn review(
         &self,
         scope: &Scope,
@@ -17,10 +17,10 @@ impl Feedback {
         status: VerdictStatus,
         mac: Mac,
         key: Option<RequestKey>,
-    ) -> Result<Receipt, FlowError> {
+    ) -> Result<Receipt, EngineError> {
         let now = self.core.clock.now();
-        // About the user's turn, but not by them; it goes with the turn when they are erased.
-        let place = self.core.place_on(scope, turn, None).await?;
+        // The review is not by the turn's user, but is erased with the turn.
+        let place = self.core.finding_place(scope, turn, None).await?;
         let finding = Finding::Review { status };
         let event = ingest::finding_event(place, &finding, self.core.mint.event_id(now), now, now);
         let mut write = self.core.write_of(event, mac, key);
@@ -30,14 +30,15 @@ impl Feedback {
 }
 
 impl Core {
-    /// Where something that somebody says about a turn goes: it is theirs, else the turn's user's.
-    pub(crate) async fn place_on(
+    /// The scope and owner of feedback on a turn: `user`, otherwise the turn's user.
+    pub(crate) async fn finding_place(
         &self,
         scope: &Scope,
         turn: TurnId,
         user: Option<UserId>,
-    ) -> Result<FindingPlace, FlowError> {
-        let head = self.store.turn_head(scope, &turn).await?.ok_or(FlowError::Unknown("turn"))?;
+    ) -> Result<FindingPlace, EngineError> {
+        let head =
+            self.store.turn_head(scope, &turn).await?.ok_or(EngineError::NotFound("turn"))?;
         Ok(FindingPlace {
             scope: scope.clone(),
             turn: Some(turn),

@@ -1,5 +1,5 @@
-//! Who said what of a turn. Two people who correct the same turn are two; one who corrects the turns of
-//! many is one.
+//! Feedback on a turn, by user. Two users who correct one turn count as two; one user who corrects
+//! many turns counts as one.
 
 use std::collections::BTreeMap;
 
@@ -8,33 +8,33 @@ use model::{Body, Finding, Origin, Reaction, VerdictStatus};
 use serde_json::{Map, Value};
 use store::StoredTurn;
 
-/// What one person said.
+/// One user's feedback on a turn.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Person {
-    /// Who, if that is known.
+pub(crate) struct Reporter {
+    /// `None` when the user is unknown.
     pub(crate) user: Option<String>,
-    /// What was answered and what should have been, by their latest correction.
+    /// Original and corrected answer, by their latest correction.
     pub(crate) correction: Option<(String, String)>,
-    /// The clearest of what they said of the answer.
-    pub(crate) said: Option<String>,
+    /// Their clearest remark on the answer.
+    pub(crate) remark: Option<String>,
 }
 
-/// What one person said so far.
+/// One user's feedback events so far.
 #[derive(Default)]
-struct Heard {
+struct ReporterEvents {
     correction: Option<(String, String)>,
     explanation: Option<String>,
     comment: Option<String>,
-    /// What they wrote when they disliked it, if they wrote something.
+    /// A negative rating, with its comment if there is one.
     disliked: Option<Option<String>>,
     rejected: Option<Option<String>>,
 }
 
-/// Everybody who complained about a turn, corrected it or said something of it. What names nobody is of
-/// whoever asked.
-pub(super) fn people(turn: &StoredTurn) -> Vec<Person> {
+/// Everyone who complained about, corrected or commented on a turn. Events without a user count
+/// for the user who asked.
+pub(super) fn collect_reporters(turn: &StoredTurn) -> Vec<Reporter> {
     let asker = turn.head.user.as_ref().map(ToString::to_string);
-    let mut heard: BTreeMap<Option<String>, Heard> = BTreeMap::new();
+    let mut events: BTreeMap<Option<String>, ReporterEvents> = BTreeMap::new();
     let mut response = None;
     for stored in &turn.events {
         let Ok(body) = Body::read(stored.event.kind, &stored.event.data) else { continue };
@@ -45,22 +45,22 @@ pub(super) fn people(turn: &StoredTurn) -> Vec<Person> {
         let user = stored.event.user.as_ref().map(ToString::to_string).or_else(|| asker.clone());
         if matches!(body, Body::Finding(Finding::Review { status }) if status != VerdictStatus::Rejected)
         {
-            // The machine was wrong about whomever it heard.
-            heard.values_mut().for_each(|person| person.rejected = None);
+            // The review overrules every detected rejection.
+            events.values_mut().for_each(|person| person.rejected = None);
         }
-        heard.entry(user).or_default().hear(body, &stored.event.data, response.as_deref());
+        events.entry(user).or_default().add_event(body, &stored.event.data, response.as_deref());
     }
-    heard.into_iter().filter_map(|(user, heard)| heard.told(user)).collect()
+    events.into_iter().filter_map(|(user, events)| events.into_reporter(user)).collect()
 }
 
-/// What a rating comes with is no part of it.
-pub(super) fn beside_rating(data: &Map<String, Value>) -> Option<String> {
+/// The free text that came with a rating.
+pub(super) fn rating_comment(data: &Map<String, Value>) -> Option<String> {
     let beside = ["comment", "text"].into_iter().find_map(|name| data.get(name)?.as_str());
     beside.map(str::to_owned)
 }
 
-impl Heard {
-    fn hear(&mut self, body: Body, data: &Map<String, Value>, response: Option<&str>) {
+impl ReporterEvents {
+    fn add_event(&mut self, body: Body, data: &Map<String, Value>, response: Option<&str>) {
         match body {
             Body::Finding(Finding::Verdict(found)) => {
                 let verdict = found.verdict;
@@ -71,7 +71,8 @@ impl Heard {
                 self.disliked = (given.reaction == Some(Reaction::NotOk)).then_some(given.text);
             }
             Body::Rating(rating) => {
-                self.disliked = (rating.reaction() == Reaction::NotOk).then(|| beside_rating(data));
+                self.disliked =
+                    (rating.reaction() == Reaction::NotOk).then(|| rating_comment(data));
             }
             Body::Comment(text) => self.comment = Some(text),
             Body::Correction(correction) if !correction.corrected.is_empty() => {
@@ -92,7 +93,7 @@ impl Heard {
         }
     }
 
-    fn told(self, user: Option<String>) -> Option<Person> {
+    fn into_reporter(self, user: Option<String>) -> Option<Reporter> {
         let Self { correction, explanation, comment, disliked, rejected } = self;
         let spoke = correction.is_some() || comment.is_some();
         if !spoke && disliked.is_none() && rejected.is_none() {
@@ -104,12 +105,12 @@ impl Heard {
             .find(|said| !said.trim().is_empty());
         let put_in = correction.as_ref().map(|(before, after)| summarise_correction(before, after));
         let said = said.or(put_in.filter(|text| !text.is_empty()));
-        Some(Person { user, correction, said })
+        Some(Reporter { user, correction, remark: said })
     }
 }
 
-/// A user or, where nobody is known, somebody in the conversation.
-pub(super) fn voice<'a>(
+/// A user, otherwise the conversation, otherwise the turn.
+pub(super) fn identify_author<'a>(
     user: Option<&'a str>,
     conversation: Option<&'a str>,
     turn: &'a str,

@@ -1,8 +1,8 @@
-//! Messages from elsewhere in: read, redacted, stored like anything else.
+//! Stores messages from Kafka topics like any other event.
 //!
-//! A message may come twice; its event's id tells. One that is no event does not hold up the others: it
-//! goes to the list of dead letters. One without a value says that the event it names was erased where it
-//! came from, so whoever that event is of is erased here too.
+//! A message may arrive twice; its event id identifies the repeat. A message that is not an event
+//! becomes a dead letter, so that it does not block the others. A tombstone (no value) means that
+//! its event was erased at the source, so the user of that event is erased here too.
 
 use connectors::ReceivedMessage;
 use ingest::CaptureError;
@@ -12,71 +12,70 @@ use model::{
 use serde_json::{Value, json};
 
 use crate::cluster::publish::{EVENT_ID, PROJECT, TENANT};
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::feedback::Feedback;
 use crate::turns::log_copies::Copies;
 
-/// Under which name a message that is no event is kept in its letter.
-const MESSAGE: &str = "message";
-const OFFSET: &str = "offset";
-/// What a letter of a message says, and nothing besides.
-const LETTER_FIELDS: [&str; 4] = ["topic", "partition", OFFSET, MESSAGE];
-const LETTER: Kind = Kind { event_type: Type::Log, source: Source::Trace };
+/// Field that holds the raw message of a dead letter.
+const MESSAGE_FIELD: &str = "message";
+const OFFSET_FIELD: &str = "offset";
+/// The exact fields of a message's dead letter.
+const DEAD_LETTER_FIELDS: [&str; 4] = ["topic", "partition", OFFSET_FIELD, MESSAGE_FIELD];
+const DEAD_LETTER_KIND: Kind = Kind { event_type: Type::Log, source: Source::Trace };
 
-/// What became of messages.
+/// Counts of consumed messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Consumed {
-    /// Events that are new.
+pub struct ConsumeSummary {
     pub stored: u64,
-    /// Events that were there already.
+    /// Events stored before.
     pub replayed: u64,
-    /// Messages that are on the list of dead letters now.
+    /// Messages that became dead letters.
     pub set_aside: u64,
-    /// Users that were erased.
     pub erased: u64,
 }
 
 impl Feedback {
-    /// Stores messages, in order. When it fails nothing is lost: the same messages can be given again.
+    /// Stores messages in order. After an error the same messages can be consumed again without
+    /// loss.
     pub async fn consume(
         &self,
         messages: &[ReceivedMessage],
         copies: &Copies,
-    ) -> Result<Consumed, FlowError> {
-        let mut consumed = Consumed::default();
+    ) -> Result<ConsumeSummary, EngineError> {
+        let mut consumed = ConsumeSummary::default();
         let mut waiting = Vec::new();
         for message in messages {
             match &message.value {
                 Some(value) => match self.prepare_message(value, message.offset) {
                     Ok(writes) => waiting.extend(writes.into_iter().map(|write| (message, write))),
-                    Err(error) => self.put_aside(message, &error, &mut consumed).await?,
+                    Err(error) => self.store_dead_letter(message, &error, &mut consumed).await?,
                 },
                 None => {
-                    self.store_waiting(std::mem::take(&mut waiting), &mut consumed).await?;
-                    self.forget(message, copies, &mut consumed).await?;
+                    self.store_batch(std::mem::take(&mut waiting), &mut consumed).await?;
+                    self.apply_tombstone(message, copies, &mut consumed).await?;
                 }
             }
         }
-        self.store_waiting(waiting, &mut consumed).await?;
+        self.store_batch(waiting, &mut consumed).await?;
         Ok(consumed)
     }
 
-    fn prepare_message(&self, value: &[u8], offset: i64) -> Result<Vec<Write>, FlowError> {
-        let line: Value = serde_json::from_slice(value).map_err(|_| FlowError::NotALine)?;
+    fn prepare_message(&self, value: &[u8], offset: i64) -> Result<Vec<Write>, EngineError> {
+        let line: Value = serde_json::from_slice(value).map_err(|_| EngineError::InvalidLine)?;
         let writes = self.prepare_line(line, offset.unsigned_abs())?;
         if writes.is_empty() {
-            // Nothing would be stored, and nobody would hear of it.
-            let got = "a conversation in which nobody asks anything";
-            return Err(CaptureError::new(MESSAGE, got, "one with messages of a user").into());
+            // An empty write list would drop the message silently.
+            let got = "a conversation without a question";
+            return Err(CaptureError::new(MESSAGE_FIELD, got, "one with user messages").into());
         }
         Ok(writes)
     }
 
-    async fn store_waiting(
+    async fn store_batch(
         &self,
         waiting: Vec<(&ReceivedMessage, Write)>,
-        consumed: &mut Consumed,
-    ) -> Result<(), FlowError> {
+        consumed: &mut ConsumeSummary,
+    ) -> Result<(), EngineError> {
         if waiting.is_empty() {
             return Ok(());
         }
@@ -85,43 +84,43 @@ impl Feedback {
             match receipt {
                 Ok(receipt) if receipt.replayed => consumed.replayed += 1,
                 Ok(_) => consumed.stored += 1,
-                // The store has done so itself.
-                Err(FlowError::SetAside) => consumed.set_aside += 1,
-                Err(error) => self.put_aside(message, &error, consumed).await?,
+                // The store has written the dead letter itself.
+                Err(EngineError::DeadLettered) => consumed.set_aside += 1,
+                Err(error) => self.store_dead_letter(message, &error, consumed).await?,
             }
         }
         Ok(())
     }
 
-    async fn put_aside(
+    async fn store_dead_letter(
         &self,
         message: &ReceivedMessage,
-        error: &FlowError,
-        consumed: &mut Consumed,
-    ) -> Result<(), FlowError> {
+        error: &EngineError,
+        consumed: &mut ConsumeSummary,
+    ) -> Result<(), EngineError> {
         let ReceivedMessage { topic, partition, offset, .. } = message;
-        tracing::warn!(topic, partition, offset, %error, "a message is no event; it is set aside");
-        let write = self.letter_of(message);
+        tracing::warn!(topic, partition, offset, %error, "message rejected; stored as a dead letter");
+        let write = self.build_dead_letter(message);
         self.core.store.set_aside(write, format!("{topic}/{partition}@{offset}: {error}")).await?;
         consumed.set_aside += 1;
         Ok(())
     }
 
-    /// The letter that keeps a message as it came, but for what its tenant wants removed.
-    fn letter_of(&self, message: &ReceivedMessage) -> Write {
+    /// The dead letter with the raw message, redacted by its tenant's rules.
+    fn build_dead_letter(&self, message: &ReceivedMessage) -> Write {
         let ReceivedMessage { topic, partition, offset, .. } = message;
         let value = message.value.as_deref().unwrap_or_default();
         let text = String::from_utf8_lossy(value).into_owned();
         let now = self.core.clock.now();
-        // Found again when they are erased.
+        // The user id lets an erasure find the letter.
         let line: Value = serde_json::from_slice(value).unwrap_or_default();
         let user = line["user_id"].as_str().and_then(|id| UserId::new(id).ok());
         let id = format!("kafka.{topic}.{partition}.{offset}");
-        let data = json!({"topic": topic, "partition": partition, OFFSET: offset, MESSAGE: text});
+        let data = json!({"topic": topic, "partition": partition, OFFSET_FIELD: offset, MESSAGE_FIELD: text});
         let event = Event {
             id: EventId::new(id).unwrap_or_else(|_| self.core.mint.event_id(now)),
-            scope: scope_of(message, &line),
-            kind: LETTER,
+            scope: message_scope(message, &line),
+            kind: DEAD_LETTER_KIND,
             severity: Severity::Warning,
             category: Category::Error,
             user,
@@ -135,53 +134,57 @@ impl Feedback {
         self.core.write_of(event, None, None)
     }
 
-    async fn forget(
+    async fn apply_tombstone(
         &self,
         message: &ReceivedMessage,
         copies: &Copies,
-        consumed: &mut Consumed,
-    ) -> Result<(), FlowError> {
-        let scope = scope_of(message, &Value::Null);
+        consumed: &mut ConsumeSummary,
+    ) -> Result<(), EngineError> {
+        let scope = message_scope(message, &Value::Null);
         let id = message.header(EVENT_ID).and_then(|id| EventId::new(id).ok());
         let Some(id) = id else {
-            return self.put_aside(message, &FlowError::NotALine, consumed).await;
+            return self.store_dead_letter(message, &EngineError::InvalidLine, consumed).await;
         };
         let known = self.core.store.event(&scope, &id).await?;
-        // An event of somebody who was erased names nobody: the second time there is nobody left to erase,
-        // also when somebody came back under the same name.
+        // Erased events have no user. A repeated tombstone therefore erases nothing, even if the
+        // user has returned.
         let Some(user) = known.and_then(|stored| stored.event.user) else { return Ok(()) };
         match self.privacy.erase_user(&scope, &user, copies).await {
             Ok(_) => {
                 consumed.erased += 1;
                 Ok(())
             }
-            // It never will be, however often it is asked for; what comes behind it must not wait.
-            Err(error @ FlowError::NotPossible(_)) => {
-                self.put_aside(message, &error, consumed).await
+            // Retrying cannot succeed, and later messages must not wait.
+            Err(error @ EngineError::PreconditionFailed(_)) => {
+                self.store_dead_letter(message, &error, consumed).await
             }
             Err(error) => Err(error),
         }
     }
 
-    /// The writes of a message that was set aside; `None` if the letter keeps something else.
-    pub(crate) fn read_letter(&self, letter: &Event) -> Option<Result<Vec<Write>, FlowError>> {
-        // An event of a client may have fields of these names too; what it says must not be read as a message.
-        let is_letter = letter.kind == LETTER && letter.data.len() == LETTER_FIELDS.len();
-        if !is_letter || !LETTER_FIELDS.iter().all(|name| letter.data.contains_key(*name)) {
+    /// The writes of a message's dead letter; `None` for other dead letters.
+    pub(crate) fn parse_dead_letter(
+        &self,
+        letter: &Event,
+    ) -> Option<Result<Vec<Write>, EngineError>> {
+        // A client's event may have the same field names and must not be parsed as a message.
+        let is_letter =
+            letter.kind == DEAD_LETTER_KIND && letter.data.len() == DEAD_LETTER_FIELDS.len();
+        if !is_letter || !DEAD_LETTER_FIELDS.iter().all(|name| letter.data.contains_key(*name)) {
             return None;
         }
-        let offset = letter.data.get(OFFSET).and_then(Value::as_i64)?;
-        let text = letter.data.get(MESSAGE).and_then(Value::as_str)?;
+        let offset = letter.data.get(OFFSET_FIELD).and_then(Value::as_i64)?;
+        let text = letter.data.get(MESSAGE_FIELD).and_then(Value::as_str)?;
         Some(self.prepare_message(text.as_bytes(), offset).and_then(|writes| {
             let is_own = |write: &Write| write.entry.event.scope == letter.scope;
-            // Whoever has it stored may write to their own scope only.
-            if writes.iter().all(is_own) { Ok(writes) } else { Err(FlowError::NotStored) }
+            // A replay may write only to the letter's own scope.
+            if writes.iter().all(is_own) { Ok(writes) } else { Err(EngineError::NotStored) }
         }))
     }
 }
 
-/// By the headers; without them by what the message itself says.
-fn scope_of(message: &ReceivedMessage, line: &Value) -> Scope {
+/// The scope from the headers, otherwise from the message.
+fn message_scope(message: &ReceivedMessage, line: &Value) -> Scope {
     let usual = Scope::default();
     let tenant = message.header(TENANT).or(line["tenant_id"].as_str());
     let project = message.header(PROJECT).or(line["project"].as_str());
@@ -205,7 +208,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_conversation_without_questions_is_set_aside() {
+    async fn conversation_without_questions_becomes_a_dead_letter() {
         let (engine, _folder) = engine().await;
         let answered =
             json!([{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]);
@@ -232,18 +235,18 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn only_a_letter_of_a_message_is_read_as_one() {
+    async fn only_message_dead_letters_are_parsed_as_messages() {
         let (engine, _folder) = engine().await;
         let said = json!({"messages": [{"role": "user", "content": "a"}]}).to_string();
         let message = ReceivedMessage { value: Some(said.into_bytes()), ..tombstone(7, "x") };
-        let letter = engine.feedback.letter_of(&message).entry.event;
-        assert_eq!(engine.feedback.read_letter(&letter).unwrap().unwrap().len(), 1);
-        // What a client sent has other words as well, or is of another kind.
+        let letter = engine.feedback.build_dead_letter(&message).entry.event;
+        assert_eq!(engine.feedback.parse_dead_letter(&letter).unwrap().unwrap().len(), 1);
+        // A client's event has more fields or another kind.
         let mut said_more = letter.clone();
         said_more.data.insert("level".to_owned(), json!("info"));
-        let other = Kind { source: Source::ApplicationLog, ..LETTER };
-        assert!(engine.feedback.read_letter(&said_more).is_none());
-        assert!(engine.feedback.read_letter(&Event { kind: other, ..letter }).is_none());
+        let other = Kind { source: Source::ApplicationLog, ..DEAD_LETTER_KIND };
+        assert!(engine.feedback.parse_dead_letter(&said_more).is_none());
+        assert!(engine.feedback.parse_dead_letter(&Event { kind: other, ..letter }).is_none());
     }
 
     fn tombstone(offset: i64, id: &str) -> ReceivedMessage {
@@ -258,20 +261,20 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_can_never_be_erased_does_not_hold_up_the_others() {
+    async fn impossible_erasure_does_not_block_later_messages() {
         let (engine, _folder) = engine().await;
         let scope = Scope::default();
         let by = |user: &str, id: &str| {
             let user = Some(UserId::new(user).unwrap());
             let event = Event { user, ..testkit::event(&scope, id) };
-            Write { claims: vec![testkit::claim(id, 1)], ..Write::of(event, Vec::new()) }
+            Write { claims: vec![testkit::claim(id, 1)], ..Write::new(event, Vec::new()) }
         };
-        let writes = vec![by(ANONYMOUS, "of-nobody"), by("ann", "of-ann")];
+        let writes = vec![by(ANONYMOUS, "of-anonymous"), by("ann", "of-ann")];
         engine.core.store.commit(writes).await.unwrap();
         let copies = Copies { place: None, others: Vec::new() };
-        let messages = [tombstone(0, "of-nobody"), tombstone(1, "of-ann")];
+        let messages = [tombstone(0, "of-anonymous"), tombstone(1, "of-ann")];
         let consumed = engine.feedback.consume(&messages, &copies).await.unwrap();
-        let expected = Consumed { set_aside: 1, erased: 1, ..Consumed::default() };
+        let expected = ConsumeSummary { set_aside: 1, erased: 1, ..ConsumeSummary::default() };
         assert_eq!(consumed, expected);
         let letters = engine.core.store.dead_letters(&scope, 0, 10).await.unwrap();
         assert_eq!(letters.len(), 1);

@@ -1,4 +1,4 @@
-//! Puts conversations together from records of single turns, with bounded memory.
+//! Assembles conversations from single-turn records, with bounded memory.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -6,25 +6,24 @@ use ingest::{ChatRecord, name_turn, read_chat};
 use model::Timestamp;
 use serde_json::Value;
 
-/// Text held at the most; beyond it the conversations that were silent longest are let go.
-const MOST_BYTES: usize = 128 << 20;
-/// Messages of one conversation held at the most.
-const MOST_MESSAGES: usize = 2_000;
+/// Maximum text held. Beyond it the least recently extended conversations are closed.
+const MAX_OPEN_BYTES: usize = 128 << 20;
+const MAX_MESSAGES: usize = 2_000;
 
-/// The turn in a line, if the line is a single turn rather than a conversation.
-pub(super) fn turn_in(line: &[u8], place: u64) -> Option<ChatRecord> {
-    // Whole conversations are parsed by the threads that judge them; this look is cheap.
-    if is_whole(line) {
+/// The turn of a line that holds a single turn, not a conversation.
+pub(super) fn parse_turn(line: &[u8], line_number: u64) -> Option<ChatRecord> {
+    // Worker threads parse whole conversations; this check is cheap.
+    if is_conversation(line) {
         return None;
     }
     let value: Value = serde_json::from_str(&String::from_utf8_lossy(line)).ok()?;
     let mut record = read_chat(value.as_object()?).ok().filter(|record| record.is_turn)?;
-    name_turn(&mut record, place);
+    name_turn(&mut record, line_number);
     Some(record)
 }
 
-/// Whether the outermost object has a key that names a list of messages.
-fn is_whole(line: &[u8]) -> bool {
+/// True when the outermost object has a key for a list of messages.
+fn is_conversation(line: &[u8]) -> bool {
     const NAMES: [&[u8]; 3] = [b"messages", b"conversation", b"conversations"];
     let (mut depth, mut at) = (0usize, 0);
     while at < line.len() {
@@ -53,36 +52,40 @@ fn is_whole(line: &[u8]) -> bool {
     false
 }
 
-/// A conversation, when it was last heard of, and where it began.
-struct Open {
+/// A conversation with its last use and first line.
+struct OpenConversation {
     age: u64,
-    place: u64,
+    line_number: u64,
     record: ChatRecord,
 }
 
-/// Conversations that may still go on.
+/// Conversations that may still grow.
 #[derive(Default)]
 pub(super) struct Assembler {
-    open: HashMap<String, Open>,
+    open: HashMap<String, OpenConversation>,
     by_age: BTreeMap<u64, String>,
-    /// The conversations of turns that the log names: what is said about a turn may name it alone.
+    /// Conversations by turn id, because feedback may name only the turn.
     by_turn: HashMap<String, String>,
     bytes: usize,
     clock: u64,
 }
 
 impl Assembler {
-    /// Adds a turn; gives back conversations that had to be let go.
-    pub(super) fn take(&mut self, place: u64, turn: ChatRecord) -> Vec<(u64, ChatRecord)> {
-        let Some(id) = self.whose(&turn) else { return vec![(place, turn)] };
+    /// Adds a turn. Returns conversations that were closed to free memory.
+    pub(super) fn add_turn(
+        &mut self,
+        line_number: u64,
+        turn: ChatRecord,
+    ) -> Vec<(u64, ChatRecord)> {
+        let Some(id) = self.find_conversation(&turn) else { return vec![(line_number, turn)] };
         self.clock += 1;
-        self.bytes += size(&turn);
+        self.bytes += text_bytes(&turn);
         let age = self.clock;
         let open = self.open.entry(id.clone()).or_insert_with(|| {
             let (messages, remarks) = (Vec::new(), Vec::new());
             let conversation = Some(id.clone());
             let record = ChatRecord { conversation, messages, remarks, ..turn.clone() };
-            Open { age, place, record }
+            OpenConversation { age, line_number, record }
         });
         self.by_age.remove(&open.age);
         open.age = age;
@@ -91,48 +94,48 @@ impl Assembler {
         }
         open.record.messages.extend(turn.messages);
         open.record.remarks.extend(turn.remarks);
-        let full = open.record.messages.len() > MOST_MESSAGES;
+        let full = open.record.messages.len() > MAX_MESSAGES;
         self.by_age.insert(age, id.clone());
         let mut gone = Vec::new();
         if full {
-            gone.extend(self.let_go(&id));
+            gone.extend(self.close_conversation(&id));
         }
-        while self.bytes > MOST_BYTES {
+        while self.bytes > MAX_OPEN_BYTES {
             let Some((_, oldest)) = self.by_age.first_key_value() else { break };
             let oldest = oldest.clone();
-            gone.extend(self.let_go(&oldest));
+            gone.extend(self.close_conversation(&oldest));
         }
         gone
     }
 
-    /// The conversation that a record belongs to: of the turn it speaks of, else the one it names.
-    fn whose(&self, turn: &ChatRecord) -> Option<String> {
+    /// The conversation of the turn that the record comments on, otherwise the one it names.
+    fn find_conversation(&self, turn: &ChatRecord) -> Option<String> {
         let spoken_of = turn.remarks.first().and_then(|(named, _)| self.by_turn.get(named));
         spoken_of.or(turn.conversation.as_ref()).cloned()
     }
 
-    /// Everything that is left, the silent longest first.
+    /// Closes all conversations, least recently extended first.
     pub(super) fn finish(mut self) -> Vec<(u64, ChatRecord)> {
         let ids: Vec<String> = self.by_age.values().cloned().collect();
-        ids.iter().filter_map(|id| self.let_go(id)).collect()
+        ids.iter().filter_map(|id| self.close_conversation(id)).collect()
     }
 
-    fn let_go(&mut self, id: &str) -> Option<(u64, ChatRecord)> {
-        let Open { age, place, mut record } = self.open.remove(id)?;
+    fn close_conversation(&mut self, id: &str) -> Option<(u64, ChatRecord)> {
+        let OpenConversation { age, line_number, mut record } = self.open.remove(id)?;
         self.by_age.remove(&age);
-        self.bytes = self.bytes.saturating_sub(size(&record));
+        self.bytes = self.bytes.saturating_sub(text_bytes(&record));
         for named in record.messages.iter().filter_map(|message| message.turn.as_ref()) {
             self.by_turn.remove(named);
         }
-        // Logs are not always in the order of time. A stable sort: of equal times the order stays.
+        // Logs may be out of order. The sort is stable for equal times.
         if record.messages.iter().all(|message| message.at.is_some()) {
             record.messages.sort_by_key(|message| message.at.map(Timestamp::as_micros));
         }
-        Some((place, record))
+        Some((line_number, record))
     }
 }
 
-fn size(record: &ChatRecord) -> usize {
+fn text_bytes(record: &ChatRecord) -> usize {
     let signs = record.messages.iter().flat_map(|m| &m.signs);
     let about = signs.chain(record.remarks.iter().map(|(_, sign)| sign));
     let said: usize = record.messages.iter().map(|m| m.text.len() + 64).sum();

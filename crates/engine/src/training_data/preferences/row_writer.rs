@@ -1,4 +1,4 @@
-//! Rows as bytes, taken out as they come.
+//! Encodes preference rows as JSONL or Parquet, in chunks.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,26 +6,25 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use export::{ExportError, ParquetWriter, write_jsonl};
 use learn::{ExportFormat, PreferenceRow};
 
-use crate::training_data::preferences::ask::PreferenceEncoding;
+use crate::training_data::preferences::query::PreferenceEncoding;
 
-/// Where rows become bytes.
-pub(super) enum Bytes {
+pub(super) enum RowWriter {
     Jsonl(Vec<u8>),
-    /// The writer is gone once the file is closed.
-    Parquet(Option<Box<ParquetWriter<Shared>>>, Shared),
+    /// The writer is `None` after the file is closed.
+    Parquet(Option<Box<ParquetWriter<SharedBuffer>>>, SharedBuffer),
 }
 
-/// What a writer has written and nobody has taken yet.
+/// Bytes written and not yet taken.
 #[derive(Clone, Default)]
-pub(super) struct Shared(Arc<Mutex<Vec<u8>>>);
+pub(super) struct SharedBuffer(Arc<Mutex<Vec<u8>>>);
 
-impl Shared {
+impl SharedBuffer {
     fn bytes(&self) -> MutexGuard<'_, Vec<u8>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Write for Shared {
+impl Write for SharedBuffer {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.bytes().extend_from_slice(bytes);
         Ok(bytes.len())
@@ -36,8 +35,7 @@ impl Write for Shared {
     }
 }
 
-impl Bytes {
-    /// Nothing is written yet.
+impl RowWriter {
     pub(super) fn new(
         encoding: PreferenceEncoding,
         format: ExportFormat,
@@ -45,14 +43,13 @@ impl Bytes {
         match encoding {
             PreferenceEncoding::Jsonl => Ok(Self::Jsonl(Vec::new())),
             PreferenceEncoding::Parquet => {
-                let shared = Shared::default();
+                let shared = SharedBuffer::default();
                 let writer = ParquetWriter::new(format, shared.clone())?;
                 Ok(Self::Parquet(Some(Box::new(writer)), shared))
             }
         }
     }
 
-    /// Another row.
     pub(super) fn push(&mut self, row: &PreferenceRow) -> Result<(), ExportError> {
         match self {
             Self::Jsonl(bytes) => write_jsonl(row, bytes),
@@ -61,7 +58,7 @@ impl Bytes {
         }
     }
 
-    /// What was written since the last time.
+    /// Takes the bytes written since the last call.
     pub(super) fn take(&mut self) -> Vec<u8> {
         match self {
             Self::Jsonl(bytes) => std::mem::take(bytes),
@@ -69,7 +66,7 @@ impl Bytes {
         }
     }
 
-    /// The rest.
+    /// Closes the file and takes the remaining bytes.
     pub(super) fn finish(&mut self) -> Result<Vec<u8>, ExportError> {
         if let Self::Parquet(writer, _) = self
             && let Some(writer) = writer.take()

@@ -1,66 +1,68 @@
-//! What goes wrong, as far as it is known, for somebody who does not want to wait.
+//! Stale-while-revalidate access to failure reports.
 
 use std::sync::Arc;
 
 use store::QualityQuery;
 
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::insights::Insights;
-use crate::insights::failures::with_before;
+use crate::insights::failures::with_previous_window;
 use crate::insights::patterns::FailureReport;
 use crate::retriable::put_off;
 
-/// Turns that are looked at while somebody waits: as many as take some twentieth of a second.
-const FEW: usize = 350;
+/// Turns analysed within the request: about 50 ms of work.
+const MAX_INLINE_TURNS: usize = 350;
 
-/// What is known of what goes wrong.
+/// A failure report and its freshness.
 #[derive(Clone, Debug)]
-pub enum FailuresAtHand {
-    /// Found now, or a moment ago.
-    Found(Arc<FailureReport>),
-    /// Found a while ago; it is being looked for again.
-    Earlier(Arc<FailureReport>),
-    /// It is being looked for.
-    Sought,
+pub enum CachedReport {
+    Fresh(Arc<FailureReport>),
+    /// An earlier report; a refresh is running.
+    Stale(Arc<FailureReport>),
+    /// No report yet; the computation is running.
+    Pending,
 }
 
 impl Insights {
-    /// What goes wrong in a window that ends now. Few turns are looked at on the spot. Many take seconds: they
-    /// are looked at beside requests, of one window at a time, and meanwhile what was found last is given.
-    pub async fn failures_at_hand(
+    /// The failure report of a window that ends now. Few turns are analysed within the request.
+    /// Many take seconds: a background task analyses them, one window at a time, and the last
+    /// report is returned.
+    pub async fn cached_failures(
         self: &Arc<Self>,
         query: QualityQuery,
-    ) -> Result<FailuresAtHand, FlowError> {
-        self.at_hand(query, FEW).await
+    ) -> Result<CachedReport, EngineError> {
+        self.load_cached_report(query, MAX_INLINE_TURNS).await
     }
 
-    async fn at_hand(
+    async fn load_cached_report(
         self: &Arc<Self>,
         query: QualityQuery,
-        few: usize,
-    ) -> Result<FailuresAtHand, FlowError> {
+        max_inline: usize,
+    ) -> Result<CachedReport, EngineError> {
         let now = self.core.clock.now();
-        if let Some(known) = self.patterns.fitting(&query, self.core.head(), now) {
-            return Ok(FailuresAtHand::Found(known));
+        if let Some(known) = self.patterns.find_fresh(&query, self.core.head(), now) {
+            return Ok(CachedReport::Fresh(known));
         }
-        if self.core.store.negative_turns(with_before(&query), few + 1).await?.len() <= few {
-            return Ok(FailuresAtHand::Found(self.failures(query).await?));
+        if self.core.store.negative_turns(with_previous_window(&query), max_inline + 1).await?.len()
+            <= max_inline
+        {
+            return Ok(CachedReport::Fresh(self.failure_report(query).await?));
         }
-        self.look_beside(query.clone());
-        let earlier = self.patterns.earlier(&query, now);
-        Ok(earlier.map_or(FailuresAtHand::Sought, FailuresAtHand::Earlier))
+        self.spawn_refresh(query.clone());
+        let earlier = self.patterns.find_stale(&query, now);
+        Ok(earlier.map_or(CachedReport::Pending, CachedReport::Stale))
     }
 
-    /// Begins to look, unless somebody looks already: whoever asks again begins then.
-    fn look_beside(self: &Arc<Self>, query: QualityQuery) {
-        let Some(place) = self.patterns.take_place() else { return };
-        let engine = Arc::clone(self);
+    /// Starts a refresh, unless one is running. A later request then starts it.
+    fn spawn_refresh(self: &Arc<Self>, query: QualityQuery) {
+        let Some(place) = self.patterns.try_acquire_refresh() else { return };
+        let insights = Arc::clone(self);
         self.core.tasks.start(|mut stop| async move {
             tokio::select! {
                 _ = stop.wait_for(|is_over| *is_over) => {}
-                found = engine.failures(query) => {
+                found = insights.failure_report(query) => {
                     if let Err(error) = found {
-                        put_off(error, "patterns of failures were not found");
+                        put_off(error, "failure report refresh failed");
                     }
                 }
             }
@@ -79,13 +81,13 @@ mod tests {
     use crate::Copies;
     use crate::test_engine::{NOW, engine_in};
 
-    const SOME: usize = 6;
+    const INLINE_TURNS: usize = 6;
 
     async fn engine(folder: &tempfile::TempDir) -> Arc<Engine> {
         Arc::new(engine_in(folder.path()).await.engine)
     }
 
-    /// Turns that somebody corrected.
+    /// Adds turns with a user's correction.
     async fn corrected(engine: &Engine, from: usize, to: usize) {
         let mut writes = Vec::new();
         for n in from..to {
@@ -112,7 +114,7 @@ mod tests {
                 writes.extend(engine.feedback.prepare_line(line, 1).unwrap());
             }
         }
-        for receipt in engine.feedback.record_all(writes).await.unwrap() {
+        for receipt in engine.feedback.record_batch(writes).await.unwrap() {
             receipt.unwrap();
         }
     }
@@ -130,12 +132,12 @@ mod tests {
         }
     }
 
-    /// Asks until it is found.
+    /// Polls until the report is fresh.
     async fn found(engine: &Arc<Engine>) -> Arc<FailureReport> {
         loop {
-            match engine.insights.at_hand(query(), SOME).await.unwrap() {
-                FailuresAtHand::Found(report) => return report,
-                FailuresAtHand::Earlier(_) | FailuresAtHand::Sought => {
+            match engine.insights.load_cached_report(query(), INLINE_TURNS).await.unwrap() {
+                CachedReport::Fresh(report) => return report,
+                CachedReport::Stale(_) | CachedReport::Pending => {
                     tokio::task::yield_now().await;
                 }
             }
@@ -143,23 +145,23 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn few_are_found_on_the_spot_and_many_beside_requests() {
+    async fn few_turns_are_computed_inline_and_many_in_the_background() {
         let folder = tempfile::tempdir().unwrap();
         let engine = engine(&folder).await;
-        corrected(&engine, 0, SOME).await;
-        let at_hand = engine.insights.at_hand(query(), SOME).await.unwrap();
-        assert!(matches!(at_hand, FailuresAtHand::Found(report) if report.negatives == SOME));
-        corrected(&engine, SOME, SOME + 1).await;
+        corrected(&engine, 0, INLINE_TURNS).await;
+        let cached = engine.insights.load_cached_report(query(), INLINE_TURNS).await.unwrap();
+        assert!(matches!(cached, CachedReport::Fresh(report) if report.negatives == INLINE_TURNS));
+        corrected(&engine, INLINE_TURNS, INLINE_TURNS + 1).await;
         engine.insights.patterns.clear();
-        let at_hand = engine.insights.at_hand(query(), SOME).await.unwrap();
-        assert!(matches!(at_hand, FailuresAtHand::Sought), "{at_hand:?}");
-        assert_eq!(found(&engine).await.negatives, SOME + 1);
-        // Nobody who was erased is in it, whatever was found before.
+        let cached = engine.insights.load_cached_report(query(), INLINE_TURNS).await.unwrap();
+        assert!(matches!(cached, CachedReport::Pending), "{cached:?}");
+        assert_eq!(found(&engine).await.negatives, INLINE_TURNS + 1);
+        // An erasure removes the user's turns from the report.
         let copies = Copies { place: None, others: Vec::new() };
         let user = model::UserId::new("u0").unwrap();
         engine.privacy.erase_user(&Scope::default(), &user, &copies).await.unwrap();
         let report = found(&engine).await;
-        assert_eq!(report.negatives, SOME);
+        assert_eq!(report.negatives, INLINE_TURNS);
         engine.close().await.unwrap();
     }
 }

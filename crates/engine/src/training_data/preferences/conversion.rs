@@ -1,4 +1,4 @@
-//! From what is stored to what pairs are made of.
+//! Converts stored turns to the input of pair building.
 
 use learn::{
     PreferenceConversation, PreferenceTurn, ServedVariant, TurnCorrection, TurnRating, TurnVerdict,
@@ -6,15 +6,15 @@ use learn::{
 use model::{ConversationId, Timestamp, TurnId, UnitInterval};
 use store::{GivenCorrection, LabelledConversation, LabelledTurn, ServedBy};
 
-/// When turns were asked that make rows.
+/// Time window of the turns that produce rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Asked {
+pub(super) struct AskedWindow {
     pub(super) since: Option<Timestamp>,
     pub(super) until: Option<Timestamp>,
 }
 
-impl Asked {
-    pub(super) fn has(self, moment: Timestamp) -> bool {
+impl AskedWindow {
+    pub(super) fn contains(self, moment: Timestamp) -> bool {
         !self.is_before(moment) && !self.is_after(moment)
     }
 
@@ -27,17 +27,20 @@ impl Asked {
     }
 }
 
-/// A conversation up to the end of the window. What was said before the window is context only.
-pub(super) fn conversation(talk: LabelledConversation, window: Asked) -> PreferenceConversation {
-    let inside = talk.turns.into_iter().filter(|turn| !window.is_after(turn.asked_at));
+/// A conversation up to the end of the window. Turns before the window are context only.
+pub(super) fn to_conversation(
+    stored: LabelledConversation,
+    window: AskedWindow,
+) -> PreferenceConversation {
+    let inside = stored.turns.into_iter().filter(|turn| !window.is_after(turn.asked_at));
     PreferenceConversation {
-        id: talk.id,
-        turns: inside.map(|turn| of_turn(turn, window)).collect(),
+        id: stored.id,
+        turns: inside.map(|turn| to_turn(turn, window)).collect(),
     }
 }
 
-/// A turn; without what was thought of it when it was asked before the window.
-pub(super) fn of_turn(exchange: LabelledTurn, window: Asked) -> PreferenceTurn {
+/// A turn, without its feedback if it precedes the window.
+pub(super) fn to_turn(exchange: LabelledTurn, window: AskedWindow) -> PreferenceTurn {
     let bare = PreferenceTurn {
         id: exchange.turn,
         question: exchange.question,
@@ -47,10 +50,10 @@ pub(super) fn of_turn(exchange: LabelledTurn, window: Asked) -> PreferenceTurn {
         verdict: None,
         rating: None,
         corrections: Vec::new(),
-        // The model never saw what was thrown away, whenever that was.
+        // A discarded answer is never context, regardless of the window.
         regenerated: exchange.regenerated,
         context_only: window.is_before(exchange.asked_at),
-        arms: exchange.arms.into_iter().map(arm).collect(),
+        arms: exchange.arms.into_iter().map(to_variant).collect(),
     };
     if bare.context_only {
         return bare;
@@ -60,7 +63,7 @@ pub(super) fn of_turn(exchange: LabelledTurn, window: Asked) -> PreferenceTurn {
         correction_type: said.correction_type,
         confidence: said.confidence,
     });
-    // A reviewer stands above the machine; how it was rejected only the message says.
+    // A review overrides the detected verdict, but only the message has a correction type.
     let reviewed = exchange.review.map(|status| TurnVerdict {
         status,
         correction_type: by_message
@@ -74,14 +77,14 @@ pub(super) fn of_turn(exchange: LabelledTurn, window: Asked) -> PreferenceTurn {
     PreferenceTurn {
         verdict: reviewed.or(by_message),
         rating,
-        corrections: exchange.corrections.into_iter().map(correction).collect(),
+        corrections: exchange.corrections.into_iter().map(to_correction).collect(),
         ..bare
     }
 }
 
-/// A correction that belongs to no known turn is a conversation of one. It stays in its
-/// conversation's part of the data if it names one.
-pub(super) fn of_correction(given: GivenCorrection) -> Option<PreferenceConversation> {
+/// A correction without a turn becomes a conversation of one turn. Its conversation id, if any,
+/// decides the split.
+pub(super) fn correction_conversation(given: GivenCorrection) -> Option<PreferenceConversation> {
     let question = given.query.clone().filter(|query| !query.trim().is_empty())?;
     let by_event = ConversationId::new(given.event.as_str()).ok();
     let named = given.turn.clone().or_else(|| TurnId::new(given.event.as_str()).ok());
@@ -95,7 +98,7 @@ pub(super) fn of_correction(given: GivenCorrection) -> Option<PreferenceConversa
             asked_at: given.when,
             verdict: None,
             rating: None,
-            corrections: vec![correction(given)],
+            corrections: vec![to_correction(given)],
             regenerated: false,
             context_only: false,
             arms: Vec::new(),
@@ -103,12 +106,12 @@ pub(super) fn of_correction(given: GivenCorrection) -> Option<PreferenceConversa
     })
 }
 
-fn arm(served: ServedBy) -> ServedVariant {
+fn to_variant(served: ServedBy) -> ServedVariant {
     let ServedBy { experiment, name, variant } = served;
     ServedVariant { experiment: experiment.to_string(), name, variant }
 }
 
-fn correction(given: GivenCorrection) -> TurnCorrection {
+fn to_correction(given: GivenCorrection) -> TurnCorrection {
     TurnCorrection {
         corrected: given.corrected,
         original: given.original,

@@ -1,4 +1,4 @@
-//! Erases a user: an event says that somebody was erased, and what they did becomes stubs.
+//! Erases a user: commits an erasure event and turns the user's events into stubs.
 
 use std::error::Error as _;
 use std::time::Duration;
@@ -7,47 +7,48 @@ use connectors::HistoryKey;
 use model::{ANONYMOUS, Change, Mac, Rule, Scope, UserId, Write};
 use store::ErasedCounts;
 
-use crate::error::FlowError;
+use crate::error::EngineError;
 use crate::privacy::Privacy;
 use crate::turns::log_copies::Copies;
 
-/// How long the mirror is waited for, until no copy has what was erased.
-const MIRROR_WAIT: Duration = Duration::from_secs(10);
+/// Time that an erasure waits for the deletion of turn log copies.
+const COPY_DELETION_TIMEOUT: Duration = Duration::from_secs(10);
 
-const COPIES_LEFT: &str = "the user is erased from the store; copies of turn logs are not gone yet, since their \
-    place does not answer, and go as soon as it does: ask again to hear that they are gone";
-const REST_LEFT: &str = "the user is erased from the store; not all that follows from it could be done yet: copies, or \
-    the store's files, may still have what was. It is gone on with; ask again to hear that it is done";
+const COPIES_PENDING: &str = "the user is erased from the store; copies of turn logs are still being deleted because \
+    their location does not respond. Repeat the request to confirm";
+const CLEANUP_PENDING: &str = "the user is erased from the store; cleanup of copies and of the store's files has not \
+    finished and continues in the background. Repeat the request to confirm";
 
 impl Privacy {
-    /// Erases a user and answers what was erased. Nothing of their words or their name is left in
-    /// the store's files when this returns.
+    /// Erases a user and returns the counts. When this returns, the store's files hold neither the
+    /// user's text nor the user's id.
     pub async fn erase_user(
         &self,
         scope: &Scope,
         user: &UserId,
         copies: &Copies,
-    ) -> Result<ErasedCounts, FlowError> {
+    ) -> Result<ErasedCounts, EngineError> {
         if user.as_str() == ANONYMOUS {
-            // Reactions of nobody in particular go by that name, and would go by another one after a rebuild.
-            let why = "anonymous stands for everybody whom nobody named, and cannot be erased";
-            return Err(FlowError::NotPossible(why.into()));
+            // Reactions without a user have this id. A rebuild would give them another one.
+            let why = "anonymous stands for all users without an id and cannot be erased";
+            return Err(EngineError::PreconditionFailed(why.into()));
         }
-        // What a router chose for them is in the log before it is emptied.
+        // Routing choices for the user must be in the log before it is rewritten.
         self.routing.store_choices().await;
         let (counts, turns) = self.core.store.user_data(scope, user).await?;
         let now = self.core.clock.now();
         let rule = Rule::Erasure { events: counts.events, turns: counts.turns };
         let event = ingest::rule_event(scope, None, &rule, self.core.mint.event_id(now), now);
         let mut write: Write = self.core.write_of(event, Mac([0; 16]), None);
-        // The event itself says nothing of whom; a rebuild finds the stubs.
+        // The event does not name the user; a rebuild finds the stubs.
         write.entry.changes = vec![Change::EraseUser(user.clone())];
         let erasure = write.entry.event.clone();
         let routed = self.routing.states.of(scope);
         if let Some(project) = &routed {
-            // Before, so that a crash in between leaves nothing that nobody can name any more.
+            // Before the commit: after it, nothing names the user whose data a crash would leave
+            // behind.
             let own = self.core.store.turns_of(scope, user).await?;
-            project.forget(&*self.core.store, user, &own, &turns, &erasure).await?;
+            project.forget(&self.core.store, user, &own, &turns, &erasure).await?;
         }
         self.core.commit_one(write).await?;
         self.insights.patterns.clear();
@@ -55,58 +56,59 @@ impl Privacy {
         let asker = HistoryKey::User(scope.clone(), user.clone());
         if self.turns.history.place().forget(&asker).await.is_err() {
             tracing::warn!(
-                "the history of questions is away; what the erased user asked lately goes from it when it \
-                 is back, or by itself after the window for retries"
+                "question history unavailable: the erased user's recent questions are removed when it \
+                 returns, or expire after the retry window"
             );
         }
         if self.training_data.refresh_examples(scope).await.is_err() {
-            // Read again by whoever asks next.
+            // The next request reloads them.
             self.training_data.examples.clear();
         }
         let forgotten = match &routed {
-            Some(project) => project.forget_late(&*self.core.store, Some(user), &erasure).await,
+            Some(project) => project.forget_late(&self.core.store, Some(user), &erasure).await,
             None => Ok(()),
         };
-        let settled = self.settle_copies(scope, copies).await;
-        // Last, since the others write too; and whatever became of them, the store's own files keep nothing.
+        let settled = self.delete_copies(scope, copies).await;
+        // Last, because the steps above write. It runs even if they failed, so that the store's
+        // own files are clean.
         let scrubbed = self.scrub().await;
-        let rest = forgotten.map_err(FlowError::from).and(settled).and(scrubbed);
-        rest.map_err(unfinished)?;
-        tracing::info!(events = counts.events, turns = counts.turns, "a user was erased");
+        let rest = forgotten.map_err(EngineError::from).and(settled).and(scrubbed);
+        rest.map_err(into_incomplete)?;
+        tracing::info!(events = counts.events, turns = counts.turns, "user erased");
         Ok(counts)
     }
 
-    /// Until no copy has what was erased, also when that was an earlier request's doing: what a place
-    /// that was away still keeps is remembered in the store.
-    async fn settle_copies(&self, scope: &Scope, copies: &Copies) -> Result<(), FlowError> {
+    /// Waits until no copy holds erased data, including that of earlier requests. The store
+    /// remembers copies at unreachable locations.
+    async fn delete_copies(&self, scope: &Scope, copies: &Copies) -> Result<(), EngineError> {
         if copies.place.is_none() {
             return Ok(self.turns.mirror(copies.clone()).settle().await?);
         }
-        // The mirror itself does it, so that it writes no older state behind it.
+        // The mirror deletes them itself, so that it does not write an older state afterwards.
         let settled = async {
             while !self.core.store.copies_due(Some(scope.clone()), 1).await?.is_empty() {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
             Ok(())
         };
-        match tokio::time::timeout(MIRROR_WAIT, settled).await {
+        match tokio::time::timeout(COPY_DELETION_TIMEOUT, settled).await {
             Ok(result) => result,
             Err(_) => {
-                tracing::warn!("copies of what was erased are still kept; they go when they can");
-                Err(FlowError::Unfinished(COPIES_LEFT))
+                tracing::warn!("erasure pending: copies of turn logs still hold erased data");
+                Err(EngineError::Incomplete(COPIES_PENDING))
             }
         }
     }
 }
 
-/// Whatever goes wrong behind the commit, the user is erased: nobody may hear that nothing was changed.
-fn unfinished(error: FlowError) -> FlowError {
-    if matches!(error, FlowError::Unfinished(_)) {
+/// Any failure after the commit leaves the user erased, and the error must state that.
+fn into_incomplete(error: EngineError) -> EngineError {
+    if matches!(error, EngineError::Incomplete(_)) {
         return error;
     }
     let cause = error.source().unwrap_or(&error);
-    tracing::warn!(error = %cause, "a user is erased, and what follows from it is not done yet");
-    FlowError::Unfinished(REST_LEFT)
+    tracing::warn!(error = %cause, "erasure pending: the user is erased, cleanup failed");
+    EngineError::Incomplete(CLEANUP_PENDING)
 }
 
 #[cfg(test)]
@@ -118,12 +120,12 @@ mod tests {
     use store::QualityQuery;
 
     use super::*;
-    use crate::insights::patterns::{FailureReport, PatternMiddles};
+    use crate::insights::patterns::{FailureReport, PatternCentroids};
     use crate::test_engine::{NOW, TestEngine, engine_in};
 
     fn report() -> Arc<FailureReport> {
         Arc::new(FailureReport {
-            middles: PatternMiddles::default(),
+            centroids: PatternCentroids::default(),
             at: NOW,
             negatives: 0,
             truncated: false,
@@ -147,67 +149,67 @@ mod tests {
         }
     }
 
-    fn about() -> crate::insights::drafts::Topic {
+    fn about() -> crate::insights::drafts::DraftKey {
         (Scope::default(), "ann asked".to_owned())
     }
 
     #[test]
-    fn whatever_is_left_to_do_the_user_is_erased() {
-        let away = || FlowError::Store(store::StoreError::Unavailable("no way".into()));
+    fn pending_cleanup_errors_state_that_the_user_is_erased() {
+        let away = || EngineError::Store(store::StoreError::Unavailable("no way".into()));
         let rows = [
-            (away(), REST_LEFT),
-            (FlowError::NotStored, REST_LEFT),
-            (FlowError::Unfinished(COPIES_LEFT), COPIES_LEFT),
+            (away(), CLEANUP_PENDING),
+            (EngineError::NotStored, CLEANUP_PENDING),
+            (EngineError::Incomplete(COPIES_PENDING), COPIES_PENDING),
             (
-                FlowError::Unfinished(crate::privacy::scrub::READERS_LEFT),
-                crate::privacy::scrub::READERS_LEFT,
+                EngineError::Incomplete(crate::privacy::scrub::READERS_PENDING),
+                crate::privacy::scrub::READERS_PENDING,
             ),
         ];
         for (error, expected) in rows {
-            assert_eq!(unfinished(error).to_string(), expected);
+            assert_eq!(into_incomplete(error).to_string(), expected);
             assert!(expected.contains("is erased from the store"), "{expected}");
         }
     }
 
     #[tokio::test]
-    async fn nobody_in_particular_cannot_be_erased() {
+    async fn anonymous_user_cannot_be_erased() {
         let folder = tempfile::tempdir().unwrap();
         let TestEngine { engine, .. } = engine_in(folder.path()).await;
-        let (scope, nobody) = (Scope::default(), UserId::new(ANONYMOUS).unwrap());
+        let (scope, anonymous) = (Scope::default(), UserId::new(ANONYMOUS).unwrap());
         let copies = Copies { place: None, others: Vec::new() };
-        let erased = engine.privacy.erase_user(&scope, &nobody, &copies).await;
-        assert!(matches!(erased, Err(FlowError::NotPossible(_))), "{erased:?}");
+        let erased = engine.privacy.erase_user(&scope, &anonymous, &copies).await;
+        assert!(matches!(erased, Err(EngineError::PreconditionFailed(_))), "{erased:?}");
         assert_eq!(engine.core.head(), Position(0));
     }
 
     #[tokio::test]
-    async fn what_was_found_before_is_found_anew_without_the_erased() {
+    async fn erasure_clears_cached_patterns_and_drafts() {
         let folder = tempfile::tempdir().unwrap();
         let TestEngine { engine, .. } = engine_in(folder.path()).await;
         let long = Duration::from_secs(9);
         let before = engine.insights.patterns.generation();
-        engine.insights.patterns.keep(query(), Position(0), NOW, long, before, &report());
-        engine.insights.drafts.remember(
+        engine.insights.patterns.insert(query(), Position(0), NOW, long, before, &report());
+        engine.insights.drafts.insert(
             engine.insights.drafts.generation(),
             about(),
             "Tell Ann.".into(),
         );
-        let known = || engine.insights.patterns.fitting(&query(), Position(9), NOW).is_some();
-        assert!(known() && engine.insights.drafts.known(&about()).is_some());
+        let known = || engine.insights.patterns.find_fresh(&query(), Position(9), NOW).is_some();
+        assert!(known() && engine.insights.drafts.get(&about()).is_some());
         let (scope, ann) = (Scope::default(), UserId::new("ann").unwrap());
         let copies = Copies { place: None, others: Vec::new() };
         engine.privacy.erase_user(&scope, &ann, &copies).await.unwrap();
-        assert!(!known() && engine.insights.drafts.known(&about()).is_none());
-        // Whoever began before it was done does not bring it back.
-        engine.insights.patterns.keep(query(), Position(0), NOW, long, before, &report());
-        engine.insights.drafts.remember(0, about(), "Tell Ann.".into());
-        assert!(!known() && engine.insights.drafts.known(&about()).is_none());
+        assert!(!known() && engine.insights.drafts.get(&about()).is_none());
+        // A computation that began before the erasure is not cached.
+        engine.insights.patterns.insert(query(), Position(0), NOW, long, before, &report());
+        engine.insights.drafts.insert(0, about(), "Tell Ann.".into());
+        assert!(!known() && engine.insights.drafts.get(&about()).is_none());
     }
 
-    /// A place in which nothing can be done.
-    struct Away;
+    /// A blob store that is unreachable.
+    struct UnreachableBlobs;
 
-    impl BlobStore for Away {
+    impl BlobStore for UnreachableBlobs {
         fn put(&self, _: &Scope, _: &TurnId, _: String) -> ConnectorFuture<'_, String> {
             Box::pin(async { Err(ConnectorError::Unavailable("no way".into())) })
         }
@@ -226,7 +228,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nothing_is_left_in_the_files_also_where_copies_are_out_of_reach() {
+    async fn erasure_empties_the_wal_when_copies_are_unreachable() {
         let folder = tempfile::tempdir().unwrap();
         let TestEngine { engine, .. } = engine_in(folder.path()).await;
         let (scope, ann) = (Scope::default(), UserId::new("ann").unwrap());
@@ -240,11 +242,11 @@ mod tests {
             ..testkit::event(&scope, "open")
         };
         let opened = Change::OpenTurn { track: None, bundle: None, user_type: None, intent: None };
-        engine.core.store.commit(vec![Write::of(event, vec![opened])]).await.unwrap();
-        let copies = Copies { place: None, others: vec![Arc::new(Away)] };
+        engine.core.store.commit(vec![Write::new(event, vec![opened])]).await.unwrap();
+        let copies = Copies { place: None, others: vec![Arc::new(UnreachableBlobs)] };
         let erased = engine.privacy.erase_user(&scope, &ann, &copies).await;
-        assert!(matches!(erased, Err(FlowError::Unfinished(REST_LEFT))), "{erased:?}");
+        assert!(matches!(erased, Err(EngineError::Incomplete(CLEANUP_PENDING))), "{erased:?}");
         let log = std::fs::metadata(folder.path().join("uptake.db-wal")).unwrap();
-        assert_eq!(log.len(), 0, "what was written before is still there");
+        assert_eq!(log.len(), 0, "the WAL still holds erased data");
     }
 }

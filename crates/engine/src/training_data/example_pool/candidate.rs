@@ -1,29 +1,28 @@
-//! What an answered turn, or a correction by itself, offers as an example.
+//! Example candidates from answered turns and from corrections.
 
 use learn::{ExampleOffer, ExampleSource, QuestionKey, estimate_tokens};
 use model::{Position, Timestamp, TurnId, UnitInterval, VerdictStatus};
 use store::{GivenCorrection, GivenRating, LabelledTurn, TurnNumber};
 
-/// Somebody who only went on to something else did not say that the answer was good.
-const SURE: f64 = 0.7;
-/// As good as four stars.
-const GOOD: f64 = 0.7;
+/// Minimum confidence of an acceptance. Merely moving on to another question scores lower.
+const MIN_ACCEPT_CONFIDENCE: f64 = 0.7;
+/// Four of five stars.
+const MIN_GOOD_RATING: f64 = 0.7;
 
-/// Where the words of an example are.
+/// Location of an example's text in the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
-    /// The answer of a turn.
+pub(crate) enum ExampleLocation {
     Answer(TurnNumber),
-    /// A correction of a turn that is known.
+    /// A correction of a known turn.
     Correction(TurnNumber, Position),
-    /// A correction by itself.
+    /// A correction without a turn.
     Loose(Position),
 }
 
-/// An answer that may serve as an example, with its words.
+/// An answer that may serve as an example, with its text.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Offered {
-    pub(crate) place: Place,
+pub(crate) struct ExampleCandidate {
+    pub(crate) location: ExampleLocation,
     pub(crate) source: ExampleSource,
     pub(crate) turn: Option<TurnId>,
     pub(crate) question: String,
@@ -33,65 +32,70 @@ pub(crate) struct Offered {
     pub(crate) when: Timestamp,
 }
 
-impl Offered {
-    /// As the pool takes it; `None` when it answers nothing.
-    pub(crate) fn put(&self, with: impl FnOnce(ExampleOffer<'_, Place>)) {
+impl ExampleCandidate {
+    /// Passes the candidate to the pool, unless its question is empty.
+    pub(crate) fn offer_to(&self, with: impl FnOnce(ExampleOffer<'_, ExampleLocation>)) {
         let Some(question) = QuestionKey::from_text(&self.question) else { return };
         let texts = [Some(&self.question), Some(&self.answer), self.explanation.as_ref()];
         let tokens = texts.into_iter().flatten().map(|text| estimate_tokens(text));
-        let id = match self.place {
-            Place::Answer(_) => String::new(),
-            Place::Correction(_, at) | Place::Loose(at) => at.to_string(),
+        let id = match self.location {
+            ExampleLocation::Answer(_) => String::new(),
+            ExampleLocation::Correction(_, at) | ExampleLocation::Loose(at) => at.to_string(),
         };
         with(ExampleOffer {
             question,
             source: self.source,
-            turn: &self.owner(),
+            turn: &self.owner_key(),
             id: &id,
             rating: self.rating,
             when: self.when,
             tokens: tokens.fold(0, u32::saturating_add),
-            payload: self.place,
+            payload: self.location,
         });
     }
 
-    /// By which it is found when it goes.
-    fn owner(&self) -> String {
-        match (self.place, &self.turn) {
-            (Place::Loose(at), _) => loose_name(at),
-            (Place::Answer(_) | Place::Correction(..), turn) => {
+    /// The key by which the pool removes it.
+    fn owner_key(&self) -> String {
+        match (self.location, &self.turn) {
+            (ExampleLocation::Loose(at), _) => loose_key(at),
+            (ExampleLocation::Answer(_) | ExampleLocation::Correction(..), turn) => {
                 turn.as_ref().map(ToString::to_string).unwrap_or_default()
             }
         }
     }
 }
 
-/// A correction by itself goes under a name that no turn can have.
-pub(crate) fn loose_name(at: Position) -> String {
+/// A correction without a turn has a key that no turn id can equal.
+pub(crate) fn loose_key(at: Position) -> String {
     format!("\n{at}")
 }
 
-/// What a turn offers: its answer, if that was taken well, and the latest of its corrections.
-pub(crate) fn of_turn(exchange: &LabelledTurn) -> Vec<Offered> {
-    answer(exchange).into_iter().chain(correction(exchange)).collect()
+/// A turn's candidates: its answer, if accepted, and its latest correction.
+pub(crate) fn turn_candidates(exchange: &LabelledTurn) -> Vec<ExampleCandidate> {
+    answer_candidate(exchange).into_iter().chain(turn_correction_candidate(exchange)).collect()
 }
 
-/// What a correction offers that belongs to no known turn. Without a question it is no example.
-pub(crate) fn of_correction(given: &GivenCorrection) -> Option<Offered> {
+/// The candidate of a correction without a turn. `None` without a question.
+pub(crate) fn correction_candidate(given: &GivenCorrection) -> Option<ExampleCandidate> {
     let question = given.query.clone().filter(|query| !query.trim().is_empty())?;
-    Some(corrected(given, Place::Loose(given.position), given.turn.clone(), question))
+    Some(build_candidate(
+        given,
+        ExampleLocation::Loose(given.position),
+        given.turn.clone(),
+        question,
+    ))
 }
 
-fn answer(exchange: &LabelledTurn) -> Option<Offered> {
-    let taken_well =
-        exchange.status == VerdictStatus::Accepted && exchange.confidence.get() >= SURE;
+fn answer_candidate(exchange: &LabelledTurn) -> Option<ExampleCandidate> {
+    let taken_well = exchange.status == VerdictStatus::Accepted
+        && exchange.confidence.get() >= MIN_ACCEPT_CONFIDENCE;
     let has_words = !exchange.question.trim().is_empty() && !exchange.answer.trim().is_empty();
     if !taken_well || exchange.failed || !has_words || is_rejected_later(exchange) {
         return None;
     }
-    let rating = exchange.rating.filter(|rating| rating.value.get() >= GOOD);
-    Some(Offered {
-        place: Place::Answer(exchange.number),
+    let rating = exchange.rating.filter(|rating| rating.value.get() >= MIN_GOOD_RATING);
+    Some(ExampleCandidate {
+        location: ExampleLocation::Answer(exchange.number),
         source: if rating.is_some() { ExampleSource::Rating } else { ExampleSource::Accepted },
         turn: Some(exchange.turn.clone()),
         question: exchange.question.clone(),
@@ -102,29 +106,29 @@ fn answer(exchange: &LabelledTurn) -> Option<Offered> {
     })
 }
 
-/// Somebody rated it well and said afterwards that it is wrong. A reviewer stands above that.
+/// True when the user rejected the answer after rating it well. A review overrides both.
 fn is_rejected_later(exchange: &LabelledTurn) -> bool {
     let rejected = exchange.verdict.filter(|said| said.status == VerdictStatus::Rejected);
     let later = |rating: GivenRating| rejected.is_some_and(|said| said.position > rating.position);
     exchange.review.is_none() && exchange.rating.is_some_and(later)
 }
 
-fn correction(exchange: &LabelledTurn) -> Option<Offered> {
+fn turn_correction_candidate(exchange: &LabelledTurn) -> Option<ExampleCandidate> {
     let latest = exchange.corrections.iter().max_by_key(|given| (given.when, given.position))?;
     let own = Some(&exchange.question).filter(|question| !question.trim().is_empty());
     let question = own.or(latest.query.as_ref()).filter(|text| !text.trim().is_empty())?.clone();
-    let place = Place::Correction(exchange.number, latest.position);
-    Some(corrected(latest, place, Some(exchange.turn.clone()), question))
+    let location = ExampleLocation::Correction(exchange.number, latest.position);
+    Some(build_candidate(latest, location, Some(exchange.turn.clone()), question))
 }
 
-fn corrected(
+fn build_candidate(
     given: &GivenCorrection,
-    place: Place,
+    location: ExampleLocation,
     turn: Option<TurnId>,
     question: String,
-) -> Offered {
-    Offered {
-        place,
+) -> ExampleCandidate {
+    ExampleCandidate {
+        location,
         source: ExampleSource::Correction,
         turn,
         question,
