@@ -73,7 +73,7 @@ impl Opened {
             None
         } else {
             let outlet = scaled::outlet(&config.kafka).context("cannot publish to Kafka")?;
-            Some((outlet, api::event_line as engine::LineOf))
+            Some((outlet, api::event_line as engine::EventFormatter))
         };
         let settings = JobSettings {
             copies: copies(config)?,

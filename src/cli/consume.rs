@@ -148,7 +148,7 @@ async fn store(inlet: Box<dyn Inlet>, config: &Config, mut stop: Stop) -> anyhow
 async fn store_until(
     engine: &Engine,
     messages: &[Arrived],
-    copies: &engine::Copies,
+    copies: &engine::CopySettings,
     member: &mut Member,
     stop: &mut Stop,
 ) -> anyhow::Result<Option<Consumed>> {
@@ -158,7 +158,7 @@ async fn store_until(
             Ok(consumed) => return Ok(Some(consumed)),
             Err(error) => error,
         };
-        engine::put_off(error, "messages could not be stored; trying again");
+        engine::log_retriable(error, "messages could not be stored; trying again");
         tokio::select! {
             _ = stop.changed() => return Ok(None),
             () = tokio::time::sleep(pause) => {}

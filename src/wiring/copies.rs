@@ -4,14 +4,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use engine::{Copies, CopyPlace};
+use engine::{CopyPlace, CopySettings};
 use store::{Blobs, FolderBlobs};
 
 use super::scaled;
 use crate::config::{Config, KeepCopies};
 
 /// The place of copies, if they are wanted, and the other places that the configuration names.
-pub(crate) fn copies(config: &Config) -> anyhow::Result<Copies> {
+pub(crate) fn copies(config: &Config) -> anyhow::Result<CopySettings> {
     let section = &config.turn_log;
     let folder = match section.folder.as_str() {
         "" => Path::new(&config.store.data).join("turn-logs"),
@@ -32,5 +32,5 @@ pub(crate) fn copies(config: &Config) -> anyhow::Result<Copies> {
             None => bail!("turn_log.keep is \"s3\", so turn_log.bucket must name a bucket"),
         },
     };
-    Ok(Copies { place, others: others.into_iter().flatten().collect() })
+    Ok(CopySettings { place, previous_places: others.into_iter().flatten().collect() })
 }

@@ -57,7 +57,7 @@ pub(crate) fn detectors(section: &DetectSection) -> anyhow::Result<Detectors> {
             identifier_share: section.usage_identifier_share,
             ..UsageRule::default()
         },
-        elsewhere: section.target_scope == TargetScope::User,
+        search_other_conversations: section.target_scope == TargetScope::User,
     })
 }
 

@@ -91,7 +91,7 @@ pub(crate) fn render(requests: &Requests, engine: &Engine, alerts: &[(Scope, Str
     let name = "uptake_turn_log_copy_failures_total";
     header(&mut page, name, "Times that copies of turn logs could not be made", "counter");
     line(&mut page, format_args!("{name} {}", engine.turns.failed_copies()));
-    let (faults, relaxed) = engine.routing.route_troubles();
+    let (faults, relaxed) = engine.routing.route_fault_counts();
     let counters = [
         ("uptake_route_faults_total", "Numbers of routers that went wrong", faults),
         ("uptake_route_relaxed_total", "Choices for which a wish had to be given up", relaxed),

@@ -8,7 +8,7 @@ use axum::extract::{DefaultBodyLimit, Request};
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post, put};
-use engine::{Copies, Engine};
+use engine::{CopySettings, Engine};
 use tower_service::Service;
 
 use crate::auth::{self, Doorman, identify};
@@ -35,7 +35,7 @@ pub struct Settings {
     /// Bytes of a batch.
     pub batch_bytes: usize,
     /// Where copies of turn logs are kept, if they are.
-    pub copies: Copies,
+    pub copies: CopySettings,
     /// By which the owner of the data folder is known.
     pub owner_token: String,
 }

@@ -1,6 +1,6 @@
 //! Tells the whole story to an engine, moment by moment.
 
-use engine::{Arrived, Copies, Engine, FlowError, demo_scope};
+use engine::{Arrived, CopySettings, Engine, FlowError, demo_scope};
 use model::{Mac, Timestamp, TurnId, VerdictStatus};
 use serde_json::json;
 
@@ -148,7 +148,7 @@ impl Telling<'_> {
             }
         };
         let messages: Vec<Arrived> = (0..count).map(message).collect();
-        let copies = Copies { place: None, others: Vec::new() };
+        let copies = CopySettings { place: None, previous_places: Vec::new() };
         self.doors.engine.feedback.consume(&messages, &copies).await.map(drop)
     }
 

@@ -84,5 +84,5 @@ pub(crate) async fn complete(doors: &Doors<'_>, trial: &str) -> Result<(), FlowE
 
 async fn act(doors: &Doors<'_>, trial: &str, action: Action) -> Result<(), FlowError> {
     let trial = id(ExperimentId::new(trial))?;
-    doors.engine.experiments.act_on_experiment(&doors.scope, &trial, action, None).await.map(drop)
+    doors.engine.experiments.apply_action(&doors.scope, &trial, action, None).await.map(drop)
 }

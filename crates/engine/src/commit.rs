@@ -15,8 +15,8 @@ use model::{Source, Write};
 use crate::core::Core;
 use crate::error::FlowError;
 use crate::feedback::record::Receipt;
-use crate::retriable::put_off;
-use crate::routing::concerns_routers;
+use crate::retriable::log_retriable;
+use crate::routing::is_learnable;
 
 /// The result of one observer.
 pub(crate) type ObserverFuture<'a> =
@@ -79,12 +79,12 @@ impl CommitSummary {
         self.source == CommitSource::Log
     }
 
-    pub(crate) fn add(&mut self, event: &Event, changes: &[Change]) {
+    pub(crate) fn add_event(&mut self, event: &Event, changes: &[Change]) {
         let scope = &event.scope;
         if !self.scopes.contains(scope) {
             self.scopes.insert(scope.clone());
         }
-        if concerns_routers(event) {
+        if is_learnable(event) {
             push_once(&mut self.router_events, scope);
         }
         for change in changes {
@@ -166,7 +166,7 @@ impl Core {
     ) -> Result<Vec<Result<Receipt, FlowError>>, FlowError> {
         let ids: Vec<EventId> = writes.iter().map(|write| write.entry.event.id.clone()).collect();
         let outcomes = self.store_writes(writes).await?;
-        Ok(ids.into_iter().zip(outcomes).map(|(id, outcome)| receipt(id, outcome)).collect())
+        Ok(ids.into_iter().zip(outcomes).map(|(id, outcome)| build_receipt(id, outcome)).collect())
     }
 
     /// The only call of `Store::commit`. When it returns, every service has seen the entries.
@@ -175,13 +175,13 @@ impl Core {
         for Entry { event, changes } in
             writes.iter().flat_map(|write| std::iter::once(&write.entry).chain(&write.more))
         {
-            summary.add(event, changes);
+            summary.add_event(event, changes);
         }
         let outcomes = self.store.commit(writes).await?;
         summary.upto = self.head();
         if let Err(error) = self.notify_observers(&summary).await {
             // The writes are durable; the state in memory is behind until the next commit.
-            put_off(error, "a service could not follow a commit");
+            log_retriable(error, "a service could not follow a commit");
         }
         Ok(outcomes)
     }
@@ -197,19 +197,19 @@ impl Core {
     }
 }
 
-fn receipt(id: EventId, outcome: Outcome) -> Result<Receipt, FlowError> {
+fn build_receipt(id: EventId, outcome: Outcome) -> Result<Receipt, FlowError> {
     match outcome {
         Outcome::Stored(position) => Ok(Receipt { id, position, replayed: false }),
         Outcome::Replayed { position, id } => Ok(Receipt { id, position, replayed: true }),
         Outcome::Conflict(space) => Err(FlowError::Conflict(space)),
-        Outcome::Missing(need) => Err(FlowError::Unknown(need_word(&need))),
+        Outcome::Missing(need) => Err(FlowError::Unknown(name_need(&need))),
         // Only a reaction can be unchanged, and reactions are committed elsewhere.
         Outcome::Unchanged | Outcome::Failed => Err(FlowError::NotStored),
         Outcome::SetAside => Err(FlowError::SetAside),
     }
 }
 
-fn need_word(need: &Need) -> &'static str {
+fn name_need(need: &Need) -> &'static str {
     match need {
         Need::Turn(_) => "turn",
         Need::Decision(_) | Need::OutcomeAt(..) | Need::OtherOutcome(_) => "decision",

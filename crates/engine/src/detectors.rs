@@ -23,22 +23,26 @@ pub struct Detectors {
     /// Of what an answer used.
     pub usage: UsageRule,
     /// Whether that may be a turn of another conversation of the same user.
-    pub elsewhere: bool,
+    pub search_other_conversations: bool,
 }
 
 impl Detectors {
     /// What the next message says about an answer.
-    pub(crate) fn verdict(&self, exchange: &Exchange<'_>) -> Verdict {
+    pub(crate) fn detect_verdict(&self, exchange: &Exchange<'_>) -> Verdict {
         detect_verdict(&self.verdict, exchange)
     }
 
     /// Whether the message asks again what was asked before.
-    pub(crate) fn retry(&self, message: &Utterance, history: &[PastQuestion<'_>]) -> Option<Retry> {
+    pub(crate) fn detect_retry(
+        &self,
+        message: &Utterance,
+        history: &[PastQuestion<'_>],
+    ) -> Option<Retry> {
         detect_retry(&self.retry, message, history)
     }
 
     /// Whether the answer failed by itself.
-    pub(crate) fn failure(
+    pub(crate) fn detect_failure(
         &self,
         question: Option<&Utterance>,
         response: &str,
@@ -50,12 +54,17 @@ impl Detectors {
     }
 
     /// How the time it took is borne.
-    pub(crate) fn pace(&self, question: &Utterance, seconds: f64, accepted: bool) -> Option<Pace> {
+    pub(crate) fn detect_pace(
+        &self,
+        question: &Utterance,
+        seconds: f64,
+        accepted: bool,
+    ) -> Option<Pace> {
         detect_pace(&self.pace, complexity_of(question), seconds, accepted)
     }
 
     /// What a comment sounds like.
-    pub(crate) fn sentiment(&self, comment: &Utterance) -> (Sentiment, UnitInterval) {
+    pub(crate) fn detect_sentiment(&self, comment: &Utterance) -> (Sentiment, UnitInterval) {
         detect_sentiment(&self.verdict, comment)
     }
 

@@ -7,16 +7,16 @@ use model::Scope;
 
 /// The projects in which something was stored.
 #[derive(Debug, Default)]
-pub(crate) struct Attention(Mutex<HashSet<Scope>>);
+pub(crate) struct DirtyScopes(Mutex<HashSet<Scope>>);
 
-impl Attention {
+impl DirtyScopes {
     /// Something happened there.
-    pub(crate) fn note(&self, scopes: HashSet<Scope>) {
+    pub(crate) fn mark_dirty(&self, scopes: HashSet<Scope>) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(scopes);
     }
 
     /// All of them, from now on none.
-    pub(crate) fn take(&self) -> HashSet<Scope> {
+    pub(crate) fn take_all(&self) -> HashSet<Scope> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

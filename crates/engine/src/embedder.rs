@@ -11,42 +11,42 @@ use outbound::{RemoteEmbedder, RemoteError};
 use store::Stopwatch;
 
 /// For so long nobody asks it again after it failed.
-const REST: Duration = Duration::from_secs(5);
+const RETRY_AFTER: Duration = Duration::from_secs(5);
 /// Between two warnings.
-const QUIET: Duration = Duration::from_secs(10);
+const WARN_INTERVAL: Duration = Duration::from_secs(10);
 
 /// A source of vectors.
 #[derive(Clone, Debug, Default)]
 pub struct Embedder {
-    remote: Option<Arc<Remote>>,
+    remote: Option<Arc<RemoteSource>>,
 }
 
 #[derive(Debug)]
-struct Remote {
+struct RemoteSource {
     embedder: RemoteEmbedder,
-    trouble: Mutex<Trouble>,
+    failures: Mutex<FailureState>,
 }
 
 /// What went wrong lately.
 #[derive(Debug, Default)]
-struct Trouble {
+struct FailureState {
     /// Since when it is left alone.
-    resting: Option<Stopwatch>,
+    failed_at: Option<Stopwatch>,
     /// When the last warning was.
-    warned: Option<Stopwatch>,
+    warned_at: Option<Stopwatch>,
 }
 
 impl Embedder {
     /// Asks this one first.
     pub fn with_remote(remote: RemoteEmbedder) -> Self {
-        let remote = Remote { embedder: remote, trouble: Mutex::default() };
+        let remote = RemoteSource { embedder: remote, failures: Mutex::default() };
         Self { remote: Some(Arc::new(remote)) }
     }
 
     /// A vector for each text. When the remote one fails, all come from the built-in model: the
     /// answer to a user is not held up by somebody else's server.
     pub fn embed(&self, texts: &[&str]) -> Vec<Vector> {
-        let asked = self.remote.as_ref().and_then(|remote| remote.embed(texts, REST));
+        let asked = self.remote.as_ref().and_then(|remote| remote.embed(texts, RETRY_AFTER));
         asked.unwrap_or_else(|| texts.iter().map(|text| embed::built_in().embed(text)).collect())
     }
 
@@ -56,22 +56,22 @@ impl Embedder {
     }
 }
 
-impl Remote {
+impl RemoteSource {
     /// `None` when it fails, or failed less than `rest` ago.
     fn embed(&self, texts: &[&str], rest: Duration) -> Option<Vec<Vector>> {
-        if !self.trouble().may_ask(rest) {
+        if !self.lock_failures().may_request(rest) {
             return None;
         }
         let answer = self.embedder.embed(texts);
-        let mut trouble = self.trouble();
+        let mut trouble = self.lock_failures();
         match answer {
             Ok(vectors) => {
-                trouble.resting = None;
+                trouble.failed_at = None;
                 Some(vectors)
             }
             Err(error) => {
-                trouble.resting = (!is_of_the_texts(&error)).then(Stopwatch::start);
-                if trouble.may_warn(QUIET) {
+                trouble.failed_at = (!is_input_error(&error)).then(Stopwatch::start);
+                if trouble.may_warn(WARN_INTERVAL) {
                     let model = self.embedder.model();
                     tracing::warn!(%error, %model, texts = texts.len(), "embedded by the built-in model instead");
                 }
@@ -80,34 +80,34 @@ impl Remote {
         }
     }
 
-    fn trouble(&self) -> MutexGuard<'_, Trouble> {
+    fn lock_failures(&self) -> MutexGuard<'_, FailureState> {
         // A panic elsewhere cannot leave it half-changed.
-        self.trouble.lock().unwrap_or_else(PoisonError::into_inner)
+        self.failures.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Trouble {
-    fn may_ask(&mut self, rest: Duration) -> bool {
-        let Some(since) = &self.resting else { return true };
+impl FailureState {
+    fn may_request(&mut self, rest: Duration) -> bool {
+        let Some(since) = &self.failed_at else { return true };
         if since.elapsed() < rest {
             return false;
         }
         // Whoever comes meanwhile does not wait with the one who tries.
-        self.resting = Some(Stopwatch::start());
+        self.failed_at = Some(Stopwatch::start());
         true
     }
 
     fn may_warn(&mut self, quiet: Duration) -> bool {
-        if self.warned.as_ref().is_some_and(|warned| warned.elapsed() < quiet) {
+        if self.warned_at.as_ref().is_some_and(|warned| warned.elapsed() < quiet) {
             return false;
         }
-        self.warned = Some(Stopwatch::start());
+        self.warned_at = Some(Stopwatch::start());
         true
     }
 }
 
 /// Whether other texts might do better: one that is too long must not cost others their vectors.
-fn is_of_the_texts(error: &RemoteError) -> bool {
+fn is_input_error(error: &RemoteError) -> bool {
     match error {
         RemoteError::Refused { status, .. } => matches!(status, 400 | 413 | 422),
         RemoteError::Unreachable { .. } | RemoteError::Unfit(_) => false,
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     /// Answers every request with a status and nothing else; its embedder, and how often it was asked.
-    fn refusing(status: &'static str) -> (Embedder, Arc<AtomicUsize>) {
+    fn refusing_embedder(status: &'static str) -> (Embedder, Arc<AtomicUsize>) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
         let asked = Arc::new(AtomicUsize::new(0));
@@ -145,8 +145,8 @@ mod tests {
     }
 
     #[test]
-    fn one_that_failed_is_left_alone_for_a_while() {
-        let (embedder, asked) = refusing("500 No");
+    fn failed_remote_is_not_called_during_the_retry_delay() {
+        let (embedder, asked) = refusing_embedder("500 No");
         let remote = embedder.remote.clone().unwrap();
         for _ in 0..20 {
             assert_eq!(remote.embed(&["hello"], Duration::MAX), None);
@@ -158,8 +158,8 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_is_refused_costs_others_nothing() {
-        let (embedder, asked) = refusing("400 Too long");
+    fn refused_text_does_not_start_the_retry_delay() {
+        let (embedder, asked) = refusing_embedder("400 Too long");
         let remote = embedder.remote.clone().unwrap();
         for _ in 0..3 {
             assert_eq!(remote.embed(&["hello"], Duration::MAX), None);
@@ -168,8 +168,8 @@ mod tests {
     }
 
     #[test]
-    fn a_warning_is_not_repeated_at_once() {
-        let mut trouble = Trouble::default();
+    fn warnings_are_throttled() {
+        let mut trouble = FailureState::default();
         assert!(trouble.may_warn(Duration::MAX));
         assert!(!trouble.may_warn(Duration::MAX));
         assert!(trouble.may_warn(Duration::ZERO));

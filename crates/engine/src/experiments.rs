@@ -10,11 +10,11 @@
 //! How an experiment stands is read from the projections each time. Memory only saves assignments from
 //! parsing definitions, which never change: a restart changes nothing.
 
-pub(crate) mod cached_views;
+pub(crate) mod experiment_cache;
 pub(crate) mod view;
 mod assign;
 mod evidence;
-mod moves;
+mod share_updates;
 mod sequence;
 
 use std::sync::Arc;
@@ -28,15 +28,15 @@ use model::{
 };
 
 pub use crate::experiments::view::ExperimentView;
-pub use assign::Assigned;
+pub use assign::Assignment;
 pub use sequence::SequencePoint;
 
 use crate::cluster::Cluster;
 use crate::commit::{CommitObserver, CommitSummary, ObserverFuture};
 use crate::core::Core;
-use crate::dirty_scopes::Attention;
+use crate::dirty_scopes::DirtyScopes;
 use crate::error::FlowError;
-use crate::experiments::cached_views::KeptViews;
+use crate::experiments::experiment_cache::ExperimentCache;
 use crate::feedback::record::RequestKey;
 
 /// Owns the parsed definitions of experiments that units are assigned in.
@@ -44,21 +44,22 @@ pub struct Experiments {
     pub(crate) core: Arc<Core>,
     pub(crate) cluster: Arc<Cluster>,
     /// Projects with commits since the shares of their experiments were last moved.
-    pub(crate) for_experiments: Attention,
-    pub(crate) experiment_views: KeptViews,
+    pub(crate) dirty_scopes: DirtyScopes,
+    pub(crate) cache: ExperimentCache,
 }
 
 impl CommitObserver for Experiments {
     fn on_commit<'a>(&'a self, commit: &'a CommitSummary) -> ObserverFuture<'a> {
-        self.for_experiments.note(commit.scopes.clone());
+        self.dirty_scopes.mark_dirty(commit.scopes.clone());
         Box::pin(std::future::ready(Ok(())))
     }
 }
 
 impl Experiments {
     pub(crate) fn new(core: Arc<Core>, cluster: Arc<Cluster>) -> Self {
-        let (for_experiments, experiment_views) = (Attention::default(), KeptViews::default());
-        Self { core, cluster, for_experiments, experiment_views }
+        let (for_experiments, experiment_views) =
+            (DirtyScopes::default(), ExperimentCache::default());
+        Self { core, cluster, dirty_scopes: for_experiments, cache: experiment_views }
     }
 
     /// Defines an experiment; it stands at DRAFT. Answers it, and whether it had been defined before
@@ -73,29 +74,29 @@ impl Experiments {
     ) -> Result<(ExperimentView, bool), FlowError> {
         definition.check().map_err(FlowError::Setting)?;
         check_metrics(definition)?;
-        let id = id.unwrap_or_else(|| self.core.mint.experiment_id(self.core.clock.now()));
+        let id = id.unwrap_or_else(|| self.core.ids.experiment_id(self.core.clock.now()));
         let written = serde_json::json!(definition).as_object().cloned().unwrap_or_default();
         let rule = ExperimentRule::Defined {
             experiment_id: id.clone(),
             unit: definition.unit,
             definition: written,
         };
-        let mut write = self.experiment_write(scope, rule, Some(mac), key);
+        let mut write = self.build_experiment_write(scope, rule, Some(mac), key);
         let space = ClaimSpace::Experiment;
         write.claims.push(Claim { space, id: id.to_string(), mac: Some(mac) });
         let receipt = self.core.commit_one(write).await?;
         if !receipt.replayed {
-            return Ok((self.experiment(scope, &id).await?, false));
+            return Ok((self.load_experiment(scope, &id).await?, false));
         }
         // A repeat without an id of its own is known by the request's key alone.
         let first = self.core.store.event(scope, &receipt.id).await?;
         let text = first.as_ref().and_then(|stored| stored.event.data.get("experiment_id"));
         let first_id = text.and_then(|text| ExperimentId::new(text.as_str()?).ok());
-        Ok((self.experiment(scope, &first_id.unwrap_or(id)).await?, true))
+        Ok((self.load_experiment(scope, &first_id.unwrap_or(id)).await?, true))
     }
 
     /// Does something with an experiment, if that is possible as it stands.
-    pub async fn act_on_experiment(
+    pub async fn apply_action(
         &self,
         scope: &Scope,
         id: &ExperimentId,
@@ -110,15 +111,15 @@ impl Experiments {
             action: action.word().to_owned(),
             status: leads_to.unwrap_or_default().word().to_owned(),
         };
-        let mut write = self.experiment_write(scope, rule, None, key);
+        let mut write = self.build_experiment_write(scope, rule, None, key);
         write.needs.push(Need::Experiment { id: id.clone(), statuses });
         let outcome = self.core.store_writes(vec![write]).await?.pop().unwrap_or(Outcome::Failed);
         match outcome {
             Outcome::Stored(_) | Outcome::Replayed { .. } | Outcome::Unchanged => {
-                self.experiment(scope, id).await
+                self.load_experiment(scope, id).await
             }
             Outcome::Missing(_) => {
-                let status = self.experiment(scope, id).await?.status;
+                let status = self.load_experiment(scope, id).await?.status;
                 Err(FlowError::NotPossible(NotPossible { status, action }.to_string()))
             }
             Outcome::Conflict(space) => Err(FlowError::Conflict(space)),
@@ -128,17 +129,17 @@ impl Experiments {
     }
 
     /// An experiment as it stands.
-    pub async fn experiment(
+    pub async fn load_experiment(
         &self,
         scope: &Scope,
         id: &ExperimentId,
     ) -> Result<ExperimentView, FlowError> {
         let stored = self.core.store.experiment(scope, id).await?;
-        stored.and_then(ExperimentView::of).ok_or(FlowError::Unknown("experiment"))
+        stored.and_then(ExperimentView::from_stored).ok_or(FlowError::Unknown("experiment"))
     }
 
     /// The experiments of a project that were defined behind a position, in order.
-    pub async fn experiments(
+    pub async fn list_experiments(
         &self,
         scope: &Scope,
         after: Position,
@@ -151,7 +152,7 @@ impl Experiments {
             after = last.position;
             // One that was brought in from a file and makes no sense is as if it were not there: a page
             // of nothing else would look like the end.
-            found.extend(stored.into_iter().filter_map(ExperimentView::of));
+            found.extend(stored.into_iter().filter_map(ExperimentView::from_stored));
         }
         Ok(found)
     }
@@ -162,15 +163,15 @@ impl Experiments {
         scope: &Scope,
         id: &ExperimentId,
     ) -> Result<(ExperimentView, Results), FlowError> {
-        let view = self.experiment(scope, id).await?;
-        let evidence = self.evidence_of(scope, &view).await?;
+        let view = self.load_experiment(scope, id).await?;
+        let evidence = self.load_evidence(scope, &view).await?;
         let found = results(&view.definition, view.status, &evidence);
         Ok((view, found))
     }
 
     /// The write of a rule about an experiment. Its words are the application's own settings and are
     /// given back as they came, so nothing is taken out of them.
-    fn experiment_write(
+    fn build_experiment_write(
         &self,
         scope: &Scope,
         rule: ExperimentRule,
@@ -179,13 +180,13 @@ impl Experiments {
     ) -> Write {
         let now = self.core.clock.now();
         let rule = Rule::Experiment(rule);
-        let event = ingest::rule_event(scope, None, &rule, self.core.mint.event_id(now), now);
-        write_as_it_is(event, mac, key)
+        let event = ingest::rule_event(scope, None, &rule, self.core.ids.event_id(now), now);
+        build_unredacted_write(event, mac, key)
     }
 }
 
 /// The write of an event of ours, not redacted.
-fn write_as_it_is(event: Event, mac: Option<Mac>, key: Option<RequestKey>) -> Write {
+fn build_unredacted_write(event: Event, mac: Option<Mac>, key: Option<RequestKey>) -> Write {
     let changes = crate::changes::changes_of(&event);
     let mut claims = vec![Claim { space: ClaimSpace::Event, id: event.id.to_string(), mac }];
     claims.extend(key.map(|RequestKey { id, mac }| {

@@ -18,7 +18,7 @@ use outbound::RemoteWriter;
 use crate::cluster::Cluster;
 use crate::commit::{CommitObserver, CommitSummary, ObserverFuture};
 use crate::core::Core;
-use crate::dirty_scopes::Attention;
+use crate::dirty_scopes::DirtyScopes;
 use crate::error::FlowError;
 use crate::experiments::Experiments;
 use crate::insights::drafts::Drafts;
@@ -32,7 +32,7 @@ pub struct Insights {
     pub(crate) experiments: Arc<Experiments>,
     pub(crate) targets: AllTargets,
     /// Projects with commits since their figures were last compared with the targets.
-    pub(crate) for_targets: Attention,
+    pub(crate) for_targets: DirtyScopes,
     pub(crate) patterns: KeptPatterns,
     pub(crate) drafts: Drafts,
 }
@@ -51,7 +51,7 @@ impl Insights {
             cluster,
             experiments,
             targets,
-            for_targets: Attention::default(),
+            for_targets: DirtyScopes::default(),
             patterns: KeptPatterns::default(),
             drafts: writer.map_or_else(Drafts::default, Drafts::by),
         })
@@ -60,14 +60,14 @@ impl Insights {
     async fn reload_targets(&self) -> Result<(), FlowError> {
         let store = &self.core.store;
         self.targets.take_over(AllTargets::load(store).await?);
-        self.for_targets.note(store.scopes().await?.into_iter().collect());
+        self.for_targets.mark_dirty(store.scopes().await?.into_iter().collect());
         Ok(())
     }
 }
 
 impl CommitObserver for Insights {
     fn on_commit<'a>(&'a self, commit: &'a CommitSummary) -> ObserverFuture<'a> {
-        self.for_targets.note(commit.scopes.clone());
+        self.for_targets.mark_dirty(commit.scopes.clone());
         if commit.is_peer() {
             if !commit.erasures.is_empty() {
                 self.patterns.clear();

@@ -18,17 +18,17 @@ use std::time::Duration;
 
 use store::Outlet;
 
-use crate::cluster::publish::LineOf;
+use crate::cluster::publish::EventFormatter;
 use crate::engine::Engine;
 use crate::error::FlowError;
-use crate::turns::log_copies::Copies;
+use crate::turns::log_copier::CopySettings;
 
 /// The settings of background jobs.
 pub struct JobSettings {
     /// Where copies of turn logs are kept.
-    pub copies: Copies,
+    pub copies: CopySettings,
     /// Where events are published, and how one is written.
-    pub outlet: Option<(Arc<dyn Outlet>, LineOf)>,
+    pub outlet: Option<(Arc<dyn Outlet>, EventFormatter)>,
     /// The period in which silent sessions are ended.
     pub sweep_interval: Duration,
 }
@@ -39,16 +39,16 @@ pub(crate) async fn spawn_all(engine: &Engine, settings: JobSettings) -> Result<
     if engine.core.store.is_shared() {
         engine.routing.spawn_peer_learning();
     }
-    engine.cluster.keep_duty();
-    engine.turns.keep_copies(settings.copies).await?;
+    engine.cluster.spawn_leader_election();
+    engine.turns.spawn_log_copier(settings.copies).await?;
     if let Some((outlet, line)) = settings.outlet {
-        engine.cluster.keep_publishing(outlet, line);
+        engine.cluster.spawn_publisher(outlet, line);
     }
     engine.privacy.keep_files_clean();
     engine.privacy.keep_retention();
-    engine.routing.keep_routing();
+    engine.routing.spawn_choice_writer();
     engine.insights.keep_watching();
-    engine.experiments.keep_experiments();
-    engine.turns.keep_sweeping(settings.sweep_interval);
+    engine.experiments.spawn_share_updates();
+    engine.turns.spawn_sweep(settings.sweep_interval);
     Ok(())
 }

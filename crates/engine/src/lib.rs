@@ -52,16 +52,16 @@ pub use ingest::{
 pub use insights::Insights;
 pub use jobs::JobSettings;
 pub use privacy::demo_tenant::{DEMO_TENANT, DemoState, demo_scope};
-pub use routing::evaluate::{EvaluateError, Evaluated, Policy, evaluate_files};
+pub use routing::evaluate::{EvaluateError, Policy, PolicyEvaluation, evaluate_files};
 pub use training_data::TrainingData;
 pub use turns::Turns;
 pub use turns::calibration::{CalibrationReport, ReliabilityBin};
 
 pub use access::keys::NewKey;
 pub use access::page_sessions::{Pass, Visit};
-pub use cluster::publish::LineOf;
+pub use cluster::publish::EventFormatter;
 pub use cluster::publish_progress::PublishLag;
-pub use experiments::{Assigned, ExperimentView, SequencePoint};
+pub use experiments::{Assignment, ExperimentView, SequencePoint};
 pub use feedback::event_lookup::Stretch;
 pub use feedback::react::{IncomingReaction, ReactionReceipt};
 pub use feedback::record::{Incoming, Receipt, RequestKey, Trust};
@@ -80,7 +80,7 @@ pub use learn::{
 pub use outbound::{RemoteEmbedder, RemoteWriter};
 pub use redactors::PrivacySettings;
 pub use report::Satisfaction;
-pub use retriable::put_off;
+pub use retriable::log_retriable;
 pub use retrieval::{EntityStats, IncomingReturned, IncomingSignals, RequestMark};
 pub use routing::admin::{RewardTrend, RouterView};
 pub use routing::choose::{Route, RouteRequest, RouteScore};
@@ -101,9 +101,9 @@ pub use training_data::examples::{ExampleSearch, FoundExample};
 pub use training_data::preferences::{
     PreferenceEncoding, PreferenceExport, PreferencePair, PreferenceQuery, PreferenceWish,
 };
-pub use turns::findings_response::{Previous, Signals};
-pub use turns::log_copies::{Copies, CopyPlace};
+pub use turns::findings_response::{AnswerSignals, PreviousVerdict};
+pub use turns::log_copier::{CopyPlace, CopySettings};
 pub use turns::open::{CompleteReceipt, Include, IncomingHalf, IncomingTurn, OpenReceipt};
-pub use turns::redetect::Redetected;
+pub use turns::redetect::RedetectionSummary;
 pub use turns::strategies::{FoundStrategy, Strategies, StrategySearch};
 pub use turns::timeline::{Timeline, TurnView};

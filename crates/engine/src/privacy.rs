@@ -45,7 +45,7 @@ impl CommitObserver for Privacy {
 
 impl Privacy {
     async fn reload_settings(&self) -> Result<(), FlowError> {
-        self.core.redactors.take_over(Redactors::load(&self.core.store).await?);
+        self.core.redactors.update_from(Redactors::load(&self.core.store).await?);
         Ok(())
     }
 
@@ -65,7 +65,7 @@ impl Privacy {
 
     /// What is removed from a tenant's texts, and how long its events are kept.
     pub fn privacy_of(&self, tenant: &Tenant) -> PrivacySettings {
-        self.core.redactors.of(tenant)
+        self.core.redactors.settings_for(tenant)
     }
 
     /// Sets what is known of a user.
@@ -97,8 +97,8 @@ impl Core {
         rule: &Rule,
     ) -> Result<(), FlowError> {
         let now = self.clock.now();
-        let event = ingest::rule_event(scope, user, rule, self.mint.event_id(now), now);
+        let event = ingest::rule_event(scope, user, rule, self.ids.event_id(now), now);
         // Nobody else can have this id, so there is nothing to compare.
-        self.commit_one(self.write_of(event, Mac([0; 16]), None)).await.map(drop)
+        self.commit_one(self.build_write(event, Mac([0; 16]), None)).await.map(drop)
     }
 }

@@ -43,7 +43,7 @@ impl Redactors {
     }
 
     /// The tenant's.
-    pub(crate) fn of(&self, tenant: &Tenant) -> PrivacySettings {
+    pub(crate) fn settings_for(&self, tenant: &Tenant) -> PrivacySettings {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         known.get(tenant).copied().unwrap_or_default()
     }
@@ -55,20 +55,20 @@ impl Redactors {
     }
 
     /// From now on these, as the store has them.
-    pub(crate) fn take_over(&self, others: Self) {
+    pub(crate) fn update_from(&self, others: Self) {
         let others = others.known.into_inner().unwrap_or_else(PoisonError::into_inner);
         self.known.write().unwrap_or_else(PoisonError::into_inner).extend(others);
         self.changes.send_modify(|count| *count += 1);
     }
 
     /// A tenant that was removed wants nothing any more.
-    pub(crate) fn forget(&self, tenant: &Tenant) {
+    pub(crate) fn remove_tenant(&self, tenant: &Tenant) {
         self.known.write().unwrap_or_else(PoisonError::into_inner).remove(tenant);
         self.changes.send_modify(|count| *count += 1);
     }
 
     /// Tells when somebody changed theirs.
-    pub(crate) fn changed(&self) -> watch::Receiver<u64> {
+    pub(crate) fn subscribe_changes(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
     }
 }

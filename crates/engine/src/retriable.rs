@@ -7,7 +7,7 @@ use std::error::Error as _;
 use crate::error::FlowError;
 
 /// Says why. That the store is away it says itself, once and not for everybody who misses it.
-pub fn put_off(error: impl Into<FlowError>, what: &'static str) {
+pub fn log_retriable(error: impl Into<FlowError>, what: &'static str) {
     let error = error.into();
     // The cause says more than that the store did not answer.
     let cause = error.source().unwrap_or(&error);

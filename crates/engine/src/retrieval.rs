@@ -9,7 +9,7 @@
 
 mod query;
 mod rank;
-mod used;
+mod usage;
 
 use std::sync::Arc;
 
@@ -26,11 +26,11 @@ use crate::changes::changes_of;
 use crate::core::Core;
 use crate::error::FlowError;
 use crate::feedback::record::{Receipt, RequestKey};
-use query::MOST_PARTS;
-use used::signals_in;
+use query::MAX_REPORTS;
+use usage::read_signals;
 
 pub use rank::EntityStats;
-pub(crate) use used::usage_of;
+pub(crate) use usage::read_usage;
 
 /// What a query returned, on its way in.
 #[derive(Clone, Debug, Default)]
@@ -74,7 +74,7 @@ impl Retrieval {
     }
 
     /// Takes in what queries returned: all of them or none.
-    pub async fn returned(
+    pub async fn record_returned(
         &self,
         scope: &Scope,
         incoming: Vec<IncomingReturned>,
@@ -86,13 +86,13 @@ impl Retrieval {
             let item =
                 |bad: CaptureError| if many { bad.inside(&format!("items[{index}]")) } else { bad };
             let returned = ingest::accept_returned(raw).map_err(item)?;
-            let turn = self.turn_named(scope, &returned.query_id).await?;
-            let place = place_of(scope, turn, user);
+            let turn = self.find_turn(scope, &returned.query_id).await?;
+            let place = finding_place(scope, turn, user);
             findings.push((place, Finding::Returned(returned)));
         }
         if mark.key.is_none()
             && let [(_, Finding::Returned(returned))] = &findings[..]
-            && let Some(first) = self.told_before(scope, returned).await?
+            && let Some(first) = self.find_same_report(scope, returned).await?
         {
             return Ok(first);
         }
@@ -100,12 +100,12 @@ impl Retrieval {
     }
 
     /// The report that says the same: contents are long, and agents report them with every answer.
-    async fn told_before(
+    async fn find_same_report(
         &self,
         scope: &Scope,
         returned: &Returned,
     ) -> Result<Option<Receipt>, FlowError> {
-        let mut parts = self.core.store.returned(scope, &returned.query_id, MOST_PARTS).await?;
+        let mut parts = self.core.store.returned(scope, &returned.query_id, MAX_REPORTS).await?;
         if parts.is_empty() {
             return Ok(None);
         }
@@ -114,7 +114,7 @@ impl Retrieval {
             data: Event::data_of(&Finding::Returned(returned.clone())),
             ..parts[0].event.clone()
         };
-        self.core.redactors.of(&scope.tenant).redactor.redact_event(&mut told);
+        self.core.redactors.settings_for(&scope.tenant).redactor.redact_event(&mut told);
         let same = parts.iter().position(|part| part.event.data == told.data);
         Ok(same.map(|index| {
             let StoredEvent { position, event } = parts.swap_remove(index);
@@ -124,7 +124,7 @@ impl Retrieval {
 
     /// Finds out which items of a query an answer used, and takes that in. What was ignored before can
     /// become used; never the other way round.
-    pub async fn usage(
+    pub async fn record_usage(
         &self,
         scope: &Scope,
         query_id: String,
@@ -133,14 +133,14 @@ impl Retrieval {
         mark: RequestMark,
     ) -> Result<Vec<EntitySignal>, FlowError> {
         let query_id = ingest::accept_query_id(query_id)?;
-        let query = self.query(scope, &query_id).await?.ok_or(FlowError::Unknown("query"))?;
+        let query = self.load_query(scope, &query_id).await?.ok_or(FlowError::Unknown("query"))?;
         // What was returned is kept without what the tenant wants removed; so is compared the answer.
-        let response = self.core.redactors.of(&scope.tenant).redactor.redact(response);
-        let signals = self.used(&response, kind, &query.items);
+        let response = self.core.redactors.settings_for(&scope.tenant).redactor.redact(response);
+        let signals = self.detect_usage(&response, kind, &query.items);
         if signals.is_empty() {
             return Ok(signals);
         }
-        if mark.key.is_none() && !self.is_news(scope, &query_id, &signals).await? {
+        if mark.key.is_none() && !self.changes_standings(scope, &query_id, &signals).await? {
             return Ok(signals);
         }
         let found = FoundRelevance { query_id, cluster: query.cluster, signals: signals.clone() };
@@ -150,13 +150,13 @@ impl Retrieval {
             false => Ok(signals),
             true => {
                 let first = self.core.store.event(scope, &receipt.id).await?;
-                Ok(first.map(|first| signals_in(&first.event)).unwrap_or_default())
+                Ok(first.map(|first| read_signals(&first.event)).unwrap_or_default())
             }
         }
     }
 
     /// Whether the signals change what stands.
-    async fn is_news(
+    async fn changes_standings(
         &self,
         scope: &Scope,
         query: &str,
@@ -171,7 +171,7 @@ impl Retrieval {
     }
 
     /// Takes in what became of items: all of it or nothing.
-    pub async fn weigh(
+    pub async fn record_signals(
         &self,
         scope: &Scope,
         incoming: Vec<IncomingSignals>,
@@ -185,7 +185,7 @@ impl Retrieval {
                 |bad: CaptureError| if many { bad.inside(&format!("items[{index}]")) } else { bad };
             let query_id = ingest::accept_query_id(query_id).map_err(item)?;
             let mut signals = ingest::accept_signals(signals).map_err(item)?;
-            let known = self.query(scope, &query_id).await?;
+            let known = self.load_query(scope, &query_id).await?;
             for signal in &mut signals {
                 let item = known.iter().flat_map(|known| &known.items);
                 let rank = item.filter(|item| item.entity_id == signal.entity_id);
@@ -197,7 +197,7 @@ impl Retrieval {
                 Some(known) => {
                     FindingPlace { user: user.or(known.place.user.clone()), ..known.place }
                 }
-                None => place_of(scope, None, user),
+                None => finding_place(scope, None, user),
             };
             let found = FoundRelevance { query_id, cluster, signals };
             findings.push((place, Finding::Relevance(found)));
@@ -205,7 +205,7 @@ impl Retrieval {
         self.store_findings(findings, mark).await
     }
 
-    async fn turn_named(&self, scope: &Scope, id: &str) -> Result<Option<TurnId>, FlowError> {
+    async fn find_turn(&self, scope: &Scope, id: &str) -> Result<Option<TurnId>, FlowError> {
         let Ok(turn) = TurnId::new(id) else { return Ok(None) };
         Ok(self.core.store.turn_head(scope, &turn).await?.map(|_| turn))
     }
@@ -218,14 +218,14 @@ impl Retrieval {
     ) -> Result<Receipt, FlowError> {
         let now = self.core.clock.now();
         let event = |(place, finding): (FindingPlace, Finding)| {
-            ingest::finding_event(place, &finding, self.core.mint.event_id(now), now, now)
+            ingest::finding_event(place, &finding, self.core.ids.event_id(now), now, now)
         };
         let mut events = findings.into_iter().map(event);
         let first = events.next().ok_or(FlowError::NotALine)?;
         let redactor = |event: &mut Event| {
-            self.core.redactors.of(&event.scope.tenant).redactor.redact_event(event);
+            self.core.redactors.settings_for(&event.scope.tenant).redactor.redact_event(event);
         };
-        let mut write = self.core.write_of(first, mark.mac, mark.key);
+        let mut write = self.core.build_write(first, mark.mac, mark.key);
         write.more = events
             .map(|mut event| {
                 redactor(&mut event);
@@ -236,6 +236,6 @@ impl Retrieval {
     }
 }
 
-fn place_of(scope: &Scope, turn: Option<TurnId>, user: Option<UserId>) -> FindingPlace {
+fn finding_place(scope: &Scope, turn: Option<TurnId>, user: Option<UserId>) -> FindingPlace {
     FindingPlace { scope: scope.clone(), turn, conversation: None, user }
 }

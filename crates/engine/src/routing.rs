@@ -18,7 +18,7 @@ pub(crate) mod decision_token;
 pub(crate) mod erase;
 pub(crate) mod evaluate;
 mod project;
-mod recent;
+mod recent_choices;
 mod peers;
 #[cfg(test)]
 mod tests;
@@ -32,11 +32,11 @@ use store::{Store, StoreError};
 use crate::commit::{CommitObserver, CommitSummary, ObserverFuture};
 use crate::core::Core;
 use crate::error::FlowError;
-use crate::retriable::put_off;
+use crate::retriable::log_retriable;
 pub(crate) use choice_queue::ChoiceQueue;
-pub(crate) use decision_token::Ticket;
+pub(crate) use decision_token::DecisionToken;
 use peers::{PeerEvents, PendingLearning};
-pub(crate) use project::{Project, concerns_routers};
+pub(crate) use project::{ProjectRouters, is_learnable};
 
 /// Owns the routers' state and the queue of choices on their way into the log.
 pub struct Routing {
@@ -55,23 +55,23 @@ impl Routing {
 
     /// The number of numeric faults in routers, and how often `exclude`, `max_cost` or a budget
     /// could not be met.
-    pub fn route_troubles(&self) -> (u64, u64) {
-        self.core.counters.routes()
+    pub fn route_fault_counts(&self) -> (u64, u64) {
+        self.core.counters.route_counts()
     }
 
     /// Routers of this node learn before the commit is acknowledged.
     async fn learn_from_commit(&self, commit: &CommitSummary) -> Result<(), FlowError> {
-        for scope in self.scopes_to_teach(commit) {
-            self.states.reach(&self.core.store, &scope, commit.upto).await;
+        for scope in self.learning_scopes(commit) {
+            self.states.learn_up_to(&self.core.store, &scope, commit.upto).await;
         }
         Ok(())
     }
 
     /// Projects that define a router, or whose existing routers can learn from the commit.
-    fn scopes_to_teach(&self, commit: &CommitSummary) -> Vec<Scope> {
+    fn learning_scopes(&self, commit: &CommitSummary) -> Vec<Scope> {
         let mut scopes = commit.router_definitions.clone();
         for scope in &commit.router_events {
-            if !scopes.contains(scope) && self.states.of(scope).is_some() {
+            if !scopes.contains(scope) && self.states.find_project(scope).is_some() {
                 scopes.push(scope.clone());
             }
         }
@@ -85,7 +85,7 @@ impl CommitObserver for Routing {
             return Box::pin(self.learn_from_commit(commit));
         }
         // Learning takes its own task: rules must not wait until routers have learnt.
-        let scopes = self.scopes_to_teach(commit);
+        let scopes = self.learning_scopes(commit);
         self.peer_events.add(PendingLearning {
             scopes: scopes.into_iter().map(|scope| (scope, commit.upto)).collect(),
             erasures: commit.erasures.clone(),
@@ -97,7 +97,7 @@ impl CommitObserver for Routing {
 /// The routers of every project.
 #[derive(Debug)]
 pub(crate) struct RouterStates {
-    projects: RwLock<HashMap<Scope, Arc<Project>>>,
+    projects: RwLock<HashMap<Scope, Arc<ProjectRouters>>>,
     /// Makes numbers out of names.
     key: [u8; 32],
 }
@@ -116,20 +116,20 @@ impl RouterStates {
         let mut projects = HashMap::new();
         for with in store.router_scopes().await? {
             let scope = with.scope.clone();
-            projects.insert(scope, Arc::new(Project::load(store, with, self.key).await?));
+            projects.insert(scope, Arc::new(ProjectRouters::load(store, with, self.key).await?));
         }
         *self.projects.write().unwrap_or_else(PoisonError::into_inner) = projects;
         Ok(())
     }
 
     /// A project's routers, if it has any.
-    pub(crate) fn of(&self, scope: &Scope) -> Option<Arc<Project>> {
+    pub(crate) fn find_project(&self, scope: &Scope) -> Option<Arc<ProjectRouters>> {
         let projects = self.projects.read().unwrap_or_else(PoisonError::into_inner);
         projects.get(scope).cloned()
     }
 
     /// A project has its first router.
-    async fn begin(
+    async fn start_project(
         &self,
         store: &Store,
         scope: &Scope,
@@ -139,37 +139,42 @@ impl RouterStates {
         let Some(with) = scopes.into_iter().find(|with| with.scope == *scope) else {
             return Ok(());
         };
-        let begun = Arc::new(Project::load(store, with, self.key).await?);
+        let begun = Arc::new(ProjectRouters::load(store, with, self.key).await?);
         let project = {
             let mut projects = self.projects.write().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(projects.entry(scope.clone()).or_insert(begun))
         };
         // Somebody else may have been first, and have read less.
-        project.reach(store, position).await
+        project.learn_up_to(store, position).await
     }
 
     /// Brings a project's routers up to date with what was stored up to a position. What was stored
     /// stays stored when that fails; the next one tries again. Answers whether it did not.
-    pub(crate) async fn reach(&self, store: &Store, scope: &Scope, position: Position) -> bool {
-        let reached = match self.of(scope) {
-            Some(project) => project.reach(store, position).await,
-            None => self.begin(store, scope, position).await,
+    pub(crate) async fn learn_up_to(
+        &self,
+        store: &Store,
+        scope: &Scope,
+        position: Position,
+    ) -> bool {
+        let reached = match self.find_project(scope) {
+            Some(project) => project.learn_up_to(store, position).await,
+            None => self.start_project(store, scope, position).await,
         };
         if let Err(error) = reached {
-            put_off(error, "routers could not learn from what was just stored; trying again");
+            log_retriable(error, "routers could not learn from what was just stored; trying again");
             return false;
         }
         true
     }
 
     /// Keeps what was learnt since the last time.
-    pub(crate) async fn keep(&self, store: &Store) -> Result<(), StoreError> {
-        let all: Vec<Arc<Project>> = {
+    pub(crate) async fn save_checkpoints(&self, store: &Store) -> Result<(), StoreError> {
+        let all: Vec<Arc<ProjectRouters>> = {
             let projects = self.projects.read().unwrap_or_else(PoisonError::into_inner);
             projects.values().cloned().collect()
         };
         for project in all {
-            project.keep(store).await?;
+            project.save_checkpoint(store).await?;
         }
         Ok(())
     }

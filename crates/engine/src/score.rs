@@ -83,7 +83,7 @@ fn verdict(
         previous_intent: optional(row, "previous_intent"),
         ..Exchange::of(&message)
     };
-    let verdict = detectors.verdict(&exchange);
+    let verdict = detectors.detect_verdict(&exchange);
     let evidence = json!(verdict.evidence);
     Ok(fields(json!({
         "pred": verdict.status == VerdictStatus::Rejected,
@@ -127,7 +127,7 @@ fn refusal(
     let question = optional(row, "prompt").map(Utterance::read);
     let answer = Answer::read(question.as_ref(), response);
     let failure =
-        detectors.failure(question.as_ref(), response, &answer, TurnStatus::Success, None);
+        detectors.detect_failure(question.as_ref(), response, &answer, TurnStatus::Success, None);
     let refused = failure.error_type == Some(model::ErrorType::ModelRefusal);
     Ok(fields(json!({
         "pred": refused,

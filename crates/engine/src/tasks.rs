@@ -13,7 +13,7 @@ pub(crate) struct Tasks {
 }
 
 /// Tells a task when to stop.
-pub(crate) type Stop = watch::Receiver<bool>;
+pub(crate) type StopSignal = watch::Receiver<bool>;
 
 impl Tasks {
     /// None yet.
@@ -23,9 +23,9 @@ impl Tasks {
 
     /// Starts one. It must return soon after `Stop` says so.
     #[expect(clippy::disallowed_methods, reason = "this is the tracker that everyone else uses")]
-    pub(crate) fn start<T: Future<Output = ()> + Send + 'static>(
+    pub(crate) fn spawn_task<T: Future<Output = ()> + Send + 'static>(
         &self,
-        task: impl FnOnce(Stop) -> T,
+        task: impl FnOnce(StopSignal) -> T,
     ) {
         let handle = tokio::spawn(task(self.stop.subscribe()));
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
@@ -35,18 +35,18 @@ impl Tasks {
     }
 
     /// Tells whoever reads along when to stop.
-    pub(crate) fn stop_signal(&self) -> Stop {
+    pub(crate) fn stop_signal(&self) -> StopSignal {
         self.stop.subscribe()
     }
 
     /// Tells all of them to stop.
-    pub(crate) fn begin_to_stop(&self) {
+    pub(crate) fn signal_stop(&self) {
         self.stop.send_replace(true);
     }
 
     /// Tells all of them to stop, and waits until they have.
-    pub(crate) async fn stop(&self) {
-        self.begin_to_stop();
+    pub(crate) async fn stop_all(&self) {
+        self.signal_stop();
         let running =
             std::mem::take(&mut *self.running.lock().unwrap_or_else(PoisonError::into_inner));
         for task in running {

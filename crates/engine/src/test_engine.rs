@@ -20,15 +20,15 @@ pub(crate) struct TestEngine {
 }
 
 /// One over the store in this folder.
-pub(crate) async fn engine_in(folder: &Path) -> TestEngine {
+pub(crate) async fn open_test_engine(folder: &Path) -> TestEngine {
     let store = Arc::new(Store::open(folder, Limits::default(), [7; 32]).unwrap());
     let clock = Arc::new(TestClock::at(NOW));
-    let engine = engine_over(Arc::clone(&store), Arc::clone(&clock)).await;
+    let engine = open_engine(Arc::clone(&store), Arc::clone(&clock)).await;
     TestEngine { engine, store, clock }
 }
 
 /// One over this store.
-pub(crate) async fn engine_over(store: Arc<Store>, clock: Arc<TestClock>) -> Engine {
+pub(crate) async fn open_engine(store: Arc<Store>, clock: Arc<TestClock>) -> Engine {
     let (detectors, embedder) = (Detectors::default(), Embedder::default());
     Engine::open(store, clock, [1; 32], detectors, embedder).await.unwrap()
 }

@@ -6,12 +6,12 @@ pub(crate) mod complete;
 pub(crate) mod finding_entries;
 pub(crate) mod findings_response;
 pub(crate) mod includes;
-pub(crate) mod log_copies;
+pub(crate) mod log_copier;
 pub(crate) mod message_signals;
 pub(crate) mod open;
 pub(crate) mod planner_context;
-pub(crate) mod query_history;
-pub(crate) mod question_history;
+pub(crate) mod recent_questions;
+pub(crate) mod history_requests;
 pub(crate) mod redetect;
 pub(crate) mod retry;
 pub(crate) mod session;
@@ -32,8 +32,8 @@ use crate::error::FlowError;
 use crate::retrieval::Retrieval;
 use crate::routing::Routing;
 use crate::training_data::TrainingData;
-use crate::turns::calibration_curves::{Curves, NewLabels};
-use crate::turns::query_history::History;
+use crate::turns::calibration_curves::{CalibrationCurves, NewLabels};
+use crate::turns::recent_questions::RecentQuestions;
 
 /// Owns the recent questions of each user and the calibration of verdicts.
 pub struct Turns {
@@ -42,8 +42,8 @@ pub struct Turns {
     pub(crate) routing: Arc<Routing>,
     pub(crate) retrieval: Arc<Retrieval>,
     pub(crate) training_data: Arc<TrainingData>,
-    pub(crate) history: History,
-    pub(crate) curves: Curves,
+    pub(crate) history: RecentQuestions,
+    pub(crate) curves: CalibrationCurves,
     pub(crate) labels: NewLabels,
 }
 
@@ -57,22 +57,29 @@ impl Turns {
         training_data: Arc<TrainingData>,
         history: Option<Arc<dyn QueryHistory>>,
     ) -> Result<Self, FlowError> {
-        let curves = Curves::load(&core.store).await?;
+        let curves = CalibrationCurves::load(&core.store).await?;
         let (window, most) = (core.detectors.retry.window, core.detectors.retry.most);
-        let history = history.map_or_else(|| History::in_process(window, most), History::at);
-        history.refill(&core.store, core.clock.now(), window).await?;
+        let history = history.map_or_else(
+            || RecentQuestions::in_process(window, most),
+            RecentQuestions::from_backend,
+        );
+        history.refill_from_log(&core.store, core.clock.now(), window).await?;
         let labels = NewLabels::default();
         Ok(Self { core, cluster, routing, retrieval, training_data, history, curves, labels })
     }
 
     /// Loads a turn with all its events.
-    pub async fn turn(&self, scope: &Scope, turn: TurnId) -> Result<Option<StoredTurn>, FlowError> {
-        self.core.turn(scope, turn).await
+    pub async fn load_turn(
+        &self,
+        scope: &Scope,
+        turn: TurnId,
+    ) -> Result<Option<StoredTurn>, FlowError> {
+        self.core.load_turn(scope, turn).await
     }
 
     /// The number of answers whose end time was before their start time.
     pub fn skewed_clocks(&self) -> u64 {
-        self.core.counters.skewed()
+        self.core.counters.skewed_clocks()
     }
 
     /// The number of failed attempts to copy or remove turn logs; each is retried.
@@ -83,14 +90,14 @@ impl Turns {
     async fn follow_peers(&self, commit: &CommitSummary) -> Result<(), FlowError> {
         let store = &self.core.store;
         if commit.curves {
-            self.curves.take_over(Curves::load(store).await?);
+            self.curves.update_from(CalibrationCurves::load(store).await?);
         }
         if !commit.erasures.is_empty() {
             let (now, window) = (self.core.clock.now(), self.core.detectors.retry.window);
-            self.history.read_again(store, now, window).await?;
+            self.history.reload_from_log(store, now, window).await?;
         }
         for event in &commit.forgotten_histories {
-            self.history.forget_before(event).await?;
+            self.history.forget_questions_before(event).await?;
         }
         Ok(())
     }

@@ -22,7 +22,7 @@ pub(crate) async fn show(
     State(engine): State<Arc<Engine>>,
     scope: May<Reading>,
 ) -> Result<Json<Value>, Problem> {
-    let found = engine.turns.calibration(scope.get()).await?;
+    let found = engine.turns.calibration_report(scope.get()).await?;
     let bins = found.reliability.iter().map(|bin| {
         json!({"from": bin.from, "to": bin.to, "confidence": bin.confidence,
             "calibrated": bin.calibrated, "right": bin.right, "n": bin.labels})

@@ -49,7 +49,7 @@ pub(crate) async fn timeline(
         None => None,
         Some(text) => Some(read_cursor(text).ok_or_else(bad)?),
     };
-    let found = engine.turns.timeline(scope.get(), id.clone(), older_than, limit).await?;
+    let found = engine.turns.load_timeline(scope.get(), id.clone(), older_than, limit).await?;
     let unknown = || Problem::not_found("there is no conversation with this id here");
     let found = found.ok_or_else(unknown)?;
     let user = found.turns.iter().find_map(|view| view.exchange.user.as_ref());

@@ -69,7 +69,7 @@ pub(crate) async fn list(
     parameters: Parameters,
 ) -> Result<Json<ExperimentsBody>, Problem> {
     let (after, limit) = address::page(parameters, MAX_LIMIT)?;
-    let found = engine.experiments.experiments(scope.get(), after, limit).await?;
+    let found = engine.experiments.list_experiments(scope.get(), after, limit).await?;
     let next = found.last().map_or(after, |last| last.position).0;
     let experiments = found.into_iter().map(ExperimentBody::from).collect();
     Ok(Json(ExperimentsBody { experiments, next }))
@@ -90,7 +90,7 @@ pub(crate) async fn show(
     id: Parts<String>,
 ) -> Result<Json<ExperimentBody>, Problem> {
     let id = address::id("id", address::parts(id)?, ExperimentId::new)?;
-    Ok(Json(engine.experiments.experiment(scope.get(), &id).await?.into()))
+    Ok(Json(engine.experiments.load_experiment(scope.get(), &id).await?.into()))
 }
 
 #[derive(Debug, Deserialize)]
@@ -123,7 +123,7 @@ pub(crate) async fn act(
     let door = [id.as_str(), action.word()];
     let key = request_key(&engine, &sent.headers, ACTION_DOOR, &door, &fields)?;
     let NoFields {} = body::shape(fields)?;
-    Ok(Json(engine.experiments.act_on_experiment(scope.get(), &id, action, key).await?.into()))
+    Ok(Json(engine.experiments.apply_action(scope.get(), &id, action, key).await?.into()))
 }
 
 /// `POST /api/v1/experiments/{id}/assign`

@@ -48,7 +48,7 @@ pub(crate) async fn returned(
         Ok(IncomingReturned { raw: request.into(), user })
     });
     let incoming = incoming.collect::<Result<Vec<_>, Problem>>()?;
-    let receipt = engine.retrieval.returned(scope.get(), incoming, mark).await?;
+    let receipt = engine.retrieval.record_returned(scope.get(), incoming, mark).await?;
     Ok(stored(&receipt))
 }
 
@@ -77,7 +77,7 @@ pub(crate) async fn usage(
     };
     let found = engine
         .retrieval
-        .usage(scope.get(), request.query_id, &request.response, kind, mark)
+        .record_usage(scope.get(), request.query_id, &request.response, kind, mark)
         .await?;
     Ok(Json(UsageResponse { signals: found.into_iter().map(Into::into).collect() }))
 }
@@ -106,7 +106,7 @@ pub(crate) async fn signals(
         })
     });
     let incoming = incoming.collect::<Result<Vec<_>, Problem>>()?;
-    Ok(stored(&engine.retrieval.weigh(scope.get(), incoming, mark).await?))
+    Ok(stored(&engine.retrieval.record_signals(scope.get(), incoming, mark).await?))
 }
 
 /// `POST /api/v1/retrieval/feedback`
@@ -140,7 +140,7 @@ pub(crate) async fn feedback(
         Ok(IncomingSignals { query_id, query: None, signals: vec![said], user })
     });
     let incoming = incoming.collect::<Result<Vec<_>, Problem>>()?;
-    Ok(stored(&engine.retrieval.weigh(scope.get(), incoming, mark).await?))
+    Ok(stored(&engine.retrieval.record_signals(scope.get(), incoming, mark).await?))
 }
 
 /// `GET /api/v1/retrieval/entities/{id}/stats`
@@ -158,7 +158,7 @@ pub(crate) async fn stats(
     entity: Parts<String>,
 ) -> Result<Json<StatsBody>, Problem> {
     let entity = address::id("entity_id", address::parts(entity)?, EntityId::new)?;
-    Ok(Json(engine.retrieval.entity_stats(scope.get(), entity.to_string()).await?.into()))
+    Ok(Json(engine.retrieval.load_entity_stats(scope.get(), entity.to_string()).await?.into()))
 }
 
 /// `GET /api/v1/retrieval/most-helpful`
@@ -176,7 +176,8 @@ pub(crate) async fn most_helpful(
     parameters: Parameters,
 ) -> Result<Json<EntitiesBody>, Problem> {
     let limit = limit(parameters)?;
-    let found = engine.retrieval.extreme_entities(scope.get(), Extreme::Helpful, limit).await?;
+    let found =
+        engine.retrieval.list_extreme_entities(scope.get(), Extreme::Helpful, limit).await?;
     Ok(Json(EntitiesBody { entities: found.into_iter().map(Into::into).collect() }))
 }
 
@@ -195,7 +196,8 @@ pub(crate) async fn most_ignored(
     parameters: Parameters,
 ) -> Result<Json<EntitiesBody>, Problem> {
     let limit = limit(parameters)?;
-    let found = engine.retrieval.extreme_entities(scope.get(), Extreme::Ignored, limit).await?;
+    let found =
+        engine.retrieval.list_extreme_entities(scope.get(), Extreme::Ignored, limit).await?;
     Ok(Json(EntitiesBody { entities: found.into_iter().map(Into::into).collect() }))
 }
 
@@ -232,7 +234,7 @@ pub(crate) async fn rerank(
         request.results.into_iter().map(|result| (result.entity_id, result.score)).collect();
     let query = request.query.as_deref().filter(|query| !query.trim().is_empty());
     body::check_length("query", query.unwrap_or_default())?;
-    let found = engine.retrieval.rerank(scope.get(), query, &results, estimator).await?;
+    let found = engine.retrieval.rerank_results(scope.get(), query, &results, estimator).await?;
     let body = |found: engine::Reranked| RerankedBody::new(results[found.index].0.clone(), found);
     Ok(Json(RerankResponse { results: found.into_iter().map(body).collect() }))
 }

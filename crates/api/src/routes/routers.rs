@@ -34,8 +34,9 @@ pub(crate) async fn list(
     scope: May<Reading>,
 ) -> Result<Json<Value>, Problem> {
     let mut routers = Vec::new();
-    for name in engine.routing.router_names(scope.get()) {
-        routers.push(json!(RouterBody::from(engine.routing.router(scope.get(), &name).await?)));
+    for name in engine.routing.list_router_names(scope.get()) {
+        routers
+            .push(json!(RouterBody::from(engine.routing.load_router(scope.get(), &name).await?)));
     }
     Ok(Json(json!({"routers": routers})))
 }
@@ -75,7 +76,7 @@ pub(crate) async fn show(
     scope: May<Reading>,
     name: Parts<String>,
 ) -> Result<Json<RouterBody>, Problem> {
-    Ok(Json(engine.routing.router(scope.get(), &address::parts(name)?).await?.into()))
+    Ok(Json(engine.routing.load_router(scope.get(), &address::parts(name)?).await?.into()))
 }
 
 /// `POST /api/v1/routers/{name}/reset`
@@ -111,7 +112,7 @@ pub(crate) async fn route(
 ) -> Result<Json<RouteBody>, Problem> {
     let request: RouteRequestBody = body::shape(body::json(&sent)?)?;
     let request = read_route(request)?;
-    Ok(Json(engine.routing.route(scope.get(), &request)?.into()))
+    Ok(Json(engine.routing.choose_route(scope.get(), &request)?.into()))
 }
 
 fn read_route(request: RouteRequestBody) -> Result<RouteRequest, Problem> {
@@ -162,7 +163,7 @@ pub(crate) async fn reward(
     let user = request.user_id.clone().map(|id| address::id("user_id", id, UserId::new));
     let given = read_reward(&request)?;
     let receipt =
-        engine.routing.reward(scope.get(), turn, user.transpose()?, given, mac, key).await?;
+        engine.routing.record_reward(scope.get(), turn, user.transpose()?, given, mac, key).await?;
     let status = if receipt.replayed { StatusCode::OK } else { StatusCode::CREATED };
     Ok((status, Json(json!({"id": receipt.id.as_str(), "replayed": receipt.replayed}))))
 }

@@ -31,7 +31,7 @@ pub(crate) async fn search(
     sent: Sent,
 ) -> Result<Json<StrategiesBody>, Problem> {
     let request: StrategySearchRequest = body::shape(body::json(&sent)?)?;
-    let found = engine.turns.strategies(scope.get(), read(request)?).await?;
+    let found = engine.turns.find_strategies(scope.get(), read(request)?).await?;
     Ok(Json(found.into()))
 }
 
@@ -64,6 +64,6 @@ fn read(request: StrategySearchRequest) -> Result<StrategySearch, Problem> {
         include_rejected: request.include_rejected.unwrap_or(false),
         user,
         intent: request.intent,
-        not: None,
+        exclude_turn: None,
     })
 }

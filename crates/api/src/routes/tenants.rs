@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use engine::{Copies, Engine};
+use engine::{CopySettings, Engine};
 use model::{Scope, Tenant, UserId};
 use serde_json::{Value, json};
 
@@ -104,7 +104,7 @@ pub(crate) async fn history(
     user: Parts<String>,
 ) -> Result<Json<Value>, Problem> {
     let user = address::id("user_id", address::parts(user)?, UserId::new)?;
-    let asked = engine.turns.question_history(scope.get(), &user).await?.into_iter().map(
+    let asked = engine.turns.list_recent_questions(scope.get(), &user).await?.into_iter().map(
         |(turn, text, ts)| json!({"turn_id": turn.as_str(), "text": &*text, "ts": ts.to_string()}),
     );
     Ok(Json(json!({"user_id": user.as_str(), "queries": asked.collect::<Vec<Value>>()})))
@@ -139,7 +139,7 @@ pub(crate) async fn forget(
     responses((status = 200, description = "What was erased", body = ErasedBody))
 )]
 pub(crate) async fn erase(
-    State((engine, copies)): State<(Arc<Engine>, Copies)>,
+    State((engine, copies)): State<(Arc<Engine>, CopySettings)>,
     scope: May<Managing>,
     user: Parts<String>,
 ) -> Result<Json<ErasedBody>, Problem> {

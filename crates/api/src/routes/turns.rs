@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use engine::{
-    Copies, Engine, FailureReport, Include, IncomingHalf, IncomingTurn, RawCompletion,
+    CopySettings, Engine, FailureReport, Include, IncomingHalf, IncomingTurn, RawCompletion,
     ReactionCounts, TurnView,
 };
 use model::{Scope, TurnId, VerdictStatus};
@@ -272,7 +272,7 @@ pub(super) fn turn_json(scope: &Scope, view: &TurnView, patterns: Option<&Failur
     responses((status = 200, description = "The log", body = Object))
 )]
 pub(crate) async fn log(
-    State((engine, copies)): State<(Arc<Engine>, Copies)>,
+    State((engine, copies)): State<(Arc<Engine>, CopySettings)>,
     scope: May<Reading>,
     turn: Parts<String>,
     parameters: Parameters,
@@ -282,7 +282,7 @@ pub(crate) async fn log(
     let document = if request.copy.unwrap_or(false) {
         let none = || Problem::not_found("there is no copy of this turn's log (yet)");
         let id = &turn.head.turn;
-        let copy = engine.turns.turn_log_copy(scope.get(), id, copies.place.as_ref()).await?;
+        let copy = engine.turns.load_turn_log_copy(scope.get(), id, copies.place.as_ref()).await?;
         let unreadable = |_| Problem::not_found("the copy of this turn's log is unreadable");
         serde_json::from_str(&copy.ok_or_else(none)?).map_err(unreadable)?
     } else {
@@ -317,7 +317,7 @@ async fn load_view(
     turn: Parts<String>,
 ) -> Result<TurnView, Problem> {
     let unknown = || Problem::not_found("there is no turn with this id here");
-    engine.turns.turn_view(scope, turn_id(turn)?).await?.ok_or_else(unknown)
+    engine.turns.load_turn_view(scope, turn_id(turn)?).await?.ok_or_else(unknown)
 }
 
 fn turn_id(turn: Parts<String>) -> Result<TurnId, Problem> {

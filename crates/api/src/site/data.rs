@@ -25,7 +25,7 @@ pub(super) async fn show(State(site): State<Site>, visitor: Visitor) -> Result<R
     let readings = DataReadings {
         pairs: pairs_of_newest(&site, &visitor, &scope).await?,
         waiting: turns(&site, &visitor, &scope, TurnMark::ToReview).await?,
-        calibration: site.engine.turns.calibration(&scope).await?,
+        calibration: site.engine.turns.calibration_report(&scope).await?,
     };
     Ok(html(&Data::of(visitor.shell(&site, Some(View::Data)), &scope, &readings)))
 }
@@ -54,7 +54,7 @@ async fn turns(
 ) -> Result<Vec<TurnView>, Trouble> {
     let mut found = Vec::new();
     for item in listed(site, visitor, scope, mark).await? {
-        found.extend(site.engine.turns.turn_view(scope, item.shown.turn).await?);
+        found.extend(site.engine.turns.load_turn_view(scope, item.shown.turn).await?);
     }
     Ok(found)
 }

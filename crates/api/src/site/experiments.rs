@@ -51,7 +51,7 @@ pub(super) async fn show(State(site): State<Site>, visitor: Visitor) -> Result<R
 async fn all(site: &Site, scope: &Scope) -> Result<Vec<ExperimentView>, FlowError> {
     let (mut found, mut after) = (Vec::new(), Position(0));
     loop {
-        let some = site.engine.experiments.experiments(scope, after, STRETCH).await?;
+        let some = site.engine.experiments.list_experiments(scope, after, STRETCH).await?;
         let Some(last) = some.last() else { return Ok(found) };
         after = last.position;
         found.extend(some);
@@ -83,7 +83,7 @@ pub(super) async fn act(
     let unknown = || Problem::not_found("there is nothing at this address");
     let action = Action::from_word(&word).ok_or_else(unknown)?;
     let scope = visitor.scope();
-    site.engine.experiments.act_on_experiment(&scope, &id, action, None).await?;
+    site.engine.experiments.apply_action(&scope, &id, action, None).await?;
     let project = scope.project.as_str();
     Ok(to(&visitor.filter().place_link("/experiments", project, &[("done", "moved")])))
 }

@@ -80,7 +80,7 @@ pub(super) async fn turn(
 ) -> Result<Response, Trouble> {
     let turn = address::id("turn", turn, TurnId::new)?;
     let scope: Scope = visitor.scope();
-    let found = site.engine.turns.turn_view(&scope, turn.clone()).await?;
+    let found = site.engine.turns.load_turn_view(&scope, turn.clone()).await?;
     let unknown = || Problem::not_found("there is no turn with this id here");
     let conversation = found.and_then(|view| view.exchange.conversation).ok_or_else(unknown)?;
     let path = format!("/conversations/{}", encoded(conversation.as_str()));

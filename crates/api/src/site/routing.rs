@@ -44,7 +44,7 @@ pub(super) async fn readings(
     scope: &Scope,
     query: &QualityQuery,
 ) -> Result<Vec<RouterReadings>, Trouble> {
-    let names = site.engine.routing.router_names(scope);
+    let names = site.engine.routing.list_router_names(scope);
     let choices = if names.is_empty() { Vec::new() } else { choices(site, scope, &names).await? };
     let mut by_model: HashMap<String, BTreeMap<i64, u64>> = HashMap::new();
     for (model, hour, answered) in site.engine.insights.answers_over_time(query.clone()).await? {
@@ -52,7 +52,7 @@ pub(super) async fn readings(
     }
     let mut readings = Vec::new();
     for name in names.into_iter().take(ROUTERS) {
-        let view = site.engine.routing.router(scope, &name).await?;
+        let view = site.engine.routing.load_router(scope, &name).await?;
         let arms = view.arms.iter().take(ARMS);
         let answered = arms.map(|arm| by_model.get(&arm.id).cloned().unwrap_or_default()).collect();
         let word = json!(view.definition.algorithm);

@@ -31,7 +31,7 @@ pub(super) async fn show(
     let id = address::id("id", id, ConversationId::new)?;
     let before = visitor.parameter("before").map(cursor).transpose()?;
     let scope = visitor.scope();
-    let found = site.engine.turns.timeline(&scope, id.clone(), before, PAGE).await?;
+    let found = site.engine.turns.load_timeline(&scope, id.clone(), before, PAGE).await?;
     let unknown = || Problem::not_found("there is no conversation with this id here");
     let found = found.ok_or_else(unknown)?;
     let shell = visitor.shell(&site, Some(View::Conversations));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use engine::{ArmSummary, Evaluated, Evaluation, RewardTrend, Route, RouterView};
+use engine::{ArmSummary, Evaluation, PolicyEvaluation, RewardTrend, Route, RouterView};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -274,7 +274,7 @@ pub(crate) enum PolicyRequest {
 }
 
 /// The estimates as they are shown. Without anything to learn from they are null.
-pub(crate) fn evaluation_json(found: &Evaluated) -> Value {
+pub(crate) fn evaluation_json(found: &PolicyEvaluation) -> Value {
     let mut body = match &found.estimates {
         // Nothing that was chosen is what the policy would choose: any estimate would be a guess.
         Some(estimates) if estimates.effective_n == 0.0 => json!({"ips": null, "snips": null,

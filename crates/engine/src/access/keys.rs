@@ -53,7 +53,8 @@ impl Access {
     /// Makes a key. The text is shown this once; only its hash is kept.
     pub async fn create_key(&self, new: NewKey) -> Result<(StoredKey, String), FlowError> {
         let now = self.core.clock.now();
-        let (id, secret) = (self.core.mint.letters::<12>(), self.core.mint.letters::<40>());
+        let (id, secret) =
+            (self.core.ids.random_base36::<12>(), self.core.ids.random_base36::<40>());
         let key = StoredKey {
             hash: *blake3::hash(secret.as_bytes()).as_bytes(),
             tenant: new.tenant,

@@ -47,7 +47,7 @@ impl Access {
     pub fn begin_visit(&self, key: &StoredKey) -> String {
         let until = self.core.clock.now().plus_secs(HOURS * 3600).as_micros();
         // Two visits with one key are not the same.
-        let payload = format!("{until} {} {}", self.core.mint.letters::<16>(), key.id);
+        let payload = format!("{until} {} {}", self.core.ids.random_base36::<16>(), key.id);
         self.core.seal.close(VISIT, payload.as_bytes())
     }
 
@@ -141,7 +141,7 @@ mod tests {
     use super::*;
     use crate::access::keys::NewKey;
     use crate::privacy::demo_tenant::demo_scope;
-    use crate::test_engine::{NOW, TestEngine, engine_in, engine_over};
+    use crate::test_engine::{NOW, TestEngine, open_engine, open_test_engine};
 
     fn key() -> StoredKey {
         StoredKey {
@@ -158,7 +158,7 @@ mod tests {
     }
 
     async fn engine(store: Store, now: Timestamp) -> Engine {
-        engine_over(Arc::new(store), Arc::new(TestClock::at(now))).await
+        open_engine(Arc::new(store), Arc::new(TestClock::at(now))).await
     }
 
     #[tokio::test]
@@ -204,7 +204,7 @@ mod tests {
     #[tokio::test]
     async fn a_key_that_another_node_revoked_lets_nobody_wait() {
         let folder = tempfile::tempdir().unwrap();
-        let TestEngine { engine, store, .. } = engine_in(folder.path()).await;
+        let TestEngine { engine, store, .. } = open_test_engine(folder.path()).await;
         store.add_key(key()).await.unwrap();
         engine.access.reload().await;
         let (scopes, head, pass) =
@@ -223,7 +223,7 @@ mod tests {
     #[tokio::test]
     async fn whoever_follows_what_is_stored_does_so_until_their_visit_is_over() {
         let folder = tempfile::tempdir().unwrap();
-        let TestEngine { engine, clock, .. } = engine_in(folder.path()).await;
+        let TestEngine { engine, clock, .. } = open_test_engine(folder.path()).await;
         let (tenant, begin, scopes) = (demo_scope().tenant, engine.core.head(), [demo_scope()]);
         let new = NewKey { tenant, project: None, role: Role::Read, rate: None, origin: None };
         let (key, _) = engine.access.create_key(new).await.unwrap();

@@ -10,19 +10,19 @@ use crate::experiments::Experiments;
 
 impl Experiments {
     /// All units as of one moment. As much work with ten units as with ten million.
-    pub(super) async fn evidence_of(
+    pub(super) async fn load_evidence(
         &self,
         scope: &Scope,
         view: &ExperimentView,
     ) -> Result<Evidence, FlowError> {
         let rows = self.core.store.experiment_sums(scope, &view.id).await?;
         let unreadable = || StoreError::Corrupt(format!("the sums of the experiment {}", view.id));
-        Ok(put_together(view, &rows).ok_or_else(unreadable)?)
+        Ok(build_evidence(view, &rows).ok_or_else(unreadable)?)
     }
 }
 
 /// `None` when the sums are not those that the definition asks for.
-pub(super) fn put_together(view: &ExperimentView, rows: &[StoredSums]) -> Option<Evidence> {
+pub(super) fn build_evidence(view: &ExperimentView, rows: &[StoredSums]) -> Option<Evidence> {
     let mut evidence = Evidence::new(&view.definition);
     view.moves.iter().for_each(|_| evidence.open_stratum());
     let shares: Vec<Shares> =

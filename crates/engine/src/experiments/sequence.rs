@@ -7,12 +7,12 @@ use model::{Scope, Timestamp};
 use store::StoredSums;
 
 use super::ExperimentView;
-use super::evidence::put_together;
+use super::evidence::build_evidence;
 use crate::error::FlowError;
 use crate::experiments::Experiments;
 
 /// Rows that are read at the most, one for each day, variant and move of the shares.
-const MOST_ROWS: usize = 20_000;
+const MAX_ROWS: usize = 20_000;
 const DAY_MICROS: i64 = 86_400_000_000;
 
 /// What was known at the end of a day.
@@ -32,23 +32,23 @@ impl Experiments {
         scope: &Scope,
         view: &ExperimentView,
     ) -> Result<Option<Vec<SequencePoint>>, FlowError> {
-        self.sequence_within(scope, view, MOST_ROWS).await
+        self.load_sequence(scope, view, MAX_ROWS).await
     }
 
     /// The same out of so many rows at the most.
-    pub(super) async fn sequence_within(
+    pub(super) async fn load_sequence(
         &self,
         scope: &Scope,
         view: &ExperimentView,
         most: usize,
     ) -> Result<Option<Vec<SequencePoint>>, FlowError> {
         let rows = self.core.store.experiment_days(scope, &view.id, most + 1).await?;
-        Ok((rows.len() <= most).then(|| points(view, rows)))
+        Ok((rows.len() <= most).then(|| daily_points(view, rows)))
     }
 }
 
 /// What changed on each day, put on top of what was known before.
-fn points(view: &ExperimentView, rows: Vec<(i64, StoredSums)>) -> Vec<SequencePoint> {
+fn daily_points(view: &ExperimentView, rows: Vec<(i64, StoredSums)>) -> Vec<SequencePoint> {
     let mut by_day = BTreeMap::<i64, Vec<StoredSums>>::new();
     for (day, sums) in rows {
         by_day.entry(day).or_default().push(sums);
@@ -58,7 +58,7 @@ fn points(view: &ExperimentView, rows: Vec<(i64, StoredSums)>) -> Vec<SequencePo
     for (day, changed) in by_day {
         known.extend(changed.into_iter().map(|sums| ((sums.variant, sums.moves), sums)));
         let then: Vec<StoredSums> = known.values().cloned().collect();
-        let Some(evidence) = put_together(view, &then) else { continue };
+        let Some(evidence) = build_evidence(view, &then) else { continue };
         let comparisons = results(&view.definition, view.status, &evidence).comparisons;
         found.push(SequencePoint { day: Timestamp::from_micros(day * DAY_MICROS), comparisons });
     }

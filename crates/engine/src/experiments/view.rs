@@ -28,7 +28,7 @@ pub struct ExperimentView {
 
 impl ExperimentView {
     /// `None` when what is stored makes no sense.
-    pub(crate) fn of(stored: StoredExperiment) -> Option<Self> {
+    pub(crate) fn from_stored(stored: StoredExperiment) -> Option<Self> {
         let written = Value::Object(stored.definition);
         let definition: ExperimentDefinition = serde_json::from_value(written).ok()?;
         definition.check().ok()?;
@@ -50,7 +50,7 @@ impl ExperimentView {
     }
 
     /// Whether it still stands so.
-    pub(super) fn is_at(&self, standing: &StoredStanding) -> bool {
+    pub(super) fn matches_standing(&self, standing: &StoredStanding) -> bool {
         self.position == standing.position
             && self.status.word() == standing.status
             && self.moves.len() == standing.moves as usize

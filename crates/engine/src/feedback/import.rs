@@ -25,11 +25,11 @@ impl Feedback {
 
     fn prepare_event(&self, fields: Map<String, Value>) -> Result<Write, FlowError> {
         let now = self.core.clock.now();
-        let line = ingest::read_line(fields, now, || self.core.mint.event_id(now))?;
+        let line = ingest::read_line(fields, now, || self.core.ids.event_id(now))?;
         let spaces = claims_of(&line.event);
         // What its client once sent is not in the file, so whatever comes under its ids later is
         // taken for a repeat, and so is a line that is there already.
-        let mut write = self.core.write_of(line.event, None, None);
+        let mut write = self.core.build_write(line.event, None, None);
         write.claims.extend(spaces.into_iter().map(|(space, id)| Claim { space, id, mac: None }));
         Ok(write)
     }

@@ -15,7 +15,7 @@ use model::{
 use crate::error::FlowError;
 use crate::feedback::Feedback;
 use crate::privacy::demo_tenant::refuse_mark;
-use crate::retriable::put_off;
+use crate::retriable::log_retriable;
 
 /// Writes of one batch that share a transaction; small enough that others need not wait long.
 const BATCH_CHUNK: usize = 1000;
@@ -95,7 +95,7 @@ impl Feedback {
             match self.core.commit(chunk).await {
                 Ok(some) => receipts.extend(some),
                 Err(error) => {
-                    put_off(error, "part of a batch was not stored; its sender is told");
+                    log_retriable(error, "part of a batch was not stored; its sender is told");
                     receipts.extend((0..size).map(|_| Err(FlowError::NotStored)));
                 }
             }
@@ -107,9 +107,9 @@ impl Feedback {
     pub fn prepare(&self, scope: &Scope, incoming: Incoming) -> Result<Write, FlowError> {
         let Incoming { raw, mac, key, trust } = incoming;
         let now = self.core.clock.now();
-        let event = ingest::accept(scope, raw, now, || self.core.mint.event_id(now))?;
+        let event = ingest::accept(scope, raw, now, || self.core.ids.event_id(now))?;
         refuse_mark(&event)?;
-        let mut write = self.core.write_of(event, mac, key);
+        let mut write = self.core.build_write(event, mac, key);
         match trust {
             Trust::Backend => {}
             Trust::Widget => {
@@ -167,7 +167,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::test_engine::{NOW, TestEngine, engine_in};
+    use crate::test_engine::{NOW, TestEngine, open_test_engine};
 
     fn incoming(engine: &Engine, at: Timestamp) -> Incoming {
         let data = json!({"comment": "as an application embeds it"});
@@ -186,7 +186,7 @@ mod tests {
     #[tokio::test]
     async fn an_embedded_engine_goes_by_the_clock_it_was_given() {
         let folder = tempfile::tempdir().unwrap();
-        let TestEngine { engine, clock, .. } = engine_in(folder.path()).await;
+        let TestEngine { engine, clock, .. } = open_test_engine(folder.path()).await;
         let scope = Scope::default();
         let ahead = NOW.plus_secs(301);
         let early = engine.feedback.record(&scope, incoming(&engine, ahead)).await;

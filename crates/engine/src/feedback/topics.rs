@@ -8,7 +8,7 @@ use store::{EventPage, KindFilter, StoredEvent};
 use crate::access::page_sessions::Pass;
 use crate::error::FlowError;
 use crate::feedback::Feedback;
-use crate::tasks::Stop;
+use crate::tasks::StopSignal;
 
 /// Events looked up together.
 const STRETCH: usize = 500;
@@ -85,7 +85,7 @@ pub struct Follow {
     page: EventPage,
     waiting: std::vec::IntoIter<StoredEvent>,
     head: tokio::sync::watch::Receiver<Position>,
-    stop: Stop,
+    stop: StopSignal,
     // Whoever reads along by a key does so as long as the key is valid.
     key: Option<String>,
 }

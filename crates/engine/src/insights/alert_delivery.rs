@@ -12,7 +12,7 @@ use tokio::task::{AbortHandle, JoinSet};
 
 use crate::error::FlowError;
 use crate::insights::Insights;
-use crate::tasks::Stop;
+use crate::tasks::StopSignal;
 
 /// How soon it is looked again whether there is something to tell.
 const EVERY: Duration = Duration::from_secs(2);
@@ -25,10 +25,10 @@ const AT_ONCE: usize = 64;
 
 /// Telling takes as long as others take to answer, so it is apart from looking; and each tenant is told by
 /// itself, so that whoever is slow holds up nobody else.
-pub(super) async fn tell_on(engine: Arc<Insights>, mut stop: Stop) {
+pub(super) async fn tell_on(engine: Arc<Insights>, mut stop: StopSignal) {
     let mut telling = JoinSet::new();
     let mut busy: HashMap<Tenant, AbortHandle> = HashMap::new();
-    while engine.cluster.duty.wait(&mut stop).await {
+    while engine.cluster.leadership.wait_until_leader(&mut stop).await {
         while telling.try_join_next().is_some() {}
         busy.retain(|_, telling| !telling.is_finished());
         for (tenant, url) in engine.targets.with_webhook() {
@@ -48,7 +48,7 @@ pub(super) async fn tell_on(engine: Arc<Insights>, mut stop: Stop) {
     while telling.join_next().await.is_some() {}
 }
 
-async fn tell(engine: Arc<Insights>, tenant: Tenant, url: String, stop: Stop) {
+async fn tell(engine: Arc<Insights>, tenant: Tenant, url: String, stop: StopSignal) {
     if let Err(error) = engine.tell_webhook(&tenant, &url, &stop).await {
         match error.is_away() {
             // The store says so itself.
@@ -60,7 +60,12 @@ async fn tell(engine: Arc<Insights>, tenant: Tenant, url: String, stop: Stop) {
 
 impl Insights {
     /// Tells one tenant what it does not know yet, in order. After a failure the rest waits for the next round.
-    async fn tell_webhook(&self, tenant: &Tenant, url: &str, stop: &Stop) -> Result<(), FlowError> {
+    async fn tell_webhook(
+        &self,
+        tenant: &Tenant,
+        url: &str,
+        stop: &StopSignal,
+    ) -> Result<(), FlowError> {
         let now = self.core.clock.now();
         let news = now.plus_secs(-NEWS_SECS);
         for Undelivered { stored, attempts } in

@@ -17,8 +17,8 @@ use store::{QualityQuery, StoredAlert};
 use crate::error::FlowError;
 use crate::insights::Insights;
 use crate::insights::targets::Targets;
-use crate::retriable::put_off;
-use crate::tasks::Stop;
+use crate::retriable::log_retriable;
+use crate::tasks::StopSignal;
 
 /// How soon an alert follows what it is about.
 const EVERY: Duration = Duration::from_secs(2);
@@ -36,14 +36,15 @@ impl Insights {
         let scope = Scope { tenant: tenant.clone(), project: Scope::default().project };
         let now = self.core.clock.now();
         let rule = Rule::Targets { settings };
-        let event = ingest::rule_event(&scope, None, &rule, self.core.mint.event_id(now), now);
-        let receipt = self.core.commit_one(self.core.write_of(event, Mac([0; 16]), None)).await?;
+        let event = ingest::rule_event(&scope, None, &rule, self.core.ids.event_id(now), now);
+        let receipt =
+            self.core.commit_one(self.core.build_write(event, Mac([0; 16]), None)).await?;
         targets.position = receipt.position;
         let moved = targets.webhook != self.targets.of(tenant).webhook;
         self.targets.set(tenant.clone(), targets);
         // Figures may be on the wrong side of them without anything new in their project.
         let scopes = self.core.store.scopes().await?.into_iter();
-        self.for_targets.note(scopes.filter(|scope| scope.tenant == *tenant).collect());
+        self.for_targets.mark_dirty(scopes.filter(|scope| scope.tenant == *tenant).collect());
         if moved {
             // What the old address did not take is for the new one.
             self.core.store.tell_anew(tenant, now).await?;
@@ -84,9 +85,9 @@ impl Insights {
     /// Starts looking, now and then again. Call it once, before serving.
     pub fn keep_watching(self: &Arc<Self>) {
         let engine = Arc::clone(self);
-        self.core.tasks.start(|stop| watch_on(engine, stop));
+        self.core.tasks.spawn_task(|stop| watch_on(engine, stop));
         let engine = Arc::clone(self);
-        self.core.tasks.start(|stop| crate::insights::alert_delivery::tell_on(engine, stop));
+        self.core.tasks.spawn_task(|stop| crate::insights::alert_delivery::tell_on(engine, stop));
     }
 
     /// Compares a project's figures with its tenant's targets, and says in the log what changed.
@@ -148,12 +149,13 @@ impl Insights {
         // The same for everybody who looks at the same moment, so that only one of them is heard.
         let word = if raised { "raised" } else { "cleared" };
         let (tenant, project) = (scope.tenant.as_str(), scope.project.as_str());
-        let id = self.core.sealed_id("alert", &json!([tenant, project, metric, word, after.0]))?;
+        let id =
+            self.core.derive_event_id("alert", &json!([tenant, project, metric, word, after.0]))?;
         let (turn, conversation, user) = (None, None, None);
         let place = FindingPlace { scope: scope.clone(), turn, conversation, user };
         let now = self.core.clock.now();
         let event = ingest::finding_event(place, &Finding::Alert(alert), id, now, now);
-        match self.core.commit_one(self.core.write_of(event, None, None)).await {
+        match self.core.commit_one(self.core.build_write(event, None, None)).await {
             Ok(receipt) if !receipt.replayed => {
                 tracing::info!(metric, raised, tenant = %scope.tenant, "a figure crossed its target");
                 Ok(())
@@ -182,12 +184,12 @@ fn turned(found: Reading, target: Option<Target>, min_count: u64, stands: bool) 
     }
 }
 
-async fn watch_on(engine: Arc<Insights>, mut stop: Stop) {
+async fn watch_on(engine: Arc<Insights>, mut stop: StopSignal) {
     let mut round = 0_u32;
-    while engine.cluster.duty.wait(&mut stop).await {
+    while engine.cluster.leadership.wait_until_leader(&mut stop).await {
         match look(&engine, round.is_multiple_of(ALL_EVERY)).await {
             Ok(()) => round = round.wrapping_add(1),
-            Err(error) => put_off(error, "projects could not be listed; trying again"),
+            Err(error) => log_retriable(error, "projects could not be listed; trying again"),
         }
         tokio::select! {
             // An error means that the engine is gone.
@@ -199,13 +201,13 @@ async fn watch_on(engine: Arc<Insights>, mut stop: Stop) {
 
 async fn look(engine: &Insights, all: bool) -> Result<(), FlowError> {
     if all {
-        engine.for_targets.note(engine.core.store.scopes().await?.into_iter().collect());
+        engine.for_targets.mark_dirty(engine.core.store.scopes().await?.into_iter().collect());
     }
-    for scope in engine.for_targets.take() {
+    for scope in engine.for_targets.take_all() {
         if let Err(error) = engine.check_targets(&scope).await {
             // The others are looked at all the same, and this one again.
-            put_off(error, "figures could not be compared with their targets; trying again");
-            engine.for_targets.note([scope].into());
+            log_retriable(error, "figures could not be compared with their targets; trying again");
+            engine.for_targets.mark_dirty([scope].into());
         }
     }
     Ok(())
@@ -216,13 +218,13 @@ mod tests {
     use report::Rate;
 
     use super::*;
-    use crate::test_engine::{TestEngine, engine_in};
+    use crate::test_engine::{TestEngine, open_test_engine};
     use crate::{Incoming, RawEvent, Trust};
 
     #[tokio::test]
     async fn whoever_reads_alerts_writes_nothing() {
         let folder = tempfile::tempdir().unwrap();
-        let TestEngine { engine, clock, .. } = engine_in(folder.path()).await;
+        let TestEngine { engine, clock, .. } = open_test_engine(folder.path()).await;
         let scope = Scope::default();
         let settings = json!({"satisfaction": {"min": 0.85}, "min_count": 5});
         let settings = settings.as_object().cloned().unwrap();

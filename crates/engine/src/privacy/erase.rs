@@ -8,7 +8,7 @@ use store::{Asker, ErasedCounts};
 
 use crate::error::FlowError;
 use crate::privacy::Privacy;
-use crate::turns::log_copies::Copies;
+use crate::turns::log_copier::CopySettings;
 
 /// How long the mirror is waited for, until no copy has what was erased.
 const MIRROR_WAIT: Duration = Duration::from_secs(10);
@@ -25,7 +25,7 @@ impl Privacy {
         &self,
         scope: &Scope,
         user: &UserId,
-        copies: &Copies,
+        copies: &CopySettings,
     ) -> Result<ErasedCounts, FlowError> {
         if user.as_str() == ANONYMOUS {
             // Reactions of nobody in particular go by that name, and would go by another one after a rebuild.
@@ -37,22 +37,22 @@ impl Privacy {
         let (counts, turns) = self.core.store.whats_of(scope, user).await?;
         let now = self.core.clock.now();
         let rule = Rule::Erasure { events: counts.events, turns: counts.turns };
-        let event = ingest::rule_event(scope, None, &rule, self.core.mint.event_id(now), now);
-        let mut write: Write = self.core.write_of(event, Mac([0; 16]), None);
+        let event = ingest::rule_event(scope, None, &rule, self.core.ids.event_id(now), now);
+        let mut write: Write = self.core.build_write(event, Mac([0; 16]), None);
         // The event itself says nothing of whom; a rebuild finds the stubs.
         write.entry.changes = vec![Change::EraseUser(user.clone())];
         let erasure = write.entry.event.clone();
-        let routed = self.routing.states.of(scope);
+        let routed = self.routing.states.find_project(scope);
         if let Some(project) = &routed {
             // Before, so that a crash in between leaves nothing that nobody can name any more.
             let own = self.core.store.turns_of(scope, user).await?;
-            project.forget(&*self.core.store, user, &own, &turns, &erasure).await?;
+            project.erase_user(&*self.core.store, user, &own, &turns, &erasure).await?;
         }
         self.core.commit_one(write).await?;
         self.insights.patterns.clear();
         self.insights.drafts.clear();
         let asker = Asker::User(scope.clone(), user.clone());
-        if self.turns.history.place().forget(&asker).await.is_err() {
+        if self.turns.history.backend().forget(&asker).await.is_err() {
             tracing::warn!(
                 "the history of questions is away; what the erased user asked lately goes from it when it \
                  is back, or by itself after the window for retries"
@@ -63,7 +63,9 @@ impl Privacy {
             self.training_data.examples.clear();
         }
         let forgotten = match &routed {
-            Some(project) => project.forget_late(&*self.core.store, Some(user), &erasure).await,
+            Some(project) => {
+                project.erase_late_turns(&*self.core.store, Some(user), &erasure).await
+            }
             None => Ok(()),
         };
         let settled = self.settle_copies(scope, copies).await;
@@ -77,9 +79,9 @@ impl Privacy {
 
     /// Until no copy has what was erased, also when that was an earlier request's doing: what a place
     /// that was away still keeps is remembered in the store.
-    async fn settle_copies(&self, scope: &Scope, copies: &Copies) -> Result<(), FlowError> {
+    async fn settle_copies(&self, scope: &Scope, copies: &CopySettings) -> Result<(), FlowError> {
         if copies.place.is_none() {
-            return Ok(self.turns.mirror(copies.clone()).settle().await?);
+            return Ok(self.turns.log_copier(copies.clone()).refresh_erased_copies().await?);
         }
         // The mirror itself does it, so that it writes no older state behind it.
         let settled = async {
@@ -123,7 +125,7 @@ mod tests {
 
     use super::*;
     use crate::insights::patterns::{FailureReport, PatternMiddles};
-    use crate::test_engine::{NOW, TestEngine, engine_in};
+    use crate::test_engine::{NOW, TestEngine, open_test_engine};
 
     fn report() -> Arc<FailureReport> {
         Arc::new(FailureReport {
@@ -176,9 +178,9 @@ mod tests {
     #[tokio::test]
     async fn nobody_in_particular_cannot_be_erased() {
         let folder = tempfile::tempdir().unwrap();
-        let TestEngine { engine, .. } = engine_in(folder.path()).await;
+        let TestEngine { engine, .. } = open_test_engine(folder.path()).await;
         let (scope, nobody) = (Scope::default(), UserId::new(ANONYMOUS).unwrap());
-        let copies = Copies { place: None, others: Vec::new() };
+        let copies = CopySettings { place: None, previous_places: Vec::new() };
         let erased = engine.privacy.erase_user(&scope, &nobody, &copies).await;
         assert!(matches!(erased, Err(FlowError::NotPossible(_))), "{erased:?}");
         assert_eq!(engine.core.head(), Position(0));
@@ -187,7 +189,7 @@ mod tests {
     #[tokio::test]
     async fn what_was_found_before_is_found_anew_without_the_erased() {
         let folder = tempfile::tempdir().unwrap();
-        let TestEngine { engine, .. } = engine_in(folder.path()).await;
+        let TestEngine { engine, .. } = open_test_engine(folder.path()).await;
         let long = Duration::from_secs(9);
         let before = engine.insights.patterns.generation();
         engine.insights.patterns.keep(query(), Position(0), NOW, long, before, &report());
@@ -199,7 +201,7 @@ mod tests {
         let known = || engine.insights.patterns.fitting(&query(), Position(9), NOW).is_some();
         assert!(known() && engine.insights.drafts.known(&about()).is_some());
         let (scope, ann) = (Scope::default(), UserId::new("ann").unwrap());
-        let copies = Copies { place: None, others: Vec::new() };
+        let copies = CopySettings { place: None, previous_places: Vec::new() };
         engine.privacy.erase_user(&scope, &ann, &copies).await.unwrap();
         assert!(!known() && engine.insights.drafts.known(&about()).is_none());
         // Whoever began before it was done does not bring it back.
@@ -232,7 +234,7 @@ mod tests {
     #[tokio::test]
     async fn nothing_is_left_in_the_files_also_where_copies_are_out_of_reach() {
         let folder = tempfile::tempdir().unwrap();
-        let TestEngine { engine, .. } = engine_in(folder.path()).await;
+        let TestEngine { engine, .. } = open_test_engine(folder.path()).await;
         let (scope, ann) = (Scope::default(), UserId::new("ann").unwrap());
         let data = serde_json::json!({"phase": "opened", "text": "What now?"});
         let event = Event {
@@ -245,7 +247,7 @@ mod tests {
         };
         let opened = Change::OpenTurn { track: None, bundle: None, user_type: None, intent: None };
         engine.core.store.commit(vec![Write::of(event, vec![opened])]).await.unwrap();
-        let copies = Copies { place: None, others: vec![Arc::new(Away)] };
+        let copies = CopySettings { place: None, previous_places: vec![Arc::new(Away)] };
         let erased = engine.privacy.erase_user(&scope, &ann, &copies).await;
         assert!(matches!(erased, Err(FlowError::Unfinished(REST_LEFT))), "{erased:?}");
         let log = std::fs::metadata(folder.path().join("uptake.db-wal")).unwrap();

@@ -6,12 +6,12 @@ use std::time::Duration;
 use model::{Clock, Position, Tenant, Timestamp};
 use store::{Store, StoreError};
 
-use crate::cluster::leadership::Duty;
+use crate::cluster::leadership::Leadership;
 use crate::privacy::Privacy;
 use crate::privacy::scrub_signal::Unclean;
-use crate::retriable::put_off;
+use crate::retriable::log_retriable;
 use crate::routing::RouterStates;
-use crate::tasks::Stop;
+use crate::tasks::StopSignal;
 use crate::training_data::example_pool::ExampleShelf;
 
 /// How often it is looked for.
@@ -23,22 +23,28 @@ impl Privacy {
         let (store, clock) = (Arc::clone(&self.core.store), Arc::clone(&self.core.clock));
         let (routing, examples) =
             (Arc::clone(&self.routing.states), Arc::clone(&self.training_data.examples));
-        let (changed, duty) = (self.core.redactors.changed(), Arc::clone(&self.cluster.duty));
+        let (changed, duty) =
+            (self.core.redactors.subscribe_changes(), Arc::clone(&self.cluster.leadership));
         let unclean = self.unclean.clone();
-        self.core
-            .tasks
-            .start(|stop| run(store, clock, (routing, examples, duty, unclean), changed, stop));
+        self.core.tasks.spawn_task(|stop| {
+            run(store, clock, (routing, examples, duty, unclean), changed, stop)
+        });
     }
 }
 
 async fn run(
     store: Arc<Store>,
     clock: Arc<dyn Clock>,
-    (routing, examples, duty, unclean): (Arc<RouterStates>, Arc<ExampleShelf>, Arc<Duty>, Unclean),
+    (routing, examples, duty, unclean): (
+        Arc<RouterStates>,
+        Arc<ExampleShelf>,
+        Arc<Leadership>,
+        Unclean,
+    ),
     mut changed: tokio::sync::watch::Receiver<u64>,
-    mut stop: Stop,
+    mut stop: StopSignal,
 ) {
-    while duty.wait(&mut stop).await {
+    while duty.wait_until_leader(&mut stop).await {
         changed.mark_unchanged();
         match drop_all(&*store, &*clock, &routing).await {
             Ok(0) => {}
@@ -50,7 +56,7 @@ async fn run(
             Err(error) => {
                 examples.clear();
                 unclean.clear_soon(&*store).await;
-                put_off(error, "old events could not be dropped; trying again later");
+                log_retriable(error, "old events could not be dropped; trying again later");
             }
         }
         tokio::select! {
@@ -78,7 +84,7 @@ async fn drop_all(
         return Ok(0);
     }
     // What routers learnt from events that go must outlive them.
-    routing.keep(store).await?;
+    routing.save_checkpoints(store).await?;
     // Once for all of them: it is a copy of everybody's, and others wait to write meanwhile.
     let upto = store.copy_projections().await?;
     let mut dropped = 0;
@@ -114,7 +120,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::test_engine::{TestEngine, engine_in};
+    use crate::test_engine::{TestEngine, open_test_engine};
     use crate::{Incoming, RawEvent, Trust};
 
     fn rating(engine: &Engine, id: &str) -> Incoming {
@@ -135,7 +141,7 @@ mod tests {
     #[tokio::test]
     async fn what_is_older_than_wanted_goes_and_its_id_stays_used() {
         let folder = tempfile::tempdir().unwrap();
-        let TestEngine { engine, clock, .. } = engine_in(folder.path()).await;
+        let TestEngine { engine, clock, .. } = open_test_engine(folder.path()).await;
         let scope = Scope::default();
         let other = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };
         for scope in [&scope, &other] {

@@ -8,7 +8,7 @@ use store::{Store, StoreError};
 
 use crate::error::FlowError;
 use crate::privacy::Privacy;
-use crate::retriable::put_off;
+use crate::retriable::log_retriable;
 
 /// How long whoever asked waits for readers of what was.
 const WAIT: Duration = Duration::from_secs(20);
@@ -27,7 +27,7 @@ impl Privacy {
     /// have died over it. Call it once, before serving.
     pub fn keep_files_clean(&self) {
         let (store, unclean) = (Arc::clone(&self.core.store), self.unclean.clone());
-        self.core.tasks.start(|mut stop| async move {
+        self.core.tasks.spawn_task(|mut stop| async move {
             loop {
                 tokio::select! {
                     _ = stop.changed() => return,
@@ -70,7 +70,9 @@ impl Privacy {
             Ok(false) => {
                 tracing::info!("somebody reads the store; its log is cleared at the next start")
             }
-            Err(error) => put_off(error, "the store's log is not cleared; the next start does it"),
+            Err(error) => {
+                log_retriable(error, "the store's log is not cleared; the next start does it")
+            }
         }
     }
 }
@@ -78,7 +80,7 @@ impl Privacy {
 /// However often it fails.
 async fn until_clean(store: &Store) {
     while let Err(error) = until_scrubbed(store).await {
-        put_off(error, "what was erased may not be overwritten yet; trying again");
+        log_retriable(error, "what was erased may not be overwritten yet; trying again");
         tokio::time::sleep(PAUSE).await;
     }
 }
@@ -100,13 +102,13 @@ mod tests {
     use store::{Stopwatch, back_up};
 
     use super::*;
-    use crate::test_engine::{NOW, TestEngine, engine_in};
+    use crate::test_engine::{NOW, TestEngine, open_test_engine};
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn what_a_long_reader_kept_goes_by_itself_when_they_are_done() {
         let folder = tempfile::tempdir().unwrap();
         let data = folder.path().join("data");
-        let TestEngine { engine, .. } = engine_in(&data).await;
+        let TestEngine { engine, .. } = open_test_engine(&data).await;
         engine.privacy.keep_files_clean();
         // More than a backup copies in one go.
         let large = |n: usize| {

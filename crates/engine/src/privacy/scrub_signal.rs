@@ -5,7 +5,7 @@ use std::sync::Arc;
 use store::Store;
 use tokio::sync::Notify;
 
-use crate::retriable::put_off;
+use crate::retriable::log_retriable;
 
 /// Tells whoever keeps the files clean that there is something to do.
 #[derive(Clone, Debug, Default)]
@@ -18,7 +18,7 @@ impl Unclean {
             Ok(true) => {}
             Ok(false) => self.tell(),
             Err(error) => {
-                put_off(error, "what was dropped is not overwritten yet");
+                log_retriable(error, "what was dropped is not overwritten yet");
                 self.tell();
             }
         }

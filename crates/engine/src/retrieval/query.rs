@@ -4,15 +4,15 @@ use ingest::FindingPlace;
 use learn::cluster_of_text;
 use model::{Body, Finding, Retrieved, Scope, TurnId};
 
-use super::used::ranked;
+use super::usage::assign_ranks;
 use crate::error::FlowError;
 use crate::retrieval::Retrieval;
 
 /// Reports about one query that are put together; earlier ones are forgotten.
-pub(super) const MOST_PARTS: usize = 20;
+pub(super) const MAX_REPORTS: usize = 20;
 
 /// A query and what it returned.
-pub(super) struct Query {
+pub(super) struct RetrievalQuery {
     pub(super) place: FindingPlace,
     pub(super) cluster: Option<u64>,
     pub(super) items: Vec<Retrieved>,
@@ -20,13 +20,13 @@ pub(super) struct Query {
 
 impl Retrieval {
     /// What a query returned: what its turn says, and what was told of it since.
-    pub(super) async fn query(
+    pub(super) async fn load_query(
         &self,
         scope: &Scope,
         query_id: &str,
-    ) -> Result<Option<Query>, FlowError> {
-        let mut query = self.query_of_turn(scope, query_id).await?;
-        for stored in self.core.store.returned(scope, query_id, MOST_PARTS).await? {
+    ) -> Result<Option<RetrievalQuery>, FlowError> {
+        let mut query = self.query_from_turn(scope, query_id).await?;
+        for stored in self.core.store.returned(scope, query_id, MAX_REPORTS).await? {
             let event = stored.event;
             let Ok(Body::Finding(Finding::Returned(part))) = Body::read(event.kind, &event.data)
             else {
@@ -38,7 +38,8 @@ impl Retrieval {
                 conversation: event.conversation,
                 user: event.user,
             };
-            let known = query.get_or_insert(Query { place, cluster: None, items: Vec::new() });
+            let known =
+                query.get_or_insert(RetrievalQuery { place, cluster: None, items: Vec::new() });
             let asked = part.query.as_deref().map(|asked| cluster_of_text(asked).0);
             known.cluster = known.cluster.or(asked);
             for item in part.entities {
@@ -51,7 +52,11 @@ impl Retrieval {
         Ok(query)
     }
 
-    async fn query_of_turn(&self, scope: &Scope, id: &str) -> Result<Option<Query>, FlowError> {
+    async fn query_from_turn(
+        &self,
+        scope: &Scope,
+        id: &str,
+    ) -> Result<Option<RetrievalQuery>, FlowError> {
         let Ok(turn) = TurnId::new(id) else { return Ok(None) };
         let found = self.core.store.exchanges_by_id(scope, vec![turn.clone()]).await?.pop();
         Ok(found.map(|exchange| {
@@ -63,8 +68,8 @@ impl Retrieval {
             };
             let asked = Some(exchange.opening.text).filter(|text| !text.trim().is_empty());
             let cluster = asked.map(|text| cluster_of_text(&text).0);
-            let items = exchange.completion.map(|done| ranked(&done.retrieved));
-            Query { place, cluster, items: items.unwrap_or_default() }
+            let items = exchange.completion.map(|done| assign_ranks(&done.retrieved));
+            RetrievalQuery { place, cluster, items: items.unwrap_or_default() }
         }))
     }
 }

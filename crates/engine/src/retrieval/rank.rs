@@ -20,7 +20,7 @@ pub struct EntityStats {
 
 impl Retrieval {
     /// What is known of an item; zeros for one that was never heard of.
-    pub async fn entity_stats(
+    pub async fn load_entity_stats(
         &self,
         scope: &Scope,
         entity_id: String,
@@ -31,7 +31,7 @@ impl Retrieval {
     }
 
     /// The items that did best, or worst.
-    pub async fn extreme_entities(
+    pub async fn list_extreme_entities(
         &self,
         scope: &Scope,
         which: Extreme,
@@ -43,7 +43,7 @@ impl Retrieval {
     }
 
     /// Results in the order that their past suggests. `index` of each is its place in `results`.
-    pub async fn rerank(
+    pub async fn rerank_results(
         &self,
         scope: &Scope,
         query: Option<&str>,
@@ -60,14 +60,14 @@ impl Retrieval {
         }
         let known = |index: usize| {
             let (entity, pair) = found.items.get(index).copied().unwrap_or_default();
-            Known { entity: entity.map(counts), pair: pair.map(counts) }
+            Known { entity: entity.map(to_counts), pair: pair.map(to_counts) }
         };
         let scores: Vec<f64> = results.iter().map(|(_, score)| *score).collect();
         Ok(rerank(estimator, &CoecRule::default(), &totals.examination(), &scores, known))
     }
 }
 
-fn counts(tally: StoredTally) -> Counts {
+fn to_counts(tally: StoredTally) -> Counts {
     let StoredTally { used, ignored, positive, negative, returned } = tally;
     Tally { used, ignored, positive, negative, returned }.counts()
 }

@@ -4,12 +4,12 @@ use learn::{Algorithm, ArmSummary, FEATURES, Lead, RouterDefinition, RouterRule,
 use model::{BadData, Mac, Position, Rule, Scope, Timestamp};
 
 use crate::error::FlowError;
-use crate::routing::Project;
+use crate::routing::ProjectRouters;
 use crate::routing::Routing;
 
 /// Turns that are one half of a trend.
-const RECENT: usize = 100;
-const LONGEST_NAME: usize = 100;
+const TREND_TURNS: usize = 100;
+const MAX_NAME_CHARS: usize = 100;
 
 /// A router and how its arms stand.
 #[derive(Clone, Debug)]
@@ -61,19 +61,19 @@ impl Routing {
         let written = serde_json::json!(rule.definition());
         let definition = written.as_object().cloned().unwrap_or_default();
         self.store_router_rule(scope, &Rule::Router { name: name.to_owned(), definition }).await?;
-        self.router(scope, name).await
+        self.load_router(scope, name).await
     }
 
     /// A router forgets what it has learnt.
     pub async fn reset_router(&self, scope: &Scope, name: &str) -> Result<RouterView, FlowError> {
-        self.router(scope, name).await?;
+        self.load_router(scope, name).await?;
         self.store_router_rule(scope, &Rule::RouterReset { name: name.to_owned() }).await?;
-        self.router(scope, name).await
+        self.load_router(scope, name).await
     }
 
     async fn store_router_rule(&self, scope: &Scope, rule: &Rule) -> Result<(), FlowError> {
         let now = self.core.clock.now();
-        let event = ingest::rule_event(scope, None, rule, self.core.mint.event_id(now), now);
+        let event = ingest::rule_event(scope, None, rule, self.core.ids.event_id(now), now);
         // Names and numbers of settings are nobody's data, so nothing is taken out of them.
         let changes = crate::changes::changes_of(&event);
         let claim = model::Claim {
@@ -86,21 +86,22 @@ impl Routing {
     }
 
     /// The names of a project's routers.
-    pub fn router_names(&self, scope: &Scope) -> Vec<String> {
-        let names = |project: &Project| {
-            project.with(|routers| routers.iter().map(|(name, _)| name.to_owned()).collect())
+    pub fn list_router_names(&self, scope: &Scope) -> Vec<String> {
+        let names = |project: &ProjectRouters| {
+            project
+                .read_routers(|routers| routers.iter().map(|(name, _)| name.to_owned()).collect())
         };
-        self.states.of(scope).map_or_else(Vec::new, |project| names(&project))
+        self.states.find_project(scope).map_or_else(Vec::new, |project| names(&project))
     }
 
     /// A router, explained.
-    pub async fn router(&self, scope: &Scope, name: &str) -> Result<RouterView, FlowError> {
+    pub async fn load_router(&self, scope: &Scope, name: &str) -> Result<RouterView, FlowError> {
         self.store_choices().await;
-        let project = self.states.of(scope).ok_or(FlowError::Unknown("router"))?;
+        let project = self.states.find_project(scope).ok_or(FlowError::Unknown("router"))?;
         let position = project.position().await;
         let day = self.core.clock.now().as_micros().div_euclid(86_400_000_000);
         let mut view = project
-            .with(|routers| {
+            .read_routers(|routers| {
                 let router = routers.get(name)?;
                 let is_hybrid = router.rule.algorithm() == Algorithm::Hybrid;
                 Some(RouterView {
@@ -115,26 +116,26 @@ impl Routing {
                 })
             })
             .ok_or(FlowError::Unknown("router"))?;
-        view.trend = self.trend(&project, scope, name).await?;
+        view.trend = self.compute_trend(&project, scope, name).await?;
         Ok(view)
     }
 
-    async fn trend(
+    async fn compute_trend(
         &self,
-        project: &Project,
+        project: &ProjectRouters,
         scope: &Scope,
         name: &str,
     ) -> Result<RewardTrend, FlowError> {
-        project.keep(&*self.core.store).await?;
+        project.save_checkpoint(&*self.core.store).await?;
         // What was forgotten is no trend.
-        let lives: Vec<(String, Option<u32>)> = project.with(|routers| {
+        let lives: Vec<(String, Option<u32>)> = project.read_routers(|routers| {
             let router = routers.get(name);
             let arms = router.iter().flat_map(|router| router.rule.arms());
             let life = |id: &str| router.and_then(|router| router.state.life_of(id));
             arms.map(|arm| (arm.id.clone(), life(&arm.id))).collect()
         });
         let since = Timestamp::from_micros(0);
-        let latest = self.core.store.router_turns(scope, name, since, 0, 2 * RECENT).await?;
+        let latest = self.core.store.router_turns(scope, name, since, 0, 2 * TREND_TURNS).await?;
         let reward = |turn: &store::RouterTurn| {
             let record: TurnRecord = serde_json::from_str(&turn.record).ok()?;
             let served = record.served.as_ref()?;
@@ -146,7 +147,7 @@ impl Routing {
             let mean = some.iter().sum::<f64>() / some.len() as f64;
             (some.len(), (!some.is_empty()).then_some(mean))
         };
-        let (recent, before) = rewards.split_at(rewards.len().min(RECENT));
+        let (recent, before) = rewards.split_at(rewards.len().min(TREND_TURNS));
         Ok(RewardTrend { recent: mean(recent), before: mean(before) })
     }
 }
@@ -154,12 +155,12 @@ impl Routing {
 fn check_name(name: &str) -> Result<(), FlowError> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let is_path = name.chars().all(|c| c == '.');
-    if !is_path && name.len() <= LONGEST_NAME && name.chars().all(plain) {
+    if !is_path && name.len() <= MAX_NAME_CHARS && name.chars().all(plain) {
         return Ok(());
     }
     Err(FlowError::Setting(BadData {
         field: "name".into(),
         got: format!("{:?}", name.chars().take(40).collect::<String>()),
-        expected: format!("1 to {LONGEST_NAME} letters, digits, '-', '_' or '.', not only dots"),
+        expected: format!("1 to {MAX_NAME_CHARS} letters, digits, '-', '_' or '.', not only dots"),
     }))
 }

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use model::Write;
 
 /// Choices that may wait; beyond that they are counted and left out.
-const MOST_WAITING: usize = 10_000;
+const MAX_QUEUED_CHOICES: usize = 10_000;
 
 /// Those that wait.
 #[derive(Debug, Default)]
@@ -14,14 +14,14 @@ pub(crate) struct ChoiceQueue {
     waiting: Mutex<Vec<Write>>,
     dropped: AtomicU64,
     // Whoever asks that they be stored also waits for those that are being stored.
-    pub(crate) storing: tokio::sync::Mutex<()>,
+    pub(crate) store_lock: tokio::sync::Mutex<()>,
 }
 
 impl ChoiceQueue {
     /// Another one.
     pub(crate) fn push(&self, choice: Write) {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        if waiting.len() < MOST_WAITING {
+        if waiting.len() < MAX_QUEUED_CHOICES {
             waiting.push(choice);
         } else {
             self.count_dropped(1);
@@ -29,7 +29,7 @@ impl ChoiceQueue {
     }
 
     /// All that wait.
-    pub(crate) fn take(&self) -> Vec<Write> {
+    pub(crate) fn take_all(&self) -> Vec<Write> {
         std::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -39,7 +39,7 @@ impl ChoiceQueue {
     }
 
     /// How many that were.
-    pub(crate) fn dropped(&self) -> u64 {
+    pub(crate) fn dropped_count(&self) -> u64 {
         self.dropped.load(Ordering::Relaxed)
     }
 }

@@ -13,10 +13,10 @@ use model::{
     Write,
 };
 
-use crate::changes::{changes_of, opening_of};
+use crate::changes::{changes_of, truncate_for_embedding};
 use crate::error::FlowError;
+use crate::routing::DecisionToken;
 use crate::routing::Routing;
-use crate::routing::Ticket;
 
 const MICROS_PER_HOUR: i64 = 3_600_000_000;
 
@@ -75,36 +75,36 @@ pub struct RouteScore {
 
 impl Routing {
     /// Chooses an arm. Reads what was learnt so far and waits for nothing.
-    pub fn route(&self, scope: &Scope, request: &RouteRequest) -> Result<Route, FlowError> {
-        let project = self.states.of(scope).ok_or(FlowError::Unknown("router"))?;
+    pub fn choose_route(&self, scope: &Scope, request: &RouteRequest) -> Result<Route, FlowError> {
+        let project = self.states.find_project(scope).ok_or(FlowError::Unknown("router"))?;
         // Asked again for the same turn, the answer is the same, unless that arm is not wanted now.
         let may_stand = |choice: &RouterChoice| {
             let wanted = choice.router == request.router && !request.exclude.contains(&choice.arm);
             wanted
                 && request.max_cost.is_none()
-                && project.with(|routers| is_enabled(routers, choice))
+                && project.read_routers(|routers| is_enabled(routers, choice))
         };
-        let before = request.turn.as_ref().and_then(|turn| project.choice_of(turn));
+        let before = request.turn.as_ref().and_then(|turn| project.find_choice(turn));
         if let Some(choice) = before.filter(may_stand) {
-            return Ok(self.told_again(scope, choice));
+            return Ok(self.repeat_route(scope, choice));
         }
         let known = project
-            .with(|routers| Some(routers.get(&request.router)?.state.choices()))
+            .read_routers(|routers| Some(routers.get(&request.router)?.state.choices()))
             .ok_or(FlowError::Unknown("router"))?;
-        let made = project.made(&request.router, known);
+        let made = project.count_choices(&request.router, known);
         let (choice, chosen) = project
-            .with(|routers| {
+            .read_routers(|routers| {
                 let router = routers.get(&request.router)?;
-                Some(self.choose(router, request, made))
+                Some(self.draw_arm(router, request, made))
             })
             .ok_or(FlowError::Unknown("router"))?;
-        if let Some(first) = project.remember(request.turn.as_ref(), &choice, may_stand) {
-            return Ok(self.told_again(scope, first));
+        if let Some(first) = project.remember_choice(request.turn.as_ref(), &choice, may_stand) {
+            return Ok(self.repeat_route(scope, first));
         }
-        self.choices.push(self.choice_write(scope, request, &choice));
+        self.choices.push(self.build_choice_write(scope, request, &choice));
         let faults = u64::from(chosen.faults);
-        self.core.counters.routed(faults, chosen.relaxed);
-        let scores = project.with(|routers| {
+        self.core.counters.count_route(faults, chosen.relaxed);
+        let scores = project.read_routers(|routers| {
             let router = routers.get(&request.router);
             let arms = router.map_or(&[][..], |router| router.rule.arms());
             let score = |score: &learn::ArmScore| {
@@ -118,7 +118,7 @@ impl Routing {
             chosen.scores.iter().filter_map(score).collect()
         });
         Ok(Route {
-            decision_id: Ticket::of(&choice).seal(&self.core.seal, scope),
+            decision_id: DecisionToken::from_choice(&choice).seal(&self.core.seal, scope),
             router: choice.router,
             arm: choice.arm,
             propensity: choice.propensity,
@@ -129,9 +129,9 @@ impl Routing {
         })
     }
 
-    fn told_again(&self, scope: &Scope, choice: RouterChoice) -> Route {
+    fn repeat_route(&self, scope: &Scope, choice: RouterChoice) -> Route {
         Route {
-            decision_id: Ticket::of(&choice).seal(&self.core.seal, scope),
+            decision_id: DecisionToken::from_choice(&choice).seal(&self.core.seal, scope),
             router: choice.router,
             arm: choice.arm,
             propensity: choice.propensity,
@@ -142,18 +142,23 @@ impl Routing {
         }
     }
 
-    fn choose(&self, router: &Router, request: &RouteRequest, made: u64) -> (RouterChoice, Choice) {
+    fn draw_arm(
+        &self,
+        router: &Router,
+        request: &RouteRequest,
+        made: u64,
+    ) -> (RouterChoice, Choice) {
         let Router { rule, state } = router;
-        let hours = hours_of(self.core.clock.now());
+        let hours = unix_hours(self.core.clock.now());
         let codes = match rule.algorithm().is_contextual() {
             false => Vec::new(),
-            true => seen_in(&request.text, hours),
+            true => encode_features(&request.text, hours),
         };
         // Chosen by what will be learnt from, in the same steps.
         let seen = from_codes(&codes);
         let random = match rule.definition().seed {
-            Some(seed) => mixed(seed, made),
-            None => self.core.mint.number(),
+            Some(seed) => mix_seed(seed, made),
+            None => self.core.ids.random_u64(),
         };
         let chosen = state.choose(
             rule,
@@ -176,7 +181,12 @@ impl Routing {
         (choice, chosen)
     }
 
-    fn choice_write(&self, scope: &Scope, request: &RouteRequest, choice: &RouterChoice) -> Write {
+    fn build_choice_write(
+        &self,
+        scope: &Scope,
+        request: &RouteRequest,
+        choice: &RouterChoice,
+    ) -> Write {
         let now = self.core.clock.now();
         let place = FindingPlace {
             scope: scope.clone(),
@@ -186,20 +196,20 @@ impl Routing {
         };
         // Without its features: who asked may be erased, and not be named here.
         let finding = Finding::Choice(RouterChoice { features: Vec::new(), ..choice.clone() });
-        let event = ingest::finding_event(place, &finding, self.core.mint.event_id(now), now, now);
+        let event = ingest::finding_event(place, &finding, self.core.ids.event_id(now), now, now);
         let claim = Claim { space: ClaimSpace::Event, id: event.id.to_string(), mac: None };
         let changes = changes_of(&event);
         Write { claims: vec![claim], ..Write::of(event, changes) }
     }
 }
 
-pub(super) fn hours_of(time: Timestamp) -> i64 {
+pub(super) fn unix_hours(time: Timestamp) -> i64 {
     time.as_micros().div_euclid(MICROS_PER_HOUR)
 }
 
 /// The features of a text, in bytes.
-pub(super) fn seen_in(text: &str, hours: i64) -> Vec<i8> {
-    let text = opening_of(text);
+pub(super) fn encode_features(text: &str, hours: i64) -> Vec<i8> {
+    let text = truncate_for_embedding(text);
     // The built-in model: it is here, and it stays the same.
     let direction = embed::built_in().embed(text);
     let hour = u8::try_from(hours.rem_euclid(24)).unwrap_or(0);
@@ -212,7 +222,7 @@ fn is_enabled(routers: &Routers, choice: &RouterChoice) -> bool {
 }
 
 /// Random bits that a seed repeats.
-fn mixed(seed: u64, count: u64) -> u64 {
+fn mix_seed(seed: u64, count: u64) -> u64 {
     let mut bits = seed ^ count.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -7,23 +7,23 @@ use model::{
 };
 use store::StoredEvent;
 
-use super::choose::{hours_of, seen_in};
+use super::choose::{encode_features, unix_hours};
 use crate::error::FlowError;
 use crate::feedback::record::{Receipt, RequestKey};
 use crate::routing::Routing;
-use crate::routing::{Project, Ticket};
-use crate::turns::findings_response::Signals;
+use crate::routing::{DecisionToken, ProjectRouters};
+use crate::turns::findings_response::AnswerSignals;
 
 impl Routing {
     /// The finding that a turn was served by a router's choice, if it was.
-    pub(crate) async fn served_by(
+    pub(crate) async fn find_serving_choice(
         &self,
         scope: &Scope,
         turn: &TurnId,
         completion: &Completion,
     ) -> Result<Option<Finding>, FlowError> {
-        let Some(project) = self.states.of(scope) else { return Ok(None) };
-        let Some(choice) = self.choice_for(&project, scope, turn, completion).await? else {
+        let Some(project) = self.states.find_project(scope) else { return Ok(None) };
+        let Some(choice) = self.resolve_choice(&project, scope, turn, completion).await? else {
             return Ok(None);
         };
         // Another model answered in the end: its answer says nothing about the arm.
@@ -34,7 +34,7 @@ impl Routing {
             let tokens = |count: Option<u64>| count.map(|count| count as f64);
             let (into, out) = (tokens(completion.tokens_in), tokens(completion.tokens_out));
             into.or(out)?;
-            project.with(|routers| {
+            project.read_routers(|routers| {
                 let arms = routers.get(&choice.router)?.rule.arms();
                 let arm = arms.iter().find(|arm| arm.id == choice.arm)?;
                 arm.price(into.unwrap_or(0.0), out.unwrap_or(0.0))
@@ -44,24 +44,24 @@ impl Routing {
     }
 
     /// By the sealed id, else by the turn: as it is remembered, else as it is in the log.
-    async fn choice_for(
+    async fn resolve_choice(
         &self,
-        project: &Project,
+        project: &ProjectRouters,
         scope: &Scope,
         turn: &TurnId,
         completion: &Completion,
     ) -> Result<Option<RouterChoice>, FlowError> {
         if let Some(id) = &completion.decision_id {
             let ticket = DecisionId::new(id.as_str()).ok();
-            let ticket = ticket.and_then(|id| Ticket::open(&self.core.seal, scope, &id));
+            let ticket = ticket.and_then(|id| DecisionToken::open(&self.core.seal, scope, &id));
             if let Some(ticket) = ticket {
-                return Ok(project.with(|routers| ticket.choice(routers)));
+                return Ok(project.read_routers(|routers| ticket.to_choice(routers)));
             }
         }
-        if let Some(choice) = project.choice_of(turn) {
+        if let Some(choice) = project.find_choice(turn) {
             return Ok(Some(choice));
         }
-        let Some(stored) = self.core.turn(scope, turn.clone()).await? else { return Ok(None) };
+        let Some(stored) = self.core.load_turn(scope, turn.clone()).await? else { return Ok(None) };
         let read = |stored: &StoredEvent| Body::read(stored.event.kind, &stored.event.data);
         let choice = stored.events.iter().rev().find_map(|stored| match read(stored) {
             Ok(Body::Finding(Finding::Choice(choice))) => Some((choice, stored.event.ts)),
@@ -72,11 +72,11 @@ impl Routing {
             Ok(_) | Err(_) => None,
         });
         Ok(choice.map(|(choice, ts)| {
-            let contextual = project.with(|routers| {
+            let contextual = project.read_routers(|routers| {
                 routers.get(&choice.router).is_some_and(|it| it.rule.algorithm().is_contextual())
             });
             let codes = match (contextual, asked) {
-                (true, Some(text)) => seen_in(&text, hours_of(ts)),
+                (true, Some(text)) => encode_features(&text, unix_hours(ts)),
                 (true | false, _) => Vec::new(),
             };
             let features = from_codes(&codes).into_iter().map(|value| value as f32).collect();
@@ -85,19 +85,19 @@ impl Routing {
     }
 
     /// What a turn is worth by now, also when no router served it.
-    pub(crate) async fn reward_of(
+    pub(crate) async fn compute_reward(
         &self,
         scope: &Scope,
         turn: &TurnId,
-        signals: Option<&Signals>,
+        signals: Option<&AnswerSignals>,
     ) -> Result<f64, FlowError> {
-        let project = self.states.of(scope);
+        let project = self.states.find_project(scope);
         if let Some(project) = project
-            && let Some(record) = project.record(&*self.core.store, turn).await?
+            && let Some(record) = project.turn_record(&*self.core.store, turn).await?
         {
             let shown = |rule: &RewardRule| record.evidence.reward(rule);
             let router = record.served.as_ref().map_or("", |served| &served.router);
-            return Ok(project.with(|routers| match routers.get(router) {
+            return Ok(project.read_routers(|routers| match routers.get(router) {
                 Some(router) => shown(router.rule.reward()),
                 None => shown(&RewardRule::default()),
             }));
@@ -114,7 +114,7 @@ impl Routing {
     }
 
     /// Takes in what somebody says an answer is worth. The newest word on each thing counts.
-    pub async fn reward(
+    pub async fn record_reward(
         &self,
         scope: &Scope,
         turn: TurnId,
@@ -126,8 +126,8 @@ impl Routing {
         let now = self.core.clock.now();
         let place = self.core.place_on(scope, turn, user).await?;
         let finding = Finding::Reward(given);
-        let event = ingest::finding_event(place, &finding, self.core.mint.event_id(now), now, now);
-        let mut write = self.core.write_of(event, mac, key);
+        let event = ingest::finding_event(place, &finding, self.core.ids.event_id(now), now, now);
+        let mut write = self.core.build_write(event, mac, key);
         write.needs.push(Need::Turn(None));
         self.core.commit_one(write).await
     }

@@ -9,8 +9,8 @@ use crate::error::FlowError;
 use crate::routing::Routing;
 
 /// The newest turns that count.
-const MOST_TURNS: usize = 50_000;
-const PAGE: usize = 5_000;
+const MAX_TURNS: usize = 50_000;
+const PAGE_TURNS: usize = 5_000;
 
 /// The policy in question.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,7 +25,7 @@ pub enum Policy {
 
 /// What came of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Evaluated {
+pub struct PolicyEvaluation {
     /// The estimates; `None` while there is nothing to learn from.
     pub estimates: Option<Evaluation>,
     /// What the choices that were really made earned on average.
@@ -41,33 +41,37 @@ impl Routing {
         router: &str,
         policy: &Policy,
         since: Option<Timestamp>,
-    ) -> Result<Evaluated, FlowError> {
-        let project = self.states.of(scope).ok_or(FlowError::Unknown("router"))?;
+    ) -> Result<PolicyEvaluation, FlowError> {
+        let project = self.states.find_project(scope).ok_or(FlowError::Unknown("router"))?;
         let arms: Vec<String> = project
-            .with(|routers| {
+            .read_routers(|routers| {
                 let arms = routers.get(router)?.rule.arms();
                 Some(arms.iter().map(|arm| arm.id.clone()).collect())
             })
             .ok_or(FlowError::Unknown("router"))?;
-        let target = chances(policy, &arms)?;
-        project.keep(&*self.core.store).await?;
+        let target = arm_probabilities(policy, &arms)?;
+        project.save_checkpoint(&*self.core.store).await?;
         let since = since.unwrap_or(Timestamp::from_micros(0));
         let mut turns = Vec::new();
-        while turns.len() < MOST_TURNS {
+        while turns.len() < MAX_TURNS {
             let page =
-                self.core.store.router_turns(scope, router, since, turns.len(), PAGE).await?;
-            let last = page.len() < PAGE;
+                self.core.store.router_turns(scope, router, since, turns.len(), PAGE_TURNS).await?;
+            let last = page.len() < PAGE_TURNS;
             turns.extend(page);
             if last {
                 break;
             }
         }
-        Ok(over(&turns, &arms, &target))
+        Ok(evaluate_turns(&turns, &arms, &target))
     }
 }
 
 /// Turns whose features were erased, and those that taught nothing yet, say nothing.
-fn over(turns: &[store::RouterTurn], arms: &[String], target: &[f64]) -> Evaluated {
+fn evaluate_turns(
+    turns: &[store::RouterTurn],
+    arms: &[String],
+    target: &[f64],
+) -> PolicyEvaluation {
     let read = |turn: &store::RouterTurn| {
         let mut record: TurnRecord = serde_json::from_str(&turn.record).ok()?;
         record.put_features(&turn.features);
@@ -95,10 +99,10 @@ fn over(turns: &[store::RouterTurn], arms: &[String], target: &[f64]) -> Evaluat
     let earned: f64 = choices.iter().map(|choice| choice.1).sum();
     let estimates = with_model(&logged).ok().and_then(|logged| evaluate(&logged));
     let mean = (!choices.is_empty()).then(|| earned / choices.len() as f64);
-    Evaluated { estimates, logged: mean }
+    PolicyEvaluation { estimates, logged: mean }
 }
 
-fn chances(policy: &Policy, arms: &[String]) -> Result<Vec<f64>, FlowError> {
+fn arm_probabilities(policy: &Policy, arms: &[String]) -> Result<Vec<f64>, FlowError> {
     let wrong = |field: &str, got: String, expected: String| {
         FlowError::Setting(BadData { field: field.into(), got, expected })
     };
@@ -138,8 +142,8 @@ pub struct EvaluateError {
     pub problem: String,
 }
 
-const COLUMNS: [&str; 4] = ["action", "position", "reward", "pscore"];
-const MODEL: [&str; 2] = ["q_hat_logged_action", "v_hat_target_policy"];
+const REQUIRED_COLUMNS: [&str; 4] = ["action", "position", "reward", "pscore"];
+const MODEL_COLUMNS: [&str; 2] = ["q_hat_logged_action", "v_hat_target_policy"];
 
 /// The estimates for a log of choices and the chances of another policy.
 ///
@@ -147,21 +151,22 @@ const MODEL: [&str; 2] = ["q_hat_logged_action", "v_hat_target_policy"];
 /// `q_hat_logged_action` and `v_hat_target_policy`. The chances are CSV without one: a line for each
 /// action, a column for each position; lines that begin with `#` are remarks.
 pub fn evaluate_files(log: &str, target: &str) -> Result<Evaluation, EvaluateError> {
-    let chances = table(target)?;
+    let chances = parse_probabilities(target)?;
     let bad = |line, problem: String| EvaluateError { file: "the log", line, problem };
-    let mut lines = (1..).zip(log.lines()).filter(|(_, line)| is_data(line));
+    let mut lines = (1..).zip(log.lines()).filter(|(_, line)| is_data_line(line));
     let (at, header) = lines.next().ok_or_else(|| bad(1, "it is empty".into()))?;
     let names: Vec<&str> = header.split(',').map(str::trim).collect();
     let column = |name: &str| names.iter().position(|known| *known == name);
     let wanted = |name: &&str| {
-        column(name)
-            .ok_or_else(|| bad(at, format!("no column {name}; expected {}", COLUMNS.join(","))))
+        column(name).ok_or_else(|| {
+            bad(at, format!("no column {name}; expected {}", REQUIRED_COLUMNS.join(",")))
+        })
     };
     let [action, position, reward, pscore] = {
-        let all = COLUMNS.iter().map(wanted).collect::<Result<Vec<usize>, _>>()?;
+        let all = REQUIRED_COLUMNS.iter().map(wanted).collect::<Result<Vec<usize>, _>>()?;
         [all[0], all[1], all[2], all[3]]
     };
-    let model = MODEL.map(column);
+    let model = MODEL_COLUMNS.map(column);
     let mut logged = Vec::new();
     for (at, line) in lines {
         let cells: Vec<&str> = line.split(',').map(str::trim).collect();
@@ -189,7 +194,7 @@ pub fn evaluate_files(log: &str, target: &str) -> Result<Evaluation, EvaluateErr
     evaluate(&logged).ok_or_else(|| bad(at, "it has no choices".into()))
 }
 
-fn table(text: &str) -> Result<Vec<Vec<f64>>, EvaluateError> {
+fn parse_probabilities(text: &str) -> Result<Vec<Vec<f64>>, EvaluateError> {
     let row = |(line, text): (usize, &str)| {
         let cells = text.split(',').map(|cell| cell.trim().parse::<f64>());
         cells.collect::<Result<Vec<f64>, _>>().map_err(|_| EvaluateError {
@@ -198,10 +203,10 @@ fn table(text: &str) -> Result<Vec<Vec<f64>>, EvaluateError> {
             problem: "expected numbers with commas between them".into(),
         })
     };
-    (1..).zip(text.lines()).filter(|(_, line)| is_data(line)).map(row).collect()
+    (1..).zip(text.lines()).filter(|(_, line)| is_data_line(line)).map(row).collect()
 }
 
-fn is_data(line: &str) -> bool {
+fn is_data_line(line: &str) -> bool {
     !line.trim().is_empty() && !line.starts_with('#')
 }
 
@@ -227,14 +232,14 @@ mod tests {
     }
 
     #[test]
-    fn chances_of_a_policy_name_known_arms_only() {
+    fn policy_may_only_name_known_arms() {
         let arms = ["a".to_owned(), "b".to_owned()];
         let weights = |pairs: &[(&str, f64)]| {
             let weights = pairs.iter().map(|(arm, weight)| ((*arm).to_owned(), *weight));
-            chances(&Policy::Weights(weights.collect()), &arms)
+            arm_probabilities(&Policy::Weights(weights.collect()), &arms)
         };
-        assert_eq!(chances(&Policy::Fixed("b".into()), &arms).unwrap(), [0.0, 1.0]);
-        assert_eq!(chances(&Policy::Random, &arms).unwrap(), [0.5, 0.5]);
+        assert_eq!(arm_probabilities(&Policy::Fixed("b".into()), &arms).unwrap(), [0.0, 1.0]);
+        assert_eq!(arm_probabilities(&Policy::Random, &arms).unwrap(), [0.5, 0.5]);
         assert_eq!(weights(&[("a", 1.0), ("b", 3.0)]).unwrap(), [0.25, 0.75]);
         assert!(weights(&[("a", f64::NAN)]).is_err());
         assert!(weights(&[("c", 1.0)]).is_err());

@@ -10,7 +10,7 @@ use learn::{
 use model::{Timestamp, UnitInterval, VerdictStatus};
 
 use super::conversation::{Scanned, ScannedTurn};
-use crate::changes::question_vector;
+use crate::changes::embed_question;
 use crate::error::FlowError;
 use crate::training_data::preferences::{Answered, MOST_OF_A_QUESTION, Maker, PreferenceQuery};
 
@@ -107,7 +107,7 @@ impl ScanPairs {
             self.not_compared += 1;
             return;
         }
-        let vector = question_vector(&talk.turns[at].question);
+        let vector = embed_question(&talk.turns[at].question);
         if self.maker.note_one(&talk.turns[at], self.rated.len(), Some(&vector)) {
             self.kept_bytes += bytes;
             self.rated.push(Answered::new(talk.id.clone(), turns.to_vec(), Some(vector)));

@@ -7,7 +7,7 @@ use model::{Scope, Vector};
 use store::{Changed, GivenCorrection, JudgedExchange, TurnNumber};
 
 use super::examples::{apart, panicked};
-use crate::changes::opening_of;
+use crate::changes::truncate_for_embedding;
 use crate::error::FlowError;
 use crate::training_data::TrainingData;
 use crate::training_data::example_pool::{
@@ -147,9 +147,10 @@ impl TrainingData {
         let by_themselves = loose.iter().filter_map(of_correction).map(|offered| (offered, None));
         let all: Vec<(Offered, Option<Vector>)> = of_turns.chain(by_themselves).collect();
         let unknown = all.iter().filter(|(_, vector)| vector.is_none());
-        let questions: Vec<String> =
-            unknown.map(|(offered, _)| opening_of(&offered.question).to_owned()).collect();
-        let mut made = self.core.vectors_of(questions).await.into_iter();
+        let questions: Vec<String> = unknown
+            .map(|(offered, _)| truncate_for_embedding(&offered.question).to_owned())
+            .collect();
+        let mut made = self.core.embed_texts(questions).await.into_iter();
         let with = |(offered, vector): (Offered, Option<Vector>)| {
             Some((offered, vector.or_else(|| made.next())?))
         };

@@ -17,7 +17,7 @@ use learn::{ExampleQuery, ExampleSource, SelectedExample};
 use model::{Position, Scope, TurnId, UnitInterval, Vector};
 use store::{StoreError, TurnNumber};
 
-use crate::changes::opening_of;
+use crate::changes::truncate_for_embedding;
 use crate::error::FlowError;
 use crate::training_data::TrainingData;
 use crate::training_data::example_pool::{Offered, Place, ProjectExamples, of_correction, of_turn};
@@ -74,7 +74,7 @@ impl TrainingData {
         scope: &Scope,
         search: ExampleSearch,
     ) -> Result<Vec<FoundExample>, FlowError> {
-        let vector = Arc::new(self.core.vector_of(opening_of(&search.query)).await);
+        let vector = Arc::new(self.core.embed_text(truncate_for_embedding(&search.query)).await);
         let search = Arc::new(search);
         let project = self.examples.of(scope);
         let mut tries = 0;

@@ -25,7 +25,7 @@ use model::{Position, Scope};
 use store::{ConversationMark, JudgedReads, StoreError, TurnNumber};
 
 use crate::error::FlowError;
-use crate::tasks::Stop;
+use crate::tasks::StopSignal;
 use crate::training_data::TrainingData;
 use convert::{conversation, of_correction};
 pub(crate) use make::{Answered, Maker};
@@ -46,7 +46,7 @@ pub struct PreferenceExport {
     step: Step,
     /// Away while a thread works with it.
     maker: Option<Maker<TurnNumber>>,
-    stop: Option<Stop>,
+    stop: Option<StopSignal>,
 }
 
 /// What is read next.

@@ -6,14 +6,14 @@ use store::Label;
 
 use crate::error::FlowError;
 use crate::turns::Turns;
-use crate::turns::calibration_curves::curve_of;
+use crate::turns::calibration_curves::parse_curve;
 
 /// The newest labels that count.
-const MOST_LABELS: usize = 20_000;
+const MAX_LABELS: usize = 20_000;
 /// Bins of the reliability curve.
-const BINS: u32 = 10;
+const RELIABILITY_BINS: u32 = 10;
 /// Looked at again when there are so many times more labels.
-const GROWTH: f64 = 1.1;
+const MIN_LABEL_GROWTH: f64 = 1.1;
 
 /// How right a project's confidences are.
 #[derive(Clone, Debug)]
@@ -51,29 +51,29 @@ pub struct ReliabilityBin {
 
 impl Turns {
     /// How right a project's confidences are.
-    pub async fn calibration(&self, scope: &Scope) -> Result<CalibrationReport, FlowError> {
-        let labels = self.core.store.labels(scope, MOST_LABELS).await?;
+    pub async fn calibration_report(&self, scope: &Scope) -> Result<CalibrationReport, FlowError> {
+        let labels = self.core.store.labels(scope, MAX_LABELS).await?;
         let stored = self.core.store.calibrations().await?;
         let stored = stored.into_iter().find(|stored| stored.scope == *scope);
         let pair = |name: &str| {
             let both = stored.as_ref()?.settings.get(name)?.as_array()?;
             Some((both.first()?.as_f64()?, both.get(1)?.as_f64()?))
         };
-        let curve = self.curves.of(scope);
+        let curve = self.curves.curve_for(scope);
         Ok(CalibrationReport {
             labels: labels.len(),
             labels_needed: FEWEST_LABELS,
             curve: Some(curve).filter(|curve| *curve != Platt::NONE),
             error: pair("error"),
             position: stored.as_ref().map(|stored| stored.position),
-            reliability: reliability(&labels, curve),
+            reliability: reliability_bins(&labels, curve),
         })
     }
 
     /// Fits the curves of projects in which people said something since the last time.
-    pub(crate) async fn recalibrate(&self) -> Result<(), FlowError> {
+    pub(crate) async fn recalibrate_projects(&self) -> Result<(), FlowError> {
         for scope in self.labels.take() {
-            if let Err(error) = self.recalibrate_one(&scope).await {
+            if let Err(error) = self.recalibrate_project(&scope).await {
                 // Tried again the next time.
                 self.labels.note(&scope);
                 return Err(error);
@@ -82,19 +82,19 @@ impl Turns {
         Ok(())
     }
 
-    async fn recalibrate_one(&self, scope: &Scope) -> Result<(), FlowError> {
-        let labels = self.core.store.labels(scope, MOST_LABELS).await?;
+    async fn recalibrate_project(&self, scope: &Scope) -> Result<(), FlowError> {
+        let labels = self.core.store.labels(scope, MAX_LABELS).await?;
         let stored = self.core.store.calibrations().await?;
         let before = stored.iter().find(|stored| stored.scope == *scope);
         let known = before.and_then(|stored| stored.settings.get("labels")?.as_f64());
         // Once there are as many as count, the log's own growth tells that there are new ones.
         let (now, then) = match labels.len() {
-            MOST_LABELS => {
+            MAX_LABELS => {
                 (self.core.head().0 as f64, before.map(|stored| stored.position.0 as f64))
             }
             some => (some as f64, known),
         };
-        if then.is_some_and(|then| now < then * GROWTH) {
+        if then.is_some_and(|then| now < then * MIN_LABEL_GROWTH) {
             return Ok(());
         }
         let points: Vec<(f64, bool)> =
@@ -107,23 +107,29 @@ impl Turns {
             error: fitted.error,
         };
         let now = self.core.clock.now();
-        let event = ingest::rule_event(scope, None, &rule, self.core.mint.event_id(now), now);
-        let curve = curve_of(&event.data);
-        self.core.commit_one(self.core.write_of(event, Mac([0; 16]), None)).await?;
-        self.curves.set(scope.clone(), curve);
+        let event = ingest::rule_event(scope, None, &rule, self.core.ids.event_id(now), now);
+        let curve = parse_curve(&event.data);
+        self.core.commit_one(self.core.build_write(event, Mac([0; 16]), None)).await?;
+        self.curves.set_curve(scope.clone(), curve);
         tracing::info!(labels = fitted.labels, "confidences of verdicts calibrated");
         Ok(())
     }
 }
 
-fn reliability(labels: &[Label], curve: Platt) -> Vec<ReliabilityBin> {
-    let bounds =
-        |bin: u32| (f64::from(bin) / f64::from(BINS), f64::from(bin + 1) / f64::from(BINS));
-    let bin_of = |label: &&Label| (label.confidence.get() * f64::from(BINS)) as u32;
-    (0..BINS)
+fn reliability_bins(labels: &[Label], curve: Platt) -> Vec<ReliabilityBin> {
+    let bounds = |bin: u32| {
+        (
+            f64::from(bin) / f64::from(RELIABILITY_BINS),
+            f64::from(bin + 1) / f64::from(RELIABILITY_BINS),
+        )
+    };
+    let bin_of = |label: &&Label| (label.confidence.get() * f64::from(RELIABILITY_BINS)) as u32;
+    (0..RELIABILITY_BINS)
         .filter_map(|bin| {
-            let inside: Vec<&Label> =
-                labels.iter().filter(|label| bin_of(label).min(BINS - 1) == bin).collect();
+            let inside: Vec<&Label> = labels
+                .iter()
+                .filter(|label| bin_of(label).min(RELIABILITY_BINS - 1) == bin)
+                .collect();
             let count = inside.len() as f64;
             let mean = |value: &dyn Fn(&Label) -> f64| {
                 inside.iter().map(|label| value(label)).sum::<f64>() / count
@@ -148,11 +154,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_label_is_in_one_bin() {
+    fn every_label_falls_into_one_bin() {
         let label =
             |confidence, right| Label { confidence: UnitInterval::new(confidence).unwrap(), right };
         let labels = [label(0.71, true), label(0.79, false), label(1.0, true), label(0.0, false)];
-        let bins = reliability(&labels, Platt::NONE);
+        let bins = reliability_bins(&labels, Platt::NONE);
         let counts: Vec<(f64, usize)> = bins.iter().map(|bin| (bin.from, bin.labels)).collect();
         assert_eq!(counts, [(0.0, 1), (0.7, 2), (0.9, 1)]);
         assert_eq!(bins[1].right, 0.5);

@@ -12,42 +12,42 @@ use store::{Store, StoreError};
 use crate::detectors::Detectors;
 
 /// A user who only moved on never counts as a clear sign, whatever the curve says.
-const MOVED_ON_MOST: f64 = MIN_MACHINE_CONFIDENCE - 0.01;
+const MAX_MOVED_ON_CONFIDENCE: f64 = MIN_MACHINE_CONFIDENCE - 0.01;
 
 /// The curves in force; a project without one keeps its confidences.
 #[derive(Debug, Default)]
-pub(crate) struct Curves(RwLock<HashMap<Scope, Platt>>);
+pub(crate) struct CalibrationCurves(RwLock<HashMap<Scope, Platt>>);
 
-impl Curves {
+impl CalibrationCurves {
     /// As the store has them.
     pub(crate) async fn load(store: &Store) -> Result<Self, StoreError> {
         let curves = Self::default();
         for stored in store.calibrations().await? {
-            curves.set(stored.scope, curve_of(&stored.settings));
+            curves.set_curve(stored.scope, parse_curve(&stored.settings));
         }
         Ok(curves)
     }
 
     /// A project's.
-    pub(crate) fn of(&self, scope: &Scope) -> Platt {
+    pub(crate) fn curve_for(&self, scope: &Scope) -> Platt {
         let curves = self.0.read().unwrap_or_else(PoisonError::into_inner);
         curves.get(scope).copied().unwrap_or(Platt::NONE)
     }
 
     /// From now on these, as the store has them.
-    pub(crate) fn take_over(&self, others: Self) {
+    pub(crate) fn update_from(&self, others: Self) {
         let others = others.0.into_inner().unwrap_or_else(PoisonError::into_inner);
         self.0.write().unwrap_or_else(PoisonError::into_inner).extend(others);
     }
 
     /// A tenant that was removed has none any more.
-    pub(crate) fn forget(&self, tenant: &Tenant) {
+    pub(crate) fn remove_tenant(&self, tenant: &Tenant) {
         let mut curves = self.0.write().unwrap_or_else(PoisonError::into_inner);
         curves.retain(|scope, _| scope.tenant != *tenant);
     }
 
     /// From now on.
-    pub(crate) fn set(&self, scope: Scope, curve: Platt) {
+    pub(crate) fn set_curve(&self, scope: Scope, curve: Platt) {
         self.0.write().unwrap_or_else(PoisonError::into_inner).insert(scope, curve);
     }
 }
@@ -72,7 +72,7 @@ impl NewLabels {
 }
 
 /// The curve of a calibration in the log.
-pub(crate) fn curve_of(settings: &Map<String, Value>) -> Platt {
+pub(crate) fn parse_curve(settings: &Map<String, Value>) -> Platt {
     let number = |name: &str| settings.get(name).and_then(Value::as_f64);
     match (number("slope"), number("offset")) {
         (Some(slope), Some(offset)) if slope > 0.0 => Platt { slope, offset },
@@ -82,7 +82,7 @@ pub(crate) fn curve_of(settings: &Map<String, Value>) -> Platt {
 
 /// The verdict with the project's confidence. A rejection that is no longer sure enough says
 /// nothing. Only the learnt mode is corrected: the others are what their rules say.
-pub(crate) fn calibrated(detectors: &Detectors, curve: Platt, found: Verdict) -> Verdict {
+pub(crate) fn calibrate_verdict(detectors: &Detectors, curve: Platt, found: Verdict) -> Verdict {
     if detectors.verdict.mode != Mode::Model || curve == Platt::NONE {
         return found;
     }
@@ -92,7 +92,7 @@ pub(crate) fn calibrated(detectors: &Detectors, curve: Platt, found: Verdict) ->
     match found.status {
         VerdictStatus::Neutral => found,
         VerdictStatus::Accepted if raw < MIN_MACHINE_CONFIDENCE => {
-            Verdict { confidence: unit(curved.min(MOVED_ON_MOST)), ..found }
+            Verdict { confidence: unit(curved.min(MAX_MOVED_ON_CONFIDENCE)), ..found }
         }
         VerdictStatus::Rejected if curved < detectors.verdict.least_confidence => Verdict {
             status: VerdictStatus::Neutral,
@@ -129,13 +129,13 @@ mod tests {
     #[track_caller]
     fn check(offset: f64, before: (VerdictStatus, f64), after: (VerdictStatus, f64)) {
         let curve = Platt { slope: 1.0, offset };
-        let found = calibrated(&Detectors::default(), curve, verdict(before.0, before.1));
+        let found = calibrate_verdict(&Detectors::default(), curve, verdict(before.0, before.1));
         assert_eq!(found.status, after.0);
         assert!((found.confidence.get() - after.1).abs() < 0.01, "{}", found.confidence.get());
     }
 
     #[test]
-    fn a_curve_moves_confidences_and_the_gate_still_holds() {
+    fn curve_changes_confidences_and_weak_rejections_become_neutral() {
         use VerdictStatus::{Accepted, Neutral, Rejected};
         check(-1.0, (Rejected, 0.9), (Rejected, 0.77));
         check(-1.0, (Rejected, 0.8), (Neutral, 0.5));
@@ -147,6 +147,9 @@ mod tests {
             ..Detectors::default()
         };
         let curve = Platt { slope: 1.0, offset: -2.0 };
-        assert_eq!(calibrated(&rules, curve, verdict(Rejected, 0.9)), verdict(Rejected, 0.9));
+        assert_eq!(
+            calibrate_verdict(&rules, curve, verdict(Rejected, 0.9)),
+            verdict(Rejected, 0.9)
+        );
     }
 }

@@ -3,13 +3,13 @@
 use ingest::{FindingPlace, TurnPlace};
 use model::{Entry, Event, Finding, FoundRetry, FoundVerdict, GivenReaction, Origin, TurnId};
 
-use super::message_signals::{Heard, HeardVerdict};
-use crate::changes::{changes_of, opening_of};
+use super::message_signals::{DetectedVerdict, MessageSignals};
+use crate::changes::{changes_of, truncate_for_embedding};
 use crate::core::Core;
 use crate::turns::Turns;
 
 /// Characters of a message that are kept as what the user said.
-const SAID_CHARS: usize = 1000;
+const MAX_QUOTED_CHARS: usize = 1000;
 
 impl Core {
     /// The entry that keeps the direction of a question by a remote model. When that fails, the
@@ -19,7 +19,7 @@ impl Core {
             return None;
         }
         let text = opening.data.get("text").and_then(|text| text.as_str())?;
-        let vector = self.vector_of(opening_of(text)).await;
+        let vector = self.embed_text(truncate_for_embedding(text)).await;
         if vector.model() == embed::built_in().embed("").model() {
             return None;
         }
@@ -42,7 +42,7 @@ impl Core {
             user: words.user.clone(),
         };
         let now = words.received_at;
-        let id = self.mint.event_id(now);
+        let id = self.ids.event_id(now);
         let event = ingest::finding_event(place, finding, id, words.ts, now);
         Entry { changes: changes_of(&event), event }
     }
@@ -50,7 +50,7 @@ impl Core {
 
 impl Turns {
     /// The entries that keep what was heard, together with the opening they were heard in.
-    pub(crate) fn entries_of(&self, opening: &Event, heard: Heard) -> Vec<Entry> {
+    pub(crate) fn signal_entries(&self, opening: &Event, heard: MessageSignals) -> Vec<Entry> {
         let Some(detected_in) = opening.turn.clone() else { return Vec::new() };
         let mut entries = Vec::new();
         if let Some(retry) = heard.retry {
@@ -74,11 +74,11 @@ impl Turns {
         &self,
         opening: &Event,
         detected_in: &TurnId,
-        heard: HeardVerdict,
+        heard: DetectedVerdict,
     ) -> Vec<Entry> {
-        let (moved_on, reaction) = (heard.moved_on(), heard.reaction());
-        let HeardVerdict { mut verdict, raw_confidence, target, target_score, .. } = heard;
-        verdict.user_said = verdict.user_said.map(|said| cut(&said));
+        let (moved_on, reaction) = (heard.is_moved_on(), heard.machine_reaction());
+        let DetectedVerdict { mut verdict, raw_confidence, target, target_score, .. } = heard;
+        verdict.user_said = verdict.user_said.map(|said| truncate_quote(&said));
         let found = FoundVerdict {
             detector: self.core.detectors.verdict_version(),
             detected_in: detected_in.clone(),
@@ -97,7 +97,7 @@ impl Turns {
                 reaction: Some(reaction),
                 origin: Origin::Machine,
                 confidence,
-                text: said(opening),
+                text: quote_message(opening),
                 detected_in: Some(detected_in.clone()),
             };
             entries.push(self.reaction_entry(place, given, opening));
@@ -108,16 +108,16 @@ impl Turns {
     fn reaction_entry(&self, place: TurnPlace, given: GivenReaction, opening: &Event) -> Entry {
         let now = opening.received_at;
         let accepted = ingest::AcceptedReaction { user: None, ts: opening.ts, given };
-        let event = ingest::reaction_event(place, &accepted, self.core.mint.event_id(now), now);
+        let event = ingest::reaction_event(place, &accepted, self.core.ids.event_id(now), now);
         Entry { changes: changes_of(&event), event }
     }
 }
 
-fn said(opening: &Event) -> Option<String> {
+fn quote_message(opening: &Event) -> Option<String> {
     let text = opening.data.get("text").and_then(|text| text.as_str())?;
-    Some(cut(text)).filter(|text| !text.trim().is_empty())
+    Some(truncate_quote(text)).filter(|text| !text.trim().is_empty())
 }
 
-fn cut(text: &str) -> String {
-    text.chars().take(SAID_CHARS).collect()
+fn truncate_quote(text: &str) -> String {
+    text.chars().take(MAX_QUOTED_CHARS).collect()
 }

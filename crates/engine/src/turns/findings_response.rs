@@ -11,14 +11,14 @@ use crate::error::FlowError;
 use crate::turns::Turns;
 
 /// Events that are kept together with an opening or a completion at the most.
-const MOST_TOGETHER: usize = 8;
+const MAX_BATCH_EVENTS: usize = 8;
 /// How many of the latest turns a streak can have.
-const MOST_STREAK: usize = 20;
-const SHORT_STREAK: usize = 4;
+const MAX_STREAK_TURNS: usize = 20;
+const SHORT_STREAK_TURNS: usize = 4;
 
 /// What a message says about an earlier turn.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Previous {
+pub struct PreviousVerdict {
     /// The turn it is about.
     pub turn: TurnId,
     /// What it says.
@@ -31,7 +31,7 @@ pub struct Previous {
 
 /// What an answer shows by itself.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Signals {
+pub struct AnswerSignals {
     /// Whether it failed.
     pub failure: Failure,
     /// How long it took, if that is known.
@@ -40,25 +40,25 @@ pub struct Signals {
 
 /// What was heard in the message of a turn.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Told {
-    pub(crate) previous: Option<Previous>,
+pub(crate) struct TurnFindings {
+    pub(crate) previous: Option<PreviousVerdict>,
     pub(crate) retry: Option<Retry>,
 }
 
 impl Turns {
     /// What was heard in a turn's message, from the events that keep it.
-    pub(crate) async fn told(
+    pub(crate) async fn read_findings(
         &self,
         opening: &Event,
         position: Position,
         events: &[Event],
-    ) -> Result<Told, FlowError> {
-        let mut told = Told::default();
+    ) -> Result<TurnFindings, FlowError> {
+        let mut told = TurnFindings::default();
         let (scope, Some(turn)) = (&opening.scope, &opening.turn) else { return Ok(told) };
         for event in events {
             match Body::read(event.kind, &event.data) {
                 Ok(Body::Finding(Finding::Verdict(found))) if found.detected_in == *turn => {
-                    told.previous = event.turn.clone().map(|judged| Previous {
+                    told.previous = event.turn.clone().map(|judged| PreviousVerdict {
                         turn: judged,
                         verdict: found.verdict,
                         rejection_streak: 0,
@@ -75,9 +75,10 @@ impl Turns {
                         intent: found.intent,
                     });
                 }
-                Ok(Body::Reaction(given)) if is_of(&given, turn) => {
-                    let rn = name_of(scope, event);
-                    told.previous = told.previous.map(|previous| Previous { rn, ..previous });
+                Ok(Body::Reaction(given)) if is_detected_in(&given, turn) => {
+                    let rn = reaction_name(scope, event);
+                    told.previous =
+                        told.previous.map(|previous| PreviousVerdict { rn, ..previous });
                 }
                 Ok(_) | Err(_) => {}
             }
@@ -86,11 +87,11 @@ impl Turns {
             // As it was for this message, even if it is told again later.
             let until = (opening.ts, position);
             // A streak is rarely long.
-            for most in [SHORT_STREAK, MOST_STREAK] {
+            for most in [SHORT_STREAK_TURNS, MAX_STREAK_TURNS] {
                 let latest = self.core.store.statuses(scope, conversation, until, most).await?;
                 let streak = learn::rejection_streak(latest.into_iter().map(|(_, status)| status));
                 previous.rejection_streak = streak;
-                if streak < SHORT_STREAK as u32 {
+                if streak < SHORT_STREAK_TURNS as u32 {
                     break;
                 }
             }
@@ -99,7 +100,7 @@ impl Turns {
     }
 
     /// The events that were stored together with the one at a position.
-    pub(crate) async fn stored_with(
+    pub(crate) async fn read_batch(
         &self,
         scope: &Scope,
         position: Position,
@@ -107,7 +108,7 @@ impl Turns {
         let page = EventPage {
             scope: scope.clone(),
             after: position,
-            limit: MOST_TOGETHER,
+            limit: MAX_BATCH_EVENTS,
             any_of: Vec::new(),
         };
         let found = self.core.store.events(page).await?;
@@ -118,22 +119,22 @@ impl Turns {
 }
 
 /// What an answer shows, from the events that keep it.
-pub(crate) fn signals_of(turn: &TurnId, events: &[Event]) -> Option<Signals> {
+pub(crate) fn read_answer_signals(turn: &TurnId, events: &[Event]) -> Option<AnswerSignals> {
     let of_turn = events.iter().filter(|event| event.turn.as_ref() == Some(turn));
     let mut found = of_turn.filter_map(|event| match Body::read(event.kind, &event.data) {
         Ok(Body::Finding(Finding::Answer(found))) => {
-            Some(Signals { failure: found.error, pace: found.latency })
+            Some(AnswerSignals { failure: found.error, pace: found.latency })
         }
         Ok(_) | Err(_) => None,
     });
     found.next()
 }
 
-fn is_of(given: &GivenReaction, turn: &TurnId) -> bool {
+fn is_detected_in(given: &GivenReaction, turn: &TurnId) -> bool {
     given.detected_in.as_ref() == Some(turn)
 }
 
-fn name_of(scope: &Scope, event: &Event) -> Option<String> {
+fn reaction_name(scope: &Scope, event: &Event) -> Option<String> {
     let artifact = artifact_id(event.ts, &event.id);
     let (user, conversation) = (event.user.as_ref(), event.conversation.as_ref());
     Some(resource_name(scope, user, conversation, event.turn.as_ref()?, &artifact))

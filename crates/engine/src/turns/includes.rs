@@ -3,61 +3,61 @@
 use learn::PlannerContext;
 use model::{CorrectionType, Event, Position, Scope, TurnId};
 
-use super::open::{Include, question_of};
+use super::open::{Include, question_text};
 use crate::error::FlowError;
 use crate::training_data::examples::FoundExample;
 use crate::turns::Turns;
-use crate::turns::findings_response::Previous;
+use crate::turns::findings_response::PreviousVerdict;
 use crate::turns::strategies::{Strategies, StrategySearch};
 
 impl Turns {
-    pub(super) async fn context_for(
+    pub(super) async fn include_context(
         &self,
         include: Include,
         opening: &Event,
         position: Position,
-        previous: Option<&Previous>,
+        previous: Option<&PreviousVerdict>,
     ) -> Result<Option<PlannerContext>, FlowError> {
         if !include.context {
             return Ok(None);
         }
-        self.context_of(opening, position, previous).await.map(Some)
+        self.build_context(opening, position, previous).await.map(Some)
     }
 
-    pub(super) async fn strategies_for(
+    pub(super) async fn include_strategies(
         &self,
         include: Include,
         opening: &Event,
-        previous: Option<&Previous>,
+        previous: Option<&PreviousVerdict>,
     ) -> Result<Option<Strategies>, FlowError> {
         let Some(turn) = opening.turn.as_ref().filter(|_| include.strategies) else {
             return Ok(None);
         };
-        let query = self.whole_question(&opening.scope, opening, previous).await?;
-        self.strategies(&opening.scope, like(query, turn)).await.map(Some)
+        let query = self.expand_question(&opening.scope, opening, previous).await?;
+        self.find_strategies(&opening.scope, similar_turns_search(query, turn)).await.map(Some)
     }
 
-    pub(super) async fn examples_of(
+    pub(super) async fn include_examples(
         &self,
         include: Include,
         opening: &Event,
-        previous: Option<&Previous>,
+        previous: Option<&PreviousVerdict>,
     ) -> Result<Option<Vec<FoundExample>>, FlowError> {
         let Some(turn) = opening.turn.as_ref().filter(|_| include.examples) else {
             return Ok(None);
         };
-        let query = self.whole_question(&opening.scope, opening, previous).await?;
+        let query = self.expand_question(&opening.scope, opening, previous).await?;
         self.training_data.examples_for(&opening.scope, query, turn).await.map(Some)
     }
 
     /// What a message asks for: a correction is about what it corrects, too.
-    async fn whole_question(
+    async fn expand_question(
         &self,
         scope: &Scope,
         opening: &Event,
-        previous: Option<&Previous>,
+        previous: Option<&PreviousVerdict>,
     ) -> Result<String, FlowError> {
-        let own = question_of(opening);
+        let own = question_text(opening);
         let corrected = previous.filter(|previous| {
             let kind = previous.verdict.correction_type;
             matches!(kind, Some(CorrectionType::Explicit | CorrectionType::Rephrased))
@@ -70,11 +70,11 @@ impl Turns {
 }
 
 /// Turns like the one that is being opened, with those to avoid.
-fn like(query: String, turn: &TurnId) -> StrategySearch {
+fn similar_turns_search(query: String, turn: &TurnId) -> StrategySearch {
     StrategySearch {
         query,
         include_rejected: true,
-        not: Some(turn.clone()),
+        exclude_turn: Some(turn.clone()),
         ..StrategySearch::default()
     }
 }

@@ -21,19 +21,19 @@ use store::{ExchangeQuery, StoredExchange};
 
 use crate::error::FlowError;
 use crate::turns::Turns;
-use crate::turns::calibration_curves::calibrated;
-use crate::turns::query_history::History;
+use crate::turns::calibration_curves::calibrate_verdict;
+use crate::turns::recent_questions::RecentQuestions;
 
 /// Turns that are read to find the last one that can be judged: nearly always the first will do.
-const FEW: [usize; 2] = [2, 20];
+const EXCHANGE_LIMITS: [usize; 2] = [2, 20];
 /// Clocks of an application's parts may differ by so much.
-const SKEW_SECS: i64 = 5;
+const MAX_CLOCK_SKEW_SECS: i64 = 5;
 
 /// What a message is heard against.
 #[derive(Clone, Copy)]
-pub(crate) struct Background<'a> {
+pub(crate) struct MessageContext<'a> {
     /// The latest questions.
-    pub(crate) history: &'a History,
+    pub(crate) history: &'a RecentQuestions,
     /// Where the message stands in the log; `None` when it is just coming in.
     pub(crate) position: Option<Position>,
     /// Its conversation was only just given a name: nothing is before it.
@@ -42,14 +42,14 @@ pub(crate) struct Background<'a> {
 
 /// What a message says.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Heard {
-    pub(crate) verdict: Option<HeardVerdict>,
+pub(crate) struct MessageSignals {
+    pub(crate) verdict: Option<DetectedVerdict>,
     pub(crate) retry: Option<Retry>,
 }
 
 /// A verdict and whom it is about.
 #[derive(Clone, Debug)]
-pub(crate) struct HeardVerdict {
+pub(crate) struct DetectedVerdict {
     pub(crate) verdict: Verdict,
     pub(crate) raw_confidence: UnitInterval,
     /// Nobody when that is in doubt.
@@ -59,15 +59,15 @@ pub(crate) struct HeardVerdict {
     pub(crate) target_score: Option<f64>,
 }
 
-impl HeardVerdict {
+impl DetectedVerdict {
     /// A weak sign of acceptance: the user went on without a word about the answer.
-    pub(super) fn moved_on(&self) -> bool {
+    pub(super) fn is_moved_on(&self) -> bool {
         self.verdict.status == VerdictStatus::Accepted
             && self.raw_confidence.get() < MIN_MACHINE_CONFIDENCE
     }
 
     /// What the machine thinks the user thinks, if it is sure enough to say so.
-    pub(super) fn reaction(&self) -> Option<Reaction> {
+    pub(super) fn machine_reaction(&self) -> Option<Reaction> {
         let sure = self.verdict.confidence.get() >= MIN_MACHINE_CONFIDENCE;
         let speaks = self.verdict.status != VerdictStatus::Neutral && !self.reviewed;
         (sure && speaks).then(|| Reaction::from(self.verdict.status))
@@ -76,41 +76,41 @@ impl HeardVerdict {
 
 impl Turns {
     /// Hears what the message that opens a turn says. The event is redacted already.
-    pub(crate) async fn hear(
+    pub(crate) async fn detect_message_signals(
         &self,
         event: &Event,
-        background: Background<'_>,
-    ) -> Result<Heard, FlowError> {
+        background: MessageContext<'_>,
+    ) -> Result<MessageSignals, FlowError> {
         let Ok(Body::Turn(TurnHalf::Opened(opening))) = Body::read(event.kind, &event.data) else {
-            return Ok(Heard::default());
+            return Ok(MessageSignals::default());
         };
         let message = Utterance::read(&opening.text);
         let before = background.position;
         // Neither waits for the other.
         let (retry, previous) = tokio::try_join!(
-            self.hear_retry(event, &message, background.history),
-            self.last_before(event, background),
+            self.detect_retry(event, &message, background.history),
+            self.load_last_answered(event, background),
         )?;
         let verdict = match previous {
             None => None,
             Some(previous) => {
-                Some(self.hear_verdict(event, before, &message, &opening, &previous).await?)
+                Some(self.detect_verdict(event, before, &message, &opening, &previous).await?)
             }
         };
-        Ok(Heard { verdict, retry })
+        Ok(MessageSignals { verdict, retry })
     }
 
     /// The last answered turn of the conversation before this one that can be judged.
-    async fn last_before(
+    async fn load_last_answered(
         &self,
         event: &Event,
-        background: Background<'_>,
+        background: MessageContext<'_>,
     ) -> Result<Option<StoredExchange>, FlowError> {
         if background.is_first || event.conversation.is_none() {
             return Ok(None);
         }
-        for few in FEW {
-            let (found, is_all) = self.answered_before(event, background.position, few).await?;
+        for few in EXCHANGE_LIMITS {
+            let (found, is_all) = self.load_answered(event, background.position, few).await?;
             let found = found.into_iter().next();
             if found.is_some() || is_all {
                 return Ok(found);
@@ -121,7 +121,7 @@ impl Turns {
 
     /// The last answered turns of the conversation before this one, the newest first, and whether there
     /// are no more.
-    pub(super) async fn answered_before(
+    pub(super) async fn load_answered(
         &self,
         event: &Event,
         before: Option<Position>,
@@ -142,7 +142,7 @@ impl Turns {
         // A repeat of the same request finds the turn itself; what was erased or dropped cannot be
         // judged; and an answer that came after the message was not seen by whoever wrote it.
         found.retain(|exchange| {
-            let unseen = |at: Timestamp| at > event.ts.plus_secs(SKEW_SECS);
+            let unseen = |at: Timestamp| at > event.ts.plus_secs(MAX_CLOCK_SKEW_SECS);
             Some(&exchange.turn) != event.turn.as_ref()
                 && !exchange.opening.text.is_empty()
                 && !exchange.answered_at.is_some_and(unseen)
@@ -150,34 +150,35 @@ impl Turns {
         Ok((found, is_all))
     }
 
-    async fn hear_verdict(
+    async fn detect_verdict(
         &self,
         event: &Event,
         before: Option<Position>,
         message: &Utterance,
         opening: &Opening,
         previous: &StoredExchange,
-    ) -> Result<HeardVerdict, FlowError> {
+    ) -> Result<DetectedVerdict, FlowError> {
         let question = Utterance::read(&previous.opening.text);
-        let answer = Answer::read(Some(&question), answer_of(previous));
-        let found = self.core.detectors.verdict(&Exchange {
+        let answer = Answer::read(Some(&question), answer_text(previous));
+        let found = self.core.detectors.detect_verdict(&Exchange {
             message,
             question: Some(&question),
             answer: Some(&answer),
             intent: opening.intent.as_deref(),
             previous_intent: previous.opening.intent.as_deref(),
-            gap: previous.answered_at.map(|at| since(at, event.ts)),
+            gap: previous.answered_at.map(|at| elapsed_between(at, event.ts)),
         });
         let raw_confidence = found.confidence;
-        let verdict = calibrated(&self.core.detectors, self.curves.of(&event.scope), found);
+        let verdict =
+            calibrate_verdict(&self.core.detectors, self.curves.curve_for(&event.scope), found);
         let (target, target_score) =
-            self.target_of(event, before, message, &verdict, previous).await?;
+            self.resolve_target(event, before, message, &verdict, previous).await?;
         let reviewed = match &target {
             None => false,
             Some(place) if place.turn == previous.turn => previous.standing.review.is_some(),
             Some(place) => self.is_reviewed(place).await?,
         };
-        Ok(HeardVerdict { verdict, raw_confidence, target, reviewed, target_score })
+        Ok(DetectedVerdict { verdict, raw_confidence, target, reviewed, target_score })
     }
 
     async fn is_reviewed(&self, place: &TurnPlace) -> Result<bool, FlowError> {
@@ -187,11 +188,11 @@ impl Turns {
     }
 }
 
-pub(super) fn answer_of(turn: &StoredExchange) -> &str {
+pub(super) fn answer_text(turn: &StoredExchange) -> &str {
     turn.completion.as_ref().and_then(|done| done.response.as_deref()).unwrap_or_default()
 }
 
 /// Time between two moments; clocks that run backwards make it none.
-pub(super) fn since(from: Timestamp, to: Timestamp) -> Duration {
+pub(super) fn elapsed_between(from: Timestamp, to: Timestamp) -> Duration {
     Duration::from_micros(u64::try_from(to.as_micros() - from.as_micros()).unwrap_or(0))
 }

@@ -19,8 +19,8 @@ use crate::feedback::record::{Receipt, RequestKey};
 use crate::routing::choose::{Route, RouteRequest};
 use crate::training_data::examples::FoundExample;
 use crate::turns::Turns;
-use crate::turns::findings_response::{Previous, Signals};
-use crate::turns::message_signals::Background;
+use crate::turns::findings_response::{AnswerSignals, PreviousVerdict};
+use crate::turns::message_signals::MessageContext;
 use crate::turns::strategies::Strategies;
 
 /// Either half on its way in, with the MAC of the fields it came in.
@@ -68,7 +68,7 @@ pub struct OpenReceipt {
     /// It had been stored before; nothing changed.
     pub replayed: bool,
     /// What the message says about an earlier turn.
-    pub previous: Option<Previous>,
+    pub previous: Option<PreviousVerdict>,
     /// The question it asks again.
     pub retry: Option<Retry>,
     /// What a planner should know, if that was asked for.
@@ -91,7 +91,7 @@ pub struct CompleteReceipt {
     /// It had been stored before; nothing changed.
     pub replayed: bool,
     /// What the answer shows; `None` for a repeat of what was dropped or erased since.
-    pub signals: Option<Signals>,
+    pub signals: Option<AnswerSignals>,
     /// What became of the items that were retrieved for it.
     pub usage: Vec<EntitySignal>,
     /// What the turn is worth by now.
@@ -118,7 +118,7 @@ impl Turns {
         let IncomingTurn { opening, completion, key, include, router } = incoming;
         // A router that is not there is told before anything is stored.
         if let Some(name) = &router
-            && !self.routing.router_names(scope).contains(name)
+            && !self.routing.list_router_names(scope).contains(name)
         {
             return Err(FlowError::Unknown("router"));
         }
@@ -130,25 +130,25 @@ impl Turns {
             Some(half) => Some((ingest::accept_completion(half.raw, now)?, half.mac)),
         };
         let is_first = accepted.conversation.is_none();
-        let (place, write) = self.opening_write(scope, accepted, opening.mac, key);
-        let (receipt, asked, together) = self.hear_and_store(write, is_first).await?;
+        let (place, write) = self.build_opening_write(scope, accepted, opening.mac, key);
+        let (receipt, asked, together) = self.detect_and_store(write, is_first).await?;
         let place = TurnPlace {
             turn: asked.turn.clone().unwrap_or(place.turn),
             conversation: asked.conversation.clone(),
             user: asked.user.clone(),
             ..place
         };
-        let told = self.told(&asked, receipt.position, &together).await?;
+        let told = self.read_findings(&asked, receipt.position, &together).await?;
         // None waits for another.
         let (strategies, examples, context) = tokio::try_join!(
-            self.strategies_for(include, &asked, told.previous.as_ref()),
-            self.examples_of(include, &asked, told.previous.as_ref()),
-            self.context_for(include, &asked, receipt.position, told.previous.as_ref()),
+            self.include_strategies(include, &asked, told.previous.as_ref()),
+            self.include_examples(include, &asked, told.previous.as_ref()),
+            self.include_context(include, &asked, receipt.position, told.previous.as_ref()),
         )?;
         let completion = match completion {
             None => None,
             Some((completion, mac)) => {
-                let question = question_of(&asked);
+                let question = question_text(&asked);
                 let (ts, received_at) = (asked.ts, asked.received_at);
                 let place = place.clone();
                 let open = OpenTurn { place, question, ts, received_at, erased: false };
@@ -158,7 +158,9 @@ impl Turns {
         // Chosen after what the message teaches was learnt. It did not serve an answer that came along.
         let route = match router {
             None => None,
-            Some(router) => Some(self.routing.route(scope, &self.route_request(router, &asked))?),
+            Some(router) => {
+                Some(self.routing.choose_route(scope, &self.route_request(router, &asked))?)
+            }
         };
         if route.is_some() && self.core.store.is_shared() {
             // The answer may come in by another node, which finds the choice in the log.
@@ -181,7 +183,7 @@ impl Turns {
     fn route_request(&self, router: String, opening: &Event) -> RouteRequest {
         RouteRequest {
             router,
-            text: question_of(opening),
+            text: question_text(opening),
             turn: opening.turn.clone(),
             conversation: opening.conversation.clone(),
             user: opening.user.clone(),
@@ -190,7 +192,7 @@ impl Turns {
     }
 
     /// The write that stores an opening, without what it says of earlier turns.
-    fn opening_write(
+    fn build_opening_write(
         &self,
         scope: &Scope,
         accepted: AcceptedOpening,
@@ -200,16 +202,16 @@ impl Turns {
         let now = self.core.clock.now();
         let place = TurnPlace {
             scope: scope.clone(),
-            turn: accepted.turn.unwrap_or_else(|| self.core.mint.turn_id(now)),
+            turn: accepted.turn.unwrap_or_else(|| self.core.ids.turn_id(now)),
             conversation: Some(
-                accepted.conversation.unwrap_or_else(|| self.core.mint.conversation_id(now)),
+                accepted.conversation.unwrap_or_else(|| self.core.ids.conversation_id(now)),
             ),
             user: accepted.user,
         };
         let half = TurnHalf::Opened(accepted.opening);
-        let id = self.core.mint.event_id(now);
+        let id = self.core.ids.event_id(now);
         let event = ingest::turn_event(place.clone(), &half, id, accepted.ts, now);
-        let mut write = self.core.write_of(event, mac, key);
+        let mut write = self.core.build_write(event, mac, key);
         let turn = place.turn.as_str().to_owned();
         write.claims.push(Claim { space: ClaimSpace::Turn, id: turn, mac: Some(mac) });
         (place, write)
@@ -217,38 +219,38 @@ impl Turns {
 
     /// Stores an opening with what it says of earlier turns. Answers what became of it, the opening
     /// as it is stored, and the events that were stored with it: of a repeat, the first one's.
-    async fn hear_and_store(
+    async fn detect_and_store(
         &self,
         mut write: Write,
         is_first: bool,
     ) -> Result<(Receipt, Event, Vec<Event>), FlowError> {
         let event = write.entry.event.clone();
-        let background = Background { history: &self.history, position: None, is_first };
-        let heard = self.hear(&event, background).await?;
-        write.more = self.entries_of(&event, heard);
+        let background = MessageContext { history: &self.history, position: None, is_first };
+        let heard = self.detect_message_signals(&event, background).await?;
+        write.more = self.signal_entries(&event, heard);
         write.more.extend(self.core.vector_entry(&event).await);
         let together = write.more.iter().map(|entry| entry.event.clone()).collect();
         // A session that went silent ends before the message that comes after it.
-        let ended = if is_first { None } else { self.session_ended_by(&event).await? };
+        let ended = if is_first { None } else { self.end_session_before(&event).await? };
         // Before it is stored: whoever erases the user meanwhile finds it.
-        let asking = self.history.add(&event).await;
+        let asking = self.history.add_question(&event).await;
         let stored = self.core.commit_last(ended.into_iter().chain([write]).collect()).await;
         match stored {
             Ok(receipt) if !receipt.replayed => Ok((receipt, event, together)),
             Ok(receipt) => {
-                self.history.take_back(asking).await;
+                self.history.remove_question(asking).await;
                 let first = self.core.store.event(&event.scope, &receipt.id).await?;
-                let together = self.stored_with(&event.scope, receipt.position).await?;
+                let together = self.read_batch(&event.scope, receipt.position).await?;
                 Ok((receipt, first.map_or(event, |first| first.event), together))
             }
             Err(error) => {
-                self.history.take_back(asking).await;
+                self.history.remove_question(asking).await;
                 Err(error)
             }
         }
     }
 }
 
-pub(super) fn question_of(opening: &Event) -> String {
+pub(super) fn question_text(opening: &Event) -> String {
     opening.data.get("text").and_then(|text| text.as_str()).unwrap_or_default().to_owned()
 }

@@ -11,15 +11,15 @@ use store::StoredEvent;
 
 use crate::error::FlowError;
 use crate::turns::Turns;
-use crate::turns::message_signals::{Background, Heard};
-use crate::turns::query_history::History;
+use crate::turns::message_signals::{MessageContext, MessageSignals};
+use crate::turns::recent_questions::RecentQuestions;
 
 /// Events looked at together.
-const STRETCH: usize = 500;
+const BATCH_EVENTS: usize = 500;
 
 /// What came of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Redetected {
+pub struct RedetectionSummary {
     /// Questions and answers looked at.
     pub turns: u64,
     /// Findings that are new or other than before.
@@ -28,13 +28,16 @@ pub struct Redetected {
 
 impl Turns {
     /// Looks at every turn again. `progress` is told positions done and positions in all.
-    pub async fn redetect(&self, progress: impl Fn(u64, u64)) -> Result<Redetected, FlowError> {
+    pub async fn redetect_log(
+        &self,
+        progress: impl Fn(u64, u64),
+    ) -> Result<RedetectionSummary, FlowError> {
         let head = self.core.head();
         let rule = self.core.detectors.retry;
-        let history = History::in_process(rule.window, rule.most);
-        let (mut done, mut total) = (Position(0), Redetected::default());
+        let history = RecentQuestions::in_process(rule.window, rule.most);
+        let (mut done, mut total) = (Position(0), RedetectionSummary::default());
         while done < head {
-            let events = self.core.store.tail(done, STRETCH).await?;
+            let events = self.core.store.tail(done, BATCH_EVENTS).await?;
             let Some(last) = events.last() else { break };
             done = last.position;
             for stored in events.into_iter().filter(|stored| stored.position <= head) {
@@ -44,11 +47,11 @@ impl Turns {
                 total.turns += 1;
                 total.findings += match half {
                     TurnHalf::Opened(_) => {
-                        let found = self.hear_again(&stored, &history).await?;
-                        history.add(&stored.event).await;
+                        let found = self.redetect_message(&stored, &history).await?;
+                        history.add_question(&stored.event).await;
                         found
                     }
-                    TurnHalf::Completed(_) => self.look_again(&stored.event).await?,
+                    TurnHalf::Completed(_) => self.redetect_answer(&stored.event).await?,
                 };
             }
             progress(done.0.min(head.0), head.0);
@@ -57,33 +60,38 @@ impl Turns {
     }
 
     /// What the message of a turn says today, if that is another thing.
-    async fn hear_again(&self, stored: &StoredEvent, history: &History) -> Result<u64, FlowError> {
+    async fn redetect_message(
+        &self,
+        stored: &StoredEvent,
+        history: &RecentQuestions,
+    ) -> Result<u64, FlowError> {
         let opening = &stored.event;
         let Some(turn) = &opening.turn else { return Ok(0) };
         if is_stub(opening) {
             return Ok(0);
         }
-        let background = Background { history, position: Some(stored.position), is_first: false };
-        let heard = self.hear(opening, background).await?;
+        let background =
+            MessageContext { history, position: Some(stored.position), is_first: false };
+        let heard = self.detect_message_signals(opening, background).await?;
         let now = Event { received_at: self.core.clock.now(), ..opening.clone() };
         let mut findings = 0;
-        let Heard { verdict, retry } = heard;
+        let MessageSignals { verdict, retry } = heard;
         if let Some(verdict) = verdict {
             let known = self.core.store.heard_in(&opening.scope, turn).await?;
             let mut entries = self.verdict_entries(&now, turn, verdict);
             if let (Some(entry), Some(known)) = (entries.first_mut(), &known) {
-                say_instead_of(&mut entry.event, known);
+                set_replaced_turn(&mut entry.event, known);
             }
-            if !entries.first().is_some_and(|entry| is_known(&entry.event, known.as_ref())) {
-                findings += self.append(entries).await?;
+            if !entries.first().is_some_and(|entry| is_same_verdict(&entry.event, known.as_ref())) {
+                findings += self.append_findings(entries).await?;
             }
         }
         if retry.is_some() {
-            let entries = self.entries_of(&now, Heard { verdict: None, retry });
+            let entries = self.signal_entries(&now, MessageSignals { verdict: None, retry });
             let original = entries.first().and_then(|entry| entry.event.turn.clone());
             let known = match original {
                 None => None,
-                Some(original) => self.core.turn(&opening.scope, original).await?,
+                Some(original) => self.core.load_turn(&opening.scope, original).await?,
             };
             // Once for each message, by whatever version.
             let same = |event: &Event| {
@@ -92,24 +100,24 @@ impl Turns {
                 is_retry && detected_in == Some(turn.as_str())
             };
             if !known.is_some_and(|turn| turn.events.iter().any(|stored| same(&stored.event))) {
-                findings += self.append(entries).await?;
+                findings += self.append_findings(entries).await?;
             }
         }
         Ok(findings)
     }
 
     /// What an answer shows today, if that is another thing.
-    async fn look_again(&self, completed: &Event) -> Result<u64, FlowError> {
+    async fn redetect_answer(&self, completed: &Event) -> Result<u64, FlowError> {
         let Some(turn) = &completed.turn else { return Ok(0) };
-        let question = self.question_of(&completed.scope, turn).await?;
+        let question = self.load_question(&completed.scope, turn).await?;
         if question.is_empty() {
             // Erased or dropped: nothing is left to look at.
             return Ok(0);
         }
-        let finding = self.look_at(&question, completed);
+        let finding = self.inspect_answer(&question, completed);
         let now = Event { received_at: self.core.clock.now(), ..completed.clone() };
         let entry = self.core.finding_entry(&now, Some(turn.clone()), &finding);
-        let known = self.core.turn(&completed.scope, turn.clone()).await?;
+        let known = self.core.load_turn(&completed.scope, turn.clone()).await?;
         let last = known.and_then(|turn| {
             let mut newest = turn.events.into_iter().rev();
             newest.find(|stored| {
@@ -120,15 +128,19 @@ impl Turns {
         if last.is_some_and(|stored| stored.event.data == entry.event.data) {
             return Ok(0);
         }
-        self.append(vec![entry]).await
+        self.append_findings(vec![entry]).await
     }
 
-    async fn question_of(&self, scope: &Scope, turn: &model::TurnId) -> Result<String, FlowError> {
+    async fn load_question(
+        &self,
+        scope: &Scope,
+        turn: &model::TurnId,
+    ) -> Result<String, FlowError> {
         let found = self.core.store.exchanges_by_id(scope, vec![turn.clone()]).await?.pop();
         Ok(found.map(|exchange| exchange.opening.text).unwrap_or_default())
     }
 
-    async fn append(&self, entries: Vec<Entry>) -> Result<u64, FlowError> {
+    async fn append_findings(&self, entries: Vec<Entry>) -> Result<u64, FlowError> {
         let mut entries = entries.into_iter();
         let Some(entry) = entries.next() else { return Ok(0) };
         let id = entry.event.id.to_string();
@@ -140,7 +152,7 @@ impl Turns {
 }
 
 /// Names the turn that the message was taken to be about before, for whoever learnt from that.
-fn say_instead_of(found: &mut Event, known: &Event) {
+fn set_replaced_turn(found: &mut Event, known: &Event) {
     if found.turn != known.turn
         && let Some(before) = &known.turn
     {
@@ -154,7 +166,7 @@ fn is_stub(opening: &Event) -> bool {
 }
 
 /// Whether a verdict says what is known already, about the same turn and by the same detector.
-fn is_known(found: &Event, known: Option<&Event>) -> bool {
+fn is_same_verdict(found: &Event, known: Option<&Event>) -> bool {
     let Some(known) = known else { return false };
     let read = |event: &Event| match Body::read(event.kind, &event.data) {
         Ok(Body::Finding(Finding::Verdict(verdict))) => Some(*verdict),

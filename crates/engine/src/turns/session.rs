@@ -15,21 +15,21 @@ use crate::turns::Turns;
 
 impl Turns {
     /// The write that ends the session before a message, if too long a silence lies between.
-    pub(crate) async fn session_ended_by(
+    pub(crate) async fn end_session_before(
         &self,
         message: &Event,
     ) -> Result<Option<Write>, FlowError> {
         let Some(conversation) = &message.conversation else { return Ok(None) };
         let open = self.core.store.open_session(&message.scope, conversation).await?;
-        let Some(open) = open.filter(|open| self.is_over(open, message.ts)) else {
+        let Some(open) = open.filter(|open| self.is_session_over(open, message.ts)) else {
             return Ok(None);
         };
         let turn = open.last_turn.clone();
         let last = self.core.store.exchanges_by_id(&open.scope, vec![turn]).await?.pop();
-        Ok(Some(self.end_of(&open, last.as_ref())))
+        Ok(Some(self.build_session_end(&open, last.as_ref())))
     }
 
-    fn is_over(&self, open: &OpenSession, at: Timestamp) -> bool {
+    fn is_session_over(&self, open: &OpenSession, at: Timestamp) -> bool {
         at.as_micros().saturating_sub(open.last_at.as_micros()) > self.silence_micros()
     }
 
@@ -40,7 +40,11 @@ impl Turns {
 
     /// The write that ends a session after its last turn, unless something happened since or somebody
     /// else has ended it: that is judged inside the transaction.
-    pub(crate) fn end_of(&self, open: &OpenSession, last: Option<&StoredExchange>) -> Write {
+    pub(crate) fn build_session_end(
+        &self,
+        open: &OpenSession,
+        last: Option<&StoredExchange>,
+    ) -> Write {
         let now = self.core.clock.now();
         let turn = open.last_turn.clone();
         let said_goodbye =
@@ -58,9 +62,9 @@ impl Turns {
             conversation: Some(open.conversation.clone()),
             user: last.and_then(|last| last.user.clone()),
         };
-        let id = self.core.mint.event_id(now);
+        let id = self.core.ids.event_id(now);
         let event = ingest::finding_event(place, &finding, id, open.last_at, now);
-        let more = abandoned.then(|| self.abandonment(&event));
+        let more = abandoned.then(|| self.abandonment_entry(&event));
         let id = event.id.to_string();
         let changes = changes_of(&event);
         Write {
@@ -72,11 +76,11 @@ impl Turns {
     }
 
     /// The user left the last answer without a sign of use.
-    fn abandonment(&self, ended: &Event) -> Entry {
+    fn abandonment_entry(&self, ended: &Event) -> Entry {
         let kind = Kind { event_type: Type::Interaction, source: Source::SessionAnalysis };
         let data = json!({"kind": InteractionKind::Abandonment});
         let event = Event {
-            id: self.core.mint.event_id(ended.received_at),
+            id: self.core.ids.event_id(ended.received_at),
             kind,
             severity: Severity::Info,
             category: Category::UserSatisfaction,

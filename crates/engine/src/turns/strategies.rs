@@ -9,16 +9,16 @@ use learn::{RankMode, StrategyCandidate};
 use model::{Scope, Strategy, TurnId, UnitInterval, UserId, Vector, VerdictStatus};
 use store::{SimilarQuery, SimilarTurn, SimilarTurns, StoredExchange, TurnNumber};
 
-use crate::changes::opening_of;
+use crate::changes::truncate_for_embedding;
 use crate::core::Core;
 use crate::error::FlowError;
 use crate::turns::Turns;
 
 /// Similar turns of each status that are ranked, for each that is wanted and at the least.
-const POOL_FACTOR: usize = 4;
-const SMALLEST_POOL: usize = 16;
+const CANDIDATES_PER_RESULT: usize = 4;
+const MIN_CANDIDATES: usize = 16;
 /// Texts that a remote model is given at once.
-const TOGETHER: usize = 64;
+const EMBED_BATCH_TEXTS: usize = 64;
 
 /// What is asked.
 #[derive(Clone, Debug)]
@@ -38,7 +38,7 @@ pub struct StrategySearch {
     /// Only turns of this intent.
     pub intent: Option<String>,
     /// A turn that is not to be found: the one that asks.
-    pub not: Option<TurnId>,
+    pub exclude_turn: Option<TurnId>,
 }
 
 impl Default for StrategySearch {
@@ -51,7 +51,7 @@ impl Default for StrategySearch {
             include_rejected: false,
             user: None,
             intent: None,
-            not: None,
+            exclude_turn: None,
         }
     }
 }
@@ -94,23 +94,23 @@ pub struct Strategies {
 
 impl Turns {
     /// Searches the whole project.
-    pub async fn strategies(
+    pub async fn find_strategies(
         &self,
         scope: &Scope,
         search: StrategySearch,
     ) -> Result<Strategies, FlowError> {
-        let vector = self.core.vector_of(opening_of(&search.query)).await;
+        let vector = self.core.embed_text(truncate_for_embedding(&search.query)).await;
         let query = SimilarQuery {
             scope: scope.clone(),
             vector,
-            most: (search.k * POOL_FACTOR).max(SMALLEST_POOL),
+            most: (search.k * CANDIDATES_PER_RESULT).max(MIN_CANDIDATES),
             floor: search.min_similarity as f32,
             user: search.user,
             intent: search.intent,
         };
         let found = self.core.store.similar(query).await?;
         // One more than is wanted: the turn that asks may be among them.
-        let most = search.k + usize::from(search.not.is_some());
+        let most = search.k + usize::from(search.exclude_turn.is_some());
         let rejected: Vec<SimilarTurn> = match search.include_rejected {
             true => {
                 let rejected =
@@ -122,13 +122,13 @@ impl Turns {
             }
             false => Vec::new(),
         };
-        let mut all = best(search.mode, &found, most);
+        let mut all = rank_candidates(search.mode, &found, most);
         all.extend(rejected);
         let (mut avoid, mut strategies): (Vec<_>, Vec<_>) = self
-            .with_words(scope, all)
+            .load_strategies(scope, all)
             .await?
             .into_iter()
-            .filter(|found| Some(&found.turn) != search.not.as_ref())
+            .filter(|found| Some(&found.turn) != search.exclude_turn.as_ref())
             .partition(|turn| turn.status == VerdictStatus::Rejected);
         strategies.truncate(search.k);
         avoid.truncate(if search.include_rejected { search.k } else { 0 });
@@ -136,7 +136,7 @@ impl Turns {
     }
 
     /// The turns with what was asked and how they were answered.
-    async fn with_words(
+    async fn load_strategies(
         &self,
         scope: &Scope,
         turns: Vec<SimilarTurn>,
@@ -158,7 +158,7 @@ impl Turns {
 
 impl Core {
     /// The direction of one text. A remote model is asked on a thread that may wait.
-    pub(crate) async fn vector_of(&self, text: &str) -> Vector {
+    pub(crate) async fn embed_text(&self, text: &str) -> Vector {
         if !self.embedder.is_remote() {
             return embed::built_in().embed(text);
         }
@@ -171,14 +171,14 @@ impl Core {
     }
 
     /// The directions of several texts.
-    pub(crate) async fn vectors_of(&self, texts: Vec<String>) -> Vec<Vector> {
+    pub(crate) async fn embed_texts(&self, texts: Vec<String>) -> Vec<Vector> {
         if !self.embedder.is_remote() {
             return texts.iter().map(|text| embed::built_in().embed(text)).collect();
         }
         let embedder = self.embedder.clone();
         let task = move || {
             let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-            texts.chunks(TOGETHER).flat_map(|some| embedder.embed(some)).collect()
+            texts.chunks(EMBED_BATCH_TEXTS).flat_map(|some| embedder.embed(some)).collect()
         };
         tokio::task::spawn_blocking(task).await.unwrap_or_default()
     }
@@ -200,7 +200,7 @@ fn found_strategy(turn: &SimilarTurn, exchange: StoredExchange) -> FoundStrategy
     }
 }
 
-fn best(mode: RankMode, found: &SimilarTurns, k: usize) -> Vec<SimilarTurn> {
+fn rank_candidates(mode: RankMode, found: &SimilarTurns, k: usize) -> Vec<SimilarTurn> {
     let candidates = found.turns.iter().map(|turn| StrategyCandidate {
         turn: turn.number,
         status: turn.status,

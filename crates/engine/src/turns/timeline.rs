@@ -10,10 +10,10 @@ use store::{
 use crate::error::FlowError;
 use crate::feedback::comments::CommentView;
 use crate::turns::Turns;
-use crate::turns::findings_response::Signals;
+use crate::turns::findings_response::AnswerSignals;
 
 /// Reactions on all turns of a timeline that are looked at: the newest.
-const MOST_REACTIONS: usize = 10_000;
+const MAX_REACTIONS: usize = 10_000;
 
 /// A turn with what is known of it.
 #[derive(Clone, Debug)]
@@ -23,7 +23,7 @@ pub struct TurnView {
     /// The verdict that counts among what messages say of it, and when it was found.
     pub verdict: Option<(FoundVerdict, Timestamp)>,
     /// What the answer shows by itself.
-    pub signals: Option<Signals>,
+    pub signals: Option<AnswerSignals>,
     /// Active reactions, oldest first.
     pub reactions: Vec<StoredReaction>,
     /// How often its question was asked again.
@@ -55,7 +55,7 @@ pub struct Timeline {
 
 impl Turns {
     /// One turn.
-    pub async fn turn_view(
+    pub async fn load_turn_view(
         &self,
         scope: &Scope,
         turn: TurnId,
@@ -63,12 +63,12 @@ impl Turns {
         let exchange = self.core.store.exchanges_by_id(scope, vec![turn]).await?.pop();
         match exchange {
             None => Ok(None),
-            Some(exchange) => self.view_of(scope, exchange).await,
+            Some(exchange) => self.build_view(scope, exchange).await,
         }
     }
 
     /// The latest turns of a conversation, or those behind one.
-    pub async fn timeline(
+    pub async fn load_timeline(
         &self,
         scope: &Scope,
         conversation: ConversationId,
@@ -93,11 +93,11 @@ impl Turns {
         found.truncate(limit);
         let oldest = found.last().filter(|_| more).map(|last| (last.ts, last.opened));
         found.reverse();
-        Ok(Some(Timeline { turns: self.views_of(scope, found).await?, older_than: oldest }))
+        Ok(Some(Timeline { turns: self.build_views(scope, found).await?, older_than: oldest }))
     }
 
     /// Turns of one conversation, all read together.
-    async fn views_of(
+    async fn build_views(
         &self,
         scope: &Scope,
         exchanges: Vec<StoredExchange>,
@@ -111,7 +111,7 @@ impl Turns {
             conversation,
             turns: Some(turns.clone()),
             since: Timestamp::from_micros(0),
-            limit: MOST_REACTIONS,
+            limit: MAX_REACTIONS,
         };
         let mut reactions: HashMap<TurnId, Vec<StoredReaction>> = HashMap::new();
         for given in self.core.store.reactions_of(query).await? {
@@ -124,25 +124,29 @@ impl Turns {
         let one = |exchange: StoredExchange| {
             let turn = stored.remove(&exchange.turn)?;
             let given = reactions.remove(&exchange.turn).unwrap_or_default();
-            Some(view(exchange, turn, given))
+            Some(assemble_view(exchange, turn, given))
         };
         Ok(exchanges.into_iter().filter_map(one).collect())
     }
 
-    async fn view_of(
+    async fn build_view(
         &self,
         scope: &Scope,
         exchange: StoredExchange,
     ) -> Result<Option<TurnView>, FlowError> {
-        let Some(stored) = self.core.turn(scope, exchange.turn.clone()).await? else {
+        let Some(stored) = self.core.load_turn(scope, exchange.turn.clone()).await? else {
             return Ok(None);
         };
         let reactions = self.reactions_on(scope, &stored).await?;
-        Ok(Some(view(exchange, stored, reactions)))
+        Ok(Some(assemble_view(exchange, stored, reactions)))
     }
 }
 
-fn view(exchange: StoredExchange, stored: StoredTurn, reactions: Vec<StoredReaction>) -> TurnView {
+fn assemble_view(
+    exchange: StoredExchange,
+    stored: StoredTurn,
+    reactions: Vec<StoredReaction>,
+) -> TurnView {
     let mut view = TurnView {
         verdict: None,
         signals: None,
@@ -154,13 +158,13 @@ fn view(exchange: StoredExchange, stored: StoredTurn, reactions: Vec<StoredReact
         stored: StoredTurn { events: Vec::new(), ..stored.clone() },
     };
     for event in &stored.events {
-        take_in(&mut view, event);
+        add_event(&mut view, event);
     }
     view.stored = stored;
     view
 }
 
-fn take_in(view: &mut TurnView, stored: &StoredEvent) {
+fn add_event(view: &mut TurnView, stored: &StoredEvent) {
     let is_at = |position: Option<Position>| position == Some(stored.position);
     view.comments.extend(CommentView::of(&stored.event));
     let Ok(Body::Finding(finding)) = Body::read(stored.event.kind, &stored.event.data) else {
@@ -172,7 +176,7 @@ fn take_in(view: &mut TurnView, stored: &StoredEvent) {
             view.verdict = Some((*found, stored.event.ts));
         }
         Finding::Answer(found) => {
-            view.signals = Some(Signals { failure: found.error, pace: found.latency });
+            view.signals = Some(AnswerSignals { failure: found.error, pace: found.latency });
         }
         Finding::Retry(_) => view.retries += 1,
         Finding::Sentiment(found) => {

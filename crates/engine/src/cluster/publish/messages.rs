@@ -3,19 +3,19 @@
 use model::{Event, Position};
 use store::{Outgoing, StoredEvent};
 
-use crate::cluster::publish::LineOf;
+use crate::cluster::publish::EventFormatter;
 use crate::feedback::topics::Topic;
 
 /// The headers by which a message is known without reading it.
-pub(crate) const EVENT_ID: &str = "event-id";
-pub(crate) const TENANT: &str = "tenant";
-pub(crate) const PROJECT: &str = "project";
-const POSITION: &str = "position";
-const ERASED_BY: &str = "erased-by";
+pub(crate) const EVENT_ID_HEADER: &str = "event-id";
+pub(crate) const TENANT_HEADER: &str = "tenant";
+pub(crate) const PROJECT_HEADER: &str = "project";
+const POSITION_HEADER: &str = "position";
+const ERASED_BY_HEADER: &str = "erased-by";
 
 /// The messages that tell of an event, one for each of its topics.
-pub(super) fn of(stored: StoredEvent, line: LineOf) -> Vec<Outgoing> {
-    let mut messages = addressed(&stored.event, stored.position);
+pub(super) fn event_messages(stored: StoredEvent, line: EventFormatter) -> Vec<Outgoing> {
+    let mut messages = build_messages(&stored.event, stored.position);
     let position = stored.position;
     match line(stored) {
         Ok(line) => messages.iter_mut().for_each(|message| message.value = Some(line.clone())),
@@ -30,21 +30,21 @@ pub(super) fn of(stored: StoredEvent, line: LineOf) -> Vec<Outgoing> {
 
 /// The messages that say that an event is to be forgotten: without a value, and addressed as the event was
 /// as far as that is still known.
-pub(super) fn tombstones(stub: &StoredEvent, erasure: Position) -> Vec<Outgoing> {
-    let mut messages = addressed(&stub.event, stub.position);
+pub(super) fn tombstone_messages(stub: &StoredEvent, erasure: Position) -> Vec<Outgoing> {
+    let mut messages = build_messages(&stub.event, stub.position);
     for message in &mut messages {
-        message.headers.push((ERASED_BY, erasure.to_string()));
+        message.headers.push((ERASED_BY_HEADER, erasure.to_string()));
     }
     messages
 }
 
-fn addressed(event: &Event, position: Position) -> Vec<Outgoing> {
+fn build_messages(event: &Event, position: Position) -> Vec<Outgoing> {
     let headers = || {
         vec![
-            (EVENT_ID, event.id.to_string()),
-            (TENANT, event.scope.tenant.to_string()),
-            (PROJECT, event.scope.project.to_string()),
-            (POSITION, position.to_string()),
+            (EVENT_ID_HEADER, event.id.to_string()),
+            (TENANT_HEADER, event.scope.tenant.to_string()),
+            (PROJECT_HEADER, event.scope.project.to_string()),
+            (POSITION_HEADER, position.to_string()),
         ]
     };
     Topic::ALL
@@ -60,8 +60,8 @@ fn addressed(event: &Event, position: Position) -> Vec<Outgoing> {
 }
 
 /// What a message is called in the log.
-pub(super) fn name(message: &Outgoing) -> String {
+pub(super) fn message_label(message: &Outgoing) -> String {
     let header = |name| message.headers.iter().find(|(known, _)| *known == name);
-    let position = header(POSITION).map_or("", |(_, value)| value.as_str());
+    let position = header(POSITION_HEADER).map_or("", |(_, value)| value.as_str());
     format!("{}@{position}", message.topic)
 }

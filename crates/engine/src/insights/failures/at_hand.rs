@@ -8,7 +8,7 @@ use crate::error::FlowError;
 use crate::insights::Insights;
 use crate::insights::failures::with_before;
 use crate::insights::patterns::FailureReport;
-use crate::retriable::put_off;
+use crate::retriable::log_retriable;
 
 /// Turns that are looked at while somebody waits: as many as take some twentieth of a second.
 const FEW: usize = 350;
@@ -55,12 +55,12 @@ impl Insights {
     fn look_beside(self: &Arc<Self>, query: QualityQuery) {
         let Some(place) = self.patterns.take_place() else { return };
         let engine = Arc::clone(self);
-        self.core.tasks.start(|mut stop| async move {
+        self.core.tasks.spawn_task(|mut stop| async move {
             tokio::select! {
                 _ = stop.wait_for(|is_over| *is_over) => {}
                 found = engine.failures(query) => {
                     if let Err(error) = found {
-                        put_off(error, "patterns of failures were not found");
+                        log_retriable(error, "patterns of failures were not found");
                     }
                 }
             }
@@ -76,13 +76,13 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::Copies;
-    use crate::test_engine::{NOW, engine_in};
+    use crate::CopySettings;
+    use crate::test_engine::{NOW, open_test_engine};
 
     const SOME: usize = 6;
 
     async fn engine(folder: &tempfile::TempDir) -> Arc<Engine> {
-        Arc::new(engine_in(folder.path()).await.engine)
+        Arc::new(open_test_engine(folder.path()).await.engine)
     }
 
     /// Turns that somebody corrected.
@@ -155,7 +155,7 @@ mod tests {
         assert!(matches!(at_hand, FailuresAtHand::Sought), "{at_hand:?}");
         assert_eq!(found(&engine).await.negatives, SOME + 1);
         // Nobody who was erased is in it, whatever was found before.
-        let copies = Copies { place: None, others: Vec::new() };
+        let copies = CopySettings { place: None, previous_places: Vec::new() };
         let user = model::UserId::new("u0").unwrap();
         engine.privacy.erase_user(&Scope::default(), &user, &copies).await.unwrap();
         let report = found(&engine).await;

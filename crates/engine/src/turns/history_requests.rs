@@ -10,20 +10,20 @@ use crate::turns::Turns;
 
 impl Turns {
     /// What a user asked lately, the newest first.
-    pub async fn question_history(
+    pub async fn list_recent_questions(
         &self,
         scope: &Scope,
         user: &UserId,
     ) -> Result<Vec<(TurnId, Arc<str>, Timestamp)>, FlowError> {
         let asker = Asker::User(scope.clone(), user.clone());
-        let recent = self.history.place().recent(&asker, self.core.clock.now()).await?;
+        let recent = self.history.backend().recent(&asker, self.core.clock.now()).await?;
         Ok(recent.into_iter().map(|(asked, _)| (asked.turn, asked.text, asked.ts)).collect())
     }
 
     /// Forgets what a user asked lately, and says how much that was. Where a start reads questions from the
     /// log, the log says so too.
     pub async fn forget_questions(&self, scope: &Scope, user: &UserId) -> Result<usize, FlowError> {
-        let (asker, place) = (Asker::User(scope.clone(), user.clone()), self.history.place());
+        let (asker, place) = (Asker::User(scope.clone(), user.clone()), self.history.backend());
         // Other nodes may remember what this one does not.
         if !place.is_shared()
             && (self.core.store.is_shared()
@@ -36,7 +36,7 @@ impl Turns {
 
     /// How the place that keeps the latest questions is doing.
     pub fn history_health(&self) -> HistoryHealth {
-        self.history.place().health()
+        self.history.backend().health()
     }
 }
 
@@ -51,14 +51,14 @@ mod tests {
     use crate::{Detectors, Embedder, Include, IncomingHalf, IncomingTurn, RawOpening};
 
     /// An engine that has just started. Every start makes other ids.
-    async fn start(store: &Arc<Store>, number: u8) -> Engine {
+    async fn start_engine(store: &Arc<Store>, number: u8) -> Engine {
         let clock = Arc::new(TestClock::at(Timestamp::from_micros(1_800_000_000_000_000)));
         let (detectors, embedder) = (Detectors::default(), Embedder::default());
         let store = Arc::clone(store);
         Engine::open(store, clock, [number; 32], detectors, embedder).await.unwrap()
     }
 
-    async fn ask(engine: &Engine, turn: &str, user: &str) {
+    async fn open_question(engine: &Engine, turn: &str, user: &str) {
         let raw = RawOpening {
             turn_id: Some(turn.into()),
             user_id: Some(user.into()),
@@ -79,27 +79,28 @@ mod tests {
         UserId::new(user).unwrap()
     }
 
-    async fn remembered(engine: &Engine, user: &str) -> Vec<String> {
-        let asked = engine.turns.question_history(&Scope::default(), &user_id(user)).await.unwrap();
+    async fn recent_turns(engine: &Engine, user: &str) -> Vec<String> {
+        let asked =
+            engine.turns.list_recent_questions(&Scope::default(), &user_id(user)).await.unwrap();
         asked.into_iter().map(|(turn, _, _)| turn.to_string()).collect()
     }
 
     #[tokio::test]
-    async fn what_was_forgotten_does_not_come_back_with_a_start() {
+    async fn forgotten_questions_stay_forgotten_after_restart() {
         let folder = tempfile::tempdir().unwrap();
         let store = Arc::new(Store::open(folder.path(), Limits::default(), [7; 32]).unwrap());
-        let engine = start(&store, 1).await;
-        ask(&engine, "t1", "ann").await;
-        ask(&engine, "t2", "bob").await;
+        let engine = start_engine(&store, 1).await;
+        open_question(&engine, "t1", "ann").await;
+        open_question(&engine, "t2", "bob").await;
         let forget = async |user: &str| {
             engine.turns.forget_questions(&Scope::default(), &user_id(user)).await.unwrap()
         };
         assert_eq!(forget("ann").await, 1);
-        let again = start(&store, 2).await;
-        assert_eq!(remembered(&again, "ann").await, Vec::<String>::new());
-        assert_eq!(remembered(&again, "bob").await, ["t2"]);
-        ask(&engine, "t3", "ann").await;
-        assert_eq!(remembered(&start(&store, 3).await, "ann").await, ["t3"]);
+        let again = start_engine(&store, 2).await;
+        assert_eq!(recent_turns(&again, "ann").await, Vec::<String>::new());
+        assert_eq!(recent_turns(&again, "bob").await, ["t2"]);
+        open_question(&engine, "t3", "ann").await;
+        assert_eq!(recent_turns(&start_engine(&store, 3).await, "ann").await, ["t3"]);
         let head = store.head();
         assert_eq!(forget("nobody").await, 0);
         assert_eq!(store.head(), head, "there was nothing to forget");

@@ -3,29 +3,29 @@
 use learn::experiment::{Action, Metric, next_step, results};
 use serde_json::{Value, json};
 
-use super::world::{World, answer, id_of};
+use super::test_world::{TestWorld, completion, parse_id};
 
 const USERS: u64 = 20;
 const STEPS: u64 = 160;
 
 /// Numbers that look like chance.
-struct Dice(u64);
+struct TestRng(u64);
 
-impl Dice {
-    fn roll(&mut self) -> u64 {
+impl TestRng {
+    fn next_u64(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
         self.0
     }
 
-    fn below(&mut self, sides: u64) -> u64 {
-        (self.roll() >> 11) % sides
+    fn next_below(&mut self, sides: u64) -> u64 {
+        (self.next_u64() >> 11) % sides
     }
 }
 
 /// One for each metric, by turn and by unit, each with guardrails of others.
-fn experiments() -> Vec<(String, Value)> {
+fn experiment_definitions() -> Vec<(String, Value)> {
     let metrics = Metric::ALL.into_iter().filter(|metric| *metric != Metric::Reward);
     let words: Vec<&str> = metrics.map(Metric::word).collect();
     let mut all = Vec::new();
@@ -46,10 +46,10 @@ fn experiments() -> Vec<(String, Value)> {
     all
 }
 
-async fn check(world: &World, id: &str) {
-    let (by_sum, by_unit) = world.both(id).await;
+async fn check_experiment(world: &TestWorld, id: &str) {
+    let (by_sum, by_unit) = world.load_both_evidences(id).await;
     assert_eq!(by_sum, by_unit, "{id}");
-    let view = world.view(id).await;
+    let view = world.load_view(id).await;
     // `==` is not enough for numbers that are none: also as text.
     let said = |evidence| format!("{:?}", results(&view.definition, view.status, evidence));
     assert_eq!(said(&by_sum), said(&by_unit), "{id}");
@@ -62,8 +62,8 @@ async fn check(world: &World, id: &str) {
 
 /// All that happens, and to whom.
 struct Play {
-    world: World,
-    dice: Dice,
+    world: TestWorld,
+    dice: TestRng,
     experiments: Vec<(String, Value)>,
     /// How many turns each user had.
     turns: Vec<u64>,
@@ -71,51 +71,51 @@ struct Play {
 
 impl Play {
     async fn new(seed: u64) -> Self {
-        let (world, dice) = (World::new().await, Dice(seed));
+        let (world, dice) = (TestWorld::new().await, TestRng(seed));
         let turns = vec![0; USERS as usize];
-        let mut play = Self { world, dice, experiments: experiments(), turns };
+        let mut play = Self { world, dice, experiments: experiment_definitions(), turns };
         // Some have a time before.
         for user in 0..USERS / 2 {
-            for _ in 0..play.dice.below(4) {
-                play.turn(user).await;
+            for _ in 0..play.dice.next_below(4) {
+                play.complete_turn(user).await;
             }
         }
         play.world.clock.advance_secs(1_000);
         for (id, more) in &play.experiments {
-            play.world.run(id, more).await;
+            play.world.start_experiment(id, more).await;
         }
         play
     }
 
-    async fn turn(&mut self, user: u64) {
+    async fn complete_turn(&mut self, user: u64) {
         let n = &mut self.turns[user as usize];
-        self.world.turn(&format!("u{user}"), *n, answer(self.dice.roll())).await;
+        self.world.complete_turn(&format!("u{user}"), *n, completion(self.dice.next_u64())).await;
         *n += 1;
     }
 
     /// Something, to somebody.
-    async fn step(&mut self, may_move: bool) {
-        self.world.clock.advance_secs(self.dice.below(20) as i64);
-        let user = self.dice.below(USERS);
+    async fn random_step(&mut self, may_move: bool) {
+        self.world.clock.advance_secs(self.dice.next_below(20) as i64);
+        let user = self.dice.next_below(USERS);
         let (name, turns) = (format!("u{user}"), self.turns[user as usize]);
-        let id = &self.experiments[self.dice.below(self.experiments.len() as u64) as usize].0;
-        match self.dice.below(10) {
+        let id = &self.experiments[self.dice.next_below(self.experiments.len() as u64) as usize].0;
+        match self.dice.next_below(10) {
             0..4 => {
                 for (id, _) in &self.experiments {
-                    self.world.assign(id, &name).await;
+                    self.world.assign_variant(id, &name).await;
                 }
             }
-            4..7 => self.turn(user).await,
+            4..7 => self.complete_turn(user).await,
             7..9 if turns > 0 => {
                 let words = [json!("ok"), json!("not_ok"), json!("neutral"), Value::Null];
-                let word = words[self.dice.below(4) as usize].clone();
-                self.world.react(&name, self.dice.below(turns), word).await;
+                let word = words[self.dice.next_below(4) as usize].clone();
+                self.world.set_reaction(&name, self.dice.next_below(turns), word).await;
             }
             _ if may_move => {
-                let weights = [1.0, self.dice.below(4) as f64, self.dice.below(4) as f64];
-                self.world.shift(id, &weights).await;
+                let weights = [1.0, self.dice.next_below(4) as f64, self.dice.next_below(4) as f64];
+                self.world.move_shares(id, &weights).await;
             }
-            _ => check(&self.world, id).await,
+            _ => check_experiment(&self.world, id).await,
         }
     }
 
@@ -123,29 +123,29 @@ impl Play {
     async fn check_all(&self) -> u64 {
         let mut seen = 0;
         for (id, _) in &self.experiments {
-            check(&self.world, id).await;
-            seen += self.world.both(id).await.0.exposed().iter().sum::<u64>();
+            check_experiment(&self.world, id).await;
+            seen += self.world.load_both_evidences(id).await.0.exposed().iter().sum::<u64>();
         }
         seen
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn sums_and_units_agree_bit_for_bit_whatever_happens() {
+async fn sums_match_units_bit_for_bit_after_random_events() {
     for seed in [0x9e37_79b9_7f4a_7c15, 0x2545_f491_4f6c_dd1d] {
         let mut play = Play::new(seed).await;
         for step in 0..STEPS {
-            play.step(step > STEPS / 3).await;
+            play.random_step(step > STEPS / 3).await;
         }
-        let over = id_of(&play.experiments[0].0);
+        let over = parse_id(&play.experiments[0].0);
         let engine = &play.world.engine;
         engine
             .experiments
-            .act_on_experiment(&play.world.scope, &over, Action::Complete, None)
+            .apply_action(&play.world.scope, &over, Action::Complete, None)
             .await
             .unwrap();
         for user in 0..USERS {
-            play.turn(user).await;
+            play.complete_turn(user).await;
         }
         let seen = play.check_all().await;
         assert!(seen > USERS * 4, "{seen}: too little happened to say anything");

@@ -14,22 +14,22 @@ use store::{
     Blobs, ConversationQuery, DueCopy, Lease, Store, StoreError, StoredEvent, TurnLogCopy,
 };
 
-use crate::cluster::leadership::Duty;
+use crate::cluster::leadership::Leadership;
 use crate::counters::Counters;
 use crate::error::FlowError;
-use crate::tasks::Stop;
+use crate::tasks::StopSignal;
 use crate::turns::Turns;
-use crate::warn_throttle::Said;
+use crate::warn_throttle::WarnThrottle;
 
 /// Events looked at together; a turn that several of them touch is copied once.
-const STRETCH: usize = 1000;
+const BATCH_EVENTS: usize = 1000;
 /// Turns that are copied between two looks for what erasures wait for.
-const BETWEEN: usize = 16;
-const FIRST_PAUSE: Duration = Duration::from_millis(500);
-const LONGEST_PAUSE: Duration = Duration::from_secs(30);
-const MOST_OF_A_TURN: usize = 1000;
+const TURNS_PER_ERASURE_CHECK: usize = 16;
+const INITIAL_BACKOFF: Duration = Duration::from_millis(500);
+const MAX_BACKOFF: Duration = Duration::from_secs(30);
+const MAX_TURN_REACTIONS: usize = 1000;
 /// Copies of erased users' turns that are noted together.
-const AT_ONCE: usize = 100;
+const BATCH_COPIES: usize = 100;
 
 /// Where copies are kept.
 #[derive(Clone)]
@@ -52,14 +52,14 @@ impl CopyPlace {
 
 /// Copies of turn logs: where they are kept, if they are, and where they may have been before.
 #[derive(Clone)]
-pub struct Copies {
+pub struct CopySettings {
     /// Where they are kept now.
     pub place: Option<CopyPlace>,
     /// Where else they may have been kept; they are taken away from there.
-    pub others: Vec<Arc<dyn Blobs>>,
+    pub previous_places: Vec<Arc<dyn Blobs>>,
 }
 
-impl std::fmt::Debug for Copies {
+impl std::fmt::Debug for CopySettings {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let place = self.place.as_ref().map(CopyPlace::name);
         f.debug_struct("Copies").field("place", &place).finish_non_exhaustive()
@@ -69,26 +69,26 @@ impl std::fmt::Debug for Copies {
 impl Turns {
     /// Starts copying, from where it stopped the last time. If no copies are wanted, forgets those that
     /// an earlier run made, since nobody keeps them up to date. Call it once, before serving.
-    pub async fn keep_copies(&self, copies: Copies) -> Result<(), FlowError> {
+    pub async fn spawn_log_copier(&self, copies: CopySettings) -> Result<(), FlowError> {
         if copies.place.is_none() {
             self.core.store.forget_copies().await?;
         }
-        let mirror = self.mirror(copies);
-        self.core.tasks.start(|stop| mirror.run(stop));
+        let mirror = self.log_copier(copies);
+        self.core.tasks.spawn_task(|stop| mirror.run(stop));
         Ok(())
     }
 
-    pub(crate) fn mirror(&self, copies: Copies) -> Mirror {
-        Mirror {
+    pub(crate) fn log_copier(&self, copies: CopySettings) -> LogCopier {
+        LogCopier {
             store: Arc::clone(&self.core.store),
             counters: Arc::clone(&self.core.counters),
-            duty: Arc::clone(&self.cluster.duty),
+            leadership: Arc::clone(&self.cluster.leadership),
             copies,
         }
     }
 
     /// The copy of a turn's log, if one was made.
-    pub async fn turn_log_copy(
+    pub async fn load_turn_log_copy(
         &self,
         scope: &Scope,
         turn: &TurnId,
@@ -104,27 +104,28 @@ impl Turns {
     }
 }
 
-pub(crate) struct Mirror {
+pub(crate) struct LogCopier {
     store: Arc<Store>,
     counters: Arc<Counters>,
-    duty: Arc<Duty>,
-    copies: Copies,
+    leadership: Arc<Leadership>,
+    copies: CopySettings,
 }
 
-impl Mirror {
+impl LogCopier {
     /// Makes copies of the turns of erased users again, as they are now, or takes them away.
-    pub(crate) async fn settle(&self) -> Result<(), StoreError> {
+    pub(crate) async fn refresh_erased_copies(&self) -> Result<(), StoreError> {
         loop {
-            let due = self.store.copies_due(None, AT_ONCE).await?;
+            let due = self.store.copies_due(None, BATCH_COPIES).await?;
             if due.is_empty() {
                 return Ok(());
             }
             // Taking copies away is anybody's to do.
-            let right = if self.copies.place.is_none() { Some(None) } else { self.duty.right() };
+            let right =
+                if self.copies.place.is_none() { Some(None) } else { self.leadership.authority() };
             let Some(lease) = right else { return Ok(()) };
             let mut again = Vec::new();
             for DueCopy { scope, turn, .. } in &due {
-                let copy = match self.copy(scope, turn.clone()).await {
+                let copy = match self.copy_turn(scope, turn.clone()).await {
                     Ok(copy) => copy,
                     Err(error) if error.is_lasting() => None,
                     Err(error) => return Err(error),
@@ -138,37 +139,37 @@ impl Mirror {
         }
     }
 
-    async fn run(self, mut stop: Stop) {
+    async fn run(self, mut stop: StopSignal) {
         let mut head = self.store.watch();
-        let (mut pause, mut said) = (FIRST_PAUSE, Said::default());
-        while self.duty.wait(&mut stop).await {
-            let step = self.step().await;
+        let (mut pause, mut said) = (INITIAL_BACKOFF, WarnThrottle::default());
+        while self.leadership.wait_until_leader(&mut stop).await {
+            let step = self.copy_batch().await;
             if step.is_ok() {
-                said.worked("turn logs can be copied again");
+                said.log_recovery("turn logs can be copied again");
             }
             let waited = match step {
-                Ok(Step::Done) => return,
-                Ok(Step::More) => {
-                    pause = FIRST_PAUSE;
+                Ok(CopyStep::Disabled) => return,
+                Ok(CopyStep::More) => {
+                    pause = INITIAL_BACKOFF;
                     continue;
                 }
-                Ok(Step::UpTo(done)) => {
-                    pause = FIRST_PAUSE;
+                Ok(CopyStep::CaughtUp(done)) => {
+                    pause = INITIAL_BACKOFF;
                     tokio::select! {
                         _ = stop.changed() => continue,
                         changed = head.wait_for(|newest| *newest > done) => changed.is_ok(),
                         // Another node may have left something to be made again.
-                        () = tokio::time::sleep(LONGEST_PAUSE) => true,
+                        () = tokio::time::sleep(MAX_BACKOFF) => true,
                     }
                 }
                 Err(error) => {
-                    self.counters.copies_failed();
-                    said.failed(&error, "turn logs could not be copied; trying again");
+                    self.counters.count_failed_copy();
+                    said.log_failure(&error, "turn logs could not be copied; trying again");
                     tokio::select! {
                         _ = stop.changed() => continue,
                         () = tokio::time::sleep(pause) => {}
                     }
-                    pause = (pause * 2).min(LONGEST_PAUSE);
+                    pause = (pause * 2).min(MAX_BACKOFF);
                     true
                 }
             };
@@ -179,21 +180,21 @@ impl Mirror {
     }
 
     /// Copies the turns that the next stretch of the log touches.
-    async fn step(&self) -> Result<Step, StoreError> {
-        self.settle().await?;
-        let Some(place) = &self.copies.place else { return Ok(Step::Done) };
-        let Some(lease) = self.duty.right() else { return Ok(Step::More) };
+    async fn copy_batch(&self) -> Result<CopyStep, StoreError> {
+        self.refresh_erased_copies().await?;
+        let Some(place) = &self.copies.place else { return Ok(CopyStep::Disabled) };
+        let Some(lease) = self.leadership.authority() else { return Ok(CopyStep::More) };
         let done = self.store.mirrored_to(&place.name()).await?;
-        let events = self.store.tail(done, STRETCH).await?;
-        let Some(last) = events.last() else { return Ok(Step::UpTo(done)) };
+        let events = self.store.tail(done, BATCH_EVENTS).await?;
+        let Some(last) = events.last() else { return Ok(CopyStep::CaughtUp(done)) };
         let upto = last.position;
-        let copies = self.copy_those_of(events, (place, done, lease.as_ref())).await?;
+        let copies = self.copy_turns(events, (place, done, lease.as_ref())).await?;
         self.store.note_copies(&place.name(), copies, upto, lease).await?;
-        Ok(Step::More)
+        Ok(CopyStep::More)
     }
 
     /// Copies the turns of some events. Answers what is not noted yet.
-    async fn copy_those_of(
+    async fn copy_turns(
         &self,
         events: Vec<StoredEvent>,
         (place, done, lease): (&CopyPlace, Position, Option<&Lease>),
@@ -212,13 +213,15 @@ impl Mirror {
         let mut copies = Vec::with_capacity(turns.len());
         for (copied, (number, turn)) in turns.into_iter().enumerate() {
             // Whoever erases somebody does not wait for all of them.
-            if copied.is_multiple_of(BETWEEN) && !self.store.copies_due(None, 1).await?.is_empty() {
+            if copied.is_multiple_of(TURNS_PER_ERASURE_CHECK)
+                && !self.store.copies_due(None, 1).await?.is_empty()
+            {
                 // Those so far may be of before: noted now, they are not written behind what is settled.
                 let some = std::mem::take(&mut copies);
                 self.store.note_copies(&place.name(), some, done, lease.cloned()).await?;
-                self.settle().await?;
+                self.refresh_erased_copies().await?;
             }
-            match self.copy(&scopes[number], turn.clone()).await {
+            match self.copy_turn(&scopes[number], turn.clone()).await {
                 Ok(copy) => copies.extend(copy),
                 // Waiting would not help; the others must not wait for it.
                 Err(error) if error.is_lasting() => {
@@ -231,8 +234,12 @@ impl Mirror {
     }
 
     /// Makes the copy of a turn, and takes away what is elsewhere.
-    async fn copy(&self, scope: &Scope, turn: TurnId) -> Result<Option<TurnLogCopy>, StoreError> {
-        for other in &self.copies.others {
+    async fn copy_turn(
+        &self,
+        scope: &Scope,
+        turn: TurnId,
+    ) -> Result<Option<TurnLogCopy>, StoreError> {
+        for other in &self.copies.previous_places {
             other.delete(scope, &turn).await?;
         }
         let Some(place) = &self.copies.place else { return Ok(None) };
@@ -248,7 +255,7 @@ impl Mirror {
                 conversation,
                 turns: Some(vec![turn.clone()]),
                 since: Timestamp::from_micros(0),
-                limit: MOST_OF_A_TURN,
+                limit: MAX_TURN_REACTIONS,
             })
             .await?;
         // Which state of the turn this is: that after its newest event.
@@ -267,13 +274,13 @@ impl Mirror {
     }
 }
 
-enum Step {
+enum CopyStep {
     /// There may be more to copy at once.
     More,
     /// Everything up to here is copied.
-    UpTo(Position),
+    CaughtUp(Position),
     /// Nothing is to be copied.
-    Done,
+    Disabled,
 }
 
 #[cfg(test)]
@@ -285,15 +292,15 @@ mod tests {
     use store::Task;
 
     use super::*;
-    use crate::test_engine::{TestEngine, engine_in};
+    use crate::test_engine::{TestEngine, open_test_engine};
 
     /// Remembers whose documents were written or taken away; while it writes the first, Ann is erased.
-    struct Busy {
+    struct ErasingBlobs {
         store: Arc<Store>,
         touched: Mutex<Vec<String>>,
     }
 
-    impl Blobs for Busy {
+    impl Blobs for ErasingBlobs {
         fn put(&self, scope: &Scope, turn: &TurnId, _: String) -> Task<'_, String> {
             let mut touched = self.touched.lock().unwrap();
             touched.push(turn.to_string());
@@ -322,7 +329,7 @@ mod tests {
         }
     }
 
-    fn opened(turn: &str, user: &str) -> Write {
+    fn opening_write(turn: &str, user: &str) -> Write {
         let data = json!({"phase": "opened", "text": "What now?"});
         let event = Event {
             kind: Kind { event_type: Type::Query, source: Source::Turn },
@@ -337,20 +344,24 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_erasure_does_not_wait_for_all_copies_of_a_backlog() {
+    async fn erasure_is_processed_before_the_copy_backlog_is_done() {
         let folder = tempfile::tempdir().unwrap();
-        let TestEngine { engine, store, .. } = engine_in(folder.path()).await;
+        let TestEngine { engine, store, .. } = open_test_engine(folder.path()).await;
         let store: Arc<Store> = store;
-        let others = (1..40).map(|n| opened(&format!("t{n:02}"), "bob"));
-        let writes = std::iter::once(opened("t00", "ann")).chain(others).collect();
+        let others = (1..40).map(|n| opening_write(&format!("t{n:02}"), "bob"));
+        let writes = std::iter::once(opening_write("t00", "ann")).chain(others).collect();
         store.commit(writes).await.unwrap();
-        let busy = Arc::new(Busy { store: Arc::clone(&store), touched: Mutex::default() });
+        let busy = Arc::new(ErasingBlobs { store: Arc::clone(&store), touched: Mutex::default() });
         let place = Some(CopyPlace::Blobs(Arc::clone(&busy) as Arc<dyn Blobs>));
-        let mirror = engine.turns.mirror(Copies { place, others: Vec::new() });
-        assert!(matches!(mirror.step().await.unwrap(), Step::More));
+        let mirror = engine.turns.log_copier(CopySettings { place, previous_places: Vec::new() });
+        assert!(matches!(mirror.copy_batch().await.unwrap(), CopyStep::More));
         let touched = busy.touched.lock().unwrap().clone();
         assert_eq!(touched.len(), 41, "{touched:?}");
-        assert_eq!(touched.iter().rposition(|turn| turn == "t00"), Some(BETWEEN), "{touched:?}");
+        assert_eq!(
+            touched.iter().rposition(|turn| turn == "t00"),
+            Some(TURNS_PER_ERASURE_CHECK),
+            "{touched:?}"
+        );
         assert!(store.copies_due(None, 1).await.unwrap().is_empty());
     }
 }

@@ -8,22 +8,27 @@ use super::super::ExperimentView;
 use crate::engine::Engine;
 
 /// Few, so that pages end in the midst of units.
-const PAGE: usize = 7;
+const PAGE_ROWS: usize = 7;
 
-pub(super) async fn evidence_of(engine: &Engine, scope: &Scope, view: &ExperimentView) -> Evidence {
-    let mut gathering = Gathering::new(view);
+pub(super) async fn evidence_from_units(
+    engine: &Engine,
+    scope: &Scope,
+    view: &ExperimentView,
+) -> Evidence {
+    let mut gathering = UnitEvidence::new(view);
     let mut after = None;
     loop {
-        let rows = engine.core.store.experiment_units(scope, &view.id, after, PAGE).await.unwrap();
-        rows.iter().for_each(|row| gathering.add(row));
+        let rows =
+            engine.core.store.experiment_units(scope, &view.id, after, PAGE_ROWS).await.unwrap();
+        rows.iter().for_each(|row| gathering.add_row(row));
         after = rows.last().map(|row| row.mark);
-        if rows.len() < PAGE {
+        if rows.len() < PAGE_ROWS {
             return gathering.evidence;
         }
     }
 }
 
-struct Gathering<'a> {
+struct UnitEvidence<'a> {
     view: &'a ExperimentView,
     /// After no move, after one, and so on.
     shares: Vec<Shares>,
@@ -32,7 +37,7 @@ struct Gathering<'a> {
     before: Option<StoredUnit>,
 }
 
-impl<'a> Gathering<'a> {
+impl<'a> UnitEvidence<'a> {
     fn new(view: &'a ExperimentView) -> Self {
         let mut evidence = Evidence::new(&view.definition);
         view.moves.iter().for_each(|_| evidence.open_stratum());
@@ -40,14 +45,14 @@ impl<'a> Gathering<'a> {
         Self { view, shares, evidence, before: None }
     }
 
-    fn add(&mut self, row: &StoredUnit) {
+    fn add_row(&mut self, row: &StoredUnit) {
         let Some(variant) = row.variant else {
             self.before = Some(*row);
             return;
         };
         let variant = variant as usize;
         if row.first {
-            self.compare(row, Place { variant, stratum: row.moves as usize });
+            self.add_comparison(row, Place { variant, stratum: row.moves as usize });
         }
         for (index, guardrail) in self.view.definition.guardrails.iter().enumerate() {
             let (value, count) = row.sums.measured(guardrail.metric);
@@ -56,7 +61,7 @@ impl<'a> Gathering<'a> {
         }
     }
 
-    fn compare(&mut self, row: &StoredUnit, place: Place) {
+    fn add_comparison(&mut self, row: &StoredUnit, place: Place) {
         let Some(shares) = self.shares.get(place.stratum) else { return };
         self.evidence.expose_many(place, shares, 1);
         let metric = self.view.definition.metric;

@@ -13,17 +13,17 @@ use store::StoredStanding;
 use crate::experiments::view::ExperimentView;
 
 /// More than this are forgotten, all at once.
-const MOST: usize = 1_000;
+const MAX_CACHED_EXPERIMENTS: usize = 1_000;
 
 /// Those that units were assigned in.
 #[derive(Debug, Default)]
-pub(crate) struct KeptViews {
+pub(crate) struct ExperimentCache {
     views: Mutex<HashMap<(Scope, ExperimentId), Arc<ExperimentView>>>,
 }
 
-impl KeptViews {
+impl ExperimentCache {
     /// The experiment, if it is known as it stands.
-    pub(crate) fn find(
+    pub(crate) fn find_current(
         &self,
         scope: &Scope,
         id: &ExperimentId,
@@ -31,14 +31,14 @@ impl KeptViews {
     ) -> Option<Arc<ExperimentView>> {
         let views = self.views.lock().unwrap_or_else(PoisonError::into_inner);
         let view = views.get(&(scope.clone(), id.clone()))?;
-        view.is_at(standing).then(|| Arc::clone(view))
+        view.matches_standing(standing).then(|| Arc::clone(view))
     }
 
     /// Keeps it as it was just read.
-    pub(crate) fn keep(&self, scope: &Scope, view: ExperimentView) -> Arc<ExperimentView> {
+    pub(crate) fn insert_view(&self, scope: &Scope, view: ExperimentView) -> Arc<ExperimentView> {
         let view = Arc::new(view);
         let mut views = self.views.lock().unwrap_or_else(PoisonError::into_inner);
-        if views.len() >= MOST {
+        if views.len() >= MAX_CACHED_EXPERIMENTS {
             views.clear();
         }
         views.insert((scope.clone(), view.id.clone()), Arc::clone(&view));

@@ -5,19 +5,19 @@ use std::collections::{HashMap, VecDeque};
 use model::{RouterChoice, TurnId};
 
 /// Choices that are remembered.
-const MOST_RECENT: usize = 10_000;
+const MAX_RECENT_CHOICES: usize = 10_000;
 
 /// The latest choices by turn, and how many were made by each router.
 #[derive(Debug, Default)]
-pub(super) struct Recent {
+pub(super) struct RecentChoices {
     by_turn: HashMap<TurnId, RouterChoice>,
     order: VecDeque<TurnId>,
     made: HashMap<String, u64>,
 }
 
-impl Recent {
+impl RecentChoices {
     /// Remembers a choice, unless another one was first for the turn and may stand: then answers that.
-    pub(super) fn remember(
+    pub(super) fn remember_choice(
         &mut self,
         turn: Option<&TurnId>,
         choice: &RouterChoice,
@@ -32,7 +32,7 @@ impl Recent {
         if self.by_turn.insert(turn.clone(), choice.clone()).is_none() {
             self.order.push_back(turn.clone());
         }
-        if self.order.len() > MOST_RECENT
+        if self.order.len() > MAX_RECENT_CHOICES
             && let Some(oldest) = self.order.pop_front()
         {
             self.by_turn.remove(&oldest);
@@ -41,18 +41,18 @@ impl Recent {
     }
 
     /// The choice that was made for a turn, if it is remembered.
-    pub(super) fn choice_of(&self, turn: &TurnId) -> Option<RouterChoice> {
+    pub(super) fn find_choice(&self, turn: &TurnId) -> Option<RouterChoice> {
         self.by_turn.get(turn).cloned()
     }
 
     /// How many choices a router has made before this one. `known` is how many the log told of when the first
     /// one since the start was made: later ones get into the log a moment behind, and must not count twice.
-    pub(super) fn made(&mut self, router: &str, known: u64) -> u64 {
+    pub(super) fn count_choices(&mut self, router: &str, known: u64) -> u64 {
         *self.made.entry(router.to_owned()).or_insert(known)
     }
 
     /// Forgets the choices of turns.
-    pub(super) fn forget(&mut self, turns: &[TurnId]) {
+    pub(super) fn forget_turns(&mut self, turns: &[TurnId]) {
         for turn in turns {
             self.by_turn.remove(turn);
         }

@@ -12,7 +12,7 @@ use crate::retrieval::Retrieval;
 impl Retrieval {
     /// The finding that says which retrieved items the answer of a turn used.
     /// An answer that failed says nothing about them. The completion is redacted already.
-    pub(crate) fn relevance_of(
+    pub(crate) fn detect_relevance(
         &self,
         turn: &TurnId,
         question: &str,
@@ -26,7 +26,8 @@ impl Retrieval {
         let failed = done.status == TurnStatus::Error
             || matches!(shown, Finding::Answer(found) if found.error.error_type.is_some());
         let response = done.response.as_deref().filter(|_| !failed)?;
-        let signals = self.used(response, AnswerKind::Response, &ranked(&done.retrieved));
+        let signals =
+            self.detect_usage(response, AnswerKind::Response, &assign_ranks(&done.retrieved));
         let cluster = Some(question).filter(|question| !question.trim().is_empty());
         (!signals.is_empty()).then(|| {
             Finding::Relevance(FoundRelevance {
@@ -37,7 +38,7 @@ impl Retrieval {
         })
     }
 
-    pub(super) fn used(
+    pub(super) fn detect_usage(
         &self,
         response: &str,
         kind: AnswerKind,
@@ -75,7 +76,7 @@ impl Retrieval {
 }
 
 /// Items without a rank stand as they are listed.
-pub(super) fn ranked(items: &[Retrieved]) -> Vec<Retrieved> {
+pub(super) fn assign_ranks(items: &[Retrieved]) -> Vec<Retrieved> {
     let rank = |(rank, item): (u32, &Retrieved)| Retrieved {
         rank: item.rank.or(Some(rank)),
         ..item.clone()
@@ -84,12 +85,12 @@ pub(super) fn ranked(items: &[Retrieved]) -> Vec<Retrieved> {
 }
 
 /// Which retrieved items an answer used, from the events that keep it.
-pub(crate) fn usage_of(turn: &TurnId, events: &[Event]) -> Vec<EntitySignal> {
+pub(crate) fn read_usage(turn: &TurnId, events: &[Event]) -> Vec<EntitySignal> {
     let of_turn = events.iter().filter(|event| event.turn.as_ref() == Some(turn));
-    of_turn.flat_map(signals_in).collect()
+    of_turn.flat_map(read_signals).collect()
 }
 
-pub(super) fn signals_in(event: &Event) -> Vec<EntitySignal> {
+pub(super) fn read_signals(event: &Event) -> Vec<EntitySignal> {
     match Body::read(event.kind, &event.data) {
         Ok(Body::Finding(Finding::Relevance(found))) => found.signals,
         Ok(_) | Err(_) => Vec::new(),

@@ -15,30 +15,30 @@ use store::Stopwatch;
 use super::ExperimentView;
 use crate::error::FlowError;
 use crate::experiments::Experiments;
-use crate::retriable::put_off;
-use crate::tasks::Stop;
+use crate::retriable::log_retriable;
+use crate::tasks::StopSignal;
 
 /// How often it is looked, at the most.
-const PAUSE: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// After each look it rests so many times as long as that took.
-const REST: u32 = 20;
+const REST_FACTOR: u32 = 20;
 /// After so many looks all are looked at, also where nothing happened here: it may have elsewhere.
-const ROUNDS_TO_ALL: u32 = 60;
+const ROUNDS_PER_FULL_SCAN: u32 = 60;
 /// Adaptive shares move when there are so many times as many units as at the last move, so that
 /// their moves stay few.
-const GROWN: f64 = 1.1;
+const MIN_UNIT_GROWTH: f64 = 1.1;
 /// And when a share changes at least by so much.
-const LEAST_CHANGE: f64 = 0.01;
+const MIN_SHARE_CHANGE: f64 = 0.01;
 
 impl Experiments {
     /// Starts looking after experiments whose shares move by themselves. Call it once, before serving.
-    pub fn keep_experiments(self: &Arc<Self>) {
+    pub fn spawn_share_updates(self: &Arc<Self>) {
         let engine = Arc::clone(self);
-        self.core.tasks.start(|stop| look_after(engine, stop));
+        self.core.tasks.spawn_task(|stop| run_share_updates(engine, stop));
     }
 
     /// Looks at the experiments of these projects, or at all there are. Answers how many moved.
-    pub(crate) async fn move_experiments(
+    pub(crate) async fn update_all_shares(
         &self,
         scopes: Option<&HashSet<Scope>>,
     ) -> Result<usize, FlowError> {
@@ -47,7 +47,7 @@ impl Experiments {
             if scopes.is_some_and(|scopes| !scopes.contains(&scope)) {
                 continue;
             }
-            let view = match self.experiment(&scope, &id).await {
+            let view = match self.load_experiment(&scope, &id).await {
                 Ok(view) => view,
                 Err(error) if error.is_away() => return Err(error),
                 // One that was brought in from a file and makes no sense, or whose row is damaged.
@@ -60,22 +60,22 @@ impl Experiments {
             if !moves || view.is_rolled_back() {
                 continue;
             }
-            match self.move_on(&scope, &view).await {
+            match self.update_shares(&scope, &view).await {
                 Ok(has_moved) => moved += usize::from(has_moved),
                 Err(error) if error.is_away() => return Err(error),
                 // One that cannot be judged must not keep the others from being taken back.
                 Err(error) => {
                     tracing::warn!(%error, experiment = %id, "an experiment could not be looked after");
-                    self.for_experiments.note([scope].into());
+                    self.dirty_scopes.mark_dirty([scope].into());
                 }
             }
         }
         Ok(moved)
     }
 
-    async fn move_on(&self, scope: &Scope, view: &ExperimentView) -> Result<bool, FlowError> {
-        let evidence = self.evidence_of(scope, view).await?;
-        match next_move(view, &evidence) {
+    async fn update_shares(&self, scope: &Scope, view: &ExperimentView) -> Result<bool, FlowError> {
+        let evidence = self.load_evidence(scope, view).await?;
+        match compute_next_move(view, &evidence) {
             Some((shares, step)) => self.store_move(scope, view, &shares, step).await,
             None => Ok(false),
         }
@@ -95,7 +95,7 @@ impl Experiments {
             shares: shares.as_slice().to_vec(),
             step,
         };
-        let mut write = self.experiment_write(scope, rule, None, None);
+        let mut write = self.build_experiment_write(scope, rule, None, None);
         let id = format!("{}/{number}", view.id);
         write.claims.push(Claim { space: ClaimSpace::Experiment, id, mac: None });
         let statuses = vec![view.status.word().to_owned()];
@@ -110,8 +110,11 @@ impl Experiments {
 }
 
 /// The shares from now on, and why.
-fn next_move(view: &ExperimentView, evidence: &Evidence) -> Option<(Shares, Map<String, Value>)> {
-    let Some(state) = &view.rollout else { return adapted(view, evidence) };
+fn compute_next_move(
+    view: &ExperimentView,
+    evidence: &Evidence,
+) -> Option<(Shares, Map<String, Value>)> {
+    let Some(state) = &view.rollout else { return adapt_shares(view, evidence) };
     let step = next_step(&view.definition, state, evidence)?;
     let is_back = match step.reason {
         Reason::GuardrailCrossed { .. } => true,
@@ -125,18 +128,21 @@ fn next_move(view: &ExperimentView, evidence: &Evidence) -> Option<(Shares, Map<
 }
 
 /// Shares that follow what was learnt.
-fn adapted(view: &ExperimentView, evidence: &Evidence) -> Option<(Shares, Map<String, Value>)> {
+fn adapt_shares(
+    view: &ExperimentView,
+    evidence: &Evidence,
+) -> Option<(Shares, Map<String, Value>)> {
     if view.status != Status::Running || view.definition.adaptive.is_none() {
         return None;
     }
     let units: u64 = evidence.exposed().iter().sum();
     let last = view.moves.last().and_then(|last| last.step.get("evidence")?["units"].as_f64());
-    if (units as f64) < last.unwrap_or(0.0) * GROWN {
+    if (units as f64) < last.unwrap_or(0.0) * MIN_UNIT_GROWTH {
         return None;
     }
     let (now, next) = (view.shares(), adaptive_shares(&view.definition, evidence));
     let mut pairs = now.as_slice().iter().zip(next.as_slice());
-    if !pairs.any(|(now, next)| (now - next).abs() >= LEAST_CHANGE) {
+    if !pairs.any(|(now, next)| (now - next).abs() >= MIN_SHARE_CHANGE) {
         return None;
     }
     let found = results(&view.definition, view.status, evidence);
@@ -150,27 +156,27 @@ fn adapted(view: &ExperimentView, evidence: &Evidence) -> Option<(Shares, Map<St
     Some((next, step.as_object().cloned().unwrap_or_default()))
 }
 
-async fn look_after(engine: Arc<Experiments>, mut stop: Stop) {
+async fn run_share_updates(engine: Arc<Experiments>, mut stop: StopSignal) {
     let mut round = 0_u32;
-    while engine.cluster.duty.wait(&mut stop).await {
-        let all = round.is_multiple_of(ROUNDS_TO_ALL);
-        let scopes = engine.for_experiments.take();
+    while engine.cluster.leadership.wait_until_leader(&mut stop).await {
+        let all = round.is_multiple_of(ROUNDS_PER_FULL_SCAN);
+        let scopes = engine.dirty_scopes.take_all();
         let watch = Stopwatch::start();
         let looked = if all {
-            engine.move_experiments(None).await
+            engine.update_all_shares(None).await
         } else if scopes.is_empty() {
             Ok(0)
         } else {
-            engine.move_experiments(Some(&scopes)).await
+            engine.update_all_shares(Some(&scopes)).await
         };
         match looked {
             Ok(_) => round = round.wrapping_add(1),
             Err(error) => {
-                put_off(error, "experiments could not be looked after; trying again");
-                engine.for_experiments.note(scopes);
+                log_retriable(error, "experiments could not be looked after; trying again");
+                engine.dirty_scopes.mark_dirty(scopes);
             }
         }
-        let rest = PAUSE.max(watch.elapsed() * REST);
+        let rest = POLL_INTERVAL.max(watch.elapsed() * REST_FACTOR);
         tokio::select! {
             _ = stop.changed() => {}
             () = tokio::time::sleep(rest) => {}
