@@ -30,20 +30,13 @@ pub struct Cluster {
 
 impl Cluster {
     pub(crate) fn new(core: Arc<Core>, access: Arc<Access>, opened_at: Position) -> Self {
-        let duty = Arc::new(Leadership::new(core.store.is_shared()));
+        let leadership = Arc::new(Leadership::new(core.store.is_shared()));
         let outdated = watch::channel(false).0;
-        Self {
-            core,
-            access,
-            opened_at,
-            leadership: duty,
-            publish_progress: Arc::default(),
-            outdated,
-        }
+        Self { core, access, opened_at, leadership, publish_progress: Arc::default(), outdated }
     }
 
-    /// Resolves when the log became shorter than it was: a shared database was set back, as by a
-    /// failover to a replica that was behind. What this engine has learnt is then invalid.
+    /// Resolves when the log became shorter: a shared database lost entries, for example by a
+    /// failover to a lagging replica. The engine's state in memory is then invalid.
     pub fn until_outdated(&self) -> impl Future<Output = ()> + Send + 'static {
         let mut outdated = self.outdated.subscribe();
         async move {

@@ -18,7 +18,6 @@ use crate::feedback::record::Receipt;
 use crate::retriable::log_retriable;
 use crate::routing::is_learnable;
 
-/// The result of one observer.
 pub(crate) type ObserverFuture<'a> =
     Pin<Box<dyn Future<Output = Result<(), FlowError>> + Send + 'a>>;
 
@@ -139,7 +138,6 @@ fn push_once(scopes: &mut Vec<Scope>, scope: &Scope) {
 }
 
 impl Core {
-    /// Commits one write.
     pub(crate) async fn commit_one(&self, write: Write) -> Result<Receipt, FlowError> {
         self.commit_last(vec![write]).await
     }

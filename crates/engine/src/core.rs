@@ -64,7 +64,6 @@ impl Core {
         })
     }
 
-    /// The position of the newest event.
     pub(crate) fn head(&self) -> Position {
         self.store.head()
     }
@@ -109,7 +108,6 @@ impl Core {
         EventId::new(id).map_err(|_| FlowError::NotStored)
     }
 
-    /// Loads a turn with all its events.
     pub(crate) async fn load_turn(
         &self,
         scope: &Scope,

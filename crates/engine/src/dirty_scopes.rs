@@ -1,21 +1,20 @@
-//! Where something happened since somebody last looked.
+//! Projects with commits since a job last processed them.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
 use model::Scope;
 
-/// The projects in which something was stored.
+/// A set of projects that a periodic job must look at.
 #[derive(Debug, Default)]
 pub(crate) struct DirtyScopes(Mutex<HashSet<Scope>>);
 
 impl DirtyScopes {
-    /// Something happened there.
     pub(crate) fn mark_dirty(&self, scopes: HashSet<Scope>) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(scopes);
     }
 
-    /// All of them, from now on none.
+    /// Returns all marked projects and clears the set.
     pub(crate) fn take_all(&self) -> HashSet<Scope> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }

@@ -1,7 +1,7 @@
-//! Where vectors come from: the built-in model, or a remote one with the built-in to fall back on.
+//! Embeddings from the built-in model, or from a remote one with the built-in as fallback.
 //!
-//! A vector says which model made it, so a fallback never compares with the remote's vectors. A remote one
-//! that does not answer is left alone for a while, so that not every request waits for it.
+//! A vector names its model, so fallback vectors are never compared with remote ones. After a
+//! failure the remote is not called for a while, so that not every request waits for it.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -10,12 +10,11 @@ use model::Vector;
 use outbound::{RemoteEmbedder, RemoteError};
 use store::Stopwatch;
 
-/// For so long nobody asks it again after it failed.
+/// Delay before the next request to a remote that failed.
 const RETRY_AFTER: Duration = Duration::from_secs(5);
-/// Between two warnings.
+/// Minimum time between two warnings.
 const WARN_INTERVAL: Duration = Duration::from_secs(10);
 
-/// A source of vectors.
 #[derive(Clone, Debug, Default)]
 pub struct Embedder {
     remote: Option<Arc<RemoteSource>>,
@@ -27,37 +26,34 @@ struct RemoteSource {
     failures: Mutex<FailureState>,
 }
 
-/// What went wrong lately.
 #[derive(Debug, Default)]
 struct FailureState {
-    /// Since when it is left alone.
+    /// Start of the retry delay.
     failed_at: Option<Stopwatch>,
-    /// When the last warning was.
     warned_at: Option<Stopwatch>,
 }
 
 impl Embedder {
-    /// Asks this one first.
+    /// Uses a remote model, with the built-in one as fallback.
     pub fn with_remote(remote: RemoteEmbedder) -> Self {
         let remote = RemoteSource { embedder: remote, failures: Mutex::default() };
         Self { remote: Some(Arc::new(remote)) }
     }
 
-    /// A vector for each text. When the remote one fails, all come from the built-in model: the
-    /// answer to a user is not held up by somebody else's server.
+    /// Embeds each text. When the remote fails, all vectors come from the built-in model, so an
+    /// outage does not delay answers.
     pub fn embed(&self, texts: &[&str]) -> Vec<Vector> {
         let asked = self.remote.as_ref().and_then(|remote| remote.embed(texts, RETRY_AFTER));
         asked.unwrap_or_else(|| texts.iter().map(|text| embed::built_in().embed(text)).collect())
     }
 
-    /// Whether vectors come from elsewhere.
     pub fn is_remote(&self) -> bool {
         self.remote.is_some()
     }
 }
 
 impl RemoteSource {
-    /// `None` when it fails, or failed less than `rest` ago.
+    /// `None` when the request fails, or a request failed less than `rest` ago.
     fn embed(&self, texts: &[&str], rest: Duration) -> Option<Vec<Vector>> {
         if !self.lock_failures().may_request(rest) {
             return None;
@@ -73,7 +69,7 @@ impl RemoteSource {
                 trouble.failed_at = (!is_input_error(&error)).then(Stopwatch::start);
                 if trouble.may_warn(WARN_INTERVAL) {
                     let model = self.embedder.model();
-                    tracing::warn!(%error, %model, texts = texts.len(), "embedded by the built-in model instead");
+                    tracing::warn!(%error, %model, texts = texts.len(), "remote embedding failed; using the built-in model");
                 }
                 None
             }
@@ -81,7 +77,7 @@ impl RemoteSource {
     }
 
     fn lock_failures(&self) -> MutexGuard<'_, FailureState> {
-        // A panic elsewhere cannot leave it half-changed.
+        // Every update is a single assignment, so a panic cannot leave it inconsistent.
         self.failures.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -92,7 +88,7 @@ impl FailureState {
         if since.elapsed() < rest {
             return false;
         }
-        // Whoever comes meanwhile does not wait with the one who tries.
+        // Concurrent requests use the fallback while this one tries the remote.
         self.failed_at = Some(Stopwatch::start());
         true
     }
@@ -106,7 +102,8 @@ impl FailureState {
     }
 }
 
-/// Whether other texts might do better: one that is too long must not cost others their vectors.
+/// True when the error concerns the input. A text that is too long must not disable the remote
+/// for other texts.
 fn is_input_error(error: &RemoteError) -> bool {
     match error {
         RemoteError::Refused { status, .. } => matches!(status, 400 | 413 | 422),
@@ -122,7 +119,7 @@ mod tests {
 
     use super::*;
 
-    /// Answers every request with a status and nothing else; its embedder, and how often it was asked.
+    /// A server that answers every request with one status: its embedder and its request count.
     fn refusing_embedder(status: &'static str) -> (Embedder, Arc<AtomicUsize>) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -136,7 +133,7 @@ mod tests {
                 let answer = format!("HTTP/1.1 {status}\r\n{head}\r\n\r\n");
                 stream.write_all(answer.as_bytes()).unwrap();
                 stream.shutdown(Shutdown::Write).unwrap();
-                // Until the caller has read it and gone.
+                // Waits until the client closes the connection.
                 let _ = stream.read_to_end(&mut Vec::new());
             }
         });
@@ -154,7 +151,7 @@ mod tests {
         assert_eq!(asked.load(Ordering::SeqCst), 1);
         assert_eq!(embedder.embed(&["hello"])[0], embed::built_in().embed("hello"));
         assert_eq!(remote.embed(&["hello"], Duration::ZERO), None);
-        assert_eq!(asked.load(Ordering::SeqCst), 2, "and then asked again");
+        assert_eq!(asked.load(Ordering::SeqCst), 2, "called after the delay");
     }
 
     #[test]

@@ -1,14 +1,14 @@
-//! Experiments: defined, started, stopped, shown.
+//! Experiments: define, start, stop, list and evaluate them.
 //!
 //! ```text
 //! definition, actions, moves ──events──> experiments, experiment_moves ──┐
 //! assign ──exposure, once for each variant a unit is served──> experiment_units, experiment_sums
-//! turns and what is heard of them ──by the difference──────────────────┘                  │
+//! turns and their verdicts, ratings ──as differences───────────────────┘                  │
 //!                                                          results, moves <── evidence <──┘
 //! ```
 //!
-//! How an experiment stands is read from the projections each time. Memory only saves assignments from
-//! parsing definitions, which never change: a restart changes nothing.
+//! The state of an experiment is read from the projections each time. The cache only spares
+//! assignments from parsing definitions, which never change.
 
 pub(crate) mod experiment_cache;
 pub(crate) mod view;
@@ -57,13 +57,12 @@ impl CommitObserver for Experiments {
 
 impl Experiments {
     pub(crate) fn new(core: Arc<Core>, cluster: Arc<Cluster>) -> Self {
-        let (for_experiments, experiment_views) =
-            (DirtyScopes::default(), ExperimentCache::default());
-        Self { core, cluster, dirty_scopes: for_experiments, cache: experiment_views }
+        let (dirty_scopes, cache) = (DirtyScopes::default(), ExperimentCache::default());
+        Self { core, cluster, dirty_scopes, cache }
     }
 
-    /// Defines an experiment; it stands at DRAFT. Answers it, and whether it had been defined before
-    /// under this id or key.
+    /// Defines an experiment with status DRAFT. Returns it, and `true` for a repeat of an earlier
+    /// request with this id or key.
     pub async fn create_experiment(
         &self,
         scope: &Scope,
@@ -88,14 +87,14 @@ impl Experiments {
         if !receipt.replayed {
             return Ok((self.load_experiment(scope, &id).await?, false));
         }
-        // A repeat without an id of its own is known by the request's key alone.
+        // A repeat without an id is identified by the request key alone.
         let first = self.core.store.event(scope, &receipt.id).await?;
         let text = first.as_ref().and_then(|stored| stored.event.data.get("experiment_id"));
         let first_id = text.and_then(|text| ExperimentId::new(text.as_str()?).ok());
         Ok((self.load_experiment(scope, &first_id.unwrap_or(id)).await?, true))
     }
 
-    /// Does something with an experiment, if that is possible as it stands.
+    /// Applies an action such as start or stop, if the current status allows it.
     pub async fn apply_action(
         &self,
         scope: &Scope,
@@ -128,7 +127,6 @@ impl Experiments {
         }
     }
 
-    /// An experiment as it stands.
     pub async fn load_experiment(
         &self,
         scope: &Scope,
@@ -138,7 +136,7 @@ impl Experiments {
         stored.and_then(ExperimentView::from_stored).ok_or(FlowError::Unknown("experiment"))
     }
 
-    /// The experiments of a project that were defined behind a position, in order.
+    /// Experiments of a project that were defined after a position, in order.
     pub async fn list_experiments(
         &self,
         scope: &Scope,
@@ -150,14 +148,14 @@ impl Experiments {
             let stored = self.core.store.experiments(scope, after, limit - found.len()).await?;
             let Some(last) = stored.last() else { break };
             after = last.position;
-            // One that was brought in from a file and makes no sense is as if it were not there: a page
-            // of nothing else would look like the end.
+            // An imported definition may be invalid. It is skipped, and the page is filled up: an empty
+            // page would look like the end of the list.
             found.extend(stored.into_iter().filter_map(ExperimentView::from_stored));
         }
         Ok(found)
     }
 
-    /// What an experiment says so far.
+    /// The experiment with its current results.
     pub async fn experiment_results(
         &self,
         scope: &Scope,
@@ -169,8 +167,8 @@ impl Experiments {
         Ok((view, found))
     }
 
-    /// The write of a rule about an experiment. Its words are the application's own settings and are
-    /// given back as they came, so nothing is taken out of them.
+    /// Builds the write of an experiment rule. Definitions are settings of the application and are
+    /// returned as received, so they are not redacted.
     fn build_experiment_write(
         &self,
         scope: &Scope,
@@ -185,7 +183,7 @@ impl Experiments {
     }
 }
 
-/// The write of an event of ours, not redacted.
+/// Builds the write of an engine event without redaction.
 fn build_unredacted_write(event: Event, mac: Option<Mac>, key: Option<RequestKey>) -> Write {
     let changes = crate::changes::changes_of(&event);
     let mut claims = vec![Claim { space: ClaimSpace::Event, id: event.id.to_string(), mac }];
@@ -196,8 +194,7 @@ fn build_unredacted_write(event: Event, mac: Option<Mac>, key: Option<RequestKey
     Write { claims, ..Write::of(event, changes) }
 }
 
-/// What a turn is worth is a router's business and depends on its settings: no experiment can be
-/// judged by it without one.
+/// Refuses the metric `reward`: a reward depends on a router's settings, which experiments lack.
 fn check_metrics(definition: &ExperimentDefinition) -> Result<(), FlowError> {
     let guardrails = definition.guardrails.iter().enumerate();
     let guardrails = guardrails.map(|(n, one)| (format!("guardrails[{n}].metric"), one.metric));

@@ -1,6 +1,6 @@
-//! The data flow, in files that read top to bottom. Start reading in `record.rs`.
+//! The services of Uptake over one store, without HTTP. Start reading in `engine.rs`.
 //!
-//! Joins the steps; decides nothing that a step could decide. Knows no HTTP.
+//! A service combines `ingest`, `detect`, `learn` and `store`; the rules themselves live there.
 
 mod error;
 mod dirty_scopes;

@@ -1,8 +1,8 @@
-//! What became of items that queries returned, and how they rank by it.
+//! Relevance feedback on retrieved items, and reranking by it.
 //!
 //! ```text
-//! returned --> log: what was offered, with names and contents
-//! answer --> which of them it used --> used, ignored --> counters, in one commit
+//! returned --> log: the items, with names and contents
+//! answer --> usage detection --> used, ignored --> counters, in one commit
 //! helpful? --> the same counters
 //! rerank: scores --> counters of the items --> multipliers --> order
 //! ```
@@ -32,34 +32,27 @@ use usage::read_signals;
 pub use rank::EntityStats;
 pub(crate) use usage::read_usage;
 
-/// What a query returned, on its way in.
+/// A report of the items that a query returned.
 #[derive(Clone, Debug, Default)]
 pub struct IncomingReturned {
-    /// What it says.
     pub raw: RawReturned,
-    /// Whose query it was.
     pub user: Option<UserId>,
 }
 
-/// What became of items, on its way in.
+/// Relevance signals on the items of one query.
 #[derive(Clone, Debug, Default)]
 pub struct IncomingSignals {
-    /// Which query.
     pub query_id: String,
-    /// What was asked, if that was not told before.
+    /// The query text, if it was not reported before.
     pub query: Option<String>,
-    /// Item by item.
     pub signals: Vec<RawSignal>,
-    /// Who says so.
     pub user: Option<UserId>,
 }
 
-/// The MAC and the key of a request.
+/// Identifies repeats of a request.
 #[derive(Clone, Debug)]
 pub struct RequestMark {
-    /// The MAC of its body.
     pub mac: Mac,
-    /// Its `Idempotency-Key`.
     pub key: Option<RequestKey>,
 }
 
@@ -73,7 +66,7 @@ impl Retrieval {
         Self { core }
     }
 
-    /// Takes in what queries returned: all of them or none.
+    /// Records the items that queries returned: all reports or none.
     pub async fn record_returned(
         &self,
         scope: &Scope,
@@ -99,7 +92,7 @@ impl Retrieval {
         self.store_findings(findings, mark).await
     }
 
-    /// The report that says the same: contents are long, and agents report them with every answer.
+    /// Finds an identical report. Contents are long, and agents report them with every answer.
     async fn find_same_report(
         &self,
         scope: &Scope,
@@ -109,21 +102,21 @@ impl Retrieval {
         if parts.is_empty() {
             return Ok(None);
         }
-        // As it would be kept.
-        let mut told = Event {
+        // The report as it would be stored, redacted.
+        let mut report = Event {
             data: Event::data_of(&Finding::Returned(returned.clone())),
             ..parts[0].event.clone()
         };
-        self.core.redactors.settings_for(&scope.tenant).redactor.redact_event(&mut told);
-        let same = parts.iter().position(|part| part.event.data == told.data);
+        self.core.redactors.settings_for(&scope.tenant).redactor.redact_event(&mut report);
+        let same = parts.iter().position(|part| part.event.data == report.data);
         Ok(same.map(|index| {
             let StoredEvent { position, event } = parts.swap_remove(index);
             Receipt { id: event.id, position, replayed: true }
         }))
     }
 
-    /// Finds out which items of a query an answer used, and takes that in. What was ignored before can
-    /// become used; never the other way round.
+    /// Detects and records the items of a query that an answer used. An ignored item can become
+    /// used, never the other way round.
     pub async fn record_usage(
         &self,
         scope: &Scope,
@@ -134,7 +127,7 @@ impl Retrieval {
     ) -> Result<Vec<EntitySignal>, FlowError> {
         let query_id = ingest::accept_query_id(query_id)?;
         let query = self.load_query(scope, &query_id).await?.ok_or(FlowError::Unknown("query"))?;
-        // What was returned is kept without what the tenant wants removed; so is compared the answer.
+        // Stored items are redacted, so the answer is redacted before the comparison.
         let response = self.core.redactors.settings_for(&scope.tenant).redactor.redact(response);
         let signals = self.detect_usage(&response, kind, &query.items);
         if signals.is_empty() {
@@ -155,7 +148,7 @@ impl Retrieval {
         }
     }
 
-    /// Whether the signals change what stands.
+    /// True when the signals change any item's standing.
     async fn changes_standings(
         &self,
         scope: &Scope,
@@ -170,7 +163,7 @@ impl Retrieval {
         Ok(standings.iter().zip(signals).any(changes))
     }
 
-    /// Takes in what became of items: all of it or nothing.
+    /// Records relevance signals: all or none.
     pub async fn record_signals(
         &self,
         scope: &Scope,
@@ -191,8 +184,8 @@ impl Retrieval {
                 let rank = item.filter(|item| item.entity_id == signal.entity_id);
                 signal.rank = signal.rank.or_else(|| rank.filter_map(|item| item.rank).next());
             }
-            let told = query.as_deref().map(|query| cluster_of_text(query).0);
-            let cluster = known.as_ref().and_then(|known| known.cluster).or(told);
+            let reported = query.as_deref().map(|query| cluster_of_text(query).0);
+            let cluster = known.as_ref().and_then(|known| known.cluster).or(reported);
             let place = match known {
                 Some(known) => {
                     FindingPlace { user: user.or(known.place.user.clone()), ..known.place }
@@ -210,7 +203,7 @@ impl Retrieval {
         Ok(self.core.store.turn_head(scope, &turn).await?.map(|_| turn))
     }
 
-    /// Stores findings together, without what the tenant wants removed.
+    /// Redacts findings and commits them together.
     async fn store_findings(
         &self,
         findings: Vec<(FindingPlace, Finding)>,

@@ -1,4 +1,4 @@
-//! An engine for tests, over a store of its own and with a clock that stands still.
+//! An engine for tests with its own store and a fixed clock.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,17 +9,14 @@ use testkit::TestClock;
 
 use crate::{Detectors, Embedder, Engine};
 
-/// When its clock begins.
 pub(crate) const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
 
-/// The engine, with what it was opened with.
 pub(crate) struct TestEngine {
     pub(crate) engine: Engine,
     pub(crate) store: Arc<Store>,
     pub(crate) clock: Arc<TestClock>,
 }
 
-/// One over the store in this folder.
 pub(crate) async fn open_test_engine(folder: &Path) -> TestEngine {
     let store = Arc::new(Store::open(folder, Limits::default(), [7; 32]).unwrap());
     let clock = Arc::new(TestClock::at(NOW));
@@ -27,7 +24,6 @@ pub(crate) async fn open_test_engine(folder: &Path) -> TestEngine {
     TestEngine { engine, store, clock }
 }
 
-/// One over this store.
 pub(crate) async fn open_engine(store: Arc<Store>, clock: Arc<TestClock>) -> Engine {
     let (detectors, embedder) = (Detectors::default(), Embedder::default());
     Engine::open(store, clock, [1; 32], detectors, embedder).await.unwrap()

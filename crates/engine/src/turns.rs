@@ -28,11 +28,12 @@ use store::{QueryHistory, StoredTurn};
 use crate::cluster::Cluster;
 use crate::commit::{CommitObserver, CommitSummary, ObserverFuture};
 use crate::core::Core;
+use crate::dirty_scopes::DirtyScopes;
 use crate::error::FlowError;
 use crate::retrieval::Retrieval;
 use crate::routing::Routing;
 use crate::training_data::TrainingData;
-use crate::turns::calibration_curves::{CalibrationCurves, NewLabels};
+use crate::turns::calibration_curves::CalibrationCurves;
 use crate::turns::recent_questions::RecentQuestions;
 
 /// Owns the recent questions of each user and the calibration of verdicts.
@@ -44,7 +45,8 @@ pub struct Turns {
     pub(crate) training_data: Arc<TrainingData>,
     pub(crate) history: RecentQuestions,
     pub(crate) curves: CalibrationCurves,
-    pub(crate) labels: NewLabels,
+    /// Projects with ratings or reviews since their curve was last fitted.
+    pub(crate) new_labels: DirtyScopes,
 }
 
 impl Turns {
@@ -64,8 +66,8 @@ impl Turns {
             RecentQuestions::from_backend,
         );
         history.refill_from_log(&core.store, core.clock.now(), window).await?;
-        let labels = NewLabels::default();
-        Ok(Self { core, cluster, routing, retrieval, training_data, history, curves, labels })
+        let new_labels = DirtyScopes::default();
+        Ok(Self { core, cluster, routing, retrieval, training_data, history, curves, new_labels })
     }
 
     /// Loads a turn with all its events.
@@ -105,7 +107,7 @@ impl Turns {
 
 impl CommitObserver for Turns {
     fn on_commit<'a>(&'a self, commit: &'a CommitSummary) -> ObserverFuture<'a> {
-        commit.labelled.iter().for_each(|scope| self.labels.note(scope));
+        self.new_labels.mark_dirty(commit.labelled.iter().cloned().collect());
         if commit.is_peer() {
             return Box::pin(self.follow_peers(commit));
         }

@@ -1,18 +1,18 @@
-//! What was said of something that is tried again and again: that it fails, now and then, and that it works again.
+//! Limits the warnings of an operation that is retried, and logs its recovery.
 
 use std::time::Duration;
 
 use store::{Stopwatch, StoreError};
 
-/// Between two warnings.
+/// Minimum time between two warnings.
 const WARN_INTERVAL: Duration = Duration::from_secs(60);
 
-/// When it was last said that it fails, as long as it does.
+/// The time since the last warning; `None` while the operation succeeds.
 #[derive(Debug, Default)]
 pub(crate) struct WarnThrottle(Option<Stopwatch>);
 
 impl WarnThrottle {
-    /// It failed, and is tried again.
+    /// Logs a failed attempt: as a warning once per interval, otherwise at debug level.
     pub(crate) fn log_failure(&mut self, error: &StoreError, what: &'static str) {
         match self.is_warning_due(WARN_INTERVAL) {
             true => tracing::warn!(%error, "{what}"),
@@ -20,7 +20,7 @@ impl WarnThrottle {
         }
     }
 
-    /// It worked.
+    /// Logs the first success after a failure.
     pub(crate) fn log_recovery(&mut self, what: &'static str) {
         if self.0.take().is_some() {
             tracing::info!("{what}");
@@ -44,9 +44,9 @@ mod tests {
     fn failures_warn_first_and_then_once_per_interval() {
         let mut said = WarnThrottle::default();
         assert!(said.is_warning_due(Duration::MAX));
-        assert!(!said.is_warning_due(Duration::MAX), "it goes on");
-        assert!(said.is_warning_due(Duration::ZERO), "it has gone on for long");
-        said.log_recovery("it works");
-        assert!(said.is_warning_due(Duration::MAX), "it begins anew");
+        assert!(!said.is_warning_due(Duration::MAX), "within the interval");
+        assert!(said.is_warning_due(Duration::ZERO), "after the interval");
+        said.log_recovery("recovered");
+        assert!(said.is_warning_due(Duration::MAX), "a new failure warns at once");
     }
 }

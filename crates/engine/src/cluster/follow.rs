@@ -13,7 +13,7 @@ use crate::error::FlowError;
 use crate::retriable::log_retriable;
 use crate::tasks::StopSignal;
 
-/// Events that are read at once.
+/// Events per read.
 const PAGE_EVENTS: usize = 1_000;
 /// Keys are not in the log; a change made by another node takes effect within this.
 const KEY_POLL_INTERVAL: Duration = Duration::from_secs(1);
@@ -108,7 +108,7 @@ mod tests {
     async fn history_erasure_of_a_peer_removes_only_that_users_earlier_questions() {
         let folder = tempfile::tempdir().unwrap();
         let TestEngine { engine, .. } = open_test_engine(folder.path()).await;
-        // On their way into the log, which could not bring them back yet.
+        // These questions are not in the log yet, so a reload could not restore them.
         for (turn, user, secs) in [("t1", "ann", -1), ("t2", "bob", -1), ("t3", "ann", 1)] {
             engine.turns.history.add_question(&question(turn, user, secs)).await;
         }
@@ -135,14 +135,14 @@ mod tests {
         let (scopes, pass) = ([Scope::default()], Pass::Key(key.id));
         let waits =
             engine.feedback.wait_for_any(&scopes, engine.core.head(), Duration::ZERO, &pass);
-        let hears = poll_keys(Arc::clone(&engine.cluster), engine.core.tasks.stop_signal());
-        let let_go = async {
+        let polling = poll_keys(Arc::clone(&engine.cluster), engine.core.tasks.stop_signal());
+        let ended = async {
             tokio::select! {
                 found = waits => found,
-                () = hears => panic!("it goes on"),
+                () = polling => panic!("polling must not end"),
             }
         };
-        let found = tokio::time::timeout(Duration::from_secs(60), let_go).await.unwrap();
+        let found = tokio::time::timeout(Duration::from_secs(60), ended).await.unwrap();
         assert_eq!(found.unwrap(), None);
     }
 }

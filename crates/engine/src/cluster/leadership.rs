@@ -1,5 +1,5 @@
-//! What one of several nodes does for all: sweeps, alerts, moves of experiments, retention, copies. Whoever
-//! holds the lease does it; a node that has its store for itself always does.
+//! Leadership: the node that holds the lease runs leader-only jobs (see `jobs.rs`). A node with
+//! a store of its own is always the leader.
 
 use std::time::Duration;
 
@@ -8,14 +8,32 @@ use tokio::sync::watch;
 
 use crate::tasks::StopSignal;
 
-/// How long a node that died keeps others from going on.
+/// Time until another node can take over from a leader that died.
 pub(crate) const LEASE_TTL: Duration = Duration::from_secs(6);
 
-/// Whether this node is the one.
+/// This node's view of the leader lease.
 #[derive(Debug)]
 pub(crate) struct Leadership {
     is_shared: bool,
     held: watch::Sender<Option<HeldLease>>,
+}
+
+/// The right to run a leader-only job.
+#[derive(Clone, Debug)]
+pub(crate) enum Authority {
+    /// No other node uses the store.
+    Sole,
+    /// Writes under this lease are refused once another node has a newer one.
+    Lease(Lease),
+}
+
+impl Authority {
+    pub(crate) fn into_lease(self) -> Option<Lease> {
+        match self {
+            Self::Sole => None,
+            Self::Lease(lease) => Some(lease),
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -25,8 +43,8 @@ struct HeldLease {
 }
 
 impl HeldLease {
-    /// By this node's own clock, which was started before the lease was asked for: it is over here before it is
-    /// over for others, also when the node was asleep in between.
+    /// Measured from before the lease was requested. The lease therefore expires here before it
+    /// expires for other nodes, even when this node was suspended.
     fn is_valid(&self) -> bool {
         self.since.elapsed() < LEASE_TTL
     }
@@ -37,12 +55,12 @@ impl Leadership {
         Self { is_shared, held: watch::channel(None).0 }
     }
 
-    /// Whether it is now.
+    /// True while this node may run leader-only jobs.
     pub(crate) fn is_leader(&self) -> bool {
         !self.is_shared || self.held.borrow().as_ref().is_some_and(HeldLease::is_valid)
     }
 
-    /// Waits until it is. `false` when the engine stops before.
+    /// Returns `false` when the engine stops first.
     pub(crate) async fn wait_until_leader(&self, stop: &mut StopSignal) -> bool {
         let mut held = self.held.subscribe();
         loop {
@@ -60,28 +78,26 @@ impl Leadership {
         }
     }
 
-    /// Whether there can be others.
+    /// True when other nodes can use the same store.
     pub(crate) fn is_shared(&self) -> bool {
         self.is_shared
     }
 
-    /// What was answered when the lease was asked for: held since this moment, or not. Answers what was held
-    /// before.
+    /// Records the result of a lease request that began at `since`. Returns the lease held before.
     pub(crate) fn record_lease(&self, lease: Option<Lease>, since: Stopwatch) -> Option<Lease> {
         let held = lease.map(|lease| HeldLease { lease, since });
         self.held.send_replace(held).map(|held| held.lease)
     }
 
-    /// By what right it is done here now: a lease, by which whoever does it is stopped when another node has a
-    /// newer one, or no lease where none is needed. Nothing when it is not this node's to do.
-    pub(crate) fn authority(&self) -> Option<Option<Lease>> {
+    /// The authority under which this node runs leader-only jobs. `None` when it is not the leader.
+    pub(crate) fn authority(&self) -> Option<Authority> {
         if !self.is_shared {
-            return Some(None);
+            return Some(Authority::Sole);
         }
         self.held
             .borrow()
             .as_ref()
             .filter(|held| held.is_valid())
-            .map(|held| Some(held.lease.clone()))
+            .map(|held| Authority::Lease(held.lease.clone()))
     }
 }

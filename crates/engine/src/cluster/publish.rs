@@ -1,9 +1,9 @@
-//! Publishes the log to other systems: the four topics, from where it stopped the last time.
+//! Publishes the log to four topics of an external system, at least once and in order.
 //!
-//! Of all nodes the one that holds the lease publishes. How far it has come is stored when the other side
-//! has confirmed it, so whoever reads sees an event at least once, and knows it again by its id. Two
-//! nodes may overlap for a moment when the lease changes hands: each begins at or before what the other
-//! has confirmed and goes in order, so the first time that an event is seen is in order all the same.
+//! Only the node that holds the publishing lease publishes. It saves its position after the
+//! broker confirms, so consumers must deduplicate by event id. Two nodes may overlap while the
+//! lease changes hands. Each starts at or before the confirmed position and goes in order, so
+//! the first delivery of each event is in order.
 
 mod messages;
 #[cfg(test)]
@@ -25,24 +25,24 @@ use crate::privacy::erase::is_erasure;
 use crate::tasks::StopSignal;
 use crate::warn_throttle::WarnThrottle;
 
-/// An event as others read it.
+/// Serialises an event for consumers.
 pub type EventFormatter = fn(StoredEvent) -> serde_json::Result<String>;
 
-/// What is leased, before the name of the place.
+/// Prefix of the lease name; the outlet's name follows.
 const LEASE_PREFIX: &str = "publish:";
-/// How long a node that died keeps others from going on.
+/// Time until another node can take over from a publisher that died.
 const LEASE_TTL: Duration = Duration::from_secs(6);
-/// How often a lease is renewed, or asked for.
+/// Period of lease requests and renewals.
 const RENEW_INTERVAL: Duration = Duration::from_millis(1500);
-/// Events handed over together; the memory that this takes is bounded by what `tail` brings.
+/// Events per batch. `Store::tail` also bounds a batch by bytes.
 const BATCH_EVENTS: usize = 2000;
-/// How often it is stored how far it has come, while there is more to hand over: the writer is busy then.
+/// Minimum time between two saves of the position while a backlog is published.
 const CHECKPOINT_INTERVAL: Duration = Duration::from_millis(250);
 const INITIAL_BACKOFF: Duration = Duration::from_millis(200);
 const MAX_BACKOFF: Duration = Duration::from_secs(5);
 
 impl Cluster {
-    /// Starts publishing whenever this node has the lease. Call it once, before serving.
+    /// Spawns the publisher. Call it once, before serving.
     pub fn spawn_publisher(&self, outlet: Arc<dyn Outlet>, line: EventFormatter) {
         let publisher = Publisher {
             store: Arc::clone(&self.core.store),
@@ -56,7 +56,7 @@ impl Cluster {
         self.core.tasks.spawn_task(|stop| publisher.run(stop));
     }
 
-    /// How far publishing is behind the log; `None` where nothing is published.
+    /// Lag behind the log. `None` when publishing is off.
     pub fn publish_lag(&self) -> Option<PublishLag> {
         self.publish_progress.compute_lag(self.core.head(), self.core.clock.now())
     }
@@ -72,11 +72,9 @@ struct Publisher {
     line: EventFormatter,
 }
 
-/// Why a holder ends.
+/// The reason why a lease holder stops publishing.
 enum PublishEnd {
-    /// The engine stops.
     Stop,
-    /// Somebody else has the lease.
     LeaseLost,
 }
 
@@ -85,14 +83,16 @@ impl Publisher {
         while !*stop.borrow() {
             match self.acquire_lease().await {
                 Ok(Some(lease)) => {
-                    tracing::info!(from = lease.position.0, "this node publishes");
+                    tracing::info!(from = lease.position.0, "publishing started on this node");
                     match self.publish_under_lease(&lease, &mut stop).await {
                         PublishEnd::Stop => return self.release_lease(&lease).await,
-                        PublishEnd::LeaseLost => tracing::warn!("another node publishes now"),
+                        PublishEnd::LeaseLost => {
+                            tracing::warn!("publishing lease lost to another node")
+                        }
                     }
                 }
                 Ok(None) => self.record_peer_progress().await,
-                Err(error) => tracing::debug!(%error, "the lease for publishing is unknown"),
+                Err(error) => tracing::debug!(%error, "publishing lease could not be requested"),
             }
             tokio::select! {
                 _ = stop.changed() => {}
@@ -107,11 +107,11 @@ impl Publisher {
 
     async fn release_lease(&self, lease: &Lease) {
         if let Err(error) = self.store.release(lease).await {
-            tracing::debug!(%error, "the lease for publishing was not given back; it runs out");
+            tracing::debug!(%error, "publishing lease could not be released; it will expire");
         }
     }
 
-    /// How far the node has come that has the lease.
+    /// Records the position of the node that holds the lease.
     async fn record_peer_progress(&self) {
         let seen = async {
             let reached = self.store.reached(&self.lease).await?;
@@ -121,7 +121,7 @@ impl Publisher {
             Ok::<_, StoreError>(())
         };
         if let Err(error) = seen.await {
-            tracing::debug!(%error, "how far publishing has come is unknown");
+            tracing::debug!(%error, "publishing position could not be read");
         }
     }
 
@@ -131,7 +131,7 @@ impl Publisher {
         renew.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let (mut done, mut pause) = (lease.position, INITIAL_BACKOFF);
         let (mut noted, mut since) = (done, Stopwatch::start());
-        let mut said = WarnThrottle::default();
+        let mut warnings = WarnThrottle::default();
         loop {
             let mut step = self.publish_batch(done, &mut renew, stop).await;
             if let Ok(BatchOutcome::PublishedTo(position)) = &step {
@@ -147,7 +147,7 @@ impl Publisher {
                 }
             }
             if matches!(step, Ok(BatchOutcome::PublishedTo(_) | BatchOutcome::UpToDate)) {
-                said.log_recovery("events can be published again");
+                warnings.log_recovery("publishing recovered");
             }
             match step {
                 Ok(BatchOutcome::End(end)) => return end,
@@ -164,7 +164,7 @@ impl Publisher {
                     }
                 }
                 Err(error) => {
-                    said.log_failure(&error, "events could not be published; trying again");
+                    warnings.log_failure(&error, "publishing failed; retrying");
                     tokio::select! {
                         _ = stop.changed() => return PublishEnd::Stop,
                         () = tokio::time::sleep(pause) => {}
@@ -178,17 +178,17 @@ impl Publisher {
         }
     }
 
-    /// Hands over the next stretch of the log.
+    /// Publishes the next batch of the log.
     async fn publish_batch(
         &self,
         done: Position,
         renew: &mut Interval,
         stop: &mut StopSignal,
     ) -> Result<BatchOutcome, StoreError> {
-        // Looked at before the events: what is not there up to here was dropped when it was old.
+        // Read before the events: a gap up to here was dropped by retention.
         let head = self.store.head();
         let mut events = self.store.tail(done, BATCH_EVENTS).await?;
-        // What an erasure emptied follows it at once.
+        // The batch ends at an erasure, so that its tombstones follow it directly.
         let erasure = events.iter().position(|stored| is_erasure(&stored.event));
         if let Some(at) = erasure {
             events.truncate(at + 1);
@@ -235,8 +235,7 @@ impl Publisher {
         Ok(None)
     }
 
-    /// Waits until messages are confirmed, however long the other side is away, and keeps the lease
-    /// meanwhile.
+    /// Waits until the broker confirms the messages, without a timeout, and renews the lease meanwhile.
     async fn deliver_messages(
         &self,
         messages: Vec<Outgoing>,
@@ -255,31 +254,32 @@ impl Publisher {
         };
         for refused in refused {
             let message = names.get(refused.index).map_or("", String::as_str);
-            tracing::error!(message, reason = refused.reason, "an event will not be published");
+            tracing::error!(
+                message,
+                reason = refused.reason,
+                "the broker refused an event; it will not be published"
+            );
             self.published.count_refused();
         }
         Ok(None)
     }
 
-    /// Renews the lease. A store that does not answer takes it from nobody.
+    /// Renews the lease. A store error does not count as lost.
     async fn is_lease_lost(&self) -> bool {
         matches!(self.acquire_lease().await, Ok(None))
     }
 }
 
-/// Until the log goes on behind a position.
+/// Waits until the log has an entry after `done`.
 async fn wait_for_newer(head: &mut watch::Receiver<Position>, done: Position) {
     if head.wait_for(|head| *head > done).await.is_err() {
-        // The store is closed, and whoever waits is told to stop.
+        // The store is closed; the stop signal ends the caller.
         std::future::pending::<()>().await;
     }
 }
 
 enum BatchOutcome {
-    /// Everything is handed over.
     UpToDate,
-    /// Everything up to here is handed over.
     PublishedTo(Position),
-    /// It goes on no more.
     End(PublishEnd),
 }

@@ -1,10 +1,9 @@
-//! How far publishing has come, for those who watch.
+//! Publishing progress of this node, for metrics.
 
 use std::sync::{Mutex, PoisonError};
 
 use model::{Position, Timestamp};
 
-/// What is known of it on this node.
 #[derive(Debug, Default)]
 pub(crate) struct PublishProgress(Mutex<Option<ProgressState>>);
 
@@ -16,21 +15,20 @@ struct ProgressState {
     refused: u64,
 }
 
-/// How far publishing is behind the log.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PublishLag {
-    /// Events that are in the log and not yet handed over.
+    /// Events in the log that are not published yet.
     pub events: u64,
-    /// How long the oldest of them has waited, in seconds.
+    /// Age of the oldest of them, in seconds.
     pub seconds: f64,
-    /// Whether it is this node that publishes.
+    /// True when this node holds the publishing lease.
     pub is_holder: bool,
-    /// Messages of this node that will never be taken.
+    /// Messages of this node that the broker refused for good.
     pub refused: u64,
 }
 
 impl PublishProgress {
-    /// Everything up to here is handed over; the next one, if there is one, waits since then.
+    /// Records the published position and the arrival time of the next event, if any.
     pub(crate) fn record_progress(
         &self,
         reached: Position,
@@ -42,18 +40,17 @@ impl PublishProgress {
         *state = Some(ProgressState { reached, waiting_since, is_holder: mine, refused });
     }
 
-    /// A message will never be taken.
     pub(crate) fn count_refused(&self) {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         state.get_or_insert_default().refused += 1;
     }
 
-    /// How far behind it is; `None` where nothing is published.
+    /// `None` when publishing is off.
     pub(crate) fn compute_lag(&self, head: Position, now: Timestamp) -> Option<PublishLag> {
         let state = (*self.0.lock().unwrap_or_else(PoisonError::into_inner))?;
         let events = head.0.saturating_sub(state.reached.0);
         let waited = state.waiting_since.map_or(0, |since| now.as_micros() - since.as_micros());
-        // What came in this moment has not been looked at yet.
+        // An event without a recorded arrival time has just come in: its age is 0.
         let seconds = if events == 0 { 0.0 } else { waited.max(0) as f64 / 1e6 };
         Some(PublishLag { events, seconds, is_holder: state.is_holder, refused: state.refused })
     }

@@ -1,4 +1,4 @@
-//! Which variant a unit gets, and the log of it.
+//! Assigns units to variants and records each exposure in the log.
 
 use ingest::FindingPlace;
 use learn::experiment::{Salt, Status, assign};
@@ -13,19 +13,16 @@ use super::{ExperimentView, build_unredacted_write};
 use crate::error::FlowError;
 use crate::experiments::Experiments;
 
-/// How often an assignment is tried again when the experiment changed meanwhile.
+/// Attempts to assign a unit while the experiment changes concurrently.
 const MAX_ATTEMPTS: u32 = 3;
 
-/// The variant of a unit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Assignment {
-    /// Its name.
     pub variant: String,
-    /// What the application does with it.
+    /// The application's settings for the variant.
     pub payload: Value,
 }
 
-/// Who is assigned.
 #[derive(Clone, Debug)]
 struct AssignedUnit {
     user: Option<UserId>,
@@ -33,9 +30,9 @@ struct AssignedUnit {
 }
 
 impl Experiments {
-    /// The variant of a user or conversation. Before this returns, the log says that the unit is
-    /// served it. One read, which is all for a unit that is served what it was; otherwise a write, and
-    /// there it is decided whether it still has to be said.
+    /// Assigns a user or conversation to a variant. The exposure is in the log before this returns.
+    /// A unit that keeps its variant costs one read. Otherwise a write follows, and its
+    /// transaction decides if the exposure is still new.
     pub async fn assign(
         &self,
         scope: &Scope,
@@ -51,8 +48,8 @@ impl Experiments {
             };
             let who = parse_unit(view.definition.unit, unit_id)?;
             let (variant, is_news) = choose_variant(&view, standing.exposure, unit_id)?;
-            let is_told = !is_news || self.record_exposure(scope, &view, who, variant).await?;
-            let chosen = view.definition.variants.get(variant).filter(|_| is_told);
+            let is_recorded = !is_news || self.record_exposure(scope, &view, who, variant).await?;
+            let chosen = view.definition.variants.get(variant).filter(|_| is_recorded);
             if let Some(chosen) = chosen {
                 let (variant, payload) = (chosen.name.clone(), chosen.payload.clone());
                 return Ok(Assignment { variant, payload });
@@ -61,8 +58,7 @@ impl Experiments {
         Err(FlowError::NotStored)
     }
 
-    /// Writes down that a unit is served a variant. `false` when the experiment stands elsewhere by
-    /// now.
+    /// Records the exposure of a unit. Returns `false` when the experiment changed concurrently.
     async fn record_exposure(
         &self,
         scope: &Scope,
@@ -99,7 +95,7 @@ impl Experiments {
     }
 }
 
-/// The variant, and whether the unit was not served it before.
+/// The index of the variant, and `true` when the unit was not served it before.
 fn choose_variant(
     view: &ExperimentView,
     known: Option<StoredExposure>,
@@ -121,7 +117,7 @@ fn choose_variant(
         (Status::Draft | Status::Completed | Status::Archived, _) => {
             let possible = view.status.possible().iter().map(|(action, _)| action.word());
             let words: Vec<&str> = possible.collect();
-            let possible = if words.is_empty() { "nothing any more" } else { &words.join(" or ") };
+            let possible = if words.is_empty() { "no action" } else { &words.join(" or ") };
             Err(FlowError::NotPossible(format!(
                 "cannot assign units of an experiment that is {}; possible is {possible}",
                 view.status.word()

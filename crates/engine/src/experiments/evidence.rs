@@ -1,4 +1,4 @@
-//! What an experiment's units add up to, put together from the sums that are kept with them.
+//! Builds an experiment's evidence from the sums that the store maintains per variant.
 
 use learn::experiment::{Evidence, Place, Shares};
 use model::Scope;
@@ -9,7 +9,7 @@ use crate::error::FlowError;
 use crate::experiments::Experiments;
 
 impl Experiments {
-    /// All units as of one moment. As much work with ten units as with ten million.
+    /// All units as of one moment. The cost does not depend on the number of units.
     pub(super) async fn load_evidence(
         &self,
         scope: &Scope,
@@ -21,7 +21,7 @@ impl Experiments {
     }
 }
 
-/// `None` when the sums are not those that the definition asks for.
+/// `None` when the sums do not match the definition.
 pub(super) fn build_evidence(view: &ExperimentView, rows: &[StoredSums]) -> Option<Evidence> {
     let mut evidence = Evidence::new(&view.definition);
     view.moves.iter().for_each(|_| evidence.open_stratum());
@@ -33,7 +33,7 @@ pub(super) fn build_evidence(view: &ExperimentView, rows: &[StoredSums]) -> Opti
             return None;
         }
         let place = Place { variant: row.variant as usize, stratum: row.moves as usize };
-        // Those exposed after a move that was made since the experiment was read count next time.
+        // Units exposed after a move that is newer than `view` count in the next evaluation.
         if let Some(shares) = shares.get(place.stratum) {
             evidence.expose_many(place, shares, row.exposed);
             evidence.add(place, own);

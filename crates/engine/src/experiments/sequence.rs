@@ -1,4 +1,4 @@
-//! How sure one was of an experiment, day by day.
+//! Confidence sequence of an experiment, day by day.
 
 use std::collections::BTreeMap;
 
@@ -11,22 +11,22 @@ use super::evidence::build_evidence;
 use crate::error::FlowError;
 use crate::experiments::Experiments;
 
-/// Rows that are read at the most, one for each day, variant and move of the shares.
+/// Maximum rows per sequence: one for each day, variant and move of the shares.
 const MAX_ROWS: usize = 20_000;
 const DAY_MICROS: i64 = 86_400_000_000;
 
-/// What was known at the end of a day.
+/// Results at the end of a day.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SequencePoint {
-    /// When the day began.
+    /// Start of the day.
     pub day: Timestamp,
-    /// Each treatment against the control, with what was known then.
+    /// Each treatment against the control.
     pub comparisons: Vec<Comparison>,
 }
 
 impl Experiments {
-    /// The differences with their intervals as they were at the end of each day on which something changed.
-    /// `None` for an experiment that went on too long, or moved its shares too often, to tell.
+    /// The differences and their intervals at the end of each day with changes. `None` when the
+    /// experiment exceeds the row limit.
     pub async fn experiment_sequence(
         &self,
         scope: &Scope,
@@ -35,7 +35,6 @@ impl Experiments {
         self.load_sequence(scope, view, MAX_ROWS).await
     }
 
-    /// The same out of so many rows at the most.
     pub(super) async fn load_sequence(
         &self,
         scope: &Scope,
@@ -47,7 +46,7 @@ impl Experiments {
     }
 }
 
-/// What changed on each day, put on top of what was known before.
+/// Each day's sums replace the earlier ones of the same variant and move.
 fn daily_points(view: &ExperimentView, rows: Vec<(i64, StoredSums)>) -> Vec<SequencePoint> {
     let mut by_day = BTreeMap::<i64, Vec<StoredSums>>::new();
     for (day, sums) in rows {

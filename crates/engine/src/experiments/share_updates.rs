@@ -18,26 +18,26 @@ use crate::experiments::Experiments;
 use crate::retriable::log_retriable;
 use crate::tasks::StopSignal;
 
-/// How often it is looked, at the most.
+/// Minimum time between two rounds.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
-/// After each look it rests so many times as long as that took.
+/// The pause after a round, as a multiple of the round's duration.
 const REST_FACTOR: u32 = 20;
-/// After so many looks all are looked at, also where nothing happened here: it may have elsewhere.
+/// Every so many rounds all projects are checked: other nodes may have committed to them.
 const ROUNDS_PER_FULL_SCAN: u32 = 60;
-/// Adaptive shares move when there are so many times as many units as at the last move, so that
-/// their moves stay few.
+/// Adaptive shares move when the units grew by this factor since the last move. This bounds the
+/// number of moves.
 const MIN_UNIT_GROWTH: f64 = 1.1;
-/// And when a share changes at least by so much.
+/// Adaptive shares move when at least one share changes by this much.
 const MIN_SHARE_CHANGE: f64 = 0.01;
 
 impl Experiments {
-    /// Starts looking after experiments whose shares move by themselves. Call it once, before serving.
+    /// Spawns the task that updates rollout and adaptive shares. Call it once, before serving.
     pub fn spawn_share_updates(self: &Arc<Self>) {
-        let engine = Arc::clone(self);
-        self.core.tasks.spawn_task(|stop| run_share_updates(engine, stop));
+        let experiments = Arc::clone(self);
+        self.core.tasks.spawn_task(|stop| run_share_updates(experiments, stop));
     }
 
-    /// Looks at the experiments of these projects, or at all there are. Answers how many moved.
+    /// Updates the experiments of these projects, or of all. Returns how many moved.
     pub(crate) async fn update_all_shares(
         &self,
         scopes: Option<&HashSet<Scope>>,
@@ -50,9 +50,9 @@ impl Experiments {
             let view = match self.load_experiment(&scope, &id).await {
                 Ok(view) => view,
                 Err(error) if error.is_away() => return Err(error),
-                // One that was brought in from a file and makes no sense, or whose row is damaged.
+                // An invalid imported definition, or a corrupt row.
                 Err(error) => {
-                    tracing::warn!(%error, experiment = %id, "an experiment cannot be read");
+                    tracing::warn!(%error, experiment = %id, "experiment could not be read; skipping it");
                     continue;
                 }
             };
@@ -63,9 +63,9 @@ impl Experiments {
             match self.update_shares(&scope, &view).await {
                 Ok(has_moved) => moved += usize::from(has_moved),
                 Err(error) if error.is_away() => return Err(error),
-                // One that cannot be judged must not keep the others from being taken back.
+                // One failing experiment must not block the rollback of others.
                 Err(error) => {
-                    tracing::warn!(%error, experiment = %id, "an experiment could not be looked after");
+                    tracing::warn!(%error, experiment = %id, "experiment shares could not be updated; retrying");
                     self.dirty_scopes.mark_dirty([scope].into());
                 }
             }
@@ -103,13 +103,13 @@ impl Experiments {
         let outcome = self.core.store_writes(vec![write]).await?.pop().unwrap_or(Outcome::Failed);
         let is_new = matches!(outcome, Outcome::Stored(_));
         if is_new {
-            tracing::info!(experiment = %view.id, number, "shares of an experiment moved");
+            tracing::info!(experiment = %view.id, number, "experiment shares moved");
         }
         Ok(is_new)
     }
 }
 
-/// The shares from now on, and why.
+/// The next shares and the reason for the move.
 fn compute_next_move(
     view: &ExperimentView,
     evidence: &Evidence,
@@ -120,14 +120,14 @@ fn compute_next_move(
         Reason::GuardrailCrossed { .. } => true,
         Reason::NotWorse { .. } => false,
     };
-    // Who was exposed before a pause is still served the treatment: harm is taken back all the same.
+    // A paused experiment still serves the treatment to exposed units, so it can be rolled back.
     if view.status != Status::Running && !is_back {
         return None;
     }
     Some((Shares::at_percent(&view.definition, step.to), Event::data_of(&step)))
 }
 
-/// Shares that follow what was learnt.
+/// New shares of an adaptive experiment, if they differ enough.
 fn adapt_shares(
     view: &ExperimentView,
     evidence: &Evidence,
@@ -156,24 +156,24 @@ fn adapt_shares(
     Some((next, step.as_object().cloned().unwrap_or_default()))
 }
 
-async fn run_share_updates(engine: Arc<Experiments>, mut stop: StopSignal) {
+async fn run_share_updates(experiments: Arc<Experiments>, mut stop: StopSignal) {
     let mut round = 0_u32;
-    while engine.cluster.leadership.wait_until_leader(&mut stop).await {
+    while experiments.cluster.leadership.wait_until_leader(&mut stop).await {
         let all = round.is_multiple_of(ROUNDS_PER_FULL_SCAN);
-        let scopes = engine.dirty_scopes.take_all();
+        let scopes = experiments.dirty_scopes.take_all();
         let watch = Stopwatch::start();
-        let looked = if all {
-            engine.update_all_shares(None).await
+        let updated = if all {
+            experiments.update_all_shares(None).await
         } else if scopes.is_empty() {
             Ok(0)
         } else {
-            engine.update_all_shares(Some(&scopes)).await
+            experiments.update_all_shares(Some(&scopes)).await
         };
-        match looked {
+        match updated {
             Ok(_) => round = round.wrapping_add(1),
             Err(error) => {
-                log_retriable(error, "experiments could not be looked after; trying again");
-                engine.dirty_scopes.mark_dirty(scopes);
+                log_retriable(error, "experiments could not be updated; retrying");
+                experiments.dirty_scopes.mark_dirty(scopes);
             }
         }
         let rest = POLL_INTERVAL.max(watch.elapsed() * REST_FACTOR);

@@ -1,4 +1,4 @@
-//! Evidence out of sums is that out of units, days are told whole or not, and nobody's trouble is somebody else's.
+//! Sums match units, sequences respect the row limit, and unreadable experiments do not block others.
 
 mod sums_match_units;
 mod unreadable_experiments;

@@ -1,33 +1,28 @@
-//! An experiment as it stands: its definition, and what its log made of it.
+//! An experiment's definition and current state.
 
 use learn::experiment::{ExperimentDefinition, Move, RolloutState, Shares, Status};
 use model::{ExperimentId, Position, Timestamp};
 use serde_json::Value;
 use store::{StoredExperiment, StoredMove, StoredStanding};
 
-/// An experiment as it stands.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExperimentView {
-    /// Which.
     pub id: ExperimentId,
-    /// Where its definition is in the log.
+    /// Position of the definition in the log.
     pub position: Position,
-    /// As it was written.
     pub definition: ExperimentDefinition,
-    /// Where it stands.
     pub status: Status,
-    /// When it was defined.
     pub created: Timestamp,
-    /// When it came to stand where it stands.
+    /// Time of the last status change.
     pub changed: Timestamp,
-    /// How far a rollout has come; `None` without one.
+    /// `None` without a rollout.
     pub rollout: Option<RolloutState>,
-    /// How its shares moved, in order.
+    /// Moves of the shares, in order.
     pub moves: Vec<StoredMove>,
 }
 
 impl ExperimentView {
-    /// `None` when what is stored makes no sense.
+    /// `None` when the stored definition or status is invalid.
     pub(crate) fn from_stored(stored: StoredExperiment) -> Option<Self> {
         let written = Value::Object(stored.definition);
         let definition: ExperimentDefinition = serde_json::from_value(written).ok()?;
@@ -49,19 +44,18 @@ impl ExperimentView {
         })
     }
 
-    /// Whether it still stands so.
+    /// True while status and moves equal the stored ones.
     pub(super) fn matches_standing(&self, standing: &StoredStanding) -> bool {
         self.position == standing.position
             && self.status.word() == standing.status
             && self.moves.len() == standing.moves as usize
     }
 
-    /// The shares for units that come now.
+    /// The shares for new units.
     pub fn shares(&self) -> Shares {
         self.shares_after(self.moves.len())
     }
 
-    /// The shares after so many moves.
     pub(crate) fn shares_after(&self, moves: usize) -> Shares {
         let first = || match RolloutState::start(&self.definition) {
             Some(state) => state.shares(&self.definition),
@@ -71,7 +65,7 @@ impl ExperimentView {
         moved.map_or_else(first, |moved| Shares::of(&moved.shares))
     }
 
-    /// Whether everybody gets the control again.
+    /// True when a rollback serves the control to all units.
     pub fn is_rolled_back(&self) -> bool {
         self.rollout.is_some_and(|state| state.rolled_back)
     }

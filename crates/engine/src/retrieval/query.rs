@@ -1,4 +1,4 @@
-//! A query and what it returned, put together from what was told of it.
+//! Loads a query with its items, merged from the turn and later reports.
 
 use ingest::FindingPlace;
 use learn::cluster_of_text;
@@ -8,10 +8,9 @@ use super::usage::assign_ranks;
 use crate::error::FlowError;
 use crate::retrieval::Retrieval;
 
-/// Reports about one query that are put together; earlier ones are forgotten.
+/// Newest reports of one query that are merged.
 pub(super) const MAX_REPORTS: usize = 20;
 
-/// A query and what it returned.
 pub(super) struct RetrievalQuery {
     pub(super) place: FindingPlace,
     pub(super) cluster: Option<u64>,
@@ -19,7 +18,7 @@ pub(super) struct RetrievalQuery {
 }
 
 impl Retrieval {
-    /// What a query returned: what its turn says, and what was told of it since.
+    /// The items of the query's turn and of later reports. A later report of an item wins.
     pub(super) async fn load_query(
         &self,
         scope: &Scope,

@@ -1,4 +1,4 @@
-//! How items rank by what became of them before.
+//! Reranks items by their past relevance signals.
 
 use learn::{
     CoecRule, Counts, Estimator, Known, RankTotals, Reranked, Tally, cluster_of_text, rerank,
@@ -9,17 +9,14 @@ use store::{Extreme, StoredTally};
 use crate::error::FlowError;
 use crate::retrieval::Retrieval;
 
-/// What is known of an item.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EntityStats {
-    /// Which.
     pub entity_id: String,
-    /// Its counters.
     pub tally: StoredTally,
 }
 
 impl Retrieval {
-    /// What is known of an item; zeros for one that was never heard of.
+    /// The item's counters; zeros for an unknown item.
     pub async fn load_entity_stats(
         &self,
         scope: &Scope,
@@ -30,7 +27,7 @@ impl Retrieval {
         Ok(EntityStats { entity_id, tally })
     }
 
-    /// The items that did best, or worst.
+    /// The best or the worst items.
     pub async fn list_extreme_entities(
         &self,
         scope: &Scope,
@@ -42,7 +39,7 @@ impl Retrieval {
         Ok(found.into_iter().map(stats).collect())
     }
 
-    /// Results in the order that their past suggests. `index` of each is its place in `results`.
+    /// Orders results by score and past relevance. `index` refers to `results`.
     pub async fn rerank_results(
         &self,
         scope: &Scope,

@@ -1,4 +1,4 @@
-//! Which of the items that were retrieved an answer used.
+//! Detects the retrieved items that an answer used.
 
 use detect::{AnswerKind, ReturnedItem, Use, Written, detect_use};
 use learn::cluster_of_text;
@@ -10,8 +10,8 @@ use model::{
 use crate::retrieval::Retrieval;
 
 impl Retrieval {
-    /// The finding that says which retrieved items the answer of a turn used.
-    /// An answer that failed says nothing about them. The completion is redacted already.
+    /// The relevance finding of a turn's answer. A failed answer gives none. `completed` is already
+    /// redacted.
     pub(crate) fn detect_relevance(
         &self,
         turn: &TurnId,
@@ -45,7 +45,7 @@ impl Retrieval {
         items: &[Retrieved],
     ) -> Vec<EntitySignal> {
         if response.trim().is_empty() {
-            // Nothing was written, so nothing was left out.
+            // An empty answer ignores nothing.
             return Vec::new();
         }
         let rule = &self.core.detectors.usage;
@@ -65,7 +65,7 @@ impl Retrieval {
                     (RelevanceSignal::Used, Some(evidence.reason.as_word().to_owned()))
                 }
                 Use::Ignored => (RelevanceSignal::Ignored, None),
-                // Nobody can tell, so nothing is said.
+                // Undetermined use gives no signal.
                 Use::Unknown => return None,
             };
             let entity_id = item.entity_id.clone();
@@ -75,7 +75,7 @@ impl Retrieval {
     }
 }
 
-/// Items without a rank stand as they are listed.
+/// Items without a rank get their position in the list, from 1.
 pub(super) fn assign_ranks(items: &[Retrieved]) -> Vec<Retrieved> {
     let rank = |(rank, item): (u32, &Retrieved)| Retrieved {
         rank: item.rank.or(Some(rank)),
@@ -84,7 +84,7 @@ pub(super) fn assign_ranks(items: &[Retrieved]) -> Vec<Retrieved> {
     (1..).zip(items).map(rank).collect()
 }
 
-/// Which retrieved items an answer used, from the events that keep it.
+/// Reads a turn's usage signals from stored events.
 pub(crate) fn read_usage(turn: &TurnId, events: &[Event]) -> Vec<EntitySignal> {
     let of_turn = events.iter().filter(|event| event.turn.as_ref() == Some(turn));
     of_turn.flat_map(read_signals).collect()

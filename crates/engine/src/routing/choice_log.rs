@@ -21,8 +21,8 @@ const INTERVALS_PER_CHECKPOINT: u32 = 200;
 impl Routing {
     /// Starts storing choices, and keeping what routers have learnt. Call it once, before serving.
     pub fn spawn_choice_writer(self: &Arc<Self>) {
-        let engine = Arc::clone(self);
-        self.core.tasks.spawn_task(|stop| run_choice_writer(engine, stop));
+        let routing = Arc::clone(self);
+        self.core.tasks.spawn_task(|stop| run_choice_writer(routing, stop));
     }
 
     /// How many choices were made and are not in the log: too many were waiting, or they could not be stored.
@@ -59,17 +59,17 @@ impl Routing {
     }
 }
 
-async fn run_choice_writer(engine: Arc<Routing>, mut stop: StopSignal) {
+async fn run_choice_writer(routing: Arc<Routing>, mut stop: StopSignal) {
     let mut pauses = 0;
     while !*stop.borrow() {
         tokio::select! {
             _ = stop.changed() => {}
             () = tokio::time::sleep(STORE_INTERVAL) => {}
         }
-        engine.store_choices().await;
+        routing.store_choices().await;
         pauses += 1;
         if pauses % INTERVALS_PER_CHECKPOINT == 0
-            && let Err(error) = engine.states.save_checkpoints(&*engine.core.store).await
+            && let Err(error) = routing.states.save_checkpoints(&*routing.core.store).await
         {
             log_retriable(error, "what routers have learnt was not kept; trying again later");
         }

@@ -72,10 +72,10 @@ impl Turns {
 
     /// Fits the curves of projects in which people said something since the last time.
     pub(crate) async fn recalibrate_projects(&self) -> Result<(), FlowError> {
-        for scope in self.labels.take() {
+        for scope in self.new_labels.take_all() {
             if let Err(error) = self.recalibrate_project(&scope).await {
                 // Tried again the next time.
-                self.labels.note(&scope);
+                self.new_labels.mark_dirty([scope].into());
                 return Err(error);
             }
         }

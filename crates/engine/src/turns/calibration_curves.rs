@@ -1,7 +1,7 @@
 //! Each project's own curve over the confidences of verdicts.
 
-use std::collections::{HashMap, HashSet};
-use std::sync::{Mutex, PoisonError, RwLock};
+use std::collections::HashMap;
+use std::sync::{PoisonError, RwLock};
 
 use detect::{Mode, Platt};
 use ingest::MIN_MACHINE_CONFIDENCE;
@@ -49,25 +49,6 @@ impl CalibrationCurves {
     /// From now on.
     pub(crate) fn set_curve(&self, scope: Scope, curve: Platt) {
         self.0.write().unwrap_or_else(PoisonError::into_inner).insert(scope, curve);
-    }
-}
-
-/// Projects in which people said something since their curve was last looked at.
-#[derive(Debug, Default)]
-pub(crate) struct NewLabels(Mutex<HashSet<Scope>>);
-
-impl NewLabels {
-    /// Somebody said something.
-    pub(crate) fn note(&self, scope: &Scope) {
-        let mut noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if !noted.contains(scope) {
-            noted.insert(scope.clone());
-        }
-    }
-
-    /// All of them; they are forgotten here.
-    pub(crate) fn take(&self) -> HashSet<Scope> {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 

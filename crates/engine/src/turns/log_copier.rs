@@ -14,7 +14,7 @@ use store::{
     Blobs, ConversationQuery, DueCopy, Lease, Store, StoreError, StoredEvent, TurnLogCopy,
 };
 
-use crate::cluster::leadership::Leadership;
+use crate::cluster::leadership::{Authority, Leadership};
 use crate::counters::Counters;
 use crate::error::FlowError;
 use crate::tasks::StopSignal;
@@ -120,9 +120,12 @@ impl LogCopier {
                 return Ok(());
             }
             // Taking copies away is anybody's to do.
-            let right =
-                if self.copies.place.is_none() { Some(None) } else { self.leadership.authority() };
-            let Some(lease) = right else { return Ok(()) };
+            let authority = if self.copies.place.is_none() {
+                Some(Authority::Sole)
+            } else {
+                self.leadership.authority()
+            };
+            let Some(lease) = authority.map(Authority::into_lease) else { return Ok(()) };
             let mut again = Vec::new();
             for DueCopy { scope, turn, .. } in &due {
                 let copy = match self.copy_turn(scope, turn.clone()).await {
@@ -141,11 +144,11 @@ impl LogCopier {
 
     async fn run(self, mut stop: StopSignal) {
         let mut head = self.store.watch();
-        let (mut pause, mut said) = (INITIAL_BACKOFF, WarnThrottle::default());
+        let (mut pause, mut warnings) = (INITIAL_BACKOFF, WarnThrottle::default());
         while self.leadership.wait_until_leader(&mut stop).await {
             let step = self.copy_batch().await;
             if step.is_ok() {
-                said.log_recovery("turn logs can be copied again");
+                warnings.log_recovery("turn logs can be copied again");
             }
             let waited = match step {
                 Ok(CopyStep::Disabled) => return,
@@ -164,7 +167,7 @@ impl LogCopier {
                 }
                 Err(error) => {
                     self.counters.count_failed_copy();
-                    said.log_failure(&error, "turn logs could not be copied; trying again");
+                    warnings.log_failure(&error, "turn logs could not be copied; trying again");
                     tokio::select! {
                         _ = stop.changed() => continue,
                         () = tokio::time::sleep(pause) => {}
@@ -183,7 +186,8 @@ impl LogCopier {
     async fn copy_batch(&self) -> Result<CopyStep, StoreError> {
         self.refresh_erased_copies().await?;
         let Some(place) = &self.copies.place else { return Ok(CopyStep::Disabled) };
-        let Some(lease) = self.leadership.authority() else { return Ok(CopyStep::More) };
+        let Some(authority) = self.leadership.authority() else { return Ok(CopyStep::More) };
+        let lease = authority.into_lease();
         let done = self.store.mirrored_to(&place.name()).await?;
         let events = self.store.tail(done, BATCH_EVENTS).await?;
         let Some(last) = events.last() else { return Ok(CopyStep::CaughtUp(done)) };

@@ -58,8 +58,8 @@ impl RecentQuestions {
     }
 
     /// Wherever this is.
-    pub(crate) fn from_backend(place: Arc<dyn QueryHistory>) -> Self {
-        Self { backend: place }
+    pub(crate) fn from_backend(backend: Arc<dyn QueryHistory>) -> Self {
+        Self { backend }
     }
 
     /// What was asked in the log's last minutes, if that was lost with the process.

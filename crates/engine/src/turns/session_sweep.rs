@@ -23,8 +23,8 @@ const REST_FACTOR: u32 = 4;
 impl Turns {
     /// Starts sweeping, now and then again. Call it once, before serving.
     pub fn spawn_sweep(self: &Arc<Self>, every: Duration) {
-        let engine = Arc::clone(self);
-        self.core.tasks.spawn_task(|stop| run_sweep(engine, every, stop));
+        let turns = Arc::clone(self);
+        self.core.tasks.spawn_task(|stop| run_sweep(turns, every, stop));
     }
 
     /// Ends the sessions that went silent and calibrates where people said something. Answers how
@@ -75,9 +75,9 @@ impl Turns {
     }
 }
 
-async fn run_sweep(engine: Arc<Turns>, every: Duration, mut stop: StopSignal) {
-    while engine.cluster.leadership.wait_until_leader(&mut stop).await {
-        match engine.sweep_sessions().await {
+async fn run_sweep(turns: Arc<Turns>, every: Duration, mut stop: StopSignal) {
+    while turns.cluster.leadership.wait_until_leader(&mut stop).await {
+        match turns.sweep_sessions().await {
             Ok(0) => {}
             Ok(ended) => tracing::info!(ended, "sessions ended after a silence"),
             Err(error) => log_retriable(error, "the sweep failed; it comes again"),

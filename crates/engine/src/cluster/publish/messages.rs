@@ -1,4 +1,4 @@
-//! What others are told of an event: on which topics, under which keys.
+//! Broker messages of an event: topics, keys and headers.
 
 use model::{Event, Position};
 use store::{Outgoing, StoredEvent};
@@ -6,30 +6,29 @@ use store::{Outgoing, StoredEvent};
 use crate::cluster::publish::EventFormatter;
 use crate::feedback::topics::Topic;
 
-/// The headers by which a message is known without reading it.
+/// Header names, for consumers that do not parse the value.
 pub(crate) const EVENT_ID_HEADER: &str = "event-id";
 pub(crate) const TENANT_HEADER: &str = "tenant";
 pub(crate) const PROJECT_HEADER: &str = "project";
 const POSITION_HEADER: &str = "position";
 const ERASED_BY_HEADER: &str = "erased-by";
 
-/// The messages that tell of an event, one for each of its topics.
+/// One message for each topic of the event.
 pub(super) fn event_messages(stored: StoredEvent, line: EventFormatter) -> Vec<Outgoing> {
     let mut messages = build_messages(&stored.event, stored.position);
     let position = stored.position;
     match line(stored) {
         Ok(line) => messages.iter_mut().for_each(|message| message.value = Some(line.clone())),
         Err(error) => {
-            // It came out of JSON; this cannot be.
-            tracing::error!(%position, %error, "an event cannot be written out");
+            // Unreachable in practice: the event was parsed from JSON.
+            tracing::error!(%position, %error, "event could not be serialised for publishing");
             messages.clear();
         }
     }
     messages
 }
 
-/// The messages that say that an event is to be forgotten: without a value, and addressed as the event was
-/// as far as that is still known.
+/// Tombstones of an erased event: the keys that the stub still has, and no value.
 pub(super) fn tombstone_messages(stub: &StoredEvent, erasure: Position) -> Vec<Outgoing> {
     let mut messages = build_messages(&stub.event, stub.position);
     for message in &mut messages {
@@ -59,7 +58,7 @@ fn build_messages(event: &Event, position: Position) -> Vec<Outgoing> {
         .collect()
 }
 
-/// What a message is called in the log.
+/// The message's label in logs: `topic@position`.
 pub(super) fn message_label(message: &Outgoing) -> String {
     let header = |name| message.headers.iter().find(|(known, _)| *known == name);
     let position = header(POSITION_HEADER).map_or("", |(_, value)| value.as_str());

@@ -1,4 +1,4 @@
-//! Publishing without Kafka: what is handed over, and what is noted of it.
+//! Tests of the publisher with an in-memory outlet instead of Kafka.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -11,14 +11,14 @@ use crate::test_engine::{TestEngine, open_test_engine};
 
 const LEASE: &str = "publish:fickle";
 
-/// Fails as often as it is told to, and then takes everything but what says so.
+/// An outlet that fails `failures` times, then refuses only messages with the key `/refused`.
 #[derive(Default)]
-struct Fickle {
+struct FlakyOutlet {
     failures: Mutex<usize>,
     tried: Mutex<Vec<Vec<String>>>,
 }
 
-impl Outlet for Fickle {
+impl Outlet for FlakyOutlet {
     fn name(&self) -> String {
         "fickle".into()
     }
@@ -57,21 +57,21 @@ async fn record_event(engine: &Engine, source: &str, data: serde_json::Value) {
     engine.feedback.record(&Scope::default(), incoming).await.unwrap();
 }
 
-async fn wait_until(what: impl Fn() -> bool) {
+async fn wait_until(is_met: impl Fn() -> bool) {
     for _ in 0..6000 {
-        if what() {
+        if is_met() {
             return;
         }
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    panic!("it did not come about");
+    panic!("the condition was not met in time");
 }
 
 #[tokio::test]
 async fn unconfirmed_messages_are_redelivered_before_progress_is_saved() {
     let folder = tempfile::tempdir().unwrap();
     let (engine, store) = open_engine(folder.path()).await;
-    let outlet = Arc::new(Fickle { failures: Mutex::new(1), ..Fickle::default() });
+    let outlet = Arc::new(FlakyOutlet { failures: Mutex::new(1), ..FlakyOutlet::default() });
     record_event(&engine, "user_rating", serde_json::json!({"rating": "positive"})).await;
     record_event(&engine, "system_metric", serde_json::json!({"endpoint": "/refused"})).await;
     assert_eq!(engine.cluster.publish_lag(), None, "nothing is published yet");
@@ -81,7 +81,7 @@ async fn unconfirmed_messages_are_redelivered_before_progress_is_saved() {
     let names = ["feedback-events:default", "feedback-ratings:default"];
     let more = ["feedback-events:default", "feedback-metrics:/refused"];
     let names: Vec<String> = names.iter().chain(&more).map(|name| (*name).to_owned()).collect();
-    assert_eq!(*outlet.tried.lock().unwrap(), [names.clone(), names], "the same again");
+    assert_eq!(*outlet.tried.lock().unwrap(), [names.clone(), names], "the batch is redelivered");
     let lag = engine.cluster.publish_lag().unwrap();
     assert_eq!((lag.refused, lag.is_holder), (1, true));
     record_event(&engine, "user_rating", serde_json::json!({"rating": "positive"})).await;
@@ -100,7 +100,7 @@ async fn node_without_the_lease_publishes_nothing() {
         .unwrap()
         .unwrap();
     record_event(&engine, "user_rating", serde_json::json!({"rating": "positive"})).await;
-    let outlet = Arc::new(Fickle::default());
+    let outlet = Arc::new(FlakyOutlet::default());
     engine.cluster.spawn_publisher(Arc::clone(&outlet) as Arc<dyn Outlet>, |_| Ok(String::new()));
     wait_until(|| engine.cluster.publish_lag().is_some()).await;
     let lag = engine.cluster.publish_lag().unwrap();
@@ -109,7 +109,7 @@ async fn node_without_the_lease_publishes_nothing() {
     store.release(&other).await.unwrap();
     wait_until(|| engine.cluster.publish_lag().is_some_and(|lag| lag.events == 0)).await;
     assert_eq!(outlet.tried.lock().unwrap().len(), 1);
-    // An orderly end gives it back at once.
+    // A clean stop releases the lease at once.
     engine.core.tasks.stop_all().await;
     let next = store.hold(LEASE, "next", engine.core.clock.now(), Duration::from_secs(60)).await;
     assert_eq!(next.unwrap().map(|lease| lease.epoch), Some(3));
@@ -128,7 +128,7 @@ async fn events_dropped_before_publishing_are_skipped() {
     let old = store.old_events(&tenant, later, Some(upto)).await.unwrap();
     let dropped = store.drop_events(old).await.unwrap();
     assert_eq!((dropped, engine.core.head().0), (3, 3));
-    let outlet = Arc::new(Fickle::default());
+    let outlet = Arc::new(FlakyOutlet::default());
     engine.cluster.spawn_publisher(Arc::clone(&outlet) as Arc<dyn Outlet>, |_| Ok(String::new()));
     wait_until(|| engine.cluster.publish_lag().is_some_and(|lag| lag.events == 0)).await;
     assert!(outlet.tried.lock().unwrap().is_empty());

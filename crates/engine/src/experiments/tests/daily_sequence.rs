@@ -1,4 +1,4 @@
-//! How sure one was day by day is told of every day, or it is said that it cannot be.
+//! A sequence contains every day, or is refused.
 
 use serde_json::json;
 
@@ -10,16 +10,16 @@ const DAYS: usize = 3;
 async fn sequence_longer_than_the_row_limit_returns_none() {
     let world = TestWorld::new().await;
     world.start_experiment("x", &json!({"metric": "satisfaction"})).await;
-    let told = async |most: usize| {
+    let days = async |most: usize| {
         let view = world.load_view("x").await;
         let days = world.engine.experiments.load_sequence(&world.scope, &view, most).await.unwrap();
         days.map(|days| days.len())
     };
-    assert_eq!(told(DAYS).await, Some(0));
+    assert_eq!(days(DAYS).await, Some(0));
     for day in 0..DAYS {
         world.assign_variant("x", &format!("u{day}")).await;
         world.clock.advance_secs(86_400);
     }
-    assert_eq!(told(DAYS).await, Some(DAYS));
-    assert_eq!(told(DAYS - 1).await, None);
+    assert_eq!(days(DAYS).await, Some(DAYS));
+    assert_eq!(days(DAYS - 1).await, None);
 }

@@ -1,4 +1,4 @@
-//! Whatever happens, in whatever order: sums say what the units say.
+//! Sums equal the totals of units after any sequence of events.
 
 use learn::experiment::{Action, Metric, next_step, results};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use super::test_world::{TestWorld, completion, parse_id};
 const USERS: u64 = 20;
 const STEPS: u64 = 160;
 
-/// Numbers that look like chance.
+/// Pseudo-random numbers (xorshift).
 struct TestRng(u64);
 
 impl TestRng {
@@ -24,7 +24,7 @@ impl TestRng {
     }
 }
 
-/// One for each metric, by turn and by unit, each with guardrails of others.
+/// One experiment for each metric, by turn and by unit, each with guardrails on other metrics.
 fn experiment_definitions() -> Vec<(String, Value)> {
     let metrics = Metric::ALL.into_iter().filter(|metric| *metric != Metric::Reward);
     let words: Vec<&str> = metrics.map(Metric::word).collect();

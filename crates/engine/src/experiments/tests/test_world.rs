@@ -1,4 +1,4 @@
-//! An engine over a store of its own, and what can happen in it.
+//! An engine with its own store, and the actions that tests perform.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Evidence the long way: every unit's row, one after the other. What sums must agree with.
+//! Reference evidence from each unit's row, for comparison with the sums.
 
 use learn::experiment::{Evidence, Place, Shares, UnitTotals};
 use model::Scope;
@@ -7,7 +7,7 @@ use store::StoredUnit;
 use super::super::ExperimentView;
 use crate::engine::Engine;
 
-/// Few, so that pages end in the midst of units.
+/// Small, so that pages end in the middle of a unit.
 const PAGE_ROWS: usize = 7;
 
 pub(super) async fn evidence_from_units(
@@ -30,7 +30,7 @@ pub(super) async fn evidence_from_units(
 
 struct UnitEvidence<'a> {
     view: &'a ExperimentView,
-    /// After no move, after one, and so on.
+    /// Index: the number of moves.
     shares: Vec<Shares>,
     evidence: Evidence,
     /// The time before of the unit that comes next.

@@ -1,4 +1,4 @@
-//! Experiments that cannot be read do not keep others from moving.
+//! Unreadable experiments do not block others.
 
 use model::{ExperimentRule, ExperimentUnit, Position};
 use serde_json::json;
@@ -8,7 +8,7 @@ use crate::RawCompletion;
 
 const UNITS: u64 = 260;
 
-/// A treatment that fails, under a guardrail.
+/// Starts an experiment whose treatment crosses its guardrail.
 async fn run_harmful_experiment(world: &TestWorld, id: &str) {
     let more = json!({"metric": "satisfaction", "guardrails": [{"metric": "error_rate", "limit": 0.05}],
         "variants": [{"name": "control"}, {"name": "treatment"}],
@@ -16,15 +16,13 @@ async fn run_harmful_experiment(world: &TestWorld, id: &str) {
     world.start_experiment(id, &more).await;
 }
 
-/// A definition of nothing, that runs.
+/// Starts an experiment with an invalid definition.
 async fn run_unreadable_experiment(world: &TestWorld, id: &str) {
     let (experiment_id, unit) = (parse_id(id), ExperimentUnit::User);
     let definition = json!({"metric": 7}).as_object().cloned().unwrap();
     world.store_rule(ExperimentRule::Defined { experiment_id, unit, definition }).await;
     let (action, status) = ("start".to_owned(), "RUNNING".to_owned());
-    world
-        .store_rule(ExperimentRule::Status { experiment_id: parse_id(id), action, status })
-        .await;
+    world.store_rule(ExperimentRule::Status { experiment_id: parse_id(id), action, status }).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
