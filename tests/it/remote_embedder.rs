@@ -167,7 +167,7 @@ fn the_built_in_model_stands_in_when_it_fails_lies_or_is_slow() {
         let (row, told) = embed(&url, "", if is_slow { "400" } else { PATIENT });
         assert_eq!(row["vector"].as_array().unwrap().len(), 256);
         assert_eq!(row["model"], "uptake-static-1");
-        assert!(told.contains("embedded by the built-in model instead"), "{told}");
+        assert!(told.contains("remote embedding failed; using the built-in model"), "{told}");
         asked.join().unwrap();
     }
     let (row, _) = embed("http://127.0.0.1:1/v1", "", PATIENT);

@@ -1,12 +1,12 @@
-//! What routers have learnt, in memory, kept in step with the log.
+//! Routers: their learnt state in memory, kept up to date with the log.
 //!
 //! ```text
-//! commit --> reach: the project's new events, in order --> records of their turns --> routers
-//!                                                     \-> now and then all of it is kept
+//! commit --> learn_up_to: the project's new events, in order --> turn records --> routers
+//!                                                     \-> checkpoint every 10 s
 //! ```
 //!
-//! Whoever stores something in a project with routers brings them up to date before answering. What
-//! is kept is only to start quickly: the log says the same.
+//! A commit in a project with routers is acknowledged after its routers have learnt from it.
+//! Checkpoints only speed up the start: the log contains the same information.
 
 pub(crate) mod admin;
 pub(crate) mod checkpoint;
@@ -94,16 +94,15 @@ impl CommitObserver for Routing {
     }
 }
 
-/// The routers of every project.
 #[derive(Debug)]
 pub(crate) struct RouterStates {
     projects: RwLock<HashMap<Scope, Arc<ProjectRouters>>>,
-    /// Makes numbers out of names.
+    /// Key of the pseudonyms.
     key: [u8; 32],
 }
 
 impl RouterStates {
-    /// As the store has them, up to date.
+    /// Loads all checkpoints and learns the rest of the log.
     pub(crate) async fn load(store: &Store) -> Result<Self, StoreError> {
         let key = blake3::derive_key("uptake pseudonyms v1", &store.seal_key());
         let routing = Self { projects: RwLock::default(), key };
@@ -111,7 +110,7 @@ impl RouterStates {
         Ok(routing)
     }
 
-    /// Starts again from what is kept and from the log.
+    /// Discards the state in memory and loads it again.
     pub(crate) async fn reload(&self, store: &Store) -> Result<(), StoreError> {
         let mut projects = HashMap::new();
         for with in store.router_scopes().await? {
@@ -122,13 +121,12 @@ impl RouterStates {
         Ok(())
     }
 
-    /// A project's routers, if it has any.
     pub(crate) fn find_project(&self, scope: &Scope) -> Option<Arc<ProjectRouters>> {
         let projects = self.projects.read().unwrap_or_else(PoisonError::into_inner);
         projects.get(scope).cloned()
     }
 
-    /// A project has its first router.
+    /// Loads the routers of a project that has defined its first one.
     async fn start_project(
         &self,
         store: &Store,
@@ -144,12 +142,12 @@ impl RouterStates {
             let mut projects = self.projects.write().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(projects.entry(scope.clone()).or_insert(begun))
         };
-        // Somebody else may have been first, and have read less.
+        // A concurrent call may have inserted a state that is further behind.
         project.learn_up_to(store, position).await
     }
 
-    /// Brings a project's routers up to date with what was stored up to a position. What was stored
-    /// stays stored when that fails; the next one tries again. Answers whether it did not.
+    /// Brings a project's routers up to date with the log up to a position. Returns `false` on
+    /// failure: the entries stay committed, and the next commit retries.
     pub(crate) async fn learn_up_to(
         &self,
         store: &Store,
@@ -161,13 +159,16 @@ impl RouterStates {
             None => self.start_project(store, scope, position).await,
         };
         if let Err(error) = reached {
-            log_retriable(error, "routers could not learn from what was just stored; trying again");
+            log_retriable(
+                error,
+                "routers could not learn from a commit; retrying with the next one",
+            );
             return false;
         }
         true
     }
 
-    /// Keeps what was learnt since the last time.
+    /// Saves a checkpoint of every project with changes.
     pub(crate) async fn save_checkpoints(&self, store: &Store) -> Result<(), StoreError> {
         let all: Vec<Arc<ProjectRouters>> = {
             let projects = self.projects.read().unwrap_or_else(PoisonError::into_inner);

@@ -50,7 +50,7 @@ pub struct Turns {
 }
 
 impl Turns {
-    /// `history` is where recent questions are shared between nodes; without it they are in memory.
+    /// `history` shares recent questions between nodes. Without it they are in memory.
     pub(crate) async fn open(
         core: Arc<Core>,
         cluster: Arc<Cluster>,
@@ -79,12 +79,12 @@ impl Turns {
         self.core.load_turn(scope, turn).await
     }
 
-    /// The number of answers whose end time was before their start time.
+    /// Number of answers with an end time before their start time.
     pub fn skewed_clocks(&self) -> u64 {
         self.core.counters.skewed_clocks()
     }
 
-    /// The number of failed attempts to copy or remove turn logs; each is retried.
+    /// Number of failed attempts to copy or remove turn logs. Each is retried.
     pub fn failed_copies(&self) -> u64 {
         self.core.counters.failed_copies()
     }

@@ -117,7 +117,7 @@ fn choose_variant(
         (Status::Draft | Status::Completed | Status::Archived, _) => {
             let possible = view.status.possible().iter().map(|(action, _)| action.word());
             let words: Vec<&str> = possible.collect();
-            let possible = if words.is_empty() { "no action" } else { &words.join(" or ") };
+            let possible = if words.is_empty() { "nothing any more" } else { &words.join(" or ") };
             Err(FlowError::NotPossible(format!(
                 "cannot assign units of an experiment that is {}; possible is {possible}",
                 view.status.word()

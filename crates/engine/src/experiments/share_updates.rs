@@ -1,7 +1,7 @@
-//! Shares that move by themselves: a rollout's steps and its way back, and adaptive shares.
+//! Automatic share updates: rollout steps, rollbacks and adaptive shares.
 //!
-//! Looked at now and then, where something happened. Each move is an event with its evidence, and
-//! its number is claimed, so that two who come to the same conclusion write it once.
+//! The leader checks projects with commits. Each move is an event with its evidence. The move's
+//! number is claimed, so two nodes with the same conclusion store it once.
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Routers: set, shown, reset.
+//! Defines, shows and resets routers.
 
 use learn::{Algorithm, ArmSummary, FEATURES, Lead, RouterDefinition, RouterRule, TurnRecord};
 use model::{BadData, Mac, Position, Rule, Scope, Timestamp};
@@ -7,42 +7,37 @@ use crate::error::FlowError;
 use crate::routing::ProjectRouters;
 use crate::routing::Routing;
 
-/// Turns that are one half of a trend.
+/// Turns in each half of a trend.
 const TREND_TURNS: usize = 100;
 const MAX_NAME_CHARS: usize = 100;
 
-/// A router and how its arms stand.
+/// A router with its current state.
 #[derive(Clone, Debug)]
 pub struct RouterView {
-    /// Its name.
     pub name: String,
-    /// As it was written.
     pub definition: RouterDefinition,
-    /// Up to where in the log it has learnt.
+    /// The last event that it has learnt from.
     pub position: Position,
-    /// How its arms stand.
     pub arms: Vec<ArmSummary>,
-    /// For a hybrid: how far its contextual candidate is ahead.
+    /// For a hybrid router: the lead of its contextual candidate.
     pub lead: Option<Lead>,
-    /// What was spent today.
+    /// Cost of today's turns (UTC).
     pub spent_today: f64,
-    /// How often numbers went wrong.
+    /// Number of numeric faults.
     pub faults: u64,
-    /// The latest turns against those before.
     pub trend: RewardTrend,
 }
 
-/// Rewards of the latest turns, and of as many before them.
+/// Rewards of the latest turns and of as many turns before them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RewardTrend {
-    /// How many of the latest turns, and their mean reward.
+    /// Number of turns and their mean reward.
     pub recent: (usize, Option<f64>),
-    /// The same of those before.
     pub before: (usize, Option<f64>),
 }
 
 impl Routing {
-    /// Sets a router. What its arms have learnt stays, unless they are gone.
+    /// Defines or redefines a router. Arms that remain keep their learnt state.
     pub async fn set_router(
         &self,
         scope: &Scope,
@@ -64,7 +59,7 @@ impl Routing {
         self.load_router(scope, name).await
     }
 
-    /// A router forgets what it has learnt.
+    /// Resets a router's learnt state.
     pub async fn reset_router(&self, scope: &Scope, name: &str) -> Result<RouterView, FlowError> {
         self.load_router(scope, name).await?;
         self.store_router_rule(scope, &Rule::RouterReset { name: name.to_owned() }).await?;
@@ -74,7 +69,7 @@ impl Routing {
     async fn store_router_rule(&self, scope: &Scope, rule: &Rule) -> Result<(), FlowError> {
         let now = self.core.clock.now();
         let event = ingest::rule_event(scope, None, rule, self.core.ids.event_id(now), now);
-        // Names and numbers of settings are nobody's data, so nothing is taken out of them.
+        // Settings contain no user data, so they are not redacted.
         let changes = crate::changes::changes_of(&event);
         let claim = model::Claim {
             space: model::ClaimSpace::Event,
@@ -85,7 +80,6 @@ impl Routing {
         self.core.commit_one(write).await.map(drop)
     }
 
-    /// The names of a project's routers.
     pub fn list_router_names(&self, scope: &Scope) -> Vec<String> {
         let names = |project: &ProjectRouters| {
             project
@@ -94,7 +88,6 @@ impl Routing {
         self.states.find_project(scope).map_or_else(Vec::new, |project| names(&project))
     }
 
-    /// A router, explained.
     pub async fn load_router(&self, scope: &Scope, name: &str) -> Result<RouterView, FlowError> {
         self.store_choices().await;
         let project = self.states.find_project(scope).ok_or(FlowError::Unknown("router"))?;
@@ -127,7 +120,7 @@ impl Routing {
         name: &str,
     ) -> Result<RewardTrend, FlowError> {
         project.save_checkpoint(&*self.core.store).await?;
-        // What was forgotten is no trend.
+        // Turns of an arm before its last reset do not count.
         let lives: Vec<(String, Option<u32>)> = project.read_routers(|routers| {
             let router = routers.get(name);
             let arms = router.iter().flat_map(|router| router.rule.arms());

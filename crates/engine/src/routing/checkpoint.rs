@@ -1,9 +1,11 @@
-//! Keeps what routers have learnt, in one place for all nodes.
+//! Checkpoints of the routers' state, shared by all nodes.
 //!
-//! Every node learns the same from the same log, so a state that another node kept is one that this node
-//! had or will have. If it is of an earlier position, this node goes on from its own; records that it reads
-//! from the store are still right, since a turn that was spoken of in between is in its memory. If it is of a
-//! later position, or somebody was forgotten in it, this node goes on from that one.
+//! Nodes learn the same from the same log, so a peer's checkpoint is a state that this node had
+//! or will have.
+//!
+//! - Checkpoint of an earlier position: this node continues with its own state. Records that it
+//!   reads from the store stay valid, because turns with newer events are in its memory.
+//! - Checkpoint of a later position, or one after an erasure: this node continues from it.
 
 use std::sync::PoisonError;
 
@@ -16,7 +18,7 @@ use store::{
 use crate::routing::project::{LearningProgress, ProjectRouters};
 
 impl LearningProgress {
-    /// Goes on beside another state that was kept, if that may be.
+    /// Accepts a stored checkpoint as the new base, if this node's state is still valid beside it.
     pub(super) fn accept_base(&mut self, at: KeptAt) -> bool {
         let passes = at.version == self.base.version
             || at.forgets == self.base.forgets
@@ -29,7 +31,7 @@ impl LearningProgress {
 }
 
 impl ProjectRouters {
-    /// Goes on from what was kept last, by whichever node.
+    /// Continues from the latest checkpoint of any node.
     pub(super) async fn load_checkpoint(
         &self,
         store: &Store,
@@ -37,7 +39,7 @@ impl ProjectRouters {
     ) -> Result<(), StoreError> {
         let (at, kept) = store.router_checkpoint(&self.router_scope.scope).await?;
         let Some(kept) = kept else {
-            return self.relearn_from_log(store, progress, at, "nothing is kept yet").await;
+            return self.relearn_from_log(store, progress, at, "there is no checkpoint").await;
         };
         match restore_routers(&kept) {
             Ok(routers) => {
@@ -53,7 +55,7 @@ impl ProjectRouters {
         }
     }
 
-    /// What is kept is of no use: begins again, unless another node has done so already.
+    /// Discards an unusable checkpoint and relearns, unless another node has done so already.
     pub(super) async fn discard_checkpoint(
         &self,
         store: &Store,
@@ -74,7 +76,7 @@ impl ProjectRouters {
         }
     }
 
-    /// Begins where the first router was set.
+    /// Starts at the definition of the project's first router.
     async fn relearn_from_log(
         &self,
         store: &Store,
@@ -83,7 +85,7 @@ impl ProjectRouters {
         why: &str,
     ) -> Result<(), StoreError> {
         let scope = &self.router_scope.scope;
-        tracing::info!(tenant = %scope.tenant, project = %scope.project, why, "learning from the log");
+        tracing::info!(tenant = %scope.tenant, project = %scope.project, why, "relearning routers from the log");
         let before = Position(self.router_scope.since.0.saturating_sub(1));
         *progress = LearningProgress {
             position: before,
@@ -94,7 +96,7 @@ impl ProjectRouters {
         let mut routers = Routers::default();
         let first = store.events(self.event_page(before, 1)).await?;
         if first.first().is_none_or(|stored| stored.position != self.router_scope.since) {
-            // Their settings were dropped from the log when they were old.
+            // Retention dropped the definitions from the log.
             for (name, definition) in &self.router_scope.definitions {
                 if let Ok(definition) = serde_json::from_str(definition) {
                     routers.define(name, &definition);
@@ -105,7 +107,7 @@ impl ProjectRouters {
         Ok(())
     }
 
-    /// Keeps what was learnt since the last time, or goes on from what another node kept.
+    /// Saves a checkpoint, or continues from a newer one of another node.
     pub(crate) async fn save_checkpoint(&self, store: &Store) -> Result<(), StoreError> {
         let mut progress = self.progress.lock().await;
         if self.try_save(store, &mut progress).await? {
@@ -116,7 +118,8 @@ impl ProjectRouters {
         self.learn_up_to(store, store.head()).await
     }
 
-    /// Keeps what was learnt since the last time. Not if another node kept what this one must go on from.
+    /// Saves a checkpoint of the changes. Returns `false` when this node must continue from a
+    /// checkpoint of another node.
     pub(super) async fn try_save(
         &self,
         store: &Store,
@@ -129,7 +132,7 @@ impl ProjectRouters {
                 Keeping::Moved(at) if !progress.accept_base(at) => return Ok(false),
                 Keeping::Moved(at) => {
                     if at.position == Some(progress.position) && !progress.erased {
-                        progress.mark_saved(at); // another node, but the same
+                        progress.mark_saved(at); // another node saved the same state
                     }
                 }
             }
@@ -181,7 +184,7 @@ fn restore_routers(kept: &RouterCheckpoint) -> Result<Routers, String> {
         let (state, position) =
             RouterState::from_bytes(&stored.state).map_err(|error| wrong(&error))?;
         if position != kept.position.0 {
-            return Err(wrong(&"kept at another position"));
+            return Err(wrong(&"the state is of another position"));
         }
         routers.restore(stored.name.clone(), Router { rule, state });
     }

@@ -1,5 +1,5 @@
-//! Choices on their way into the log. Nobody waits for them: a choice is not an acknowledged event,
-//! and the turn that follows it carries all that is needed.
+//! Writes queued choices to the log in the background. A choice need not be durable: the
+//! `decision_id` of the following turn carries all that learning needs.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,26 +11,26 @@ use crate::retriable::log_retriable;
 use crate::routing::Routing;
 use crate::tasks::StopSignal;
 
-/// Choices that are stored in one commit.
+/// Choices per commit.
 const COMMIT_CHOICES: usize = 500;
-/// How often they are stored.
+/// Period of commits.
 const STORE_INTERVAL: Duration = Duration::from_millis(50);
-/// After so many pauses what routers have learnt is kept.
+/// A checkpoint is saved every so many periods.
 const INTERVALS_PER_CHECKPOINT: u32 = 200;
 
 impl Routing {
-    /// Starts storing choices, and keeping what routers have learnt. Call it once, before serving.
+    /// Spawns the task that stores choices and saves checkpoints. Call it once, before serving.
     pub fn spawn_choice_writer(self: &Arc<Self>) {
         let routing = Arc::clone(self);
         self.core.tasks.spawn_task(|stop| run_choice_writer(routing, stop));
     }
 
-    /// How many choices were made and are not in the log: too many were waiting, or they could not be stored.
+    /// Choices that are not in the log because the queue was full or the commit failed.
     pub fn dropped_choices(&self) -> u64 {
         self.choices.dropped_count()
     }
 
-    /// Stores the choices that wait.
+    /// Commits all queued choices.
     pub(crate) async fn store_choices(&self) {
         let _storing = self.choices.store_lock.lock().await;
         let mut waiting = self.choices.take_all().into_iter();
@@ -51,7 +51,7 @@ impl Routing {
             if let Some(error) = why {
                 log_retriable(
                     error,
-                    "choices of routers were not stored; they are counted as dropped",
+                    "router choices could not be stored; counting them as dropped",
                 );
                 self.choices.count_dropped(dropped as u64);
             }
@@ -71,7 +71,7 @@ async fn run_choice_writer(routing: Arc<Routing>, mut stop: StopSignal) {
         if pauses % INTERVALS_PER_CHECKPOINT == 0
             && let Err(error) = routing.states.save_checkpoints(&*routing.core.store).await
         {
-            log_retriable(error, "what routers have learnt was not kept; trying again later");
+            log_retriable(error, "router checkpoint could not be saved; retrying");
         }
     }
 }
@@ -87,7 +87,7 @@ mod tests {
     async fn choice_that_cannot_be_stored_is_counted_as_dropped() {
         let folder = tempfile::tempdir().unwrap();
         let TestEngine { engine, .. } = open_test_engine(folder.path()).await;
-        // The second has the first one's id and says something else.
+        // The second event reuses the first one's id with another body.
         for (id, mac) in [("one", 1), ("one", 2), ("two", 3)] {
             let raw = RawEvent {
                 id: Some(id.into()),

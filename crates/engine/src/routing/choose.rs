@@ -1,9 +1,9 @@
-//! Which arm serves a request, and the credit of the turn that follows.
+//! Chooses the arm that serves a request.
 //!
 //! ```text
-//! request --features--> router: scores, draw --> choice --sealed--> decision_id
+//! request --features--> router: scores, draw --> choice --seal--> decision_id
 //!                                                    \--queue--> log
-//! completed turn --decision_id, or the choice for the turn--> served by the arm, in its own commit
+//! completed turn --decision_id, or the choice for the turn--> finding `served`
 //! ```
 
 use ingest::FindingPlace;
@@ -20,64 +20,54 @@ use crate::routing::Routing;
 
 const MICROS_PER_HOUR: i64 = 3_600_000_000;
 
-/// A request that some arm must serve.
+/// A request for an arm.
 #[derive(Clone, Debug, Default)]
 pub struct RouteRequest {
-    /// Which router.
     pub router: String,
-    /// What is asked.
     pub text: String,
-    /// The turn it is for, if that has an id already.
+    /// The turn, if it already has an id.
     pub turn: Option<TurnId>,
-    /// Its conversation.
     pub conversation: Option<ConversationId>,
-    /// Whose.
     pub user: Option<UserId>,
-    /// Arms that must not be chosen, unless nothing else is left.
+    /// Arms to avoid, unless no other arm is left.
     pub exclude: Vec<String>,
-    /// What the call may cost, unless every arm costs more.
+    /// Cost limit of the call, unless every arm costs more.
     pub max_cost: Option<f64>,
 }
 
-/// The choice that was made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Route {
-    /// Give it back with the completed turn.
+    /// The client sends it back with the completed turn.
     pub decision_id: String,
-    /// Which router chose.
     pub router: String,
-    /// The arm.
     pub arm: String,
-    /// How likely it was to be chosen.
+    /// Probability of this choice.
     pub propensity: f64,
-    /// Another arm looked better.
+    /// True when another arm had a higher mean.
     pub explore: bool,
-    /// Which features.
     pub features_version: &'static str,
-    /// How every arm stood; none for a choice that was made before.
+    /// Scores of all arms; empty when an earlier choice is repeated.
     pub scores: Vec<RouteScore>,
-    /// `exclude`, `max_cost` or the budget had to be given up.
+    /// True when `exclude`, `max_cost` or the budget could not be met.
     pub relaxed: bool,
 }
 
-/// How one arm stood.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RouteScore {
-    /// Which.
     pub arm: String,
-    /// The reward to expect of it.
+    /// Expected reward.
     pub mean: f64,
-    /// What it bid.
+    /// Sampled reward.
     pub draw: f64,
-    /// How likely it was to be chosen.
+    /// Probability of this choice.
     pub propensity: f64,
 }
 
 impl Routing {
-    /// Chooses an arm. Reads what was learnt so far and waits for nothing.
+    /// Chooses an arm by the current state, without I/O.
     pub fn choose_route(&self, scope: &Scope, request: &RouteRequest) -> Result<Route, FlowError> {
         let project = self.states.find_project(scope).ok_or(FlowError::Unknown("router"))?;
-        // Asked again for the same turn, the answer is the same, unless that arm is not wanted now.
+        // A repeated request for a turn gets the same arm, unless the request rules it out.
         let may_stand = |choice: &RouterChoice| {
             let wanted = choice.router == request.router && !request.exclude.contains(&choice.arm);
             wanted
@@ -154,7 +144,7 @@ impl Routing {
             false => Vec::new(),
             true => encode_features(&request.text, hours),
         };
-        // Chosen by what will be learnt from, in the same steps.
+        // The choice uses the quantised features, as learning will.
         let seen = from_codes(&codes);
         let random = match rule.definition().seed {
             Some(seed) => mix_seed(seed, made),
@@ -194,7 +184,7 @@ impl Routing {
             conversation: request.conversation.clone(),
             user: request.user.clone(),
         };
-        // Without its features: who asked may be erased, and not be named here.
+        // Stored without features: they derive from the user's text, and the event may not name the user.
         let finding = Finding::Choice(RouterChoice { features: Vec::new(), ..choice.clone() });
         let event = ingest::finding_event(place, &finding, self.core.ids.event_id(now), now, now);
         let claim = Claim { space: ClaimSpace::Event, id: event.id.to_string(), mac: None };
@@ -207,10 +197,10 @@ pub(super) fn unix_hours(time: Timestamp) -> i64 {
     time.as_micros().div_euclid(MICROS_PER_HOUR)
 }
 
-/// The features of a text, in bytes.
+/// Quantised features of a text.
 pub(super) fn encode_features(text: &str, hours: i64) -> Vec<i8> {
     let text = truncate_for_embedding(text);
-    // The built-in model: it is here, and it stays the same.
+    // Always the built-in model: it is local and never changes.
     let direction = embed::built_in().embed(text);
     let hour = u8::try_from(hours.rem_euclid(24)).unwrap_or(0);
     to_codes(&features(text, direction.values(), hour))
@@ -221,7 +211,7 @@ fn is_enabled(routers: &Routers, choice: &RouterChoice) -> bool {
     arms.iter().any(|arm| arm.id == choice.arm && arm.enabled)
 }
 
-/// Random bits that a seed repeats.
+/// Reproducible random bits for the `count`-th choice of a seeded router.
 fn mix_seed(seed: u64, count: u64) -> u64 {
     let mut bits = seed ^ count.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,4 +1,4 @@
-//! The credit of a turn: the choice that served it, and what it is worth.
+//! Credit assignment: the choice that served a turn, and the turn's reward.
 
 use learn::{RewardRule, from_codes};
 use model::{
@@ -15,7 +15,7 @@ use crate::routing::{DecisionToken, ProjectRouters};
 use crate::turns::findings_response::AnswerSignals;
 
 impl Routing {
-    /// The finding that a turn was served by a router's choice, if it was.
+    /// The finding that links a turn to the router's choice that served it.
     pub(crate) async fn find_serving_choice(
         &self,
         scope: &Scope,
@@ -26,7 +26,7 @@ impl Routing {
         let Some(choice) = self.resolve_choice(&project, scope, turn, completion).await? else {
             return Ok(None);
         };
-        // Another model answered in the end: its answer says nothing about the arm.
+        // Another model gave the answer, so the arm gets no credit.
         if completion.model.as_ref().is_some_and(|model| *model != choice.arm) {
             return Ok(None);
         }
@@ -43,7 +43,7 @@ impl Routing {
         Ok(Some(Finding::Served { choice, cost }))
     }
 
-    /// By the sealed id, else by the turn: as it is remembered, else as it is in the log.
+    /// Resolves the choice by the decision token, else by the turn: from memory, else from the log.
     async fn resolve_choice(
         &self,
         project: &ProjectRouters,
@@ -84,7 +84,7 @@ impl Routing {
         }))
     }
 
-    /// What a turn is worth by now, also when no router served it.
+    /// The turn's current reward, also for a turn that no router served.
     pub(crate) async fn compute_reward(
         &self,
         scope: &Scope,
@@ -113,7 +113,7 @@ impl Routing {
         Ok(evidence.reward(&RewardRule::default()))
     }
 
-    /// Takes in what somebody says an answer is worth. The newest word on each thing counts.
+    /// Records an explicit reward. The newest value of each component counts.
     pub async fn record_reward(
         &self,
         scope: &Scope,

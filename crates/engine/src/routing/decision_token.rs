@@ -1,5 +1,5 @@
-//! The id of a choice: sealed, and carrying all that is needed to learn from it, so that a turn earns
-//! its credit even when nothing else is left of the choice.
+//! The `decision_id` of a choice: a sealed token that carries all that learning needs. A turn
+//! earns its credit even when the choice is not in the log.
 
 use learn::{FEATURES_VERSION, Routers, from_codes, to_codes};
 use model::{DecisionId, RouterChoice, Scope};
@@ -7,7 +7,7 @@ use report::Seal;
 
 const VERSION: u8 = 1;
 
-/// A choice in few bytes. Names are in it as numbers; whoever has the routers knows them.
+/// A compact choice. Router and arm are hashes of their names.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct DecisionToken {
     router: u64,
@@ -18,7 +18,6 @@ pub(crate) struct DecisionToken {
 }
 
 impl DecisionToken {
-    /// Of a choice.
     pub(crate) fn from_choice(choice: &RouterChoice) -> Self {
         let features: Vec<f64> = choice.features.iter().map(|value| f64::from(*value)).collect();
         Self {
@@ -30,7 +29,7 @@ impl DecisionToken {
         }
     }
 
-    /// The choice, if the project still has its router and arm.
+    /// `None` when the project no longer has the router or the arm.
     pub(crate) fn to_choice(&self, routers: &Routers) -> Option<RouterChoice> {
         let (name, router) = routers.iter().find(|(name, _)| hash_name(name) == self.router)?;
         let arm = router.rule.arms().iter().find(|arm| hash_name(&arm.id) == self.arm)?;
@@ -44,7 +43,7 @@ impl DecisionToken {
         })
     }
 
-    /// Sealed for a project.
+    /// Seals the token for a project.
     pub(crate) fn seal(&self, seal: &Seal, scope: &Scope) -> String {
         let mut bytes = vec![VERSION, u8::from(self.shadow.is_some())];
         bytes.extend(self.router.to_be_bytes());
@@ -58,7 +57,7 @@ impl DecisionToken {
         seal.close(&seal_purpose(scope), &bytes)
     }
 
-    /// Opens what was sealed for this project; any other id of a decision is none.
+    /// Opens a token of this project. `None` for any other decision id.
     pub(crate) fn open(seal: &Seal, scope: &Scope, id: &DecisionId) -> Option<Self> {
         let bytes = seal.open(&seal_purpose(scope), id.as_str())?;
         let ([version, has_shadow], mut rest) = bytes.split_first_chunk::<2>()?;
@@ -125,13 +124,13 @@ mod tests {
         let sealed = ticket.seal(&seal, &scope);
         let mut opened = 0;
         testkit::mangled(&[&sealed, "d1", "0100"], 3000, |bytes| {
-            // As a client might send it.
+            // Any id that a client might send.
             if let Ok(id) = DecisionId::new(String::from_utf8_lossy(bytes).into_owned()) {
                 let found = DecisionToken::open(&seal, &scope, &id);
                 assert!(found.is_none() || id.as_str().eq_ignore_ascii_case(&sealed), "{id}");
                 opened += usize::from(found.is_some());
             }
-            // As an older or a newer program might have sealed it.
+            // A valid seal over a payload of another version.
             let ours = seal.close(&seal_purpose(&scope), bytes);
             if let Ok(id) = DecisionId::new(ours) {
                 drop(DecisionToken::open(&seal, &scope, &id));

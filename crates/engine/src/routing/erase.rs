@@ -1,4 +1,4 @@
-//! Takes out of what routers have learnt what somebody who is erased said.
+//! Removes an erased user's data from the routers' state.
 
 use std::sync::PoisonError;
 
@@ -8,8 +8,8 @@ use store::{Store, StoreError};
 use crate::routing::project::{LearningProgress, ProjectRouters};
 
 impl ProjectRouters {
-    /// Somebody is erased: the features of their own turns go, from what regressions learnt as well,
-    /// and what they rated was rated by nobody in particular.
+    /// Erases a user. Removes the features of the user's own turns, also from the regressions, and
+    /// anonymises the user's ratings.
     pub(crate) async fn erase_user(
         &self,
         store: &Store,
@@ -28,13 +28,13 @@ impl ProjectRouters {
             if self.try_save(store, &mut progress).await? {
                 return Ok(());
             }
-            // Another node kept more meanwhile; they are taken out of that.
+            // Another node saved a newer checkpoint: the erasure is repeated on it.
             self.load_checkpoint(store, &mut progress).await?;
         }
     }
 
-    /// The same for turns that came in while their user was erased, and are in memory only. Who that was is
-    /// not known on other nodes.
+    /// Erases turns that arrived during the erasure and are only in memory. `user` is `None` on
+    /// other nodes, which do not know who was erased.
     pub(crate) async fn erase_late_turns(
         &self,
         store: &Store,

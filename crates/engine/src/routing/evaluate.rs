@@ -1,4 +1,4 @@
-//! What another policy would have earned: over the choices of a router, or over files.
+//! Off-policy evaluation over the choices of a router, or over files.
 
 use std::collections::BTreeMap;
 
@@ -8,33 +8,30 @@ use model::{BadData, Scope, Timestamp};
 use crate::error::FlowError;
 use crate::routing::Routing;
 
-/// The newest turns that count.
+/// Newest turns that are evaluated.
 const MAX_TURNS: usize = 50_000;
 const PAGE_TURNS: usize = 5_000;
 
-/// The policy in question.
+/// The target policy.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Policy {
-    /// Always this arm.
     Fixed(String),
-    /// Every arm alike.
+    /// Uniform over all arms.
     Random,
-    /// These arms, by their weights.
+    /// Weights by arm, normalised to probabilities.
     Weights(BTreeMap<String, f64>),
 }
 
-/// What came of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PolicyEvaluation {
-    /// The estimates; `None` while there is nothing to learn from.
+    /// `None` without usable turns.
     pub estimates: Option<Evaluation>,
-    /// What the choices that were really made earned on average.
+    /// Mean reward of the logged choices.
     pub logged: Option<f64>,
 }
 
 impl Routing {
-    /// What a policy would have earned in the place of a router, by the turns the router served since
-    /// a moment.
+    /// Estimates the reward of a policy from the turns that the router served since `since`.
     pub async fn evaluate_policy(
         &self,
         scope: &Scope,
@@ -66,7 +63,7 @@ impl Routing {
     }
 }
 
-/// Turns whose features were erased, and those that taught nothing yet, say nothing.
+/// Skips turns without a reward, and those whose features were erased.
 fn evaluate_turns(
     turns: &[store::RouterTurn],
     arms: &[String],
@@ -83,7 +80,7 @@ fn evaluate_turns(
     let mut choices: Vec<_> = turns.iter().filter_map(read).collect();
     choices.reverse();
     let with_features = choices.iter().filter(|choice| !choice.3.is_empty()).count();
-    // A model needs the features of all, or of none.
+    // The reward model needs features for all turns or for none.
     let featured = with_features * 2 > choices.len();
     choices.retain(|choice| choice.3.is_empty() != featured);
     let logged: Vec<LoggedChoice<'_>> = choices
@@ -111,10 +108,10 @@ fn arm_probabilities(policy: &Policy, arms: &[String]) -> Result<Vec<f64>, FlowE
         let expected = format!("one of {}", arms.join(", "));
         index.ok_or_else(|| wrong("policy.arm", format!("{arm:?}"), expected))
     };
-    let mut chances = vec![0.0; arms.len()];
+    let mut probabilities = vec![0.0; arms.len()];
     match policy {
-        Policy::Fixed(arm) => chances[known(arm)?] = 1.0,
-        Policy::Random => chances.fill(1.0 / arms.len() as f64),
+        Policy::Fixed(arm) => probabilities[known(arm)?] = 1.0,
+        Policy::Random => probabilities.fill(1.0 / arms.len() as f64),
         Policy::Weights(weights) => {
             let sum: f64 = weights.values().sum();
             let fits = weights.values().all(|weight| weight.is_finite() && *weight >= 0.0);
@@ -123,35 +120,33 @@ fn arm_probabilities(policy: &Policy, arms: &[String]) -> Result<Vec<f64>, FlowE
                 return Err(wrong("policy.weights", "something else".to_owned(), expected));
             }
             for (arm, weight) in weights {
-                chances[known(arm)?] = weight / sum;
+                probabilities[known(arm)?] = weight / sum;
             }
         }
     }
-    Ok(chances)
+    Ok(probabilities)
 }
 
-/// Why files could not be evaluated.
 #[derive(Debug, thiserror::Error)]
 #[error("{file} line {line}: {problem}")]
 pub struct EvaluateError {
-    /// Which file.
     pub file: &'static str,
-    /// Which of its lines, from 1.
+    /// Line number, from 1.
     pub line: usize,
-    /// What is wrong there.
     pub problem: String,
 }
 
 const REQUIRED_COLUMNS: [&str; 4] = ["action", "position", "reward", "pscore"];
 const MODEL_COLUMNS: [&str; 2] = ["q_hat_logged_action", "v_hat_target_policy"];
 
-/// The estimates for a log of choices and the chances of another policy.
+/// Evaluates a target policy on a log of choices.
 ///
-/// The log is CSV with a header: `action`, `position`, `reward`, `pscore`, and perhaps a model's
-/// `q_hat_logged_action` and `v_hat_target_policy`. The chances are CSV without one: a line for each
-/// action, a column for each position; lines that begin with `#` are remarks.
+/// The log is CSV with a header: `action`, `position`, `reward`, `pscore`, and optionally a
+/// model's `q_hat_logged_action` and `v_hat_target_policy`. The target is CSV without a header:
+/// a line of probabilities for each action, a column for each position. Lines that begin with
+/// `#` are comments.
 pub fn evaluate_files(log: &str, target: &str) -> Result<Evaluation, EvaluateError> {
-    let chances = parse_probabilities(target)?;
+    let probabilities = parse_probabilities(target)?;
     let bad = |line, problem: String| EvaluateError { file: "the log", line, problem };
     let mut lines = (1..).zip(log.lines()).filter(|(_, line)| is_data_line(line));
     let (at, header) = lines.next().ok_or_else(|| bad(1, "it is empty".into()))?;
@@ -172,23 +167,27 @@ pub fn evaluate_files(log: &str, target: &str) -> Result<Evaluation, EvaluateErr
         let cells: Vec<&str> = line.split(',').map(str::trim).collect();
         let number = |index: usize| -> Result<f64, EvaluateError> {
             let cell = cells.get(index).copied().unwrap_or_default();
-            cell.parse().map_err(|_| bad(at, format!("{}: {cell:?} is no number", names[index])))
+            cell.parse().map_err(|_| bad(at, format!("{}: {cell:?} is not a number", names[index])))
         };
         let whole = |index: usize| -> Result<usize, EvaluateError> {
             let value = number(index)?;
             let fits = value >= 0.0 && value.fract() == 0.0 && value < 1e9;
             fits.then_some(value as usize)
-                .ok_or_else(|| bad(at, format!("{}: {value} is no index", names[index])))
+                .ok_or_else(|| bad(at, format!("{}: {value} is not an index", names[index])))
         };
         let (row, place) = (whole(action)?, whole(position)?);
-        let chance = chances.get(row).and_then(|row| row.get(place)).ok_or_else(|| {
-            bad(at, format!("the target has no chance for action {row} at position {place}"))
-        })?;
+        let probability =
+            probabilities.get(row).and_then(|row| row.get(place)).ok_or_else(|| {
+                bad(
+                    at,
+                    format!("the target has no probability for action {row} at position {place}"),
+                )
+            })?;
         let expected = match model {
             [Some(q), Some(v)] => Some(Expected { of_chosen: number(q)?, of_target: number(v)? }),
             [_, _] => None,
         };
-        let one = Logged::new(number(reward)?, number(pscore)?, *chance, expected);
+        let one = Logged::new(number(reward)?, number(pscore)?, *probability, expected);
         logged.push(one.map_err(|error| bad(at, error.to_string()))?);
     }
     evaluate(&logged).ok_or_else(|| bad(at, "it has no choices".into()))
@@ -224,7 +223,9 @@ mod tests {
         assert!(found.dr.is_none());
         let problem =
             |log: &str, target: &str| evaluate_files(log, target).unwrap_err().to_string();
-        assert!(problem(LOG, "0.8\n").contains("line 3: the target has no chance for action 1"));
+        assert!(
+            problem(LOG, "0.8\n").contains("line 3: the target has no probability for action 1")
+        );
         assert!(problem(LOG, "a\n").contains("the target line 1"));
         assert!(problem("action,reward\n", "1\n").contains("no column position"));
         assert!(problem(&LOG.replace("0.5\n1", "x\n1"), "1\n").contains("line 2: pscore"));

@@ -11,7 +11,7 @@ use super::Routing;
 use crate::retriable::log_retriable;
 use crate::tasks::StopSignal;
 
-/// The pause after a failed attempt.
+/// Delay after a failed attempt.
 const RETRY_DELAY: Duration = Duration::from_millis(500);
 
 /// Entries of other nodes that routers have not learnt from yet.

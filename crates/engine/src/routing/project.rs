@@ -1,4 +1,4 @@
-//! The routers of one project.
+//! The routers of one project and their progress through the log.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError, RwLock};
@@ -9,51 +9,46 @@ use store::{EventPage, KeptAt, KindFilter, RouterScope, Store, StoreError, Store
 
 use super::recent_choices::RecentChoices;
 
-/// Events that are read at once.
+/// Events per read.
 const PAGE_EVENTS: usize = 500;
-/// Turns that may wait to be kept.
+/// A checkpoint is saved when so many turn records are unsaved.
 const MAX_UNSAVED_TURNS: usize = 500;
 
-/// Routers, how far they have read, and what they know of turns.
 #[derive(Debug)]
 pub(crate) struct ProjectRouters {
     pub(super) router_scope: RouterScope,
     key: [u8; 32],
-    // Read by every choice, so it is never held while something else is waited for.
+    // Every choice reads it, so it is never held across an await.
     pub(super) routers: RwLock<Routers>,
     pub(super) progress: tokio::sync::Mutex<LearningProgress>,
     recent: Mutex<RecentChoices>,
 }
 
-/// How far they are.
+/// Progress of learning, and turn records that are not in a checkpoint yet.
 #[derive(Debug, Default)]
 pub(super) struct LearningProgress {
-    /// The last event that was learnt from.
+    /// The last event that routers have learnt from.
     pub(super) position: Position,
-    /// Everything up to here was looked at.
+    /// The log is read up to here.
     pub(super) seen: Position,
-    /// What changed since it was last kept: records of turns, whether routers did, and whether
-    /// something was taken out of them.
+    /// Changes since the last checkpoint: turn records, router state, and erasures.
     pub(super) unsaved: BTreeMap<TurnId, TurnRecord>,
     pub(super) changed: bool,
     pub(super) erased: bool,
-    /// What was kept last; a turn is usually spoken of again soon.
+    /// Records of the last checkpoint, as a cache: a turn often gets further events soon.
     pub(super) saved: BTreeMap<TurnId, TurnRecord>,
-    /// The latest state in the store that this goes on from, or beside.
+    /// The latest checkpoint that this state continues from or coexists with.
     pub(super) base: KeptAt,
 }
 
-/// Why it was not possible to learn.
 enum RecordError {
-    /// The store did not answer.
     Store(StoreError),
-    /// What is kept of a turn cannot be read.
+    /// The stored record of a turn is unreadable.
     Record(TurnId),
-    /// Another node kept a state that this one must go on from.
+    /// This node must continue from another node's checkpoint.
     Superseded,
 }
 
-/// Why it was not possible to learn at all.
 enum CatchUpError {
     Store(StoreError),
     Record(TurnId),
@@ -72,7 +67,7 @@ impl From<StoreError> for CatchUpError {
 }
 
 impl ProjectRouters {
-    /// As it was kept, brought up to date.
+    /// Loads the checkpoint and learns the rest of the log.
     pub(crate) async fn load(
         store: &Store,
         with: RouterScope,
@@ -101,7 +96,7 @@ impl ProjectRouters {
         }
     }
 
-    /// Learns from everything that was stored up to a position, and perhaps more.
+    /// Learns from all events up to a position, and possibly later ones.
     pub(crate) async fn learn_up_to(
         &self,
         store: &Store,
@@ -115,7 +110,7 @@ impl ProjectRouters {
             Ok(()) => Ok(()),
             Err(CatchUpError::Store(error)) => Err(error),
             Err(CatchUpError::Record(turn)) => {
-                let why = format!("what was kept of turn {turn} cannot be read");
+                let why = format!("the record of turn {turn} is unreadable");
                 let version = progress.base.version;
                 self.discard_checkpoint(store, &mut progress, version, &why).await?;
                 match self.catch_up(store, &mut progress, upto).await {
@@ -133,7 +128,7 @@ impl ProjectRouters {
         progress: &mut LearningProgress,
         upto: Position,
     ) -> Result<(), CatchUpError> {
-        // What was read from the log may be further on than the store has heard.
+        // Entries read from the log may be ahead of this node's head.
         let head = store.head().max(upto);
         loop {
             let events = store.events(self.event_page(progress.position, PAGE_EVENTS)).await?;
@@ -146,7 +141,7 @@ impl ProjectRouters {
                 }
                 Err(error) => return Err(error),
             }
-            // A page can also end early because its events are long.
+            // A short page is not the end: pages are bounded by bytes, too.
             if last.is_none_or(|last| last >= head) {
                 break;
             }
@@ -155,7 +150,8 @@ impl ProjectRouters {
         Ok(())
     }
 
-    /// Learns from events, one after the other. Not if another node kept a state to go on from instead.
+    /// Learns from events in order. Returns `false` when this node must continue from another
+    /// node's checkpoint.
     async fn learn_page(
         &self,
         store: &Store,
@@ -194,7 +190,7 @@ impl ProjectRouters {
         Ok(())
     }
 
-    /// Has what is known of a turn at hand.
+    /// Loads a turn's record into `unsaved`.
     async fn load_record(
         &self,
         store: &Store,
@@ -222,7 +218,6 @@ impl ProjectRouters {
         Ok(())
     }
 
-    /// What is known of a turn by now.
     pub(crate) async fn turn_record(
         &self,
         store: &Store,
@@ -233,7 +228,8 @@ impl ProjectRouters {
         Ok(progress.unsaved.get(turn).cloned())
     }
 
-    /// Has what is known of a turn at hand. What cannot be read is made again by whoever learns next.
+    /// Loads a turn's record into `unsaved`. An unreadable record is rebuilt by the next call that
+    /// learns.
     pub(super) async fn ensure_record(
         &self,
         store: &Store,
@@ -246,24 +242,21 @@ impl ProjectRouters {
                 Err(RecordError::Store(error)) => return Err(error),
                 Err(RecordError::Superseded) => self.load_checkpoint(store, progress).await?,
                 Err(RecordError::Record(turn)) => {
-                    tracing::warn!(%turn, "what is kept of a turn cannot be read");
+                    tracing::warn!(%turn, "the stored record of a turn is unreadable");
                     return Ok(());
                 }
             }
         }
     }
 
-    /// How far it has read.
     pub(crate) async fn position(&self) -> Position {
         self.progress.lock().await.position
     }
 
-    /// Looks at the routers.
     pub(crate) fn read_routers<T>(&self, look: impl FnOnce(&Routers) -> T) -> T {
         look(&self.routers.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Remembers a choice, unless another one was first for the turn and may stand: then answers that.
     pub(crate) fn remember_choice(
         &self,
         turn: Option<&TurnId>,
@@ -273,12 +266,10 @@ impl ProjectRouters {
         self.recent_choices().remember_choice(turn, choice, may_stand)
     }
 
-    /// The choice that was made for a turn, if it is remembered.
     pub(crate) fn find_choice(&self, turn: &TurnId) -> Option<RouterChoice> {
         self.recent_choices().find_choice(turn)
     }
 
-    /// How many choices a router has made, of which `known` are in the log.
     pub(crate) fn count_choices(&self, router: &str, known: u64) -> u64 {
         self.recent_choices().count_choices(router, known)
     }
@@ -287,14 +278,14 @@ impl ProjectRouters {
         self.recent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A number for a name, the same at every start and of no use without the store's key.
+    /// A stable pseudonym of a name, keyed with the store's secret.
     pub(super) fn pseudonym(&self, name: &str) -> u64 {
         let hash = blake3::keyed_hash(&self.key, name.as_bytes());
         hash.as_bytes()[..8].iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
     }
 }
 
-/// Whether a router can learn from such an event.
+/// True when routers can learn from the event.
 pub(crate) fn is_learnable(event: &Event) -> bool {
     learnable_kinds().iter().any(|kind| {
         kind.source.is_none_or(|source| source == event.kind.source)

@@ -14,7 +14,7 @@ use crate::{
 const START: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
 
 async fn open_engine(store: Arc<Store>) -> Arc<Engine> {
-    // Every start makes other ids.
+    // Each engine gets its own seed, so that ids do not repeat.
     static STARTS: AtomicU64 = AtomicU64::new(0);
     let mut seed = [0; 32];
     seed[..8].copy_from_slice(&STARTS.fetch_add(1, Ordering::Relaxed).to_be_bytes());
@@ -27,7 +27,7 @@ fn incoming_half<T>(raw: T, n: u8) -> IncomingHalf<T> {
     IncomingHalf { raw, mac: Mac([n; 16]) }
 }
 
-/// A turn that the router's arm serves, all in one call.
+/// Routes, opens and completes a turn.
 async fn serve_turn(engine: &Engine, n: u8) {
     let scope = Scope::default();
     let request = RouteRequest {
@@ -62,7 +62,7 @@ fn definition(algorithm: Algorithm) -> RouterDefinition {
     RouterDefinition { algorithm, seed: Some(3), ..RouterDefinition::of(&["a", "b", "c"]) }
 }
 
-/// Keeps what was kept once more, with something in it that is not so.
+/// Saves the checkpoint again with a modified state or record.
 async fn corrupt_checkpoint(store: &Store, turns: Vec<RouterTurn>, how: impl Fn(&mut Vec<u8>)) {
     let scope = Scope::default();
     let (at, kept) = store.router_checkpoint(&scope).await.unwrap();
@@ -72,7 +72,6 @@ async fn corrupt_checkpoint(store: &Store, turns: Vec<RouterTurn>, how: impl Fn(
     assert!(matches!(store.save_routers(&scope, state).await.unwrap(), Keeping::Kept(_)));
 }
 
-/// What every router has learnt, bit for bit.
 fn state_bytes(engine: &Engine) -> Vec<Vec<u8>> {
     let project = engine.routing.states.find_project(&Scope::default()).unwrap();
     project.read_routers(|routers| {
@@ -88,7 +87,7 @@ async fn lost_state_is_relearnt_from_the_log_bit_for_bit() {
         let store = Arc::new(Store::open(folder.path(), Limits::default(), [7; 32]).unwrap());
         let engine = open_engine(Arc::clone(&store)).await;
         engine.routing.set_router(&scope, "chat", definition(algorithm)).await.unwrap();
-        // Many at once: whoever comes first brings the routers up to date for all.
+        // Concurrent turns: one of them learns for all.
         let mut serving = tokio::task::JoinSet::new();
         for n in 0..24 {
             let engine = Arc::clone(&engine);
@@ -100,7 +99,7 @@ async fn lost_state_is_relearnt_from_the_log_bit_for_bit() {
         let seen = engine.routing.load_router(&scope, "chat").await.unwrap().arms;
         assert_eq!(seen.iter().map(|arm| arm.observations).sum::<u64>(), 24);
         assert_eq!(seen.iter().map(|arm| arm.choices).sum::<u64>(), 24);
-        // From what was kept, after some more, as after a crash.
+        // A restart after a crash: the checkpoint, then later events.
         engine.routing.states.save_checkpoints(&*store).await.unwrap();
         for n in 24..30 {
             serve_turn(&engine, n).await;
@@ -113,14 +112,14 @@ async fn lost_state_is_relearnt_from_the_log_bit_for_bit() {
             more,
             "{algorithm:?} from a checkpoint"
         );
-        // From the beginning, when what was kept cannot be read.
+        // An unreadable checkpoint: relearn from the log.
         corrupt_checkpoint(&store, Vec::new(), |state| *state = vec![1, 2, 3]).await;
         assert_eq!(
             state_bytes(&*open_engine(Arc::clone(&store)).await),
             more,
             "{algorithm:?} from the log"
         );
-        // When what is kept of one turn cannot be read, and somebody speaks of it.
+        // An unreadable turn record, and a new rating of that turn.
         let engine = open_engine(Arc::clone(&store)).await;
         engine.routing.states.save_checkpoints(&*store).await.unwrap();
         let turn = TurnId::new("t1").unwrap();
@@ -141,9 +140,9 @@ async fn lost_state_is_relearnt_from_the_log_bit_for_bit() {
             .await
             .unwrap();
         let rated = state_bytes(&engine);
-        assert_ne!(rated, more, "{algorithm:?}: it is learnt from");
+        assert_ne!(rated, more, "{algorithm:?}: the rating changes the state");
         let more = rated;
-        // And when there is nothing.
+        // No checkpoint at all.
         let (at, _) = store.router_checkpoint(&scope).await.unwrap();
         store.forget_routers(&scope, at.version).await.unwrap();
         assert!(store.router_turn(&scope, &turn).await.unwrap().1.is_none());
@@ -151,8 +150,8 @@ async fn lost_state_is_relearnt_from_the_log_bit_for_bit() {
     }
 }
 
-/// Nodes that share a store and keep what they learnt whenever they like, one of them far behind the others,
-/// some of them new: in the end all have learnt the same, and the same as one that reads the whole log.
+/// Nodes that share a store save checkpoints at random times, lag behind and join late. In the
+/// end all have the same state as a node that reads the whole log.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nodes_that_share_a_store_learn_the_same_bits() {
     for algorithm in [Algorithm::Thompson, Algorithm::LinTs, Algorithm::Hybrid] {
@@ -206,7 +205,6 @@ async fn nodes_that_share_a_store_learn_the_same_bits() {
     }
 }
 
-/// Whoever is forgotten on one node is forgotten on the others, however far those were.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn erasure_on_one_node_is_not_undone_by_another() {
     let folder = tempfile::tempdir().unwrap();
@@ -220,7 +218,7 @@ async fn erasure_on_one_node_is_not_undone_by_another() {
     }
     other.routing.states.learn_up_to(&*store, &scope, store.head()).await;
     one.routing.states.save_checkpoints(&*store).await.unwrap();
-    // It has more in its memory than is kept, and knows nothing of what comes now.
+    // `other` has learnt more than the checkpoint contains, and does not know of the erasure.
     serve_turn(&other, 8).await;
     let project = one.routing.states.find_project(&scope).unwrap();
     let user = UserId::new("ann").unwrap();
@@ -239,7 +237,7 @@ async fn erasure_on_one_node_is_not_undone_by_another() {
     assert_eq!(state_bytes(&one), state_bytes(&other));
 }
 
-/// While one node learns from the log again, another one that is far ahead gets a rating of an old turn.
+/// While one node relearns from the log, a node that is far ahead gets a rating of an old turn.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn node_ahead_of_a_partial_checkpoint_keeps_its_ratings() {
     let folder = tempfile::tempdir().unwrap();
@@ -258,7 +256,7 @@ async fn node_ahead_of_a_partial_checkpoint_keeps_its_ratings() {
         serve_turn(&one, n).await;
     }
     one.routing.states.save_checkpoints(&*store).await.unwrap();
-    // It has nothing in memory but what it took up.
+    // `other` has only the checkpoint in memory.
     let other = open_engine(Arc::clone(&store)).await;
     let (at, _) = store.router_checkpoint(&scope).await.unwrap();
     store.forget_routers(&scope, at.version).await.unwrap();
@@ -269,10 +267,10 @@ async fn node_ahead_of_a_partial_checkpoint_keeps_its_ratings() {
     let given = GivenReward { user_rating: Some(1), ..GivenReward::default() };
     let turn = TurnId::new("t15").unwrap();
     other.routing.record_reward(&scope, turn, None, given, Mac([9; 16]), None).await.unwrap();
-    assert_ne!(state_bytes(&other), before, "it is learnt from");
+    assert_ne!(state_bytes(&other), before, "the rating changes the state");
     other.routing.states.save_checkpoints(&*store).await.unwrap();
     let (at, _) = store.router_checkpoint(&scope).await.unwrap();
     store.forget_routers(&scope, at.version).await.unwrap();
     let fresh = open_engine(Arc::clone(&store)).await;
-    assert_eq!(state_bytes(&other), state_bytes(&fresh), "and nothing else is lost");
+    assert_eq!(state_bytes(&other), state_bytes(&fresh), "no other learning is lost");
 }

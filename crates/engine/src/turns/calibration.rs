@@ -1,4 +1,4 @@
-//! Learns a project's own curve from what people said where the machine had said something too.
+//! Fits a project's calibration curve from turns with both a verdict and a human label.
 
 use detect::{FEWEST_LABELS, Platt, recalibrate};
 use model::{Mac, Position, Rule, Scope};
@@ -8,49 +8,46 @@ use crate::error::FlowError;
 use crate::turns::Turns;
 use crate::turns::calibration_curves::parse_curve;
 
-/// The newest labels that count.
+/// Newest labels that are used for a fit.
 const MAX_LABELS: usize = 20_000;
-/// Bins of the reliability curve.
 const RELIABILITY_BINS: u32 = 10;
-/// Looked at again when there are so many times more labels.
+/// A curve is fitted again when the labels grew by this factor.
 const MIN_LABEL_GROWTH: f64 = 1.1;
 
-/// How right a project's confidences are.
+/// Calibration of a project's verdicts.
 #[derive(Clone, Debug)]
 pub struct CalibrationReport {
-    /// Labels so far.
     pub labels: usize,
-    /// From so many on a curve is made.
+    /// Labels needed to fit a curve.
     pub labels_needed: usize,
-    /// The curve in force; `None` leaves confidences as they are.
+    /// `None` leaves confidences unchanged.
     pub curve: Option<Platt>,
-    /// Mean squared error on labels kept aside: without the curve and with it.
+    /// Mean squared error on held-out labels: without and with the curve.
     pub error: Option<(f64, f64)>,
-    /// Where the calibration stands in the log.
+    /// Position of the calibration in the log.
     pub position: Option<Position>,
-    /// Confidences against how often they were right.
     pub reliability: Vec<ReliabilityBin>,
 }
 
-/// Confidences between two bounds.
+/// Verdicts with a confidence between two bounds.
 #[derive(Clone, Copy, Debug)]
 pub struct ReliabilityBin {
-    /// From, inclusive.
+    /// Inclusive lower bound.
     pub from: f64,
-    /// To, exclusive but for the last.
+    /// Upper bound, exclusive except in the last bin.
     pub to: f64,
-    /// The mean confidence that was given, before any curve.
+    /// Mean raw confidence.
     pub confidence: f64,
-    /// The same with the curve in force.
+    /// Mean calibrated confidence.
     pub calibrated: f64,
-    /// How often it was right.
+    /// Fraction of correct verdicts, 0 to 1.
     pub right: f64,
-    /// Of so many.
+    /// Number of labels in the bin.
     pub labels: usize,
 }
 
 impl Turns {
-    /// How right a project's confidences are.
+    /// Calibration of a project's verdicts.
     pub async fn calibration_report(&self, scope: &Scope) -> Result<CalibrationReport, FlowError> {
         let labels = self.core.store.labels(scope, MAX_LABELS).await?;
         let stored = self.core.store.calibrations().await?;
@@ -70,11 +67,11 @@ impl Turns {
         })
     }
 
-    /// Fits the curves of projects in which people said something since the last time.
+    /// Fits the curves of projects with new labels.
     pub(crate) async fn recalibrate_projects(&self) -> Result<(), FlowError> {
         for scope in self.new_labels.take_all() {
             if let Err(error) = self.recalibrate_project(&scope).await {
-                // Tried again the next time.
+                // Retried in the next sweep.
                 self.new_labels.mark_dirty([scope].into());
                 return Err(error);
             }
@@ -87,7 +84,7 @@ impl Turns {
         let stored = self.core.store.calibrations().await?;
         let before = stored.iter().find(|stored| stored.scope == *scope);
         let known = before.and_then(|stored| stored.settings.get("labels")?.as_f64());
-        // Once there are as many as count, the log's own growth tells that there are new ones.
+        // At the label limit, the growth of the log stands in for the growth of the labels.
         let (now, then) = match labels.len() {
             MAX_LABELS => {
                 (self.core.head().0 as f64, before.map(|stored| stored.position.0 as f64))
@@ -111,7 +108,7 @@ impl Turns {
         let curve = parse_curve(&event.data);
         self.core.commit_one(self.core.build_write(event, Mac([0; 16]), None)).await?;
         self.curves.set_curve(scope.clone(), curve);
-        tracing::info!(labels = fitted.labels, "confidences of verdicts calibrated");
+        tracing::info!(labels = fitted.labels, "verdict confidences recalibrated");
         Ok(())
     }
 }

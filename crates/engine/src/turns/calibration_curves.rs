@@ -1,4 +1,4 @@
-//! Each project's own curve over the confidences of verdicts.
+//! Calibration curves of verdict confidences, one per project.
 
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
@@ -11,15 +11,14 @@ use store::{Store, StoreError};
 
 use crate::detectors::Detectors;
 
-/// A user who only moved on never counts as a clear sign, whatever the curve says.
+/// A user who only moved on never counts as a clear acceptance, whatever the curve.
 const MAX_MOVED_ON_CONFIDENCE: f64 = MIN_MACHINE_CONFIDENCE - 0.01;
 
-/// The curves in force; a project without one keeps its confidences.
+/// A project without a curve keeps its raw confidences.
 #[derive(Debug, Default)]
 pub(crate) struct CalibrationCurves(RwLock<HashMap<Scope, Platt>>);
 
 impl CalibrationCurves {
-    /// As the store has them.
     pub(crate) async fn load(store: &Store) -> Result<Self, StoreError> {
         let curves = Self::default();
         for stored in store.calibrations().await? {
@@ -28,31 +27,28 @@ impl CalibrationCurves {
         Ok(curves)
     }
 
-    /// A project's.
     pub(crate) fn curve_for(&self, scope: &Scope) -> Platt {
         let curves = self.0.read().unwrap_or_else(PoisonError::into_inner);
         curves.get(scope).copied().unwrap_or(Platt::NONE)
     }
 
-    /// From now on these, as the store has them.
+    /// Overwrites entries with newly loaded ones.
     pub(crate) fn update_from(&self, others: Self) {
         let others = others.0.into_inner().unwrap_or_else(PoisonError::into_inner);
         self.0.write().unwrap_or_else(PoisonError::into_inner).extend(others);
     }
 
-    /// A tenant that was removed has none any more.
     pub(crate) fn remove_tenant(&self, tenant: &Tenant) {
         let mut curves = self.0.write().unwrap_or_else(PoisonError::into_inner);
         curves.retain(|scope, _| scope.tenant != *tenant);
     }
 
-    /// From now on.
     pub(crate) fn set_curve(&self, scope: Scope, curve: Platt) {
         self.0.write().unwrap_or_else(PoisonError::into_inner).insert(scope, curve);
     }
 }
 
-/// The curve of a calibration in the log.
+/// Reads the curve of a stored calibration. Invalid settings give no curve.
 pub(crate) fn parse_curve(settings: &Map<String, Value>) -> Platt {
     let number = |name: &str| settings.get(name).and_then(Value::as_f64);
     match (number("slope"), number("offset")) {
@@ -61,8 +57,8 @@ pub(crate) fn parse_curve(settings: &Map<String, Value>) -> Platt {
     }
 }
 
-/// The verdict with the project's confidence. A rejection that is no longer sure enough says
-/// nothing. Only the learnt mode is corrected: the others are what their rules say.
+/// Applies the project's curve to a verdict. A rejection below the confidence threshold becomes
+/// neutral. Only the model's verdicts are calibrated, not those of rules.
 pub(crate) fn calibrate_verdict(detectors: &Detectors, curve: Platt, found: Verdict) -> Verdict {
     if detectors.verdict.mode != Mode::Model || curve == Platt::NONE {
         return found;

@@ -1,4 +1,4 @@
-//! The answer in: kept with what it shows.
+//! Completes a turn: stores the answer with its detected signals.
 
 use detect::{Answer, Utterance};
 use ingest::{RawCompletion, TurnPlace};
@@ -15,7 +15,7 @@ use crate::turns::Turns;
 use crate::turns::findings_response::read_answer_signals;
 
 impl Turns {
-    /// Takes in the answer to a question that was opened before.
+    /// Stores the answer to an open turn.
     pub async fn complete_turn(
         &self,
         scope: &Scope,
@@ -54,7 +54,7 @@ impl Turns {
         let now = self.core.clock.now();
         let OpenTurn { place, question, .. } = &open;
         let (scope, turn) = (place.scope.clone(), place.turn.clone());
-        // By the client's own time where it has one, even if it tells us of the past.
+        // The client's time wins. Without it, the time that passed here is added to the question's.
         let passed = now.as_micros() - open.received_at.as_micros();
         let answered = Timestamp::from_micros(open.ts.as_micros().saturating_add(passed.max(0)));
         let ts = completion.completed_at.unwrap_or(answered.min(now.max(open.ts)));
@@ -66,7 +66,7 @@ impl Turns {
         let mut event =
             ingest::turn_event(place.clone(), &half, self.core.ids.event_id(now), ts, now);
         if open.erased {
-            // The answer to somebody who was erased while it was made: that it came is all that stays.
+            // The user was erased before the answer arrived: only a stub of it is stored.
             event.data = event.stub_data();
         }
         let mut write = self.core.build_write(event, mac, key);
@@ -75,9 +75,9 @@ impl Turns {
         write.needs.push(Need::Turn(None));
         if !open.erased {
             let completed = &write.entry.event;
-            let shown = self.inspect_answer(question, completed);
-            let relevance = self.retrieval.detect_relevance(&turn, question, completed, &shown);
-            let findings = std::iter::once(shown).chain(served).chain(relevance);
+            let found = self.inspect_answer(question, completed);
+            let relevance = self.retrieval.detect_relevance(&turn, question, completed, &found);
+            let findings = std::iter::once(found).chain(served).chain(relevance);
             let entry =
                 |finding| self.core.finding_entry(&write.entry.event, Some(turn.clone()), &finding);
             write.more = findings.map(entry).collect();
@@ -94,7 +94,7 @@ impl Turns {
         Ok(CompleteReceipt { turn, replayed: receipt.replayed, signals, usage, reward })
     }
 
-    /// What an answer shows by itself. The event is redacted already.
+    /// Detects failure and latency of an answer. `completed` is already redacted.
     pub(crate) fn inspect_answer(&self, question: &str, completed: &Event) -> Finding {
         let text = |name: &str| completed.data.get(name).and_then(|text| text.as_str());
         let number = |name: &str| completed.data.get(name).and_then(serde_json::Value::as_f64);
@@ -114,7 +114,7 @@ impl Turns {
         let between = moment("started_at")
             .zip(moment("completed_at"))
             .map(|(start, end)| (end.as_micros() - start.as_micros()) as f64 / 1e6);
-        // Clocks that disagree show in the two times; a measured latency was put in their place.
+        // Negative time between the two clocks reveals skew, unless the client measured a latency.
         let seconds = match between {
             Some(seconds) if seconds < 0.0 && number("latency_ms") == Some(0.0) => Some(seconds),
             Some(_) | None => number("latency_ms").map(|ms| ms / 1000.0),

@@ -1,4 +1,4 @@
-//! What is kept of what was heard: findings, and the machine's reaction.
+//! Log entries of detected signals: findings and machine reactions.
 
 use ingest::{FindingPlace, TurnPlace};
 use model::{Entry, Event, Finding, FoundRetry, FoundVerdict, GivenReaction, Origin, TurnId};
@@ -8,12 +8,12 @@ use crate::changes::{changes_of, truncate_for_embedding};
 use crate::core::Core;
 use crate::turns::Turns;
 
-/// Characters of a message that are kept as what the user said.
+/// Characters of a message that are stored as the user's quote.
 const MAX_QUOTED_CHARS: usize = 1000;
 
 impl Core {
-    /// The entry that keeps the direction of a question by a remote model. When that fails, the
-    /// built-in model's stands, which needs no keeping.
+    /// The entry that stores a question's remote embedding. Without a remote one there is no entry,
+    /// because the built-in embedding is derived from the text.
     pub(crate) async fn vector_entry(&self, opening: &Event) -> Option<Entry> {
         if !self.embedder.is_remote() {
             return None;
@@ -28,7 +28,7 @@ impl Core {
         Some(self.finding_entry(opening, opening.turn.clone(), &finding))
     }
 
-    /// A finding about a turn, found in the words of an event.
+    /// Builds the entry of a finding about `turn` that was detected in `words`.
     pub(crate) fn finding_entry(
         &self,
         words: &Event,
@@ -49,7 +49,7 @@ impl Core {
 }
 
 impl Turns {
-    /// The entries that keep what was heard, together with the opening they were heard in.
+    /// The entries of a message's signals, to be committed with its opening.
     pub(crate) fn signal_entries(&self, opening: &Event, heard: MessageSignals) -> Vec<Entry> {
         let Some(detected_in) = opening.turn.clone() else { return Vec::new() };
         let mut entries = Vec::new();

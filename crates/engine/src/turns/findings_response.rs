@@ -1,5 +1,5 @@
-//! What is told of a turn, read from the events that keep it: the same for the first request and
-//! for its repeat.
+//! Builds the response of a turn from its stored findings, the same for the first request and
+//! for a repeat.
 
 use model::{
     Body, Event, Failure, Finding, GivenReaction, Pace, Position, Retry, Scope, TurnId, Verdict,
@@ -10,35 +10,33 @@ use store::EventPage;
 use crate::error::FlowError;
 use crate::turns::Turns;
 
-/// Events that are kept together with an opening or a completion at the most.
+/// Maximum events in the commit of an opening or a completion.
 const MAX_BATCH_EVENTS: usize = 8;
-/// How many of the latest turns a streak can have.
+/// Maximum length of a rejection streak.
 const MAX_STREAK_TURNS: usize = 20;
 const SHORT_STREAK_TURNS: usize = 4;
 
-/// What a message says about an earlier turn.
+/// A message's verdict on an earlier turn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PreviousVerdict {
-    /// The turn it is about.
+    /// The turn that was judged.
     pub turn: TurnId,
-    /// What it says.
     pub verdict: Verdict,
-    /// How many of the latest answers in a row were rejected.
+    /// Number of latest answers rejected in a row.
     pub rejection_streak: u32,
-    /// The reaction that was written, if one was.
+    /// Resource name of the machine reaction, if one was stored.
     pub rn: Option<String>,
 }
 
-/// What an answer shows by itself.
+/// Signals detected in an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AnswerSignals {
-    /// Whether it failed.
     pub failure: Failure,
-    /// How long it took, if that is known.
+    /// `None` when the latency is unknown.
     pub pace: Option<Pace>,
 }
 
-/// What was heard in the message of a turn.
+/// Findings of a turn's message.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct TurnFindings {
     pub(crate) previous: Option<PreviousVerdict>,
@@ -46,19 +44,19 @@ pub(crate) struct TurnFindings {
 }
 
 impl Turns {
-    /// What was heard in a turn's message, from the events that keep it.
+    /// Reads the findings of a turn's message from stored events.
     pub(crate) async fn read_findings(
         &self,
         opening: &Event,
         position: Position,
         events: &[Event],
     ) -> Result<TurnFindings, FlowError> {
-        let mut told = TurnFindings::default();
-        let (scope, Some(turn)) = (&opening.scope, &opening.turn) else { return Ok(told) };
+        let mut findings = TurnFindings::default();
+        let (scope, Some(turn)) = (&opening.scope, &opening.turn) else { return Ok(findings) };
         for event in events {
             match Body::read(event.kind, &event.data) {
                 Ok(Body::Finding(Finding::Verdict(found))) if found.detected_in == *turn => {
-                    told.previous = event.turn.clone().map(|judged| PreviousVerdict {
+                    findings.previous = event.turn.clone().map(|judged| PreviousVerdict {
                         turn: judged,
                         verdict: found.verdict,
                         rejection_streak: 0,
@@ -68,7 +66,7 @@ impl Turns {
                 Ok(Body::Finding(Finding::Retry(found)))
                     if found.detected_in.as_ref() == Some(turn) =>
                 {
-                    told.retry = event.turn.clone().map(|original_turn_id| Retry {
+                    findings.retry = event.turn.clone().map(|original_turn_id| Retry {
                         original_turn_id,
                         similarity: found.similarity,
                         delay_seconds: found.delay_seconds,
@@ -77,16 +75,18 @@ impl Turns {
                 }
                 Ok(Body::Reaction(given)) if is_detected_in(&given, turn) => {
                     let rn = reaction_name(scope, event);
-                    told.previous =
-                        told.previous.map(|previous| PreviousVerdict { rn, ..previous });
+                    findings.previous =
+                        findings.previous.map(|previous| PreviousVerdict { rn, ..previous });
                 }
                 Ok(_) | Err(_) => {}
             }
         }
-        if let (Some(previous), Some(conversation)) = (&mut told.previous, &opening.conversation) {
-            // As it was for this message, even if it is told again later.
+        if let (Some(previous), Some(conversation)) =
+            (&mut findings.previous, &opening.conversation)
+        {
+            // The streak as of this message, also for a later repeat of the request.
             let until = (opening.ts, position);
-            // A streak is rarely long.
+            // Most streaks are short, so a small read comes first.
             for most in [SHORT_STREAK_TURNS, MAX_STREAK_TURNS] {
                 let latest = self.core.store.statuses(scope, conversation, until, most).await?;
                 let streak = learn::rejection_streak(latest.into_iter().map(|(_, status)| status));
@@ -96,10 +96,10 @@ impl Turns {
                 }
             }
         }
-        Ok(told)
+        Ok(findings)
     }
 
-    /// The events that were stored together with the one at a position.
+    /// Reads the events that were committed together with the one at `position`.
     pub(crate) async fn read_batch(
         &self,
         scope: &Scope,
@@ -118,7 +118,7 @@ impl Turns {
     }
 }
 
-/// What an answer shows, from the events that keep it.
+/// Reads the signals of a turn's answer from stored events.
 pub(crate) fn read_answer_signals(turn: &TurnId, events: &[Event]) -> Option<AnswerSignals> {
     let of_turn = events.iter().filter(|event| event.turn.as_ref() == Some(turn));
     let mut found = of_turn.filter_map(|event| match Body::read(event.kind, &event.data) {

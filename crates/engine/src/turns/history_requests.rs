@@ -1,4 +1,4 @@
-//! What users asked lately, for those who ask or want it forgotten.
+//! Lists and clears the question history of a user.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::error::FlowError;
 use crate::turns::Turns;
 
 impl Turns {
-    /// What a user asked lately, the newest first.
+    /// A user's recent questions, newest first.
     pub async fn list_recent_questions(
         &self,
         scope: &Scope,
@@ -20,11 +20,11 @@ impl Turns {
         Ok(recent.into_iter().map(|(asked, _)| (asked.turn, asked.text, asked.ts)).collect())
     }
 
-    /// Forgets what a user asked lately, and says how much that was. Where a start reads questions from the
-    /// log, the log says so too.
+    /// Clears a user's recent questions and returns their number. Without a shared backend the log
+    /// records it, too: otherwise a restart would restore the questions.
     pub async fn forget_questions(&self, scope: &Scope, user: &UserId) -> Result<usize, FlowError> {
         let (asker, place) = (Asker::User(scope.clone(), user.clone()), self.history.backend());
-        // Other nodes may remember what this one does not.
+        // Other nodes may hold questions that this one does not.
         if !place.is_shared()
             && (self.core.store.is_shared()
                 || !place.recent(&asker, self.core.clock.now()).await?.is_empty())
@@ -34,7 +34,7 @@ impl Turns {
         Ok(place.forget(&asker).await?)
     }
 
-    /// How the place that keeps the latest questions is doing.
+    /// Health of the history's backend.
     pub fn history_health(&self) -> HistoryHealth {
         self.history.backend().health()
     }
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
     use crate::{Detectors, Embedder, Include, IncomingHalf, IncomingTurn, RawOpening};
 
-    /// An engine that has just started. Every start makes other ids.
+    /// Starts an engine. `number` seeds its ids.
     async fn start_engine(store: &Arc<Store>, number: u8) -> Engine {
         let clock = Arc::new(TestClock::at(Timestamp::from_micros(1_800_000_000_000_000)));
         let (detectors, embedder) = (Detectors::default(), Embedder::default());
@@ -103,6 +103,6 @@ mod tests {
         assert_eq!(recent_turns(&start_engine(&store, 3).await, "ann").await, ["t3"]);
         let head = store.head();
         assert_eq!(forget("nobody").await, 0);
-        assert_eq!(store.head(), head, "there was nothing to forget");
+        assert_eq!(store.head(), head, "an empty history writes no event");
     }
 }

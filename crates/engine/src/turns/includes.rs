@@ -1,4 +1,4 @@
-//! What an opening brings back if it asks for it: what a planner should know, strategies, examples.
+//! Optional sections of an opening's response: planner context, strategies, examples.
 
 use learn::PlannerContext;
 use model::{CorrectionType, Event, Position, Scope, TurnId};
@@ -50,7 +50,7 @@ impl Turns {
         self.training_data.examples_for(&opening.scope, query, turn).await.map(Some)
     }
 
-    /// What a message asks for: a correction is about what it corrects, too.
+    /// The question to search for. A correction is combined with the question that it corrects.
     async fn expand_question(
         &self,
         scope: &Scope,
@@ -69,7 +69,7 @@ impl Turns {
     }
 }
 
-/// Turns like the one that is being opened, with those to avoid.
+/// Search for turns similar to the opened one, including rejected ones.
 fn similar_turns_search(query: String, turn: &TurnId) -> StrategySearch {
     StrategySearch {
         query,

@@ -1,9 +1,9 @@
-//! Keeps a copy of every turn's log as a document.
+//! Copies the log of every turn as a document to a table, a folder or a bucket.
 //!
-//! Reads along the event log behind the commits: a reaction is safe before its copy is made, and a
-//! copy that cannot be made is tried again without holding anything up. How far it has come is
-//! stored with the copies, so a crash costs at most some work done twice. Of several nodes the one on duty
-//! copies; what one wrote that no longer was is made again by the one that is.
+//! Follows the event log asynchronously: commits do not wait for copies, and failed copies are
+//! retried. The cursor is stored with the copies, so a crash only repeats some work. In a
+//! cluster the leader copies. A copy written under an expired lease may be stale and is made
+//! again by the new leader.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -21,27 +21,27 @@ use crate::tasks::StopSignal;
 use crate::turns::Turns;
 use crate::warn_throttle::WarnThrottle;
 
-/// Events looked at together; a turn that several of them touch is copied once.
+/// Events per batch. A turn with several events in a batch is copied once.
 const BATCH_EVENTS: usize = 1000;
-/// Turns that are copied between two looks for what erasures wait for.
+/// Turns copied between two checks for pending erasures.
 const TURNS_PER_ERASURE_CHECK: usize = 16;
 const INITIAL_BACKOFF: Duration = Duration::from_millis(500);
 const MAX_BACKOFF: Duration = Duration::from_secs(30);
 const MAX_TURN_REACTIONS: usize = 1000;
-/// Copies of erased users' turns that are noted together.
+/// Copies of erased users' turns that are settled in one write.
 const BATCH_COPIES: usize = 100;
 
-/// Where copies are kept.
+/// Storage of the copies.
 #[derive(Clone)]
 pub enum CopyPlace {
-    /// In a table of the store.
+    /// A table of the store.
     Table,
-    /// In a folder, or wherever these go.
+    /// A folder or a bucket.
     Blobs(Arc<dyn Blobs>),
 }
 
 impl CopyPlace {
-    /// Each place has a cursor of its own, so that a new one gets copies of everything.
+    /// The name of the cursor. A new place gets its own, so that all turns are copied to it.
     pub(crate) fn name(&self) -> String {
         match self {
             Self::Table => "table".to_owned(),
@@ -50,12 +50,11 @@ impl CopyPlace {
     }
 }
 
-/// Copies of turn logs: where they are kept, if they are, and where they may have been before.
 #[derive(Clone)]
 pub struct CopySettings {
-    /// Where they are kept now.
+    /// `None` disables copies.
     pub place: Option<CopyPlace>,
-    /// Where else they may have been kept; they are taken away from there.
+    /// Places of earlier configurations. Copies are deleted there.
     pub previous_places: Vec<Arc<dyn Blobs>>,
 }
 
@@ -67,8 +66,8 @@ impl std::fmt::Debug for CopySettings {
 }
 
 impl Turns {
-    /// Starts copying, from where it stopped the last time. If no copies are wanted, forgets those that
-    /// an earlier run made, since nobody keeps them up to date. Call it once, before serving.
+    /// Spawns the copier, which continues at its cursor. Without a place, the copies of an earlier
+    /// run are forgotten, because they would become stale. Call it once, before serving.
     pub async fn spawn_log_copier(&self, copies: CopySettings) -> Result<(), FlowError> {
         if copies.place.is_none() {
             self.core.store.forget_copies().await?;
@@ -87,7 +86,6 @@ impl Turns {
         }
     }
 
-    /// The copy of a turn's log, if one was made.
     pub async fn load_turn_log_copy(
         &self,
         scope: &Scope,
@@ -112,14 +110,14 @@ pub(crate) struct LogCopier {
 }
 
 impl LogCopier {
-    /// Makes copies of the turns of erased users again, as they are now, or takes them away.
+    /// Rewrites or deletes the copies of erased users' turns.
     pub(crate) async fn refresh_erased_copies(&self) -> Result<(), StoreError> {
         loop {
             let due = self.store.copies_due(None, BATCH_COPIES).await?;
             if due.is_empty() {
                 return Ok(());
             }
-            // Taking copies away is anybody's to do.
+            // Any node may delete copies.
             let authority = if self.copies.place.is_none() {
                 Some(Authority::Sole)
             } else {
@@ -148,7 +146,7 @@ impl LogCopier {
         while self.leadership.wait_until_leader(&mut stop).await {
             let step = self.copy_batch().await;
             if step.is_ok() {
-                warnings.log_recovery("turn logs can be copied again");
+                warnings.log_recovery("copying of turn logs recovered");
             }
             let waited = match step {
                 Ok(CopyStep::Disabled) => return,
@@ -161,13 +159,13 @@ impl LogCopier {
                     tokio::select! {
                         _ = stop.changed() => continue,
                         changed = head.wait_for(|newest| *newest > done) => changed.is_ok(),
-                        // Another node may have left something to be made again.
+                        // Another node may have left erased copies to refresh.
                         () = tokio::time::sleep(MAX_BACKOFF) => true,
                     }
                 }
                 Err(error) => {
                     self.counters.count_failed_copy();
-                    warnings.log_failure(&error, "turn logs could not be copied; trying again");
+                    warnings.log_failure(&error, "turn logs could not be copied; retrying");
                     tokio::select! {
                         _ = stop.changed() => continue,
                         () = tokio::time::sleep(pause) => {}
@@ -182,7 +180,7 @@ impl LogCopier {
         }
     }
 
-    /// Copies the turns that the next stretch of the log touches.
+    /// Copies the turns of the next batch of events.
     async fn copy_batch(&self) -> Result<CopyStep, StoreError> {
         self.refresh_erased_copies().await?;
         let Some(place) = &self.copies.place else { return Ok(CopyStep::Disabled) };
@@ -197,7 +195,7 @@ impl LogCopier {
         Ok(CopyStep::More)
     }
 
-    /// Copies the turns of some events. Answers what is not noted yet.
+    /// Copies the turns of these events. Returns the copies that are not recorded in the store yet.
     async fn copy_turns(
         &self,
         events: Vec<StoredEvent>,
@@ -216,20 +214,21 @@ impl LogCopier {
         }
         let mut copies = Vec::with_capacity(turns.len());
         for (copied, (number, turn)) in turns.into_iter().enumerate() {
-            // Whoever erases somebody does not wait for all of them.
+            // An erasure must not wait for the whole batch.
             if copied.is_multiple_of(TURNS_PER_ERASURE_CHECK)
                 && !self.store.copies_due(None, 1).await?.is_empty()
             {
-                // Those so far may be of before: noted now, they are not written behind what is settled.
+                // Copies so far may predate the erasure. They are recorded first, so that they do not
+                // overwrite the refreshed ones.
                 let some = std::mem::take(&mut copies);
                 self.store.note_copies(&place.name(), some, done, lease.cloned()).await?;
                 self.refresh_erased_copies().await?;
             }
             match self.copy_turn(&scopes[number], turn.clone()).await {
                 Ok(copy) => copies.extend(copy),
-                // Waiting would not help; the others must not wait for it.
+                // A permanent error: retrying would only block the other turns.
                 Err(error) if error.is_lasting() => {
-                    tracing::error!(%turn, %error, "the log of a turn cannot be copied");
+                    tracing::error!(%turn, %error, "turn log cannot be copied; skipping it");
                 }
                 Err(error) => return Err(error),
             }
@@ -237,7 +236,7 @@ impl LogCopier {
         Ok(copies)
     }
 
-    /// Makes the copy of a turn, and takes away what is elsewhere.
+    /// Writes the copy of a turn and deletes it from previous places.
     async fn copy_turn(
         &self,
         scope: &Scope,
@@ -248,7 +247,7 @@ impl LogCopier {
         }
         let Some(place) = &self.copies.place else { return Ok(None) };
         let Some(stored) = self.store.turns(scope, vec![turn.clone()]).await?.pop() else {
-            // Only feedback has named it so far; its own event will bring it here.
+            // Only feedback refers to the turn so far. Its opening will trigger the copy.
             return Ok(None);
         };
         let Some(conversation) = stored.head.conversation.clone() else { return Ok(None) };
@@ -262,7 +261,7 @@ impl LogCopier {
                 limit: MAX_TURN_REACTIONS,
             })
             .await?;
-        // Which state of the turn this is: that after its newest event.
+        // The position of the newest event identifies the copied state.
         let state = stored.events.last().map_or(Position(0), |newest| newest.position);
         let document = report::turn_log(&stored, &reactions).to_json().to_string();
         let (hosted_uri, document) = match place {
@@ -279,11 +278,9 @@ impl LogCopier {
 }
 
 enum CopyStep {
-    /// There may be more to copy at once.
+    /// More events may be waiting.
     More,
-    /// Everything up to here is copied.
     CaughtUp(Position),
-    /// Nothing is to be copied.
     Disabled,
 }
 
@@ -298,7 +295,7 @@ mod tests {
     use super::*;
     use crate::test_engine::{TestEngine, open_test_engine};
 
-    /// Remembers whose documents were written or taken away; while it writes the first, Ann is erased.
+    /// Records the turns that were written or deleted. Erases Ann during the first write.
     struct ErasingBlobs {
         store: Arc<Store>,
         touched: Mutex<Vec<String>>,

@@ -1,13 +1,12 @@
-//! What a message says about what came before it: a verdict on an earlier answer, or the same
-//! question again.
+//! Detects a message's signals about earlier turns: a verdict on an answer, or a retry.
 //!
 //! ```text
-//! message --> the answer before it --> verdict --calibrated--> about which turn? --> finding, reaction
-//!         \-> the latest questions  --> retry                                     --> finding
+//! message --> the answer before it --> verdict --calibrate--> resolve target --> finding, reaction
+//!         \-> the latest questions  --> retry                                 --> finding
 //! ```
 //!
-//! Looks at the last answered turn and at the latest questions, never at the whole conversation;
-//! only a remark about something further back brings older turns in.
+//! Reads the last answered turn and the latest questions. Older turns are read only for a remark
+//! that refers to them.
 
 use std::time::Duration;
 
@@ -24,49 +23,47 @@ use crate::turns::Turns;
 use crate::turns::calibration_curves::calibrate_verdict;
 use crate::turns::recent_questions::RecentQuestions;
 
-/// Turns that are read to find the last one that can be judged: nearly always the first will do.
+/// Turns read to find the last one that can be judged. The first attempt nearly always suffices.
 const EXCHANGE_LIMITS: [usize; 2] = [2, 20];
-/// Clocks of an application's parts may differ by so much.
+/// Tolerated clock skew between parts of an application.
 const MAX_CLOCK_SKEW_SECS: i64 = 5;
 
-/// What a message is heard against.
+/// Context for the detectors of a message.
 #[derive(Clone, Copy)]
 pub(crate) struct MessageContext<'a> {
-    /// The latest questions.
     pub(crate) history: &'a RecentQuestions,
-    /// Where the message stands in the log; `None` when it is just coming in.
+    /// The message's position in the log; `None` for an incoming one.
     pub(crate) position: Option<Position>,
-    /// Its conversation was only just given a name: nothing is before it.
+    /// True when the message starts a new conversation.
     pub(crate) is_first: bool,
 }
 
-/// What a message says.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MessageSignals {
     pub(crate) verdict: Option<DetectedVerdict>,
     pub(crate) retry: Option<Retry>,
 }
 
-/// A verdict and whom it is about.
+/// A verdict with the turn that it refers to.
 #[derive(Clone, Debug)]
 pub(crate) struct DetectedVerdict {
     pub(crate) verdict: Verdict,
     pub(crate) raw_confidence: UnitInterval,
-    /// Nobody when that is in doubt.
+    /// `None` when the target is uncertain.
     pub(crate) target: Option<TurnPlace>,
-    /// A person has reviewed it: the machine has nothing to add.
+    /// A person has reviewed the target, so no machine reaction is stored.
     pub(crate) reviewed: bool,
     pub(crate) target_score: Option<f64>,
 }
 
 impl DetectedVerdict {
-    /// A weak sign of acceptance: the user went on without a word about the answer.
+    /// True for weak acceptance: the user continued without a comment on the answer.
     pub(super) fn is_moved_on(&self) -> bool {
         self.verdict.status == VerdictStatus::Accepted
             && self.raw_confidence.get() < MIN_MACHINE_CONFIDENCE
     }
 
-    /// What the machine thinks the user thinks, if it is sure enough to say so.
+    /// The machine reaction to store, if the confidence suffices.
     pub(super) fn machine_reaction(&self) -> Option<Reaction> {
         let sure = self.verdict.confidence.get() >= MIN_MACHINE_CONFIDENCE;
         let speaks = self.verdict.status != VerdictStatus::Neutral && !self.reviewed;
@@ -75,7 +72,7 @@ impl DetectedVerdict {
 }
 
 impl Turns {
-    /// Hears what the message that opens a turn says. The event is redacted already.
+    /// Runs the detectors on the message that opens a turn. `event` is already redacted.
     pub(crate) async fn detect_message_signals(
         &self,
         event: &Event,
@@ -86,7 +83,6 @@ impl Turns {
         };
         let message = Utterance::read(&opening.text);
         let before = background.position;
-        // Neither waits for the other.
         let (retry, previous) = tokio::try_join!(
             self.detect_retry(event, &message, background.history),
             self.load_last_answered(event, background),
@@ -100,7 +96,7 @@ impl Turns {
         Ok(MessageSignals { verdict, retry })
     }
 
-    /// The last answered turn of the conversation before this one that can be judged.
+    /// The conversation's last answered turn that can be judged.
     async fn load_last_answered(
         &self,
         event: &Event,
@@ -119,8 +115,8 @@ impl Turns {
         Ok(None)
     }
 
-    /// The last answered turns of the conversation before this one, the newest first, and whether there
-    /// are no more.
+    /// The conversation's answered turns before this one, newest first. The flag is `true` when
+    /// there are no more.
     pub(super) async fn load_answered(
         &self,
         event: &Event,
@@ -139,8 +135,8 @@ impl Turns {
         };
         let mut found = self.core.store.exchanges(query).await?;
         let is_all = found.len() < limit;
-        // A repeat of the same request finds the turn itself; what was erased or dropped cannot be
-        // judged; and an answer that came after the message was not seen by whoever wrote it.
+        // Excluded: the turn itself (found by a repeated request), erased or dropped turns, and
+        // answers that arrived after the message, which the user had not seen.
         found.retain(|exchange| {
             let unseen = |at: Timestamp| at > event.ts.plus_secs(MAX_CLOCK_SKEW_SECS);
             Some(&exchange.turn) != event.turn.as_ref()
@@ -192,7 +188,7 @@ pub(super) fn answer_text(turn: &StoredExchange) -> &str {
     turn.completion.as_ref().and_then(|done| done.response.as_deref()).unwrap_or_default()
 }
 
-/// Time between two moments; clocks that run backwards make it none.
+/// Time between two moments; zero when `to` is before `from`.
 pub(super) fn elapsed_between(from: Timestamp, to: Timestamp) -> Duration {
     Duration::from_micros(u64::try_from(to.as_micros() - from.as_micros()).unwrap_or(0))
 }

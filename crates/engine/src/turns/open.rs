@@ -1,10 +1,8 @@
-//! A turn in, in one step or two.
+//! Opens turns, optionally with the answer in the same request.
 //!
 //! ```text
-//! opening ----accept--> (query, turn) event, phase opened ----hear-----> with what it says of earlier
-//!                                                                        turns, one commit
-//! completion -accept--> (query, turn) event, phase completed -look at--> with what the answer shows,
-//!                                                                        one commit
+//! opening ----accept--> event, phase opened ----detect--> one commit with findings on earlier turns
+//! completion -accept--> event, phase completed -detect--> one commit with findings on the answer
 //! ```
 
 use ingest::{AcceptedOpening, RawCompletion, RawOpening, TurnPlace};
@@ -23,100 +21,85 @@ use crate::turns::findings_response::{AnswerSignals, PreviousVerdict};
 use crate::turns::message_signals::MessageContext;
 use crate::turns::strategies::Strategies;
 
-/// Either half on its way in, with the MAC of the fields it came in.
+/// An incoming question or answer.
 #[derive(Clone, Debug)]
 pub struct IncomingHalf<T> {
-    /// What it says.
     pub raw: T,
-    /// The MAC of its fields.
+    /// The MAC of its fields, which identifies repeats.
     pub mac: Mac,
 }
 
-/// A turn on its way in: the question, perhaps with the answer.
+/// An incoming turn.
 #[derive(Clone, Debug)]
 pub struct IncomingTurn {
-    /// The question.
     pub opening: IncomingHalf<RawOpening>,
-    /// The answer, if it comes along.
+    /// The answer, if it is in the same request.
     pub completion: Option<IncomingHalf<RawCompletion>>,
-    /// The request's own key.
     pub key: Option<RequestKey>,
-    /// What to bring back with the answer.
+    /// Optional sections of the response.
     pub include: Include,
-    /// The router that chooses who answers, if one is asked.
+    /// The router that chooses the arm.
     pub router: Option<String>,
 }
 
-/// What a turn can bring back.
+/// Optional sections of an opening's response.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Include {
-    /// What a planner should know.
     pub context: bool,
-    /// Earlier turns like it, and how they went.
     pub strategies: bool,
-    /// Good answers to questions like it.
     pub examples: bool,
 }
 
-/// What the sender of a turn is told: it is on disk.
+/// Response to an opening. The turn is durable.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpenReceipt {
-    /// The turn.
     pub turn: TurnId,
-    /// Its conversation.
     pub conversation: Option<ConversationId>,
-    /// It had been stored before; nothing changed.
+    /// True for a repeat of a stored request.
     pub replayed: bool,
-    /// What the message says about an earlier turn.
     pub previous: Option<PreviousVerdict>,
-    /// The question it asks again.
+    /// The question that this one repeats.
     pub retry: Option<Retry>,
-    /// What a planner should know, if that was asked for.
     pub context: Option<PlannerContext>,
-    /// Earlier turns like it, if they were asked for.
     pub strategies: Option<Strategies>,
-    /// Good answers to questions like it, if they were asked for.
     pub examples: Option<Vec<FoundExample>>,
-    /// Who shall answer, if a router was asked.
     pub route: Option<Route>,
-    /// What became of the answer, if it came along.
     pub completion: Option<CompleteReceipt>,
 }
 
-/// What the sender of an answer is told: it is on disk.
+/// Response to a completion. The answer is durable.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompleteReceipt {
-    /// The turn.
     pub turn: TurnId,
-    /// It had been stored before; nothing changed.
+    /// True for a repeat of a stored request.
     pub replayed: bool,
-    /// What the answer shows; `None` for a repeat of what was dropped or erased since.
+    /// `None` for a repeat whose turn was dropped or erased since.
     pub signals: Option<AnswerSignals>,
-    /// What became of the items that were retrieved for it.
+    /// Use of the retrieved items.
     pub usage: Vec<EntitySignal>,
-    /// What the turn is worth by now.
+    /// The turn's current reward.
     pub reward: f64,
 }
 
-/// A turn that is open: where it is, what was asked, when.
+/// A turn that waits for its answer.
 pub(super) struct OpenTurn {
     pub(super) place: TurnPlace,
     pub(super) question: String,
     pub(super) ts: Timestamp,
     pub(super) received_at: Timestamp,
-    /// Whose it was has been erased since.
+    /// The user was erased after the opening.
     pub(super) erased: bool,
 }
 
 impl Turns {
-    /// Takes in a question, and its answer if it comes along.
+    /// Stores a question, and its answer if it is in the same request.
     pub async fn open_turn(
         &self,
         scope: &Scope,
         incoming: IncomingTurn,
     ) -> Result<OpenReceipt, FlowError> {
         let IncomingTurn { opening, completion, key, include, router } = incoming;
-        // A router that is not there is told before anything is stored.
+        // An unknown router is refused before anything is stored.
         if let Some(name) = &router
             && !self.routing.list_router_names(scope).contains(name)
         {
@@ -138,12 +121,11 @@ impl Turns {
             user: asked.user.clone(),
             ..place
         };
-        let told = self.read_findings(&asked, receipt.position, &together).await?;
-        // None waits for another.
+        let findings = self.read_findings(&asked, receipt.position, &together).await?;
         let (strategies, examples, context) = tokio::try_join!(
-            self.include_strategies(include, &asked, told.previous.as_ref()),
-            self.include_examples(include, &asked, told.previous.as_ref()),
-            self.include_context(include, &asked, receipt.position, told.previous.as_ref()),
+            self.include_strategies(include, &asked, findings.previous.as_ref()),
+            self.include_examples(include, &asked, findings.previous.as_ref()),
+            self.include_context(include, &asked, receipt.position, findings.previous.as_ref()),
         )?;
         let completion = match completion {
             None => None,
@@ -155,7 +137,8 @@ impl Turns {
                 Some(self.store_completion(open, completion, mac, None).await?)
             }
         };
-        // Chosen after what the message teaches was learnt. It did not serve an answer that came along.
+        // The routers have learnt from the message by now. The choice is not credited with an answer
+        // in the same request.
         let route = match router {
             None => None,
             Some(router) => {
@@ -163,15 +146,15 @@ impl Turns {
             }
         };
         if route.is_some() && self.core.store.is_shared() {
-            // The answer may come in by another node, which finds the choice in the log.
+            // The answer may arrive at another node, which finds the choice in the log.
             self.routing.store_choices().await;
         }
         Ok(OpenReceipt {
             turn: place.turn,
             conversation: place.conversation,
             replayed: receipt.replayed && completion.as_ref().is_none_or(|done| done.replayed),
-            previous: told.previous,
-            retry: told.retry,
+            previous: findings.previous,
+            retry: findings.retry,
             context,
             strategies,
             examples,
@@ -191,7 +174,7 @@ impl Turns {
         }
     }
 
-    /// The write that stores an opening, without what it says of earlier turns.
+    /// Builds the write of an opening, without findings.
     fn build_opening_write(
         &self,
         scope: &Scope,
@@ -217,22 +200,22 @@ impl Turns {
         (place, write)
     }
 
-    /// Stores an opening with what it says of earlier turns. Answers what became of it, the opening
-    /// as it is stored, and the events that were stored with it: of a repeat, the first one's.
+    /// Stores an opening with its findings. Returns the receipt, the stored opening, and the events
+    /// committed with it. A repeat returns those of the first request.
     async fn detect_and_store(
         &self,
         mut write: Write,
         is_first: bool,
     ) -> Result<(Receipt, Event, Vec<Event>), FlowError> {
         let event = write.entry.event.clone();
-        let background = MessageContext { history: &self.history, position: None, is_first };
-        let heard = self.detect_message_signals(&event, background).await?;
-        write.more = self.signal_entries(&event, heard);
+        let context = MessageContext { history: &self.history, position: None, is_first };
+        let signals = self.detect_message_signals(&event, context).await?;
+        write.more = self.signal_entries(&event, signals);
         write.more.extend(self.core.vector_entry(&event).await);
         let together = write.more.iter().map(|entry| entry.event.clone()).collect();
-        // A session that went silent ends before the message that comes after it.
+        // A session that timed out ends before the message that follows it.
         let ended = if is_first { None } else { self.end_session_before(&event).await? };
-        // Before it is stored: whoever erases the user meanwhile finds it.
+        // Added before the commit, so that a concurrent erasure of the user finds it.
         let asking = self.history.add_question(&event).await;
         let stored = self.core.commit_last(ended.into_iter().chain([write]).collect()).await;
         match stored {

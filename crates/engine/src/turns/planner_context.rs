@@ -1,4 +1,4 @@
-//! What a planner should know before it plans a turn.
+//! Builds the planner context of a turn.
 
 use learn::{
     JudgedPreviousTurn, PastExchange, PlannerContext, PlannerInput, RepeatedCorrection,
@@ -11,14 +11,13 @@ use crate::error::FlowError;
 use crate::turns::Turns;
 use crate::turns::findings_response::PreviousVerdict;
 
-/// Turns of the conversation that the planner is shown.
+/// Turns of the conversation in the context.
 const MAX_CONVERSATION_TURNS: usize = 5;
-/// Turns of the user that preferences are read from, and how many of each sort are shown.
+/// Turns of the user from which preferences are derived.
 const MAX_USER_TURNS: usize = 20;
 const MAX_SHOWN_PREFERENCES: usize = 5;
 
 impl Turns {
-    /// The context of a turn that was just opened.
     pub(crate) async fn build_context(
         &self,
         opening: &Event,
@@ -30,7 +29,7 @@ impl Turns {
             conversation,
             user,
             until: opening.ts,
-            // What came later is not the past, should this be asked again.
+            // A repeated request must not see later turns.
             before: Some(position),
             older_than: None,
             only_answered: true,
@@ -42,7 +41,7 @@ impl Turns {
             .store
             .exchanges(query(None, conversation, MAX_CONVERSATION_TURNS + 2))
             .await?;
-        // What was erased or dropped has nothing to say.
+        // Erased and dropped turns have no text.
         past.retain(|exchange| !exchange.opening.text.is_empty());
         past.truncate(MAX_CONVERSATION_TURNS);
         past.reverse();
@@ -50,12 +49,12 @@ impl Turns {
             None => None,
             Some(previous) => self.load_judged_turn(opening, previous, &past).await?,
         };
-        // A user's own turns wherever they are; of somebody unknown those of the conversation.
-        let of = match &opening.user {
+        // Preferences come from all turns of a known user, otherwise from the conversation.
+        let habits = match &opening.user {
             Some(user) => query(Some(user.clone()), None, MAX_USER_TURNS),
             None => query(None, opening.conversation.clone(), MAX_USER_TURNS),
         };
-        let preferences = derive_preferences(self.core.store.habits(of).await?);
+        let preferences = derive_preferences(self.core.store.habits(habits).await?);
         let shown: Vec<PastExchange<'_>> = past.iter().map(to_past_exchange).collect();
         let message = opening.data.get("text").and_then(|text| text.as_str());
         let verdict = previous
@@ -79,7 +78,7 @@ impl Turns {
         }))
     }
 
-    /// The turn that was judged, which is usually among those that are shown.
+    /// Loads the judged turn, which is usually one of `past`.
     async fn load_judged_turn(
         &self,
         opening: &Event,
@@ -94,8 +93,8 @@ impl Turns {
     }
 }
 
-/// What counts for the planner is how the answer stands, not what this message alone says of it: who
-/// moves on after a thumb down has not accepted.
+/// The verdict by the answer's overall standing instead of this message alone. A user who moves
+/// on after a thumbs down has not accepted.
 fn effective_verdict(said: &Verdict, standing: &Standing) -> Verdict {
     if said.status == standing.status {
         return said.clone();
@@ -121,7 +120,7 @@ fn to_past_exchange(exchange: &StoredExchange) -> PastExchange<'_> {
     }
 }
 
-/// What somebody likes, from how they took their latest answers: the most frequent first.
+/// Derives a user's preferences from the verdicts on recent answers, most frequent first.
 fn derive_preferences(habits: Vec<Habit>) -> UserPreferences {
     let mut accepted = FrequencyCount::default();
     let mut rejected = FrequencyCount::default();
@@ -136,7 +135,7 @@ fn derive_preferences(habits: Vec<Habit>) -> UserPreferences {
             VerdictStatus::Neutral => {}
         }
     }
-    // Said once, it was about one answer.
+    // A single correction concerns one answer and is no preference.
     let repeated = corrections.most_frequent().into_iter().filter(|(_, count)| *count > 1);
     let corrections = repeated.map(|(contrast, count)| RepeatedCorrection {
         wants: contrast.wants,
@@ -150,7 +149,7 @@ fn derive_preferences(habits: Vec<Habit>) -> UserPreferences {
     }
 }
 
-/// How often each was seen; of equals the one seen first comes first.
+/// Frequencies of values. Ties keep the order of first occurrence.
 struct FrequencyCount<T>(Vec<(T, u32)>);
 
 impl<T> Default for FrequencyCount<T> {

@@ -1,9 +1,8 @@
-//! The latest questions of each user, wherever they are kept: what a new one is compared with to see a
-//! retry.
+//! The latest questions of each user, for retry detection.
 //!
-//! By user, else by conversation. In this process they are filled again at start from the log's last
-//! minutes, so that a restart forgets nothing that still counts; a place that all nodes share needs none of
-//! that. A place that is away says so itself; here it means that nobody asked anything lately.
+//! Keyed by user, else by conversation. The in-process backend is refilled from the log at
+//! start; a shared backend (Redis) needs no refill. An unavailable backend logs its own errors
+//! and counts as an empty history here.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,32 +12,31 @@ use store::{Asked, Asker, InProcessHistory, QueryHistory, Store, StoreError};
 
 use crate::changes::embed_question;
 
-/// Characters of a question that are remembered: more than two questions are compared by.
+/// Characters of a question that are stored; the comparison uses fewer.
 const MAX_QUESTION_CHARS: usize = 500;
-/// How far back in the log a restart looks at the most, in events.
+/// Maximum number of log events that a refill reads.
 const MAX_REFILL_EVENTS: u64 = 300_000;
 
-/// Everybody's latest questions.
 #[derive(Clone)]
 pub(crate) struct RecentQuestions {
     backend: Arc<dyn QueryHistory>,
 }
 
-/// A question on its way into the history, and whose it is.
+/// A question that was added before its commit.
 pub(crate) struct PendingQuestion {
     asker: Asker,
     asked: Asked,
 }
 
-/// Whether an event says that its user's questions count no more.
+/// True for an event that clears its user's question history.
 pub(crate) fn is_history_erasure(event: &Event) -> bool {
-    // Most are questions, and those are read elsewhere.
+    // Most events are questions; this check avoids parsing them.
     event.kind.source == Source::Engine
         && matches!(Body::read(event.kind, &event.data), Ok(Body::Rule(Rule::HistoryForgotten)))
 }
 
 impl PendingQuestion {
-    /// The question that an event opens a turn with, if it says who asks.
+    /// `None` unless the event opens a turn and names a user or a conversation.
     fn from_opening(event: &Event, with_vector: bool) -> Option<Self> {
         let (asker, turn) = (Asker::of(event)?, event.turn.clone()?);
         let Ok(Body::Turn(TurnHalf::Opened(opening))) = Body::read(event.kind, &event.data) else {
@@ -52,17 +50,16 @@ impl PendingQuestion {
 }
 
 impl RecentQuestions {
-    /// In this process: so many questions of each for so long.
+    /// Keeps at most `most` questions per user in memory, each for `window`.
     pub(crate) fn in_process(window: Duration, most: usize) -> Self {
         Self { backend: Arc::new(InProcessHistory::new(window, most)) }
     }
 
-    /// Wherever this is.
     pub(crate) fn from_backend(backend: Arc<dyn QueryHistory>) -> Self {
         Self { backend }
     }
 
-    /// What was asked in the log's last minutes, if that was lost with the process.
+    /// Reads the questions of the last `window` from the log. A shared backend needs no refill.
     pub(crate) async fn refill_from_log(
         &self,
         store: &Store,
@@ -86,8 +83,8 @@ impl RecentQuestions {
         Ok(())
     }
 
-    /// Somebody was erased by another node, which does not say who, or a tenant was removed: what this one
-    /// remembers is read again from the log, where their words are no more.
+    /// Clears the history and refills it from the log. Needed after an erasure on another node,
+    /// which does not name the user, and after the removal of a tenant.
     pub(crate) async fn reload_from_log(
         &self,
         store: &Store,
@@ -98,8 +95,8 @@ impl RecentQuestions {
         self.refill_from_log(store, now, window).await
     }
 
-    /// Somebody's questions were forgotten by another node: those of before, and theirs alone. Anybody who writes
-    /// can ask for that, and must not have what everybody asked read again each time.
+    /// Removes a user's earlier questions after another node cleared the user's history. Any client
+    /// can cause this event, so it must not trigger a full reload.
     pub(crate) async fn forget_questions_before(
         &self,
         forgetting: &Event,
@@ -114,17 +111,16 @@ impl RecentQuestions {
         Ok(())
     }
 
-    /// Where the questions are, for whoever must know when that is away.
+    /// The backend, for callers that must see its errors.
     pub(crate) fn backend(&self) -> &dyn QueryHistory {
         &*self.backend
     }
 
-    /// Whether other nodes add to it.
     pub(crate) fn is_shared(&self) -> bool {
         self.backend.is_shared()
     }
 
-    /// The latest questions before a moment, the newest first.
+    /// Questions before `at`, newest first.
     pub(crate) async fn recent_questions(
         &self,
         asker: &Asker,
@@ -133,18 +129,18 @@ impl RecentQuestions {
         self.backend.recent(asker, at).await.unwrap_or_default()
     }
 
-    /// Remembers the question that an event opens a turn with.
+    /// Adds the question of an opening.
     pub(crate) async fn add_question(&self, event: &Event) -> Option<PendingQuestion> {
         let asking = PendingQuestion::from_opening(event, self.is_shared())?;
-        // Without an answer it may be there all the same.
+        // On an error the question may still have been added, so it is returned for removal.
         let _ = self.backend.add(&asking.asker, &asking.asked).await;
         Some(asking)
     }
 
-    /// Forgets one question: it was not stored after all, or had been before.
+    /// Removes a question whose commit failed or was a repeat.
     pub(crate) async fn remove_question(&self, asking: Option<PendingQuestion>) {
         if let Some(PendingQuestion { asker, asked }) = asking {
-            // Away since: it is of no turn that is stored, so nobody will take it for one.
+            // An entry that stays behind is harmless: retry detection checks that its turn is stored.
             let _ = self.backend.take_back(&asker, &asked).await;
         }
     }

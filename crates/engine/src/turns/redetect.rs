@@ -1,7 +1,7 @@
-//! Runs today's detectors over the whole log and appends what they find differently.
+//! Runs the current detectors over the whole log and appends changed findings.
 //!
-//! Nothing is taken back from the log: what a message says now takes the place of what it said in
-//! the projections, and a rebuild comes to the same.
+//! The log keeps the old findings. In the projections, new findings replace them, and a rebuild
+//! gives the same result.
 
 use model::{
     Body, Claim, ClaimSpace, Entry, Event, Finding, FoundVerdict, Position, Scope, TurnHalf, Write,
@@ -14,20 +14,19 @@ use crate::turns::Turns;
 use crate::turns::message_signals::{MessageContext, MessageSignals};
 use crate::turns::recent_questions::RecentQuestions;
 
-/// Events looked at together.
+/// Events per read.
 const BATCH_EVENTS: usize = 500;
 
-/// What came of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RedetectionSummary {
-    /// Questions and answers looked at.
+    /// Questions and answers that were processed.
     pub turns: u64,
-    /// Findings that are new or other than before.
+    /// New or changed findings.
     pub findings: u64,
 }
 
 impl Turns {
-    /// Looks at every turn again. `progress` is told positions done and positions in all.
+    /// Processes every turn. `progress` gets the current and the last position.
     pub async fn redetect_log(
         &self,
         progress: impl Fn(u64, u64),
@@ -59,7 +58,7 @@ impl Turns {
         Ok(total)
     }
 
-    /// What the message of a turn says today, if that is another thing.
+    /// Appends the changed findings of a turn's message.
     async fn redetect_message(
         &self,
         stored: &StoredEvent,
@@ -70,12 +69,11 @@ impl Turns {
         if is_stub(opening) {
             return Ok(0);
         }
-        let background =
-            MessageContext { history, position: Some(stored.position), is_first: false };
-        let heard = self.detect_message_signals(opening, background).await?;
+        let context = MessageContext { history, position: Some(stored.position), is_first: false };
+        let signals = self.detect_message_signals(opening, context).await?;
         let now = Event { received_at: self.core.clock.now(), ..opening.clone() };
         let mut findings = 0;
-        let MessageSignals { verdict, retry } = heard;
+        let MessageSignals { verdict, retry } = signals;
         if let Some(verdict) = verdict {
             let known = self.core.store.heard_in(&opening.scope, turn).await?;
             let mut entries = self.verdict_entries(&now, turn, verdict);
@@ -93,7 +91,7 @@ impl Turns {
                 None => None,
                 Some(original) => self.core.load_turn(&opening.scope, original).await?,
             };
-            // Once for each message, by whatever version.
+            // One retry finding per message, of any detector version.
             let same = |event: &Event| {
                 let is_retry = event.data.get("finding").is_some_and(|word| word == "retry");
                 let detected_in = event.data.get("detected_in").and_then(|id| id.as_str());
@@ -106,12 +104,12 @@ impl Turns {
         Ok(findings)
     }
 
-    /// What an answer shows today, if that is another thing.
+    /// Appends the changed findings of an answer.
     async fn redetect_answer(&self, completed: &Event) -> Result<u64, FlowError> {
         let Some(turn) = &completed.turn else { return Ok(0) };
         let question = self.load_question(&completed.scope, turn).await?;
         if question.is_empty() {
-            // Erased or dropped: nothing is left to look at.
+            // The turn was erased or dropped.
             return Ok(0);
         }
         let finding = self.inspect_answer(&question, completed);
@@ -151,7 +149,7 @@ impl Turns {
     }
 }
 
-/// Names the turn that the message was taken to be about before, for whoever learnt from that.
+/// Names the verdict's previous target, so that learners can correct it.
 fn set_replaced_turn(found: &mut Event, known: &Event) {
     if found.turn != known.turn
         && let Some(before) = &known.turn
@@ -160,12 +158,12 @@ fn set_replaced_turn(found: &mut Event, known: &Event) {
     }
 }
 
-/// What is left of a message whose user was erased says nothing.
+/// True for the stub of an erased message.
 fn is_stub(opening: &Event) -> bool {
     opening.data.get("text").and_then(|text| text.as_str()).is_none_or(str::is_empty)
 }
 
-/// Whether a verdict says what is known already, about the same turn and by the same detector.
+/// True when the known verdict has the same target, detector and content.
 fn is_same_verdict(found: &Event, known: Option<&Event>) -> bool {
     let Some(known) = known else { return false };
     let read = |event: &Event| match Body::read(event.kind, &event.data) {

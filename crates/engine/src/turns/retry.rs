@@ -1,4 +1,4 @@
-//! Whether a message asks again what was asked before.
+//! Retry detection: finds a recent question that a message repeats.
 
 use std::time::Duration;
 
@@ -50,8 +50,8 @@ impl Turns {
         self.core.detectors.detect_retry(message, &past)
     }
 
-    /// Whether a turn that a shared history knows was stored and not erased since: a node may have ended
-    /// between the two.
+    /// True when a turn from a shared history is stored and not erased. A node may have crashed
+    /// between the history and the commit.
     async fn is_turn_stored(&self, event: &Event, turn: &TurnId) -> Result<bool, FlowError> {
         let head = self.core.store.turn_head(&event.scope, turn).await?;
         Ok(head.is_some_and(|head| !head.erased))

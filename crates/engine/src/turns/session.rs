@@ -1,4 +1,4 @@
-//! Where sessions end: after a silence, found by the next message or by the sweep.
+//! Ends sessions after a silence, at the next message or in the sweep.
 
 use detect::Utterance;
 use ingest::FindingPlace;
@@ -14,7 +14,7 @@ use crate::error::FlowError;
 use crate::turns::Turns;
 
 impl Turns {
-    /// The write that ends the session before a message, if too long a silence lies between.
+    /// The write that ends the session before a message, if it has timed out.
     pub(crate) async fn end_session_before(
         &self,
         message: &Event,
@@ -33,13 +33,13 @@ impl Turns {
         at.as_micros().saturating_sub(open.last_at.as_micros()) > self.silence_micros()
     }
 
-    /// The silence that ends a session.
+    /// Session timeout in microseconds.
     pub(crate) fn silence_micros(&self) -> i64 {
         i64::try_from(self.core.detectors.verdict.session.as_micros()).unwrap_or(i64::MAX)
     }
 
-    /// The write that ends a session after its last turn, unless something happened since or somebody
-    /// else has ended it: that is judged inside the transaction.
+    /// Builds the write that ends a session. The transaction skips it when the session has new
+    /// activity or was already ended.
     pub(crate) fn build_session_end(
         &self,
         open: &OpenSession,
@@ -75,7 +75,7 @@ impl Turns {
         }
     }
 
-    /// The user left the last answer without a sign of use.
+    /// The interaction event of a user who left without using the last answer.
     fn abandonment_entry(&self, ended: &Event) -> Entry {
         let kind = Kind { event_type: Type::Interaction, source: Source::SessionAnalysis };
         let data = json!({"kind": InteractionKind::Abandonment});

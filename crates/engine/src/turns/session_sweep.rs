@@ -1,7 +1,7 @@
-//! What happens by itself: sessions end after a silence, confidences are calibrated.
+//! Periodic sweep: ends silent sessions and recalibrates verdicts.
 //!
-//! One node at a time sweeps, and whether a session still is as it was found is judged when
-//! its end is stored: two sweeps that find the same silence end it once.
+//! The leader sweeps. The transaction checks that a session is unchanged, so two concurrent
+//! sweeps end it once.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,20 +15,20 @@ use crate::retriable::log_retriable;
 use crate::tasks::StopSignal;
 use crate::turns::Turns;
 
-/// Sessions that are ended in one commit.
+/// Sessions per commit.
 const COMMIT_SESSIONS: usize = 100;
-/// After each commit the sweep rests so many times as long as that took.
+/// The pause after a commit, as a multiple of the commit's duration.
 const REST_FACTOR: u32 = 4;
 
 impl Turns {
-    /// Starts sweeping, now and then again. Call it once, before serving.
+    /// Spawns the sweep. Call it once, before serving.
     pub fn spawn_sweep(self: &Arc<Self>, every: Duration) {
         let turns = Arc::clone(self);
         self.core.tasks.spawn_task(|stop| run_sweep(turns, every, stop));
     }
 
-    /// Ends the sessions that went silent and calibrates where people said something. Answers how
-    /// many sessions ended.
+    /// Ends silent sessions and recalibrates projects with new labels. Returns the number of ended
+    /// sessions.
     pub async fn sweep_sessions(&self) -> Result<usize, FlowError> {
         let ended = self.end_silent_sessions().await?;
         self.recalibrate_projects().await?;
@@ -46,11 +46,11 @@ impl Turns {
             let watch = Stopwatch::start();
             let some = self.end_sessions(silent).await?;
             ended += some;
-            // None of many means that they cannot be ended now; the next sweep looks again.
+            // No progress means that the sessions cannot be ended now. The next sweep retries.
             if found < COMMIT_SESSIONS || some == 0 || *stop.borrow() {
                 return Ok(ended);
             }
-            // There may be very many after an import; requests come first.
+            // An import can leave very many sessions. The pause gives requests priority.
             tokio::time::sleep(watch.elapsed() * REST_FACTOR).await;
         }
     }
@@ -66,7 +66,7 @@ impl Turns {
             let mut last =
                 self.core.store.exchanges_by_id(&scope, turns).await?.into_iter().peekable();
             for session in sessions {
-                // Both are in one order.
+                // Both lists are in the same order.
                 let last = last.next_if(|last| last.turn == session.last_turn);
                 writes.push(self.build_session_end(&session, last.as_ref()));
             }
@@ -80,7 +80,7 @@ async fn run_sweep(turns: Arc<Turns>, every: Duration, mut stop: StopSignal) {
         match turns.sweep_sessions().await {
             Ok(0) => {}
             Ok(ended) => tracing::info!(ended, "sessions ended after a silence"),
-            Err(error) => log_retriable(error, "the sweep failed; it comes again"),
+            Err(error) => log_retriable(error, "session sweep failed; retrying in the next period"),
         }
         tokio::select! {
             _ = stop.changed() => {}

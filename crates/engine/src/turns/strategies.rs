@@ -1,8 +1,8 @@
-//! Which earlier approach to reuse for a question, and which to avoid.
+//! Finds strategies of similar turns to reuse, and rejected ones to avoid.
 //!
 //! ```text
-//! question --embed--> similar turns --rank--> the best few, with how they were answered
-//!                                \-> rejected ones, with what the user said
+//! question --embed--> similar turns --rank--> the best few, with their strategies
+//!                                \-> rejected ones, with the user's words
 //! ```
 
 use learn::{RankMode, StrategyCandidate};
@@ -14,30 +14,25 @@ use crate::core::Core;
 use crate::error::FlowError;
 use crate::turns::Turns;
 
-/// Similar turns of each status that are ranked, for each that is wanted and at the least.
+/// Candidates of each status that are ranked per requested result.
 const CANDIDATES_PER_RESULT: usize = 4;
 const MIN_CANDIDATES: usize = 16;
-/// Texts that a remote model is given at once.
+/// Texts per request to a remote model.
 const EMBED_BATCH_TEXTS: usize = 64;
 
-/// What is asked.
 #[derive(Clone, Debug)]
 pub struct StrategySearch {
-    /// The question.
     pub query: String,
-    /// How many are wanted.
+    /// Number of results.
     pub k: usize,
-    /// None less similar than this.
+    /// Minimum cosine similarity.
     pub min_similarity: f64,
-    /// In which order.
     pub mode: RankMode,
-    /// Whether to name those to avoid.
+    /// True to return rejected turns, too.
     pub include_rejected: bool,
-    /// Only this user's turns.
     pub user: Option<UserId>,
-    /// Only turns of this intent.
     pub intent: Option<String>,
-    /// A turn that is not to be found: the one that asks.
+    /// A turn to leave out: the one that asks.
     pub exclude_turn: Option<TurnId>,
 }
 
@@ -56,44 +51,36 @@ impl Default for StrategySearch {
     }
 }
 
-/// An earlier turn like the question.
+/// A similar earlier turn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FoundStrategy {
-    /// Which turn.
     pub turn: TurnId,
-    /// What was asked there.
     pub question: String,
-    /// How the application went about it.
     pub strategy: Option<Strategy>,
-    /// How its answer was taken.
     pub status: VerdictStatus,
-    /// The validator's score.
     pub quality: Option<UnitInterval>,
-    /// The cosine of the two questions.
+    /// Cosine of the two questions.
     pub similarity: f64,
-    /// By which it was ranked.
     pub ranking_score: f64,
-    /// −1 to 1: how good its answer was.
+    /// Quality of the answer, −1 to 1.
     pub satisfaction: f64,
-    /// What the user said when they rejected it.
+    /// The user's words on rejection.
     pub user_said: Option<String>,
 }
 
-/// What was found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Strategies {
-    /// To reuse, the best first.
+    /// Turns to reuse, best first.
     pub strategies: Vec<FoundStrategy>,
-    /// To avoid, the most similar first.
+    /// Turns to avoid, most similar first.
     pub avoid: Vec<FoundStrategy>,
-    /// Whether every turn was compared, and not the most promising ones only.
+    /// True when every turn was compared, false for an approximate search.
     pub exact: bool,
-    /// Whether every stored turn could be looked at: not so soon after a start.
+    /// False while the index is still loading after a start.
     pub complete: bool,
 }
 
 impl Turns {
-    /// Searches the whole project.
     pub async fn find_strategies(
         &self,
         scope: &Scope,
@@ -109,7 +96,7 @@ impl Turns {
             intent: search.intent,
         };
         let found = self.core.store.similar(query).await?;
-        // One more than is wanted: the turn that asks may be among them.
+        // One extra, because the turn that asks may be among them.
         let most = search.k + usize::from(search.exclude_turn.is_some());
         let rejected: Vec<SimilarTurn> = match search.include_rejected {
             true => {
@@ -135,7 +122,7 @@ impl Turns {
         Ok(Strategies { strategies, avoid, exact: found.exact, complete: found.complete })
     }
 
-    /// The turns with what was asked and how they were answered.
+    /// Loads questions and strategies of the found turns.
     async fn load_strategies(
         &self,
         scope: &Scope,
@@ -148,7 +135,7 @@ impl Turns {
         let words = self.core.store.found(scope, numbers).await?;
         let with = |(turn, exchange): (SimilarTurn, Option<StoredExchange>)| {
             let exchange = exchange?;
-            // What was dropped when it was old has nothing to offer.
+            // Retention dropped the turn's content.
             let empty = exchange.opening.text.is_empty() && exchange.completion.is_none();
             (!empty).then(|| found_strategy(&turn, exchange))
         };
@@ -157,7 +144,7 @@ impl Turns {
 }
 
 impl Core {
-    /// The direction of one text. A remote model is asked on a thread that may wait.
+    /// Embeds one text. A remote model is called on a blocking thread.
     pub(crate) async fn embed_text(&self, text: &str) -> Vector {
         if !self.embedder.is_remote() {
             return embed::built_in().embed(text);
@@ -170,7 +157,6 @@ impl Core {
         }
     }
 
-    /// The directions of several texts.
     pub(crate) async fn embed_texts(&self, texts: Vec<String>) -> Vec<Vector> {
         if !self.embedder.is_remote() {
             return texts.iter().map(|text| embed::built_in().embed(text)).collect();
@@ -184,7 +170,7 @@ impl Core {
     }
 }
 
-/// The turn as it is stored now, which may be a moment newer than the index in memory.
+/// Uses the stored standing, which may be newer than the index in memory.
 fn found_strategy(turn: &SimilarTurn, exchange: StoredExchange) -> FoundStrategy {
     let standing = exchange.standing;
     FoundStrategy {

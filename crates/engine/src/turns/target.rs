@@ -1,4 +1,4 @@
-//! Which turn a message is about: nearly always the one before it.
+//! Resolves the turn that a message refers to: nearly always the previous one.
 
 use detect::{
     Candidate, PastTurn, Target, Utterance, answer_head, find_target, locate, may_be_about_earlier,
@@ -12,11 +12,12 @@ use crate::changes::{embed_question, truncate_for_embedding};
 use crate::error::FlowError;
 use crate::turns::Turns;
 
-/// Answered turns that a remark about something earlier is compared with.
+/// Answered turns that a remark about an earlier turn is compared with.
 const MAX_TARGET_CANDIDATES: usize = 300;
 
 impl Turns {
-    /// Whom a verdict is about. Older turns are only looked at when the message points at them.
+    /// The target of a verdict and its score. Older turns are read only when the message refers to
+    /// them.
     pub(super) async fn resolve_target(
         &self,
         event: &Event,
@@ -29,7 +30,7 @@ impl Turns {
             return Ok((Some(reaction_place(event, previous)), None));
         }
         let (past, _) = self.load_answered(event, before, MAX_TARGET_CANDIDATES + 1).await?;
-        // Heard again: what it said itself the last time does not make it say something else now.
+        // In redetection, the message's own earlier verdict must not influence the result.
         let own = match (&event.turn, before) {
             (Some(message), Some(_)) => self.core.store.heard_in(&event.scope, message).await?,
             _ => None,
@@ -41,7 +42,7 @@ impl Turns {
             Target::Previous => Ok((Some(reaction_place(event, previous)), None)),
             Target::Earlier(found) => {
                 let turn = past.iter().find(|turn| turn.turn == found.turn);
-                // Nothing is accepted across a silence.
+                // Acceptance does not reach across a session boundary.
                 let accepts = verdict.status == VerdictStatus::Accepted;
                 let turn =
                     turn.filter(|turn| !accepts || !self.was_silent_since(event, turn, &past));
@@ -54,7 +55,7 @@ impl Turns {
         }
     }
 
-    /// Whether the conversation went silent between a turn and a message. `past`: the newest first.
+    /// True when a session timeout lies between a turn and the message. `past` is newest first.
     fn was_silent_since(
         &self,
         event: &Event,
@@ -75,7 +76,7 @@ impl Turns {
         false
     }
 
-    /// The turn of another conversation of the user's that a message is about, if one is alike.
+    /// Finds a similar turn in other conversations of the user.
     async fn find_in_other_conversations(
         &self,
         event: &Event,
@@ -131,7 +132,7 @@ fn embed_answer(turn: &StoredExchange) -> Vector {
     embed::built_in().embed(answer_head(answer_text(turn)))
 }
 
-/// Where a reaction on an earlier turn goes. Whoever speaks reacts.
+/// The place of a machine reaction. The message's author is the one who reacts.
 fn reaction_place(event: &Event, target: &StoredExchange) -> TurnPlace {
     TurnPlace {
         scope: event.scope.clone(),

@@ -1,4 +1,4 @@
-//! A turn as people look at it: asked, answered, how it was taken, and why we think so.
+//! Turns as shown to people: question, answer, verdict and its evidence.
 
 use std::collections::HashMap;
 
@@ -12,49 +12,43 @@ use crate::feedback::comments::CommentView;
 use crate::turns::Turns;
 use crate::turns::findings_response::AnswerSignals;
 
-/// Reactions on all turns of a timeline that are looked at: the newest.
+/// Newest reactions that are loaded for a timeline.
 const MAX_REACTIONS: usize = 10_000;
 
-/// A turn with what is known of it.
 #[derive(Clone, Debug)]
 pub struct TurnView {
-    /// Asked, answered, taken.
+    /// Question, answer and standing.
     pub exchange: StoredExchange,
-    /// The verdict that counts among what messages say of it, and when it was found.
+    /// The verdict in effect and the time of its detection.
     pub verdict: Option<(FoundVerdict, Timestamp)>,
-    /// What the answer shows by itself.
     pub signals: Option<AnswerSignals>,
-    /// Active reactions, oldest first.
     pub reactions: Vec<StoredReaction>,
-    /// How often its question was asked again.
+    /// Number of times that the question was repeated.
     pub retries: usize,
-    /// What was said about it, in order.
+    /// Comments on the turn, in order.
     pub comments: Vec<CommentView>,
-    /// When a person reviewed it.
     pub reviewed_at: Option<Timestamp>,
-    /// Everything that happened to it.
+    /// All events of the turn.
     pub stored: StoredTurn,
 }
 
 impl TurnView {
-    /// −1 to 1: how good the answer was, by validator and user together.
+    /// Quality of the answer by validator and user, −1 to 1.
     pub fn satisfaction(&self) -> f64 {
         let standing = &self.exchange.standing;
         learn::compute_satisfaction(standing.validation_outcome, standing.status)
     }
 }
 
-/// The turns of a conversation, the oldest first.
 #[derive(Clone, Debug)]
 pub struct Timeline {
-    /// The turns.
+    /// Turns of the conversation, oldest first.
     pub turns: Vec<TurnView>,
-    /// The oldest that is shown, if there are older ones: its time and where it was opened.
+    /// Cursor of the next page: time and position of the oldest turn shown.
     pub older_than: Option<(Timestamp, Position)>,
 }
 
 impl Turns {
-    /// One turn.
     pub async fn load_turn_view(
         &self,
         scope: &Scope,
@@ -67,7 +61,7 @@ impl Turns {
         }
     }
 
-    /// The latest turns of a conversation, or those behind one.
+    /// The latest turns of a conversation, or those older than a cursor.
     pub async fn load_timeline(
         &self,
         scope: &Scope,
@@ -96,7 +90,7 @@ impl Turns {
         Ok(Some(Timeline { turns: self.build_views(scope, found).await?, older_than: oldest }))
     }
 
-    /// Turns of one conversation, all read together.
+    /// Builds the views of one conversation's turns in one read.
     async fn build_views(
         &self,
         scope: &Scope,
@@ -121,12 +115,12 @@ impl Turns {
         for turn in self.core.store.turns(scope, turns).await? {
             stored.insert(turn.head.turn.clone(), turn);
         }
-        let one = |exchange: StoredExchange| {
+        let build = |exchange: StoredExchange| {
             let turn = stored.remove(&exchange.turn)?;
             let given = reactions.remove(&exchange.turn).unwrap_or_default();
             Some(assemble_view(exchange, turn, given))
         };
-        Ok(exchanges.into_iter().filter_map(one).collect())
+        Ok(exchanges.into_iter().filter_map(build).collect())
     }
 
     async fn build_view(
