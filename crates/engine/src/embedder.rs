@@ -43,8 +43,8 @@ impl Embedder {
     /// Embeds each text. When the remote fails, all vectors come from the built-in model, so an
     /// outage does not delay answers.
     pub fn embed(&self, texts: &[&str]) -> Vec<Vector> {
-        let asked = self.remote.as_ref().and_then(|remote| remote.embed(texts, RETRY_AFTER));
-        asked.unwrap_or_else(|| texts.iter().map(|text| embed::built_in().embed(text)).collect())
+        let vectors = self.remote.as_ref().and_then(|remote| remote.embed(texts, RETRY_AFTER));
+        vectors.unwrap_or_else(|| texts.iter().map(|text| embed::built_in().embed(text)).collect())
     }
 
     pub fn is_remote(&self) -> bool {
@@ -123,12 +123,12 @@ mod tests {
     fn refusing_embedder(status: &'static str) -> (Embedder, Arc<AtomicUsize>) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
-        let asked = Arc::new(AtomicUsize::new(0));
-        let counted = Arc::clone(&asked);
+        let requests = Arc::new(AtomicUsize::new(0));
+        let counter = Arc::clone(&requests);
         std::thread::spawn(move || {
             for stream in listener.incoming() {
                 let mut stream = stream.unwrap();
-                counted.fetch_add(1, Ordering::SeqCst);
+                counter.fetch_add(1, Ordering::SeqCst);
                 let head = "content-length: 0\r\nconnection: close";
                 let answer = format!("HTTP/1.1 {status}\r\n{head}\r\n\r\n");
                 stream.write_all(answer.as_bytes()).unwrap();
@@ -138,30 +138,30 @@ mod tests {
             }
         });
         let patient = Duration::from_secs(60);
-        (Embedder::with_remote(RemoteEmbedder::new(&url, "tiny", None, patient)), asked)
+        (Embedder::with_remote(RemoteEmbedder::new(&url, "tiny", None, patient)), requests)
     }
 
     #[test]
     fn failed_remote_is_not_called_during_the_retry_delay() {
-        let (embedder, asked) = refusing_embedder("500 No");
+        let (embedder, requests) = refusing_embedder("500 No");
         let remote = embedder.remote.clone().unwrap();
         for _ in 0..20 {
             assert_eq!(remote.embed(&["hello"], Duration::MAX), None);
         }
-        assert_eq!(asked.load(Ordering::SeqCst), 1);
+        assert_eq!(requests.load(Ordering::SeqCst), 1);
         assert_eq!(embedder.embed(&["hello"])[0], embed::built_in().embed("hello"));
         assert_eq!(remote.embed(&["hello"], Duration::ZERO), None);
-        assert_eq!(asked.load(Ordering::SeqCst), 2, "called after the delay");
+        assert_eq!(requests.load(Ordering::SeqCst), 2, "called after the delay");
     }
 
     #[test]
     fn refused_text_does_not_start_the_retry_delay() {
-        let (embedder, asked) = refusing_embedder("400 Too long");
+        let (embedder, requests) = refusing_embedder("400 Too long");
         let remote = embedder.remote.clone().unwrap();
         for _ in 0..3 {
             assert_eq!(remote.embed(&["hello"], Duration::MAX), None);
         }
-        assert_eq!(asked.load(Ordering::SeqCst), 3);
+        assert_eq!(requests.load(Ordering::SeqCst), 3);
     }
 
     #[test]

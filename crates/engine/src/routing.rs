@@ -113,9 +113,12 @@ impl RouterStates {
     /// Discards the state in memory and loads it again.
     pub(crate) async fn reload(&self, store: &Store) -> Result<(), StoreError> {
         let mut projects = HashMap::new();
-        for with in store.router_scopes().await? {
-            let scope = with.scope.clone();
-            projects.insert(scope, Arc::new(ProjectRouters::load(store, with, self.key).await?));
+        for router_scope in store.router_scopes().await? {
+            let scope = router_scope.scope.clone();
+            projects.insert(
+                scope,
+                Arc::new(ProjectRouters::load(store, router_scope, self.key).await?),
+            );
         }
         *self.projects.write().unwrap_or_else(PoisonError::into_inner) = projects;
         Ok(())
@@ -134,10 +137,10 @@ impl RouterStates {
         position: Position,
     ) -> Result<(), StoreError> {
         let scopes = store.router_scopes().await?;
-        let Some(with) = scopes.into_iter().find(|with| with.scope == *scope) else {
+        let Some(router_scope) = scopes.into_iter().find(|known| known.scope == *scope) else {
             return Ok(());
         };
-        let begun = Arc::new(ProjectRouters::load(store, with, self.key).await?);
+        let begun = Arc::new(ProjectRouters::load(store, router_scope, self.key).await?);
         let project = {
             let mut projects = self.projects.write().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(projects.entry(scope.clone()).or_insert(begun))

@@ -28,7 +28,7 @@ impl WarnThrottle {
     }
 
     fn is_warning_due(&mut self, quiet: Duration) -> bool {
-        if self.0.as_ref().is_some_and(|said| said.elapsed() < quiet) {
+        if self.0.as_ref().is_some_and(|warned| warned.elapsed() < quiet) {
             return false;
         }
         self.0 = Some(Stopwatch::start());
@@ -42,11 +42,11 @@ mod tests {
 
     #[test]
     fn failures_warn_first_and_then_once_per_interval() {
-        let mut said = WarnThrottle::default();
-        assert!(said.is_warning_due(Duration::MAX));
-        assert!(!said.is_warning_due(Duration::MAX), "within the interval");
-        assert!(said.is_warning_due(Duration::ZERO), "after the interval");
-        said.log_recovery("recovered");
-        assert!(said.is_warning_due(Duration::MAX), "a new failure warns at once");
+        let mut warnings = WarnThrottle::default();
+        assert!(warnings.is_warning_due(Duration::MAX));
+        assert!(!warnings.is_warning_due(Duration::MAX), "within the interval");
+        assert!(warnings.is_warning_due(Duration::ZERO), "after the interval");
+        warnings.log_recovery("recovered");
+        assert!(warnings.is_warning_due(Duration::MAX), "a new failure warns at once");
     }
 }

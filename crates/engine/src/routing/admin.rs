@@ -136,9 +136,9 @@ impl Routing {
             record.observation().filter(|_| lives_on).map(|seen| seen.reward())
         };
         let rewards: Vec<f64> = latest.iter().filter_map(reward).collect();
-        let mean = |some: &[f64]| {
-            let mean = some.iter().sum::<f64>() / some.len() as f64;
-            (some.len(), (!some.is_empty()).then_some(mean))
+        let mean = |rewards: &[f64]| {
+            let mean = rewards.iter().sum::<f64>() / rewards.len() as f64;
+            (rewards.len(), (!rewards.is_empty()).then_some(mean))
         };
         let (recent, before) = rewards.split_at(rewards.len().min(TREND_TURNS));
         Ok(RewardTrend { recent: mean(recent), before: mean(before) })

@@ -52,10 +52,10 @@ impl Routing {
         completion: &Completion,
     ) -> Result<Option<RouterChoice>, FlowError> {
         if let Some(id) = &completion.decision_id {
-            let ticket = DecisionId::new(id.as_str()).ok();
-            let ticket = ticket.and_then(|id| DecisionToken::open(&self.core.seal, scope, &id));
-            if let Some(ticket) = ticket {
-                return Ok(project.read_routers(|routers| ticket.to_choice(routers)));
+            let token = DecisionId::new(id.as_str()).ok();
+            let token = token.and_then(|id| DecisionToken::open(&self.core.seal, scope, &id));
+            if let Some(token) = token {
+                return Ok(project.read_routers(|routers| token.to_choice(routers)));
             }
         }
         if let Some(choice) = project.find_choice(turn) {
@@ -67,7 +67,7 @@ impl Routing {
             Ok(Body::Finding(Finding::Choice(choice))) => Some((choice, stored.event.ts)),
             Ok(_) | Err(_) => None,
         });
-        let asked = stored.events.iter().find_map(|stored| match read(stored) {
+        let question = stored.events.iter().find_map(|stored| match read(stored) {
             Ok(Body::Turn(TurnHalf::Opened(opening))) => Some(opening.text),
             Ok(_) | Err(_) => None,
         });
@@ -75,7 +75,7 @@ impl Routing {
             let contextual = project.read_routers(|routers| {
                 routers.get(&choice.router).is_some_and(|it| it.rule.algorithm().is_contextual())
             });
-            let codes = match (contextual, asked) {
+            let codes = match (contextual, question) {
                 (true, Some(text)) => encode_features(&text, unix_hours(ts)),
                 (true | false, _) => Vec::new(),
             };
@@ -95,11 +95,11 @@ impl Routing {
         if let Some(project) = project
             && let Some(record) = project.turn_record(&*self.core.store, turn).await?
         {
-            let shown = |rule: &RewardRule| record.evidence.reward(rule);
+            let reward = |rule: &RewardRule| record.evidence.reward(rule);
             let router = record.served.as_ref().map_or("", |served| &served.router);
             return Ok(project.read_routers(|routers| match routers.get(router) {
-                Some(router) => shown(router.rule.reward()),
-                None => shown(&RewardRule::default()),
+                Some(router) => reward(router.rule.reward()),
+                None => reward(&RewardRule::default()),
             }));
         }
         let mut evidence = learn::TurnEvidence::default();

@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn token_opens_only_in_its_own_project_and_fits_into_an_id() {
         let seal = Seal::new(&[7; 32]);
-        let ticket = DecisionToken {
+        let token = DecisionToken {
             router: 1,
             arm: 2,
             propensity: 0.25,
@@ -106,12 +106,12 @@ mod tests {
             codes: (0..32).collect(),
         };
         let scope = Scope::default();
-        let id = DecisionId::new(ticket.seal(&seal, &scope)).unwrap();
-        assert_eq!(DecisionToken::open(&seal, &scope, &id), Some(ticket.clone()));
+        let id = DecisionId::new(token.seal(&seal, &scope)).unwrap();
+        assert_eq!(DecisionToken::open(&seal, &scope, &id), Some(token.clone()));
         let other = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };
         assert_eq!(DecisionToken::open(&seal, &other, &id), None);
         assert_eq!(DecisionToken::open(&seal, &scope, &DecisionId::new("d1").unwrap()), None);
-        let plain = DecisionToken { shadow: None, codes: Vec::new(), ..ticket };
+        let plain = DecisionToken { shadow: None, codes: Vec::new(), ..token };
         let id = DecisionId::new(plain.seal(&seal, &scope)).unwrap();
         assert_eq!(DecisionToken::open(&seal, &scope, &id), Some(plain));
     }
@@ -119,9 +119,9 @@ mod tests {
     #[test]
     fn opening_a_mangled_token_never_panics() {
         let (seal, scope) = (Seal::new(&[7; 32]), Scope::default());
-        let ticket =
+        let token =
             DecisionToken { router: 1, arm: 2, propensity: 0.5, shadow: None, codes: vec![1, -1] };
-        let sealed = ticket.seal(&seal, &scope);
+        let sealed = token.seal(&seal, &scope);
         let mut opened = 0;
         testkit::mangled(&[&sealed, "d1", "0100"], 3000, |bytes| {
             // Any id that a client might send.

@@ -43,8 +43,8 @@ impl ProjectRouters {
     ) -> Result<(), StoreError> {
         let user = user.map(|user| self.pseudonym(user.as_str()));
         let mut progress = self.progress.lock().await;
-        let LearningProgress { unsaved: waiting, saved: kept, .. } = &*progress;
-        let known = waiting.iter().chain(kept);
+        let LearningProgress { unsaved, saved, .. } = &*progress;
+        let known = unsaved.iter().chain(saved);
         let with_features = known.filter(|(_, record)| !record.feature_bytes().is_empty());
         let turns: Vec<TurnId> = with_features.map(|(turn, _)| turn.clone()).collect();
         let mut late = Vec::new();

@@ -70,11 +70,11 @@ impl ProjectRouters {
     /// Loads the checkpoint and learns the rest of the log.
     pub(crate) async fn load(
         store: &Store,
-        with: RouterScope,
+        router_scope: RouterScope,
         key: [u8; 32],
     ) -> Result<Self, StoreError> {
         let project = Self {
-            router_scope: with,
+            router_scope,
             key,
             routers: RwLock::default(),
             progress: tokio::sync::Mutex::default(),
@@ -294,14 +294,14 @@ pub(crate) fn is_learnable(event: &Event) -> bool {
 }
 
 fn learnable_kinds() -> Vec<KindFilter> {
-    let by = |source| KindFilter { types: Vec::new(), source: Some(source) };
-    let of = |kind| KindFilter { types: vec![kind], source: None };
+    let from_source = |source| KindFilter { types: Vec::new(), source: Some(source) };
+    let of_type = |kind| KindFilter { types: vec![kind], source: None };
     vec![
-        by(Source::Engine),
-        by(Source::Reaction),
-        by(Source::UserRating),
-        by(Source::UserCorrection),
-        by(Source::UserInteraction),
-        of(Type::Interaction),
+        from_source(Source::Engine),
+        from_source(Source::Reaction),
+        from_source(Source::UserRating),
+        from_source(Source::UserCorrection),
+        from_source(Source::UserInteraction),
+        of_type(Type::Interaction),
     ]
 }

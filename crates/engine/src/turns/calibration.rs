@@ -89,7 +89,7 @@ impl Turns {
             MAX_LABELS => {
                 (self.core.head().0 as f64, before.map(|stored| stored.position.0 as f64))
             }
-            some => (some as f64, known),
+            count => (count as f64, known),
         };
         if then.is_some_and(|then| now < then * MIN_LABEL_GROWTH) {
             return Ok(());

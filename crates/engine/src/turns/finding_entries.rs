@@ -50,10 +50,10 @@ impl Core {
 
 impl Turns {
     /// The entries of a message's signals, to be committed with its opening.
-    pub(crate) fn signal_entries(&self, opening: &Event, heard: MessageSignals) -> Vec<Entry> {
+    pub(crate) fn signal_entries(&self, opening: &Event, signals: MessageSignals) -> Vec<Entry> {
         let Some(detected_in) = opening.turn.clone() else { return Vec::new() };
         let mut entries = Vec::new();
-        if let Some(retry) = heard.retry {
+        if let Some(retry) = signals.retry {
             let finding = Finding::Retry(FoundRetry {
                 detector: self.core.detectors.retry_version(),
                 detected_in: Some(detected_in.clone()),
@@ -64,8 +64,8 @@ impl Turns {
             let turn = Some(retry.original_turn_id);
             entries.push(self.core.finding_entry(opening, turn, &finding));
         }
-        if let Some(heard) = heard.verdict {
-            entries.extend(self.verdict_entries(opening, &detected_in, heard));
+        if let Some(verdict) = signals.verdict {
+            entries.extend(self.verdict_entries(opening, &detected_in, verdict));
         }
         entries
     }
@@ -74,11 +74,11 @@ impl Turns {
         &self,
         opening: &Event,
         detected_in: &TurnId,
-        heard: DetectedVerdict,
+        detected: DetectedVerdict,
     ) -> Vec<Entry> {
-        let (moved_on, reaction) = (heard.is_moved_on(), heard.machine_reaction());
-        let DetectedVerdict { mut verdict, raw_confidence, target, target_score, .. } = heard;
-        verdict.user_said = verdict.user_said.map(|said| truncate_quote(&said));
+        let (moved_on, reaction) = (detected.is_moved_on(), detected.machine_reaction());
+        let DetectedVerdict { mut verdict, raw_confidence, target, target_score, .. } = detected;
+        verdict.user_said = verdict.user_said.map(|text| truncate_quote(&text));
         let found = FoundVerdict {
             detector: self.core.detectors.verdict_version(),
             detected_in: detected_in.clone(),

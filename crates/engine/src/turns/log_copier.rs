@@ -124,7 +124,7 @@ impl LogCopier {
                 self.leadership.authority()
             };
             let Some(lease) = authority.map(Authority::into_lease) else { return Ok(()) };
-            let mut again = Vec::new();
+            let mut refreshed = Vec::new();
             for DueCopy { scope, turn, .. } in &due {
                 let copy = match self.copy_turn(scope, turn.clone()).await {
                     Ok(copy) => copy,
@@ -134,9 +134,9 @@ impl LogCopier {
                 if let (None, Some(CopyPlace::Blobs(blobs))) = (&copy, &self.copies.place) {
                     blobs.delete(scope, turn).await?;
                 }
-                again.extend(copy);
+                refreshed.extend(copy);
             }
-            self.store.settle_copies(due, again, lease).await?;
+            self.store.settle_copies(due, refreshed, lease).await?;
         }
     }
 
@@ -220,8 +220,8 @@ impl LogCopier {
             {
                 // Copies so far may predate the erasure. They are recorded first, so that they do not
                 // overwrite the refreshed ones.
-                let some = std::mem::take(&mut copies);
-                self.store.note_copies(&place.name(), some, done, lease.cloned()).await?;
+                let finished = std::mem::take(&mut copies);
+                self.store.note_copies(&place.name(), finished, done, lease.cloned()).await?;
                 self.refresh_erased_copies().await?;
             }
             match self.copy_turn(&scopes[number], turn.clone()).await {

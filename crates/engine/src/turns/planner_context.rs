@@ -95,9 +95,9 @@ impl Turns {
 
 /// The verdict by the answer's overall standing instead of this message alone. A user who moves
 /// on after a thumbs down has not accepted.
-fn effective_verdict(said: &Verdict, standing: &Standing) -> Verdict {
-    if said.status == standing.status {
-        return said.clone();
+fn effective_verdict(verdict: &Verdict, standing: &Standing) -> Verdict {
+    if verdict.status == standing.status {
+        return verdict.clone();
     }
     Verdict {
         status: standing.status,
@@ -105,7 +105,7 @@ fn effective_verdict(said: &Verdict, standing: &Standing) -> Verdict {
         correction_type: None,
         user_said: standing.user_said.clone(),
         contrast: None,
-        ..said.clone()
+        ..verdict.clone()
     }
 }
 

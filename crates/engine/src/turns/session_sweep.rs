@@ -44,10 +44,10 @@ impl Turns {
             let silent = self.core.store.silent_sessions(since, COMMIT_SESSIONS).await?;
             let found = silent.len();
             let watch = Stopwatch::start();
-            let some = self.end_sessions(silent).await?;
-            ended += some;
+            let newly_ended = self.end_sessions(silent).await?;
+            ended += newly_ended;
             // No progress means that the sessions cannot be ended now. The next sweep retries.
-            if found < COMMIT_SESSIONS || some == 0 || *stop.borrow() {
+            if found < COMMIT_SESSIONS || newly_ended == 0 || *stop.borrow() {
                 return Ok(ended);
             }
             // An import can leave very many sessions. The pause gives requests priority.

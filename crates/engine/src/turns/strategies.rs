@@ -133,13 +133,13 @@ impl Turns {
         }
         let numbers = turns.iter().map(|turn| turn.number).collect();
         let words = self.core.store.found(scope, numbers).await?;
-        let with = |(turn, exchange): (SimilarTurn, Option<StoredExchange>)| {
+        let load = |(turn, exchange): (SimilarTurn, Option<StoredExchange>)| {
             let exchange = exchange?;
             // Retention dropped the turn's content.
             let empty = exchange.opening.text.is_empty() && exchange.completion.is_none();
             (!empty).then(|| found_strategy(&turn, exchange))
         };
-        Ok(turns.into_iter().zip(words).filter_map(with).collect())
+        Ok(turns.into_iter().zip(words).filter_map(load).collect())
     }
 }
 
@@ -164,7 +164,7 @@ impl Core {
         let embedder = self.embedder.clone();
         let task = move || {
             let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-            texts.chunks(EMBED_BATCH_TEXTS).flat_map(|some| embedder.embed(some)).collect()
+            texts.chunks(EMBED_BATCH_TEXTS).flat_map(|batch| embedder.embed(batch)).collect()
         };
         tokio::task::spawn_blocking(task).await.unwrap_or_default()
     }
@@ -197,8 +197,8 @@ fn rank_candidates(mode: RankMode, found: &SimilarTurns, k: usize) -> Vec<Simila
         has_strategy: turn.has_strategy,
     });
     let ranked = learn::rank_strategies(mode, candidates.collect());
-    let of = |ranked: StrategyCandidate<TurnNumber>| {
+    let to_turn = |ranked: StrategyCandidate<TurnNumber>| {
         found.turns.iter().find(|turn| turn.number == ranked.turn).cloned()
     };
-    ranked.into_iter().take(k).filter_map(of).collect()
+    ranked.into_iter().take(k).filter_map(to_turn).collect()
 }

@@ -35,7 +35,7 @@ impl Turns {
             (Some(message), Some(_)) => self.core.store.heard_in(&event.scope, message).await?,
             _ => None,
         };
-        let own = own.and_then(|said| said.turn);
+        let own = own.and_then(|event| event.turn);
         let turns: Vec<PastTurn<'_>> =
             past.iter().map(|turn| to_past_turn(event, turn, own.as_ref())).collect();
         match find_target(&self.core.detectors.target, verdict, message, &turns) {

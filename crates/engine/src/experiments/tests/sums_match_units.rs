@@ -65,7 +65,7 @@ struct Play {
     world: TestWorld,
     dice: TestRng,
     experiments: Vec<(String, Value)>,
-    /// How many turns each user had.
+    /// Number of turns per user.
     turns: Vec<u64>,
 }
 
@@ -93,7 +93,7 @@ impl Play {
         *n += 1;
     }
 
-    /// Something, to somebody.
+    /// A random event of a random user.
     async fn random_step(&mut self, may_move: bool) {
         self.world.clock.advance_secs(self.dice.next_below(20) as i64);
         let user = self.dice.next_below(USERS);
@@ -119,7 +119,7 @@ impl Play {
         }
     }
 
-    /// Answers how many units there are, over all experiments.
+    /// Checks all experiments. Returns the number of units over all of them.
     async fn check_all(&self) -> u64 {
         let mut seen = 0;
         for (id, _) in &self.experiments {
@@ -148,9 +148,9 @@ async fn sums_match_units_bit_for_bit_after_random_events() {
             play.complete_turn(user).await;
         }
         let seen = play.check_all().await;
-        assert!(seen > USERS * 4, "{seen}: too little happened to say anything");
+        assert!(seen > USERS * 4, "{seen}: too few units for a meaningful test");
         let rebuilt = play.world.engine.rebuild(|_, _| {}).await.unwrap();
-        assert!(!rebuilt.changed, "a rebuild finds the same");
+        assert!(!rebuilt.changed, "a rebuild changes nothing");
         assert_eq!(play.check_all().await, seen);
     }
 }

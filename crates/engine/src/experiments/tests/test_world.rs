@@ -97,7 +97,7 @@ impl TestWorld {
         self.engine.experiments.assign(&self.scope, &parse_id(id), unit).await.unwrap().variant
     }
 
-    /// A turn with its answer; turn `n` of somebody.
+    /// Opens and completes turn `n` of a user.
     pub(super) async fn complete_turn(&self, user: &str, n: u64, answer: RawCompletion) {
         let opening = RawOpening {
             turn_id: Some(format!("{user}-{n}")),
