@@ -36,11 +36,11 @@ pub(crate) enum CommitSource {
     Log,
 }
 
-/// Committed entries, reduced to what services ask about them.
+/// Committed entries, reduced to the facts that services react to.
 #[derive(Debug)]
 pub(crate) struct CommitSummary {
     pub(crate) source: CommitSource,
-    /// The entries stand at or before this position.
+    /// The entries are at or before this position.
     pub(crate) upto: Position,
     pub(crate) scopes: HashSet<Scope>,
     /// Projects in which a person rated or reviewed a turn.

@@ -98,10 +98,10 @@ impl Core {
         self.fingerprint.of(door, body)
     }
 
-    /// A deterministic event id derived from `of` with the store's key. Clients cannot guess it.
-    pub(crate) fn derive_event_id(&self, sort: &str, of: &Value) -> Result<EventId, FlowError> {
+    /// A deterministic event id derived from `value` with the store's key. Clients cannot guess it.
+    pub(crate) fn derive_event_id(&self, sort: &str, value: &Value) -> Result<EventId, FlowError> {
         let mut id = format!("{sort}.");
-        for byte in self.fingerprint(sort, of).0 {
+        for byte in self.fingerprint(sort, value).0 {
             // Writing to a string cannot fail.
             let _ = write!(id, "{byte:02x}");
         }

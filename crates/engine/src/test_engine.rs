@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use model::Timestamp;
+use model::{Event, Kind, Opening, Scope, Source, Timestamp, TurnHalf, TurnId, Type, UserId};
 use store::{Limits, Store};
 use testkit::TestClock;
 
@@ -27,4 +27,17 @@ pub(crate) async fn open_test_engine(folder: &Path) -> TestEngine {
 pub(crate) async fn open_engine(store: Arc<Store>, clock: Arc<TestClock>) -> Engine {
     let (detectors, embedder) = (Detectors::default(), Embedder::default());
     Engine::open(store, clock, [1; 32], detectors, embedder).await.unwrap()
+}
+
+/// The opening of a turn by a user, `secs` after `NOW`. Its text is the turn's id.
+pub(crate) fn question_event(turn: &str, user: &str, secs: i64) -> Event {
+    let half = TurnHalf::Opened(Opening { text: turn.into(), ..Opening::default() });
+    Event {
+        user: UserId::new(user).ok(),
+        turn: TurnId::new(turn).ok(),
+        ts: NOW.plus_secs(secs),
+        kind: Kind { event_type: Type::Query, source: Source::Turn },
+        data: Event::data_of(&half),
+        ..testkit::event(&Scope::default(), turn)
+    }
 }

@@ -84,25 +84,13 @@ async fn poll_keys(cluster: Arc<Cluster>, mut stop: StopSignal) {
 
 #[cfg(test)]
 mod tests {
-    use model::{Event, Kind, Opening, Role, Rule, Scope, Source, TurnHalf, TurnId, Type, UserId};
+    use model::{Role, Rule, Scope, UserId};
     use store::Asker;
 
     use super::*;
     use crate::access::keys::NewKey;
     use crate::access::page_sessions::Pass;
-    use crate::test_engine::{NOW, TestEngine, open_test_engine};
-
-    fn question(turn: &str, user: &str, secs: i64) -> Event {
-        let half = TurnHalf::Opened(Opening { text: turn.into(), ..Opening::default() });
-        Event {
-            user: UserId::new(user).ok(),
-            turn: TurnId::new(turn).ok(),
-            ts: NOW.plus_secs(secs),
-            kind: Kind { event_type: Type::Query, source: Source::Turn },
-            data: Event::data_of(&half),
-            ..testkit::event(&Scope::default(), turn)
-        }
-    }
+    use crate::test_engine::{NOW, TestEngine, open_test_engine, question_event};
 
     #[tokio::test]
     async fn history_erasure_of_a_peer_removes_only_that_users_earlier_questions() {
@@ -110,13 +98,13 @@ mod tests {
         let TestEngine { engine, .. } = open_test_engine(folder.path()).await;
         // These questions are not in the log yet, so a reload could not restore them.
         for (turn, user, secs) in [("t1", "ann", -1), ("t2", "bob", -1), ("t3", "ann", 1)] {
-            engine.turns.history.add_question(&question(turn, user, secs)).await;
+            engine.turns.history.add_question(&question_event(turn, user, secs)).await;
         }
         let ann = UserId::new("ann").ok();
         engine.core.store_rule(&Scope::default(), ann, &Rule::HistoryForgotten).await.unwrap();
         engine.cluster.catch_up(&mut Position(0)).await.unwrap();
         for (user, expected) in [("ann", "t3"), ("bob", "t2")] {
-            let asker = Asker::of(&question("x", user, 0)).unwrap();
+            let asker = Asker::of(&question_event("x", user, 0)).unwrap();
             let recent = engine.turns.history.recent_questions(&asker, NOW.plus_secs(2)).await;
             let turns: Vec<String> =
                 recent.into_iter().map(|(asked, _)| asked.turn.to_string()).collect();

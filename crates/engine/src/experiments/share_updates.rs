@@ -22,7 +22,7 @@ use crate::tasks::StopSignal;
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// The pause after a round, as a multiple of the round's duration.
 const REST_FACTOR: u32 = 20;
-/// Every so many rounds all projects are checked: other nodes may have committed to them.
+/// Rounds between two checks of all projects: other nodes may have committed to them.
 const ROUNDS_PER_FULL_SCAN: u32 = 60;
 /// Adaptive shares move when the units grew by this factor since the last move. This bounds the
 /// number of moves.

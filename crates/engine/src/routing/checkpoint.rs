@@ -20,13 +20,13 @@ use crate::routing::project::{LearningProgress, ProjectRouters};
 impl LearningProgress {
     /// Accepts a stored checkpoint as the new base, if this node's state is still valid beside it.
     pub(super) fn accept_base(&mut self, at: KeptAt) -> bool {
-        let passes = at.version == self.base.version
+        let is_accepted = at.version == self.base.version
             || at.forgets == self.base.forgets
                 && at.position.is_some_and(|position| position <= self.position);
-        if passes {
+        if is_accepted {
             self.base = at;
         }
-        passes
+        is_accepted
     }
 }
 
@@ -43,12 +43,7 @@ impl ProjectRouters {
         };
         match restore_routers(&kept) {
             Ok(routers) => {
-                *progress = LearningProgress {
-                    position: kept.position,
-                    base: at,
-                    ..LearningProgress::default()
-                };
-                *self.routers.write().unwrap_or_else(PoisonError::into_inner) = routers;
+                self.replace_state(progress, (at, kept.position), routers);
                 Ok(())
             }
             Err(why) => self.discard_checkpoint(store, progress, at.version, &why).await,
@@ -68,12 +63,21 @@ impl ProjectRouters {
         match kept.as_ref().map(|kept| (kept.position, restore_routers(kept))) {
             None => self.relearn_from_log(store, progress, at, why).await,
             Some((position, Ok(routers))) => {
-                *progress = LearningProgress { position, base: at, ..LearningProgress::default() };
-                *self.routers.write().unwrap_or_else(PoisonError::into_inner) = routers;
+                self.replace_state(progress, (at, position), routers);
                 Ok(())
             }
             Some((_, Err(why))) => Err(StoreError::Corrupt(why)),
         }
+    }
+
+    fn replace_state(
+        &self,
+        progress: &mut LearningProgress,
+        (base, position): (KeptAt, Position),
+        routers: Routers,
+    ) {
+        *progress = LearningProgress { position, base, ..LearningProgress::default() };
+        *self.routers.write().unwrap_or_else(PoisonError::into_inner) = routers;
     }
 
     /// Starts at the definition of the project's first router.

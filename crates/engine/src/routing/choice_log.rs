@@ -15,7 +15,7 @@ use crate::tasks::StopSignal;
 const COMMIT_CHOICES: usize = 500;
 /// Period of commits.
 const STORE_INTERVAL: Duration = Duration::from_millis(50);
-/// A checkpoint is saved every so many periods.
+/// Store intervals between two checkpoints.
 const INTERVALS_PER_CHECKPOINT: u32 = 200;
 
 impl Routing {

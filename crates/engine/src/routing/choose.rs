@@ -74,21 +74,24 @@ impl Routing {
                 && request.max_cost.is_none()
                 && project.read_routers(|routers| is_enabled(routers, choice))
         };
-        let before = request.turn.as_ref().and_then(|turn| project.find_choice(turn));
+        let before =
+            request.turn.as_ref().and_then(|turn| project.recent_choices().find_choice(turn));
         if let Some(choice) = before.filter(may_stand) {
             return Ok(self.repeat_route(scope, choice));
         }
         let known = project
             .read_routers(|routers| Some(routers.get(&request.router)?.state.choices()))
             .ok_or(FlowError::Unknown("router"))?;
-        let made = project.count_choices(&request.router, known);
+        let made = project.recent_choices().count_choices(&request.router, known);
         let (choice, chosen) = project
             .read_routers(|routers| {
                 let router = routers.get(&request.router)?;
                 Some(self.draw_arm(router, request, made))
             })
             .ok_or(FlowError::Unknown("router"))?;
-        if let Some(first) = project.remember_choice(request.turn.as_ref(), &choice, may_stand) {
+        let turn = request.turn.as_ref();
+        let first = project.recent_choices().remember_choice(turn, &choice, may_stand);
+        if let Some(first) = first {
             return Ok(self.repeat_route(scope, first));
         }
         self.choices.push(self.build_choice_write(scope, request, &choice));
@@ -107,18 +110,11 @@ impl Routing {
             };
             chosen.scores.iter().filter_map(score).collect()
         });
-        Ok(Route {
-            decision_id: DecisionToken::from_choice(&choice).seal(&self.core.seal, scope),
-            router: choice.router,
-            arm: choice.arm,
-            propensity: choice.propensity,
-            explore: chosen.explore,
-            features_version: FEATURES_VERSION,
-            scores,
-            relaxed: chosen.relaxed,
-        })
+        let route = self.repeat_route(scope, choice);
+        Ok(Route { explore: chosen.explore, scores, relaxed: chosen.relaxed, ..route })
     }
 
+    /// The route of a known choice, without scores.
     fn repeat_route(&self, scope: &Scope, choice: RouterChoice) -> Route {
         Route {
             decision_id: DecisionToken::from_choice(&choice).seal(&self.core.seal, scope),

@@ -58,7 +58,8 @@ impl Routing {
                 return Ok(project.read_routers(|routers| token.to_choice(routers)));
             }
         }
-        if let Some(choice) = project.find_choice(turn) {
+        let recent = project.recent_choices().find_choice(turn);
+        if let Some(choice) = recent {
             return Ok(Some(choice));
         }
         let Some(stored) = self.core.load_turn(scope, turn.clone()).await? else { return Ok(None) };

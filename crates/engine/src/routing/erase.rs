@@ -20,17 +20,7 @@ impl ProjectRouters {
     ) -> Result<(), StoreError> {
         let user = self.pseudonym(user.as_str());
         let mut progress = self.progress.lock().await;
-        loop {
-            for turn in own.iter().chain(touched) {
-                self.ensure_record(store, &mut progress, turn).await?;
-            }
-            self.erase_from_memory(&mut progress, Some(user), own, touched, now);
-            if self.try_save(store, &mut progress).await? {
-                return Ok(());
-            }
-            // Another node saved a newer checkpoint: the erasure is repeated on it.
-            self.load_checkpoint(store, &mut progress).await?;
-        }
+        self.erase_and_save(store, &mut progress, Some(user), (own, touched), now).await
     }
 
     /// Erases turns that arrived during the erasure and are only in memory. `user` is `None` on
@@ -57,15 +47,27 @@ impl ProjectRouters {
         if late.is_empty() {
             return Ok(());
         }
+        self.erase_and_save(store, &mut progress, user, (&late, &late), now).await
+    }
+
+    async fn erase_and_save(
+        &self,
+        store: &Store,
+        progress: &mut LearningProgress,
+        user: Option<u64>,
+        (own, touched): (&[TurnId], &[TurnId]),
+        now: &Event,
+    ) -> Result<(), StoreError> {
         loop {
-            for turn in &late {
-                self.ensure_record(store, &mut progress, turn).await?;
+            for turn in own.iter().chain(touched) {
+                self.ensure_record(store, progress, turn).await?;
             }
-            self.erase_from_memory(&mut progress, user, &late, &late, now);
-            if self.try_save(store, &mut progress).await? {
+            self.erase_from_memory(progress, user, own, touched, now);
+            if self.try_save(store, progress).await? {
                 return Ok(());
             }
-            self.load_checkpoint(store, &mut progress).await?;
+            // Another node saved a newer checkpoint: the erasure is repeated on it.
+            self.load_checkpoint(store, progress).await?;
         }
     }
 

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError, RwLock};
 
 use learn::{Routers, TurnRecord};
-use model::{Event, Position, RouterChoice, Source, TurnId, Type};
+use model::{Event, Position, Source, TurnId, Type};
 use store::{EventPage, KeptAt, KindFilter, RouterScope, Store, StoreError, StoredEvent};
 
 use super::recent_choices::RecentChoices;
 
 /// Events per read.
 const PAGE_EVENTS: usize = 500;
-/// A checkpoint is saved when so many turn records are unsaved.
+/// Unsaved turn records that trigger a checkpoint.
 const MAX_UNSAVED_TURNS: usize = 500;
 
 #[derive(Debug)]
@@ -255,23 +255,6 @@ impl ProjectRouters {
 
     pub(crate) fn read_routers<T>(&self, look: impl FnOnce(&Routers) -> T) -> T {
         look(&self.routers.read().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    pub(crate) fn remember_choice(
-        &self,
-        turn: Option<&TurnId>,
-        choice: &RouterChoice,
-        may_stand: impl Fn(&RouterChoice) -> bool,
-    ) -> Option<RouterChoice> {
-        self.recent_choices().remember_choice(turn, choice, may_stand)
-    }
-
-    pub(crate) fn find_choice(&self, turn: &TurnId) -> Option<RouterChoice> {
-        self.recent_choices().find_choice(turn)
-    }
-
-    pub(crate) fn count_choices(&self, router: &str, known: u64) -> u64 {
-        self.recent_choices().count_choices(router, known)
     }
 
     pub(super) fn recent_choices(&self) -> std::sync::MutexGuard<'_, RecentChoices> {

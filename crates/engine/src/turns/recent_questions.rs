@@ -148,35 +148,20 @@ impl RecentQuestions {
 
 #[cfg(test)]
 mod tests {
-    use model::{Kind, Opening, Scope, Source, TurnId, Type, UserId};
-
     use super::*;
-
-    const START: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
-
-    fn question(turn: &str, user: &str, secs: i64) -> Event {
-        let half = TurnHalf::Opened(Opening { text: turn.into(), ..Opening::default() });
-        Event {
-            user: UserId::new(user).ok(),
-            turn: TurnId::new(turn).ok(),
-            ts: START.plus_secs(secs),
-            kind: Kind { event_type: Type::Query, source: Source::Turn },
-            data: Event::data_of(&half),
-            ..testkit::event(&Scope::default(), turn)
-        }
-    }
+    use crate::test_engine::{NOW, question_event};
 
     async fn turns(history: &RecentQuestions, user: &str, secs: i64) -> Vec<String> {
-        let asker = Asker::of(&question("x", user, 0)).unwrap();
-        let recent = history.recent_questions(&asker, START.plus_secs(secs)).await;
+        let asker = Asker::of(&question_event("x", user, 0)).unwrap();
+        let recent = history.recent_questions(&asker, NOW.plus_secs(secs)).await;
         recent.into_iter().map(|(asked, _)| asked.turn.to_string()).collect()
     }
 
     #[tokio::test]
     async fn question_that_was_not_stored_is_removed() {
         let history = RecentQuestions::in_process(Duration::from_secs(300), 10);
-        history.add_question(&question("t1", "ann", 0)).await;
-        let second = history.add_question(&question("t2", "ann", 1)).await;
+        history.add_question(&question_event("t1", "ann", 0)).await;
+        let second = history.add_question(&question_event("t2", "ann", 1)).await;
         assert_eq!(turns(&history, "ann", 2).await, ["t2", "t1"]);
         history.remove_question(second).await;
         assert_eq!(turns(&history, "ann", 2).await, ["t1"]);
@@ -186,7 +171,7 @@ mod tests {
     #[tokio::test]
     async fn long_question_is_truncated() {
         let history = RecentQuestions::in_process(Duration::from_secs(300), 10);
-        let mut long = question("t1", "ann", 0);
+        let mut long = question_event("t1", "ann", 0);
         long.data.insert("text".into(), "ö".repeat(9_000).into());
         let kept = history.add_question(&long).await.unwrap();
         assert_eq!(kept.asked.text.chars().count(), MAX_QUESTION_CHARS);

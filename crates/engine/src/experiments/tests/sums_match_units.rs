@@ -50,9 +50,9 @@ async fn check_experiment(world: &TestWorld, id: &str) {
     let (by_sum, by_unit) = world.load_both_evidences(id).await;
     assert_eq!(by_sum, by_unit, "{id}");
     let view = world.load_view(id).await;
-    // `==` is not enough for numbers that are none: also as text.
-    let said = |evidence| format!("{:?}", results(&view.definition, view.status, evidence));
-    assert_eq!(said(&by_sum), said(&by_unit), "{id}");
+    // NaN is not equal to itself, so the text is compared, too.
+    let text = |evidence| format!("{:?}", results(&view.definition, view.status, evidence));
+    assert_eq!(text(&by_sum), text(&by_unit), "{id}");
     let step = view.rollout.map(|state| {
         let step = |evidence| next_step(&view.definition, &state, evidence);
         (step(&by_sum), step(&by_unit))
@@ -60,46 +60,45 @@ async fn check_experiment(world: &TestWorld, id: &str) {
     assert!(step.is_none_or(|(by_sum, by_unit)| by_sum == by_unit), "{id}");
 }
 
-/// All that happens, and to whom.
-struct Play {
+struct RandomTrial {
     world: TestWorld,
-    dice: TestRng,
+    rng: TestRng,
     experiments: Vec<(String, Value)>,
     /// Number of turns per user.
     turns: Vec<u64>,
 }
 
-impl Play {
+impl RandomTrial {
     async fn new(seed: u64) -> Self {
-        let (world, dice) = (TestWorld::new().await, TestRng(seed));
+        let (world, rng) = (TestWorld::new().await, TestRng(seed));
         let turns = vec![0; USERS as usize];
-        let mut play = Self { world, dice, experiments: experiment_definitions(), turns };
-        // Some have a time before.
+        let mut trial = Self { world, rng, experiments: experiment_definitions(), turns };
+        // Some turns lie in the past.
         for user in 0..USERS / 2 {
-            for _ in 0..play.dice.next_below(4) {
-                play.complete_turn(user).await;
+            for _ in 0..trial.rng.next_below(4) {
+                trial.complete_turn(user).await;
             }
         }
-        play.world.clock.advance_secs(1_000);
-        for (id, more) in &play.experiments {
-            play.world.start_experiment(id, more).await;
+        trial.world.clock.advance_secs(1_000);
+        for (id, more) in &trial.experiments {
+            trial.world.start_experiment(id, more).await;
         }
-        play
+        trial
     }
 
     async fn complete_turn(&mut self, user: u64) {
         let n = &mut self.turns[user as usize];
-        self.world.complete_turn(&format!("u{user}"), *n, completion(self.dice.next_u64())).await;
+        self.world.complete_turn(&format!("u{user}"), *n, completion(self.rng.next_u64())).await;
         *n += 1;
     }
 
     /// A random event of a random user.
     async fn random_step(&mut self, may_move: bool) {
-        self.world.clock.advance_secs(self.dice.next_below(20) as i64);
-        let user = self.dice.next_below(USERS);
+        self.world.clock.advance_secs(self.rng.next_below(20) as i64);
+        let user = self.rng.next_below(USERS);
         let (name, turns) = (format!("u{user}"), self.turns[user as usize]);
-        let id = &self.experiments[self.dice.next_below(self.experiments.len() as u64) as usize].0;
-        match self.dice.next_below(10) {
+        let id = &self.experiments[self.rng.next_below(self.experiments.len() as u64) as usize].0;
+        match self.rng.next_below(10) {
             0..4 => {
                 for (id, _) in &self.experiments {
                     self.world.assign_variant(id, &name).await;
@@ -108,11 +107,11 @@ impl Play {
             4..7 => self.complete_turn(user).await,
             7..9 if turns > 0 => {
                 let words = [json!("ok"), json!("not_ok"), json!("neutral"), Value::Null];
-                let word = words[self.dice.next_below(4) as usize].clone();
-                self.world.set_reaction(&name, self.dice.next_below(turns), word).await;
+                let word = words[self.rng.next_below(4) as usize].clone();
+                self.world.set_reaction(&name, self.rng.next_below(turns), word).await;
             }
             _ if may_move => {
-                let weights = [1.0, self.dice.next_below(4) as f64, self.dice.next_below(4) as f64];
+                let weights = [1.0, self.rng.next_below(4) as f64, self.rng.next_below(4) as f64];
                 self.world.move_shares(id, &weights).await;
             }
             _ => check_experiment(&self.world, id).await,
@@ -133,24 +132,24 @@ impl Play {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn sums_match_units_bit_for_bit_after_random_events() {
     for seed in [0x9e37_79b9_7f4a_7c15, 0x2545_f491_4f6c_dd1d] {
-        let mut play = Play::new(seed).await;
+        let mut trial = RandomTrial::new(seed).await;
         for step in 0..STEPS {
-            play.random_step(step > STEPS / 3).await;
+            trial.random_step(step > STEPS / 3).await;
         }
-        let over = parse_id(&play.experiments[0].0);
-        let engine = &play.world.engine;
+        let over = parse_id(&trial.experiments[0].0);
+        let engine = &trial.world.engine;
         engine
             .experiments
-            .apply_action(&play.world.scope, &over, Action::Complete, None)
+            .apply_action(&trial.world.scope, &over, Action::Complete, None)
             .await
             .unwrap();
         for user in 0..USERS {
-            play.complete_turn(user).await;
+            trial.complete_turn(user).await;
         }
-        let seen = play.check_all().await;
+        let seen = trial.check_all().await;
         assert!(seen > USERS * 4, "{seen}: too few units for a meaningful test");
-        let rebuilt = play.world.engine.rebuild(|_, _| {}).await.unwrap();
+        let rebuilt = trial.world.engine.rebuild(|_, _| {}).await.unwrap();
         assert!(!rebuilt.changed, "a rebuild changes nothing");
-        assert_eq!(play.check_all().await, seen);
+        assert_eq!(trial.check_all().await, seen);
     }
 }

@@ -42,7 +42,7 @@ impl TestWorld {
         Self { engine, scope: Scope::default(), clock, _folder: folder }
     }
 
-    /// Defined and running, with these fields beside a name and a unit.
+    /// Defines and starts an experiment with `more` as additional fields.
     pub(super) async fn start_experiment(&self, id: &str, more: &Value) {
         let mut written = json!({"name": id, "unit": "user",
             "variants": [{"name": "control"}, {"name": "treatment"}, {"name": "other"}]});
@@ -58,7 +58,7 @@ impl TestWorld {
         self.engine.experiments.apply_action(scope, &id, Action::Start, None).await.unwrap();
     }
 
-    /// Something is decided, whatever sense it makes.
+    /// Stores a rule without validation.
     pub(super) async fn store_rule(&self, rule: ExperimentRule) {
         let write = self.engine.experiments.build_experiment_write(&self.scope, rule, None, None);
         let is_change = |change: &Change| matches!(change, Change::Experiment(_));
@@ -67,7 +67,6 @@ impl TestWorld {
         assert!(matches!(outcomes[..], [Outcome::Stored(_)]), "{outcomes:?}");
     }
 
-    /// The shares become these.
     pub(super) async fn move_shares(&self, id: &str, weights: &[f64]) {
         let view = self.load_view(id).await;
         let shares = Shares::of(weights).as_slice().to_vec();
@@ -86,7 +85,7 @@ impl TestWorld {
         self.engine.experiments.load_experiment(&self.scope, &parse_id(id)).await.unwrap()
     }
 
-    /// Out of sums, and out of units.
+    /// Evidence from sums and from units.
     pub(super) async fn load_both_evidences(&self, id: &str) -> (Evidence, Evidence) {
         let view = self.load_view(id).await;
         let by_sum = self.engine.experiments.load_evidence(&self.scope, &view).await.unwrap();
@@ -130,7 +129,7 @@ impl TestWorld {
     }
 }
 
-/// An answer like another; `more` decides how it went.
+/// An answer whose properties vary with `more`.
 pub(super) fn completion(more: u64) -> RawCompletion {
     let failed = more.is_multiple_of(5);
     RawCompletion {
