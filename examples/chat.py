@@ -1,4 +1,4 @@
-"""A chat loop that is told what went wrong, before it answers.
+"""A chat loop that uses feedback on the previous answer before it answers.
 
 The made-up model is a search in a catalogue: it takes the first three that fit the words of its query. What the user
 says next is no good query ("No, I meant …"); the advice that comes with the turn is.
@@ -16,7 +16,7 @@ uptake = Uptake("chat")
 
 
 def model(query):
-    """The fake model: kinds that the query names, and a price limit if it has one."""
+    """A stand-in for a model: the product kinds in the query, and its price limit if any."""
     kinds = [kind for kind in ("business", "gaming") if kind in query.lower()]
     limit = int(query.split("$")[1].split()[0]) if "$" in query else 10_000
     found = [name for name, kind, price in CATALOGUE if price <= limit and (not kinds or kind.split()[0] in kinds)]
@@ -24,7 +24,7 @@ def model(query):
 
 
 def turn(number, text):
-    """What a chat does with each message: tell Uptake, use its advice, answer, tell it the answer."""
+    """One chat turn: send the message to Uptake, use the context, answer, send the answer."""
     heard = uptake.post("/api/v1/turns", {
         "conversation_id": "c1", "user_id": "ann", "turn_id": f"t{number}", "text": text, "include": ["context"]})
     # A real model gets `context.markdown` in its prompt; this one only has a query.
@@ -38,14 +38,14 @@ def turn(number, text):
 
 first, _ = turn(1, "Find me laptops under $1000")
 second, answer = turn(2, "No, I meant gaming laptops, not business laptops")
-# The last message needs no answer; what it says about the one before it is heard all the same.
+# The last message needs no answer; it still judges the previous one.
 third = uptake.post("/api/v1/turns", {
     "conversation_id": "c1", "user_id": "ann", "turn_id": "t3", "text": "Perfect, thank you! I'll take the first one."})
 print("user: Perfect, thank you! I'll take the first one.")
 
-print("\nwhat the planner was told with the second message:\n")
+print("\ncontext for the planner, returned with the second message:\n")
 print(second["context"]["markdown"])
-print("\nwithout it the model would have searched for what the user said:\n ",
+print("\nwithout it the model would have searched for the literal message:\n ",
       model("No, I meant gaming laptops, not business laptops"))
 
 expect(second["previous"]["status"] == "rejected", "the first answer was rejected")

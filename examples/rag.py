@@ -1,4 +1,4 @@
-"""Retrieval that learns which documents answers really use.
+"""Retrieval that learns which documents answers use.
 
 The made-up retriever counts common words, so an archived form comes before the page that has the answer. The made-up
 model reads what it was given and quotes the page that answers. Nobody rates anything.
@@ -29,24 +29,24 @@ def words(text):
 
 
 def retrieve(question):
-    """The fake retriever: the share of the question's words that a document has."""
+    """A stand-in for a retriever: the share of the question's words in a document."""
     asked = words(question)
     score = {entity: len(asked & words(content)) / len(asked) for entity, (_, content) in DOCUMENTS.items()}
     return [{"entity_id": entity, "score": score[entity]} for entity in sorted(score, key=score.get, reverse=True)]
 
 
 def model(entities):
-    """The fake model: quotes the page about refunds if it was given it."""
+    """A stand-in for a model: quotes the refund policy if it was retrieved."""
     return DOCUMENTS["doc-policy"][1] + " [doc-policy]" if "doc-policy" in entities else "I do not know."
 
 
 def ask(number, question):
-    """A turn of a RAG application. Returns the order in which the documents were used."""
+    """One turn of a RAG application. Returns the order of the documents."""
     ranked = uptake.post("/api/v1/retrieval/rerank", {"query": question, "results": retrieve(question)})["results"]
     entities = [result["entity_id"] for result in ranked]
     uptake.post("/api/v1/turns", {
         "conversation_id": f"c{number}", "user_id": f"user-{number}", "text": question, "response": model(entities),
-        # With what was retrieved, Uptake finds out by itself what the answer used.
+        # From the retrieved items, Uptake detects which ones the answer used.
         "retrieved": [{"entity_id": entity, "name": DOCUMENTS[entity][0], "content": DOCUMENTS[entity][1], "rank": rank}
                       for rank, entity in enumerate(entities, 1)]})
     return entities
@@ -66,6 +66,6 @@ for result in ranked:
 used = uptake.get("/api/v1/retrieval/entities/doc-policy/stats")
 ignored = uptake.get("/api/v1/retrieval/entities/doc-form/stats")
 
-expect(before[0] == "doc-form", "at first the archived form came first, by its words")
+expect(before[0] == "doc-form", "at first the archived form ranks first, by its words")
 expect(used["usedCount"] == 6 and ignored["ignoredCount"] == 6, "the policy was used six times, the form never")
-expect(after[0] == "doc-policy", "now the policy comes first")
+expect(after[0] == "doc-policy", "after feedback the policy ranks first")

@@ -1,4 +1,4 @@
-"""Which model should answer? The router finds out from what users say next.
+"""Model routing: the router learns the better model from the next messages of users.
 
 Two made-up models: `quick` is cheap and often wrong, `careful` is right most of the time. Nobody tells Uptake. Users
 only go on talking, and one in five clicks a thumb.
@@ -14,7 +14,7 @@ uptake = Uptake("router")
 
 
 def model(name, number):
-    """The fake model: the same question is always answered as well or as badly."""
+    """A stand-in for a model with a fixed quality per question."""
     is_right = number * 37 % 100 < RIGHT_IN_PERCENT[name]
     answer = "Open Settings, choose the file, and confirm with Apply." if is_right else "Have you tried the manual?"
     return answer, is_right
@@ -24,7 +24,7 @@ def ask(number):
     """One user, one question, and the message that follows."""
     conversation, user = f"c{number}", f"user-{number}"
     question = f"How do I {TOPICS[number % len(TOPICS)]}, please? It is case {number}."
-    # The question comes in, and the router says who answers it.
+    # The question comes in, and the router chooses the model.
     turn = uptake.post("/api/v1/turns", {
         "conversation_id": conversation, "user_id": user, "text": question,
         "include": ["route"], "router": "support"})
@@ -32,7 +32,7 @@ def ask(number):
     answer, is_right = model(arm, number)
     uptake.post(f"/api/v1/turns/{turn['turn_id']}/complete", {
         "response": answer, "model": arm, "decision_id": turn["route"]["decision_id"], "latency_ms": 900})
-    # What the user does next is all the feedback there is.
+    # The user's next message is the only feedback.
     said = "Perfect, thank you, that is exactly what I needed." if is_right else "No, that is wrong."
     uptake.post("/api/v1/turns", {"conversation_id": conversation, "user_id": user, "text": said})
     if number % 5 == 0:
@@ -40,7 +40,7 @@ def ask(number):
     return arm
 
 
-# `seed` makes this run the same every time; leave it out in earnest.
+# `seed` makes the run reproducible; leave it out in production.
 uptake.put("/api/v1/routers/support", {"arms": [{"id": name} for name in RIGHT_IN_PERCENT], "seed": 2})
 chosen = [ask(number) for number in range(QUESTIONS)]
 

@@ -24,7 +24,7 @@ uptake = Uptake("sql")
 
 
 def agent(heard):
-    """The fake agent: reuses what worked, leaves out what was rejected, else takes its first template."""
+    """A stand-in for an agent: reuses what worked, avoids what was rejected, else its first template."""
     for found in heard["strategies"]:
         return found["strategy"]["name"]
     avoid = {found["strategy"]["name"] for found in heard["avoid"]}
@@ -32,7 +32,7 @@ def agent(heard):
 
 
 def ask(conversation, turn, text):
-    """A turn of the agent: ask what worked, write SQL, run it, tell how it was done."""
+    """One turn of the agent: get strategies, write SQL, run it, report the strategy."""
     heard = uptake.post("/api/v1/turns", {
         "conversation_id": conversation, "user_id": conversation, "turn_id": turn, "text": text,
         "include": ["strategies"]})
@@ -44,12 +44,12 @@ def ask(conversation, turn, text):
     return heard, name, rows
 
 
-# Ann finds out that cancelled orders are counted, and says so.
+# Ann notices that cancelled orders are counted, and complains.
 ask("ann", "a1", "Show total sales by region for 2024")
 heard, _, corrected = ask("ann", "a2", "No, I meant completed orders only, not all orders")
 uptake.post("/api/v1/turns", {
     "conversation_id": "ann", "user_id": "ann", "turn_id": "a3", "text": "Perfect, thanks, that is right!"})
-# Her colleague also writes down what the first answer should have been.
+# Her colleague submits a correction of the first answer.
 uptake.post("/api/v1/feedback/correction", {"message_id": "a1", "user_id": "carl", "data": {
     "original_sql": TEMPLATES["all_orders"], "corrected_sql": TEMPLATES["completed_orders"],
     "explanation": "completed orders only"}})
@@ -62,7 +62,7 @@ for example in examples:
 
 expect(heard["previous"]["status"] == "rejected", "the sum of all orders was rejected")
 expect(corrected == RIGHT, "the second attempt left it out")
-expect(later["avoid"] and later["avoid"][0]["strategy"]["name"] == "all_orders", "others are warned of it")
-expect(later["strategies"] and later["strategies"][0]["turn_id"] == "a2", "what Ann accepted is offered to them")
+expect(later["avoid"] and later["avoid"][0]["strategy"]["name"] == "all_orders", "other users' requests list it under avoid")
+expect(later["strategies"] and later["strategies"][0]["turn_id"] == "a2", "the strategy Ann accepted is offered to other users")
 expect(strategy == "completed_orders" and rows == RIGHT, "Bob got the right figures at once")
 expect(examples and examples[0]["source"] == "correction", "the correction is an example for prompts")

@@ -1,4 +1,4 @@
-"""The few calls that these examples make, with Python's own library only. Copy it, or use any HTTP client.
+"""The client that the examples share, with Python's standard library only. Copy it, or use any HTTP client.
 
 UPTAKE_URL says where the server is (http://127.0.0.1:8787 if it is not set). A server with keys wants one in
 UPTAKE_KEY: uptake keys create --tenant examples --role admin
@@ -13,8 +13,8 @@ import uuid
 
 
 class Uptake:
-    """A server, seen from a tenant for examples, so that your own figures stay yours. Each run has a project of its
-    own, so that it starts from nothing."""
+    """A client for the tenant `examples`, so that your own data is not affected. Each run uses a new project and
+    starts without data."""
 
     def __init__(self, example):
         self.url = os.environ.get("UPTAKE_URL", "http://127.0.0.1:8787").rstrip("/")
@@ -31,7 +31,7 @@ class Uptake:
         return self.call("PUT", path, body)
 
     def react(self, conversation, turn, body):
-        """What the user clicked under an answer."""
+        """Sends a reaction of the user to an answer."""
         return self.post(f"/conversations/{self.tenant}/{self.project}/{conversation}/turns/{turn}/feedback", body)
 
     def call(self, method, path, body):
@@ -45,14 +45,14 @@ class Uptake:
             with urllib.request.urlopen(request, timeout=30) as answer:
                 return json.load(answer)
         except urllib.error.HTTPError as refused:
-            # The problem says which field is wrong, what it was and what was expected.
+            # The error names the field, the value received and the expectation.
             sys.exit(f"{method} {path}: {refused.code} {json.load(refused)['detail']}")
         except urllib.error.URLError as away:
             sys.exit(f"no server answers at {self.url} ({away.reason}); start one with `make run`")
 
 
 def expect(is_so, what):
-    """Ends the program with an error where the learning did not show."""
+    """Ends the program with an error when the expected result is missing."""
     print(("learnt: " if is_so else "NOT LEARNT: ") + what)
     if not is_so:
         sys.exit(1)

@@ -4,7 +4,7 @@ import os
 import sys
 import tempfile
 
-# Nothing is fetched, nothing is said about what is not installed.
+# No downloads, no warnings about missing packages.
 os.environ.update(
     HF_HUB_OFFLINE="1",
     HF_DATASETS_OFFLINE="1",
@@ -49,14 +49,14 @@ PROVENANCE = {
 }
 SOURCES = {"correction", "rating", "rephrase", "regeneration", "experiment"}
 SPLITS = {"train", "validation", "test"}
-# Like many models' templates, it refuses a conversation whose speakers do not take turns.
+# Like many chat templates, it refuses a conversation whose roles do not alternate.
 TEMPLATE = """{% for m in messages %}{% if (m.role == 'user') != (loop.index0 % 2 == 0) %}
 {{ raise_exception('speakers must take turns') }}{% endif %}<{{ m.role }}>{{ m.content }}</>
 {% endfor %}{% if add_generation_prompt %}<assistant>{% endif %}"""
 
 
 class Wrong(Exception):
-    """What a file has and should not have, or the other way round."""
+    """A file does not match its format."""
 
 
 def tokenizer():
@@ -68,7 +68,7 @@ def tokenizer():
 
 def load(path, folder):
     if os.path.exists(path) and os.path.getsize(path) == 0:
-        raise Wrong("an empty file")
+        raise Wrong("the file is empty")
     reader = "parquet" if path.endswith(".parquet") else "json"
     try:
         return load_dataset(reader, data_files=path, split="train", cache_dir=folder)
@@ -89,7 +89,7 @@ def check_columns(shape, rows):
 
 
 def as_trl(shape, row):
-    """OpenAI's names are not TRL's; the rest is the same."""
+    """Renames OpenAI's fields to TRL's."""
     if shape != "openai_dpo":
         return row
     renamed = {name: value for name, value in row.items() if name not in SHAPES[shape]}
@@ -101,38 +101,38 @@ def as_trl(shape, row):
 
 def check_row(row, model, where):
     if not is_conversational(row):
-        raise Wrong(f"{where}: TRL does not take it for a conversation")
+        raise Wrong(f"{where}: TRL does not recognise a conversation")
     answers = [row[name] for name in ("chosen", "rejected", "completion") if name in row]
     for messages in answers:
         if [m["role"] for m in messages] != ["assistant"] or not messages[0]["content"].strip():
-            raise Wrong(f"{where}: an answer is one message of the assistant that is not empty")
+            raise Wrong(f"{where}: an answer must be one assistant message that is not empty")
     if "prompt" in row and row["prompt"][-1]["role"] != "user":
-        raise Wrong(f"{where}: the prompt does not end with the user")
+        raise Wrong(f"{where}: the prompt does not end with a user message")
     if "messages" in row and row["messages"][-1]["role"] != "assistant":
-        raise Wrong(f"{where}: the conversation does not end with the assistant")
+        raise Wrong(f"{where}: the conversation does not end with an assistant message")
     if "chosen" in row and row["chosen"] == row["rejected"]:
         raise Wrong(f"{where}: chosen and rejected are the same")
     if "prompt" in row and "chosen" in row and maybe_extract_prompt(row)["prompt"] != row["prompt"]:
-        raise Wrong(f"{where}: TRL finds another prompt")
+        raise Wrong(f"{where}: TRL extracts another prompt")
     try:
         text = maybe_apply_chat_template(row, model)
     except Exception as error:
         raise Wrong(f"{where}: TRL cannot apply a chat template: {error}") from error
     for name in ("prompt", "chosen", "rejected", "completion"):
         if name in row and not (isinstance(text[name], str) and text[name].strip()):
-            raise Wrong(f"{where}: nothing is left of {name!r} behind a chat template")
+            raise Wrong(f"{where}: {name!r} is empty after the chat template")
 
 
 def check_provenance(row, where, ids, parts):
-    """Where a row comes from, against the rows before it."""
+    """Checks the origin of a row against the rows before it."""
     if row["source"] not in SOURCES or row["split"] not in SPLITS:
         raise Wrong(f"{where}: source {row['source']!r}, split {row['split']!r}")
     if not (0 <= row["margin"] <= 1 and 0 <= row["confidence"] <= 1 and row["turn_ids"]):
-        raise Wrong(f"{where}: margin, confidence or turn_ids")
+        raise Wrong(f"{where}: invalid margin, confidence or turn_ids")
     if (row["source"] == "experiment") != bool(row["experiment"]):
         raise Wrong(f"{where}: source {row['source']!r}, experiment {row['experiment']!r}")
     if row["id"] in ids:
-        raise Wrong(f"{where}: the same row again")
+        raise Wrong(f"{where}: duplicate row")
     ids.add(row["id"])
     for conversation in row["conversation_ids"]:
         if parts.setdefault(conversation, row["split"]) != row["split"]:
@@ -149,14 +149,14 @@ def check(shape, path, model, folder):
         where = f"row {number + 1}"
         empty = [name for name, value in row.items() if value is None]
         if empty:
-            raise Wrong(f"{where}: nothing in {', '.join(empty)}")
+            raise Wrong(f"{where}: empty: {', '.join(empty)}")
         check_row(as_trl(shape, row), model, where)
         check_provenance(row, where, ids, parts)
     if shape in ("dpo", "reward"):
-        # What KTO makes of pairs, with our columns beside TRL's.
+        # Unpairs the rows as KTO training does, with our extra columns.
         few = rows.select(range(min(len(rows), 100)))
         if len(unpair_preference_dataset(few)) != 2 * len(few):
-            raise Wrong("TRL does not make two rows of a pair")
+            raise Wrong("TRL does not split a pair into two rows")
     return len(rows)
 
 
@@ -169,7 +169,7 @@ def main(arguments):
             try:
                 if shape not in SHAPES:
                     raise Wrong(f"expected SHAPE=FILE with one of {', '.join(SHAPES)}")
-                print(f"{path}: {check(shape, path, model, folder)} rows fit {shape}")
+                print(f"{path}: {check(shape, path, model, folder)} rows match {shape}")
             except Wrong as wrong:
                 failed = True
                 print(f"{argument}: {wrong}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Pictures of pages with demo data, small enough to be kept: screenshots.py URL FOLDER."""
+"""Takes compressed screenshots of pages with demo data: screenshots.py URL FOLDER."""
 
 import io
 import pathlib
@@ -7,7 +7,7 @@ import sys
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
-# The name, where it is, the scheme, and the height.
+# Name, path, colour scheme and height.
 PICTURES = [
     ("overview", "/", "light", 880),
     ("timeline", "/conversations?show=corrected&order=worst", "light", 1000),
@@ -19,7 +19,7 @@ def main():
     url, folder = sys.argv[1], pathlib.Path(sys.argv[2])
     folder.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as playwright:
-        # Chromium refuses its sandbox to root.
+        # Chromium has no sandbox for root.
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
         for name, path, scheme, height in PICTURES:
             context = browser.new_context(viewport={"width": 1440, "height": height}, color_scheme=scheme)

@@ -1,8 +1,8 @@
 //! The command line: one file per command.
 
-#![expect(clippy::print_stdout, reason = "commands answer on standard output")]
+#![expect(clippy::print_stdout, reason = "commands print their results on standard output")]
 
-mod ask;
+mod server_query;
 mod backup;
 mod config;
 mod consume;
@@ -12,11 +12,10 @@ mod evaluate;
 mod export;
 mod import;
 mod keys;
-mod lines;
+mod json_lines;
 mod logging;
 mod mcp;
-mod output;
-#[cfg(feature = "scaled")]
+mod output_file;
 mod migrate_store;
 mod progress;
 mod rebuild;
@@ -27,7 +26,7 @@ mod routers;
 mod scan;
 mod score;
 mod serve;
-mod shown_address;
+mod password_mask;
 
 use std::path::PathBuf;
 
@@ -47,9 +46,9 @@ pub(crate) struct Arguments {
 enum Command {
     /// Serve the API.
     Serve(serve::Serve),
-    /// Offer tools to agents over standard input and output (MCP).
+    /// Serve tools to agents over standard input and output (MCP).
     Mcp(mcp::Mcp),
-    /// Fill a store with a month of made-up conversations, or take them away again.
+    /// Load a month of generated demo conversations, or remove them.
     Demo(demo::Demo),
     /// Create, list and revoke API keys.
     Keys(keys::Keys),
@@ -57,35 +56,33 @@ enum Command {
     Report(report::Report),
     /// Show and reset routers.
     Routers(routers::Routers),
-    /// Estimate what another policy would have earned.
+    /// Estimate the reward another routing policy would have earned.
     Evaluate(evaluate::Evaluate),
-    /// Make every projection again from the log.
+    /// Recompute every projection from the log.
     Rebuild(rebuild::Rebuild),
-    /// Copy a store into a file while it is served.
+    /// Back up a store into one file, also while a server runs.
     Backup(backup::Backup),
-    /// Make a backup the store of an empty folder.
+    /// Restore a backup into an empty folder.
     Restore(restore::Restore),
-    /// Copy a store into a Postgres database.
-    #[cfg(feature = "scaled")]
+    /// Copy a store into a Postgres database (builds with the feature `scaled`).
     MigrateStore(migrate_store::MigrateStore),
-    /// Run today's detectors over everything that is stored.
+    /// Run the current detectors over all stored turns.
     Redetect(redetect::Redetect),
-    /// Run every detector over chat logs and report what it finds.
+    /// Run all detectors over chat logs and print a report; stores nothing.
     Scan(scan::Scan),
-    /// Score rows with one detector, for benchmarks and for checking.
+    /// Score rows with one detector, for benchmarks and debugging.
     Score(score::Score),
-    /// Load events or chat logs from files of JSON lines.
+    /// Import events or chat logs from JSON Lines files.
     Import(import::Import),
-    /// Take events from Kafka into the store, or print them.
+    /// Consume events from Kafka (builds with the feature `scaled`).
     Consume(consume::Consume),
-    /// Write the log as JSON lines, or preference data for training.
+    /// Export the log as JSON Lines, or preference data for training.
     Export(export::Export),
-    /// Show the effective configuration and where each value came from.
+    /// Show the effective configuration and the origin of each value.
     Config(config::Show),
 }
 
 impl Arguments {
-    /// Runs the command that was given.
     pub(crate) fn run(self) -> anyhow::Result<()> {
         match self.command {
             Command::Serve(command) => command.run(),
@@ -98,7 +95,6 @@ impl Arguments {
             Command::Rebuild(command) => command.run(),
             Command::Backup(command) => command.run(),
             Command::Restore(command) => command.run(),
-            #[cfg(feature = "scaled")]
             Command::MigrateStore(command) => command.run(),
             Command::Redetect(command) => command.run(),
             Command::Scan(command) => command.run(),
@@ -111,13 +107,13 @@ impl Arguments {
     }
 }
 
-/// Flags that every command takes.
+/// Flags shared by all commands.
 #[derive(Debug, Args)]
 struct Common {
-    /// Configuration file; `uptake config` shows every key.
+    /// Configuration file; `uptake config` lists all keys.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Folder that holds the data.
+    /// Data folder.
     #[arg(long, value_name = "DIR")]
     data: Option<String>,
 }

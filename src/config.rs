@@ -1,6 +1,6 @@
-//! Configuration: one section per part of the program, one commented file as the reference.
+//! Configuration: one section per part of the program; `config/default.toml` is the reference.
 //!
-//! Defaults, then the file, then the environment, then flags; each later one wins.
+//! Precedence, lowest first: defaults, file, environment, flags.
 
 #[cfg(feature = "scaled")]
 mod aws;

@@ -1,6 +1,6 @@
 //! Uptake: a feedback engine for LLM applications.
 //!
-//! The embeddable face: an application that wants no server uses `Engine` and the words it speaks.
+//! The embeddable API: an application that needs no server uses [`Engine`] and the types below.
 
 pub use engine::{Engine, FlowError, Incoming, RawEvent, Receipt, StoredEvent};
 pub use model::{

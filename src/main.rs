@@ -8,11 +8,15 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-/// What one thread asks for and another gives back is kept in few places: in the system's own allocator a server that ran for
-/// long held half as much again as it used.
+/// With the system allocator a long-running server held half as much memory again as it used.
+/// jemalloc reuses memory that one thread allocates and another frees.
 #[cfg(target_env = "gnu")]
 #[global_allocator]
-static MEMORY: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
+/// The command line or the configuration asks for a service this build does not support.
+/// clap uses the same code for arguments it refuses.
+const EXIT_UNSUPPORTED: u8 = 2;
 
 fn main() -> ExitCode {
     let arguments = cli::Arguments::parse();
@@ -20,7 +24,10 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("uptake: {error:#}");
-            ExitCode::FAILURE
+            match error.chain().any(|cause| cause.is::<wiring::MissingSupport>()) {
+                true => ExitCode::from(EXIT_UNSUPPORTED),
+                false => ExitCode::FAILURE,
+            }
         }
     }
 }

@@ -1,168 +1,169 @@
-//! Builds the engine from configuration, one small function per step.
+//! Builds the engine and its server from the configuration.
 
-mod agents;
-mod connections;
-mod copies;
+mod connection_limits;
 mod detectors;
-mod models;
+mod in_process_api;
+mod remote_models;
 mod scaled;
+mod turn_log_copies;
 
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
+use connectors::QueryHistory;
 use engine::{Engine, EngineOptions, JobSettings, RetryRule};
 use model::{Clock, Timestamp};
-use store::{Limits, QueryHistory, SqlLog, Store};
+use store::{Limits, ReadOnlyLog, Store};
 
 use crate::config::{Config, HistorySection, StoreSection};
 
-pub(crate) use connections::connection_limits;
-pub(crate) use copies::copies;
-pub(crate) use detectors::{detectors, mode};
-pub(crate) use models::embedder;
-pub(crate) use scaled::inlet;
+pub(crate) use connection_limits::compute_connection_limits;
+pub(crate) use detectors::{build_detectors, convert_mode};
+pub(crate) use remote_models::build_embedder;
+pub(crate) use scaled::{MissingSupport, join_consumer_group, require_support};
+pub(crate) use turn_log_copies::build_copies;
 
-/// The system's clock; the only place that reads it.
 struct SystemClock;
 
 impl Clock for SystemClock {
-    #[expect(clippy::disallowed_methods, reason = "this is the clock that everyone else takes")]
+    #[expect(clippy::disallowed_methods, reason = "the only place that reads the system clock")]
     fn now(&self) -> Timestamp {
         Timestamp::from_micros(jiff::Timestamp::now().as_microsecond())
     }
 }
 
-/// The clock of the real world.
-pub(crate) fn clock() -> Arc<dyn Clock> {
+pub(crate) fn system_clock() -> Arc<dyn Clock> {
     Arc::new(SystemClock)
 }
 
-/// The store that the configuration names, and the engine over it.
-pub(crate) struct Opened {
+/// The engine, the configured store below it, and the token of the data folder's owner.
+pub(crate) struct OpenEngine {
     pub(crate) engine: Arc<Engine>,
     store: Arc<Store>,
     owner_token: String,
 }
 
-impl Opened {
-    /// The API over it, with the tools for agents at `/mcp`. `run` tells this run from others in
-    /// request ids.
-    pub(crate) fn router(&self, config: &Config, run: &str) -> anyhow::Result<api::Router> {
+impl OpenEngine {
+    /// Builds the API router, with the MCP tools at `/mcp`. `run` makes request ids unique per run.
+    pub(crate) fn build_router(&self, config: &Config, run: &str) -> anyhow::Result<api::Router> {
         let settings = api::Settings {
             body_bytes: config.server.max_body_kib << 10,
             batch_bytes: config.server.max_batch_mib << 20,
-            copies: copies(config)?,
+            copies: build_copies(config)?,
             owner_token: self.owner_token.clone(),
         };
         let api = api::Api::new(Arc::clone(&self.engine), settings, run);
-        let door = Arc::new(agents::Within(api.clone().into_router()));
-        let tools = mcp::over_http(door, config.server.max_body_kib << 10);
-        Ok(api.with_face("/mcp", tools))
+        let door = Arc::new(in_process_api::InProcessApi(api.clone().into_router()));
+        let tools = mcp::http_service(door, config.server.max_body_kib << 10);
+        Ok(api.into_router_with("/mcp", tools))
     }
 
-    /// Whether commits wait until they are on disk.
+    /// Turns fsync on commit on or off.
     pub(crate) async fn wait_for_disk(&self, wait: bool) -> anyhow::Result<()> {
         Ok(self.store.wait_for_disk(wait).await?)
     }
 
-    /// Starts what goes on beside the requests.
-    pub(crate) async fn keep_going(&self, config: &Config) -> anyhow::Result<()> {
+    pub(crate) async fn spawn_background_jobs(&self, config: &Config) -> anyhow::Result<()> {
         let outlet = if config.kafka.brokers.is_empty() {
             None
         } else {
-            let outlet = scaled::outlet(&config.kafka).context("cannot publish to Kafka")?;
+            let outlet =
+                scaled::open_publisher(&config.kafka).context("cannot publish to Kafka")?;
             Some((outlet, api::event_line as engine::EventFormatter))
         };
         let settings = JobSettings {
-            copies: copies(config)?,
+            copies: build_copies(config)?,
             outlet,
             sweep_interval: Duration::from_secs(config.detect.sweep_secs.max(1)),
         };
-        self.engine.spawn_jobs(settings).await?;
+        engine::spawn_jobs(&self.engine, settings).await?;
         Ok(())
     }
 
-    /// Tells commands of the folder's owner where the server is, and whether it would let go of the folder.
+    /// Writes the server's URL and token into the folder lock, for commands of the folder's owner.
+    /// `yields`: the server releases the folder when another process requests it.
     pub(crate) fn announce(&self, url: &str, yields: bool) -> anyhow::Result<()> {
         Ok(self.store.announce(url, &self.owner_token, yields)?)
     }
 }
 
-/// Opens everything.
-pub(crate) async fn open(config: &Config) -> anyhow::Result<Opened> {
-    open_at(config, clock(), random_bytes()?).await
+pub(crate) async fn open(config: &Config) -> anyhow::Result<OpenEngine> {
+    open_with_clock(config, system_clock(), random_bytes()?).await
 }
 
-/// Opens everything with another clock, and with ids that follow from a seed.
-pub(crate) async fn open_at(
+/// Opens the engine with the given clock; `seed` determines the ids it generates.
+pub(crate) async fn open_with_clock(
     config: &Config,
     clock: Arc<dyn Clock>,
     seed: [u8; 32],
-) -> anyhow::Result<Opened> {
-    let store = Arc::new(store(&config.store)?);
+) -> anyhow::Result<OpenEngine> {
+    let store = Arc::new(open_store(&config.store)?);
     let shared = Arc::clone(&store);
-    let detectors = detectors(&config.detect)?;
-    let embedder = embedder(&config.embed)?;
-    let writer = models::writer(&config.llm)?;
-    let history = history(&config.history, &detectors.retry).await?;
+    let detectors = build_detectors(&config.detect)?;
+    let embedder = build_embedder(&config.embed)?;
+    let writer = remote_models::build_writer(&config.llm)?;
+    let history = open_history(&config.history, &detectors.retry).await?;
     let options = EngineOptions { history, writer };
     let engine = Engine::open_with(shared, clock, seed, detectors, embedder, options).await?;
     let engine = Arc::new(engine);
     let token = random_bytes()?.iter().map(|byte| format!("{byte:02x}")).collect();
-    Ok(Opened { engine, store, owner_token: token })
+    Ok(OpenEngine { engine, store, owner_token: token })
 }
 
-/// A server of this process for the folder's owner.
-pub(crate) struct Served {
+/// A loopback server in this process, for the folder's owner.
+pub(crate) struct OwnerServer {
     pub(crate) url: String,
     pub(crate) token: String,
     stop: tokio::sync::oneshot::Sender<()>,
     serving: tokio::task::JoinHandle<std::io::Result<()>>,
 }
 
-impl Served {
-    /// Ends it.
+impl OwnerServer {
     pub(crate) async fn stop(self) -> anyhow::Result<()> {
-        // It may have ended by itself, with an error that comes next.
+        // Sending fails when the server has ended with an error, which `serving` returns.
         let _ = self.stop.send(());
         Ok(self.serving.await??)
     }
 }
 
-/// Serves on this machine alone, to whoever has the token, and does not say where.
-pub(crate) async fn serve_for_owner(config: &Config) -> anyhow::Result<Served> {
+/// Serves on a free loopback port that is not announced: only this process knows it.
+pub(crate) async fn serve_for_owner(config: &Config) -> anyhow::Result<OwnerServer> {
     let opened = open(config).await?;
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
     serve_on(listener, &opened, config)
 }
 
-/// How often it is looked whether whoever was asked for the folder has let go of it.
-const LOOKS: u32 = 100;
-const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
+const MAX_FOLDER_POLLS: u32 = 100;
+const FOLDER_POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Has whoever serves the folder only by the way let go of it.
-pub(crate) async fn ask_for_folder(config: &Config) -> anyhow::Result<()> {
+/// Asks a holder that yields (`uptake mcp`) to release the folder, and waits up to 10 seconds.
+pub(crate) async fn request_folder(config: &Config) -> anyhow::Result<()> {
     let folder = Path::new(&config.store.data);
-    for look in 0..LOOKS {
-        let Some(holder) = store::holder_of(folder).filter(|holder| holder.yields) else {
+    for poll in 0..MAX_FOLDER_POLLS {
+        let Some(holder) = store::read_lock_holder(folder).filter(|holder| holder.yields) else {
             return Ok(());
         };
-        if look == 0 {
-            tracing::info!(holder = holder.process, "an agent has the data folder; asking for it");
-            store::ask_for(folder).context("the data folder cannot be asked for")?;
+        if poll == 0 {
+            tracing::info!(
+                holder = holder.process,
+                "the data folder is held by `uptake mcp`; requesting it"
+            );
+            store::request_folder(folder)
+                .context("cannot request the data folder from its holder")?;
         }
-        tokio::time::sleep(BETWEEN_LOOKS).await;
+        tokio::time::sleep(FOLDER_POLL_INTERVAL).await;
     }
     Ok(())
 }
 
-/// Serves on this machine alone, at a free port that the folder's lock tells its owner's commands.
-pub(crate) async fn serve_here(config: &Config) -> anyhow::Result<Served> {
+/// Serves on a free loopback port and announces it in the folder lock. The server releases the
+/// folder when another process requests it.
+pub(crate) async fn serve_until_requested(config: &Config) -> anyhow::Result<OwnerServer> {
     let opened = open(config).await?;
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
-    opened.keep_going(config).await?;
+    opened.spawn_background_jobs(config).await?;
     let served = serve_on(listener, &opened, config)?;
     opened.announce(&served.url, true)?;
     Ok(served)
@@ -170,18 +171,18 @@ pub(crate) async fn serve_here(config: &Config) -> anyhow::Result<Served> {
 
 fn serve_on(
     listener: tokio::net::TcpListener,
-    opened: &Opened,
+    opened: &OpenEngine,
     config: &Config,
-) -> anyhow::Result<Served> {
+) -> anyhow::Result<OwnerServer> {
     let url = format!("http://{}", listener.local_addr()?);
-    let router = opened.router(config, "owner")?;
+    let router = opened.build_router(config, "owner")?;
     let (stop, stopped) = tokio::sync::oneshot::channel();
     let stopped = async {
-        // Told, or forgotten: both mean the end.
+        // A message and a dropped sender both mean: stop.
         let _ = stopped.await;
     };
     let (engine, token) = (Arc::clone(&opened.engine), opened.owner_token.clone());
-    #[expect(clippy::disallowed_methods, reason = "`Served::stop` waits for it")]
+    #[expect(clippy::disallowed_methods, reason = "`OwnerServer::stop` joins the task")]
     let serving = tokio::spawn(api::run(
         listener,
         router,
@@ -190,26 +191,27 @@ fn serve_on(
         Duration::ZERO,
         api::ConnectionLimits::default(),
     ));
-    Ok(Served { url, token, stop, serving })
+    Ok(OwnerServer { url, token, stop, serving })
 }
 
-/// The engine over a store that is there already and that nobody else uses.
-pub(crate) async fn open_existing(config: &Config) -> anyhow::Result<Opened> {
-    log(&config.store)?;
+/// Opens the engine over a store that must exist and must not be in use by another process.
+pub(crate) async fn open_existing(config: &Config) -> anyhow::Result<OpenEngine> {
+    open_log(&config.store)?;
     open(config).await.context("this command needs the store to itself; stop its server first")
 }
 
-/// The log alone, for reading, whoever owns the store.
-pub(crate) fn log(section: &StoreSection) -> anyhow::Result<SqlLog> {
+/// Opens the log for reading, also while another process holds the store.
+pub(crate) fn open_log(section: &StoreSection) -> anyhow::Result<ReadOnlyLog> {
     if !section.postgres.is_empty() {
-        return scaled::log(&section.postgres).context("cannot read the store in Postgres");
+        return scaled::connect_log(&section.postgres).context("cannot read the store in Postgres");
     }
     let folder = Path::new(&section.data);
-    SqlLog::open(folder).with_context(|| format!("cannot read the store in {}", folder.display()))
+    ReadOnlyLog::open(folder)
+        .with_context(|| format!("cannot read the store in {}", folder.display()))
 }
 
-/// Where the latest questions are, unless in this process.
-async fn history(
+/// Connects to the shared history of recent questions. `None`: the engine keeps it in memory.
+async fn open_history(
     section: &HistorySection,
     rule: &RetryRule,
 ) -> anyhow::Result<Option<Arc<dyn QueryHistory>>> {
@@ -217,11 +219,11 @@ async fn history(
         return Ok(None);
     }
     let timeout = Duration::from_millis(section.timeout_ms.max(1));
-    let opened = scaled::history(&section.redis, timeout, rule).await;
-    opened.map(Some).context("cannot keep the history of questions in Redis")
+    let opened = scaled::connect_history(&section.redis, timeout, rule).await;
+    opened.map(Some).context("cannot use history.redis")
 }
 
-fn store(section: &StoreSection) -> anyhow::Result<Store> {
+fn open_store(section: &StoreSection) -> anyhow::Result<Store> {
     let limits = Limits {
         queue_bytes: section.queue_mib << 20,
         group_writes: section.group_writes,
@@ -229,7 +231,7 @@ fn store(section: &StoreSection) -> anyhow::Result<Store> {
     };
     let folder = Path::new(&section.data);
     if !section.postgres.is_empty() {
-        return scaled::store(folder, &section.postgres, limits, random_bytes()?)
+        return scaled::connect_store(folder, &section.postgres, limits, random_bytes()?)
             .context("cannot open the store in Postgres");
     }
     Store::open(folder, limits, random_bytes()?)
@@ -238,6 +240,6 @@ fn store(section: &StoreSection) -> anyhow::Result<Store> {
 
 fn random_bytes() -> anyhow::Result<[u8; 32]> {
     let mut bytes = [0; 32];
-    getrandom::fill(&mut bytes).context("the system gives no random numbers")?;
+    getrandom::fill(&mut bytes).context("cannot read random numbers from the system")?;
     Ok(bytes)
 }

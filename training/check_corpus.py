@@ -26,13 +26,13 @@ LEAST_ROWS = {"verdict": 5_000, "refusal": 1_500, "pairs": 2_000}
 VERDICT_KINDS = set("""abandon action chat clarify complaint continue correction decline dislike drilldown filler followup
     newtopic paste praise refine repeat sarcasm slot thanks""".split())
 CORRECTIONS = {"explicit", "rephrased", "abandonment"}
-# What a label must be for a kind; a kind that is not here is not known.
+# The label that each kind requires; other kinds are unknown.
 REFUSAL_KINDS = {"full_compliance": False, "partial_refusal": True, "full_refusal": True}
 PAIR_KINDS = {"same": True, "near": False, "step": False}
-# Field → how many words a text needs before its being in the benchmark says anything.
+# Field → minimum number of words from which a match with the benchmark counts as a leak.
 LEAK_WORDS = {"verdict": {"user": 5}, "refusal": {"response": 8}, "pairs": {"a": 5, "b": 5}}
 BENCHMARK_TEXTS = ("prev_user", "assistant", "user", "prompt", "response", "a", "b")
-MOST_SHOWN = 60
+MAX_PRINTED_PROBLEMS = 60
 
 problems = []
 
@@ -59,12 +59,12 @@ def percent(part, whole):
 
 
 def written(row):
-    """Whether a row was written to the plan; parts that begin with "nat-" follow how people write instead."""
+    """True when a row was written to the plan; parts that begin with "nat-" follow natural writing instead."""
     return not row["part"].startswith("nat-")
 
 
 def wrong_with(name, row):
-    """What is wrong with the fields of a row; the first thing only."""
+    """The first problem with the fields of a row, or None."""
     fields = FIELDS[name]
     if not isinstance(row, dict):
         return "is not an object"
@@ -74,7 +74,7 @@ def wrong_with(name, row):
         # bool is an int to isinstance: exact types only.
         if type(row[field]) not in (kind if isinstance(kind, tuple) else (kind,)):
             return f"{field} is a {type(row[field]).__name__}"
-        # A review is of an answer that is not given.
+        # A review judges an answer that is not part of the row.
         no_answer = field == "assistant" and row.get("domain") == "review"
         if type(row[field]) is str and not row[field].strip() and not no_answer:
             return f"{field} is empty"
@@ -107,7 +107,7 @@ def wrong_with_verdict(row):
 
 
 def rows_of(name):
-    """The sound rows of a file, each with its line number."""
+    """The valid rows of a file, each with its line number."""
     rows = []
     try:
         with open(f"{CORPUS}/{name}.jsonl", encoding="utf-8") as f:
@@ -166,7 +166,7 @@ def check_openings(rows):
 
 
 def check_groups(rows):
-    """Rows of one group stay on one side of a split, so one context must not stand in two."""
+    """Rows of one group stay on one side of a split, so one context must not be in two groups."""
     groups, contexts = collections.defaultdict(dict), collections.defaultdict(dict)
     for at, row in rows:
         context = (fold(row["prev_user"]), fold(row["assistant"]))
@@ -209,7 +209,7 @@ def check_others(refusal, pairs):
 
 
 def benchmark_texts(folder):
-    """Every text of the benchmark, with the file and line it is first seen on."""
+    """Every text of the benchmark, with the file and line of its first occurrence."""
     texts = {}
     for path in sorted(glob.glob(f"{folder}/detect/*.jsonl")):
         with open(path, encoding="utf-8") as f:
@@ -222,7 +222,7 @@ def benchmark_texts(folder):
 
 
 def held_inside(texts, ours):
-    """Which of our folded texts stand inside a longer one, and where."""
+    """Our folded texts that occur inside a longer one, with their positions."""
     by_start, found = collections.defaultdict(list), {}
     for text in ours:
         words = text.split()
@@ -278,14 +278,14 @@ def main():
     if folder:
         check_leaks(files, folder, "--near" in sys.argv[1:])
     else:
-        print("leaks    not looked for: UPTAKE_DATA is not set")
+        print("leaks    skipped: UPTAKE_DATA is not set")
     if not problems:
-        print("the corpus is in order")
+        print("the corpus is valid")
         return 0
-    print(f"\noff: {len(problems)}")
-    print("\n".join(f"  {p}" for p in problems[:MOST_SHOWN]))
-    if len(problems) > MOST_SHOWN:
-        print(f"  … and {len(problems) - MOST_SHOWN} more")
+    print(f"\n{len(problems)} problems:")
+    print("\n".join(f"  {p}" for p in problems[:MAX_PRINTED_PROBLEMS]))
+    if len(problems) > MAX_PRINTED_PROBLEMS:
+        print(f"  … and {len(problems) - MAX_PRINTED_PROBLEMS} more")
     return 1
 
 

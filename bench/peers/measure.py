@@ -1,4 +1,4 @@
-"""Uptake beside Phoenix and MLflow: the same few things asked of each, one after the other, on this machine.
+"""Compares Uptake with Phoenix and MLflow: the same operations on each, one after the other, on this machine.
 
     measure.py UPTAKE_BINARY PHOENIX_PYTHON MLFLOW_PYTHON [peer ...]
 
@@ -34,7 +34,7 @@ def free_port():
 
 
 class Peer:
-    """A server under test; subclasses say how it is started and asked."""
+    """A server under test; subclasses implement start and requests."""
 
     name = "?"
     headers = JSON
@@ -49,10 +49,10 @@ class Peer:
         raise NotImplementedError
 
     def start(self):
-        """Seconds until it answers."""
+        """Seconds until the server answers."""
         begun = time.monotonic()
         log = open(self.folder / "server.log", "ab")
-        # In a session of its own, so that its workers are counted and stopped with it.
+        # In its own session, so that its workers are counted and stopped with it.
         environment = {**os.environ, **self.environment()}
         self.process = subprocess.Popen(
             self.command(), cwd=self.folder, env=environment, stdout=log, stderr=log, start_new_session=True
@@ -88,7 +88,7 @@ class Peer:
         return found
 
     def megabytes(self):
-        """Memory by share, so that what workers have in common counts once."""
+        """Proportional memory, so that memory shared by workers counts once."""
         total = 0
         for process in self.processes():
             lines = (process / "smaps_rollup").read_text().splitlines()
@@ -109,7 +109,7 @@ class Peer:
         self.process.wait()
 
     def load(self, connections, rounds=3):
-        """The best round of single feedbacks: rate and latencies."""
+        """The best round of single feedback requests: rate and latencies."""
         ids = self.folder / "ids.txt"
         ids.write_text("\n".join(self.ids) + "\n")
         best = None
@@ -128,15 +128,15 @@ class Peer:
         return best
 
     def fill(self, rows):
-        """That many feedbacks on the turns, by the quickest way the public API offers."""
+        """Sends that many feedbacks on the turns, by the fastest way of the public API."""
         raise NotImplementedError
 
     def summary(self, n):
-        """Counts of good and bad."""
+        """Counts of good and bad feedback."""
         raise NotImplementedError
 
     def list_bad(self, n):
-        """A hundred that were rated down."""
+        """A hundred turns that were rated down."""
         raise NotImplementedError
 
 
@@ -192,14 +192,14 @@ class Phoenix(Peer):
                 "start_time": f"{self.day}T00:00:00Z", "end_time": f"{self.day}T00:00:01Z",
                 "attributes": {"input.value": f"question {n}", "output.value": f"answer {n}", "llm.model_name": "m"}}
                 for n in range(first, min(many, first + 100))]})
-        # Spans are taken in behind the answer.
+        # Spans are ingested after the response.
         for _ in range(600):
             try:
                 self.fill_some(range(many - 1, many))
                 return
             except urllib.error.HTTPError:
                 time.sleep(0.1)
-        sys.exit("Phoenix did not take its spans in")
+        sys.exit("Phoenix did not ingest the spans")
 
     def fill_some(self, numbers):
         self.ask("POST", self.feedback_path, {"data": [{"span_id": self.ids[n % len(self.ids)], "name": "user_feedback",
@@ -222,7 +222,7 @@ class Phoenix(Peer):
         edges = self.graphql("{projects{edges{node{id name}}}}")["projects"]["edges"]
         return next(edge["node"]["id"] for edge in edges if edge["node"]["name"] == "default")
 
-    # The end of the window differs each time, so that no answer comes out of a cache.
+    # The end of the window differs each time, so that no response comes from a cache.
     def window(self, n):
         return f'timeRange:{{start:"{self.day}T00:00:00Z",end:"2036-01-01T00:{n // 60:02}:{n % 60:02}Z"}}'
 

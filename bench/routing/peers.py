@@ -1,4 +1,4 @@
-"""Measures what others in Python cost and earn, beside our own figures: peers.py DATA [SEEDS].
+"""Measures cost and reward of Python libraries, for comparison with our figures: peers.py DATA [SEEDS].
 
 `make bench-routing` runs it with the packages in place; a package that is missing is named and
 left out. One core, one row at a time: choose, see the reward, learn, next row.
@@ -8,14 +8,14 @@ import os
 import sys
 import time
 
-# Read when numpy is imported: ours runs on one core, so do these.
+# Read when numpy is imported: one core, like ours.
 for library in ("OMP", "OPENBLAS", "MKL"):
     os.environ[f"{library}_NUM_THREADS"] = "1"
 
 try:
     import numpy as np
 except ImportError as missing:
-    print(f"The Python peers are left out: {missing}.")
+    print(f"skipped the Python libraries: {missing}")
     sys.exit(0)
 try:
     from mabwiser.mab import MAB, LearningPolicy
@@ -27,7 +27,7 @@ except ImportError:
     Workspace = None
 
 MOST_SEEDS = 30
-# A line stops taking further seeds after this, but not before it has the fewest.
+# No further seeds after this many seconds, once there are the minimum number.
 SECONDS_A_LINE = 12
 FEWEST_SEEDS = 3
 ROUNDS = 7
@@ -41,12 +41,12 @@ STUDENT = [
 
 
 def with_constant(features):
-    """A column of ones at the end, which our regressions add by themselves."""
+    """Appends a column of ones, which our regressions add by themselves."""
     return np.hstack([features, np.ones((len(features), 1))])
 
 
 class NumpyThompson:
-    """Beta posteriors from a flat prior; the highest draw."""
+    """Beta posteriors from a flat prior; chooses the highest draw."""
 
     def __init__(self, arms, _features, seed):
         self.random = np.random.default_rng(seed)
@@ -91,7 +91,7 @@ class NumpyLinear:
 
 
 class Mabwiser:
-    """MABWiser, learning after every row. It wants one observation before its first choice."""
+    """MABWiser, updated after every row. It needs one observation before its first choice."""
 
     def __init__(self, arms, _features, seed, policy):
         self.contextual = not isinstance(policy, LearningPolicy.ThompsonSampling)
@@ -119,7 +119,7 @@ class Mabwiser:
 
 
 class Vowpal:
-    """Vowpal Wabbit with features of the row crossed with the arm. Rows are text, made before."""
+    """Vowpal Wabbit with row features crossed with the arm. Rows are formatted in advance."""
 
     def __init__(self, arms, _features, seed, options):
         words = f"--cb_explore_adf -q sa {options} --quiet --random_seed {seed + 1}"
@@ -190,7 +190,7 @@ def vowpal_peers():
 
 
 def best_of_rounds(call, calls):
-    """Microseconds a call, in the quickest round."""
+    """Microseconds per call, in the fastest round."""
     best = float("inf")
     for _ in range(ROUNDS):
         began = time.perf_counter()
@@ -227,7 +227,7 @@ def measure_cost(peers):
 
 
 def read(path):
-    """Features, and what each arm would earn: `score:ARM` columns, or the right arm as `y`."""
+    """Features, and the reward of each arm: `score:ARM` columns, or the correct arm as `y`."""
     with open(path, encoding="utf-8") as file:
         lines = [line.rstrip("\n").split(",") for line in file if not line.startswith("#")]
     header, rows = lines[0], lines[1:]
@@ -281,7 +281,7 @@ def shown(means):
 
 def main():
     if len(sys.argv) < 2:
-        sys.exit("peers.py DATA [SEEDS]")
+        sys.exit("usage: peers.py DATA [SEEDS]")
     most_seeds = int(sys.argv[2]) if len(sys.argv) > 2 else MOST_SEEDS
     peers = numpy_peers()
     for name, module, more in (
@@ -289,7 +289,7 @@ def main():
         ("Vowpal Wabbit", Workspace, vowpal_peers),
     ):
         if module is None:
-            print(f"{name} is left out: it could not be installed or imported here.\n")
+            print(f"{name} is skipped: it cannot be imported here.\n")
         else:
             peers += more()
     measure_cost(peers)

@@ -11,13 +11,13 @@ use crate::server::{Server, now};
 const START: u64 = 1_767_225_600;
 const SENDERS: usize = 2;
 
-/// An agent that keeps its connection.
+/// An agent with a keep-alive connection.
 pub(crate) fn agent() -> ureq::Agent {
     let timeout = Some(Duration::from_secs(60));
     ureq::Agent::config_builder().timeout_global(timeout).build().into()
 }
 
-/// Sends events number `from` to `to` in batches of `size`; answers how long it took.
+/// Sends events number `from` to `to` in batches of `size`; returns the duration.
 pub(crate) fn send(
     server: &Server,
     from: usize,
@@ -46,7 +46,7 @@ pub(crate) fn send(
                             .header("X-API-Key", &server.key);
                         let answer = request.send(lines.join("\n"))?;
                         if answer.status() != 200 {
-                            bail!("a batch was answered {}", answer.status());
+                            bail!("a batch got status {}", answer.status());
                         }
                     }
                 })
@@ -62,7 +62,6 @@ pub(crate) fn send(
     })
 }
 
-/// A metric event.
 pub(crate) fn metric(n: usize) -> String {
     format!(
         r#"{{"type":"performance","source":"system_metric","category":"latency","session_id":"c{}","user_id":"u{}","timestamp":"{}","data":{{"endpoint":"/query","latency_ms":{}.5,"tokens_used":1200,"llm_provider":"openai","model":"gpt-4o-mini"}}}}"#,
@@ -73,7 +72,7 @@ pub(crate) fn metric(n: usize) -> String {
     )
 }
 
-/// A rating: ten to a conversation, every one on a turn of its own, spread over 180 days.
+/// A rating: ten per conversation, each on its own turn, spread over 180 days.
 pub(crate) fn rating(n: usize) -> String {
     let word = if n.is_multiple_of(4) { "negative" } else { "positive" };
     format!(
@@ -84,11 +83,11 @@ pub(crate) fn rating(n: usize) -> String {
     )
 }
 
-/// Times that go forward with the number, a conversation within some minutes, all in 180 days.
+/// Times that grow with the number; a conversation within minutes, all within 180 days.
 pub(crate) fn time(n: usize) -> String {
     let secs = START + (n as u64 / 10 * 97) % (180 * 86_400) + (n as u64 % 10) * 60;
     let (day, rest) = ((secs - START) / 86_400, secs % 86_400);
-    // Six months of thirty days are near enough.
+    // Six months of thirty days are a good approximation.
     let (month, day) = (1 + day / 28, 1 + day % 28);
     format!("2026-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", rest / 3600, rest / 60 % 60, rest % 60)
 }

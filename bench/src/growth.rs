@@ -1,5 +1,4 @@
-//! What changes as a store grows from 10⁴ to 10⁶ turns: a curve for each thing that could, drawn, and how many
-//! times dearer it is at the end.
+//! Cost as a store grows from 10⁴ to 10⁶ turns: a plot per figure, and its growth factor.
 
 use std::path::Path;
 
@@ -22,7 +21,7 @@ pub(crate) fn measure(binary: &Binary, table: &mut Table) -> anyhow::Result<()> 
     for size in SIZES {
         loops::import(binary, &folder, filled, size)?;
         filled = size;
-        // What the import leaves to do is done before anything is measured.
+        // Background work after the import is done before measuring.
         let server = binary.start_in(folder)?;
         loops::wait_until_complete(&server)?;
         loops::wait_until_settled(&server)?;
@@ -81,7 +80,7 @@ fn turns_of(conversation: usize) -> String {
     format!("/conversations/default/default/c{conversation}/turns-with-feedbacks?days=3650")
 }
 
-/// The median of asking for the same thing again and again; what the first one finds out may be kept.
+/// Median of repeated identical requests; later ones may be cached.
 fn median(server: &Server, path: &str) -> anyhow::Result<f64> {
     let (agent, url) = (fill::agent(), format!("{}{path}", server.url));
     let mut times = Vec::with_capacity(REQUESTS);

@@ -1,4 +1,4 @@
-//! Whether publishing keeps up with what comes in. Needs a binary with the feature `scaled`.
+//! Lag of Kafka publishing under load. Needs a binary with the feature `scaled`.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -62,10 +62,10 @@ fn measure_on(engine: &str, server: &Server, table: &mut Table) -> anyhow::Resul
     Ok(())
 }
 
-/// How far Kafka was behind.
+/// Publishing lag.
 struct Lag {
     worst_seconds: f64,
-    /// How long it took after the last event.
+    /// Time to publish everything after the last event.
     drained_in: f64,
 }
 
@@ -98,7 +98,7 @@ fn watched<T>(
     })
 }
 
-/// `None` before this node has asked for the lease.
+/// `None` before this node has requested the lease.
 fn metric(server: &Server, name: &str) -> anyhow::Result<Option<f64>> {
     let request = fill::agent().get(format!("{}/metrics", server.url));
     let page = request.header("X-API-Key", &server.key).call()?.body_mut().read_to_string()?;

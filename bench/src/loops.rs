@@ -1,5 +1,5 @@
-//! The conversation loop at 10⁵ and 10⁶ stored turns: opening a turn with context and strategies at
-//! a steady rate, searching strategies, memory.
+//! The conversation loop at 10⁵ and 10⁶ stored turns: opening turns with context and strategies at a
+//! fixed rate, strategy search, memory.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -16,11 +16,11 @@ use crate::steady::{percentiles, post, steadily};
 use crate::table::Table;
 use crate::table::Target::{None, Under};
 
-/// Turns, p99 of opening a turn and of a search in milliseconds, memory in megabytes.
+/// Turns, target p99 of opening a turn and of a search in milliseconds, target memory in megabytes.
 const SIZES: [(usize, f64, f64, f64); 2] =
     [(100_000, 10.0, 3.0, 150.0), (1_000_000, 20.0, 8.0, 450.0)];
 const SEARCHES: usize = 500;
-/// Turns opened each second, by so many senders, for so long.
+/// Turns opened per second, by this many senders, for this many seconds.
 const RATE: usize = 200;
 const SENDERS: usize = 8;
 const SECONDS: usize = 15;
@@ -64,7 +64,7 @@ pub(crate) fn measure(binary: &Binary, table: &mut Table) -> anyhow::Result<()> 
     Ok(())
 }
 
-/// The figures of quality over the whole year, and the insights with their patterns of failures.
+/// Quality metrics over the whole year, and insights with failure patterns.
 fn figures(server: &Server, size: usize, table: &mut Table) -> anyhow::Result<()> {
     let agent = fill::agent();
     for (name, bucket) in [("quality", "&bucket=day"), ("insights", "")] {
@@ -76,7 +76,7 @@ fn figures(server: &Server, size: usize, table: &mut Table) -> anyhow::Result<()
             agent.get(&url).header("X-API-Key", &server.key).call()?.body_mut().read_to_vec()?;
             times.push(begun.elapsed().as_secs_f64() * 1000.0);
         }
-        // The first one looks for patterns; the others find them kept.
+        // The first request computes the patterns; later ones use the cache.
         table.add(&format!("{name}, {size} turns, first"), times[0], "ms", None);
         let (p50, p99) = percentiles(times.split_off(1));
         table.add(&format!("{name}, {size} turns, p50"), p50, "ms", None);
@@ -139,7 +139,7 @@ const PLACES: [&str; 15] = [
     "by their weight",
 ];
 
-/// A question: 3 600 kinds, each with numbers of its own.
+/// A question: 3,600 kinds, each with its own numbers.
 fn question(n: usize) -> String {
     let mixed = n.wrapping_mul(2_654_435_761) >> 7;
     let action = ACTIONS[mixed % ACTIONS.len()];
@@ -148,7 +148,7 @@ fn question(n: usize) -> String {
     format!("{action} {thing} {place}, item {}?", n % 9973)
 }
 
-/// Both halves of a turn as `uptake export` would write them: twenty turns to a conversation.
+/// Both events of a turn in the format of `uptake export`: twenty turns per conversation.
 fn write_turn(file: &mut impl Write, n: usize) -> std::io::Result<()> {
     let (turn, conversation, user) =
         (format!("t{n}"), format!("c{}", n / 20), format!("u{}", n / 20 % 20_000));
@@ -186,7 +186,7 @@ pub(crate) fn import(
     Ok(())
 }
 
-/// Seconds until the index is read in.
+/// Seconds until the index is loaded.
 pub(crate) fn wait_until_complete(server: &Server) -> anyhow::Result<f64> {
     let (agent, begun) = (fill::agent(), now());
     while begun.elapsed() < Duration::from_secs(120) {
@@ -197,11 +197,10 @@ pub(crate) fn wait_until_complete(server: &Server) -> anyhow::Result<f64> {
         }
         std::thread::sleep(Duration::from_millis(20));
     }
-    bail!("the index was not read in within two minutes")
+    bail!("the index was not loaded within two minutes")
 }
 
-/// Seconds until the log stands still: everything imported went silent long ago, and the sweep ends
-/// it beside requests.
+/// Seconds until the log stops growing: all imported sessions are old, and the background sweep ends them.
 pub(crate) fn wait_until_settled(server: &Server) -> anyhow::Result<f64> {
     let (agent, begun) = (fill::agent(), now());
     let position = || -> anyhow::Result<String> {
@@ -219,7 +218,7 @@ pub(crate) fn wait_until_settled(server: &Server) -> anyhow::Result<f64> {
         }
         last = next;
     }
-    bail!("the log did not come to rest within ten minutes")
+    bail!("the log still grew after ten minutes")
 }
 
 pub(crate) fn search(server: &Server) -> anyhow::Result<(f64, f64)> {
@@ -235,15 +234,15 @@ pub(crate) fn search(server: &Server) -> anyhow::Result<(f64, f64)> {
     Ok(percentiles(times))
 }
 
-/// Opens turns at a steady rate, and completes each. The time of an opening counts from when it was
-/// due. Every run has conversations of its own.
+/// Opens turns at a fixed rate and completes each. Latency counts from the scheduled time. Every run uses
+/// its own conversations.
 pub(crate) fn open_steadily(
     server: &Server,
     size: usize,
     run: usize,
 ) -> anyhow::Result<(f64, f64)> {
     steadily(RATE, SENDERS, SECONDS, |agent, sender, n| {
-        // Forty conversations to a sender, ten turns each; every third message is a complaint.
+        // Forty conversations per sender, ten turns each; every third message is a complaint.
         let conversation = format!("live-{run}-{sender}-{}", n / SENDERS % 40);
         let text = match n / SENDERS / 40 % 3 {
             2 => "No, that is wrong, I meant something else, not this".to_owned(),

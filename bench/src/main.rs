@@ -1,4 +1,4 @@
-//! Measures Uptake over HTTP, with wrk on the same machine. `bench/README.md` says what and how.
+//! Benchmarks Uptake over HTTP, with wrk on the same machine. See `bench/README.md`.
 
 #![expect(clippy::print_stdout, reason = "the figures are the output")]
 
@@ -9,7 +9,7 @@ mod growth;
 mod table;
 mod writes;
 mod reads;
-mod life;
+mod startup;
 mod loops;
 mod page;
 mod migrate;
@@ -26,7 +26,7 @@ use std::path::PathBuf;
 use anyhow::{Context, bail};
 use table::Table;
 
-/// One part of the whole.
+/// One section of the benchmark.
 type Measure = fn(&server::Binary, &mut Table) -> anyhow::Result<()>;
 
 fn main() -> anyhow::Result<()> {
@@ -40,12 +40,12 @@ fn main() -> anyhow::Result<()> {
         ("route", routes::measure),
         ("rerank", rerank::measure),
         ("page", page::measure),
-        ("life", life::measure),
+        ("life", startup::measure),
         ("growth", growth::measure),
     ];
     let binary = server::Binary::new(binary);
     let mut table = Table::default();
-    // These need a binary with the feature `scaled` and servers of others.
+    // These need a binary with the feature `scaled` and external servers.
     match wanted.as_deref() {
         Some("kafka") => kafka::measure(&binary, &mut table).context("measuring kafka")?,
         Some("migrate") => migrate::measure(&binary, &mut table).context("measuring migrate")?,

@@ -1,4 +1,4 @@
-//! Moving a store from SQLite to Postgres on the same machine. Needs a binary with the feature `scaled`.
+//! Migration of a store from SQLite to Postgres on the same machine. Needs the feature `scaled`.
 
 use std::fs;
 use std::process::Stdio;
@@ -44,7 +44,7 @@ pub(crate) fn measure(binary: &Binary, table: &mut Table) -> anyhow::Result<()> 
         bail!("the store was not migrated");
     }
     let said: serde_json::Value = serde_json::from_slice(&output.stdout)?;
-    let rows = said["rows"].as_u64().context("it does not say how many rows")? as f64;
+    let rows = said["rows"].as_u64().context("the output has no row count")? as f64;
     table.add("rows migrated", rows, "", None);
     table.add("migrated and compared", rows / seconds, "rows/s", None);
     table.add("peak memory of migrating", memory, "MB", None);

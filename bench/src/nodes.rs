@@ -1,5 +1,4 @@
-//! Two nodes on one Postgres behind a plain TCP proxy, all on this machine. Needs a binary with the feature
-//! `scaled`.
+//! Two nodes on one Postgres behind a TCP proxy, all on this machine. Needs the feature `scaled`.
 
 use testkit::Proxy;
 use testkit::servers::Postgres;
@@ -24,7 +23,7 @@ pub(crate) fn measure(binary: &Binary, table: &mut Table) -> anyhow::Result<()> 
     for (what, script) in LOADS {
         for (nodes, word) in [(&[&one][..], "1 node"), (&[&one, &other], "2 nodes")] {
             let places: Vec<&str> = nodes.iter().map(|node| place(node)).collect();
-            proxy.lead_to(&places);
+            proxy.set_servers(&places);
             let load = best(&proxy, &one, script)?;
             let what = format!("{what}, 64 connections, {word} behind a proxy");
             table.add(&what, load.per_second, "/s", None);
@@ -41,7 +40,7 @@ fn place(server: &Server) -> &str {
     server.url.trim_start_matches("http://")
 }
 
-/// Of three runs the one with the best rate.
+/// The run with the best rate of three.
 fn best(proxy: &Proxy, server: &Server, script: &str) -> anyhow::Result<Load> {
     let mut best = run_at(&proxy.url(), server, script, 64, 5)?;
     for _ in 0..2 {

@@ -1,5 +1,5 @@
-//! The page at 10⁶ events: how long the server takes for each view, what the browser fetches, when it paints,
-//! and how long demo data takes to load.
+//! The web pages at 10⁶ events: server time per view, transferred bytes, first paint, and the time to load
+//! demo data.
 
 mod crowd;
 mod paint;
@@ -18,10 +18,10 @@ use crate::table::Target::{None, Under};
 
 const EVENTS: usize = 1_000_000;
 const REQUESTS: usize = 100;
-/// Times that demo data is loaded; the quickest is given.
+/// Number of demo loads; the fastest is reported.
 const LOADS: usize = 3;
 
-/// What is looked at. The conversation is one of the crowd's.
+/// The views. The conversation is one of the crowd's.
 const VIEWS: [&str; 17] = [
     "/",
     "/?days=1",
@@ -49,7 +49,7 @@ pub(crate) fn measure(binary: &Binary, table: &mut Table) -> anyhow::Result<()> 
     let server = binary.start_in(folder)?;
     wait_until_settled(&server)?;
     let agent = fill::agent();
-    // Nobody was there before: a first visit to each view.
+    // A first visit to each view, without caches.
     let mut firsts = Vec::new();
     for view in VIEWS {
         firsts.push(ask(&agent, &server, view)?.0);
@@ -77,7 +77,7 @@ fn one_view(
         times.push(took);
         page = body;
     }
-    // What the server itself does, whatever else the machine is busy with.
+    // CPU time of the server, independent of other load on the machine.
     let cpu = (server.cpu_seconds()? - before) * 1000.0 / REQUESTS as f64;
     let (p50, p99) = percentiles(times);
     table.add(&format!("page {view}, server CPU each"), cpu, "ms", Under(50.0));
@@ -87,7 +87,7 @@ fn one_view(
     weight::page(agent, server, (view, &page), table)
 }
 
-/// A view, and how many milliseconds it took.
+/// A view and its milliseconds.
 fn ask(agent: &ureq::Agent, server: &Server, view: &str) -> anyhow::Result<(f64, String)> {
     let request = agent.get(format!("{}{view}", server.url)).header("X-API-Key", &server.key);
     let begun = now();
@@ -109,7 +109,7 @@ fn wait_for_patterns(agent: &ureq::Agent, server: &Server) -> anyhow::Result<f64
     bail!("no patterns within two minutes")
 }
 
-/// Loads demo data into empty folders, and gives one of them.
+/// Loads demo data into empty folders, and returns one of them.
 fn demo(binary: &Binary, table: &mut Table) -> anyhow::Result<tempfile::TempDir> {
     let (mut best, mut last) = (f64::MAX, tempfile::tempdir()?);
     for _ in 0..LOADS {

@@ -1,15 +1,15 @@
-//! A small picture for each curve, as SVG that reads in light and dark.
+//! A small SVG plot for each figure, readable in light and dark mode.
 
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-/// Something measured at several sizes of the store.
+/// A figure measured at several store sizes.
 #[derive(Debug)]
 pub(crate) struct Curve {
     pub(crate) name: &'static str,
     pub(crate) unit: &'static str,
-    /// Size and figure, sizes going up.
+    /// Size and value, sizes ascending.
     pub(crate) points: Vec<(f64, f64)>,
 }
 
@@ -23,7 +23,7 @@ const STYLE: &str = "text{font:12px system-ui,sans-serif;fill:#333}.name{font-we
     line{stroke:#bbb}polyline{fill:none;stroke:#2a6fdb;stroke-width:2}circle{fill:#2a6fdb}\
     @media(prefers-color-scheme:dark){text{fill:#ddd}line{stroke:#555}}";
 
-/// One file for each curve, named after it.
+/// One file per curve, named after it.
 pub(crate) fn write(folder: &Path, curves: &[Curve]) -> anyhow::Result<()> {
     fs::create_dir_all(folder)?;
     for curve in curves {
@@ -39,7 +39,7 @@ pub(crate) fn write(folder: &Path, curves: &[Curve]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Sizes by their logarithm from left to right, figures from zero up.
+/// Logarithmic sizes on the x axis, values from zero on the y axis.
 fn drawn(curve: &Curve) -> String {
     let largest = curve.points.iter().fold(0.0_f64, |most, point| most.max(point.1));
     let logs: Vec<f64> = curve.points.iter().map(|point| point.0.log10()).collect();

@@ -8,8 +8,8 @@ use crate::table::Table;
 use crate::table::Target::{AtLeast, None};
 use crate::wrk::{best_of, run};
 
-/// Events of one round in batches.
-const SENT: usize = 50_000;
+/// Events per round in batches.
+const BATCHED_EVENTS: usize = 50_000;
 
 pub(crate) fn measure(binary: &Binary, table: &mut Table) -> anyhow::Result<()> {
     let postgres = Postgres::start()?;
@@ -46,9 +46,9 @@ pub(crate) fn measure(binary: &Binary, table: &mut Table) -> anyhow::Result<()> 
 fn best_batches(server: &Server, event: fn(usize) -> String) -> anyhow::Result<f64> {
     let mut best = 0.0_f64;
     for round in 0..3 {
-        let (from, to) = (round * SENT, (round + 1) * SENT);
+        let (from, to) = (round * BATCHED_EVENTS, (round + 1) * BATCHED_EVENTS);
         let took = fill::send(server, from, to, 1000, event)?;
-        best = best.max(SENT as f64 / took.as_secs_f64());
+        best = best.max(BATCHED_EVENTS as f64 / took.as_secs_f64());
     }
     Ok(best)
 }

@@ -1,4 +1,4 @@
-//! The reports, at 10⁴, 10⁵ and 10⁶ reactions.
+//! Report requests at 10⁴, 10⁵ and 10⁶ reactions.
 
 use serde_json::Value;
 
@@ -63,7 +63,7 @@ fn at_size(server: &Server, size: usize, table: &mut Table) -> anyhow::Result<[f
     Ok(medians)
 }
 
-/// The cursor behind the nineteenth page, or the last one there is.
+/// The cursor after the nineteenth page, or the last one.
 fn deep_cursor(agent: &ureq::Agent, server: &Server) -> anyhow::Result<String> {
     let mut cursor = String::new();
     for _ in 0..19 {

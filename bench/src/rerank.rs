@@ -1,10 +1,10 @@
-//! Reranking with many known items, and what a turn with retrieved items costs.
+//! Reranking with many known items, and the cost of a turn with retrieved items.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
 
 use anyhow::ensure;
-use learn::{CoecRule, Estimator, Known, RankTotals, Tally, rerank};
+use learn::{CoecRule, Estimator, ItemEvidence, ItemTally, RankTotals, rerank};
 use model::Scope;
 use serde_json::{Value, json};
 use store::{Limits, Store, StoredTally};
@@ -16,21 +16,21 @@ use crate::table::Table;
 use crate::table::Target::{None, Under};
 
 const ENTITIES: usize = 1_000_000;
-/// Items that one report tells of.
-const EACH: usize = 500;
+/// Items per usage report.
+const ITEMS_PER_REPORT: usize = 500;
 const CALLS: usize = 500;
-/// Results of a query, and the bar of its 99th percentile in milliseconds.
+/// Results per query, and the target p99 in milliseconds.
 const SIZES: [(usize, f64); 2] = [(50, 1.0), (1_000, 5.0)];
 
 pub(crate) fn measure(binary: &Binary, table: &mut Table) -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("signals.jsonl");
     let mut file = BufWriter::new(File::create(&path)?);
-    for report in 0..ENTITIES / EACH {
-        let signals: Vec<Value> = (0..EACH)
+    for report in 0..ENTITIES / ITEMS_PER_REPORT {
+        let signals: Vec<Value> = (0..ITEMS_PER_REPORT)
             .map(|n| {
                 let signal = if n % 3 == 0 { "used" } else { "ignored" };
-                json!({"entity_id": format!("e{}", report * EACH + n), "signal": signal,
+                json!({"entity_id": format!("e{}", report * ITEMS_PER_REPORT + n), "signal": signal,
                     "rank": n % 20 + 1})
             })
             .collect();
@@ -79,7 +79,7 @@ pub(crate) fn measure(binary: &Binary, table: &mut Table) -> anyhow::Result<()> 
     in_process(&server.stop()?, table)
 }
 
-/// The store's part and the arithmetic, without HTTP and JSON: what the bar of 1 000 results speaks of.
+/// Store and arithmetic without HTTP and JSON, which the target of 1,000 results refers to.
 fn in_process(folder: &tempfile::TempDir, table: &mut Table) -> anyhow::Result<()> {
     let limits = Limits { queue_bytes: 1 << 20, group_writes: 100, readers: 2 };
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build()?;
@@ -97,16 +97,16 @@ fn in_process(folder: &tempfile::TempDir, table: &mut Table) -> anyhow::Result<(
             let known = |index: usize| {
                 let counts = |tally: StoredTally| {
                     let StoredTally { used, ignored, positive, negative, returned } = tally;
-                    Tally { used, ignored, positive, negative, returned }.counts()
+                    ItemTally { used, ignored, positive, negative, returned }.to_counts()
                 };
                 let (entity, pair) = found.items[index];
-                Known { entity: entity.map(counts), pair: pair.map(counts) }
+                ItemEvidence { entity: entity.map(counts), pair: pair.map(counts) }
             };
             let mut totals = RankTotals::default();
             for (band, (returned, used)) in found.totals.iter().enumerate() {
                 (totals.returned[band], totals.used[band]) = (*returned, *used);
             }
-            let examination = totals.examination();
+            let examination = totals.estimate_examination();
             let ranked =
                 rerank(Estimator::Coec, &CoecRule::default(), &examination, &scores, known);
             times.push(begun.elapsed().as_secs_f64() * 1000.0);

@@ -1,4 +1,4 @@
-//! Choices of routers at a steady rate, and the turns that teach them.
+//! Router choices at a fixed rate, and the turns they learn from.
 
 use anyhow::{Context, ensure};
 use serde_json::json;
@@ -12,8 +12,8 @@ const RATE: usize = 1_000;
 const SENDERS: usize = 4;
 const SECONDS: usize = 10;
 const RUNS: usize = 3;
-/// Turns that each router has learnt from before it is measured.
-const TAUGHT: usize = 500;
+/// Turns that each router has learned from before the measurement.
+const WARMUP_TURNS: usize = 500;
 
 pub(crate) fn measure(binary: &Binary, table: &mut Table) -> anyhow::Result<()> {
     let server = binary.start()?;
@@ -54,13 +54,13 @@ fn set(server: &Server, algorithm: &str) -> anyhow::Result<()> {
 
 fn teach(server: &Server, algorithm: &str) -> anyhow::Result<()> {
     let agent = crate::fill::agent();
-    for n in 0..TAUGHT {
+    for n in 0..WARMUP_TURNS {
         served(&agent, server, algorithm, n)?;
     }
     Ok(())
 }
 
-/// A turn whose model a router chooses, with its answer.
+/// A turn with a routed model and its answer.
 fn served(
     agent: &ureq::Agent,
     server: &Server,

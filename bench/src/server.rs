@@ -1,4 +1,4 @@
-//! A server to be measured, and what the system says of it.
+//! The server under test, and its system metrics.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use tempfile::TempDir;
 
-/// The program.
+/// The program under test.
 #[derive(Debug)]
 pub(crate) struct Binary(PathBuf);
 
@@ -22,17 +22,17 @@ impl Binary {
         Ok(fs::metadata(&self.0)?.len() as f64 / 1e6)
     }
 
-    /// A server on a fresh folder.
+    /// Starts on a fresh folder.
     pub(crate) fn start(&self) -> anyhow::Result<Server> {
         self.start_in(tempfile::tempdir()?)
     }
 
-    /// A server on a folder that was used before.
+    /// Starts on a folder that was used before.
     pub(crate) fn start_in(&self, folder: TempDir) -> anyhow::Result<Server> {
         self.start_as(folder, &[])
     }
 
-    /// A server on a fresh folder, with settings from the environment.
+    /// Starts on a fresh folder, with settings from the environment.
     pub(crate) fn start_with(&self, settings: &[(&str, &str)]) -> anyhow::Result<Server> {
         self.start_as(tempfile::tempdir()?, settings)
     }
@@ -58,24 +58,23 @@ impl Binary {
         Ok(Server { child, url: url.to_owned(), key, started_in, folder })
     }
 
-    /// The program with these arguments.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.0);
         command.args(arguments);
         command
     }
 
-    /// Loads a file of events into a folder that no server has.
+    /// Imports a file of events into a folder without a server.
     pub(crate) fn import(&self, folder: &Path, file: &Path) -> anyhow::Result<()> {
         let output =
             Command::new(&self.0).arg("import").arg(file).arg("--data").arg(folder).output()?;
         if !output.status.success() {
-            bail!("nothing was imported: {}", String::from_utf8_lossy(&output.stderr));
+            bail!("the import failed: {}", String::from_utf8_lossy(&output.stderr));
         }
         Ok(())
     }
 
-    /// Everything is measured with keys on, as it is run.
+    /// Creates a key: everything is measured with keys on, as in production.
     fn create_key(&self, folder: &Path) -> anyhow::Result<String> {
         let output = Command::new(&self.0)
             .args(["keys", "create", "--tenant", "default", "--role", "admin", "--data"])
@@ -83,13 +82,13 @@ impl Binary {
             .output()?;
         let key = String::from_utf8(output.stdout)?.trim().to_owned();
         if key.is_empty() {
-            bail!("no key was made: {}", String::from_utf8_lossy(&output.stderr));
+            bail!("cannot create a key: {}", String::from_utf8_lossy(&output.stderr));
         }
         Ok(key)
     }
 }
 
-/// It is killed when dropped.
+/// Killed when dropped.
 #[derive(Debug)]
 pub(crate) struct Server {
     child: Child,
@@ -100,14 +99,14 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Stops it as a user would, and leaves its data.
+    /// Stops it gracefully, and keeps its data.
     pub(crate) fn stop(mut self) -> anyhow::Result<TempDir> {
         Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status()?;
         self.child.wait()?;
         Ok(std::mem::replace(&mut self.folder, tempfile::tempdir()?))
     }
 
-    /// Processor time used so far, of user and system together.
+    /// CPU time used so far, user and system.
     pub(crate) fn cpu_seconds(&self) -> anyhow::Result<f64> {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
         let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or("").split_whitespace().collect();
@@ -116,7 +115,7 @@ impl Server {
         Ok((used.0 + used.1) / 100.0)
     }
 
-    /// Memory held now.
+    /// Resident memory in megabytes.
     pub(crate) fn megabytes(&self) -> anyhow::Result<f64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
@@ -140,7 +139,7 @@ impl Drop for Server {
     }
 }
 
-/// The one place here that reads the clock.
+/// The only place here that reads the clock.
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
 pub(crate) fn now() -> Instant {
     Instant::now()

@@ -1,4 +1,4 @@
-//! Requests at a steady rate, whether or not earlier ones were answered in time.
+//! Open-loop load: requests at a fixed rate, independent of responses.
 
 use std::time::{Duration, Instant};
 
@@ -19,9 +19,8 @@ pub(crate) fn post(
     Ok(answer)
 }
 
-/// Calls `one` so many times a second for so many seconds, from several senders. `one` says when what
-/// is measured was done; the time counts from when it was due. Median and 99th percentile in
-/// milliseconds.
+/// Calls `one` at a fixed rate for some seconds, from several senders. `one` returns when the measured part
+/// was done; latency counts from the scheduled time. Returns median and 99th percentile in milliseconds.
 pub(crate) fn steadily(
     rate: usize,
     senders: usize,
@@ -51,7 +50,6 @@ pub(crate) fn steadily(
     Ok(percentiles(all))
 }
 
-/// Median and 99th percentile.
 pub(crate) fn percentiles(mut times: Vec<f64>) -> (f64, f64) {
     times.sort_by(f64::total_cmp);
     (times[times.len() / 2], times[times.len() * 99 / 100])

@@ -1,8 +1,8 @@
-//! Figures beside what was asked of them.
+//! Figures and their targets.
 
 use std::fmt::Write;
 
-/// Which side of the target is good.
+/// Direction of the target.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Target {
     AtLeast(f64),
@@ -17,7 +17,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// Notes a figure and prints it at once.
+    /// Records a figure and prints it at once.
     pub(crate) fn add(&mut self, what: &str, figure: f64, unit: &str, target: Target) {
         let (asked, good) = match target {
             Target::AtLeast(least) => (format!("≥ {} {unit}", shown(least)), figure >= least),
@@ -34,7 +34,7 @@ impl Table {
         self.rows.push((what.to_owned(), figure, asked, verdict));
     }
 
-    /// The whole, for `RESULTS.md`.
+    /// The table for `RESULTS.md`.
     pub(crate) fn as_markdown(&self) -> String {
         let mut text = String::from("| what | measured | asked | |\n|---|---|---|---|\n");
         for (what, figure, asked, verdict) in &self.rows {

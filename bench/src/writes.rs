@@ -1,4 +1,4 @@
-//! Durable writes: one by one, and in batches.
+//! Durable writes: single and in batches.
 
 use serde_json::json;
 
@@ -54,7 +54,7 @@ pub(crate) fn measure(binary: &Binary, table: &mut Table) -> anyhow::Result<()> 
     Ok(())
 }
 
-/// The turns that `reaction.lua` reacts on.
+/// The turns that `reaction.lua` reacts to.
 fn open_turns(server: &Server) -> anyhow::Result<()> {
     let agent = fill::agent();
     for n in 0..TURNS {

@@ -1,4 +1,4 @@
-//! Runs wrk and reads what it says.
+//! Runs wrk and parses its output.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 
 use crate::server::Server;
 
-/// What one run gave.
+/// Result of one run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Load {
     pub(crate) per_second: f64,
@@ -16,7 +16,7 @@ pub(crate) struct Load {
     pub(crate) cpu_ms_each: f64,
 }
 
-/// Loads the server for so many seconds. An answer that is not 2xx is an error.
+/// Loads the server for `seconds`. A response other than 2xx is an error.
 pub(crate) fn run(
     server: &Server,
     script: &str,
@@ -26,7 +26,7 @@ pub(crate) fn run(
     run_at(&server.url, server, script, connections, seconds)
 }
 
-/// The same by another address that leads to the server.
+/// The same through another address of the server.
 pub(crate) fn run_at(
     url: &str,
     server: &Server,
@@ -43,14 +43,14 @@ pub(crate) fn run_at(
         .args([&format!("-d{seconds}s"), "--script"])
         .arg(scripts.join(script))
         .arg(url)
-        // Where scripts find what they have in common.
+        // Scripts load their shared module from here.
         .env("LUA_PATH", scripts.join("?.lua"))
         .output()
         .context("cannot run wrk; is it installed?")?;
     let cpu = server.cpu_seconds()? - before;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     if !output.status.success() || text.contains("Non-2xx") || text.contains("Socket errors") {
-        bail!("wrk says:\n{text}{}", String::from_utf8_lossy(&output.stderr));
+        bail!("wrk failed:\n{text}{}", String::from_utf8_lossy(&output.stderr));
     }
     let word_after = |label: &str| {
         text.lines().find_map(|line| line.trim().strip_prefix(label)?.split_whitespace().next())
@@ -69,7 +69,7 @@ pub(crate) fn run_at(
     })
 }
 
-/// The best of several runs by rate: other work on the machine only ever makes it slower.
+/// The best run by rate: other load on the machine only makes it slower.
 pub(crate) fn best_of(
     runs: u32,
     server: &Server,

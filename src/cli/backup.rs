@@ -9,28 +9,28 @@ use serde_json::json;
 use store::BackupNote;
 
 use super::Common;
+use super::password_mask::strip_passwords;
 use super::progress::Progress;
-use super::shown_address::without_password;
 use crate::config::Config;
 use crate::wiring;
 
-/// Copy a store into a file while it is served.
+/// Back up a store into one file, also while a server runs.
 ///
-/// The copy is the store as it was at one moment: everything that was acknowledged before the command began is in
-/// it. Nobody is kept waiting meanwhile. It is checked before it gets its name, nothing is ever written over,
-/// and it is one file that holds all that a restore needs: events, what follows from them, keys, what routers learnt,
-/// the store's own key. So keep it as safe as the store itself.
+/// The backup is a consistent snapshot: it contains every write acknowledged before the command started. Reads and
+/// writes continue meanwhile. The file is verified before it gets its name, and an existing file is never
+/// overwritten. It contains everything a restore needs: events, projections, API keys, router state and the store's
+/// secret key. Protect it like the store itself.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   uptake backup --to uptake-monday.db
   uptake backup --data /var/lib/uptake --to /mnt/backups/
   uptake backup --data /var/lib/uptake --to /mnt/backups/ --json
 
-A folder gets a file with the time in its name. `uptake restore --help` says how to come back.")]
+In a folder the file is named after the current time. Restore it with `uptake restore`.")]
 pub(super) struct Backup {
     #[command(flatten)]
     common: Common,
-    /// File to write, or a folder for it.
+    /// File to write, or a folder to write it into.
     #[arg(long, value_name = "FILE|DIR")]
     to: PathBuf,
     /// Print JSON.
@@ -42,9 +42,9 @@ impl Backup {
     pub(super) fn run(self) -> anyhow::Result<()> {
         let (config, _) = self.common.load(Vec::new())?;
         refuse_postgres(&config, "pg_dump --format=custom --no-owner --file=FILE")?;
-        let now = wiring::clock().now();
+        let now = wiring::system_clock().now();
         let folder = Path::new(&config.store.data);
-        let to = file_of(&self.to, now);
+        let to = choose_file(&self.to, now);
         refuse_data_folder(folder, &to)?;
         let bar = Progress::new("pages copied");
         let made =
@@ -53,10 +53,10 @@ impl Backup {
             })?;
         let bytes = std::fs::metadata(&to)?.len();
         if self.json {
-            println!("{}", json!({"file": to, "bytes": bytes, "backup": described(&made)}));
+            println!("{}", json!({"file": to, "bytes": bytes, "backup": note_as_json(&made)}));
         } else {
             println!(
-                "{}: {} rows in {} tables, {} MB, the log up to position {}; checked",
+                "{}: {} rows in {} tables, {} MB, log position {}; verified",
                 to.display(),
                 made.rows,
                 made.tables,
@@ -68,27 +68,26 @@ impl Backup {
     }
 }
 
-/// What a backup says of itself, as JSON.
-pub(super) fn described(note: &BackupNote) -> serde_json::Value {
+pub(super) fn note_as_json(note: &BackupNote) -> serde_json::Value {
     json!({"made_at": note.made_at.to_string(), "position": note.head, "tables": note.tables,
         "rows": note.rows, "digest": note.digest})
 }
 
-/// A store in Postgres is saved with Postgres's own tools.
+/// Backups of a Postgres store are made with Postgres's own tools.
 pub(super) fn refuse_postgres(config: &Config, command: &str) -> anyhow::Result<()> {
     let address = &config.store.postgres;
     if address.is_empty() {
         return Ok(());
     }
     bail!(
-        "the store is in Postgres, whose own tools do this while it is served:\n  {command} '{}'\n\
-         docs/backup.md says more",
-        without_password(address)
+        "the store is in Postgres; use its own tool, also while the server runs:\n  {command} '{}'\n\
+         See docs/backup.md.",
+        strip_passwords(address)
     )
 }
 
-/// The file itself, or one with the time in its name in a folder.
-fn file_of(to: &Path, now: Timestamp) -> PathBuf {
+/// `to` itself, or a file named after the current time when `to` is a folder.
+fn choose_file(to: &Path, now: Timestamp) -> PathBuf {
     let is_folder = to.is_dir() || to.as_os_str().to_string_lossy().ends_with('/');
     if !is_folder {
         return to.to_owned();
@@ -98,7 +97,7 @@ fn file_of(to: &Path, now: Timestamp) -> PathBuf {
     to.join(format!("uptake-{seconds}Z.db"))
 }
 
-/// Whatever takes the store would take a backup beside it too.
+/// A backup inside the data folder would be lost together with the store.
 fn refuse_data_folder(folder: &Path, to: &Path) -> anyhow::Result<()> {
     let parent = match to.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -106,7 +105,10 @@ fn refuse_data_folder(folder: &Path, to: &Path) -> anyhow::Result<()> {
     };
     match (parent.canonicalize(), folder.canonicalize()) {
         (Ok(parent), Ok(folder)) if parent.starts_with(&folder) => {
-            bail!("{} is in the data folder; a backup there would be lost with it", to.display())
+            bail!(
+                "{} is inside the data folder and would be lost with it; choose another folder",
+                to.display()
+            )
         }
         (Ok(_), _) => Ok(()),
         (Err(error), _) => {
@@ -120,9 +122,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_gets_a_file_with_the_time_in_its_name() {
+    fn backup_into_a_folder_is_named_after_the_time() {
         let now = Timestamp::from_micros(1_800_000_000_000_000);
-        assert_eq!(file_of(Path::new("a.db"), now), Path::new("a.db"));
-        assert_eq!(file_of(Path::new("b/"), now), Path::new("b/uptake-20270115T080000Z.db"));
+        assert_eq!(choose_file(Path::new("a.db"), now), Path::new("a.db"));
+        assert_eq!(choose_file(Path::new("b/"), now), Path::new("b/uptake-20270115T080000Z.db"));
     }
 }

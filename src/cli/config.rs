@@ -4,10 +4,10 @@ use clap::Args;
 use serde_json::{Map, Value, json};
 
 use super::Common;
-use super::shown_address::with_stars;
+use super::password_mask::mask_passwords;
 use crate::config::Setting;
 
-/// Show the effective configuration.
+/// Show the effective configuration and the origin of each value. Passwords are masked.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   uptake config
@@ -28,13 +28,13 @@ impl Show {
             let all: Map<String, Value> = settings
                 .iter()
                 .map(|(key, s)| {
-                    (key.clone(), json!({"value": shown(&s.value), "origin": s.origin}))
+                    (key.clone(), json!({"value": mask_value(&s.value), "origin": s.origin}))
                 })
                 .collect();
             println!("{}", serde_json::to_string_pretty(&all)?);
             return Ok(());
         }
-        let setting = |key: &str| format!("{key} = {}", shown(&settings[key].value));
+        let setting = |key: &str| format!("{key} = {}", mask_value(&settings[key].value));
         let width = settings.keys().map(|key| setting(key).len()).max().unwrap_or(0);
         for (key, Setting { origin, .. }) in &settings {
             println!("{:width$}  # {origin}", setting(key));
@@ -43,10 +43,10 @@ impl Show {
     }
 }
 
-/// A value without the passwords that an address may hold.
-fn shown(value: &toml::Value) -> toml::Value {
+/// The value with the passwords in an address masked.
+fn mask_value(value: &toml::Value) -> toml::Value {
     match value.as_str() {
-        Some(text) => toml::Value::String(with_stars(text)),
+        Some(text) => toml::Value::String(mask_passwords(text)),
         None => value.clone(),
     }
 }

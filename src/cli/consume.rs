@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
+use connectors::{EventSource, ReceivedMessage};
 use engine::{Consumed, Engine};
 use serde_json::Value;
-use store::{Arrived, Inlet};
 use tokio::sync::watch;
 
 use super::Common;
@@ -15,21 +15,23 @@ use super::serve::stop_signal;
 use crate::config::Config;
 use crate::wiring;
 
-/// Messages dealt with together.
-const STRETCH: usize = 500;
-/// How long it is waited for messages before it is looked whether to stop.
-const WAIT: Duration = Duration::from_millis(200);
-const FIRST_PAUSE: Duration = Duration::from_millis(200);
-const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+const BATCH_MESSAGES: usize = 500;
+/// Longest wait for messages between two checks of the stop signal.
+const POLL_TIMEOUT: Duration = Duration::from_millis(200);
+const MIN_RETRY_DELAY: Duration = Duration::from_millis(200);
+const MAX_RETRY_DELAY: Duration = Duration::from_secs(5);
 
-/// Take events from Kafka's topics into the store, or print them.
+/// Consume events from Kafka topics into the store, or print them.
 ///
-/// A member of a consumer group: several with the same group share the partitions. What was taken is
-/// committed when it is stored, so nothing is lost when this ends at any moment; an event that comes
-/// again is known by its id. A message that is no event goes to the list of dead letters and the rest
-/// goes on. One without a value says that its event was erased: whoever that event is of is erased here
-/// too. It needs the data folder to itself (on Postgres only the folder that --data names), and runs until
-/// SIGTERM or Ctrl-C. Whoever can write to the topics can write to the store.
+/// The command joins a consumer group; several processes with the same --group share the partitions.
+/// Offsets are committed after the events are stored, so no event is lost when the process is killed, and
+/// an event that is delivered twice is recognised by its id. A message that is not a valid event becomes a
+/// dead letter. A message without a value (a tombstone) erases the user of that event.
+///
+/// The command needs the data folder to itself (with Postgres, only the folder named by --data) and runs
+/// until SIGTERM or Ctrl-C. Anyone who can write to the topics can write to the store.
+///
+/// Needs a build with the feature `scaled`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   uptake consume --brokers kafka-1:9092 --topic feedback-events --group copy --data /var/lib/copy
@@ -37,43 +39,51 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 pub(super) struct Consume {
     #[command(flatten)]
     common: Common,
-    /// Where Kafka is, as HOST:PORT, several divided by commas; kafka.brokers of the configuration if it
-    /// is not given.
+    /// Kafka brokers as HOST:PORT, separated by commas [default: the setting kafka.brokers].
     #[arg(long)]
     brokers: Option<String>,
-    /// A topic to read; can be given several times.
-    #[arg(long = "topic", required = true, value_name = "TOPIC")]
+    /// Topic to read; repeat the flag for several topics.
+    #[arg(long = "topic", required = cfg!(feature = "scaled"), value_name = "TOPIC")]
     topics: Vec<String>,
-    /// The consumer group.
-    #[arg(long)]
-    group: String,
-    /// Write the messages as JSON lines and store nothing.
+    /// Consumer group.
+    // Optional in a build without Kafka, so that `run` can report the missing support.
+    #[arg(long, required = cfg!(feature = "scaled"))]
+    group: Option<String>,
+    /// Print the messages as JSON Lines and store nothing.
     #[arg(long)]
     print: bool,
 }
 
 impl Consume {
     pub(super) fn run(self) -> anyhow::Result<()> {
+        wiring::require_support("Kafka")?;
         let flags = self.brokers.map(|brokers| ("kafka.brokers", brokers, "--brokers"));
         let (config, _) = self.common.load(flags.into_iter().collect())?;
-        super::logging::start(&config)?;
+        super::logging::init_logging(&config)?;
         let brokers = &config.kafka.brokers;
-        anyhow::ensure!(!brokers.is_empty(), "no brokers: give --brokers, or set kafka.brokers");
+        anyhow::ensure!(
+            !brokers.is_empty(),
+            "no Kafka brokers: pass --brokers or set kafka.brokers"
+        );
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-        let stop = told_to_stop(&runtime)?;
-        let inlet = wiring::inlet(brokers, &self.group, self.topics)?;
-        if self.print { print(inlet, &stop) } else { runtime.block_on(store(inlet, &config, stop)) }
+        let stop = watch_stop_signal(&runtime)?;
+        let group = self.group.context("--group is required")?;
+        let inlet = wiring::join_consumer_group(brokers, &group, self.topics)?;
+        match self.print {
+            true => print_messages(inlet, &stop),
+            false => runtime.block_on(store_messages(inlet, &config, stop)),
+        }
     }
 }
 
-/// Turns true when it is time to stop.
+/// Becomes true on SIGTERM or Ctrl-C.
 type Stop = watch::Receiver<bool>;
 
-fn told_to_stop(runtime: &tokio::runtime::Runtime) -> anyhow::Result<Stop> {
+fn watch_stop_signal(runtime: &tokio::runtime::Runtime) -> anyhow::Result<Stop> {
     let (tell, stop) = watch::channel(false);
     let _inside = runtime.enter();
     let signal = stop_signal()?;
-    // It ends with the process.
+    // The task ends with the process.
     runtime.spawn(async move {
         signal.await;
         tell.send_replace(true);
@@ -81,19 +91,23 @@ fn told_to_stop(runtime: &tokio::runtime::Runtime) -> anyhow::Result<Stop> {
     Ok(stop)
 }
 
-fn print(mut inlet: Box<dyn Inlet>, stop: &Stop) -> anyhow::Result<()> {
+fn print_messages(mut inlet: Box<dyn EventSource>, stop: &Stop) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     while !*stop.borrow() {
-        let messages = inlet.take(STRETCH, WAIT)?;
+        let messages = inlet.take(BATCH_MESSAGES, POLL_TIMEOUT)?;
         for message in &messages {
-            let Arrived { topic, partition, offset, value, .. } = message;
+            let ReceivedMessage { topic, partition, offset, value, .. } = message;
             let value = match value.as_deref() {
                 Some(value) => serde_json::from_slice::<Value>(value),
-                None => Ok(tombstone(message)),
+                None => Ok(format_tombstone(message)),
             };
             match value {
                 Ok(value) => writeln!(out, "{value}")?,
-                Err(error) => eprintln!("{topic}/{partition}@{offset}: not JSON: {error}"),
+                Err(error) => {
+                    eprintln!(
+                        "topic {topic}, partition {partition}, offset {offset}: not JSON: {error}"
+                    );
+                }
             }
         }
         out.flush()?;
@@ -103,92 +117,98 @@ fn print(mut inlet: Box<dyn Inlet>, stop: &Stop) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What was erased, in a form that no event has.
-fn tombstone(message: &Arrived) -> Value {
+/// The headers of a tombstone below the key `erased`, which no event has.
+fn format_tombstone(message: &ReceivedMessage) -> Value {
     let headers = message.headers.iter().cloned().map(|(name, value)| (name, Value::String(value)));
     serde_json::json!({"erased": headers.collect::<serde_json::Map<_, _>>()})
 }
 
-async fn store(inlet: Box<dyn Inlet>, config: &Config, mut stop: Stop) -> anyhow::Result<()> {
+async fn store_messages(
+    inlet: Box<dyn EventSource>,
+    config: &Config,
+    mut stop: Stop,
+) -> anyhow::Result<()> {
     let opened = wiring::open(config).await;
-    let opened = opened.context("this command needs the data folder to itself; stop its server")?;
+    let opened =
+        opened.context("this command needs the data folder to itself; stop its server first")?;
     let engine = &opened.engine;
-    let copies = wiring::copies(config)?;
-    let (mut member, mut total) = (Member(Some(inlet)), Consumed::default());
+    let copies = wiring::build_copies(config)?;
+    let (mut member, mut total) = (GroupMember(Some(inlet)), Consumed::default());
     while !*stop.borrow() {
-        let (messages, taken) = member.with(|inlet| inlet.take(STRETCH, WAIT)).await?;
+        let (messages, taken) =
+            member.run_blocking(|inlet| inlet.take(BATCH_MESSAGES, POLL_TIMEOUT)).await?;
         member = taken;
         let messages = messages?;
         if messages.is_empty() {
             continue;
         }
         let Some(consumed) =
-            store_until(engine, &messages, &copies, &mut member, &mut stop).await?
+            store_with_retries(engine, &messages, &copies, &mut member, &mut stop).await?
         else {
             break;
         };
-        let (committed, back) = member.with(move |inlet| inlet.done(&messages)).await?;
+        let (committed, back) = member.run_blocking(move |inlet| inlet.done(&messages)).await?;
         member = back;
         if let Err(error) = committed {
-            // Taken again by whoever comes next, and known by their ids.
-            tracing::warn!(%error, "what was stored could not be committed");
+            // The next group member receives the messages again and recognises their ids.
+            tracing::warn!(%error, "cannot commit Kafka offsets; messages will be delivered again");
         }
-        add(&mut total, consumed);
+        add_counts(&mut total, consumed);
     }
-    member.with(|inlet| inlet.leave()).await?;
+    member.run_blocking(|inlet| inlet.leave()).await?;
     engine.close().await?;
     let Consumed { stored, replayed, set_aside, erased } = total;
     println!(
-        "stored {stored} events, {replayed} were there already, {set_aside} set aside, {erased} users erased"
+        "stored {stored} events, {replayed} already stored, {set_aside} dead letters, {erased} users erased"
     );
     Ok(())
 }
 
-/// Tries until the store takes them; `None` when it is time to stop before that.
-async fn store_until(
+/// Retries until the messages are stored. `None` when the stop signal comes first.
+async fn store_with_retries(
     engine: &Engine,
-    messages: &[Arrived],
+    messages: &[ReceivedMessage],
     copies: &engine::CopySettings,
-    member: &mut Member,
+    member: &mut GroupMember,
     stop: &mut Stop,
 ) -> anyhow::Result<Option<Consumed>> {
-    let mut pause = FIRST_PAUSE;
+    let mut delay = MIN_RETRY_DELAY;
     loop {
         let error = match engine.feedback.consume(messages, copies).await {
             Ok(consumed) => return Ok(Some(consumed)),
             Err(error) => error,
         };
-        engine::log_retriable(error, "messages could not be stored; trying again");
+        engine::log_retriable(error, "cannot store Kafka messages; retrying");
         tokio::select! {
             _ = stop.changed() => return Ok(None),
-            () = tokio::time::sleep(pause) => {}
+            () = tokio::time::sleep(delay) => {}
         }
-        pause = (pause * 2).min(LONGEST_PAUSE);
-        let (stayed, back) = std::mem::take(member).with(|inlet| inlet.stay()).await?;
+        delay = (delay * 2).min(MAX_RETRY_DELAY);
+        let (stayed, back) = std::mem::take(member).run_blocking(|inlet| inlet.stay()).await?;
         *member = back;
         if let Err(error) = stayed {
-            tracing::warn!(%error, "this member may lose its partitions meanwhile");
+            tracing::warn!(%error, "cannot keep the Kafka group membership; partitions may be lost");
         }
     }
 }
 
-fn add(total: &mut Consumed, more: Consumed) {
+fn add_counts(total: &mut Consumed, more: Consumed) {
     total.stored += more.stored;
     total.replayed += more.replayed;
     total.set_aside += more.set_aside;
     total.erased += more.erased;
 }
 
-/// The member of the group. Its calls wait, so they are made where one may.
+/// The consumer group member. Its calls block, so they run on blocking threads.
 #[derive(Default)]
-struct Member(Option<Box<dyn Inlet>>);
+struct GroupMember(Option<Box<dyn EventSource>>);
 
-impl Member {
-    async fn with<T: Send + 'static>(
+impl GroupMember {
+    async fn run_blocking<T: Send + 'static>(
         self,
-        call: impl FnOnce(&mut dyn Inlet) -> T + Send + 'static,
+        call: impl FnOnce(&mut dyn EventSource) -> T + Send + 'static,
     ) -> anyhow::Result<(T, Self)> {
-        let Self(Some(mut inlet)) = self else { anyhow::bail!("the group was left") };
+        let Self(Some(mut inlet)) = self else { anyhow::bail!("the consumer group was left") };
         let called = tokio::task::spawn_blocking(move || {
             let answer = call(&mut *inlet);
             (answer, Self(Some(inlet)))

@@ -4,22 +4,22 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use clap::Args;
-use demo::StoryClock;
+use demo::DemoClock;
 use engine::{DEMO_TENANT, DemoState};
 use model::Clock;
 use serde_json::json;
 
 use super::Common;
-use super::ask::ask;
 use super::progress::Progress;
+use super::server_query::query_server;
 use crate::config::Config;
 use crate::wiring;
 
-/// Fill a store with a month of made-up conversations, or take them away again.
+/// Load a month of generated demo conversations, or remove them.
 ///
-/// They are in a tenant of their own, `demo`, and go through the same doors as real ones: verdicts,
-/// figures, patterns and what routers learnt come out of the engine itself. Loading needs the data folder
-/// to itself; removing asks the server that has the folder, if there is one.
+/// The conversations belong to the tenant `demo` and pass through the same pipeline as real ones: verdicts,
+/// figures, failure patterns and router state are computed by the engine. Loading needs the data folder to
+/// itself. Removing also works while a server runs.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   uptake demo
@@ -29,14 +29,14 @@ use crate::wiring;
 pub(super) struct Demo {
     #[command(flatten)]
     common: Common,
-    /// Take the demo data away. Everything else stays.
+    /// Remove the demo data; other data is kept.
     #[arg(long, conflicts_with = "beside")]
     remove: bool,
-    /// Load it also where there is other data.
+    /// Load the demo data into a store that holds other data.
     #[arg(long)]
     beside: bool,
-    /// How many conversations.
-    #[arg(long, value_name = "COUNT", default_value_t = demo::CONVERSATIONS)]
+    /// Number of conversations.
+    #[arg(long, value_name = "COUNT", default_value_t = demo::DEFAULT_CONVERSATIONS)]
     conversations: usize,
     /// Print JSON.
     #[arg(long)]
@@ -47,7 +47,7 @@ impl Demo {
     pub(super) fn run(self) -> anyhow::Result<()> {
         let (config, _) = self.common.load(Vec::new())?;
         if self.remove {
-            return remove(&config, self.json);
+            return remove_demo(&config, self.json);
         }
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         let loaded = runtime.block_on(load_if_absent(&config, self.conversations, self.beside))?;
@@ -55,51 +55,55 @@ impl Demo {
             println!("{}", json!({"loaded": loaded, "tenant": DEMO_TENANT}));
         } else if loaded {
             println!(
-                "demo data is in the tenant {DEMO_TENANT}; `uptake demo --remove` takes it away"
+                "demo data loaded into the tenant {DEMO_TENANT}; `uptake demo --remove` removes it"
             );
         } else {
-            println!("demo data is there already");
+            println!("demo data is already loaded");
         }
         Ok(())
     }
 }
 
-fn remove(config: &Config, as_json: bool) -> anyhow::Result<()> {
-    let answer = ask(config, |server| server.delete("/api/v1/demo"))?;
+fn remove_demo(config: &Config, as_json: bool) -> anyhow::Result<()> {
+    let answer = query_server(config, |server| server.delete("/api/v1/demo"))?;
     if as_json {
         println!("{answer}");
     } else if answer["removed"] == true {
-        println!("the demo data is gone: {} events", answer["events"]);
+        println!("removed the demo data: {} events", answer["events"]);
     } else {
         println!("there is no demo data");
     }
     Ok(())
 }
 
-/// Loads demo data unless it is there. What an earlier attempt left is taken away first. Answers whether
-/// there was something to do.
+/// Loads the demo data and returns true, or returns false when it is already loaded. Removes the
+/// remains of an interrupted load first.
 pub(super) async fn load_if_absent(
     config: &Config,
     conversations: usize,
     beside: bool,
 ) -> anyhow::Result<bool> {
     if !config.store.postgres.is_empty() {
-        bail!("demo data is for a store in a folder; leave store.postgres empty to look at it");
+        bail!("demo data can only be loaded into a data folder; leave store.postgres empty");
     }
-    let now = wiring::clock().now();
-    let clock = Arc::new(StoryClock::at(demo::first_moment(now)));
-    let opened = wiring::open_at(config, Arc::clone(&clock) as Arc<dyn Clock>, *SEED).await;
-    let opened = opened.context("loading needs the store to itself; stop its server")?;
+    let now = wiring::system_clock().now();
+    let clock = Arc::new(DemoClock::new(demo::demo_start(now)));
+    let opened =
+        wiring::open_with_clock(config, Arc::clone(&clock) as Arc<dyn Clock>, *ID_SEED).await;
+    let opened =
+        opened.context("loading demo data needs the store to itself; stop its server first")?;
     let engine = &opened.engine;
     let state = engine.privacy.demo_state().await?;
-    let is_ours = matches!(state, DemoState::Loaded | DemoState::Begun);
+    let is_demo = matches!(state, DemoState::Loaded | DemoState::Begun);
     if state == DemoState::Foreign {
-        bail!("the tenant {DEMO_TENANT} holds data that is no demo data; it is left as it is");
-    }
-    if !is_ours && !beside && engine.privacy.holds_other_than_demo().await? {
         bail!(
-            "{} holds data already, and demo data is for looking around in a fresh store; choose another \
-             folder with --data, or load it into a tenant of its own with `uptake demo --beside`",
+            "the tenant {DEMO_TENANT} holds data that was not loaded by `uptake demo`; not changed"
+        );
+    }
+    if !is_demo && !beside && engine.privacy.holds_other_than_demo().await? {
+        bail!(
+            "{} already holds other data; choose an empty folder with --data, or load the demo into its own \
+             tenant with `uptake demo --beside`",
             config.store.data
         );
     }
@@ -110,19 +114,20 @@ pub(super) async fn load_if_absent(
     if state == DemoState::Begun {
         engine.privacy.remove_demo().await?;
     }
-    // A crash in between is seen by the mark at the end, which is missing then.
+    // Without fsync: after a crash the end marker is missing and the next start loads again.
     opened.wait_for_disk(false).await?;
-    eprintln!("loading demo data: a month of made-up conversations");
+    eprintln!("loading demo data: a month of generated conversations");
     let progress = Progress::new("days");
     let loaded =
-        demo::load(engine, &clock, now, conversations, |done, of| progress.show(done, of)).await?;
+        demo::load_demo(engine, &clock, now, conversations, |done, of| progress.show(done, of))
+            .await?;
     opened.wait_for_disk(true).await?;
     engine.close().await?;
-    let demo::Loaded { conversations, turns } = loaded;
-    let secs = (wiring::clock().now().as_micros() - now.as_micros()) as f64 / 1e6;
+    let demo::DemoSummary { conversations, turns } = loaded;
+    let secs = (wiring::system_clock().now().as_micros() - now.as_micros()) as f64 / 1e6;
     eprintln!("loaded {conversations} conversations with {turns} turns in {secs:.1} s");
     Ok(true)
 }
 
-/// Where the ids of demo data come from.
-const SEED: &[u8; 32] = b"uptake demo data: ids of a month";
+/// Seed of the demo data's ids, so that every load generates the same ids.
+const ID_SEED: &[u8; 32] = b"uptake demo data: ids of a month";

@@ -7,18 +7,18 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::Common;
-use super::ask::ask;
+use super::server_query::query_server;
 
-/// Estimate what another policy would have earned.
+/// Estimate the reward another routing policy would have earned (off-policy evaluation).
 ///
-/// Over the choices of one of our routers (--router and --policy), or over the log of any other
-/// system (--log and --target). Prints the estimates as JSON: ips, snips, dm and dr, each with its
-/// interval of 95%.
+/// Evaluates a policy on the choices of a router (--router and --policy), or on the log of another
+/// system (--log and --target). Prints the estimates ips, snips, dm and dr as JSON, each with its
+/// 95% confidence interval.
 #[derive(Debug, Args)]
 #[command(after_help = "Files:
-  --log     CSV with a header: action,position,reward,pscore and, if there is a model of the rewards,
+  --log     CSV with the header action,position,reward,pscore and, with a reward model,
             q_hat_logged_action,v_hat_target_policy
-  --target  CSV without a header: a line for each action, a column for each position
+  --target  CSV without a header: one line per action, one column per position
   --policy  JSON: {\"kind\":\"fixed\",\"arm\":\"m1\"}, {\"kind\":\"random\"} or
             {\"kind\":\"weights\",\"weights\":{\"m1\":0.2,\"m2\":0.8}}
 
@@ -28,25 +28,25 @@ Examples:
 pub(super) struct Evaluate {
     #[command(flatten)]
     common: Common,
-    /// The router whose choices count.
+    /// Router whose choices are evaluated.
     #[arg(long, requires = "policy", conflicts_with_all = ["log", "target"])]
     router: Option<String>,
-    /// The policy in question.
+    /// Policy to evaluate.
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
-    /// Only choices since then.
+    /// Only choices made since this time.
     #[arg(long, value_name = "TIME", requires = "router")]
     since: Option<String>,
-    /// Whose router.
+    /// Tenant of the router.
     #[arg(long, default_value = "default")]
     tenant: String,
-    /// Which project's.
+    /// Project of the router.
     #[arg(long, default_value = "default")]
     project: String,
-    /// The log of another system.
+    /// Log of another system.
     #[arg(long, value_name = "FILE", requires = "target")]
     log: Option<PathBuf>,
-    /// The chances of the policy in question.
+    /// Choice probabilities of the policy to evaluate.
     #[arg(long, value_name = "FILE", requires = "log")]
     target: Option<PathBuf>,
 }
@@ -55,27 +55,27 @@ impl Evaluate {
     pub(super) fn run(self) -> anyhow::Result<()> {
         let found = match (&self.log, &self.target, &self.router, &self.policy) {
             (Some(log), Some(target), ..) => {
-                let found = engine::evaluate_files(&read(log)?, &read(target)?)?;
+                let found = engine::evaluate_files(&read_file(log)?, &read_file(target)?)?;
                 json!(found)
             }
             (_, _, Some(router), Some(policy)) => {
-                let policy: Value = serde_json::from_str(&read(policy)?)
+                let policy: Value = serde_json::from_str(&read_file(policy)?)
                     .with_context(|| format!("{} is not JSON", policy.display()))?;
                 let question = json!({"router": router, "policy": policy, "since": self.since});
                 let (config, _) = self.common.load(Vec::new())?;
                 let (tenant, project) = (&self.tenant, &self.project);
                 let path = "/api/v1/policies/evaluate";
-                ask(&config, |server| {
-                    server.about(Some(tenant), Some(project)).post(path, &question)
+                query_server(&config, |server| {
+                    server.with_scope(Some(tenant), Some(project)).post(path, &question)
                 })?
             }
-            _ => bail!("nothing to evaluate; give --router and --policy, or --log and --target"),
+            _ => bail!("nothing to evaluate: pass --router and --policy, or --log and --target"),
         };
         println!("{found}");
         Ok(())
     }
 }
 
-fn read(path: &Path) -> anyhow::Result<String> {
-    std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
+fn read_file(path: &Path) -> anyhow::Result<String> {
+    std::fs::read_to_string(path).with_context(|| format!("cannot read_file {}", path.display()))
 }

@@ -10,16 +10,16 @@ use model::Position;
 use serde_json::json;
 
 use super::Common;
-use super::output::Output;
+use super::output_file::OutputFile;
 use super::progress::Progress;
 use crate::wiring;
 
-const PAGE: usize = 1000;
+const PAGE_EVENTS: usize = 1000;
 
-/// Write the log as JSON lines, oldest first, of every tenant; or preference data for training.
+/// Export the log of all tenants as JSON Lines, oldest first, or preference data for training.
 ///
-/// Each line of the log is an event in the shape of GET /api/v1/events. A server may be running meanwhile;
-/// what it stores after the command began is left out.
+/// Each line is an event in the format of GET /api/v1/events. The command also works while a server runs;
+/// events stored after it started are not included.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   uptake export > log.jsonl
@@ -30,10 +30,10 @@ const PAGE: usize = 1000;
 pub(super) struct Export {
     #[command(flatten)]
     common: Common,
-    /// File to write, for its owner alone; standard output when absent or `-`.
+    /// File to write, readable by its owner only; standard output when absent or `-`.
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Only events behind this position.
+    /// Only events after this log position.
     #[arg(long, value_name = "POSITION", default_value_t = 0, conflicts_with = "preferences")]
     after: u64,
     /// Print a summary as JSON (with --output).
@@ -46,21 +46,22 @@ pub(super) struct Export {
 impl Export {
     pub(super) fn run(self) -> anyhow::Result<()> {
         let (config, _) = self.common.load(Vec::new())?;
-        let log = wiring::log(&config.store)?;
+        let log = wiring::open_log(&config.store)?;
         let output = self.output.filter(|path| path != Path::new("-"));
         if self.preferences.preferences.is_some() {
             return self.preferences.run(log, output, self.json);
         }
         let runtime = tokio::runtime::Builder::new_current_thread().build()?;
         let Some(path) = output else {
-            return match runtime.block_on(write_all(&log, Position(self.after), stdout().lock())) {
-                // Whoever read it has seen enough.
+            return match runtime.block_on(write_events(&log, Position(self.after), stdout().lock()))
+            {
+                // The reader of the pipe has closed it, as `head` does.
                 Err(error) if is_broken_pipe(&error) => Ok(()),
                 result => result.map(drop),
             };
         };
-        let mut file = Output::create(&path)?;
-        let written = runtime.block_on(write_all(&log, Position(self.after), &mut file))?;
+        let mut file = OutputFile::create(&path)?;
+        let written = runtime.block_on(write_events(&log, Position(self.after), &mut file))?;
         file.finish()?;
         if self.json {
             println!("{}", json!({"events": written, "output": path}));
@@ -76,8 +77,8 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
     cause.is_some_and(|cause| cause.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
-async fn write_all(
-    log: &store::SqlLog,
+async fn write_events(
+    log: &store::ReadOnlyLog,
     mut after: Position,
     to: impl Write,
 ) -> anyhow::Result<u64> {
@@ -86,7 +87,7 @@ async fn write_all(
     let mut lines = BufWriter::new(to);
     let mut written = 0;
     while after < head {
-        let page = log.tail(after, PAGE).await?;
+        let page = log.tail(after, PAGE_EVENTS).await?;
         if page.is_empty() {
             break;
         }

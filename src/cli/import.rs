@@ -11,20 +11,20 @@ use model::Write;
 use serde_json::{Value, json};
 
 use super::Common;
-use super::lines::lines_of;
+use super::json_lines::open_lines;
 use super::progress::Progress;
 use crate::wiring;
 
-const PAGE: usize = 1000;
-/// Lines whose trouble is told in full.
-const MOST_TOLD: u64 = 10;
+const BATCH_WRITES: usize = 1000;
+/// Further rejected lines are counted, but not printed.
+const MAX_PRINTED_ERRORS: u64 = 10;
 
-/// Load events or chat logs from files of JSON lines.
+/// Import events or chat logs from JSON Lines files.
 ///
-/// A line is an event as `uptake export` writes it or as POST /api/v1/feedback takes it, or a
-/// conversation of a chat log: OpenAI-style `messages`, ShareGPT, LMSYS and WildChat, Langfuse
-/// traces, turns as POST /api/v1/turns takes them. A file may also be one JSON array. What was
-/// imported before is left as it is. It needs the data folder to itself: stop the server first.
+/// A line is an event in the format of `uptake export` or POST /api/v1/feedback, a turn in the format of
+/// POST /api/v1/turns, or a conversation: OpenAI-style `messages`, ShareGPT, LMSYS, WildChat or a Langfuse
+/// trace. A file may also be one JSON array. Events that are already stored are skipped. The command needs
+/// the data folder to itself: stop the server first.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   uptake import log.jsonl
@@ -41,11 +41,11 @@ pub(super) struct Import {
 }
 
 #[derive(Debug, Default)]
-struct Tally {
+struct ImportCounts {
     imported: u64,
     replayed: u64,
     rejected: u64,
-    /// Lines with a conversation in which nobody said anything.
+    /// Lines with a conversation without messages.
     empty: u64,
 }
 
@@ -56,55 +56,55 @@ impl Import {
         let tally = runtime.block_on(async {
             let opened = wiring::open(&config).await;
             let opened =
-                opened.context("this command needs the store to itself; stop its server")?;
-            let mut tally = Tally::default();
+                opened.context("this command needs the store to itself; stop its server first")?;
+            let mut tally = ImportCounts::default();
             for file in &self.files {
-                import(&opened.engine, file, &mut tally).await?;
+                import_file(&opened.engine, file, &mut tally).await?;
             }
             opened.engine.close().await?;
             anyhow::Ok(tally)
         })?;
-        let Tally { imported, replayed, rejected, empty } = tally;
+        let ImportCounts { imported, replayed, rejected, empty } = tally;
         if self.json {
-            let told = json!({"imported": imported, "replayed": replayed, "rejected": rejected,
+            let counts = json!({"imported": imported, "replayed": replayed, "rejected": rejected,
                 "empty": empty});
-            println!("{told}");
+            println!("{counts}");
         } else {
             println!(
-                "imported {imported} events, {replayed} were there already, {rejected} did not fit"
+                "imported {imported} events, {replayed} already stored, {rejected} lines rejected"
             );
             if empty > 0 {
-                println!("nothing was said in {empty} of the conversations");
+                println!("skipped {empty} conversations without messages");
             }
         }
         if rejected > 0 {
-            bail!("{rejected} lines were not imported");
+            bail!("{rejected} lines were rejected");
         }
         Ok(())
     }
 }
 
-async fn import(engine: &Engine, path: &Path, tally: &mut Tally) -> anyhow::Result<()> {
-    let told = || format!("cannot read {}", path.display());
-    let file = File::open(path).with_context(told)?;
+async fn import_file(engine: &Engine, path: &Path, tally: &mut ImportCounts) -> anyhow::Result<()> {
+    let failed = || format!("cannot read {}", path.display());
+    let file = File::open(path).with_context(failed)?;
     let size = file.metadata()?.len();
     let progress = Progress::new("bytes");
-    let mut reader = lines_of(file).with_context(told)?;
+    let mut reader = open_lines(file).with_context(failed)?;
     let (mut line, mut number, mut read) = (Vec::new(), 0_u64, 0_u64);
-    let mut writes = Vec::with_capacity(PAGE);
+    let mut writes = Vec::with_capacity(BATCH_WRITES);
     loop {
         line.clear();
         let bytes = reader.read_until(b'\n', &mut line)?;
         (number, read) = (number + 1, read + bytes as u64);
         if !line.trim_ascii().is_empty() {
-            match prepare(engine, &line, number) {
+            match parse_line(engine, &line, number) {
                 Ok(prepared) if prepared.is_empty() => tally.empty += 1,
                 Ok(prepared) => writes.extend(prepared.into_iter().map(|write| (number, write))),
-                Err(error) => reject(tally, path, number, &error),
+                Err(error) => count_rejected(tally, path, number, &error),
             }
         }
-        if writes.len() >= PAGE || bytes == 0 {
-            store(engine, path, std::mem::take(&mut writes), tally).await?;
+        if writes.len() >= BATCH_WRITES || bytes == 0 {
+            store_batch(engine, path, std::mem::take(&mut writes), tally).await?;
             progress.show(read, size);
         }
         if bytes == 0 {
@@ -113,31 +113,31 @@ async fn import(engine: &Engine, path: &Path, tally: &mut Tally) -> anyhow::Resu
     }
 }
 
-fn prepare(engine: &Engine, line: &[u8], number: u64) -> anyhow::Result<Vec<Write>> {
+fn parse_line(engine: &Engine, line: &[u8], number: u64) -> anyhow::Result<Vec<Write>> {
     let value: Value = serde_json::from_slice(line).context("the line is not JSON")?;
     Ok(engine.feedback.prepare_line(value, number)?)
 }
 
-async fn store(
+async fn store_batch(
     engine: &Engine,
     path: &Path,
     writes: Vec<(u64, Write)>,
-    tally: &mut Tally,
+    tally: &mut ImportCounts,
 ) -> anyhow::Result<()> {
     let (numbers, writes): (Vec<u64>, Vec<Write>) = writes.into_iter().unzip();
     for (number, receipt) in numbers.into_iter().zip(engine.feedback.record_all(writes).await?) {
         match receipt {
             Ok(receipt) if receipt.replayed => tally.replayed += 1,
             Ok(_) => tally.imported += 1,
-            Err(error) => reject(tally, path, number, &error.into()),
+            Err(error) => count_rejected(tally, path, number, &error.into()),
         }
     }
     Ok(())
 }
 
-fn reject(tally: &mut Tally, path: &Path, number: u64, error: &anyhow::Error) {
+fn count_rejected(tally: &mut ImportCounts, path: &Path, number: u64, error: &anyhow::Error) {
     tally.rejected += 1;
-    if tally.rejected <= MOST_TOLD {
+    if tally.rejected <= MAX_PRINTED_ERRORS {
         eprintln!("{}:{number}: {error:#}", path.display());
     }
 }

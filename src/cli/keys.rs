@@ -5,12 +5,12 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 
 use super::Common;
-use super::ask::{ask, ask_or_make, in_path};
+use super::server_query::{check_path_segment, query_or_create_store, query_server};
 
 /// Create, list and revoke API keys.
 ///
-/// If a server has the data folder, the command talks to it; otherwise it works on the store itself.
-/// The first key ends open mode at once.
+/// The command works with the server that holds the data folder, or directly on the store when no server
+/// runs. While no key exists, the API is open to this machine. Creating the first key closes it.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   uptake keys create --tenant acme --role ingest
@@ -24,7 +24,7 @@ pub(super) struct Keys {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Make a key and print it, this once.
+    /// Create a key and print its secret, which is not shown again.
     Create(Create),
     /// List all keys, without their secrets.
     List(List),
@@ -36,19 +36,19 @@ enum Action {
 struct Create {
     #[command(flatten)]
     common: Common,
-    /// Whose key it is.
+    /// Tenant of the key.
     #[arg(long)]
     tenant: String,
-    /// Only for this project; all of the tenant's when absent.
+    /// Restrict the key to this project; all projects of the tenant when absent.
     #[arg(long)]
     project: Option<String>,
-    /// widget, ingest, read or admin.
+    /// Role: widget, ingest, read or admin.
     #[arg(long)]
     role: String,
-    /// Requests per second that it may make.
+    /// Rate limit in requests per second.
     #[arg(long)]
     rate: Option<u32>,
-    /// The web page's origin that it may be used from, for widgets.
+    /// For widget keys: origin of the web page that uses the key.
     #[arg(long, value_name = "URL")]
     origin: Option<String>,
     /// Print JSON.
@@ -69,7 +69,7 @@ struct List {
 struct Revoke {
     #[command(flatten)]
     common: Common,
-    /// The id, as `uptake keys list` shows it.
+    /// Id of the key, from `uptake keys list`.
     id: String,
     /// Print JSON.
     #[arg(long)]
@@ -91,14 +91,14 @@ impl Create {
         let (config, _) = self.common.load(Vec::new())?;
         let body = json!({"tenant": self.tenant, "project": self.project, "role": self.role,
             "rate": self.rate, "origin": self.origin});
-        let made = ask_or_make(&config, |server| server.post("/api/v1/keys", &body))?;
-        let key = made["key"].as_str().context("the server answered without a key")?;
+        let made = query_or_create_store(&config, |server| server.post("/api/v1/keys", &body))?;
+        let key = made["key"].as_str().context("the server's response has no key")?;
         if self.json {
             println!("{made}");
         } else {
             println!("{key}");
             let id = made["id"].as_str().unwrap_or("unknown");
-            eprintln!("Keep it: it is shown this once. Its id is {id}.");
+            eprintln!("Save this key: it is not shown again. Its id is {id}.");
         }
         Ok(())
     }
@@ -107,14 +107,14 @@ impl Create {
 impl List {
     fn run(self) -> anyhow::Result<()> {
         let (config, _) = self.common.load(Vec::new())?;
-        let found = ask(&config, |server| server.get("/api/v1/keys"))?;
+        let found = query_server(&config, |server| server.get("/api/v1/keys"))?;
         if self.json {
             println!("{found}");
             return Ok(());
         }
         let keys = found["keys"].as_array().cloned().unwrap_or_default();
         if keys.is_empty() {
-            println!("no keys; the server is open to this machine");
+            println!("no keys; the API is open to this machine");
             return Ok(());
         }
         println!("{:12}  {:8}  {:20}  {:20}  created", "id", "role", "tenant/project", "state");
@@ -137,13 +137,13 @@ impl List {
 
 impl Revoke {
     fn run(self) -> anyhow::Result<()> {
-        let path = format!("/api/v1/keys/{}", in_path("key's id", &self.id)?);
+        let path = format!("/api/v1/keys/{}", check_path_segment("key id", &self.id)?);
         let (config, _) = self.common.load(Vec::new())?;
-        let answer = ask(&config, |server| server.delete(&path))?;
+        let answer = query_server(&config, |server| server.delete(&path))?;
         match (self.json, answer["revoked"].as_bool()) {
             (true, _) => println!("{answer}"),
             (false, Some(true)) => println!("revoked {}", self.id),
-            (false, _) => println!("{} was revoked before", self.id),
+            (false, _) => println!("{} was already revoked", self.id),
         }
         Ok(())
     }

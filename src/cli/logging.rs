@@ -1,4 +1,4 @@
-//! Log lines on standard error, as the configuration wants them.
+//! Logging to standard error.
 
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::Layer;
@@ -8,13 +8,12 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::config::{Config, LogFormat};
 
-/// From here on.
-pub(super) fn start(config: &Config) -> anyhow::Result<()> {
+pub(super) fn init_logging(config: &Config) -> anyhow::Result<()> {
     let level = &config.log.level;
     let level: tracing::Level = level.parse().map_err(|_| {
         anyhow::anyhow!("log.level is {level:?}, expected error, warn, info, debug or trace")
     })?;
-    // The protocol's library writes whole messages into its lines, and with them what users said.
+    // rmcp logs whole messages, which contain user text.
     let wanted = Targets::new().with_default(level).with_target("rmcp", LevelFilter::OFF);
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
     let lines = match config.log.format {

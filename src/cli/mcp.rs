@@ -1,6 +1,6 @@
 //! `uptake mcp`
 
-mod way;
+mod server_link;
 
 use std::sync::Arc;
 
@@ -8,15 +8,15 @@ use clap::Args;
 
 use super::Common;
 use super::serve::stop_signal;
-use way::{Asking, Way};
+use server_link::{CallerScope, ServerLink};
 
-/// Offer tools to agents over standard input and output (Model Context Protocol).
+/// Serve tools to agents over standard input and output (Model Context Protocol).
 ///
-/// With them an agent reranks what it retrieved, reports what it used, marks what helped, finds
-/// strategies that worked and submits feedback. A running server has the same tools at /mcp.
+/// With the tools an agent reranks retrieved items, reports which it used, marks which helped, finds
+/// strategies that worked and submits feedback. A running server offers the same tools at /mcp.
 ///
-/// If a server has the data folder, it is asked; else this process serves the folder while it
-/// runs, and others started on the same folder ask it.
+/// The command uses the server that holds the data folder. When there is none, it serves the folder
+/// itself while it runs, also for other `uptake mcp` processes on the same folder.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   uptake mcp --data ./uptake-data
@@ -28,16 +28,16 @@ For a client that starts servers by itself:
 pub(super) struct Mcp {
     #[command(flatten)]
     common: Common,
-    /// A server elsewhere, instead of a data folder.
+    /// URL of a remote server, instead of a data folder.
     #[arg(long, conflicts_with = "data")]
     url: Option<String>,
-    /// The key to use, instead of the rights of the folder's owner.
+    /// API key; without it, calls have the rights of the data folder's owner.
     #[arg(long)]
     key: Option<String>,
-    /// Whose feedback; by default the key's, or `default`.
+    /// Tenant [default: the key's tenant, or `default`].
     #[arg(long)]
     tenant: Option<String>,
-    /// Which project's; by default the key's, or `default`.
+    /// Project [default: the key's project, or `default`].
     #[arg(long)]
     project: Option<String>,
 }
@@ -45,34 +45,34 @@ pub(super) struct Mcp {
 impl Mcp {
     pub(super) fn run(self) -> anyhow::Result<()> {
         let (config, _) = self.common.load(Vec::new())?;
-        super::logging::start(&config)?;
+        super::logging::init_logging(&config)?;
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-        let asking = Asking { key: self.key, tenant: self.tenant, project: self.project };
-        let way = match self.url {
-            Some(url) => Way::elsewhere(&url, asking),
-            None => Way::to_folder(config, asking),
+        let scope = CallerScope { key: self.key, tenant: self.tenant, project: self.project };
+        let link = match self.url {
+            Some(url) => ServerLink::to_remote(&url, scope),
+            None => ServerLink::to_folder(config, scope),
         };
-        let served = runtime.block_on(serve(way));
-        // A read of standard input cannot be called off; whoever told us to stop does not wait for it.
+        let served = runtime.block_on(serve_stdio(link));
+        // A pending read of standard input cannot be cancelled; shutdown must not wait for it.
         runtime.shutdown_background();
         served
     }
 }
 
-async fn serve(way: Way) -> anyhow::Result<()> {
-    // First of all: once the folder says who serves it, whoever reads that may tell us to stop.
+async fn serve_stdio(link: ServerLink) -> anyhow::Result<()> {
+    // Before the folder is opened: its lock names this process, which may then be signalled.
     let mut stop = std::pin::pin!(stop_signal()?);
-    // A folder that cannot be served is said at once, not with the first call.
+    // Fail at once when the folder cannot be served, not at the first call.
     tokio::select! {
-        served = way.server() => served.map(drop)?,
+        found = link.find_server() => found.map(drop)?,
         () = &mut stop => return Ok(()),
     }
-    let way = Arc::new(way);
+    let link = Arc::new(link);
     let served = tokio::select! {
-        served = mcp::over_stdio(Arc::clone(&way)) => served,
+        served = mcp::serve_stdio(Arc::clone(&link)) => served,
         () = &mut stop => Ok(()),
-        ended = way.yield_when_asked() => ended?,
+        ended = link.release_on_request() => ended?,
     };
-    way.close().await?;
+    link.stop_serving().await?;
     Ok(served?)
 }

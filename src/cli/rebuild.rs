@@ -7,11 +7,11 @@ use super::Common;
 use super::progress::Progress;
 use crate::wiring;
 
-/// Make every projection again from the log.
+/// Recompute every projection from the log.
 ///
-/// The log is the truth; turns, reactions, counters and decisions are computed from it. This
-/// command computes them anew and says whether anything came out different, which it never should.
-/// It needs the data folder to itself: stop the server first.
+/// Turns, reactions, counters and decisions are projections of the log. This command recomputes them
+/// and reports whether any of them differed, which would be a bug. It needs the data folder to itself:
+/// stop the server first.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   uptake rebuild
@@ -39,11 +39,11 @@ impl Rebuild {
             println!("{}", json!({"events": rebuilt.events, "changed": rebuilt.changed}));
         } else if rebuilt.changed {
             println!(
-                "replayed {} events; the projections were wrong and are right now",
+                "replayed {} events; the projections differed from the log and were corrected",
                 rebuilt.events
             );
         } else {
-            println!("replayed {} events; the projections were right", rebuilt.events);
+            println!("replayed {} events; the projections match the log", rebuilt.events);
         }
         Ok(())
     }

@@ -7,12 +7,12 @@ use super::Common;
 use super::progress::Progress;
 use crate::wiring;
 
-/// Run today's detectors over everything that is stored.
+/// Run the current detectors over all stored turns.
 ///
-/// What they find differently is appended to the log and counts from then on: verdicts, retries and
-/// what answers show. Ratings and reviews stay above it. Useful after an update, after a change of
-/// the detectors' settings, and after `uptake import` of chat logs, which brings turns without
-/// findings. It needs the data folder to itself: stop the server first.
+/// Findings that changed (verdicts, retries, errors, latency) are appended to the log and count from then
+/// on. Ratings and reviews take precedence over them. Use it after an update, after a change of the
+/// `[detect]` settings, and after `uptake import`, which imports turns without findings. The command needs
+/// the data folder to itself: stop the server first.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   uptake redetect
@@ -40,7 +40,7 @@ impl Redetect {
             println!("{}", json!({"turns": found.turns, "findings": found.findings}));
         } else {
             println!(
-                "looked at {} questions and answers again; {} findings are new or different",
+                "checked {} turns; {} findings are new or changed",
                 found.turns, found.findings
             );
         }

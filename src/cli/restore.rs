@@ -8,30 +8,30 @@ use serde_json::{Value, json};
 use store::StoredKey;
 
 use super::Common;
-use super::backup::{described, refuse_postgres};
+use super::backup::{note_as_json, refuse_postgres};
 use super::progress::Progress;
 use crate::config::Config;
 use crate::wiring;
 
-/// Make a backup the store of an empty folder.
+/// Restore a backup into an empty folder.
 ///
-/// The backup is checked first: its structure, the number of rows in it, and a hash over everything in it; one that
-/// is damaged is refused and leaves nothing behind. Then start the server on the folder.
+/// The backup is verified first: its structure, its row counts and a hash over all content. A damaged backup is
+/// refused and leaves nothing behind. After the restore, start the server on the folder.
 ///
-/// What happened since the backup was made is gone, also what was taken away since: erased users and revoked keys are
-/// back. The keys that are valid are listed. Whoever had logged in to the page logs in again.
+/// The store is in the state of the backup. Users erased and keys revoked since then are back: erase and revoke them
+/// again. The command lists the valid keys. Users of the web pages have to log in again.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   uptake restore --from uptake-monday.db --data /var/lib/uptake
-  uptake restore --from uptake-monday.db --data ./again --verify
+  uptake restore --from uptake-monday.db --data ./again --verify_projections
   uptake restore --from uptake-monday.db --data ./again --json")]
 pub(super) struct Restore {
     #[command(flatten)]
     common: Common,
-    /// The file that `uptake backup` wrote.
+    /// Backup file written by `uptake backup`.
     #[arg(long, value_name = "FILE")]
     from: PathBuf,
-    /// Then make every projection again from the log, and fail if any comes out different.
+    /// Then recompute every projection from the log, and fail if any differs.
     #[arg(long)]
     verify: bool,
     /// Print JSON.
@@ -44,22 +44,22 @@ impl Restore {
         let (config, _) = self.common.load(Vec::new())?;
         refuse_postgres(&config, "pg_restore --no-owner --exit-on-error FILE --dbname")?;
         let folder = Path::new(&config.store.data);
-        let (now, bar) = (wiring::clock().now(), Progress::new("bytes copied"));
+        let (now, bar) = (wiring::system_clock().now(), Progress::new("bytes copied"));
         let show = |done, of| bar.show(done, of);
         let restored = store::restore(&self.from, folder, now, show)
             .with_context(|| format!("cannot restore into {}", folder.display()))?;
-        let replayed = if self.verify { Some(verify(&config)?) } else { None };
+        let replayed = if self.verify { Some(verify_projections(&config)?) } else { None };
         if self.json {
-            let keys: Vec<Value> = restored.keys.iter().map(listed).collect();
-            let backup = described(&restored.note);
-            let told =
+            let keys: Vec<Value> = restored.keys.iter().map(key_as_json).collect();
+            let backup = note_as_json(&restored.note);
+            let result =
                 json!({"data": folder, "backup": backup, "replayed": replayed, "keys": keys});
-            println!("{told}");
+            println!("{result}");
             return Ok(());
         }
         let note = &restored.note;
         println!(
-            "{}: {} rows in {} tables as of {}, the log up to position {}; checked",
+            "{}: {} rows in {} tables as of {}, log position {}; verified",
             folder.display(),
             note.rows,
             note.tables,
@@ -67,25 +67,25 @@ impl Restore {
             note.head
         );
         if let Some(events) = replayed {
-            println!("replayed {events} events; the projections were right");
+            println!("replayed {events} events; the projections match the log");
         }
-        tell_what_is_back(&restored.keys);
+        print_key_warning(&restored.keys);
         Ok(())
     }
 }
 
-/// A key as JSON, without its secret, which is nowhere.
-fn listed(key: &StoredKey) -> Value {
+/// The store holds no secrets of keys, only their hashes.
+fn key_as_json(key: &StoredKey) -> Value {
     json!({"id": key.id, "role": key.role.as_word(), "tenant": key.tenant.as_str(),
         "project": key.project.as_ref().map(model::Project::as_str)})
 }
 
-/// What was taken away since the backup was made, nobody but the operator knows.
-fn tell_what_is_back(keys: &[StoredKey]) {
-    println!("users who were erased since then are back: erase them again before anybody reads");
+/// Only the operator knows which users were erased and keys revoked since the backup.
+fn print_key_warning(keys: &[StoredKey]) {
+    println!("users erased since the backup are back: erase them again before serving");
     match keys {
-        [] => println!("no key is valid"),
-        some => println!("valid keys, {}; revoke again those that were revoked since:", some.len()),
+        [] => println!("no valid keys"),
+        some => println!("{} valid keys; revoke again those revoked since the backup:", some.len()),
     }
     for key in keys {
         let project = key.project.as_ref().map_or("*", model::Project::as_str);
@@ -93,8 +93,8 @@ fn tell_what_is_back(keys: &[StoredKey]) {
     }
 }
 
-/// Replays the log and compares. Answers how many events there were.
-fn verify(config: &Config) -> anyhow::Result<u64> {
+/// Replays the log, compares, and returns the number of events.
+fn verify_projections(config: &Config) -> anyhow::Result<u64> {
     let progress = Progress::new("events");
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     let rebuilt = runtime.block_on(async {
@@ -104,7 +104,7 @@ fn verify(config: &Config) -> anyhow::Result<u64> {
         anyhow::Ok(rebuilt)
     })?;
     if rebuilt.changed {
-        bail!("the projections were not what the log says; they are right now");
+        bail!("the restored projections differed from the log; they were corrected");
     }
     Ok(rebuilt.events)
 }

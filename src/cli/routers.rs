@@ -7,11 +7,11 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::Common;
-use super::ask::{ask, in_path};
+use super::server_query::{check_path_segment, query_server};
 
 /// Show and reset routers.
 ///
-/// Asks the running server, or opens the data folder if there is none.
+/// The command queries the running server, or opens the data folder when there is none.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   uptake routers show
@@ -24,22 +24,22 @@ pub(super) struct Routers {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Show one router, or all of them: how each arm stands.
-    Show(Which),
-    /// Make a router forget what it has learnt.
-    Reset(Which),
+    /// Show the arms of one router, or of all routers.
+    Show(Selection),
+    /// Discard the learned state of a router.
+    Reset(Selection),
 }
 
 #[derive(Debug, Args)]
-struct Which {
+struct Selection {
     #[command(flatten)]
     common: Common,
-    /// The router's name.
+    /// Name of the router.
     name: Option<String>,
-    /// Whose router.
+    /// Tenant of the router.
     #[arg(long, default_value = "default")]
     tenant: String,
-    /// Which project's.
+    /// Project of the router.
     #[arg(long, default_value = "default")]
     project: String,
     /// Print JSON.
@@ -50,33 +50,37 @@ struct Which {
 impl Routers {
     pub(super) fn run(self) -> anyhow::Result<()> {
         match self.command {
-            Command::Show(which) => which.show(),
-            Command::Reset(which) => which.reset(),
+            Command::Show(selection) => selection.show(),
+            Command::Reset(selection) => selection.reset(),
         }
     }
 }
 
-impl Which {
+impl Selection {
     fn show(self) -> anyhow::Result<()> {
         let path = match &self.name {
-            Some(name) => format!("/api/v1/routers/{}", in_path("router's name", name)?),
+            Some(name) => format!("/api/v1/routers/{}", check_path_segment("router name", name)?),
             None => "/api/v1/routers".to_owned(),
         };
         let (config, _) = self.common.load(Vec::new())?;
         let (tenant, project) = (&self.tenant, &self.project);
-        let found = ask(&config, |server| server.about(Some(tenant), Some(project)).get(&path))
-            .with_context(|| format!("routers of {tenant}/{project}"))?;
+        let found = query_server(&config, |server| {
+            server.with_scope(Some(tenant), Some(project)).get(&path)
+        })
+        .with_context(|| format!("cannot show routers of {tenant}/{project}"))?;
         if self.json {
             println!("{found}");
             return Ok(());
         }
         match found["routers"].as_array() {
-            None => print!("{}", text(&found)),
+            None => print!("{}", format_router(&found)),
             Some(all) if all.is_empty() => {
-                println!("{tenant}/{project} has no routers; PUT /api/v1/routers/NAME makes one");
+                println!(
+                    "{tenant}/{project} has no routers; create one with PUT /api/v1/routers/NAME"
+                );
             }
             Some(all) => {
-                let texts: Vec<String> = all.iter().map(text).collect();
+                let texts: Vec<String> = all.iter().map(format_router).collect();
                 print!("{}", texts.join("\n"));
             }
         }
@@ -84,24 +88,27 @@ impl Which {
     }
 
     fn reset(self) -> anyhow::Result<()> {
-        let name = self.name.as_deref().context("which one? `uptake routers show` names them")?;
-        let path = format!("/api/v1/routers/{}/reset", in_path("router's name", name)?);
+        let name = self
+            .name
+            .as_deref()
+            .context("no router named: pass a name from `uptake routers show`")?;
+        let path = format!("/api/v1/routers/{}/reset", check_path_segment("router name", name)?);
         let (config, _) = self.common.load(Vec::new())?;
         let (tenant, project) = (&self.tenant, &self.project);
-        let found = ask(&config, |server| {
-            server.about(Some(tenant), Some(project)).post(&path, &json!({}))
+        let found = query_server(&config, |server| {
+            server.with_scope(Some(tenant), Some(project)).post(&path, &json!({}))
         })
-        .with_context(|| format!("router {name} of {tenant}/{project}"))?;
+        .with_context(|| format!("cannot reset router {name} of {tenant}/{project}"))?;
         if self.json {
             println!("{found}");
         } else {
-            println!("{name} has forgotten what it had learnt");
+            println!("reset {name}: its learned state was discarded");
         }
         Ok(())
     }
 }
 
-fn text(router: &Value) -> String {
+fn format_router(router: &Value) -> String {
     let mut page = String::new();
     let number = |value: &Value| value.as_f64().unwrap_or(0.0);
     let name = router["name"].as_str().unwrap_or_default();

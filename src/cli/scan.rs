@@ -11,24 +11,24 @@ use engine::{ScanReport, Scanned};
 use pairs::{PairFile, PairOptions};
 
 use super::Common;
-use super::lines::lines_of;
+use super::json_lines::open_lines;
 use super::progress::Progress;
 use crate::config::DetectMode;
 use crate::wiring;
 
 mod pairs;
-mod print;
-mod write;
+mod text_report;
+mod verdict_lines;
 
-/// Run every detector over chat logs and report what it finds.
+/// Run all detectors over chat logs and print a report.
 ///
-/// Reads JSON lines (or one JSON array): our own turns or an export, OpenAI-style `messages`,
-/// ShareGPT, LMSYS and WildChat, Langfuse traces. Nothing is stored and nothing leaves the machine.
+/// Reads JSON Lines or one JSON array: turns or an export of Uptake, OpenAI-style `messages`, ShareGPT,
+/// LMSYS, WildChat, Langfuse traces. Nothing is stored and nothing leaves the machine.
 ///
-/// Files of any size: conversations are judged one by one and forgotten. Kept in memory are counts, the worst
-/// conversations, 400 bytes of each text of the latest 10 000 answers that went wrong (for the failure patterns);
-/// up to 128 MB of conversations that come turn by turn and may still go on; and, for --pairs, a number for each
-/// row and up to 128 MB of rated answers, to be compared with other answers to the same question.
+/// Files may be of any size, since conversations are processed one by one. In memory are counts, the worst
+/// conversations, 400 bytes of each text of the latest 10,000 failed answers (for the failure patterns), and up
+/// to 128 MB of unfinished conversations in logs with one turn per line. --pairs adds one number per row and up
+/// to 128 MB of rated answers, which are compared with other answers to the same question.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   uptake scan chats.jsonl
@@ -41,21 +41,21 @@ pub(super) struct Scan {
     /// Files to read.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// How to judge; the configuration's when not given.
+    /// Detector mode [default: the setting detect.mode].
     #[arg(long, value_enum)]
     mode: Option<DetectMode>,
-    /// Write what was found about each turn, as JSON lines.
+    /// Write the findings of each turn to this file, as JSON Lines.
     #[arg(long, value_name = "FILE")]
     verdicts: Option<PathBuf>,
     #[command(flatten)]
     pairs: PairOptions,
-    /// How many of the worst conversations to show.
+    /// Number of worst conversations to show.
     #[arg(long, default_value_t = 5, value_name = "N")]
     worst: usize,
-    /// How many failure patterns to show, the largest first; 0 for none.
+    /// Number of failure patterns to show, largest first; 0 for none.
     #[arg(long, default_value_t = 10, value_name = "N")]
     patterns: usize,
-    /// Threads; one for each core when not given.
+    /// Number of threads [default: one per core].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: Option<u16>,
     /// Print JSON.
@@ -66,9 +66,9 @@ pub(super) struct Scan {
 impl Scan {
     pub(super) fn run(self) -> anyhow::Result<()> {
         let (config, _) = self.common.load(Vec::new())?;
-        let mut detectors = wiring::detectors(&config.detect)?;
+        let mut detectors = wiring::build_detectors(&config.detect)?;
         if let Some(mode) = self.mode {
-            detectors.verdict.mode = wiring::mode(mode);
+            detectors.verdict.mode = wiring::convert_mode(mode);
         }
         let mut pairs = self.pairs.create()?;
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
@@ -78,21 +78,22 @@ impl Scan {
             worst: self.worst,
             keep: self.verdicts.is_some() || pairs.is_some(),
         };
-        let mut verdicts = create(self.verdicts.as_deref())?;
+        let mut verdicts = create_file(self.verdicts.as_deref())?;
         let mut total = ScanReport::default();
         for file in &self.files {
             let report = scan_file(&settings, file, &mut verdicts, &mut pairs)?;
             total.merge(report, self.worst);
         }
         if let Some(file) = &mut verdicts {
-            file.flush().context("cannot write the results")?;
+            file.flush().context("cannot write the --verdicts file")?;
         }
-        let written =
-            pairs.map(|pairs| pairs.finish().context("cannot write the pairs")).transpose()?;
+        let written = pairs
+            .map(|pairs| pairs.finish().context("cannot write the --pairs file"))
+            .transpose()?;
         if total.conversations == 0 {
             bail!(
-                "no conversation with an answer was found, and {} lines are none at all (`uptake import` says of \
-                 each line what does not fit); expected JSON lines (or one JSON array) with `messages`, \
+                "no conversation with an answer found; {} lines are not conversations (`uptake import` prints \
+                 the error of each line). Expected JSON Lines or one JSON array with `messages`, \
                  `conversation(s)`, `input` and `output`, or `text` and `response`",
                 total.unreadable
             );
@@ -102,7 +103,7 @@ impl Scan {
             found.patterns.truncate(self.patterns);
         }
         let report =
-            print::Report { total: &total, found: found.as_ref(), pairs: written.as_ref() };
+            text_report::Report { total: &total, found: found.as_ref(), pairs: written.as_ref() };
         if self.json {
             println!("{}", report.as_json());
         } else {
@@ -112,9 +113,9 @@ impl Scan {
     }
 }
 
-type Output = Option<BufWriter<File>>;
+type VerdictFile = Option<BufWriter<File>>;
 
-fn create(path: Option<&Path>) -> anyhow::Result<Output> {
+fn create_file(path: Option<&Path>) -> anyhow::Result<VerdictFile> {
     path.map(|path| {
         let file =
             File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
@@ -126,31 +127,31 @@ fn create(path: Option<&Path>) -> anyhow::Result<Output> {
 fn scan_file(
     settings: &engine::Scan,
     path: &Path,
-    verdicts: &mut Output,
+    verdicts: &mut VerdictFile,
     pairs: &mut Option<PairFile>,
 ) -> anyhow::Result<ScanReport> {
-    let told = || format!("cannot read {}", path.display());
-    let file = File::open(path).with_context(told)?;
+    let failed = || format!("cannot read {}", path.display());
+    let file = File::open(path).with_context(failed)?;
     let size = file.metadata()?.len();
     let progress = Progress::new("bytes");
     let mut shown = 0;
     let each = |conversations: &[Scanned]| -> std::io::Result<()> {
         for scanned in conversations {
             if let Some(file) = verdicts {
-                write::verdicts(file, scanned)?;
+                verdict_lines::write_verdicts(file, scanned)?;
             }
             if let Some(file) = pairs {
-                file.conversation(scanned)?;
+                file.write_conversation(scanned)?;
             }
         }
         Ok(())
     };
     let step = (size / 200).max(1);
-    let report = engine::scan(settings, lines_of(file)?, each, |read| {
+    let report = engine::scan(settings, open_lines(file)?, each, |read| {
         if read - shown >= step || read == size {
             shown = read;
             progress.show(read, size);
         }
     });
-    report.with_context(told)
+    report.with_context(failed)
 }

@@ -11,16 +11,16 @@ use super::Common;
 use crate::config::DetectMode;
 use crate::wiring;
 
-/// Score rows with one detector, for benchmarks and for checking.
+/// Score rows with one detector, for benchmarks and debugging.
 ///
-/// Reads JSON lines from standard input and writes each back with `pred`, `p`, `evidence` and what
-/// else the task tells. Fields it does not know stay. A line it cannot read becomes an error row.
+/// Reads JSON Lines from standard input and writes each row with the added fields `pred`, `p`, `evidence` and
+/// the results of the task. Unknown fields are kept. A line that cannot be read becomes an error row.
 #[derive(Debug, Args)]
 #[command(after_help = "Rows by task:
   verdict  user, and prev_user and assistant if known   is the user dissatisfied with the answer?
-  refusal  response, and prompt if known                does the answer decline?
-  pair     a, b                                         do they ask the same?
-  embed    text                                         its vector; the configuration says by which model
+  refusal  response, and prompt if known                is the answer a refusal?
+  pair     a, b                                         are the two questions the same?
+  embed    text                                         vector of the text, by the configured model
 
 Examples:
   echo '{\"user\":\"No, I meant gaming laptops\"}' | uptake score --task verdict
@@ -28,10 +28,10 @@ Examples:
 pub(super) struct Score {
     #[command(flatten)]
     common: Common,
-    /// What to ask about each row.
+    /// Detector to run.
     #[arg(long, value_enum)]
     task: TaskName,
-    /// How to judge; the configuration's when not given.
+    /// Detector mode [default: the setting detect.mode].
     #[arg(long, value_enum)]
     mode: Option<DetectMode>,
 }
@@ -47,12 +47,12 @@ enum TaskName {
 impl Score {
     pub(super) fn run(self) -> anyhow::Result<()> {
         let (config, _) = self.common.load(Vec::new())?;
-        super::logging::start(&config)?;
-        let mut detectors = wiring::detectors(&config.detect)?;
+        super::logging::init_logging(&config)?;
+        let mut detectors = wiring::build_detectors(&config.detect)?;
         if let Some(mode) = self.mode {
-            detectors.verdict.mode = wiring::mode(mode);
+            detectors.verdict.mode = wiring::convert_mode(mode);
         }
-        let embedder = wiring::embedder(&config.embed)?;
+        let embedder = wiring::build_embedder(&config.embed)?;
         let task = match self.task {
             TaskName::Verdict => Task::Verdict,
             TaskName::Refusal => Task::Refusal,
@@ -79,7 +79,7 @@ impl Score {
         }
         output.flush().context("cannot write standard output")?;
         if bad > 0 {
-            bail!("{bad} lines could not be scored; they are error rows in the output");
+            bail!("cannot score {bad} lines; see the error rows in the output");
         }
         Ok(())
     }

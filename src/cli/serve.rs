@@ -24,11 +24,10 @@ use crate::wiring;
 pub(super) struct Serve {
     #[command(flatten)]
     common: Common,
-    /// Address and port; port 0 picks a free one.
+    /// Address and port; port 0 picks a free port.
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<String>,
-    /// First fill a fresh store with a month of made-up conversations; `uptake demo --remove` takes them
-    /// away again.
+    /// Load demo data into an empty store before serving; `uptake demo --remove` removes it.
     #[arg(long)]
     demo: bool,
 }
@@ -37,13 +36,13 @@ impl Serve {
     pub(super) fn run(self) -> anyhow::Result<()> {
         let flags = self.listen.map(|listen| ("server.listen", listen, "--listen"));
         let (config, _) = self.common.load(flags.into_iter().collect())?;
-        super::logging::start(&config)?;
+        super::logging::init_logging(&config)?;
         let address = parse_address(&config.server.listen)?;
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         runtime.block_on(async {
             if self.demo {
-                wiring::ask_for_folder(&config).await?;
-                super::demo::load_if_absent(&config, demo::CONVERSATIONS, false).await?;
+                wiring::request_folder(&config).await?;
+                super::demo::load_if_absent(&config, demo::DEFAULT_CONVERSATIONS, false).await?;
             }
             serve(config, address).await
         })
@@ -51,27 +50,27 @@ impl Serve {
 }
 
 async fn serve(config: Config, address: SocketAddr) -> anyhow::Result<()> {
-    wiring::ask_for_folder(&config).await?;
-    // First: whoever cannot serve should not have brought the store to a newer form. Unless somebody has the folder,
-    // who may well have the address too: that is then what is wrong.
+    wiring::request_folder(&config).await?;
+    // Bind before opening the store: a server that cannot listen must not migrate it. When another
+    // process holds the folder, it may hold the address too; opening then reports the lock.
     let bound =
         TcpListener::bind(address).await.with_context(|| format!("cannot listen on {address}"));
-    let is_free = || store::holder_of(Path::new(&config.store.data)).is_none();
+    let is_free = || store::read_lock_holder(Path::new(&config.store.data)).is_none();
     let bound = match bound {
         Err(error) if is_free() => return Err(error),
         bound => bound,
     };
     let opened = wiring::open(&config).await?;
     let engine = &opened.engine;
-    refuse_strangers(address, engine.access.is_open())?;
+    require_keys_or_loopback(address, engine.access.is_open())?;
     let listener = bound?;
-    opened.keep_going(&config).await?;
-    let run = format!("{:x}", wiring::clock().now().as_micros());
-    let router = opened.router(&config, &run)?;
-    let (told, outdated) = (stop_signal()?, engine.cluster.until_outdated());
+    opened.spawn_background_jobs(&config).await?;
+    let run = format!("{:x}", wiring::system_clock().now().as_micros());
+    let router = opened.build_router(&config, &run)?;
+    let (signalled, outdated) = (stop_signal()?, engine.cluster.until_outdated());
     let stop = async {
         tokio::select! {
-            () = told => {}
+            () = signalled => {}
             () = outdated => {}
         }
     };
@@ -81,28 +80,30 @@ async fn serve(config: Config, address: SocketAddr) -> anyhow::Result<()> {
     let open = engine.access.is_open();
     tracing::info!(position = engine.head().0, data = config.store.data, open, "ready");
     let linger = Duration::from_secs(config.server.linger_secs);
-    let limits = wiring::connection_limits(&config.server);
+    let limits = wiring::compute_connection_limits(&config.server);
     api::run(listener, router, Arc::clone(engine), stop, linger, limits).await?;
     if engine.cluster.is_outdated() {
         bail!(
-            "the log in Postgres is shorter than what this node has read: the database was set back, and what \
-             was acknowledged since is lost with it; start again to read it anew"
+            "the log in Postgres is shorter than the position this node has read: the database was restored to \
+             an earlier state and later writes are lost; restart the node to reload the log"
         );
     }
     Ok(())
 }
 
 fn parse_address(text: &str) -> anyhow::Result<SocketAddr> {
-    text.parse()
-        .with_context(|| format!("server.listen is {text:?}, expected one like 127.0.0.1:8787"))
+    text.parse().with_context(|| {
+        format!("server.listen is {text:?}, expected an address like 127.0.0.1:8787")
+    })
 }
 
-/// Without keys the server is open to everybody who can reach it, so only this machine may.
-fn refuse_strangers(address: SocketAddr, is_open: bool) -> anyhow::Result<()> {
+/// Without keys every client has full access, so only a loopback address is accepted.
+fn require_keys_or_loopback(address: SocketAddr, is_open: bool) -> anyhow::Result<()> {
     if is_open && !address.ip().is_loopback() {
         bail!(
-            "{address} can be reached from other machines, and no keys exist; create one with \
-             `uptake keys create --tenant NAME --role admin`, or listen on 127.0.0.1"
+            "cannot listen on {address}, which other machines can reach: no keys exist, so every client would \
+             have full access. Create a key with `uptake keys create --tenant NAME --role admin`, or listen on \
+             127.0.0.1"
         );
     }
     Ok(())
@@ -116,7 +117,7 @@ pub(super) fn stop_signal() -> anyhow::Result<impl Future<Output = ()> + Send + 
             _ = terminate.recv() => {}
             _ = interrupt.recv() => {}
         }
-        tracing::info!("stopping");
+        tracing::info!("stop signal received; shutting down");
     })
 }
 
@@ -125,8 +126,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn other_machines_may_reach_it_once_keys_exist() {
-        let reach = |text: &str, is_open| refuse_strangers(text.parse().unwrap(), is_open);
+    fn public_addresses_are_refused_while_no_keys_exist() {
+        let reach = |text: &str, is_open| require_keys_or_loopback(text.parse().unwrap(), is_open);
         assert!(reach("127.0.0.1:1", true).is_ok());
         assert!(reach("[::1]:1", true).is_ok());
         assert!(reach("0.0.0.0:1", false).is_ok());

@@ -1,4 +1,4 @@
-//! Merges defaults, file, environment and flags, and remembers where each value came from.
+//! Merges defaults, file, environment and flags, and records the origin of each value.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,69 +9,68 @@ use toml::{Table, Value};
 use super::section::Config;
 
 const DEFAULTS: &str = include_str!("default.toml");
-const PREFIX: &str = "UPTAKE__";
+const ENVIRONMENT_PREFIX: &str = "UPTAKE__";
 
 /// One effective value.
 #[derive(Clone, Debug)]
 pub(crate) struct Setting {
-    /// What it is.
     pub(crate) value: Value,
-    /// Where it came from, in words.
+    /// Shown to the user: `default`, `file PATH`, `environment NAME` or `flag --NAME`.
     pub(crate) origin: String,
 }
 
-/// Settings by their dotted key.
+/// Settings by dotted key.
 pub(crate) type Settings = BTreeMap<String, Setting>;
 
-/// Values given by flags: key, value, flag.
+/// Values from flags: key, value, flag.
 pub(crate) type Overrides = Vec<(&'static str, String, &'static str)>;
 
-/// The effective configuration and where each of its values came from.
+/// Loads the effective configuration, and each value with its origin.
 pub(crate) fn load(file: Option<&Path>, flags: Overrides) -> anyhow::Result<(Config, Settings)> {
     let environment = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
-        .filter(|(name, _)| name.starts_with(PREFIX))
+        .filter(|(name, _)| name.starts_with(ENVIRONMENT_PREFIX))
         .map(|(name, value)| match value.into_string() {
             Ok(text) => Ok((name, text)),
-            Err(_) => bail!("the environment variable {name} is not UTF-8"),
+            Err(_) => bail!("environment variable {name} is not valid UTF-8"),
         })
         .collect::<anyhow::Result<Vec<_>>>()?;
-    merge(file, environment, flags)
+    merge_sources(file, environment, flags)
 }
 
-fn merge(
+fn merge_sources(
     file: Option<&Path>,
     environment: Vec<(String, String)>,
     flags: Overrides,
 ) -> anyhow::Result<(Config, Settings)> {
     let mut settings = Settings::new();
-    let defaults: Table = DEFAULTS.parse().context("the built-in defaults cannot be read")?;
-    for (key, value) in flatten("", defaults) {
+    let defaults: Table = DEFAULTS.parse().context("cannot parse the built-in defaults")?;
+    for (key, value) in flatten_table("", defaults) {
         settings.insert(key, Setting { value, origin: "default".to_owned() });
     }
     if let Some(path) = file {
         let text = std::fs::read_to_string(path)
             .with_context(|| format!("cannot read the configuration file {}", path.display()))?;
         let origin = format!("file {}", path.display());
-        let table: Table = text.parse().with_context(|| format!("{origin} is not TOML"))?;
-        for (key, value) in flatten("", table) {
-            put(&mut settings, &key, value, &origin)?;
+        let table: Table = text.parse().with_context(|| format!("{origin} is not valid TOML"))?;
+        for (key, value) in flatten_table("", table) {
+            set_value(&mut settings, &key, value, &origin)?;
         }
     }
     for (name, text) in environment {
-        let key = name[PREFIX.len()..].to_ascii_lowercase().replace("__", ".");
-        put_text(&mut settings, &key, &text, &format!("environment {name}"))?;
+        let key = name[ENVIRONMENT_PREFIX.len()..].to_ascii_lowercase().replace("__", ".");
+        set_text(&mut settings, &key, &text, &format!("environment {name}"))?;
     }
     for (key, text, flag) in flags {
-        put_text(&mut settings, key, &text, &format!("flag {flag}"))?;
+        set_text(&mut settings, key, &text, &format!("flag {flag}"))?;
     }
     check_ranges(&settings)?;
     let config = Config::deserialize_from(&settings)?;
     Ok((config, settings))
 }
 
-/// Whole numbers with which a server would not do what it is there for, and those with which it would.
-const RANGES: [(&str, i64, i64); 9] = [
+/// Smallest and largest accepted value of each integer a server could not run with otherwise.
+const INTEGER_RANGES: [(&str, i64, i64); 9] = [
     ("server.max_body_kib", 1, 1 << 20),
     ("server.max_batch_mib", 1, 1 << 12),
     ("server.linger_secs", 0, 3600),
@@ -84,7 +83,7 @@ const RANGES: [(&str, i64, i64); 9] = [
 ];
 
 fn check_ranges(settings: &Settings) -> anyhow::Result<()> {
-    for (key, least, most) in RANGES {
+    for (key, least, most) in INTEGER_RANGES {
         let Some(Setting { value, origin }) = settings.get(key) else { continue };
         if value.as_integer().is_none_or(|number| !(least..=most).contains(&number)) {
             bail!("{origin}: {key} is {value}, expected {least} to {most}");
@@ -103,12 +102,12 @@ impl Config {
                 section.insert(name.to_owned(), setting.value.clone());
             }
         }
-        Value::Table(table).try_into().context("the configuration does not fit")
+        Value::Table(table).try_into().context("the configuration is invalid")
     }
 }
 
-/// Nested tables as dotted keys.
-fn flatten(prefix: &str, table: Table) -> Vec<(String, Value)> {
+/// Turns nested tables into dotted keys.
+fn flatten_table(prefix: &str, table: Table) -> Vec<(String, Value)> {
     let dotted = |name: String| match prefix {
         "" => name,
         prefix => format!("{prefix}.{name}"),
@@ -116,7 +115,7 @@ fn flatten(prefix: &str, table: Table) -> Vec<(String, Value)> {
     let mut flat = Vec::new();
     for (name, value) in table {
         if let Value::Table(inner) = value {
-            flat.extend(flatten(&dotted(name), inner));
+            flat.extend(flatten_table(&dotted(name), inner));
         } else {
             flat.push((dotted(name), value));
         }
@@ -124,35 +123,35 @@ fn flatten(prefix: &str, table: Table) -> Vec<(String, Value)> {
     flat
 }
 
-/// Environment and flags bring text; the default's type says how to read it.
-fn put_text(settings: &mut Settings, key: &str, text: &str, origin: &str) -> anyhow::Result<()> {
+/// Parses text from the environment or a flag by the type of the default value.
+fn set_text(settings: &mut Settings, key: &str, text: &str, origin: &str) -> anyhow::Result<()> {
     let value = match settings.get(key).map(|setting| &setting.value) {
         Some(Value::Integer(_)) => text.parse().ok().map(Value::Integer),
         Some(Value::Float(_)) => text.parse().ok().map(Value::Float),
         Some(Value::Boolean(_)) => text.parse().ok().map(Value::Boolean),
         Some(_) | None => None,
     };
-    put(settings, key, value.unwrap_or_else(|| Value::String(text.to_owned())), origin)
+    set_value(settings, key, value.unwrap_or_else(|| Value::String(text.to_owned())), origin)
 }
 
-fn put(settings: &mut Settings, key: &str, value: Value, origin: &str) -> anyhow::Result<()> {
+fn set_value(settings: &mut Settings, key: &str, value: Value, origin: &str) -> anyhow::Result<()> {
     let Some(setting) = settings.get_mut(key) else {
-        bail!("{origin}: there is no setting {key}{}", nearest(settings, key));
+        bail!("{origin}: unknown setting {key}{}", suggest_key(settings, key));
     };
     let value = match (&value, &setting.value) {
-        // A whole number is a number.
+        // TOML writes `40` for a float setting too.
         (Value::Integer(whole), Value::Float(_)) => Value::Float(*whole as f64),
         _ => value,
     };
     if !value.same_type(&setting.value) {
-        let (got, expected) = (a_type(&value), a_type(&setting.value));
+        let (got, expected) = (type_name(&value), type_name(&setting.value));
         bail!("{origin}: {key} is {got} ({value}), expected {expected}");
     }
     *setting = Setting { value, origin: origin.to_owned() };
     Ok(())
 }
 
-fn a_type(value: &Value) -> &'static str {
+fn type_name(value: &Value) -> &'static str {
     match value {
         Value::String(_) => "a string",
         Value::Integer(_) => "an integer",
@@ -164,11 +163,11 @@ fn a_type(value: &Value) -> &'static str {
     }
 }
 
-fn nearest(settings: &Settings, key: &str) -> String {
+fn suggest_key(settings: &Settings, key: &str) -> String {
     let distance = |known: &&String| strsim::damerau_levenshtein(known, key);
     match settings.keys().min_by_key(distance).filter(|known| distance(known) <= 5) {
         Some(known) => format!("; did you mean {known}?"),
-        None => "; `uptake config` lists all of them".to_owned(),
+        None => "; `uptake config` lists all settings".to_owned(),
     }
 }
 
@@ -181,34 +180,39 @@ mod tests {
     }
 
     #[test]
-    fn what_a_server_could_not_serve_with_is_refused_and_whole_numbers_are_numbers() {
-        for (key, least, most) in RANGES {
-            let name = format!("{PREFIX}{}", key.to_ascii_uppercase().replace('.', "__"));
+    fn integers_out_of_range_are_refused_and_an_integer_is_a_valid_float() {
+        for (key, least, most) in INTEGER_RANGES {
+            let name =
+                format!("{ENVIRONMENT_PREFIX}{}", key.to_ascii_uppercase().replace('.', "__"));
             for (number, fits) in
                 [(least, true), (most, true), (least - 1, false), (most + 1, false)]
             {
-                let merged = merge(None, vec![pair(&name, &number.to_string())], Vec::new());
-                let told = merged.err().map(|error| error.to_string()).unwrap_or_default();
-                assert_eq!(told.is_empty(), fits, "{key} = {number}: {told}");
-                assert!(fits || told.contains(&format!("expected {least} to {most}")), "{told}");
+                let merged =
+                    merge_sources(None, vec![pair(&name, &number.to_string())], Vec::new());
+                let message = merged.err().map(|error| error.to_string()).unwrap_or_default();
+                assert_eq!(message.is_empty(), fits, "{key} = {number}: {message}");
+                assert!(
+                    fits || message.contains(&format!("expected {least} to {most}")),
+                    "{message}"
+                );
             }
         }
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("uptake.toml");
         std::fs::write(&file, "[detect]\nlow_over_secs = 40").unwrap();
-        let (config, _) = merge(Some(&file), Vec::new(), Vec::new()).unwrap();
+        let (config, _) = merge_sources(Some(&file), Vec::new(), Vec::new()).unwrap();
         assert_eq!(config.detect.low_over_secs, 40.0);
     }
 
     #[test]
-    fn later_sources_win_and_are_named() {
+    fn later_sources_win_and_origins_are_recorded() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("uptake.toml");
         std::fs::write(&file, "[store]\nreaders = 2\ndata = 'f'\n[log]\nlevel = 'debug'").unwrap();
         let environment =
             vec![pair("UPTAKE__STORE__DATA", "e"), pair("UPTAKE__STORE__READERS", "3")];
         let flags = vec![("store.data", "g".to_owned(), "--data")];
-        let (config, settings) = merge(Some(&file), environment, flags).unwrap();
+        let (config, settings) = merge_sources(Some(&file), environment, flags).unwrap();
         assert_eq!((config.store.data.as_str(), config.store.readers), ("g", 3));
         assert_eq!(config.log.level, "debug");
         assert_eq!(settings["store.data"].origin, "flag --data");
@@ -218,12 +222,12 @@ mod tests {
 
     #[track_caller]
     fn check_refused(name: &str, value: &str, expected: &str) {
-        let error = merge(None, vec![pair(name, value)], vec![]).unwrap_err().to_string();
+        let error = merge_sources(None, vec![pair(name, value)], vec![]).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
     }
 
     #[test]
-    fn misspelt_keys_and_wrong_types_are_refused() {
+    fn misspelt_keys_and_wrong_types_are_refused_with_a_hint() {
         check_refused("UPTAKE__SERVER__LISTN", "x", "did you mean server.listen?");
         check_refused("UPTAKE__STORE__READERS", "many", "store.readers is a string");
         check_refused("UPTAKE__STORE__READERS", "many", "expected an integer");

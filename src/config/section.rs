@@ -1,8 +1,7 @@
-//! The sections as they are written.
+//! The sections of the configuration file. `default.toml` documents each key.
 
 use serde::Deserialize;
 
-/// The whole configuration.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Config {
@@ -17,7 +16,7 @@ pub(crate) struct Config {
     pub(crate) log: LogSection,
 }
 
-/// `[server]`; `default.toml` explains each key.
+/// `[server]`
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ServerSection {
@@ -51,7 +50,7 @@ pub(crate) struct HistorySection {
 /// `[turn_log]`
 #[cfg_attr(
     not(feature = "scaled"),
-    expect(dead_code, reason = "only a build with `scaled` can use a bucket")
+    expect(dead_code, reason = "only builds with the feature `scaled` read the S3 settings")
 )]
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -66,7 +65,7 @@ pub(crate) struct TurnLogSection {
     pub(crate) credentials_file: String,
 }
 
-/// Where copies of turn logs are kept.
+/// Storage of turn log copies.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum KeepCopies {
@@ -78,7 +77,10 @@ pub(crate) enum KeepCopies {
 /// `[kafka]`
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[cfg_attr(not(feature = "scaled"), expect(dead_code, reason = "read by builds with `scaled`"))]
+#[cfg_attr(
+    not(feature = "scaled"),
+    expect(dead_code, reason = "only builds with the feature `scaled` read the Kafka settings")
+)]
 pub(crate) struct KafkaSection {
     pub(crate) brokers: String,
     pub(crate) prefix: String,
@@ -135,19 +137,19 @@ pub(crate) struct DetectSection {
     pub(crate) complex_low_over_secs: f64,
 }
 
-/// How the next message is judged.
+/// Detector that judges an answer by the user's next message.
 #[derive(Clone, Copy, Debug, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum DetectMode {
-    /// The original document to the letter.
+    /// The rules of the reference specification, for comparison.
     Seed,
     /// Phrases only.
     Rules,
-    /// Phrases, then the learnt model.
+    /// Phrases, then the trained model.
     Model,
 }
 
-/// What a new question says about the answer before it.
+/// Verdict on an answer that is followed by an unrelated question.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum MovedOn {
@@ -155,7 +157,7 @@ pub(crate) enum MovedOn {
     Neutral,
 }
 
-/// Where a remark may be about a turn.
+/// Turns that a remark about an earlier answer is matched with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum TargetScope {
@@ -171,7 +173,6 @@ pub(crate) struct LogSection {
     pub(crate) format: LogFormat,
 }
 
-/// How log lines are written.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum LogFormat {

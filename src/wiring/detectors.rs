@@ -1,16 +1,17 @@
-//! The detectors' rules from the configuration.
+//! Builds the detectors' rules from `[detect]`.
 
 use std::time::Duration;
 
 use anyhow::ensure;
 use engine::{
-    Detectors, FailureRule, Mode, PaceRule, Patience, RetryRule, TargetRule, UsageRule, VerdictRule,
+    Detectors, FailureRule, LatencyThresholds, Mode, PaceRule, RetryRule, TargetRule, UsageRule,
+    VerdictRule,
 };
 
 use crate::config::{DetectMode, DetectSection, MovedOn, TargetScope};
 
-/// Checks the numbers and turns them into rules.
-pub(crate) fn detectors(section: &DetectSection) -> anyhow::Result<Detectors> {
+/// Checks the ranges of the settings and builds the rules.
+pub(crate) fn build_detectors(section: &DetectSection) -> anyhow::Result<Detectors> {
     let shares = [
         ("rephrased_same_intent", section.rephrased_same_intent),
         ("rephrased", section.rephrased),
@@ -25,31 +26,31 @@ pub(crate) fn detectors(section: &DetectSection) -> anyhow::Result<Detectors> {
     for (key, value) in shares {
         ensure!((0.0..=1.0).contains(&value), "detect.{key} is {value}, expected 0 to 1");
     }
-    let simple = patience("", section.medium_over_secs, section.low_over_secs)?;
+    let simple = check_latency_limits("", section.medium_over_secs, section.low_over_secs)?;
     let (medium, low) = (section.complex_medium_over_secs, section.complex_low_over_secs);
-    let complex = patience("complex_", medium, low)?;
+    let complex = check_latency_limits("complex_", medium, low)?;
     Ok(Detectors {
         verdict: VerdictRule {
-            mode: mode(section.mode),
+            mode: convert_mode(section.mode),
             session: Duration::from_secs(section.session_minutes.saturating_mul(60)),
             rephrased_same_intent: section.rephrased_same_intent,
             rephrased: section.rephrased,
             moved_on: section.moved_on == MovedOn::Accepted,
-            least_confidence: section.min_confidence,
+            min_confidence: section.min_confidence,
         },
         retry: RetryRule {
             min_similarity: section.retry_similarity,
             window: Duration::from_secs(section.retry_window_secs),
-            most: section.retry_history,
+            max_questions: section.retry_history,
         },
         failure: FailureRule {
             min_response_chars: section.min_response_chars,
-            refusal: section.refusal_confidence,
+            min_refusal_probability: section.refusal_confidence,
         },
         pace: PaceRule { simple, complex },
         target: TargetRule {
-            floor: section.target_floor,
-            margin: section.target_margin,
+            min_score: section.target_floor,
+            min_margin: section.target_margin,
             ..TargetRule::default()
         },
         usage: UsageRule {
@@ -61,17 +62,20 @@ pub(crate) fn detectors(section: &DetectSection) -> anyhow::Result<Detectors> {
     })
 }
 
-fn patience(kind: &str, medium_over: f64, low_over: f64) -> anyhow::Result<Patience> {
+fn check_latency_limits(
+    kind: &str,
+    medium_over: f64,
+    low_over: f64,
+) -> anyhow::Result<LatencyThresholds> {
     ensure!(
         medium_over >= 0.0 && low_over >= medium_over,
         "detect.{kind}low_over_secs is {low_over}, expected at least detect.{kind}medium_over_secs \
          ({medium_over})"
     );
-    Ok(Patience { medium_over, low_over })
+    Ok(LatencyThresholds { medium_over, low_over })
 }
 
-/// The mode's meaning.
-pub(crate) fn mode(written: DetectMode) -> Mode {
+pub(crate) fn convert_mode(written: DetectMode) -> Mode {
     match written {
         DetectMode::Seed => Mode::Seed,
         DetectMode::Rules => Mode::Rules,

@@ -1,17 +1,50 @@
-//! What only a build with the feature `scaled` can do.
+//! Postgres, Redis, Kafka and S3: available in builds with the feature `scaled`.
 
+use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use connectors::{BlobStore, EventSink, EventSource, QueryHistory};
 use engine::RetryRule;
-use store::{Blobs, Inlet, Limits, Outlet, QueryHistory, SqlLog, Store};
+use store::{Limits, ReadOnlyLog, Store};
 
 use crate::config::{KafkaSection, TurnLogSection};
 
-/// The store in a Postgres database.
+/// A service that the command line or the configuration asks for and this build does not include.
+#[derive(Debug)]
+pub(crate) struct MissingSupport {
+    service: &'static str,
+    /// The setting to clear, when a setting asks for the service.
+    setting: Option<&'static str>,
+}
+
+impl fmt::Display for MissingSupport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { service, setting } = self;
+        write!(
+            f,
+            "this build has no {service} support: build with `cargo build --release --features scaled`"
+        )?;
+        match setting {
+            Some(setting) => write!(f, ", or leave {setting} empty"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for MissingSupport {}
+
+/// Fails in builds without the feature `scaled`, for a command that needs the service.
+pub(crate) fn require_support(service: &'static str) -> Result<(), MissingSupport> {
+    match cfg!(feature = "scaled") {
+        true => Ok(()),
+        false => Err(MissingSupport { service, setting: None }),
+    }
+}
+
 #[cfg(feature = "scaled")]
-pub(super) fn store(
+pub(super) fn connect_store(
     folder: &Path,
     address: &str,
     limits: Limits,
@@ -20,32 +53,30 @@ pub(super) fn store(
     Ok(Store::connect(folder, address, limits, fresh_key)?)
 }
 
-/// The log in a Postgres database.
 #[cfg(feature = "scaled")]
-pub(super) fn log(address: &str) -> anyhow::Result<SqlLog> {
-    Ok(SqlLog::connect(address)?)
+pub(super) fn connect_log(address: &str) -> anyhow::Result<ReadOnlyLog> {
+    Ok(ReadOnlyLog::connect(address)?)
 }
 
-/// The latest questions in Redis. It need not be there yet.
+/// Recent questions in Redis. Succeeds while Redis is unreachable.
 #[cfg(feature = "scaled")]
-pub(super) async fn history(
+pub(super) async fn connect_history(
     address: &str,
     timeout: Duration,
     rule: &RetryRule,
 ) -> anyhow::Result<Arc<dyn QueryHistory>> {
-    let settings = store::redis::RedisSettings {
+    let settings = connectors::redis::RedisSettings {
         address: address.to_owned(),
         timeout,
         window: rule.window,
-        most: rule.most,
+        most: rule.max_questions,
     };
-    Ok(Arc::new(store::redis::RedisHistory::open(settings).await?))
+    Ok(Arc::new(connectors::redis::RedisHistory::open(settings).await?))
 }
 
-/// Kafka, to publish to.
 #[cfg(feature = "scaled")]
-pub(super) fn outlet(section: &KafkaSection) -> anyhow::Result<Arc<dyn Outlet>> {
-    let settings = store::kafka::KafkaSettings {
+pub(super) fn open_publisher(section: &KafkaSection) -> anyhow::Result<Arc<dyn EventSink>> {
+    let settings = connectors::kafka::KafkaSettings {
         brokers: section.brokers.clone(),
         prefix: section.prefix.clone(),
         create_topics: section.create_topics,
@@ -53,73 +84,77 @@ pub(super) fn outlet(section: &KafkaSection) -> anyhow::Result<Arc<dyn Outlet>> 
         replication: section.replication,
     };
     let topics = engine::Topic::ALL.map(|(name, _)| name);
-    Ok(Arc::new(store::kafka::KafkaOutlet::new(settings, &topics)))
+    Ok(Arc::new(connectors::kafka::KafkaSink::new(settings, &topics)))
 }
 
-/// A member of a group of Kafka's, to take messages.
 #[cfg(feature = "scaled")]
-pub(crate) fn inlet(
+pub(crate) fn join_consumer_group(
     brokers: &str,
     group: &str,
     topics: Vec<String>,
-) -> anyhow::Result<Box<dyn Inlet>> {
-    let group = store::kafka::Group { brokers: brokers.to_owned(), name: group.to_owned(), topics };
-    Ok(Box::new(store::kafka::KafkaInlet::join(&group)?))
+) -> anyhow::Result<Box<dyn EventSource>> {
+    let group = connectors::kafka::ConsumerGroup {
+        brokers: brokers.to_owned(),
+        name: group.to_owned(),
+        topics,
+    };
+    Ok(Box::new(connectors::kafka::KafkaSource::join(&group)?))
 }
 
-#[cfg(not(feature = "scaled"))]
-pub(super) fn outlet(_: &KafkaSection) -> anyhow::Result<Arc<dyn Outlet>> {
-    anyhow::bail!(
-        "this program was built without Kafka; build with `--features scaled`, or leave kafka.brokers empty"
-    )
-}
-
-#[cfg(not(feature = "scaled"))]
-pub(crate) fn inlet(_: &str, _: &str, _: Vec<String>) -> anyhow::Result<Box<dyn Inlet>> {
-    anyhow::bail!("this program was built without Kafka; build with `--features scaled`")
-}
-
-/// Documents in a bucket. Credentials come from a file, or from the environment as AWS names them.
+/// Credentials come from a file, or from the `AWS_*` variables of the environment.
 #[cfg(feature = "scaled")]
-pub(super) fn bucket(section: &TurnLogSection) -> anyhow::Result<Arc<dyn Blobs>> {
+pub(super) fn open_bucket(section: &TurnLogSection) -> anyhow::Result<Arc<dyn BlobStore>> {
     let options = crate::config::aws_options(&section.credentials_file)?;
-    let place = store::S3Place {
+    let place = connectors::S3Settings {
         bucket: section.bucket.clone(),
         prefix: section.prefix.clone(),
         endpoint: section.endpoint.clone(),
         region: section.region.clone(),
         options,
     };
-    Ok(Arc::new(store::S3Blobs::new(&place)?))
+    Ok(Arc::new(connectors::S3BlobStore::new(&place)?))
 }
 
 #[cfg(not(feature = "scaled"))]
-pub(super) fn bucket(_: &TurnLogSection) -> anyhow::Result<Arc<dyn Blobs>> {
-    anyhow::bail!(ABSENT)
+fn refuse<T>(service: &'static str, setting: &'static str) -> anyhow::Result<T> {
+    Err(MissingSupport { service, setting: Some(setting) }.into())
 }
 
 #[cfg(not(feature = "scaled"))]
-const ABSENT: &str = "this program was built without it; build with `--features scaled`, or leave \
-    this setting empty";
-
-#[cfg(not(feature = "scaled"))]
-pub(super) fn store(_: &Path, _: &str, _: Limits, _: [u8; 32]) -> anyhow::Result<Store> {
-    anyhow::bail!(ABSENT)
+pub(super) fn connect_store(_: &Path, _: &str, _: Limits, _: [u8; 32]) -> anyhow::Result<Store> {
+    refuse("Postgres", "store.postgres")
 }
 
 #[cfg(not(feature = "scaled"))]
-pub(super) fn log(_: &str) -> anyhow::Result<SqlLog> {
-    anyhow::bail!(ABSENT)
+pub(super) fn connect_log(_: &str) -> anyhow::Result<ReadOnlyLog> {
+    refuse("Postgres", "store.postgres")
 }
 
 #[cfg(not(feature = "scaled"))]
-#[expect(clippy::unused_async, reason = "the one that is built with the feature waits")]
-pub(super) async fn history(
+#[expect(clippy::unused_async, reason = "the version with the feature is async")]
+pub(super) async fn connect_history(
     _: &str,
     _: Duration,
     _: &RetryRule,
 ) -> anyhow::Result<Arc<dyn QueryHistory>> {
-    anyhow::bail!(
-        "this program was built without it; build with `--features scaled`, or leave history.redis empty"
-    )
+    refuse("Redis", "history.redis")
+}
+
+#[cfg(not(feature = "scaled"))]
+pub(super) fn open_publisher(_: &KafkaSection) -> anyhow::Result<Arc<dyn EventSink>> {
+    refuse("Kafka", "kafka.brokers")
+}
+
+#[cfg(not(feature = "scaled"))]
+pub(crate) fn join_consumer_group(
+    _: &str,
+    _: &str,
+    _: Vec<String>,
+) -> anyhow::Result<Box<dyn EventSource>> {
+    Err(MissingSupport { service: "Kafka", setting: None }.into())
+}
+
+#[cfg(not(feature = "scaled"))]
+pub(super) fn open_bucket(_: &TurnLogSection) -> anyhow::Result<Arc<dyn BlobStore>> {
+    refuse("S3", "turn_log.bucket")
 }

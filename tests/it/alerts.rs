@@ -1,36 +1,36 @@
-//! A figure that is not where it should be: one alert, told to a webhook until it is taken.
+//! Alerts: a metric that misses its target raises one alert, delivered to a webhook with retries.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::experiments::lab::until;
-use crate::quality::event;
+use crate::experiments::experiment_calls::until;
+use crate::quality::send_event;
 use crate::server::{Client, Server, uptake};
 
-/// Longer than anything here takes.
+/// Longer than any step of these tests takes.
 const WAIT: Duration = Duration::from_secs(60);
 
-/// A server that keeps what it is told, and answers badly at first.
-fn listener(bad: usize) -> (String, std::sync::mpsc::Receiver<(String, String)>) {
+/// A webhook receiver that records messages and fails the first `bad` of them.
+fn start_receiver(bad: usize) -> (String, std::sync::mpsc::Receiver<(String, String)>) {
     let socket = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/hook", socket.local_addr().unwrap());
-    let (told, hears) = std::sync::mpsc::channel();
+    let (sender, deliveries) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         for (n, stream) in socket.incoming().enumerate() {
             let status = if n < bad { "500 No" } else { "204 Yes" };
-            // A server that is killed in the middle of it tells it again.
-            let Ok(message) = hear(stream.unwrap(), status) else { continue };
-            if told.send(message).is_err() {
+            // A server killed during delivery delivers again.
+            let Ok(message) = read_delivery(stream.unwrap(), status) else { continue };
+            if sender.send(message).is_err() {
                 return;
             }
         }
     });
-    (url, hears)
+    (url, deliveries)
 }
 
-/// The signature and the body of one message, which is answered.
-fn hear(stream: std::net::TcpStream, status: &str) -> std::io::Result<(String, String)> {
+/// Reads one message, answers with the status, and returns its signature and body.
+fn read_delivery(stream: std::net::TcpStream, status: &str) -> std::io::Result<(String, String)> {
     use std::io::{BufRead, BufReader, Read, Write};
     let mut reader = BufReader::new(stream);
     let (mut length, mut signature) = (0, String::new());
@@ -65,13 +65,13 @@ fn alerts(server: &Server) -> Vec<Value> {
 }
 
 #[test]
-fn a_missed_target_raises_one_alert_and_clears_it_also_after_a_kill() {
+fn missed_target_raises_and_clears_one_alert_across_a_kill() {
     let server = Server::start();
     for _ in 0..20 {
-        event(&server, "user_correction", None, &json!({"corrected": "x"}));
+        send_event(&server, "user_correction", None, &json!({"corrected": "x"}));
     }
-    assert!(alerts(&server).is_empty(), "nobody is bothered who did not ask for it");
-    let (url, hears) = listener(1);
+    assert!(alerts(&server).is_empty(), "no alert without targets");
+    let (url, deliveries) = start_receiver(1);
     let targets =
         json!({"satisfaction": {"min": 0.85}, "correction_rate": null, "webhook": {"url": url}});
     let (status, set) = server.client().put("/api/v1/tenants/default/targets", &targets);
@@ -80,7 +80,7 @@ fn a_missed_target_raises_one_alert_and_clears_it_also_after_a_kill() {
     assert!(set["targets"]["correction_rate"].is_null());
     let secret = set["webhook"]["secret"].as_str().unwrap();
     for n in 0..100 {
-        event(&server, "user_rating", None, &json!({"rating": "negative"}));
+        send_event(&server, "user_rating", None, &json!({"rating": "negative"}));
         if n % 10 == 9 {
             assert!(alerts(&server).len() < 2, "one, however often it is looked at");
         }
@@ -98,50 +98,50 @@ fn a_missed_target_raises_one_alert_and_clears_it_also_after_a_kill() {
         logged["items"].as_array().unwrap().iter().filter(|e| e["data"]["finding"] == "alert");
     assert_eq!(said.count(), 1, "{logged}");
 
-    // The first telling was answered badly, so there is a second.
-    let (_, first) = hears.recv_timeout(WAIT).unwrap();
-    let (signature, again) = hears.recv_timeout(WAIT).unwrap();
+    // The first delivery failed, so there is a second.
+    let (_, first) = deliveries.recv_timeout(WAIT).unwrap();
+    let (signature, again) = deliveries.recv_timeout(WAIT).unwrap();
     assert_eq!(first, again);
-    let told: Value = serde_json::from_str(&again).unwrap();
+    let response: Value = serde_json::from_str(&again).unwrap();
     assert_eq!(
-        (&told["type"], &told["alert"]["metric"]),
+        (&response["type"], &response["alert"]["metric"]),
         (&json!("alert.raised"), &json!("satisfaction"))
     );
     let second = signature.strip_prefix("t=").unwrap().split_once(",v1=").unwrap();
-    assert_eq!(second.1, hmac(secret, &format!("{}.{again}", second.0)));
+    assert_eq!(second.1, compute_hmac(secret, &format!("{}.{again}", second.0)));
 
-    // It is known to have been told; a server that dies before that tells it again.
+    // The delivery is recorded; a server killed before that would deliver again.
     until("the telling", || alerts(&server)[0]["webhook"]["delivered"] == true);
     let server = server.kill_and_restart();
     assert_eq!(alerts(&server).len(), 1);
     assert_eq!(server.get("/api/v1/tenants/default/targets").1["webhook"]["secret"], secret);
     for _ in 0..600 {
-        event(&server, "user_rating", None, &json!({"rating": "positive"}));
+        send_event(&server, "user_rating", None, &json!({"rating": "positive"}));
     }
     until("the all clear", || alerts(&server)[0]["status"] == "cleared");
     assert_eq!(alerts(&server).len(), 1);
-    let (_, told) = hears.recv_timeout(WAIT).unwrap();
-    assert!(told.contains("alert.cleared"), "{told}");
+    let (_, response) = deliveries.recv_timeout(WAIT).unwrap();
+    assert!(response.contains("alert.cleared"), "{response}");
     let (_, folder) = server.stop();
     let (_, out, err) = uptake(folder.path(), &["rebuild", "--json"]);
     assert!(out.contains(r#""changed":false"#), "{out}{err}");
 }
 
-/// By another program than ours.
-fn hmac(secret: &str, text: &str) -> String {
+/// Computed by another program than ours.
+fn compute_hmac(secret: &str, text: &str) -> String {
     let code = "import hmac,sys; print(hmac.new(sys.argv[1].encode(), sys.argv[2].encode(), 'sha256').hexdigest())";
     let made =
         std::process::Command::new("python3").args(["-c", code, secret, text]).output().unwrap();
     String::from_utf8(made.stdout).unwrap().trim().to_owned()
 }
 
-fn put(client: &Client, tenant: &str, targets: &Value) {
+fn put_targets(client: &Client, tenant: &str, targets: &Value) {
     let (status, set) = client.put(&format!("/api/v1/tenants/{tenant}/targets"), targets);
     assert_eq!(status, 200, "{set}");
 }
 
-/// Nine bad ratings, which nobody can mistake for good ones.
-fn nine_bad(client: &Client) {
+/// Nine bad ratings, enough to be significant.
+fn send_nine_bad_ratings(client: &Client) {
     for _ in 0..9 {
         let body = json!({"type": "explicit", "source": "user_rating", "category": "quality",
             "data": {"rating": "negative"}});
@@ -150,15 +150,15 @@ fn nine_bad(client: &Client) {
 }
 
 #[test]
-fn whoever_may_only_read_does_not_see_what_is_secret_in_the_address_of_a_webhook() {
+fn read_keys_do_not_see_secrets_in_webhook_addresses() {
     let server = Server::start();
     let url = "http://127.0.0.1:1/hooks?token=quokka-token";
-    put(
+    put_targets(
         &server.client(),
         "default",
         &json!({"satisfaction": {"min": 0.85}, "webhook": {"url": url}}),
     );
-    nine_bad(&server.client());
+    send_nine_bad_ratings(&server.client());
     until("it was tried", || {
         alerts(&server).first().is_some_and(|alert| alert["webhook"]["error"].is_string())
     });
@@ -167,58 +167,62 @@ fn whoever_may_only_read_does_not_see_what_is_secret_in_the_address_of_a_webhook
         assert!(shown.contains("http://127.0.0.1:1/…"), "{path}: {shown}");
         assert!(!shown.contains("quokka"), "{path}: {shown}");
     }
-    // Whoever set it sees it, and an export keeps it.
+    // The admin who set the address sees it, and an export keeps it.
     assert_eq!(server.get("/api/v1/tenants/default/targets").1["webhook"]["url"], url);
     let (_, exported, _) = uptake(server.folder(), &["export"]);
     assert!(exported.contains("quokka-token"));
 }
 
-fn has_one(client: &Client) -> bool {
+fn has_one_alert(client: &Client) -> bool {
     let (status, found) = client.get("/api/v1/alerts");
     assert_eq!(status, 200, "{found}");
     found["alerts"].as_array().map(Vec::len) == Some(1)
 }
 
 #[test]
-fn an_alert_outlasts_new_targets_and_is_told_to_whoever_is_to_be_told_now() {
+fn alert_survives_new_targets_and_goes_to_the_current_webhook() {
     let server = Server::start();
-    let (deaf, refused) = listener(usize::MAX);
+    let (deaf, refused) = start_receiver(usize::MAX);
     let with = |url: &str| json!({"satisfaction": {"min": 0.85}, "webhook": {"url": url}});
-    put(&server.client(), "default", &with(&deaf));
-    nine_bad(&server.client());
+    put_targets(&server.client(), "default", &with(&deaf));
+    send_nine_bad_ratings(&server.client());
     refused.recv_timeout(WAIT).unwrap();
-    // Only the figures change, then nobody is told for a while, then somebody else.
-    put(&server.client(), "default", &json!({"satisfaction": {"min": 0.8}}));
+    // Only the targets change, then the webhook is removed, then it is another one.
+    put_targets(&server.client(), "default", &json!({"satisfaction": {"min": 0.8}}));
     let server = server.kill_and_restart();
-    let (url, hears) = listener(0);
-    put(&server.client(), "default", &with(&url));
-    let (_, told) = hears.recv_timeout(WAIT).unwrap();
-    assert!(told.contains("alert.raised"), "{told}");
-    put(
+    let (url, deliveries) = start_receiver(0);
+    put_targets(&server.client(), "default", &with(&url));
+    let (_, response) = deliveries.recv_timeout(WAIT).unwrap();
+    assert!(response.contains("alert.raised"), "{response}");
+    put_targets(
         &server.client(),
         "default",
         &json!({"satisfaction": {"min": 0.8}, "webhook": {"url": url}}),
     );
-    // It is noted before the server dies, or it would be told once more.
+    // The delivery is recorded before the kill, or it would be repeated.
     until("the telling", || alerts(&server)[0]["webhook"]["delivered"] == true);
     let server = server.kill_and_restart();
-    // The next thing that is told is the next thing that happens.
-    put(&server.client(), "default", &json!({"satisfaction": null, "webhook": {"url": url}}));
+    // The next delivery is the next change of state.
+    put_targets(
+        &server.client(),
+        "default",
+        &json!({"satisfaction": null, "webhook": {"url": url}}),
+    );
     until("the all clear", || alerts(&server)[0]["status"] == "cleared");
-    let (_, told) = hears.recv_timeout(WAIT).unwrap();
-    assert!(told.contains("alert.cleared"), "{told}");
-    // It is noted when it was taken, which is a moment after it was heard.
+    let (_, response) = deliveries.recv_timeout(WAIT).unwrap();
+    assert!(response.contains("alert.cleared"), "{response}");
+    // The delivery is recorded a moment after the receiver got it.
     until("the note of it", || alerts(&server)[0]["webhook"]["delivered"] == true);
     assert_eq!(alerts(&server)[0]["webhook"]["attempts"], 1);
 }
 
 #[test]
-fn whoever_is_slow_to_listen_holds_up_nobody_else() {
+fn slow_webhook_does_not_delay_other_deliveries() {
     let server = Server::start();
     let socket = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let slow = format!("http://{}/", socket.local_addr().unwrap());
     let (heard, hears_slowly) = std::sync::mpsc::channel();
-    // Takes whatever comes and never answers.
+    // Accepts connections and never answers.
     std::thread::spawn(move || {
         let mut open = Vec::new();
         for stream in socket.incoming() {
@@ -228,27 +232,27 @@ fn whoever_is_slow_to_listen_holds_up_nobody_else() {
             }
         }
     });
-    let (quick, hears) = listener(0);
+    let (quick, deliveries) = start_receiver(0);
     let slow_ones: Vec<String> = (0..12).map(|n| format!("slow{n}")).collect();
-    let client_of = |name: &str| server.client().with("X-Uptake-Tenant", name);
+    let client_of = |name: &str| server.client().with_header("X-Uptake-Tenant", name);
     let tell = |name: &str, url: &str| {
         let client = client_of(name);
         let targets = json!({"satisfaction": {"min": 0.85}, "webhook": {"url": url}});
-        put(&client, name, &targets);
-        nine_bad(&client);
+        put_targets(&client, name, &targets);
+        send_nine_bad_ratings(&client);
     };
     for name in &slow_ones {
         tell(name, &slow);
     }
-    until("their alerts", || slow_ones.iter().all(|name| has_one(&client_of(name))));
+    until("their alerts", || slow_ones.iter().all(|name| has_one_alert(&client_of(name))));
     hears_slowly.recv_timeout(WAIT).unwrap();
     tell("quick", &quick);
-    // One after the other they would take a minute, and few of them are done yet.
-    hears.recv_timeout(WAIT / 2).unwrap();
+    // One after the other they would take a minute; few of them are done yet.
+    deliveries.recv_timeout(WAIT / 2).unwrap();
 }
 
 #[test]
-fn targets_that_cannot_be_are_refused_by_name() {
+fn invalid_targets_are_refused_with_the_field() {
     let server = Server::start();
     for (bad, field) in [
         (json!({"satisfaction": {"min": 85}}), "satisfaction"),
@@ -266,9 +270,9 @@ fn targets_that_cannot_be_are_refused_by_name() {
 }
 
 #[test]
-fn slow_answers_raise_an_alert() {
+fn slow_answers_raise_a_latency_alert() {
     let server = Server::start();
-    put(&server.client(), "default", &json!({"latency_p95": {"max": 2.5}}));
+    put_targets(&server.client(), "default", &json!({"latency_p95": {"max": 2.5}}));
     let answer = |n: usize, millis: u64| {
         let body = json!({"turn_id": format!("t{n}"), "conversation_id": format!("c{n}"),
             "text": format!("question {n}"), "response": "Here.", "latency_ms": millis});
@@ -276,7 +280,7 @@ fn slow_answers_raise_an_alert() {
     };
     (0..30).for_each(|n| answer(n, 900));
     assert!(alerts(&server).is_empty());
-    // Two slow ones among thirty may be chance; eight are not.
+    // Two slow answers among thirty may be chance; eight are not.
     (30..32).for_each(|n| answer(n, 9000));
     assert!(alerts(&server).is_empty());
     (32..38).for_each(|n| answer(n, 9000));
@@ -288,13 +292,13 @@ fn slow_answers_raise_an_alert() {
 }
 
 #[test]
-fn each_alert_has_an_id_of_its_own_that_nobody_can_take() {
+fn alert_ids_are_unique_and_reserved() {
     let server = Server::start();
     let targets = json!({"satisfaction": {"min": 0.85}});
     assert_eq!(server.client().put("/api/v1/tenants/default/targets", &targets).0, 200);
     let mut ids = Vec::new();
     for project in ["p1", "p2"] {
-        let client = server.client().with("X-Uptake-Project", project);
+        let client = server.client().with_header("X-Uptake-Project", project);
         let taken = json!({"id": "alert.satisfaction.raised.0", "type": "explicit",
             "source": "user_comment", "category": "quality", "data": {"comment": "first"}});
         assert_eq!(client.post("/api/v1/feedback", &taken).0, 201);
@@ -314,11 +318,11 @@ fn each_alert_has_an_id_of_its_own_that_nobody_can_take() {
 }
 
 #[test]
-fn new_targets_are_held_against_projects_in_which_nothing_happens() {
+fn new_targets_are_checked_in_projects_without_traffic() {
     let server = Server::start();
-    put(&server.client(), "default", &json!({"satisfaction": {"min": 0.85}}));
-    nine_bad(&server.client().with("X-Uptake-Project", "quiet"));
-    until("the alert", || has_one(&server.client()));
-    put(&server.client(), "default", &json!({"satisfaction": null}));
+    put_targets(&server.client(), "default", &json!({"satisfaction": {"min": 0.85}}));
+    send_nine_bad_ratings(&server.client().with_header("X-Uptake-Project", "quiet"));
+    until("the alert", || has_one_alert(&server.client()));
+    put_targets(&server.client(), "default", &json!({"satisfaction": null}));
     until("the all clear", || alerts(&server)[0]["status"] == "cleared");
 }

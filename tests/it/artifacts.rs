@@ -1,15 +1,15 @@
-//! The index of artifacts, searched as the source system does.
+//! Search in the artifact index.
 
 use serde_json::{Value, json};
 
-use crate::reports::{react, turn};
+use crate::feedback_calls::{react, turn};
 use crate::server::Server;
 
 fn search(server: &Server, mut extra: Value) -> Value {
     extra["kinds"] = json!(["artifact:turn.log.reaction"]);
     extra["roles"] = json!(["artifact"]);
     if extra["days"].is_null() {
-        // What is looked for is of a fixed day, which is longer ago every day.
+        // The events are of a fixed day, which moves further into the past.
         extra["days"] = json!(3650);
     }
     let (status, page) = server.post("/api/v1/artifacts/search", &extra);
@@ -18,7 +18,7 @@ fn search(server: &Server, mut extra: Value) -> Value {
 }
 
 #[test]
-fn reactions_are_found_by_turn_user_conversation_origin_and_time() {
+fn artifact_search_filters_by_turn_user_conversation_origin_and_time() {
     let server = Server::start();
     let opened = json!({"conversation_id": "c1", "turn_id": "t1", "user_id": "u1", "text": "q",
         "track_id": "A", "bundle_id": "b", "user_type": "privileged"});
@@ -68,7 +68,7 @@ fn reactions_are_found_by_turn_user_conversation_origin_and_time() {
 }
 
 #[test]
-fn what_does_not_fit_a_search_is_named() {
+fn invalid_artifact_searches_are_refused_with_the_field() {
     let server = Server::start();
     let rows = [
         (json!({"kinds": ["artifact:other"]}), "kinds"),

@@ -1,4 +1,4 @@
-//! A store is saved while it is served, and comes back whole elsewhere.
+//! Backup of a running store, and restore elsewhere.
 
 use std::fs;
 use std::path::Path;
@@ -11,12 +11,12 @@ use store::Stopwatch;
 use testkit::rating_body;
 
 use crate::engine;
-use crate::everything::{answers, live};
+use crate::sample_data::{fill_store, read_every_view};
 use crate::server::{Client, Server, uptake};
 
-const PATIENCE: Duration = Duration::from_secs(180);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(180);
 
-/// Clients that send ratings and turns, and know what was acknowledged.
+/// Clients that send ratings and turns and record what was acknowledged.
 #[derive(Default)]
 struct Load {
     ratings: Mutex<Vec<String>>,
@@ -24,7 +24,7 @@ struct Load {
 }
 
 impl Load {
-    fn during<T>(&self, client: &Client, something: impl FnOnce() -> T) -> T {
+    fn send_during<T>(&self, client: &Client, something: impl FnOnce() -> T) -> T {
         std::thread::scope(|scope| {
             for sender in 0..3 {
                 let client = client.clone();
@@ -66,7 +66,7 @@ impl Load {
     fn wait_for(&self, more: usize) {
         let (begin, before) = (Stopwatch::start(), self.acknowledged().len());
         while self.acknowledged().len() < before + more {
-            assert!(begin.elapsed() < PATIENCE, "nobody is served");
+            assert!(begin.elapsed() < WAIT_TIMEOUT, "no request succeeded");
             std::thread::sleep(Duration::from_millis(5));
         }
     }
@@ -80,37 +80,38 @@ impl Drop for Over<'_> {
     }
 }
 
-/// Runs a command that must succeed, and reads its JSON.
-fn told(folder: &Path, arguments: &[&str]) -> Value {
+/// Runs a command that must succeed, and parses its JSON.
+fn run_json(folder: &Path, arguments: &[&str]) -> Value {
     let (code, out, err) = uptake(folder, arguments);
     assert_eq!(code, Some(0), "{err}");
     serde_json::from_str(&out).unwrap()
 }
 
-fn refused(folder: &Path, arguments: &[&str], expected: &str) {
+fn check_refused(folder: &Path, arguments: &[&str], expected: &str) {
     let (code, _, err) = uptake(folder, arguments);
     assert_eq!(code, Some(1), "{err}");
     assert!(err.contains(expected), "{err}");
 }
 
 #[test]
-fn what_was_acknowledged_before_a_backup_began_comes_back_elsewhere() {
+fn backup_contains_every_write_acknowledged_before_it_started() {
     if !engine::is_in_folder("a backup of the data folder") {
         return;
     }
     let mut server = Server::start();
-    live(&server);
+    fill_store(&server);
     let key = crate::keys::create(&server, &["--tenant", "default", "--role", "admin"]);
-    let known = |server: &Server| server.client().with("Authorization", &format!("Bearer {key}"));
-    let sending = known(&server).with("X-Uptake-Project", "load");
+    let known =
+        |server: &Server| server.client().with_header("Authorization", &format!("Bearer {key}"));
+    let sending = known(&server).with_header("X-Uptake-Project", "load");
     let place = tempfile::tempdir().unwrap();
     let copy = place.path().join("copy.db");
     let to = copy.to_str().unwrap();
     let load = Load::default();
-    let (before, made) = load.during(&sending, || {
+    let (before, made) = load.send_during(&sending, || {
         load.wait_for(60);
         let before = load.acknowledged();
-        let made = told(server.folder(), &["backup", "--to", to, "--json"]);
+        let made = run_json(server.folder(), &["backup", "--to", to, "--json"]);
         load.wait_for(10);
         server.kill();
         (before, made)
@@ -119,15 +120,15 @@ fn what_was_acknowledged_before_a_backup_began_comes_back_elsewhere() {
     assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1, "one file, and nothing beside it");
 
     let again = tempfile::tempdir().unwrap();
-    let back = told(again.path(), &["restore", "--from", to, "--verify", "--json"]);
+    let back = run_json(again.path(), &["restore", "--from", to, "--verify", "--json"]);
     assert_eq!(back["backup"], made["backup"]);
     assert_eq!(back["replayed"], made["backup"]["position"], "every event was replayed");
     let id = key.split('_').nth(1).unwrap();
     let valid = json!([{"id": id, "role": "admin", "tenant": "default", "project": null}]);
-    assert_eq!(back["keys"], valid, "it is told who may come in");
+    assert_eq!(back["keys"], valid, "the valid keys are listed");
     let again = Server::start_in(again);
     assert_eq!(again.get("/api/v1/events").0, 401, "keys are asked for");
-    let client = known(&again).with("X-Uptake-Project", "load");
+    let client = known(&again).with_header("X-Uptake-Project", "load");
     for id in &before {
         let (status, event) = client.get(&format!("/api/v1/feedback/{id}"));
         assert_eq!((status, &event["message_id"]), (200, &json!(id)), "{id} is gone: {event}");
@@ -137,19 +138,20 @@ fn what_was_acknowledged_before_a_backup_began_comes_back_elsewhere() {
     assert_eq!(client.post("/api/v1/feedback", &repeat).1["replayed"], true);
     assert_eq!(client.post("/api/v1/feedback", &rating_body("new")).0, 201);
 
-    // What the dead one holds, saved without a server, answers as it would itself.
+    // A backup of the killed server's folder holds the same data.
     let last = place.path().join("last.db");
-    told(dead.path(), &["backup", "--to", last.to_str().unwrap(), "--json"]);
+    run_json(dead.path(), &["backup", "--to", last.to_str().unwrap(), "--json"]);
     let twin = tempfile::tempdir().unwrap();
-    told(twin.path(), &["restore", "--from", last.to_str().unwrap(), "--json"]);
+    run_json(twin.path(), &["restore", "--from", last.to_str().unwrap(), "--json"]);
     let (old, new) = (Server::start_in(dead), Server::start_in(twin));
-    for (one, other) in answers(&known(&old)).into_iter().zip(answers(&known(&new))) {
+    for (one, other) in read_every_view(&known(&old)).into_iter().zip(read_every_view(&known(&new)))
+    {
         assert_eq!(one, other);
     }
 }
 
 #[test]
-fn what_cannot_be_saved_or_restored_is_told_and_nothing_is_touched() {
+fn failed_backup_or_restore_is_reported_and_changes_nothing() {
     if !engine::is_in_folder("a backup of the data folder") {
         return;
     }
@@ -157,37 +159,41 @@ fn what_cannot_be_saved_or_restored_is_told_and_nothing_is_touched() {
     assert_eq!(server.post("/api/v1/feedback", &rating_body("t1")).0, 201);
     let place = tempfile::tempdir().unwrap();
     let folder = place.path().to_str().unwrap();
-    let made = told(server.folder(), &["backup", "--to", folder, "--json"]);
+    let made = run_json(server.folder(), &["backup", "--to", folder, "--json"]);
     let file = made["file"].as_str().unwrap().to_owned();
     assert!(file.starts_with(folder) && file.ends_with("Z.db"), "{file}");
-    refused(server.folder(), &["backup", "--to", &file], "is there already");
+    check_refused(server.folder(), &["backup", "--to", &file], "is there already");
     let inside = server.folder().join("copy.db");
-    refused(server.folder(), &["backup", "--to", inside.to_str().unwrap()], "in the data folder");
-    refused(server.folder(), &["backup", "--to", "/nowhere/at/all.db"], "cannot write to");
-    refused(server.folder(), &["restore", "--from", &file], "is not empty");
+    check_refused(
+        server.folder(),
+        &["backup", "--to", inside.to_str().unwrap()],
+        "in the data folder",
+    );
+    check_refused(server.folder(), &["backup", "--to", "/nowhere/at/all.db"], "cannot write to");
+    check_refused(server.folder(), &["restore", "--from", &file], "is not empty");
     let empty = tempfile::tempdir().unwrap();
-    refused(empty.path(), &["backup", "--to", folder], "there is no store in");
-    refused(empty.path(), &["restore", "--from", "/nowhere.db"], "cannot open /nowhere.db");
+    check_refused(empty.path(), &["backup", "--to", folder], "there is no store in");
+    check_refused(empty.path(), &["restore", "--from", "/nowhere.db"], "cannot open /nowhere.db");
     let mut bytes = fs::read(&file).unwrap();
     let letter = bytes.windows(8).position(|window| window == b"positive").unwrap();
     bytes[letter] ^= 1;
     let bad = place.path().join("bad.db");
     fs::write(&bad, bytes).unwrap();
-    refused(empty.path(), &["restore", "--from", bad.to_str().unwrap()], "it is damaged");
+    check_refused(empty.path(), &["restore", "--from", bad.to_str().unwrap()], "it is damaged");
     assert_eq!(fs::read_dir(empty.path()).unwrap().count(), 0, "nothing is left behind");
-    let back = told(empty.path(), &["restore", "--from", &file, "--verify", "--json"]);
+    let back = run_json(empty.path(), &["restore", "--from", &file, "--verify", "--json"]);
     assert_eq!(back["replayed"], 1);
 }
 
 #[test]
-fn a_restore_that_was_killed_is_no_empty_store() {
+fn killed_restore_is_not_taken_for_an_empty_store() {
     if !engine::is_in_folder("a backup of the data folder") {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("uptake.db.partial"), "half").unwrap();
     let first = ["keys", "create", "--tenant", "default", "--role", "admin"];
-    refused(folder.path(), &first, "restore again");
+    check_refused(folder.path(), &first, "restore again");
     assert!(!folder.path().join("uptake.db").exists());
 }
 
@@ -199,14 +205,14 @@ mod postgres {
 
     use super::*;
 
-    /// The command that `uptake` tells for this store, with a name for the file.
+    /// The command that `uptake` prints for this store, with the file name filled in.
     fn command(action: &[&str], store: &str, file: &Path) -> String {
         let mut command = Command::new(env!("CARGO_BIN_EXE_uptake"));
-        let told = command.args(action).env("UPTAKE__STORE__POSTGRES", store).output().unwrap();
-        assert_eq!(told.status.code(), Some(1));
-        let told = String::from_utf8(told.stderr).unwrap();
-        let line = told.lines().find(|line| line.trim().starts_with("pg_"));
-        let line = line.unwrap_or_else(|| panic!("{told}"));
+        let output = command.args(action).env("UPTAKE__STORE__POSTGRES", store).output().unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        let line = stderr.lines().find(|line| line.trim().starts_with("pg_"));
+        let line = line.unwrap_or_else(|| panic!("{stderr}"));
         line.replace("FILE", file.to_str().unwrap())
     }
 
@@ -221,20 +227,22 @@ mod postgres {
     }
 
     #[test]
-    fn a_store_in_postgres_comes_back_by_the_commands_that_are_told() {
+    fn postgres_store_is_restored_with_the_printed_commands() {
         let Some(postgres) = or_skip(Postgres::shared()) else { return };
         let (one, other) = (postgres.database().unwrap(), postgres.database().unwrap());
         let place = tempfile::tempdir().unwrap();
         let file = place.path().join("store.dump");
         let server = node(&one);
-        live(&server);
-        // While it is served.
+        fill_store(&server);
+        // While the server runs.
         run(&command(&["backup", "--to", "x.db"], one.url(), &file));
         run(&command(&["restore", "--from", "x.db"], other.url(), &file));
         let (_, folder) = server.stop();
         let old = Server::start_with(folder, &[("UPTAKE__STORE__POSTGRES", one.url())]);
         let new = node(&other);
-        for (one, other) in answers(&old.client()).into_iter().zip(answers(&new.client())) {
+        for (one, other) in
+            read_every_view(&old.client()).into_iter().zip(read_every_view(&new.client()))
+        {
             assert_eq!(one, other);
         }
         let (_, folder) = new.stop();

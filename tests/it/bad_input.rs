@@ -1,4 +1,4 @@
-//! Whatever is wrong gets a clear 4xx that names it; nothing is stored; the server goes on.
+//! Invalid requests get a 4xx that names the problem; nothing is stored and the server continues.
 
 use serde_json::{Value, json};
 use testkit::rating_body;
@@ -6,7 +6,7 @@ use testkit::rating_body;
 use crate::server::Server;
 
 #[test]
-fn what_does_not_fit_is_named_and_nothing_is_stored() {
+fn invalid_fields_are_named_and_nothing_is_stored() {
     let server = Server::start();
     let with = |name: &str, value: Value| {
         let mut body = rating_body("t1");
@@ -48,7 +48,7 @@ fn what_does_not_fit_is_named_and_nothing_is_stored() {
 }
 
 #[test]
-fn bodies_that_are_not_json_get_their_own_answers() {
+fn bodies_that_are_not_json_are_refused_with_the_reason() {
     let server = Server::start();
     let client = server.client();
     let deep = format!("{}{}", "[".repeat(5000), "]".repeat(5000));
@@ -72,7 +72,7 @@ fn bodies_that_are_not_json_get_their_own_answers() {
 }
 
 #[test]
-fn unknown_addresses_methods_and_parameters_are_told_apart() {
+fn unknown_routes_methods_and_parameters_get_distinct_errors() {
     let server = Server::start();
     let rows = [
         ("/nowhere", 404),
@@ -93,7 +93,7 @@ fn unknown_addresses_methods_and_parameters_are_told_apart() {
 }
 
 #[test]
-fn a_batch_that_is_too_long_or_no_list_is_refused_whole() {
+fn oversized_or_malformed_batches_are_refused_as_a_whole() {
     let server = Server::start();
     let many = Value::Array(vec![json!({}); 10_001]);
     assert_eq!(server.post("/api/v1/feedback/batch", &many).0, 413);

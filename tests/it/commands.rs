@@ -1,17 +1,17 @@
-//! The commands beside `serve`.
+//! The commands `export`, `rebuild` and `import`, and their errors.
 
 use serde_json::{Value, json};
 use testkit::rating_body;
 
-use crate::reports::{react, turn};
+use crate::feedback_calls::{react, turn};
 use crate::server::{Server, uptake};
 
 #[test]
-fn the_log_is_exported_while_a_server_runs_and_when_none_does() {
+fn export_works_with_and_without_a_running_server() {
     let server = Server::start();
     turn(&server, "c1", "t1");
     react(&server, "c1", "t1", &json!({"reaction": "ok", "text": "fine"}));
-    let acme = server.client().with("X-Uptake-Tenant", "acme");
+    let acme = server.client().with_header("X-Uptake-Tenant", "acme");
     assert_eq!(acme.post("/api/v1/feedback", &rating_body("t9")).0, 201);
     let shown = server.get("/api/v1/events").1["items"].clone();
     let check = |folder: &std::path::Path| {
@@ -37,9 +37,9 @@ fn the_log_is_exported_while_a_server_runs_and_when_none_does() {
 }
 
 #[test]
-fn a_rebuild_changes_nothing() {
+fn rebuild_changes_no_projection() {
     let server = Server::start();
-    // A rating before its turn and in the wrong place, replaced, cleared, additions by the machine.
+    // A rating before its turn and with the wrong conversation, replaced, cleared, plus machine reactions.
     let mut astray = rating_body("t1");
     astray["session_id"] = json!("elsewhere");
     assert_eq!(server.post("/api/v1/feedback", &astray).0, 201);
@@ -51,9 +51,9 @@ fn a_rebuild_changes_nothing() {
         react(&server, "c1", turn, &machine);
     }
     react(&server, "c1", "t2", &json!({"reaction": null}));
-    // More digits than a float has: what is kept must be what is read again.
+    // More digits than a float has: the stored value must be the one that is read.
     let precise = br#"{"reaction":"ok","origin":"machine","confidence":0.99227380070639580683}"#;
-    let path = crate::reports::react_path("c1", "t2");
+    let path = crate::feedback_calls::react_path("c1", "t2");
     assert_eq!(server.client().send(&path, "application/json", precise).unwrap().0, 200);
     server.post("/api/v1/decisions", &json!({"decision_id": "d1", "decision_type": "x"}));
     let path = "/conversations/default/default/feedback/conversations-in-period";
@@ -69,7 +69,7 @@ fn a_rebuild_changes_nothing() {
 }
 
 #[test]
-fn commands_say_what_to_do_when_they_cannot_work() {
+fn failing_commands_print_the_next_step() {
     let server = Server::start();
     let (code, _, err) = uptake(server.folder(), &["rebuild"]);
     assert_eq!(code, Some(1));
@@ -91,14 +91,14 @@ fn commands_say_what_to_do_when_they_cannot_work() {
 }
 
 #[test]
-fn what_was_exported_can_be_imported_elsewhere_and_is_the_same_there() {
+fn imported_log_equals_the_exported_one() {
     let server = Server::start();
     turn(&server, "c1", "t1");
     for reaction in ["ok", "not_ok"] {
         react(&server, "c1", "t1", &json!({"reaction": reaction, "text": "words"}));
     }
     server.client().put("/api/v1/users/u1", &json!({"attributes": {"plan": "pro"}}));
-    let acme = server.client().with("X-Uptake-Tenant", "acme");
+    let acme = server.client().with_header("X-Uptake-Tenant", "acme");
     assert_eq!(acme.post("/api/v1/feedback", &rating_body("t9")).0, 201);
     server.post("/api/v1/decisions", &json!({"decision_id": "d1", "decision_type": "x"}));
     let file = server.folder().join("log.jsonl");
@@ -117,7 +117,7 @@ fn what_was_exported_can_be_imported_elsewhere_and_is_the_same_there() {
     for path in ["/api/v1/events", "/api/v1/turns/t1", "/api/v1/users/u1", "/api/v1/decisions/d1"] {
         assert_eq!(copy.get(path), server.get(path), "{path}");
     }
-    // A turn that was imported is a turn, and a client that sends it again is told so.
+    // An imported turn counts as stored: sending it again is a replay.
     let again = json!({"turn_id": "t1", "conversation_id": "c1", "user_id": "u1",
         "text": "What is the answer?", "response": "42", "model": "m1"});
     assert_eq!(copy.post("/api/v1/turns", &again).1["replayed"], true);
@@ -131,7 +131,7 @@ fn what_was_exported_can_be_imported_elsewhere_and_is_the_same_there() {
 }
 
 #[test]
-fn lines_that_do_not_fit_are_told_with_their_number_and_harm_no_other() {
+fn invalid_lines_are_reported_by_number_and_the_rest_is_imported() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("mixed.jsonl");
     let good = rating_body("t1").to_string();

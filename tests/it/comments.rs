@@ -1,4 +1,4 @@
-//! Comments: what they sound like is found and kept, what they are about is told when one looks.
+//! Comments: sentiment is detected and stored; the related failure pattern is found on request.
 
 use serde_json::{Value, json};
 
@@ -28,8 +28,8 @@ fn counts(server: &Server) -> Value {
     insights["comment_sentiment"].clone()
 }
 
-/// A turn with comments of every sort on it, and one that names no turn.
-fn live(server: &Server) {
+/// A turn with comments of every sentiment, and a comment without a turn.
+fn send_comments(server: &Server) {
     let asked = json!({"conversation_id": "c1", "turn_id": "t1", "user_id": "ann",
         "text": "Show total sales", "response": "They add up to 12.", "model": "m1"});
     assert_eq!(server.post("/api/v1/turns", &asked).0, 201);
@@ -41,8 +41,8 @@ fn live(server: &Server) {
     comment(server, "own", Some("t1"), &own);
 }
 
-/// Every comment is what it sounds like, by itself, in its conversation and in the counts: both places.
-fn check(server: &Server) -> (Value, Value) {
+/// Checks the sentiment of every comment: by id, in its conversation and in the counts.
+fn check_sentiments(server: &Server) -> (Value, Value) {
     let expected = [
         ("good", "positive"),
         ("bad", "negative"),
@@ -81,22 +81,22 @@ fn check(server: &Server) -> (Value, Value) {
 }
 
 #[test]
-fn what_comments_sound_like_is_kept_shown_and_counted() {
+fn comment_sentiment_is_stored_shown_and_counted() {
     let server = Server::start();
-    live(&server);
-    let first = check(&server);
-    // The same again is no second comment.
+    send_comments(&server);
+    let first = check_sentiments(&server);
+    // A repeated comment is not a second one.
     let again = json!({"id": "bad", "type": "explicit", "source": "user_comment", "category": "quality",
         "user_id": "ann", "message_id": "t1", "data": {"comment": "The total is wrong"}});
     assert_eq!(server.post("/api/v1/feedback", &again).0, 200);
     let server = server.kill_and_restart();
-    assert_eq!(check(&server), first);
+    assert_eq!(check_sentiments(&server), first);
     let (_, folder) = server.stop();
     let (_, out, err) = uptake(folder.path(), &["rebuild", "--json"]);
     assert!(out.contains(r#""changed":false"#), "{out}{err}");
     let server = Server::start_in(folder);
-    assert_eq!(check(&server), first);
-    // By model, as everything else; another tenant has none.
+    assert_eq!(check_sentiments(&server), first);
+    // Filtered by model; another tenant has none.
     let by = |query: &str| server.get(&format!("/api/v1/feedback/insights/default?{query}")).1;
     assert_eq!(
         by("model=m1")["comment_sentiment"]["negative"],
@@ -104,15 +104,15 @@ fn what_comments_sound_like_is_kept_shown_and_counted() {
         "the one without a turn has no model"
     );
     assert_eq!(by("user_id=ann")["comment_sentiment"]["positive"], 2);
-    let other = server.client().with("X-Uptake-Tenant", "other");
+    let other = server.client().with_header("X-Uptake-Tenant", "other");
     let theirs = other.get("/api/v1/feedback/insights/other").1;
     assert_eq!(theirs["comment_sentiment"], json!({"positive": 0, "negative": 0, "neutral": 0}));
 }
 
 #[test]
-fn what_a_comment_sounds_like_is_no_reaction() {
+fn comment_sentiment_does_not_count_as_a_reaction() {
     let server = Server::start();
-    live(&server);
+    send_comments(&server);
     let (_, turn) = server.get("/api/v1/turns/t1");
     assert_eq!((&turn["reactions"], &turn["satisfaction"]), (&json!([]), &json!(0.0)), "{turn}");
     let (_, quality) = server.get("/api/v1/feedback/quality/default");
@@ -125,7 +125,7 @@ fn what_a_comment_sounds_like_is_no_reaction() {
 }
 
 #[test]
-fn a_comment_is_about_the_pattern_it_is_nearest_to() {
+fn comment_is_linked_to_the_nearest_failure_pattern() {
     let server = Server::start();
     for (n, place) in PLACES.iter().enumerate() {
         corrected(&server, n, place);
@@ -165,7 +165,7 @@ fn a_comment_is_about_the_pattern_it_is_nearest_to() {
         assert_eq!(shown(server, "far")["topic"], Value::Null);
         let turn = server.get("/api/v1/turns/t3").1;
         assert_eq!(turn["comments"][0]["topic"]["id"], patterns[0]["id"], "{turn}");
-        // A pattern is told of one event; the log stays as it was stored.
+        // The pattern is part of the response; the stored event does not change.
         let logged = server.get("/api/v1/events?source=user_comment").1;
         assert!(
             logged["items"][0].get("topic").is_none()
@@ -177,9 +177,9 @@ fn a_comment_is_about_the_pattern_it_is_nearest_to() {
 }
 
 #[test]
-fn an_import_brings_what_was_found_once_and_an_erasure_leaves_only_numbers() {
+fn imported_sentiment_is_kept_and_erasure_leaves_only_counts() {
     let server = Server::start();
-    live(&server);
+    send_comments(&server);
     let (folder, data) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let log = folder.path().join("log.jsonl");
     let log = log.to_str().unwrap();

@@ -1,22 +1,24 @@
-//! The next message teaches, the next plan knows: the whole loop over HTTP, also after a crash.
+//! The loop over HTTP: a message judges the previous answer, the next plan uses it, also after a kill.
 
 use serde_json::{Value, json};
 
-use crate::reports::{counts, react};
+use crate::conversation_calls::{
+    TestConversation, past_time, read_verdict, search_strategies, turn_ids,
+};
+use crate::feedback_calls::{counts, react};
 use crate::server::Server;
-use crate::talk::{Talk, ids, moment, offered, status_of};
 
 const LAPTOPS: &str = "Here are three laptops under $1000: the Latitude 3440, the ThinkPad E14 and \
     the ProBook 450. They are made for business.";
 const CORRECTION: &str = "No, I meant gaming laptops, not business laptops";
 
-fn with_rules() -> Server {
+fn start_with_rules() -> Server {
     let settings = [("UPTAKE__DETECT__MODE", "rules")];
     Server::start_with(tempfile::tempdir().unwrap(), &settings)
 }
 
-/// What the answer to the correction must say.
-fn the_planner_knows(second: &Value) {
+/// Checks the response to the correction.
+fn check_planner_context(second: &Value) {
     let previous = &second["previous"];
     assert_eq!(previous["turn_id"], "turn_1233", "{second}");
     assert_eq!(previous["status"], "rejected");
@@ -50,28 +52,28 @@ fn the_planner_knows(second: &Value) {
     ] {
         assert!(markdown.lines().any(|found| found == line), "{line} is not in\n{markdown}");
     }
-    assert_eq!(ids(&second["strategies"]), Vec::<String>::new(), "{second}");
-    assert_eq!(ids(&second["avoid"]), ["turn_1233"]);
+    assert_eq!(turn_ids(&second["strategies"]), Vec::<String>::new(), "{second}");
+    assert_eq!(turn_ids(&second["avoid"]), ["turn_1233"]);
     assert_eq!(second["avoid"][0]["user_said"], CORRECTION);
     assert_eq!(second["avoid"][0]["strategy"]["name"], "commerce_search");
 }
 
 #[test]
-fn a_rejected_strategy_is_never_offered_again_and_the_planner_knows_what_was_wanted() {
+fn rejected_strategy_is_not_offered_again_and_the_planner_gets_the_correction() {
     let server = Server::start();
-    let talk = Talk::new(&server, "henry", "u1");
-    let first = talk.say("turn_1233", "Find me laptops under $1000");
+    let talk = TestConversation::new(&server, "henry", "u1");
+    let first = talk.send_message("turn_1233", "Find me laptops under $1000");
     assert_eq!((&first["previous"], &first["retry"]), (&Value::Null, &Value::Null), "{first}");
-    talk.answer_by("turn_1233", LAPTOPS, "laptops under $1000");
+    talk.answer_with_query("turn_1233", LAPTOPS, "laptops under $1000");
     let search = json!({"query": "laptops under $1000", "include_rejected": true});
-    assert_eq!(offered(&server, &search), ["turn_1233"]);
+    assert_eq!(search_strategies(&server, &search), ["turn_1233"]);
 
-    let second = talk.say("turn_1234", CORRECTION);
-    the_planner_knows(&second);
+    let second = talk.send_message("turn_1234", CORRECTION);
+    check_planner_context(&second);
     let previous = &second["previous"];
 
     let check = |server: &Server| {
-        assert_eq!(offered(server, &search), Vec::<String>::new());
+        assert_eq!(search_strategies(server, &search), Vec::<String>::new());
         assert_eq!(counts(server, "henry"), [1, 0, 1, 0, 1, 0]);
         let metadata = server.get("/api/v1/turns/turn_1233/metadata").1;
         assert_eq!(metadata["session_id"], "henry");
@@ -88,28 +90,29 @@ fn a_rejected_strategy_is_never_offered_again_and_the_planner_knows_what_was_wan
     check(&server);
     let server = server.kill_and_restart();
     check(&server);
-    // The same request again gets the same answer, and nothing is counted twice.
+    // The same request gets the same response, and nothing is counted twice.
     let body = json!({"conversation_id": "henry", "user_id": "u1", "turn_id": "turn_1234",
         "text": CORRECTION});
     let (status, again) = server.post("/api/v1/turns", &body);
     assert_eq!((status, &again["previous"]), (200, previous), "{again}");
     check(&server);
 
-    let talk = Talk::new(&server, "henry", "u1");
-    talk.answer_by("turn_1234", LAPTOPS, "gaming laptops under $1000");
-    let third = talk.say("turn_1235", "That's still wrong, these are all business laptops");
+    let talk = TestConversation::new(&server, "henry", "u1");
+    talk.answer_with_query("turn_1234", LAPTOPS, "gaming laptops under $1000");
+    let third =
+        talk.send_message("turn_1235", "That's still wrong, these are all business laptops");
     assert_eq!(third["previous"]["turn_id"], "turn_1234", "{third}");
     assert_eq!(third["previous"]["rejection_streak"], 2, "{third}");
     assert_eq!(third["context"]["suggest_clarify"], true);
     let markdown = third["context"]["markdown"].as_str().unwrap();
     assert!(markdown.contains("2 answers in a row were rejected"), "{markdown}");
-    assert!(offered(&server, &search).is_empty());
+    assert!(search_strategies(&server, &search).is_empty());
 }
 
 #[test]
-fn correcting_three_times_in_a_row_rejects_three_turns() {
-    for server in [Server::start(), with_rules()] {
-        let talk = Talk::new(&server, "c1", "u1");
+fn three_corrections_in_a_row_reject_three_turns() {
+    for server in [Server::start(), start_with_rules()] {
+        let talk = TestConversation::new(&server, "c1", "u1");
         let said = [
             ("t1", "Find me laptops under $1000"),
             ("t2", "No, I meant gaming laptops, not business laptops"),
@@ -117,26 +120,26 @@ fn correcting_three_times_in_a_row_rejects_three_turns() {
             ("t4", "No, wrong again. I meant gaming laptops with an RTX card"),
         ];
         for (n, (turn, text)) in said.iter().enumerate() {
-            let heard = talk.say(turn, text);
+            let heard = talk.send_message(turn, text);
             if n > 0 {
                 assert_eq!(heard["previous"]["turn_id"], said[n - 1].0, "{heard}");
                 assert_eq!(heard["previous"]["status"], "rejected", "{heard}");
                 assert_eq!(heard["previous"]["rejection_streak"], n);
             }
-            talk.answer_by(turn, LAPTOPS, "laptops");
+            talk.answer_with_query(turn, LAPTOPS, "laptops");
         }
         let server = server.kill_and_restart();
         for turn in ["t1", "t2", "t3"] {
-            assert_eq!(status_of(&server, turn).0, "rejected", "{turn}");
+            assert_eq!(read_verdict(&server, turn).0, "rejected", "{turn}");
         }
-        assert_eq!(status_of(&server, "t4"), ("neutral".into(), 0.5));
+        assert_eq!(read_verdict(&server, "t4"), ("neutral".into(), 0.5));
         assert_eq!(counts(&server, "c1"), [3, 0, 3, 0, 3, 0]);
     }
 }
 
 #[test]
-fn a_message_after_half_an_hour_never_accepts_but_may_still_reject() {
-    for server in [Server::start(), with_rules()] {
+fn message_after_session_end_rejects_but_never_accepts() {
+    for server in [Server::start(), start_with_rules()] {
         for (n, (text, secs, expected)) in [
             ("Thanks, that helps a lot!", 60, "accepted"),
             ("Thanks, that helps a lot!", 31 * 60, "neutral"),
@@ -148,29 +151,29 @@ fn a_message_after_half_an_hour_never_accepts_but_may_still_reject() {
         .enumerate()
         {
             let conversation = format!("c{n}");
-            let talk = Talk::new(&server, &conversation, "u1");
+            let talk = TestConversation::new(&server, &conversation, "u1");
             let (first, second) = (format!("{n}-1"), format!("{n}-2"));
-            talk.say_at(&first, "How do I bake bread at home?", 0);
+            talk.send_message_at(&first, "How do I bake bread at home?", 0);
             talk.answer(&first, "Mix flour, water, salt and yeast, let it rise, and bake it.");
-            let heard = talk.say_at(&second, text, secs);
+            let heard = talk.send_message_at(&second, text, secs);
             assert_eq!(heard["previous"]["status"], expected, "{text} {heard}");
             let server = &server;
-            assert_eq!(status_of(server, &first).0, expected, "{text}");
+            assert_eq!(read_verdict(server, &first).0, expected, "{text}");
         }
     }
 }
 
 #[test]
-fn moving_on_accepts_a_little_and_writes_no_reaction() {
-    for (server, exactly) in [(Server::start(), None), (with_rules(), Some(0.55))] {
-        let talk = Talk::new(&server, "c1", "u1");
-        talk.say("t1", "Find me laptops under $1000");
+fn unrelated_next_question_accepts_weakly_and_writes_no_reaction() {
+    for (server, exactly) in [(Server::start(), None), (start_with_rules(), Some(0.55))] {
+        let talk = TestConversation::new(&server, "c1", "u1");
+        talk.send_message("t1", "Find me laptops under $1000");
         talk.answer("t1", LAPTOPS);
-        let heard = talk.say("t2", "What should I feed my hamster?");
+        let heard = talk.send_message("t2", "What should I feed my hamster?");
         let previous = &heard["previous"];
         assert_eq!((&previous["status"], &previous["rn"]), (&json!("accepted"), &Value::Null));
         let server = server.kill_and_restart();
-        let (status, confidence) = status_of(&server, "t1");
+        let (status, confidence) = read_verdict(&server, "t1");
         assert_eq!(status, "accepted");
         assert!((0.5..=0.69).contains(&confidence), "{confidence}");
         assert!(exactly.is_none_or(|exactly| confidence == exactly), "{confidence}");
@@ -179,39 +182,39 @@ fn moving_on_accepts_a_little_and_writes_no_reaction() {
 }
 
 #[test]
-fn a_remark_about_an_earlier_answer_goes_to_that_one() {
-    for server in [Server::start(), with_rules()] {
-        let talk = Talk::new(&server, "c1", "u1");
-        talk.say("t1", "Draw a sequence diagram of the login flow");
+fn remark_about_an_earlier_answer_targets_that_turn() {
+    for server in [Server::start(), start_with_rules()] {
+        let talk = TestConversation::new(&server, "c1", "u1");
+        talk.send_message("t1", "Draw a sequence diagram of the login flow");
         talk.answer("t1", "```mermaid\nsequenceDiagram\n  User->>Server: login\n```");
-        let second = talk.say("t2", "That diagram is wrong, it does not render");
+        let second = talk.send_message("t2", "That diagram is wrong, it does not render");
         assert_eq!(second["previous"]["status"], "rejected", "{second}");
         talk.answer(
             "t2",
             "Here is the diagram again: ```mermaid\nsequenceDiagram\n  A->>B: hi\n```",
         );
-        let third = talk.say("t3", "The first diagram was fine, it was my mistake");
+        let third = talk.send_message("t3", "The first diagram was fine, it was my mistake");
         assert_eq!(third["previous"]["turn_id"], "t1", "{third}");
         assert_eq!(third["previous"]["status"], "accepted", "{third}");
         assert!(third["previous"]["confidence"].as_f64().unwrap() >= 0.7, "{third}");
         assert!(third["previous"]["rn"].as_str().unwrap().contains(":t1:artifact:"), "{third}");
         let server = server.kill_and_restart();
-        assert_eq!(status_of(&server, "t1").0, "accepted");
-        assert_eq!(status_of(&server, "t2"), ("neutral".into(), 0.5));
+        assert_eq!(read_verdict(&server, "t1").0, "accepted");
+        assert_eq!(read_verdict(&server, "t2"), ("neutral".into(), 0.5));
         assert_eq!(counts(&server, "c1"), [2, 0, 2, 1, 1, 0]);
     }
 }
 
 #[test]
-fn nobody_is_blamed_in_doubt() {
+fn ambiguous_remarks_target_no_turn() {
     let server = Server::start();
-    let talk = Talk::new(&server, "c1", "u1");
-    talk.say("t1", "How do I restart a kubernetes deployment?");
+    let talk = TestConversation::new(&server, "c1", "u1");
+    talk.send_message("t1", "How do I restart a kubernetes deployment?");
     talk.answer("t1", "Run kubectl rollout restart deployment/name.");
-    let heard = talk.say("t2", "The tomato soup recipe was awful and far too salty");
+    let heard = talk.send_message("t2", "The tomato soup recipe was awful and far too salty");
     assert_eq!(heard["previous"], Value::Null, "{heard}");
     let server = server.kill_and_restart();
-    assert_eq!(status_of(&server, "t1"), ("neutral".into(), 0.5));
+    assert_eq!(read_verdict(&server, "t1"), ("neutral".into(), 0.5));
     assert_eq!(counts(&server, "c1"), [0; 6]);
     let events = server.get("/api/v1/events?type=quality&source=engine").1;
     let verdict =
@@ -228,18 +231,18 @@ fn nobody_is_blamed_in_doubt() {
 }
 
 #[test]
-fn a_users_reaction_beats_the_verdict_and_a_review_beats_both() {
+fn user_reaction_overrides_verdict_and_review_overrides_both() {
     let server = Server::start();
-    let talk = Talk::new(&server, "c1", "u1");
-    talk.say("t1", "Find me laptops under $1000");
-    talk.answer_by("t1", LAPTOPS, "laptops under $1000");
-    talk.say("t2", CORRECTION);
+    let talk = TestConversation::new(&server, "c1", "u1");
+    talk.send_message("t1", "Find me laptops under $1000");
+    talk.answer_with_query("t1", LAPTOPS, "laptops under $1000");
+    talk.send_message("t2", CORRECTION);
     let search = json!({"query": "laptops under $1000"});
     let check = |server: &Server, status: &str, confidence: Option<f64>, offers: usize| {
-        let found = status_of(server, "t1");
+        let found = read_verdict(server, "t1");
         assert_eq!(found.0, status);
         assert!(confidence.is_none_or(|c| c == found.1), "{found:?}");
-        assert_eq!(offered(server, &search).len(), offers, "{status}");
+        assert_eq!(search_strategies(server, &search).len(), offers, "{status}");
     };
     check(&server, "rejected", None, 0);
     react(&server, "c1", "t1", &json!({"reaction": "ok"}));
@@ -253,7 +256,7 @@ fn a_users_reaction_beats_the_verdict_and_a_review_beats_both() {
     let (code, reviewed) = server.post("/api/v1/turns/t1/review", &json!({"status": "accepted"}));
     assert_eq!((code, &reviewed["status"]), (200, &json!("accepted")), "{reviewed}");
     check(&server, "accepted", Some(1.0), 1);
-    // The machine's reaction is what the reviewer says now; the user's stays theirs.
+    // The machine reaction follows the review; the user's reaction stays.
     assert_eq!(counts(&server, "c1"), [2, 1, 1, 1, 1, 0]);
     let server = server.kill_and_restart();
     check(&server, "accepted", Some(1.0), 1);
@@ -270,38 +273,40 @@ fn a_users_reaction_beats_the_verdict_and_a_review_beats_both() {
 }
 
 #[test]
-fn the_same_question_again_is_a_retry_also_after_a_restart() {
+fn repeated_question_is_a_retry_also_after_a_restart() {
     let server = Server::start();
-    let talk = Talk::new(&server, "c1", "u1");
-    talk.say("t1", "How do I reset my router password?");
+    let talk = TestConversation::new(&server, "c1", "u1");
+    talk.send_message("t1", "How do I reset my router password?");
     talk.answer("t1", "Press the button for ten seconds.");
     let server = server.kill_and_restart();
     // Another conversation of the same user.
-    let talk = Talk::new(&server, "c2", "u1");
-    let heard = talk.say("t2", "how do i reset my ROUTER password");
+    let talk = TestConversation::new(&server, "c2", "u1");
+    let heard = talk.send_message("t2", "how do i reset my ROUTER password");
     assert_eq!(heard["retry"]["original_turn_id"], "t1", "{heard}");
     assert!(heard["retry"]["similarity"].as_f64().unwrap() >= 0.85, "{heard}");
     assert_eq!(heard["retry"]["intent"], "dissatisfied");
     assert!(heard["retry"]["delay_seconds"].as_f64().unwrap() < 60.0, "{heard}");
-    let other = Talk::new(&server, "c3", "u2").say("t3", "How do I reset my router password?");
+    let other = TestConversation::new(&server, "c3", "u2")
+        .send_message("t3", "How do I reset my router password?");
     assert_eq!(other["retry"], Value::Null, "another user's question is no retry");
     let path = "/api/v1/users/u1/history";
     assert_eq!(server.get(path).1["queries"].as_array().unwrap().len(), 2);
     assert_eq!(server.client().delete(path).1["forgotten"], 2);
     assert_eq!(server.get(path).1["queries"], json!([]));
-    let again = Talk::new(&server, "c4", "u1").say("t4", "How do I reset my router password?");
+    let again = TestConversation::new(&server, "c4", "u1")
+        .send_message("t4", "How do I reset my router password?");
     assert_eq!(again["retry"], Value::Null, "{again}");
     assert_eq!(server.get("/api/v1/turns/t1").1["retries"], 1);
 }
 
 #[test]
-fn the_planner_goes_by_how_an_answer_stands_not_by_one_message() {
+fn planner_uses_the_current_verdict_not_a_single_message() {
     let server = Server::start();
     for (n, judge) in ["reaction", "review", "message"].into_iter().enumerate() {
         let (conversation, first) = (format!("c{n}"), format!("t{n}-1"));
-        let talk = Talk::new(&server, &conversation, &conversation);
-        talk.say(&first, "Find me cheap laptops for students");
-        talk.answer_by(&first, LAPTOPS, "laptops");
+        let talk = TestConversation::new(&server, &conversation, &conversation);
+        talk.send_message(&first, "Find me cheap laptops for students");
+        talk.answer_with_query(&first, LAPTOPS, "laptops");
         match judge {
             "reaction" => {
                 drop(react(&server, &conversation, &first, &json!({"reaction": "not_ok"})))
@@ -310,10 +315,10 @@ fn the_planner_goes_by_how_an_answer_stands_not_by_one_message() {
                 let path = format!("/api/v1/turns/{first}/review");
                 assert_eq!(server.post(&path, &json!({"status": "rejected"})).0, 200);
             }
-            // Never answered, so the first turn stays the last that was.
-            _ => drop(talk.say(&format!("t{n}-2"), CORRECTION)),
+            // Never answered, so the first turn stays the last answered one.
+            _ => drop(talk.send_message(&format!("t{n}-2"), CORRECTION)),
         }
-        let next = talk.say(&format!("t{n}-3"), "What is a good recipe for pancakes?");
+        let next = talk.send_message(&format!("t{n}-3"), "What is a good recipe for pancakes?");
         let markdown = next["context"]["markdown"].as_str().unwrap();
         assert!(markdown.contains("**Status:** REJECTED"), "{judge}: {markdown}");
         assert!(markdown.contains("Do NOT reuse the strategy"), "{judge}: {markdown}");
@@ -322,18 +327,18 @@ fn the_planner_goes_by_how_an_answer_stands_not_by_one_message() {
 }
 
 #[test]
-fn a_repeat_is_answered_as_the_first_time_whatever_came_since() {
+fn replayed_request_gets_the_original_response() {
     let server = Server::start();
-    let talk = Talk::new(&server, "c1", "u1");
-    talk.say("t1", "Find me laptops under $1000");
-    talk.answer_by("t1", LAPTOPS, "laptops");
-    talk.say("t2", CORRECTION);
-    talk.answer_by("t2", LAPTOPS, "laptops");
+    let talk = TestConversation::new(&server, "c1", "u1");
+    talk.send_message("t1", "Find me laptops under $1000");
+    talk.answer_with_query("t1", LAPTOPS, "laptops");
+    talk.send_message("t2", CORRECTION);
+    talk.answer_with_query("t2", LAPTOPS, "laptops");
     let body = json!({"conversation_id": "c1", "user_id": "u1", "turn_id": "t3", "response": LAPTOPS,
         "text": "No, wrong again, I meant gaming laptops", "include": ["context"]});
     let first = server.post("/api/v1/turns", &body).1;
     assert_eq!(first["previous"]["rejection_streak"], 2, "{first}");
-    talk.say("t4", "Thanks, that is perfect!");
+    talk.send_message("t4", "Thanks, that is perfect!");
     let (status, again) = server.post("/api/v1/turns", &body);
     assert_eq!(status, 200);
     for part in ["previous", "retry", "context", "signals"] {
@@ -342,36 +347,36 @@ fn a_repeat_is_answered_as_the_first_time_whatever_came_since() {
 }
 
 #[test]
-fn nothing_is_accepted_across_a_silence_and_nothing_that_was_not_there() {
+fn no_acceptance_across_session_end_or_of_unanswered_turns() {
     let server = Server::start();
-    let talk = Talk::new(&server, "c1", "u1");
-    talk.say_at("t1", "Draw a sequence diagram of the login flow", 0);
+    let talk = TestConversation::new(&server, "c1", "u1");
+    talk.send_message_at("t1", "Draw a sequence diagram of the login flow", 0);
     talk.answer("t1", "```mermaid\nsequenceDiagram\n  User->>Server: login\n```");
-    talk.say_at("t2", "How do I cook tomato soup?", 7200);
+    talk.send_message_at("t2", "How do I cook tomato soup?", 7200);
     talk.answer("t2", "Fry onions, add tomatoes, simmer, blend.");
-    let heard = talk.say_at("t3", "The login diagram was perfect, thanks", 7260);
+    let heard = talk.send_message_at("t3", "The login diagram was perfect, thanks", 7260);
     assert_eq!(heard["previous"], Value::Null, "{heard}");
-    assert_eq!(status_of(&server, "t1").0, "neutral");
-    let talk = Talk::new(&server, "c2", "u2");
-    talk.say("m1", "How tall is Mount Everest?");
+    assert_eq!(read_verdict(&server, "t1").0, "neutral");
+    let talk = TestConversation::new(&server, "c2", "u2");
+    talk.send_message("m1", "How tall is Mount Everest?");
     talk.answer("m1", "It is 8 849 metres tall.");
-    talk.say("m2", "And K2?");
+    talk.send_message("m2", "And K2?");
     talk.answer("m2", "It is 8 611 metres tall.");
-    let heard = talk.say("m3", "The first diagram was fine, it was my mistake");
+    let heard = talk.send_message("m3", "The first diagram was fine, it was my mistake");
     assert_eq!(heard["previous"], Value::Null, "{heard}");
-    assert_eq!(status_of(&server, "m2"), ("neutral".into(), 0.5));
+    assert_eq!(read_verdict(&server, "m2"), ("neutral".into(), 0.5));
 }
 
 #[test]
-fn the_very_same_question_again_rejects_the_answer() {
-    for server in [Server::start(), with_rules()] {
+fn identical_question_rejects_the_previous_answer() {
+    for server in [Server::start(), start_with_rules()] {
         let questions = ["What is the capital of Peru?", "How do I reset my router password?"];
         for (n, question) in questions.into_iter().enumerate() {
             let conversation = format!("c{n}");
-            let talk = Talk::new(&server, &conversation, &conversation);
-            talk.say(&format!("{n}-1"), question);
+            let talk = TestConversation::new(&server, &conversation, &conversation);
+            talk.send_message(&format!("{n}-1"), question);
             talk.answer(&format!("{n}-1"), "I think it is somewhere in the manual.");
-            let heard = talk.say(&format!("{n}-2"), question);
+            let heard = talk.send_message(&format!("{n}-2"), question);
             assert_eq!(heard["previous"]["status"], "rejected", "{heard}");
             assert_eq!(heard["previous"]["correction_type"], "rephrased", "{heard}");
         }
@@ -379,10 +384,10 @@ fn the_very_same_question_again_rejects_the_answer() {
 }
 
 #[test]
-fn asking_for_another_answer_by_a_button_is_a_retry() {
+fn regenerate_button_is_a_retry() {
     let server = Server::start();
-    let talk = Talk::new(&server, "c1", "u1");
-    talk.say("t1", "How do I reset my router password?");
+    let talk = TestConversation::new(&server, "c1", "u1");
+    talk.send_message("t1", "How do I reset my router password?");
     talk.answer("t1", "Press the button for ten seconds.");
     let event = |id: &str, kind: &str| {
         json!({"id": id, "type": "implicit", "source": "user_interaction", "category": "quality",
@@ -400,9 +405,9 @@ fn asking_for_another_answer_by_a_button_is_a_retry() {
 }
 
 #[test]
-fn an_answer_shows_what_went_wrong_with_it() {
+fn failed_answer_returns_error_signals() {
     let server = Server::start();
-    let talk = Talk::new(&server, "c1", "u1");
+    let talk = TestConversation::new(&server, "c1", "u1");
     for (n, (body, error_type)) in [
         (json!({"response": "Press the button for ten seconds, then wait."}), Value::Null),
         (json!({"error": "timeout", "status": "error"}), json!("execution_error")),
@@ -414,14 +419,14 @@ fn an_answer_shows_what_went_wrong_with_it() {
     {
         let turn = format!("t{n}");
         talk.send(&turn, "How do I reset my router?", &json!({}));
-        let told = talk.complete(&turn, &body);
-        let error = &told["signals"]["error"];
-        assert_eq!(error["error_type"], error_type, "{told}");
-        assert_eq!(error["occurred"], !error_type.is_null(), "{told}");
-        assert_eq!(told["signals"]["latency"], Value::Null);
+        let response = talk.complete(&turn, &body);
+        let error = &response["signals"]["error"];
+        assert_eq!(error["error_type"], error_type, "{response}");
+        assert_eq!(error["occurred"], !error_type.is_null(), "{response}");
+        assert_eq!(response["signals"]["latency"], Value::Null);
         let path = format!("/api/v1/turns/{turn}/complete");
-        assert_eq!(server.post(&path, &body).1["signals"], told["signals"], "a repeat");
-        assert_eq!(server.get(&format!("/api/v1/turns/{turn}")).1["signals"], told["signals"]);
+        assert_eq!(server.post(&path, &body).1["signals"], response["signals"], "a repeat");
+        assert_eq!(server.get(&format!("/api/v1/turns/{turn}")).1["signals"], response["signals"]);
     }
     for (n, (started, completed, seconds, tolerance)) in
         [(0, 10, 10.0, "high"), (0, 11, 11.0, "medium"), (0, 31, 31.0, "low"), (5, 0, 0.0, "high")]
@@ -431,10 +436,10 @@ fn an_answer_shows_what_went_wrong_with_it() {
         let turn = format!("p{n}");
         talk.send(&turn, "How do I reset my router?", &json!({}));
         let body = json!({"response": "Press the button for ten seconds.", "accepted": n != 2,
-            "started_at": moment(started), "completed_at": moment(completed)});
-        let told = talk.complete(&turn, &body);
+            "started_at": past_time(started), "completed_at": past_time(completed)});
+        let response = talk.complete(&turn, &body);
         let expected = json!({"seconds": seconds, "tolerance": tolerance, "accepted": n != 2});
-        assert_eq!(told["signals"]["latency"], expected, "{told}");
+        assert_eq!(response["signals"]["latency"], expected, "{response}");
     }
     let Value::String(page) = server.get("/metrics").1 else { panic!("not a text") };
     assert!(page.contains("uptake_clock_skew_total 1"), "{page}");

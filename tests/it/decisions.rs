@@ -1,11 +1,11 @@
-//! Decisions and what became of them.
+//! Decisions and their outcomes.
 
 use serde_json::{Value, json};
 
 use crate::server::Server;
 
 #[test]
-fn a_decision_gets_its_outcome_later_also_after_a_crash() {
+fn decision_outcome_is_recorded_later_also_after_a_kill() {
     let server = Server::start();
     let body = json!({"decision_id": "d1", "session_id": "c1", "turn_id": "t1",
         "decision_type": "routing", "decision_data": {"tables": ["orders"]}, "confidence": 0.8});
@@ -38,7 +38,7 @@ fn a_decision_gets_its_outcome_later_also_after_a_crash() {
 }
 
 #[test]
-fn a_later_outcome_keeps_what_it_does_not_mention() {
+fn later_outcome_keeps_fields_it_does_not_set() {
     let server = Server::start();
     let made = json!({"decision_id": "d1", "session_id": "c1", "decision_type": "chart_type"});
     assert_eq!(server.post("/api/v1/decisions", &made).0, 201);
@@ -61,7 +61,7 @@ fn a_later_outcome_keeps_what_it_does_not_mention() {
     assert_eq!(shown["outcome_data"], all);
     assert!(patch(&server, more).0, "it is so already");
     assert!(patch(&server, json!({"outcome": "overridden"})).0, "and this says nothing new");
-    // Whoever comes at the same moment is heard as well.
+    // Concurrent outcomes are all stored.
     std::thread::scope(|threads| {
         for n in 0..8 {
             let client = server.client();
@@ -76,13 +76,13 @@ fn a_later_outcome_keeps_what_it_does_not_mention() {
 }
 
 #[test]
-fn a_decision_may_come_as_an_event() {
+fn decision_can_be_sent_as_an_event() {
     let server = Server::start();
     let event = |data: Value| {
         json!({"type": "query", "source": "model_response", "category": "accuracy",
             "session_id": "c1", "data": data})
     };
-    // Its outcome first: SDKs send on separate paths.
+    // The outcome arrives first: SDKs send on separate paths.
     let outcome = event(json!({"decision_id": "d1", "outcome": "success"}));
     assert_eq!(server.post("/api/v1/feedback", &outcome).0, 201);
     assert_eq!(server.get("/api/v1/decisions/d1").0, 404);
@@ -98,7 +98,7 @@ fn a_decision_may_come_as_an_event() {
 }
 
 #[test]
-fn what_does_not_fit_a_decision_is_named() {
+fn invalid_decisions_are_refused_with_the_field() {
     let server = Server::start();
     let rows = [
         (json!({}), "decision_type"),
@@ -122,7 +122,7 @@ fn what_does_not_fit_a_decision_is_named() {
 }
 
 #[test]
-fn a_session_shows_what_confidence_was_worth_also_by_late_outcomes() {
+fn session_metrics_include_late_outcomes() {
     let server = Server::start();
     for (n, (outcome, confidence)) in [
         ("success", 0.92),
@@ -151,6 +151,6 @@ fn a_session_shows_what_confidence_was_worth_also_by_late_outcomes() {
     assert_eq!((&bins[1]["bin"], &bins[1]["n"]), (&json!([0.9, 1.0]), &json!(3)));
     assert!((bins[1]["confidence"].as_f64().unwrap() - 0.95).abs() < 1e-9, "{bins:?}");
     assert!((bins[1]["success"].as_f64().unwrap() - 2.0 / 3.0).abs() < 1e-9, "{bins:?}");
-    let nobody = server.get("/api/v1/feedback/decisions/nobody").1;
-    assert_eq!((&nobody["decisions"], &nobody["calibration"]), (&json!([]), &json!([])));
+    let missing = server.get("/api/v1/feedback/decisions/nobody").1;
+    assert_eq!((&missing["decisions"], &missing["calibration"]), (&json!([]), &json!([])));
 }

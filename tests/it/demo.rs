@@ -1,6 +1,6 @@
-//! Demo data: loaded once, seen everywhere, and gone without a trace.
+//! Demo data: loaded once, visible in every view, removed completely.
 
-mod seen;
+mod browser_views;
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -10,12 +10,12 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::feedback_calls::turn;
 use crate::keys::create;
 use crate::privacy::is_on_disk;
-use crate::reports::turn;
 use crate::server::{Client, Server, command, uptake};
 
-/// Loaded once for all tests; each works on a copy.
+/// Loaded once for all tests; each test works on a copy.
 static LOADED: LazyLock<TempDir> = LazyLock::new(|| {
     let folder = tempfile::tempdir().unwrap();
     let (code, out, err) = uptake(folder.path(), &["demo", "--json"]);
@@ -28,7 +28,7 @@ static LOADED: LazyLock<TempDir> = LazyLock::new(|| {
     folder
 });
 
-fn copy() -> TempDir {
+fn copy_loaded_folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     for file in std::fs::read_dir(LOADED.path()).unwrap() {
         let file = file.unwrap();
@@ -37,14 +37,14 @@ fn copy() -> TempDir {
     folder
 }
 
-fn with_demo(folder: TempDir) -> Server {
+fn start_with_demo(folder: TempDir) -> Server {
     let mut command = command(folder.path(), "127.0.0.1:0");
     command.arg("--demo");
     Server::spawn(command, folder)
 }
 
-fn visitor(server: &Server) -> Client {
-    server.client().with("X-Uptake-Tenant", "demo")
+fn demo_client(server: &Server) -> Client {
+    server.client().with_header("X-Uptake-Tenant", "demo")
 }
 
 #[track_caller]
@@ -59,9 +59,9 @@ fn list<'a>(body: &'a Value, name: &str) -> &'a Vec<Value> {
 }
 
 #[test]
-fn every_view_has_something_to_show_and_a_restart_loads_nothing_again() {
-    let server = with_demo(copy());
-    let demo = visitor(&server);
+fn demo_data_fills_every_view_and_is_loaded_once() {
+    let server = start_with_demo(copy_loaded_folder());
+    let demo = demo_client(&server);
     assert_eq!(get(&demo, "/api/v1/demo"), json!({"loaded": true, "tenant": "demo"}));
     let quality = get(&demo, "/api/v1/feedback/quality/demo?period_days=31");
     let of = |metric: &str, field: &str| quality["metrics"][metric][field].as_f64().unwrap();
@@ -105,7 +105,7 @@ fn every_view_has_something_to_show_and_a_restart_loads_nothing_again() {
     assert!(list(&get(&demo, "/api/v1/dead-letters"), "items").len() >= 3);
     let calibration = get(&demo, "/api/v1/calibration");
     assert!(calibration.to_string().len() > 50, "{calibration}");
-    assert!(unsure(&demo) >= 10, "there is something to review");
+    assert!(list_unsure_verdicts(&demo) >= 10, "there is something to review");
     let (status, pairs) = demo.get("/api/v1/preferences/export?format=dpo");
     assert_eq!(status, 200, "{pairs}");
     assert!(pairs.as_str().unwrap().lines().count() > 20, "{pairs}");
@@ -115,12 +115,12 @@ fn every_view_has_something_to_show_and_a_restart_loads_nothing_again() {
     assert!(!list(&examples, "examples").is_empty(), "{examples}");
 
     let (_, folder) = server.stop();
-    let server = with_demo(folder);
-    let quality = get(&visitor(&server), "/api/v1/feedback/quality/demo?period_days=31");
+    let server = start_with_demo(folder);
+    let quality = get(&demo_client(&server), "/api/v1/feedback/quality/demo?period_days=31");
     assert_eq!(quality["metrics"]["error_rate"]["denominator"].as_f64(), Some(turns));
 }
 
-/// Three mistakes that many users ran into, and who makes them.
+/// Three failure patterns with many users, and the models that cause them.
 fn check_patterns(demo: &Client) {
     let failures = get(demo, "/api/v1/failures?period_days=31");
     let patterns = list(&failures, "patterns");
@@ -136,8 +136,8 @@ fn check_patterns(demo: &Client) {
     assert!(about(&["time zone", "utc"]), "{patterns:?}");
 }
 
-/// Verdicts that nobody can be sure of.
-fn unsure(client: &Client) -> usize {
+/// Verdicts below the confidence threshold.
+fn list_unsure_verdicts(client: &Client) -> usize {
     let (mut after, mut count) = (0, 0);
     loop {
         let page = get(client, &format!("/api/v1/events?source=engine&limit=1000&after={after}"));
@@ -154,8 +154,8 @@ fn unsure(client: &Client) -> usize {
 }
 
 #[test]
-fn removing_it_leaves_nothing_of_it_and_everything_else() {
-    let server = with_demo(copy());
+fn removing_demo_data_keeps_all_other_data() {
+    let server = start_with_demo(copy_loaded_folder());
     turn(&server, "mine", "t-mine");
     let before = get(&server.client(), "/api/v1/events");
     let (code, out, err) = uptake(server.folder(), &["demo", "--remove", "--json"]);
@@ -163,7 +163,7 @@ fn removing_it_leaves_nothing_of_it_and_everything_else() {
     let gone: Value = serde_json::from_str(&out).unwrap();
     assert!(gone["removed"] == true && gone["events"].as_u64().unwrap() > 10_000, "{gone}");
     let check = |server: &Server| {
-        let demo = visitor(server);
+        let demo = demo_client(server);
         assert_eq!(get(&demo, "/api/v1/demo")["loaded"], false);
         assert_eq!(list(&get(&demo, "/api/v1/events"), "items").len(), 0);
         assert_eq!(list(&get(&demo, "/api/v1/routers"), "routers").len(), 0);
@@ -180,7 +180,7 @@ fn removing_it_leaves_nothing_of_it_and_everything_else() {
     check(&server);
     let (_, out, _) = uptake(server.folder(), &["demo", "--remove"]);
     assert_eq!(out, "there is no demo data\n");
-    // What comes later stands behind what was removed, also after a restart.
+    // Later events follow the removed ones, also after a restart.
     let last = |server: &Server| {
         turn(server, "mine", "t-later");
         let items = get(&server.client(), "/api/v1/events");
@@ -206,29 +206,29 @@ fn removing_it_leaves_nothing_of_it_and_everything_else() {
 }
 
 #[test]
-fn real_data_is_not_mixed_with_it_unless_asked() {
+fn demo_is_not_loaded_beside_other_data_without_the_flag() {
     let server = Server::start();
     turn(&server, "mine", "t-mine");
     let (_, folder) = server.stop();
     let (code, _, err) = uptake(folder.path(), &["demo"]);
     assert_eq!(code, Some(1));
-    assert!(err.contains("holds data already") && err.contains("--beside"), "{err}");
+    assert!(err.contains("already holds other data") && err.contains("--beside"), "{err}");
     let output = command(folder.path(), "127.0.0.1:0").arg("--demo").output().unwrap();
     assert_eq!(output.status.code(), Some(1), "serve --demo refuses as well");
     let (code, _, err) = uptake(folder.path(), &["demo", "--beside", "--conversations", "20"]);
     assert_eq!(code, Some(0), "{err}");
     let (_, out, _) = uptake(folder.path(), &["demo", "--beside"]);
-    assert_eq!(out, "demo data is there already\n");
+    assert_eq!(out, "demo data is already loaded\n");
     let (code, out, _) = uptake(folder.path(), &["demo", "--remove"]);
-    assert!(code == Some(0) && out.starts_with("the demo data is gone"), "{out}");
+    assert!(code == Some(0) && out.starts_with("removed the demo data"), "{out}");
     let server = Server::start_in(folder);
     assert_eq!(get(&server.client(), "/api/v1/turns/t-mine")["turn_id"], "t-mine");
 }
 
 #[test]
-fn a_tenant_of_that_name_with_other_data_is_left_alone() {
+fn demo_tenant_with_other_data_is_not_changed() {
     let server = Server::start();
-    let own = visitor(&server);
+    let own = demo_client(&server);
     assert_eq!(own.post("/api/v1/turns", &json!({"turn_id": "t1", "text": "q"})).0, 201);
     assert_eq!(get(&own, "/api/v1/demo")["loaded"], false);
     let (_, out, _) = uptake(server.folder(), &["demo", "--remove"]);
@@ -236,26 +236,26 @@ fn a_tenant_of_that_name_with_other_data_is_left_alone() {
     assert_eq!(own.get("/api/v1/turns/t1").0, 200);
     let (_, folder) = server.stop();
     let (code, _, err) = uptake(folder.path(), &["demo", "--beside"]);
-    assert!(code == Some(1) && err.contains("no demo data"), "{err}");
+    assert!(code == Some(1) && err.contains("not loaded by `uptake demo`"), "{err}");
 }
 
 #[test]
-fn no_client_can_make_a_real_tenant_pass_for_demo_data() {
+fn clients_cannot_forge_the_demo_marker() {
     let server = Server::start();
     let ingest = create(&server, &["--tenant", "demo", "--role", "ingest"]);
     let admin = create(&server, &["--tenant", "demo", "--role", "admin"]);
-    let writer = server.client().with("X-API-Key", &ingest);
-    let owner = server.client().with("X-API-Key", &admin);
+    let writer = server.client().with_header("X-API-Key", &ingest);
+    let owner = server.client().with_header("X-API-Key", &admin);
     assert_eq!(writer.post("/api/v1/turns", &json!({"turn_id": "t1", "text": "q"})).0, 201);
     let mark = |id: &str| {
         json!({"id": id, "type": "log", "source": "application_log", "category": "quality",
             "data": {"demo": true}, "tags": ["demo"]})
     };
     for id in ["demo.begun", "demo.loaded"] {
-        let (status, told) = writer.post("/api/v1/feedback", &mark(id));
-        assert_eq!((status, &told["field"]), (422, &json!("id")), "{told}");
-        let told = writer.post("/api/v1/feedback/batch", &json!([mark(id)])).1;
-        assert_eq!(told["rejected"], 1, "{told}");
+        let (status, response) = writer.post("/api/v1/feedback", &mark(id));
+        assert_eq!((status, &response["field"]), (422, &json!("id")), "{response}");
+        let response = writer.post("/api/v1/feedback/batch", &json!([mark(id)])).1;
+        assert_eq!(response["rejected"], 1, "{response}");
         let named = json!({"id": id, "message_id": "t1", "data": {"corrected": "a", "demo": true}});
         assert_eq!(writer.post("/api/v1/feedback/correction", &named).0, 422);
     }
@@ -265,18 +265,18 @@ fn no_client_can_make_a_real_tenant_pass_for_demo_data() {
     assert_eq!(owner.get("/api/v1/turns/t1").0, 200);
 }
 
-fn loading(folder: &Path) -> Child {
+fn spawn_loading(folder: &Path) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_uptake"));
     crate::engine::equip(&mut command, folder);
-    // So many that it is not done before it is killed.
+    // Enough conversations that loading is not done before the kill.
     command.args(["demo", "--conversations", "1300", "--data"]).arg(folder);
     command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
 #[test]
-fn what_an_interrupted_attempt_left_is_replaced() {
+fn interrupted_demo_load_is_replaced() {
     let folder = tempfile::tempdir().unwrap();
-    let mut child = loading(folder.path());
+    let mut child = spawn_loading(folder.path());
     let written = |folder: &Path| -> u64 {
         let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
         files.filter_map(|file| file.metadata().ok()).map(|about| about.len()).sum()
@@ -289,10 +289,10 @@ fn what_an_interrupted_attempt_left_is_replaced() {
     child.wait().unwrap();
     let (code, out, err) = uptake(folder.path(), &["demo", "--conversations", "30"]);
     assert_eq!(code, Some(0), "{err}");
-    assert!(out.contains("demo data is in the tenant demo"), "{out}");
+    assert!(out.contains("demo data loaded into the tenant demo"), "{out}");
     let server = Server::start_in(folder);
     let period = "/conversations/demo/default/feedback/conversations-in-period?start=2000-01-01T00:00:00Z&end=2100-01-01T00:00:00Z&limit=500";
-    let found = get(&visitor(&server), period);
+    let found = get(&demo_client(&server), period);
     let numbers = list(&found, "items").iter().map(|item| {
         let id = item["conversation_id"].as_str().unwrap();
         id.rsplit('-').next().unwrap().parse::<u32>().unwrap()

@@ -1,4 +1,4 @@
-//! The examples in `deploy/` are what they say: they can be read, and every setting in them exists.
+//! The files in `deploy/` parse, and every setting in them exists.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,8 +14,8 @@ fn read(name: &str) -> String {
     fs::read_to_string(root().join("deploy").join(name)).unwrap()
 }
 
-/// The documents of a YAML file.
-fn documents(name: &str) -> Vec<Value> {
+/// Parses the documents of a YAML file.
+fn parse_documents(name: &str) -> Vec<Value> {
     let python = Command::new("scripts/python-with")
         .args(["yaml", "pyyaml==6.0.3"])
         .current_dir(root())
@@ -33,8 +33,8 @@ fn documents(name: &str) -> Vec<Value> {
 }
 
 #[test]
-fn two_nodes_share_one_database_behind_a_proxy() {
-    let compose = documents("compose.yaml").remove(0);
+fn compose_file_runs_two_nodes_on_one_database_behind_a_proxy() {
+    let compose = parse_documents("compose.yaml").remove(0);
     let services = compose["services"].as_object().unwrap();
     let proxy = read("haproxy.cfg");
     for node in ["uptake-1", "uptake-2"] {
@@ -49,8 +49,8 @@ fn two_nodes_share_one_database_behind_a_proxy() {
 }
 
 #[test]
-fn a_cluster_asks_nodes_whether_they_are_ready() {
-    let documents = documents("kubernetes.yaml");
+fn kubernetes_manifest_has_readiness_probes() {
+    let documents = parse_documents("kubernetes.yaml");
     let kinds: Vec<&str> = documents.iter().map(|one| one["kind"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["Deployment", "Service", "PodDisruptionBudget"]);
     let pod = &documents[0]["spec"]["template"]["spec"];
@@ -61,7 +61,7 @@ fn a_cluster_asks_nodes_whether_they_are_ready() {
 }
 
 #[test]
-fn every_setting_in_the_examples_exists() {
+fn deploy_files_use_only_existing_settings() {
     let output =
         Command::new(env!("CARGO_BIN_EXE_uptake")).args(["config", "--json"]).output().unwrap();
     let known = String::from_utf8(output.stdout).unwrap();
@@ -78,7 +78,7 @@ fn every_setting_in_the_examples_exists() {
 }
 
 #[test]
-fn systemd_takes_the_unit() {
+fn systemd_verifies_the_unit() {
     let Ok(version) = Command::new("systemd-analyze").arg("--version").output() else { return };
     assert!(version.status.success());
     let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,4 @@
-//! Which engines the servers of these tests run on: `UPTAKE_TEST_ENGINE=embedded` (without it too) or
-//! `scaled`.
+//! Selects the backends of these tests: `UPTAKE_TEST_ENGINE=embedded` (the default) or `scaled`.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
@@ -7,7 +6,7 @@ use std::process::Command;
 
 use testkit::servers::Postgres;
 
-/// Whether servers run on Postgres and its companions.
+/// True when servers run on Postgres, Redis and Kafka.
 #[expect(clippy::disallowed_methods, reason = "a setting of the tests, not of the program")]
 pub(crate) fn is_scaled() -> bool {
     match std::env::var("UPTAKE_TEST_ENGINE").as_deref() {
@@ -17,8 +16,7 @@ pub(crate) fn is_scaled() -> bool {
     }
 }
 
-/// Changes what the store of a folder holds behind the server's back, as a bad disk or a clumsy
-/// administrator might.
+/// Changes the store of a folder behind the server's back, as disk corruption might.
 pub(crate) fn tamper(folder: &Path, sqlite: &str, postgres: &str) {
     if is_scaled() {
         let (server, schema) = (Postgres::shared().unwrap(), schema_of(folder));
@@ -29,8 +27,8 @@ pub(crate) fn tamper(folder: &Path, sqlite: &str, postgres: &str) {
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
 }
 
-/// Whether a text is anywhere in the tables that belong to a folder, where they are not in it.
-pub(crate) fn holds(folder: &Path, text: &str) -> bool {
+/// True when the Postgres tables of a folder contain the text.
+pub(crate) fn tables_contain(folder: &Path, text: &str) -> bool {
     if !is_scaled() {
         return false;
     }
@@ -38,7 +36,7 @@ pub(crate) fn holds(folder: &Path, text: &str) -> bool {
     Postgres::shared().unwrap().run(&all).unwrap().contains(text)
 }
 
-/// Gives a command what it needs to find the store of this folder.
+/// Sets the environment of a command to the store of this folder.
 pub(crate) fn equip(command: &mut Command, folder: &Path) {
     command.envs(setting(folder));
 }
@@ -48,7 +46,7 @@ pub(crate) fn setting(folder: &Path) -> Option<(&'static str, String)> {
     is_scaled().then(|| ("UPTAKE__STORE__POSTGRES", store_of(folder)))
 }
 
-/// Whether a test is about the folder of the store, where it has one; if not it says so.
+/// Skips a test about the data folder, with a message, when the store is in Postgres.
 pub(crate) fn is_in_folder(test: &str) -> bool {
     if is_scaled() {
         eprintln!("[skipped] {test}: it is about a disk that the store is not on");
@@ -56,7 +54,7 @@ pub(crate) fn is_in_folder(test: &str) -> bool {
     !is_scaled()
 }
 
-/// Where the store of a folder is: a schema of its own in the database that all tests share.
+/// Each folder has its own schema in the shared database.
 pub(crate) fn store_of(folder: &Path) -> String {
     let (server, schema) = (Postgres::shared().unwrap(), schema_of(folder));
     server.run(&format!("CREATE SCHEMA IF NOT EXISTS {schema}")).unwrap();

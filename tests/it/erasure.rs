@@ -1,4 +1,4 @@
-//! A user is erased: no byte of theirs is left, and everything still adds up.
+//! Erasure of a user: no byte of their text remains, and the counts still match.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
@@ -8,23 +8,23 @@ use serde_json::{Value, json};
 use testkit::rating_body;
 
 use crate::engine;
-use crate::experiments::lab::until;
-use crate::privacy::{holds, is_on_disk};
-use crate::reports::{counts, react};
+use crate::experiments::experiment_calls::until;
+use crate::feedback_calls::{counts, react};
+use crate::privacy::{folder_contains, is_on_disk};
 use crate::server::{Client, Server, uptake};
 
 const WORDS: &str = "zwxqv-words";
 const USER: &str = "zwxqv-user";
 
-/// A turn of somebody, with words of theirs in every place that takes words.
-fn live(client: &Client, user: &str, words: &str, n: usize) {
+/// Sends a turn with the user's words in every field that takes text.
+fn send_turn(client: &Client, user: &str, words: &str, n: usize) {
     let (turn, conversation) = (format!("t{n}-{}", user.len()), format!("c{}", n % 7));
     let long = format!("{words} ").repeat(n % 90 + 1);
     let body = json!({"turn_id": turn, "conversation_id": conversation, "user_id": user,
         "text": long, "track_id": words, "response": long, "strategy": {"name": words},
         "retrieved": [{"entity_id": "e1", "content": words}]});
     assert_eq!(client.post("/api/v1/turns", &body).0, 201);
-    let path = crate::reports::react_path(&conversation, &turn);
+    let path = crate::feedback_calls::react_path(&conversation, &turn);
     assert_eq!(client.post(&path, &json!({"reaction": "ok", "text": words})).0, 200);
     assert_eq!(client.post(&path, &json!({"reaction": "not_ok", "text": long})).0, 200);
     let mut rating = rating_body(&turn);
@@ -36,15 +36,15 @@ fn live(client: &Client, user: &str, words: &str, n: usize) {
 }
 
 #[test]
-fn what_was_erased_goes_from_the_files_also_when_the_server_is_killed_over_it() {
+fn erasure_removes_text_from_the_files_also_after_a_kill() {
     if !engine::is_in_folder("erased words in the write-ahead log") {
         return;
     }
     let server = Server::start();
     for n in 0..5 {
-        live(&server.client(), USER, WORDS, n);
+        send_turn(&server.client(), USER, WORDS, n);
     }
-    // Somebody reads, as a backup does, so that the log cannot be cut.
+    // An open reader, as a backup has, keeps the write-ahead log from being truncated.
     let mut reader = Command::new("sqlite3")
         .arg("-readonly")
         .arg(server.folder().join("uptake.db"))
@@ -66,7 +66,7 @@ fn what_was_erased_goes_from_the_files_also_when_the_server_is_killed_over_it() 
     let folder = server.kill_and_leave();
     drop(said);
     reader.wait().unwrap();
-    assert!(holds(folder.path(), WORDS), "the log has kept it");
+    assert!(folder_contains(folder.path(), WORDS), "the log has kept it");
     let server = Server::start_in(folder);
     until("nothing of it is left", || !is_on_disk(&server, WORDS));
     let (status, folder) = server.stop();
@@ -92,7 +92,7 @@ fn erase_while_others_write(server: &Server) -> (u16, Value) {
                 if stop.load(Ordering::SeqCst) {
                     return;
                 }
-                live(&client, "busy", "busy words", n);
+                send_turn(&client, "busy", "busy words", n);
             }
         });
         let erased = server.client().delete(&format!("/api/v1/users/{USER}"));
@@ -101,14 +101,14 @@ fn erase_while_others_write(server: &Server) -> (u16, Value) {
     })
 }
 
-fn with_mirror(folder: tempfile::TempDir, keep: &str) -> Server {
+fn start_with_mirror(folder: tempfile::TempDir, keep: &str) -> Server {
     let settings = [("UPTAKE__TURN_LOG__MIRROR", "true"), ("UPTAKE__TURN_LOG__KEEP", keep)];
     Server::start_with(folder, &settings)
 }
 
 #[test]
-fn nothing_of_an_erased_user_is_left_while_others_go_on() {
-    let server = with_mirror(tempfile::tempdir().unwrap(), "folder");
+fn erasure_removes_all_text_of_the_user_under_load() {
+    let server = start_with_mirror(tempfile::tempdir().unwrap(), "folder");
     let profile = json!({"attributes": {"name": WORDS}});
     assert_eq!(server.client().put(&format!("/api/v1/users/{USER}"), &profile).0, 200);
     let mut known = rating_body("t0-10");
@@ -117,8 +117,8 @@ fn nothing_of_an_erased_user_is_left_while_others_go_on() {
     known["data"]["comment"] = json!(WORDS);
     assert_eq!(server.post("/api/v1/feedback", &known).0, 201);
     for n in 0..60 {
-        live(&server.client(), USER, WORDS, n);
-        live(&server.client(), "other", "plain words", n);
+        send_turn(&server.client(), USER, WORDS, n);
+        send_turn(&server.client(), "other", "plain words", n);
     }
     assert!(is_on_disk(&server, WORDS) && is_on_disk(&server, USER), "the look finds things");
     let before: Vec<[u64; 6]> = (0..7).map(|n| counts(&server, &format!("c{n}"))).collect();
@@ -127,7 +127,7 @@ fn nothing_of_an_erased_user_is_left_while_others_go_on() {
     for text in [WORDS, USER] {
         assert!(!is_on_disk(&server, text), "{text} is in the folder");
     }
-    // What they thought still counts, without them.
+    // Their ratings still count, anonymously.
     for (n, counts_before) in before.iter().enumerate() {
         let after = counts(&server, &format!("c{n}"));
         assert!(after[0] >= counts_before[0], "{after:?} {counts_before:?}");
@@ -146,12 +146,12 @@ fn nothing_of_an_erased_user_is_left_while_others_go_on() {
 }
 
 #[test]
-fn a_user_who_comes_back_is_a_new_one() {
+fn erased_user_id_can_be_used_anew() {
     let server = Server::start();
-    live(&server.client(), "u1", "words", 1);
+    send_turn(&server.client(), "u1", "words", 1);
     assert_eq!(server.client().delete("/api/v1/users/u1").0, 200);
     let again = server.client().delete("/api/v1/users/u1");
-    assert_eq!((again.0, &again.1["erased"]["events"]), (200, &json!(0)), "nobody is there");
+    assert_eq!((again.0, &again.1["erased"]["events"]), (200, &json!(0)), "the user has no events");
     let turn = json!({"turn_id": "new", "conversation_id": "c1", "user_id": "u1", "text": "Hello"});
     assert_eq!(server.post("/api/v1/turns", &turn).0, 201);
     react(&server, "c1", "new", &json!({"reaction": "ok"}));
@@ -160,15 +160,15 @@ fn a_user_who_comes_back_is_a_new_one() {
 }
 
 #[test]
-fn an_answer_that_comes_after_the_erasure_leaves_no_words() {
+fn answer_after_erasure_stores_no_text() {
     let server = Server::start();
     let opening =
         json!({"turn_id": "t1", "conversation_id": "c1", "user_id": USER, "text": "Hello"});
     assert_eq!(server.post("/api/v1/turns", &opening).0, 201);
     assert_eq!(server.client().delete(&format!("/api/v1/users/{USER}")).0, 200);
     let answer = json!({"response": WORDS, "strategy": {"name": WORDS}, "model": "m1"});
-    let (status, told) = server.post("/api/v1/turns/t1/complete", &answer);
-    assert_eq!(status, 200, "{told}");
+    let (status, response) = server.post("/api/v1/turns/t1/complete", &answer);
+    assert_eq!(status, 200, "{response}");
     assert!(!is_on_disk(&server, WORDS));
     let shown = server.get("/api/v1/turns/t1").1;
     assert_eq!((&shown["completed"], &shown["assistant"]["model"]), (&json!(true), &json!("m1")));
@@ -178,12 +178,12 @@ fn an_answer_that_comes_after_the_erasure_leaves_no_words() {
 }
 
 #[test]
-fn no_copy_outlives_an_erasure_wherever_copies_are_kept() {
+fn erasure_removes_turn_log_copies_in_every_storage() {
     for keep in ["table", "folder"] {
-        let server = with_mirror(tempfile::tempdir().unwrap(), keep);
+        let server = start_with_mirror(tempfile::tempdir().unwrap(), keep);
         let stop = AtomicBool::new(false);
         std::thread::scope(|scope| {
-            // Also when something is not as it should be.
+            // Also when a check fails.
             let stopping = StopWhenDropped(&stop);
             let (client, stop) = (server.client(), &stop);
             scope.spawn(move || {
@@ -191,17 +191,17 @@ fn no_copy_outlives_an_erasure_wherever_copies_are_kept() {
                     if stop.load(Ordering::SeqCst) {
                         return;
                     }
-                    live(&client, "busy", "busy words", n);
+                    send_turn(&client, "busy", "busy words", n);
                 }
             });
-            // The mirror is at work on their turns while they are erased.
+            // The mirror is copying their turns while they are erased.
             for n in 0..15 {
                 let (user, words) = (format!("victim{n:03}"), format!("zwxqv{n:03}"));
                 for turn in 0..3 {
-                    live(&server.client(), &user, &words, n * 10 + turn);
+                    send_turn(&server.client(), &user, &words, n * 10 + turn);
                 }
                 let path = format!("/api/v1/users/{user}");
-                // When the mirror is slow it is not known for sure, and one asks again.
+                // While the mirror lags, the response is pending and the request is repeated.
                 until("an erasure", || {
                     let (status, answer) = server.client().delete(&path);
                     assert!(status == 200 || status == 503, "{status} {answer}");
@@ -219,16 +219,16 @@ fn no_copy_outlives_an_erasure_wherever_copies_are_kept() {
 }
 
 #[test]
-fn what_they_said_on_the_turns_of_others_goes_too() {
-    let server = with_mirror(tempfile::tempdir().unwrap(), "folder");
-    crate::reports::turn(&server, "c1", "t1");
+fn erasure_removes_comments_on_other_users_turns() {
+    let server = start_with_mirror(tempfile::tempdir().unwrap(), "folder");
+    crate::feedback_calls::turn(&server, "c1", "t1");
     let said = json!({"reaction": "not_ok", "text": WORDS, "user_id": USER});
     assert_eq!(react(&server, "c1", "t1", &said).0, 200);
     until("a copy", || {
         is_on_disk(&server, WORDS)
             && server.get("/api/v1/turns/t1/log?copy=true").1.to_string().contains(WORDS)
     });
-    // An earlier run kept copies; this one does not, and still erases them.
+    // An earlier run stored copies; this one does not, and still erases them.
     let server = Server::start_in(server.kill_and_leave());
     assert_eq!(server.client().delete(&format!("/api/v1/users/{USER}")).0, 200);
     assert!(!is_on_disk(&server, WORDS) && !is_on_disk(&server, USER));
@@ -236,9 +236,9 @@ fn what_they_said_on_the_turns_of_others_goes_too() {
 }
 
 #[test]
-fn nothing_new_is_put_down_to_somebody_who_was_erased() {
+fn no_finding_is_attributed_to_an_erased_user() {
     let server = Server::start();
-    crate::reports::turn(&server, "c1", "t1");
+    crate::feedback_calls::turn(&server, "c1", "t1");
     react(&server, "c1", "t1", &json!({"reaction": "ok"}));
     assert_eq!(server.client().delete("/api/v1/users/u1").0, 200);
     react(&server, "c1", "t1", &json!({"reaction": "not_ok"}));
@@ -252,7 +252,7 @@ fn nothing_new_is_put_down_to_somebody_who_was_erased() {
 }
 
 #[test]
-fn what_names_only_their_conversation_goes_when_nobody_else_is_in_it() {
+fn erasure_removes_events_that_name_only_the_users_conversation() {
     let server = Server::start();
     let open = |conversation: &str, turn: &str, user: &str| {
         let body =

@@ -1,4 +1,4 @@
-//! An event goes in and comes back, also after a crash.
+//! Events: stored, listed, filtered, dead-lettered and replayed.
 
 use serde_json::{Value, json};
 use testkit::rating_body;
@@ -7,7 +7,7 @@ use crate::engine::tamper;
 use crate::server::Server;
 
 #[test]
-fn an_event_goes_in_and_comes_back_also_after_a_crash() {
+fn stored_event_is_returned_also_after_a_kill() {
     let server = Server::start();
     let mut body = rating_body("t1");
     body["tags"] = json!(["a", "b"]);
@@ -31,7 +31,7 @@ fn an_event_goes_in_and_comes_back_also_after_a_crash() {
 }
 
 #[test]
-fn the_log_is_read_in_order_and_filtered() {
+fn event_log_is_listed_in_order_and_filtered() {
     let server = Server::start();
     let metric = json!({"type": "performance", "source": "system_metric", "category": "latency",
         "data": {"endpoint": "/q", "latency_ms": 12}});
@@ -64,15 +64,15 @@ fn the_log_is_read_in_order_and_filtered() {
 }
 
 #[test]
-fn tenants_do_not_see_each_other() {
+fn tenants_do_not_see_each_others_events() {
     let server = Server::start();
-    let acme = server.client().with("X-Uptake-Tenant", "acme");
+    let acme = server.client().with_header("X-Uptake-Tenant", "acme");
     let mut body = rating_body("t1");
     body["id"] = json!("e1");
     assert_eq!(acme.post("/api/v1/feedback", &body).0, 201);
     assert_eq!(server.get("/api/v1/feedback/e1").0, 404);
     assert_eq!(server.get("/api/v1/events").1["items"], json!([]));
-    assert_eq!(acme.clone().with("X-Uptake-Project", "p").get("/api/v1/feedback/e1").0, 404);
+    assert_eq!(acme.clone().with_header("X-Uptake-Project", "p").get("/api/v1/feedback/e1").0, 404);
     assert_eq!(acme.get("/api/v1/feedback/e1").0, 200);
     body["tenant_id"] = json!("other");
     let (status, problem) = acme.post("/api/v1/feedback", &body);
@@ -81,7 +81,7 @@ fn tenants_do_not_see_each_other() {
 }
 
 #[test]
-fn a_correction_has_a_door_of_its_own() {
+fn corrections_have_their_own_endpoint() {
     let server = Server::start();
     let body = json!({"data": {"original_sql": "SELECT 1", "corrected_sql": "SELECT 2"}});
     let (status, receipt) = server.post("/api/v1/feedback/correction", &body);
@@ -94,7 +94,7 @@ fn a_correction_has_a_door_of_its_own() {
 }
 
 #[test]
-fn what_cannot_be_stored_is_set_aside_with_its_reason_and_replayed_later() {
+fn invalid_event_becomes_a_dead_letter_and_is_replayed_later() {
     let server = Server::start();
     let (_, folder) = server.stop();
     tamper(
@@ -121,7 +121,7 @@ fn what_cannot_be_stored_is_set_aside_with_its_reason_and_replayed_later() {
     assert!(list["items"][0]["reason"].as_str().unwrap().starts_with("poisoned"), "{list}");
     let replay = "/api/v1/dead-letters/poison/replay";
     assert_eq!(server.post(replay, &json!({})).0, 202, "still not possible");
-    let acme = server.client().with("X-Uptake-Tenant", "acme");
+    let acme = server.client().with_header("X-Uptake-Tenant", "acme");
     assert_eq!(acme.post(replay, &json!({})).0, 404);
     let (_, folder) = server.stop();
     tamper(folder.path(), "DROP TRIGGER poison", "DROP TRIGGER poison ON events");

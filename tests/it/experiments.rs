@@ -1,9 +1,9 @@
-//! Experiments over HTTP: who gets what, what it says, and what it does by itself.
+//! Experiments over HTTP: assignment, results and automatic actions.
 
-pub(crate) mod lab;
+pub(crate) mod experiment_calls;
 
-mod broken;
+mod unreadable;
 mod lifecycle;
-mod moving;
-mod observing;
-mod serving;
+mod automatic_actions;
+mod results;
+mod assignment;

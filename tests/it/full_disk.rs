@@ -1,4 +1,4 @@
-//! A store that cannot be written answers 503, acknowledges nothing, and recovers by itself.
+//! Full disk: writes get 503, nothing unacknowledged is stored, and the server recovers by itself.
 
 use std::process::{Command, Stdio};
 
@@ -6,28 +6,28 @@ use serde_json::{Value, json};
 use testkit::rating_body;
 
 use crate::engine;
-use crate::reports::{react, turn};
+use crate::feedback_calls::{react, turn};
 use crate::server::Server;
 
-/// A server that is told of a full disk by an error instead of being killed for it.
+/// A server that gets an error on a full disk instead of a signal.
 fn start() -> Server {
     let folder = tempfile::tempdir().unwrap();
     let script = "trap '' XFSZ; exec \"$0\" serve --listen 127.0.0.1:0 --data \"$1\"";
     let mut command = Command::new("sh");
     command.args(["-c", script, env!("CARGO_BIN_EXE_uptake")]).arg(folder.path());
-    // What it says of its trouble is not for the test's output.
+    // Its log lines are not part of the test's output.
     command.env("UPTAKE__LOG__LEVEL", "error").stdout(Stdio::piped()).stderr(Stdio::null());
     Server::spawn(command, folder)
 }
 
-/// Lets the server's files grow by so much and no more.
+/// Limits the growth of the server's files, in bytes.
 fn limit_growth(server: &Server, more: u64) {
     let files = std::fs::read_dir(server.folder()).unwrap();
     let largest = files.map(|file| file.unwrap().metadata().unwrap().len()).max().unwrap();
     limit_files(server, &(largest + more).to_string());
 }
 
-/// The byte of any file from which on the server may not write, or `unlimited`.
+/// Limits the size of the server's files, in bytes, or `unlimited`.
 fn limit_files(server: &Server, limit: &str) {
     let (pid, size) = (server.pid().to_string(), format!("--fsize={limit}:unlimited"));
     let set = Command::new("prlimit").args(["--pid", &pid, &size]).status().unwrap();
@@ -42,7 +42,7 @@ fn rating(id: &str) -> Value {
 }
 
 #[test]
-fn a_full_disk_is_answered_with_503_and_forgotten_when_there_is_room() {
+fn full_disk_gets_503_and_recovers_when_there_is_space() {
     if !engine::is_in_folder("a full disk") {
         return;
     }
@@ -60,8 +60,8 @@ fn a_full_disk_is_answered_with_503_and_forgotten_when_there_is_room() {
         }
     }
     assert!(!stored.is_empty() && refused.len() > 10, "{} {}", stored.len(), refused.len());
-    // Whatever the door, nothing is half-written; reading goes on. A small write may still fit
-    // where a large one did not.
+    // No endpoint stores part of a write, and reads continue. A small write may still fit where a
+    // large one did not.
     let refused_reaction = (0..500).find(|n| {
         let before = server.get("/api/v1/turns/t1").1;
         let body = json!({"reaction": "not_ok", "text": format!("{n} {}", "y".repeat(900))});
@@ -70,8 +70,8 @@ fn a_full_disk_is_answered_with_503_and_forgotten_when_there_is_room() {
         status == 503
     });
     assert!(refused_reaction.is_some());
-    // There is room again for a while whenever the write-ahead log was moved into the database, which happens beside
-    // all this. From here on there is none, whatever happens.
+    // A checkpoint of the write-ahead log, which runs in the background, may free some space. From
+    // here on there is none.
     limit_files(&server, "4096");
     let open = json!({"turn_id": "t2", "text": "q".repeat(50_000), "response": "a"});
     assert_eq!(server.post("/api/v1/turns", &open).0, 503);
@@ -99,13 +99,13 @@ fn a_full_disk_is_answered_with_503_and_forgotten_when_there_is_room() {
 }
 
 #[test]
-fn a_batch_that_is_stored_in_part_says_which_items_to_send_again() {
+fn partly_stored_batch_lists_the_items_to_retry() {
     if !engine::is_in_folder("a batch that is stored in part") {
         return;
     }
     let server = start();
     turn(&server, "c1", "t1");
-    // Room for the first groups of the batch (the batch is over 9 MB), never for all of them.
+    // Room for the first groups of the batch (over 9 MB), never for all of them.
     limit_growth(&server, 5 << 20);
     let items: Vec<Value> = (0..4000).map(|n| rating(&format!("e{n}"))).collect();
     let (status, answer) = server.post("/api/v1/feedback/batch", &Value::Array(items.clone()));

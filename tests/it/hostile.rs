@@ -1,7 +1,7 @@
-//! Whoever means harm, or is just broken, harms nobody else.
+//! Hostile and broken clients do not affect others.
 
 mod connections;
 mod framing;
 mod logs;
-mod mangled;
+mod fuzzed_bodies;
 mod origins;

@@ -1,13 +1,13 @@
-//! What is broken for one tenant, or belongs to one project, is nothing to the others.
+//! Tenants and projects do not affect each other.
 
 use serde_json::{Value, json};
 
 use crate::engine::tamper;
-use crate::experiments::lab::{events, until};
+use crate::experiments::experiment_calls::{events, until};
 use crate::server::{Client, Server};
 
 fn tenant(server: &Server, name: &str) -> Client {
-    server.client().with("X-Uptake-Tenant", name)
+    server.client().with_header("X-Uptake-Tenant", name)
 }
 
 fn rate(client: &Client, rating: &str) {
@@ -17,11 +17,11 @@ fn rate(client: &Client, rating: &str) {
 }
 
 #[test]
-fn figures_that_cannot_be_read_keep_nobody_elses_alert() {
+fn unreadable_metrics_of_one_tenant_do_not_block_alerts_of_others() {
     let server = Server::start();
     for project in 0..8 {
         rate(
-            &tenant(&server, "broken").with("X-Uptake-Project", &format!("p{project}")),
+            &tenant(&server, "broken").with_header("X-Uptake-Project", &format!("p{project}")),
             "positive",
         );
     }
@@ -45,11 +45,11 @@ fn figures_that_cannot_be_read_keep_nobody_elses_alert() {
     for _ in 0..9 {
         rate(&fine, "negative");
     }
-    // Nobody asks for alerts: it is found by whoever looks after all of them.
+    // No request for alerts: the background job finds it.
     until("the alert", || !events(&fine, "quality", |data| data["finding"] == "alert").is_empty());
 }
 
-/// Three answers of a project that were corrected in the same way.
+/// Three answers of a project with the same correction.
 fn corrected(client: &Client, table: &str, condition: &str) {
     for place in ["Texas", "Lima", "Kyoto"] {
         let turn = format!("{table}-{place}");
@@ -64,21 +64,21 @@ fn corrected(client: &Client, table: &str, condition: &str) {
 }
 
 #[test]
-fn suggestions_are_made_of_one_project_alone() {
+fn suggestions_use_one_project_only() {
     let server = Server::start();
-    let project = |name: &str| server.client().with("X-Uptake-Project", name);
+    let project = |name: &str| server.client().with_header("X-Uptake-Project", name);
     corrected(&project("p1"), "orders", "status = 'completed'");
     corrected(&project("p2"), "payments", "refunded = 0");
     let suggested = |client: &Client| {
-        let (status, told) = client.post("/api/v1/prompts/suggestions", &json!({}));
-        assert_eq!(status, 200, "{told}");
-        told["suggestions"].clone()
+        let (status, response) = client.post("/api/v1/prompts/suggestions", &json!({}));
+        assert_eq!(status, 200, "{response}");
+        response["suggestions"].clone()
     };
     let (first, second) = (suggested(&project("p1")), suggested(&project("p2")));
     let text = |found: &Value| found.to_string();
     assert!(text(&first).contains("completed") && !text(&first).contains("payments"), "{first}");
     assert!(text(&second).contains("refunded") && !text(&second).contains("orders"), "{second}");
-    // The tenant's other projects are nothing to one that has none, though failures show all of them.
+    // A project without data gets no suggestions of the tenant's other projects.
     assert_eq!(suggested(&server.client()), json!([]));
     let all = server.get("/api/v1/failures").1;
     assert!(text(&all).contains("orders") && text(&all).contains("payments"), "{all}");

@@ -1,4 +1,4 @@
-//! Events on their way through a real Kafka: published from the log, taken in by `uptake consume`.
+//! Events through a real Kafka: published from the log, consumed by `uptake consume`.
 
 mod broker;
 mod consume;

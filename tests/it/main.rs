@@ -3,10 +3,10 @@
 #![expect(clippy::unwrap_used, reason = "a test stops where something is not as it should be")]
 
 mod engine;
-mod everything;
+mod sample_data;
 mod server;
-mod reports;
-mod talk;
+mod feedback_calls;
+mod conversation_calls;
 
 mod alerts;
 mod artifacts;
@@ -20,12 +20,12 @@ mod decisions;
 mod demo;
 mod deploy;
 mod docs;
-mod durable;
+mod durability;
 mod erasure;
 mod events;
 mod failures;
 mod experiments;
-mod examples;
+mod few_shot_examples;
 mod full_disk;
 #[cfg(feature = "scaled")]
 mod history;
@@ -44,15 +44,15 @@ mod migrate_store;
 mod nodes;
 mod openapi;
 mod pages;
-mod period;
+mod period_report;
 mod preferences;
 mod privacy;
-mod programs;
+mod example_programs;
 mod quality;
 mod reactions;
 mod redetect;
 mod remote_embedder;
-mod repeats;
+mod idempotency;
 mod retrieval;
 mod routing;
 mod scan;

@@ -1,14 +1,14 @@
-//! Figures for Prometheus.
+//! Prometheus metrics.
 
 use std::io::{Read, Write};
 
 use serde_json::{Value, json};
 
-use crate::reports::{react, turn};
+use crate::feedback_calls::{react, turn};
 use crate::server::Server;
 
 #[test]
-fn requests_commits_and_the_log_are_counted() {
+fn metrics_count_requests_commits_and_log_events() {
     let server = Server::start();
     turn(&server, "c1", "t1");
     react(&server, "c1", "t1", &json!({"reaction": "ok"}));

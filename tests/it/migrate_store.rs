@@ -1,4 +1,4 @@
-//! A store moves from SQLite to Postgres, and nobody who asks it can tell.
+//! Migration of a store from SQLite to Postgres, which clients do not notice.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -9,10 +9,10 @@ use tempfile::TempDir;
 use testkit::rating_body;
 use testkit::servers::{Database, Postgres, or_skip};
 
-use crate::everything::{answers, live};
+use crate::sample_data::{fill_store, read_every_view};
 use crate::server::Server;
 
-/// `uptake` with these arguments, which says where its store is by itself.
+/// Runs `uptake` with its own store settings.
 fn uptake(arguments: &[&str], database: Option<&Database>) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_uptake"));
     command.args(arguments).env("UPTAKE__LOG__LEVEL", "warn");
@@ -40,22 +40,22 @@ fn serve(folder: TempDir, database: Option<&Database>) -> Server {
 }
 
 #[test]
-fn nobody_can_tell_that_a_store_has_moved() {
+fn migrated_store_gives_identical_responses() {
     let Some(postgres) = or_skip(Postgres::shared()) else { return };
     let database = postgres.database().unwrap();
     let server = serve(tempfile::tempdir().unwrap(), None);
-    live(&server);
+    fill_store(&server);
     let mut event = rating_body("t5");
     event["id"] = json!("once");
     assert_eq!(server.post("/api/v1/feedback", &event).0, 201);
     let key = crate::keys::create(&server, &["--tenant", "default", "--role", "admin"]);
     let with_key =
-        |server: &Server| server.client().with("Authorization", &format!("Bearer {key}"));
+        |server: &Server| server.client().with_header("Authorization", &format!("Bearer {key}"));
     let (status, folder) = server.stop();
     assert!(status.success());
-    // Started again, so that both have read what routers learnt from where it is stored.
+    // Restarted, so that both read the router state from storage.
     let server = serve(folder, None);
-    let before = answers(&with_key(&server));
+    let before = read_every_view(&with_key(&server));
     let held = run(&mut migrate(server.folder(), &database, "5000"));
     assert_eq!(held.0, Some(1));
     assert!(held.2.contains("is in use by another uptake process"), "{}", held.2);
@@ -65,7 +65,7 @@ fn nobody_can_tell_that_a_store_has_moved() {
     let said: Value = serde_json::from_str(&out).unwrap();
     assert!(said["rows"].as_u64().unwrap() > 300 && said["found"] == 0, "{said}");
     let moved = serve(tempfile::tempdir().unwrap(), Some(&database));
-    for (old, new) in before.into_iter().zip(answers(&with_key(&moved))) {
+    for (old, new) in before.into_iter().zip(read_every_view(&with_key(&moved))) {
         assert_eq!(old, new);
     }
     let (status, again) = with_key(&moved).post("/api/v1/feedback", &event);
@@ -86,11 +86,11 @@ fn nobody_can_tell_that_a_store_has_moved() {
 
 #[test]
 #[expect(clippy::disallowed_methods, reason = "a process that is killed takes real time")]
-fn a_migration_that_is_killed_goes_on_where_it_was() {
+fn killed_migration_resumes() {
     let Some(postgres) = or_skip(Postgres::shared()) else { return };
     let database = postgres.database().unwrap();
     let server = serve(tempfile::tempdir().unwrap(), None);
-    live(&server);
+    fill_store(&server);
     let (_, folder) = server.stop();
     let noted = || -> u64 {
         let sum = "SELECT sum(rows) FROM store_migration WHERE part !~ 'source'";
@@ -118,5 +118,5 @@ fn a_migration_that_is_killed_goes_on_where_it_was() {
     assert!(said["found"].as_u64().unwrap() >= 150, "{said}");
     let old = serve(folder, None);
     let new = serve(tempfile::tempdir().unwrap(), Some(&database));
-    assert_eq!(answers(&old.client()), answers(&new.client()));
+    assert_eq!(read_every_view(&old.client()), read_every_view(&new.client()));
 }

@@ -1,9 +1,9 @@
-//! Several nodes on one Postgres: nothing is lost or doubled when one dies, all learn the same, and what is said
-//! to one is known to the others.
+//! Several nodes on one Postgres: a killed node loses and duplicates nothing, all nodes learn the same,
+//! and writes to one node are visible on the others.
 
-mod doubt;
+mod uncertain_commits;
 mod faults;
-mod hearing;
+mod propagation;
 mod load;
 mod outage;
 mod restarts;
@@ -17,8 +17,8 @@ use testkit::servers::{Database, Postgres, or_skip};
 
 use crate::server::Server;
 
-/// How long something may take on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(180);
+/// Longest wait on a busy machine.
+const WAIT_TIMEOUT: Duration = Duration::from_secs(180);
 
 fn database() -> Option<Database> {
     Some(or_skip(Postgres::shared())?.database().unwrap())
@@ -34,7 +34,7 @@ fn node(address: &str, more: &[(&str, &str)]) -> Server {
 fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begin = Stopwatch::start();
     while !is_so() {
-        assert!(begin.elapsed() < PATIENCE, "not in {PATIENCE:?}: {what}");
+        assert!(begin.elapsed() < WAIT_TIMEOUT, "not in {WAIT_TIMEOUT:?}: {what}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }

@@ -1,5 +1,4 @@
-//! Feedback becomes training data: rows that training libraries read, of everybody who still wants
-//! to be there.
+//! Preference export: rows that training libraries read, without erased users.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -8,9 +7,9 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::reports::react;
+use crate::conversation_calls::{TestConversation, past_time};
+use crate::feedback_calls::react;
 use crate::server::{Server, uptake};
-use crate::talk::{Talk, moment};
 
 const SHAPES: [&str; 5] = ["dpo", "kto", "sft", "reward", "openai_dpo"];
 const PARQUET: &str = "application/vnd.apache.parquet";
@@ -32,11 +31,11 @@ fn rows(server: &Server, query: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-fn of_source<'a>(rows: &'a [Value], source: &str) -> Vec<&'a Value> {
+fn filter_source<'a>(rows: &'a [Value], source: &str) -> Vec<&'a Value> {
     rows.iter().filter(|row| row["source"] == source).collect()
 }
 
-/// What the answers of a row say: the better and the worse.
+/// The chosen and the rejected answer of a row.
 fn answers(row: &Value) -> (&str, &str) {
     let of = |name: &str| row[name][0]["content"].as_str().unwrap();
     (of("chosen"), of("rejected"))
@@ -55,13 +54,13 @@ fn send(
     answer: &str,
 ) -> Value {
     let (conversation, turn, user) = place;
-    let body = json!({"ts": moment(secs), "response": answer});
-    Talk::new(server, conversation, user).send(turn, question, &body)
+    let body = json!({"ts": past_time(secs), "response": answer});
+    TestConversation::new(server, conversation, user).send(turn, question, &body)
 }
 
-/// Something of every source that the log knows, in several conversations.
-fn live(server: &Server) {
-    // A corrected statement, with what was said before it.
+/// Sends feedback for every source of rows, in several conversations.
+fn send_every_source(server: &Server) {
+    // A corrected SQL statement, with the earlier messages.
     send(server, ("sql", "s1", "ann"), 0, "Which tables are there?", "orders and customers");
     send(server, ("sql", "s2", "ann"), 9, "Show total sales by region", "SELECT 1");
     correct(
@@ -74,7 +73,7 @@ fn live(server: &Server) {
         &json!({"id": "alone", "data": {"query": "List late orders",
         "original": "SELECT 2", "corrected": "SELECT * FROM orders WHERE late"}}),
     );
-    // The same question in many conversations, rated up here and down there.
+    // The same question in many conversations, rated up and down.
     for n in 0..24 {
         let id = format!("r{n}");
         let answer = format!("{} answer number {n}", if n % 2 == 0 { "good" } else { "bad" });
@@ -82,7 +81,7 @@ fn live(server: &Server) {
         let reaction = if n % 2 == 0 { "ok" } else { "not_ok" };
         react(server, &id, &id, &json!({"reaction": reaction, "user_id": "bob"}));
     }
-    // Rejected, asked again, taken.
+    // Rejected, rephrased, accepted.
     send(server, ("chat", "c1", "eve"), 0, "Laptops under 1000", "Here are business laptops.");
     let heard = send(
         server,
@@ -94,7 +93,7 @@ fn live(server: &Server) {
     assert_eq!(heard["previous"]["status"], "rejected", "{heard}");
     let heard = send(server, ("chat", "c3", "eve"), 40, "Perfect, thank you so much!", "Gladly.");
     assert_eq!(heard["previous"]["status"], "accepted", "{heard}");
-    // Answered again at the press of a button.
+    // Regenerated with a button.
     send(server, ("again", "g1", "eve"), 0, "Write a haiku about rain", "Rain. Rain. Rain.");
     let pressed = json!({"type": "implicit", "source": "user_interaction", "category": "quality",
         "session_id": "again", "message_id": "g1", "data": {"kind": "regenerate"}});
@@ -102,8 +101,8 @@ fn live(server: &Server) {
     send(server, ("again", "g2", "eve"), 30, "Write a haiku about rain", "Soft rain on the roof");
 }
 
-/// Two variants of an experiment answer the same question of many users, who like one of them.
-fn trial(server: &Server) {
+/// Two variants of an experiment answer the same question of many users, who prefer one of them.
+fn run_experiment(server: &Server) {
     let client = server.client();
     let definition = json!({"id": "hours", "name": "shorter answers", "unit": "user",
         "metric": "satisfaction", "variants": [{"name": "control"}, {"name": "treatment"}]});
@@ -113,7 +112,7 @@ fn trial(server: &Server) {
         let id = format!("x{n}");
         let unit = json!({"unit_id": id});
         let variant = client.post("/api/v1/experiments/hours/assign", &unit).1["variant"].clone();
-        let talk = Talk::new(server, &id, &id);
+        let talk = TestConversation::new(server, &id, &id);
         let question = if n % 3 == 0 {
             "When does the shop open on Sundays?"
         } else {
@@ -126,7 +125,7 @@ fn trial(server: &Server) {
             let reaction = if liked { "ok" } else { "not_ok" };
             react(server, &id, &id, &json!({"reaction": reaction, "user_id": id}));
         } else {
-            // Nobody presses a button; the next message says it.
+            // No button is pressed; the next message is the signal.
             let said = if liked { "Perfect, thank you so much!" } else { "No, that is wrong" };
             let heard = talk.send(&format!("{id}-2"), said, &json!({"response": "I see."}));
             let expected = if liked { "accepted" } else { "rejected" };
@@ -136,9 +135,9 @@ fn trial(server: &Server) {
 }
 
 #[test]
-fn variants_of_an_experiment_make_pairs_also_after_a_restart() {
+fn experiment_variants_make_pairs_also_after_a_restart() {
     let server = Server::start();
-    trial(&server);
+    run_experiment(&server);
     let tried = rows(&server, "sources=experiment");
     assert!(tried.len() >= 4, "{}", tried.len());
     for row in &tried {
@@ -153,22 +152,22 @@ fn variants_of_an_experiment_make_pairs_also_after_a_restart() {
     }
     let by_message = |row: &&Value| row["confidence"].as_f64().unwrap() < 1.0;
     assert!(tried.iter().any(|row| by_message(&row)), "what messages say counts too");
-    assert!(of_source(&rows(&server, ""), "experiment").len() == tried.len());
+    assert!(filter_source(&rows(&server, ""), "experiment").len() == tried.len());
     let rated = rows(&server, "sources=rating");
     assert!(rated.iter().all(|row| row["experiment"] == ""), "{rated:?}");
     let server = server.kill_and_restart();
     assert_eq!(rows(&server, "sources=experiment"), tried);
-    // The experiment is over; what it showed stays.
+    // The experiment has ended; its rows remain.
     assert_eq!(server.client().post("/api/v1/experiments/hours/complete", &json!({})).0, 200);
     assert_eq!(rows(&server, "sources=experiment"), tried);
 }
 
 #[test]
-fn every_source_makes_rows_that_say_where_they_come_from() {
+fn every_source_makes_rows_with_its_name() {
     let server = Server::start();
-    live(&server);
+    send_every_source(&server);
     let all = rows(&server, "format=dpo");
-    let corrected = of_source(&all, "correction");
+    let corrected = filter_source(&all, "correction");
     assert_eq!(corrected.len(), 2, "{corrected:?}");
     let sql = corrected.iter().find(|row| row["turn_ids"][0] == "s2").unwrap();
     let better = "SELECT region, sum(x) FROM orders GROUP BY region";
@@ -182,15 +181,15 @@ fn every_source_makes_rows_that_say_where_they_come_from() {
     assert_eq!(sql["conversation_ids"], json!(["sql", "sql"]));
     let alone = corrected.iter().find(|row| row["turn_ids"][0] == "alone").unwrap();
     assert_eq!(answers(alone), ("SELECT * FROM orders WHERE late", "SELECT 2"));
-    let rated = of_source(&all, "rating");
+    let rated = filter_source(&all, "rating");
     assert!(rated.len() >= 6, "{}", rated.len());
     for row in &rated {
         let (better, worse) = answers(row);
         assert!(better.starts_with("good") && worse.starts_with("bad"), "{row}");
     }
-    let rephrased = of_source(&all, "rephrase");
+    let rephrased = filter_source(&all, "rephrase");
     assert_eq!(answers(rephrased[0]), ("Here are gaming laptops.", "Here are business laptops."));
-    let again = of_source(&all, "regeneration");
+    let again = filter_source(&all, "regeneration");
     assert_eq!(answers(again[0]), ("Soft rain on the roof", "Rain. Rain. Rain."));
     assert_eq!((rephrased.len(), again.len()), (1, 1));
     assert_eq!(all.len(), 4 + rated.len());
@@ -199,27 +198,27 @@ fn every_source_makes_rows_that_say_where_they_come_from() {
     assert_eq!(only.len(), 3, "{only:?}");
     assert_eq!(rows(&server, "cap=1").len(), 4);
     assert_eq!(rows(&server, "cap=rating:2").len(), 6);
-    // Asked at a time: the correction by itself is of now.
-    let early = format!("since={}&until={}", moment(0), moment(5));
+    // Filtered by time: the correction itself is from now.
+    let early = format!("since={}&until={}", past_time(0), past_time(5));
     let early: BTreeSet<String> =
         rows(&server, &early).iter().map(|r| r["source"].to_string()).collect();
     assert_eq!(early, ["\"rating\"".to_owned()].into());
-    // The answer that was thrown away was asked for before, the one that was kept was not.
-    let late = rows(&server, &format!("since={}", moment(30)));
-    assert!(of_source(&late, "regeneration").is_empty(), "{late:?}");
+    // The rejected answer belongs to the earlier question.
+    let late = rows(&server, &format!("since={}", past_time(30)));
+    assert!(filter_source(&late, "regeneration").is_empty(), "{late:?}");
     let sure = rows(&server, "min_confidence=1");
-    assert!(of_source(&sure, "regeneration").is_empty() && sure.len() >= 3, "{}", sure.len());
+    assert!(filter_source(&sure, "regeneration").is_empty() && sure.len() >= 3, "{}", sure.len());
     let rest = rows(&server, &format!("after={}", all[1]["id"].as_str().unwrap()));
     assert_eq!(rest, all[2..], "taken up again behind a row");
-    let other = server.client().with("X-Uptake-Tenant", "other");
+    let other = server.client().with_header("X-Uptake-Tenant", "other");
     assert_eq!(other.get("/api/v1/preferences/export"), (200, json!("")));
 }
 
 #[test]
-fn parts_never_share_a_conversation_and_a_restart_changes_no_byte() {
+fn splits_share_no_conversation_and_exports_are_reproducible() {
     let server = Server::start();
-    live(&server);
-    trial(&server);
+    send_every_source(&server);
+    run_experiment(&server);
     let before: Vec<Vec<u8>> =
         SHAPES.iter().map(|shape| bytes(&server, &format!("format={shape}"), None)).collect();
     let columns = bytes(&server, "format=dpo", Some(PARQUET));
@@ -245,9 +244,9 @@ fn parts_never_share_a_conversation_and_a_restart_changes_no_byte() {
 }
 
 #[test]
-fn a_scan_of_the_log_writes_the_rows_of_the_store() {
+fn scan_of_the_exported_log_writes_the_same_rows() {
     let server = Server::start();
-    live(&server);
+    send_every_source(&server);
     let folder = tempfile::tempdir().unwrap();
     let (log, pairs) = (folder.path().join("log.jsonl"), folder.path().join("pairs.jsonl"));
     let (log, pairs) = (log.to_str().unwrap(), pairs.to_str().unwrap());
@@ -273,10 +272,10 @@ fn a_scan_of_the_log_writes_the_rows_of_the_store() {
 }
 
 #[test]
-fn training_libraries_read_every_shape_over_http_and_from_the_command() {
+fn training_libraries_read_every_format() {
     let server = Server::start();
-    live(&server);
-    trial(&server);
+    send_every_source(&server);
+    run_experiment(&server);
     let folder = tempfile::tempdir().unwrap();
     let mut files = Vec::new();
     for shape in SHAPES {
@@ -285,7 +284,7 @@ fn training_libraries_read_every_shape_over_http_and_from_the_command() {
             let file = folder.path().join(format!("{shape}.{ending}"));
             let written = bytes(&server, &query, accept);
             fs::write(&file, &written).unwrap();
-            // The command reads the folder while the server has it, and writes the same.
+            // The command reads the folder while the server holds it, and writes the same rows.
             let from_command = folder.path().join(format!("command.{ending}"));
             let wanted = ["export", "--preferences", shape, "--json", "--output"];
             let wanted = [&wanted[..], &[from_command.to_str().unwrap()]].concat();
@@ -319,9 +318,9 @@ fn check(files: &[String]) {
 }
 
 #[test]
-fn an_erased_user_is_in_no_row_and_secrets_never_were() {
+fn rows_contain_no_erased_users_and_no_secrets() {
     let server = Server::start();
-    live(&server);
+    send_every_source(&server);
     send(&server, ("key", "k1", "kim"), 0, "My mail is kim@example.com, who am I?", "wrong");
     correct(
         &server,
@@ -336,12 +335,12 @@ fn an_erased_user_is_in_no_row_and_secrets_never_were() {
         left.iter().all(|row| !row["conversation_ids"].to_string().contains("sql")),
         "{left:?}"
     );
-    assert_eq!(of_source(&left, "correction").len(), 2, "{left:?}");
+    assert_eq!(filter_source(&left, "correction").len(), 2, "{left:?}");
     assert!(!String::from_utf8(bytes(&server, "", None)).unwrap().contains("region"));
 }
 
 #[test]
-fn what_cannot_be_exported_is_named() {
+fn invalid_export_requests_are_refused_with_the_field() {
     let server = Server::start();
     for (query, field) in [
         ("format=csv", "format"),

@@ -1,4 +1,4 @@
-//! What is personal or secret is removed before anything is kept; users can be described.
+//! Redaction before storage, user attributes and retention.
 
 use std::path::Path;
 
@@ -6,29 +6,29 @@ use serde_json::{Value, json};
 use testkit::rating_body;
 
 use crate::engine;
-use crate::experiments::lab::until;
-use crate::reports::{counts, react, turn};
+use crate::experiments::experiment_calls::until;
+use crate::feedback_calls::{counts, react, turn};
 use crate::server::{Server, uptake};
 
-/// Whether any file of the data folder, or of a folder in it, holds these bytes.
+/// True when any file below the data folder contains the text.
 pub(crate) fn is_on_disk(server: &Server, text: &str) -> bool {
-    holds(server.folder(), text) || engine::holds(server.folder(), text)
+    folder_contains(server.folder(), text) || engine::tables_contain(server.folder(), text)
 }
 
-pub(crate) fn holds(folder: &Path, text: &str) -> bool {
+pub(crate) fn folder_contains(folder: &Path, text: &str) -> bool {
     std::fs::read_dir(folder).unwrap().any(|file| {
         let path = file.unwrap().path();
         if path.is_dir() {
-            return holds(&path, text);
+            return folder_contains(&path, text);
         }
-        // A file that is being replaced may be gone by now.
+        // A file that is being replaced may be gone already.
         let bytes = std::fs::read(path).unwrap_or_default();
         bytes.windows(text.len()).any(|window| window == text.as_bytes())
     })
 }
 
 #[test]
-fn personal_data_never_reaches_the_disk_whatever_door_it_comes_by() {
+fn personal_data_is_redacted_on_every_endpoint() {
     let server = Server::start();
     let mail = "ann.secret@mail.example";
     turn(&server, "c1", "t1");
@@ -48,14 +48,14 @@ fn personal_data_never_reaches_the_disk_whatever_door_it_comes_by() {
     assert_eq!(server.get("/api/v1/turns/t2").1["user"]["text"], "I am [email]");
     assert!(!is_on_disk(&server, "ann.secret"), "it is in the folder");
     assert!(is_on_disk(&server, "I am [email]"), "the look itself finds things");
-    // The same again is the same, although what is kept is something else.
+    // A replay is recognised although the stored text is redacted.
     react(&server, "c1", "t1", &json!({"reaction": "ok", "text": mail}));
     let kept = server.get("/api/v1/events?source=reaction").1;
     assert_eq!(kept["items"].as_array().unwrap().len(), 1);
 }
 
 #[test]
-fn a_tenant_switches_kinds_off_and_repeats_stay_repeats() {
+fn tenant_disables_redaction_kinds_and_replays_are_recognised() {
     let server = Server::start();
     let mut body = rating_body("t1");
     body["id"] = json!("e1");
@@ -87,7 +87,7 @@ fn a_tenant_switches_kinds_off_and_repeats_stay_repeats() {
 }
 
 #[test]
-fn users_are_described_by_attributes_also_after_a_crash() {
+fn user_attributes_are_kept_after_a_kill() {
     let server = Server::start();
     let path = "/api/v1/users/u1";
     assert_eq!(server.get(path).0, 404);
@@ -97,7 +97,7 @@ fn users_are_described_by_attributes_also_after_a_crash() {
     assert_eq!(server.get(path).1, json!({"user_id": "u1", "attributes": body["attributes"]}));
     let other = json!({"attributes": {"plan": "free"}});
     assert_eq!(server.client().put(path, &other).1["attributes"], other["attributes"]);
-    let acme = server.client().with("X-Uptake-Tenant", "acme");
+    let acme = server.client().with_header("X-Uptake-Tenant", "acme");
     assert_eq!(acme.get(path).0, 404);
     let bad = json!({"attributes": {"list": [1]}});
     assert_eq!(server.client().put(path, &bad).1["field"], "attributes.list");
@@ -105,7 +105,7 @@ fn users_are_described_by_attributes_also_after_a_crash() {
 }
 
 #[test]
-fn old_events_are_dropped_and_what_followed_from_them_stays() {
+fn retention_drops_old_events_and_keeps_their_projections() {
     let server = Server::start();
     turn(&server, "c1", "t1");
     react(&server, "c1", "t1", &json!({"reaction": "ok", "text": "old words zwxqv"}));
@@ -113,7 +113,7 @@ fn old_events_are_dropped_and_what_followed_from_them_stays() {
     rating["id"] = json!("old");
     rating["user_id"] = json!("u2");
     assert_eq!(server.post("/api/v1/feedback", &rating).0, 201);
-    // Moved a year into the past, as an import keeps the times that events had.
+    // Dated a year ago, since an import keeps the times of events.
     let (_, folder) = server.stop();
     let (_, log, _) = uptake(folder.path(), &["export"]);
     let aged =

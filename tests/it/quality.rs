@@ -1,16 +1,16 @@
-//! How good the answers are, in figures.
+//! Quality metrics.
 
 use serde_json::{Value, json};
 
 use crate::server::{Server, uptake};
 
-fn quality(server: &Server, query: &str) -> Value {
+fn get_quality(server: &Server, query: &str) -> Value {
     let (status, body) = server.get(&format!("/api/v1/feedback/quality/default{query}"));
     assert_eq!(status, 200, "{body}");
     body
 }
 
-fn turn(server: &Server, n: usize, more: &Value) {
+fn send_turn(server: &Server, n: usize, more: &Value) {
     let mut body = json!({"conversation_id": format!("c{n}"), "turn_id": format!("t{n}"),
         "user_id": format!("u{}", n % 2), "text": format!("question number {n}"),
         "response": "Here it is.", "model": "m1", "latency_ms": 1200,
@@ -20,7 +20,7 @@ fn turn(server: &Server, n: usize, more: &Value) {
     assert_eq!(status, 201, "{answer}");
 }
 
-pub(crate) fn event(server: &Server, source: &str, turn: Option<&str>, data: &Value) {
+pub(crate) fn send_event(server: &Server, source: &str, turn: Option<&str>, data: &Value) {
     let kind = if source == "user_interaction" { "interaction" } else { "explicit" };
     let body = json!({"type": kind, "source": source, "category": "quality",
         "message_id": turn, "data": data});
@@ -28,25 +28,25 @@ pub(crate) fn event(server: &Server, source: &str, turn: Option<&str>, data: &Va
     assert_eq!(status, 201, "{answer}");
 }
 
-/// Ten answers: eight by one model, one of them failed, two corrected (one of them twice), five rated.
-fn ten_answers(server: &Server) {
+/// Ten answers: eight by one model, one failed, two corrected (one of them twice), five rated.
+fn send_ten_answers(server: &Server) {
     for n in 0..10 {
         let more = match n {
             8 | 9 => json!({"model": "m2", "prompt": {"id": "shop", "version": "4"}}),
             7 => json!({"status": "error", "error": "timeout", "response": null}),
             _ => json!({}),
         };
-        turn(server, n, &more);
+        send_turn(server, n, &more);
     }
     for (n, rating) in [(0, 5), (1, 4), (2, 1), (3, 3), (8, 5)] {
-        event(server, "user_rating", Some(&format!("t{n}")), &json!({"rating": rating}));
+        send_event(server, "user_rating", Some(&format!("t{n}")), &json!({"rating": rating}));
     }
     for n in [4, 4, 5] {
         let better = json!({"corrected": "SELECT 1", "original": "SELECT 2"});
-        event(server, "user_correction", Some(&format!("t{n}")), &better);
+        send_event(server, "user_correction", Some(&format!("t{n}")), &better);
     }
-    event(server, "user_interaction", Some("t6"), &json!({"kind": "query_refinement"}));
-    event(server, "user_interaction", Some("t0"), &json!({"kind": "copy"}));
+    send_event(server, "user_interaction", Some("t6"), &json!({"kind": "query_refinement"}));
+    send_event(server, "user_interaction", Some("t0"), &json!({"kind": "copy"}));
     for (id, outcome) in
         [("d1", "success"), ("d2", "failure"), ("d3", "unknown"), ("d4", "success")]
     {
@@ -60,7 +60,7 @@ fn ten_answers(server: &Server) {
 }
 
 #[track_caller]
-fn check(body: &Value, metric: &str, numerator: f64, denominator: u64) {
+fn check_metric(body: &Value, metric: &str, numerator: f64, denominator: u64) {
     let found = &body["metrics"][metric];
     assert_eq!(found["numerator"].as_f64(), Some(numerator), "{metric}: {found}");
     assert_eq!(found["denominator"].as_u64(), Some(denominator), "{metric}: {found}");
@@ -68,15 +68,15 @@ fn check(body: &Value, metric: &str, numerator: f64, denominator: u64) {
     assert!((value - numerator / denominator as f64).abs() < 1e-12, "{metric}: {found}");
 }
 
-fn check_ten(body: &Value) {
-    check(body, "satisfaction", 3.0, 5);
-    check(body, "correction_rate", 2.0, 10);
-    check(body, "accuracy_rate", 7.0, 10);
-    check(body, "error_rate", 1.0, 10);
-    check(body, "refinement_rate", 1.0, 10);
-    check(body, "sql_accuracy", 3.0, 4);
-    check(body, "feedback_coverage", 7.0, 10);
-    check(body, "tokens_per_accepted", 1000.0, 3);
+fn check_ten_answers(body: &Value) {
+    check_metric(body, "satisfaction", 3.0, 5);
+    check_metric(body, "correction_rate", 2.0, 10);
+    check_metric(body, "accuracy_rate", 7.0, 10);
+    check_metric(body, "error_rate", 1.0, 10);
+    check_metric(body, "refinement_rate", 1.0, 10);
+    check_metric(body, "sql_accuracy", 3.0, 4);
+    check_metric(body, "feedback_coverage", 7.0, 10);
+    check_metric(body, "tokens_per_accepted", 1000.0, 3);
     let cost = &body["metrics"]["cost_per_accepted"];
     assert!((cost["value"].as_f64().unwrap() - 0.01 / 3.0).abs() < 1e-12, "{cost}");
     let seconds = body["metrics"]["latency_p95"]["value"].as_f64().unwrap();
@@ -84,11 +84,11 @@ fn check_ten(body: &Value) {
 }
 
 #[test]
-fn figures_come_with_their_parts_also_after_a_kill_and_a_rebuild() {
+fn metrics_have_numerator_and_denominator_after_kill_and_rebuild() {
     let server = Server::start();
-    ten_answers(&server);
-    let body = quality(&server, "");
-    check_ten(&body);
+    send_ten_answers(&server);
+    let body = get_quality(&server, "");
+    check_ten_answers(&body);
     let satisfaction = &body["metrics"]["satisfaction"];
     assert_eq!(satisfaction["target"], json!({"min": 0.85}));
     assert_eq!(satisfaction["met"], false);
@@ -99,46 +99,46 @@ fn figures_come_with_their_parts_also_after_a_kill_and_a_rebuild() {
     assert_eq!(sum, 5);
 
     let server = server.kill_and_restart();
-    check_ten(&quality(&server, "?bucket=hour"));
+    check_ten_answers(&get_quality(&server, "?bucket=hour"));
     let (_, folder) = server.stop();
     let (_, out, err) = uptake(folder.path(), &["rebuild", "--json"]);
     assert!(out.contains(r#""changed":false"#), "{out}{err}");
-    check_ten(&quality(&Server::start_in(folder), "?bucket=week"));
+    check_ten_answers(&get_quality(&Server::start_in(folder), "?bucket=week"));
 }
 
 #[test]
-fn a_changed_mind_changes_the_figures_and_what_names_no_turn_counts() {
+fn replaced_ratings_update_metrics_and_ratings_without_a_turn_count() {
     let server = Server::start();
-    ten_answers(&server);
-    event(&server, "user_rating", Some("t2"), &json!({"rating": 5}));
-    check(&quality(&server, ""), "satisfaction", 4.0, 5);
-    check(&quality(&server, ""), "accuracy_rate", 8.0, 10);
-    event(&server, "user_rating", None, &json!({"rating": "negative"}));
-    check(&quality(&server, ""), "satisfaction", 4.0, 6);
-    event(&server, "user_correction", None, &json!({"corrected": "x"}));
-    check(&quality(&server, ""), "correction_rate", 3.0, 11);
-    check(&quality(&server, ""), "accuracy_rate", 8.0, 11);
-    // A turn that comes after what was said of it.
-    event(&server, "user_correction", Some("t77"), &json!({"corrected": "x"}));
-    check(&quality(&server, ""), "correction_rate", 3.0, 11);
-    turn(&server, 77, &json!({}));
-    check(&quality(&server, ""), "correction_rate", 4.0, 12);
+    send_ten_answers(&server);
+    send_event(&server, "user_rating", Some("t2"), &json!({"rating": 5}));
+    check_metric(&get_quality(&server, ""), "satisfaction", 4.0, 5);
+    check_metric(&get_quality(&server, ""), "accuracy_rate", 8.0, 10);
+    send_event(&server, "user_rating", None, &json!({"rating": "negative"}));
+    check_metric(&get_quality(&server, ""), "satisfaction", 4.0, 6);
+    send_event(&server, "user_correction", None, &json!({"corrected": "x"}));
+    check_metric(&get_quality(&server, ""), "correction_rate", 3.0, 11);
+    check_metric(&get_quality(&server, ""), "accuracy_rate", 8.0, 11);
+    // A turn that arrives after feedback on it.
+    send_event(&server, "user_correction", Some("t77"), &json!({"corrected": "x"}));
+    check_metric(&get_quality(&server, ""), "correction_rate", 3.0, 11);
+    send_turn(&server, 77, &json!({}));
+    check_metric(&get_quality(&server, ""), "correction_rate", 4.0, 12);
 }
 
 #[test]
-fn however_much_is_said_of_answers_that_nobody_reported_a_rate_is_at_most_one() {
+fn rates_never_exceed_one_for_unknown_turns() {
     let server = Server::start();
-    turn(&server, 0, &json!({}));
+    send_turn(&server, 0, &json!({}));
     for _ in 0..3 {
-        event(&server, "user_correction", None, &json!({"corrected": "x"}));
-        event(&server, "user_interaction", None, &json!({"kind": "query_refinement"}));
+        send_event(&server, "user_correction", None, &json!({"corrected": "x"}));
+        send_event(&server, "user_interaction", None, &json!({"kind": "query_refinement"}));
     }
     let check_all = |server: &Server| {
-        let body = quality(server, "");
-        check(&body, "correction_rate", 3.0, 4);
-        check(&body, "accuracy_rate", 1.0, 4);
-        check(&body, "refinement_rate", 3.0, 4);
-        check(&body, "error_rate", 0.0, 1);
+        let body = get_quality(server, "");
+        check_metric(&body, "correction_rate", 3.0, 4);
+        check_metric(&body, "accuracy_rate", 1.0, 4);
+        check_metric(&body, "refinement_rate", 3.0, 4);
+        check_metric(&body, "error_rate", 0.0, 1);
     };
     check_all(&server);
     let (_, folder) = server.stop();
@@ -148,25 +148,25 @@ fn however_much_is_said_of_answers_that_nobody_reported_a_rate_is_at_most_one() 
 }
 
 #[test]
-fn a_review_is_a_sign_of_a_person() {
+fn review_counts_as_human_feedback() {
     let server = Server::start();
-    ten_answers(&server);
+    send_ten_answers(&server);
     let review = |n: usize| {
         let path = format!("/api/v1/turns/t{n}/review");
         assert_eq!(server.post(&path, &json!({"status": "accepted"})).0, 200);
-        quality(&server, "")
+        get_quality(&server, "")
     };
-    check(&review(9), "feedback_coverage", 8.0, 10);
-    check(&review(9), "feedback_coverage", 8.0, 10);
-    check(&review(0), "feedback_coverage", 8.0, 10);
-    check(&quality(&server, "?user_id=u1"), "feedback_coverage", 4.0, 5);
+    check_metric(&review(9), "feedback_coverage", 8.0, 10);
+    check_metric(&review(9), "feedback_coverage", 8.0, 10);
+    check_metric(&review(0), "feedback_coverage", 8.0, 10);
+    check_metric(&get_quality(&server, "?user_id=u1"), "feedback_coverage", 4.0, 5);
 }
 
 #[test]
-fn the_worst_numbers_leave_whole_figures() {
+fn extreme_numbers_leave_finite_metrics() {
     let server = Server::start();
     for n in 0..12 {
-        turn(
+        send_turn(
             &server,
             n,
             &json!({"cost": 9e9, "tokens_in": 10_000_000_000_u64, "latency_ms": 1e10}),
@@ -177,25 +177,25 @@ fn the_worst_numbers_leave_whole_figures() {
         let (status, refused) = server.post("/api/v1/turns", &body);
         assert_eq!((status, &refused["field"]), (422, &json!(field)), "{refused}");
     }
-    let body = quality(&server, "");
-    check(&body, "error_rate", 0.0, 12);
+    let body = get_quality(&server, "");
+    check_metric(&body, "error_rate", 0.0, 12);
     assert_eq!(server.get("/api/v1/feedback/insights/default").0, 200);
 }
 
 #[test]
-fn a_window_that_ends_on_the_hour_ends_before_it() {
+fn window_end_on_the_hour_is_exclusive() {
     let server = Server::start();
     for (n, at) in ["11:59:59", "12:00:00", "12:30:00", "13:00:00"].into_iter().enumerate() {
-        turn(&server, n, &json!({"ts": format!("2026-05-05T{at}Z")}));
+        send_turn(&server, n, &json!({"ts": format!("2026-05-05T{at}Z")}));
     }
     let window = "?start=2026-05-05T12:00:00Z&end=2026-05-05T13:00:00Z";
-    check(&quality(&server, window), "error_rate", 0.0, 2);
+    check_metric(&get_quality(&server, window), "error_rate", 0.0, 2);
 }
 
 #[test]
-fn a_trend_of_one_user_counts_the_same_hours_as_that_of_all() {
+fn trend_of_one_user_uses_the_same_hours() {
     let server = Server::start();
-    // By one user: in the hour in which the window begins but before it, and on either side.
+    // One user: in the first hour but before the window, and on either side of it.
     for (n, (at, failed)) in
         [("10:05:00", true), ("11:59:59", false), ("12:10:00", true), ("13:15:00", false)]
             .into_iter()
@@ -203,7 +203,7 @@ fn a_trend_of_one_user_counts_the_same_hours_as_that_of_all() {
     {
         let status = if failed { "error" } else { "success" };
         let ts = format!("2026-05-05T{at}Z");
-        turn(&server, 2 * n, &json!({"ts": ts, "status": status}));
+        send_turn(&server, 2 * n, &json!({"ts": ts, "status": status}));
     }
     let trend = |query: &str| {
         let window = "start=2026-05-05T12:30:00Z&end=2026-05-05T13:30:00Z";
@@ -219,13 +219,13 @@ fn a_trend_of_one_user_counts_the_same_hours_as_that_of_all() {
 }
 
 #[test]
-fn filters_are_heard() {
+fn metrics_apply_filters() {
     let server = Server::start();
-    ten_answers(&server);
+    send_ten_answers(&server);
     let profile = json!({"attributes": {"plan": "pro", "seats": 3, "beta": true}});
     assert_eq!(server.client().put("/api/v1/users/u0", &profile).0, 200);
     let answered = |query: &str| {
-        quality(&server, query)["metrics"]["error_rate"]["denominator"].as_u64().unwrap()
+        get_quality(&server, query)["metrics"]["error_rate"]["denominator"].as_u64().unwrap()
     };
     for (query, turns) in [
         ("?model=m2", 2),
@@ -244,7 +244,7 @@ fn filters_are_heard() {
     ] {
         assert_eq!(answered(query), turns, "{query}");
     }
-    let empty = quality(&server, "?model=nobody");
+    let empty = get_quality(&server, "?model=nobody");
     for (name, metric) in empty["metrics"].as_object().unwrap() {
         assert!(metric["value"].is_null() && metric["met"].is_null(), "{name}: {metric}");
     }
@@ -261,13 +261,13 @@ fn filters_are_heard() {
 }
 
 #[test]
-fn erasing_a_user_leaves_the_figures() {
+fn erasure_keeps_the_metrics() {
     let server = Server::start();
-    ten_answers(&server);
+    send_ten_answers(&server);
     assert_eq!(server.client().delete("/api/v1/users/u1").0, 200);
-    check_ten(&quality(&server, ""));
+    check_ten_answers(&get_quality(&server, ""));
     let (_, folder) = server.stop();
     let (_, out, err) = uptake(folder.path(), &["rebuild", "--json"]);
     assert!(out.contains(r#""changed":false"#), "{out}{err}");
-    check_ten(&quality(&Server::start_in(folder), ""));
+    check_ten_answers(&get_quality(&Server::start_in(folder), ""));
 }

@@ -1,12 +1,12 @@
-//! Reactions are given, replaced and cleared, and the counts follow, also after a crash.
+//! Reactions are set, replaced and cleared, and the counts follow, also after a kill.
 
 use serde_json::{Value, json};
 
-use crate::reports::{counts, react, turn};
+use crate::feedback_calls::{counts, react, turn};
 use crate::server::Server;
 
 #[test]
-fn counts_follow_what_people_say_and_take_back() {
+fn counts_follow_set_and_cleared_reactions() {
     let server = Server::start();
     turn(&server, "c1", "t1");
     let steps: [(Value, [u64; 6]); 7] = [
@@ -30,7 +30,7 @@ fn counts_follow_what_people_say_and_take_back() {
 }
 
 #[test]
-fn an_unknown_turn_leaves_nothing_behind() {
+fn reaction_to_an_unknown_turn_stores_nothing() {
     let server = Server::start();
     turn(&server, "c1", "t1");
     let before = server.get("/api/v1/events").1;
@@ -39,7 +39,7 @@ fn an_unknown_turn_leaves_nothing_behind() {
         let (status, problem) = react(&server, conversation, turn, &json!({"reaction": "ok"}));
         assert_eq!((status, &problem["status"]), (404, &json!(404)), "{conversation} {turn}");
     }
-    // Feedback about a turn does not make it one that can be reacted to.
+    // Feedback about a turn does not create it.
     let mut rating = testkit::rating_body("t3");
     rating["id"] = json!("early");
     assert_eq!(server.post("/api/v1/feedback", &rating).0, 201);
@@ -56,7 +56,7 @@ fn an_unknown_turn_leaves_nothing_behind() {
 }
 
 #[test]
-fn the_same_reaction_again_changes_nothing() {
+fn repeated_reaction_changes_nothing() {
     let server = Server::start();
     turn(&server, "c1", "t1");
     let body = json!({"reaction": "ok", "text": "great"});
@@ -73,29 +73,29 @@ fn the_same_reaction_again_changes_nothing() {
 }
 
 #[test]
-fn a_request_key_holds_for_reactions_too() {
+fn idempotency_key_applies_to_reactions() {
     let server = Server::start();
     turn(&server, "c1", "t1");
     let path = "/conversations/default/default/c1/turns/t1/feedback";
-    let keyed = server.client().with("Idempotency-Key", "k1");
+    let keyed = server.client().with_header("Idempotency-Key", "k1");
     let machine = json!({"reaction": "ok", "origin": "machine", "confidence": 0.9});
     let first = keyed.post(path, &machine);
     assert_eq!(keyed.post(path, &machine).1["rn"], first.1["rn"]);
     assert_eq!(counts(&server, "c1"), [1, 0, 1, 1, 0, 0]);
     assert_eq!(keyed.post(path, &json!({"reaction": "ok"})).0, 409);
-    // A key that was used for nothing is used up all the same.
-    let keyed = server.client().with("Idempotency-Key", "k2");
+    // A key used for a request without effect is used up too.
+    let keyed = server.client().with_header("Idempotency-Key", "k2");
     assert_eq!(keyed.post(path, &json!({"reaction": null})).0, 200);
     assert_eq!(keyed.post(path, &json!({"reaction": null})).0, 200);
     assert_eq!(keyed.post(path, &json!({"reaction": "ok"})).0, 409);
     let server = server.kill_and_restart();
-    let keyed = server.client().with("Idempotency-Key", "k1");
+    let keyed = server.client().with_header("Idempotency-Key", "k1");
     assert_eq!(keyed.post(path, &machine).1["rn"], first.1["rn"]);
     assert_eq!(counts(&server, "c1"), [1, 0, 1, 1, 0, 0]);
 }
 
 #[test]
-fn what_is_no_reaction_is_refused_with_the_words_that_are() {
+fn invalid_reaction_is_refused_with_the_valid_values() {
     let server = Server::start();
     turn(&server, "c1", "t1");
     let rows = [
@@ -126,7 +126,7 @@ fn what_is_no_reaction_is_refused_with_the_words_that_are() {
 }
 
 #[test]
-fn a_rating_is_a_reaction_through_another_door() {
+fn rating_event_counts_as_a_reaction() {
     let server = Server::start();
     turn(&server, "c1", "t1");
     let rows = [
@@ -145,13 +145,13 @@ fn a_rating_is_a_reaction_through_another_door() {
 }
 
 #[test]
-fn another_tenant_can_neither_see_nor_touch_a_turn() {
+fn other_tenants_cannot_read_or_react_to_a_turn() {
     let server = Server::start();
     turn(&server, "c1", "t1");
     react(&server, "c1", "t1", &json!({"reaction": "ok", "text": "secret"}));
     let path = |tenant: &str| format!("/conversations/{tenant}/default/c1/turns/t1/feedback");
     assert_eq!(server.post(&path("other"), &json!({"reaction": "not_ok"})).0, 404);
-    let acme = server.client().with("X-Uptake-Tenant", "acme");
+    let acme = server.client().with_header("X-Uptake-Tenant", "acme");
     assert_eq!(acme.post(&path("default"), &json!({"reaction": "not_ok"})).0, 403);
     assert_eq!(acme.get("/api/v1/turns/t1").0, 404);
     let (_, page) = server.get("/conversations/other/default/c1/turns-with-feedbacks");
@@ -164,13 +164,13 @@ fn another_tenant_can_neither_see_nor_touch_a_turn() {
 }
 
 #[test]
-fn anonymous_is_somebody_too() {
+fn anonymous_reactions_share_one_user() {
     let server = Server::start();
     turn(&server, "c1", "t1");
     react(&server, "c1", "t1", &json!({"reaction": "ok"}));
     react(&server, "c1", "t1", &json!({"reaction": "not_ok", "user_id": "anonymous"}));
     assert_eq!(counts(&server, "c1"), [2, 2, 0, 1, 1, 0], "one thumb must not erase another's");
-    // Without any user, everybody who is not named is the same anonymous.
+    // Without a user id, all reactions belong to the same anonymous user.
     assert_eq!(
         server
             .post("/api/v1/turns", &json!({"turn_id": "t2", "conversation_id": "c2", "text": "q"}))
@@ -186,7 +186,7 @@ fn anonymous_is_somebody_too() {
 }
 
 #[test]
-fn a_turn_asked_for_twice_counts_once() {
+fn turn_listed_twice_in_a_request_counts_once() {
     let server = Server::start();
     turn(&server, "c1", "t1");
     react(&server, "c1", "t1", &json!({"reaction": "ok"}));
@@ -198,7 +198,7 @@ fn a_turn_asked_for_twice_counts_once() {
 }
 
 #[test]
-fn many_at_once_leave_one_reaction_per_user() {
+fn concurrent_reactions_leave_one_per_user() {
     let server = Server::start();
     turn(&server, "c1", "t1");
     server.post("/api/v1/decisions", &json!({"decision_id": "d1", "decision_type": "x"}));
@@ -207,7 +207,7 @@ fn many_at_once_leave_one_reaction_per_user() {
         for n in 0..8 {
             let client = client.clone();
             scope.spawn(move || {
-                let path = crate::reports::react_path("c1", "t1");
+                let path = crate::feedback_calls::react_path("c1", "t1");
                 for word in ["ok", "not_ok", "neutral"] {
                     let body = json!({"reaction": word, "user_id": format!("u{}", n % 3)});
                     assert_eq!(client.post(&path, &body).0, 200);

@@ -1,12 +1,12 @@
-//! Today's detectors over what is stored: turns without findings get them, known ones stay.
+//! `uptake redetect`: turns without findings get them, unchanged findings stay.
 
 use std::io::Write;
 
 use serde_json::{Value, json};
 
-use crate::reports::{counts, react};
+use crate::conversation_calls::{TestConversation, read_verdict};
+use crate::feedback_calls::{counts, react};
 use crate::server::{Server, uptake};
-use crate::talk::{Talk, status_of};
 
 const CHAT: &str = r#"{"conversation_id": "chat-1", "messages": [
     {"role": "user", "content": "Find me laptops under $1000"},
@@ -16,24 +16,24 @@ const CHAT: &str = r#"{"conversation_id": "chat-1", "messages": [
     {"role": "user", "content": "That is not helpful at all"},
     {"role": "assistant", "content": "Here are three laptops for gaming."}]}"#;
 
-fn redetect(folder: &std::path::Path) -> Value {
+fn run_redetect(folder: &std::path::Path) -> Value {
     let (code, out, err) = uptake(folder, &["redetect", "--json"]);
     assert_eq!(code, Some(0), "{err}");
     serde_json::from_str(&out).unwrap()
 }
 
 #[test]
-fn an_imported_chat_log_gets_its_findings_once() {
+fn imported_chat_log_gets_findings_once() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("chats.jsonl");
     let mut written = std::fs::File::create(&file).unwrap();
     writeln!(written, "{}", CHAT.replace('\n', " ")).unwrap();
     let (code, _, err) = uptake(folder.path(), &["import", file.to_str().unwrap()]);
     assert_eq!(code, Some(0), "{err}");
-    let first = redetect(folder.path());
+    let first = run_redetect(folder.path());
     assert_eq!(first["turns"], 6, "three questions and three answers: {first}");
     assert!(first["findings"].as_u64().unwrap() >= 5, "{first}");
-    assert_eq!(redetect(folder.path())["findings"], 0, "nothing is found twice");
+    assert_eq!(run_redetect(folder.path())["findings"], 0, "nothing is found twice");
     let server = Server::start_in(folder);
     assert_eq!(counts(&server, "chat-1")[2..5], [2, 0, 2], "machine, ok, not_ok");
     let timeline = server.get("/api/v1/conversations/chat-1").1;
@@ -47,16 +47,16 @@ fn an_imported_chat_log_gets_its_findings_once() {
 }
 
 #[test]
-fn other_settings_change_what_was_found_and_leave_people_their_word() {
+fn changed_settings_update_findings_but_not_human_feedback() {
     let server = Server::start();
     for conversation in ["c1", "c2"] {
-        let talk = Talk::new(&server, conversation, conversation);
+        let talk = TestConversation::new(&server, conversation, conversation);
         let (first, second) = (format!("{conversation}-1"), format!("{conversation}-2"));
-        talk.say(&first, "Find me laptops under $1000");
+        talk.send_message(&first, "Find me laptops under $1000");
         talk.answer(&first, "Here are three laptops made for business.");
-        talk.say(&second, "What should I feed my hamster?");
+        talk.send_message(&second, "What should I feed my hamster?");
         talk.answer(&second, "Pellets, seeds and fresh vegetables.");
-        assert_eq!(status_of(&server, &first).0, "accepted");
+        assert_eq!(read_verdict(&server, &first).0, "accepted");
     }
     react(&server, "c2", "c2-1", &json!({"reaction": "not_ok"}));
     let (_, folder) = server.stop();
@@ -66,61 +66,61 @@ fn other_settings_change_what_was_found_and_leave_people_their_word() {
     let (code, out, err) = uptake(folder.path(), &arguments);
     assert_eq!((code, out.as_str()), (Some(0), "{\"findings\":2,\"turns\":8}\n"), "{err}");
     let server = Server::start_in(folder);
-    assert_eq!(status_of(&server, "c1-1"), ("neutral".into(), 0.5));
-    assert_eq!(status_of(&server, "c2-1"), ("rejected".into(), 1.0));
+    assert_eq!(read_verdict(&server, "c1-1"), ("neutral".into(), 0.5));
+    assert_eq!(read_verdict(&server, "c2-1"), ("rejected".into(), 1.0));
 }
 
 #[test]
-fn neither_stubs_nor_answers_that_came_later_are_judged_again() {
+fn erased_turns_and_late_answers_are_not_judged() {
     let server = Server::start();
-    // An answer that came after the complaint, a remark about nobody, and somebody who is erased.
-    let talk = Talk::new(&server, "c1", "u1");
-    talk.say("t1", "Find me laptops under $1000");
+    // An answer after the complaint, a remark without target, and an erased user.
+    let talk = TestConversation::new(&server, "c1", "u1");
+    talk.send_message("t1", "Find me laptops under $1000");
     talk.answer("t1", "Here are three laptops made for business.");
-    talk.say("t2", "What is the capital of France?");
-    talk.say("t3", "No, that is wrong");
+    talk.send_message("t2", "What is the capital of France?");
+    talk.send_message("t3", "No, that is wrong");
     talk.answer("t2", "The capital of France is Paris.");
     talk.answer("t3", "Here are three others.");
-    talk.say("t4", "The tomato soup recipe was awful and far too salty");
-    let other = Talk::new(&server, "c2", "bob");
-    other.say("b1", "How do I bake bread at home?");
+    talk.send_message("t4", "The tomato soup recipe was awful and far too salty");
+    let other = TestConversation::new(&server, "c2", "bob");
+    other.send_message("b1", "How do I bake bread at home?");
     other.answer("b1", "Mix flour, water, salt and yeast.");
-    Talk::new(&server, "c2", "ann").say("a1", "No, that is wrong");
+    TestConversation::new(&server, "c2", "ann").send_message("a1", "No, that is wrong");
     assert_eq!(server.client().delete("/api/v1/users/ann").0, 200);
     let turns = ["t1", "t2", "t3", "b1"];
-    let before = turns.map(|turn| status_of(&server, turn));
+    let before = turns.map(|turn| read_verdict(&server, turn));
     assert_eq!((before[0].0.as_str(), before[3].0.as_str()), ("rejected", "rejected"));
     let all = (counts(&server, "c1"), counts(&server, "c2"));
     let (_, folder) = server.stop();
     for _ in 0..2 {
-        assert_eq!(redetect(folder.path())["findings"], 0);
+        assert_eq!(run_redetect(folder.path())["findings"], 0);
     }
     let server = Server::start_in(folder);
-    assert_eq!(turns.map(|turn| status_of(&server, turn)), before);
+    assert_eq!(turns.map(|turn| read_verdict(&server, turn)), before);
     assert_eq!((counts(&server, "c1"), counts(&server, "c2")), all);
 }
 
 #[test]
-fn a_conversation_is_shown_in_the_terminal_with_the_words_that_tell() {
+fn report_command_prints_a_conversation_with_evidence() {
     let server = Server::start();
-    let talk = Talk::new(&server, "c1", "ann");
-    talk.say("t1", "Find me laptops under $1000");
+    let talk = TestConversation::new(&server, "c1", "ann");
+    talk.send_message("t1", "Find me laptops under $1000");
     talk.complete(
         "t1",
         &json!({"response": "Here are three laptops\nmade for \u{1b}[2Jbusiness.",
         "latency_ms": 42_000}),
     );
-    talk.say("t2", "No, I meant gaming laptops, not business laptops");
+    talk.send_message("t2", "No, I meant gaming laptops, not business laptops");
     react(&server, "c1", "t1", &json!({"reaction": "not_ok", "text": "too heavy"}));
     let expected = [
         "conversation c1 with ann",
         "  user       Find me laptops under $1000",
         "  assistant  Here are three laptops made for  [2Jbusiness.",
-        "  shows      very slow: 42.0 s",
-        "  taken      rejected (100% sure, by the user's reaction)",
-        "  because    negation_start: \"»No«, I meant gaming laptops, not business laptops\"",
+        "  signal     very slow: 42.0 s",
+        "  verdict    rejected (confidence 100%, from the user's reaction)",
+        "  evidence   negation_start: \"»No«, I meant gaming laptops, not business laptops\"",
         "  reaction   not_ok by ann: too heavy",
-        "  assistant  (not answered yet)",
+        "  assistant  (no answer yet)",
     ];
     let check = |folder: &std::path::Path| {
         let (code, out, err) = uptake(folder, &["report", "c1"]);
@@ -131,7 +131,7 @@ fn a_conversation_is_shown_in_the_terminal_with_the_words_that_tell() {
         let (_, out, _) = uptake(folder, &["report"]);
         assert!(out.lines().nth(1).unwrap().starts_with("c1 "), "{out}");
         let (code, _, err) = uptake(folder, &["report", "nowhere"]);
-        assert!(code == Some(1) && err.contains("there is no conversation"), "{err}");
+        assert!(code == Some(1) && err.contains("conversation nowhere not found"), "{err}");
         let (_, out, _) = uptake(folder, &["report", "--tenant", "acme"]);
         assert!(out.starts_with("no feedback in this period"), "{out}");
     };

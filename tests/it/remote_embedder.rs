@@ -1,4 +1,4 @@
-//! A remote embedder is asked first; when it fails, the built-in model answers.
+//! A remote embedder is used first; the built-in model is the fallback.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
@@ -7,12 +7,12 @@ use std::thread;
 
 use serde_json::{Value, json};
 
+use crate::conversation_calls::{TestConversation, search_strategies};
 use crate::server::{Server, uptake};
-use crate::talk::{Talk, offered};
 
-/// Answers one request on loopback with this status and body, at once or when nobody waits for it any more;
-/// gives its address.
-fn embedder(
+/// Answers one request with this status and body, at once or after the caller has given up. Returns its
+/// address.
+fn start_embedder(
     status: &'static str,
     body: String,
     is_slow: bool,
@@ -37,22 +37,22 @@ fn embedder(
         let mut sent = vec![0; length];
         reader.read_exact(&mut sent).unwrap();
         if is_slow {
-            // Until the caller has gone, however long it takes to go.
+            // Until the caller has closed the connection.
             let _ = reader.read_to_end(&mut Vec::new());
         }
         let answer = format!(
             "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
             body.len()
         );
-        // The caller has gone from the slow one.
+        // The caller of the slow embedder has gone.
         let _ = reader.get_mut().write_all(answer.as_bytes());
         format!("{head}{}", String::from_utf8_lossy(&sent))
     });
     (address, handle)
 }
 
-/// Answers every request: texts with "alpha" in them lie one way, others another.
-fn patient_embedder() -> String {
+/// Answers every request: texts with "alpha" get one direction, others another.
+fn start_permanent_embedder() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}/v1", listener.local_addr().unwrap());
     thread::spawn(move || {
@@ -82,8 +82,8 @@ fn patient_embedder() -> String {
 }
 
 #[test]
-fn strategies_are_found_by_the_remote_models_likeness_which_is_kept_in_the_log() {
-    let url = patient_embedder();
+fn strategies_are_ranked_by_remote_vectors_stored_in_the_log() {
+    let url = start_permanent_embedder();
     let settings = [
         ("UPTAKE__EMBED__URL", url.as_str()),
         ("UPTAKE__EMBED__MODEL", "tiny"),
@@ -91,12 +91,16 @@ fn strategies_are_found_by_the_remote_models_likeness_which_is_kept_in_the_log()
     ];
     let server = Server::start_with(tempfile::tempdir().unwrap(), &settings);
     for (turn, text) in [("t1", "How do I water an alpha orchid?"), ("t2", "What do tyres cost?")] {
-        let talk = Talk::new(&server, turn, turn);
+        let talk = TestConversation::new(&server, turn, turn);
         talk.send(turn, text, &json!({}));
-        talk.answer_by(turn, "Like this, and it costs 20 dollars.", "q");
+        talk.answer_with_query(turn, "Like this, and it costs 20 dollars.", "q");
     }
     let search = json!({"query": "alpha", "min_similarity": 0.9});
-    assert_eq!(offered(&server, &search), ["t1"], "the built-in model sees no likeness here");
+    assert_eq!(
+        search_strategies(&server, &search),
+        ["t1"],
+        "the built-in model sees no likeness here"
+    );
     let log = server.get("/api/v1/events?type=quality&source=engine").1;
     let kept = log["items"].as_array().unwrap().iter().filter(|e| e["data"]["finding"] == "vector");
     assert_eq!(kept.count(), 2);
@@ -105,21 +109,21 @@ fn strategies_are_found_by_the_remote_models_likeness_which_is_kept_in_the_log()
     assert!(out.starts_with("{\"changed\":false"), "{out}");
     let server = Server::start_with(folder, &settings);
     while server.post("/api/v1/strategies/search", &search).1["search"]["complete"] != true {}
-    assert_eq!(offered(&server, &search), ["t1"]);
-    // Without it nothing fails: the built-in model answers, and its vectors compare with none.
+    assert_eq!(search_strategies(&server, &search), ["t1"]);
+    // Without it nothing fails: the built-in model answers, and its vectors are not compared.
     let away = [("UPTAKE__EMBED__URL", "http://127.0.0.1:1/v1"), ("UPTAKE__EMBED__MODEL", "tiny")];
     let server = Server::start_with(server.kill_and_leave(), &away);
-    let talk = Talk::new(&server, "t3", "t3");
+    let talk = TestConversation::new(&server, "t3", "t3");
     talk.send("t3", "How do I water an alpha orchid?", &json!({"include": ["strategies"]}));
-    talk.answer_by("t3", "Like this.", "q");
+    talk.answer_with_query("t3", "Like this.", "q");
     let again = json!({"query": "How do I water an alpha orchid?"});
-    assert_eq!(offered(&server, &again), ["t3"]);
+    assert_eq!(search_strategies(&server, &again), ["t3"]);
 }
 
-/// However busy the machine is, in milliseconds.
+/// In milliseconds; enough for a busy machine.
 const PATIENT: &str = "60000";
 
-fn embed(url: &str, key_file: &str, timeout_ms: &str) -> (Value, String) {
+fn run_embed(url: &str, key_file: &str, timeout_ms: &str) -> (Value, String) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_uptake"))
         .args(["score", "--task", "embed"])
         .env("UPTAKE__EMBED__URL", url)
@@ -133,28 +137,28 @@ fn embed(url: &str, key_file: &str, timeout_ms: &str) -> (Value, String) {
         .unwrap();
     child.stdin.take().unwrap().write_all(b"{\"text\":\"hello\"}\n").unwrap();
     let output = child.wait_with_output().unwrap();
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.success(), "{told}");
-    (serde_json::from_slice(&output.stdout).unwrap(), told)
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{stderr}");
+    (serde_json::from_slice(&output.stdout).unwrap(), stderr)
 }
 
 #[test]
-fn its_vectors_carry_its_name() {
+fn remote_vectors_carry_the_model_name() {
     let folder = tempfile::TempDir::new().unwrap();
     let key = folder.path().join("key");
     std::fs::write(&key, "secret-key\n").unwrap();
     let body = json!({"data": [{"index": 0, "embedding": [3.0, 4.0]}]}).to_string();
-    let (url, asked) = embedder("200 OK", body, false);
-    let (row, told) = embed(&url, key.to_str().unwrap(), PATIENT);
+    let (url, asked) = start_embedder("200 OK", body, false);
+    let (row, stderr) = run_embed(&url, key.to_str().unwrap(), PATIENT);
     assert_eq!((&row["model"], &row["vector"]), (&json!("tiny"), &json!([0.6f32, 0.8f32])));
     let asked = asked.join().unwrap();
     assert!(asked.starts_with("POST /v1/embeddings "), "{asked}");
     assert!(asked.contains("Bearer secret-key") && asked.contains("\"hello\""), "{asked}");
-    assert!(!told.contains("secret-key") && !told.contains("hello"), "{told}");
+    assert!(!stderr.contains("secret-key") && !stderr.contains("hello"), "{stderr}");
 }
 
 #[test]
-fn the_built_in_model_stands_in_when_it_fails_lies_or_is_slow() {
+fn built_in_model_replaces_a_failing_wrong_or_slow_embedder() {
     let good = json!({"data": [{"index": 0, "embedding": [3.0, 4.0]}]}).to_string();
     let cases = [
         ("500 Internal Server Error", "{}".to_owned(), false),
@@ -163,13 +167,13 @@ fn the_built_in_model_stands_in_when_it_fails_lies_or_is_slow() {
         ("200 OK", good, true),
     ];
     for (status, body, is_slow) in cases {
-        let (url, asked) = embedder(status, body, is_slow);
-        let (row, told) = embed(&url, "", if is_slow { "400" } else { PATIENT });
+        let (url, asked) = start_embedder(status, body, is_slow);
+        let (row, stderr) = run_embed(&url, "", if is_slow { "400" } else { PATIENT });
         assert_eq!(row["vector"].as_array().unwrap().len(), 256);
         assert_eq!(row["model"], "uptake-static-1");
-        assert!(told.contains("remote embedding failed; using the built-in model"), "{told}");
+        assert!(stderr.contains("remote embedding failed; using the built-in model"), "{stderr}");
         asked.join().unwrap();
     }
-    let (row, _) = embed("http://127.0.0.1:1/v1", "", PATIENT);
+    let (row, _) = run_embed("http://127.0.0.1:1/v1", "", PATIENT);
     assert_eq!(row["model"], "uptake-static-1");
 }

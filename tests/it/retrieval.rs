@@ -1,11 +1,11 @@
-//! Retrieval that learns what was used.
+//! Retrieval feedback: items that answers use are ranked higher.
 
 use serde_json::{Value, json};
 
 use crate::privacy::is_on_disk;
 use crate::server::{Client, Server, uptake};
 
-fn post(client: &Client, path: &str, body: &Value) -> Value {
+fn post_ok(client: &Client, path: &str, body: &Value) -> Value {
     let (status, answer) = client.post(&format!("/api/v1/retrieval/{path}"), body);
     assert!((200..300).contains(&status), "{path} {body}: {status} {answer}");
     answer
@@ -15,7 +15,7 @@ fn multipliers(client: &Client, estimator: &str) -> Vec<(String, f64)> {
     let results = json!([{"entity_id": "plain", "score": 0.5}, {"entity_id": "liked", "score": 0.5},
         {"entity_id": "unknown", "score": 0.5}]);
     let body = json!({"query": "How do users log in?", "results": results, "estimator": estimator});
-    let answer = post(client, "rerank", &body);
+    let answer = post_ok(client, "rerank", &body);
     let results = answer["results"].as_array().unwrap();
     let read = |result: &Value| {
         assert_eq!(result["original_score"], 0.5);
@@ -29,34 +29,34 @@ fn stats(client: &Client, entity: &str) -> Value {
 }
 
 /// Five queries that return two equal items, of which the answer uses one.
-fn five_queries(client: &Client) {
+fn send_five_queries(client: &Client) {
     for n in 0..5 {
         let query_id = format!("q{n}");
         let entities = json!([
             {"entity_id": "plain", "name": "PaymentGateway", "rank": 1},
             {"entity_id": "liked", "name": "LoginService", "rank": 2},
             {"entity_id": "mystery", "rank": 3}]);
-        post(
+        post_ok(
             client,
             "returned",
             &json!({"query_id": query_id, "query": "How do users log in?", "entities": entities}),
         );
         let answer =
             json!({"query_id": query_id, "response": "The login service checks the password."});
-        let found = post(client, "usage", &answer);
+        let found = post_ok(client, "usage", &answer);
         let expected = json!([{"entity_id": "plain", "signal": "ignored"},
             {"entity_id": "liked", "signal": "used", "why": "name"}]);
-        assert_eq!(found["signals"], expected, "nothing is said of what nobody can tell");
+        assert_eq!(found["signals"], expected, "no signal for items that cannot be matched");
         // Sent twice, counted once.
-        post(client, "usage", &answer);
+        post_ok(client, "usage", &answer);
     }
 }
 
 #[test]
-fn what_is_used_rises_above_what_is_ignored_also_after_a_restart() {
+fn used_items_rank_above_ignored_ones_after_a_restart() {
     let server = Server::start();
     let client = server.client();
-    five_queries(&client);
+    send_five_queries(&client);
     let order = |found: &[(String, f64)]| -> Vec<String> {
         found.iter().map(|(entity, _)| entity.clone()).collect()
     };
@@ -86,25 +86,25 @@ fn what_is_used_rises_above_what_is_ignored_also_after_a_restart() {
     let server = server.kill_and_restart();
     check(&server.client());
     let client = server.client();
-    // Three opinions, one of them changed; each query counts once.
+    // Three ratings, one of them changed; each query counts once.
     for (query, helpful) in
         [("q0", true), ("q0", false), ("q1", false), ("q2", false), ("q2", false)]
     {
         let body =
             json!({"query_id": query, "entity_id": "liked", "helpful": helpful, "comment": "well"});
-        post(&client, "feedback", &body);
+        post_ok(&client, "feedback", &body);
     }
     let lowered = multipliers(&client, "seed");
     assert!((lowered[0].1 - 1.05).abs() < 1e-9 && lowered[0].0 == "liked", "{lowered:?}");
     assert_eq!(stats(&client, "liked")["negativeCount"], 3);
-    // Later code turns what was ignored into used, and never back.
+    // A later report turns ignored into used, and never back.
     let code = json!({"query_id": "q0", "kind": "code", "response": "let gateway = PaymentGateway::new();"});
-    let found = post(&client, "usage", &code);
+    let found = post_ok(&client, "usage", &code);
     assert_eq!(found["signals"][0]["signal"], "used", "{found}");
-    post(&client, "usage", &json!({"query_id": "q0", "response": "Nothing of that."}));
+    post_ok(&client, "usage", &json!({"query_id": "q0", "response": "Nothing of that."}));
     assert_eq!(stats(&client, "plain")["usedCount"], 1);
     assert_eq!(stats(&client, "plain")["totalReturns"], 5);
-    let other = server.client().with("X-Uptake-Tenant", "other");
+    let other = server.client().with_header("X-Uptake-Tenant", "other");
     assert_eq!(stats(&other, "liked")["totalReturns"], 0);
     assert_eq!(
         other.post("/api/v1/retrieval/usage", &json!({"query_id": "q0", "response": "x"})).0,
@@ -117,7 +117,7 @@ fn what_is_used_rises_above_what_is_ignored_also_after_a_restart() {
 }
 
 #[test]
-fn a_completed_turn_does_it_by_itself_and_later_reports_add_to_it() {
+fn completed_turn_reports_usage_and_later_reports_add_to_it() {
     let server = Server::start();
     let client = server.client();
     let turn = json!({"turn_id": "t1", "user_id": "ann", "text": "How do Zanzibarquux users log in?",
@@ -133,16 +133,16 @@ fn a_completed_turn_does_it_by_itself_and_later_reports_add_to_it() {
     assert_eq!((status, &again["completed"]["usage"]), (200, &expected), "the same for a repeat");
     assert_eq!(stats(&client, "doc-7")["usedCount"], 1);
     let code = json!({"query_id": "t1", "kind": "code", "response": "BillingJob.run()"});
-    assert_eq!(post(&client, "usage", &code)["signals"][1]["signal"], "used");
-    let told = json!({"items": [
+    assert_eq!(post_ok(&client, "usage", &code)["signals"][1]["signal"], "used");
+    let response = json!({"items": [
         {"query_id": "t1", "signals": [{"entity_id": "x", "signal": "explicit_positive"}]},
         {"query_id": "elsewhere", "query": "?", "signals": [{"entity_id": "x", "signal": "used", "rank": 2}]}]});
-    post(&client, "signals", &told);
+    post_ok(&client, "signals", &response);
     assert_eq!(
         (stats(&client, "x")["positiveCount"].clone(), stats(&client, "x")["usedCount"].clone()),
         (json!(1), json!(1))
     );
-    // All of a batch or nothing.
+    // A batch is stored completely or not at all.
     let half = json!({"items": [{"query_id": "q", "signals": [{"entity_id": "y", "signal": "used"}]},
         {"query_id": "q", "signals": [{"entity_id": "y", "signal": "liked"}]}]});
     let (status, answer) = client.post("/api/v1/retrieval/signals", &half);
@@ -169,10 +169,10 @@ fn a_completed_turn_does_it_by_itself_and_later_reports_add_to_it() {
 }
 
 #[test]
-fn ids_of_others_are_kept_as_they_are_and_reports_in_parts_add_up() {
+fn external_ids_are_not_redacted_and_partial_reports_add_up() {
     let server = Server::start();
     let client = server.client();
-    // Ids that look like cards, addresses, mail and paths are ids all the same.
+    // Ids that look like card numbers, addresses, emails or paths are not redacted.
     for id in [
         "ba12d313-4097-4350-9478-f45196a6b83b",
         "10.0.0.4",
@@ -182,9 +182,9 @@ fn ids_of_others_are_kept_as_they_are_and_reports_in_parts_add_up() {
         "dö\u{4e0a}",
     ] {
         let entities = json!([{"entity_id": id, "name": "WombatFinder"}]);
-        post(&client, "returned", &json!({"query_id": id, "entities": entities}));
+        post_ok(&client, "returned", &json!({"query_id": id, "entities": entities}));
         let found =
-            post(&client, "usage", &json!({"query_id": id, "response": "Use WombatFinder."}));
+            post_ok(&client, "usage", &json!({"query_id": id, "response": "Use WombatFinder."}));
         assert_eq!(found["signals"][0]["signal"], "used", "{id}: {found}");
         let path =
             id.replace('%', "%25").replace('/', "%2F").replace('?', "%3F").replace(' ', "%20");
@@ -200,12 +200,13 @@ fn ids_of_others_are_kept_as_they_are_and_reports_in_parts_add_up() {
             .collect();
         assert_eq!(stats(&client, &path)["usedCount"], 1, "{id}");
     }
-    // Parts of one query: what was told first is still looked for.
+    // Partial reports of one query: items of the first are still matched.
     let part = |id: &str, name: &str| json!({"query_id": "q", "query": "how?", "entities": [{"entity_id": id, "name": name}]});
-    assert_eq!(post(&client, "returned", &part("a", "AlphaThing"))["replayed"], false);
-    post(&client, "returned", &part("b", "BetaThing"));
-    assert_eq!(post(&client, "returned", &part("a", "AlphaThing"))["replayed"], true);
-    let found = post(&client, "usage", &json!({"query_id": "q", "response": "AlphaThing it is."}));
+    assert_eq!(post_ok(&client, "returned", &part("a", "AlphaThing"))["replayed"], false);
+    post_ok(&client, "returned", &part("b", "BetaThing"));
+    assert_eq!(post_ok(&client, "returned", &part("a", "AlphaThing"))["replayed"], true);
+    let found =
+        post_ok(&client, "usage", &json!({"query_id": "q", "response": "AlphaThing it is."}));
     assert_eq!(found["signals"].as_array().unwrap().len(), 2, "{found}");
     assert_eq!(
         (stats(&client, "a")["usedCount"].clone(), stats(&client, "b")["ignoredCount"].clone()),
@@ -214,34 +215,38 @@ fn ids_of_others_are_kept_as_they_are_and_reports_in_parts_add_up() {
     let (status, answer) =
         client.post("/api/v1/retrieval/returned", &json!({"query_id": "q", "entities": []}));
     assert_eq!((status, &answer["field"]), (422, &json!("entities")));
-    // The same report again is no news: nothing is stored.
+    // A repeated report stores nothing.
     let head = client.get("/api/v1/events?limit=1000").1["items"].as_array().unwrap().len();
-    post(&client, "usage", &json!({"query_id": "q", "response": "AlphaThing it is."}));
+    post_ok(&client, "usage", &json!({"query_id": "q", "response": "AlphaThing it is."}));
     assert_eq!(client.get("/api/v1/events?limit=1000").1["items"].as_array().unwrap().len(), head);
 }
 
 #[test]
-fn an_opinion_before_the_results_counts_like_one_after_them() {
+fn rating_before_the_results_counts_like_one_after() {
     let server = Server::start();
     let multiplier = |client: &Client| {
         let body = json!({"query": "zebra stripes", "results": [{"entity_id": "z", "score": 1.0}], "estimator": "coec"});
-        post(client, "rerank", &body)["results"][0]["multiplier"].as_f64().unwrap()
+        post_ok(client, "rerank", &body)["results"][0]["multiplier"].as_f64().unwrap()
     };
     let found = ["early", "late"].map(|project| {
-        let client = server.client().with("X-Uptake-Project", project);
+        let client = server.client().with_header("X-Uptake-Project", project);
         let opinion = || {
-            post(&client, "feedback", &json!({"query_id": "f", "entity_id": "z", "helpful": true}))
+            post_ok(
+                &client,
+                "feedback",
+                &json!({"query_id": "f", "entity_id": "z", "helpful": true}),
+            )
         };
         if project == "early" {
             opinion();
         }
         let entities = json!([{"entity_id": "z", "name": "ZebraGuide", "rank": 1}]);
-        post(
+        post_ok(
             &client,
             "returned",
             &json!({"query_id": "f", "query": "zebra stripes", "entities": entities}),
         );
-        post(&client, "usage", &json!({"query_id": "f", "response": "As ZebraGuide says."}));
+        post_ok(&client, "usage", &json!({"query_id": "f", "response": "As ZebraGuide says."}));
         if project == "late" {
             opinion();
         }
@@ -254,7 +259,7 @@ fn an_opinion_before_the_results_counts_like_one_after_them() {
 }
 
 #[test]
-fn an_answer_that_failed_says_nothing_about_what_was_retrieved() {
+fn failed_answer_gives_no_usage_signal() {
     let server = Server::start();
     let client = server.client();
     for (n, more) in [
@@ -271,11 +276,11 @@ fn an_answer_that_failed_says_nothing_about_what_was_retrieved() {
         assert_eq!(client.post("/api/v1/turns", &turn).0, 201, "{turn}");
     }
     assert_eq!(stats(&client, "doc")["totalReturns"], 0);
-    // Redacted or not, the same item is the same: by either door.
+    // The same item on both endpoints, redacted or not.
     let turn = json!({"turn_id": "mail", "text": "Who?", "response": "Write to bob@example.com please.",
         "retrieved": [{"entity_id": "m", "name": "bob@example.com"}]});
     let (_, opened) = client.post("/api/v1/turns", &turn);
-    let usage = post(
+    let usage = post_ok(
         &client,
         "usage",
         &json!({"query_id": "mail", "response": "Write to bob@example.com please."}),

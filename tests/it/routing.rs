@@ -1,26 +1,26 @@
-//! Which model serves the next query, learnt from how earlier ones went.
+//! Model routing learned from the outcomes of earlier turns.
 
 use serde_json::{Value, json};
 
+use crate::conversation_calls::past_time;
+use crate::feedback_calls::react;
 use crate::privacy::is_on_disk;
-use crate::reports::react;
 use crate::server::{Server, uptake};
-use crate::talk::moment;
 
 const MODELS: [(&str, f64); 3] = [("small", 0.3), ("good", 0.9), ("middle", 0.6)];
 
-/// Numbers that look random and are the same every time.
+/// A seeded random number generator.
 struct Dice(u64);
 
 impl Dice {
-    fn roll(&mut self) -> f64 {
+    fn next_roll(&mut self) -> f64 {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 40) as f64 / (1u64 << 24) as f64
     }
 }
 
-fn set(server: &Server, name: &str, definition: &Value) -> Value {
+fn put_router(server: &Server, name: &str, definition: &Value) -> Value {
     let (status, answer) = server.client().put(&format!("/api/v1/routers/{name}"), definition);
     assert_eq!(status, 200, "{answer}");
     answer
@@ -47,11 +47,11 @@ fn route(server: &Server, body: &Value) -> Value {
     answer
 }
 
-/// A turn that the router's arm serves. Answers the arm and what `complete` said.
-fn served(server: &Server, turn: &str, text: &str, completion: &Value) -> (String, Value) {
-    // Asked long before anything else is said of it.
+/// A turn served by the router's arm. Returns the arm and the response of `complete`.
+fn serve_turn(server: &Server, turn: &str, text: &str, completion: &Value) -> (String, Value) {
+    // Asked long before any other event.
     let body = json!({"turn_id": turn, "conversation_id": format!("c-{turn}"), "user_id": "ann",
-        "text": text, "include": ["route"], "router": "chat", "ts": moment(60)});
+        "text": text, "include": ["route"], "router": "chat", "ts": past_time(60)});
     let (status, opened) = server.post("/api/v1/turns", &body);
     assert_eq!(status, 201, "{opened}");
     let arm = opened["route"]["arm"].as_str().unwrap().to_owned();
@@ -63,9 +63,9 @@ fn served(server: &Server, turn: &str, text: &str, completion: &Value) -> (Strin
 }
 
 #[test]
-fn the_best_of_three_models_gets_the_traffic_from_implicit_signals_alone() {
+fn router_learns_the_best_of_three_models_from_implicit_signals() {
     let mut server = Server::start();
-    set(&server, "chat", &three_models());
+    put_router(&server, "chat", &three_models());
     let mut dice = Dice(20_261_115);
     let mut chosen: Vec<String> = Vec::new();
     let mut greeting = "";
@@ -76,7 +76,7 @@ fn the_best_of_three_models_gets_the_traffic_from_implicit_signals_alone() {
             let after = router(&server, "chat");
             assert_eq!(before["arms"], after["arms"], "the same posteriors after a crash");
         }
-        // Ten questions to a conversation; each message says what came of the answer before it.
+        // Ten questions per conversation; each message judges the previous answer.
         let said = if n % 10 == 0 { "" } else { greeting };
         let text = format!("{said}How many items number {n} did we sell in week {}?", n % 52);
         let body = json!({"conversation_id": format!("c{}", n / 10), "text": text,
@@ -85,7 +85,7 @@ fn the_best_of_three_models_gets_the_traffic_from_implicit_signals_alone() {
         assert_eq!(status, 201, "{opened}");
         let arm = opened["route"]["arm"].as_str().unwrap().to_owned();
         let quality = MODELS.iter().find(|(id, _)| *id == arm).unwrap().1;
-        let (good, quiet) = (dice.roll() < quality, dice.roll() < 0.5);
+        let (good, quiet) = (dice.next_roll() < quality, dice.next_roll() < 0.5);
         let answer = match good || !quiet {
             true => json!({"response": "You sold 12 of them.", "latency_ms": 900, "model": arm}),
             false => json!({"status": "error", "error": "upstream failed", "model": arm}),
@@ -115,11 +115,11 @@ fn the_best_of_three_models_gets_the_traffic_from_implicit_signals_alone() {
     );
     assert_eq!(shown["trend"]["recent"]["turns"], 100, "{shown}");
     assert_eq!(shown["faults"], 0);
-    evaluated_and_made_again(server, &shown);
+    check_evaluation_and_rebuild(server, &shown);
 }
 
-/// What was learnt follows from the log alone, and other policies can be judged by it.
-fn evaluated_and_made_again(server: Server, shown: &Value) {
+/// The learned state is a function of the log, and other policies are evaluated on it.
+fn check_evaluation_and_rebuild(server: Server, shown: &Value) {
     let ask = |policy: Value| {
         let body = json!({"router": "chat", "policy": policy});
         let (status, answer) = server.post("/api/v1/policies/evaluate", &body);
@@ -143,10 +143,10 @@ fn evaluated_and_made_again(server: Server, shown: &Value) {
 }
 
 #[test]
-fn a_seed_repeats_the_choices() {
+fn seeded_router_repeats_its_choices() {
     let server = Server::start();
     let arms_of = |project: &str| {
-        let client = server.client().with("X-Uptake-Project", project);
+        let client = server.client().with_header("X-Uptake-Project", project);
         assert_eq!(client.put("/api/v1/routers/chat", &three_models()).0, 200);
         let choose = |n: u32| {
             let (turn, conversation) = (format!("t{n}"), format!("c{n}"));
@@ -165,14 +165,14 @@ fn a_seed_repeats_the_choices() {
 }
 
 #[test]
-fn a_rating_an_hour_later_moves_the_arm_that_served_the_turn() {
+fn late_rating_updates_the_arm_that_served_the_turn() {
     let server = Server::start();
-    set(&server, "chat", &three_models());
+    put_router(&server, "chat", &three_models());
     let slow = json!({"response": "12", "latency_ms": 900});
-    let (arm_of_it, done) = served(&server, "t1", "How many did we sell?", &slow);
+    let (arm_of_it, done) = serve_turn(&server, "t1", "How many did we sell?", &slow);
     assert_eq!(done["reward"], 0.9, "{done}");
     for n in 2..5 {
-        served(&server, &format!("t{n}"), "And how many in June?", &slow);
+        serve_turn(&server, &format!("t{n}"), "And how many in June?", &slow);
     }
     let before = router(&server, "chat");
     react(&server, "c-t1", "t1", &json!({"reaction": "not_ok"}));
@@ -183,12 +183,12 @@ fn a_rating_an_hour_later_moves_the_arm_that_served_the_turn() {
             assert!(is["mean"].as_f64().unwrap() < was["mean"].as_f64().unwrap(), "{is} {was}");
             assert_eq!(is["observations"], was["observations"], "one observation per turn");
         } else {
-            assert_eq!(is, was, "nobody else");
+            assert_eq!(is, was, "other arms are unchanged");
         }
     }
     let server = server.kill_and_restart();
     assert_eq!(router(&server, "chat")["arms"], after["arms"]);
-    // The same again changes nothing; taking it back takes it back.
+    // A replay changes nothing; clearing the rating reverts it.
     react(&server, "c-t1", "t1", &json!({"reaction": "not_ok"}));
     assert_eq!(router(&server, "chat")["arms"], after["arms"]);
     react(&server, "c-t1", "t1", &json!({"reaction": null}));
@@ -206,13 +206,13 @@ fn a_rating_an_hour_later_moves_the_arm_that_served_the_turn() {
 }
 
 #[test]
-fn a_retry_and_a_rejection_lower_the_arm_that_answered_before() {
+fn retry_and_rejection_lower_the_previous_arm() {
     let server = Server::start();
-    set(&server, "chat", &json!({"arms": [{"id": "a"}, {"id": "b"}]}));
+    put_router(&server, "chat", &json!({"arms": [{"id": "a"}, {"id": "b"}]}));
     let say = |text: &str, arm: &str, turn: &str| {
         let body = json!({"conversation_id": "c1", "user_id": "ann", "turn_id": turn, "text": text,
             "include": ["route"], "router": "chat"});
-        // The arm is set from outside, so that it is known which one is to blame.
+        // The arm is set by the client, so that the test knows which one is blamed.
         let other = if arm == "a" { "b" } else { "a" };
         let choice = json!({"router": "chat", "text": text, "exclude": [other]});
         let decision = route(&server, &choice);
@@ -235,9 +235,9 @@ fn a_retry_and_a_rejection_lower_the_arm_that_answered_before() {
 }
 
 #[test]
-fn a_sealed_decision_earns_its_credit_even_when_the_choice_was_lost() {
+fn sealed_decision_is_credited_when_the_choice_was_lost() {
     let server = Server::start();
-    set(&server, "chat", &json!({"arms": [{"id": "a"}, {"id": "b"}], "algorithm": "lints"}));
+    put_router(&server, "chat", &json!({"arms": [{"id": "a"}, {"id": "b"}], "algorithm": "lints"}));
     let choice = route(&server, &json!({"router": "chat", "text": "Write a function"}));
     assert_eq!(choice["features_version"], "e1");
     let chances: f64 = choice["scores"]
@@ -255,7 +255,7 @@ fn a_sealed_decision_earns_its_credit_even_when_the_choice_was_lost() {
     let shown = router(&server, "chat");
     let served = arm(&shown, choice["arm"].as_str().unwrap());
     assert_eq!(served["observations"], 1, "{shown}");
-    // Another model answered in the end, or somebody made an id up: no credit.
+    // Another model answered, or the id is forged: no credit.
     for (turn, model, id) in
         [("t2", "somebody else", choice["decision_id"].clone()), ("t3", "a", json!("made-up"))]
     {
@@ -268,22 +268,22 @@ fn a_sealed_decision_earns_its_credit_even_when_the_choice_was_lost() {
         arms.iter().map(|arm| arm["observations"].as_u64().unwrap()).sum::<u64>()
     };
     assert_eq!(total(&router(&server, "chat")), 1);
-    // A repeat of the same completion counts once.
+    // A replay of the completion counts once.
     assert_eq!(server.post("/api/v1/turns", &body).0, 200);
     assert_eq!(router(&server, "chat")["arms"], shown["arms"]);
 }
 
 #[test]
-fn arms_come_and_go_and_what_the_others_learnt_stays() {
+fn changing_arms_keeps_the_state_of_the_others() {
     let server = Server::start();
-    set(&server, "chat", &three_models());
+    put_router(&server, "chat", &three_models());
     let quick = json!({"response": "12", "latency_ms": 900});
     for n in 0..12 {
-        served(&server, &format!("t{n}"), "How many did we sell?", &quick);
+        serve_turn(&server, &format!("t{n}"), "How many did we sell?", &quick);
     }
     let before = router(&server, "chat");
     let arms = json!([{"id": "good"}, {"id": "small", "enabled": false}, {"id": "new"}]);
-    let after = set(&server, "chat", &json!({"arms": arms, "seed": 7}));
+    let after = put_router(&server, "chat", &json!({"arms": arms, "seed": 7}));
     for id in ["good", "small"] {
         assert_eq!(arm(&after, id)["mean"], arm(&before, id)["mean"]);
         assert_eq!(arm(&after, id)["observations"], arm(&before, id)["observations"]);
@@ -295,8 +295,8 @@ fn arms_come_and_go_and_what_the_others_learnt_stays() {
     let only = json!({"router": "chat", "exclude": ["good", "new"]});
     let forced = route(&server, &only);
     assert_eq!(forced["relaxed"], true, "a request never fails: {forced}");
-    // Served, and nothing heard of it yet.
-    let (late, _) = served(&server, "late", "And in May?", &json!({"response": "12"}));
+    // Served, without feedback so far.
+    let (late, _) = serve_turn(&server, "late", "And in May?", &json!({"response": "12"}));
     let (status, reset) = server.post("/api/v1/routers/chat/reset", &json!({}));
     assert_eq!(status, 200);
     assert_eq!(arm(&reset, "good")["observations"], 0);
@@ -306,11 +306,11 @@ fn arms_come_and_go_and_what_the_others_learnt_stays() {
     let server = server.kill_and_restart();
     assert_eq!(router(&server, "chat")["arms"], reset["arms"], "still forgotten");
     let (_, out, _) = uptake(server.folder(), &["routers", "reset", "chat"]);
-    assert!(out.contains("forgotten"), "{out}");
+    assert!(out.contains("learned state was discarded"), "{out}");
 }
 
 #[test]
-fn definitions_that_make_no_sense_are_refused_by_field() {
+fn invalid_router_definitions_are_refused_with_the_field() {
     let server = Server::start();
     let put = |body: Value| server.client().put("/api/v1/routers/chat", &body);
     let arms = json!([{"id": "a"}, {"id": "b"}]);
@@ -339,11 +339,11 @@ fn definitions_that_make_no_sense_are_refused_by_field() {
 }
 
 #[test]
-fn costs_count_and_a_budget_shifts_traffic() {
+fn cost_and_budget_shift_traffic() {
     let server = Server::start();
     let arms = json!([{"id": "dear", "price_in": 1000.0, "price_out": 1000.0},
         {"id": "cheap", "price_in": 1.0, "price_out": 1.0}]);
-    set(&server, "chat", &json!({"arms": arms, "daily_budget": 1.0}));
+    put_router(&server, "chat", &json!({"arms": arms, "daily_budget": 1.0}));
     let dear = route(&server, &json!({"router": "chat", "exclude": ["cheap"]}));
     let body = json!({"turn_id": "t1", "text": "hi", "response": "hello", "model": "dear",
         "decision_id": dear["decision_id"], "tokens_in": 1000, "tokens_out": 500});
@@ -363,8 +363,8 @@ fn costs_count_and_a_budget_shifts_traffic() {
     only_cheap(&server.kill_and_restart());
 }
 
-/// Whether an event of the log has features.
-fn features_in(server: &Server) -> usize {
+/// True when an event of the log has features.
+fn count_features(server: &Server) -> usize {
     let events = server.get("/api/v1/events?limit=1000").1;
     let items = events["items"].as_array().unwrap();
     let has =
@@ -373,21 +373,21 @@ fn features_in(server: &Server) -> usize {
 }
 
 #[test]
-fn an_erased_users_features_go_and_tenants_stay_apart() {
+fn erasure_removes_features_and_tenants_are_isolated() {
     let server = Server::start();
     let definition = json!({"arms": [{"id": "a"}, {"id": "b"}], "algorithm": "lints",
         "reward": {"overrides": {"export": 1.0}}});
-    set(&server, "chat", &definition);
+    put_router(&server, "chat", &definition);
     let quick = json!({"response": "12", "latency_ms": 900});
     for n in 0..6 {
-        served(&server, &format!("t{n}"), "How does Zanzibarquux sell?", &quick);
+        serve_turn(&server, &format!("t{n}"), "How does Zanzibarquux sell?", &quick);
     }
     let bob = json!({"turn_id": "b1", "conversation_id": "c-b1", "user_id": "bob",
         "text": "And elsewhere?", "include": ["route"], "router": "chat"});
     let arm_of_bob = server.post("/api/v1/turns", &bob).1["route"]["arm"].clone();
     let done = json!({"response": "13", "latency_ms": 900, "model": arm_of_bob});
     assert_eq!(server.post("/api/v1/turns/b1/complete", &done).0, 200);
-    // Ann says and does this and that, also about bob's turn.
+    // Ann sends several kinds of events, also about bob's turn.
     let event = |kind: &str, source: &str, turn: &str, data: Value| {
         let body = json!({"type": kind, "source": source, "category": "quality", "user_id": "ann",
             "message_id": turn, "data": data});
@@ -397,9 +397,9 @@ fn an_erased_users_features_go_and_tenants_stay_apart() {
     event("interaction", "user_interaction", "t2", json!({"kind": "export"}));
     event("explicit", "user_rating", "b1", json!({"rating": "negative"}));
     let before = router(&server, "chat");
-    // Right behind a choice, which is on its way into the log.
+    // Right after a choice that is still being written to the log.
     route(&server, &json!({"router": "chat", "text": "Zanzibarquux?", "user_id": "ann"}));
-    assert!(features_in(&server) >= 7);
+    assert!(count_features(&server) >= 7);
     assert_eq!(server.client().delete("/api/v1/users/ann").0, 200);
     let after = router(&server, "chat");
     let learnt = |router: &Value| {
@@ -407,13 +407,13 @@ fn an_erased_users_features_go_and_tenants_stay_apart() {
         arms.map(|arm| json!([arm["mean"], arm["observations"], arm["weight"]])).collect::<Vec<_>>()
     };
     assert_eq!(learnt(&before), learnt(&after), "numbers stay");
-    assert_eq!(features_in(&server), 1, "bob's own stay");
+    assert_eq!(count_features(&server), 1, "bob's own stay");
     for words in ["Zanzibarquux", "\"ann\""] {
         assert!(!is_on_disk(&server, words), "{words}");
     }
     let server = server.kill_and_restart();
     assert_eq!(router(&server, "chat")["arms"], after["arms"]);
-    let other = server.client().with("X-Uptake-Tenant", "other");
+    let other = server.client().with_header("X-Uptake-Tenant", "other");
     assert_eq!(other.get("/api/v1/routers").1, json!({"routers": []}));
     assert_eq!(other.post("/api/v1/route", &json!({"router": "chat"})).0, 404);
     let (_, folder) = server.stop();
@@ -426,9 +426,9 @@ fn an_erased_users_features_go_and_tenants_stay_apart() {
 }
 
 #[test]
-fn a_turn_keeps_its_arm_unless_that_is_not_wanted_any_more() {
+fn turn_keeps_its_arm_unless_the_arm_is_disabled() {
     let server = Server::start();
-    set(&server, "chat", &three_models());
+    put_router(&server, "chat", &three_models());
     let ask = |more: Value| {
         let mut body = json!({"router": "chat", "text": "x", "turn_id": "t1"});
         body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -443,9 +443,9 @@ fn a_turn_keeps_its_arm_unless_that_is_not_wanted_any_more() {
     assert_eq!(other["relaxed"], false);
     assert_eq!(ask(json!({}))["arm"], other["arm"], "the latest counts");
     let enabled = |id: &str| json!({"id": id, "enabled": other["arm"] != id});
-    set(&server, "chat", &json!({"arms": MODELS.map(|(id, _)| enabled(id))}));
+    put_router(&server, "chat", &json!({"arms": MODELS.map(|(id, _)| enabled(id))}));
     assert_ne!(ask(json!({}))["arm"], other["arm"], "disabled");
-    // What came with its answer was not served by the arm that is chosen with it.
+    // An answer sent with the question was not served by the chosen arm.
     let before = router(&server, "chat");
     let whole = json!({"turn_id": "t9", "text": "x", "response": "y", "latency_ms": 5,
         "include": ["route"], "router": "chat"});

@@ -22,8 +22,8 @@ fn messages() -> Value {
     ])
 }
 
-/// The same conversation in every shape we read.
-pub(crate) fn shapes() -> Vec<(&'static str, Vec<Value>)> {
+/// The same conversation in every supported format.
+pub(crate) fn all_formats() -> Vec<(&'static str, Vec<Value>)> {
     let pairs = [(ASKED, GIVEN), (WRONG, BETTER), (GLAD, "Enjoy!")];
     let share_gpt: Vec<Value> = pairs
         .iter()
@@ -49,14 +49,14 @@ pub(crate) fn shapes() -> Vec<(&'static str, Vec<Value>)> {
     ]
 }
 
-pub(crate) fn file(folder: &Path, name: &str, lines: &[Value]) -> PathBuf {
+pub(crate) fn write_file(folder: &Path, name: &str, lines: &[Value]) -> PathBuf {
     let path = folder.join(name);
     let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
     fs::write(&path, text).unwrap();
     path
 }
 
-fn scan(folder: &Path, arguments: &[&str]) -> Value {
+fn run_scan(folder: &Path, arguments: &[&str]) -> Value {
     let mut all = vec!["scan", "--json"];
     all.extend(arguments);
     let (code, out, err) = uptake(folder, &all);
@@ -65,12 +65,12 @@ fn scan(folder: &Path, arguments: &[&str]) -> Value {
 }
 
 #[test]
-fn every_shape_of_log_gives_the_same_report_and_pairs() {
+fn every_log_format_gives_the_same_report_and_pairs() {
     let folder = TempDir::new().unwrap();
-    for (name, lines) in shapes() {
-        let log = file(folder.path(), &format!("{name}.jsonl"), &lines);
+    for (name, lines) in all_formats() {
+        let log = write_file(folder.path(), &format!("{name}.jsonl"), &lines);
         let (pairs, verdicts) = (folder.path().join("pairs"), folder.path().join("verdicts"));
-        let report = scan(
+        let report = run_scan(
             folder.path(),
             &[
                 log.to_str().unwrap(),
@@ -105,42 +105,43 @@ fn every_shape_of_log_gives_the_same_report_and_pairs() {
 }
 
 #[test]
-fn an_array_is_read_item_by_item_and_bad_lines_are_counted() {
+fn json_array_is_read_by_item_and_invalid_lines_are_counted() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("array.json");
     let items = json!([{"id": "a", "messages": messages()}, {"id": "b", "messages": messages()}]);
     fs::write(&path, serde_json::to_string_pretty(&items).unwrap()).unwrap();
-    assert_eq!(scan(folder.path(), &[path.to_str().unwrap()])["conversations"], 2);
+    assert_eq!(run_scan(folder.path(), &[path.to_str().unwrap()])["conversations"], 2);
 
     let path = folder.path().join("broken.jsonl");
     let mut bytes = b"not json\n{\"foo\":1}\n\xff\xfe\n\n".to_vec();
     bytes.extend(format!("{}\n", json!({"id": "a", "messages": messages()})).bytes());
-    // Bytes that are no UTF-8 inside a message do not stop the scan.
+    // Invalid UTF-8 inside a message does not stop the scan.
     bytes.extend(b"{\"messages\":[{\"role\":\"user\",\"content\":\"\xe9\xe9\"},{\"role\":\"assistant\",\"content\":\"ok then\"}]}\n");
     fs::write(&path, bytes).unwrap();
-    let report = scan(folder.path(), &[path.to_str().unwrap()]);
+    let report = run_scan(folder.path(), &[path.to_str().unwrap()]);
     assert_eq!((&report["conversations"], &report["unreadable_lines"]), (&json!(2), &json!(3)));
 }
 
 #[test]
-fn threads_change_nothing_in_the_result() {
+fn thread_count_does_not_change_the_result() {
     let folder = TempDir::new().unwrap();
     let lines: Vec<Value> =
         (0..300).map(|n| json!({"id": format!("c{n:03}"), "messages": messages()})).collect();
-    let log = file(folder.path(), "many.jsonl", &lines);
+    let log = write_file(folder.path(), "many.jsonl", &lines);
     let run = |threads: &str| {
         let verdicts = folder.path().join(format!("v{threads}"));
         let arguments =
             [log.to_str().unwrap(), "--threads", threads, "--verdicts", verdicts.to_str().unwrap()];
-        (scan(folder.path(), &arguments), fs::read_to_string(verdicts).unwrap())
+        (run_scan(folder.path(), &arguments), fs::read_to_string(verdicts).unwrap())
     };
     assert_eq!(run("1"), run("4"));
 }
 
 #[test]
-fn a_report_is_readable_and_a_missing_file_is_told() {
+fn scan_prints_a_report_and_reports_a_missing_file() {
     let folder = TempDir::new().unwrap();
-    let log = file(folder.path(), "log.jsonl", &[json!({"id": "c1", "messages": messages()})]);
+    let log =
+        write_file(folder.path(), "log.jsonl", &[json!({"id": "c1", "messages": messages()})]);
     let (code, out, _) = uptake(folder.path(), &["scan", log.to_str().unwrap()]);
     assert_eq!(code, Some(0));
     assert!(out.contains("Satisfaction") && out.contains("»No«, I meant gaming laptops"), "{out}");
@@ -150,7 +151,7 @@ fn a_report_is_readable_and_a_missing_file_is_told() {
 }
 
 #[test]
-fn wrong_numbers_in_the_configuration_are_told() {
+fn invalid_detector_settings_are_refused() {
     let folder = TempDir::new().unwrap();
     let config = folder.path().join("c.toml");
     fs::write(&config, "[detect]\nretry_similarity = 8.5\n").unwrap();
@@ -166,7 +167,7 @@ fn wrong_numbers_in_the_configuration_are_told() {
 }
 
 #[test]
-fn turns_out_of_order_are_judged_in_the_order_of_time() {
+fn unordered_turns_are_judged_by_time() {
     let folder = TempDir::new().unwrap();
     let trace = |at: usize, asked: &str, answered: &str| {
         json!({"id": format!("t{at}"), "sessionId": "s1", "input": asked, "output": answered,
@@ -176,14 +177,14 @@ fn turns_out_of_order_are_judged_in_the_order_of_time() {
     slow["latency"] = json!(45.0);
     let mut failed = trace(4, "and a mouse?", "");
     failed["level"] = json!("ERROR");
-    let log = file(
+    let log = write_file(
         folder.path(),
         "log.jsonl",
         &[trace(2, WRONG, BETTER), failed, trace(1, ASKED, GIVEN), slow],
     );
-    let report = scan(folder.path(), &[log.to_str().unwrap()]);
+    let report = run_scan(folder.path(), &[log.to_str().unwrap()]);
     assert_eq!(report["verdicts"]["rejected"], 1);
-    // Each answer is its own model's, with its own time and its own error.
+    // Each answer has its own model, time and error.
     assert_eq!(report["models"]["m1"], json!({"turns": 1, "judged": 1, "rejected": 1}));
     assert_eq!(report["models"]["m2"]["rejected"], 0);
     assert_eq!(report["latency"]["low"], 1);
@@ -191,11 +192,11 @@ fn turns_out_of_order_are_judged_in_the_order_of_time() {
 }
 
 #[test]
-fn results_that_cannot_be_written_are_told() {
+fn scan_reports_write_errors() {
     let folder = TempDir::new().unwrap();
     let lines: Vec<Value> =
         (0..3_000).map(|n| json!({"id": format!("c{n}"), "messages": messages()})).collect();
-    let log = file(folder.path(), "many.jsonl", &lines);
+    let log = write_file(folder.path(), "many.jsonl", &lines);
     let arguments = ["scan", log.to_str().unwrap(), "--verdicts", "/dev/full"];
     let (code, _, err) = uptake(folder.path(), &arguments);
     assert_eq!(code, Some(1));
@@ -203,25 +204,25 @@ fn results_that_cannot_be_written_are_told() {
 }
 
 #[test]
-fn conversations_without_a_name_are_told_by_their_line() {
+fn unnamed_conversations_are_named_by_line() {
     let folder = TempDir::new().unwrap();
     let dull = json!({"messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello there"}]});
     let mut lines = vec![dull; 99];
     lines.push(json!({"messages": messages()}));
-    let log = file(folder.path(), "log.jsonl", &lines);
-    let report = scan(folder.path(), &[log.to_str().unwrap()]);
+    let log = write_file(folder.path(), "log.jsonl", &lines);
+    let report = run_scan(folder.path(), &[log.to_str().unwrap()]);
     assert_eq!(report["worst"][0]["conversation_id"], "(line 100)");
-    let nothing = file(folder.path(), "nothing.jsonl", &[json!({"foo": 1})]);
+    let nothing = write_file(folder.path(), "nothing.jsonl", &[json!({"foo": 1})]);
     let (code, _, err) = uptake(folder.path(), &["scan", nothing.to_str().unwrap()]);
     assert_eq!(code, Some(1));
-    assert!(err.contains("no conversation with an answer was found"), "{err}");
+    assert!(err.contains("no conversation with an answer found"), "{err}");
 }
 
 /// The rows that a scan writes.
-fn pairs_of(folder: &Path, log: &Path, more: &[&str]) -> Vec<Value> {
+fn scan_pairs(folder: &Path, log: &Path, more: &[&str]) -> Vec<Value> {
     let pairs = folder.join("pairs.jsonl");
     let arguments = [&[log.to_str().unwrap(), "--pairs", pairs.to_str().unwrap()], more].concat();
-    scan(folder, &arguments);
+    run_scan(folder, &arguments);
     let rows = fs::read_to_string(pairs).unwrap();
     rows.lines().map(|row| serde_json::from_str(row).unwrap()).collect()
 }
@@ -235,8 +236,8 @@ fn talk(id: usize, turns: &[(&str, &str, Value)]) -> Value {
     json!({"id": format!("c{id}"), "messages": messages.collect::<Vec<_>>()})
 }
 
-/// Something of every source that a file can show.
-fn told_lines() -> Vec<Value> {
+/// Lines with every source of pairs that a file can contain.
+fn rated_lines() -> Vec<Value> {
     let nothing = json!({});
     let mut lines = vec![
         json!({"id": "x1", "messages": messages()}),
@@ -268,11 +269,11 @@ fn told_lines() -> Vec<Value> {
 }
 
 #[test]
-fn what_a_log_says_about_its_answers_makes_pairs_of_every_source() {
+fn scan_writes_pairs_of_every_source() {
     let folder = TempDir::new().unwrap();
-    let lines = told_lines();
-    let log = file(folder.path(), "log.jsonl", &lines);
-    let rows = pairs_of(folder.path(), &log, &[]);
+    let lines = rated_lines();
+    let log = write_file(folder.path(), "log.jsonl", &lines);
+    let rows = scan_pairs(folder.path(), &log, &[]);
     let of = |source: &str| rows.iter().filter(|row| row["source"] == source).collect::<Vec<_>>();
     let said = |row: &Value, column: &str| row[column][0]["content"].as_str().unwrap().to_owned();
     let corrected = of("correction");
@@ -301,10 +302,10 @@ fn what_a_log_says_about_its_answers_makes_pairs_of_every_source() {
         rated.iter().any(|row| said(row, "chosen") == "answer 1"),
         "Langfuse scores: {rated:?}"
     );
-    assert!(pairs_of(folder.path(), &log, &["--threads", "4"]) == rows);
-    let few = pairs_of(folder.path(), &log, &["--sources", "correction,rating", "--cap", "1"]);
+    assert!(scan_pairs(folder.path(), &log, &["--threads", "4"]) == rows);
+    let few = scan_pairs(folder.path(), &log, &["--sources", "correction,rating", "--cap", "1"]);
     assert_eq!(few.len(), 2, "{few:?}");
-    let kto = pairs_of(folder.path(), &log, &["--format", "kto"]);
+    let kto = scan_pairs(folder.path(), &log, &["--format", "kto"]);
     assert!(kto.iter().all(|row| row["label"].is_boolean()) && kto.len() > rows.len());
     let bad = ["scan", log.to_str().unwrap(), "--pairs", "p.jsonl", "--format", "csv"];
     let (code, _, err) = uptake(folder.path(), &bad);
@@ -312,7 +313,7 @@ fn what_a_log_says_about_its_answers_makes_pairs_of_every_source() {
 }
 
 #[test]
-fn what_goes_wrong_alike_is_a_pattern_of_the_report() {
+fn scan_reports_failure_patterns() {
     let folder = TempDir::new().unwrap();
     let words = ["revenue", "turnover", "sales", "income"];
     let mut lines: Vec<Value> = (0..12)
@@ -338,8 +339,8 @@ fn what_goes_wrong_alike_is_a_pattern_of_the_report() {
             )],
         )
     }));
-    let log = file(folder.path(), "log.jsonl", &lines);
-    let report = scan(folder.path(), &[log.to_str().unwrap()]);
+    let log = write_file(folder.path(), "log.jsonl", &lines);
+    let report = run_scan(folder.path(), &[log.to_str().unwrap()]);
     let found = &report["failure_patterns"];
     assert_eq!((&found["negatives"], &found["looked_at"]), (&json!(18), &json!(18)), "{found}");
     let (first, second) = (&found["patterns"][0], &found["patterns"][1]);
@@ -352,14 +353,14 @@ fn what_goes_wrong_alike_is_a_pattern_of_the_report() {
     assert_eq!(second["error_type"], "model_refusal", "{second}");
     let (code, out, _) = uptake(folder.path(), &["scan", log.to_str().unwrap()]);
     assert_eq!(code, Some(0));
-    let told = ["Failure patterns, of 18 answers", "completed orders, not all orders (12 times)"];
-    assert!(told.iter().all(|line| out.contains(line)), "{out}");
+    let counts = ["Failure patterns, of 18 answers", "completed orders, not all orders (12 times)"];
+    assert!(counts.iter().all(|line| out.contains(line)), "{out}");
     let (_, out, _) = uptake(folder.path(), &["scan", "--patterns", "0", log.to_str().unwrap()]);
     assert!(!out.contains("Failure patterns"), "{out}");
 }
 
 #[test]
-fn ratings_of_our_own_log_count_and_what_came_with_them_was_said() {
+fn scan_uses_ratings_and_comments_of_an_exported_log() {
     let folder = TempDir::new().unwrap();
     let mut lines = Vec::new();
     for n in 0..6 {
@@ -393,11 +394,11 @@ fn ratings_of_our_own_log_count_and_what_came_with_them_was_said() {
             "category": "quality", "data": given}),
         ));
     }
-    let log = file(folder.path(), "log.jsonl", &lines);
-    let report = scan(folder.path(), &[log.to_str().unwrap()]);
-    let told = &report["satisfaction"];
-    assert_eq!(told["count"], 6, "{report}");
-    assert!((told["rate"].as_f64().unwrap() - 2.0 / 6.0).abs() < 1e-9, "{report}");
+    let log = write_file(folder.path(), "log.jsonl", &lines);
+    let report = run_scan(folder.path(), &[log.to_str().unwrap()]);
+    let counts = &report["satisfaction"];
+    assert_eq!(counts["count"], 6, "{report}");
+    assert!((counts["rate"].as_f64().unwrap() - 2.0 / 6.0).abs() < 1e-9, "{report}");
     let found = &report["failure_patterns"];
     assert_eq!(found["negatives"], 4, "{found}");
     assert_eq!(found["patterns"][0]["examples"][0]["said"], "completed orders only", "{found}");

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use crate::scan::{ASKED, GIVEN, WRONG};
 
-/// What `uptake score` writes for some lines, and its exit code.
-fn score(
+/// The output of `uptake score` for some lines, and its exit code.
+fn run_score(
     arguments: &[&str],
     lines: &[u8],
     environment: &[(&str, &str)],
@@ -29,10 +29,10 @@ fn score(
 }
 
 #[test]
-fn rows_come_back_scored_with_their_own_fields() {
+fn scored_rows_keep_their_own_fields() {
     let row =
         json!({"set": "x", "label": true, "prev_user": ASKED, "assistant": GIVEN, "user": WRONG});
-    let (code, rows) = score(&["--task", "verdict"], format!("{row}\n").as_bytes(), &[]);
+    let (code, rows) = run_score(&["--task", "verdict"], format!("{row}\n").as_bytes(), &[]);
     assert_eq!(code, Some(0));
     assert_eq!(
         (&rows[0]["set"], &rows[0]["label"], &rows[0]["pred"]),
@@ -45,7 +45,7 @@ fn rows_come_back_scored_with_their_own_fields() {
     assert!(rows[0]["p"].as_f64().unwrap() > 0.7);
 
     let refusal = json!({"response": "I'm sorry, but I can't help with that request."});
-    let (_, rows) = score(&["--task", "refusal"], format!("{refusal}\n").as_bytes(), &[]);
+    let (_, rows) = run_score(&["--task", "refusal"], format!("{refusal}\n").as_bytes(), &[]);
     assert_eq!((&rows[0]["pred"], &rows[0]["error_type"]), (&json!(true), &json!("model_refusal")));
 
     let pairs = [
@@ -53,17 +53,17 @@ fn rows_come_back_scored_with_their_own_fields() {
         json!({"a": "How do I install Docker?", "b": "How do I uninstall Docker?"}),
     ];
     let lines: String = pairs.iter().map(|pair| format!("{pair}\n")).collect();
-    let (_, rows) = score(&["--task", "pair"], lines.as_bytes(), &[]);
+    let (_, rows) = run_score(&["--task", "pair"], lines.as_bytes(), &[]);
     assert_eq!((&rows[0]["pred"], &rows[1]["pred"]), (&json!(true), &json!(false)));
 
-    let (_, rows) = score(&["--task", "embed"], b"{\"text\":\"hello\"}\n", &[]);
+    let (_, rows) = run_score(&["--task", "embed"], b"{\"text\":\"hello\"}\n", &[]);
     assert_eq!(rows[0]["vector"].as_array().unwrap().len(), 256);
 }
 
 #[test]
-fn a_bad_line_is_an_error_row_in_its_place() {
+fn invalid_line_becomes_an_error_row_in_place() {
     let lines = b"{\"user\":\"thanks\"}\nnonsense\n{\"user\":1}\n[]\n{\"user\":\"wrong\"}\n";
-    let (code, rows) = score(&["--task", "verdict"], lines, &[]);
+    let (code, rows) = run_score(&["--task", "verdict"], lines, &[]);
     assert_eq!((code, rows.len()), (Some(1), 5));
     for place in [1, 2, 3] {
         assert!(rows[place]["error"].is_string(), "{}", rows[place]);

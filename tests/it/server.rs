@@ -1,4 +1,4 @@
-//! A running server in a folder of its own, and the few calls that tests make.
+//! A running server in its own folder, and an HTTP client for tests.
 
 use std::io::{BufRead, BufReader};
 use std::net::TcpStream;
@@ -11,13 +11,12 @@ use tempfile::TempDir;
 
 use crate::engine;
 
-/// How long an answer may take, however busy the machine is.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
+/// Response timeout; enough for a busy machine.
+pub(crate) const WAIT_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// An answer: status and JSON body.
+/// Status and JSON body of a response.
 pub(crate) type Answer = (u16, Value);
 
-/// The server process and the folder it works in.
 pub(crate) struct Server {
     child: Child,
     pub(crate) url: String,
@@ -54,24 +53,23 @@ impl Server {
         Self { child, url: url.to_owned(), folder, agent: agent() }
     }
 
-    /// Kills the server as a crash would, and starts it again on the same folder.
+    /// Kills the server with SIGKILL and restarts it on the same folder.
     pub(crate) fn kill_and_restart(self) -> Self {
         Self::start_in(self.kill_and_leave())
     }
 
-    /// Kills the server as a crash would, and leaves the folder as it is.
+    /// Kills the server with SIGKILL and keeps the folder.
     pub(crate) fn kill_and_leave(mut self) -> TempDir {
         self.kill();
         std::mem::replace(&mut self.folder, tempfile::tempdir().unwrap())
     }
 
-    /// SIGKILL.
     pub(crate) fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
-    /// SIGTERM, and how it ended.
+    /// Stops the server with SIGTERM and returns its exit status.
     pub(crate) fn stop(mut self) -> (ExitStatus, TempDir) {
         let pid = self.child.id().to_string();
         assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
@@ -80,7 +78,7 @@ impl Server {
         (status, folder)
     }
 
-    /// How it ended by itself, if it has, and what it said.
+    /// Exit status and output of a server that has ended by itself.
     #[cfg(feature = "scaled")]
     pub(crate) fn ended(&mut self) -> Option<(ExitStatus, std::process::ChildStderr)> {
         let status = self.child.try_wait().unwrap()?;
@@ -95,7 +93,7 @@ impl Server {
         self.folder.path()
     }
 
-    /// Which origin may read the answer, as a browser asks.
+    /// The origin that may read the response, from the CORS headers.
     pub(crate) fn allowed_origin(
         &self,
         method: &str,
@@ -114,7 +112,7 @@ impl Server {
         (response.status().as_u16(), allowed)
     }
 
-    /// A bare connection, for what no client would send.
+    /// A TCP connection, for requests that no client would send.
     pub(crate) fn connect(&self) -> TcpStream {
         TcpStream::connect(self.url.strip_prefix("http://").unwrap()).unwrap()
     }
@@ -134,7 +132,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It may be dead already; either way it must not outlive the test.
+        // The process may have ended already; it must not outlive the test.
         if self.child.kill().is_ok() {
             self.child.wait().unwrap();
         }
@@ -159,7 +157,7 @@ pub(crate) fn uptake(folder: &Path, arguments: &[&str]) -> (Option<i32>, String,
     (output.status.code(), text(&output.stdout), text(&output.stderr))
 }
 
-/// A client of something else that answers for a server.
+/// A client for another address than a `Server`'s.
 #[cfg(feature = "scaled")]
 pub(crate) fn client_of(url: &str) -> Client {
     Client { url: url.to_owned(), agent: agent(), headers: Vec::new() }
@@ -168,12 +166,11 @@ pub(crate) fn client_of(url: &str) -> Client {
 fn agent() -> ureq::Agent {
     ureq::Agent::config_builder()
         .http_status_as_error(false)
-        .timeout_global(Some(PATIENCE))
+        .timeout_global(Some(WAIT_TIMEOUT))
         .build()
         .into()
 }
 
-/// Sends requests; can be cloned into threads.
 #[derive(Clone)]
 pub(crate) struct Client {
     pub(crate) url: String,
@@ -182,7 +179,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    pub(crate) fn with(mut self, name: &'static str, value: &str) -> Self {
+    pub(crate) fn with_header(mut self, name: &'static str, value: &str) -> Self {
         self.headers.push((name, value.to_owned()));
         self
     }
@@ -191,7 +188,7 @@ impl Client {
         self.try_post(path, body).unwrap()
     }
 
-    /// An error means that no answer came.
+    /// An error means that no response came.
     pub(crate) fn try_post(&self, path: &str, body: &Value) -> Result<Answer, ureq::Error> {
         self.send(path, "application/json", body.to_string().as_bytes())
     }

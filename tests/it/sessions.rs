@@ -1,24 +1,24 @@
-//! Conversations go silent: sessions end once, and what was left lying is told.
+//! Session ends: silent sessions end once, and unused answers count as abandoned.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::conversation_calls::TestConversation;
 use crate::server::{Server, uptake};
-use crate::talk::Talk;
 
-/// Nothing is swept but at the start, so that no session ends before all of it was told.
-fn quiet() -> Server {
+/// Sweeps only at the start, so that no session ends before all messages are sent.
+fn start_without_sweep() -> Server {
     let settings = [("UPTAKE__DETECT__SWEEP_SECS", "86400")];
     Server::start_with(tempfile::tempdir().unwrap(), &settings)
 }
 
-fn sweeping_in(folder: tempfile::TempDir) -> Server {
+fn start_with_sweep(folder: tempfile::TempDir) -> Server {
     Server::start_with(folder, &[("UPTAKE__DETECT__SWEEP_SECS", "1")])
 }
 
-/// The ends of sessions that are in the log, once there are so many.
-fn ends(server: &Server, count: usize) -> Vec<Value> {
+/// The session ends in the log, once there are `count` of them.
+fn wait_for_session_ends(server: &Server, count: usize) -> Vec<Value> {
     for _ in 0..3000 {
         let log = server.get("/api/v1/events?type=quality&source=engine").1;
         let items = log["items"].as_array().unwrap().clone();
@@ -45,25 +45,25 @@ fn abandoned(server: &Server) -> Vec<String> {
 }
 
 #[test]
-fn a_silent_session_ends_once_and_an_unused_answer_is_abandoned() {
-    let server = quiet();
+fn silent_session_ends_once_and_unused_answer_is_abandoned() {
+    let server = start_without_sweep();
     for conversation in ["left", "used", "kind", "waiting"] {
-        let talk = Talk::new(&server, conversation, "u1");
+        let talk = TestConversation::new(&server, conversation, "u1");
         let turn = format!("{conversation}-1");
-        talk.say_at(&turn, &format!("What is the {conversation} price?"), 0);
+        talk.send_message_at(&turn, &format!("What is the {conversation} price?"), 0);
         talk.answer(&turn, "It is 20 dollars and 50 cents.");
     }
     let copy = json!({"type": "implicit", "source": "user_interaction", "category": "quality",
         "session_id": "used", "message_id": "used-1", "user_id": "u1", "data": {"kind": "copy"}});
     assert_eq!(server.post("/api/v1/feedback", &copy).0, 201);
-    let kind = Talk::new(&server, "kind", "u1");
-    kind.say_at("kind-2", "Perfect, thank you!", 60);
+    let kind = TestConversation::new(&server, "kind", "u1");
+    kind.send_message_at("kind-2", "Perfect, thank you!", 60);
     kind.answer("kind-2", "You are welcome!");
-    // Goes on just now, so it has not ended.
-    Talk::new(&server, "waiting", "u1").send("waiting-2", "And tomorrow?", &json!({}));
-    let server = sweeping_in(server.stop().1);
-    let ends = ends(&server, 4);
-    let mut told: Vec<(&str, &str, bool, u64)> = ends
+    // Recent activity, so the session has not ended.
+    TestConversation::new(&server, "waiting", "u1").send("waiting-2", "And tomorrow?", &json!({}));
+    let server = start_with_sweep(server.stop().1);
+    let ends = wait_for_session_ends(&server, 4);
+    let mut session_ends: Vec<(&str, &str, bool, u64)> = ends
         .iter()
         .map(|end| {
             let data = &end["data"];
@@ -77,19 +77,19 @@ fn a_silent_session_ends_once_and_an_unused_answer_is_abandoned() {
             )
         })
         .collect();
-    told.sort_unstable();
+    session_ends.sort_unstable();
     let expected = [
         ("kind", "kind-2", false, 2),
         ("left", "left-1", true, 1),
         ("used", "used-1", false, 1),
         ("waiting", "waiting-1", true, 1),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(session_ends, expected);
     let mut left = abandoned(&server);
     left.sort_unstable();
     assert_eq!(left, ["left-1", "waiting-1"]);
-    // Another sweep, also after a crash, ends nothing again.
-    let server = sweeping_in(server.kill_and_leave());
+    // Another sweep, also after a kill, ends nothing twice.
+    let server = start_with_sweep(server.kill_and_leave());
     let before = server.get("/api/v1/events?limit=1000").1;
     std::thread::sleep(Duration::from_millis(1500));
     assert_eq!(server.get("/api/v1/events?limit=1000").1, before);
@@ -99,15 +99,15 @@ fn a_silent_session_ends_once_and_an_unused_answer_is_abandoned() {
 }
 
 #[test]
-fn a_message_after_a_silence_begins_a_new_session_of_the_same_conversation() {
-    let server = quiet();
-    let talk = Talk::new(&server, "c1", "u1");
+fn message_after_a_silence_starts_a_new_session() {
+    let server = start_without_sweep();
+    let talk = TestConversation::new(&server, "c1", "u1");
     for (n, secs) in [(1, 0), (2, 600), (3, 600 + 31 * 60), (4, 600 + 32 * 60)] {
         let turn = format!("t{n}");
-        talk.say_at(&turn, &format!("What does item number {n} cost?"), secs);
+        talk.send_message_at(&turn, &format!("What does item number {n} cost?"), secs);
         talk.answer(&turn, "It costs 20 dollars and 50 cents.");
     }
-    let ends = ends(&server, 1);
+    let ends = wait_for_session_ends(&server, 1);
     assert_eq!(ends.len(), 1, "{ends:?}");
     assert_eq!((&ends[0]["message_id"], &ends[0]["data"]["turns"]), (&json!("t2"), &json!(2)));
     let timeline = server.get("/api/v1/conversations/c1").1;
@@ -128,15 +128,15 @@ fn a_message_after_a_silence_begins_a_new_session_of_the_same_conversation() {
         (1, &Value::Null)
     );
     assert_eq!(server.get("/api/v1/conversations/nowhere").0, 404);
-    // Turns of one moment are all found, page by page.
-    let talk = Talk::new(&server, "c2", "u1");
+    // Turns with equal times are all found, page by page.
+    let talk = TestConversation::new(&server, "c2", "u1");
     for n in 0..5 {
-        talk.say_at(&format!("s{n}"), "What does it cost?", 0);
+        talk.send_message_at(&format!("s{n}"), "What does it cost?", 0);
     }
     let (mut seen, mut path) = (Vec::new(), "/api/v1/conversations/c2?limit=2".to_owned());
     loop {
         let page = server.get(&path).1;
-        seen.extend(crate::talk::ids(&page["turns"]).into_iter().rev());
+        seen.extend(crate::conversation_calls::turn_ids(&page["turns"]).into_iter().rev());
         let Some(cursor) = page["next_cursor"].as_str() else { break };
         path = format!("/api/v1/conversations/c2?limit=2&cursor={cursor}");
     }

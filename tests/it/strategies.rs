@@ -1,17 +1,17 @@
-//! Which earlier strategy is offered for a question, in which order, and to whom.
+//! Strategy search: which earlier strategies are offered, in which order, and to which tenant.
 
 use serde_json::{Value, json};
 
-use crate::experiments::lab::until;
+use crate::conversation_calls::{TestConversation, search_strategies, turn_ids};
+use crate::experiments::experiment_calls::until;
+use crate::feedback_calls::react;
 use crate::privacy::is_on_disk;
-use crate::reports::react;
 use crate::server::{Server, uptake};
-use crate::talk::{Talk, ids, offered};
 
 const QUESTION: &str = "What were the sales in the north region last month?";
 
 /// Six turns with the same question: the table of the specification.
-fn the_table(server: &Server) {
+fn send_specification_table(server: &Server) {
     let rows = [
         ("a", Some("ok"), Some(0.9)),
         ("b", Some("ok"), Some(0.3)),
@@ -21,8 +21,8 @@ fn the_table(server: &Server) {
         ("f", Some("not_ok"), Some(1.0)),
     ];
     for (turn, reaction, quality) in rows {
-        // A conversation each, so that nothing is said about another.
-        let talk = Talk::new(server, turn, turn);
+        // One conversation each, so that no message judges another turn.
+        let talk = TestConversation::new(server, turn, turn);
         talk.send(turn, QUESTION, &json!({"intent": "sales"}));
         let strategy = json!({"name": format!("strategy-{turn}"), "params": {"n": 1}});
         talk.complete(
@@ -37,9 +37,9 @@ fn the_table(server: &Server) {
 }
 
 #[test]
-fn the_table_of_the_specification_comes_out_in_both_orders() {
+fn strategy_search_reproduces_the_specification_table() {
     let server = Server::start();
-    the_table(&server);
+    send_specification_table(&server);
     let scores = [("a", 0.74), ("e", 0.44), ("b", 0.38), ("c", 0.54), ("d", 0.3)];
     let check = |server: &Server| {
         let search = |mode: &str| {
@@ -47,11 +47,11 @@ fn the_table_of_the_specification_comes_out_in_both_orders() {
             server.post("/api/v1/strategies/search", &body).1
         };
         let tiered = search("tiered");
-        assert_eq!(ids(&tiered["strategies"]), ["a", "e", "b", "c", "d"], "{tiered}");
+        assert_eq!(turn_ids(&tiered["strategies"]), ["a", "e", "b", "c", "d"], "{tiered}");
         let formula = search("formula");
-        assert_eq!(ids(&formula["strategies"]), ["a", "c", "e", "b", "d"], "{formula}");
+        assert_eq!(turn_ids(&formula["strategies"]), ["a", "c", "e", "b", "d"], "{formula}");
         for found in [&tiered, &formula] {
-            assert_eq!(ids(&found["avoid"]), ["f"]);
+            assert_eq!(turn_ids(&found["avoid"]), ["f"]);
             assert_eq!(found["avoid"][0]["user_said"], "as they say");
             assert_eq!(found["avoid"][0]["strategy"]["name"], "strategy-f");
             for strategy in found["strategies"].as_array().unwrap() {
@@ -63,19 +63,22 @@ fn the_table_of_the_specification_comes_out_in_both_orders() {
             }
         }
         let few = json!({"query": QUESTION, "k": 2});
-        assert_eq!(offered(server, &few), ["a", "e"]);
+        assert_eq!(search_strategies(server, &few), ["a", "e"]);
         let plain = server.post("/api/v1/strategies/search", &few).1;
         assert_eq!(plain["avoid"], json!([]), "only when they are asked for");
         let theirs = json!({"query": QUESTION, "user_id": "c"});
-        assert_eq!(offered(server, &theirs), ["c"]);
-        assert_eq!(offered(server, &json!({"query": QUESTION, "user_id": "nobody"})), [""; 0]);
+        assert_eq!(search_strategies(server, &theirs), ["c"]);
+        assert_eq!(
+            search_strategies(server, &json!({"query": QUESTION, "user_id": "nobody"})),
+            [""; 0]
+        );
         let intent = |intent: &str| json!({"query": QUESTION, "intent": intent, "k": 10});
-        assert_eq!(offered(server, &intent("sales")).len(), 5);
-        assert_eq!(offered(server, &intent("weather")), [""; 0]);
+        assert_eq!(search_strategies(server, &intent("sales")).len(), 5);
+        assert_eq!(search_strategies(server, &intent("weather")), [""; 0]);
         let unlike = json!({"query": "How do I water an orchid?"});
-        assert_eq!(offered(server, &unlike), [""; 0]);
+        assert_eq!(search_strategies(server, &unlike), [""; 0]);
         let far = json!({"query": "How do I water an orchid?", "min_similarity": -1, "k": 10});
-        assert_eq!(offered(server, &far).len(), 5, "whatever is there");
+        assert_eq!(search_strategies(server, &far).len(), 5, "whatever is there");
     };
     check(&server);
     let server = server.kill_and_restart();
@@ -83,7 +86,7 @@ fn the_table_of_the_specification_comes_out_in_both_orders() {
     check(&server);
 }
 
-/// The index is read in beside requests; until then the answer says so.
+/// The index loads in the background; until then the response is marked incomplete.
 fn wait_until_complete(server: &Server) {
     for _ in 0..10_000 {
         let found = server.post("/api/v1/strategies/search", &json!({"query": QUESTION})).1;
@@ -96,11 +99,11 @@ fn wait_until_complete(server: &Server) {
 }
 
 #[test]
-fn of_many_alike_the_best_is_offered() {
+fn best_of_many_similar_strategies_is_offered() {
     let server = Server::start();
     for n in 0..40 {
         let turn = format!("t{n}");
-        let talk = Talk::new(&server, &turn, &turn);
+        let talk = TestConversation::new(&server, &turn, &turn);
         talk.send(&turn, QUESTION, &json!({}));
         let quality = if n == 0 { 1.0 } else { 0.2 };
         talk.complete(
@@ -109,40 +112,40 @@ fn of_many_alike_the_best_is_offered() {
             "strategy": {"name": "s"}}),
         );
     }
-    assert_eq!(offered(&server, &json!({"query": QUESTION, "k": 1})), ["t0"]);
+    assert_eq!(search_strategies(&server, &json!({"query": QUESTION, "k": 1})), ["t0"]);
 }
 
 #[test]
-fn a_turn_is_offered_to_the_very_next_request() {
+fn stored_turn_is_offered_to_the_next_request() {
     let server = Server::start();
     for n in 0..20 {
         let conversation = format!("c{n}");
-        let talk = Talk::new(&server, &conversation, "u1");
+        let talk = TestConversation::new(&server, &conversation, "u1");
         let (turn, text) = (format!("t{n}"), format!("How tall is mountain number {n} in Peru?"));
         talk.send(&turn, &text, &json!({}));
         let body = json!({"query": text, "k": 1, "min_similarity": 0.999});
-        assert_eq!(offered(&server, &body), [""; 0], "not before it is answered");
-        talk.answer_by(&turn, "It is about 5 000 metres tall.", "mountains");
-        assert_eq!(offered(&server, &body), [turn]);
+        assert_eq!(search_strategies(&server, &body), [""; 0], "not before it is answered");
+        talk.answer_with_query(&turn, "It is about 5 000 metres tall.", "mountains");
+        assert_eq!(search_strategies(&server, &body), [turn]);
     }
 }
 
 #[test]
-fn turns_whose_session_went_silent_come_last() {
-    // Not swept before it was answered.
+fn turns_of_silent_sessions_rank_last() {
+    // No sweep before the turn was answered.
     let sweeping = |folder: tempfile::TempDir, secs: &str| {
         Server::start_with(folder, &[("UPTAKE__DETECT__SWEEP_SECS", secs)])
     };
     let server = sweeping(tempfile::tempdir().unwrap(), "86400");
     let search = json!({"query": QUESTION});
-    let talk = Talk::new(&server, "old", "u1");
-    talk.say_at("silent", QUESTION, 0);
+    let talk = TestConversation::new(&server, "old", "u1");
+    talk.send_message_at("silent", QUESTION, 0);
     talk.complete(
         "silent",
         &json!({"response": "1 200 units.", "quality_score": 1.0,
         "strategy": {"name": "s"}}),
     );
-    let talk = Talk::new(&server, "new", "u2");
+    let talk = TestConversation::new(&server, "new", "u2");
     talk.send("going-on", QUESTION, &json!({}));
     talk.complete(
         "going-on",
@@ -154,22 +157,30 @@ fn turns_whose_session_went_silent_come_last() {
         server.get("/api/v1/turns/silent").1["verdict"]["session_ended"] == true
     });
     wait_until_complete(&server);
-    assert_eq!(offered(&server, &search), ["going-on", "silent"]);
+    assert_eq!(search_strategies(&server, &search), ["going-on", "silent"]);
 }
 
 #[test]
-fn a_correction_is_found_by_what_it_is_about() {
+fn correction_is_found_by_its_topic() {
     let server = Server::start();
-    let talk = Talk::new(&server, "c1", "u1");
-    talk.say("t1", "Find me laptops under $1000");
-    talk.answer_by("t1", "Here are three laptops made for business.", "laptops under $1000");
-    talk.say("t2", "No, I meant for gaming, not for business");
-    talk.answer_by("t2", "Here are three laptops for gaming.", "gaming laptops under $1000");
+    let talk = TestConversation::new(&server, "c1", "u1");
+    talk.send_message("t1", "Find me laptops under $1000");
+    talk.answer_with_query(
+        "t1",
+        "Here are three laptops made for business.",
+        "laptops under $1000",
+    );
+    talk.send_message("t2", "No, I meant for gaming, not for business");
+    talk.answer_with_query(
+        "t2",
+        "Here are three laptops for gaming.",
+        "gaming laptops under $1000",
+    );
     let body = json!({"query": "gaming laptops under $1000"});
     let found = server.post("/api/v1/strategies/search", &body).1;
-    assert_eq!(ids(&found["strategies"]), ["t2"], "{found}");
+    assert_eq!(turn_ids(&found["strategies"]), ["t2"], "{found}");
     let alone = json!({"query": "No, I meant for gaming, not for business"});
-    assert_eq!(offered(&server, &alone), ["t2"]);
+    assert_eq!(search_strategies(&server, &alone), ["t2"]);
     let server = server.kill_and_restart();
     wait_until_complete(&server);
     let again = server.post("/api/v1/strategies/search", &body).1;
@@ -177,24 +188,24 @@ fn a_correction_is_found_by_what_it_is_about() {
 }
 
 #[test]
-fn an_erased_user_leaves_no_trace_in_index_vectors_or_context() {
+fn erasure_removes_the_user_from_index_vectors_and_context() {
     let server = Server::start();
     let secret = "Where can I buy zwxqv-medicine for my zwxqv-illness?";
-    let talk = Talk::new(&server, "shared", "ann");
+    let talk = TestConversation::new(&server, "shared", "ann");
     talk.send("t1", secret, &json!({"intent": "zwxqv-intent"}));
-    talk.answer_by("t1", "At the zwxqv-pharmacy in the high street.", "zwxqv-query");
-    talk.say("t2", "No, I meant the zwxqv-tablets, not the zwxqv-drops");
-    talk.answer_by("t2", "At the zwxqv-chemist.", "zwxqv-query");
-    // Somebody else corrects an answer to her, and talks on.
-    let other = Talk::new(&server, "shared", "bob");
-    other.say("t3", "No, that is wrong, I meant a shop that is open today");
-    other.answer_by("t3", "The one in the station is open.", "open shops");
+    talk.answer_with_query("t1", "At the zwxqv-pharmacy in the high street.", "zwxqv-query");
+    talk.send_message("t2", "No, I meant the zwxqv-tablets, not the zwxqv-drops");
+    talk.answer_with_query("t2", "At the zwxqv-chemist.", "zwxqv-query");
+    // Another user corrects an answer to her, and continues the conversation.
+    let other = TestConversation::new(&server, "shared", "bob");
+    other.send_message("t3", "No, that is wrong, I meant a shop that is open today");
+    other.answer_with_query("t3", "The one in the station is open.", "open shops");
     let own = json!({"query": "No, that is wrong, I meant a shop that is open today"});
     let blended = server.post("/api/v1/strategies/search", &own).1["strategies"][0].clone();
     assert!(blended["similarity"].as_f64().unwrap() < 0.99, "{blended}");
     let search = json!({"query": secret, "include_rejected": true, "min_similarity": 0.2, "k": 10});
     let found = server.post("/api/v1/strategies/search", &search).1;
-    assert!(ids(&found["avoid"]).contains(&"t1".to_owned()), "{found}");
+    assert!(turn_ids(&found["avoid"]).contains(&"t1".to_owned()), "{found}");
     assert_eq!(server.client().delete("/api/v1/users/ann").0, 200);
     let check = |server: &Server| {
         let found = server.post("/api/v1/strategies/search", &search).1;
@@ -206,7 +217,7 @@ fn an_erased_user_leaves_no_trace_in_index_vectors_or_context() {
                 assert!(!server.get(&path).1.to_string().contains("zwxqv"), "{path}");
             }
         }
-        // Bob's own question is no longer mixed with hers.
+        // Bob's own question is no longer combined with hers.
         let found = server.post("/api/v1/strategies/search", &own).1;
         assert!(found["strategies"][0]["similarity"].as_f64().unwrap() > 0.99, "{found}");
     };
@@ -214,7 +225,7 @@ fn an_erased_user_leaves_no_trace_in_index_vectors_or_context() {
     let server = server.kill_and_restart();
     wait_until_complete(&server);
     check(&server);
-    let said = Talk::new(&server, "shared", "bob").say("t4", "Where is it?");
+    let said = TestConversation::new(&server, "shared", "bob").send_message("t4", "Where is it?");
     assert!(!said.to_string().contains("zwxqv"), "{said}");
     assert!(!is_on_disk(&server, "zwxqv"));
     let (_, folder) = server.stop();
@@ -226,7 +237,7 @@ fn an_erased_user_leaves_no_trace_in_index_vectors_or_context() {
 }
 
 #[test]
-fn what_others_corrected_in_a_chain_forgets_the_erased_too() {
+fn erasure_removes_the_user_from_correction_chains() {
     let server = Server::start();
     let secret = "Where can I buy zwxqv-medicine for my zwxqv-illness?";
     for (turn, user, text) in [
@@ -234,9 +245,9 @@ fn what_others_corrected_in_a_chain_forgets_the_erased_too() {
         ("t2", "bob", "No, I meant a shop that is open today"),
         ("t3", "eve", "No, I meant one with a car park"),
     ] {
-        let talk = Talk::new(&server, "shared", user);
-        talk.say(turn, text);
-        talk.answer_by(turn, "There is one in the station.", "shops");
+        let talk = TestConversation::new(&server, "shared", user);
+        talk.send_message(turn, text);
+        talk.answer_with_query(turn, "There is one in the station.", "shops");
     }
     let alike = |server: &Server| {
         let body = json!({"query": secret, "min_similarity": -1, "include_rejected": true, "k": 9});
@@ -253,10 +264,10 @@ fn what_others_corrected_in_a_chain_forgets_the_erased_too() {
 }
 
 #[test]
-fn tenants_are_not_offered_each_others_strategies() {
+fn strategies_are_isolated_by_tenant() {
     let server = Server::start();
-    the_table(&server);
-    let acme = server.client().with("X-Uptake-Tenant", "acme");
+    send_specification_table(&server);
+    let acme = server.client().with_header("X-Uptake-Tenant", "acme");
     let body = json!({"query": QUESTION, "include_rejected": true, "min_similarity": -1});
     let found = acme.post("/api/v1/strategies/search", &body).1;
     assert_eq!((&found["strategies"], &found["avoid"]), (&json!([]), &json!([])), "{found}");
@@ -267,7 +278,7 @@ fn tenants_are_not_offered_each_others_strategies() {
 }
 
 #[test]
-fn what_does_not_fit_a_search_is_named() {
+fn invalid_strategy_searches_are_refused_with_the_field() {
     let server = Server::start();
     let rows = [
         (json!({}), "query"),

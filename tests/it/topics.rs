@@ -1,15 +1,15 @@
-//! Topics: parts of the log, by the page and as a stream.
+//! Topics: parts of the log, as pages and as a stream.
 
 use std::io::{BufRead, BufReader, Write};
 
 use serde_json::{Value, json};
 use testkit::rating_body;
 
-use crate::reports::{react, turn};
+use crate::feedback_calls::{react, turn};
 use crate::server::Server;
 
-/// Something of every topic.
-fn mixed(n: usize) -> Value {
+/// One event of every topic.
+fn mixed_event(n: usize) -> Value {
     let mut body = match n % 4 {
         0 => rating_body(&format!("t{n}")),
         1 => json!({"type": "metric", "source": "system_metric", "category": "cost"}),
@@ -22,10 +22,10 @@ fn mixed(n: usize) -> Value {
 }
 
 #[test]
-fn ten_thousand_mixed_events_arrive_once_each_in_order_across_a_crash() {
+fn ten_thousand_events_arrive_once_and_in_order_across_a_kill() {
     let mut server = Server::start();
     for start in (0..10_000).step_by(2500) {
-        let batch: Value = (start..start + 2500).map(mixed).collect();
+        let batch: Value = (start..start + 2500).map(mixed_event).collect();
         assert_eq!(server.post("/api/v1/feedback/batch", &batch).1["accepted"], 2500);
     }
     let topics = [
@@ -58,7 +58,7 @@ fn ten_thousand_mixed_events_arrive_once_each_in_order_across_a_crash() {
 }
 
 #[test]
-fn reactions_of_users_are_ratings_and_those_of_machines_are_not() {
+fn ratings_topic_contains_user_reactions_only() {
     let server = Server::start();
     turn(&server, "c1", "t1");
     react(&server, "c1", "t1", &json!({"reaction": "ok"}));
@@ -72,7 +72,7 @@ fn reactions_of_users_are_ratings_and_those_of_machines_are_not() {
     assert_eq!(server.get("/api/v1/topics/feedback-events?type=log").0, 422);
 }
 
-/// Reads a stream until so many events came; their positions and ids.
+/// Reads a stream until `count` events have come. Returns their positions and ids.
 fn read_stream(server: &Server, path: &str, last: Option<u64>, count: usize) -> Vec<(u64, String)> {
     let mut stream = server.connect();
     let last = last.map_or(String::new(), |last| format!("Last-Event-ID: {last}\r\n"));
@@ -97,17 +97,17 @@ fn read_stream(server: &Server, path: &str, last: Option<u64>, count: usize) -> 
 }
 
 #[test]
-fn a_stream_brings_what_is_there_and_then_whatever_comes() {
+fn stream_returns_stored_events_then_new_ones() {
     let server = Server::start();
     for n in 0..4 {
-        assert_eq!(server.post("/api/v1/feedback", &mixed(n)).0, 201);
+        assert_eq!(server.post("/api/v1/feedback", &mixed_event(n)).0, 201);
     }
     let path = "/api/v1/topics/feedback-metrics?after=0";
     assert_eq!(read_stream(&server, path, None, 1), [(2, "e1".to_owned())]);
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| read_stream(&server, "/api/v1/events", Some(3), 5));
         for n in 4..8 {
-            assert_eq!(server.post("/api/v1/feedback", &mixed(n)).0, 201);
+            assert_eq!(server.post("/api/v1/feedback", &mixed_event(n)).0, 201);
         }
         let expected: Vec<(u64, String)> = (3..8).map(|n| (n + 1, format!("e{n}"))).collect();
         assert_eq!(waiting.join().unwrap(), expected);
@@ -115,7 +115,7 @@ fn a_stream_brings_what_is_there_and_then_whatever_comes() {
 }
 
 #[test]
-fn an_open_stream_does_not_keep_the_server_from_stopping() {
+fn open_stream_does_not_block_shutdown() {
     let server = Server::start();
     let mut stream = server.connect();
     let head =
@@ -128,7 +128,7 @@ fn an_open_stream_does_not_keep_the_server_from_stopping() {
 }
 
 #[test]
-fn a_stream_ends_when_its_key_is_revoked() {
+fn stream_ends_when_its_key_is_revoked() {
     let server = Server::start();
     let key = crate::keys::create(&server, &["--tenant", "default", "--role", "read"]);
     let writer = crate::keys::create(&server, &["--tenant", "default", "--role", "ingest"]);
@@ -143,7 +143,7 @@ fn a_stream_ends_when_its_key_is_revoked() {
     let id = key.split('_').nth(1).unwrap();
     let (code, _, _) = crate::server::uptake(server.folder(), &["keys", "revoke", id]);
     assert_eq!(code, Some(0));
-    let client = server.client().with("X-API-Key", &writer);
-    assert_eq!(client.post("/api/v1/feedback", &mixed(0)).0, 201);
+    let client = server.client().with_header("X-API-Key", &writer);
+    assert_eq!(client.post("/api/v1/feedback", &mixed_event(0)).0, 201);
     assert!(!lines.any(|line| line.unwrap().starts_with("data:")), "it went on");
 }

@@ -1,13 +1,13 @@
-//! A reaction fills the turn log, and a clear removes its text.
+//! Turn logs: contents, copies and erased text.
 
 use serde_json::{Value, json};
 
-use crate::experiments::lab::until;
-use crate::reports::{react, turn};
+use crate::experiments::experiment_calls::until;
+use crate::feedback_calls::{react, turn};
 use crate::server::Server;
 
-/// The turn with its log, as the conversation's report brings it.
-fn log_of(server: &Server, conversation: &str, turn: &str) -> Value {
+/// The turn with its log, from the conversation report.
+fn read_turn_log(server: &Server, conversation: &str, turn: &str) -> Value {
     let path = format!("/conversations/default/default/{conversation}/turns-with-feedbacks");
     let body = json!({"turn_ids": [turn], "include": ["turn_log", "assistant", "user"]});
     let (status, report) = server.post(&path, &body);
@@ -16,13 +16,13 @@ fn log_of(server: &Server, conversation: &str, turn: &str) -> Value {
 }
 
 #[test]
-fn a_reaction_fills_the_turn_log_and_a_clear_removes_its_text() {
+fn reaction_is_added_to_the_turn_log_and_clearing_removes_its_text() {
     let server = Server::start();
     turn(&server, "c1", "t1");
     react(&server, "c1", "t1", &json!({"reaction": "ok", "text": "first words"}));
     react(&server, "c1", "t1", &json!({"reaction": "not_ok", "text": "secret words"}));
     let filled = |server: &Server| {
-        let shown = log_of(server, "c1", "t1");
+        let shown = read_turn_log(server, "c1", "t1");
         assert_eq!(
             (&shown["user"]["text"], &shown["assistant"]["response"]),
             (&json!("What is the answer?"), &json!("42"))
@@ -45,7 +45,7 @@ fn a_reaction_fills_the_turn_log_and_a_clear_removes_its_text() {
     filled(&server);
     assert_eq!(react(&server, "c1", "t1", &json!({"reaction": null})).1["cleared"], true);
     let cleared = |server: &Server| {
-        let shown = log_of(server, "c1", "t1");
+        let shown = read_turn_log(server, "c1", "t1");
         assert!(!shown.to_string().contains("words"), "{shown}");
         assert_eq!((&shown["feedbacks"], &shown["reactions"]), (&json!([]), &json!([])));
         let entries = shown["turn_log"]["entries"].as_array().unwrap();
@@ -56,7 +56,7 @@ fn a_reaction_fills_the_turn_log_and_a_clear_removes_its_text() {
     cleared(&server.kill_and_restart());
 }
 
-/// The copy of a turn's log, once it is of the state after this event.
+/// The copy of a turn log, once it includes this event.
 fn wait_for_copy(server: &Server, turn: &str, position: u64) -> Value {
     let path = format!("/api/v1/turns/{turn}/log?copy=true");
     let state = format!("?position={position}");
@@ -80,7 +80,7 @@ fn check_mirror(keep: &str) {
     let server = start(server.kill_and_leave());
     assert_eq!(wait_for_copy(&server, "t.1", 4), filled);
     react(&server, "c1", "t.1", &json!({"reaction": null}));
-    // Killed at once: the copy is made after the restart if it was not made before.
+    // Killed at once: the copy is written after the restart if it is missing.
     let server = start(server.kill_and_leave());
     let cleared = wait_for_copy(&server, "t.1", 5);
     assert!(!cleared.to_string().contains("words"), "{cleared}");
@@ -95,17 +95,17 @@ fn check_mirror(keep: &str) {
 }
 
 #[test]
-fn a_mirrored_turn_log_follows_in_a_table() {
+fn turn_log_copy_is_updated_in_a_table() {
     check_mirror("table");
 }
 
 #[test]
-fn a_mirrored_turn_log_follows_in_a_folder() {
+fn turn_log_copy_is_updated_in_a_folder() {
     check_mirror("folder");
 }
 
 #[test]
-fn a_mirror_that_cannot_write_holds_nothing_up_and_catches_up() {
+fn failing_mirror_blocks_no_request_and_catches_up() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().join("copies");
     std::fs::write(&place, "a file where a folder should be").unwrap();
@@ -118,13 +118,13 @@ fn a_mirror_that_cannot_write_holds_nothing_up_and_catches_up() {
     let server = Server::start_with(tempfile::tempdir().unwrap(), &settings);
     turn(&server, "c1", "t1");
     assert_eq!(react(&server, "c1", "t1", &json!({"reaction": "ok", "text": "words"})).0, 200);
-    assert_eq!(log_of(&server, "c1", "t1")["turn_log"]["feedbacks"][0]["text"], "words");
+    assert_eq!(read_turn_log(&server, "c1", "t1")["turn_log"]["feedbacks"][0]["text"], "words");
     std::fs::remove_file(&place).unwrap();
     wait_for_copy(&server, "t1", 4);
 }
 
 #[test]
-fn another_place_gets_copies_of_everything_and_the_old_one_loses_its_own() {
+fn changed_storage_moves_all_turn_log_copies() {
     let start = |folder, keep: &str| {
         let settings = [("UPTAKE__TURN_LOG__MIRROR", "true"), ("UPTAKE__TURN_LOG__KEEP", keep)];
         Server::start_with(folder, &settings)
@@ -140,7 +140,7 @@ fn another_place_gets_copies_of_everything_and_the_old_one_loses_its_own() {
     wait_for_copy(&server, "t1", 5);
     assert!(!file(&server).exists(), "its words would stay there for ever");
     let server = Server::start_in(server.kill_and_leave());
-    assert_eq!(server.get("/api/v1/turns/t1/log?copy=true").0, 404, "nobody keeps copies now");
+    assert_eq!(server.get("/api/v1/turns/t1/log?copy=true").0, 404, "no copies are kept");
     let server = start(server.kill_and_leave(), "folder");
     wait_for_copy(&server, "t1", 5);
     assert!(file(&server).exists());

@@ -1,13 +1,13 @@
-//! A turn comes in one step or two, and feedback finds it even when it came first.
+//! Turns in one or two steps, and feedback that arrives before its turn.
 
 use serde_json::{Value, json};
 use testkit::rating_body;
 
-use crate::reports::{counts, react, turn};
+use crate::feedback_calls::{counts, react, turn};
 use crate::server::Server;
 
 #[test]
-fn a_turn_in_two_steps_comes_back_whole_also_after_a_crash() {
+fn turn_sent_in_two_steps_is_complete_after_a_kill() {
     let server = Server::start();
     let (status, opened) = server.post(
         "/api/v1/turns",
@@ -43,7 +43,7 @@ fn a_turn_in_two_steps_comes_back_whole_also_after_a_crash() {
 }
 
 #[test]
-fn both_halves_may_come_in_one_call_and_repeats_change_nothing() {
+fn turn_sent_in_one_call_is_idempotent() {
     let server = Server::start();
     let opening = json!({"turn_id": "t1", "text": "q"});
     let both = json!({"turn_id": "t1", "text": "q", "response": "a"});
@@ -69,9 +69,9 @@ fn both_halves_may_come_in_one_call_and_repeats_change_nothing() {
 }
 
 #[test]
-fn a_turn_without_an_id_is_known_by_its_request_key() {
+fn turn_without_an_id_is_replayed_by_its_idempotency_key() {
     let server = Server::start();
-    let keyed = server.client().with("Idempotency-Key", "k1");
+    let keyed = server.client().with_header("Idempotency-Key", "k1");
     let body = json!({"text": "q", "response": "a"});
     let first = keyed.post("/api/v1/turns", &body).1;
     let again = keyed.post("/api/v1/turns", &body);
@@ -80,7 +80,7 @@ fn a_turn_without_an_id_is_known_by_its_request_key() {
 }
 
 #[test]
-fn what_does_not_fit_a_turn_is_named_and_neither_half_is_stored() {
+fn invalid_turn_is_refused_with_the_field_and_not_stored() {
     let server = Server::start();
     let rows = [
         (json!({}), "text"),
@@ -105,9 +105,9 @@ fn what_does_not_fit_a_turn_is_named_and_neither_half_is_stored() {
 }
 
 #[test]
-fn a_rating_that_came_before_its_turn_is_on_it_afterwards() {
+fn rating_before_its_turn_is_attached_to_it() {
     let server = Server::start();
-    // One without any hint of where it belongs, one with the wrong conversation.
+    // One without a conversation, one with the wrong conversation.
     let lost = json!({"type": "explicit", "source": "user_rating", "category": "accuracy",
         "message_id": "t1", "data": {"rating": "negative", "comment": "too slow"}});
     let mut astray = rating_body("t2");
@@ -121,7 +121,7 @@ fn a_rating_that_came_before_its_turn_is_on_it_afterwards() {
     turn(&server, "c1", "t1");
     turn(&server, "c1", "t2");
     let check = |server: &Server| {
-        // And one by the machine: the same question was asked again.
+        // And one machine reaction: the question was repeated.
         assert_eq!(counts(server, "c1"), [3, 2, 1, 1, 2, 0]);
         assert_eq!(counts(server, "elsewhere"), [0; 6]);
         let shown = server.get("/api/v1/turns/t1").1;
@@ -130,7 +130,7 @@ fn a_rating_that_came_before_its_turn_is_on_it_afterwards() {
             (&reaction["reaction"], &reaction["text"]),
             (&json!("not_ok"), &json!("too slow"))
         );
-        assert_eq!(reaction["user_id"], "u1", "nobody was named, so it is the turn's user");
+        assert_eq!(reaction["user_id"], "u1", "without a user id it is the turn's user");
     };
     check(&server);
     let server = server.kill_and_restart();
@@ -140,7 +140,7 @@ fn a_rating_that_came_before_its_turn_is_on_it_afterwards() {
 }
 
 #[test]
-fn of_two_early_ratings_that_turn_out_to_be_one_users_the_later_stays() {
+fn later_of_two_early_ratings_of_one_user_wins() {
     let server = Server::start();
     let rating = |user: Option<&str>, rating: &str| {
         json!({"type": "explicit", "source": "user_rating", "category": "accuracy",
@@ -156,7 +156,7 @@ fn of_two_early_ratings_that_turn_out_to_be_one_users_the_later_stays() {
 }
 
 #[test]
-fn a_turn_keeps_its_two_halves_however_much_happens_to_it() {
+fn turn_keeps_question_and_answer_through_later_events() {
     let server = Server::start();
     turn(&server, "c1", "t1");
     let click = json!({"type": "implicit", "source": "user_interaction", "category": "quality",

@@ -1,4 +1,4 @@
-//! A store of the first schema opens with the newest program; one of a newer program is refused.
+//! A store of the first schema is upgraded; a store of a newer schema is refused.
 
 use std::fs::File;
 use std::path::Path;
@@ -7,15 +7,15 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::durable::whole_log_of;
+use crate::durability::read_log_with;
 use crate::engine;
 use crate::server::{Client, Server, command, uptake};
 
-/// The key that its program made then.
+/// A key that is stored in the old store.
 const KEY: &str = "uk_6ahdf39i91fl_s01d5905iraxhkfdz856ijpzufguaqrpwmmzwc6o";
 const REVOKED: &str = "uk_r16mcwj17hgh_rimcs5jlfgi9xsofwzrzla08l863p43s7vn2s265";
 
-/// The store of then, in a folder.
+/// The old store, in a folder.
 fn old_store() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let dump = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/store-0005.sql");
@@ -25,8 +25,8 @@ fn old_store() -> TempDir {
     folder
 }
 
-fn known(server: &Server, key: &str) -> Client {
-    server.client().with("Authorization", &format!("Bearer {key}"))
+fn client_with_key(server: &Server, key: &str) -> Client {
+    server.client().with_header("Authorization", &format!("Bearer {key}"))
 }
 
 fn rebuild(folder: &Path) {
@@ -36,12 +36,12 @@ fn rebuild(folder: &Path) {
     assert_eq!(rebuilt["changed"], false, "the projections are not what the log says");
 }
 
-/// What was stored then is answered as it would have been.
-fn check_all_is_there(client: &Client) {
-    // One of the 29 is of another tenant, and so is the rule that it made. What stands behind them was found since:
-    // sessions that went silent, for one.
+/// Checks that the old data is returned correctly.
+fn check_old_data(client: &Client) {
+    // One of the 29 events is of another tenant, and so is its rule. Later events were added since,
+    // such as session ends.
     let is_of_then = |event: &&Value| event["position"].as_u64().unwrap() <= 29;
-    assert_eq!(whole_log_of(client).iter().filter(is_of_then).count(), 27);
+    assert_eq!(read_log_with(client).iter().filter(is_of_then).count(), 27);
     let turn = client.get("/api/v1/turns/t1").1;
     assert_eq!(turn["completed"], true, "{turn}");
     let reactions = turn["reactions"].as_array().unwrap().iter();
@@ -77,18 +77,18 @@ fn check_all_is_there(client: &Client) {
 }
 
 #[test]
-fn a_store_of_the_first_schema_opens_and_goes_on() {
+fn first_schema_store_is_upgraded_and_accepts_writes() {
     if !engine::is_in_folder("an upgrade of the data folder") {
         return;
     }
     let server = Server::start_in(old_store());
-    let client = known(&server, KEY);
+    let client = client_with_key(&server, KEY);
     assert_eq!(server.get("/api/v1/events").0, 401, "keys of then are asked for");
-    assert_eq!(known(&server, REVOKED).get("/api/v1/events").0, 401);
-    check_all_is_there(&client);
-    let others = client.clone().with("X-Uptake-Tenant", "acme");
+    assert_eq!(client_with_key(&server, REVOKED).get("/api/v1/events").0, 401);
+    check_old_data(&client);
+    let others = client.clone().with_header("X-Uptake-Tenant", "acme");
     assert_eq!(others.get("/api/v1/feedback/acme-1").0, 403, "tenants are apart as then");
-    // Repeats of then are known: by their ids, and by the key of a request.
+    // Replays of old requests are recognised: by id, and by idempotency key.
     let rating = json!({"id": "rating-early", "type": "explicit", "source": "user_rating",
         "category": "accuracy", "session_id": "c1", "message_id": "t1", "user_id": "ann",
         "data": {"rating": "positive", "comment": "good one"}});
@@ -97,10 +97,10 @@ fn a_store_of_the_first_schema_opens_and_goes_on() {
     let mut other = rating.clone();
     other["data"]["rating"] = json!("negative");
     assert_eq!(client.post("/api/v1/feedback", &other).0, 409);
-    let keyed = client.clone().with("Idempotency-Key", "once");
+    let keyed = client.clone().with_header("Idempotency-Key", "once");
     let asked = json!({"turn_id": "k1", "text": "With a key"});
     assert_eq!(keyed.post("/api/v1/turns", &asked).1["replayed"], true);
-    // It goes on: a complaint about a turn of then, and a reaction on another.
+    // New writes: a complaint about an old turn, and a reaction on another.
     let next = json!({"turn_id": "t7", "conversation_id": "c1", "user_id": "bob",
         "text": "No, that is wrong, I meant without tax"});
     let (status, opened) = client.post("/api/v1/turns", &next);
@@ -112,21 +112,21 @@ fn a_store_of_the_first_schema_opens_and_goes_on() {
 }
 
 #[test]
-fn a_store_of_the_first_schema_is_rebuilt_to_the_same_before_anything_is_written() {
+fn first_schema_store_rebuilds_to_the_same_projections() {
     if !engine::is_in_folder("an upgrade of the data folder") {
         return;
     }
     let folder = old_store();
-    // The first command brings it up to date, the second finds nothing to do.
+    // The first command upgrades the store, the second finds nothing to do.
     for _ in 0..2 {
         rebuild(folder.path());
     }
     let server = Server::start_in(folder);
-    check_all_is_there(&known(&server, KEY));
+    check_old_data(&client_with_key(&server, KEY));
 }
 
 #[test]
-fn a_store_of_a_newer_program_is_refused_and_stays_as_it_is() {
+fn newer_schema_store_is_refused_and_not_changed() {
     if !engine::is_in_folder("a newer schema in the data folder") {
         return;
     }
@@ -135,9 +135,12 @@ fn a_store_of_a_newer_program_is_refused_and_stays_as_it_is() {
     let file = folder.path().join("uptake.db");
     let before = std::fs::read(&file).unwrap();
     let serve = command(folder.path(), "127.0.0.1:0").stderr(Stdio::piped()).output().unwrap();
-    let told = String::from_utf8_lossy(&serve.stderr).into_owned();
-    assert_eq!(serve.status.code(), Some(1), "{told}");
-    assert!(told.contains("the store has schema 999") && told.contains("a newer uptake"), "{told}");
+    let stderr = String::from_utf8_lossy(&serve.stderr).into_owned();
+    assert_eq!(serve.status.code(), Some(1), "{stderr}");
+    assert!(
+        stderr.contains("the store has schema 999") && stderr.contains("a newer uptake"),
+        "{stderr}"
+    );
     let place = tempfile::tempdir().unwrap();
     let copy = place.path().join("copy.db");
     for arguments in

@@ -1,12 +1,12 @@
-//! The widget: as a file, for its role, and in a real browser on a page of somebody else.
+//! The feedback widget: the file, its role, and its use in a browser on another site.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
+use crate::feedback_calls::turn;
 use crate::keys::create;
-use crate::reports::turn;
 use crate::server::Server;
 
 /// Status, headers and body of a plain request.
@@ -23,7 +23,7 @@ fn fetch(server: &Server, headers: &[(&str, &str)]) -> (u16, ureq::http::HeaderM
 }
 
 #[test]
-fn the_file_is_small_cached_and_for_every_page() {
+fn widget_file_is_small_cached_and_cross_origin() {
     let server = Server::start();
     create(&server, &["--tenant", "default", "--role", "admin"]);
     let (status, headers, body) = fetch(&server, &[("Origin", "https://anybody.example")]);
@@ -42,15 +42,15 @@ fn the_file_is_small_cached_and_for_every_page() {
 }
 
 #[test]
-fn what_it_sends_is_taken_once_from_its_own_page_and_reads_nothing() {
+fn widget_key_stores_once_from_its_origin_and_cannot_read() {
     let server = Server::start();
     turn(&server, "c1", "t1");
     let page = "https://shop.example";
     let key = create(&server, &["--tenant", "default", "--role", "widget", "--origin", page]);
     let admin = create(&server, &["--tenant", "default", "--role", "admin"]);
     let from = |origin: &str, id: &str| {
-        let client = server.client().with("X-API-Key", &key).with("Origin", origin);
-        client.with("Idempotency-Key", id)
+        let client = server.client().with_header("X-API-Key", &key).with_header("Origin", origin);
+        client.with_header("Idempotency-Key", id)
     };
     let copied = json!({"type": "interaction", "source": "user_interaction",
         "category": "user_satisfaction", "message_id": "t1", "session_id": "c1",
@@ -64,19 +64,19 @@ fn what_it_sends_is_taken_once_from_its_own_page_and_reads_nothing() {
     for path in ["/api/v1/turns", "/api/v1/feedback/batch", "/api/v1/keys", "/api/v1/demo"] {
         assert_eq!(allowed("OPTIONS", path).1, None, "{path}");
     }
-    assert_eq!(kinds(&server, &admin), ["copy"]);
+    assert_eq!(interaction_kinds(&server, &admin), ["copy"]);
 }
 
-/// What is known of interactions, in the order they were stored.
-fn kinds(server: &Server, key: &str) -> Vec<String> {
-    let client = server.client().with("X-API-Key", key);
+/// The kinds of the stored interactions, in order.
+fn interaction_kinds(server: &Server, key: &str) -> Vec<String> {
+    let client = server.client().with_header("X-API-Key", key);
     let found = client.get("/api/v1/events?source=user_interaction&limit=100").1;
     let kind = |event: &Value| event["data"]["kind"].as_str().unwrap().to_owned();
     found["items"].as_array().unwrap().iter().map(kind).collect()
 }
 
 #[test]
-fn a_browser_on_a_foreign_page_gives_feedback() {
+fn widget_sends_feedback_from_a_page_on_another_site() {
     let server = Server::start();
     turn(&server, "c1", "t1");
     turn(&server, "c1", "t2");
@@ -108,7 +108,7 @@ fn a_browser_on_a_foreign_page_gives_feedback() {
     let about_policy = |said: &&&str| said.contains("Content Security Policy");
     assert_eq!(complaints.iter().filter(about_policy).count(), 0, "{complaints:?}");
 
-    let client = server.client().with("X-API-Key", &admin);
+    let client = server.client().with_header("X-API-Key", &admin);
     let events = |source: &str| -> Vec<Value> {
         let found = client.get(&format!("/api/v1/events?source={source}&limit=100")).1;
         found["items"].as_array().unwrap().clone()

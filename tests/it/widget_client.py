@@ -44,7 +44,7 @@ def press(page, name):
 
 
 def until(page, condition):
-    """Asks again and again; `wait_for_function` would evaluate text in the page, which its policy forbids."""
+    """Polls a condition; `wait_for_function` would evaluate text in the page, which its policy forbids."""
     for _ in range(1200):
         if page.evaluate(condition):
             return
@@ -54,7 +54,7 @@ def until(page, condition):
 
 def visit(browser, origin):
     context = browser.new_context()
-    # However busy the machine is.
+    # Enough for a busy machine.
     context.set_default_timeout(120_000)
     page = context.new_page()
     said = []
@@ -65,7 +65,7 @@ def visit(browser, origin):
     press(page, "Gut")
     press(page, "Bad answer")
     pressed = page.locator("button[aria-pressed=true]").count()
-    # By keyboard alone.
+    # With the keyboard only.
     page.get_by_role("button", name="Comment", exact=True).focus()
     page.keyboard.press("Enter")
     page.keyboard.type("I wanted the German terms")
@@ -76,12 +76,12 @@ def visit(browser, origin):
     page.evaluate("getSelection().selectAllChildren(document.getElementById('answer'))")
     page.evaluate("document.execCommand('copy')")
     page.evaluate("uptake.track('export', 'returns.csv')")
-    # An answer that comes later.
+    # An answer that is added later.
     page.evaluate("""() => { const late = document.createElement('article');
         late.dataset.uptakeTurn = 't2'; late.textContent = 'And exchanges too.';
         document.querySelector('main').append(late); }""")
     page.locator("article[data-uptake-turn=t2] uptake-feedback").wait_for(state="attached")
-    # Without a connection it waits, and is sent once when there is one. What came before it is sent by then.
+    # While offline, feedback waits and is sent once when online. Earlier feedback is sent by then.
     until(page, SENT)
     context.set_offline(True)
     page.evaluate("uptake.track('regenerate', document.querySelector('article[data-uptake-turn=t2]'))")
@@ -93,7 +93,7 @@ def visit(browser, origin):
     page.wait_for_timeout(1100)
     page.goto(origin + "/elsewhere")
     page.wait_for_timeout(300)
-    # What could not be sent at the last moment is sent by the next page.
+    # Feedback that could not be sent on unload is sent by the next page.
     page.goto(origin)
     until(page, SENT)
     context.close()

@@ -23,7 +23,7 @@ import tempfile
 
 SEED = 7
 
-# Package → most sentences taken from it. Licences are in SOURCES.md.
+# Package → maximum number of sentences. Licences are in SOURCES.md.
 PACKAGES = {
     "wordnet-base": 200_000, "dict-foldoc": 40_000, "dict-gcide": 40_000, "dict-jargon": 12_000,
     "python3.11-doc": 40_000, "postgresql-doc-15": 25_000, "git-doc": 15_000, "perl-doc": 40_000,
@@ -38,15 +38,15 @@ PACKAGES = {
 TAG = re.compile(r"<(script|style|pre|code)[^>]*>.*?</\1>", re.S | re.I)
 ANY_TAG = re.compile(r"<[^>]+>")
 BLOCK = re.compile(r"</?(p|div|li|h\d|td|th|tr|dd|dt|br|title|section)[^>]*>", re.I)
-# Licence texts and change logs are no prose, and some must not be changed.
+# Licence texts and change logs are not prose, and some must not be changed.
 LEGAL = re.compile(r"copyright|license|licence|copying|changelog|changes|news|gpl|gfdl|fdl", re.I)
-# Enough of these and a sentence is English; many packages hold translations.
+# A sentence with enough of these words is English; many packages contain translations.
 ENGLISH = set("the of and to a in is that it for as with this be are on or by an not can you if from which when".split())
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"'(])")
 
 
 def plain(text, name):
-    """The readable text of a page, paragraphs apart."""
+    """The readable text of a page, paragraphs separated."""
     if "<" in text and (name.endswith((".html", ".htm", ".xml", ".page", ".xhp")) or "<p" in text):
         text = TAG.sub(" ", text)
         text = BLOCK.sub("\n\n", text)
@@ -68,7 +68,7 @@ def sentences(text):
 
 
 def fit(sentence):
-    """Whether it reads like a sentence rather than code, a table or an index."""
+    """True for a sentence, false for code, a table or an index."""
     words = sentence.split()
     if not 3 <= len(words) <= 40 or len(sentence) > 260:
         return False
@@ -88,12 +88,12 @@ def read(path):
 
 
 def common(lemmas):
-    """The lemmas that occur in tagged text, the commonest first."""
+    """The lemmas in tagged text, most frequent first."""
     return [w for w, used in sorted(lemmas, key=lambda x: (-x[1], x[0])) if used][:6_000]
 
 
 def of_wordnet(root):
-    """Glosses and quoted examples, and how often each noun and verb is used (for made sentences)."""
+    """Glosses and quoted examples, and the frequency of each noun and verb (for generated sentences)."""
     found, lemmas = [], {"noun": [], "verb": [], "adj": []}
     for kind in lemmas:
         for path in glob.glob(f"{root}/usr/share/wordnet/data.{kind}"):
@@ -119,7 +119,7 @@ def of_dictionary(root):
     for path in glob.glob(f"{root}/usr/share/dictd/*.dict.dz"):
         with gzip.open(path, "rb") as f:
             text = f.read().decode("utf-8", "replace")
-        # gcide marks each paragraph with where it is from.
+        # gcide marks each paragraph with its source.
         text = re.sub(r"\[(1913 Webster|PJC|WordNet|Century|AS|RDH)[^\]]*\]", "", text)
         found += sentences(re.sub(r"[{}\[\]]", "", text))
     return found
@@ -178,7 +178,7 @@ def main(out):
             got = subprocess.run(["apt-get", "download", package], cwd=folder, capture_output=True)
             archives = glob.glob(f"{folder}/{package}_*.deb")
             if got.returncode or not archives:
-                print(f"{package}: not to be had here, skipped", file=sys.stderr)
+                print(f"{package}: not available, skipped", file=sys.stderr)
                 continue
             root = f"{folder}/{package}"
             subprocess.run(["dpkg-deb", "-x", archives[0], root], check=True)
@@ -199,7 +199,7 @@ def main(out):
         clinc = [json.loads(l)["text"] for l in open(f"{data}/learning/clinc150-train.jsonl", encoding="utf-8")]
         keep("clinc150", clinc, 20_000, check=False)
     else:
-        print("UPTAKE_DATA is not set: CLINC150 left out", file=sys.stderr)
+        print("UPTAKE_DATA is not set: CLINC150 skipped", file=sys.stderr)
     with open(f"{os.path.dirname(os.path.abspath(out))}/words.json", "w", encoding="utf-8") as f:
         json.dump({kind: common(words) for kind, words in lemmas.items()}, f)
 
@@ -209,7 +209,7 @@ def main(out):
         f.writelines(r.replace("\n", " ") + "\n" for r in rows)
     for source, count in counts.most_common():
         print(f"{count:8} {source}")
-    print(f"{len(rows):8} in all → {out}")
+    print(f"{len(rows):8} in total → {out}")
 
 
 main(sys.argv[1])

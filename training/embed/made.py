@@ -6,7 +6,7 @@ table learns from. Deterministic for a seed.
 
 import re
 
-# Forms of questions and requests; `{}` is filled with a noun phrase or a verb phrase.
+# Templates of questions and requests; `{}` is filled with a noun phrase or a verb phrase.
 NOUN_FORMS = """What is {}?|what is the best {}?|What are the best {p}?|How does {a} work?|Why is {a} important?|What is the difference between {a} and {b}?|Which is better, {a} or {b}?|How much does {a} cost?|Where can I buy {a}?|How can I get rid of {a}?|how do i fix my {}|What causes {}?|Is {a} worth it?|What are some good {p}?|Who invented the {}?|show me all {p}|find {a} near me|compare {a} and {b}|Is it possible to have {a} without {b}?|What should I do about my {}?|tell me about {p}|What happens to {a} in {b}?|How many {p} are there?|How do I choose {a}?|Can I use {a} instead of {b}?|What is the meaning of {}?|What is the purpose of {a}?|When was the first {} made?|What is it like to be {a}?|I am looking for {a}|i want to cancel my {}|my {} is not working|list the top 10 {p} by {}|give me a list of {p} with {b}|Are there any {p} like {b}?|Does {a} affect {b}?|What is the relationship between {} and {}?|how long does {a} last|what kind of {} is this|Do you have {a} in another colour?|How bad is {a} for {b}?|What are the advantages and disadvantages of {a}?""".split("|")
 VERB_FORMS = """How do I {v} {a}?|How can I {v} {a} at home?|What is the best way to {v} {a}?|Why do people {v} {p}?|Should I {v} {a}?|Can you {v} {a} for me?|Is it legal to {v} {a}?|Is it safe to {v} {a}?|how to {v} {a}|What happens if you {v} {a}?|When should you {v} {a}?|I want to {v} {a}|I need to {v} {a}|please {v} the {}|What do I need to {v} {a}?|How do I stop someone from trying to {v} {a}?|Where can I learn to {v} {p}?|Why can't I {v} {a}?|How long does it take to {v} {a}?|Is there a way to {v} {a} without {b}?|Who can {v} {a}?|What are some tips to {v} {a}?|did you {v} the {}?|don't {v} the {}""".split("|")
 SCENE_FORMS = """A {s} is {g} {a}.|The {s} {g} {a} is near the {}.|Two {sp} are {g} {p}.|A {j} {} is on the {}.|A {s} is not {g} {a}.|The {} and the {} are {j}.|There is {a} in the {}.|A {j} {s} is {g} the {j} {}.|Someone is {g} a {}.|The {s} said the {} was {j}.|{S} to {v} {} after {}|{S} says {} will {v} {p}|The company reported {j} {} for the year.|A {s} with {a} is {g} near {b}.|Some {sp} are {g} in the {}.|{S} {g} {} over {}""".split("|")
@@ -35,7 +35,7 @@ def plural(noun):
 
 
 def filled(form, words, rng, fixed=None):
-    """A form with its slots filled; `fixed` gives the words to use again, in order."""
+    """A template with its slots filled; `fixed` gives the words to reuse, in order."""
     pick = lambda pool: pool[int(len(pool) * rng.random() ** 1.7)]  # common words more often, as in life
     given = list(fixed or [])
     take = lambda: given.pop(0) if given else pick(words["noun"][:6_000])
@@ -58,7 +58,7 @@ def made(words, count, rng):
 
 
 def made_pairs(words, count, rng):
-    """Two questions over the same words in two forms, or in one form with a word changed."""
+    """Two questions over the same words in two templates, or in one template with a word changed."""
     pick = lambda pool: pool[int(len(pool) * rng.random() ** 1.7)]
     for _ in range(count):
         forms = rng.choice((NOUN_FORMS, VERB_FORMS))

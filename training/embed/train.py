@@ -28,7 +28,7 @@ SEED, DIMS, MOST_TOKENS = 11, 256, 64
 
 
 def opened(path):
-    """Text, whichever way it was packed."""
+    """The text of a file, compressed or not."""
     opener = gzip.open if path.endswith(".gz") else lzma.open if path.endswith(".xz") else open
     return opener(path, "rt", encoding="utf-8")
 
@@ -179,7 +179,7 @@ def main():
     if a.words:
         with open(a.words, encoding="utf-8") as f:
             texts = sorted({*texts, *made(json.load(f), a.made, random.Random(SEED))})
-    # Sorted, then shuffled by the seed: the same run whatever order the file is in.
+    # Sorted, then shuffled by the seed: the run does not depend on the file order.
     texts = [texts[i] for i in np.random.RandomState(SEED).permutation(len(texts))[:a.most]]
     tokenizer = tokenizer_of(a.teacher)
     ids = tokens_of(tokenizer, texts)
@@ -189,13 +189,13 @@ def main():
     vectors = teach(model, ids, device)
     print(f"teacher done after {time.time() - began:.0f} s", flush=True)
 
-    # 256 directions that keep most of the teacher's sentence vectors.
+    # The 256 principal directions of the teacher's sentence vectors.
     sample = torch.tensor(vectors[np.random.RandomState(SEED).permutation(len(vectors))[:200_000]], device=device)
     _, _, right = torch.linalg.svd(sample, full_matrices=False)
     project = right[:DIMS].T
     targets = F.normalize(torch.tensor(vectors, device=device) @ project, dim=1)
 
-    # Start: every token's own teacher vector, weighted down when it is frequent.
+    # Initial values: every token's own teacher vector, with frequent tokens weighted down.
     size = tokenizer.get_vocab_size()
     own = torch.tensor(teach(model, [[t] for t in range(size)], device), device=device) @ project
     counts = np.bincount([t for i in ids for t in i], minlength=size)

@@ -1,4 +1,4 @@
-//! What one message costs: every detector and the embedding, on one core.
+//! Cost of one message: every detector and the embedding, on one core.
 
 #![expect(clippy::disallowed_methods, reason = "this measures time")]
 
@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use detect::{
-    Answer, Exchange, FailureRule, Finished, PastQuestion, RetryRule, Utterance, VerdictRule,
-    detect_failure, detect_retry, detect_verdict,
+    Answer, CompletedAnswer, Exchange, FailureRule, PastQuestion, RetryRule, Utterance,
+    VerdictRule, detect_failure, detect_retry, detect_verdict,
 };
 use model::{TurnId, TurnStatus};
 
@@ -33,7 +33,7 @@ pub(crate) fn measure(bench: &Bench) -> anyhow::Result<()> {
             anyhow::Ok([asked, answered, text(row, "user", MESSAGE)?])
         })
         .collect::<anyhow::Result<Vec<[String; 3]>>>()?;
-    // Real messages are short; these are as long as the bar allows.
+    // Real messages are shorter; these are as long as the target allows.
     let long: Vec<[String; 3]> = rows
         .chunks_exact(20)
         .map(|part| {
@@ -58,7 +58,7 @@ pub(crate) fn measure(bench: &Bench) -> anyhow::Result<()> {
 
 type Timed = fn(&[[String; 3]]) -> Vec<f64>;
 
-/// The best round's median and 99th percentile.
+/// Median and 99th percentile of the best round.
 fn line(name: &str, rows: &[[String; 3]], timed: Timed, bar: Option<f64>) {
     let mut best = (f64::MAX, f64::MAX);
     for _ in 0..ROUNDS {
@@ -96,7 +96,7 @@ fn one_message(rows: &[[String; 3]]) -> Vec<f64> {
             let exchange = Exchange {
                 question: Some(&questions[at]),
                 answer: Some(&answer),
-                ..Exchange::of(&message)
+                ..Exchange::new(&message)
             };
             black_box(detect_verdict(&rule, &exchange));
             black_box(detect_retry(&RetryRule::default(), &message, &history));
@@ -111,7 +111,7 @@ fn one_answer(rows: &[[String; 3]]) -> Vec<f64> {
             let question = Utterance::read(&row[0]);
             let began = Instant::now();
             let answer = Answer::read(Some(&question), &row[1]);
-            let finished = Finished {
+            let finished = CompletedAnswer {
                 status: TurnStatus::Success,
                 error: None,
                 question: Some(&question),

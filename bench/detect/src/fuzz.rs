@@ -1,6 +1,6 @@
-//! `fuzz-detect CORPUS SECONDS`: mangles rows of the corpus and sends them through `score` and `scan`.
+//! `fuzz-detect CORPUS SECONDS`: sends mangled rows of the corpus through `score` and `scan`.
 //!
-//! Runs on stable. A panic stops it; the seed that is printed last finds the row again.
+//! A panic stops it; the seed printed last reproduces the row.
 
 #![expect(clippy::print_stdout, reason = "it tells how far it came")]
 #![expect(clippy::disallowed_methods, reason = "it runs for a given time")]
@@ -14,7 +14,7 @@ use engine::{Detectors, Embedder, Mode, Scan, Task, scan, score_line};
 
 const TASKS: [Task; 4] = [Task::Verdict, Task::Refusal, Task::Pair, Task::Embed];
 const MODES: [Mode; 3] = [Mode::Seed, Mode::Rules, Mode::Model];
-/// Chat logs, which the corpus has none of.
+/// Chat logs, which the corpus does not contain.
 const LOGS: [&str; 2] = [
     r#"{"id":"x","messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"},{"role":"user","content":"no"}]}"#,
     r#"{"id":"t","sessionId":"s","input":{"messages":[{"role":"user","content":"a"}]},"output":"b"}"#,
@@ -23,7 +23,7 @@ const LOGS: [&str; 2] = [
 fn main() -> anyhow::Result<()> {
     let mut arguments = std::env::args().skip(1);
     let corpus = arguments.next().context("usage: fuzz-detect CORPUS SECONDS [SEED]")?;
-    let seconds: u64 = arguments.next().context("how many seconds?")?.parse()?;
+    let seconds: u64 = arguments.next().context("SECONDS is missing")?.parse()?;
     let mut seed: u64 = arguments.next().map_or(Ok(1), |seed| seed.parse())?;
     let mut texts = Vec::new();
     for name in ["verdict", "refusal", "pairs"] {
@@ -32,13 +32,13 @@ fn main() -> anyhow::Result<()> {
     let mut rows: Vec<&str> = texts.iter().flat_map(|text| text.lines().step_by(7)).collect();
     rows.extend(LOGS);
     let began = Instant::now();
-    let (mut tried, mut told) = (0u64, 0);
+    let (mut tried, mut printed_at) = (0u64, 0);
     while began.elapsed() < Duration::from_secs(seconds) {
         one(&rows, seed);
         tried += 1;
         seed += 1;
-        if began.elapsed().as_secs() >= told + 10 {
-            told = began.elapsed().as_secs();
+        if began.elapsed().as_secs() >= printed_at + 10 {
+            printed_at = began.elapsed().as_secs();
             println!("{tried} rows, next seed {seed}");
         }
     }
@@ -47,11 +47,11 @@ fn main() -> anyhow::Result<()> {
 }
 
 fn one(rows: &[&str], seed: u64) {
-    let row = testkit::mangle(rows, seed);
+    let row = testkit::mangle_row(rows, seed);
     let mut detectors = Detectors::default();
     detectors.verdict.mode = MODES[(seed % MODES.len() as u64) as usize];
     for task in TASKS {
-        // An unreadable row is an error that is told, never a panic.
+        // An unreadable row is an error, never a panic.
         drop(score_line(&detectors, &Embedder::default(), task, &row));
     }
     let settings = Scan { detectors, threads: 1, worst: 2, keep: true };

@@ -1,6 +1,6 @@
-//! Measures the detectors on public data, beside the seed's rules. `make bench-detect` runs it.
+//! Benchmarks the detectors on public data, next to the reference rules. `make bench-detect` runs it.
 //!
-//! Rows go through `uptake score` as a user would send them; only costs are measured in process.
+//! Rows go through `uptake score`, as a user would send them. Only costs are measured in process.
 
 #![expect(clippy::print_stdout, reason = "the figures are the output")]
 
@@ -24,7 +24,9 @@ fn main() -> anyhow::Result<()> {
     let binary = PathBuf::from(arguments.next().context(usage)?);
     let corpus = PathBuf::from(arguments.next().context(usage)?);
     let Some(data) = arguments.next().map(PathBuf::from) else {
-        bail!("set UPTAKE_DATA to the folder of public data; it is not part of the project");
+        bail!(
+            "set UPTAKE_DATA to the folder of public data, which is not in this repository (bench/detect/README.md)"
+        );
     };
     let bench = Bench { binary, corpus, data };
     verdicts::measure(&bench)?;

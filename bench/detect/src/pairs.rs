@@ -1,7 +1,7 @@
-//! Do two messages ask the same? And do vectors keep the order of meaning?
+//! Detection of repeated questions, and the correlation of vectors with human similarity scores.
 
 use anyhow::Context;
-use fit::measure::{auc, auc_interval, spearman, working};
+use fit::metrics::{auc, auc_half_interval, binary_metrics, spearman_correlation};
 use serde_json::{Value, json};
 
 use crate::rows::{Bench, held, is_true, of_set, ranked};
@@ -21,8 +21,8 @@ pub(crate) fn measure(bench: &Bench) -> anyhow::Result<()> {
             let rows = of_set(scored, set);
             let positive = rows.iter().filter(|row| is_true(row, "label")).count();
             let area = auc(&ranked(&rows));
-            let around = auc_interval(area, positive, rows.len() - positive);
-            let at = working(ranked(&rows).iter().map(|(p, is)| (*p >= 0.85, *is)));
+            let around = auc_half_interval(area, positive, rows.len() - positive);
+            let at = binary_metrics(ranked(&rows).iter().map(|(p, is)| (*p >= 0.85, *is)));
             let bar = match bar {
                 Some(bar) if name == "pair score" => format!("≥ {bar} {}", held(area, bar)),
                 Some(_) | None => String::new(),
@@ -56,7 +56,7 @@ fn sentences(bench: &Bench) -> anyhow::Result<()> {
                 Ok((dot(a, b)?, gold))
             })
             .collect::<anyhow::Result<Vec<(f64, f64)>>>()?;
-        let rho = spearman(&pairs);
+        let rho = spearman_correlation(&pairs);
         let bar = bar.map_or(String::new(), |bar| format!("≥ {bar} {}", held(rho, bar)));
         println!("| {set} | {rho:.3} | {bar} |");
     }

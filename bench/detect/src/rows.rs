@@ -1,4 +1,4 @@
-//! Rows in, scored rows out: through the program itself.
+//! Scores rows with the program itself.
 
 use std::fs;
 use std::io::Write;
@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, ensure};
 use serde_json::Value;
 
-/// Where things are.
+/// Paths of the program, the corpus and the data.
 pub(crate) struct Bench {
     pub(crate) binary: PathBuf,
     pub(crate) corpus: PathBuf,
@@ -24,7 +24,7 @@ impl Bench {
         text.lines().map(|line| Ok(serde_json::from_str(line)?)).collect()
     }
 
-    /// The rows with what `uptake score` says of them.
+    /// The rows with the results of `uptake score`.
     pub(crate) fn scored(
         &self,
         task: &str,
@@ -56,12 +56,12 @@ pub(crate) fn of_set<'a>(rows: &'a [Value], set: &str) -> Vec<&'a Value> {
     rows.iter().filter(|row| row["set"] == set).collect()
 }
 
-/// (probability, label).
+/// Pairs of probability and label.
 pub(crate) fn ranked(rows: &[&Value]) -> Vec<(f64, bool)> {
     rows.iter().map(|row| (row["p"].as_f64().unwrap_or(0.0), is_true(row, "label"))).collect()
 }
 
-/// (said, is).
+/// Pairs of prediction and label.
 pub(crate) fn said(rows: &[&Value]) -> Vec<(bool, bool)> {
     rows.iter().map(|row| (is_true(row, "pred"), is_true(row, "label"))).collect()
 }
@@ -70,7 +70,7 @@ pub(crate) fn is_true(row: &Value, field: &str) -> bool {
     row[field].as_bool().unwrap_or(false)
 }
 
-/// A figure against its bar.
+/// Marks a figure that meets its target.
 pub(crate) fn held(figure: f64, bar: f64) -> &'static str {
     if figure >= bar { "held" } else { "MISSED" }
 }

@@ -1,4 +1,4 @@
-//! How fast `uptake scan` goes through a log made from the public rows.
+//! Throughput of `uptake scan` on a log made from the public rows.
 
 #![expect(clippy::disallowed_methods, reason = "this measures time")]
 
@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::rows::{Bench, held};
 
 const ROUNDS: usize = 3;
-/// Times the rows are written, so that the run is long enough to time.
+/// Repetitions of the rows, so that the run is long enough to measure.
 const COPIES: usize = 6;
 
 pub(crate) fn measure(bench: &Bench) -> anyhow::Result<()> {

@@ -1,10 +1,10 @@
-//! Is the user dissatisfied? On sets that nothing was trained on (but eurtad is easy by design).
+//! Dissatisfaction detection on sets that were not trained on (eurtad is easy by design).
 
-use fit::measure::{auc, auc_interval, working};
+use fit::metrics::{auc, auc_half_interval, binary_metrics};
 
 use crate::rows::{Bench, held, is_true, of_set, ranked, said};
 
-/// Sets, and the AUC that is asked for.
+/// Sets and their target AUC.
 const SETS: [(&str, Option<f64>); 5] = [
     ("uss-sgd", Some(0.80)),
     ("uss-redial", Some(0.75)),
@@ -26,8 +26,8 @@ pub(crate) fn measure(bench: &Bench) -> anyhow::Result<()> {
             let rows = of_set(rows, set);
             let positive = rows.iter().filter(|row| is_true(row, "label")).count();
             let area = auc(&ranked(&rows));
-            let around = auc_interval(area, positive, rows.len() - positive);
-            let at = working(said(&rows));
+            let around = auc_half_interval(area, positive, rows.len() - positive);
+            let at = binary_metrics(said(&rows));
             let bar = match bar {
                 Some(bar) if *mode == "model" => format!("≥ {bar} {}", held(area, bar)),
                 Some(_) | None => String::new(),
@@ -43,7 +43,7 @@ pub(crate) fn measure(bench: &Bench) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// How much the model finds when it may raise as many alarms as the seed's rules.
+/// Recall of the model at the false positive rate of the reference rules.
 fn same_alarms(seed: &[serde_json::Value], model: &[serde_json::Value], set: &str) {
     let alarms = |rows: &[&serde_json::Value]| rows.iter().filter(|r| is_true(r, "pred")).count();
     let (seed, model) = (of_set(seed, set), of_set(model, set));
@@ -52,7 +52,7 @@ fn same_alarms(seed: &[serde_json::Value], model: &[serde_json::Value], set: &st
     order.sort_by(|a, b| b["p"].as_f64().unwrap_or(0.0).total_cmp(&a["p"].as_f64().unwrap_or(0.0)));
     let found = order.iter().take(allowed).filter(|r| is_true(r, "label")).count();
     let all = model.iter().filter(|r| is_true(r, "label")).count().max(1);
-    let of_seed = working(said(&seed)).recall;
+    let of_seed = binary_metrics(said(&seed)).recall;
     let recall = found as f64 / all as f64;
     println!(
         "| {set} | model at the seed's {allowed} alarms | | {:.3} | {recall:.3} (seed {of_seed:.3}) | | | {} |",

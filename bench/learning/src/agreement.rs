@@ -1,19 +1,19 @@
-//! How well groups agree with a truth (Rosenberg and Hirschberg's V-measure).
+//! Agreement of groups with known classes (Rosenberg and Hirschberg's V-measure).
 
 use std::collections::BTreeMap;
 
-/// From 0 to 1 each.
+/// Each from 0 to 1.
 pub(crate) struct Agreement {
-    /// Groups hold one kind only.
+    /// Groups contain one class only.
     pub(crate) homogeneity: f64,
-    /// Kinds are in one group only.
+    /// Classes are in one group only.
     pub(crate) completeness: f64,
-    /// The harmonic mean of the two.
+    /// Harmonic mean of the two.
     pub(crate) v: f64,
 }
 
 impl Agreement {
-    pub(crate) fn of(truth: &[&str], groups: &[usize]) -> Self {
+    pub(crate) fn compute(truth: &[&str], groups: &[usize]) -> Self {
         let count = truth.len() as f64;
         let mut kinds: BTreeMap<&str, f64> = BTreeMap::new();
         let mut sizes: BTreeMap<usize, f64> = BTreeMap::new();

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::Context;
 use serde_json::Value;
 
-/// Each question and its intent, in the file's order.
+/// Each question and its intent, in file order.
 pub(crate) fn read(data: &Path) -> anyhow::Result<Vec<(String, String)>> {
     let path = data.join("learning/clinc150-train.jsonl");
     let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;

@@ -1,4 +1,4 @@
-//! One complaint of many users, in wordings and about questions that the tests do not have.
+//! One complaint by many users, in wordings and about questions that the tests do not contain.
 
 use std::time::Instant;
 
@@ -46,7 +46,7 @@ const FRAMES: [&str; 8] = [
 ];
 const PLACES: [&str; 9] =
     ["Ghent", "Malmo", "Quito", "Hanoi", "Turin", "Leeds", "Omaha", "Nantes", "Split"];
-/// What others ask and say meanwhile.
+/// Unrelated questions and messages.
 const OTHERS: [(&str, &str); 6] = [
     ("Opening hours of the branch in {where}", "these are the hours of another branch"),
     ("Draft a letter to the landlord in {where}", "the tone is far too polite"),
@@ -70,7 +70,7 @@ fn crowd(size: usize) -> Vec<Row> {
     let complaint = |n: usize| {
         let sql = format!("SELECT sum(x{}) FROM orders o", n % 5);
         let better = format!("{sql} WHERE o.status = 'completed'");
-        // Two of three correct, the others only complain.
+        // Two of three correct the answer, the others only complain.
         let changes = if n.is_multiple_of(3) { Vec::new() } else { extract_changes(&sql, &better) };
         let said = filled(WORDINGS[(n * 7 + n / 12) % 12], n / 3);
         Row { id: format!("c{n}"), question: filled(FRAMES[n % 8], n), said: Some(said), changes }
@@ -83,7 +83,7 @@ fn crowd(size: usize) -> Vec<Row> {
     (0..size).map(complaint).chain((0..size / 2).map(other)).collect()
 }
 
-/// How many patterns the complaint makes at each size. Fails when it is not nearly one.
+/// Number of patterns of the complaint at each size. Fails when it is not close to one.
 #[expect(clippy::disallowed_methods, reason = "measures how long it takes")]
 pub(crate) fn measure() -> anyhow::Result<()> {
     println!(

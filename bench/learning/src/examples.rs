@@ -1,4 +1,4 @@
-//! What it costs to pick three examples out of many, and how near is near enough.
+//! Cost of selecting three examples out of many, and a useful similarity threshold.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,7 +11,7 @@ use learn::{
     QuestionKey, estimate_tokens, select_examples,
 };
 use model::{Timestamp, dot};
-use store::vectors::{Filter, Index, Labels};
+use vector_index::{Filter, Index, Labels};
 
 use crate::clinc;
 
@@ -19,7 +19,7 @@ const SIZES: [usize; 3] = [1_000, 10_000, 100_000];
 const CALLS: usize = 1_000;
 const ROUNDS: usize = 5;
 const BUDGET_MS: f64 = 2.0;
-/// One of so many questions is asked and never put in.
+/// One question out of this many is queried and never stored.
 const HELD_OUT: usize = 10;
 
 struct Question {
@@ -35,7 +35,7 @@ pub(crate) fn measure(data: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A pool beside the index of its questions: as a server would keep them.
+/// A pool with the index of its questions, as a server keeps them.
 struct Kept {
     pool: ExamplePool<u64>,
     index: Index,
@@ -62,7 +62,7 @@ impl Kept {
         Ok(())
     }
 
-    /// From the words of a query to the examples: all that a call does besides reading their words.
+    /// From the query text to the examples, without reading their texts.
     fn ask(&self, query: &str) -> usize {
         let vector = embed::built_in().embed(query);
         let found = self.index.search(
@@ -88,8 +88,7 @@ impl Kept {
     }
 }
 
-/// The questions as they are, then two of them at a time with their vectors mixed: there are not
-/// enough real ones.
+/// The questions, followed by mixtures of two of them, since there are not enough real ones.
 fn source(questions: &[Question], at: usize) -> (String, Vec<f32>) {
     let of = |at: usize| &questions[at % questions.len()].text;
     let vector = |text: &str| embed::built_in().embed(text).values().to_vec();
@@ -102,7 +101,7 @@ fn source(questions: &[Question], at: usize) -> (String, Vec<f32>) {
 }
 
 fn cost(questions: &[Question]) -> anyhow::Result<()> {
-    println!("\nload of the machine: {}", fs::read_to_string("/proc/loadavg")?.trim());
+    println!("\nload average: {}", fs::read_to_string("/proc/loadavg")?.trim());
     println!(
         "\n| pairs | p50 ms | p99 ms | budget | p99 ms of the middle round | over budget for being off the core | put µs | memory MB | bytes a pair |"
     );
@@ -130,14 +129,14 @@ fn cost(questions: &[Question]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What the rounds of calls took.
+/// Timings of the rounds of calls.
 struct Rounds {
-    /// The middle and the slowest hundredth of the quietest round.
+    /// Median and 99th percentile of the quietest round.
     p50: f64,
     p99: f64,
-    /// The slowest hundredth of the round in the middle.
+    /// 99th percentile of the median round.
     usual: f64,
-    /// Calls over the budget, and how many of them the kernel took off the core meanwhile.
+    /// Calls over the budget, and how many of them were preempted by the kernel.
     slow: usize,
     interrupted: usize,
 }
@@ -166,15 +165,15 @@ fn rounds(mut call: impl FnMut(usize) -> usize) -> Rounds {
     Rounds { p50, p99, usual, slow, interrupted }
 }
 
-/// How often the kernel gave this thread's core to another one; only Linux says, elsewhere it is 0.
+/// Number of involuntary context switches of this thread; 0 outside Linux.
 fn times_off_core() -> u64 {
     let status = fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("nonvoluntary_ctxt_switches:"));
     line.and_then(|count| count.trim().parse().ok()).unwrap_or(0)
 }
 
-/// With the examples of a query's own intent there, and without them: from which similarity on is
-/// the nearest example about the same thing?
+/// Similarity from which the nearest example has the same intent, with and without examples of the
+/// query's own intent.
 fn floors(questions: &[Question]) {
     let embedded = |q: &Question| embed::built_in().embed(&q.text).values().to_vec();
     let (asked, put): (Vec<_>, Vec<_>) =

@@ -1,27 +1,26 @@
-//! Experiments: wrong verdicts, power, assignment, variance reduction, rollouts. Simulated, with
-//! fixed seeds; everything goes through the same calls as in earnest.
+//! Experiments: false positives, power, assignment, variance reduction, rollouts. Simulated with fixed
+//! seeds, through the same calls as in production.
 
-mod world;
-mod wrong;
+mod simulation;
+mod false_positives;
 mod power;
-mod assigned;
-mod rolled;
-mod kept;
+mod assignment;
+mod rollouts;
+mod storage_cost;
 
-/// Prints all tables.
 pub(crate) fn measure() {
-    assigned::measure();
-    wrong::measure();
+    assignment::measure();
+    false_positives::measure();
     power::measure();
-    rolled::measure();
+    rollouts::measure();
 }
 
-/// Prints what they cost over a real store.
+/// Prints the cost over a real store.
 pub(crate) fn measure_stored() -> anyhow::Result<()> {
-    kept::measure()
+    storage_cost::measure()
 }
 
-/// Whether a bar was held.
+/// Marks a figure that meets its target.
 fn held(holds: bool) -> &'static str {
     if holds { "held" } else { "MISSED" }
 }

@@ -1,4 +1,4 @@
-//! Failure patterns: how well groups agree with known intents, how long they take, whether they stay.
+//! Failure patterns: agreement with known intents, time, and stability.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::agreement::Agreement;
 use crate::clinc;
 use crate::kmeans::kmeans;
 
-/// One utterance as if it were a complaint.
+/// One utterance as a complaint.
 #[derive(Clone)]
 struct Row {
     id: String,
@@ -67,7 +67,7 @@ fn complaint(row: &Row) -> FailedTurn<'_> {
     }
 }
 
-/// The group of every row; one that is in no pattern is a group of its own.
+/// The group of every row; a row without a pattern is its own group.
 fn ours(rows: &[Row]) -> (Vec<usize>, usize, usize) {
     let found = patterns(rows);
     let mut of: BTreeMap<&str, usize> = BTreeMap::new();
@@ -85,17 +85,17 @@ fn ours(rows: &[Row]) -> (Vec<usize>, usize, usize) {
     (rows.iter().map(group).collect(), found.len(), left_out)
 }
 
-/// What the described system would do: the same words are the same failure.
+/// Baseline: identical words are the same failure.
 fn same_words(rows: &[Row]) -> Vec<usize> {
     let mut number: BTreeMap<learn::QueryCluster, usize> = BTreeMap::new();
     let mut group = |row: &Row| {
         let next = number.len();
-        *number.entry(learn::cluster_of_text(&row.text)).or_insert(next)
+        *number.entry(learn::cluster_query(&row.text)).or_insert(next)
     };
     rows.iter().map(&mut group).collect()
 }
 
-/// So many rows of so many intents; sizes go down with the rank to the power `skew`.
+/// Rows and intents of a draw; sizes fall with the rank to the power `skew`.
 struct Shape {
     name: &'static str,
     intents: usize,
@@ -136,7 +136,7 @@ fn drawn(rows: &[Row], shape: &Shape, seed: u64) -> Vec<Row> {
 
 fn agreement(rows: &[Row]) {
     println!(
-        "| complaints | n | groups | ours: V | homogeneity | completeness | found | in none | k-means told k: V | same words: V |"
+        "| complaints | n | groups | ours: V | homogeneity | completeness | found | in none | k-means with true k: V | same words: V |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|");
     for shape in &SHAPES {
@@ -152,19 +152,26 @@ fn agreement(rows: &[Row]) {
             size = sample.len();
             let truth: Vec<&str> = sample.iter().map(|row| row.intent.as_str()).collect();
             let (groups, found, left_out) = ours(&sample);
-            let our = Agreement::of(&truth, &groups);
+            let our = Agreement::compute(&truth, &groups);
             let vectors: Vec<&[f32]> = sample.iter().map(|row| row.vector.as_slice()).collect();
-            let told = kmeans(&vectors, shape.intents + shape.loners, 5, seed);
-            let told = Agreement::of(&truth, &told);
-            let words = Agreement::of(&truth, &same_words(&sample));
+            let baseline = kmeans(&vectors, shape.intents + shape.loners, 5, seed);
+            let baseline = Agreement::compute(&truth, &baseline);
+            let words = Agreement::compute(&truth, &same_words(&sample));
             let left_out = left_out as f64 / sample.len() as f64;
-            let figures =
-                [our.v, our.homogeneity, our.completeness, found as f64, left_out, told.v, words.v];
+            let figures = [
+                our.v,
+                our.homogeneity,
+                our.completeness,
+                found as f64,
+                left_out,
+                baseline.v,
+                words.v,
+            ];
             sums.iter_mut().zip(figures).for_each(|(sum, figure)| *sum += figure / draws as f64);
         }
-        let [v, homogeneity, completeness, found, left_out, told, words] = sums;
+        let [v, homogeneity, completeness, found, left_out, baseline, words] = sums;
         println!(
-            "| {} | {size} | {} | {v:.3} | {homogeneity:.3} | {completeness:.3} | {found:.0} | {:.1}% | {told:.3} | {words:.3} |",
+            "| {} | {size} | {} | {v:.3} | {homogeneity:.3} | {completeness:.3} | {found:.0} | {:.1}% | {baseline:.3} | {words:.3} |",
             shape.name,
             shape.intents + shape.loners,
             left_out * 100.0
@@ -172,7 +179,7 @@ fn agreement(rows: &[Row]) {
     }
 }
 
-/// 20 000: every utterance and a third of them again with a word more, as people repeat each other.
+/// 20,000 rows: every utterance, and a third of them with an extra word.
 fn many(rows: &[Row], count: usize) -> Vec<Row> {
     let model = embed::built_in();
     let mut random = StdRng::seed_from_u64(7);
@@ -210,7 +217,7 @@ fn speed(rows: &[Row]) {
 fn stability(rows: &[Row]) {
     let mut sample = rows.to_vec();
     sample.shuffle(&mut StdRng::seed_from_u64(3));
-    // In this order they are asked.
+    // In the order of the file.
     sample.iter_mut().enumerate().for_each(|(at, row)| row.id = format!("t{at:06}"));
     let (window, rest) = sample.split_at(2_000);
     let first = patterns(window);
@@ -241,8 +248,8 @@ fn stability(rows: &[Row]) {
     }
 }
 
-/// Of patterns that have a successor (the one with most of their turns, at least half), those whose
-/// id, most typical and earliest turn are the same.
+/// Of patterns with a successor (at least half of their turns), the share that keeps its id, its most
+/// typical turn and its earliest turn.
 fn kept_by(first: &[FailurePattern], then: &[FailurePattern]) -> [f64; 3] {
     let mut kept = [0.0; 3];
     let mut of = 0.0f64;

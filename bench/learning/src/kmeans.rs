@@ -1,4 +1,4 @@
-//! k-means that is told the right number: what patterns are compared with.
+//! k-means with the true number of groups, as the baseline for patterns.
 
 use model::dot;
 use rand::rngs::StdRng;
@@ -6,7 +6,7 @@ use rand::{RngExt, SeedableRng};
 
 const ROUNDS: usize = 50;
 
-/// The best of several starts (k-means++), by the sum of squared distances. Vectors are of length 1.
+/// The best of several starts (k-means++), by the sum of squared distances. Vectors are normalised.
 pub(crate) fn kmeans(vectors: &[&[f32]], k: usize, restarts: u64, seed: u64) -> Vec<usize> {
     let runs = (0..restarts).map(|start| once(vectors, k, seed * 1_000 + start));
     let best = runs.min_by(|a, b| a.0.total_cmp(&b.0));
@@ -18,7 +18,7 @@ fn once(vectors: &[&[f32]], k: usize, seed: u64) -> (f64, Vec<usize>) {
     let mut groups = vec![usize::MAX; vectors.len()];
     for _ in 0..ROUNDS {
         let squares: Vec<f32> = centres.iter().map(|centre| dot(centre, centre)).collect();
-        // Of length 1 as they are, the nearest is the one with the least c·c - 2·x·c.
+        // For normalised x the nearest centre c has the smallest c·c - 2·x·c.
         let nearest = |vector: &&[f32]| {
             let far = |at: usize| squares[at] - 2.0 * dot(vector, &centres[at]);
             let all = (0..centres.len()).map(|at| (far(at), at));

@@ -1,4 +1,4 @@
-//! Measures what learning claims: `make bench-learning` runs it.
+//! Benchmarks of the learning parts: `make bench-learning` runs it.
 
 #![expect(clippy::print_stdout, reason = "the figures are the output")]
 
@@ -22,14 +22,16 @@ const SECTIONS: [&str; 6] =
 fn main() -> anyhow::Result<()> {
     let mut arguments = std::env::args().skip(1);
     let Some(data) = arguments.next().map(PathBuf::from) else {
-        bail!("set UPTAKE_DATA to the folder of public data; it is not part of the project");
+        bail!(
+            "set UPTAKE_DATA to the folder of public data, which is not in this repository (bench/learning/README.md)"
+        );
     };
     let section = arguments.next();
     let wanted = |name: &str| section.as_deref().is_none_or(|only| only == name);
     if let Some(other) = &section
         && !SECTIONS.contains(&other.as_str())
     {
-        bail!("there is no section {other}, expected {}", SECTIONS.join(", "));
+        bail!("unknown section {other}, expected one of {}", SECTIONS.join(", "));
     }
     for name in SECTIONS {
         if wanted(name) {

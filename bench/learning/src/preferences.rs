@@ -1,4 +1,4 @@
-//! How fast preference data is written, and samples of every shape for `scripts/check-preferences`.
+//! Throughput of the preference export, and samples of every format for `scripts/check-preferences`.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -46,8 +46,8 @@ pub(crate) fn measure() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Every row of an export, as a server would make them: conversations first, then the questions
-/// that were answered more than once.
+/// Every row of an export in the server's order: conversations first, then questions with several
+/// answers.
 fn all(
     format: ExportFormat,
     talks: &[PreferenceConversation],
@@ -94,7 +94,7 @@ fn samples(folder: &Path, talks: &[PreferenceConversation]) -> anyhow::Result<()
     Ok(())
 }
 
-/// A made-up conversation of about 400 characters an answer, with something of every source.
+/// A generated conversation of about 400 characters per answer, with feedback of every source.
 fn conversation(number: usize) -> PreferenceConversation {
     let turns = (0..TURNS).map(|at| turn(number, at)).collect();
     PreferenceConversation { id: conversation_id(number), turns }
@@ -155,7 +155,7 @@ fn turn_id(number: usize, at: usize) -> TurnId {
     TurnId::new(format!("turn-{number}-{at}")).expect("an id")
 }
 
-/// Counts what is written to it.
+/// Counts the bytes written to it.
 struct Counting(u64);
 
 impl Counting {

@@ -1,4 +1,4 @@
-//! The same over a real store: what a server does for one request, disk included.
+//! Learning requests over a real store, disk included.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use store::{Limits, Store};
 
 const CONVERSATIONS: usize = 50_000;
-const TOGETHER: usize = 500;
+const CONCURRENCY: usize = 500;
 const CALLS: usize = 500;
 
 struct Still;
@@ -107,7 +107,7 @@ async fn fill(store: &Store) -> anyhow::Result<()> {
     let mut writes = Vec::new();
     for n in 0..CONVERSATIONS {
         writes.extend(conversation(n)?);
-        if writes.len() >= TOGETHER {
+        if writes.len() >= CONCURRENCY {
             store.commit(std::mem::take(&mut writes)).await?;
         }
     }

@@ -1,18 +1,18 @@
-//! Readers who are made up: which of the items they are shown they use.
+//! Simulated readers: which of the shown items they use.
 
 use rand::RngExt;
 use rand::rngs::StdRng;
 
-/// How a reader goes through a list.
+/// Click model of a reader.
 #[derive(Clone, Copy)]
 pub(crate) enum Reader {
-    /// Looks at each rank with a chance of 1/rank, whatever else is there.
+    /// Examines each rank with probability 1/rank, independently.
     ByPosition,
-    /// Goes down from the top, and tends to stop at what helped.
+    /// Reads from the top, and tends to stop after a helpful item.
     Cascade,
 }
 
-/// Chance to go on after an item that was used, and after one that was not.
+/// Probability to continue after an item that was used, and after one that was not.
 const ON_AFTER_USE: f64 = 0.5;
 const ON_AFTER_NOTHING: f64 = 0.9;
 
@@ -20,7 +20,7 @@ impl Reader {
     pub(crate) const ALL: [(Self, &'static str); 2] =
         [(Self::ByPosition, "position-based"), (Self::Cascade, "cascade")];
 
-    /// Whether each of the items was used, by its grade.
+    /// For each item, true when it was used, by its grade.
     pub(crate) fn read(self, grades: &[u8], random: &mut StdRng) -> Vec<bool> {
         let mut goes_on = true;
         let mut used = Vec::with_capacity(grades.len());
@@ -41,7 +41,7 @@ impl Reader {
     }
 }
 
-/// Even what is beside the point is used now and then, and a perfect item is not always.
+/// Irrelevant items are used sometimes, and perfect ones not always.
 fn chance_of_use(grade: u8) -> f64 {
     0.05 + 0.9 * f64::from(grade) / 4.0
 }

@@ -1,12 +1,12 @@
-//! Which queries fall together: the built-in cluster of words against buckets of embeddings.
+//! Query clusters: the built-in word cluster against buckets of embeddings.
 
 use std::path::Path;
 
 use anyhow::Context;
-use learn::cluster_of_text;
+use learn::cluster_query;
 use rustc_hash::FxHashMap;
 
-/// A way to make a number of a query.
+/// A function that maps a query to a cluster.
 type Cluster = Box<dyn Fn(&str) -> u64>;
 
 pub(crate) fn measure(data: &Path) -> anyhow::Result<()> {
@@ -37,7 +37,7 @@ pub(crate) fn measure(data: &Path) -> anyhow::Result<()> {
 fn ways() -> Vec<(String, Cluster)> {
     let mut ways: Vec<(String, Cluster)> = vec![
         ("the text itself".to_owned(), Box::new(|text| hash(text.to_lowercase().trim()))),
-        ("words (built in)".to_owned(), Box::new(|text| cluster_of_text(text).0)),
+        ("words (built in)".to_owned(), Box::new(|text| cluster_query(text).0)),
     ];
     for planes in [6, 10, 16] {
         let bucket = move |text: &str| bucket(text, planes);
@@ -60,7 +60,7 @@ fn hash(text: &str) -> u64 {
         .fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3))
 }
 
-/// On which side of random planes the query's vector lies.
+/// Bucket of the query's vector by random hyperplanes.
 fn bucket(text: &str, planes: u64) -> u64 {
     let vector = embed::built_in().embed(text);
     (0..planes).fold(0, |bits, plane| {

@@ -1,8 +1,8 @@
-//! What one call costs: use detection of fifty items, and reranking with a million entities known.
+//! Cost of one call: usage detection of fifty items, and reranking with a million known entities.
 
 use std::time::{Duration, Instant};
 
-use detect::{AnswerKind, ReturnedItem, UsageRule, Written, detect_use};
+use detect::{AnswerKind, ParsedAnswer, ReturnedItem, UsageRule, detect_item_use};
 use learn::{CoecRule, Estimator, rerank};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -11,20 +11,20 @@ use crate::memory::Memory;
 
 const ROUNDS: usize = 5;
 const CALLS: usize = 200;
-/// Of inputs that were made to be slow.
+/// For adversarial inputs.
 const HOSTILE_CALLS: usize = 10;
 const ENTITIES: u64 = 1_000_000;
 const ITEMS: usize = 50;
 
-/// Which time the budget is for.
+/// Percentile that the budget applies to.
 #[derive(Clone, Copy)]
 enum Judged {
     Middle,
     Slow,
 }
 
-/// Times `call` and prints the middle and the slowest hundredth of the quietest of five rounds: on a
-/// shared machine the others tell about the neighbours.
+/// Measures `call` and prints median and 99th percentile of the quietest of five rounds. On a shared
+/// machine the other rounds measure the neighbours.
 fn row(what: &str, judged: Judged, budget_us: f64, call: impl FnMut()) {
     row_of(CALLS, what, judged, budget_us, call);
 }
@@ -87,8 +87,8 @@ pub(crate) fn measure() {
             Judged::Middle,
             2_000.0,
             || {
-                let written = Written::read(&rule, &answer, kind);
-                std::hint::black_box(detect_use(&rule, &written, &items));
+                let written = ParsedAnswer::parse(&rule, &answer, kind);
+                std::hint::black_box(detect_item_use(&rule, &written, &items));
             },
         );
     }
@@ -115,8 +115,7 @@ pub(crate) fn measure() {
     println!();
 }
 
-/// Names and answers that begin alike everywhere: the time may grow with their length and not with the
-/// product of the two.
+/// Names and answers with common prefixes: the time must grow with their length, not with the product.
 fn hostile() {
     let rule = UsageRule::default();
     let contents = "a b ".repeat(150);
@@ -140,13 +139,13 @@ fn hostile() {
             .collect();
         let what = format!("use detection, {what}, answer of {} bytes", answer.len());
         row_of(HOSTILE_CALLS, &what, Judged::Middle, 100_000.0, || {
-            let written = Written::read(&rule, &answer, AnswerKind::Response);
-            std::hint::black_box(detect_use(&rule, &written, &items));
+            let written = ParsedAnswer::parse(&rule, &answer, AnswerKind::Response);
+            std::hint::black_box(detect_item_use(&rule, &written, &items));
         });
     }
 }
 
-/// Words as they come, with the frequencies of a language; or lines of made-up code.
+/// Words with natural frequencies, or lines of generated code.
 fn text(length: usize, code: bool, random: &mut StdRng) -> String {
     const SYLLABLES: [&str; 16] = [
         "bal", "der", "fol", "gu", "hal", "in", "ko", "lem", "mi", "no", "per", "ra", "sti", "tu",

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Context;
-use learn::cluster_of_text;
+use learn::cluster_query;
 use rustc_hash::FxHashMap;
 
 use crate::set::{Query, Set};
@@ -16,7 +16,7 @@ pub(crate) fn read(folder: &Path) -> anyhow::Result<Set> {
         std::fs::read_to_string(folder.join(name)).with_context(|| format!("reading {name}"))
     };
     let documents = sections(&file("cran.all.1400")?);
-    let index = Index::of(&documents);
+    let index = Index::new(&documents);
     let mut grades: FxHashMap<usize, FxHashMap<u64, u8>> = FxHashMap::default();
     for line in file("cranqrel")?.lines() {
         let mut numbers = line.split_whitespace().map(str::parse::<i64>);
@@ -29,21 +29,21 @@ pub(crate) fn read(folder: &Path) -> anyhow::Result<Set> {
         let grade = if (1..=4).contains(&code) { 5 - code } else { 1 };
         grades.entry(query as usize).or_default().insert(document as u64, grade as u8);
     }
-    // Judgements count queries by their order in the file; their own numbers have gaps.
+    // Judgements refer to queries by their order in the file; their own numbers have gaps.
     let none = FxHashMap::default();
     let queries = sections(&file("cran.qry")?)
         .iter()
         .enumerate()
         .map(|(at, text)| {
             let grades = grades.get(&(at + 1)).unwrap_or(&none);
-            Query::new(cluster_of_text(text).0, index.search(text), grades)
+            Query::new(cluster_query(text).0, index.search(text), grades)
         })
         .filter(Query::has_anything_relevant)
         .collect();
     Ok(Set { name: "Cranfield, BM25", queries })
 }
 
-/// The text behind each `.I`, without the lines that name a field.
+/// The text after each `.I`, without field lines.
 fn sections(file: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for line in file.lines() {
@@ -72,7 +72,7 @@ fn words(text: &str) -> impl Iterator<Item = String> {
 }
 
 impl Index {
-    fn of(documents: &[String]) -> Self {
+    fn new(documents: &[String]) -> Self {
         let mut postings: FxHashMap<String, Vec<(u64, f64)>> = FxHashMap::default();
         let mut lengths = Vec::new();
         for (id, text) in (1u64..).zip(documents) {

@@ -1,5 +1,5 @@
-//! LightGBM's ranking sample: features and grades. The retriever is a ridge regression that was fitted on
-//! the sample's 50 test queries and ranks its 201 training queries.
+//! LightGBM's ranking sample: features and grades. The retriever is a ridge regression fitted on the
+//! sample's 50 test queries; it ranks the 201 training queries.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::set::{Query, Set};
 const FEATURES: usize = 512;
 const RIDGE: f64 = 20.0;
 const STEPS: usize = 60;
-/// The retriever's scores are positive, as those of most retrievers are.
+/// Makes the scores positive, as those of most retrievers are.
 const LEAST_SCORE: f64 = 0.05;
 
 struct Row {

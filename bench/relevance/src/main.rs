@@ -1,4 +1,4 @@
-//! Measures relevance feedback on public data, with simulated clicks. `make bench-relevance` runs it.
+//! Benchmarks relevance feedback on public data with simulated clicks. `make bench-relevance` runs it.
 
 #![expect(clippy::print_stdout, reason = "the figures are the output")]
 
@@ -21,7 +21,9 @@ const SEEDS: u64 = 10;
 fn main() -> anyhow::Result<()> {
     let mut arguments = std::env::args().skip(1);
     let Some(data) = arguments.next().map(PathBuf::from) else {
-        bail!("set UPTAKE_DATA to the folder of public data; it is not part of the project");
+        bail!(
+            "set UPTAKE_DATA to the folder of public data, which is not in this repository (bench/relevance/README.md)"
+        );
     };
     let seeds = arguments.next().map_or(Ok(SEEDS), |seeds| seeds.parse());
     let seeds: u64 = seeds.context("the number of seeds")?;

@@ -1,4 +1,4 @@
-//! NDCG@10 with and without feedback, on queries that were seen and on queries that were not.
+//! NDCG@10 with and without feedback, on seen and on held-out queries.
 
 use learn::{CoecRule, Estimator, rerank};
 use rand::rngs::StdRng;
@@ -10,29 +10,29 @@ use crate::memory::Memory;
 use crate::set::{Query, Set};
 
 const SESSIONS: usize = 10_000;
-/// Items that a session shows.
+/// Items shown per session.
 const SHOWN: usize = 20;
-/// Sessions between two looks at the counters when feedback is live.
+/// Sessions between two reads of the counters when feedback is live.
 const BATCH: usize = 100;
-/// Student's t for 95% and few seeds is a little wider than 1.96; this is for ten.
+/// Student's t for 95% and ten seeds.
 const T: f64 = 2.26;
 
-/// Constants were chosen on seeds 0x7e1e_0000 and up; the figures come from others.
+/// Parameters were chosen on seeds from 0x7e1e_0000; the figures use other seeds.
 const FIRST_SEED: u64 = 0x5eed_0700;
 
 const ESTIMATORS: [(Estimator, &str); 3] =
     [(Estimator::Seed, "seed"), (Estimator::Legacy, "legacy"), (Estimator::Coec, "coec")];
 
-/// Where the order comes from in which sessions see the items.
+/// Source of the order in which sessions see the items.
 #[derive(Clone, Copy)]
 enum Served {
     /// The retriever alone.
     Logged,
-    /// What the estimator makes of it so far.
+    /// The estimator's current order.
     Live,
 }
 
-/// Change in NDCG@10 against no feedback, on seen and on held-out queries, one a seed.
+/// Change in NDCG@10 against no feedback, on seen and on held-out queries, per seed.
 #[derive(Default)]
 struct Gains {
     seen: Vec<f64>,
@@ -119,7 +119,7 @@ fn run(
     let mut memory = Memory::default();
     let mut done = 0;
     while done < SESSIONS {
-        let mut told = Vec::new();
+        let mut clicks = Vec::new();
         for _ in 0..BATCH {
             let query = seen[random.random_range(0..seen.len())];
             let order = match served {
@@ -130,10 +130,10 @@ fn run(
             let grades: Vec<u8> = shown.iter().map(|candidate| candidate.grade).collect();
             let used = reader.read(&grades, random);
             for ((candidate, used), rank) in shown.iter().zip(used).zip(1u32..) {
-                told.push((query.cluster, candidate.document, rank, used));
+                clicks.push((query.cluster, candidate.document, rank, used));
             }
         }
-        for (cluster, document, rank, used) in told {
+        for (cluster, document, rank, used) in clicks {
             memory.tell(cluster, document, rank, used);
         }
         done += BATCH;

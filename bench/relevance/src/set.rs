@@ -1,24 +1,23 @@
-//! A set of queries: for each the candidates of a retriever with its scores, and how relevant they are.
+//! A set of queries with candidates, retriever scores and relevance grades.
 
 use rustc_hash::FxHashMap;
 
-/// Candidates that a retriever hands over for a query.
+/// Candidates per query.
 pub(crate) const CANDIDATES: usize = 50;
 
-/// One query.
 pub(crate) struct Query {
-    /// Which question it is.
+    /// Index of the question.
     pub(crate) cluster: u64,
-    /// Documents, the retriever's best first.
+    /// Documents, best first.
     pub(crate) candidates: Vec<Candidate>,
-    /// The best ten gains there are for it, whether or not the retriever found them.
+    /// The ten best possible gains, whether or not the retriever found them.
     ideal: f64,
 }
 
 pub(crate) struct Candidate {
     pub(crate) document: u64,
     pub(crate) score: f64,
-    /// From 0 to 4.
+    /// Grade from 0 to 4.
     pub(crate) grade: u8,
 }
 
@@ -28,7 +27,7 @@ pub(crate) struct Set {
 }
 
 impl Query {
-    /// Keeps the best candidates. `grades` are those of every document that has one.
+    /// Keeps the best candidates. `grades` covers every graded document.
     pub(crate) fn new(cluster: u64, scored: Vec<(u64, f64)>, grades: &FxHashMap<u64, u8>) -> Self {
         let mut scored = scored;
         scored.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
@@ -51,7 +50,7 @@ impl Query {
         self.ideal > 0.0
     }
 
-    /// NDCG@10 of the candidates in an order.
+    /// NDCG@10 of the candidates in this order.
     pub(crate) fn ndcg(&self, order: impl Iterator<Item = usize>) -> f64 {
         gain(order.map(|place| self.candidates[place].grade)) / self.ideal
     }

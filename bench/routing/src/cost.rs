@@ -1,11 +1,13 @@
-//! What one call costs, on one core, against the budgets.
+//! Cost of one call on one core, against the budgets.
 
 #![expect(clippy::disallowed_methods, reason = "this measures time")]
 
 use std::hint::black_box;
 use std::time::Instant;
 
-use learn::{Algorithm, Choosing, Credit, Observation, RouterDefinition, RouterRule, RouterState};
+use learn::{
+    Algorithm, ChoiceRequest, Credit, Observation, RouterDefinition, RouterRule, RouterState,
+};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
@@ -13,7 +15,7 @@ const ROUNDS: usize = 7;
 const CALLS: usize = 2_000;
 const ARMS: [&str; 10] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
 
-/// A router with ten arms that has seen some turns, and more turns to come.
+/// A router with ten arms that has learned from some turns, and further turns.
 struct Warm {
     rule: RouterRule,
     state: RouterState,
@@ -23,7 +25,8 @@ struct Warm {
 
 fn warm(algorithm: Algorithm, turns: usize) -> Option<Warm> {
     let rule =
-        RouterRule::new(RouterDefinition { algorithm, ..RouterDefinition::of(&ARMS) }).ok()?;
+        RouterRule::new(RouterDefinition { algorithm, ..RouterDefinition::from_arm_ids(&ARMS) })
+            .ok()?;
     let mut state = RouterState::new(&rule);
     let mut random = StdRng::seed_from_u64(1);
     let mut point = || -> Vec<f64> { (0..32).map(|_| random.random_range(-0.3..0.3)).collect() };
@@ -53,8 +56,9 @@ pub(crate) fn measure() {
             let Some(warm) = warm(algorithm, turns) else { continue };
             let draw = |call: usize| {
                 let features = &warm.features[call % CALLS];
-                let choosing = Choosing { features, random: call as u64, ..Choosing::default() };
-                black_box(warm.state.draw(&warm.rule, &choosing));
+                let choosing =
+                    ChoiceRequest { features, random: call as u64, ..ChoiceRequest::default() };
+                black_box(warm.state.sample_arm(&warm.rule, &choosing));
             };
             line(&format!("{name}, draw and highest, after {turns} turns"), budget, draw);
         }
@@ -69,8 +73,9 @@ pub(crate) fn measure() {
             let Some(warm) = warm(algorithm, turns) else { continue };
             let choose = |call: usize| {
                 let features = &warm.features[call % CALLS];
-                let choosing = Choosing { features, random: call as u64, ..Choosing::default() };
-                black_box(warm.state.choose(&warm.rule, &choosing));
+                let choosing =
+                    ChoiceRequest { features, random: call as u64, ..ChoiceRequest::default() };
+                black_box(warm.state.choose_arm(&warm.rule, &choosing));
             };
             line(&format!("{name}, choice with propensities, after {turns} turns"), budget, choose);
         }

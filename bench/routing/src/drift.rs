@@ -1,11 +1,11 @@
-//! What a discount is worth when the best arm turns bad half way, and what it costs when it does
-//! not.
+//! Value of a discount when the best arm degrades half way, and its cost when it does not.
 
 use std::path::Path;
 use std::rc::Rc;
 
 use learn::{
-    Algorithm, Choosing, Credit, Discount, Observation, RouterDefinition, RouterRule, RouterState,
+    Algorithm, ChoiceRequest, Credit, Discount, Observation, RouterDefinition, RouterRule,
+    RouterState,
 };
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
@@ -21,28 +21,28 @@ const DISCOUNTS: [(&str, Option<Discount>); 3] = [
     ("0.9995", Some(Discount::Factor(0.9995))),
     ("0.998", Some(Discount::Factor(0.998))),
 ];
-/// How often each simulated arm is good, and what becomes of the first.
+/// Success rate of each simulated arm.
 const RATES: [f64; 5] = [0.9, 0.8, 0.7, 0.6, 0.5];
 const FALLEN_RATE: f64 = 0.4;
 const SIMULATED_ROWS: usize = 6_000;
 const SIMULATED_FEATURES: usize = 32;
 
-/// What the arms earn before half time and after it.
+/// Rewards of the arms before and after half time.
 struct World {
     before: Table,
     after: Table,
-    /// The arm that turns bad.
+    /// The arm that degrades.
     falling: usize,
 }
 
-/// What becomes of that arm at half time.
+/// Change of that arm at half time.
 #[derive(Clone, Copy)]
 enum Fate {
     Falls,
     Stays,
 }
 
-/// What came of one run: average reward, and the falling arm's share of the last quarter.
+/// Outcome of one run: average reward, and the degraded arm's share of the last quarter.
 struct Outcome {
     earned: f64,
     share: f64,
@@ -91,11 +91,11 @@ fn rule(
         min_propensity: floor,
         discount,
         features: table.features[0].len(),
-        ..RouterDefinition::of(&names)
+        ..RouterDefinition::from_arm_ids(&names)
     })?)
 }
 
-/// Arms that are good at fixed rates, whatever the features say.
+/// Arms with fixed success rates, independent of the features.
 fn simulated(seed: u64) -> World {
     let mut random = StdRng::seed_from_u64(seed);
     let mut table = |rates: &[f64]| {
@@ -114,7 +114,7 @@ fn simulated(seed: u64) -> World {
     World { before, after, falling: 0 }
 }
 
-/// A table whose best arm earns nothing any more.
+/// A table whose best arm earns nothing.
 fn zeroed(table: Table) -> World {
     let falling = table.best_arm();
     let mut after = table.clone();
@@ -122,15 +122,15 @@ fn zeroed(table: Table) -> World {
     World { before: table, after, falling }
 }
 
-/// Both means as cells of the table.
+/// Both means as table cells.
 fn over_seeds(seeds: u64, run: impl Fn(u64) -> Outcome) -> String {
     let outcomes: Vec<Outcome> = (0..seeds).map(run).collect();
     let earned: Vec<f64> = outcomes.iter().map(|outcome| outcome.earned).collect();
     let shares: Vec<f64> = outcomes.iter().map(|outcome| outcome.share).collect();
-    format!("{} | {}", Mean::of(&earned), Mean::of(&shares))
+    format!("{} | {}", Mean::compute(&earned), Mean::compute(&shares))
 }
 
-/// One pass over the rows in an order of its own.
+/// One pass over the rows in its own order.
 fn run(world: &World, fate: Fate, rule: &RouterRule, seed: u64) -> Outcome {
     let second_half = match fate {
         Fate::Falls => &world.after,
@@ -146,8 +146,9 @@ fn run(world: &World, fate: Fate, rule: &RouterRule, seed: u64) -> Outcome {
     for (turn, row) in order.iter().enumerate() {
         let table = if turn < rows / 2 { &world.before } else { second_half };
         let features = &table.features[*row];
-        let choosing = Choosing { features, random: random.random(), ..Choosing::default() };
-        let choice = state.choose(rule, &choosing);
+        let choosing =
+            ChoiceRequest { features, random: random.random(), ..ChoiceRequest::default() };
+        let choice = state.choose_arm(rule, &choosing);
         let reward = table.rewards[*row][choice.arm];
         earned += reward;
         late += usize::from(turn >= last_quarter && choice.arm == world.falling);

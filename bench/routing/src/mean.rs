@@ -1,8 +1,8 @@
-//! A mean over seeds with its interval.
+//! A mean over seeds with its confidence interval.
 
 use std::fmt;
 
-/// The mean, and how far its 95% interval reaches to either side.
+/// The mean, and half the width of its 95% interval.
 #[derive(Clone, Copy)]
 pub(crate) struct Mean {
     pub(crate) mean: f64,
@@ -10,7 +10,7 @@ pub(crate) struct Mean {
 }
 
 impl Mean {
-    pub(crate) fn of(values: &[f64]) -> Self {
+    pub(crate) fn compute(values: &[f64]) -> Self {
         let count = values.len() as f64;
         let mean = values.iter().sum::<f64>() / count;
         let spread: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();

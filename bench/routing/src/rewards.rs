@@ -1,8 +1,10 @@
-//! What each algorithm earns on average, over several seeds.
+//! Average reward of each algorithm over several seeds.
 
 use std::path::Path;
 
-use learn::{Algorithm, Choosing, Credit, Observation, RouterDefinition, RouterRule, RouterState};
+use learn::{
+    Algorithm, ChoiceRequest, Credit, Observation, RouterDefinition, RouterRule, RouterState,
+};
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -21,7 +23,7 @@ const ALGORITHMS: [(&str, Algorithm); 8] = [
     ("random", Algorithm::Random),
 ];
 
-/// File, what others reached there, and the bars by algorithm.
+/// File, published results, and the targets by algorithm.
 type Set = (&'static str, &'static str, &'static [(&'static str, f64)]);
 
 const SETS: [Set; 3] = [
@@ -76,13 +78,13 @@ fn over_seeds(table: &Table, algorithm: Algorithm, floor: f64, seeds: u64) -> an
         algorithm,
         min_propensity: floor,
         features: table.features[0].len(),
-        ..RouterDefinition::of(&names)
+        ..RouterDefinition::from_arm_ids(&names)
     })?;
     let means: Vec<f64> = (0..seeds).map(|seed| run(table, &rule, seed)).collect();
-    Ok(Mean::of(&means))
+    Ok(Mean::compute(&means))
 }
 
-/// One pass over the rows in an order of its own.
+/// One pass over the rows in its own order.
 fn run(table: &Table, rule: &RouterRule, seed: u64) -> f64 {
     let mut random = StdRng::seed_from_u64(seed);
     let mut order: Vec<usize> = (0..table.rewards.len()).collect();
@@ -91,8 +93,9 @@ fn run(table: &Table, rule: &RouterRule, seed: u64) -> f64 {
     let mut earned = 0.0;
     for row in &order {
         let features = &table.features[*row];
-        let choosing = Choosing { features, random: random.random(), ..Choosing::default() };
-        let choice = state.choose(rule, &choosing);
+        let choosing =
+            ChoiceRequest { features, random: random.random(), ..ChoiceRequest::default() };
+        let choice = state.choose_arm(rule, &choosing);
         let reward = table.rewards[*row][choice.arm];
         earned += reward;
         let arm = &rule.arms()[choice.arm].id;

@@ -1,11 +1,11 @@
-//! A table of what every arm would have earned on every row.
+//! A table of the reward of every arm on every row.
 
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, ensure};
 
-/// Features and rewards, row by row.
+/// Features and rewards by row.
 #[derive(Clone)]
 pub(crate) struct Table {
     pub(crate) arms: usize,
@@ -13,7 +13,7 @@ pub(crate) struct Table {
     pub(crate) rewards: Vec<Vec<f64>>,
 }
 
-/// Every row as numbers by column, as far as they are numbers.
+/// The numeric columns of every row.
 pub(crate) fn read(path: &Path) -> anyhow::Result<(Vec<String>, Vec<Vec<f64>>)> {
     let text = fs::read_to_string(path)
         .with_context(|| format!("{} is not there; is UPTAKE_DATA right?", path.display()))?;
@@ -26,7 +26,7 @@ pub(crate) fn read(path: &Path) -> anyhow::Result<(Vec<String>, Vec<Vec<f64>>)> 
 }
 
 impl Table {
-    /// A file with columns `f0`, `f1`, … and either `score:ARM` columns or the right arm as `y`.
+    /// A file with columns `f0`, `f1`, … and either `score:ARM` columns or the correct arm as `y`.
     pub(crate) fn read(path: &Path) -> anyhow::Result<Self> {
         let (header, rows) = read(path)?;
         let columns = |wanted: &dyn Fn(&str) -> bool| -> Vec<usize> {
@@ -58,12 +58,12 @@ impl Table {
         Ok(table)
     }
 
-    /// The best that one arm alone earns on average.
+    /// The average reward of the best single arm.
     pub(crate) fn best_fixed(&self) -> f64 {
         self.earned(self.best_arm()) / self.rewards.len() as f64
     }
 
-    /// The arm that earns the most alone.
+    /// The best single arm.
     pub(crate) fn best_arm(&self) -> usize {
         (0..self.arms).max_by(|a, b| self.earned(*a).total_cmp(&self.earned(*b))).unwrap_or(0)
     }

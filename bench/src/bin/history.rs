@@ -1,5 +1,5 @@
-//! Measures the history of questions: looking up and adding, in this process and in a Redis on loopback.
-//! `bench/README.md` says what and how.
+//! Benchmarks the retry history (lookup and insert) in memory and in Redis on loopback. See
+//! `bench/README.md`.
 
 #![expect(clippy::print_stdout, reason = "the figures are the output")]
 
@@ -9,13 +9,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
+use connectors::redis::{RedisHistory, RedisSettings};
+use connectors::{HistoryKey, InProcessHistory, QueryHistory, RecentQuestion};
 use model::{Scope, Timestamp, TurnId, UserId, Vector};
-use store::redis::{RedisHistory, RedisSettings};
-use store::{Asked, Asker, InProcessHistory, QueryHistory, Stopwatch};
+use store::Stopwatch;
 use tokio::task::JoinSet;
 
 const WINDOW: Duration = Duration::from_secs(300);
-const MOST: usize = 10;
+const HISTORY_QUESTIONS: usize = 10;
 const USERS: usize = 1_000;
 const ROUNDS: usize = 20_000;
 const START: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
@@ -31,11 +32,11 @@ async fn measure() -> anyhow::Result<()> {
         "| where | at once | look up p50 µs | p99 | add p50 µs | p99 | both p50 µs | p99 | both/s |"
     );
     println!("|---|---|---|---|---|---|---|---|---|");
-    let memory: Arc<dyn QueryHistory> = Arc::new(InProcessHistory::new(WINDOW, MOST));
+    let memory: Arc<dyn QueryHistory> = Arc::new(InProcessHistory::new(WINDOW, HISTORY_QUESTIONS));
     let server = Server::start()?;
     let address = format!("redis://127.0.0.1:{}/0", server.port);
     let timeout = Duration::from_secs(5);
-    let settings = RedisSettings { address, timeout, window: WINDOW, most: MOST };
+    let settings = RedisSettings { address, timeout, window: WINDOW, most: HISTORY_QUESTIONS };
     let redis: Arc<dyn QueryHistory> = Arc::new(RedisHistory::open(settings).await?);
     for (name, history) in [("in process", memory), ("Redis", redis)] {
         fill(&*history).await?;
@@ -46,10 +47,10 @@ async fn measure() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Everybody has asked as often as is kept, so that a look-up brings ten questions.
+/// Every user's history is full, so that a lookup returns ten questions.
 async fn fill(history: &dyn QueryHistory) -> anyhow::Result<()> {
     for user in 0..USERS {
-        for number in 0..MOST {
+        for number in 0..HISTORY_QUESTIONS {
             history.add(&asker(user)?, &question(number)?).await?;
         }
     }
@@ -88,7 +89,11 @@ async fn work(
         let begin = Stopwatch::start();
         let found = history.recent(&asker, START.plus_secs(1)).await?;
         let read = begin.elapsed();
-        anyhow::ensure!(found.len() == MOST, "{} questions, expected {MOST}", found.len());
+        anyhow::ensure!(
+            found.len() == HISTORY_QUESTIONS,
+            "{} questions, expected {HISTORY_QUESTIONS}",
+            found.len()
+        );
         let begin = Stopwatch::start();
         history.add(&asker, &asked).await?;
         times.push((read, begin.elapsed()));
@@ -96,14 +101,14 @@ async fn work(
     Ok(times)
 }
 
-fn asker(number: usize) -> anyhow::Result<Asker> {
+fn asker(number: usize) -> anyhow::Result<HistoryKey> {
     let user = UserId::new(format!("user-{}@example.com", number % USERS))?;
-    Ok(Asker::User(Scope::default(), user))
+    Ok(HistoryKey::User(Scope::default(), user))
 }
 
-fn question(number: usize) -> anyhow::Result<Asked> {
+fn question(number: usize) -> anyhow::Result<RecentQuestion> {
     let values = (0..256).map(|at| ((at * 31 + number) % 97) as f32 - 48.0).collect();
-    Ok(Asked {
+    Ok(RecentQuestion {
         turn: TurnId::new(format!("0198c1d2-7a54-7cc3-98c4-dc0c0c07{:04}", number % 10_000))?,
         text: format!("How do I export the sales of region {number} by month as a table?").into(),
         ts: START,
@@ -117,7 +122,7 @@ fn percentiles(mut times: Vec<Duration>) -> String {
     format!("{:.0} | {:.0}", at(0.5), at(0.99))
 }
 
-/// A Redis of its own, gone when this is dropped.
+/// A Redis server that ends when this is dropped.
 struct Server {
     child: Child,
     port: u16,
@@ -130,7 +135,7 @@ impl Server {
             .args(["--bind", "127.0.0.1", "--save", "", "--port", &port.to_string()])
             .stdout(Stdio::null())
             .spawn()
-            .context("redis-server cannot be started")?;
+            .context("cannot start redis-server")?;
         let server = Self { child, port };
         let begin = Stopwatch::start();
         while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
@@ -146,7 +151,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The process may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

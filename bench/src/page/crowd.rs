@@ -1,5 +1,5 @@
-//! Many times the month of the demo: other people, conversations and turns, so that everything that the page
-//! shows is there in numbers. Half of them are a month earlier, so that the period before has as much.
+//! The demo month many times over, with other users, conversations and turns, so that every view has much
+//! data. Half of the copies are a month earlier, so that the previous period is as large.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -14,10 +14,10 @@ use tempfile::TempDir;
 use crate::server::Binary;
 
 const MONTH_SECS: i64 = 30 * 86_400;
-/// Copies do not all say the same at the same minute.
+/// Shifts the copies, so that they do not all fall on the same minute.
 const APART_SECS: i64 = 7 * 60;
 
-/// Fills a folder with at least so many events out of the demo data in another; answers how many there are.
+/// Fills a folder with at least `events` events from the demo data in another folder; returns the count.
 pub(super) fn fill(
     binary: &Binary,
     month: &Path,
@@ -38,7 +38,7 @@ pub(super) fn fill(
     Ok((folder, count))
 }
 
-/// By when it happens, so that what comes together lies together, as it would.
+/// Sorted by time, as real events would be stored.
 fn write(lines: &[Line], copies: i64, mut file: impl Write) -> anyhow::Result<usize> {
     let names = names_in(lines);
     let mut count = 0;
@@ -68,20 +68,20 @@ fn read(path: &Path) -> anyhow::Result<Vec<Line>> {
     Ok(lines)
 }
 
-/// Routers, experiments, targets and the like: there is one of each.
+/// Routers, experiments, targets and similar: one of each.
 fn is_setting(line: &Line) -> bool {
     let is = |field: &str, word: &str| line.get(field).is_some_and(|found| found == word);
     is("type", "log") && is("source", "engine")
 }
 
-/// What is somebody's or something's name.
+/// Fields that hold ids.
 fn names_in(lines: &[Line]) -> HashSet<String> {
     let fields = ["id", "message_id", "session_id", "user_id"];
     let named = |line: &Line| fields.map(|field| line.get(field)?.as_str().map(str::to_owned));
     lines.iter().flat_map(named).flatten().collect()
 }
 
-/// One of many.
+/// One copy out of many.
 struct Copy<'a> {
     names: &'a HashSet<String>,
     number: i64,
@@ -91,19 +91,22 @@ struct Copy<'a> {
 impl Copy<'_> {
     fn of_line(&self, line: &Line) -> Line {
         let mut copied: Line =
-            line.iter().map(|(name, value)| (name.clone(), self.of(value))).collect();
+            line.iter().map(|(name, value)| (name.clone(), self.copy_value(value))).collect();
         copied.insert("tenant_id".to_owned(), "default".into());
         copied
     }
 
-    fn of(&self, value: &Value) -> Value {
+    fn copy_value(&self, value: &Value) -> Value {
         match value {
-            Value::String(text) => self.of_text(text).into(),
-            Value::Array(all) => all.iter().map(|one| self.of(one)).collect(),
+            Value::String(text) => self.copy_text(text).into(),
+            Value::Array(all) => all.iter().map(|one| self.copy_value(one)).collect(),
             Value::Object(fields) => {
                 let copied = |(name, value): (&String, &Value)| {
-                    let value =
-                        if name == "latency" { self.of_latency(value) } else { self.of(value) };
+                    let value = if name == "latency" {
+                        self.copy_latency(value)
+                    } else {
+                        self.copy_value(value)
+                    };
                     (name.clone(), value)
                 };
                 fields.iter().map(copied).collect()
@@ -112,16 +115,16 @@ impl Copy<'_> {
         }
     }
 
-    /// Each copy has a pace of its own, or all answers of an hour would have taken the same time.
-    fn of_latency(&self, value: &Value) -> Value {
-        let mut copied = self.of(value);
+    /// Each copy has its own latencies, or all answers of an hour would have the same.
+    fn copy_latency(&self, value: &Value) -> Value {
+        let mut copied = self.copy_value(value);
         if let Some(seconds) = copied.get("seconds").and_then(Value::as_f64) {
             copied["seconds"] = (seconds * (0.6 + 0.04 * self.number as f64)).into();
         }
         copied
     }
 
-    fn of_text(&self, text: &str) -> String {
+    fn copy_text(&self, text: &str) -> String {
         if text.len() < 40
             && text.ends_with('Z')
             && let Ok(at) = Timestamp::parse(text)

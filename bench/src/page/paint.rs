@@ -1,4 +1,4 @@
-//! When a browser has painted something, by its own account.
+//! First contentful paint, measured by a browser.
 
 use std::process::Command;
 
@@ -9,7 +9,7 @@ use crate::server::Server;
 use crate::table::Table;
 use crate::table::Target::Under;
 
-/// The first contentful paint of each view, if there is a browser here.
+/// The first contentful paint of each view, if a browser is installed.
 pub(super) fn measure(server: &Server, views: &[&str], table: &mut Table) -> anyhow::Result<()> {
     let Some(python) = python() else {
         println!(
@@ -23,7 +23,7 @@ pub(super) fn measure(server: &Server, views: &[&str], table: &mut Table) -> any
         println!("first contentful paint: {}", String::from_utf8_lossy(&output.stderr));
         return Ok(());
     }
-    let found: Value = serde_json::from_slice(&output.stdout).context("what it says is no JSON")?;
+    let found: Value = serde_json::from_slice(&output.stdout).context("the output is not JSON")?;
     for view in views {
         let millis = found[*view].as_f64().with_context(|| format!("{view} was not painted"))?;
         let what = format!("page {view}, first contentful paint");
@@ -32,7 +32,7 @@ pub(super) fn measure(server: &Server, views: &[&str], table: &mut Table) -> any
     Ok(())
 }
 
-/// A Python with Playwright, the one that tests use.
+/// A Python with Playwright, the same as in the tests.
 fn python() -> Option<String> {
     let needed = Command::new("scripts/need").arg("chromium:chromium").status().ok()?;
     let mut found = Command::new("scripts/python-with");

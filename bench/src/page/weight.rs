@@ -1,4 +1,4 @@
-//! What a browser fetches for a view: the page, its styles, its script and its icon.
+//! Bytes that a browser loads for a view: page, styles, script and icon.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -9,10 +9,10 @@ use crate::server::Server;
 use crate::table::Table;
 use crate::table::Target::{None, Under};
 
-/// Bytes as they are and as gzip makes them.
+/// Raw and gzipped bytes.
 type Weight = (usize, usize);
 
-/// What a view weighs with everything that belongs to it.
+/// Bytes of a view with all its assets.
 pub(super) fn page(
     agent: &ureq::Agent,
     server: &Server,
@@ -31,7 +31,7 @@ pub(super) fn page(
     Ok(())
 }
 
-/// What the widget weighs.
+/// Bytes of the widget.
 pub(super) fn widget(
     agent: &ureq::Agent,
     server: &Server,

@@ -1,4 +1,4 @@
-//! The one table from errors to status codes, and the shape of an error on the wire (RFC 9457).
+//! Maps errors to status codes and renders them as problem details (RFC 9457).
 
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use engine::FlowError;
 use serde::Serialize;
 
-/// A request that was not done, and what its sender can do about it.
+/// A refused request: the status, the reason and what the client can do next.
 #[derive(Clone, Debug)]
 pub(crate) struct Problem {
     pub(crate) status: StatusCode,
@@ -28,70 +28,71 @@ impl Problem {
     }
 
     pub(crate) fn malformed(detail: impl Into<String>) -> Self {
-        Self::new(StatusCode::BAD_REQUEST, "malformed", "The request could not be read", detail)
+        Self::new(StatusCode::BAD_REQUEST, "malformed", "Malformed request", detail)
     }
 
     pub(crate) fn unauthorized(detail: impl Into<String>) -> Self {
-        Self::new(StatusCode::UNAUTHORIZED, "unauthorized", "An API key is needed", detail)
+        Self::new(StatusCode::UNAUTHORIZED, "unauthorized", "API key required", detail)
     }
 
-    pub(crate) fn too_many(seconds: u64) -> Self {
-        let detail = format!("this key may make no more requests now; wait {seconds} s");
+    pub(crate) fn too_many_requests(seconds: u64) -> Self {
+        let detail = format!(
+            "the rate limit of this API key is exhausted; wait {seconds} s and send the request again"
+        );
         let status = StatusCode::TOO_MANY_REQUESTS;
         let problem = Self::new(status, "too-many-requests", "Too many requests", detail);
         Self { retry_after: Some(seconds), ..problem }
     }
 
     pub(crate) fn forbidden(detail: impl Into<String>) -> Self {
-        Self::new(StatusCode::FORBIDDEN, "forbidden", "Not allowed", detail)
+        Self::new(StatusCode::FORBIDDEN, "forbidden", "Permission denied", detail)
     }
 
     pub(crate) fn not_found(detail: impl Into<String>) -> Self {
-        Self::new(StatusCode::NOT_FOUND, "not-found", "There is no such thing", detail)
+        Self::new(StatusCode::NOT_FOUND, "not-found", "Not found", detail)
     }
 
-    pub(crate) fn wrong_method(detail: impl Into<String>) -> Self {
+    pub(crate) fn method_not_allowed(detail: impl Into<String>) -> Self {
         let status = StatusCode::METHOD_NOT_ALLOWED;
-        Self::new(status, "wrong-method", "This address does not take that method", detail)
+        Self::new(status, "wrong-method", "Method not allowed", detail)
     }
 
     pub(crate) fn conflict(detail: impl Into<String>) -> Self {
-        Self::new(StatusCode::CONFLICT, "conflict", "Used before with another body", detail)
+        Self::new(StatusCode::CONFLICT, "conflict", "Id already used with a different body", detail)
     }
 
     pub(crate) fn not_possible(detail: impl Into<String>) -> Self {
-        let title = "Not possible as things stand";
+        let title = "Not possible in the current state";
         Self::new(StatusCode::CONFLICT, "not-possible", title, detail)
     }
 
     pub(crate) fn too_large(detail: impl Into<String>) -> Self {
-        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", "The request is too large", detail)
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", "Request body too large", detail)
     }
 
     pub(crate) fn wrong_media_type(detail: impl Into<String>) -> Self {
         let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
-        Self::new(status, "wrong-media-type", "This body's type is not understood", detail)
+        Self::new(status, "wrong-media-type", "Unsupported media type", detail)
     }
 
-    /// A field that does not fit. The detail names it too, for people who read only that.
+    /// An invalid field. The detail names the field too, for readers who see only the detail.
     pub(crate) fn invalid(field: impl Into<String>, detail: impl Into<String>) -> Self {
         let status = StatusCode::UNPROCESSABLE_ENTITY;
-        let problem = Self::new(status, "invalid", "A field does not fit", detail);
+        let problem = Self::new(status, "invalid", "Invalid field", detail);
         Self { field: Some(field.into()), ..problem }
     }
 
     pub(crate) fn unavailable(detail: impl Into<String>) -> Self {
         let status = StatusCode::SERVICE_UNAVAILABLE;
-        let problem = Self::new(status, "unavailable", "Not possible right now", detail);
+        let problem = Self::new(status, "unavailable", "Temporarily unavailable", detail);
         Self { retry_after: Some(1), ..problem }
     }
 
-    /// Its status, and what it says in a few words.
-    pub(crate) fn head(&self) -> (StatusCode, &'static str) {
+    pub(crate) fn status_and_title(&self) -> (StatusCode, &'static str) {
         (self.status, self.title)
     }
 
-    /// The answer as it goes out.
+    /// Builds the response with its JSON body.
     pub(crate) fn render(&self, request_id: &str) -> Response {
         let body = ProblemBody {
             kind: format!("urn:uptake:problem:{}", self.kind),
@@ -126,8 +127,18 @@ struct ProblemBody<'a> {
     request_id: &'a str,
 }
 
+/// Quotes a client's value for a detail, shortened so that no response grows with the request.
+pub(crate) fn quote(text: &str) -> String {
+    const MAX_QUOTED_CHARS: usize = 100;
+    let mut shown: String = text.chars().take(MAX_QUOTED_CHARS).collect();
+    if shown.len() < text.len() {
+        shown.push('…');
+    }
+    format!("{shown:?}")
+}
+
 impl IntoResponse for Problem {
-    /// Leaves a note for `request_id`, which knows the request's id and writes the body.
+    /// Defers the body to the `request_id` middleware, which knows the id of the request.
     fn into_response(self) -> Response {
         let mut response = self.status.into_response();
         response.extensions_mut().insert(self);
@@ -150,7 +161,7 @@ impl From<FlowError> for Problem {
             }
             FlowError::Setting(bad) => Self::invalid(bad.field.clone(), bad.to_string()),
             FlowError::Unknown(what) => {
-                Self::not_found(format!("there is no {what} with this id here"))
+                Self::not_found(format!("{what} not found in this tenant and project"))
             }
             FlowError::NotALine => Self::invalid("body", error.to_string()),
             FlowError::NotForWidgets => Self::forbidden(error.to_string()),
@@ -161,25 +172,27 @@ impl From<FlowError> for Problem {
                 let status = StatusCode::ACCEPTED;
                 Self::new(status, "set-aside", "Accepted, not stored yet", error.to_string())
             }
-            FlowError::NotStored => Self::unavailable("the event was not stored; send it again"),
+            FlowError::NotStored => {
+                Self::unavailable("the event was not stored; send the request again")
+            }
             FlowError::Unfinished(left) => {
-                Self { title: "Not all of it is done yet", ..Self::unavailable(left) }
+                Self { title: "Partially done", ..Self::unavailable(left) }
             }
             FlowError::Store(cause) if cause.is_in_doubt() => {
-                tracing::debug!(error = %cause, "a commit is in doubt");
+                tracing::debug!(error = %cause, "commit outcome unknown");
                 Self::unavailable(
-                    "the store went away while it stored this, and it is not known whether it did; send it \
-                     again with the same id or Idempotency-Key, and it is stored once",
+                    "the connection to the store was lost during the commit, so the outcome is unknown; \
+                     send the request again with the same id or Idempotency-Key to store it once",
                 )
             }
             FlowError::Store(cause) => {
                 match cause.is_away() {
-                    // The store says so itself, and not for each request.
-                    true => tracing::debug!(error = %cause, "the store did not answer"),
-                    false => tracing::error!(error = %cause, "the store did not answer"),
+                    // The store logs its own outage once, not per request.
+                    true => tracing::debug!(error = %cause, "store request failed"),
+                    false => tracing::error!(error = %cause, "store request failed"),
                 }
                 Self::unavailable(
-                    "the store cannot do this right now; nothing was changed, try again",
+                    "the store is unavailable; nothing was changed, send the request again",
                 )
             }
         }
@@ -191,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_done_in_part_is_not_said_to_have_changed_nothing() {
+    fn partially_done_request_reports_what_is_left() {
         let left = "the user is erased; copies are not gone yet";
         let problem = Problem::from(FlowError::Unfinished(left));
         assert_eq!(

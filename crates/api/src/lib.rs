@@ -1,36 +1,26 @@
 //! The HTTP API. Translates between the wire and the engine, and nothing else.
 //!
-//! Never decides, never speaks to a database.
+//! This crate takes no decisions and never accesses a database.
 
-mod error;
-mod request_id;
-mod metrics;
-mod scope;
-mod limits;
-mod origin;
 mod body;
-mod auth;
-mod cors;
-mod turnstile;
-mod address;
-mod slice;
-mod wire;
-mod routes;
+mod error;
+mod loopback_client;
+mod middleware;
 mod openapi;
+mod params;
 mod reference;
-mod docs;
-mod widget;
-mod site;
+mod report_filter;
 mod router;
-mod leaving;
-mod patience;
-mod connections;
+mod routes;
+mod scope;
 mod server;
-mod within;
+mod site;
+mod widget;
+mod wire;
 
 pub use axum::Router;
-pub use connections::ConnectionLimits;
+pub use loopback_client::post_loopback;
+pub use middleware::connections::ConnectionLimits;
 pub use router::{Api, Settings};
 pub use server::run;
 pub use wire::feedback::event_line;
-pub use within::ask;

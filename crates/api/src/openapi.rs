@@ -1,4 +1,4 @@
-//! The OpenAPI document, made of what is written at each handler.
+//! Builds the OpenAPI document from the annotations of the handlers.
 
 use serde_json::{Value, json};
 use utoipa::OpenApi;
@@ -9,89 +9,90 @@ use crate::routes;
 #[openapi(
     info(
         title = "Uptake",
-        description = "A feedback engine for LLM applications. Errors are application/problem+json and \
-            name the field that is to blame. What stores what it is sent may carry an Idempotency-Key."
+        description = "A feedback engine for LLM applications. Errors are \
+            application/problem+json and name the invalid field. Routes that store data accept an \
+            Idempotency-Key header, which makes retries safe."
     ),
     paths(
-        routes::turns::open,
-        routes::turns::complete,
-        routes::turns::show,
-        routes::turns::metadata,
-        routes::turns::review,
-        routes::turns::log,
-        routes::conversations::timeline,
-        routes::strategies::search,
-        routes::examples::select,
-        routes::preferences::export,
-        routes::calibration::show,
-        routes::routers::set,
-        routes::routers::show,
-        routes::routers::list,
-        routes::routers::reset,
-        routes::routers::route,
-        routes::routers::reward,
-        routes::routers::evaluate,
-        routes::experiments::create,
-        routes::experiments::list,
-        routes::experiments::show,
-        routes::experiments::act,
-        routes::experiments::assign,
-        routes::experiments::results,
-        routes::retrieval::returned,
-        routes::retrieval::usage,
-        routes::retrieval::signals,
-        routes::retrieval::feedback,
-        routes::retrieval::stats,
-        routes::retrieval::most_helpful,
-        routes::retrieval::most_ignored,
-        routes::retrieval::rerank,
-        routes::reactions::submit,
-        routes::reports::period,
-        routes::reports::period_by_query,
-        routes::reports::conversation,
-        routes::reports::conversation_by_query,
-        routes::quality::quality,
-        routes::failures::insights,
+        routes::turns::open_turn,
+        routes::turns::complete_turn,
+        routes::turns::show_turn,
+        routes::turns::show_metadata,
+        routes::turns::review_turn,
+        routes::turns::show_turn_log,
+        routes::conversations::show_timeline,
+        routes::strategies::search_strategies,
+        routes::examples::select_examples,
+        routes::preferences::export_preferences,
+        routes::quality::show_calibration,
+        routes::routers::set_router,
+        routes::routers::show_router,
+        routes::routers::list_routers,
+        routes::routers::reset_router,
+        routes::routers::choose_route,
+        routes::routers::submit_reward,
+        routes::routers::evaluate_policy,
+        routes::experiments::create_experiment,
+        routes::experiments::list_experiments,
+        routes::experiments::show_experiment,
+        routes::experiments::act_on_experiment,
+        routes::experiments::assign_variant,
+        routes::experiments::show_results,
+        routes::retrieval::record_returned,
+        routes::retrieval::record_usage,
+        routes::retrieval::record_signals,
+        routes::retrieval::record_feedback,
+        routes::retrieval::show_stats,
+        routes::retrieval::list_most_helpful,
+        routes::retrieval::list_most_ignored,
+        routes::retrieval::rerank_results,
+        routes::reactions::submit_reaction,
+        routes::reports::report_period,
+        routes::reports::report_period_by_query,
+        routes::reports::report_conversation,
+        routes::reports::report_conversation_by_query,
+        routes::quality::show_quality,
+        routes::failures::show_insights,
         routes::quality::set_targets,
-        routes::quality::targets,
-        routes::quality::alerts,
-        routes::failures::failures,
-        routes::failures::suggest,
-        routes::failures::experiment,
-        routes::artifacts::search,
-        routes::feedback::submit,
-        routes::feedback::correct,
-        routes::batch::submit,
-        routes::feedback::show,
-        routes::events::list,
-        routes::events::topic,
-        routes::decisions::decide,
-        routes::decisions::settle,
-        routes::decisions::show,
-        routes::decisions::list,
-        routes::decisions::of_session,
+        routes::quality::show_targets,
+        routes::quality::list_alerts,
+        routes::failures::list_failures,
+        routes::failures::suggest_prompts,
+        routes::failures::create_suggestion_experiment,
+        routes::artifacts::search_artifacts,
+        routes::feedback::submit_event,
+        routes::feedback::submit_correction,
+        routes::batch::submit_batch,
+        routes::feedback::show_event,
+        routes::events::list_events,
+        routes::events::list_topic_events,
+        routes::decisions::record_decision,
+        routes::decisions::record_outcome,
+        routes::decisions::show_decision,
+        routes::decisions::list_decisions,
+        routes::decisions::list_session_decisions,
         routes::tenants::set_profile,
-        routes::tenants::profile,
-        routes::tenants::erase,
-        routes::tenants::history,
-        routes::tenants::forget,
+        routes::tenants::show_profile,
+        routes::tenants::erase_user,
+        routes::tenants::show_question_history,
+        routes::tenants::forget_questions,
         routes::tenants::set_privacy,
-        routes::tenants::privacy,
-        routes::keys::create,
-        routes::keys::list,
-        routes::keys::revoke,
-        routes::dead_letters::list,
-        routes::dead_letters::replay,
-        routes::demo::show,
-        routes::demo::remove,
-        routes::health::live,
-        routes::health::ready,
-        routes::metrics::show,
+        routes::tenants::show_privacy,
+        routes::keys::create_key,
+        routes::keys::list_keys,
+        routes::keys::revoke_key,
+        routes::operations::list_dead_letters,
+        routes::operations::replay_dead_letter,
+        routes::operations::show_demo,
+        routes::operations::remove_demo,
+        routes::operations::check_live,
+        routes::operations::check_ready,
+        routes::operations::show_metrics,
     )
 )]
 struct Document;
 
-/// What operations are about, in the order in which a newcomer reads them and the examples work.
+/// Tags in reading order. The examples work when they are sent in this order.
 const TAGS: [&str; 14] = [
     "turns",
     "strategies",
@@ -109,8 +110,8 @@ const TAGS: [&str; 14] = [
     "operation",
 ];
 
-/// The document as JSON, with the answers that every address can give.
-pub(crate) fn document() -> Value {
+/// Returns the document with the error responses and headers that routes share.
+pub(crate) fn build_document() -> Value {
     let mut document = serde_json::to_value(Document::openapi()).unwrap_or_default();
     if let Some(paths) = document["paths"].as_object_mut() {
         for (path, operations) in paths {
@@ -124,14 +125,14 @@ pub(crate) fn document() -> Value {
     }
     document["tags"] = TAGS.iter().map(|tag| json!({"name": tag})).collect();
     join_turn_halves(&mut document["components"]["schemas"]);
-    show_strategies_when_asked(&mut document["components"]["schemas"]);
+    make_strategies_optional(&mut document["components"]["schemas"]);
     document["components"]["schemas"]["Problem"] = problem_schema();
     document["components"]["securitySchemes"] = json!({
         "bearer": {"type": "http", "scheme": "bearer", "bearerFormat": "uk_<id>_<secret>"},
         "header": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
         "basic": {"type": "http", "scheme": "basic"},
     });
-    // Nothing at all is enough as long as there are no keys.
+    // The empty entry: no key is needed as long as the server has none.
     document["security"] = json!([{"bearer": []}, {"header": []}, {"basic": []}, {}]);
     for path in ["/api/v1/events", "/api/v1/topics/{topic}"] {
         document["paths"][path]["get"]["responses"]["200"]["content"]["text/event-stream"] =
@@ -144,7 +145,6 @@ pub(crate) fn document() -> Value {
     document
 }
 
-/// Headers that requests may carry.
 fn add_headers(path: &str, method: &str, operation: &mut Value) {
     let header = |name: &str, description: &str| {
         json!({"name": name, "in": "header", "required": false, "description": description,
@@ -152,21 +152,26 @@ fn add_headers(path: &str, method: &str, operation: &mut Value) {
     };
     let mut headers = Vec::new();
     if path.starts_with("/api/v1") {
-        headers
-            .push(header("X-Uptake-Project", "The project, for keys of several and without keys"));
-        headers.push(header("X-Uptake-Tenant", "The tenant, without keys"));
+        headers.push(header(
+            "X-Uptake-Project",
+            "The project, for keys that cover several projects and for servers without keys",
+        ));
+        headers.push(header("X-Uptake-Tenant", "The tenant, for servers without keys"));
     }
-    if matches!(method, "post" | "patch") && knows_repeats(path) {
-        headers.push(header("Idempotency-Key", "Makes a repeat of this very request safe"));
+    if matches!(method, "post" | "patch") && accepts_idempotency_key(path) {
+        headers.push(header(
+            "Idempotency-Key",
+            "Makes a retry of this request safe: it is stored once",
+        ));
     }
     let parameters = operation["parameters"].as_array().cloned().unwrap_or_default();
     operation["parameters"] = parameters.into_iter().chain(headers).collect();
 }
 
-/// Whether a repeat is known there by its key. Elsewhere nothing is stored, or each time the same, or
-/// something new that the sender must not take for the first: a choice, a secret.
-fn knows_repeats(path: &str) -> bool {
-    const OTHERS: [&str; 10] = [
+/// False for routes that store nothing, are idempotent, or return something new each time, such as
+/// a routing choice or a secret.
+fn accepts_idempotency_key(path: &str) -> bool {
+    const WITHOUT_KEY: [&str; 10] = [
         "/api/v1/keys",
         "/api/v1/route",
         "/api/v1/routers/{name}/reset",
@@ -178,15 +183,14 @@ fn knows_repeats(path: &str) -> bool {
         "/conversations/{tenant}/{project}/feedback/conversations-in-period",
         "/conversations/{tenant}/{project}/{conversation_id}/turns-with-feedbacks",
     ];
-    !only_asks(path) && !OTHERS.contains(&path)
+    !is_read_only(path) && !WITHOUT_KEY.contains(&path)
 }
 
-/// Whether nothing is stored there.
-fn only_asks(path: &str) -> bool {
+fn is_read_only(path: &str) -> bool {
     path.contains("search") || path.ends_with("/select")
 }
 
-/// Bodies there name a turn, a query or a router that may not be there.
+/// Routes whose body names a turn, query or router that may not exist.
 const NAMES_IN_BODY: [&str; 5] = [
     "/api/v1/turns",
     "/api/v1/rewards",
@@ -204,35 +208,38 @@ fn add_errors(path: &str, method: &str, operation: &mut Value) {
         });
     };
     if path.starts_with("/health") {
-        add(503, "Not now");
+        add(503, "The store is unavailable or the node is draining");
         return;
     }
-    add(401, "No key, or one that is not valid");
-    add(403, "The key may not do this, or not here");
-    add(422, "A field does not fit; field names it");
-    add(429, "Too many requests with this key");
-    add(503, "Not possible right now; try again");
-    let names_something = path.contains('{') && !path.contains("privacy");
-    if names_something || path.ends_with("/feedback") || NAMES_IN_BODY.contains(&path) {
-        add(404, "There is no such thing");
+    add(401, "The API key is missing, unknown or revoked");
+    add(403, "The role, scope or origin of the key does not allow this");
+    add(422, "A field is invalid; `field` names it");
+    add(429, "The rate limit of the key is exhausted; see Retry-After");
+    add(503, "Temporarily unavailable; retry after Retry-After seconds");
+    let has_id = path.contains('{') && !path.contains("privacy");
+    if has_id || path.ends_with("/feedback") || NAMES_IN_BODY.contains(&path) {
+        add(404, "Not found; `detail` names what was not found");
     }
     if (method, path) == ("delete", "/api/v1/users/{user_id}") {
-        add(409, "Nobody in particular cannot be erased");
+        add(409, "The id stands for anonymous users, who cannot be erased");
     }
     if matches!(method, "post" | "put" | "patch") {
         if !has_202 {
-            add(202, "Accepted and set aside; see dead letters");
+            add(202, "Accepted but not stored yet; see the dead letters");
         }
-        add(400, "The body could not be read, or the reaction is none");
-        if !only_asks(path) && !path.contains("privacy") && !path.contains("keys") {
-            add(409, "The id or key was used before with another body, or not possible now");
+        add(400, "The body is malformed, or the reaction is unknown");
+        if !is_read_only(path) && !path.contains("privacy") && !path.contains("keys") {
+            add(
+                409,
+                "The id or Idempotency-Key was used with a different body, or the current state does not allow this",
+            );
         }
         add(413, "The body is too large");
         add(415, "The body is not JSON");
     }
 }
 
-/// Unique, and readable in generated clients: `get_api_v1_turns_turn_id`.
+/// Unique and readable in generated clients, for example `get_api_v1_turns_turn_id`.
 fn operation_id(path: &str, method: &str) -> String {
     let word = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
     let words: String = path.chars().map(word).collect();
@@ -240,21 +247,20 @@ fn operation_id(path: &str, method: &str) -> String {
     format!("{method}_{}", parts.join("_"))
 }
 
-/// Each half refuses fields it does not know, so the two together are one object with the fields of
-/// both.
+/// Both schemas refuse unknown fields, so `allOf` cannot combine them. The fields are merged.
 fn join_turn_halves(schemas: &mut Value) {
     let mut joined = schemas["OpeningRequest"].clone();
     let other = schemas["CompletionRequest"]["properties"].as_object().cloned();
     if let Some(properties) = joined["properties"].as_object_mut() {
         properties.extend(other.unwrap_or_default());
     }
-    joined["description"] = "A question, perhaps with its answer.".into();
+    joined["description"] = "A question, optionally with its answer.".into();
     schemas["TurnRequest"] = joined;
 }
 
-/// The answer to a turn has the fields of strategies beside its own, or none of them: `null` can stand for an object, but
-/// not for some fields of one.
-fn show_strategies_when_asked(schemas: &mut Value) {
+/// The response to a turn contains either all fields of `StrategiesBody` or none of them. Optional
+/// flattened fields are not expressible by annotations.
+fn make_strategies_optional(schemas: &mut Value) {
     let properties = schemas["StrategiesBody"]["properties"].clone();
     schemas["OpenResponse"]["allOf"][0] = json!({"type": "object", "properties": properties});
 }
@@ -276,8 +282,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_turn_may_be_answered_without_strategies() {
-        let document = document();
+    fn open_turn_response_does_not_require_strategies() {
+        let document = build_document();
         let answer = &document["components"]["schemas"]["OpenResponse"]["allOf"];
         assert!(answer[0]["properties"]["avoid"].is_object(), "{answer}");
         assert!(answer[0]["required"].is_null(), "{answer}");
@@ -285,8 +291,8 @@ mod tests {
     }
 
     #[test]
-    fn only_where_a_repeat_is_known_by_its_key_one_may_be_sent() {
-        let document = document();
+    fn idempotency_key_is_documented_only_where_it_is_supported() {
+        let document = build_document();
         let takes_key = |method: &str, path: &str| {
             let operation = &document["paths"][path][method];
             let parameters = operation["parameters"].as_array().unwrap();

@@ -1,8 +1,13 @@
-//! The human-readable reference: the OpenAPI document as one page that needs nothing else.
+//! Serves the OpenAPI document, as JSON and as a self-contained HTML page.
 
 use std::fmt::Write;
 
+use axum::extract::State;
+use axum::http::header;
+use axum::response::IntoResponse;
 use serde_json::Value;
+
+use crate::openapi;
 
 const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:52rem;margin:2rem auto;\
     padding:0 1rem;color:#1c2430;background:#fff}h1{margin-bottom:0}h2{margin-top:2.5rem;\
@@ -13,26 +18,53 @@ const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:52rem;mar
     @media(prefers-color-scheme:dark){body{color:#dfe5ec;background:#14181d}code,pre{background:#1f262e}\
     h2{border-color:#333c46}.m{color:#7fb8f0}.s{color:#9aa7b5}}";
 
-/// The page.
-pub(crate) fn page(document: &Value) -> String {
+/// Rendered once and leaked: they are needed as long as the process runs.
+#[derive(Clone, Debug)]
+pub(crate) struct ApiDocs {
+    document: &'static str,
+    page: &'static str,
+}
+
+impl ApiDocs {
+    pub(crate) fn new() -> Self {
+        let document = openapi::build_document();
+        let page = render_page(&document);
+        Self { document: document.to_string().leak(), page: page.leak() }
+    }
+}
+
+pub(crate) async fn show_openapi(State(docs): State<ApiDocs>) -> impl IntoResponse {
+    ([(header::CONTENT_TYPE, "application/json")], docs.document)
+}
+
+pub(crate) async fn show_reference(State(docs): State<ApiDocs>) -> impl IntoResponse {
+    let policy = "default-src 'none'; style-src 'unsafe-inline'";
+    let headers = [
+        (header::CONTENT_TYPE, "text/html; charset=utf-8"),
+        (header::CONTENT_SECURITY_POLICY, policy),
+    ];
+    (headers, docs.page)
+}
+
+fn render_page(document: &Value) -> String {
     let mut page = String::from("<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">");
-    put(&mut page, "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">");
-    put(&mut page, &format!("<title>Uptake: the API</title><style>{STYLE}</style>"));
-    put(&mut page, "<h1>Uptake: the API</h1>");
-    let text = |value: &Value| escaped(value.as_str().unwrap_or_default());
-    put(&mut page, &format!("<p>{}</p>", text(&document["info"]["description"])));
-    put(&mut page, "<p>The same for programs: <a href=\"/openapi.json\">openapi.json</a></p>");
-    for tag in tags(document) {
-        put(&mut page, &format!("<h2>{}</h2>", escaped(tag)));
-        for (path, method, operation) in operations(document, tag) {
-            put(&mut page, &show(document, path, method, operation));
+    append(&mut page, "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">");
+    append(&mut page, &format!("<title>Uptake API reference</title><style>{STYLE}</style>"));
+    append(&mut page, "<h1>Uptake API reference</h1>");
+    let text = |value: &Value| escape_html(value.as_str().unwrap_or_default());
+    append(&mut page, &format!("<p>{}</p>", text(&document["info"]["description"])));
+    append(&mut page, "<p>Machine-readable: <a href=\"/openapi.json\">openapi.json</a></p>");
+    for tag in tag_names(document) {
+        append(&mut page, &format!("<h2>{}</h2>", escape_html(tag)));
+        for (path, method, operation) in operations_with_tag(document, tag) {
+            append(&mut page, &render_operation(document, path, method, operation));
         }
     }
-    put(&mut page, "</html>");
+    append(&mut page, "</html>");
     page
 }
 
-fn operations<'a>(
+fn operations_with_tag<'a>(
     document: &'a Value,
     tag: &'a str,
 ) -> impl Iterator<Item = (&'a String, &'a String, &'a Value)> {
@@ -45,16 +77,16 @@ fn operations<'a>(
         .filter(move |(_, _, operation)| operation["tags"][0] == tag)
 }
 
-fn tags(document: &Value) -> impl Iterator<Item = &str> {
+fn tag_names(document: &Value) -> impl Iterator<Item = &str> {
     document["tags"].as_array().into_iter().flatten().filter_map(|tag| tag["name"].as_str())
 }
 
-fn show(document: &Value, path: &str, method: &str, operation: &Value) -> String {
+fn render_operation(document: &Value, path: &str, method: &str, operation: &Value) -> String {
     let mut text = format!(
         "<h3><span class=\"m\">{}</span> <code>{}</code></h3><p>{}</p>",
-        escaped(method),
-        escaped(path),
-        escaped(operation["summary"].as_str().unwrap_or_default())
+        escape_html(method),
+        escape_html(path),
+        escape_html(operation["summary"].as_str().unwrap_or_default())
     );
     let query: Vec<String> = operation["parameters"]
         .as_array()
@@ -62,73 +94,78 @@ fn show(document: &Value, path: &str, method: &str, operation: &Value) -> String
         .flatten()
         .filter(|parameter| parameter["in"] == "query")
         .map(|parameter| {
-            format!("<code>{}</code>", escaped(parameter["name"].as_str().unwrap_or("")))
+            format!("<code>{}</code>", escape_html(parameter["name"].as_str().unwrap_or("")))
         })
         .collect();
     if !query.is_empty() {
-        put(&mut text, &format!("<p>Parameters: {}</p>", query.join(" ")));
+        append(&mut text, &format!("<p>Parameters: {}</p>", query.join(" ")));
     }
-    put(&mut text, &format!("<pre>{}</pre>", escaped(&curl(path, method, operation))));
+    append(
+        &mut text,
+        &format!("<pre>{}</pre>", escape_html(&curl_command(path, method, operation))),
+    );
     let body = &operation["requestBody"]["content"]["application/json"]["schema"];
-    let fields = fields(document, body);
+    let fields = body_fields(document, body);
     if !fields.is_empty() {
-        put(&mut text, &format!("<p>Fields (* must be there): {}</p>", fields.join(" ")));
+        append(&mut text, &format!("<p>Fields (* required): {}</p>", fields.join(" ")));
     }
-    put(&mut text, &format!("<p class=\"s\">{}</p>", answers(operation)));
+    append(&mut text, &format!("<p class=\"s\">{}</p>", render_responses(operation)));
     text
 }
 
-/// The names of a body's fields, with what each holds.
-fn fields(document: &Value, schema: &Value) -> Vec<String> {
+/// Field names of a body with their types.
+fn body_fields(document: &Value, schema: &Value) -> Vec<String> {
     let schema = if schema["items"].is_object() { &schema["items"] } else { schema };
-    let schema = resolved(document, schema);
+    let schema = resolve_ref(document, schema);
     let required = |name: &str| {
         schema["required"].as_array().is_some_and(|names| names.iter().any(|one| one == name))
     };
     let properties = schema["properties"].as_object().into_iter().flatten();
     let field = |(name, value): (&String, &Value)| {
         let star = if required(name) { "*" } else { "" };
-        format!("<code>{}{star}</code> {}", escaped(name), escaped(&kind(document, value)))
+        format!(
+            "<code>{}{star}</code> {}",
+            escape_html(name),
+            escape_html(&type_name(document, value))
+        )
     };
     properties.map(field).collect()
 }
 
-fn resolved<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
+fn resolve_ref<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
     let name = schema["$ref"].as_str().and_then(|text| text.rsplit('/').next());
     name.map_or(schema, |name| &document["components"]["schemas"][name])
 }
 
-/// In a word: text, number, list and so on.
-fn kind(document: &Value, schema: &Value) -> String {
+fn type_name(document: &Value, schema: &Value) -> String {
     let named = |one: &&Value| one["$ref"].is_string();
     let schema = match schema["oneOf"].as_array().and_then(|all| all.iter().find(named)) {
-        Some(one) => resolved(document, one),
-        None => resolved(document, schema),
+        Some(one) => resolve_ref(document, one),
+        None => resolve_ref(document, schema),
     };
     let types = &schema["type"];
     match types.as_str().or_else(|| types[0].as_str()) {
-        Some("string") => "text",
+        Some("string") => "string",
         Some("array") => "list",
-        Some("boolean") => "true or false",
+        Some("boolean") => "boolean",
         Some("integer" | "number") => "number",
         Some("object") => "object",
-        Some(_) | None => "anything",
+        Some(_) | None => "any",
     }
     .to_owned()
 }
 
-/// Statuses and what they mean.
-fn answers(operation: &Value) -> String {
+fn render_responses(operation: &Value) -> String {
     let responses = operation["responses"].as_object().into_iter().flatten();
     let answer = |(status, value): (&String, &Value)| {
         let words = value["description"].as_str().unwrap_or_default();
-        format!("<b>{}</b> {}", escaped(status), escaped(words))
+        format!("<b>{}</b> {}", escape_html(status), escape_html(words))
     };
     responses.map(answer).collect::<Vec<_>>().join(" · ")
 }
 
-/// A line that can be pasted, on the ids of the examples.
-pub(crate) fn curl(path: &str, method: &str, operation: &Value) -> String {
+/// A command that works when pasted, with the ids of the examples.
+pub(crate) fn curl_command(path: &str, method: &str, operation: &Value) -> String {
     let examples = [
         ("{tenant}", "default"),
         ("{project}", "default"),
@@ -150,22 +187,22 @@ pub(crate) fn curl(path: &str, method: &str, operation: &Value) -> String {
     };
     let mut line = "curl -s".to_owned();
     if !matches!(method, "get" | "post") {
-        put(&mut line, &format!(" -X {}", method.to_uppercase()));
+        append(&mut line, &format!(" -X {}", method.to_uppercase()));
     }
-    put(&mut line, &format!(" 'http://127.0.0.1:8787{path}'"));
+    append(&mut line, &format!(" 'http://127.0.0.1:8787{path}'"));
     let example = &operation["requestBody"]["content"]["application/json"]["example"];
     if !example.is_null() {
         let body = example.to_string().replace('\'', "'\\''");
-        put(&mut line, &format!(" -H 'Content-Type: application/json' \\\n  -d '{body}'"));
+        append(&mut line, &format!(" -H 'Content-Type: application/json' \\\n  -d '{body}'"));
     }
     line
 }
 
-fn put(page: &mut String, text: &str) {
+fn append(page: &mut String, text: &str) {
     // Writing to a string cannot fail.
     let _ = write!(page, "{text}");
 }
 
-fn escaped(text: &str) -> String {
+fn escape_html(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -1,246 +1,259 @@
-//! Every route, in one function.
+//! The routes of the API and the middleware around them.
 
 use std::convert::Infallible;
 use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request};
-use axum::middleware::{from_fn, from_fn_with_state};
+use axum::middleware::{from_fn, from_fn_with_state, map_response};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post, put};
 use engine::{CopySettings, Engine};
 use tower_service::Service;
 
-use crate::auth::{self, Doorman, identify};
-use crate::cors;
-use crate::docs::{self, Texts};
 use crate::error::Problem;
-use crate::limits::RateLimits;
-use crate::metrics::{Requests, measure};
-use crate::request_id::{self, RequestIds};
+use crate::middleware::RateLimits;
+use crate::middleware::auth::{self, AuthState, identify_caller};
+use crate::middleware::batch_limiter::{self, BatchLimiter};
+use crate::middleware::cors;
+use crate::middleware::metrics::{RequestMetrics, measure_requests};
+use crate::middleware::request_id::{self, RequestIds};
+use crate::middleware::trailing_newline::add_trailing_newline;
+use crate::reference::{self, ApiDocs};
 use crate::routes::{
-    artifacts, batch, calibration, conversations, dead_letters, decisions, demo, events, examples,
-    experiments, failures, feedback, health, keys, metrics, preferences, quality, reactions,
-    reports, retrieval, routers, strategies, tenants, turns,
+    artifacts, batch, conversations, decisions, events, examples, experiments, failures, feedback,
+    keys, operations, preferences, quality, reactions, reports, retrieval, routers, strategies,
+    tenants, turns,
 };
 use crate::site;
-use crate::turnstile::{self, Turnstile};
 use crate::widget;
 
-/// What the server is told from outside.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Bytes of an ordinary body.
+    /// Largest request body, except for batches.
     pub body_bytes: usize,
-    /// Bytes of a batch.
     pub batch_bytes: usize,
-    /// Where copies of turn logs are kept, if they are.
+    /// Storage for copies of turn logs.
     pub copies: CopySettings,
-    /// By which the owner of the data folder is known.
+    /// Grants full access to the owner of the data folder.
     pub owner_token: String,
 }
 
-/// The whole API, and what every request to it meets on its way.
+/// All routes, with the middleware that every request passes.
 #[derive(Clone, Debug)]
 pub struct Api {
     routes: Router,
-    way_in: WayIn,
+    middleware: MiddlewareStack,
     body_bytes: usize,
 }
 
 impl Api {
-    /// `run` tells this run of the server from others in request ids.
+    /// `run` distinguishes runs of the server in request ids.
     pub fn new(engine: Arc<Engine>, settings: Settings, run: &str) -> Self {
-        let way_in = WayIn {
-            doorman: Doorman {
+        let middleware = MiddlewareStack {
+            auth: AuthState {
                 engine: Arc::clone(&engine),
                 owner_token: settings.owner_token.as_str().into(),
                 limits: RateLimits::default(),
             },
             ids: RequestIds::new(run),
-            requests: Requests::default(),
+            requests: RequestMetrics::default(),
         };
         let body_bytes = settings.body_bytes;
-        let routes = routes(engine, settings, way_in.requests.clone());
-        Self { routes, way_in, body_bytes }
+        let routes = build_routes(engine, settings, middleware.requests.clone());
+        Self { routes, middleware, body_bytes }
     }
 
-    /// Ready to serve.
     pub fn into_router(self) -> Router {
-        self.way_in.before(self.routes)
+        self.middleware.wrap(self.routes)
     }
 
-    /// Ready to serve, with another face of it at `path`, for every key but those of web pages. Each call
-    /// that the face makes of the API meets the same checks once more, with the same key.
-    pub fn with_face<S>(self, path: &str, face: S) -> Router
+    /// Mounts a service such as MCP at `path`, for all keys except widget keys. Each API call of the
+    /// service is authorized separately with the client's key.
+    pub fn into_router_with<S>(self, path: &str, service: S) -> Router
     where
         S: Service<Request, Error = Infallible> + Clone + Send + Sync + 'static,
         S::Response: IntoResponse,
         S::Future: Send + 'static,
     {
-        let face = Router::new()
-            .route_service(path, face)
-            .layer(from_fn(auth::let_in))
+        let service = Router::new()
+            .route_service(path, service)
+            .layer(from_fn(auth::authorize_service))
             .layer(DefaultBodyLimit::max(self.body_bytes));
-        self.way_in.before(self.routes.merge(face))
+        self.middleware.wrap(self.routes.merge(service))
     }
 }
 
-/// What a request meets before it is handled.
+/// Layers that every request passes, outermost last.
 #[derive(Clone, Debug)]
-struct WayIn {
-    doorman: Doorman,
+struct MiddlewareStack {
+    auth: AuthState,
     ids: RequestIds,
-    requests: Requests,
+    requests: RequestMetrics,
 }
 
-impl WayIn {
-    fn before(self, routes: Router) -> Router {
+impl MiddlewareStack {
+    fn wrap(self, routes: Router) -> Router {
         routes
-            .layer(from_fn_with_state(self.doorman, identify))
-            .layer(from_fn_with_state(self.ids, request_id::finish))
-            .layer(from_fn_with_state(self.requests, measure))
+            .layer(from_fn_with_state(self.auth, identify_caller))
+            .layer(from_fn_with_state(self.ids, request_id::finish_response))
+            .layer(map_response(add_trailing_newline))
+            .layer(from_fn_with_state(self.requests, measure_requests))
     }
 }
 
-fn routes(engine: Arc<Engine>, settings: Settings, requests: Requests) -> Router {
-    let figures = get(metrics::show).with_state((requests, Arc::clone(&engine)));
+fn build_routes(engine: Arc<Engine>, settings: Settings, requests: RequestMetrics) -> Router {
+    let figures = get(operations::show_metrics).with_state((requests, Arc::clone(&engine)));
     let with_copies = (Arc::clone(&engine), settings.copies);
-    let log = get(turns::log).with_state(with_copies.clone());
-    let users = delete(tenants::erase).with_state(with_copies);
-    let texts = Texts::new();
+    let log = get(turns::show_turn_log).with_state(with_copies.clone());
+    let users = delete(tenants::erase_user).with_state(with_copies);
+    let api_docs = ApiDocs::new();
     Router::new()
-        .merge(events_and_turns(settings.batch_bytes))
-        .merge(reactions_and_events(Arc::clone(&engine)))
-        .merge(reports())
-        .merge(routing())
-        .merge(experimenting())
-        .merge(retrieving())
-        .merge(management())
+        .merge(turn_routes(settings.batch_bytes))
+        .merge(widget_routes(Arc::clone(&engine)))
+        .merge(report_routes())
+        .merge(routing_routes())
+        .merge(experiment_routes())
+        .merge(retrieval_routes())
+        .merge(management_routes())
         .merge(site::routes(&engine))
         .route("/api/v1/turns/{turn_id}/log", log)
         .route("/api/v1/users/{user_id}", users)
-        .route("/health/live", get(health::live))
-        .route("/health/ready", get(health::ready))
+        .route("/health/live", get(operations::check_live))
+        .route("/health/ready", get(operations::check_ready))
         .route("/metrics", figures)
-        .route("/openapi.json", get(docs::document).with_state(texts.clone()))
-        .route("/docs", get(docs::page).with_state(texts))
-        .route("/widget.js", get(widget::script))
+        .route("/openapi.json", get(reference::show_openapi).with_state(api_docs.clone()))
+        .route("/docs", get(reference::show_reference).with_state(api_docs))
+        .route("/widget.js", get(widget::serve_script))
         .layer(DefaultBodyLimit::max(settings.body_bytes))
-        .fallback(unknown_address)
-        .method_not_allowed_fallback(wrong_method)
+        .fallback(route_not_found)
+        .method_not_allowed_fallback(method_not_allowed)
         .with_state(engine)
 }
 
-/// Ours.
-fn events_and_turns(batch_bytes: usize) -> Router<Arc<Engine>> {
-    let batch = post(batch::submit)
+fn turn_routes(batch_bytes: usize) -> Router<Arc<Engine>> {
+    let batch = post(batch::submit_batch)
         .layer(DefaultBodyLimit::max(batch_bytes))
-        .layer(from_fn_with_state(Turnstile::new(), turnstile::wait));
+        .layer(from_fn_with_state(BatchLimiter::new(), batch_limiter::limit_batches));
     Router::new()
-        .route("/api/v1/feedback/correction", post(feedback::correct))
+        .route("/api/v1/feedback/correction", post(feedback::submit_correction))
         .route("/api/v1/feedback/batch", batch)
-        .route("/api/v1/feedback/{id}", get(feedback::show))
-        .route("/api/v1/events", get(events::list))
-        .route("/api/v1/topics/{topic}", get(events::topic))
-        .route("/api/v1/turns", post(turns::open))
-        .route("/api/v1/turns/{turn_id}", get(turns::show))
-        .route("/api/v1/turns/{turn_id}/complete", post(turns::complete))
-        .route("/api/v1/turns/{turn_id}/metadata", get(turns::metadata))
-        .route("/api/v1/turns/{turn_id}/review", post(turns::review))
-        .route("/api/v1/conversations/{id}", get(conversations::timeline))
-        .route("/api/v1/strategies/search", post(strategies::search))
-        .route("/api/v1/examples/select", post(examples::select))
-        .route("/api/v1/preferences/export", get(preferences::export))
-        .route("/api/v1/calibration", get(calibration::show))
-        .route("/api/v1/users/{user_id}/history", get(tenants::history).delete(tenants::forget))
-        .route("/api/v1/decisions", post(decisions::decide).get(decisions::list))
-        .route("/api/v1/decisions/{id}", get(decisions::show).patch(decisions::settle))
-        .route("/api/v1/artifacts/search", post(artifacts::search))
+        .route("/api/v1/feedback/{id}", get(feedback::show_event))
+        .route("/api/v1/events", get(events::list_events))
+        .route("/api/v1/topics/{topic}", get(events::list_topic_events))
+        .route("/api/v1/turns", post(turns::open_turn))
+        .route("/api/v1/turns/{turn_id}", get(turns::show_turn))
+        .route("/api/v1/turns/{turn_id}/complete", post(turns::complete_turn))
+        .route("/api/v1/turns/{turn_id}/metadata", get(turns::show_metadata))
+        .route("/api/v1/turns/{turn_id}/review", post(turns::review_turn))
+        .route("/api/v1/conversations/{id}", get(conversations::show_timeline))
+        .route("/api/v1/strategies/search", post(strategies::search_strategies))
+        .route("/api/v1/examples/select", post(examples::select_examples))
+        .route("/api/v1/preferences/export", get(preferences::export_preferences))
+        .route("/api/v1/calibration", get(quality::show_calibration))
+        .route(
+            "/api/v1/users/{user_id}/history",
+            get(tenants::show_question_history).delete(tenants::forget_questions),
+        )
+        .route("/api/v1/decisions", post(decisions::record_decision).get(decisions::list_decisions))
+        .route(
+            "/api/v1/decisions/{id}",
+            get(decisions::show_decision).patch(decisions::record_outcome),
+        )
+        .route("/api/v1/artifacts/search", post(artifacts::search_artifacts))
 }
 
-/// Which model serves the next query.
-fn routing() -> Router<Arc<Engine>> {
+fn routing_routes() -> Router<Arc<Engine>> {
     Router::new()
-        .route("/api/v1/routers", get(routers::list))
-        .route("/api/v1/routers/{name}", put(routers::set).get(routers::show))
-        .route("/api/v1/routers/{name}/reset", post(routers::reset))
-        .route("/api/v1/route", post(routers::route))
-        .route("/api/v1/rewards", post(routers::reward))
-        .route("/api/v1/policies/evaluate", post(routers::evaluate))
+        .route("/api/v1/routers", get(routers::list_routers))
+        .route("/api/v1/routers/{name}", put(routers::set_router).get(routers::show_router))
+        .route("/api/v1/routers/{name}/reset", post(routers::reset_router))
+        .route("/api/v1/route", post(routers::choose_route))
+        .route("/api/v1/rewards", post(routers::submit_reward))
+        .route("/api/v1/policies/evaluate", post(routers::evaluate_policy))
 }
 
-/// Which variant is better.
-fn experimenting() -> Router<Arc<Engine>> {
+fn experiment_routes() -> Router<Arc<Engine>> {
     Router::new()
-        .route("/api/v1/experiments", post(experiments::create).get(experiments::list))
-        .route("/api/v1/experiments/{id}", get(experiments::show))
-        .route("/api/v1/experiments/{id}/results", get(experiments::results))
-        .route("/api/v1/experiments/{id}/assign", post(experiments::assign))
-        .route("/api/v1/experiments/{id}/{action}", post(experiments::act))
+        .route(
+            "/api/v1/experiments",
+            post(experiments::create_experiment).get(experiments::list_experiments),
+        )
+        .route("/api/v1/experiments/{id}", get(experiments::show_experiment))
+        .route("/api/v1/experiments/{id}/results", get(experiments::show_results))
+        .route("/api/v1/experiments/{id}/assign", post(experiments::assign_variant))
+        .route("/api/v1/experiments/{id}/{action}", post(experiments::act_on_experiment))
 }
 
-/// What became of items that queries returned.
-fn retrieving() -> Router<Arc<Engine>> {
+fn retrieval_routes() -> Router<Arc<Engine>> {
     Router::new()
-        .route("/api/v1/retrieval/returned", post(retrieval::returned))
-        .route("/api/v1/retrieval/usage", post(retrieval::usage))
-        .route("/api/v1/retrieval/signals", post(retrieval::signals))
-        .route("/api/v1/retrieval/feedback", post(retrieval::feedback))
-        .route("/api/v1/retrieval/entities/{entity_id}/stats", get(retrieval::stats))
-        .route("/api/v1/retrieval/most-helpful", get(retrieval::most_helpful))
-        .route("/api/v1/retrieval/most-ignored", get(retrieval::most_ignored))
-        .route("/api/v1/retrieval/rerank", post(retrieval::rerank))
+        .route("/api/v1/retrieval/returned", post(retrieval::record_returned))
+        .route("/api/v1/retrieval/usage", post(retrieval::record_usage))
+        .route("/api/v1/retrieval/signals", post(retrieval::record_signals))
+        .route("/api/v1/retrieval/feedback", post(retrieval::record_feedback))
+        .route("/api/v1/retrieval/entities/{entity_id}/stats", get(retrieval::show_stats))
+        .route("/api/v1/retrieval/most-helpful", get(retrieval::list_most_helpful))
+        .route("/api/v1/retrieval/most-ignored", get(retrieval::list_most_ignored))
+        .route("/api/v1/retrieval/rerank", post(retrieval::rerank_results))
 }
 
-/// What web pages may send as well.
-fn reactions_and_events(engine: Arc<Engine>) -> Router<Arc<Engine>> {
+/// Routes that web pages may call with a widget key.
+fn widget_routes(engine: Arc<Engine>) -> Router<Arc<Engine>> {
     Router::new()
-        .route("/api/v1/feedback", post(feedback::submit).options(cors::preflight))
+        .route("/api/v1/feedback", post(feedback::submit_event).options(cors::answer_preflight))
         .route(
             "/conversations/{tenant}/{project}/{conversation_id}/turns/{turn_id}/feedback",
-            post(reactions::submit).options(cors::preflight),
+            post(reactions::submit_reaction).options(cors::answer_preflight),
         )
-        .route_layer(from_fn_with_state(engine, cors::mark))
+        .route_layer(from_fn_with_state(engine, cors::add_cors_headers))
 }
 
-/// Keys, and whatever else changes the rules.
-fn management() -> Router<Arc<Engine>> {
+fn management_routes() -> Router<Arc<Engine>> {
     Router::new()
-        .route("/api/v1/dead-letters", get(dead_letters::list))
-        .route("/api/v1/dead-letters/{id}/replay", post(dead_letters::replay))
-        .route("/api/v1/demo", get(demo::show).delete(demo::remove))
-        .route("/api/v1/keys", post(keys::create).get(keys::list))
-        .route("/api/v1/keys/{id}", delete(keys::revoke))
-        .route("/api/v1/tenants/{tenant}/targets", put(quality::set_targets).get(quality::targets))
-        .route("/api/v1/alerts", get(quality::alerts))
-        .route("/api/v1/tenants/{tenant}/privacy", put(tenants::set_privacy).get(tenants::privacy))
-        .route("/api/v1/users/{user_id}", put(tenants::set_profile).get(tenants::profile))
+        .route("/api/v1/dead-letters", get(operations::list_dead_letters))
+        .route("/api/v1/dead-letters/{id}/replay", post(operations::replay_dead_letter))
+        .route("/api/v1/demo", get(operations::show_demo).delete(operations::remove_demo))
+        .route("/api/v1/keys", post(keys::create_key).get(keys::list_keys))
+        .route("/api/v1/keys/{id}", delete(keys::revoke_key))
+        .route(
+            "/api/v1/tenants/{tenant}/targets",
+            put(quality::set_targets).get(quality::show_targets),
+        )
+        .route("/api/v1/alerts", get(quality::list_alerts))
+        .route(
+            "/api/v1/tenants/{tenant}/privacy",
+            put(tenants::set_privacy).get(tenants::show_privacy),
+        )
+        .route("/api/v1/users/{user_id}", put(tenants::set_profile).get(tenants::show_profile))
 }
 
-/// The source system's, letter for letter.
-fn reports() -> Router<Arc<Engine>> {
+fn report_routes() -> Router<Arc<Engine>> {
     Router::new()
-        .route("/api/v1/feedback/decisions/{session}", get(decisions::of_session))
-        .route("/api/v1/feedback/insights/{tenant}", get(failures::insights))
-        .route("/api/v1/failures", get(failures::failures))
-        .route("/api/v1/prompts/suggestions", post(failures::suggest))
-        .route("/api/v1/prompts/suggestions/{suggestion_id}/experiment", post(failures::experiment))
-        .route("/api/v1/feedback/quality/{tenant}", get(quality::quality))
+        .route("/api/v1/feedback/decisions/{session}", get(decisions::list_session_decisions))
+        .route("/api/v1/feedback/insights/{tenant}", get(failures::show_insights))
+        .route("/api/v1/failures", get(failures::list_failures))
+        .route("/api/v1/prompts/suggestions", post(failures::suggest_prompts))
+        .route(
+            "/api/v1/prompts/suggestions/{suggestion_id}/experiment",
+            post(failures::create_suggestion_experiment),
+        )
+        .route("/api/v1/feedback/quality/{tenant}", get(quality::show_quality))
         .route(
             "/conversations/{tenant}/{project}/{conversation_id}/turns-with-feedbacks",
-            post(reports::conversation).get(reports::conversation_by_query),
+            post(reports::report_conversation).get(reports::report_conversation_by_query),
         )
         .route(
             "/conversations/{tenant}/{project}/feedback/conversations-in-period",
-            post(reports::period).get(reports::period_by_query),
+            post(reports::report_period).get(reports::report_period_by_query),
         )
 }
 
-async fn unknown_address() -> Problem {
-    Problem::not_found("there is nothing at this address")
+async fn route_not_found() -> Problem {
+    Problem::not_found("this path is not a route of the API; /docs lists them all")
 }
 
-async fn wrong_method(request: Request) -> Response {
-    Problem::wrong_method(format!("{} is not possible here", request.method())).into_response()
+async fn method_not_allowed(request: Request) -> Response {
+    let detail =
+        format!("{} is not supported here; the Allow header lists methods", request.method());
+    Problem::method_not_allowed(detail).into_response()
 }

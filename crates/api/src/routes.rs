@@ -1,7 +1,5 @@
-//! One file per resource.
+//! Handlers, one file per resource.
 
-pub(crate) mod health;
-pub(crate) mod metrics;
 pub(crate) mod feedback;
 pub(crate) mod batch;
 pub(crate) mod events;
@@ -10,7 +8,6 @@ pub(crate) mod conversations;
 pub(crate) mod strategies;
 pub(crate) mod examples;
 pub(crate) mod preferences;
-pub(crate) mod calibration;
 pub(crate) mod routers;
 pub(crate) mod experiments;
 pub(crate) mod retrieval;
@@ -22,5 +19,11 @@ pub(crate) mod failures;
 pub(crate) mod artifacts;
 pub(crate) mod keys;
 pub(crate) mod tenants;
-pub(crate) mod dead_letters;
-pub(crate) mod demo;
+pub(crate) mod operations;
+
+use axum::http::StatusCode;
+
+/// 200 for a request that was stored before, 201 otherwise.
+fn stored_status(replayed: bool) -> StatusCode {
+    if replayed { StatusCode::OK } else { StatusCode::CREATED }
+}

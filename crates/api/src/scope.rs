@@ -1,4 +1,4 @@
-//! Which tenant and project a request is about: by its key, by its headers, by its address.
+//! Resolves the tenant and project of a request from its key, headers and path.
 
 use axum::http::HeaderMap;
 use engine::StoredKey;
@@ -6,10 +6,9 @@ use model::{BadId, Project, Scope, Tenant};
 
 use crate::error::Problem;
 
-const TENANT: &str = "x-uptake-tenant";
-const PROJECT: &str = "x-uptake-project";
+const TENANT_HEADER: &str = "x-uptake-tenant";
+const PROJECT_HEADER: &str = "x-uptake-project";
 
-/// The scope of a request.
 #[derive(Clone, Debug)]
 pub(crate) struct RequestScope {
     scope: Scope,
@@ -18,79 +17,85 @@ pub(crate) struct RequestScope {
 }
 
 impl RequestScope {
-    /// The scope the request names.
     pub(crate) fn get(&self) -> &Scope {
         &self.scope
     }
 
-    /// The project, if the key or a header names one.
-    pub(crate) fn project_named(&self) -> Option<&Project> {
+    /// `None` when neither the key nor a header names a project.
+    pub(crate) fn explicit_project(&self) -> Option<&Project> {
         self.project_given.then_some(&self.scope.project)
     }
 
-    /// The scope for a body that may name its tenant too. Two names must agree.
-    pub(crate) fn with_tenant(&self, tenant: Option<&str>) -> Result<Scope, Problem> {
+    /// Scope for a body that may name a tenant, which must agree with the key and headers.
+    pub(crate) fn resolve_tenant(&self, tenant: Option<&str>) -> Result<Scope, Problem> {
         let Some(tenant) = tenant else { return Ok(self.scope.clone()) };
-        let tenant = Tenant::new(tenant).map_err(|bad| bad_name("tenant_id", bad))?;
+        let tenant = Tenant::new(tenant).map_err(|bad| invalid_name("tenant_id", bad))?;
         if self.tenant_given && tenant != self.scope.tenant {
-            return Err(Problem::forbidden("tenant_id is not the tenant this request is for"));
+            return Err(Problem::forbidden(format!(
+                "tenant_id is {tenant}, expected {}, the tenant of the key or header",
+                self.scope.tenant
+            )));
         }
         Ok(Scope { tenant, project: self.scope.project.clone() })
     }
-}
 
-impl RequestScope {
-    /// The scope for an address that names it. Names in headers must agree.
-    pub(crate) fn at(&self, tenant: &str, project: &str) -> Result<Scope, Problem> {
+    /// Scope for a path that names it, which must agree with the key and headers.
+    pub(crate) fn resolve_path(&self, tenant: &str, project: &str) -> Result<Scope, Problem> {
         let scope = Scope {
-            tenant: Tenant::new(tenant).map_err(|bad| bad_name("tenant", bad))?,
-            project: Project::new(project).map_err(|bad| bad_name("project", bad))?,
+            tenant: Tenant::new(tenant).map_err(|bad| invalid_name("tenant", bad))?,
+            project: Project::new(project).map_err(|bad| invalid_name("project", bad))?,
         };
         let other_tenant = self.tenant_given && scope.tenant != self.scope.tenant;
         if other_tenant || self.project_given && scope.project != self.scope.project {
-            return Err(Problem::forbidden("this address is not in the scope of this request"));
+            return Err(Problem::forbidden(format!(
+                "the path names {tenant}/{project}, which is outside the scope of the key or headers"
+            )));
         }
         Ok(scope)
     }
-}
 
-impl RequestScope {
-    /// What the headers say, within what the key is good for.
-    pub(crate) fn of(headers: &HeaderMap, key: Option<&StoredKey>) -> Result<Self, Problem> {
-        let tenant = text(headers, TENANT)?
-            .map(|text| Tenant::new(text).map_err(|bad| bad_name(TENANT, bad)))
+    /// Reads the scope headers. A header cannot widen the scope of the key.
+    pub(crate) fn from_headers(
+        headers: &HeaderMap,
+        key: Option<&StoredKey>,
+    ) -> Result<Self, Problem> {
+        let tenant = header_text(headers, TENANT_HEADER)?
+            .map(|text| Tenant::new(text).map_err(|bad| invalid_name(TENANT_HEADER, bad)))
             .transpose()?;
-        let project = text(headers, PROJECT)?
-            .map(|text| Project::new(text).map_err(|bad| bad_name(PROJECT, bad)))
+        let project = header_text(headers, PROJECT_HEADER)?
+            .map(|text| Project::new(text).map_err(|bad| invalid_name(PROJECT_HEADER, bad)))
             .transpose()?;
-        let own_tenant = key.map(|key| key.tenant.clone());
-        let own_project = key.and_then(|key| key.project.clone());
+        let key_tenant = key.map(|key| key.tenant.clone());
+        let key_project = key.and_then(|key| key.project.clone());
         let default = Scope::default();
-        let tenant_given = tenant.is_some() || own_tenant.is_some();
-        let project_given = project.is_some() || own_project.is_some();
+        let tenant_given = tenant.is_some() || key_tenant.is_some();
+        let project_given = project.is_some() || key_project.is_some();
         let scope = Scope {
-            tenant: agreed(own_tenant, tenant)?.unwrap_or(default.tenant),
-            project: agreed(own_project, project)?.unwrap_or(default.project),
+            tenant: merge_names(key_tenant, tenant)?.unwrap_or(default.tenant),
+            project: merge_names(key_project, project)?.unwrap_or(default.project),
         };
         Ok(Self { scope, tenant_given, project_given })
     }
 }
 
-/// A name that the key has cannot be changed by a header.
-fn agreed<T: PartialEq>(own: Option<T>, asked: Option<T>) -> Result<Option<T>, Problem> {
-    match (own, asked) {
-        (Some(own), Some(asked)) if own != asked => {
-            Err(Problem::forbidden("this key is not good for the scope of this request"))
-        }
-        (own, asked) => Ok(own.or(asked)),
+/// The name of the key and the name of the header must agree.
+fn merge_names<T: PartialEq>(
+    of_key: Option<T>,
+    of_header: Option<T>,
+) -> Result<Option<T>, Problem> {
+    match (of_key, of_header) {
+        (Some(of_key), Some(of_header)) if of_key != of_header => Err(Problem::forbidden(
+            "the X-Uptake-Tenant or X-Uptake-Project header names a scope outside the key's",
+        )),
+        (of_key, of_header) => Ok(of_key.or(of_header)),
     }
 }
 
-fn text<'a>(headers: &'a HeaderMap, name: &'static str) -> Result<Option<&'a str>, Problem> {
+fn header_text<'a>(headers: &'a HeaderMap, name: &'static str) -> Result<Option<&'a str>, Problem> {
     let read = |value: &'a axum::http::HeaderValue| value.to_str();
-    headers.get(name).map(read).transpose().map_err(|_| bad_name(name, BadId::Name))
+    headers.get(name).map(read).transpose().map_err(|_| invalid_name(name, BadId::Name))
 }
 
-fn bad_name(field: &str, bad: BadId) -> Problem {
+fn invalid_name(field: &str, bad: BadId) -> Problem {
     Problem::invalid(field, format!("{field}: {bad}"))
 }

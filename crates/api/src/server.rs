@@ -1,4 +1,4 @@
-//! Serves until told to stop, then finishes what was accepted.
+//! Runs the HTTP server and shuts it down gracefully.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,15 +8,15 @@ use engine::Engine;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
-use crate::connections::{self, ConnectionLimits};
-use crate::leaving::{self, Leaving};
+use crate::middleware::connections::{self, ConnectionLimits};
+use crate::middleware::drain::{self, Drain};
 
-/// How long requests under way may take after the server was told to stop. One that is still being
-/// sent by then was never accepted.
-const DRAIN: Duration = Duration::from_secs(5);
+/// Time that requests in flight get after the listener has closed. A request whose body is still
+/// incomplete by then was never accepted.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Runs until `stop` is ready, and `linger` longer, in which it says that it goes; requests under way are
-/// answered and committed before it returns.
+/// Serves until `stop` is ready, then drains for `linger`. Requests in flight are answered and
+/// committed before the function returns.
 pub async fn run(
     listener: TcpListener,
     router: Router,
@@ -26,28 +26,28 @@ pub async fn run(
     limits: ConnectionLimits,
 ) -> std::io::Result<()> {
     let (stopping, mut stopped) = watch::channel(false);
-    let told = Arc::clone(&engine);
-    let leaving = Leaving::default();
-    let told_leaving = leaving.clone();
+    let stopping_engine = Arc::clone(&engine);
+    let drain = Drain::default();
+    let stopping_drain = drain.clone();
     let stop = async move {
         stop.await;
-        told_leaving.begin();
+        stopping_drain.start();
         tokio::time::sleep(linger).await;
-        told.begin_to_stop();
+        stopping_engine.begin_to_stop();
         stopping.send_replace(true);
     };
-    let router = router.layer(middleware::from_fn_with_state(leaving, leaving::tell));
+    let router = router.layer(middleware::from_fn_with_state(drain, drain::close_when_draining));
     let serving = connections::serve(listener, router, limits, stop);
-    let too_late = async {
-        // An error means that the server is gone already.
+    let timed_out = async {
+        // An error means that the server has stopped already.
         let _ = stopped.wait_for(|stopped| *stopped).await;
-        tokio::time::sleep(DRAIN).await;
+        tokio::time::sleep(SHUTDOWN_TIMEOUT).await;
     };
     tokio::select! {
         () = serving => {}
-        () = too_late => tracing::warn!("closing connections that did not finish in time"),
+        () = timed_out => tracing::warn!("shutdown timeout: closing connections with requests in flight"),
     }
     engine.close().await.map_err(std::io::Error::other)?;
-    tracing::info!(position = engine.head().0, "stopped");
+    tracing::info!(position = engine.head().0, "server stopped");
     Ok(())
 }

@@ -1,13 +1,13 @@
-/* Uptake's feedback widget; docs/widget.md says how to use it. Comments and indentation are not served. */
+/* Uptake's feedback widget, documented in docs/widget.md. Comments and indentation are not served. */
 (() => {
   const script = document.currentScript;
-  // Included twice, it is there once.
+  // A second inclusion of the script does nothing.
   if (window.uptake || !script) return;
   const set = script.dataset;
   const url = new URL('/api/v1/feedback', script.src);
   const place = 'uptake:' + set.key;
 
-  // What waits to be sent outlives the page. Its id makes a repeat harmless.
+  // The queue survives the page. Ids make retries idempotent.
   let queue = [], sending = false;
   try { queue = JSON.parse(localStorage.getItem(place)) || []; } catch { }
   const keep = () => { try { localStorage.setItem(place, JSON.stringify(queue)); } catch { } };
@@ -36,7 +36,7 @@
 
   const send = (turn, type, source, data) => {
     const event = { type, source, category: 'user_satisfaction', message_id: turn, data };
-    // Read each time: an application may change them.
+    // Read for each event, because the application may change them.
     if (set.conversation) event.session_id = set.conversation;
     if (set.user) event.user_id = set.user;
     const id = 'w-' + crypto.getRandomValues(new Uint32Array(4)).join('-');
@@ -50,7 +50,7 @@
   const act = (turn, data) => send(turn, 'interaction', 'user_interaction', data);
   const kinds = { click: 'result_interaction', dashboard: 'dashboard_add' };
 
-  // `target` is an element in the answer, or a name. Without a turn it is about the last answer.
+  // `target` is an element in the answer, or a name. The turn defaults to the last answer.
   const track = (kind, target, turn) => {
     const element = target?.closest && target;
     const answer = element ? element.closest(ANSWER) : [...answers()].pop();
@@ -63,7 +63,7 @@
     return true;
   };
 
-  // Nothing moves, colours are the page's own, and a strict policy for styles does not mind.
+  // No animations, the colours of the page, and allowed by a strict style-src policy.
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(`:host{display:block;font:14px system-ui}
     div{display:flex;flex-flow:wrap;gap:.3em;margin-top:.3em}
@@ -129,7 +129,7 @@
     });
   };
 
-  // How long answers are looked at: told once for each, when the page is left.
+  // Dwell time: sent once per answer, when the visitor leaves the page.
   const seen = new Map();
   const pause = (times) => {
     if (times.since) times.sum += performance.now() - times.since;
@@ -153,7 +153,7 @@
   const look = () => answers().forEach(attach);
   const on = (what, then) => document.addEventListener(what, then);
   addEventListener('online', flush);
-  // Also the last thing that is heard when a page is closed.
+  // The last event that browsers fire when a page is closed.
   on('visibilitychange', () => document.hidden && leave());
   on('copy', () => {
     const answer = getSelection().anchorNode?.parentElement?.closest(ANSWER);

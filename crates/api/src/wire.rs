@@ -1,7 +1,7 @@
-//! Request and response shapes: the public contract, and only that.
+//! Request and response bodies: the public contract. Their doc comments become OpenAPI descriptions.
 
 pub(crate) mod feedback;
-pub(crate) mod loops;
+pub(crate) mod verdict;
 pub(crate) mod strategy;
 pub(crate) mod example;
 pub(crate) mod routing;
@@ -12,11 +12,10 @@ pub(crate) mod reaction;
 pub(crate) mod decision;
 pub(crate) mod key;
 pub(crate) mod tenant;
-pub(crate) mod dead_letter;
-pub(crate) mod demo;
+pub(crate) mod operations;
 pub(crate) mod quality;
 pub(crate) mod failure;
 pub(crate) mod comment;
 pub(crate) mod report;
 #[cfg(test)]
-mod any_body;
+mod fuzz_tests;

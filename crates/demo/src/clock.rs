@@ -1,26 +1,25 @@
-//! The clock of the story: it shows whatever moment is being told.
+//! The clock that the engine uses while the demo runs.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use model::{Clock, Timestamp};
 
-/// Shows the moment that is being told.
+/// Shows the simulated time of the demo.
 #[derive(Debug)]
-pub struct StoryClock(AtomicI64);
+pub struct DemoClock(AtomicI64);
 
-impl StoryClock {
-    /// A clock that shows this moment until the story goes on.
-    pub fn at(moment: Timestamp) -> Self {
+impl DemoClock {
+    pub fn new(moment: Timestamp) -> Self {
         Self(AtomicI64::new(moment.as_micros()))
     }
 
-    /// The story goes on at this moment; it never goes back.
-    pub(crate) fn reach(&self, moment: Timestamp) {
+    /// Advances the clock; it never goes backwards.
+    pub(crate) fn advance_to(&self, moment: Timestamp) {
         self.0.fetch_max(moment.as_micros(), Ordering::SeqCst);
     }
 }
 
-impl Clock for StoryClock {
+impl Clock for DemoClock {
     fn now(&self) -> Timestamp {
         Timestamp::from_micros(self.0.load(Ordering::SeqCst))
     }

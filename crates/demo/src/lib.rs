@@ -1,26 +1,26 @@
-//! A month of made-up conversations, so that a fresh store has something to show.
+//! Generates a month of made-up conversations, so that a new store has data to show.
 //!
 //! ```text
-//! people, moments --> talks: what is said, how it is answered, what happens then
-//!                          --> through the engine's own doors, moment by moment
+//! people, start times --> conversations: messages, replies, gestures
+//!                           --> engine calls, in order of simulated time
 //! ```
 //!
-//! Everything but the time follows from one seed. What can be learnt from it is learnt by the engine: this
-//! crate writes no finding, no figure and no pattern, and knows no store.
+//! Everything except the time depends on one seed. The engine derives all findings, metrics and
+//! patterns itself. This crate does not access the store.
 
-mod dice;
+mod rng;
 mod clock;
-mod rhythm;
-mod cast;
+mod schedule;
+mod people;
 mod phrasing;
 mod topics;
 mod models;
-mod doors;
-mod trials;
-mod story;
-mod telling;
-mod act;
+mod client;
+mod experiments;
+mod conversation;
+mod timeline;
+mod actions;
 mod load;
 
-pub use clock::StoryClock;
-pub use load::{CONVERSATIONS, Loaded, first_moment, load};
+pub use clock::DemoClock;
+pub use load::{DEFAULT_CONVERSATIONS, DemoSummary, demo_start, load_demo};

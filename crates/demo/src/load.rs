@@ -1,144 +1,161 @@
-//! Tells the whole story to an engine, moment by moment.
+//! Runs the demo: replays all events into an engine in order of simulated time.
 
-use engine::{Arrived, CopySettings, Engine, FlowError, demo_scope};
+use engine::experiment::LifecycleAction;
+use engine::{CopySettings, Engine, FlowError, ReceivedMessage, demo_scope};
 use model::{Mac, Timestamp, TurnId, VerdictStatus};
 use serde_json::json;
 
-use crate::act::{does, says};
-use crate::cast::people;
-use crate::clock::StoryClock;
-use crate::dice::Dice;
-use crate::doors::{Doors, id};
-use crate::models::{self, ROUTER, UPGRADE};
-use crate::rhythm::{DAYS, moments};
-use crate::story::{Message, Talk};
-use crate::telling::{Agenda, Beat, Telling};
-use crate::trials::{self, HINTS, HINTS_FROM, STEPS, STEPS_DAYS};
+use crate::actions::{send_gesture, send_message};
+use crate::client::{DemoClient, checked_id};
+use crate::clock::DemoClock;
+use crate::conversation::{Conversation, MessageKind};
+use crate::experiments::{
+    self, SHORT_STEPS_DAYS, SHORT_STEPS_ID, TABLE_HINTS_ID, TABLE_HINTS_START_DAY,
+};
+use crate::models::{self, ROUTER_NAME, UPGRADE_DAY};
+use crate::people::generate_people;
+use crate::rng::DemoRng;
+use crate::schedule::{DEMO_DAYS, start_times};
+use crate::timeline::{DemoEvent, DemoRun, EventQueue};
 
-/// Conversations in the month, unless somebody wants another number.
-pub const CONVERSATIONS: usize = 1000;
-/// What everything but the time follows from.
-const SEED: u64 = 0x5eed_0fde;
-/// How often what happens by itself is done.
-const ROUND_HOURS: i64 = 6;
+pub const DEFAULT_CONVERSATIONS: usize = 1000;
+/// Seed of all random choices.
+const DEMO_SEED: u64 = 0x5eed_0fde;
+/// Simulated interval between runs of the background jobs.
+const JOB_INTERVAL_HOURS: i64 = 6;
 
-/// How much was told.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Loaded {
-    /// Conversations.
+pub struct DemoSummary {
     pub conversations: u64,
-    /// Turns in them.
     pub turns: u64,
 }
 
-/// Tells a month that ends `now`, with so many conversations, to an engine that goes by this clock. The same
-/// `now` gives the same month.
-pub async fn load(
+/// Loads a month of conversations that ends at `now`. The engine must use `clock`. The same `now`
+/// produces the same log.
+pub async fn load_demo(
     engine: &Engine,
-    clock: &StoryClock,
+    clock: &DemoClock,
     now: Timestamp,
     conversations: usize,
     progress: impl Fn(u64, u64),
-) -> Result<Loaded, FlowError> {
-    let first = first_moment(now);
-    clock.reach(first);
+) -> Result<DemoSummary, FlowError> {
+    let first = demo_start(now);
+    clock.advance_to(first);
     engine.privacy.mark_demo(false).await?;
-    let mut telling = begin(engine, now, conversations);
-    settings(&telling).await?;
-    while let Some((at, beat)) = telling.agenda.next() {
-        clock.reach(at);
-        if matches!(beat, Beat::Round) {
+    let mut run = prepare_run(engine, now, conversations);
+    apply_settings(&run).await?;
+    while let Some((at, event)) = run.queue.pop_next() {
+        clock.advance_to(at);
+        if matches!(event, DemoEvent::Jobs) {
             let (done, all) =
                 (at.as_micros() - first.as_micros(), now.as_micros() - first.as_micros());
             progress((done / 86_400_000_000) as u64, (all / 86_400_000_000) as u64);
         }
-        telling.tell(at, beat).await?;
+        run.run_event(at, event).await?;
     }
-    clock.reach(now);
-    telling.doors.send().await?;
+    clock.advance_to(now);
+    run.client.flush_events().await?;
     engine.run_jobs_once().await?;
     engine.privacy.mark_demo(true).await?;
-    progress(DAYS as u64, DAYS as u64);
-    Ok(Loaded { conversations: conversations as u64, turns: telling.turns })
+    progress(DEMO_DAYS as u64, DEMO_DAYS as u64);
+    Ok(DemoSummary { conversations: conversations as u64, turns: run.turns })
 }
 
-/// When the story begins.
-pub fn first_moment(now: Timestamp) -> Timestamp {
-    now.plus_secs(-DAYS * 86_400 - 60)
+/// The simulated start time.
+pub fn demo_start(now: Timestamp) -> Timestamp {
+    now.plus_secs(-DEMO_DAYS * 86_400 - 60)
 }
 
-fn begin(engine: &Engine, now: Timestamp, conversations: usize) -> Telling<'_> {
-    let dice = Dice::new(SEED);
-    let people = people(&mut dice.apart(1));
+fn prepare_run(engine: &Engine, now: Timestamp, count: usize) -> DemoRun<'_> {
+    let rng = DemoRng::new(DEMO_SEED);
+    let people = generate_people(&mut rng.fork(1));
     let weights: Vec<f64> = people.iter().map(|person| person.busy).collect();
-    let mut agenda = Agenda::until(now);
-    let mut talks = Vec::with_capacity(conversations);
-    let (mut whose, mut when) = (dice.apart(2), dice.apart(3));
-    for (number, at) in moments(now, conversations, &mut when).into_iter().enumerate() {
-        let place = whose.weighted(&weights);
+    let mut queue = EventQueue::ending_at(now);
+    let mut conversations = Vec::with_capacity(count);
+    let (mut person_rng, mut time_rng) = (rng.fork(2), rng.fork(3));
+    for (number, at) in start_times(now, count, &mut time_rng).into_iter().enumerate() {
+        let person = person_rng.pick_weighted(&weights);
         let name = format!("demo-conversation-{:04}", number + 1);
-        talks.push(Talk::begin(name, place, &people[place], dice.apart(1000 + number as u64)));
-        agenda.put(at, Beat::Says { talk: number, message: Message::Ask });
+        conversations.push(Conversation::new(
+            name,
+            person,
+            &people[person],
+            rng.fork(1000 + number as u64),
+        ));
+        queue.schedule(at, DemoEvent::Message { conversation: number, message: MessageKind::Ask });
     }
-    let day = |day: f64| now.plus_secs(((day - DAYS as f64) * 86_400.0) as i64);
-    for round in 1..=DAYS * 24 / ROUND_HOURS {
-        agenda.put(now.plus_secs((round * ROUND_HOURS - DAYS * 24) * 3600), Beat::Round);
+    let day = |day: f64| now.plus_secs(((day - DEMO_DAYS as f64) * 86_400.0) as i64);
+    for round in 1..=DEMO_DAYS * 24 / JOB_INTERVAL_HOURS {
+        queue.schedule(
+            now.plus_secs((round * JOB_INTERVAL_HOURS - DEMO_DAYS * 24) * 3600),
+            DemoEvent::Jobs,
+        );
     }
-    agenda.put(day(STEPS_DAYS.0), Beat::Start(STEPS));
-    agenda.put(day(STEPS_DAYS.1), Beat::Complete(STEPS));
-    agenda.put(day(HINTS_FROM), Beat::Start(HINTS));
-    agenda.put(day(UPGRADE), Beat::Upgrade);
-    agenda.put(day(8.4), Beat::Garbled(2));
-    agenda.put(day(21.6), Beat::Garbled(3));
-    agenda.put(day(26.5), Beat::Reviews);
-    let doors = Doors::of(engine, demo_scope());
-    Telling { doors, now, people, talks, agenda, turns: 0, disliked: Vec::new() }
+    queue.schedule(day(SHORT_STEPS_DAYS.0), DemoEvent::StartExperiment(SHORT_STEPS_ID));
+    queue.schedule(day(SHORT_STEPS_DAYS.1), DemoEvent::CompleteExperiment(SHORT_STEPS_ID));
+    queue.schedule(day(TABLE_HINTS_START_DAY), DemoEvent::StartExperiment(TABLE_HINTS_ID));
+    queue.schedule(day(UPGRADE_DAY), DemoEvent::Upgrade);
+    queue.schedule(day(8.4), DemoEvent::InvalidMessages(2));
+    queue.schedule(day(21.6), DemoEvent::InvalidMessages(3));
+    queue.schedule(day(26.5), DemoEvent::Reviews);
+    let client = DemoClient::new(engine, demo_scope());
+    DemoRun { client, now, people, conversations, queue, turns: 0, complained_turns: Vec::new() }
 }
 
-/// What was set before anybody came.
-async fn settings(telling: &Telling<'_>) -> Result<(), FlowError> {
-    let Doors { engine, scope, .. } = &telling.doors;
+/// Sets targets, the router and user profiles before the first conversation.
+async fn apply_settings(run: &DemoRun<'_>) -> Result<(), FlowError> {
+    let DemoClient { engine, scope, .. } = &run.client;
     let targets = json!({"error_rate": {"max": 0.05}, "satisfaction": {"min": 0.6},
         "window_hours": 24, "min_count": 20});
     let targets = targets.as_object().cloned().unwrap_or_default();
     engine.insights.set_targets(&scope.tenant, targets).await?;
-    telling.set_router(false).await?;
-    for person in &telling.people {
-        telling.doors.profile(&person.id, person.attributes()).await?;
+    run.set_router(false).await?;
+    for person in &run.people {
+        run.client.set_profile(&person.id, person.profile_attributes()).await?;
     }
     Ok(())
 }
 
-impl Telling<'_> {
-    async fn tell(&mut self, at: Timestamp, beat: Beat) -> Result<(), FlowError> {
-        match beat {
-            Beat::Says { talk, message } => says(self, at, talk, message).await,
-            Beat::Does { place, gesture, answer } => does(self, &place, gesture, &answer).await,
-            Beat::Round => {
-                self.doors.send().await?;
-                self.doors.engine.run_jobs_once().await
+impl DemoRun<'_> {
+    async fn run_event(&mut self, at: Timestamp, event: DemoEvent) -> Result<(), FlowError> {
+        match event {
+            DemoEvent::Message { conversation, message } => {
+                send_message(self, at, conversation, message).await
             }
-            Beat::Upgrade => self.set_router(true).await,
-            Beat::Start(trial) => trials::start(&self.doors, trial).await,
-            Beat::Complete(trial) => trials::complete(&self.doors, trial).await,
-            Beat::Garbled(count) => self.garble(count).await,
-            Beat::Reviews => self.review().await,
+            DemoEvent::Gesture { turn, gesture, answer } => {
+                send_gesture(self, &turn, gesture, &answer).await
+            }
+            DemoEvent::Jobs => {
+                self.client.flush_events().await?;
+                self.client.engine.run_jobs_once().await
+            }
+            DemoEvent::Upgrade => self.set_router(true).await,
+            DemoEvent::StartExperiment(experiment) => {
+                experiments::start_experiment(&self.client, experiment).await
+            }
+            DemoEvent::CompleteExperiment(experiment) => {
+                experiments::change_status(&self.client, experiment, LifecycleAction::Complete)
+                    .await
+            }
+            DemoEvent::InvalidMessages(count) => self.send_invalid_messages(count).await,
+            DemoEvent::Reviews => self.review_verdicts().await,
         }
     }
 
     async fn set_router(&self, upgraded: bool) -> Result<(), FlowError> {
-        let Doors { engine, scope, .. } = &self.doors;
-        let definition = models::router(SEED, upgraded).ok_or(FlowError::NotStored)?;
-        engine.routing.set_router(scope, ROUTER, definition).await.map(drop)
+        let DemoClient { engine, scope, .. } = &self.client;
+        let definition =
+            models::router_definition(DEMO_SEED, upgraded).ok_or(FlowError::NotStored)?;
+        engine.routing.set_router(scope, ROUTER_NAME, definition).await.map(drop)
     }
 
-    /// An application sent what is no event.
-    async fn garble(&self, count: u32) -> Result<(), FlowError> {
+    /// Consumes Kafka messages that are no valid events, to fill the dead letters.
+    async fn send_invalid_messages(&self, count: u32) -> Result<(), FlowError> {
         let message = |number: u32| {
             let value = json!({"tenant_id": engine::DEMO_TENANT, "type": "explicit",
                 "source": "user_ratings", "category": "quality",
                 "data": {"rating": "thumbs-up", "build": 118 + number, "demo": true}});
-            Arrived {
+            ReceivedMessage {
                 topic: "feedback-in".to_owned(),
                 partition: 0,
                 offset: i64::from(4000 + 13 * number + count),
@@ -147,24 +164,24 @@ impl Telling<'_> {
                 headers: Vec::new(),
             }
         };
-        let messages: Vec<Arrived> = (0..count).map(message).collect();
+        let messages: Vec<ReceivedMessage> = (0..count).map(message).collect();
         let copies = CopySettings { place: None, previous_places: Vec::new() };
-        self.doors.engine.feedback.consume(&messages, &copies).await.map(drop)
+        self.client.engine.feedback.consume(&messages, &copies).await.map(drop)
     }
 
-    /// Somebody confirms most of what the machine thought, and takes some of it back.
-    async fn review(&self) -> Result<(), FlowError> {
-        let newest = self.disliked.iter().rev().step_by(7).take(24);
+    /// Reviews a sample of the detected rejections; one in six is changed to neutral.
+    async fn review_verdicts(&self) -> Result<(), FlowError> {
+        let newest = self.complained_turns.iter().rev().step_by(7).take(24);
         for (number, turn) in newest.enumerate() {
             let status = match number % 6 {
                 5 => VerdictStatus::Neutral,
                 _ => VerdictStatus::Rejected,
             };
-            let turn = id(TurnId::new(turn.clone()))?;
-            self.doors
+            let turn = checked_id(TurnId::new(turn.clone()))?;
+            self.client
                 .engine
                 .feedback
-                .review(&self.doors.scope, turn, status, Mac([0; 16]), None)
+                .review(&self.client.scope, turn, status, Mac([0; 16]), None)
                 .await?;
         }
         Ok(())
@@ -183,31 +200,31 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
 
-    /// The whole log, as it reads, and what there is of demo data.
-    async fn log_of(now: Timestamp) -> (Vec<String>, DemoState) {
+    /// The whole log as text, and the demo state.
+    async fn load_log(now: Timestamp) -> (Vec<String>, DemoState) {
         let folder = tempfile::tempdir().unwrap();
         let store = Arc::new(Store::open(folder.path(), Limits::default(), [7; 32]).unwrap());
-        let clock = Arc::new(StoryClock::at(first_moment(now)));
+        let clock = Arc::new(DemoClock::new(demo_start(now)));
         let shared = Arc::clone(&store) as Arc<Store>;
         let told_by = Arc::clone(&clock) as Arc<dyn Clock>;
         let (detectors, embedder) = (Detectors::default(), Embedder::default());
         let engine = Engine::open(shared, told_by, [1; 32], detectors, embedder).await.unwrap();
         assert_eq!(engine.privacy.demo_state().await.unwrap(), DemoState::Absent);
-        load(&engine, &clock, now, 40, |_, _| {}).await.unwrap();
+        load_demo(&engine, &clock, now, 40, |_, _| {}).await.unwrap();
         let events = store.tail(Position(0), 100_000).await.unwrap();
         let log = events.iter().map(|stored| format!("{stored:?}")).collect();
         (log, engine.privacy.demo_state().await.unwrap())
     }
 
     #[tokio::test]
-    async fn the_same_moment_gives_the_same_log_and_another_one_does_not() {
-        let (first, state) = log_of(NOW).await;
+    async fn same_time_produces_the_same_log() {
+        let (first, state) = load_log(NOW).await;
         assert_eq!(state, DemoState::Loaded);
-        let (again, _) = log_of(NOW).await;
+        let (again, _) = load_log(NOW).await;
         assert_eq!(first.len(), again.len());
         for (one, other) in first.iter().zip(&again) {
             assert_eq!(one, other);
         }
-        assert_ne!(log_of(NOW.plus_secs(86_400)).await.0, first);
+        assert_ne!(load_log(NOW.plus_secs(86_400)).await.0, first);
     }
 }

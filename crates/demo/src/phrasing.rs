@@ -1,9 +1,9 @@
-//! How things are said: sentences with gaps, and what fills them.
+//! Sentence templates and the values for their placeholders.
 
-use crate::cast::{Language, Person};
-use crate::dice::Dice;
+use crate::people::{DemoUser, Language};
+use crate::rng::DemoRng;
 
-const REPORTS: [&str; 10] = [
+const REPORT_NAMES: [&str; 10] = [
     "sales",
     "signups",
     "usage",
@@ -15,7 +15,7 @@ const REPORTS: [&str; 10] = [
     "retention",
     "finance",
 ];
-const PERIODS: [&str; 3] = ["daily", "weekly", "monthly"];
+const REPORT_PERIODS: [&str; 3] = ["daily", "weekly", "monthly"];
 const FORMATS: [&str; 4] = ["CSV", "Excel", "JSON", "PDF"];
 const REGIONS: [&str; 9] = [
     "Bavaria",
@@ -34,29 +34,27 @@ const MONTHS: [[&str; 6]; 3] = [
     ["enero", "marzo", "abril", "junio", "agosto", "octubre"],
 ];
 
-/// What fills the gaps of one question and of all that is said about it.
+/// Placeholder values, shared by all sentences about one question.
 #[derive(Clone, Debug)]
-pub(crate) struct Gaps(Vec<(&'static str, String)>);
+pub(crate) struct Placeholders(Vec<(&'static str, String)>);
 
-impl Gaps {
-    /// For a question of this person.
-    pub(crate) fn of(person: &Person, dice: &mut Dice) -> Self {
-        let months = &MONTHS[language_place(person.language)];
-        let hour = 7 + dice.below(11);
+impl Placeholders {
+    pub(crate) fn new(person: &DemoUser, rng: &mut DemoRng) -> Self {
+        let months = &MONTHS[language_index(person.language)];
+        let hour = 7 + rng.next_index(11);
         Self(vec![
-            ("{report}", dice.pick(&REPORTS).to_owned()),
-            ("{period}", dice.pick(&PERIODS).to_owned()),
-            ("{format}", dice.pick(&FORMATS).to_owned()),
-            ("{region}", dice.pick(&REGIONS).to_owned()),
-            ("{month}", dice.pick(months).to_owned()),
+            ("{report}", rng.pick_one(&REPORT_NAMES).to_owned()),
+            ("{period}", rng.pick_one(&REPORT_PERIODS).to_owned()),
+            ("{format}", rng.pick_one(&FORMATS).to_owned()),
+            ("{region}", rng.pick_one(&REGIONS).to_owned()),
+            ("{month}", rng.pick_one(months).to_owned()),
             ("{hour}", hour.to_string()),
-            ("{n}", (2 + dice.below(8)).to_string()),
+            ("{n}", (2 + rng.next_index(8)).to_string()),
             ("{city}", person.city.to_owned()),
         ])
     }
 
-    /// A sentence without gaps.
-    pub(crate) fn fill(&self, sentence: &str) -> String {
+    pub(crate) fn fill_sentence(&self, sentence: &str) -> String {
         let mut filled = sentence.to_owned();
         for (gap, word) in &self.0 {
             if filled.contains(gap) {
@@ -67,7 +65,7 @@ impl Gaps {
     }
 }
 
-fn language_place(language: Language) -> usize {
+fn language_index(language: Language) -> usize {
     match language {
         Language::En => 0,
         Language::De => 1,
@@ -75,8 +73,8 @@ fn language_place(language: Language) -> usize {
     }
 }
 
-/// What somebody says who is content.
-pub(crate) fn thanks(language: Language) -> &'static [&'static str] {
+/// Messages of a satisfied user.
+pub(crate) fn thanks_phrases(language: Language) -> &'static [&'static str] {
     match language {
         Language::En => &[
             "Thanks, that worked!",
@@ -104,8 +102,8 @@ pub(crate) fn thanks(language: Language) -> &'static [&'static str] {
     }
 }
 
-/// What somebody says of an answer that is wrong in no particular way.
-pub(crate) fn complaints(language: Language) -> &'static [&'static str] {
+/// Complaints about an answer without a specific error.
+pub(crate) fn complaint_phrases(language: Language) -> &'static [&'static str] {
     match language {
         Language::En => &[
             "That's not what I asked.",
@@ -133,8 +131,8 @@ pub(crate) fn complaints(language: Language) -> &'static [&'static str] {
     }
 }
 
-/// What somebody says of whom nobody can be sure whether they are content.
-pub(crate) fn doubts(language: Language) -> &'static [&'static str] {
+/// Ambiguous messages that neither accept nor reject an answer.
+pub(crate) fn doubt_phrases(language: Language) -> &'static [&'static str] {
     match language {
         Language::En => &[
             "Hm, are you sure about that?",
@@ -162,8 +160,8 @@ pub(crate) fn doubts(language: Language) -> &'static [&'static str] {
     }
 }
 
-/// What is answered to thanks.
-pub(crate) fn farewells(language: Language) -> &'static [&'static str] {
+/// Replies to thanks.
+pub(crate) fn farewell_phrases(language: Language) -> &'static [&'static str] {
     match language {
         Language::En => &[
             "You're welcome! Ask again whenever something comes up.",
@@ -175,8 +173,8 @@ pub(crate) fn farewells(language: Language) -> &'static [&'static str] {
     }
 }
 
-/// How an answer to a complaint begins.
-pub(crate) fn apologies(language: Language) -> &'static [&'static str] {
+/// Openings of a reply to a complaint.
+pub(crate) fn apology_phrases(language: Language) -> &'static [&'static str] {
     match language {
         Language::En => {
             &["You are right, sorry about that.", "Thanks for pointing it out.", "My mistake."]
@@ -186,7 +184,7 @@ pub(crate) fn apologies(language: Language) -> &'static [&'static str] {
     }
 }
 
-/// What is written beside a thumb down.
+/// Notes for a thumbs down.
 pub(crate) const UNHAPPY_NOTES: [&str; 8] = [
     "Did not answer my question.",
     "Confident, but wrong.",
@@ -198,7 +196,7 @@ pub(crate) const UNHAPPY_NOTES: [&str; 8] = [
     "I had to ask a person in the end.",
 ];
 
-/// What is written beside a thumb up.
+/// Notes for a thumbs up.
 pub(crate) const HAPPY_NOTES: [&str; 7] = [
     "Quick and to the point.",
     "Saved me a call.",
@@ -212,19 +210,20 @@ pub(crate) const HAPPY_NOTES: [&str; 7] = [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cast::people;
+    use crate::people::generate_people;
     use crate::topics;
 
     #[test]
-    fn no_sentence_keeps_a_gap() {
-        let mut dice = Dice::new(9);
-        let person = people(&mut dice).remove(0);
-        let gaps = Gaps::of(&person, &mut dice);
-        for topic in topics::all() {
-            let lists = [topic.asks, topic.again, topic.next, topic.good, topic.bad];
+    fn every_placeholder_is_filled() {
+        let mut rng = DemoRng::new(9);
+        let person = generate_people(&mut rng).remove(0);
+        let placeholders = Placeholders::new(&person, &mut rng);
+        for topic in topics::all_topics() {
+            let lists =
+                [topic.questions, topic.rephrasings, topic.follow_ups, topic.good, topic.bad];
             for sentence in lists.into_iter().flatten().chain(topic.complaints) {
-                let filled = gaps.fill(sentence);
-                for gap in gaps.0.iter().map(|(gap, _)| gap) {
+                let filled = placeholders.fill_sentence(sentence);
+                for gap in placeholders.0.iter().map(|(gap, _)| gap) {
                     assert!(!filled.contains(gap), "{filled}");
                 }
                 let left = filled.matches(['{', '}']).count();

@@ -1,85 +1,83 @@
-//! What people talk about: questions, answers that are right, and answers that are not.
+//! Topics of conversations: questions, correct answers and wrong answers.
 
 mod docs;
 mod other_languages;
 mod sql;
 mod support;
 
-use crate::cast::Language;
+use crate::people::Language;
 
-/// Which of the application's three assistants is asked.
+/// The three assistants of the demo application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum App {
-    /// Help with an account.
+pub(crate) enum Assistant {
+    /// Answers questions about an account.
     Support,
-    /// Answers out of the product's documentation.
+    /// Answers questions from the documentation.
     Docs,
-    /// Questions turned into SQL.
+    /// Turns questions into SQL.
     Sql,
 }
 
-/// Something that answers get wrong again and again.
+/// A systematic error that models repeat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Trap {
-    /// Times are given in UTC, not in the user's zone.
+pub(crate) enum KnownError {
+    /// Gives a time in UTC instead of the user's time zone.
     TimeZone,
-    /// An address of the API is named that was switched off.
+    /// Names an API endpoint that was switched off.
     OldApi,
-    /// A table is read that also holds archived customers.
+    /// Reads a table that includes archived customers.
     WrongTable,
 }
 
-/// Something to ask about. Braces stand for what changes from question to question.
+/// A topic; braces in its sentences are placeholders.
 #[derive(Debug)]
-pub(crate) struct Topic {
-    pub(crate) app: App,
+pub(crate) struct ConversationTopic {
+    pub(crate) app: Assistant,
     pub(crate) intent: &'static str,
     pub(crate) language: Language,
-    /// How it is asked.
-    pub(crate) asks: &'static [&'static str],
-    /// The same in other words.
-    pub(crate) again: &'static [&'static str],
-    /// What somebody asks next who is content.
-    pub(crate) next: &'static [&'static str],
-    /// Right answers.
+    /// Ways to ask the question.
+    pub(crate) questions: &'static [&'static str],
+    /// The question in other words.
+    pub(crate) rephrasings: &'static [&'static str],
+    /// Follow-up questions of a satisfied user.
+    pub(crate) follow_ups: &'static [&'static str],
+    /// Correct answers.
     pub(crate) good: &'static [&'static str],
-    /// Wrong ones.
+    /// Wrong answers.
     pub(crate) bad: &'static [&'static str],
-    /// What users say of a wrong one, if it is always wrong in the same way.
+    /// Complaints about the topic's known error; empty without one.
     pub(crate) complaints: &'static [&'static str],
-    pub(crate) trap: Option<Trap>,
-    /// Pages of the documentation that have the answer.
+    pub(crate) known_error: Option<KnownError>,
+    /// Documentation pages that contain the answer.
     pub(crate) pages: &'static [&'static str],
-    /// How often, compared with others.
+    /// Relative frequency of the topic.
     pub(crate) weight: f64,
 }
 
-/// What every topic starts from.
-const BLANK: Topic = Topic {
-    app: App::Support,
+/// Defaults of every topic.
+const BLANK_TOPIC: ConversationTopic = ConversationTopic {
+    app: Assistant::Support,
     intent: "",
     language: Language::En,
-    asks: &[],
-    again: &[],
-    next: &[],
+    questions: &[],
+    rephrasings: &[],
+    follow_ups: &[],
     good: &[],
     bad: &[],
     complaints: &[],
-    trap: None,
+    known_error: None,
     pages: &[],
     weight: 1.0,
 };
 
-/// All of them.
-pub(crate) fn all() -> impl Iterator<Item = &'static Topic> {
+pub(crate) fn all_topics() -> impl Iterator<Item = &'static ConversationTopic> {
     [support::TOPICS, docs::TOPICS, sql::TOPICS, other_languages::TOPICS].into_iter().flatten()
 }
 
-/// A page of the documentation: its id, its title and how it begins.
-pub(crate) type Page = (&'static str, &'static str, &'static str);
+/// Id, title and first sentences of a documentation page.
+pub(crate) type DocPage = (&'static str, &'static str, &'static str);
 
-/// The documentation.
-pub(crate) fn pages() -> &'static [Page] {
+pub(crate) fn doc_pages() -> &'static [DocPage] {
     docs::PAGES
 }
 
@@ -90,24 +88,36 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_are_a_few_hundred_sentences_and_all_are_different() {
-        let lists = |topic: &'static Topic| {
-            [topic.asks, topic.again, topic.next, topic.good, topic.bad, topic.complaints]
+    fn sentences_are_many_and_distinct() {
+        let lists = |topic: &'static ConversationTopic| {
+            [
+                topic.questions,
+                topic.rephrasings,
+                topic.follow_ups,
+                topic.good,
+                topic.bad,
+                topic.complaints,
+            ]
         };
-        let sentences: Vec<&str> = all().flat_map(lists).flatten().copied().collect();
+        let sentences: Vec<&str> = all_topics().flat_map(lists).flatten().copied().collect();
         let different: BTreeSet<&str> = sentences.iter().copied().collect();
         assert!(sentences.len() > 250, "{}", sentences.len());
         assert_eq!(sentences.len(), different.len());
     }
 
     #[test]
-    fn every_topic_can_be_asked_asked_again_and_answered_and_names_pages_that_exist() {
-        for topic in all() {
-            let lists = [topic.asks, topic.again, topic.good, topic.bad];
+    fn every_topic_is_complete_and_names_existing_pages() {
+        for topic in all_topics() {
+            let lists = [topic.questions, topic.rephrasings, topic.good, topic.bad];
             assert!(lists.iter().all(|list| !list.is_empty()), "{}", topic.intent);
-            assert_eq!(topic.trap.is_some(), !topic.complaints.is_empty(), "{}", topic.intent);
+            assert_eq!(
+                topic.known_error.is_some(),
+                !topic.complaints.is_empty(),
+                "{}",
+                topic.intent
+            );
             for page in topic.pages {
-                assert!(pages().iter().any(|(id, ..)| id == page), "{page}");
+                assert!(doc_pages().iter().any(|(id, ..)| id == page), "{page}");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What was answered, read once when it is stored: the next message is judged against it.
+//! An assistant answer, parsed once so that the next message can be judged against it.
 
 use std::sync::OnceLock;
 
@@ -6,163 +6,108 @@ use embed::built_in;
 use model::Vector;
 
 use crate::lexicon::lexicon;
-use crate::phrases::{Cue, Hit, answer_hits};
+use crate::phrases::{Cue, CueHit, find_answer_cues};
 use crate::refusal::refusal_features;
-use crate::text::{Kind, Text, Word, speech_only};
-use crate::utterance::Utterance;
-use crate::wide_deep::{Features, Model};
+use crate::text::{FoldedText, Word, WordKind, mask_code_and_quotes};
+use crate::utterance::{Utterance, ends_with_question, sort_and_dedup};
+use crate::wide_deep::{Features, WideDeepModel};
 
-/// The refusal model as committed.
-pub fn refusal_model() -> &'static Model {
-    static READ: OnceLock<Model> = OnceLock::new();
-    READ.get_or_init(|| Model::committed(include_bytes!("../model/refusal.bin")))
+pub fn refusal_model() -> &'static WideDeepModel {
+    static LOADED: OnceLock<WideDeepModel> = OnceLock::new();
+    LOADED.get_or_init(|| WideDeepModel::load_committed(include_bytes!("../model/refusal.bin")))
 }
 
-/// An answer as the detectors see it.
 #[derive(Clone, Debug)]
 pub struct Answer {
     pub(crate) vector: Vector,
-    /// Words that carry meaning, sorted, each once.
+    /// Hashes of the words that are not stop words, sorted and unique.
     pub(crate) content: Vec<u32>,
-    /// Names, numbers and longer words, sorted: what a reader could point back to.
+    /// Hashes of names, numbers and longer words, sorted. A user may refer to these.
     pub(crate) terms: Vec<u32>,
-    pub(crate) words: usize,
-    pub(crate) ends_asking: bool,
-    pub(crate) offers: bool,
+    pub(crate) word_count: usize,
+    pub(crate) ends_with_question: bool,
+    pub(crate) asks_yes_no: bool,
     pub(crate) apologises: bool,
     pub(crate) has_code: bool,
     pub(crate) is_empty: bool,
-    /// Probability that it declines what was asked.
-    pub(crate) refuses: f32,
-    pub(crate) refusal: Features,
+    pub(crate) refusal_probability: f32,
+    pub(crate) refusal_features: Features,
 }
 
 impl Answer {
-    /// The probability that it declines what was asked.
     pub fn refusal_probability(&self) -> f32 {
-        self.refuses
+        self.refusal_probability
     }
 
-    /// What the refusal model reads of it.
     pub fn refusal_features(&self) -> &Features {
-        &self.refusal
+        &self.refusal_features
     }
 
-    /// Reads an answer to a question, if that is known. Any text will do.
+    /// Parses an answer. Accepts any text.
     pub fn read(question: Option<&Utterance>, original: &str) -> Self {
-        let speech = speech_only(original);
-        let text = Text::read(&speech);
-        let whole = Text::read(original);
+        let prose = mask_code_and_quotes(original);
+        let text = FoldedText::new(&prose);
+        let whole = FoldedText::new(original);
         let words = lexicon();
         let is_term = |w: &&&Word| {
-            w.kind == Kind::Number || w.capital || w.end - w.start >= 6 || w.kind == Kind::Sign
+            w.kind == WordKind::Number
+                || w.capital
+                || w.end - w.start >= 6
+                || w.kind == WordKind::Sign
         };
-        let meaning: Vec<&Word> = whole.spoken().filter(|w| !words.is_common(w.hash)).collect();
-        let refusal = refusal_features(question, &text, original);
+        let meaning: Vec<&Word> =
+            whole.lexical_words().filter(|w| !words.is_stop_word(w.hash)).collect();
+        let refusal_features = refusal_features(question, &text, original);
         let tail = original.trim_end();
         Self {
             vector: built_in().embed(original),
-            content: sorted(meaning.iter().map(|w| w.hash)),
-            terms: sorted(meaning.iter().filter(is_term).map(|w| w.hash)),
-            words: whole.spoken().count(),
-            ends_asking: tail.ends_with(['?', '？']),
-            offers: offers(&text),
-            apologises: opens_sorry(&text),
+            content: sort_and_dedup(meaning.iter().map(|w| w.hash).collect()),
+            terms: sort_and_dedup(meaning.iter().filter(is_term).map(|w| w.hash).collect()),
+            word_count: whole.lexical_words().count(),
+            ends_with_question: ends_with_question(original),
+            asks_yes_no: ends_with_yes_no_question(&text),
+            apologises: opens_with_apology(&text),
             has_code: original.contains("```"),
             is_empty: tail.is_empty(),
-            refuses: likely_refusal(&text, &refusal),
-            refusal,
+            refusal_probability: capped_refusal_probability(&text, &refusal_features),
+            refusal_features,
         }
     }
 }
 
-/// Of a few words only those that say so are a refusal: "None." and "No, it isn't." are answers. And
-/// "I cannot stress enough" declines nothing, when nothing else does.
-fn likely_refusal(speech: &Text, features: &Features) -> f32 {
-    const FEW: usize = 7;
-    const UNLIKELY: f32 = 0.3;
-    let probability = refusal_model().probability(features);
-    let hits = answer_hits(speech);
-    let in_idiom = |hit: &Hit| {
-        hits.iter().any(|idiom| {
-            idiom.cue == Cue::Idiom && idiom.first <= hit.last && hit.first <= idiom.last
-        })
-    };
+/// Refusal probability, capped for answers without an explicit refusal phrase when they are very
+/// short ("None.") or contain a harmless idiom ("I cannot stress enough").
+fn capped_refusal_probability(prose: &FoldedText, features: &Features) -> f32 {
+    const MIN_REFUSAL_WORDS: usize = 7;
+    const MAX_PROBABILITY_WITHOUT_CUE: f32 = 0.3;
+    let probability = refusal_model().predict_probability(features);
+    let hits = find_answer_cues(prose);
+    let in_idiom =
+        |hit: &CueHit| hits.iter().any(|other| other.cue == Cue::Idiom && other.overlaps(hit));
     let declines = hits.iter().any(|hit| hit.cue == Cue::Declines && !in_idiom(hit));
     let has_idiom = hits.iter().any(|hit| hit.cue == Cue::Idiom);
-    let short = speech.spoken().count() < FEW;
-    if !declines && (short || has_idiom) { probability.min(UNLIKELY) } else { probability }
+    let short = prose.lexical_words().count() < MIN_REFUSAL_WORDS;
+    if !declines && (short || has_idiom) {
+        probability.min(MAX_PROBABILITY_WITHOUT_CUE)
+    } else {
+        probability
+    }
 }
 
-fn sorted(words: impl Iterator<Item = u32>) -> Vec<u32> {
-    let mut all: Vec<u32> = words.collect();
-    all.sort_unstable();
-    all.dedup();
-    all
-}
-
-/// Whether its last question can be answered with yes or no: "would you like …?", "anything else?".
-fn offers(text: &Text) -> bool {
-    const OPENINGS: [&str; 28] = [
-        "would",
-        "do",
-        "does",
-        "did",
-        "is",
-        "are",
-        "can",
-        "could",
-        "should",
-        "shall",
-        "will",
-        "have",
-        "has",
-        "anything",
-        "want",
-        "need",
-        "may",
-        "soll",
-        "mochten",
-        "mochtest",
-        "quieres",
-        "desea",
-        "voulez",
-        "souhaitez",
-        "quer",
-        "deseja",
-        "vuoi",
-        "wil",
-    ];
-    let Some(question) = text.words.iter().rposition(|w| text.folded(w) == "?") else {
+/// True when the answer ends with a yes/no question: "would you like …?", "anything else?".
+fn ends_with_yes_no_question(text: &FoldedText) -> bool {
+    let Some(question) = text.words.iter().rposition(|w| text.folded_word(w) == "?") else {
         return false;
     };
     if question + 3 < text.words.len() {
         return false;
     }
-    let ends = |w: &Word| matches!(text.folded(w), "." | "!" | "?" | ":" | "\n");
+    let ends = |w: &Word| matches!(text.folded_word(w), "." | "!" | "?" | ":" | "\n");
     let start = text.words[..question].iter().rposition(ends).map_or(0, |at| at + 1);
-    let mut first = text.words[start..question]
-        .iter()
-        .filter(|w| w.kind != Kind::Mark)
-        .map(|w| text.folded(w))
-        .take(3);
-    first.any(|word| OPENINGS.contains(&word))
+    let mut first = text.words[start..question].iter().filter(|w| w.kind != WordKind::Mark).take(3);
+    first.any(|word| lexicon().yes_no_openings.contains(&word.hash))
 }
 
-fn opens_sorry(text: &Text) -> bool {
-    const SORRY: [&str; 12] = [
-        "sorry",
-        "apologize",
-        "apologise",
-        "apologies",
-        "unfortunately",
-        "entschuldigung",
-        "leider",
-        "perdon",
-        "desole",
-        "desculpe",
-        "scusa",
-        "helaas",
-    ];
-    text.spoken().take(8).any(|w| SORRY.contains(&text.folded(w)))
+fn opens_with_apology(text: &FoldedText) -> bool {
+    text.lexical_words().take(8).any(|w| lexicon().apology.contains(&w.hash))
 }

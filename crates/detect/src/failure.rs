@@ -1,145 +1,112 @@
-//! Whether an answer failed by itself: an error, nothing, a refusal, or error text in its place.
+//! Detects answers that failed: an error status, an empty answer, a refusal, or error text.
 
 use model::{ErrorType, Evidence, Failure, TurnStatus, UnitInterval};
 
 use crate::answer::{Answer, refusal_model};
-use crate::text::{Text, speech_only};
+use crate::text::{FoldedText, mask_code_and_quotes};
 use crate::utterance::Utterance;
 
-/// What counts as too little of an answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FailureRule {
-    /// Shorter answers are empty, unless they answer a short question directly ("42").
+    /// Shorter answers count as empty, unless they answer a short question directly ("42").
     pub min_response_chars: usize,
-    /// From this probability an answer is a refusal.
-    pub refusal: f64,
+    pub min_refusal_probability: f64,
 }
 
 impl Default for FailureRule {
     fn default() -> Self {
-        Self { min_response_chars: 10, refusal: 0.6 }
+        Self { min_response_chars: 10, min_refusal_probability: 0.6 }
     }
 }
 
-/// A finished answer.
 #[derive(Clone, Copy, Debug)]
-pub struct Finished<'a> {
-    /// Whether the call succeeded.
+pub struct CompletedAnswer<'a> {
     pub status: TurnStatus,
-    /// What the application says went wrong.
+    /// Error message reported by the application.
     pub error: Option<&'a str>,
-    /// What was asked, if known.
     pub question: Option<&'a Utterance>,
-    /// The answer as text.
     pub response: &'a str,
-    /// The answer as read.
     pub answer: &'a Answer,
 }
 
-/// Openings of text that a program printed instead of an answer. Those without a colon count only
-/// when no sentence follows that explains them.
-const ERROR_OPENINGS: &[&str] = &[
-    "error:",
-    "exception:",
-    "traceback (most recent call last)",
-    "internal server error",
-    "unhandled exception",
-    "{\"error\"",
-    "500 internal",
-    "502 bad gateway",
-    "503 service",
-    "504 gateway",
-    "rate limit exceeded",
-    "request timed out",
-    "connection refused",
-    "connection error",
-    "an error occurred",
-    "an unexpected error",
-    "something went wrong",
-    "service unavailable",
-    "openai error",
-    "api error",
-    "timeout error",
-    "http error",
-];
-/// How a program goes on after such an opening.
-const GOES_ON: &[&str] =
-    &["while", "processing", "please", "try", "occurred", "for", "on our", "server", "and we"];
+/// Openings of error text that a program printed in place of an answer. An opening without a colon
+/// counts only when no explaining sentence follows.
+const ERROR_OPENINGS: &str = "error:|exception:|traceback (most recent call last)|internal server error|\
+    unhandled exception|{\"error\"|500 internal|502 bad gateway|503 service|504 gateway|\
+    rate limit exceeded|request timed out|connection refused|connection error|\
+    an error occurred|an unexpected error|something went wrong|service unavailable|\
+    openai error|api error|timeout error|http error";
+const ERROR_CONTINUATIONS: &str = "while|processing|please|try|occurred|for|on our|server|and we";
 
-/// Finds how an answer failed, if it did.
-pub fn detect_failure(rule: &FailureRule, finished: &Finished<'_>) -> Failure {
-    let error_given = finished.error.is_some_and(|error| !error.trim().is_empty());
-    if finished.status == TurnStatus::Error || error_given {
-        return failed(ErrorType::ExecutionError, 1.0, Vec::new());
+/// Returns the failure of an answer, with `error_type` `None` when it did not fail.
+pub fn detect_failure(rule: &FailureRule, completed: &CompletedAnswer<'_>) -> Failure {
+    let error_given = completed.error.is_some_and(|error| !error.trim().is_empty());
+    if completed.status == TurnStatus::Error || error_given {
+        return new_failure(ErrorType::ExecutionError, 1.0, Vec::new());
     }
-    let trimmed = finished.response.trim();
+    let trimmed = completed.response.trim();
     if trimmed.is_empty() {
-        return failed(ErrorType::EmptyResponse, 1.0, Vec::new());
+        return new_failure(ErrorType::EmptyResponse, 1.0, Vec::new());
     }
-    if let Some(evidence) = error_text(finished.response) {
-        return failed(ErrorType::ErrorText, 0.9, vec![evidence]);
+    if let Some(evidence) = find_error_text(completed.response) {
+        return new_failure(ErrorType::ErrorText, 0.9, vec![evidence]);
     }
-    let refuses = f64::from(finished.answer.refuses);
-    if refuses >= rule.refusal {
-        return failed(ErrorType::ModelRefusal, refuses, refusal_evidence(finished));
+    let refuses = f64::from(completed.answer.refusal_probability);
+    if refuses >= rule.min_refusal_probability {
+        return new_failure(ErrorType::ModelRefusal, refuses, refusal_evidence(completed));
     }
     let short = trimmed.chars().count() < rule.min_response_chars;
-    if short && !answers_directly(finished.question, trimmed) {
-        return failed(ErrorType::EmptyResponse, 0.6, Vec::new());
+    if short && !answers_directly(completed.question, trimmed) {
+        return new_failure(ErrorType::EmptyResponse, 0.6, Vec::new());
     }
     Failure { error_type: None, confidence: UnitInterval::ZERO, evidence: Vec::new() }
 }
 
-fn failed(error_type: ErrorType, confidence: f64, evidence: Vec<Evidence>) -> Failure {
+fn new_failure(error_type: ErrorType, confidence: f64, evidence: Vec<Evidence>) -> Failure {
     let confidence = UnitInterval::new(confidence).unwrap_or(UnitInterval::ONE);
     Failure { error_type: Some(error_type), confidence, evidence }
 }
 
-/// An error that a program printed, at the very start and not as code or a quotation.
-fn error_text(response: &str) -> Option<Evidence> {
+fn find_error_text(response: &str) -> Option<Evidence> {
     let head = &response[..response.floor_char_boundary(400)];
-    let speech = speech_only(head);
-    let start = speech.len() - speech.trim_start().len();
-    let opening = speech.trim_start().to_lowercase();
+    let prose = mask_code_and_quotes(head);
+    let start = prose.len() - prose.trim_start().len();
+    let opening = prose.trim_start().to_lowercase();
     let raw = head.trim_start().to_lowercase();
-    let is_printed = |phrase: &&&str| {
+    let is_error_opening = |phrase: &&str| {
         let text = if phrase.starts_with('{') { &raw } else { &opening };
-        text.strip_prefix(**phrase)
-            .is_some_and(|rest| phrase.ends_with([':', ')', '"']) || ends_there(rest))
+        text.strip_prefix(*phrase)
+            .is_some_and(|rest| phrase.ends_with([':', ')', '"']) || ends_like_an_error(rest))
     };
-    let found = ERROR_OPENINGS.iter().find(is_printed)?;
+    let found = ERROR_OPENINGS.split('|').find(is_error_opening)?;
     let end = response.floor_char_boundary(start + found.len());
     Some(Evidence { start, end, rule: "error_opening".to_owned() })
 }
 
-/// Nothing more, a mark, or what programs say next: "Connection refused means …" explains.
-fn ends_there(rest: &str) -> bool {
+/// True when the text ends, is punctuated, or continues like an error message. "Connection refused
+/// means …" explains and does not match.
+fn ends_like_an_error(rest: &str) -> bool {
     let next = rest.trim_start_matches([' ', '\t']);
     next.is_empty()
         || next.starts_with(['.', ',', ':', '!', '(', '-', '\n', ';'])
-        || GOES_ON.iter().any(|word| next.starts_with(word))
+        || ERROR_CONTINUATIONS.split('|').any(|word| next.starts_with(word))
 }
 
-/// A word or a number that answers a short question.
 fn answers_directly(question: Option<&Utterance>, trimmed: &str) -> bool {
-    const SHORT_QUESTION: usize = 15;
-    let says_something = trimmed.chars().any(char::is_alphanumeric);
-    says_something
-        && question.is_some_and(|q| !q.spoken.is_empty() && q.spoken.len() <= SHORT_QUESTION)
+    const MAX_SHORT_QUESTION_WORDS: usize = 15;
+    let has_content = trimmed.chars().any(char::is_alphanumeric);
+    has_content
+        && question.is_some_and(|q| {
+            !q.word_hashes.is_empty() && q.word_hashes.len() <= MAX_SHORT_QUESTION_WORDS
+        })
 }
 
-/// The words that spoke most for a refusal.
-fn refusal_evidence(finished: &Finished<'_>) -> Vec<Evidence> {
-    let model = refusal_model();
-    let best = finished
-        .answer
-        .refusal_features()
-        .sparse
-        .iter()
-        .max_by(|a, b| model.weight(a.hash).total_cmp(&model.weight(b.hash)));
-    let place =
-        best.filter(|f| model.weight(f.hash) > 0.0).map(|f| (f.start as usize, f.end as usize));
-    let whole = || Text::read(finished.response).words.first().map(|w| (w.start, w.end));
+/// Evidence span of the n-gram with the highest refusal weight.
+fn refusal_evidence(completed: &CompletedAnswer<'_>) -> Vec<Evidence> {
+    let features = completed.answer.refusal_features().sparse.iter();
+    let strongest = refusal_model().strongest_feature(features);
+    let place = strongest.map(|f| (f.start as usize, f.end as usize));
+    let whole = || FoldedText::new(completed.response).words.first().map(|w| (w.start, w.end));
     place
         .or_else(whole)
         .map(|(start, end)| Evidence { start, end, rule: "refusal_words".to_owned() })
@@ -154,15 +121,15 @@ mod tests {
     fn check(question: &str, response: &str, expected: Option<ErrorType>) {
         let question = Utterance::read(question);
         let answer = Answer::read(Some(&question), response);
-        let finished = Finished {
+        let completed = CompletedAnswer {
             status: TurnStatus::Success,
             error: None,
             question: Some(&question),
             response,
             answer: &answer,
         };
-        let found = detect_failure(&FailureRule::default(), &finished);
-        assert_eq!(found.error_type, expected, "{response} ({})", answer.refuses);
+        let found = detect_failure(&FailureRule::default(), &completed);
+        assert_eq!(found.error_type, expected, "{response} ({})", answer.refusal_probability);
         assert_eq!(found.confidence.get() > 0.0, expected.is_some());
         for evidence in found.evidence {
             assert!(response.get(evidence.start..evidence.end).is_some());
@@ -170,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn refusals_in_many_voices() {
+    fn refusals_are_detected_in_several_phrasings() {
         for refusal in [
             "I can't assist with that.",
             "I'm sorry, but I cannot help with that request.",
@@ -187,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn harmless_answers_raise_no_alarm() {
+    fn harmless_answers_are_not_failures() {
         for answer in [
             "I cannot recommend this highly enough: the museum is wonderful, and entry is free on Sundays.",
             "I cannot stress enough how important it is to back up first. Then run the migration with `migrate up`.",
@@ -206,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn short_direct_answers_are_answers() {
+    fn short_answers_fail_unless_they_answer_directly() {
         check("What is 6 times 7?", "42", None);
         check("Is Paris the capital of France?", "Yes.", None);
         check("What is 6 times 7?", "...", Some(ErrorType::EmptyResponse));
@@ -215,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn error_text_in_place_of_an_answer() {
+    fn printed_errors_are_detected_as_error_text() {
         for text in [
             "Error: connection refused",
             "Traceback (most recent call last):\n  File \"a.py\"",
@@ -227,22 +194,23 @@ mod tests {
     }
 
     #[test]
-    fn an_error_given_is_an_error_whatever_was_said() {
+    fn reported_error_overrides_the_response_text() {
         let answer = Answer::read(None, "Here you go: all fine.");
-        let finished = |status, error| Finished {
+        let completed = |status, error| CompletedAnswer {
             status,
             error,
             question: None,
             response: "Here you go: all fine.",
             answer: &answer,
         };
-        let kind =
-            |finished: &Finished<'_>| detect_failure(&FailureRule::default(), finished).error_type;
-        assert_eq!(kind(&finished(TurnStatus::Error, None)), Some(ErrorType::ExecutionError));
+        let kind = |completed: &CompletedAnswer<'_>| {
+            detect_failure(&FailureRule::default(), completed).error_type
+        };
+        assert_eq!(kind(&completed(TurnStatus::Error, None)), Some(ErrorType::ExecutionError));
         assert_eq!(
-            kind(&finished(TurnStatus::Success, Some("timeout"))),
+            kind(&completed(TurnStatus::Success, Some("timeout"))),
             Some(ErrorType::ExecutionError)
         );
-        assert_eq!(kind(&finished(TurnStatus::Success, Some("  "))), None);
+        assert_eq!(kind(&completed(TurnStatus::Success, Some("  "))), None);
     }
 }

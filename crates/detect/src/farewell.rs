@@ -1,14 +1,14 @@
-//! Messages that end a conversation kindly.
+//! Detects messages that end a conversation on good terms.
 
 use crate::phrases::Cue;
 
-use crate::utterance::{Utterance, is_bare};
+use crate::utterance::{Utterance, is_bare_remark};
 
-/// Thanks or praise and hardly anything else: who says so and leaves has not given up.
+/// True for thanks or praise with little else. A user who leaves after such a message has not
+/// abandoned the task.
 pub fn is_farewell(message: &Utterance) -> bool {
-    let pleased = message.has(Cue::Thanks) || message.has(Cue::Praise);
-    let asks = message.original().trim_end().ends_with(['?', '？']);
-    pleased && !asks && is_bare(message)
+    let pleased = message.has_any_cue(&[Cue::Thanks, Cue::Praise]);
+    pleased && !message.ends_with_question() && is_bare_remark(message)
 }
 
 #[cfg(test)]
@@ -16,7 +16,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn thanks_end_a_conversation_and_questions_do_not() {
+    fn thanks_are_a_farewell_and_questions_are_not() {
         for kind in ["Thanks!", "thank you so much", "perfect, thanks", "Danke!"] {
             assert!(is_farewell(&Utterance::read(kind)), "{kind}");
         }

@@ -1,34 +1,33 @@
-//! Which of the nine languages a message is in, by script and by its commonest words.
+//! Detects the language of a message, by script and by frequent words.
 
 use std::sync::OnceLock;
 
 use rustc_hash::FxHashMap;
 
-use crate::lexicon::words_of;
-use crate::text::{Kind, Text, hash};
+use crate::lexicon::words_in_set;
+use crate::text::{FoldedText, WordKind, hash};
 
-/// The languages that phrase lists and training rows exist for.
 pub(crate) const LANGUAGES: [&str; 9] = ["en", "de", "es", "fr", "pt", "it", "nl", "ja", "zh"];
 
-/// How many of them are told by their words; the others by their script.
-const SPELT: usize = 7;
+/// The first languages in `LANGUAGES` are detected by word lists, the others by script.
+const WORD_LIST_LANGUAGES: usize = 7;
 
-/// The place in `LANGUAGES`; English when nothing speaks for another.
-pub(crate) fn language_of(text: &Text) -> usize {
+/// Index into `LANGUAGES`; English when no other language matches.
+pub(crate) fn detect_language(text: &FoldedText) -> usize {
     static WORDS: OnceLock<FxHashMap<u32, Vec<usize>>> = OnceLock::new();
     let words = WORDS.get_or_init(|| {
         let mut words: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
-        for (language, name) in LANGUAGES.iter().enumerate().take(SPELT) {
-            for word in words_of(&format!("language {name}")) {
+        for (language, name) in LANGUAGES.iter().enumerate().take(WORD_LIST_LANGUAGES) {
+            for word in words_in_set(&format!("language {name}")) {
                 words.entry(hash(0, word.as_bytes())).or_default().push(language);
             }
         }
         words
     });
-    let mut votes = [0usize; SPELT];
-    for word in text.spoken().take(60) {
-        if word.kind == Kind::Sign {
-            return sign_language(text);
+    let mut votes = [0usize; WORD_LIST_LANGUAGES];
+    for word in text.lexical_words().take(60) {
+        if word.kind == WordKind::Sign {
+            return detect_cjk_language(text);
         }
         for &language in words.get(&word.hash).map_or(&[][..], Vec::as_slice) {
             votes[language] += 1;
@@ -38,10 +37,10 @@ pub(crate) fn language_of(text: &Text) -> usize {
     votes.iter().position(|v| *v == most).unwrap_or(0)
 }
 
-/// Kana are Japanese; ideographs alone are Chinese.
-fn sign_language(text: &Text) -> usize {
+/// Kana mean Japanese; ideographs alone mean Chinese.
+fn detect_cjk_language(text: &FoldedText) -> usize {
     let is_kana = |c: char| matches!(u32::from(c), 0x3040..=0x30FF);
-    let kana = text.spoken().take(200).any(|w| text.folded(w).chars().any(is_kana));
+    let kana = text.lexical_words().take(200).any(|w| text.folded_word(w).chars().any(is_kana));
     if kana { 7 } else { 8 }
 }
 
@@ -50,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sentence_tells_its_language() {
+    fn sentences_are_assigned_their_language() {
         let rows = [
             ("what is the capital of France", "en"),
             ("Das ist nicht die Antwort, danke", "de"),
@@ -65,7 +64,11 @@ mod tests {
             ("", "en"),
         ];
         for (message, expected) in rows {
-            assert_eq!(LANGUAGES[language_of(&Text::read(message))], expected, "{message}");
+            assert_eq!(
+                LANGUAGES[detect_language(&FoldedText::new(message))],
+                expected,
+                "{message}"
+            );
         }
     }
 }

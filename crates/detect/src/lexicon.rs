@@ -1,4 +1,4 @@
-//! Small sets of words: those that carry no meaning of their own, that ask, that negate, opposites.
+//! Word sets in several languages: stop words, negations, opposites and others.
 
 use std::sync::OnceLock;
 
@@ -6,54 +6,70 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::text::hash;
 
-/// One set a line: words too common to tell what a message is about, words that ask, words that
-/// negate, and opposites.
+/// One set per line, as `name: words`.
 const SETS: &str = include_str!("phrases/words.txt");
 
-/// The words of a set.
-pub(crate) fn words_of(name: &str) -> impl Iterator<Item = &'static str> {
+pub(crate) fn words_in_set(name: &str) -> impl Iterator<Item = &'static str> {
     let line = SETS.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
     line.unwrap_or_default().split(' ')
 }
 
-/// The sets, read once.
 pub(crate) struct Lexicon {
-    common: FxHashSet<u32>,
-    asking: FxHashSet<u32>,
-    negating: FxHashSet<u32>,
+    stop_words: FxHashSet<u32>,
+    question_words: FxHashSet<u32>,
+    negations: FxHashSet<u32>,
     opposites: FxHashMap<u32, Vec<u32>>,
+    /// Words before the wanted thing in a correction: "No, I meant the".
+    pub preamble: FxHashSet<u32>,
+    /// Words that judge the answer. They may also belong to the wanted thing ("that model"), so a
+    /// clause is skipped only when it has no other words.
+    pub judgement: FxHashSet<u32>,
+    pub correction_verbs: FxHashSet<u32>,
+    /// Words that make such a verb a reminder: "the laptops, as I said yesterday".
+    pub reminder: FxHashSet<u32>,
+    /// Words after which "mean" is a noun: "the mean", "I need mean".
+    pub noun_markers: FxHashSet<u32>,
+    pub yes_no_openings: FxHashSet<u32>,
+    pub apology: FxHashSet<u32>,
 }
 
 pub(crate) fn lexicon() -> &'static Lexicon {
-    static READ: OnceLock<Lexicon> = OnceLock::new();
-    READ.get_or_init(|| {
-        let set = |name: &str| words_of(name).map(|w| hash(0, w.as_bytes())).collect();
+    static LOADED: OnceLock<Lexicon> = OnceLock::new();
+    LOADED.get_or_init(|| {
+        let set = |name: &str| words_in_set(name).map(|w| hash(0, w.as_bytes())).collect();
         let mut opposites: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
-        for (one, other) in words_of("opposites").filter_map(|pair| pair.split_once('/')) {
+        for (one, other) in words_in_set("opposites").filter_map(|pair| pair.split_once('/')) {
             let (one, other) = (hash(0, one.as_bytes()), hash(0, other.as_bytes()));
             opposites.entry(one).or_default().push(other);
             opposites.entry(other).or_default().push(one);
         }
         Lexicon {
-            common: set("common"),
-            asking: set("asking"),
-            negating: set("negating"),
+            stop_words: set("stop words"),
+            question_words: set("question words"),
+            negations: set("negations"),
             opposites,
+            preamble: set("preamble"),
+            judgement: set("judgement"),
+            correction_verbs: set("correction verbs"),
+            reminder: set("reminder"),
+            noun_markers: set("noun markers"),
+            yes_no_openings: set("yes/no openings"),
+            apology: set("apology"),
         }
     })
 }
 
 impl Lexicon {
-    pub(crate) fn is_common(&self, word: u32) -> bool {
-        self.common.contains(&word)
+    pub(crate) fn is_stop_word(&self, word: u32) -> bool {
+        self.stop_words.contains(&word)
     }
 
-    pub(crate) fn asks(&self, word: u32) -> bool {
-        self.asking.contains(&word)
+    pub(crate) fn is_question_word(&self, word: u32) -> bool {
+        self.question_words.contains(&word)
     }
 
-    pub(crate) fn negates(&self, word: u32) -> bool {
-        self.negating.contains(&word)
+    pub(crate) fn is_negation(&self, word: u32) -> bool {
+        self.negations.contains(&word)
     }
 
     pub(crate) fn has_opposite(&self, word: u32) -> bool {

@@ -1,18 +1,18 @@
-//! Finds signals: turn and history in, findings out.
+//! Signal detectors: a turn and its history in, findings out.
 //!
-//! Pure functions: no clock, no I/O, no randomness. Every finding carries its evidence and a
-//! confidence that was calibrated.
+//! All detectors are pure functions without clock, I/O or randomness. Every finding carries its
+//! evidence and a calibrated confidence.
 
 mod text;
 mod lexicon;
 mod language;
-mod asking;
-mod bits;
+mod answer_type;
+mod hashed_set;
 mod phrases;
 mod wide_deep;
-mod calibrate;
+mod calibration;
 mod utterance;
-mod pointing;
+mod references;
 mod pair;
 mod refusal;
 mod answer;
@@ -26,27 +26,28 @@ mod sentiment;
 mod usage;
 mod version;
 #[cfg(test)]
-mod any_text;
+mod fuzz_tests;
 
 pub use answer::{Answer, refusal_model};
-pub use calibrate::{Calibration, FEWEST_LABELS, Platt, recalibrate};
-pub use failure::{FailureRule, Finished, detect_failure};
+pub use calibration::{Calibration, MIN_LABELS, Platt, recalibrate};
+pub use failure::{CompletedAnswer, FailureRule, detect_failure};
 pub use farewell::is_farewell;
-pub use pace::{Complexity, PaceRule, Patience, complexity_of, detect_pace};
+pub use pace::{Complexity, LatencyThresholds, PaceRule, classify_complexity, detect_pace};
 pub use pair::{pair_features, pair_model, pair_score};
 pub use retry::{PastQuestion, RetryRule, detect_retry, may_be_retry, retry_intent};
 pub use sentiment::detect_sentiment;
 pub use target::{
-    Candidate, Located, PastTurn, Target, TargetRule, answer_head, find_target, locate,
-    may_be_about_earlier,
+    PastTurn, RankedTurn, Target, TargetCandidate, TargetRule, answer_head, find_target,
+    may_target_earlier_turn, rank_candidates,
 };
 pub use usage::{
-    AnswerKind, ReturnedItem, UsageRule, Use, UseEvidence, UseReason, Written, detect_use,
+    AnswerKind, ItemUse, ParsedAnswer, ReturnedItem, UsageRule, UseEvidence, UseReason,
+    detect_item_use,
 };
-pub use utterance::{Utterance, is_bare};
+pub use utterance::{Utterance, is_bare_remark};
 pub use verdict::{
     Exchange, Mode, VerdictRule, acceptance_model, detect_verdict, rejection_model,
     verdict_features,
 };
 pub use version::version;
-pub use wide_deep::{Features, Model, Sparse, sigmoid};
+pub use wide_deep::{Features, SparseFeature, WideDeepModel, sigmoid};

@@ -1,58 +1,50 @@
-//! How long an answer took, against what people bear. No timing, no pace.
+//! Rates answer latency against the user's tolerance. Without timing there is no rating.
 
 use model::{Pace, Tolerance};
 
 use crate::utterance::Utterance;
 
-/// How hard a question looks: people wait longer for what they know to be hard.
+/// Complexity of a question. Users tolerate longer waits for complex questions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Complexity {
-    /// Short and of one piece.
     Simple,
-    /// Long, of several parts, or with code.
     Complex,
 }
 
-/// Seconds above which waiting is borne less.
+/// Latency in seconds above which tolerance drops.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Patience {
-    /// Above this, medium.
+pub struct LatencyThresholds {
     pub medium_over: f64,
-    /// Above this, low.
     pub low_over: f64,
 }
 
-impl Default for Patience {
+impl Default for LatencyThresholds {
     fn default() -> Self {
         Self { medium_over: 10.0, low_over: 30.0 }
     }
 }
 
-/// Patience by complexity.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PaceRule {
-    /// For simple questions.
-    pub simple: Patience,
-    /// For complex ones.
-    pub complex: Patience,
+    pub simple: LatencyThresholds,
+    pub complex: LatencyThresholds,
 }
 
-/// From length, code and the number of clauses.
-pub fn complexity_of(question: &Utterance) -> Complexity {
-    const LONG: usize = 40;
-    const CLAUSES: usize = 3;
+pub fn classify_complexity(question: &Utterance) -> Complexity {
+    const MAX_SIMPLE_WORDS: usize = 40;
+    const MIN_COMPLEX_CLAUSES: usize = 3;
     let original = question.original();
     let clauses = original.matches([',', ';', '\n']).count() + original.matches(" and ").count();
     let has_code =
         original.contains("```") || original.contains("();") || original.contains("SELECT ");
-    if question.spoken.len() > LONG || clauses >= CLAUSES || has_code {
+    if question.word_hashes.len() > MAX_SIMPLE_WORDS || clauses >= MIN_COMPLEX_CLAUSES || has_code {
         Complexity::Complex
     } else {
         Complexity::Simple
     }
 }
 
-/// Judges seconds from start to end. Negative ones are clocks that disagree: counted as 0.
+/// Rates the seconds from start to end. Negative values mean clock skew and count as 0.
 pub fn detect_pace(
     rule: &PaceRule,
     complexity: Complexity,
@@ -89,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn the_boundaries_belong_to_the_better_side() {
+    fn latency_at_a_threshold_keeps_the_better_tolerance() {
         check(0.0, Tolerance::High, false);
         check(10.0, Tolerance::High, false);
         check(10.001, Tolerance::Medium, false);
@@ -99,25 +91,25 @@ mod tests {
     }
 
     #[test]
-    fn clocks_that_disagree_count_as_no_time() {
+    fn negative_latency_counts_as_zero_and_skewed() {
         check(-5.0, Tolerance::High, true);
     }
 
     #[test]
-    fn what_is_no_number_is_no_pace() {
+    fn non_finite_latency_gives_no_pace() {
         for seconds in [f64::NAN, f64::INFINITY] {
             assert_eq!(detect_pace(&PaceRule::default(), Complexity::Simple, seconds, true), None);
         }
     }
 
     #[test]
-    fn complex_questions_may_have_other_limits() {
-        let complex = Patience { medium_over: 60.0, low_over: 120.0 };
+    fn complex_questions_use_their_own_thresholds() {
+        let complex = LatencyThresholds { medium_over: 60.0, low_over: 120.0 };
         let rule = PaceRule { complex, ..PaceRule::default() };
         let pace = detect_pace(&rule, Complexity::Complex, 45.0, true).unwrap();
         assert_eq!(pace.tolerance, Tolerance::High);
-        assert_eq!(complexity_of(&Utterance::read("what time is it")), Complexity::Simple);
+        assert_eq!(classify_complexity(&Utterance::read("what time is it")), Complexity::Simple);
         let long = "explain how joins work, then indexes, then plans, and show ```sql```";
-        assert_eq!(complexity_of(&Utterance::read(long)), Complexity::Complex);
+        assert_eq!(classify_complexity(&Utterance::read(long)), Complexity::Complex);
     }
 }

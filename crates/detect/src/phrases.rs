@@ -1,14 +1,14 @@
-//! Phrases that people use when an answer did or did not do, by language, as data.
+//! Cue phrases by language, loaded from data files.
 //!
-//! All languages are matched at once: a message is often too short to tell its language.
+//! All languages are matched at once, because many messages are too short for language detection.
 
 use std::sync::OnceLock;
 
 use rustc_hash::FxHashMap;
 
-use crate::text::Text;
+use crate::text::FoldedText;
 
-const LISTS: &[&str] = &[
+const MESSAGE_LISTS: &[&str] = &[
     include_str!("phrases/en.txt"),
     include_str!("phrases/de.txt"),
     include_str!("phrases/es.txt"),
@@ -22,12 +22,10 @@ const LISTS: &[&str] = &[
 
 const ANSWER_LISTS: &[&str] = &[include_str!("phrases/refusal.txt")];
 
-/// Fillers before a phrase that must stand at the start.
-const MOST_LEADS: usize = 3;
+const MAX_LEADING_FILLERS: usize = 3;
 
 macro_rules! cues {
     ($($(#[$doc:meta])* $name:ident $word:literal),+ $(,)?) => {
-        /// What a phrase says.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum Cue { $($(#[$doc])* $name),+ }
 
@@ -44,19 +42,18 @@ macro_rules! cues {
 }
 
 cues!(
-    /// Fillers that may stand before anything.
     Lead "lead",
     Negation "negation",
     Correction "correction",
     Rejection "rejection",
     Retry "retry",
     Quality "quality",
-    /// Counts only with a contrast or about the same thing.
+    /// Rejects only with a contrast, or when the message is similar to the question.
     Want "want",
     Abandonment "abandonment",
     Thanks "thanks",
     Praise "praise",
-    /// Looks like a negation and is none.
+    /// Looks like a negation but is harmless: "no problem".
     Harmless "harmless",
     Decline "decline",
     Dislike "dislike",
@@ -65,96 +62,109 @@ cues!(
     DrillDown "drilldown",
     Comparison "comparison",
     Continuation "continuation",
-    /// Opens a new step of the same kind.
+    /// Starts a new step of the same kind: "now", "same for".
     Step "step",
     Filler "filler",
     Puzzled "puzzled",
-    /// The four below are not read by the models: they tell what is taken back. "My mistake".
+    /// "My mistake". The models do not use this cue and the next three; the retraction rules do.
     OwnFault "own_fault",
-    /// Says of a thing that it is right.
+    /// Positive adjective or verb: "right", "works".
     Sound "sound",
-    /// Takes back half of what was said: "but".
+    /// Qualifies a statement: "but".
     Yet "yet",
-    /// What came later is worse: "but this one", "was better".
+    /// The later answer is worse: "but this one", "was better".
     Worse "worse",
-    /// The kinds below are of answers, not of messages.
+    /// This cue and the following ones occur in answers, not in messages.
     Declines "declines",
     Moralises "moralises",
     Sorry "sorry",
     Identity "identity",
     Turns "turns",
-    /// "I cannot recommend it enough" declines nothing.
+    /// A harmless idiom: "I cannot recommend it enough".
     Idiom "idiom",
 );
 
-/// A phrase found: which cue, and its first and last word among the spoken ones.
+impl Cue {
+    /// True for cues that say the answer was not good enough.
+    pub(crate) fn is_rejecting(self) -> bool {
+        matches!(self, Self::Correction | Self::Rejection | Self::Retry | Self::Quality)
+    }
+}
+
+/// A matched cue phrase. `first` and `last` are word indexes without punctuation.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Hit {
+pub(crate) struct CueHit {
     pub cue: Cue,
     pub first: usize,
     pub last: usize,
-    /// Nothing but fillers before it.
-    pub opens: bool,
+    pub is_opening: bool,
 }
 
-struct Phrase {
+impl CueHit {
+    pub(crate) fn overlaps(&self, other: &Self) -> bool {
+        self.first <= other.last && other.first <= self.last
+    }
+}
+
+struct CuePhrase {
     cue: Cue,
     words: Box<[u32]>,
     at_start: bool,
     at_end: bool,
 }
 
-struct Lists {
-    phrases: Vec<Phrase>,
-    by_first: FxHashMap<u32, Vec<u32>>,
+struct CuePhrases {
+    phrases: Vec<CuePhrase>,
+    by_first_word: FxHashMap<u32, Vec<u32>>,
 }
 
-impl Lists {
-    fn read(files: &[&str]) -> Self {
-        let mut read = Self { phrases: Vec::new(), by_first: FxHashMap::default() };
+impl CuePhrases {
+    fn parse_files(files: &[&str]) -> Self {
+        let mut read = Self { phrases: Vec::new(), by_first_word: FxHashMap::default() };
         for line in files.iter().flat_map(|f| f.lines()).filter(|l| !l.starts_with('#')) {
             let Some((name, phrases)) = line.split_once(": ") else { continue };
             let Some(cue) = Cue::from_word(name) else { continue };
-            phrases.split('|').for_each(|phrase| read.add(cue, phrase.trim()));
+            phrases.split('|').for_each(|phrase| read.add_phrase(cue, phrase.trim()));
         }
         read
     }
 
-    fn add(&mut self, cue: Cue, written: &str) {
+    fn add_phrase(&mut self, cue: Cue, written: &str) {
         let at_start = written.starts_with('^');
         let at_end = written.ends_with('$');
-        let words: Box<[u32]> =
-            Text::read(written.trim_matches(['^', '$'])).spoken().map(|w| w.hash).collect();
+        let words: Box<[u32]> = FoldedText::new(written.trim_matches(['^', '$']))
+            .lexical_words()
+            .map(|w| w.hash)
+            .collect();
         let Some(&first) = words.first() else { return };
-        self.by_first.entry(first).or_default().push(self.phrases.len() as u32);
-        self.phrases.push(Phrase { cue, words, at_start, at_end });
+        self.by_first_word.entry(first).or_default().push(self.phrases.len() as u32);
+        self.phrases.push(CuePhrase { cue, words, at_start, at_end });
     }
 }
 
-/// Every phrase in a user's message, by its spoken words.
-pub(crate) fn hits(text: &Text) -> Vec<Hit> {
-    static READ: OnceLock<Lists> = OnceLock::new();
-    hits_of(READ.get_or_init(|| Lists::read(LISTS)), text)
+pub(crate) fn find_message_cues(text: &FoldedText) -> Vec<CueHit> {
+    static LOADED: OnceLock<CuePhrases> = OnceLock::new();
+    find_cues(LOADED.get_or_init(|| CuePhrases::parse_files(MESSAGE_LISTS)), text)
 }
 
-/// Every phrase in an answer, by its spoken words.
-pub(crate) fn answer_hits(text: &Text) -> Vec<Hit> {
-    static READ: OnceLock<Lists> = OnceLock::new();
-    hits_of(READ.get_or_init(|| Lists::read(ANSWER_LISTS)), text)
+pub(crate) fn find_answer_cues(text: &FoldedText) -> Vec<CueHit> {
+    static LOADED: OnceLock<CuePhrases> = OnceLock::new();
+    find_cues(LOADED.get_or_init(|| CuePhrases::parse_files(ANSWER_LISTS)), text)
 }
 
-fn hits_of(lists: &Lists, text: &Text) -> Vec<Hit> {
-    let words: Vec<u32> = text.spoken().map(|w| w.hash).collect();
+fn find_cues(lists: &CuePhrases, text: &FoldedText) -> Vec<CueHit> {
+    let words: Vec<u32> = text.word_hashes().collect();
     let mut hits = Vec::with_capacity(8);
-    // How many words from the start are fillers; a phrase may follow them and still open.
+    // Words at the start that are fillers. A phrase directly after them still counts as the
+    // opening.
     let mut leads = 0;
     let mut lead_count = 0;
     for at in 0..words.len() {
-        let opens = at <= leads && lead_count <= MOST_LEADS;
-        for &index in lists.by_first.get(&words[at]).map_or(&[][..], Vec::as_slice) {
+        let is_opening = at <= leads && lead_count <= MAX_LEADING_FILLERS;
+        for &index in lists.by_first_word.get(&words[at]).map_or(&[][..], Vec::as_slice) {
             let phrase = &lists.phrases[index as usize];
             let end = at + phrase.words.len();
-            let fits = (!phrase.at_start || opens)
+            let fits = (!phrase.at_start || is_opening)
                 && (!phrase.at_end || end == words.len())
                 && words.get(at..end) == Some(&phrase.words);
             if !fits {
@@ -167,7 +177,7 @@ fn hits_of(lists: &Lists, text: &Text) -> Vec<Hit> {
                 }
                 continue;
             }
-            hits.push(Hit { cue: phrase.cue, first: at, last: end - 1, opens });
+            hits.push(CueHit { cue: phrase.cue, first: at, last: end - 1, is_opening });
         }
     }
     hits
@@ -177,23 +187,25 @@ fn hits_of(lists: &Lists, text: &Text) -> Vec<Hit> {
 mod tests {
     use super::*;
 
-    fn found(message: &str) -> Vec<&'static str> {
-        let mut cues: Vec<_> =
-            hits(&Text::read(message)).iter().map(|hit| hit.cue.as_word()).collect();
+    fn cue_names(message: &str) -> Vec<&'static str> {
+        let mut cues: Vec<_> = find_message_cues(&FoldedText::new(message))
+            .iter()
+            .map(|hit| hit.cue.as_word())
+            .collect();
         cues.dedup();
         cues
     }
 
     #[test]
-    fn every_line_of_every_list_names_a_cue() {
-        for line in LISTS.iter().flat_map(|f| f.lines()).filter(|l| !l.starts_with('#')) {
+    fn every_phrase_list_line_names_a_known_cue() {
+        for line in MESSAGE_LISTS.iter().flat_map(|f| f.lines()).filter(|l| !l.starts_with('#')) {
             let name = line.split_once(": ").map(|(name, _)| name);
             assert!(name.and_then(Cue::from_word).is_some(), "{line}");
         }
     }
 
     #[test]
-    fn phrases_are_found_in_nine_languages() {
+    fn cue_phrases_match_in_nine_languages() {
         let rows = [
             ("No, I meant the red one", "correction"),
             ("Nein, ich meinte die rote", "correction"),
@@ -206,15 +218,15 @@ mod tests {
             ("算了，转人工", "abandonment"),
         ];
         for (message, cue) in rows {
-            assert!(found(message).contains(&cue), "{message}: {:?}", found(message));
+            assert!(cue_names(message).contains(&cue), "{message}: {:?}", cue_names(message));
         }
     }
 
     #[test]
-    fn an_anchored_phrase_counts_only_at_the_start() {
-        assert!(found("ok hmm no that's wrong").contains(&"negation"));
-        assert!(!found("There is no bus on Sunday").contains(&"negation"));
-        assert!(found("ok").contains(&"filler"));
-        assert!(!found("ok then book it").contains(&"filler"));
+    fn anchored_phrase_matches_only_at_its_anchor() {
+        assert!(cue_names("ok hmm no that's wrong").contains(&"negation"));
+        assert!(!cue_names("There is no bus on Sunday").contains(&"negation"));
+        assert!(cue_names("ok").contains(&"filler"));
+        assert!(!cue_names("ok then book it").contains(&"filler"));
     }
 }

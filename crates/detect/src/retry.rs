@@ -1,69 +1,68 @@
-//! The same user asks nearly the same thing again, soon.
+//! Detects a user asking nearly the same question again within a short time.
 
 use std::time::Duration;
 
 use model::{Retry, RetryIntent, TurnId, Vector};
 
-use crate::pair::{pair_score, shared};
+use crate::pair::{count_shared, pair_score};
 use crate::phrases::Cue;
 use crate::utterance::Utterance;
 
-/// What counts as asking again.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RetryRule {
-    /// Pair score from which two questions are the same.
     pub min_similarity: f64,
-    /// How long after the first a repeat still counts.
     pub window: Duration,
-    /// How many of the latest questions are looked at.
-    pub most: usize,
+    pub max_questions: usize,
 }
 
 impl Default for RetryRule {
     fn default() -> Self {
-        Self { min_similarity: 0.85, window: Duration::from_secs(300), most: 10 }
+        Self { min_similarity: 0.85, window: Duration::from_secs(300), max_questions: 10 }
     }
 }
 
-/// Below this cosine no pair scores `SURE`: of 77 000 pairs that were tried, the lowest had 0.57.
-const HOPELESS: f32 = 0.5;
-const SURE: f64 = 0.7;
-/// What a vector may have lost where it was kept in single bytes.
-const ROUNDING: f32 = 0.02;
-/// How many of the nearest by cosine are scored in full.
-const MOST_SCORED: usize = 2;
+/// Cosine below which no pair reaches `MIN_PREFILTER_SIMILARITY`. The lowest of 77,000 measured
+/// pairs was 0.57.
+const MIN_RETRY_COSINE: f32 = 0.5;
+const MIN_PREFILTER_SIMILARITY: f64 = 0.7;
+/// Cosine error of vectors that were stored as single bytes.
+const QUANTIZATION_ERROR: f32 = 0.02;
+const MAX_SCORED_CANDIDATES: usize = 2;
 
-/// A question of the same user (else of the conversation), and how long ago it was.
 #[derive(Clone, Copy, Debug)]
 pub struct PastQuestion<'a> {
-    /// The turn that asked it.
     pub turn: &'a TurnId,
-    /// What was asked.
     pub question: &'a Utterance,
-    /// Time since; unknown counts as soon.
+    /// Time since the question; `None` counts as recent.
     pub age: Option<Duration>,
 }
 
-/// Finds the most similar recent question, if it is similar enough. `history`: the latest first.
+/// Returns the most similar recent question above the threshold. `history` is newest first.
 pub fn detect_retry(
     rule: &RetryRule,
     message: &Utterance,
     history: &[PastQuestion<'_>],
 ) -> Option<Retry> {
-    let recent =
-        history.iter().filter(|past| past.age.is_none_or(|age| age <= rule.window)).take(rule.most);
+    let recent = history
+        .iter()
+        .filter(|past| past.age.is_none_or(|age| age <= rule.window))
+        .take(rule.max_questions);
     let mut near: Vec<(f32, &PastQuestion<'_>)> = recent
-        .map(|past| (nearness(message, past.question), past))
-        .filter(|(near, _)| *near >= HOPELESS || rule.min_similarity < SURE)
+        .map(|past| (resend_or_cosine(message, past.question), past))
+        .filter(|(near, _)| {
+            *near >= MIN_RETRY_COSINE || rule.min_similarity < MIN_PREFILTER_SIMILARITY
+        })
         .collect();
-    // A stable sort: of equally near ones the latest stays first.
+    // The sort is stable: among equal cosines the newest question stays first.
     near.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let scored =
-        near.iter().take(MOST_SCORED).map(|(_, past)| (pair_score(message, past.question), past));
+    let scored = near
+        .iter()
+        .take(MAX_SCORED_CANDIDATES)
+        .map(|(_, past)| (pair_score(message, past.question), past));
     let (similarity, past) =
         scored.reduce(|best, next| if next.0.get() > best.0.get() { next } else { best })?;
     if similarity.get() < rule.min_similarity
-        || message.spoken.is_empty() && message.original().trim().is_empty()
+        || message.word_hashes.is_empty() && message.original().trim().is_empty()
     {
         return None;
     }
@@ -75,39 +74,42 @@ pub fn detect_retry(
     })
 }
 
-/// Whether a question whose direction is known may be one that is asked again. `false` only where
-/// [`detect_retry`] would pass over it too: then its words need not be read.
+/// Cheap prefilter on a stored vector. False only where [`detect_retry`] would reject the question
+/// too, so that its text need not be parsed.
 pub fn may_be_retry(rule: &RetryRule, message: &Utterance, text: &str, vector: &Vector) -> bool {
     let Some(cosine) = message.vector.cosine(vector) else { return true };
-    let nowhere = message.vector.is_zero() || vector.is_zero();
-    let far = cosine < HOPELESS - ROUNDING && rule.min_similarity >= SURE;
-    // Marks move a direction but do not make another question.
-    nowhere || !far || letters(message.original()).eq(letters(text))
+    let has_zero_vector = message.vector.is_zero() || vector.is_zero();
+    let is_dissimilar = cosine < MIN_RETRY_COSINE - QUANTIZATION_ERROR
+        && rule.min_similarity >= MIN_PREFILTER_SIMILARITY;
+    // Punctuation changes the vector but not the question.
+    has_zero_vector
+        || !is_dissimilar
+        || normalize_letters(message.original()).eq(normalize_letters(text))
 }
 
-fn letters(text: &str) -> impl Iterator<Item = char> {
+fn normalize_letters(text: &str) -> impl Iterator<Item = char> {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase)
 }
 
-/// The cosine; an exact resend is nearest even when it has no direction.
-fn nearness(message: &Utterance, before: &Utterance) -> f32 {
+/// Cosine similarity. An exact resend scores 1, even without a vector.
+fn resend_or_cosine(message: &Utterance, before: &Utterance) -> f32 {
     if message.is_resend_of(before) {
         return 1.0;
     }
     message.vector.cosine(&before.vector).unwrap_or(0.0)
 }
 
-/// A number or a name exchanged, with an opening that goes on, is a new step: "now the same for
-/// March". In doubt the user is dissatisfied.
+/// Exploratory when a number or a name changed and the opening continues ("now the same for
+/// March"). In doubt the user is dissatisfied.
 pub fn retry_intent(message: &Utterance, before: &Utterance) -> RetryIntent {
     let exchanged = |now: &[u32], then: &[u32]| {
-        let both = shared(now, then);
+        let both = count_shared(now, then);
         now.len() > both && then.len() > both
     };
-    let another =
+    let subject_changed =
         exchanged(&message.numbers, &before.numbers) || exchanged(&message.names, &before.names);
-    let goes_on = message.opens_with(Cue::Step) && !message.opens_with(Cue::Negation);
-    if another && goes_on { RetryIntent::Exploratory } else { RetryIntent::Dissatisfied }
+    let continues = message.opens_with(Cue::Step) && !message.opens_with(Cue::Negation);
+    if subject_changed && continues { RetryIntent::Exploratory } else { RetryIntent::Dissatisfied }
 }
 
 #[cfg(test)]
@@ -131,24 +133,24 @@ mod tests {
         assert_eq!(found.as_ref().map(|r| r.original_turn_id.as_str()), expected, "{message}");
     }
 
-    const ASKED: &str = "How do I reset my router password?";
+    const QUESTION: &str = "How do I reset my router password?";
 
     #[test]
-    fn an_exact_resend_is_a_retry_until_the_window_closes() {
-        check(ASKED, &[(ASKED, 0)], Some("t0"));
-        check(ASKED, &[(ASKED, 300)], Some("t0"));
-        check(ASKED, &[(ASKED, 301)], None);
-        check("how do i reset my ROUTER password", &[(ASKED, 12)], Some("t0"));
+    fn resend_is_a_retry_only_within_the_window() {
+        check(QUESTION, &[(QUESTION, 0)], Some("t0"));
+        check(QUESTION, &[(QUESTION, 300)], Some("t0"));
+        check(QUESTION, &[(QUESTION, 301)], None);
+        check("how do i reset my ROUTER password", &[(QUESTION, 12)], Some("t0"));
     }
 
     #[test]
-    fn the_closest_question_wins_and_of_equal_ones_the_latest() {
-        check(ASKED, &[("what is the weather", 5), (ASKED, 20), (ASKED, 90)], Some("t1"));
+    fn most_similar_question_wins_and_newest_on_ties() {
+        check(QUESTION, &[("what is the weather", 5), (QUESTION, 20), (QUESTION, 90)], Some("t1"));
     }
 
     #[test]
-    fn another_question_is_no_retry() {
-        check("What should I cook tonight?", &[(ASKED, 10)], None);
+    fn different_question_is_no_retry() {
+        check("What should I cook tonight?", &[(QUESTION, 10)], None);
         check(
             "How do I uninstall Docker on Ubuntu?",
             &[("How do I install Docker on Ubuntu?", 10)],
@@ -159,16 +161,16 @@ mod tests {
     }
 
     #[test]
-    fn only_the_ten_latest_count() {
+    fn only_the_ten_newest_questions_are_compared() {
         let mut history = vec![("something else entirely", 1); 10];
-        history.push((ASKED, 2));
-        check(ASKED, &history, None);
+        history.push((QUESTION, 2));
+        check(QUESTION, &history, None);
     }
 
     #[test]
-    fn what_is_passed_over_by_direction_would_not_have_been_found() {
+    fn retry_prefilter_never_drops_a_retry() {
         let texts = [
-            ASKED,
+            QUESTION,
             "how do i reset my ROUTER password",
             "router password reset?",
             "What should I cook tonight?",
@@ -185,7 +187,8 @@ mod tests {
         for before in texts {
             for message in texts {
                 let (now, then) = (Utterance::read(message), Utterance::read(before));
-                let rule = RetryRule { min_similarity: SURE, ..RetryRule::default() };
+                let rule =
+                    RetryRule { min_similarity: MIN_PREFILTER_SIMILARITY, ..RetryRule::default() };
                 let past = PastQuestion { turn: &turn, question: &then, age: None };
                 let is_retry = detect_retry(&rule, &now, &[past]).is_some();
                 let may_be = may_be_retry(&rule, &now, before, &then.vector);
@@ -198,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_step_explores() {
+    fn changed_subject_with_continuation_is_exploratory() {
         let rows = [
             ("now show sales for April", "show sales for March", RetryIntent::Exploratory),
             ("Now the same for 2023", "revenue by region for 2022", RetryIntent::Exploratory),

@@ -1,21 +1,19 @@
-//! What a comment sounds like, by the verdict model: a comment is a message about an answer that continues
-//! nothing, so only its own words count.
+//! Sentiment of a comment, by the verdict model without any context.
 
 use model::{Sentiment, UnitInterval, VerdictStatus};
 
 use crate::phrases::Cue;
-use crate::pointing::is_negated;
+use crate::references::is_negated;
 use crate::utterance::Utterance;
 use crate::verdict::{Exchange, VerdictRule, detect_verdict};
 
-/// The model is rather sure than not that its writer is dissatisfied.
-const MORE_THAN_HALF: f64 = 0.5;
+const MIN_DISSATISFACTION: f64 = 0.5;
 
-/// How a comment sounds, and how sure that is. Whoever only goes on to something else sounds neither
-/// pleased nor displeased.
+/// Returns the sentiment of a comment and its confidence. A comment that only continues with
+/// another topic is neutral.
 pub fn detect_sentiment(rule: &VerdictRule, comment: &Utterance) -> (Sentiment, UnitInterval) {
-    let verdict = detect_verdict(rule, &Exchange::of(comment));
-    let displeased = verdict.dissatisfied.filter(|p| p.get() >= MORE_THAN_HALF);
+    let verdict = detect_verdict(rule, &Exchange::new(comment));
+    let displeased = verdict.dissatisfied.filter(|p| p.get() >= MIN_DISSATISFACTION);
     let pleased = || {
         let is_good = |cue| matches!(cue, Cue::Praise | Cue::Thanks | Cue::Sound);
         comment.hits.iter().any(|hit| is_good(hit.cue) && !is_negated(comment, hit))
@@ -27,9 +25,10 @@ pub fn detect_sentiment(rule: &VerdictRule, comment: &Utterance) -> (Sentiment, 
         }
         (VerdictStatus::Accepted, None) if pleased() => (Sentiment::Positive, verdict.confidence),
         (VerdictStatus::Neutral, None) => (Sentiment::Neutral, verdict.confidence),
-        (VerdictStatus::Accepted, None) => {
-            (Sentiment::Neutral, UnitInterval::new(MORE_THAN_HALF).unwrap_or(UnitInterval::ZERO))
-        }
+        (VerdictStatus::Accepted, None) => (
+            Sentiment::Neutral,
+            UnitInterval::new(MIN_DISSATISFACTION).unwrap_or(UnitInterval::ZERO),
+        ),
     }
 }
 
@@ -38,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn praise_is_positive_complaints_are_negative_and_the_rest_is_neither() {
+    fn praise_is_positive_and_complaints_are_negative() {
         use Sentiment::{Negative, Neutral, Positive};
         let rows = [
             ("Great answer, exactly what I needed", Positive),

@@ -1,17 +1,17 @@
-//! Which turn a remark is about: the last one, one further back, or none.
+//! Finds the turn that a remark judges: the last one, an earlier one, or none.
 //!
-//! In this order:
-//! - What says nothing of an answer by name is about the last turn: a bare "no, wrong" or "thanks!", a
-//!   question asked again, giving up, going on, moving on, a correction ("I meant …"), and what opens
-//!   with "this" or "that". That is nearly everything, and needs no other turn: [`may_be_about_earlier`].
-//! - A place in words ("the first diagram", "your earlier answer about X") is looked up: `place.rs`.
-//! - Any other thing that is judged by name ("the login diagram was fine") is searched by likeness and
-//!   recency. An earlier turn must beat the last by a margin, and must not have the verdict already: who
-//!   repeats a topic three times means the last answer.
-//! - After a question of the assistant's a name is part of the reply: the last turn.
-//! - What resembles nothing that was said is about no turn ("the soup recipe was awful", among servers).
+//! Rules, in order:
+//! - A remark without a named reference concerns the last turn: a bare "no, wrong" or "thanks!", a
+//!   repeated question, abandonment, a correction ("I meant …"), or a demonstrative opening. That
+//!   covers nearly all messages and needs no other turn, see [`may_target_earlier_turn`].
+//! - An ordinal reference ("the first diagram", "your earlier answer about X") is resolved by
+//!   `ordinal.rs`.
+//! - Any other judged reference ("the login diagram was fine") is ranked by similarity and recency.
+//!   An earlier turn must beat the last by a margin and must not have the same verdict already.
+//! - After a question by the assistant a name is part of the reply, so the last turn is meant.
+//! - A reference that resembles no turn concerns none.
 
-mod place;
+mod ordinal;
 #[cfg(test)]
 mod tests;
 
@@ -21,25 +21,23 @@ use embed::built_in;
 use model::{CorrectionType, TurnId, Vector, Verdict, VerdictStatus};
 
 use crate::phrases::Cue;
-use crate::pointing::{Named, Noun, named, opens_here};
-use crate::utterance::{Utterance, is_bare};
-use crate::verdict::{EARLIER_BETTER, MOVED_ON};
+use crate::references::{
+    AnswerReference, ReferentKind, extract_references, opens_with_demonstrative,
+};
+use crate::utterance::{Utterance, ends_with_question, is_bare_remark};
+use crate::verdict::{EARLIER_BETTER_RULE, MOVED_ON_RULE};
 
-/// How candidates are weighed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TargetRule {
-    /// Weight of the likeness; recency has the rest.
+    /// Weight of the similarity, 0 to 1; recency has the rest.
     pub similarity_weight: f64,
-    /// After this long recency counts half.
+    /// Age at which recency counts half.
     pub half_life: Duration,
-    /// Older turns are not looked at.
-    pub oldest: Duration,
-    /// How many come back.
+    pub max_age: Duration,
     pub top_k: usize,
-    /// Below this score nobody is blamed.
-    pub floor: f64,
-    /// By how much an earlier turn must beat the last one.
-    pub margin: f64,
+    pub min_score: f64,
+    /// Margin by which an earlier turn must beat the last one.
+    pub min_margin: f64,
 }
 
 impl Default for TargetRule {
@@ -48,192 +46,192 @@ impl Default for TargetRule {
         Self {
             similarity_weight: 0.85,
             half_life: Duration::from_secs(7 * DAY),
-            oldest: Duration::from_secs(365 * DAY),
+            max_age: Duration::from_secs(365 * DAY),
             top_k: 5,
-            floor: 0.35,
-            margin: 0.1,
+            min_score: 0.35,
+            min_margin: 0.1,
         }
     }
 }
 
-/// A turn of the conversation that was answered.
 #[derive(Clone, Copy, Debug)]
 pub struct PastTurn<'a> {
-    /// The turn.
     pub turn: &'a TurnId,
-    /// What was asked.
     pub question: &'a str,
-    /// What was answered; only its beginning is read ([`answer_head`]), so that may be all there is.
+    /// May be cut to [`answer_head`], because only that part is used.
     pub answer: &'a str,
-    /// Time since.
     pub age: Duration,
-    /// What is known of it so far; neutral when nothing is.
+    /// Current verdict; neutral when unknown.
     pub status: VerdictStatus,
 }
 
-/// Whom a verdict concerns.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Target {
-    /// The turn before the message.
     Previous,
-    /// One further back.
-    Earlier(Located),
-    /// No turn of this conversation: a finding, and no reaction.
-    Nobody,
+    Earlier(RankedTurn),
+    /// No turn of this conversation. The verdict is a finding, but not a reaction.
+    NoTurn,
 }
 
-/// Characters of an answer that tell what it is about.
-const HEAD: usize = 500;
-/// Words of a name that say enough to tell that nobody spoke of it.
-const TELLING: usize = 2;
+/// Characters of an answer that are compared with a remark.
+const ANSWER_HEAD_CHARS: usize = 500;
+/// Minimum words of a reference that can rule out the last turn.
+const MIN_DISTINCTIVE_WORDS: usize = 2;
 
-/// As much of an answer as is compared with a remark.
+/// The beginning of an answer, as far as it is compared with a remark.
 pub fn answer_head(answer: &str) -> &str {
-    let end = answer.char_indices().nth(HEAD).map_or(answer.len(), |(at, _)| at);
+    let end = answer.char_indices().nth(ANSWER_HEAD_CHARS).map_or(answer.len(), |(at, _)| at);
     &answer[..end]
 }
 
-/// Whether turns before the last must be looked at to tell whom the verdict concerns. Cheap, and false
-/// for most messages: then it is the previous turn.
-pub fn may_be_about_earlier(verdict: &Verdict, message: &Utterance) -> bool {
-    pointed_at(verdict, message).is_some()
+/// True when earlier turns are needed to find the target. Cheap, and false for most messages; then
+/// the target is the previous turn.
+pub fn may_target_earlier_turn(verdict: &Verdict, message: &Utterance) -> bool {
+    find_judged_reference(verdict, message).is_some()
 }
 
-/// Finds the turn that a verdict concerns. `past` has the answered turns, the latest first.
+/// Finds the turn that a verdict concerns. `past` holds the answered turns, newest first.
 pub fn find_target(
     rule: &TargetRule,
     verdict: &Verdict,
     message: &Utterance,
     past: &[PastTurn<'_>],
 ) -> Target {
-    let Some(previous) = past.first() else { return Target::Nobody };
-    let Some(thing) = pointed_at(verdict, message) else { return Target::Previous };
-    let name = message.original().get(thing.bytes.0..thing.bytes.1).unwrap_or_default();
+    let Some(previous) = past.first() else { return Target::NoTurn };
+    let Some(reference) = find_judged_reference(verdict, message) else { return Target::Previous };
+    let name = message.original().get(reference.span.0..reference.span.1).unwrap_or_default();
     let remark = built_in().embed(name);
-    if thing.order.is_some() {
-        let recent = past.iter().take_while(|turn| turn.age <= rule.oldest).count();
-        return match place::resolve(&thing, verdict, &past[..recent]) {
+    if reference.ordinal.is_some() {
+        let recent = past.iter().take_while(|turn| turn.age <= rule.max_age).count();
+        return match ordinal::resolve_ordinal(&reference, verdict, &past[..recent]) {
             Some(0) => Target::Previous,
-            Some(at) => Target::Earlier(scored(rule, &remark, &past[at])),
-            // "The first diagram" where there is none: a place of its own says enough.
-            None if thing.noun == Noun::Thing => unless_unlike(rule, &thing, &remark, previous),
-            None => previous_or_nobody(rule, &thing, &remark, previous),
+            Some(at) => Target::Earlier(score_past_turn(rule, &remark, &past[at])),
+            // An ordinal with a specific noun is distinctive enough to rule out the last turn.
+            None if reference.kind == ReferentKind::Subject => {
+                previous_if_similar(rule, &reference, &remark, previous)
+            }
+            None => previous_or_no_turn(rule, &reference, &remark, previous),
         };
     }
-    if place::asks(previous) {
+    if ends_with_question(previous.answer) {
         return Target::Previous;
     }
-    let known = |turn: &&PastTurn<'_>| turn.status != verdict.status && turn.age <= rule.oldest;
-    let earlier = past[1..].iter().filter(known).map(|turn| scored(rule, &remark, turn));
-    // Of equals the later one: `max_by` takes the last, so they are compared from the oldest.
+    let is_candidate =
+        |turn: &&PastTurn<'_>| turn.status != verdict.status && turn.age <= rule.max_age;
+    let earlier =
+        past[1..].iter().filter(is_candidate).map(|turn| score_past_turn(rule, &remark, turn));
+    // `max_by` keeps the last of equal scores, so the iteration runs from the oldest to the newest.
     let best = earlier.rev().max_by(|a, b| a.score.total_cmp(&b.score));
-    let last = scored(rule, &remark, previous).score;
-    match best.filter(|best| best.score >= rule.floor && best.score >= last + rule.margin) {
+    let last = score_past_turn(rule, &remark, previous).score;
+    match best.filter(|best| best.score >= rule.min_score && best.score >= last + rule.min_margin) {
         Some(best) => Target::Earlier(best),
-        None => previous_or_nobody(rule, &thing, &remark, previous),
+        None => previous_or_no_turn(rule, &reference, &remark, previous),
     }
 }
 
-/// The thing that the message judges, when that can be more than the last answer.
-fn pointed_at(verdict: &Verdict, message: &Utterance) -> Option<Named> {
+/// The judged reference, when it may concern an earlier answer.
+fn find_judged_reference(verdict: &Verdict, message: &Utterance) -> Option<AnswerReference> {
     let explicit = matches!(verdict.correction_type, None | Some(CorrectionType::Explicit));
-    let goes_on = verdict.behaviour.is_some() || verdict.rule == MOVED_ON;
+    let continues = verdict.behaviour.is_some() || verdict.rule == MOVED_ON_RULE;
     let neutral = verdict.status == VerdictStatus::Neutral;
-    if neutral || !explicit || goes_on || verdict.rule == EARLIER_BETTER {
+    if neutral || !explicit || continues || verdict.rule == EARLIER_BETTER_RULE {
         return None;
     }
     let good = verdict.status == VerdictStatus::Accepted;
-    // "The first was right, this one is wrong" blames another than it names.
-    let agrees = |thing: &Named| match thing.said {
-        Some(Some(said)) => said == good,
+    // "The first was right, this one is wrong" rejects another answer than it names.
+    let agrees = |reference: &AnswerReference| match reference.judgement {
+        Some(Some(is_positive)) => is_positive == good,
         Some(None) => true,
-        None => thing.introduced && good,
+        None => reference.is_thanked_for && good,
     };
-    let things: Vec<Named> = named(message).into_iter().filter(agrees).collect();
-    if let Some(at) = things.iter().position(Named::points_back) {
-        return things.into_iter().nth(at);
+    let references: Vec<AnswerReference> =
+        extract_references(message).into_iter().filter(agrees).collect();
+    if let Some(at) = references.iter().position(AnswerReference::selects_earlier_answer) {
+        return references.into_iter().nth(at);
     }
-    let corrects = [Cue::Correction, Cue::Want, Cue::Retry].iter().any(|cue| message.has(*cue));
-    if corrects || opens_here(message) || is_bare(message) {
+    let corrects = message.has_any_cue(&[Cue::Correction, Cue::Want, Cue::Retry]);
+    if corrects || opens_with_demonstrative(message) || is_bare_remark(message) {
         return None;
     }
-    let thanks = message.has(Cue::Thanks);
-    let has_name = |thing: &Named| {
-        let least = if thing.said.is_some() { 1 } else { TELLING };
-        // "Yes, perfect. Is the price range high?" praises no price range.
-        let meant = thing.said == Some(Some(good)) || (good && thanks);
-        meant && thing.noun != Noun::Part && thing.words.len() >= least
+    let thanks = message.has_cue(Cue::Thanks);
+    let has_name = |reference: &AnswerReference| {
+        let min_words = if reference.judgement.is_some() { 1 } else { MIN_DISTINCTIVE_WORDS };
+        // "Yes, perfect. Is the price range high?" does not praise the price range.
+        let is_judged = reference.judgement == Some(Some(good)) || (good && thanks);
+        is_judged && reference.kind != ReferentKind::Part && reference.stems.len() >= min_words
     };
-    things.into_iter().find(has_name)
+    references.into_iter().find(has_name)
 }
 
-/// The last turn, unless the name says enough and neither resembles it nor occurs in it.
-fn previous_or_nobody(
+/// The last turn, unless a distinctive reference neither resembles it nor occurs in it.
+fn previous_or_no_turn(
     rule: &TargetRule,
-    thing: &Named,
+    reference: &AnswerReference,
     remark: &Vector,
     previous: &PastTurn<'_>,
 ) -> Target {
-    let telling = thing.words.len() >= TELLING && thing.said.is_some();
-    if !telling {
+    let is_distinctive =
+        reference.stems.len() >= MIN_DISTINCTIVE_WORDS && reference.judgement.is_some();
+    if !is_distinctive {
         return Target::Previous;
     }
-    unless_unlike(rule, thing, remark, previous)
+    previous_if_similar(rule, reference, remark, previous)
 }
 
-/// The last turn, unless the name neither resembles it nor occurs in it.
-fn unless_unlike(
+/// The last turn, unless the reference neither resembles it nor occurs in it.
+fn previous_if_similar(
     rule: &TargetRule,
-    thing: &Named,
+    reference: &AnswerReference,
     remark: &Vector,
     previous: &PastTurn<'_>,
 ) -> Target {
-    let resembles = scored(rule, remark, previous).score >= rule.floor;
-    if resembles || place::names_any(previous, &thing.words) {
+    let resembles = score_past_turn(rule, remark, previous).score >= rule.min_score;
+    if resembles || ordinal::mentions_any(previous, &reference.stems) {
         return Target::Previous;
     }
-    Target::Nobody
+    Target::NoTurn
 }
 
-fn scored(rule: &TargetRule, remark: &Vector, turn: &PastTurn<'_>) -> Located {
+fn score_past_turn(rule: &TargetRule, remark: &Vector, turn: &PastTurn<'_>) -> RankedTurn {
     let answer = built_in().embed(answer_head(turn.answer));
     let question = built_in().embed(turn.question);
-    let candidate =
-        Candidate { turn: turn.turn, question: &question, answer: Some(&answer), age: turn.age };
-    score(rule, remark, &candidate)
+    let candidate = TargetCandidate {
+        turn: turn.turn,
+        question: &question,
+        answer: Some(&answer),
+        age: turn.age,
+    };
+    score_candidate(rule, remark, &candidate)
 }
 
-/// A turn that the remark might be about.
 #[derive(Clone, Copy, Debug)]
-pub struct Candidate<'a> {
-    /// The turn.
+pub struct TargetCandidate<'a> {
     pub turn: &'a TurnId,
-    /// The direction of its question.
     pub question: &'a Vector,
-    /// The direction of its answer, if there is one.
     pub answer: Option<&'a Vector>,
-    /// Time since.
     pub age: Duration,
 }
 
-/// A candidate and how well it fits.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Located {
-    /// The turn.
+pub struct RankedTurn {
     pub turn: TurnId,
-    /// Likeness and recency together.
+    /// Weighted similarity and recency, 0 to 1.
     pub score: f64,
-    /// The better of the likeness to question and answer.
+    /// The higher similarity of question and answer.
     pub similarity: f64,
 }
 
-/// Ranks the candidates; only those above the floor, the best first.
-pub fn locate(rule: &TargetRule, remark: &Vector, candidates: &[Candidate<'_>]) -> Vec<Located> {
-    let mut found: Vec<Located> = candidates
+/// Ranks the candidates above the minimum score, best first.
+pub fn rank_candidates(
+    rule: &TargetRule,
+    remark: &Vector,
+    candidates: &[TargetCandidate<'_>],
+) -> Vec<RankedTurn> {
+    let mut found: Vec<RankedTurn> = candidates
         .iter()
-        .filter(|candidate| candidate.age <= rule.oldest)
-        .map(|candidate| score(rule, remark, candidate))
-        .filter(|located| located.score >= rule.floor)
+        .filter(|candidate| candidate.age <= rule.max_age)
+        .map(|candidate| score_candidate(rule, remark, candidate))
+        .filter(|located| located.score >= rule.min_score)
         .collect();
     found.sort_by(|a, b| {
         b.score.total_cmp(&a.score).then_with(|| a.turn.as_str().cmp(b.turn.as_str()))
@@ -242,11 +240,14 @@ pub fn locate(rule: &TargetRule, remark: &Vector, candidates: &[Candidate<'_>]) 
     found
 }
 
-fn score(rule: &TargetRule, remark: &Vector, candidate: &Candidate<'_>) -> Located {
-    let likeness = |other: &Vector| remark.cosine(other).map_or(0.0, f64::from);
-    let similarity =
-        likeness(candidate.question).max(candidate.answer.map_or(0.0, likeness)).max(0.0);
+fn score_candidate(
+    rule: &TargetRule,
+    remark: &Vector,
+    candidate: &TargetCandidate<'_>,
+) -> RankedTurn {
+    let cosine = |other: &Vector| remark.cosine(other).map_or(0.0, f64::from);
+    let similarity = cosine(candidate.question).max(candidate.answer.map_or(0.0, cosine)).max(0.0);
     let recency = (-candidate.age.as_secs_f64() / rule.half_life.as_secs_f64()).exp2();
     let score = rule.similarity_weight * similarity + (1.0 - rule.similarity_weight) * recency;
-    Located { turn: candidate.turn.clone(), score, similarity }
+    RankedTurn { turn: candidate.turn.clone(), score, similarity }
 }

@@ -1,60 +1,62 @@
-//! Which retrieved items an answer used: named, cited, or taken over.
+//! Detects which retrieved items an answer used: by name, by citation, or by content.
 //!
-//! The answer is read once, each item once: the work grows with the sum of their lengths. Says what
-//! it can see on the surface; a paraphrase without any trace of the item is taken for not used.
+//! The answer and each item are parsed once, so the cost is linear in their total length. Only
+//! surface evidence counts: a paraphrase without any trace of the item counts as not used.
 
-mod item;
 mod gap;
-mod reading;
-mod lists;
+mod tokenizer;
+mod word_lists;
 mod weight;
 mod rule;
 mod runs;
 mod identifiers;
-mod sieve;
-mod place;
-mod written;
-mod line;
+mod bloom_filter;
+mod suffix_array;
+mod parsed_answer;
 mod link;
 mod layout;
-mod source;
+mod numbered_sources;
 mod citation;
-mod cited;
+mod citation_index;
 mod name;
-mod ending;
-mod border;
+mod name_endings;
 mod certainty;
-mod finding;
-mod spelling;
-mod content;
+mod name_match;
+mod name_variants;
+mod content_overlap;
 
 use rustc_hash::FxHashSet;
 
-pub use item::ReturnedItem;
+pub use parsed_answer::{AnswerKind, ParsedAnswer};
 pub use rule::UsageRule;
-pub use written::{AnswerKind, Written};
 
 use certainty::Certainty;
-use cited::CitedItems;
-use content::{Scratch, Shared};
-use ending::Endings;
-use finding::Named;
-use name::Name;
-use spelling::names_of;
+use citation_index::CitationIndex;
+use content_overlap::{ContentOverlap, OverlapBuffers};
+use name::ItemName;
+use name_endings::NameEndings;
+use name_match::NameMatch;
+use name_variants::derive_names;
 
-/// What shows that an item was used.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ReturnedItem<'a> {
+    pub entity_id: &'a str,
+    pub name: Option<&'a str>,
+    pub content: Option<&'a str>,
+    /// Rank in the result list, from 1.
+    pub rank: Option<u32>,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum UseReason {
-    /// Its name is in the answer.
     Name,
-    /// Its id or its number is cited, or a link leads to it.
+    /// The answer cites its id or its number, or links to it.
     Citation,
-    /// Its words or its identifiers are in the answer.
+    /// The answer contains its words or its identifiers.
     Content,
 }
 
 impl UseReason {
-    /// The word for it.
     pub const fn as_word(self) -> &'static str {
         match self {
             Self::Name => "name",
@@ -64,91 +66,89 @@ impl UseReason {
     }
 }
 
-/// Where the answer shows it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UseEvidence {
-    /// What shows it.
     pub reason: UseReason,
-    /// First byte in the answer.
     pub start: usize,
-    /// One past the last byte.
     pub end: usize,
-    /// Of the item's content, how much is there; 1 for a name or a citation.
+    /// Share of the item's content found in the answer, 0 to 1; 1 for a name or a citation.
     pub share: f64,
 }
 
-/// Whether an answer used an item.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Use {
-    /// It did, and this shows it.
+pub enum ItemUse {
     Used(UseEvidence),
-    /// Nothing of it is there.
+    /// No evidence found.
     Ignored,
-    /// Neither name nor content is known, and it is not cited: nobody can tell.
+    /// Name and content are unknown and the item is not cited.
     Unknown,
 }
 
-/// Looks for each item in the answer; one finding an item, in their order.
-pub fn detect_use(rule: &UsageRule, answer: &Written<'_>, items: &[ReturnedItem<'_>]) -> Vec<Use> {
-    let cited = CitedItems::of(answer, items);
-    let names: Vec<Vec<Name>> =
-        items.iter().map(|item| item.name.map(names_of).unwrap_or_default()).collect();
-    let mut endings = Endings::default();
+/// Detects the use of each item in the answer. Returns one result per item, in order.
+pub fn detect_item_use(
+    rule: &UsageRule,
+    answer: &ParsedAnswer<'_>,
+    items: &[ReturnedItem<'_>],
+) -> Vec<ItemUse> {
+    let cited = CitationIndex::new(answer, items);
+    let names: Vec<Vec<ItemName>> =
+        items.iter().map(|item| item.name.map(derive_names).unwrap_or_default()).collect();
+    let mut endings = NameEndings::default();
     for (item, names) in items.iter().zip(&names) {
-        endings.add(item.name.unwrap_or_default(), names);
+        endings.add_name(item.name.unwrap_or_default(), names);
     }
-    let mut scratch = Scratch::default();
-    let look = |(item, names): (&ReturnedItem<'_>, &Vec<Name>)| {
-        if let Some(citation) = cited.citation_of(item) {
-            return used(UseReason::Citation, citation.start, citation.end, 1.0);
+    let mut buffers = OverlapBuffers::default();
+    let detect = |(item, names): (&ReturnedItem<'_>, &Vec<ItemName>)| {
+        if let Some(citation) = cited.find_citation(item) {
+            return used_at(UseReason::Citation, citation.start, citation.end, 1.0);
         }
-        look_for(rule, answer, item, (names, &endings), &mut scratch)
+        detect_one_item(rule, answer, item, (names, &endings), &mut buffers)
     };
-    items.iter().zip(&names).map(look).collect()
+    items.iter().zip(&names).map(detect).collect()
 }
 
-fn look_for(
+fn detect_one_item(
     rule: &UsageRule,
-    answer: &Written<'_>,
+    answer: &ParsedAnswer<'_>,
     item: &ReturnedItem<'_>,
-    (names, endings): (&[Name], &Endings),
-    scratch: &mut Scratch,
-) -> Use {
-    let found = names.iter().filter_map(|name| name.find(answer, endings));
-    let named = found.max_by_key(|named| named.certainty);
-    let sure = named.filter(|named| named.certainty == Certainty::Sure);
+    (names, endings): (&[ItemName], &NameEndings),
+    buffers: &mut OverlapBuffers,
+) -> ItemUse {
+    let found = names.iter().filter_map(|name| name.find_best_match(answer, endings));
+    let name_match = found.max_by_key(|name_match| name_match.certainty);
+    let sure = name_match.filter(|name_match| name_match.certainty == Certainty::Sure);
     if let Some(found) = sure {
-        return at_pieces(answer, UseReason::Name, found.first, found.last, 1.0);
+        return used_at_tokens(answer, UseReason::Name, found.first, found.last, 1.0);
     }
-    if let Some(found) = mentioned_id(answer, endings, item.entity_id) {
-        return at_pieces(answer, UseReason::Citation, found.first, found.last, 1.0);
+    if let Some(found) = find_mentioned_id(answer, endings, item.entity_id) {
+        return used_at_tokens(answer, UseReason::Citation, found.first, found.last, 1.0);
     }
     let content = item.content.filter(|content| !content.trim().is_empty());
     let Some(content) = content else {
-        // Without content nothing else can bear out a likely name.
-        return match named {
+        // Without content, nothing else can support a likely name.
+        return match name_match {
             Some(found) if found.certainty == Certainty::Likely => {
-                at_pieces(answer, UseReason::Name, found.first, found.last, 1.0)
+                used_at_tokens(answer, UseReason::Name, found.first, found.last, 1.0)
             }
-            Some(_) => Use::Ignored,
-            None if names.is_empty() => Use::Unknown,
-            None => Use::Ignored,
+            Some(_) => ItemUse::Ignored,
+            None if names.is_empty() => ItemUse::Unknown,
+            None => ItemUse::Ignored,
         };
     };
-    let name_words: FxHashSet<u32> = names.iter().flat_map(Name::hashes).collect();
-    let shared = Shared::of(rule, answer, content, &name_words, scratch);
-    if let Some((first, last, share)) = shared.evidence(rule, answer) {
-        return at_pieces(answer, UseReason::Content, first, last, share);
+    let name_words: FxHashSet<u32> = names.iter().flat_map(ItemName::word_hashes).collect();
+    let overlap = ContentOverlap::measure(rule, answer, content, &name_words, buffers);
+    if let Some((first, last, share)) = overlap.find_evidence(rule, answer) {
+        return used_at_tokens(answer, UseReason::Content, first, last, share);
     }
-    match named {
-        Some(found) if shared.support >= needed(rule, found.certainty) => {
-            at_pieces(answer, UseReason::Name, found.first, found.last, 1.0)
+    match name_match {
+        Some(found) if overlap.support >= required_support(rule, found.certainty) => {
+            used_at_tokens(answer, UseReason::Name, found.first, found.last, 1.0)
         }
-        Some(_) | None => Use::Ignored,
+        Some(_) | None => ItemUse::Ignored,
     }
 }
 
-fn needed(rule: &UsageRule, certainty: Certainty) -> usize {
+fn required_support(rule: &UsageRule, certainty: Certainty) -> usize {
     match certainty {
         Certainty::Common => rule.support_for_a_common_name,
         Certainty::Likely => rule.support_for_a_likely_name,
@@ -156,36 +156,40 @@ fn needed(rule: &UsageRule, certainty: Certainty) -> usize {
     }
 }
 
-/// An id that nobody writes by chance counts as cited without brackets: "see kb-5520".
-fn mentioned_id(answer: &Written<'_>, endings: &Endings, id: &str) -> Option<Named> {
+/// Matches a distinctive id without brackets: "see kb-5520".
+fn find_mentioned_id(
+    answer: &ParsedAnswer<'_>,
+    endings: &NameEndings,
+    id: &str,
+) -> Option<NameMatch> {
     let marks = id.chars().filter(|c| !c.is_alphanumeric()).count();
     let digits = id.contains(|c: char| c.is_ascii_digit());
     let letters = id.contains(char::is_alphabetic);
     if id.len() < 5 || marks == 0 || !letters || id.contains(char::is_whitespace) {
         return None;
     }
-    let found = Name::of(id)?.find(answer, endings)?;
-    let pieces = &answer.reading.pieces;
-    let written = &answer.text[pieces[found.first].start as usize..pieces[found.last].end as usize];
-    let before = answer.text[..pieces[found.first].start as usize].chars().next_back();
-    // "blue-green" is also a word; in brackets or as code it is the id.
-    let telling = digits || marks >= 2 || matches!(before, Some('(' | '`' | '<' | '#' | '@'));
-    (telling && written.eq_ignore_ascii_case(id)).then_some(found)
+    let found = ItemName::parse(id)?.find_best_match(answer, endings)?;
+    let tokens = &answer.tokenized.tokens;
+    let written = &answer.text[tokens[found.first].start as usize..tokens[found.last].end as usize];
+    let before = answer.text[..tokens[found.first].start as usize].chars().next_back();
+    // "blue-green" is also an ordinary word; in brackets or as code it is the id.
+    let distinctive = digits || marks >= 2 || matches!(before, Some('(' | '`' | '<' | '#' | '@'));
+    (distinctive && written.eq_ignore_ascii_case(id)).then_some(found)
 }
 
-fn at_pieces(
-    answer: &Written<'_>,
+fn used_at_tokens(
+    answer: &ParsedAnswer<'_>,
     reason: UseReason,
     first: usize,
     last: usize,
     share: f64,
-) -> Use {
-    let pieces = &answer.reading.pieces;
-    used(reason, pieces[first].start as usize, pieces[last].end as usize, share)
+) -> ItemUse {
+    let tokens = &answer.tokenized.tokens;
+    used_at(reason, tokens[first].start as usize, tokens[last].end as usize, share)
 }
 
-fn used(reason: UseReason, start: usize, end: usize, share: f64) -> Use {
-    Use::Used(UseEvidence { reason, start, end, share })
+fn used_at(reason: UseReason, start: usize, end: usize, share: f64) -> ItemUse {
+    ItemUse::Used(UseEvidence { reason, start, end, share })
 }
 
 #[cfg(test)]

@@ -1,16 +1,17 @@
-//! What the next message says about the answer before it: rejected, accepted or neither.
+//! Judges an answer by the next user message: rejected, accepted or neutral.
 //!
-//! `rules` decides by phrases in the order of docs/signals.md; `model` starts from the rules and
-//! scores again with what was learnt; `seed` is the document this grew from, kept for comparison.
+//! - `rules` matches phrases in the order given in docs/signals.md.
+//! - `model` starts from the rules and rescores them with the learnt models.
+//! - `seed` is a plain keyword baseline, kept for comparison.
 
 mod contrast;
-mod exchanged;
+mod substitution;
 mod features;
-mod opening;
-mod quoted;
+mod preamble;
+mod quotation;
 mod rules;
-mod seed;
-mod taken_back;
+mod keyword_baseline;
+mod retraction;
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -19,31 +20,27 @@ use model::{CorrectionType, Evidence, InteractionKind, UnitInterval, Verdict, Ve
 
 use crate::answer::Answer;
 use crate::pair::pair_score;
-use crate::phrases::{Cue, Hit};
-use crate::utterance::{Utterance, is_bare};
-use crate::wide_deep::{Features, Model};
+use crate::phrases::{Cue, CueHit};
+use crate::utterance::{Utterance, is_bare_remark};
+use crate::wide_deep::{Features, WideDeepModel};
 
 #[cfg(test)]
 mod tests;
 
 pub use features::verdict_features;
-use quoted::rejects_in_quotes_only;
-pub(crate) use rules::MOVED_ON;
-pub(crate) use taken_back::EARLIER_BETTER;
+use quotation::rejects_in_quotes_only;
+pub(crate) use retraction::EARLIER_BETTER_RULE;
+pub(crate) use rules::MOVED_ON_RULE;
 
-/// How a verdict is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// The literal seed.
     Seed,
-    /// Phrases only: reproducible by hand.
+    /// Phrases only. Reproducible by hand.
     Rules,
-    /// Rules, scored again by the learnt model.
     Model,
 }
 
 impl Mode {
-    /// The word in configuration and findings.
     pub const fn as_word(self) -> &'static str {
         match self {
             Self::Seed => "seed",
@@ -53,21 +50,18 @@ impl Mode {
     }
 }
 
-/// Thresholds of the verdict.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct VerdictRule {
-    /// How it is reached.
     pub mode: Mode,
-    /// After this long only an explicit rejection counts.
+    /// Session length. Later messages count only as explicit rejections.
     pub session: Duration,
-    /// Pair score above which a question is the same when both intents are known and equal.
+    /// Pair score above which a question is a rephrasing, when both intents are known and equal.
     pub rephrased_same_intent: f64,
-    /// Pair score above which it is the same when no intent is known.
+    /// Pair score above which a question is a rephrasing, when an intent is unknown.
     pub rephrased: f64,
-    /// Whether a new question of its own accepts the answer before it.
+    /// True when an unrelated new question counts as acceptance.
     pub moved_on: bool,
-    /// A turn is rejected only from this confidence.
-    pub least_confidence: f64,
+    pub min_confidence: f64,
 }
 
 impl Default for VerdictRule {
@@ -78,31 +72,25 @@ impl Default for VerdictRule {
             rephrased_same_intent: 0.80,
             rephrased: 0.85,
             moved_on: true,
-            least_confidence: 0.7,
+            min_confidence: 0.7,
         }
     }
 }
 
-/// A message and what came before it. What is not known is left out.
+/// A message with its context. Unknown parts are `None`.
 #[derive(Clone, Copy, Debug)]
 pub struct Exchange<'a> {
-    /// The message to judge by.
     pub message: &'a Utterance,
-    /// The question before it.
     pub question: Option<&'a Utterance>,
-    /// The answer that is judged.
     pub answer: Option<&'a Answer>,
-    /// The message's intent, as the application sees it.
+    /// Intent of the message, reported by the application.
     pub intent: Option<&'a str>,
-    /// The intent of the question before.
     pub previous_intent: Option<&'a str>,
-    /// Time between the answer and the message.
     pub gap: Option<Duration>,
 }
 
 impl<'a> Exchange<'a> {
-    /// A message alone.
-    pub fn of(message: &'a Utterance) -> Self {
+    pub fn new(message: &'a Utterance) -> Self {
         Self {
             message,
             question: None,
@@ -113,15 +101,14 @@ impl<'a> Exchange<'a> {
         }
     }
 
-    /// The pair score of question and message; 0 when there is no question.
-    pub(crate) fn likeness(&self) -> f64 {
+    /// Pair score of question and message; 0 without a question.
+    pub(crate) fn question_similarity(&self) -> f64 {
         self.question.map_or(0.0, |question| pair_score(self.message, question).get())
     }
 }
 
-/// What a rule found.
 #[derive(Clone, Debug)]
-pub(crate) struct Finding {
+pub(crate) struct RuleFinding {
     pub status: VerdictStatus,
     pub confidence: f64,
     pub correction_type: Option<CorrectionType>,
@@ -130,184 +117,181 @@ pub(crate) struct Finding {
     pub behaviour: Option<InteractionKind>,
 }
 
-/// The model that tells dissatisfaction, as committed.
-pub fn rejection_model() -> &'static Model {
-    static READ: OnceLock<Model> = OnceLock::new();
-    READ.get_or_init(|| Model::committed(include_bytes!("../model/rejected.bin")))
+pub fn rejection_model() -> &'static WideDeepModel {
+    static LOADED: OnceLock<WideDeepModel> = OnceLock::new();
+    LOADED.get_or_init(|| WideDeepModel::load_committed(include_bytes!("../model/rejected.bin")))
 }
 
-/// The model that tells acceptance, as committed.
-pub fn acceptance_model() -> &'static Model {
-    static READ: OnceLock<Model> = OnceLock::new();
-    READ.get_or_init(|| Model::committed(include_bytes!("../model/accepted.bin")))
+pub fn acceptance_model() -> &'static WideDeepModel {
+    static LOADED: OnceLock<WideDeepModel> = OnceLock::new();
+    LOADED.get_or_init(|| WideDeepModel::load_committed(include_bytes!("../model/accepted.bin")))
 }
 
-/// Judges the answer by the next message.
 pub fn detect_verdict(rule: &VerdictRule, exchange: &Exchange<'_>) -> Verdict {
-    let likeness = exchange.likeness();
+    let similarity = exchange.question_similarity();
     let finding = match rule.mode {
-        Mode::Seed => seed::judge(exchange),
-        Mode::Rules => {
-            taken_back::judge(exchange).unwrap_or_else(|| rules::judge(rule, exchange, likeness))
-        }
-        Mode::Model => return judged_again(rule, exchange, likeness),
+        Mode::Seed => keyword_baseline::judge_by_keywords(exchange),
+        Mode::Rules => retraction::detect_retraction(exchange)
+            .unwrap_or_else(|| rules::apply_rules(rule, exchange, similarity)),
+        Mode::Model => return rescore_with_models(rule, exchange, similarity),
     };
-    told(exchange, finding, None)
+    build_verdict(exchange, finding, None)
 }
 
-/// The rules' finding, scored again by what was learnt.
-fn judged_again(rule: &VerdictRule, exchange: &Exchange<'_>, likeness: f64) -> Verdict {
-    let found = rules::judge(rule, exchange, likeness);
-    let features = verdict_features(exchange, likeness);
-    let learnt = f64::from(rejection_model().probability(&features));
-    let learnt = if rejects_in_quotes_only(exchange.message) { learnt.min(QUOTED) } else { learnt };
+fn rescore_with_models(rule: &VerdictRule, exchange: &Exchange<'_>, similarity: f64) -> Verdict {
+    let found = rules::apply_rules(rule, exchange, similarity);
+    let features = verdict_features(exchange, similarity);
+    let learnt = f64::from(rejection_model().predict_probability(&features));
+    let learnt = if rejects_in_quotes_only(exchange.message) {
+        learnt.min(MAX_QUOTED_REJECTION)
+    } else {
+        learnt
+    };
     let rejected = if is_resend(exchange, &found) {
-        learnt.max(RESENT)
-    } else if gives_up(exchange, &found) {
-        learnt.max(GIVEN_UP)
-    } else if is_plain(exchange, &found) {
+        learnt.max(MIN_RESEND_REJECTION)
+    } else if is_explicit_abandonment(exchange, &found) {
+        learnt.max(MIN_ABANDONMENT_REJECTION)
+    } else if is_bare_complaint(exchange, &found) {
         (learnt + 2.0 * found.confidence) / 3.0
     } else if found.correction_type == Some(CorrectionType::Rephrased) {
-        // The pair score has read both more closely than the model does.
+        // The pair model compares both questions in more detail than the verdict model.
         f64::midpoint(learnt, found.confidence)
     } else {
         learnt
     };
-    let accepted = f64::from(acceptance_model().probability(&features));
-    let finding = taken_back::judge(exchange)
-        .unwrap_or_else(|| decide(rule, exchange, found, &features, (rejected, accepted)));
-    told(exchange, finding, UnitInterval::new(rejected))
+    let accepted = f64::from(acceptance_model().predict_probability(&features));
+    let finding = retraction::detect_retraction(exchange)
+        .unwrap_or_else(|| decide_finding(rule, exchange, found, &features, (rejected, accepted)));
+    build_verdict(exchange, finding, UnitInterval::new(rejected))
 }
 
-/// Somebody else's words in quotation marks: in doubt.
-const QUOTED: f64 = 0.5;
+/// Highest rejection probability when every rejecting phrase is quoted.
+const MAX_QUOTED_REJECTION: f64 = 0.5;
 
-/// Nobody asks the very same thing again who is content with the answer.
-const RESENT: f64 = 0.9;
+const MIN_RESEND_REJECTION: f64 = 0.9;
 
-fn is_resend(exchange: &Exchange<'_>, found: &Finding) -> bool {
+fn is_resend(exchange: &Exchange<'_>, found: &RuleFinding) -> bool {
     found.correction_type == Some(CorrectionType::Rephrased)
         && exchange.question.is_some_and(|question| exchange.message.is_resend_of(question))
 }
 
-/// "Can I talk to a human": so many words in a row are no chance, whatever stands around them.
-const GIVEN_UP: f64 = 0.8;
-const NO_CHANCE: usize = 3;
-/// In a longer message they may be about something else.
-const SHORT: usize = 12;
+/// Lowest rejection probability of an explicit abandonment ("Can I talk to a human").
+const MIN_ABANDONMENT_REJECTION: f64 = 0.8;
+const MIN_ABANDONMENT_CUE_WORDS: usize = 3;
+/// A longer message may use the phrase about something else.
+const MAX_ABANDONMENT_WORDS: usize = 12;
 
-fn gives_up(exchange: &Exchange<'_>, found: &Finding) -> bool {
-    let answers = exchange.answer.is_some_and(|answer| answer.ends_asking);
-    let is_long = |hit: &Hit| hit.cue == Cue::Abandonment && hit.last - hit.first + 1 >= NO_CHANCE;
+fn is_explicit_abandonment(exchange: &Exchange<'_>, found: &RuleFinding) -> bool {
+    let answers = exchange.answer.is_some_and(|answer| answer.ends_with_question);
+    let is_long = |hit: &CueHit| {
+        hit.cue == Cue::Abandonment && hit.last - hit.first + 1 >= MIN_ABANDONMENT_CUE_WORDS
+    };
     found.correction_type == Some(CorrectionType::Abandonment)
         && !answers
-        && exchange.message.spoken.len() <= SHORT
+        && exchange.message.word_hashes.len() <= MAX_ABANDONMENT_WORDS
         && exchange.message.hits.iter().any(is_long)
 }
 
-/// A bare "try again" leaves nothing to read between the lines: the rule has most of the say. Not so
-/// after a question of the assistant's, to which "no" is an answer.
-fn is_plain(exchange: &Exchange<'_>, found: &Finding) -> bool {
-    let answers = exchange.answer.is_some_and(|answer| answer.ends_asking);
-    let says_so = matches!(
+/// True for a bare complaint ("try again"), where the rule outweighs the model. Excludes replies to
+/// a question by the assistant, where "no" is an answer.
+fn is_bare_complaint(exchange: &Exchange<'_>, found: &RuleFinding) -> bool {
+    let answers = exchange.answer.is_some_and(|answer| answer.ends_with_question);
+    let is_complaint = matches!(
         found.correction_type,
         Some(CorrectionType::Explicit | CorrectionType::Abandonment)
     );
-    says_so && !answers && is_bare(exchange.message)
+    is_complaint && !answers && is_bare_remark(exchange.message)
 }
 
-fn decide(
+fn decide_finding(
     rule: &VerdictRule,
     exchange: &Exchange<'_>,
-    found: Finding,
+    found: RuleFinding,
     features: &Features,
     (rejected, accepted): (f64, f64),
-) -> Finding {
-    let late = exchange.gap.is_some_and(|gap| gap > rule.session);
+) -> RuleFinding {
+    let session_ended = exchange.gap.is_some_and(|gap| gap > rule.session);
     let explicit = found.correction_type == Some(CorrectionType::Explicit);
-    let speaks = !exchange.message.spoken.is_empty();
-    if rejected >= rule.least_confidence && (!late || explicit) && speaks {
+    let has_words = !exchange.message.word_hashes.is_empty();
+    if rejected >= rule.min_confidence && (!session_ended || explicit) && has_words {
         let agrees = found.status == VerdictStatus::Rejected;
-        let evidence = if agrees { found.evidence } else { telling_words(features) };
-        let correction_type = found.correction_type.or_else(|| Some(type_of(rule, exchange)));
-        return Finding {
+        let evidence = if agrees { found.evidence } else { find_model_evidence(features) };
+        let correction_type =
+            found.correction_type.or_else(|| Some(infer_correction_type(rule, exchange)));
+        return RuleFinding {
             status: VerdictStatus::Rejected,
             confidence: rejected,
             correction_type,
             evidence,
             behaviour: None,
-            rule: if agrees { found.rule } else { MODEL },
+            rule: if agrees { found.rule } else { MODEL_RULE },
         };
     }
-    let moved_on = found.rule == rules::MOVED_ON;
-    let may_accept = !late && (!moved_on || rule.moved_on);
-    // Clear acceptance needs words that say so, or an answer to what the assistant asked.
+    let moved_on = found.rule == rules::MOVED_ON_RULE;
+    let may_accept = !session_ended && (!moved_on || rule.moved_on);
+    // Full confidence needs an accepting phrase, or a reply to the assistant's question.
     let agrees = found.status == VerdictStatus::Accepted && !moved_on;
-    let replies = exchange.answer.is_some_and(|answer| answer.ends_asking);
-    let capped = if agrees || replies { accepted } else { accepted.min(MOVED_ON_MOST) };
-    let says_nothing = exchange.message.has(Cue::Filler) || !speaks;
-    if may_accept && accepted >= 0.5 && accepted > rejected && !says_nothing {
-        return Finding {
+    let replies = exchange.answer.is_some_and(|answer| answer.ends_with_question);
+    let capped = if agrees || replies { accepted } else { accepted.min(MAX_MOVED_ON_CONFIDENCE) };
+    let is_filler = exchange.message.has_cue(Cue::Filler) || !has_words;
+    if may_accept && accepted >= 0.5 && accepted > rejected && !is_filler {
+        return RuleFinding {
             status: VerdictStatus::Accepted,
             confidence: capped,
             correction_type: None,
             evidence: if agrees { found.evidence } else { Vec::new() },
-            rule: if agrees || moved_on { found.rule } else { MODEL },
+            rule: if agrees || moved_on { found.rule } else { MODEL_RULE },
             behaviour: found.behaviour,
         };
     }
     let neither = (1.0 - rejected - accepted).clamp(0.0, 1.0);
     let agrees = found.status == VerdictStatus::Neutral;
-    Finding {
+    RuleFinding {
         status: VerdictStatus::Neutral,
         confidence: neither.max(0.5),
         correction_type: None,
         evidence: Vec::new(),
-        rule: if agrees { found.rule } else { MODEL },
+        rule: if agrees { found.rule } else { MODEL_RULE },
         behaviour: found.behaviour,
     }
 }
 
-/// What is told as the rule where the model overruled the rules.
-const MODEL: &str = "model";
+/// Rule name where the model overruled the rules.
+const MODEL_RULE: &str = "model";
 
-/// A user who moved on said nothing about the answer: below the gate for reactions.
-const MOVED_ON_MOST: f64 = 0.69;
+/// Moving on says nothing about the answer, so its confidence stays below the reaction threshold of
+/// 0.7.
+const MAX_MOVED_ON_CONFIDENCE: f64 = 0.69;
 
-/// How a message rejects when only the model saw it.
-fn type_of(rule: &VerdictRule, exchange: &Exchange<'_>) -> CorrectionType {
-    if exchange.message.has(Cue::Abandonment) {
+/// Correction type of a rejection that only the model found.
+fn infer_correction_type(rule: &VerdictRule, exchange: &Exchange<'_>) -> CorrectionType {
+    if exchange.message.has_cue(Cue::Abandonment) {
         CorrectionType::Abandonment
-    } else if exchange.likeness() > rule.rephrased_same_intent {
+    } else if exchange.question_similarity() > rule.rephrased_same_intent {
         CorrectionType::Rephrased
     } else {
         CorrectionType::Explicit
     }
 }
 
-/// Bytes that a telling stretch has at least: "is" explains nothing.
-const TELLING: u32 = 5;
+const MIN_EVIDENCE_BYTES: u32 = 5;
 
-/// The words that spoke most for dissatisfaction.
-fn telling_words(features: &Features) -> Vec<Evidence> {
-    let model = rejection_model();
-    let best = features
-        .sparse
-        .iter()
-        .filter(|f| f.end > f.start + TELLING)
-        .max_by(|a, b| model.weight(a.hash).total_cmp(&model.weight(b.hash)));
-    let telling = best.filter(|f| model.weight(f.hash) > 0.0);
-    telling
-        .map(|f| Evidence {
-            start: f.start as usize,
-            end: f.end as usize,
-            rule: "model_words".to_owned(),
-        })
-        .into_iter()
-        .collect()
+/// Evidence span of the n-gram with the highest rejection weight.
+fn find_model_evidence(features: &Features) -> Vec<Evidence> {
+    let long = features.sparse.iter().filter(|f| f.end > f.start + MIN_EVIDENCE_BYTES);
+    let strongest = rejection_model().strongest_feature(long).map(|f| Evidence {
+        start: f.start as usize,
+        end: f.end as usize,
+        rule: "model_words".to_owned(),
+    });
+    strongest.into_iter().collect()
 }
 
-fn told(exchange: &Exchange<'_>, finding: Finding, dissatisfied: Option<UnitInterval>) -> Verdict {
+fn build_verdict(
+    exchange: &Exchange<'_>,
+    finding: RuleFinding,
+    dissatisfied: Option<UnitInterval>,
+) -> Verdict {
     let rejected = finding.status == VerdictStatus::Rejected;
     Verdict {
         status: finding.status,
@@ -315,7 +299,7 @@ fn told(exchange: &Exchange<'_>, finding: Finding, dissatisfied: Option<UnitInte
         correction_type: finding.correction_type,
         user_said: rejected.then(|| exchange.message.original().to_owned()),
         evidence: finding.evidence,
-        contrast: rejected.then(|| contrast::contrast(exchange.message)).flatten(),
+        contrast: rejected.then(|| contrast::extract_contrast(exchange.message)).flatten(),
         rule: finding.rule.to_owned(),
         dissatisfied,
         behaviour: finding.behaviour,

@@ -1,58 +1,46 @@
-//! A small learnt model: hashed features with a weight each, and a narrow net over plain numbers.
+//! A small wide-and-deep model: one weight per hashed feature, plus a narrow network over dense
+//! features.
 //!
-//! Made by training/fit, read from the program's own bytes, computed here without a runtime.
+//! Trained by training/fit, embedded in the binary and evaluated without a runtime.
 
 use model::dot;
 
-/// Sums of hashed features and the numbers a net reads.
 #[derive(Clone, Debug, Default)]
 pub struct Features {
-    /// Hashed features, each counted once, with the bytes of the text they came from.
-    pub sparse: Vec<Sparse>,
-    /// Plain numbers, about -1 to 1.
+    pub sparse: Vec<SparseFeature>,
     pub dense: Vec<f32>,
 }
 
-/// One hashed feature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sparse {
-    /// Full hash; the model keeps as many bits as it has buckets.
+pub struct SparseFeature {
+    /// Full hash. The model uses the low bits, as many as its buckets need.
     pub hash: u32,
-    /// Where in the text.
     pub start: u32,
-    /// Where it ends.
     pub end: u32,
 }
 
-/// A model that turns features into a calibrated probability.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Model {
-    /// One weight a bucket; a power of two of them.
+pub struct WideDeepModel {
+    /// One weight per bucket; the count is a power of two.
     pub wide: Vec<f32>,
-    /// Numbers the net reads.
     pub inputs: usize,
-    /// Rows of the hidden layer, `inputs` numbers each.
+    /// Hidden layer weights, `inputs` per unit.
     pub hidden: Vec<f32>,
-    /// Added to each hidden sum.
     pub hidden_bias: Vec<f32>,
-    /// From the hidden layer to the sum.
     pub output: Vec<f32>,
-    /// From the numbers straight to the sum.
+    /// Weights from the dense features directly to the sum.
     pub direct: Vec<f32>,
-    /// Added to the sum.
     pub bias: f32,
-    /// Platt's slope and offset: sum → calibrated sum.
+    /// Platt scaling of the sum: slope and offset.
     pub slope: f32,
-    /// See `slope`.
     pub offset: f32,
 }
 
 const MAGIC: &[u8; 4] = b"UPTM";
 
-impl Model {
-    /// The sum before calibration.
-    pub fn sum(&self, features: &Features) -> f32 {
-        let wide: f32 = features.sparse.iter().map(|f| self.weight(f.hash)).sum();
+impl WideDeepModel {
+    pub fn raw_sum(&self, features: &Features) -> f32 {
+        let wide: f32 = features.sparse.iter().map(|f| self.sparse_weight(f.hash)).sum();
         let direct = dot(&self.direct, &features.dense);
         let mut deep = 0.0;
         for (unit, bias) in self.hidden_bias.iter().enumerate() {
@@ -62,17 +50,25 @@ impl Model {
         self.bias + wide / (features.sparse.len().max(1) as f32).sqrt() + direct + deep
     }
 
-    /// The probability, calibrated.
-    pub fn probability(&self, features: &Features) -> f32 {
-        sigmoid(self.slope * self.sum(features) + self.offset)
+    pub fn predict_probability(&self, features: &Features) -> f32 {
+        sigmoid(self.slope * self.raw_sum(features) + self.offset)
     }
 
-    /// The weight of one hashed feature.
-    pub fn weight(&self, hash: u32) -> f32 {
+    pub fn sparse_weight(&self, hash: u32) -> f32 {
         if self.wide.is_empty() { 0.0 } else { self.wide[hash as usize & (self.wide.len() - 1)] }
     }
 
-    /// The file: counts, then numbers; the wide weights as one byte each with a common scale.
+    /// The sparse feature with the highest positive weight.
+    pub(crate) fn strongest_feature<'a>(
+        &self,
+        features: impl Iterator<Item = &'a SparseFeature>,
+    ) -> Option<&'a SparseFeature> {
+        let weight = |feature: &SparseFeature| self.sparse_weight(feature.hash);
+        features.max_by(|a, b| weight(a).total_cmp(&weight(b))).filter(|f| weight(f) > 0.0)
+    }
+
+    /// Serialises the model: counts, then floats, then the wide weights as one byte each with a
+    /// common scale.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
         for count in [1, self.wide.len(), self.inputs, self.hidden_bias.len()] {
@@ -86,15 +82,15 @@ impl Model {
         bytes
     }
 
-    /// A model that was built in. The committed file is the only input: anything wrong with it is a
-    /// broken build, and must not pass for a model that is never sure of anything.
-    pub(crate) fn committed(bytes: &[u8]) -> Self {
+    /// Loads a committed model. Panics when the file is invalid: a broken build must not pass for a
+    /// model that is never confident.
+    pub(crate) fn load_committed(bytes: &[u8]) -> Self {
         let model = Self::from_bytes(bytes);
-        assert!(model.is_some(), "a committed model cannot be read; `make models` makes it again");
+        assert!(model.is_some(), "invalid model file; run `make models` to rebuild it");
         model.unwrap_or_default()
     }
 
-    /// `None` when the bytes are not a model of ours.
+    /// Returns `None` when the bytes are not a valid model.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let rest = bytes.strip_prefix(MAGIC)?;
         let (head, rest) = rest.split_at_checked(16)?;
@@ -120,7 +116,6 @@ impl Model {
     }
 }
 
-/// 1 / (1 + e^-x).
 pub fn sigmoid(x: f32) -> f32 {
     1.0 / (1.0 + (-x).exp())
 }
@@ -130,8 +125,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_model_survives_the_way_to_the_file_and_back() {
-        let model = Model {
+    fn model_round_trips_through_bytes() {
+        let model = WideDeepModel {
             wide: vec![1.27, -0.5, 0.0, 0.25],
             inputs: 2,
             hidden: vec![1.0, -1.0, 0.5, 0.5],
@@ -142,12 +137,17 @@ mod tests {
             slope: 1.5,
             offset: 0.1,
         };
-        let back = Model::from_bytes(&model.to_bytes()).unwrap();
-        let features =
-            Features { sparse: vec![Sparse { hash: 4, start: 0, end: 1 }], dense: vec![1.0, 0.5] };
-        assert!((model.probability(&features) - back.probability(&features)).abs() < 0.01);
-        assert_eq!(Model::from_bytes(b""), None);
-        assert_eq!(Model::from_bytes(b"UPTMshort"), None);
-        assert_eq!(Model::from_bytes(&model.to_bytes()[..40]), None);
+        let back = WideDeepModel::from_bytes(&model.to_bytes()).unwrap();
+        let features = Features {
+            sparse: vec![SparseFeature { hash: 4, start: 0, end: 1 }],
+            dense: vec![1.0, 0.5],
+        };
+        assert!(
+            (model.predict_probability(&features) - back.predict_probability(&features)).abs()
+                < 0.01
+        );
+        assert_eq!(WideDeepModel::from_bytes(b""), None);
+        assert_eq!(WideDeepModel::from_bytes(b"UPTMshort"), None);
+        assert_eq!(WideDeepModel::from_bytes(&model.to_bytes()[..40]), None);
     }
 }

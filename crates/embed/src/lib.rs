@@ -1,9 +1,9 @@
-//! Text to vectors with the built-in static model: a table of tokens, a mean, nothing else.
+//! Text embeddings with the built-in static model: the mean of token vectors from a table.
 //!
-//! Pure and deterministic: no I/O, no clock, no threads. `training/embed` makes the table.
+//! Pure and deterministic. `training/embed` builds the table.
 
-mod fold;
+mod pre_tokenizer;
 mod wordpiece;
-mod table;
+mod static_model;
 
-pub use table::{StaticModel, built_in};
+pub use static_model::{StaticModel, built_in};

@@ -1,22 +1,20 @@
-//! A word into pieces of the vocabulary, longest first.
+//! WordPiece tokenization: greedy longest match.
 
 use rustc_hash::FxHashMap;
 
-/// Longer words are one unknown token, as in BERT.
-const LONGEST_WORD: usize = 100;
-/// The token of a word that has none.
-const UNKNOWN: u32 = 100;
+/// Longer words map to the unknown token, as in BERT.
+const MAX_WORD_CHARS: usize = 100;
+const UNKNOWN_TOKEN: u32 = 100;
 
-/// The vocabulary: pieces that begin a word and pieces that continue one.
+/// Vocabulary of pieces that start a word and pieces that continue one.
 pub(crate) struct Vocabulary {
     starts: FxHashMap<&'static [u8], u32>,
     continues: FxHashMap<&'static [u8], u32>,
-    /// No piece is longer, in bytes.
-    longest: usize,
+    max_piece_bytes: usize,
 }
 
 impl Vocabulary {
-    /// One token a line, its number the line's.
+    /// One token per line; its id is the line index.
     pub(crate) fn new(lines: &'static str) -> Self {
         let (mut starts, mut continues) = (FxHashMap::default(), FxHashMap::default());
         let mut longest = 0;
@@ -27,27 +25,26 @@ impl Vocabulary {
                 Some(_) | None => starts.insert(token.as_bytes(), id),
             };
         }
-        Self { starts, continues, longest }
+        Self { starts, continues, max_piece_bytes: longest }
     }
 
-    /// The token that a folded word is by itself.
-    pub(crate) fn whole(&self, word: &str) -> Option<u32> {
+    pub(crate) fn whole_token(&self, word: &str) -> Option<u32> {
         self.starts.get(word.as_bytes()).copied()
     }
 
-    /// Calls `piece` for each piece of a folded word.
-    pub(crate) fn pieces(&self, word: &str, mut piece: impl FnMut(u32)) {
+    /// Calls `piece` with each token id of a folded word.
+    pub(crate) fn for_each_piece(&self, word: &str, mut piece: impl FnMut(u32)) {
         if let Some(&id) = self.starts.get(word.as_bytes()) {
             return piece(id);
         }
-        let mut found = [0u32; LONGEST_WORD];
+        let mut found = [0u32; MAX_WORD_CHARS];
         let mut count = 0;
         let mut at = 0;
-        if word.len() > LONGEST_WORD * 4 || word.chars().count() > LONGEST_WORD {
-            return piece(UNKNOWN);
+        if word.len() > MAX_WORD_CHARS * 4 || word.chars().count() > MAX_WORD_CHARS {
+            return piece(UNKNOWN_TOKEN);
         }
         while at < word.len() {
-            let Some((id, end)) = self.longest_at(word, at) else { return piece(UNKNOWN) };
+            let Some((id, end)) = self.longest_piece(word, at) else { return piece(UNKNOWN_TOKEN) };
             found[count] = id;
             count += 1;
             at = end;
@@ -55,9 +52,9 @@ impl Vocabulary {
         found[..count].iter().for_each(|&id| piece(id));
     }
 
-    fn longest_at(&self, word: &str, at: usize) -> Option<(u32, usize)> {
+    fn longest_piece(&self, word: &str, at: usize) -> Option<(u32, usize)> {
         let pieces = if at == 0 { &self.starts } else { &self.continues };
-        let last = word.len().min(at + self.longest);
+        let last = word.len().min(at + self.max_piece_bytes);
         (at + 1..=last)
             .rev()
             .filter(|&end| word.is_char_boundary(end))

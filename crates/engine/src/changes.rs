@@ -2,7 +2,7 @@
 //!
 //! Commits and rebuilds use the same function, so both produce the same projections.
 
-use model::{Body, Change, Event, TurnHalf, Vector};
+use model::{Body, Change, Event, Rule, Source, TurnHalf, Type, Vector};
 
 /// Characters of a question that are embedded.
 const MAX_EMBEDDED_CHARS: usize = 2000;
@@ -28,4 +28,23 @@ pub(crate) fn truncate_for_embedding(text: &str) -> &str {
         Some((end, _)) => &text[..end],
         None => text,
     }
+}
+
+/// True when a router can learn from events of this kind.
+pub(crate) fn is_learnable(event: &Event) -> bool {
+    let by_source = matches!(
+        event.kind.source,
+        Source::Engine
+            | Source::Reaction
+            | Source::UserRating
+            | Source::UserCorrection
+            | Source::UserInteraction
+    );
+    by_source || event.kind.event_type == Type::Interaction
+}
+
+/// True for the event that records the erasure of a user.
+pub(crate) fn is_erasure(event: &Event) -> bool {
+    let body = Body::read(event.kind, &event.data);
+    matches!(body, Ok(Body::Rule(Rule::Erasure { .. })))
 }

@@ -1,5 +1,7 @@
 //! The parts that every service shares: the store, the clock, ids, redaction and the commit path.
 
+pub(crate) mod commit;
+
 use std::fmt::Write as _;
 use std::sync::{Arc, OnceLock, Weak};
 
@@ -12,13 +14,13 @@ use serde_json::Value;
 use store::{Store, StoredTurn};
 
 use crate::changes::changes_of;
-use crate::commit::CommitObserver;
+use crate::core::commit::CommitObserver;
 use crate::counters::Counters;
 use crate::detectors::Detectors;
 use crate::embedder::Embedder;
 use crate::error::FlowError;
-use crate::feedback::record::RequestKey;
 use crate::ids::IdGenerator;
+use crate::receipt::RequestKey;
 use crate::redactors::Redactors;
 use crate::tasks::Tasks;
 

@@ -1,9 +1,9 @@
 //! All detectors with their rules, shared by the live path, `scan` and `score`.
 
 use detect::{
-    Answer, Exchange, FailureRule, Finished, PaceRule, PastQuestion, RetryRule, TargetRule,
-    UsageRule, Utterance, VerdictRule, complexity_of, detect_failure, detect_pace, detect_retry,
-    detect_sentiment, detect_verdict,
+    Answer, CompletedAnswer, Exchange, FailureRule, PaceRule, PastQuestion, RetryRule, TargetRule,
+    UsageRule, Utterance, VerdictRule, classify_complexity, detect_failure, detect_pace,
+    detect_retry, detect_sentiment, detect_verdict,
 };
 use model::{Failure, Pace, Retry, Sentiment, TurnStatus, UnitInterval, Verdict};
 
@@ -46,7 +46,10 @@ impl Detectors {
         status: TurnStatus,
         error: Option<&str>,
     ) -> Failure {
-        detect_failure(&self.failure, &Finished { status, error, question, response, answer })
+        detect_failure(
+            &self.failure,
+            &CompletedAnswer { status, error, question, response, answer },
+        )
     }
 
     pub(crate) fn detect_pace(
@@ -55,7 +58,7 @@ impl Detectors {
         seconds: f64,
         accepted: bool,
     ) -> Option<Pace> {
-        detect_pace(&self.pace, complexity_of(question), seconds, accepted)
+        detect_pace(&self.pace, classify_complexity(question), seconds, accepted)
     }
 
     pub(crate) fn detect_sentiment(&self, comment: &Utterance) -> (Sentiment, UnitInterval) {

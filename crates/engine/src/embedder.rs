@@ -107,7 +107,7 @@ impl FailureState {
 fn is_input_error(error: &RemoteError) -> bool {
     match error {
         RemoteError::Refused { status, .. } => matches!(status, 400 | 413 | 422),
-        RemoteError::Unreachable { .. } | RemoteError::Unfit(_) => false,
+        RemoteError::Unreachable { .. } | RemoteError::InvalidResponse(_) => false,
     }
 }
 

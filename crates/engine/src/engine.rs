@@ -16,23 +16,23 @@
 use std::fmt;
 use std::sync::{Arc, Weak};
 
+use connectors::QueryHistory;
 use model::{Clock, Mac, Position, Timestamp};
-use outbound::RemoteWriter;
+use outbound::ChatClient;
 use serde_json::Value;
-use store::{LogStats, QueryHistory, Rebuild, Rebuilt, Store};
+use store::{LogStats, Rebuild, Rebuilt, Store};
 
 use crate::access::Access;
 use crate::changes::changes_of;
 use crate::cluster::Cluster;
-use crate::commit::CommitObserver;
 use crate::core::Core;
+use crate::core::commit::CommitObserver;
 use crate::detectors::Detectors;
 use crate::embedder::Embedder;
 use crate::error::FlowError;
 use crate::experiments::Experiments;
 use crate::feedback::Feedback;
 use crate::insights::Insights;
-use crate::jobs::{self, JobSettings};
 use crate::privacy::Privacy;
 use crate::retrieval::Retrieval;
 use crate::routing::Routing;
@@ -70,7 +70,7 @@ pub struct EngineOptions {
     /// Recent questions shared between nodes. Without it they are kept in memory.
     pub history: Option<Arc<dyn QueryHistory>>,
     /// A model that drafts suggestions.
-    pub writer: Option<RemoteWriter>,
+    pub writer: Option<ChatClient>,
 }
 
 impl Engine {
@@ -208,11 +208,6 @@ impl Engine {
         self.routing.states.reload(&self.core.store).await?;
         tracing::info!(events = rebuilt.events, changed = rebuilt.changed, "projections rebuilt");
         Ok(rebuilt)
-    }
-
-    /// Starts every background job. Call it once, before serving.
-    pub async fn spawn_jobs(&self, settings: JobSettings) -> Result<(), FlowError> {
-        jobs::spawn_all(self, settings).await
     }
 
     /// Runs the periodic jobs once, for a caller that sets the clock.

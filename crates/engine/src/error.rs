@@ -1,5 +1,6 @@
 //! Why the engine did not do what it was asked.
 
+use connectors::ConnectorError;
 use ingest::CaptureError;
 use model::{BadData, ClaimSpace};
 use report::ReportError;
@@ -54,6 +55,23 @@ impl FlowError {
     /// Whether the disk or the database is to blame. The store itself says so, once.
     pub fn is_away(&self) -> bool {
         matches!(self, Self::Store(cause) if cause.is_away())
+    }
+}
+
+/// Errors of connectors are handled as errors of the store: the caller retries or reports them.
+pub(crate) fn connector_error(error: ConnectorError) -> StoreError {
+    match error {
+        ConnectorError::Busy => StoreError::Busy,
+        ConnectorError::Unavailable(text) => StoreError::Unavailable(text),
+        ConnectorError::Closed => StoreError::Closed,
+        ConnectorError::Corrupt(text) => StoreError::Corrupt(text),
+        ConnectorError::File { path, cause } => StoreError::Folder { folder: path, cause },
+    }
+}
+
+impl From<ConnectorError> for FlowError {
+    fn from(error: ConnectorError) -> Self {
+        Self::Store(connector_error(error))
     }
 }
 

@@ -20,7 +20,8 @@ mod sequence;
 use std::sync::Arc;
 
 use learn::experiment::{
-    Action, ExperimentDefinition, Metric, NotPossible, Results, Status, results,
+    ExperimentDefinition, ExperimentResults, ExperimentStatus, InvalidTransition, LifecycleAction,
+    Metric, compute_results,
 };
 use model::{
     BadData, Claim, ClaimSpace, Event, ExperimentId, ExperimentRule, Mac, Need, Outcome, Position,
@@ -32,12 +33,12 @@ pub use assign::Assignment;
 pub use sequence::SequencePoint;
 
 use crate::cluster::Cluster;
-use crate::commit::{CommitObserver, CommitSummary, ObserverFuture};
 use crate::core::Core;
+use crate::core::commit::{CommitObserver, CommitSummary, ObserverFuture};
 use crate::dirty_scopes::DirtyScopes;
 use crate::error::FlowError;
 use crate::experiments::experiment_cache::ExperimentCache;
-use crate::feedback::record::RequestKey;
+use crate::receipt::RequestKey;
 
 /// Owns the parsed definitions of experiments that units are assigned in.
 pub struct Experiments {
@@ -71,7 +72,7 @@ impl Experiments {
         mac: Mac,
         key: Option<RequestKey>,
     ) -> Result<(ExperimentView, bool), FlowError> {
-        definition.check().map_err(FlowError::Setting)?;
+        definition.validate().map_err(FlowError::Setting)?;
         check_metrics(definition)?;
         let id = id.unwrap_or_else(|| self.core.ids.experiment_id(self.core.clock.now()));
         let written = serde_json::json!(definition).as_object().cloned().unwrap_or_default();
@@ -99,12 +100,14 @@ impl Experiments {
         &self,
         scope: &Scope,
         id: &ExperimentId,
-        action: Action,
+        action: LifecycleAction,
         key: Option<RequestKey>,
     ) -> Result<ExperimentView, FlowError> {
-        let from = Status::ALL.into_iter().filter(|status| status.after(action).is_ok());
+        let from = ExperimentStatus::ALL_STATUSES
+            .into_iter()
+            .filter(|status| status.apply_action(action).is_ok());
         let statuses = from.clone().map(|status| status.word().to_owned()).collect();
-        let leads_to = from.filter_map(|status| status.after(action).ok()).next();
+        let leads_to = from.filter_map(|status| status.apply_action(action).ok()).next();
         let rule = ExperimentRule::Status {
             experiment_id: id.clone(),
             action: action.word().to_owned(),
@@ -119,7 +122,7 @@ impl Experiments {
             }
             Outcome::Missing(_) => {
                 let status = self.load_experiment(scope, id).await?.status;
-                Err(FlowError::NotPossible(NotPossible { status, action }.to_string()))
+                Err(FlowError::NotPossible(InvalidTransition { status, action }.to_string()))
             }
             Outcome::Conflict(space) => Err(FlowError::Conflict(space)),
             Outcome::SetAside => Err(FlowError::SetAside),
@@ -160,10 +163,10 @@ impl Experiments {
         &self,
         scope: &Scope,
         id: &ExperimentId,
-    ) -> Result<(ExperimentView, Results), FlowError> {
+    ) -> Result<(ExperimentView, ExperimentResults), FlowError> {
         let view = self.load_experiment(scope, id).await?;
         let evidence = self.load_evidence(scope, &view).await?;
-        let found = results(&view.definition, view.status, &evidence);
+        let found = compute_results(&view.definition, view.status, &evidence);
         Ok((view, found))
     }
 

@@ -13,11 +13,11 @@ pub(crate) mod targets;
 
 use std::sync::Arc;
 
-use outbound::RemoteWriter;
+use outbound::ChatClient;
 
 use crate::cluster::Cluster;
-use crate::commit::{CommitObserver, CommitSummary, ObserverFuture};
 use crate::core::Core;
+use crate::core::commit::{CommitObserver, CommitSummary, ObserverFuture};
 use crate::dirty_scopes::DirtyScopes;
 use crate::error::FlowError;
 use crate::experiments::Experiments;
@@ -43,7 +43,7 @@ impl Insights {
         core: Arc<Core>,
         cluster: Arc<Cluster>,
         experiments: Arc<Experiments>,
-        writer: Option<RemoteWriter>,
+        writer: Option<ChatClient>,
     ) -> Result<Self, FlowError> {
         let targets = AllTargets::load(&core.store).await?;
         Ok(Self {

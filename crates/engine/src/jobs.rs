@@ -16,7 +16,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use store::Outlet;
+use connectors::EventSink;
 
 use crate::cluster::publish::EventFormatter;
 use crate::engine::Engine;
@@ -28,13 +28,13 @@ pub struct JobSettings {
     /// Where copies of turn logs are kept.
     pub copies: CopySettings,
     /// Where events are published, and how one is written.
-    pub outlet: Option<(Arc<dyn Outlet>, EventFormatter)>,
+    pub outlet: Option<(Arc<dyn EventSink>, EventFormatter)>,
     /// The period in which silent sessions are ended.
     pub sweep_interval: Duration,
 }
 
 /// Starts every background job. Call it once, before serving.
-pub(crate) async fn spawn_all(engine: &Engine, settings: JobSettings) -> Result<(), FlowError> {
+pub async fn spawn_jobs(engine: &Engine, settings: JobSettings) -> Result<(), FlowError> {
     engine.cluster.spawn_following();
     if engine.core.store.is_shared() {
         engine.routing.spawn_peer_learning();

@@ -13,9 +13,12 @@ mod detectors;
 mod embedder;
 mod counters;
 mod changes;
+mod receipt;
+mod topic;
+mod answer_signals;
+mod comment_view;
 mod routing;
 mod core;
-mod commit;
 mod access;
 mod cluster;
 mod training_data;
@@ -34,8 +37,10 @@ mod test_engine;
 
 pub use access::Access;
 pub use cluster::Cluster;
+pub use comment_view::CommentView;
+pub use connectors::{HistoryHealth, ReceivedMessage};
 pub use detect::{
-    AnswerKind, FailureRule, Mode, PaceRule, Patience, RetryRule, TargetRule, UsageRule,
+    AnswerKind, FailureRule, LatencyThresholds, Mode, PaceRule, RetryRule, TargetRule, UsageRule,
     VerdictRule,
 };
 pub use detectors::Detectors;
@@ -43,29 +48,29 @@ pub use embedder::Embedder;
 pub use engine::{Engine, EngineOptions};
 pub use error::FlowError;
 pub use feedback::Feedback;
-pub use feedback::comments::CommentView;
 pub use feedback::consume::Consumed;
 pub use ingest::{
     CaptureError, RawCompletion, RawDecision, RawEvent, RawOpening, RawOutcome, RawReaction,
     RawRetrieved, RawReturned, RawSignal, Redactor,
 };
 pub use insights::Insights;
-pub use jobs::JobSettings;
+pub use jobs::{JobSettings, spawn_jobs};
 pub use privacy::demo_tenant::{DEMO_TENANT, DemoState, demo_scope};
-pub use routing::evaluate::{EvaluateError, Policy, PolicyEvaluation, evaluate_files};
+pub use routing::evaluate::{EvaluateError, Policy, RouterEvaluation, evaluate_files};
 pub use training_data::TrainingData;
 pub use turns::Turns;
 pub use turns::calibration::{CalibrationReport, ReliabilityBin};
 
 pub use access::keys::NewKey;
 pub use access::page_sessions::{Pass, Visit};
+pub use answer_signals::AnswerSignals;
 pub use cluster::publish::EventFormatter;
 pub use cluster::publish_progress::PublishLag;
 pub use experiments::{Assignment, ExperimentView, SequencePoint};
 pub use feedback::event_lookup::Stretch;
 pub use feedback::react::{IncomingReaction, ReactionReceipt};
-pub use feedback::record::{Incoming, Receipt, RequestKey, Trust};
-pub use feedback::topics::{Follow, Topic};
+pub use feedback::record::{Incoming, Trust};
+pub use feedback::topics::Follow;
 pub use insights::conversation_list::{FoundConversations, ListOrder};
 pub use insights::failures::FailuresAtHand;
 pub use insights::patterns::{CommentTopic, FailureReport};
@@ -73,11 +78,12 @@ pub use insights::suggestions::KeptSuggestion;
 pub use insights::targets::{Targets, hide_webhook};
 pub use learn::experiment;
 pub use learn::{
-    ArmSummary, CorrectedQuery, CountedContrast, Estimate, Estimator, Evaluation, ExampleSource,
-    FailureDirection, FailureExample, FailurePattern, FailureTrend, Lead, Lift, PlannerContext,
-    RankMode, Reranked, RouterDefinition, Suggestion,
+    ArmSummary, CandidateLead, CorrectedQuery, CountedContrast, Estimator, ExampleSource,
+    FailureDirection, FailureExample, FailurePattern, FailureTrend, Lift, PlannerContext,
+    PolicyEstimate, PolicyEvaluation, RankMode, RerankedResult, RouterDefinition, Suggestion,
 };
-pub use outbound::{RemoteEmbedder, RemoteWriter};
+pub use outbound::{ChatClient, RemoteEmbedder};
+pub use receipt::{Receipt, RequestKey};
 pub use redactors::PrivacySettings;
 pub use report::Satisfaction;
 pub use retriable::log_retriable;
@@ -90,18 +96,18 @@ pub use scan::{
 };
 pub use score::{ScoreError, Task, score_line};
 pub use store::{
-    AnsweredBy, Arrived, ConversationTally, DeadLetter, ErasedCounts, EventPage, Extreme,
-    Histogram, HistoryHealth, KindFilter, ListMark, ListPage, ListQuery, ListedConversation,
-    LogStats, QualityBucket, QualityQuery, QualityUsers, ReactionCounts, ReactionFilter,
-    ReactionSearch, Rebuilt, SECONDS, Snapshot, Standing, Stopwatch, StoredAlert, StoredDecision,
-    StoredEvent, StoredExchange, StoredKey, StoredMove, StoredReaction, StoredTally, StoredTurn,
-    TurnMark,
+    AnsweredBy, ConversationTally, DeadLetter, ErasedCounts, EventPage, Extreme, Histogram,
+    KindFilter, ListCursor, ListPage, ListQuery, ListedConversation, LogStats, QualityBucket,
+    QualityQuery, QualityUsers, ReactionCounts, ReactionFilter, ReactionSearch, Rebuilt, SECONDS,
+    Snapshot, Standing, Stopwatch, StoredAlert, StoredDecision, StoredEvent, StoredExchange,
+    StoredKey, StoredMove, StoredReaction, StoredTally, StoredTurn, TurnMark,
 };
+pub use topic::Topic;
 pub use training_data::examples::{ExampleSearch, FoundExample};
 pub use training_data::preferences::{
     PreferenceEncoding, PreferenceExport, PreferencePair, PreferenceQuery, PreferenceWish,
 };
-pub use turns::findings_response::{AnswerSignals, PreviousVerdict};
+pub use turns::findings_response::PreviousVerdict;
 pub use turns::log_copier::{CopyPlace, CopySettings};
 pub use turns::open::{CompleteReceipt, Include, IncomingHalf, IncomingTurn, OpenReceipt};
 pub use turns::redetect::RedetectionSummary;

@@ -12,8 +12,8 @@ use model::{Mac, Rule, Scope, Tenant, UserId};
 use serde_json::{Map, Value};
 
 use crate::cluster::Cluster;
-use crate::commit::{CommitObserver, CommitSummary, ObserverFuture};
 use crate::core::Core;
+use crate::core::commit::{CommitObserver, CommitSummary, ObserverFuture};
 use crate::error::FlowError;
 use crate::insights::Insights;
 use crate::privacy::scrub_signal::Unclean;

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use detect::AnswerKind;
 use ingest::{CaptureError, FindingPlace, RawReturned, RawSignal};
-use learn::cluster_of_text;
+use learn::cluster_query;
 use model::{
     EntitySignal, Entry, Event, Finding, FoundRelevance, ItemStanding, Mac, Returned, Scope,
     TurnId, UserId,
@@ -25,7 +25,7 @@ use store::StoredEvent;
 use crate::changes::changes_of;
 use crate::core::Core;
 use crate::error::FlowError;
-use crate::feedback::record::{Receipt, RequestKey};
+use crate::receipt::{Receipt, RequestKey};
 use query::MAX_REPORTS;
 use usage::read_signals;
 
@@ -184,7 +184,7 @@ impl Retrieval {
                 let rank = item.filter(|item| item.entity_id == signal.entity_id);
                 signal.rank = signal.rank.or_else(|| rank.filter_map(|item| item.rank).next());
             }
-            let reported = query.as_deref().map(|query| cluster_of_text(query).0);
+            let reported = query.as_deref().map(|query| cluster_query(query).0);
             let cluster = known.as_ref().and_then(|known| known.cluster).or(reported);
             let place = match known {
                 Some(known) => {

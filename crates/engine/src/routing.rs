@@ -29,14 +29,14 @@ use std::sync::{Arc, PoisonError, RwLock};
 use model::{Position, Scope};
 use store::{Store, StoreError};
 
-use crate::commit::{CommitObserver, CommitSummary, ObserverFuture};
 use crate::core::Core;
+use crate::core::commit::{CommitObserver, CommitSummary, ObserverFuture};
 use crate::error::FlowError;
 use crate::retriable::log_retriable;
 pub(crate) use choice_queue::ChoiceQueue;
 pub(crate) use decision_token::DecisionToken;
 use peers::{PeerEvents, PendingLearning};
-pub(crate) use project::{ProjectRouters, is_learnable};
+pub(crate) use project::ProjectRouters;
 
 /// Owns the routers' state and the queue of choices on their way into the log.
 pub struct Routing {

@@ -81,7 +81,7 @@ fn verdict(
         answer: answer.as_ref(),
         intent: optional(row, "intent"),
         previous_intent: optional(row, "previous_intent"),
-        ..Exchange::of(&message)
+        ..Exchange::new(&message)
     };
     let verdict = detectors.detect_verdict(&exchange);
     let evidence = json!(verdict.evidence);
@@ -185,7 +185,7 @@ mod tests {
     fn any_row_has_a_score_or_a_reason_and_any_log_can_be_scanned() {
         let (detectors, embedder) = (Detectors::default(), Embedder::default());
         let mut scored = 0;
-        testkit::mangled(&ROWS, 150, |row| {
+        testkit::fuzz_rows(&ROWS, 150, |row| {
             for task in [Task::Verdict, Task::Refusal, Task::Pair, Task::Embed] {
                 scored += usize::from(score_line(&detectors, &embedder, task, row).is_ok());
             }

@@ -19,7 +19,7 @@ pub(crate) struct TestEngine {
 
 pub(crate) async fn open_test_engine(folder: &Path) -> TestEngine {
     let store = Arc::new(Store::open(folder, Limits::default(), [7; 32]).unwrap());
-    let clock = Arc::new(TestClock::at(NOW));
+    let clock = Arc::new(TestClock::new(NOW));
     let engine = open_engine(Arc::clone(&store), Arc::clone(&clock)).await;
     TestEngine { engine, store, clock }
 }

@@ -7,8 +7,8 @@ pub(crate) mod preferences;
 
 use std::sync::Arc;
 
-use crate::commit::{CommitObserver, CommitSummary, ObserverFuture};
 use crate::core::Core;
+use crate::core::commit::{CommitObserver, CommitSummary, ObserverFuture};
 use crate::training_data::example_pool::ExampleShelf;
 
 /// Owns the pools of examples, which are filled from the log on demand.

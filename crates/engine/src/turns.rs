@@ -22,12 +22,13 @@ pub(crate) mod timeline;
 
 use std::sync::Arc;
 
+use connectors::QueryHistory;
 use model::{Scope, TurnId};
-use store::{QueryHistory, StoredTurn};
+use store::StoredTurn;
 
 use crate::cluster::Cluster;
-use crate::commit::{CommitObserver, CommitSummary, ObserverFuture};
 use crate::core::Core;
+use crate::core::commit::{CommitObserver, CommitSummary, ObserverFuture};
 use crate::dirty_scopes::DirtyScopes;
 use crate::error::FlowError;
 use crate::retrieval::Retrieval;
@@ -60,7 +61,7 @@ impl Turns {
         history: Option<Arc<dyn QueryHistory>>,
     ) -> Result<Self, FlowError> {
         let curves = CalibrationCurves::load(&core.store).await?;
-        let (window, most) = (core.detectors.retry.window, core.detectors.retry.most);
+        let (window, most) = (core.detectors.retry.window, core.detectors.retry.max_questions);
         let history = history.map_or_else(
             || RecentQuestions::in_process(window, most),
             RecentQuestions::from_backend,

@@ -51,7 +51,7 @@ fn written(line: &Line) -> Map<String, Value> {
 #[test]
 fn any_line_is_an_event_or_none_and_an_event_reads_the_same_again() {
     let mut taken = 0;
-    testkit::mangled(&EVENTS, 3000, |bytes| {
+    testkit::fuzz_rows(&EVENTS, 3000, |bytes| {
         let Some(fields) = object(bytes) else { return };
         let Ok(line) = read_line(fields, NOW, fresh) else { return };
         taken += 1;
@@ -63,7 +63,7 @@ fn any_line_is_an_event_or_none_and_an_event_reads_the_same_again() {
 #[test]
 fn any_event_at_a_door_is_taken_or_refused_by_the_name_of_a_field() {
     let mut taken = 0;
-    testkit::mangled(&EVENTS, 3000, |bytes| {
+    testkit::fuzz_rows(&EVENTS, 3000, |bytes| {
         let Some(fields) = object(bytes) else { return };
         let text = |name: &str| fields.get(name).and_then(Value::as_str).map(str::to_owned);
         let raw = RawEvent {
@@ -90,7 +90,7 @@ fn any_event_at_a_door_is_taken_or_refused_by_the_name_of_a_field() {
 #[test]
 fn any_chat_log_is_read_or_refused_and_its_turns_are_lines_that_can_be_read() {
     let mut read = 0;
-    testkit::mangled(&CHATS, 3000, |bytes| {
+    testkit::fuzz_rows(&CHATS, 3000, |bytes| {
         let Some(fields) = object(bytes) else { return };
         let Ok(record) = read_chat(&fields) else { return };
         read += 1;
@@ -108,7 +108,7 @@ fn any_rule_is_taken_or_refused() {
         r#"{"redact":{"phone":false,"email":true},"retention_days":{"events":90}}"#,
         r#"{"attributes":{"plan":"pro","seats":3,"beta":true}}"#,
     ];
-    testkit::mangled(&rules, 2000, |bytes| {
+    testkit::fuzz_rows(&rules, 2000, |bytes| {
         let Some(fields) = object(bytes) else { return };
         drop(accept_privacy(&fields));
         drop(accept_profile(fields));

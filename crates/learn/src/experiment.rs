@@ -1,55 +1,53 @@
-//! Experiments: who gets which variant, and when the difference is known.
+//! A/B tests: assignment of units to variants, and anytime-valid results.
 //!
-//! Everything that changes is a value somebody logs: the definition, the [`Action`]s, a unit's
-//! first exposure, its totals, and each [`Move`] of a rollout. [`Evidence`] is what adds up from
-//! those, in whole numbers, so that a replay gives the same bits in any order of units.
+//! Every input is a logged value: the definition, each [`LifecycleAction`], a unit's first
+//! exposure, its totals, and each [`RolloutStep`]. [`ExperimentEvidence`] sums them in integers, so
+//! a replay gives the same bits in any order of units.
 //!
-//! A unit stands for analysis where it was **first** exposed: its variant, and the stratum (the
-//! step of the rollout) at that time. A unit that a rollout moves on to the treatment, or back, is
-//! served another variant from then on; those turns say nothing about a fair comparison and count
-//! for guardrails only. So a unit is in one arm of one stratum, once.
+//! A unit is analysed under its **first** exposure: that variant, in that stratum (rollout step).
+//! When a rollout moves a unit to another variant, its later turns count for guardrails only. So a
+//! unit is in one arm of one stratum, once.
 //!
-//! Which variant a unit is served: by weights and in a rollout what [`assign()`] says with the shares
-//! of now; adaptive, or paused, what its first exposure says if it had one.
+//! Fixed weights and rollouts serve the variant of [`assign_variant()`] under the current shares.
+//! Adaptive or paused experiments serve a unit's first exposure, if it had one.
 
 mod definition;
 mod lifecycle;
-mod shares;
-mod assign;
+mod assignment;
 mod tally;
-mod mean;
-mod sequence;
-mod cuped;
+mod confidence_sequence;
 mod difference;
-mod srm;
+mod sample_ratio;
 mod evidence;
 mod guardrail;
-mod adaptive;
+mod adaptive_shares;
 mod rollout;
 mod results;
 
 pub use model::{Direction, Metric, UnitTotals};
 
-pub use adaptive::adaptive_shares;
-pub use assign::{Salt, assign};
-pub use definition::{Adaptive, By, ExperimentDefinition, Guardrail, Rollout, Unit, Variant};
-pub use difference::Compared;
-pub use evidence::{Evidence, Place, Stratum};
-pub use guardrail::{GuardrailStanding, guardrail_standings};
-pub use lifecycle::{Action, NotPossible, Status};
-pub use mean::Mean;
-pub use results::{Comparison, Difference, Results, VariantResult, Verdict, Why, results};
-pub use rollout::{Move, NotWorse, Reason, RolloutState, next_step};
-pub use sequence::{Sequence, TUNED_FOR};
-pub use shares::Shares;
-pub use srm::{Exposures, SampleRatio};
-pub use tally::Tally;
+pub use adaptive_shares::adaptive_shares;
+pub use assignment::{AssignmentSalt, TrafficShares, assign_variant};
+pub use confidence_sequence::{ConfidenceSequence, TUNED_FOR_UNITS};
+pub use definition::{
+    AdaptiveAllocation, ExperimentDefinition, ExperimentUnit, Guardrail, MetricBy, Rollout, Variant,
+};
+pub use difference::ArmDifference;
+pub use evidence::{ExperimentEvidence, Stratum, UnitPlacement};
+pub use guardrail::{GuardrailStatus, evaluate_guardrails};
+pub use lifecycle::{ExperimentStatus, InvalidTransition, LifecycleAction};
+pub use results::{
+    DifferenceEstimate, ExperimentResults, ExperimentVerdict, VariantComparison, VariantResult,
+    VerdictReason, compute_results,
+};
+pub use rollout::{NonInferiority, RolloutState, RolloutStep, StepReason, next_step};
+pub use sample_ratio::{ExposureCounts, SampleRatioTest};
+pub use tally::{MeanEstimate, MetricTally};
 
-/// Fewer units than this in an arm, and nothing is concluded.
+/// Minimum units per arm for a conclusion.
 ///
-/// The intervals lean on the central limit theorem and on a variance that is itself estimated;
-/// with a handful of units both can be far off, and always to the side of too much confidence.
-pub const LEAST_UNITS: u64 = 100;
+/// Intervals rely on asymptotics and err towards overconfidence with few units.
+pub const MIN_UNITS: u64 = 100;
 
 #[cfg(test)]
 mod tests;

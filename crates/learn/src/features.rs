@@ -1,48 +1,48 @@
-//! A request in a few numbers: what it is about, and what it looks like.
+//! Feature extraction for contextual routers.
 //!
-//! Twenty-four numbers are the direction of the text, folded by fixed signs; eight are plain to see.
+//! 24 features project the text's embedding with fixed random signs; 8 describe its surface.
 
-/// How many there are.
-pub const FEATURES: usize = 32;
-/// Changes whenever the numbers do.
+pub const FEATURE_COUNT: usize = 32;
+/// Raise it whenever any feature value changes.
 pub const FEATURES_VERSION: &str = "e1";
 
-const FOLDED: usize = 24;
-/// Features are kept in steps of this, up to four to both sides: one byte each.
-const STEPS: f64 = 32.0;
+const PROJECTED_FEATURES: usize = 24;
+/// Resolution of the one-byte encoding, which covers −4 to 4.
+const CODE_STEPS_PER_ONE: f64 = 32.0;
 
-/// The features of a request. `direction` is the text's unit vector, `hour` the hour of the day.
-pub fn features(text: &str, direction: &[f32], hour: u8) -> Vec<f64> {
-    let mut values = Vec::with_capacity(FEATURES);
-    for row in 0..FOLDED {
+/// `direction` is the text's unit vector, `hour` the hour of the day.
+pub fn extract_features(text: &str, direction: &[f32], hour: u8) -> Vec<f64> {
+    let mut values = Vec::with_capacity(FEATURE_COUNT);
+    for row in 0..PROJECTED_FEATURES {
         let folded = direction.iter().enumerate().map(|(column, value)| {
-            if is_positive(row, column) { f64::from(*value) } else { -f64::from(*value) }
+            if has_positive_sign(row, column) { f64::from(*value) } else { -f64::from(*value) }
         });
         values.push(folded.sum());
     }
-    values.extend(looks(text, hour));
+    values.extend(surface_features(text, hour));
     values
 }
 
-/// Each feature in a byte.
-pub fn to_codes(features: &[f64]) -> Vec<i8> {
-    features.iter().map(|value| (value * STEPS).round().clamp(-127.0, 127.0) as i8).collect()
+pub fn quantize_features(features: &[f64]) -> Vec<i8> {
+    features
+        .iter()
+        .map(|value| (value * CODE_STEPS_PER_ONE).round().clamp(-127.0, 127.0) as i8)
+        .collect()
 }
 
-/// The features of bytes.
-pub fn from_codes(codes: &[i8]) -> Vec<f64> {
-    codes.iter().map(|code| f64::from(*code) / STEPS).collect()
+pub fn dequantize_features(codes: &[i8]) -> Vec<f64> {
+    codes.iter().map(|code| f64::from(*code) / CODE_STEPS_PER_ONE).collect()
 }
 
-/// The same sign for the same place, always; about half of them positive.
-fn is_positive(row: usize, column: usize) -> bool {
+/// Fixed sign of a projection entry; about half are positive.
+fn has_positive_sign(row: usize, column: usize) -> bool {
     let mut mixed = (row as u64) << 32 | column as u64;
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     (mixed ^ (mixed >> 31)) & 1 == 0
 }
 
-fn looks(text: &str, hour: u8) -> [f64; FEATURES - FOLDED] {
+fn surface_features(text: &str, hour: u8) -> [f64; FEATURE_COUNT - PROJECTED_FEATURES] {
     let (mut letters, mut latin, mut digits, mut all) = (0.0, 0.0, 0.0, 0.0);
     for letter in text.chars() {
         all += 1.0;
@@ -74,22 +74,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn features_fit_into_bytes_and_tell_requests_apart() {
+    fn features_survive_quantization_and_separate_requests() {
         let direction: Vec<f32> = (0..256).map(|n| ((n * 37 % 11) as f32 - 5.0) / 50.0).collect();
-        let code = features("fn main() {}\nprintln!()", &direction, 9);
-        let asked = features("Qui est là, et quand?", &direction, 9);
-        assert_eq!(code.len(), FEATURES);
-        assert_eq!(code[..FOLDED], asked[..FOLDED]);
-        assert_ne!(code[FOLDED..], asked[FOLDED..]);
-        let back = from_codes(&to_codes(&code));
-        assert!(code.iter().zip(&back).all(|(a, b)| (a - b).abs() <= 0.5 / STEPS + 1e-12));
-        assert_eq!(to_codes(&[1e9, -1e9, f64::NAN]), [127, -127, 0]);
+        let code = extract_features("fn main() {}\nprintln!()", &direction, 9);
+        let question = extract_features("Qui est là, et quand?", &direction, 9);
+        assert_eq!(code.len(), FEATURE_COUNT);
+        assert_eq!(code[..PROJECTED_FEATURES], question[..PROJECTED_FEATURES]);
+        assert_ne!(code[PROJECTED_FEATURES..], question[PROJECTED_FEATURES..]);
+        let back = dequantize_features(&quantize_features(&code));
+        assert!(
+            code.iter().zip(&back).all(|(a, b)| (a - b).abs() <= 0.5 / CODE_STEPS_PER_ONE + 1e-12)
+        );
+        assert_eq!(quantize_features(&[1e9, -1e9, f64::NAN]), [127, -127, 0]);
     }
 
     #[test]
-    fn signs_are_about_even() {
-        let positive = (0..FOLDED).flat_map(|row| (0..256).map(move |column| (row, column)));
-        let positive = positive.filter(|(row, column)| is_positive(*row, *column)).count();
+    fn projection_signs_are_balanced() {
+        let positive =
+            (0..PROJECTED_FEATURES).flat_map(|row| (0..256).map(move |column| (row, column)));
+        let positive = positive.filter(|(row, column)| has_positive_sign(*row, *column)).count();
         assert!((2_800..3_350).contains(&positive), "{positive}");
     }
 }

@@ -1,7 +1,7 @@
-//! A text as a number that is the same in every version of the program and on every machine.
+//! Text fingerprints that are identical across releases and machines.
 
-/// FNV-1a of 64 bits, mixed at the end so that every bit of the number depends on every byte.
-/// Among a million different texts two share a number with a chance of 3 in 100 million.
+/// 64-bit FNV-1a with a final mix, so that every output bit depends on every input byte. The
+/// collision probability among a million texts is 3 in 100 million.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fingerprint(u64);
 
@@ -10,13 +10,13 @@ impl Fingerprint {
         Self(0xcbf2_9ce4_8422_2325)
     }
 
-    /// Takes a part in, so that where it ends counts too: "ab", "c" is not "a", "bc".
-    pub(crate) fn part(mut self, bytes: &[u8]) -> Self {
+    /// Adds a part including its boundary: "ab", "c" differs from "a", "bc".
+    pub(crate) fn add_part(mut self, bytes: &[u8]) -> Self {
         for byte in bytes {
-            self.take(*byte);
+            self.add_byte(*byte);
         }
-        // No byte of a text in UTF-8.
-        self.take(0xff);
+        // 0xff never occurs in UTF-8.
+        self.add_byte(0xff);
         self
     }
 
@@ -27,14 +27,13 @@ impl Fingerprint {
         mixed ^ (mixed >> 31)
     }
 
-    fn take(&mut self, byte: u8) {
+    fn add_byte(&mut self, byte: u8) {
         self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
     }
 }
 
-/// The number of one text.
-pub(crate) fn fingerprint(text: &str) -> u64 {
-    Fingerprint::new().part(text.as_bytes()).finish()
+pub(crate) fn fingerprint_text(text: &str) -> u64 {
+    Fingerprint::new().add_part(text.as_bytes()).finish()
 }
 
 #[cfg(test)]
@@ -42,19 +41,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn where_a_part_ends_counts() {
-        let of = |parts: &[&str]| {
-            let taken = parts.iter().fold(Fingerprint::new(), |all, p| all.part(p.as_bytes()));
+    fn fingerprint_depends_on_part_boundaries() {
+        let fingerprint_parts = |parts: &[&str]| {
+            let taken = parts.iter().fold(Fingerprint::new(), |all, p| all.add_part(p.as_bytes()));
             taken.finish()
         };
-        assert_ne!(of(&["ab", "c"]), of(&["a", "bc"]));
-        assert_ne!(of(&["a"]), of(&["a", ""]));
-        assert_eq!(of(&["a"]), fingerprint("a"));
+        assert_ne!(fingerprint_parts(&["ab", "c"]), fingerprint_parts(&["a", "bc"]));
+        assert_ne!(fingerprint_parts(&["a"]), fingerprint_parts(&["a", ""]));
+        assert_eq!(fingerprint_parts(&["a"]), fingerprint_text("a"));
     }
 
     #[test]
-    fn a_number_never_changes() {
-        // Splits of exported data hang on it: another number moves conversations between them.
-        assert_eq!(fingerprint("conversation-1"), 0x2eb2_6864_b8a4_a0ae);
+    fn fingerprint_is_stable_across_releases() {
+        // Train/test splits of exported data depend on this value.
+        assert_eq!(fingerprint_text("conversation-1"), 0x2eb2_6864_b8a4_a0ae);
     }
 }

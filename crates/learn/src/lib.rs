@@ -1,4 +1,6 @@
-//! Turns signals into better choices. Pure: state in, state out, randomness passed in.
+//! Learning algorithms: bandits, rewards, ranking, experiments, clustering, suggestions, few-shot
+//! examples, preferences and planner context. Pure functions: state in, state out, with time and
+//! randomness as arguments.
 
 mod fingerprint;
 mod text;
@@ -9,23 +11,32 @@ mod streak;
 mod strategy;
 mod planner;
 mod reward;
-mod policy;
-mod evaluate;
-mod routers;
+mod bandit;
+mod evaluation;
 mod features;
-mod relevance;
+mod ranking;
 mod failures;
 mod suggestions;
-// Under its own name: its words (a move, a unit, a verdict) are too plain to stand alone.
 pub mod experiment;
 
-pub use evaluate::{Estimate, Evaluation, Expected, Logged, LoggedChoice, evaluate, with_model};
+pub use bandit::projection::{Router, Routers, ServedTurn, TurnRecord, extract_signals};
+pub use bandit::{
+    Algorithm, AppliedObservation, ArmChoice, ArmDefinition, ArmScore, ArmSummary, CandidateLead,
+    CheckpointError, ChoiceRequest, Credit, Discount, RouterDefinition, RouterRule, RouterState,
+    ShadowEstimate,
+};
+pub use evaluation::{
+    LoggedChoice, LoggedReward, ModelledReward, PolicyEstimate, PolicyEvaluation, evaluate_policy,
+    fit_outcome_model,
+};
 pub use failures::{
     AnswerChange, AnsweredTotals, CorrectedQuery, CountedContrast, FailedTurn, FailureDirection,
     FailureExample, FailureKind, FailurePattern, FailureTrend, FailureWindow, Lift, LiftDimension,
     PatternRule, extract_keywords, find_failure_patterns, rank_corrected_queries,
 };
-pub use features::{FEATURES, FEATURES_VERSION, features, from_codes, to_codes};
+pub use features::{
+    FEATURE_COUNT, FEATURES_VERSION, dequantize_features, extract_features, quantize_features,
+};
 pub use few_shot::{
     BestExample, ExampleOffer, ExamplePool, ExampleQuery, ExampleSource, IndexChange,
     MAX_NEAR_QUESTIONS, NearQuestion, SIMILARITY_FLOOR, SelectedExample, estimate_tokens,
@@ -35,10 +46,6 @@ pub use planner::{
     JudgedPreviousTurn, PastExchange, PlannerContext, PlannerInput, RepeatedCorrection,
     UserPreferences, build_planner_context,
 };
-pub use policy::{
-    Algorithm, Applied, ArmDefinition, ArmScore, ArmSummary, BadCheckpoint, Choice, Choosing,
-    Credit, Discount, Lead, RouterDefinition, RouterRule, RouterState, Shadow,
-};
 pub use preferences::{
     DpoRow, ExportFormat, ExportRule, ExportTally, Exporter, GroupedAnswer, KtoRow, Message,
     MessageRole, OpenAiInput, OpenAiRow, PairSource, PreferenceConversation, PreferenceRow,
@@ -46,21 +53,26 @@ pub use preferences::{
     TurnCorrection, TurnRating, TurnVerdict,
 };
 pub use question::{QuestionKey, normalise_question};
-pub use relevance::{
-    BANDS, CoecRule, Counts, Delta, Estimator, Examination, ItemStanding, Known, Multiplier,
-    Opinion, QueryCluster, RankBand, RankTotals, RelevanceSignal, Reranked, Tally, UsageStanding,
-    cluster_of_text, multiplier, rerank,
+pub use ranking::{
+    BANDS, CoecRule, Delta, Estimator, Examination, ItemCounts, ItemEvidence, ItemStanding,
+    ItemTally, Opinion, QueryCluster, RankBand, RankTotals, RelevanceSignal, RerankedResult,
+    ScoreMultiplier, UsageStanding, cluster_query, compute_multiplier, rerank,
 };
 pub use reward::{
-    Answered, Implicit, Judged, Observation, RewardDefinition, RewardRule, Signal, TurnEvidence,
+    AnswerOutcome, ImplicitReward, MessageVerdict, Observation, RewardDefinition, RewardRule,
+    TurnEvidence, TurnSignal,
 };
-pub use routers::{Router, Routers, ServedTurn, TurnRecord, signal_of};
 pub use strategy::{
     RankMode, StrategyCandidate, compute_ranking_score, compute_satisfaction, rank_strategies,
 };
-pub use streak::rejection_streak;
+pub use streak::count_rejection_streak;
 pub use suggestions::{
     Author, CorrectedAnswer, PatternEvidence, Remark, Suggestion, SuggestionBasis, extract_changes,
     have_two_authors, is_prompt_injection, sanitise_instruction, suggest_instructions,
     summarise_correction,
 };
+
+/// Builds the error for an invalid configuration field.
+fn bad_data(field: &str, got: &dyn ToString, expected: &str) -> model::BadData {
+    model::BadData { field: field.to_owned(), got: got.to_string(), expected: expected.to_owned() }
+}

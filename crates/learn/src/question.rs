@@ -1,7 +1,7 @@
 //! Question identity: two texts are the same question when they differ only in case, spaces and
 //! punctuation.
 
-use crate::fingerprint::fingerprint;
+use crate::fingerprint::fingerprint_text;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct QuestionKey(u64);
@@ -10,7 +10,7 @@ impl QuestionKey {
     /// Returns `None` for a text that is empty or only punctuation.
     pub fn from_text(question: &str) -> Option<Self> {
         let plain = normalise_question(question);
-        (!plain.is_empty()).then(|| Self(fingerprint(&plain)))
+        (!plain.is_empty()).then(|| Self(fingerprint_text(&plain)))
     }
 
     /// Key for a vector index, which uses signed integers.

@@ -1,9 +1,11 @@
-//! How many answers in a row were rejected.
+//! Rejection streaks.
 
 use model::VerdictStatus;
 
-/// Counts the rejected turns from the newest back to the first that was not rejected.
-pub fn rejection_streak(statuses_newest_first: impl IntoIterator<Item = VerdictStatus>) -> u32 {
+/// Counts consecutive rejected turns, starting at the newest.
+pub fn count_rejection_streak(
+    statuses_newest_first: impl IntoIterator<Item = VerdictStatus>,
+) -> u32 {
     let rejected = statuses_newest_first.into_iter().take_while(|s| *s == VerdictStatus::Rejected);
     u32::try_from(rejected.count()).unwrap_or(u32::MAX)
 }
@@ -14,7 +16,7 @@ mod tests {
     use VerdictStatus::{Accepted, Neutral, Rejected};
 
     #[test]
-    fn a_streak_ends_at_the_first_that_was_not_rejected() {
+    fn streak_ends_at_the_first_turn_not_rejected() {
         let rows: [(&[VerdictStatus], u32); 6] = [
             (&[], 0),
             (&[Accepted, Rejected], 0),
@@ -24,7 +26,7 @@ mod tests {
             (&[Rejected, Rejected, Rejected], 3),
         ];
         for (statuses, expected) in rows {
-            assert_eq!(rejection_streak(statuses.iter().copied()), expected, "{statuses:?}");
+            assert_eq!(count_rejection_streak(statuses.iter().copied()), expected, "{statuses:?}");
         }
     }
 }

@@ -1,43 +1,42 @@
-//! What a tool was given.
+//! Arguments of a tool call.
 
 use serde_json::{Map, Value};
 
-/// The arguments of one call of a tool. Those taken out are handled; the rest goes to the API as it
-/// is, which names what it does not know.
+/// The arguments of one tool call. The remaining ones are sent to the API unchanged; the API
+/// reports unknown fields.
 #[derive(Debug)]
 pub(crate) struct Arguments(Map<String, Value>);
 
 impl Arguments {
     pub(crate) fn new(given: Option<Map<String, Value>>) -> Self {
         let mut given = given.unwrap_or_default();
-        // Models like to send null for what they leave out.
+        // Language models often send null for omitted arguments.
         given.retain(|_, value| !value.is_null());
         Self(given)
     }
 
-    /// One of them, out of the rest.
-    pub(crate) fn take(&mut self, name: &str) -> Option<Value> {
+    /// Removes and returns an argument.
+    pub(crate) fn take_value(&mut self, name: &str) -> Option<Value> {
         self.0.remove(name)
     }
 
-    /// One of them, left where it is.
-    pub(crate) fn copy(&self, name: &str) -> Value {
+    /// Returns an argument without removing it; null when it is missing.
+    pub(crate) fn copy_value(&self, name: &str) -> Value {
         self.0.get(name).cloned().unwrap_or_default()
     }
 
-    /// Everything left, with one more.
-    pub(crate) fn with(mut self, name: &str, value: impl Into<Value>) -> Value {
+    /// The remaining arguments with one more field, as a request body.
+    pub(crate) fn into_body_with(mut self, name: &str, value: impl Into<Value>) -> Value {
         self.0.insert(name.to_owned(), value.into());
         Value::Object(self.0)
     }
 
-    /// Everything left.
-    pub(crate) fn rest(self) -> Value {
+    /// The remaining arguments as a request body.
+    pub(crate) fn into_body(self) -> Value {
         Value::Object(self.0)
     }
 
-    /// The names of what is left.
-    pub(crate) fn names(&self) -> Vec<&str> {
+    pub(crate) fn remaining_names(&self) -> Vec<&str> {
         self.0.keys().map(String::as_str).collect()
     }
 }

@@ -1,30 +1,30 @@
-//! Feedback on an answer, as events.
+//! Turns the arguments of `submit_feedback` into feedback events.
 
 use serde_json::{Map, Value, json};
 
+use crate::api_client::ApiCall;
 use crate::arguments::Arguments;
-use crate::door::Call;
 
-/// One event for each thing that was said.
-pub(crate) fn calls(mut arguments: Arguments) -> Result<Vec<Call>, String> {
-    let id = arguments.take("id");
+/// Builds one event per rating, comment and correction.
+pub(crate) fn feedback_calls(mut arguments: Arguments) -> Result<Vec<ApiCall>, String> {
+    let id = arguments.take_value("id");
     let about = [
-        ("message_id", arguments.take("turn_id")),
-        ("session_id", arguments.take("conversation_id")),
-        ("user_id", arguments.take("user_id")),
+        ("message_id", arguments.take_value("turn_id")),
+        ("session_id", arguments.take_value("conversation_id")),
+        ("user_id", arguments.take_value("user_id")),
     ];
-    let rating = arguments.take("rating");
-    let comment = arguments.take("comment");
-    let correction = correction(&mut arguments)?;
-    if let [unknown, ..] = arguments.names()[..] {
-        return Err(format!("{unknown}: no such argument of this tool"));
+    let rating = arguments.take_value("rating");
+    let comment = arguments.take_value("comment");
+    let correction = take_correction(&mut arguments)?;
+    if let [unknown, ..] = arguments.remaining_names()[..] {
+        return Err(format!("{unknown}: unknown argument"));
     }
-    let said = [
+    let entries = [
         rating.map(|rating| ("user_rating", "user_satisfaction", json!({ "rating": rating }))),
         comment.map(|comment| ("user_comment", "user_satisfaction", json!({ "comment": comment }))),
         correction.map(|correction| ("user_correction", "accuracy", correction)),
     ];
-    let events: Vec<Value> = said
+    let events: Vec<Value> = entries
         .into_iter()
         .flatten()
         .map(|(source, category, data)| {
@@ -34,7 +34,7 @@ pub(crate) fn calls(mut arguments: Arguments) -> Result<Vec<Call>, String> {
             event.insert("category".to_owned(), category.into());
             event.insert("data".to_owned(), data);
             if let Some(id) = &id {
-                // A caller who repeats itself names the call; each event of it has its own id.
+                // `id` is the idempotency key of the whole call, so each event gets a derived id.
                 let text = id.as_str().map_or_else(|| id.to_string(), str::to_owned);
                 event.insert("id".to_owned(), format!("{text}:{source}").into());
             }
@@ -47,21 +47,22 @@ pub(crate) fn calls(mut arguments: Arguments) -> Result<Vec<Call>, String> {
         })
         .collect();
     match <[Value; 1]>::try_from(events) {
-        Ok([event]) => Ok(vec![Call { path: "/api/v1/feedback", body: event }]),
+        Ok([event]) => Ok(vec![ApiCall { path: "/api/v1/feedback", body: event }]),
         Err(events) if events.is_empty() => {
-            Err("nothing was said: give a rating, a comment or corrected".to_owned())
+            Err("no feedback given: expected rating, comment or corrected".to_owned())
         }
-        Err(events) => Ok(vec![Call { path: "/api/v1/feedback/batch", body: events.into() }]),
+        Err(events) => Ok(vec![ApiCall { path: "/api/v1/feedback/batch", body: events.into() }]),
     }
 }
 
-fn correction(arguments: &mut Arguments) -> Result<Option<Value>, String> {
-    let fields = ["corrected", "original", "explanation"].map(|name| (name, arguments.take(name)));
+fn take_correction(arguments: &mut Arguments) -> Result<Option<Value>, String> {
+    let fields =
+        ["corrected", "original", "explanation"].map(|name| (name, arguments.take_value(name)));
     let [(_, corrected), (_, original), (_, explanation)] = &fields;
     if corrected.is_none() {
         return match (original, explanation) {
             (None, None) => Ok(None),
-            _ => Err("corrected: needed with original or explanation".to_owned()),
+            _ => Err("corrected: required with original or explanation".to_owned()),
         };
     }
     let given = fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
@@ -72,32 +73,30 @@ fn correction(arguments: &mut Arguments) -> Result<Option<Value>, String> {
 mod tests {
     use super::*;
 
-    fn said(arguments: &Value) -> Result<Vec<Call>, String> {
-        calls(Arguments::new(arguments.as_object().cloned()))
+    fn call_tool(arguments: &Value) -> Result<Vec<ApiCall>, String> {
+        feedback_calls(Arguments::new(arguments.as_object().cloned()))
     }
 
     #[test]
-    fn one_thing_said_is_one_event_and_several_are_a_batch() {
-        let one = said(&json!({"turn_id": "t1", "rating": "negative", "comment": null})).unwrap();
+    fn single_feedback_is_one_event_and_several_are_a_batch() {
+        let one =
+            call_tool(&json!({"turn_id": "t1", "rating": "negative", "comment": null})).unwrap();
         let event = json!({"type": "explicit", "source": "user_rating", "category": "user_satisfaction",
             "data": {"rating": "negative"}, "message_id": "t1"});
-        assert_eq!(one, [Call { path: "/api/v1/feedback", body: event }]);
+        assert_eq!(one, [ApiCall { path: "/api/v1/feedback", body: event }]);
 
         let both =
-            said(&json!({"id": "a", "rating": 1, "corrected": "x", "original": "y"})).unwrap();
+            call_tool(&json!({"id": "a", "rating": 1, "corrected": "x", "original": "y"})).unwrap();
         assert_eq!(both[0].path, "/api/v1/feedback/batch");
         assert_eq!(both[0].body[0]["id"], "a:user_rating");
         assert_eq!(both[0].body[1]["data"], json!({"corrected": "x", "original": "y"}));
     }
 
     #[test]
-    fn what_cannot_be_meant_is_refused() {
+    fn incomplete_or_unknown_arguments_are_rejected() {
         for bad in [json!({}), json!({"turn_id": "t"}), json!({"original": "y", "rating": 1})] {
-            assert!(said(&bad).is_err(), "{bad}");
+            assert!(call_tool(&bad).is_err(), "{bad}");
         }
-        assert_eq!(
-            said(&json!({"ratting": 1})),
-            Err("ratting: no such argument of this tool".into())
-        );
+        assert_eq!(call_tool(&json!({"ratting": 1})), Err("ratting: unknown argument".into()));
     }
 }

@@ -1,15 +1,14 @@
-//! Tools with which agents give feedback while they work and use what was learnt, over the Model
-//! Context Protocol.
+//! An MCP server with tools to send feedback and to read what Uptake learned.
 //!
-//! Every tool is a call or two of our own API, made through a [`Door`] with the caller's own key, so
-//! that what holds there (keys, tenants, limits, repeats) holds here.
+//! Each tool makes one or two calls to the API through an [`ApiClient`], with the key of the MCP
+//! client. Authentication, tenants, rate limits and idempotency therefore work as in the API.
 
-mod door;
+mod api_client;
 mod arguments;
 mod feedback;
 mod schema;
 mod tools;
 mod server;
 
-pub use door::{Call, Door, Refusal};
-pub use server::{AgentService, Tools, over_http, over_stdio};
+pub use api_client::{ApiCall, ApiClient, ApiError};
+pub use server::{HttpToolService, ToolServer, http_service, serve_stdio};

@@ -1,98 +1,98 @@
-//! What each tool takes, in words for a model.
+//! JSON schemas of the tools' arguments.
 
 use rmcp::model::JsonObject;
 use serde_json::{Value, json};
 
-pub(crate) fn opinion() -> JsonObject {
-    object(
+pub(crate) fn opinion_schema() -> JsonObject {
+    object_schema(
         &["query_id", "entity_id"],
         json!({
-            "query_id": query_id(),
-            "entity_id": text("The item's id, as the search gave it."),
-            "comment": text("Why, in a few words."),
-            "user_id": text("Who says so, if it is not the agent itself."),
+            "query_id": query_id_property(),
+            "entity_id": text_property("The item's id in the search results."),
+            "comment": text_property("A short reason."),
+            "user_id": text_property("The user whose opinion this is; omit it for the agent's own."),
         }),
     )
 }
 
-pub(crate) fn usage() -> JsonObject {
+pub(crate) fn usage_schema() -> JsonObject {
     let item = json!({
-        "entity_id": text("The item's id."),
-        "name": text("What it is called, such as a class, a file or a title."),
-        "content": text("Its text."),
-        "rank": {"type": "integer", "minimum": 1, "description": "Its place, from 1."},
-        "score": number("The search's own score."),
+        "entity_id": text_property("The item's id."),
+        "name": text_property("The item's name, such as a class, file or title."),
+        "content": text_property("The item's text."),
+        "rank": {"type": "integer", "minimum": 1, "description": "Position in the results, from 1."},
+        "score": number_property("The score from the search engine."),
     });
-    object(
+    object_schema(
         &["query_id", "response"],
         json!({
-            "query_id": query_id(),
-            "response": text("The answer or the code that was written, in full."),
-            "kind": choice(&["response", "code"], "What `response` is; response when left out."),
-            "query": text("What was searched for; only with `entities`."),
-            "user_id": text("Who asked; only with `entities`."),
+            "query_id": query_id_property(),
+            "response": text_property("The complete written answer or code."),
+            "kind": choice_property(&["response", "code"], "The kind of `response`; default response."),
+            "query": text_property("The search query; only with `entities`."),
+            "user_id": text_property("The user who asked; only with `entities`."),
             "entities": {
                 "type": "array",
                 "minItems": 1,
-                "description": "The results the search returned, best first. An item with neither name \
-                    nor content cannot be recognised in the answer.",
-                "items": object(&["entity_id"], item),
+                "description": "The search results, best first. An item without name and content \
+                    cannot be detected in the answer.",
+                "items": object_schema(&["entity_id"], item),
             },
         }),
     )
 }
 
-pub(crate) fn rerank() -> JsonObject {
+pub(crate) fn rerank_schema() -> JsonObject {
     let result = json!({
-        "entity_id": text("The item's id."),
-        "score": number("The search's own score."),
+        "entity_id": text_property("The item's id."),
+        "score": number_property("The score from the search engine."),
     });
-    let estimators = "How use becomes rank. seed (default): by use rate. coec: fair to items shown far \
-        below and to new questions.";
-    object(
+    let estimators = "How usage affects the rank. seed (default): by usage rate. coec: corrects for the \
+        position of items and learns per kind of question.";
+    object_schema(
         &["results"],
         json!({
             "results": {
                 "type": "array",
-                "description": "Search results with the search's own scores.",
-                "items": object(&["entity_id", "score"], result),
+                "description": "Search results with their scores.",
+                "items": object_schema(&["entity_id", "score"], result),
             },
-            "query": text("What was searched for; coec learns by sort of question."),
-            "estimator": choice(&["seed", "legacy", "coec"], estimators),
+            "query": text_property("The search query; coec learns per kind of question."),
+            "estimator": choice_property(&["seed", "legacy", "coec"], estimators),
         }),
     )
 }
 
-pub(crate) fn strategies() -> JsonObject {
-    object(
+pub(crate) fn strategies_schema() -> JsonObject {
+    object_schema(
         &["query"],
         json!({
-            "query": text("The question to be answered."),
-            "k": {"type": "integer", "minimum": 1, "description": "How many; 5 when left out."},
-            "min_similarity": number("How alike the questions must be, 0 to 1; 0.5 when left out."),
-            "intent": text("Only strategies for this intent."),
-            "user_id": text("Only strategies that worked for this user."),
-            "include_rejected": {"type": "boolean", "description": "Also list rejected ones."},
+            "query": text_property("The question to answer."),
+            "k": {"type": "integer", "minimum": 1, "description": "Maximum number of strategies; default 5."},
+            "min_similarity": number_property("Minimum similarity of the questions, 0 to 1; default 0.5."),
+            "intent": text_property("Only strategies for this intent."),
+            "user_id": text_property("Only strategies that worked for this user."),
+            "include_rejected": {"type": "boolean", "description": "Include rejected strategies."},
         }),
     )
 }
 
-pub(crate) fn examples() -> JsonObject {
-    object(
+pub(crate) fn examples_schema() -> JsonObject {
+    object_schema(
         &["query"],
         json!({
-            "query": text("The question to be answered."),
+            "query": text_property("The question to answer."),
             "k": {"type": "integer", "minimum": 1, "maximum": 50,
-                "description": "How many; 3 when left out."},
+                "description": "Maximum number of examples; default 3."},
             "max_tokens": {"type": "integer", "minimum": 0,
-                "description": "How long all of them may be together, in tokens, about."},
+                "description": "Approximate limit on the total length, in tokens."},
             "diversity": {"type": "number", "minimum": 0, "maximum": 1, "description":
-                "0: the nearest; 1: the least alike among the nearest. 0.3 when left out."},
+                "0: most similar; 1: most diverse among the similar. Default 0.3."},
         }),
     )
 }
 
-pub(crate) fn feedback() -> JsonObject {
+pub(crate) fn feedback_schema() -> JsonObject {
     let rating = json!({
         "anyOf": [
             {"type": "string", "enum": ["positive", "negative"]},
@@ -100,42 +100,42 @@ pub(crate) fn feedback() -> JsonObject {
         ],
         "description": "positive, negative, or 1 to 5.",
     });
-    object(
+    object_schema(
         &[],
         json!({
-            "turn_id": text("The answer it is about."),
-            "conversation_id": text("The conversation, when the turn is not known."),
-            "user_id": text("Who says so."),
+            "turn_id": text_property("The turn whose answer the feedback is about."),
+            "conversation_id": text_property("The conversation, when the turn is unknown."),
+            "user_id": text_property("The user who gave the feedback."),
             "rating": rating,
-            "comment": text("What was said about it."),
-            "corrected": text("What the answer should have been."),
-            "original": text("The answer that was wrong; with `corrected`."),
-            "explanation": text("What was wrong with it; with `corrected`."),
-            "id": text("A name for this report; sending it twice counts once."),
+            "comment": text_property("The user's comment."),
+            "corrected": text_property("The correct answer."),
+            "original": text_property("The wrong answer; only with `corrected`."),
+            "explanation": text_property("The reason for the correction; only with `corrected`."),
+            "id": text_property("Idempotency key of this report."),
         }),
     )
 }
 
-fn text(description: &str) -> Value {
+fn text_property(description: &str) -> Value {
     json!({"type": "string", "description": description})
 }
 
-fn number(description: &str) -> Value {
+fn number_property(description: &str) -> Value {
     json!({"type": "number", "description": description})
 }
 
-fn choice(words: &[&str], description: &str) -> Value {
+fn choice_property(words: &[&str], description: &str) -> Value {
     json!({"type": "string", "enum": words, "description": description})
 }
 
-fn query_id() -> Value {
-    text(
-        "Names one search: the same for its results, their use and opinions on them. The turn's id when \
-         the turn reported what it retrieved.",
+fn query_id_property() -> Value {
+    text_property(
+        "Identifies one search. Use the same id for its results, their usage and opinions on them. Use the \
+         turn id when the turn reported the retrieved items.",
     )
 }
 
-fn object(required: &[&str], properties: Value) -> JsonObject {
+fn object_schema(required: &[&str], properties: Value) -> JsonObject {
     let mut schema = JsonObject::new();
     schema.insert("type".to_owned(), "object".into());
     schema.insert("properties".to_owned(), properties);

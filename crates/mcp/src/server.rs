@@ -1,4 +1,4 @@
-//! The protocol, by its official SDK.
+//! The MCP server, built on the official SDK.
 
 use std::sync::Arc;
 
@@ -13,31 +13,32 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 use serde_json::Value;
 
+use crate::api_client::{ApiClient, ApiError};
 use crate::arguments::Arguments;
-use crate::door::{Door, Refusal};
-use crate::tools::{ALL, Kind};
+use crate::tools::{TOOLS, ToolKind};
 
 const INSTRUCTIONS: &str = "Uptake learns from feedback which retrieved items, strategies and answers work. \
-    Before answering: `strategies` shows what worked for similar questions, `examples` shows good answers to \
-    them, `rerank` puts search results in the order that use has shown. After answering: `record_usage` with the text you wrote, \
-    `mark_helpful` or `mark_not_helpful` for single items, `submit_feedback` for what the user said.";
+    Before answering, call `strategies` for approaches that worked for similar questions, `examples` for good \
+    answers to them, and `rerank` to order search results by earlier usage. After answering, call `record_usage` \
+    with the text you wrote, `mark_helpful` or `mark_not_helpful` for single items, and `submit_feedback` for \
+    feedback from the user.";
 
-/// Offers the tools behind a door.
+/// Serves the tools through an API client.
 #[derive(Debug)]
-pub struct Tools<D> {
-    door: Arc<D>,
+pub struct ToolServer<D> {
+    client: Arc<D>,
 }
 
-impl<D> Clone for Tools<D> {
+impl<D> Clone for ToolServer<D> {
     fn clone(&self) -> Self {
-        Self { door: Arc::clone(&self.door) }
+        Self { client: Arc::clone(&self.client) }
     }
 }
 
-/// What answers at `/mcp`.
-pub type AgentService<D> = StreamableHttpService<Tools<D>, NeverSessionManager>;
+/// The service mounted at `/mcp`.
+pub type HttpToolService<D> = StreamableHttpService<ToolServer<D>, NeverSessionManager>;
 
-impl<D: Door> ServerHandler for Tools<D> {
+impl<D: ApiClient> ServerHandler for ToolServer<D> {
     fn get_info(&self) -> ServerConfig {
         let about = Implementation::new("uptake", env!("CARGO_PKG_VERSION")).with_title("Uptake");
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
@@ -50,11 +51,11 @@ impl<D: Door> ServerHandler for Tools<D> {
         _page: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(ALL.map(Kind::listed).into()))
+        Ok(ListToolsResult::with_all_items(TOOLS.map(ToolKind::to_tool).into()))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        Kind::named(name).map(Kind::listed)
+        ToolKind::find_by_name(name).map(ToolKind::to_tool)
     }
 
     async fn call_tool(
@@ -62,40 +63,41 @@ impl<D: Door> ServerHandler for Tools<D> {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let Some(kind) = Kind::named(&request.name) else {
-            let known = ALL.map(Kind::name).join(", ");
-            let message = format!("there is no tool {:?}; there are {known}", request.name);
+        let Some(kind) = ToolKind::find_by_name(&request.name) else {
+            let known = TOOLS.map(ToolKind::name).join(", ");
+            let message = format!("unknown tool {:?}, expected one of {known}", request.name);
             return Err(ErrorData::invalid_params(message, None));
         };
         let headers = context.extensions.get::<Parts>().map(|parts| &parts.headers);
-        Ok(self.use_tool(kind, Arguments::new(request.arguments), headers).await.into())
+        Ok(self.run_tool(kind, Arguments::new(request.arguments), headers).await.into())
     }
 }
 
-impl<D: Door> Tools<D> {
-    /// Makes the tool's calls; what goes wrong is told to the model, which can mend its arguments.
-    async fn use_tool(
+impl<D: ApiClient> ToolServer<D> {
+    /// Makes the tool's API calls. Errors are returned as tool results, so that the language model
+    /// can correct its arguments.
+    async fn run_tool(
         &self,
-        kind: Kind,
+        kind: ToolKind,
         arguments: Arguments,
         headers: Option<&http::HeaderMap>,
     ) -> CallToolResult {
-        let calls = match kind.calls(arguments) {
+        let calls = match kind.build_calls(arguments) {
             Ok(calls) => calls,
             Err(wrong) => return CallToolResult::error(vec![ContentBlock::text(wrong)]),
         };
         let mut answer = Value::Null;
         for call in calls {
-            match self.door.call(headers, call).await {
+            match self.client.post(headers, call).await {
                 Ok(value) => answer = value,
-                Err(Refusal { status, detail }) => {
+                Err(ApiError { status, detail }) => {
                     let status = status.map(|status| format!(" (status {status})"));
                     let text = format!("{detail}{}", status.unwrap_or_default());
                     return CallToolResult::error(vec![ContentBlock::text(text)]);
                 }
             }
         }
-        // A batch of which a part was refused is stored in part.
+        // Part of a batch can be rejected while the rest is stored.
         let refused = answer["rejected"].as_u64().is_some_and(|count| count > 0);
         let mut result = CallToolResult::structured(answer);
         result.is_error = Some(refused);
@@ -103,10 +105,10 @@ impl<D: Door> Tools<D> {
     }
 }
 
-/// The tools over HTTP. It keeps no sessions: every request brings its key, any node can answer it.
-/// Who may ask, and under which host name, is for whoever mounts it.
-pub fn over_http<D: Door>(door: Arc<D>, body_bytes: usize) -> AgentService<D> {
-    let tools = Tools { door };
+/// The MCP service over HTTP. It is stateless: every request carries its key, so any node can
+/// handle it. The caller authenticates requests and checks the host name.
+pub fn http_service<D: ApiClient>(client: Arc<D>, body_bytes: usize) -> HttpToolService<D> {
+    let tools = ToolServer { client };
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)
@@ -119,11 +121,11 @@ pub fn over_http<D: Door>(door: Arc<D>, body_bytes: usize) -> AgentService<D> {
     )
 }
 
-/// The tools over standard input and output, until the input ends.
-pub async fn over_stdio<D: Door>(door: Arc<D>) -> std::io::Result<()> {
-    let serving = match (Tools { door }).serve(rmcp::transport::stdio()).await {
+/// Serves MCP over standard input and output until the input ends.
+pub async fn serve_stdio<D: ApiClient>(client: Arc<D>) -> std::io::Result<()> {
+    let serving = match (ToolServer { client }).serve(rmcp::transport::stdio()).await {
         Ok(serving) => serving,
-        // Whoever started it left without a word.
+        // The client disconnected before the handshake.
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
         Err(error) => return Err(std::io::Error::other(error)),
     };

@@ -1,17 +1,16 @@
-//! The tools: what each is for, what it takes, and which calls of the API it makes.
+//! The tools: names, descriptions, and the API calls they make.
 
 use std::sync::Arc;
 
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
+use crate::api_client::ApiCall;
 use crate::arguments::Arguments;
-use crate::door::Call;
 use crate::{feedback, schema};
 
-/// One tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ToolKind {
     Examples,
     MarkHelpful,
     MarkNotHelpful,
@@ -21,24 +20,22 @@ pub(crate) enum Kind {
     SubmitFeedback,
 }
 
-/// All of them, in the order they are listed.
-pub(crate) const ALL: [Kind; 7] = [
-    Kind::Rerank,
-    Kind::RecordUsage,
-    Kind::MarkHelpful,
-    Kind::MarkNotHelpful,
-    Kind::Strategies,
-    Kind::Examples,
-    Kind::SubmitFeedback,
+/// All tools, in listing order.
+pub(crate) const TOOLS: [ToolKind; 7] = [
+    ToolKind::Rerank,
+    ToolKind::RecordUsage,
+    ToolKind::MarkHelpful,
+    ToolKind::MarkNotHelpful,
+    ToolKind::Strategies,
+    ToolKind::Examples,
+    ToolKind::SubmitFeedback,
 ];
 
-impl Kind {
-    /// The tool of this name.
-    pub(crate) fn named(name: &str) -> Option<Self> {
-        ALL.into_iter().find(|kind| kind.name() == name)
+impl ToolKind {
+    pub(crate) fn find_by_name(name: &str) -> Option<Self> {
+        TOOLS.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// What it is called by.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Examples => "examples",
@@ -51,76 +48,73 @@ impl Kind {
         }
     }
 
-    /// What a person reads.
+    /// The title for users.
     const fn title(self) -> &'static str {
         match self {
             Self::Examples => "Find good answers to similar questions",
             Self::MarkHelpful => "Mark a retrieved item as helpful",
             Self::MarkNotHelpful => "Mark a retrieved item as not helpful",
             Self::RecordUsage => "Report which retrieved items an answer used",
-            Self::Rerank => "Rerank retrieved items by what was learnt",
+            Self::Rerank => "Rerank retrieved items by earlier feedback",
             Self::Strategies => "Find strategies that worked for similar questions",
             Self::SubmitFeedback => "Submit feedback on an answer",
         }
     }
 
-    /// What a model reads.
+    /// The description for language models.
     const fn description(self) -> &'static str {
         match self {
             Self::Examples => {
-                "Before answering: questions like this one with answers that people corrected, rated \
-                 well or accepted, to follow as examples. None comes back when nothing is alike \
-                 enough."
+                "Call before answering. Returns similar questions with good answers: corrected, rated \
+                 well or accepted. Use them as few-shot examples. Returns none when no question is \
+                 similar enough."
             }
             Self::MarkHelpful => {
-                "Say that an item found by a search (a memory, a document, a piece of code) helped. It counts \
-                 at once: from five signals on, the more helpful of them the higher it is ranked. The last word on \
-                 an item of one search stands, so repeating it changes nothing."
+                "Marks a retrieved item (a memory, document or piece of code) as helpful. Takes effect \
+                 immediately: after five signals, helpful items rank higher. Only the latest opinion on \
+                 an item of a search counts, so repeating the call changes nothing."
             }
             Self::MarkNotHelpful => {
-                "Say that an item found by a search was wrong, outdated or beside the point. It counts \
-                 at once: from five signals on it is ranked lower for it. The last word on an item of one search \
-                 stands."
+                "Marks a retrieved item as wrong, outdated or irrelevant. Takes effect immediately: \
+                 after five signals, the item ranks lower. Only the latest opinion on an item of a \
+                 search counts."
             }
             Self::RecordUsage => {
-                "After answering or writing code with the help of search results: report the text that was \
-                 written. Uptake finds out which results it used and which it ignored, by name, citation \
-                 and content, and learns from both. Give `entities` unless the results of this \
-                 `query_id` were reported before. May be called again when more was written; \
-                 the same report counts once."
+                "Call after writing an answer or code with search results. Reports the written text. \
+                 Uptake detects by name, citation and content which results the text used or ignored, \
+                 and learns from both. Pass `entities` unless the results of this `query_id` were \
+                 reported before. Call it again after writing more; an identical report counts once."
             }
             Self::Rerank => {
-                "Reorder search results by what earlier answers used, ignored or were told about them. \
-                 Call it between searching and reading. Items nothing is known of keep their score. \
-                 Each result comes back with its new score, the multiplier and the reason."
+                "Call between searching and reading the results. Reorders search results by earlier \
+                 usage and feedback. Unknown items keep their score. Each result has its new score, \
+                 the multiplier and the reason."
             }
             Self::Strategies => {
-                "Before choosing how to answer: which strategies (tools, searches, queries with their \
-                 parameters) were accepted for questions like this one, best first, and which were \
-                 rejected and should be avoided, with what the user said."
+                "Call before choosing how to answer. Returns strategies (tools, searches or queries \
+                 with their parameters) that were accepted for similar questions, best first. Also \
+                 returns rejected strategies to avoid, with the user's complaint."
             }
             Self::SubmitFeedback => {
-                "Record what was said about an answer: a rating, a comment, a corrected answer, or several of \
-                 them. Name the turn it is about if it is known. Give an `id` of your own to make a \
-                 repeat harmless."
+                "Records feedback on an answer: a rating, a comment, a corrected answer, or several of \
+                 them. Pass the turn id if it is known. Pass an `id` of your own to make retries \
+                 idempotent."
             }
         }
     }
 
-    /// What it takes.
-    fn schema(self) -> JsonObject {
+    fn input_schema(self) -> JsonObject {
         match self {
-            Self::MarkHelpful | Self::MarkNotHelpful => schema::opinion(),
-            Self::RecordUsage => schema::usage(),
-            Self::Rerank => schema::rerank(),
-            Self::Strategies => schema::strategies(),
-            Self::Examples => schema::examples(),
-            Self::SubmitFeedback => schema::feedback(),
+            Self::MarkHelpful | Self::MarkNotHelpful => schema::opinion_schema(),
+            Self::RecordUsage => schema::usage_schema(),
+            Self::Rerank => schema::rerank_schema(),
+            Self::Strategies => schema::strategies_schema(),
+            Self::Examples => schema::examples_schema(),
+            Self::SubmitFeedback => schema::feedback_schema(),
         }
     }
 
-    /// Whether it only reads.
-    const fn reads_only(self) -> bool {
+    const fn is_read_only(self) -> bool {
         match self {
             Self::Rerank | Self::Strategies | Self::Examples => true,
             Self::MarkHelpful | Self::MarkNotHelpful | Self::RecordUsage | Self::SubmitFeedback => {
@@ -129,94 +123,100 @@ impl Kind {
         }
     }
 
-    /// As the protocol lists it.
-    pub(crate) fn listed(self) -> Tool {
+    /// The tool's entry in the MCP listing.
+    pub(crate) fn to_tool(self) -> Tool {
         let mut hints = ToolAnnotations::default();
-        hints.read_only_hint = Some(self.reads_only());
+        hints.read_only_hint = Some(self.is_read_only());
         hints.destructive_hint = Some(false);
-        // Feedback without an id of the caller's counts each time.
+        // Feedback without an id is stored on every call.
         hints.idempotent_hint = Some(self != Self::SubmitFeedback);
         hints.open_world_hint = Some(false);
-        Tool::new(self.name(), self.description(), Arc::new(self.schema()))
+        Tool::new(self.name(), self.description(), Arc::new(self.input_schema()))
             .with_title(self.title())
             .with_annotations(hints)
     }
 
-    /// The calls it makes; the answer of the last is its answer.
-    pub(crate) fn calls(self, mut arguments: Arguments) -> Result<Vec<Call>, String> {
-        let one = |path, body| Ok(vec![Call { path, body }]);
+    /// The API calls of the tool. The response to the last one is the result.
+    pub(crate) fn build_calls(self, mut arguments: Arguments) -> Result<Vec<ApiCall>, String> {
+        let one = |path, body| Ok(vec![ApiCall { path, body }]);
         match self {
             Self::MarkHelpful | Self::MarkNotHelpful => {
-                if arguments.take("helpful").is_some() {
-                    return Err("helpful: no such argument; the tool's name says it".to_owned());
+                if arguments.take_value("helpful").is_some() {
+                    return Err(
+                        "helpful: unknown argument; call mark_helpful or mark_not_helpful instead"
+                            .to_owned(),
+                    );
                 }
-                one(HELPFUL, arguments.with("helpful", self == Self::MarkHelpful))
+                one(
+                    ITEM_FEEDBACK_PATH,
+                    arguments.into_body_with("helpful", self == Self::MarkHelpful),
+                )
             }
-            Self::Rerank => one("/api/v1/retrieval/rerank", arguments.rest()),
-            Self::Strategies => one("/api/v1/strategies/search", arguments.rest()),
-            Self::Examples => one("/api/v1/examples/select", arguments.rest()),
-            Self::SubmitFeedback => feedback::calls(arguments),
+            Self::Rerank => one("/api/v1/retrieval/rerank", arguments.into_body()),
+            Self::Strategies => one("/api/v1/strategies/search", arguments.into_body()),
+            Self::Examples => one("/api/v1/examples/select", arguments.into_body()),
+            Self::SubmitFeedback => feedback::feedback_calls(arguments),
             Self::RecordUsage => {
                 check_usage(&arguments)?;
-                let query = arguments.take("query").filter(says_something);
-                let user = arguments.take("user_id").filter(says_something);
+                let query = arguments.take_value("query").filter(is_present);
+                let user = arguments.take_value("user_id").filter(is_present);
                 let mut calls = Vec::new();
-                if let Some(entities) = arguments.take("entities").filter(says_something) {
+                if let Some(entities) = arguments.take_value("entities").filter(is_present) {
                     let mut returned =
-                        json!({"query_id": arguments.copy("query_id"), "entities": entities});
+                        json!({"query_id": arguments.copy_value("query_id"), "entities": entities});
                     for (name, value) in [("query", query), ("user_id", user)] {
                         if let Some(value) = value {
                             returned[name] = value;
                         }
                     }
-                    calls.push(Call { path: "/api/v1/retrieval/returned", body: returned });
+                    calls.push(ApiCall { path: "/api/v1/retrieval/returned", body: returned });
                 }
-                calls.push(Call { path: "/api/v1/retrieval/usage", body: arguments.rest() });
+                calls
+                    .push(ApiCall { path: "/api/v1/retrieval/usage", body: arguments.into_body() });
                 Ok(calls)
             }
         }
     }
 }
 
-/// Models like to send nothing in an empty list or text, for what they leave out.
-fn says_something(argument: &Value) -> bool {
+/// Language models often send an empty list or string for omitted arguments.
+fn is_present(argument: &Value) -> bool {
     !argument.is_null() && *argument != json!([]) && *argument != json!("")
 }
 
-/// What the second call would refuse is refused before the first one is made, and so is what no call
-/// would have.
+/// Validates the arguments before the first of two calls is made, so that none is stored alone.
 fn check_usage(arguments: &Arguments) -> Result<(), String> {
-    if !arguments.copy("response").is_string() {
-        return Err("response: missing, expected the text that was written".to_owned());
+    if !arguments.copy_value("response").is_string() {
+        return Err("response: missing, expected the written text".to_owned());
     }
-    let given = |name: &&str| says_something(&arguments.copy(name));
+    let given = |name: &&str| is_present(&arguments.copy_value(name));
     let alone = ["query", "user_id"].into_iter().find(given).filter(|_| !given(&"entities"));
     if let Some(name) = alone {
         return Err(format!(
-            "{name}: goes with entities, expected the results that the search returned, or no {name}"
+            "{name}: requires entities, expected the results that the search returned, or no {name}"
         ));
     }
-    let kind = arguments.copy("kind");
+    let kind = arguments.copy_value("kind");
     let fits =
         kind.is_null() || kind.as_str().is_some_and(|kind| ["response", "code"].contains(&kind));
     if fits { Ok(()) } else { Err(format!("kind is {kind}, expected response or code")) }
 }
 
-const HELPFUL: &str = "/api/v1/retrieval/feedback";
+const ITEM_FEEDBACK_PATH: &str = "/api/v1/retrieval/feedback";
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn calls(kind: Kind, arguments: &Value) -> Vec<Call> {
-        kind.calls(Arguments::new(arguments.as_object().cloned())).unwrap()
+    fn build_tool_calls(kind: ToolKind, arguments: &Value) -> Vec<ApiCall> {
+        kind.build_calls(Arguments::new(arguments.as_object().cloned())).unwrap()
     }
 
     #[test]
-    fn a_report_of_use_brings_its_results_first() {
+    fn usage_report_posts_returned_entities_first() {
         let given = json!({"query_id": "q", "query": "login", "response": "see e1", "user_id": null,
             "entities": [{"entity_id": "e1"}]});
-        let made = calls(Kind::RecordUsage, &given);
+        let made = build_tool_calls(ToolKind::RecordUsage, &given);
         assert_eq!(made.len(), 2);
         assert_eq!(made[0].path, "/api/v1/retrieval/returned");
         assert_eq!(
@@ -227,36 +227,41 @@ mod tests {
 
         let given = json!({"query_id": "q", "query": "", "response": "see e1", "user_id": "",
             "entities": [{"entity_id": "e1"}]});
-        let made = calls(Kind::RecordUsage, &given);
+        let made = build_tool_calls(ToolKind::RecordUsage, &given);
         assert_eq!(made[0].body, json!({"query_id": "q", "entities": [{"entity_id": "e1"}]}));
 
-        assert_eq!(calls(Kind::RecordUsage, &json!({"query_id": "q", "response": "x"})).len(), 1);
+        assert_eq!(
+            build_tool_calls(ToolKind::RecordUsage, &json!({"query_id": "q", "response": "x"}))
+                .len(),
+            1
+        );
     }
 
     #[test]
-    fn who_asked_for_what_is_refused_without_the_results_it_goes_with() {
+    fn query_and_user_without_entities_are_rejected() {
         for (name, entities) in [("query", json!(null)), ("user_id", json!([]))] {
             let mut given = json!({"query_id": "q", "response": "x", "entities": entities});
             given[name] = json!("login");
-            let made = Kind::RecordUsage.calls(Arguments::new(given.as_object().cloned()));
+            let made =
+                ToolKind::RecordUsage.build_calls(Arguments::new(given.as_object().cloned()));
             let refused = made.unwrap_err();
-            assert!(refused.starts_with(&format!("{name}: goes with entities")), "{refused}");
+            assert!(refused.starts_with(&format!("{name}: requires entities")), "{refused}");
         }
         let nothing = json!({"query_id": "q", "response": "x", "query": "", "user_id": null});
-        assert_eq!(calls(Kind::RecordUsage, &nothing).len(), 1);
+        assert_eq!(build_tool_calls(ToolKind::RecordUsage, &nothing).len(), 1);
     }
 
     #[test]
-    fn opinions_differ_in_one_word() {
+    fn helpful_flag_follows_the_tool_name() {
         let given = json!({"query_id": "q", "entity_id": "e"});
-        assert_eq!(calls(Kind::MarkHelpful, &given)[0].body["helpful"], true);
-        assert_eq!(calls(Kind::MarkNotHelpful, &given)[0].body["helpful"], false);
+        assert_eq!(build_tool_calls(ToolKind::MarkHelpful, &given)[0].body["helpful"], true);
+        assert_eq!(build_tool_calls(ToolKind::MarkNotHelpful, &given)[0].body["helpful"], false);
     }
 
     #[test]
-    fn every_tool_says_what_each_argument_means() {
-        for kind in ALL {
-            let schema = kind.schema();
+    fn every_tool_argument_has_a_description() {
+        for kind in TOOLS {
+            let schema = kind.input_schema();
             let properties = schema["properties"].as_object().unwrap();
             for (name, property) in properties {
                 let described = property["description"].as_str().is_some_and(|d| d.len() > 5);
@@ -265,7 +270,7 @@ mod tests {
             for needed in schema["required"].as_array().unwrap() {
                 assert!(properties.contains_key(needed.as_str().unwrap()), "{needed}");
             }
-            assert_eq!(Kind::named(kind.name()), Some(kind));
+            assert_eq!(ToolKind::find_by_name(kind.name()), Some(kind));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A remote embedder that speaks the OpenAI way: `POST …/embeddings`.
+//! Client of an OpenAI-compatible embeddings API: `POST …/embeddings`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,12 +7,11 @@ use model::Vector;
 use serde_json::{Value, json};
 
 use crate::error::RemoteError;
-use crate::openai::ModelApi;
+use crate::model_api::ModelApi;
 
-/// Texts sent in one request.
-const BATCH: usize = 64;
+const BATCH_TEXTS: usize = 64;
 
-/// Where vectors come from, and how long we wait for them.
+/// Connection to an embedding model.
 #[derive(Clone)]
 pub struct RemoteEmbedder {
     api: ModelApi,
@@ -26,52 +25,57 @@ impl std::fmt::Debug for RemoteEmbedder {
 }
 
 impl RemoteEmbedder {
-    /// `url` is the base of the API, such as `http://127.0.0.1:11434/v1`.
+    /// `url` is the base URL, such as `http://127.0.0.1:11434/v1`.
     pub fn new(url: &str, model: &str, key: Option<String>, timeout: Duration) -> Self {
         Self { api: ModelApi::new(url, "embeddings", key, timeout), model: model.into() }
     }
 
-    /// The name that its vectors carry.
+    /// The model name stored with each vector.
     pub fn model(&self) -> &Arc<str> {
         &self.model
     }
 
-    /// A vector for each text, in their order.
+    /// Returns one vector per text, in order.
     pub fn embed(&self, texts: &[&str]) -> Result<Vec<Vector>, RemoteError> {
         let mut all = Vec::with_capacity(texts.len());
-        for part in texts.chunks(BATCH) {
-            all.extend(self.embed_part(part)?);
+        for part in texts.chunks(BATCH_TEXTS) {
+            all.extend(self.embed_batch(part)?);
         }
         Ok(all)
     }
 
-    fn embed_part(&self, texts: &[&str]) -> Result<Vec<Vector>, RemoteError> {
+    fn embed_batch(&self, texts: &[&str]) -> Result<Vec<Vector>, RemoteError> {
         let body = json!({"model": self.model.as_ref(), "input": texts});
-        let answer = self.api.post(&body)?;
-        vectors_in(&answer, texts.len(), &self.model)
+        let response = self.api.post(&body)?;
+        parse_vectors(&response, texts.len(), &self.model)
     }
 }
 
-/// The vectors of an answer by their `index`; all of one length, every number finite.
-fn vectors_in(answer: &Value, count: usize, model: &Arc<str>) -> Result<Vec<Vector>, RemoteError> {
-    let unfit = |what: &'static str| RemoteError::Unfit(what);
-    let data = answer["data"].as_array().ok_or(unfit("no list named data"))?;
+/// Reads the vectors in order of `index`. All must have the same length and finite values.
+fn parse_vectors(
+    response: &Value,
+    count: usize,
+    model: &Arc<str>,
+) -> Result<Vec<Vector>, RemoteError> {
+    let invalid = |what: &'static str| RemoteError::InvalidResponse(what);
+    let data = response["data"].as_array().ok_or(invalid("expected a list in data"))?;
     let mut found: Vec<Option<Vec<f32>>> = vec![None; count];
     for (place, item) in data.iter().enumerate() {
         let index = item["index"].as_u64().map_or(place, |index| index as usize);
-        let numbers = item["embedding"].as_array().ok_or(unfit("an item without embedding"))?;
+        let numbers =
+            item["embedding"].as_array().ok_or(invalid("expected embedding in every item"))?;
         let values: Vec<f32> =
             numbers.iter().filter_map(Value::as_f64).map(|number| number as f32).collect();
         if values.len() != numbers.len() || !values.iter().all(|v| v.is_finite()) {
-            return Err(unfit("an embedding that is not all numbers"));
+            return Err(invalid("expected only finite numbers in embedding"));
         }
-        *found.get_mut(index).ok_or(unfit("an index beyond the texts"))? = Some(values);
+        *found.get_mut(index).ok_or(invalid("index exceeds the number of texts"))? = Some(values);
     }
     let vectors: Option<Vec<Vec<f32>>> = found.into_iter().collect();
-    let vectors = vectors.ok_or(unfit("fewer embeddings than texts"))?;
+    let vectors = vectors.ok_or(invalid("fewer embeddings than texts"))?;
     let dims = vectors.first().map_or(0, Vec::len);
     if dims == 0 && count > 0 || vectors.iter().any(|vector| vector.len() != dims) {
-        return Err(unfit("embeddings of several lengths"));
+        return Err(invalid("expected non-empty embeddings of equal length"));
     }
     Ok(vectors.into_iter().map(|values| Vector::new(Arc::clone(model), values)).collect())
 }
@@ -80,26 +84,35 @@ fn vectors_in(answer: &Value, count: usize, model: &Arc<str>) -> Result<Vec<Vect
 mod tests {
     use super::*;
 
-    fn check(answer: &Value, fits: bool) {
-        let read = vectors_in(answer, 2, &"m".into());
+    fn check_response(answer: &Value, fits: bool) {
+        let read = parse_vectors(answer, 2, &"m".into());
         assert_eq!(read.is_ok(), fits, "{answer} {read:?}");
     }
 
     #[test]
-    fn only_a_whole_answer_is_taken() {
-        check(&json!({"data": [{"embedding": [1.0, 2.0]}, {"embedding": [2.0, 1.0]}]}), true);
-        check(&json!({"data": [{"embedding": [1.0, 2.0]}]}), false);
-        check(&json!({"data": [{"embedding": [1.0, 2.0]}, {"embedding": [2.0]}]}), false);
-        check(&json!({"data": [{"embedding": [1.0, null]}, {"embedding": [2.0, 1.0]}]}), false);
-        check(&json!({"data": [{"embedding": []}, {"embedding": []}]}), false);
-        check(&json!({"data": [{"index": 7, "embedding": [1.0]}, {"embedding": [1.0]}]}), false);
-        check(&json!({"error": "no"}), false);
+    fn incomplete_embedding_response_is_rejected() {
+        check_response(
+            &json!({"data": [{"embedding": [1.0, 2.0]}, {"embedding": [2.0, 1.0]}]}),
+            true,
+        );
+        check_response(&json!({"data": [{"embedding": [1.0, 2.0]}]}), false);
+        check_response(&json!({"data": [{"embedding": [1.0, 2.0]}, {"embedding": [2.0]}]}), false);
+        check_response(
+            &json!({"data": [{"embedding": [1.0, null]}, {"embedding": [2.0, 1.0]}]}),
+            false,
+        );
+        check_response(&json!({"data": [{"embedding": []}, {"embedding": []}]}), false);
+        check_response(
+            &json!({"data": [{"index": 7, "embedding": [1.0]}, {"embedding": [1.0]}]}),
+            false,
+        );
+        check_response(&json!({"error": "no"}), false);
     }
 
     #[test]
-    fn the_order_is_that_of_the_index() {
+    fn vectors_are_ordered_by_index() {
         let answer = json!({"data": [{"index": 1, "embedding": [0.0, 1.0]}, {"index": 0, "embedding": [1.0, 0.0]}]});
-        let vectors = vectors_in(&answer, 2, &"m".into()).unwrap();
+        let vectors = parse_vectors(&answer, 2, &"m".into()).unwrap();
         assert_eq!(vectors[0].values(), [1.0, 0.0]);
         assert_eq!(vectors[1].model().as_ref(), "m");
     }

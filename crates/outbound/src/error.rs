@@ -1,26 +1,16 @@
-//! Why a call came to nothing.
+//! Errors of outbound requests.
 
-/// Divided by what the caller can do about it.
+/// An outbound request failed. Variants differ in what the caller can do.
 #[derive(Debug, thiserror::Error)]
 pub enum RemoteError {
-    /// Nobody answered.
-    #[error("{url} does not answer")]
+    #[error("request to {url} failed")]
     Unreachable {
-        /// Who was called.
         url: String,
-        /// Why.
         #[source]
         cause: Box<ureq::Error>,
     },
-    /// It was answered with a problem.
     #[error("{detail}")]
-    Refused {
-        /// The answer's status.
-        status: u16,
-        /// What it said.
-        detail: String,
-    },
-    /// It was answered with something else than was asked for.
-    #[error("the answer does not fit: {0}")]
-    Unfit(&'static str),
+    Refused { status: u16, detail: String },
+    #[error("invalid response: {0}")]
+    InvalidResponse(&'static str),
 }

@@ -1,17 +1,16 @@
-//! The only crate that calls out over HTTP: to a server of our own that is running, to an embedder, to a
-//! model that writes, to webhooks.
+//! Outbound HTTP: a running Uptake server, embedding models, chat models and webhooks.
 //!
-//! Never serves, never touches the store.
+//! This is the only crate that makes HTTP requests. It does not serve HTTP or access the store.
 
 mod error;
-mod openai;
-mod running;
+mod model_api;
+mod api_client;
 mod webhook;
-mod writer;
+mod chat_client;
 mod embedder;
 
+pub use api_client::UptakeClient;
+pub use chat_client::ChatClient;
 pub use embedder::RemoteEmbedder;
 pub use error::RemoteError;
-pub use running::RunningServer;
 pub use webhook::Webhook;
-pub use writer::RemoteWriter;

@@ -1,4 +1,4 @@
-//! Tells an address of somebody else's, signed so that it can be sure who tells.
+//! Webhooks: signed POST requests to an external URL.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -9,9 +9,8 @@ use ureq::http::Uri;
 
 use crate::error::RemoteError;
 
-const PATIENCE: Duration = Duration::from_secs(5);
+const POST_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Sends signed messages.
 #[derive(Clone, Debug)]
 pub struct Webhook {
     agent: Agent,
@@ -19,9 +18,9 @@ pub struct Webhook {
 
 impl Default for Webhook {
     fn default() -> Self {
-        // A redirect could lead anywhere, with our signature on what is sent there.
+        // Following a redirect would send the signed body to an unknown host.
         let settings = Agent::config_builder()
-            .timeout_global(Some(PATIENCE))
+            .timeout_global(Some(POST_TIMEOUT))
             .max_redirects(0)
             .http_status_as_error(false)
             .build();
@@ -30,31 +29,31 @@ impl Default for Webhook {
 }
 
 impl Webhook {
-    /// Whether an address can be told anything: http or https, with a host, and without a name or a
-    /// password, since addresses are shown and logged. Otherwise what is wrong with it.
-    pub fn check(url: &str) -> Result<(), &'static str> {
-        let address: Uri = url.parse().map_err(|_| "no address")?;
-        match address.scheme_str() {
+    /// Checks that a URL is http or https, has a host, and contains no credentials. Credentials are
+    /// refused because the URL is displayed and logged.
+    pub fn check_url(url: &str) -> Result<(), &'static str> {
+        let uri: Uri = url.parse().map_err(|_| "not a URL")?;
+        match uri.scheme_str() {
             Some("http" | "https") => {}
-            Some(_) => return Err("an address of another kind"),
-            None => return Err("an address without http or https"),
+            Some(_) => return Err("a URL with an unsupported scheme"),
+            None => return Err("a URL without a scheme"),
         }
-        let Some(authority) = address.authority() else { return Err("an address without a host") };
+        let Some(authority) = uri.authority() else { return Err("a URL without a host") };
         if authority.as_str().contains('@') {
-            return Err("an address with a name or a password in it");
+            return Err("a URL with credentials");
         }
         if authority.host().trim_matches(['[', ']', '.']).is_empty() {
-            return Err("an address without a host");
+            return Err("a URL without a host");
         }
         let port = authority.as_str()[authority.host().len()..].strip_prefix(':');
         if port.is_some_and(|port| port.parse().is_ok_and(|port: u16| port > 0)) || port.is_none() {
             return Ok(());
         }
-        Err("an address with a port that is none")
+        Err("a URL with an invalid port")
     }
 
-    /// An address as anybody may see it: who is told, without what behind it may be a secret.
-    pub fn shown(url: &str) -> String {
+    /// The URL without its path and query, which can contain a secret.
+    pub fn redact_url(url: &str) -> String {
         let host = url.find("://").map_or(0, |at| at + 3);
         match url[host..].find(['/', '?', '#']) {
             Some(end) if url[host + end..].len() > 1 => format!("{}/…", &url[..host + end]),
@@ -62,7 +61,7 @@ impl Webhook {
         }
     }
 
-    /// Posts a JSON text, signed with the secret as of a second. Anything but a good status is an error.
+    /// Posts JSON with a signature for the given Unix second. A status other than 2xx is an error.
     pub fn post(
         &self,
         url: &str,
@@ -70,28 +69,28 @@ impl Webhook {
         secret: &str,
         second: i64,
     ) -> Result<(), RemoteError> {
-        let answer = self
+        let response = self
             .agent
             .post(url)
             .header("Content-Type", "application/json")
             .header("User-Agent", concat!("uptake/", env!("CARGO_PKG_VERSION")))
-            .header("X-Uptake-Signature", signature(secret, second, body))
+            .header("X-Uptake-Signature", sign_body(secret, second, body))
             .send(body)
             .map_err(|cause| RemoteError::Unreachable {
-                url: Self::shown(url),
+                url: Self::redact_url(url),
                 cause: Box::new(cause),
             })?;
-        let status = answer.status().as_u16();
+        let status = response.status().as_u16();
         if (200..300).contains(&status) {
             return Ok(());
         }
-        Err(RemoteError::Refused { status, detail: format!("answered with status {status}") })
+        Err(RemoteError::Refused { status, detail: format!("returned status {status}") })
     }
 }
 
-/// `t=SECOND,v1=HEX`: the SHA-256 HMAC of the second, a dot and the body. The second is in it so that an
-/// old message cannot be sent again as a new one.
-fn signature(secret: &str, second: i64, body: &str) -> String {
+/// Returns `t=SECOND,v1=HEX`, the HMAC-SHA256 of the second, a dot and the body. Signing the second
+/// protects against replay.
+fn sign_body(secret: &str, second: i64, body: &str) -> String {
     let key = hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes());
     let tag = hmac::sign(&key, format!("{second}.{body}").as_bytes());
     let mut text = format!("t={second},v1=");
@@ -107,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_may_be_a_secret_in_an_address_is_not_shown() {
+    fn path_and_query_are_redacted_from_urls() {
         let rows = [
             ("https://hooks.example/services/T0/B0/x?y=1", "https://hooks.example/…"),
             ("http://127.0.0.1:80?token=x", "http://127.0.0.1:80/…"),
@@ -115,16 +114,16 @@ mod tests {
             ("http://[::1]:9", "http://[::1]:9"),
         ];
         for (url, expected) in rows {
-            assert_eq!(Webhook::shown(url), expected);
+            assert_eq!(Webhook::redact_url(url), expected);
         }
     }
 
     #[test]
-    fn an_address_is_one_that_can_be_told() {
+    fn webhook_url_needs_http_scheme_and_host_without_credentials() {
         for good in
             ["https://hooks.example/x?y=1", "HTTP://127.0.0.1:8080", "http://[::1]:9/a", "http://a"]
         {
-            assert_eq!(Webhook::check(good), Ok(()), "{good}");
+            assert_eq!(Webhook::check_url(good), Ok(()), "{good}");
         }
         for bad in [
             "ftp://x/",
@@ -143,14 +142,14 @@ mod tests {
             "https://?x=1",
             "",
         ] {
-            assert!(Webhook::check(bad).is_err(), "{bad}");
+            assert!(Webhook::check_url(bad).is_err(), "{bad}");
         }
     }
 
     #[test]
-    fn the_signature_is_an_hmac_that_others_can_check() {
-        // By `printf '1.{}' | openssl dgst -sha256 -hmac secret`.
+    fn signature_matches_openssl_hmac() {
+        // Expected value from `printf '1.{}' | openssl dgst -sha256 -hmac secret`.
         let expected = "t=1,v1=1122767b193110cfec322b6f199b599edbf608ed087f2d27afb0b97d99523908";
-        assert_eq!(signature("secret", 1, "{}"), expected);
+        assert_eq!(sign_body("secret", 1, "{}"), expected);
     }
 }

@@ -75,7 +75,7 @@ pub async fn conversation(
         // One more than are shown tells whether there are more.
         limit: most + 1,
     };
-    let mut reactions = store.reactions_of(query).await?;
+    let mut reactions = store.conversation_reactions(query).await?;
     let truncated = reactions.len() > most;
     reactions.drain(..reactions.len().saturating_sub(most));
     let mut counts = ReactionCounts::default();

@@ -2,7 +2,7 @@
 
 use model::{ConversationId, Scope, Timestamp, TurnId, Window};
 use store::{
-    ActiveConversation, PeriodMark, PeriodQuery, ReactionCounts, ReactionFilter, Store,
+    ActiveConversation, PeriodCursor, PeriodQuery, ReactionCounts, ReactionFilter, Store,
     StoredReaction,
 };
 
@@ -143,13 +143,13 @@ fn purpose(request: &PeriodRequest) -> String {
 /// What a cursor remembers.
 struct Place {
     window: Window,
-    mark: PeriodMark,
+    mark: PeriodCursor,
 }
 
 impl From<[i64; 4]> for Place {
     fn from([start, end, last, key]: [i64; 4]) -> Self {
         let [start, end, last] = [start, end, last].map(Timestamp::from_micros);
-        Self { window: Window { start, end }, mark: PeriodMark { last_activity: last, key } }
+        Self { window: Window { start, end }, mark: PeriodCursor { last_activity: last, key } }
     }
 }
 

@@ -1,66 +1,52 @@
-//! What can go wrong with a store, divided by what the caller can do about it.
+//! Store errors, divided by what the caller can do.
 
 use std::path::PathBuf;
+use std::pin::Pin;
 
-/// Why the store did not do what it was asked.
+/// A boxed future of a store call.
+pub type Task<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
+
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// Too much is waiting to be written. Try again in a moment.
-    #[error("too many writes are waiting")]
+    /// The write queue is full. Retry shortly.
+    #[error("the write queue is full; retry")]
     Busy,
-    /// The disk or the database cannot be used right now; nothing was changed.
+    /// The disk or the database is unavailable. Nothing was changed.
     #[error("the store cannot be reached: {0}")]
     Unavailable(String),
-    /// The connection broke while a commit was on its way: nobody knows whether it came to pass.
-    #[error("it is not known whether it was stored: {0}")]
+    /// The connection broke during a commit, so its outcome is unknown.
+    #[error("the outcome of the commit is unknown: {0}")]
     InDoubt(String),
-    /// The store is shutting down.
     #[error("the store is closed")]
     Closed,
-    /// There is nothing to read.
     #[error("there is no store in {}", folder.display())]
-    NoStore {
-        /// Where it was looked for.
-        folder: PathBuf,
-    },
-    /// Another process owns the data folder.
+    NoStore { folder: PathBuf },
     #[error("the data folder {} is in use by another uptake process{}", folder.display(), holder_text(holder.as_deref()))]
     Locked {
-        /// Which folder.
         folder: PathBuf,
-        /// What the lock file says of its owner.
+        /// The owner's entry in the lock file.
         holder: Option<String>,
     },
-    /// The database was written by a newer version of this program.
     #[error("the store has schema {found}, this program knows up to {known}; use a newer uptake")]
-    NewerSchema {
-        /// What the database says.
-        found: u32,
-        /// What this program knows.
-        known: u32,
-    },
-    /// A store cannot be moved to another database, or has not arrived there.
+    NewerSchema { found: u32, known: u32 },
+    /// A store cannot be migrated to another database, or its migration is incomplete.
     #[cfg(feature = "scaled")]
     #[error("{0}")]
     Migration(String),
-    /// A backup cannot be made, or is not fit to be restored.
+    /// A backup cannot be made or cannot be restored.
     #[error("{0}")]
     Backup(String),
-    /// Something in the database is not as it should be.
-    #[error("the store holds something unreadable: {0}")]
+    /// A row in the database is unreadable.
+    #[error("unreadable data in the store: {0}")]
     Corrupt(String),
-    /// The data folder cannot be created or opened.
     #[error("cannot use the data folder {}", folder.display())]
     Folder {
-        /// Which folder.
         folder: PathBuf,
-        /// Why.
         #[source]
         cause: std::io::Error,
     },
-    /// The database refused a statement.
     #[error("database error")]
-    Database(#[from] crate::sql::Error),
+    Database(#[from] sql::Error),
 }
 
 impl From<rusqlite::Error> for StoreError {
@@ -70,16 +56,17 @@ impl From<rusqlite::Error> for StoreError {
 }
 
 impl StoreError {
-    /// Whether it may have been stored all the same.
+    /// True when the write may have been stored despite the error.
     pub fn is_in_doubt(&self) -> bool {
         matches!(self, Self::InDoubt(_))
     }
 
-    /// Whether the disk or the database is to blame. The store itself says so, once and not for each request.
+    /// True when the disk or the database is unavailable. The store logs an outage once, not per
+    /// request.
     pub fn is_away(&self) -> bool {
         match self {
             Self::Unavailable(_) | Self::InDoubt(_) => true,
-            Self::Database(error) => error.is_trouble(),
+            Self::Database(error) => error.is_unavailable(),
             #[cfg(feature = "scaled")]
             Self::Migration(_) => false,
             Self::Busy
@@ -93,8 +80,7 @@ impl StoreError {
         }
     }
 
-    /// Whether the same question would be answered the same way again: what is stored is to blame,
-    /// not the moment.
+    /// True when a retry returns the same error, because the stored data is the cause.
     pub fn is_lasting(&self) -> bool {
         match self {
             Self::Corrupt(_) | Self::Backup(_) => true,

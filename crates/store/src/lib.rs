@@ -1,81 +1,79 @@
-//! Keeps events and state. The only crate that speaks to databases.
+//! The log of events and the projections computed from it, in SQLite or Postgres.
 //!
-//! Writes have one door, `Log::commit`; reads are narrow traits. Never validates, detects or learns.
+//! All writes go through `Store::commit`. The crate does not validate, detect or learn.
 
 mod error;
-mod meter;
-mod log;
-mod read;
-mod blobs;
-mod history;
-mod outlet;
-mod inlet;
-#[cfg(feature = "scaled")]
-mod s3;
-mod sql;
-pub mod vectors;
+mod metrics;
+mod row_keys;
+mod meta;
+mod event_rows;
+mod api_key_rows;
+mod outage;
+mod sqlite;
 #[cfg(feature = "scaled")]
 mod postgres;
-#[cfg(feature = "scaled")]
-pub mod redis;
-mod tables;
-#[cfg(feature = "scaled")]
-pub mod kafka;
-#[cfg(feature = "scaled")]
-mod migrate_store;
+mod connection_source;
+mod read_pool;
+mod projections;
+mod similarity;
+mod log;
+mod maintenance;
+mod read_only_log;
+mod store;
+mod queries;
 #[cfg(test)]
 mod contract;
+#[cfg(test)]
+mod tests;
 
-pub use blobs::{Blobs, FolderBlobs};
-pub use error::StoreError;
-pub use history::InProcessHistory;
-pub use inlet::{Arrived, Inlet};
-pub use log::{Rebuild, Rebuilt, Task};
-pub use meter::{Histogram, LogStats, SECONDS, SIZES, Snapshot, Stopwatch};
+pub use api_key_rows::StoredKey;
+pub use error::{StoreError, Task};
+pub use event_rows::StoredEvent;
+pub use log::Limits;
+pub use maintenance::backup::{BackupNote, Restored, back_up, restore};
+pub use maintenance::folder_lock::{
+    LockHolder, is_folder_requested, read_lock_holder, request_folder,
+};
 #[cfg(feature = "scaled")]
-pub use migrate_store::{MigrateStep, Migrated, migrate_store};
-pub use outlet::{Outgoing, Outlet, Refused};
-pub use read::alerts::{Delivery, StoredAlert, StoredTargets, Undelivered};
-pub use read::copies::{DueCopy, TurnLogCopy};
-pub use read::dead_letters::DeadLetter;
-pub use read::decisions::StoredDecision;
-pub use read::events::{EventPage, KindFilter, StoredEvent};
-pub use read::exchanges::{ExchangeQuery, Habit, Standing, StoredExchange};
-pub use read::experiments::{
+pub use maintenance::migrate_store::{MigrateStep, Migrated, migrate_store};
+pub use metrics::{Histogram, LogStats, SECONDS, SIZES, Snapshot, Stopwatch};
+pub use projections::counters::{QualityCounts, UnitSums, wait_millis, wait_step};
+pub use projections::rebuild::{Rebuild, Rebuilt};
+pub use queries::alerts::{Delivery, StoredAlert, StoredTargets, Undelivered};
+pub use queries::conversation_list::{
+    ConversationTally, ListCursor, ListPage, ListQuery, ListedConversation, TurnMark,
+};
+pub use queries::dead_letters::DeadLetter;
+pub use queries::decisions::StoredDecision;
+pub use queries::events::{EventPage, KindFilter};
+pub use queries::exchanges::{ExchangeQuery, Habit, Standing, StoredExchange};
+pub use queries::experiments::{
     ExperimentScope, StoredExperiment, StoredExposure, StoredMove, StoredStanding, StoredSums,
-    StoredUnit, UnitMark, UnitSums,
+    StoredUnit, UnitCursor,
 };
-pub use read::history::{Asked, Asker, HistoryHealth, QueryHistory};
-pub use read::judged::{
-    Changed, ConversationMark, Corrections, GivenCorrection, GivenRating, GivenVerdict,
-    JudgedConversation, JudgedExchange, JudgedReads, ServedBy,
+pub use queries::labelled_turns::{
+    Changed, ConversationCursor, Corrections, GivenCorrection, GivenRating, GivenVerdict,
+    LabelledConversation, LabelledTurn, LabelledTurnReads, ServedBy,
 };
-pub use read::keys::StoredKey;
-pub use read::labels::{Label, StoredCalibration};
-pub use read::leases::Lease;
-pub use read::listed::{
-    ConversationTally, ListMark, ListPage, ListQuery, ListedConversation, TurnMark,
+pub use queries::labels::{Label, StoredCalibration};
+pub use queries::leases::Lease;
+pub use queries::period::{
+    ActiveConversation, PeriodCursor, PeriodPage, PeriodQuery, ReactionCounts,
 };
-pub use read::quality::{
-    AnsweredBy, QualityBucket, QualityCounts, QualityQuery, QualityUsers, wait_millis, wait_step,
+pub use queries::quality::{AnsweredBy, QualityBucket, QualityQuery, QualityUsers};
+pub use queries::reactions::{ConversationQuery, ReactionFilter, ReactionSearch, StoredReaction};
+pub use queries::relevance::{Extreme, StoredTallies, StoredTally};
+pub use queries::router_state::{
+    CheckpointVersion, Keeping, NextCheckpoint, RouterCheckpoint, RouterScope, RouterTurn,
+    StoredRouter, StoredRouterTurn,
 };
-pub use read::reactions::{
-    ActiveConversation, ConversationQuery, PeriodMark, PeriodPage, PeriodQuery, ReactionCounts,
-    ReactionFilter, ReactionSearch, StoredReaction,
-};
-pub use read::relevance::{Extreme, StoredTallies, StoredTally};
-pub use read::routing::{
-    Keeping, KeptAt, KeptTurn, NextState, RouterCheckpoint, RouterScope, RouterTurn, StoredRouter,
-};
-pub use read::rules::TenantSettings;
-pub use read::sessions::OpenSession;
-pub use read::similar::{SimilarQuery, SimilarTurn, SimilarTurns, TurnNumber};
-pub use read::turns::{StoredTurn, TurnHead};
-pub use read::users::ErasedCounts;
-#[cfg(feature = "scaled")]
-pub use s3::{S3Blobs, S3Place};
+pub use queries::rules::TenantSettings;
+pub use queries::sessions::OpenSession;
+pub use queries::similar_turns::{SimilarTurn, SimilarTurns, TurnNumber};
+pub use queries::turn_log_copies::{DueCopy, TurnLogCopy};
+pub use queries::turns::{StoredTurn, TurnHead};
+pub use queries::users::ErasedCounts;
+pub use read_only_log::ReadOnlyLog;
+pub use similarity::SimilarQuery;
 pub use sql::Error as DatabaseError;
-pub use tables::{
-    BackupNote, Holder, Limits, Restored, SqlLog, Store, ask_for, back_up, holder_of, is_wanted,
-    restore,
-};
+pub use store::Store;

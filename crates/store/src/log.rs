@@ -1,27 +1,31 @@
-//! The one write door.
+//! The log: one writer thread appends events in groups, one transaction per group.
 
-use std::pin::Pin;
+mod append;
+mod claims;
+pub(crate) mod dead_letters;
+mod group_commit;
+mod head;
+pub(crate) mod packed_write;
+mod preconditions;
+#[cfg(feature = "scaled")]
+mod prefetch;
+mod queue;
+mod verify_commit;
+pub(crate) mod writer;
+mod writer_state;
+mod writer_thread;
 
-use model::{Change, Event};
-
-use crate::error::StoreError;
-
-/// An answer that is on its way. Boxed, so that backends can be chosen at run time.
-pub type Task<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
-
-/// How projections are made again.
-pub struct Rebuild {
-    /// What an event does to the projections.
-    pub changes_of: fn(&Event) -> Vec<Change>,
-    /// Told now and then: events done, and events in all.
-    pub progress: Box<dyn Fn(u64, u64) + Send>,
+/// Limits of the store's memory and connections.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Bytes of queued writes. Beyond this limit `commit` returns `StoreError::Busy`.
+    pub queue_bytes: usize,
+    pub group_writes: usize,
+    pub readers: usize,
 }
 
-/// What came of making the projections again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rebuilt {
-    /// How many events were replayed.
-    pub events: u64,
-    /// Whether anything is different now. It never should be.
-    pub changed: bool,
+impl Default for Limits {
+    fn default() -> Self {
+        Self { queue_bytes: 64 << 20, group_writes: 1024, readers: 4 }
+    }
 }

@@ -1,25 +1,27 @@
-//! Postgres, for several nodes: how it is reached and what it must hold before it is used. The
-//! statements are those of SQLite (`crate::sql`).
+//! Postgres, for several nodes: connections, migrations, partitions and the follower.
 
 mod hosts;
-mod migrate;
-mod months;
+pub(crate) mod follower;
+mod migrations;
+mod partitions;
 mod settings;
 mod tls;
 
 use std::str::FromStr;
 
+use sql::{Connection, Session};
 use tokio_postgres::Config;
 use tokio_postgres::config::SslMode;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::error::StoreError;
-use crate::sql::{Connection, Session};
 
-pub(crate) use migrate::{MIGRATION_NOTE, check, is_unfinished, lock, migrate, to_newest};
-pub(crate) use months::Months;
+pub(crate) use migrations::{
+    MIGRATION_NOTE, check, is_unfinished, lock, migrate, migrate_to_newest,
+};
+pub(crate) use partitions::PartitionMaker;
 
-/// Where a database is and who asks.
+/// The address of a database, with its TLS configuration.
 #[derive(Clone)]
 pub(crate) struct Server {
     hosts: hosts::Hosts,
@@ -34,34 +36,33 @@ impl std::fmt::Debug for Server {
 }
 
 impl Server {
-    /// Reads an address such as `postgres://uptake:secret@db.internal/uptake`.
-    pub(crate) fn at(address: &str) -> Result<Self, StoreError> {
+    /// Parses an address such as `postgres://uptake:secret@db.internal/uptake`.
+    pub(crate) fn parse(address: &str) -> Result<Self, StoreError> {
         let mut config = Config::from_str(address).map_err(|error| {
-            StoreError::Unavailable(format!("the address of Postgres: {error}"))
+            StoreError::Unavailable(format!("the address of Postgres is invalid: {error}"))
         })?;
-        settings::put(&mut config, address);
-        // A server that only says that it speaks TLS may be anybody; so it is asked for it, and has to
-        // prove who it is, or it is not used at all.
+        settings::apply_defaults(&mut config, address);
+        // `sslmode=prefer` would accept an unverified server. TLS is used only when required, and
+        // then the certificate is verified.
         let tls = match config.get_ssl_mode() {
             SslMode::Require => Some(tls::connector()?),
             SslMode::Disable | SslMode::Prefer | _ => None,
         };
-        Ok(Self { hosts: hosts::Hosts::of(&config), tls })
+        Ok(Self { hosts: hosts::Hosts::from_config(&config), tls })
     }
 
-    /// The session that writes: it remembers what it has seen, and what it commits is on disk.
+    /// Opens the writer's session: it caches keys and commits synchronously.
     pub(crate) fn writer(&self) -> Result<Connection, StoreError> {
         let connection = self.open()?;
         if let Some(session) = connection.postgres() {
             session
-                .raw_batch(settings::ON_DISK)
+                .raw_batch(settings::REQUIRE_SYNCHRONOUS_COMMIT)
                 .map_err(|error| StoreError::Unavailable(error.to_string()))?;
             session.keys().remember();
         }
         Ok(connection)
     }
 
-    /// A session.
     pub(crate) fn open(&self) -> Result<Connection, StoreError> {
         let connect = |config: &Config| Session::open(config, self.tls.as_ref());
         let session = self.hosts.find(connect).map_err(StoreError::Unavailable)?;
@@ -74,10 +75,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_is_told_the_password() {
-        let shown = format!("{:?}", Server::at("postgres://u:hidden@a,b/d").unwrap());
+    fn errors_and_debug_omit_the_password() {
+        let shown = format!("{:?}", Server::parse("postgres://u:hidden@a,b/d").unwrap());
         assert!(shown.contains("tls: false") && !shown.contains("hidden"), "{shown}");
-        let error = Server::at("postgres://u:hidden@a:port/d").unwrap_err().to_string();
+        let error = Server::parse("postgres://u:hidden@a:port/d").unwrap_err().to_string();
         assert!(error.contains("the address of Postgres"), "{error}");
         assert!(!error.contains("hidden"), "{error}");
     }

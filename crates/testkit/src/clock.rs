@@ -1,20 +1,17 @@
-//! A clock that stands still until it is told otherwise.
+//! A clock that only moves when a test moves it.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use model::{Clock, Timestamp};
 
-/// Shows the time it was set to.
 #[derive(Debug)]
 pub struct TestClock(AtomicI64);
 
 impl TestClock {
-    /// A clock that shows this time.
-    pub fn at(now: Timestamp) -> Self {
+    pub fn new(now: Timestamp) -> Self {
         Self(AtomicI64::new(now.as_micros()))
     }
 
-    /// Moves the clock forward.
     pub fn advance_secs(&self, secs: i64) {
         self.0.fetch_add(secs * 1_000_000, Ordering::SeqCst);
     }

@@ -1,14 +1,14 @@
-//! For tests only: a settable clock, events to send and real servers to talk to.
+//! For tests only: a settable clock, sample events, fuzzed rows, proxies and real servers.
 
 mod clock;
-mod cutter;
-mod mangle;
+mod fault_proxy;
+mod fuzz;
 mod proxy;
 mod sample;
 pub mod servers;
 
 pub use clock::TestClock;
-pub use cutter::{Cutter, Fate};
-pub use mangle::{mangle, mangled};
+pub use fault_proxy::{CommitFate, FaultProxy};
+pub use fuzz::{fuzz_rows, mangle_row};
 pub use proxy::Proxy;
 pub use sample::{claim, event, rating_body, write};

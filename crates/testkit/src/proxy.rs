@@ -1,4 +1,4 @@
-//! A plain TCP proxy in front of several servers: a connection goes to the next one that takes it.
+//! A TCP proxy in front of several servers: each connection goes to the next server that accepts it.
 
 use std::io;
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-/// Knows nothing of what it passes on. Ends with the test.
+/// Forwards bytes without parsing them. Stops when dropped.
 pub struct Proxy {
     address: SocketAddr,
     shared: Arc<Shared>,
@@ -20,13 +20,13 @@ struct Shared {
 }
 
 impl Proxy {
-    /// In front of these `host:port`.
+    /// Starts a proxy in front of these `host:port` addresses.
     pub fn start(servers: &[&str]) -> io::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let address = listener.local_addr()?;
         let shared = Arc::new(Shared::default());
         let this = Self { address, shared: Arc::clone(&shared) };
-        this.lead_to(servers);
+        this.set_servers(servers);
         thread::spawn(move || {
             for client in listener.incoming() {
                 if shared.is_over.load(Ordering::Relaxed) {
@@ -34,20 +34,19 @@ impl Proxy {
                 }
                 let shared = Arc::clone(&shared);
                 if let Ok(client) = client {
-                    thread::spawn(move || shared.pass_on(&client));
+                    thread::spawn(move || shared.forward(&client));
                 }
             }
         });
         Ok(this)
     }
 
-    /// From now on new connections go to these.
-    pub fn lead_to(&self, servers: &[&str]) {
+    /// Sends new connections to these servers.
+    pub fn set_servers(&self, servers: &[&str]) {
         let servers = servers.iter().map(|server| (*server).to_owned()).collect();
         *self.shared.servers.lock().unwrap_or_else(PoisonError::into_inner) = servers;
     }
 
-    /// Where it is.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
@@ -56,18 +55,18 @@ impl Proxy {
 impl Drop for Proxy {
     fn drop(&mut self) {
         self.shared.is_over.store(true, Ordering::Relaxed);
-        // Wakes it up to see that it is over.
+        // Wakes the accept loop so that it sees the end.
         let _ = TcpStream::connect(self.address);
     }
 }
 
 impl Shared {
-    fn pass_on(&self, client: &TcpStream) {
+    fn forward(&self, client: &TcpStream) {
         let Some(server) = self.server() else { return };
         let (Ok(from), Ok(to)) = (client.try_clone(), server.try_clone()) else { return };
-        let back = thread::spawn(move || copy(&to, &from));
-        copy(client, &server);
-        // A panic there has printed itself.
+        let back = thread::spawn(move || copy_bytes(&to, &from));
+        copy_bytes(client, &server);
+        // A panic in the thread has printed itself.
         let _ = back.join();
     }
 
@@ -79,10 +78,10 @@ impl Shared {
     }
 }
 
-/// Until one side ends; then the other one hears of it.
-fn copy(from: &TcpStream, to: &TcpStream) {
+/// Forwards until one side closes, then closes the other.
+fn copy_bytes(from: &TcpStream, to: &TcpStream) {
     let (mut reader, mut writer) = (from, to);
-    // Whichever side broke, the connection is over.
+    // The connection is over, whichever side broke.
     let _ = io::copy(&mut reader, &mut writer);
     let _ = to.shutdown(Shutdown::Write);
 }

@@ -1,4 +1,4 @@
-//! Small events, ready to be stored or sent.
+//! Small sample events to store or send.
 
 #![expect(clippy::expect_used, reason = "a broken sample must stop the test at once")]
 
@@ -31,7 +31,6 @@ pub fn claim(id: &str, body: u8) -> Claim {
     Claim { space: ClaimSpace::Event, id: id.to_owned(), mac: Some(Mac([body; 16])) }
 }
 
-/// A write of a sample event that claims its id.
 pub fn write(scope: &Scope, id: &str, body: u8) -> Write {
     Write { claims: vec![claim(id, body)], ..Write::of(event(scope, id), Vec::new()) }
 }

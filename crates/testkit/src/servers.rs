@@ -1,17 +1,17 @@
-//! Real servers for tests: on loopback ports, with their data in a temporary folder.
+//! Real servers for tests, on loopback ports with their data in a temporary folder.
 //!
-//! `shared()` gives the one that all tests of a binary use, each in a database, bucket or prefix of its
-//! own; `start()` gives a test its own to stop, kill and pause. Both end with the test process, also when
-//! that is killed. `scripts/servers install` gets the programs; a test that finds none is skipped by
-//! [`or_skip`]. `UPTAKE_TEST_POSTGRES`, `_REDIS`, `_KAFKA` and `_S3` name servers that run already: then
-//! none of that kind is started. Nothing here is a client: that is what the tests bring.
+//! `shared()` returns the server that all tests of a binary share; each test uses its own database,
+//! bucket or prefix. `start()` gives a test its own server to stop, kill and pause. Both end with the
+//! test process, also when that is killed. `scripts/servers install` installs the programs; [`or_skip`]
+//! skips a test whose server is missing_server. `UPTAKE_TEST_POSTGRES`, `_REDIS`, `_KAFKA` and `_S3` name
+//! servers that already run; none of that kind is started then. Tests bring their own clients.
 
-mod missing;
-mod place;
-mod installed;
-mod keeper;
-mod wire;
-mod running;
+mod missing_server;
+mod unique_names;
+mod inventory;
+mod supervisor;
+mod raw_request;
+mod server_process;
 mod postgres;
 mod redis;
 mod kafka;
@@ -20,13 +20,13 @@ mod s3;
 mod tests;
 
 pub use kafka::Kafka;
-pub use missing::{NoServer, or_skip};
+pub use missing_server::{NoServer, or_skip};
 pub use postgres::{Database, Postgres};
 pub use redis::Redis;
-pub use running::Running;
 pub use s3::S3;
+pub use server_process::ServerProcess;
 
-/// What gives a program another clock when it is loaded with it (`LD_PRELOAD`).
+/// The libfaketime library, to be preloaded with `LD_PRELOAD`.
 pub fn faketime() -> Result<std::path::PathBuf, NoServer> {
-    installed::path_of("faketime", "faketime_library")
+    inventory::find_path("faketime", "faketime_library")
 }

@@ -1,4 +1,5 @@
-// Refines pages that work without it: times in the viewer's zone, keys, live figures.
+// Optional enhancements; every page works without this script: local times, keyboard shortcuts,
+// live metrics.
 (() => {
   'use strict';
   const root = document.documentElement;
@@ -12,7 +13,7 @@
     for (const time of within.querySelectorAll('time[data-shown]')) {
       const date = new Date(time.dateTime);
       if (Number.isNaN(date.getTime())) continue;
-      // A day is counted in UTC: in another zone it would be a wrong one.
+      // Daily buckets are UTC days, so a local date could be off by one.
       const zone = time.dataset.shown === 'day' ? { timeZone: 'UTC' } : {};
       time.textContent = new Intl.DateTimeFormat(undefined, { ...styles[time.dataset.shown], ...zone }).format(date);
       time.title = date.toLocaleString();
@@ -20,7 +21,7 @@
   };
   localTimes(document);
 
-  // On a narrow screen the views are a row that can be longer than the screen.
+  // On a narrow screen the navigation scrolls sideways; bring the current view into sight.
   const views = document.querySelector('.views');
   const shown = views?.querySelector('[aria-current]');
   if (shown) views.scrollLeft = shown.offsetLeft - views.clientWidth / 2 + shown.clientWidth / 2;
@@ -35,7 +36,7 @@
     for (const field of document.querySelectorAll('form[data-auto] :disabled')) field.disabled = false;
   });
 
-  // Keys
+  // Keyboard shortcuts
   const rows = () => [...document.querySelectorAll('[data-row]')];
   const current = () => document.querySelector('[data-row].here');
   const select = (row) => {
@@ -89,14 +90,14 @@
       case '-': case '−': if (press('-')) done(); break;
     }
   });
-  // A turn that the address names is where the keys begin.
+  // Select the turn named in the URL fragment.
   const named = (() => {
-    // Whoever made the address may have put a sign in it that means nothing.
+    // decodeURIComponent throws on a malformed escape sequence.
     try { return document.getElementById(decodeURIComponent(location.hash.slice(1))); } catch { return null; }
   })();
   if (named?.matches('[data-row]')) select(named);
 
-  // Live figures: when something was stored, what is shown is read again.
+  // Live metrics: reload the marked sections when an event is stored.
   const live = document.querySelector('[data-live]');
   if (live && 'EventSource' in window) {
     let busy = false, again = false;
@@ -116,13 +117,13 @@
             localTimes(old);
           }
         }
-      } catch { /* The next event tries again. */ }
+      } catch { /* The next event retries. */ }
       busy = false;
     };
-    // From where this page was made: what was stored while it was on its way is told too.
-    const asked = new URLSearchParams(location.search);
-    asked.set('position', document.getElementById('main').dataset.position);
-    const source = new EventSource(`/live?${asked}`);
+    // Resume at the log position of this page, so that no event in between is missed.
+    const parameters = new URLSearchParams(location.search);
+    parameters.set('position', document.getElementById('main').dataset.position);
+    const source = new EventSource(`/live?${parameters}`);
     source.addEventListener('stored', refresh);
     document.addEventListener('visibilitychange', () => { if (!document.hidden && again) refresh(); });
   }

@@ -1,91 +1,85 @@
-//! Charts as SVG. Only marks are drawn: labels are text beside them, so that they stay readable at any size, and
-//! every chart has its table.
+//! SVG charts. Labels are HTML text outside the SVG, so that they do not scale with it. Every chart
+//! comes with a table of its values.
 
-mod range;
+mod axis;
 
 use std::fmt::Write;
 
 use askama::Template;
 
-use crate::moment::Moment;
-use range::ends;
+use crate::display_time::DisplayTime;
+use axis::finite_bounds;
 
-pub use range::Range;
+pub use axis::AxisRange;
 
-/// The drawing's own size; it is stretched to the place it gets.
-const WIDTH: f64 = 600.0;
-const HEIGHT: f64 = 160.0;
+/// Internal size of the drawing; CSS stretches it.
+pub(crate) const WIDTH: f64 = 600.0;
+pub(crate) const HEIGHT: f64 = 160.0;
 
-/// A value at a place, with where it lies with 95% certainty.
+/// A value on the x axis with its 95% confidence interval.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Point {
-    /// The value; nothing where nothing was counted.
+pub struct ChartPoint {
     pub value: Option<f64>,
-    /// Where it lies.
     pub interval: Option<(f64, f64)>,
-    /// What is said of it.
-    pub told: String,
+    pub tooltip: String,
 }
 
-/// A chart with all that is around it.
+/// A chart with its axis labels and table.
 #[derive(Clone, Debug, Default, Template)]
 #[template(path = "chart.html")]
 pub struct Chart {
-    /// What it shows.
     pub title: String,
-    /// What it says, for those who do not see it.
     pub summary: String,
-    /// Labels of the vertical axis, from the top.
     pub levels: Vec<String>,
-    /// The first and the last moment.
-    pub ends: Option<(Moment, Moment)>,
-    /// The marks.
+    pub ends: Option<(DisplayTime, DisplayTime)>,
     pub svg: String,
-    /// The names of the table's columns.
     pub columns: Vec<&'static str>,
-    /// More of them, whose names are not known before.
     pub more_columns: Vec<String>,
-    /// Its rows: a moment, and what stands beside it.
-    pub rows: Vec<(Moment, Vec<String>)>,
+    pub rows: Vec<(DisplayTime, Vec<String>)>,
 }
 
-/// A line with the band in which it lies, and a target if there is one.
-pub(crate) fn line(
-    points: &[Point],
-    range: Range,
+/// Draws a line with its confidence band and an optional target line.
+pub(crate) fn draw_line_chart(
+    points: &[ChartPoint],
+    range: AxisRange,
     target: Option<f64>,
     lines: u32,
     label: &str,
 ) -> String {
-    let mut svg = start("chart-marks", label);
-    grid(&mut svg, range, lines);
+    let mut svg = open_svg("chart-marks", label);
+    draw_grid(&mut svg, range, lines);
     draw_band(&mut svg, points, range);
     if let Some(target) = target {
-        let y = range.y(target);
+        let y = range.y_position(target);
         let _ = write!(svg, r#"<path class="target" d="M0 {y:.1}H{WIDTH}"/>"#);
     }
-    draw_line(&mut svg, points, range, "line");
-    hovers(&mut svg, points);
+    draw_polyline(&mut svg, points, range, "line");
+    draw_hovers(&mut svg, points);
     svg.push_str("</svg>");
     svg
 }
 
-/// Bars, each of one or more parts on top of each other.
-pub(crate) fn bars(bars: &[(Vec<f64>, String)], range: Range, lines: u32, label: &str) -> String {
-    let mut svg = start("chart-marks", label);
-    grid(&mut svg, range, lines);
+/// Draws stacked bars.
+pub(crate) fn draw_bar_chart(
+    bars: &[(Vec<f64>, String)],
+    range: AxisRange,
+    lines: u32,
+    label: &str,
+) -> String {
+    let mut svg = open_svg("chart-marks", label);
+    draw_grid(&mut svg, range, lines);
     let slot = WIDTH / bars.len().max(1) as f64;
-    for (place, (parts, told)) in bars.iter().enumerate() {
+    for (place, (parts, tooltip)) in bars.iter().enumerate() {
         let x = place as f64 * slot + slot * 0.14;
         let mut below = 0.0;
-        let _ = write!(svg, r#"<g class="column"><title>{}</title>"#, escaped(told));
+        let _ = write!(svg, r#"<g class="column"><title>{}</title>"#, escape_html(tooltip));
         let _ = write!(
             svg,
             r#"<path class="hover" d="M{:.2} 0h{slot:.2}v{HEIGHT}h-{slot:.2}z"/>"#,
             place as f64 * slot
         );
         for (part, value) in parts.iter().enumerate().filter(|(_, value)| **value > 0.0) {
-            let (bottom, top) = (range.y(below), range.y(below + value));
+            let (bottom, top) = (range.y_position(below), range.y_position(below + value));
             let (width, height) = (slot * 0.72, bottom - top);
             let _ = write!(
                 svg,
@@ -99,53 +93,49 @@ pub(crate) fn bars(bars: &[(Vec<f64>, String)], range: Range, lines: u32, label:
     svg
 }
 
-/// A small line without words, beside a number that says the same.
-pub(crate) fn spark(values: &[Option<f64>], target: Option<f64>) -> String {
+/// Draws a small line without labels.
+pub(crate) fn draw_sparkline(values: &[Option<f64>], target: Option<f64>) -> String {
     let range = {
         let known = values.iter().copied().flatten().chain(target);
-        let (low, high) = ends(known);
+        let (low, high) = finite_bounds(known);
         let room = if high > low { (high - low) * 0.12 } else { high.abs().max(1.0) * 0.1 };
         if low > high {
-            Range { low: 0.0, high: 1.0 }
+            AxisRange { low: 0.0, high: 1.0 }
         } else {
-            Range { low: low - room, high: high + room }
+            AxisRange { low: low - room, high: high + room }
         }
     };
-    // A trend: where nothing was counted, the line goes on to where something was.
+    // A sparkline shows the trend, so it connects across empty buckets.
     let known = values.iter().copied().flatten();
-    let points: Vec<Point> =
-        known.map(|value| Point { value: Some(value), ..Point::default() }).collect();
+    let points: Vec<ChartPoint> =
+        known.map(|value| ChartPoint { value: Some(value), ..ChartPoint::default() }).collect();
     let mut svg = format!(
         r#"<svg class="spark" viewBox="0 0 {WIDTH} {HEIGHT}" preserveAspectRatio="none" aria-hidden="true" focusable="false">"#
     );
     if let Some(target) = target {
-        let y = range.y(target);
+        let y = range.y_position(target);
         let _ = write!(svg, r#"<path class="target" d="M0 {y:.1}H{WIDTH}"/>"#);
     }
-    draw_line(&mut svg, &points, range, "line");
+    draw_polyline(&mut svg, &points, range, "line");
     svg.push_str("</svg>");
     svg
 }
 
-/// A value with where it lies, on a line of its own.
+/// An estimate with its confidence interval.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Whisker {
-    /// The value.
     pub value: f64,
-    /// From.
     pub low: f64,
-    /// To.
     pub high: f64,
-    /// What is said of it.
-    pub told: String,
+    pub tooltip: String,
 }
 
-/// Values around nothing, which is in the middle; `reach` is at both ends.
-pub(crate) fn whiskers(whiskers: &[Whisker], reach: f64, label: &str) -> String {
+/// Draws one row per estimate on an axis from `-reach` to `reach`.
+pub(crate) fn draw_whiskers(whiskers: &[Whisker], reach: f64, label: &str) -> String {
     let height = 26.0 * whiskers.len().max(1) as f64;
     let mut svg = format!(
         r#"<svg class="whiskers" viewBox="0 0 {WIDTH} {height}" height="{height}" preserveAspectRatio="none" role="img" aria-label="{}" focusable="false">"#,
-        escaped(label)
+        escape_html(label)
     );
     let x = |value: f64| (value / reach).clamp(-1.0, 1.0) * WIDTH / 2.0 + WIDTH / 2.0;
     let middle = WIDTH / 2.0;
@@ -156,116 +146,125 @@ pub(crate) fn whiskers(whiskers: &[Whisker], reach: f64, label: &str) -> String 
         let _ = write!(
             svg,
             r#"<g class="column"><title>{}</title><path class="whisker" d="M{low:.1} {y}H{high:.1}"/><path class="line dot" d="M{at:.1} {y}h0.01"/></g>"#,
-            escaped(&one.told)
+            escape_html(&one.tooltip)
         );
     }
     svg.push_str("</svg>");
     svg
 }
 
-/// Shares against how likely they should be: where they are on the diagonal, they are right.
-pub(crate) fn reliability(points: &[Point], range: Range, label: &str) -> String {
-    let mut svg = start("chart-marks", label);
-    grid(&mut svg, range, 3);
+/// Draws observed shares against predicted probabilities, with the ideal diagonal.
+pub(crate) fn draw_reliability(points: &[ChartPoint], range: AxisRange, label: &str) -> String {
+    let mut svg = open_svg("chart-marks", label);
+    draw_grid(&mut svg, range, 3);
     let _ = write!(svg, r#"<path class="diagonal" d="M0 {HEIGHT}L{WIDTH} 0"/>"#);
     draw_band(&mut svg, points, range);
-    draw_line(&mut svg, points, range, "line");
-    hovers(&mut svg, points);
+    draw_polyline(&mut svg, points, range, "line");
+    draw_hovers(&mut svg, points);
     svg.push_str("</svg>");
     svg
 }
 
-fn start(class: &str, label: &str) -> String {
+pub(crate) fn open_svg(class: &str, label: &str) -> String {
     format!(
         r#"<svg class="{class}" viewBox="0 0 {WIDTH} {HEIGHT}" preserveAspectRatio="none" role="img" aria-label="{}" focusable="false">"#,
-        escaped(label)
+        escape_html(label)
     )
 }
 
-fn grid(svg: &mut String, range: Range, lines: u32) {
+fn draw_grid(svg: &mut String, range: AxisRange, lines: u32) {
     for level in range.levels(lines) {
-        let _ = write!(svg, r#"<path class="grid" d="M0 {:.1}H{WIDTH}"/>"#, range.y(level));
+        let _ =
+            write!(svg, r#"<path class="grid" d="M0 {:.1}H{WIDTH}"/>"#, range.y_position(level));
     }
 }
 
-/// The middle of a point's slot.
-fn x(place: usize, all: usize) -> f64 {
+/// X coordinate of the middle of a slot.
+fn slot_center(place: usize, all: usize) -> f64 {
     (place as f64 + 0.5) * WIDTH / all.max(1) as f64
 }
 
-/// Where a point is: its place, its value, and where that lies.
-type Place = (f64, f64, (f64, f64));
+/// X coordinate, value and confidence interval.
+type PlottedPoint = (f64, f64, (f64, f64));
 
-/// Stretches of points that have a value.
-fn stretches(points: &[Point]) -> Vec<Vec<Place>> {
+/// Runs of consecutive points that have a value.
+fn contiguous_runs(points: &[ChartPoint]) -> Vec<Vec<PlottedPoint>> {
     let mut found = vec![Vec::new()];
     for (place, point) in points.iter().enumerate() {
         match (point.value, found.last_mut()) {
-            (Some(value), Some(stretch)) => {
+            (Some(value), Some(run)) => {
                 let interval = point.interval.unwrap_or((value, value));
-                stretch.push((x(place, points.len()), value, interval));
+                run.push((slot_center(place, points.len()), value, interval));
             }
-            (None, Some(stretch)) if !stretch.is_empty() => found.push(Vec::new()),
+            (None, Some(run)) if !run.is_empty() => found.push(Vec::new()),
             (None, Some(_)) | (_, None) => {}
         }
     }
-    found.retain(|stretch| !stretch.is_empty());
+    found.retain(|run| !run.is_empty());
     found
 }
 
-fn draw_band(svg: &mut String, points: &[Point], range: Range) {
-    // A value of which nobody can say where it lies has a line and no band.
-    let bounded = |point: &Point| Point { value: point.interval.and(point.value), ..point.clone() };
-    let points: Vec<Point> = points.iter().map(bounded).collect();
-    for stretch in stretches(&points).iter().filter(|stretch| stretch.len() > 1) {
+fn draw_band(svg: &mut String, points: &[ChartPoint], range: AxisRange) {
+    // A value without an interval gets a line but no band.
+    let bounded =
+        |point: &ChartPoint| ChartPoint { value: point.interval.and(point.value), ..point.clone() };
+    let points: Vec<ChartPoint> = points.iter().map(bounded).collect();
+    for run in contiguous_runs(&points).iter().filter(|run| run.len() > 1) {
         let mut path = String::new();
-        for (place, (x, _, (_, high))) in stretch.iter().enumerate() {
-            let _ =
-                write!(path, "{}{x:.1} {:.1}", if place == 0 { 'M' } else { 'L' }, range.y(*high));
+        for (place, (x, _, (_, high))) in run.iter().enumerate() {
+            let _ = write!(
+                path,
+                "{}{x:.1} {:.1}",
+                if place == 0 { 'M' } else { 'L' },
+                range.y_position(*high)
+            );
         }
-        for (x, _, (low, _)) in stretch.iter().rev() {
-            let _ = write!(path, "L{x:.1} {:.1}", range.y(*low));
+        for (x, _, (low, _)) in run.iter().rev() {
+            let _ = write!(path, "L{x:.1} {:.1}", range.y_position(*low));
         }
         let _ = write!(svg, r#"<path class="band" d="{path}z"/>"#);
     }
 }
 
-fn draw_line(svg: &mut String, points: &[Point], range: Range, class: &str) {
-    for stretch in stretches(points) {
+fn draw_polyline(svg: &mut String, points: &[ChartPoint], range: AxisRange, class: &str) {
+    for run in contiguous_runs(points) {
         let mut path = String::new();
-        for (place, (x, value, _)) in stretch.iter().enumerate() {
-            let _ =
-                write!(path, "{}{x:.1} {:.1}", if place == 0 { 'M' } else { 'L' }, range.y(*value));
+        for (place, (x, value, _)) in run.iter().enumerate() {
+            let _ = write!(
+                path,
+                "{}{x:.1} {:.1}",
+                if place == 0 { 'M' } else { 'L' },
+                range.y_position(*value)
+            );
         }
-        // A line of no length with round ends is a dot that stretching does not make an egg.
-        if stretch.len() == 1 {
+        // A zero-length stroke with round caps stays a circle when the SVG is stretched.
+        if run.len() == 1 {
             path.push_str("h0.01");
         }
         let _ = write!(svg, r#"<path class="{class}" d="{path}"/>"#);
-        if let Some((x, value, _)) = stretch.last() {
+        if let Some((x, value, _)) = run.last() {
             let _ = write!(
                 svg,
                 r#"<path class="{class} dot" d="M{x:.1} {:.1}h0.01"/>"#,
-                range.y(*value)
+                range.y_position(*value)
             );
         }
     }
 }
 
-fn hovers(svg: &mut String, points: &[Point]) {
+fn draw_hovers(svg: &mut String, points: &[ChartPoint]) {
     let slot = WIDTH / points.len().max(1) as f64;
-    for (place, point) in points.iter().enumerate().filter(|(_, point)| !point.told.is_empty()) {
+    for (place, point) in points.iter().enumerate().filter(|(_, point)| !point.tooltip.is_empty()) {
         let left = place as f64 * slot;
         let _ = write!(
             svg,
             r#"<g class="column"><title>{}</title><path class="hover" d="M{left:.2} 0h{slot:.2}v{HEIGHT}h-{slot:.2}z"/></g>"#,
-            escaped(&point.told)
+            escape_html(&point.tooltip)
         );
     }
 }
 
-/// A text as a part of a document.
-pub(crate) fn escaped(text: &str) -> String {
+pub(crate) fn escape_html(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {
@@ -284,14 +283,14 @@ pub(crate) fn escaped(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn point(value: Option<f64>) -> Point {
-        Point { value, interval: value.map(|v| (v - 0.1, v + 0.1)), told: "a <b>".into() }
+    fn point(value: Option<f64>) -> ChartPoint {
+        ChartPoint { value, interval: value.map(|v| (v - 0.1, v + 0.1)), tooltip: "a <b>".into() }
     }
 
     #[test]
-    fn a_gap_breaks_the_line() {
+    fn missing_value_breaks_the_line() {
         let points = [point(Some(0.5)), point(Some(0.6)), point(None), point(Some(0.7))];
-        let svg = line(&points, Range { low: 0.0, high: 1.0 }, Some(0.85), 3, "x");
+        let svg = draw_line_chart(&points, AxisRange { low: 0.0, high: 1.0 }, Some(0.85), 3, "x");
         assert_eq!(svg.matches(r#"class="line""#).count(), 2);
         assert_eq!(svg.matches(r#"class="band""#).count(), 1, "one point has no band");
         assert!(svg.contains("a &lt;b&gt;") && !svg.contains("<b>"));
@@ -299,17 +298,17 @@ mod tests {
     }
 
     #[test]
-    fn a_value_without_an_interval_has_no_band() {
-        let bare = Point { value: Some(0.5), ..Point::default() };
+    fn value_without_interval_has_no_band() {
+        let bare = ChartPoint { value: Some(0.5), ..ChartPoint::default() };
         let points = [bare.clone(), bare, point(Some(0.6)), point(Some(0.7))];
-        let svg = line(&points, Range { low: 0.0, high: 1.0 }, None, 3, "x");
+        let svg = draw_line_chart(&points, AxisRange { low: 0.0, high: 1.0 }, None, 3, "x");
         assert_eq!(svg.matches(r#"class="line""#).count(), 1);
         assert!(svg.contains(r#"class="band" d="M375.0"#), "from the third point on: {svg}");
     }
 
     #[test]
-    fn nothing_is_drawn_of_nothing() {
-        assert!(!spark(&[None, None], None).contains("<path"));
-        assert!(!bars(&[], Range { low: 0.0, high: 1.0 }, 2, "x").contains("<rect"));
+    fn empty_input_draws_no_marks() {
+        assert!(!draw_sparkline(&[None, None], None).contains("<path"));
+        assert!(!draw_bar_chart(&[], AxisRange { low: 0.0, high: 1.0 }, 2, "x").contains("<rect"));
     }
 }

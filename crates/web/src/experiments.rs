@@ -1,207 +1,193 @@
-//! Experiments: which variant is better, how sure that is, and how far it is rolled out.
+//! The experiments page: results, daily charts, guardrails and rollout.
 
-mod sequence;
+mod daily_chart;
 
 use askama::Template;
-use engine::experiment::{Comparison, Metric, Results, Status, Unit, Verdict, Why};
+use engine::experiment::{
+    ExperimentResults, ExperimentStatus, ExperimentUnit, ExperimentVerdict, Metric,
+    VariantComparison, VerdictReason,
+};
 use engine::{ExperimentView, SequencePoint};
 
 use crate::chart::{self, Chart, Whisker};
-use crate::filter::{Filter, encoded};
-use crate::moment::Moment;
-use crate::number;
-use crate::shell::Shell;
-use sequence::sequences;
+use crate::display_time::DisplayTime;
+use crate::filter::{Filter, encode_url};
+use crate::highlight::humanize_name;
+use crate::layout::PageLayout;
+use crate::number_format::{format_count, format_number, format_percent, format_seconds};
+use daily_chart::daily_charts;
 
-/// A variant of an experiment.
+const SAMPLE_RATIO_WARNING: &str = "Sample ratio mismatch: the variants did not receive their \
+    configured shares. Check assignment and exposure logging.";
+
 #[derive(Clone, Debug)]
-pub struct Variant {
-    /// Its name.
+pub struct VariantRow {
     pub name: String,
-    /// The share of units that come now.
     pub share: String,
-    /// Units that were exposed to it.
     pub units: String,
-    /// What was measured, with its interval.
     pub mean: String,
-    /// Where it lies with 95% certainty.
     pub interval: String,
 }
 
-/// A treatment against the control.
+/// A treatment compared with the control.
 #[derive(Clone, Debug)]
-pub struct Against {
-    /// Which.
+pub struct ComparisonRow {
     pub variant: String,
-    /// How much more, with its sign.
     pub estimate: String,
-    /// Where it lies, whenever one looks.
     pub interval: String,
-    /// Always valid.
     pub p: String,
-    /// A class and words.
     pub verdict: (&'static str, String),
 }
 
-/// A move of the shares.
+/// A change of the traffic shares.
 #[derive(Clone, Debug)]
-pub struct Step {
-    /// When.
-    pub when: Moment,
-    /// From where to where.
+pub struct RolloutStep {
+    pub when: DisplayTime,
     pub what: String,
-    /// Why.
     pub why: String,
 }
 
-/// An experiment on the page.
 #[derive(Clone, Debug)]
-pub struct Trial {
-    /// Its id.
+pub struct ExperimentCard {
     pub id: String,
-    /// What it is called.
     pub name: String,
-    /// Where it stands: a class and a word.
     pub status: (&'static str, String),
-    /// Since when.
-    pub since: Moment,
-    /// What is measured, over whom.
+    pub since: DisplayTime,
     pub about: String,
-    /// What it says so far: a class and words.
     pub verdict: (&'static str, String),
-    /// Its variants.
-    pub variants: Vec<Variant>,
-    /// Treatments against the control.
-    pub against: Vec<Against>,
-    /// The differences, drawn.
+    pub variants: Vec<VariantRow>,
+    pub against: Vec<ComparisonRow>,
     pub plot: String,
-    /// Labels of the plot: the least, nothing, the most.
     pub scale: (String, String),
-    /// How the differences and their intervals came about, day by day: one chart for each treatment.
     pub sequences: Vec<(String, Chart)>,
-    /// There are too many days to show that.
     pub too_many_days: bool,
-    /// Guardrails: words, and whether one is crossed.
     pub guardrails: Vec<(String, bool)>,
-    /// What is wrong with the numbers themselves.
     pub warning: Option<String>,
-    /// How far a rollout has come.
     pub progress: Option<(u8, String)>,
-    /// Its steps.
-    pub steps: Vec<Step>,
-    /// What can be done: the word and where the form goes.
+    pub steps: Vec<RolloutStep>,
     pub actions: Vec<(&'static str, String)>,
 }
 
-/// The page.
 #[derive(Debug, Template)]
 #[template(path = "experiments.html")]
-pub struct Experiments {
-    /// The frame.
-    pub shell: Shell,
-    /// The project.
+pub struct ExperimentsPage {
+    pub layout: PageLayout,
     pub project: String,
-    /// The experiments, the newest first.
-    pub trials: Vec<Trial>,
-    /// The next page.
+    pub trials: Vec<ExperimentCard>,
     pub next: Option<String>,
-    /// Whether the visitor may do anything with them.
     pub may_act: bool,
 }
 
-impl Trial {
-    /// An experiment with what it says.
-    pub fn of(
+impl ExperimentCard {
+    /// `days` is `None` when there are too many days for a daily chart.
+    pub fn new(
         view: &ExperimentView,
-        results: &Results,
+        results: &ExperimentResults,
         days: Option<&[SequencePoint]>,
         filter: &Filter,
         project: &str,
     ) -> Self {
         let metric = view.definition.metric;
         let shares = view.shares();
-        let variants = results.variants.iter().zip(shares.as_slice()).map(|(one, share)| Variant {
-            name: one.name.clone(),
-            share: number::percent(*share),
-            units: number::count(one.units),
-            mean: one.mean.map_or_else(|| "–".to_owned(), |mean| shown(metric, mean)),
-            interval: one.interval.map_or_else(String::new, |bounds| {
-                let [low, high] = possible(metric, bounds);
-                format!("{}–{}", shown(metric, low), shown(metric, high))
-            }),
-        });
-        let (plot, scale) = plot(metric, &results.comparisons);
-        let path = format!("/experiments/{}", encoded(view.id.as_str()));
+        let variants =
+            results.variants.iter().zip(shares.as_slice()).map(|(one, share)| VariantRow {
+                name: one.name.clone(),
+                share: format_percent(*share),
+                units: format_count(one.units),
+                mean: format_mean(metric, one.mean),
+                interval: one.interval.map_or_else(String::new, |bounds| {
+                    let [low, high] = clamp_interval(metric, bounds);
+                    format!("{}–{}", format_metric(metric, low), format_metric(metric, high))
+                }),
+            });
+        let (plot, scale) = plot_comparisons(metric, &results.comparisons);
+        let path = format!("/experiments/{}", encode_url(view.id.as_str()));
         let action =
             |word: &'static str| (word, filter.place_link(&format!("{path}/{word}"), project, &[]));
+        let guardrails = results.guardrails.iter().map(|one| {
+            let name = humanize_name(one.metric.word());
+            let mean = format_mean(one.metric, one.mean);
+            let limit = format_metric(one.metric, one.limit);
+            (format!("{}: {name} {mean}, limit {limit}", one.variant), one.crossed)
+        });
+        let steps = view.moves.iter().map(|one| {
+            let reason = one.step.get("why").or_else(|| one.step.get("reason"));
+            RolloutStep {
+                when: DisplayTime::with_minutes(one.ts),
+                what: describe_step(&one.step),
+                why: reason.and_then(|why| why.as_str()).map(humanize_name).unwrap_or_default(),
+            }
+        });
         Self {
             id: view.id.to_string(),
             name: view.definition.name.clone(),
-            status: status(view.status),
-            since: Moment::minute(view.changed),
-            about: format!("{} by {}", crate::marked::words(metric.word()), unit(view)),
-            verdict: verdict(results.verdict, results.why),
+            status: status_chip(view.status),
+            since: DisplayTime::with_minutes(view.changed),
+            about: format!("{} by {}", humanize_name(metric.word()), unit_label(view)),
+            verdict: verdict_chip(results.verdict, results.why),
             variants: variants.collect(),
-            against: results.comparisons.iter().map(|one| against(metric, one)).collect(),
+            against: results.comparisons.iter().map(|one| comparison_row(metric, one)).collect(),
             plot,
             scale,
-            sequences: sequences(metric, results, days.unwrap_or_default()),
+            sequences: daily_charts(metric, results, days.unwrap_or_default()),
             too_many_days: days.is_none(),
-            guardrails: results.guardrails.iter().map(|one| {
-                let word = crate::marked::words(one.metric.word());
-                let mean = one.mean.map_or_else(|| "–".to_owned(), |mean| shown(one.metric, mean));
-                (format!("{}: {word} {mean}, limit {}", one.variant, shown(one.metric, one.limit)), one.crossed)
-            }).collect(),
-            warning: (!results.srm.ok).then(|| {
-                "The variants did not get their parts of the units: something assigns or counts wrongly".to_owned()
-            }),
+            guardrails: guardrails.collect(),
+            warning: (!results.srm.ok).then(|| SAMPLE_RATIO_WARNING.to_owned()),
             progress: view.rollout.map(|state| {
-                let words = if state.rolled_back { "rolled back".to_owned() } else { format!("{}% of units", state.percent) };
-                (state.percent.clamp(0.0, 100.0).round() as u8, words)
+                let label = match state.rolled_back {
+                    true => "rolled back".to_owned(),
+                    false => format!("{}% of units", state.percent),
+                };
+                (state.percent.clamp(0.0, 100.0).round() as u8, label)
             }),
-            steps: view.moves.iter().map(|one| Step {
-                when: Moment::minute(one.ts),
-                what: step(&one.step),
-                why: one.step.get("why").or_else(|| one.step.get("reason")).and_then(|why| why.as_str()).map(crate::marked::words).unwrap_or_default(),
-            }).collect(),
-            actions: view.status.possible().iter().map(|(one, _)| action(one.word())).collect(),
+            steps: steps.collect(),
+            actions: view
+                .status
+                .allowed_actions()
+                .iter()
+                .map(|(one, _)| action(one.word()))
+                .collect(),
         }
     }
 }
 
-fn unit(view: &ExperimentView) -> &'static str {
+fn unit_label(view: &ExperimentView) -> &'static str {
     match view.definition.unit {
-        Unit::User => "user",
-        Unit::Conversation => "conversation",
+        ExperimentUnit::User => "user",
+        ExperimentUnit::Conversation => "conversation",
     }
 }
 
-fn step(fields: &serde_json::Map<String, serde_json::Value>) -> String {
+fn describe_step(fields: &serde_json::Map<String, serde_json::Value>) -> String {
     let text = |name: &str| match fields.get(name) {
         Some(serde_json::Value::Number(percent)) => format!("{percent}%"),
         Some(serde_json::Value::Array(shares)) => {
             let shares = shares.iter().filter_map(serde_json::Value::as_f64);
-            shares.map(number::percent).collect::<Vec<_>>().join(" / ")
+            shares.map(format_percent).collect::<Vec<_>>().join(" / ")
         }
         Some(_) | None => "?".to_owned(),
     };
     format!("{} → {}", text("from"), text("to"))
 }
 
-fn shown(metric: Metric, value: f64) -> String {
+fn format_metric(metric: Metric, value: f64) -> String {
     match metric {
         Metric::Satisfaction
         | Metric::ErrorRate
         | Metric::RejectionRate
         | Metric::CorrectionRate
-        | Metric::RetryRate => number::percent(value),
-        Metric::Latency => number::seconds(value),
-        Metric::Cost | Metric::QualityScore | Metric::Reward => number::plain(value),
+        | Metric::RetryRate => format_percent(value),
+        Metric::Latency => format_seconds(value),
+        Metric::Cost | Metric::QualityScore | Metric::Reward => format_number(value),
     }
 }
 
-/// The part of an interval that a mean can be in.
-fn possible(metric: Metric, [low, high]: [f64; 2]) -> [f64; 2] {
+fn format_mean(metric: Metric, mean: Option<f64>) -> String {
+    mean.map_or_else(|| "–".to_owned(), |mean| format_metric(metric, mean))
+}
+
+/// Clamps an interval to the possible values of a mean.
+fn clamp_interval(metric: Metric, [low, high]: [f64; 2]) -> [f64; 2] {
     let most = match metric {
         Metric::Satisfaction
         | Metric::ErrorRate
@@ -215,69 +201,75 @@ fn possible(metric: Metric, [low, high]: [f64; 2]) -> [f64; 2] {
     [low.max(0.0), high.min(most)]
 }
 
-/// Nearly nothing is not nothing.
-fn p(value: f64) -> String {
+/// Very small p-values are shown as a bound instead of zero.
+fn format_p_value(value: f64) -> String {
     if value < 0.001 { "< 0.001".to_owned() } else { format!("{value:.3}") }
 }
 
-fn more(metric: Metric, value: f64) -> String {
+fn format_difference(metric: Metric, value: f64) -> String {
     let sign = if value < 0.0 { "−" } else { "+" };
-    format!("{sign}{}", shown(metric, value.abs()))
+    format!("{sign}{}", format_metric(metric, value.abs()))
 }
 
-fn status(status: Status) -> (&'static str, String) {
+fn status_chip(status: ExperimentStatus) -> (&'static str, String) {
     let class = match status {
-        Status::Running => "good",
-        Status::Paused => "unsure",
-        Status::Draft | Status::Completed | Status::Archived => "none",
+        ExperimentStatus::Running => "good",
+        ExperimentStatus::Paused => "unsure",
+        ExperimentStatus::Draft | ExperimentStatus::Completed | ExperimentStatus::Archived => {
+            "none"
+        }
     };
     (class, status.word().to_lowercase())
 }
 
-fn verdict(verdict: Verdict, why: Why) -> (&'static str, String) {
+fn verdict_chip(verdict: ExperimentVerdict, why: VerdictReason) -> (&'static str, String) {
     let (class, words) = match verdict {
-        Verdict::Undecided => ("none", "undecided"),
-        Verdict::Better => ("good", "better"),
-        Verdict::Worse => ("bad", "worse"),
-        Verdict::NoVerdict => ("unsure", "no verdict"),
+        ExperimentVerdict::Undecided => ("none", "undecided"),
+        ExperimentVerdict::Better => ("good", "better"),
+        ExperimentVerdict::Worse => ("bad", "worse"),
+        ExperimentVerdict::NoVerdict => ("unsure", "no verdict"),
     };
     let why = match why {
-        Why::TooFewUnits => "too few units yet",
-        Why::ZeroInside => "no difference is still possible",
-        Why::ZeroOutside => "no difference is excluded",
-        Why::GuardrailCrossed => "a guardrail is crossed",
-        Why::SampleRatioMismatch => "the variants did not get their parts",
+        VerdictReason::TooFewUnits => "too few units",
+        VerdictReason::ZeroInside => "the confidence interval includes zero",
+        VerdictReason::ZeroOutside => "the confidence interval excludes zero",
+        VerdictReason::GuardrailCrossed => "a guardrail was crossed",
+        VerdictReason::SampleRatioMismatch => "sample ratio mismatch",
     };
     (class, format!("{words}: {why}"))
 }
 
-fn against(metric: Metric, one: &Comparison) -> Against {
-    // Corrected by what units did before, it decides where it is there.
+fn comparison_row(metric: Metric, one: &VariantComparison) -> ComparisonRow {
+    // The CUPED estimate decides the verdict when it exists.
     let found = one.cuped.or(one.difference);
-    Against {
+    ComparisonRow {
         variant: one.variant.clone(),
-        estimate: found.map_or_else(|| "–".to_owned(), |found| more(metric, found.estimate)),
+        estimate: found
+            .map_or_else(|| "–".to_owned(), |found| format_difference(metric, found.estimate)),
         interval: found.map_or_else(String::new, |found| {
             let [low, high] = found.interval;
-            format!("{} to {}", more(metric, low), more(metric, high))
+            format!("{} to {}", format_difference(metric, low), format_difference(metric, high))
         }),
-        p: found.map_or_else(String::new, |found| p(found.p_always_valid)),
-        verdict: verdict(one.verdict, one.why),
+        p: found.map_or_else(String::new, |found| format_p_value(found.p_always_valid)),
+        verdict: verdict_chip(one.verdict, one.why),
     }
 }
 
-fn plot(metric: Metric, comparisons: &[Comparison]) -> (String, (String, String)) {
-    let whisker = |one: &Comparison| {
+fn plot_comparisons(
+    metric: Metric,
+    comparisons: &[VariantComparison],
+) -> (String, (String, String)) {
+    let whisker = |one: &VariantComparison| {
         let found = one.cuped.or(one.difference)?;
         let [low, high] = found.interval;
-        let told = format!(
+        let tooltip = format!(
             "{}: {} ({} to {})",
             one.variant,
-            more(metric, found.estimate),
-            more(metric, low),
-            more(metric, high)
+            format_difference(metric, found.estimate),
+            format_difference(metric, low),
+            format_difference(metric, high)
         );
-        Some(Whisker { value: found.estimate, low, high, told })
+        Some(Whisker { value: found.estimate, low, high, tooltip })
     };
     let whiskers: Vec<Whisker> = comparisons.iter().filter_map(whisker).collect();
     if whiskers.is_empty() {
@@ -285,55 +277,62 @@ fn plot(metric: Metric, comparisons: &[Comparison]) -> (String, (String, String)
     }
     let reach = whiskers.iter().map(|one| one.low.abs().max(one.high.abs())).fold(0.0, f64::max);
     let reach = if reach > 0.0 { reach } else { 1.0 };
-    let svg = chart::whiskers(
+    let svg = chart::draw_whiskers(
         &whiskers,
         reach,
-        "Differences from the control with intervals that hold at every look",
+        "Differences from the control with anytime-valid confidence intervals",
     );
-    (svg, (more(metric, -reach), more(metric, reach)))
+    (svg, (format_difference(metric, -reach), format_difference(metric, reach)))
 }
 
 #[cfg(test)]
 mod tests {
-    use engine::experiment::{Evidence, ExperimentDefinition, results};
+    use engine::experiment::{ExperimentDefinition, ExperimentEvidence, compute_results};
     use model::{ExperimentId, Position, Timestamp};
 
     use super::*;
-    use crate::shell::View;
+    use crate::layout::View;
 
-    /// The page of an experiment that just began.
-    fn page(days: Option<&[SequencePoint]>) -> String {
+    /// Renders an experiment that just started.
+    fn render_page(days: Option<&[SequencePoint]>) -> String {
         let definition: ExperimentDefinition = serde_json::from_value(serde_json::json!({
             "name": "a", "unit": "user", "metric": "satisfaction",
             "variants": [{"name": "control"}, {"name": "treatment"}]}))
         .unwrap();
-        let found = results(&definition, Status::Running, &Evidence::new(&definition));
+        let found = compute_results(
+            &definition,
+            ExperimentStatus::Running,
+            &ExperimentEvidence::new(&definition),
+        );
         let view = ExperimentView {
             id: ExperimentId::new("a").unwrap(),
             position: Position(1),
-            status: Status::Running,
+            status: ExperimentStatus::Running,
             created: Timestamp::from_micros(0),
             changed: Timestamp::from_micros(0),
             rollout: None,
             moves: Vec::new(),
             definition,
         };
-        let shell = Shell::around(View::Experiments);
-        let trials = vec![Trial::of(&view, &found, days, &shell.filter, "default")];
+        let layout = PageLayout::test_layout(View::Experiments);
+        let trials = vec![ExperimentCard::new(&view, &found, days, &layout.filter, "default")];
         let project = "default".to_owned();
-        Experiments { shell, project, trials, next: None, may_act: true }.to_string()
+        ExperimentsPage { layout, project, trials, next: None, may_act: true }.to_string()
     }
 
     #[test]
-    fn days_that_are_too_many_to_show_are_said_to_be() {
-        assert!(page(None).contains("Too many days and moves of its shares"));
-        assert!(!page(Some(&[])).contains("Over time"));
+    fn too_many_days_replace_the_daily_chart_with_a_note() {
+        assert!(render_page(None).contains("too many days or share changes"));
+        assert!(!render_page(Some(&[])).contains("Over time"));
     }
 
     #[test]
-    fn intervals_stay_where_means_can_be() {
-        assert_eq!(possible(Metric::RejectionRate, [-0.02, 1.1]), [0.0, 1.0]);
-        assert_eq!(possible(Metric::Latency, [-0.5, 7.5]), [0.0, 7.5]);
-        assert_eq!((p(0.0), p(0.04)), ("< 0.001".to_owned(), "0.040".to_owned()));
+    fn intervals_are_clamped_to_possible_means() {
+        assert_eq!(clamp_interval(Metric::RejectionRate, [-0.02, 1.1]), [0.0, 1.0]);
+        assert_eq!(clamp_interval(Metric::Latency, [-0.5, 7.5]), [0.0, 7.5]);
+        assert_eq!(
+            (format_p_value(0.0), format_p_value(0.04)),
+            ("< 0.001".to_owned(), "0.040".to_owned())
+        );
     }
 }

@@ -1,200 +1,154 @@
-//! What goes wrong, in patterns: examples, what is over-represented, and what might help.
+//! The failures page: failure patterns with examples, lifts and suggestions.
 
 use askama::Template;
 use engine::{
     FailureDirection, FailurePattern, FailureReport, FailureTrend, FailuresAtHand, Lift, Suggestion,
 };
 
-use crate::choices::Choices;
-use crate::filter::{Filter, encoded};
-use crate::marked::Said;
-use crate::moment::Moment;
-use crate::number;
-use crate::overview::{Period, periods};
-use crate::shell::Shell;
+use crate::display_time::DisplayTime;
+use crate::filter::{Filter, encode_url};
+use crate::highlight::{HighlightedText, humanize_name};
+use crate::layout::PageLayout;
+use crate::number_format::{count_noun, format_percent, pluralize};
+use crate::overview::{PeriodLink, period_links};
+use crate::select_options::SelectOptions;
 
-/// Turns of a pattern that are named.
-const TURNS: usize = 30;
-/// Patterns on a page.
-const PAGE: usize = 15;
+const MAX_LISTED_TURNS: usize = 30;
+const PATTERNS_PER_PAGE: usize = 15;
 
-/// Turns that went wrong in the same way.
+/// A failure pattern on the page.
 #[derive(Clone, Debug)]
-pub struct Pattern {
-    /// For anchors and forms.
+pub struct PatternCard {
     pub id: String,
-    /// What people call it.
     pub label: String,
-    /// How many, in words.
     pub count: String,
-    /// Of all that went wrong, as a percentage.
     pub share: String,
-    /// The same from 0 to 100.
     pub percent: u8,
-    /// Against before: a class and words.
     pub trend: (&'static str, String),
-    /// The kind of error they all have.
     pub error: Option<String>,
-    /// Examples, with where each is.
-    pub examples: Vec<Example>,
-    /// What is over-represented.
-    pub lifts: Vec<Over>,
-    /// What was wanted instead of what, and how often.
+    pub examples: Vec<PatternExample>,
+    pub lifts: Vec<LiftRow>,
     pub contrasts: Vec<(Option<String>, Option<String>, u32)>,
-    /// What might help.
-    pub suggestions: Vec<Help>,
-    /// All turns: an id and where it is.
+    pub suggestions: Vec<SuggestionBox>,
     pub turns: Vec<(String, String)>,
-    /// How many more there are.
     pub more: usize,
 }
 
-/// A turn that is typical.
 #[derive(Clone, Debug)]
-pub struct Example {
-    /// Where it is.
+pub struct PatternExample {
     pub link: String,
-    /// What was asked.
     pub question: String,
-    /// What was said of the answer.
-    pub said: Option<Said>,
+    pub comment: Option<HighlightedText>,
 }
 
-/// Something that is more frequent here than elsewhere.
+/// An attribute that is over-represented in the pattern.
 #[derive(Clone, Debug)]
-pub struct Over {
-    /// Model, prompt or strategy.
+pub struct LiftRow {
     pub by: &'static str,
-    /// Which.
     pub value: String,
-    /// How many times.
     pub times: String,
-    /// With 95% certainty.
     pub interval: String,
 }
 
-/// An instruction that might help.
+/// A suggested prompt instruction.
 #[derive(Clone, Debug)]
-pub struct Help {
-    /// What to put into the prompt.
+pub struct SuggestionBox {
     pub instruction: String,
-    /// What it was concluded from.
     pub why: String,
-    /// How many agree.
     pub support: String,
 }
 
-/// What was found.
+/// One page of the failure patterns.
 #[derive(Clone, Debug)]
-pub struct Found {
-    /// How many turns went wrong.
+pub struct PatternList {
     pub negatives: String,
-    /// There were more than were looked at.
     pub truncated: bool,
-    /// When it was found out.
-    pub at: Moment,
-    /// The patterns of this page, the largest first.
-    pub patterns: Vec<Pattern>,
-    /// Which of how many these are, where there are more.
+    pub at: DisplayTime,
+    pub patterns: Vec<PatternCard>,
     pub part: Option<String>,
-    /// Where larger ones are.
     pub before: Option<String>,
-    /// Where smaller ones are.
     pub next: Option<String>,
-    /// Questions whose answers were corrected most: words, how often, where.
     pub corrected: Vec<(String, u32, String)>,
 }
 
-/// The page.
 #[derive(Debug, Template)]
 #[template(path = "failures.html")]
-pub struct Failures {
-    /// The frame.
-    pub shell: Shell,
-    /// Periods to choose from.
-    pub periods: Vec<Period>,
-    /// Models to choose from.
-    pub models: Choices,
-    /// Prompts to choose from.
-    pub prompts: Choices,
-    /// All turns that went wrong.
+pub struct FailuresPage {
+    pub layout: PageLayout,
+    pub periods: Vec<PeriodLink>,
+    pub models: SelectOptions,
+    pub prompts: SelectOptions,
     pub all: String,
-    /// What was found; nothing while it is looked for the first time.
-    pub found: Option<Found>,
-    /// Newer patterns than these are being looked for.
+    pub found: Option<PatternList>,
     pub is_earlier: bool,
-    /// This page, to look again.
     pub again: String,
-    /// Where a form for an experiment goes.
     pub form: String,
-    /// Whether the visitor may start experiments.
     pub may_try: bool,
-    /// Of which project: what is concluded belongs to one.
     pub project: String,
 }
 
-impl Failures {
-    /// The page out of what is known, with patterns from one of them on.
-    pub fn of(
-        shell: Shell,
-        (models, prompts): (Choices, Choices),
+impl FailuresPage {
+    /// `from` is the index of the first pattern on the page.
+    pub fn new(
+        layout: PageLayout,
+        (models, prompts): (SelectOptions, SelectOptions),
         (project, from): (&str, usize),
         known: &FailuresAtHand,
         may_try: bool,
     ) -> Self {
-        let filter = shell.filter.clone();
+        let filter = layout.filter.clone();
         let (report, is_earlier) = match known {
             FailuresAtHand::Found(report) => (Some(report), false),
             FailuresAtHand::Earlier(report) => (Some(report), true),
             FailuresAtHand::Sought => (None, false),
         };
         Self {
-            periods: periods(&filter, "/failures"),
+            periods: period_links(&filter, "/failures"),
             all: filter.place_link("/conversations", project, &[("show", "trouble")]),
             project: project.to_owned(),
-            found: report.map(|report| found_of(report, &filter, project, from)),
+            found: report.map(|report| pattern_list(report, &filter, project, from)),
             is_earlier,
             again: filter.link("/failures"),
             form: filter.link("/failures/experiment"),
             models,
             prompts,
             may_try,
-            shell,
+            layout,
         }
     }
 
-    /// Whether there is nothing to show yet.
-    pub fn is_sought(&self) -> bool {
+    /// True while the first analysis is running.
+    pub fn is_pending(&self) -> bool {
         self.found.is_none()
     }
 }
 
-/// The patterns of a report from one of them on.
-pub(crate) fn found_of(
+/// The patterns of a report, starting at index `from`.
+pub(crate) fn pattern_list(
     report: &FailureReport,
     filter: &Filter,
     project: &str,
     from: usize,
-) -> Found {
+) -> PatternList {
     let link = |turn: &str| turn_link(filter, project, turn);
     let pattern = |found: &FailurePattern| {
         let own = report.suggestions.iter().filter(|one| one.pattern_id == found.id);
-        pattern_of(found, own.map(help_of).collect(), &link)
+        pattern_card(found, own.map(suggestion_box).collect(), &link)
     };
     let count = report.negatives as u64;
     let (all, from) = (report.patterns.len(), from.min(report.patterns.len()));
-    let to = (from + PAGE).min(all);
+    let to = (from + PATTERNS_PER_PAGE).min(all);
     let page = |from: usize| match from {
         0 => filter.link("/failures"),
         from => filter.link_with("/failures", &[("from", &from.to_string())]),
     };
-    Found {
-        negatives: format!("{} {}", number::count(count), number::of(count, "turn", "turns")),
+    PatternList {
+        negatives: count_noun(count, "turn", "turns"),
         truncated: report.truncated,
-        at: Moment::minute(report.at),
+        at: DisplayTime::with_minutes(report.at),
         patterns: report.patterns[from..to].iter().map(pattern).collect(),
         part: (to - from < all).then(|| format!("{} to {to} of {all} patterns", from + 1)),
-        before: (from > 0).then(|| page(from.saturating_sub(PAGE))),
+        before: (from > 0).then(|| page(from.saturating_sub(PATTERNS_PER_PAGE))),
         next: (to < all).then(|| page(to)),
         corrected: report
             .most_corrected
@@ -207,47 +161,52 @@ pub(crate) fn found_of(
     }
 }
 
-/// Where a turn is, wherever its conversation is.
+/// The link to a turn, which redirects to its conversation.
 pub(crate) fn turn_link(filter: &Filter, project: &str, turn: &str) -> String {
-    filter.place_link(&format!("/turns/{}", encoded(turn)), project, &[])
+    filter.place_link(&format!("/turns/{}", encode_url(turn)), project, &[])
 }
 
-fn pattern_of(
+fn pattern_card(
     found: &FailurePattern,
-    suggestions: Vec<Help>,
+    suggestions: Vec<SuggestionBox>,
     link: &dyn Fn(&str) -> String,
-) -> Pattern {
-    Pattern {
+) -> PatternCard {
+    PatternCard {
         id: found.id.clone(),
         label: found.label.replace('_', " "),
-        count: format!("{} {}", found.count, number::of(found.count.into(), "turn", "turns")),
-        share: number::percent(found.share),
+        count: format!("{} {}", found.count, pluralize(found.count.into(), "turn", "turns")),
+        share: format_percent(found.share),
         percent: (found.share * 100.0).round() as u8,
-        trend: trend_of(found.trend),
-        error: found.error_type.as_deref().map(crate::marked::words),
+        trend: trend_chip(found.trend),
+        error: found.error_type.as_deref().map(humanize_name),
         examples: found
             .examples
             .iter()
-            .map(|one| Example {
+            .map(|one| PatternExample {
                 link: link(&one.turn_id),
-                question: crate::conversations::line(&one.question),
-                said: one.remark.as_deref().map(Said::plain),
+                question: crate::conversations::truncate_to_line(&one.question),
+                comment: one.remark.as_deref().map(HighlightedText::plain),
             })
             .collect(),
-        lifts: found.lifts.iter().map(over).collect(),
+        lifts: found.lifts.iter().map(lift_row).collect(),
         contrasts: found
             .contrasts
             .iter()
             .map(|one| (one.wants.clone(), one.instead_of.clone(), one.count))
             .collect(),
-        turns: found.turns.iter().take(TURNS).map(|turn| (turn.clone(), link(turn))).collect(),
-        more: found.turns.len().saturating_sub(TURNS),
+        turns: found
+            .turns
+            .iter()
+            .take(MAX_LISTED_TURNS)
+            .map(|turn| (turn.clone(), link(turn)))
+            .collect(),
+        more: found.turns.len().saturating_sub(MAX_LISTED_TURNS),
         suggestions,
     }
 }
 
-/// A class and words. Whether none before is more than chance or not: there was none.
-fn trend_of(trend: FailureTrend) -> (&'static str, String) {
+/// CSS class and label. A pattern without earlier turns is `new`, whatever its direction.
+fn trend_chip(trend: FailureTrend) -> (&'static str, String) {
     let class = match trend.direction {
         FailureDirection::Rising => "bad",
         FailureDirection::Falling => "good",
@@ -260,9 +219,9 @@ fn trend_of(trend: FailureTrend) -> (&'static str, String) {
     (class, words)
 }
 
-fn over(lift: &Lift) -> Over {
+fn lift_row(lift: &Lift) -> LiftRow {
     let [low, high] = lift.interval;
-    Over {
+    LiftRow {
         by: lift.dimension.as_word(),
         value: lift.value.clone(),
         times: format!("{:.1}×", lift.lift),
@@ -270,8 +229,8 @@ fn over(lift: &Lift) -> Over {
     }
 }
 
-fn help_of(found: &Suggestion) -> Help {
-    Help {
+fn suggestion_box(found: &Suggestion) -> SuggestionBox {
+    SuggestionBox {
         instruction: found.instruction.clone(),
         why: found.why.clone(),
         support: format!("{} of {} agree", found.agree, found.total),
@@ -281,10 +240,10 @@ fn help_of(found: &Suggestion) -> Help {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shell::View;
+    use crate::layout::View;
 
     #[test]
-    fn a_pattern_that_was_not_there_before_is_new_and_not_steady() {
+    fn pattern_without_earlier_turns_is_new() {
         let rows = [
             (3_u32, 0_u32, FailureDirection::Steady, ("none", "new")),
             (9, 0, FailureDirection::Rising, ("bad", "new")),
@@ -294,32 +253,36 @@ mod tests {
         ];
         for (now, before, direction, (class, words)) in rows {
             let difference = i64::from(now) - i64::from(before);
-            let told = trend_of(FailureTrend { now, before, difference, direction });
-            assert_eq!(told, (class, words.to_owned()));
+            let chip = trend_chip(FailureTrend { now, before, difference, direction });
+            assert_eq!(chip, (class, words.to_owned()));
         }
     }
 
     #[test]
-    fn while_patterns_are_looked_for_the_page_says_so_and_not_that_there_are_none() {
-        let none = (Choices::default(), Choices::default());
-        let shell = Shell::around(View::Failures);
-        let page = Failures::of(shell, none, ("default", 0), &FailuresAtHand::Sought, true);
-        assert!(page.is_sought());
+    fn pending_analysis_is_not_shown_as_no_patterns() {
+        let none = (SelectOptions::default(), SelectOptions::default());
+        let layout = PageLayout::test_layout(View::Failures);
+        let page = FailuresPage::new(layout, none, ("default", 0), &FailuresAtHand::Sought, true);
+        assert!(page.is_pending());
         let page = page.to_string();
-        assert!(page.contains("Patterns are being looked for"));
-        assert!(!page.contains("No pattern among") && !page.contains("went wrong ·"));
+        assert!(page.contains("Finding failure patterns"));
+        assert!(!page.contains("No failure patterns") && !page.contains("with problems ·"));
     }
 
     #[test]
-    fn a_page_says_what_is_not_on_its_lists() {
-        let cut = |left_out| Choices { names: vec!["a".to_owned()], left_out };
-        let shell =
-            Shell { projects: cut(7), may_choose_project: true, ..Shell::around(View::Failures) };
+    fn page_hints_at_omitted_options() {
+        let cut = |left_out| SelectOptions { names: vec!["a".to_owned()], left_out };
+        let layout = PageLayout {
+            projects: cut(7),
+            may_choose_project: true,
+            ..PageLayout::test_layout(View::Failures)
+        };
         let place = ("default", 0);
-        let page = Failures::of(shell, (cut(8), cut(0)), place, &FailuresAtHand::Sought, true);
+        let page =
+            FailuresPage::new(layout, (cut(8), cut(0)), place, &FailuresAtHand::Sought, true);
         let page = page.to_string();
-        assert!(page.contains("and 7 more, by project= in the address"), "{page}");
-        assert!(page.contains("and 8 more, by model= in the address"), "{page}");
-        assert!(!page.contains("prompt= in the address"), "{page}");
+        assert!(page.contains("7 more, selectable with project= in the URL"), "{page}");
+        assert!(page.contains("8 more, selectable with model= in the URL"), "{page}");
+        assert!(!page.contains("prompt= in the URL"), "{page}");
     }
 }

@@ -1,46 +1,49 @@
-//! The web page: templates, charts, styles, and what turns readings into what they show.
+//! The web pages: templates, charts and styles.
 //!
-//! Pure: takes what the engine read and gives text. Knows no SQL and no HTTP server.
+//! The crate is pure: it turns data read from the engine into HTML. It does not access SQL or the
+//! HTTP server.
 
-mod number;
-mod moment;
+mod number_format;
+mod display_time;
 mod filter;
-mod choices;
-mod asset;
+mod select_options;
+mod assets;
 mod chart;
-mod shell;
-mod figures;
-mod plain;
+mod layout;
+mod metric_card;
+mod simple_pages;
 mod overview;
-mod marked;
+mod highlight;
 mod conversations;
 mod timeline;
 mod failures;
 mod experiments;
-mod density;
+mod posterior_chart;
 mod routing;
 mod retrieval;
 mod data;
 mod system;
-mod paper;
+mod report_file;
 
-pub use asset::{Asset, asset};
-pub use chart::{Chart, Point, Range};
-pub use choices::Choices;
-pub use conversations::{Asked, Choice, Conversations, Found, Row};
-pub use data::{Data, DataReadings};
-pub use experiments::{Experiments, Trial};
-pub use failures::Failures;
-pub use figures::{Card, Tone};
-pub use filter::{DEFAULT_DAYS, Filter, encoded};
-pub use marked::{Part, Said};
-pub use moment::{Moment, Shown};
-pub use number::{count, plain as plain_number, seconds};
-pub use overview::{Overview, Readings, volume_of};
-pub use paper::{Paper, PaperReadings};
-pub use plain::{Help, Login, Trouble};
-pub use retrieval::{Item, Retrieval};
-pub use routing::{RouterReadings, Routing};
-pub use shell::{Reader, Shell, View};
-pub use system::{Gauge, KeyRow, Letter, System};
-pub use timeline::Conversation;
+pub use assets::{Asset, find_asset};
+pub use chart::{AxisRange, Chart, ChartPoint};
+pub use conversations::{
+    ConversationQuery, ConversationRow, ConversationRows, ConversationsPage, FilterOption,
+};
+pub use data::{DataPage, DataPageInput};
+pub use display_time::{DisplayTime, TimePrecision};
+pub use experiments::{ExperimentCard, ExperimentsPage};
+pub use failures::FailuresPage;
+pub use filter::{DEFAULT_DAYS, Filter, encode_url};
+pub use highlight::{HighlightedText, TextSpan};
+pub use layout::{PageLayout, View, Viewer};
+pub use metric_card::{MetricCard, TargetTone};
+pub use number_format::{format_count, format_number as plain_number, format_seconds};
+pub use overview::{OverviewInput, OverviewPage, throughput_chart};
+pub use report_file::{ReportFile, ReportFileInput};
+pub use retrieval::{RetrievalPage, RetrievedItem};
+pub use routing::{RouterInput, RoutingPage};
+pub use select_options::SelectOptions;
+pub use simple_pages::{ErrorPage, HelpPage, LoginPage};
+pub use system::{DeadLetterRow, KeyRow, SystemGauge, SystemPage};
+pub use timeline::ConversationPage;

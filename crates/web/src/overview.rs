@@ -1,218 +1,192 @@
-//! The first page: figures against their targets, what stands out, and how much there is.
+//! The overview page: metrics against targets, alerts and volume.
 
 use askama::Template;
 use engine::{QualityBucket, StoredAlert, Targets};
 use model::{Timestamp, Window};
 use report::{Figure, Target};
 
-use crate::chart::{self, Chart, Point, Range};
-use crate::choices::Choices;
-use crate::figures::{self, Card};
+use crate::chart::{self, AxisRange, Chart, ChartPoint};
+use crate::display_time::{DisplayTime, TimePrecision};
 use crate::filter::Filter;
-use crate::moment::{Moment, Shown};
-use crate::number;
-use crate::shell::Shell;
+use crate::layout::PageLayout;
+use crate::metric_card::{MetricCard, format_value, metric_name, turn_filter};
+use crate::number_format::{format_axis_level, format_count, format_number, format_percent};
+use crate::select_options::SelectOptions;
 
-/// In microseconds.
-const HOUR: i64 = 3_600_000_000;
-/// The periods that can be chosen: days, and what they are called.
+const HOUR_MICROS: i64 = 3_600_000_000;
+const MAX_BUCKETS: usize = 1000;
+/// Selectable periods: days and label.
 const PERIODS: [(u32, &str); 4] = [(1, "24 h"), (7, "7 days"), (30, "30 days"), (90, "90 days")];
 
-/// What was read for it.
 #[derive(Debug)]
-pub struct Readings {
-    /// Sums by stretches of time, the earliest first.
+pub struct OverviewInput {
     pub buckets: Vec<QualityBucket>,
-    /// How many hours a stretch has.
     pub bucket_hours: u32,
-    /// The sums of the period before.
     pub before: QualityBucket,
-    /// The period.
     pub window: Window,
-    /// Where figures should be.
     pub targets: Targets,
-    /// The newest alerts.
     pub alerts: Vec<StoredAlert>,
-    /// Models that answered.
-    pub models: Choices,
-    /// Prompts they answered with.
-    pub prompts: Choices,
-    /// Whether anything was ever stored here.
+    pub models: SelectOptions,
+    pub prompts: SelectOptions,
     pub is_empty: bool,
 }
 
-/// A period that can be chosen.
 #[derive(Clone, Debug)]
-pub struct Period {
-    /// What it is called.
+pub struct PeriodLink {
     pub name: &'static str,
-    /// Where it leads.
     pub link: String,
-    /// Whether it is the one that is shown.
-    pub is_here: bool,
+    pub is_selected: bool,
 }
 
-/// A figure that is on the wrong side.
+/// An alert on the page.
 #[derive(Clone, Debug)]
-pub struct Alert {
-    /// What it says.
+pub struct AlertLine {
     pub text: String,
-    /// Since when.
-    pub since: Option<Moment>,
-    /// Since when it is over.
-    pub until: Option<Moment>,
-    /// The turns behind it.
+    pub since: Option<DisplayTime>,
+    pub until: Option<DisplayTime>,
     pub link: String,
 }
 
-/// The page.
 #[derive(Debug, Template)]
 #[template(path = "overview.html")]
-pub struct Overview {
-    /// The frame.
-    pub shell: Shell,
-    /// Periods to choose from.
-    pub periods: Vec<Period>,
-    /// Models to choose from.
-    pub models: Choices,
-    /// Prompts to choose from.
-    pub prompts: Choices,
-    /// What is wrong now.
-    pub standing: Vec<Alert>,
-    /// What was wrong lately.
-    pub over: Vec<Alert>,
-    /// The figures with a target.
-    pub targeted: Vec<Card>,
-    /// The others.
-    pub others: Vec<Card>,
-    /// How content people are, over time.
+pub struct OverviewPage {
+    pub layout: PageLayout,
+    pub periods: Vec<PeriodLink>,
+    pub models: SelectOptions,
+    pub prompts: SelectOptions,
+    pub active_alerts: Vec<AlertLine>,
+    pub resolved_alerts: Vec<AlertLine>,
+    pub targeted: Vec<MetricCard>,
+    pub others: Vec<MetricCard>,
     pub satisfaction: Chart,
-    /// The same figure as a number.
-    pub leading: Card,
-    /// How much was asked.
+    pub satisfaction_card: MetricCard,
     pub volume: Chart,
-    /// How many turns, in words.
     pub turns: String,
-    /// Of those of which somebody gave a sign.
-    pub coverage: Card,
-    /// Whether anything was ever stored here.
+    pub coverage: MetricCard,
     pub is_empty: bool,
-    /// All of it as a file.
-    pub save: String,
+    pub report_link: String,
 }
 
-impl Overview {
-    /// The page out of what was read.
-    pub fn of(shell: Shell, readings: Readings) -> Self {
-        let series = filled(&readings);
-        let now = report::total(&readings.buckets);
-        let (filter, targets) = (&shell.filter, &readings.targets);
+impl OverviewPage {
+    pub fn new(layout: PageLayout, input: OverviewInput) -> Self {
+        let series = BucketSeries::new(&input.buckets, input.bucket_hours, input.window);
+        let now = report::total(&input.buckets);
+        let (filter, targets) = (&layout.filter, &input.targets);
         let card = |figure: Figure| {
-            Card::of(figure, &series, &now, &readings.before, targets.of(figure), filter)
+            MetricCard::new(
+                figure,
+                &series.buckets,
+                &now,
+                &input.before,
+                targets.of(figure),
+                filter,
+            )
         };
         let beside = [Figure::Satisfaction, Figure::FeedbackCoverage];
         let all = Figure::ALL.iter().copied().filter(|figure| !beside.contains(figure));
         let (targeted, others): (Vec<Figure>, Vec<Figure>) =
             all.partition(|figure| targets.of(*figure).is_some());
-        let (over, standing): (Vec<&StoredAlert>, Vec<&StoredAlert>) =
-            readings.alerts.iter().partition(|alert| alert.cleared.is_some());
-        let alert = |stored: &&StoredAlert| alert_of(stored, filter);
+        let (resolved, active): (Vec<&StoredAlert>, Vec<&StoredAlert>) =
+            input.alerts.iter().partition(|alert| alert.cleared.is_some());
+        let alert = |stored: &&StoredAlert| alert_line(stored, filter);
         Self {
-            periods: periods(filter, "/"),
-            save: filter.link("/report"),
-            standing: standing.iter().map(alert).collect(),
-            over: over.iter().take(3).map(alert).collect(),
-            targeted: known_first(targeted.into_iter().map(card).collect()),
-            others: known_first(others.into_iter().map(card).collect()),
-            satisfaction: satisfaction(&series, &readings),
-            leading: card(Figure::Satisfaction),
+            periods: period_links(filter, "/"),
+            report_link: filter.link("/report"),
+            active_alerts: active.iter().map(alert).collect(),
+            resolved_alerts: resolved.iter().take(3).map(alert).collect(),
+            targeted: sort_known_first(targeted.into_iter().map(card).collect()),
+            others: sort_known_first(others.into_iter().map(card).collect()),
+            satisfaction: satisfaction_chart(&series, targets.of(Figure::Satisfaction)),
+            satisfaction_card: card(Figure::Satisfaction),
             coverage: card(Figure::FeedbackCoverage),
-            volume: volume(&series, &readings),
-            turns: number::count(now.counts.turns.unsigned_abs()),
-            models: readings.models,
-            prompts: readings.prompts,
-            is_empty: readings.is_empty,
-            shell,
+            volume: volume_chart(&series),
+            turns: format_count(now.counts.turns.unsigned_abs()),
+            models: input.models,
+            prompts: input.prompts,
+            is_empty: input.is_empty,
+            layout,
         }
     }
 }
 
-/// Figures of which something was counted come first.
-fn known_first(mut cards: Vec<Card>) -> Vec<Card> {
+/// Metrics without data come last.
+fn sort_known_first(mut cards: Vec<MetricCard>) -> Vec<MetricCard> {
     cards.sort_by_key(|card| card.value == "–");
     cards
 }
 
-/// Periods to choose from, on a page.
-pub(crate) fn periods(filter: &Filter, path: &str) -> Vec<Period> {
-    let one = |(days, name): (u32, &'static str)| Period {
+pub(crate) fn period_links(filter: &Filter, path: &str) -> Vec<PeriodLink> {
+    let one = |(days, name): (u32, &'static str)| PeriodLink {
         name,
         link: Filter { days, ..filter.clone() }.link(path),
-        is_here: filter.days == days,
+        is_selected: filter.days == days,
     };
     PERIODS.into_iter().map(one).collect()
 }
 
-/// Every stretch of the window, with nothing where nothing happened.
-fn filled(readings: &Readings) -> Vec<Option<QualityBucket>> {
-    let size = i64::from(readings.bucket_hours.max(1));
-    let first = readings.window.start.as_micros().div_euclid(HOUR).div_euclid(size) * size;
-    let last = (readings.window.end.as_micros() - 1).div_euclid(HOUR).div_euclid(size) * size;
-    let mut found = Vec::new();
-    let mut hour = first;
-    while hour <= last && found.len() < 1000 {
-        found.push(readings.buckets.iter().find(|bucket| bucket.hour == hour).cloned());
-        hour += size;
+/// Buckets of whole hours that cover a window; `None` where there is no data.
+struct BucketSeries {
+    first_hour: i64,
+    hours: i64,
+    buckets: Vec<Option<QualityBucket>>,
+}
+
+impl BucketSeries {
+    fn new(buckets: &[QualityBucket], bucket_hours: u32, window: Window) -> Self {
+        let hours = i64::from(bucket_hours.max(1));
+        let bucket_of = |micros: i64| micros.div_euclid(HOUR_MICROS).div_euclid(hours) * hours;
+        let first_hour = bucket_of(window.start.as_micros());
+        let last_hour = bucket_of(window.end.as_micros() - 1);
+        let starts = (first_hour..=last_hour).step_by(hours as usize).take(MAX_BUCKETS);
+        let find = |hour: i64| buckets.iter().find(|bucket| bucket.hour == hour).cloned();
+        Self { first_hour, hours, buckets: starts.map(find).collect() }
     }
-    found
+
+    fn start_time(&self, index: usize) -> DisplayTime {
+        let hour = self.first_hour + index as i64 * self.hours;
+        let precision = if self.hours < 24 { TimePrecision::Minute } else { TimePrecision::Day };
+        DisplayTime::new(Timestamp::from_micros(hour * HOUR_MICROS), precision)
+    }
+
+    fn first_and_last(&self) -> Option<(DisplayTime, DisplayTime)> {
+        let last = self.buckets.len().checked_sub(1)?;
+        Some((self.start_time(0), self.start_time(last)))
+    }
 }
 
-/// When a stretch begins.
-fn begins(readings: &Readings, place: usize) -> Moment {
-    let size = i64::from(readings.bucket_hours.max(1));
-    let first = readings.window.start.as_micros().div_euclid(HOUR).div_euclid(size) * size;
-    let ts = Timestamp::from_micros((first + place as i64 * size) * HOUR);
-    let shown = if size < 24 { Shown::Minute } else { Shown::Day };
-    Moment::of(ts, shown)
-}
-
-fn ends(readings: &Readings, stretches: usize) -> Option<(Moment, Moment)> {
-    (stretches > 0).then(|| (begins(readings, 0), begins(readings, stretches - 1)))
-}
-
-fn satisfaction(series: &[Option<QualityBucket>], readings: &Readings) -> Chart {
+fn satisfaction_chart(series: &BucketSeries, target: Option<Target>) -> Chart {
     let figure = Figure::Satisfaction;
     let mut rows = Vec::new();
     let mut points = Vec::new();
-    for (place, bucket) in series.iter().enumerate() {
+    for (index, bucket) in series.buckets.iter().enumerate() {
         let Some(found) = bucket.as_ref().map(|bucket| figure.read(bucket)) else {
-            points.push(Point::default());
+            points.push(ChartPoint::default());
             continue;
         };
-        let when = begins(readings, place);
+        let when = series.start_time(index);
         let (value, interval) = (found.value(), found.interval());
-        let reactions = number::count(found.denominator());
+        let reactions = format_count(found.denominator());
         if let (Some(value), Some((low, high))) = (value, interval) {
             let range = format!("{:.1}–{:.1}%", low * 100.0, high * 100.0);
-            let told = format!(
+            let tooltip = format!(
                 "{}: {} ({range}), {reactions} reactions",
                 when.text,
-                number::percent(value)
+                format_percent(value)
             );
-            rows.push((when, vec![number::percent(value), range, reactions]));
-            points.push(Point { value: Some(value), interval: Some((low, high)), told });
+            rows.push((when, vec![format_percent(value), range, reactions]));
+            points.push(ChartPoint { value: Some(value), interval: Some((low, high)), tooltip });
         } else {
-            points.push(Point::default());
+            points.push(ChartPoint::default());
         }
     }
-    let target = readings.targets.of(figure).map(|target| match target {
+    let target = target.map(|target| match target {
         Target::Min(bound) | Target::Max(bound) => bound,
     });
     let values = points.iter().filter_map(|point| point.value).chain(target);
-    let range = Range::of_shares(values);
+    let range = AxisRange::from_shares(values);
     let summary = match rows.last() {
         Some((when, cells)) => format!(
-            "Satisfaction over time; {} of {} stretches had reactions, lately {} ({})",
+            "Satisfaction over time; {} of {} buckets had reactions, most recently {} ({})",
             rows.len(),
             points.len(),
             cells[0],
@@ -222,58 +196,47 @@ fn satisfaction(series: &[Option<QualityBucket>], readings: &Readings) -> Chart 
     };
     Chart {
         title: "Satisfaction over time".to_owned(),
-        svg: chart::line(&points, range, target, 3, &summary),
+        svg: chart::draw_line_chart(&points, range, target, 3, &summary),
         levels: range.levels(3).into_iter().map(|level| format!("{:.0}%", level * 100.0)).collect(),
-        ends: ends(readings, points.len()),
+        ends: series.first_and_last(),
         more_columns: Vec::new(),
-        columns: vec!["From", "Satisfaction", "95% interval", "Reactions"],
+        columns: vec!["From", "Satisfaction", "95% CI", "Reactions"],
         rows,
         summary,
     }
 }
 
-/// How much was asked, by stretches of a window.
-pub fn volume_of(buckets: Vec<QualityBucket>, bucket_hours: u32, window: Window) -> Chart {
-    let readings = Readings {
-        buckets,
-        bucket_hours,
-        before: QualityBucket::default(),
-        window,
-        targets: Targets::default(),
-        alerts: Vec::new(),
-        models: Choices::default(),
-        prompts: Choices::default(),
-        is_empty: false,
-    };
-    volume(&filled(&readings), &readings)
+/// The volume chart of the system page.
+pub fn throughput_chart(buckets: &[QualityBucket], bucket_hours: u32, window: Window) -> Chart {
+    volume_chart(&BucketSeries::new(buckets, bucket_hours, window))
 }
 
-fn volume(series: &[Option<QualityBucket>], readings: &Readings) -> Chart {
+fn volume_chart(series: &BucketSeries) -> Chart {
     let mut rows = Vec::new();
     let mut bars = Vec::new();
-    for (place, bucket) in series.iter().enumerate() {
+    for (index, bucket) in series.buckets.iter().enumerate() {
         let counts = bucket.as_ref().map(|bucket| bucket.counts).unwrap_or_default();
         let (turns, wrong) =
             (counts.turns.max(0) as f64, counts.wrong.clamp(0, counts.turns.max(0)) as f64);
-        let when = begins(readings, place);
-        let shown = number::count(counts.turns.unsigned_abs());
-        let bad = number::count(counts.wrong.unsigned_abs());
+        let when = series.start_time(index);
+        let shown = format_count(counts.turns.unsigned_abs());
+        let bad = format_count(counts.wrong.unsigned_abs());
         bars.push((
             vec![wrong, turns - wrong],
             format!("{}: {shown} turns, {bad} rejected or corrected", when.text),
         ));
         if counts.turns > 0 {
-            let heard = number::count(counts.heard.unsigned_abs());
-            rows.push((when, vec![shown, bad, heard]));
+            let with_signal = format_count(counts.heard.unsigned_abs());
+            rows.push((when, vec![shown, bad, with_signal]));
         }
     }
-    let range = Range::from_zero(bars.iter().map(|(parts, _)| parts.iter().sum()));
-    let summary = "Turns over time, and those that were rejected or corrected".to_owned();
+    let range = AxisRange::from_zero(bars.iter().map(|(parts, _)| parts.iter().sum()));
+    let summary = "Turns over time, with rejected or corrected turns highlighted".to_owned();
     Chart {
         title: "Turns".to_owned(),
-        svg: chart::bars(&bars, range, 3, &summary),
-        levels: range.levels(3).into_iter().map(number::plain_level).collect(),
-        ends: ends(readings, bars.len()),
+        svg: chart::draw_bar_chart(&bars, range, 3, &summary),
+        levels: range.levels(3).into_iter().map(format_axis_level).collect(),
+        ends: series.first_and_last(),
         more_columns: Vec::new(),
         columns: vec!["From", "Turns", "Rejected or corrected", "With a human signal"],
         rows,
@@ -281,29 +244,29 @@ fn volume(series: &[Option<QualityBucket>], readings: &Readings) -> Chart {
     }
 }
 
-fn alert_of(stored: &StoredAlert, filter: &Filter) -> Alert {
+fn alert_line(stored: &StoredAlert, filter: &Filter) -> AlertLine {
     let figure = Figure::from_word(&stored.metric);
-    let name = figure.map_or(stored.metric.as_str(), |figure| figures::name(figure));
+    let name = figure.map_or(stored.metric.as_str(), |figure| metric_name(figure));
     let field = |name: &str| {
         stored.raised.as_ref().and_then(|raised| raised.event.data.get(name)?.as_f64())
     };
     let shown = |value: f64| {
-        figure.map_or_else(|| number::plain(value), |figure| figures::shown(figure, value))
+        figure.map_or_else(|| format_number(value), |figure| format_value(figure, value))
     };
     let value = field("value").map_or_else(String::new, |value| format!(": {}", shown(value)));
-    let wanted = match (field("min"), field("max")) {
-        (Some(least), _) => format!(", wanted at least {}", shown(least)),
-        (None, Some(most)) => format!(", wanted at most {}", shown(most)),
+    let target_text = match (field("min"), field("max")) {
+        (Some(least), _) => format!(", target at least {}", shown(least)),
+        (None, Some(most)) => format!(", target at most {}", shown(most)),
         (None, None) => String::new(),
     };
     let window =
         field("window_hours").map_or_else(String::new, |hours| format!(", over {hours:.0} h"));
-    let show = figure.map_or("trouble", figures::behind);
+    let show = figure.map_or("trouble", turn_filter);
     let project = stored.scope.project.as_str();
-    Alert {
-        text: format!("{name}{value}{wanted}{window}, in {project}"),
-        since: stored.raised.as_ref().map(|raised| Moment::minute(raised.event.ts)),
-        until: stored.cleared.as_ref().map(|cleared| Moment::minute(cleared.event.ts)),
+    AlertLine {
+        text: format!("{name}{value}{target_text}{window}, in {project}"),
+        since: stored.raised.as_ref().map(|raised| DisplayTime::with_minutes(raised.event.ts)),
+        until: stored.cleared.as_ref().map(|cleared| DisplayTime::with_minutes(cleared.event.ts)),
         link: filter.link_with("/conversations", &[("project", project), ("show", show)]),
     }
 }

@@ -1,58 +1,51 @@
-//! What was retrieved: used most, ignored most, and what that makes of its rank.
+//! The retrieval page: most used and most ignored items.
 
 use askama::Template;
 use engine::EntityStats;
 
-use crate::number;
-use crate::shell::Shell;
+use crate::layout::PageLayout;
+use crate::number_format::{format_count, format_percent};
 
-/// An item on the page.
 #[derive(Clone, Debug)]
-pub struct Item {
-    /// Which.
+pub struct RetrievedItem {
     pub id: String,
-    /// Queries that returned it.
     pub returned: String,
-    /// Answers that used it.
     pub used: String,
-    /// Answers that did not.
     pub ignored: String,
-    /// Of all that could have, with its interval.
     pub rate: String,
-    /// The same from 0 to 100.
     pub percent: u8,
-    /// People who called it helpful, and not.
     pub votes: (String, String),
-    /// What its score is multiplied by: a class and a number.
     pub multiplier: (&'static str, String),
 }
 
-/// The page.
 #[derive(Debug, Template)]
 #[template(path = "retrieval.html")]
-pub struct Retrieval {
-    /// The frame.
-    pub shell: Shell,
-    /// The project.
+pub struct RetrievalPage {
+    pub layout: PageLayout,
     pub project: String,
-    /// What helps most.
-    pub helpful: Vec<Item>,
-    /// What is ignored most.
-    pub ignored: Vec<Item>,
+    pub helpful: Vec<RetrievedItem>,
+    pub ignored: Vec<RetrievedItem>,
 }
 
-impl Retrieval {
-    /// The page. Where there are few items, the same ones are used most and ignored most: each is shown
-    /// where it stands higher.
-    pub fn of(shell: Shell, project: &str, helpful: Vec<Item>, ignored: Vec<Item>) -> Self {
-        let (helpful, ignored) = where_they_stand_higher(helpful, ignored);
-        Self { shell, project: project.to_owned(), helpful, ignored }
+impl RetrievalPage {
+    pub fn new(
+        layout: PageLayout,
+        project: &str,
+        helpful: Vec<RetrievedItem>,
+        ignored: Vec<RetrievedItem>,
+    ) -> Self {
+        let (helpful, ignored) = assign_to_one_list(helpful, ignored);
+        Self { layout, project: project.to_owned(), helpful, ignored }
     }
 }
 
-/// Each item in one of the lists only. One that stands as high in both is used most.
-fn where_they_stand_higher(helpful: Vec<Item>, ignored: Vec<Item>) -> (Vec<Item>, Vec<Item>) {
-    let place = |items: &[Item], id: &str| items.iter().position(|item| item.id == id);
+/// Keeps each item only in the list where it ranks higher; ties go to `helpful`. With few items,
+/// both lists contain the same ones.
+fn assign_to_one_list(
+    helpful: Vec<RetrievedItem>,
+    ignored: Vec<RetrievedItem>,
+) -> (Vec<RetrievedItem>, Vec<RetrievedItem>) {
+    let place = |items: &[RetrievedItem], id: &str| items.iter().position(|item| item.id == id);
     let is_ignored = |id: &str| match (place(&helpful, id), place(&ignored, id)) {
         (Some(helpful), Some(ignored)) => ignored < helpful,
         (None, _) => true,
@@ -60,18 +53,17 @@ fn where_they_stand_higher(helpful: Vec<Item>, ignored: Vec<Item>) -> (Vec<Item>
     };
     let own: Vec<bool> = helpful.iter().map(|item| !is_ignored(&item.id)).collect();
     let others: Vec<bool> = ignored.iter().map(|item| is_ignored(&item.id)).collect();
-    let keep = |items: Vec<Item>, keep: Vec<bool>| {
+    let keep = |items: Vec<RetrievedItem>, keep: Vec<bool>| {
         items.into_iter().zip(keep).filter_map(|(item, keep)| keep.then_some(item)).collect()
     };
     (keep(helpful, own), keep(ignored, others))
 }
 
-impl Item {
-    /// An item with what its score is multiplied by.
-    pub fn of(stats: &EntityStats, multiplier: f64) -> Self {
+impl RetrievedItem {
+    pub fn new(stats: &EntityStats, multiplier: f64) -> Self {
         let tally = &stats.tally;
-        let told = tally.used + tally.ignored;
-        let rate = report::Rate { numerator: tally.used, denominator: told };
+        let total = tally.used + tally.ignored;
+        let rate = report::Rate { numerator: tally.used, denominator: total };
         let share = rate.value().unwrap_or(0.0);
         let interval = rate.interval().map_or_else(String::new, |(low, high)| {
             format!(" ({:.0}–{:.0}%)", low * 100.0, high * 100.0)
@@ -83,15 +75,15 @@ impl Item {
         };
         Self {
             id: stats.entity_id.clone(),
-            returned: number::count(tally.returned.iter().sum()),
-            used: number::count(tally.used),
-            ignored: number::count(tally.ignored),
+            returned: format_count(tally.returned.iter().sum()),
+            used: format_count(tally.used),
+            ignored: format_count(tally.ignored),
             rate: rate.value().map_or_else(
                 || "–".to_owned(),
-                |share| format!("{}{interval}", number::percent(share)),
+                |share| format!("{}{interval}", format_percent(share)),
             ),
             percent: (share * 100.0).round() as u8,
-            votes: (number::count(tally.positive), number::count(tally.negative)),
+            votes: (format_count(tally.positive), format_count(tally.negative)),
             multiplier: (class, format!("×{multiplier:.2}")),
         }
     }
@@ -101,9 +93,9 @@ impl Item {
 mod tests {
     use super::*;
 
-    fn item(id: &str) -> Item {
+    fn item(id: &str) -> RetrievedItem {
         let none = String::new;
-        Item {
+        RetrievedItem {
             id: id.to_owned(),
             returned: none(),
             used: none(),
@@ -116,11 +108,12 @@ mod tests {
     }
 
     #[test]
-    fn an_item_is_shown_where_it_stands_higher() {
+    fn item_is_listed_where_it_ranks_higher() {
         let items = |ids: &[&str]| ids.iter().map(|id| item(id)).collect::<Vec<_>>();
-        let ids = |items: &[Item]| items.iter().map(|item| item.id.clone()).collect::<Vec<_>>();
+        let ids =
+            |items: &[RetrievedItem]| items.iter().map(|item| item.id.clone()).collect::<Vec<_>>();
         let (used, ignored) =
-            where_they_stand_higher(items(&["a", "b", "c", "d"]), items(&["c", "x", "b", "d"]));
+            assign_to_one_list(items(&["a", "b", "c", "d"]), items(&["c", "x", "b", "d"]));
         assert_eq!(
             (ids(&used), ids(&ignored)),
             (ids(&items(&["a", "b", "d"])), ids(&items(&["c", "x"])))

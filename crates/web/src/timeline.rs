@@ -1,4 +1,4 @@
-//! A conversation as a timeline: which answers failed, why we think so, how sure we are.
+//! The conversation page: a timeline of turns with verdicts and feedback.
 
 mod turn;
 
@@ -8,50 +8,44 @@ use askama::Template;
 use engine::{Timeline, TurnView};
 use model::{Evidence, Scope, TurnId};
 
-use crate::filter::{Filter, encoded};
-use crate::moment::Moment;
-use crate::number;
-use crate::shell::Shell;
+use crate::display_time::DisplayTime;
+use crate::filter::{Filter, encode_url};
+use crate::layout::PageLayout;
+use crate::number_format::count_noun;
 
-pub(crate) use turn::ShownTurn;
+pub(crate) use turn::TurnCard;
 
-/// The page.
 #[derive(Debug, Template)]
 #[template(path = "timeline.html")]
-pub struct Conversation {
-    /// The frame.
-    pub shell: Shell,
-    /// Its id.
+pub struct ConversationPage {
+    pub layout: PageLayout,
     pub id: String,
-    /// Who asks.
     pub user: Option<String>,
-    /// Its project.
     pub project: String,
-    /// When the first of these turns was asked.
-    pub since: Option<Moment>,
-    /// How many are shown.
+    pub since: Option<DisplayTime>,
     pub count: String,
-    /// How many of them were rejected, and so on, in words.
     pub summary: Vec<(&'static str, String)>,
-    /// The turns, the oldest first.
-    pub turns: Vec<ShownTurn>,
-    /// Older turns.
+    pub turns: Vec<TurnCard>,
     pub older: Option<String>,
-    /// The newest, when these are older ones.
     pub newest: Option<String>,
-    /// Back to the list.
     pub back: String,
 }
 
-/// What a message says about an earlier answer, by the message's turn.
-type Heard<'a> = HashMap<&'a TurnId, (&'a TurnId, &'a [Evidence])>;
+/// Turn of a message to the earlier turn it refers to, with the evidence.
+type MessageEvidence<'a> = HashMap<&'a TurnId, (&'a TurnId, &'a [Evidence])>;
 
-impl Conversation {
-    /// The page out of what was read. `is_older` when it does not begin with the newest turns.
-    pub fn of(shell: Shell, scope: &Scope, id: &str, timeline: &Timeline, is_older: bool) -> Self {
-        let (turns, filter) = (&timeline.turns, &shell.filter);
-        let heard: Heard<'_> = turns.iter().filter_map(heard).collect();
-        let here = |more: &[(&str, &str)]| here(filter, scope, id, more);
+impl ConversationPage {
+    /// `is_older` is true when the page does not start at the newest turns.
+    pub fn new(
+        layout: PageLayout,
+        scope: &Scope,
+        id: &str,
+        timeline: &Timeline,
+        is_older: bool,
+    ) -> Self {
+        let (turns, filter) = (&timeline.turns, &layout.filter);
+        let evidence: MessageEvidence<'_> = turns.iter().filter_map(message_evidence).collect();
+        let here = |more: &[(&str, &str)]| conversation_link(filter, scope, id, more);
         let older = timeline.older_than.map(|(ts, at)| format!("{}-{at}", ts.as_micros()));
         let many = turns.len() as u64;
         Self {
@@ -60,33 +54,32 @@ impl Conversation {
                 .find_map(|view| view.exchange.user.as_ref())
                 .map(ToString::to_string),
             project: scope.project.to_string(),
-            since: turns.first().map(|view| Moment::minute(view.exchange.ts)),
-            count: format!("{} {}", number::count(many), number::of(many, "turn", "turns")),
-            summary: summary(turns),
+            since: turns.first().map(|view| DisplayTime::with_minutes(view.exchange.ts)),
+            count: count_noun(many, "turn", "turns"),
+            summary: summarize_turns(turns),
             turns: turns
                 .iter()
-                .map(|view| ShownTurn::of(view, turns, &heard, filter, scope))
+                .map(|view| TurnCard::new(view, turns, &evidence, filter, scope))
                 .collect(),
             older: older.map(|cursor| here(&[("before", &cursor)])),
             newest: is_older.then(|| here(&[])),
             back: filter.link("/conversations"),
             id: id.to_owned(),
-            shell,
+            layout,
         }
     }
 }
 
-/// Where a conversation is.
-fn here(filter: &Filter, scope: &Scope, id: &str, more: &[(&str, &str)]) -> String {
-    filter.place_link(&format!("/conversations/{}", encoded(id)), scope.project.as_str(), more)
+fn conversation_link(filter: &Filter, scope: &Scope, id: &str, more: &[(&str, &str)]) -> String {
+    filter.place_link(&format!("/conversations/{}", encode_url(id)), scope.project.as_str(), more)
 }
 
-fn heard(view: &TurnView) -> Option<(&TurnId, (&TurnId, &[Evidence]))> {
+fn message_evidence(view: &TurnView) -> Option<(&TurnId, (&TurnId, &[Evidence]))> {
     let (found, _) = view.verdict.as_ref()?;
     Some((&found.detected_in, (&view.exchange.turn, &found.verdict.evidence)))
 }
 
-fn summary(turns: &[TurnView]) -> Vec<(&'static str, String)> {
+fn summarize_turns(turns: &[TurnView]) -> Vec<(&'static str, String)> {
     use model::VerdictStatus::{Accepted, Rejected};
     let count = |is: &dyn Fn(&TurnView) -> bool| turns.iter().filter(|view| is(view)).count();
     let failed = |view: &TurnView| {

@@ -8,24 +8,24 @@ use clap::Args;
 use engine::{PreferenceEncoding, PreferenceExport, PreferenceQuery, PreferenceWish};
 use model::{Project, Scope, Tenant};
 use serde_json::{Map, Value, json};
-use store::SqlLog;
+use store::ReadOnlyLog;
 
-use crate::cli::output::Output;
+use crate::cli::output_file::OutputFile;
 
-/// Which rows, and in which shape.
+/// Selection and format of the rows.
 #[derive(Debug, Args)]
 pub(super) struct Preferences {
-    /// Write preference data in this shape instead of the log: dpo, kto, sft, reward or openai_dpo.
-    /// Parquet when the file's name ends in .parquet.
+    /// Export preference data in this format instead of the log: dpo, kto, sft, reward or openai_dpo.
+    /// Parquet when the file name ends in .parquet.
     #[arg(long, value_name = "SHAPE")]
     pub(super) preferences: Option<String>,
-    /// Whose.
+    /// Tenant of the preference data.
     #[arg(long, default_value = "default", requires = "preferences")]
     tenant: String,
-    /// Which project's.
+    /// Project of the preference data.
     #[arg(long, default_value = "default", requires = "preferences")]
     project: String,
-    /// Only this part: train, validation or test.
+    /// Only this split: train, validation or test.
     #[arg(long, requires = "preferences")]
     split: Option<String>,
     /// Only turns asked from this time on.
@@ -34,13 +34,13 @@ pub(super) struct Preferences {
     /// Only turns asked before this time.
     #[arg(long, value_name = "TIME", requires = "preferences")]
     until: Option<String>,
-    /// Nothing less sure than this; 0.7 when left out.
+    /// Minimum confidence of a row, 0 to 1 [default: 0.7].
     #[arg(long, value_name = "NUMBER", requires = "preferences")]
     min_confidence: Option<f64>,
-    /// Where rows may come from: correction, rating, rephrase, regeneration, experiment.
+    /// Sources of the rows: correction, rating, rephrase, regeneration, experiment.
     #[arg(long, value_delimiter = ',', value_name = "SOURCES", requires = "preferences")]
     sources: Vec<String>,
-    /// At most so many rows of each source, or source:number.
+    /// Maximum number of rows per source: NUMBER for all sources, or SOURCE:NUMBER.
     #[arg(long, value_delimiter = ',', value_name = "NUMBERS", requires = "preferences")]
     cap: Vec<String>,
 }
@@ -48,7 +48,7 @@ pub(super) struct Preferences {
 impl Preferences {
     pub(super) fn run(
         self,
-        log: SqlLog,
+        log: ReadOnlyLog,
         output: Option<PathBuf>,
         as_json: bool,
     ) -> anyhow::Result<()> {
@@ -73,20 +73,20 @@ impl Preferences {
         let mut export = PreferenceExport::new(Arc::new(log), scope, query);
         let runtime = tokio::runtime::Builder::new_current_thread().build()?;
         let Some(path) = output else {
-            return match runtime.block_on(write_all(&mut export, stdout().lock())) {
+            return match runtime.block_on(write_rows(&mut export, stdout().lock())) {
                 Err(error) if super::is_broken_pipe(&error) => Ok(()),
                 result => result,
             };
         };
-        let mut file = Output::create(&path)?;
-        runtime.block_on(write_all(&mut export, &mut file))?;
+        let mut file = OutputFile::create(&path)?;
+        runtime.block_on(write_rows(&mut export, &mut file))?;
         file.finish()?;
-        tell(&export, &path, as_json);
+        print_counts(&export, &path, as_json);
         Ok(())
     }
 }
 
-async fn write_all(export: &mut PreferenceExport, to: impl Write) -> anyhow::Result<()> {
+async fn write_rows(export: &mut PreferenceExport, to: impl Write) -> anyhow::Result<()> {
     let mut output = BufWriter::new(to);
     while let Some(bytes) = export.next().await? {
         output.write_all(&bytes)?;
@@ -94,7 +94,7 @@ async fn write_all(export: &mut PreferenceExport, to: impl Write) -> anyhow::Res
     Ok(output.flush()?)
 }
 
-fn tell(export: &PreferenceExport, path: &Path, as_json: bool) {
+fn print_counts(export: &PreferenceExport, path: &Path, as_json: bool) {
     let tally = export.tally();
     let rows: u64 = tally.rows.values().sum();
     let by_source = tally.rows.iter().map(|(source, rows)| (source.as_word(), *rows));

@@ -1,4 +1,4 @@
-//! Preference pairs of a scan, into a file.
+//! Writes the preference pairs of a scan to a file.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -9,39 +9,37 @@ use clap::Args;
 use engine::{FlowError, PreferenceEncoding, PreferenceQuery, PreferenceWish, ScanPairs, Scanned};
 use serde_json::{Map, Value, json};
 
-/// Which rows, and in which shape.
+/// Selection and format of the rows.
 #[derive(Debug, Args)]
 pub(super) struct PairOptions {
-    /// Write preference pairs: rows as `uptake export --preferences` writes them, each with its source
-    /// (correction, rating, rephrase, regeneration), margin, turn ids and split, redacted. Parquet when the
-    /// name ends in .parquet.
+    /// Write preference pairs to this file, redacted, in the format of `uptake export --preferences`. Each row
+    /// has its source, margin, turn ids and split. Parquet when the name ends in .parquet.
     #[arg(long, value_name = "FILE")]
     pairs: Option<PathBuf>,
-    /// The shape of the pairs: dpo, kto, sft, reward or openai_dpo; dpo when left out.
+    /// Format of the pairs: dpo, kto, sft, reward or openai_dpo [default: dpo].
     #[arg(long, value_name = "SHAPE", requires = "pairs")]
     format: Option<String>,
-    /// Only this part: train, validation or test.
+    /// Only this split: train, validation or test.
     #[arg(long, requires = "pairs")]
     split: Option<String>,
-    /// Nothing less sure than this; 0.7 when left out.
+    /// Minimum confidence of a row, 0 to 1 [default: 0.7].
     #[arg(long, value_name = "NUMBER", requires = "pairs")]
     min_confidence: Option<f64>,
-    /// Where pairs may come from: correction, rating, rephrase, regeneration.
+    /// Sources of the pairs: correction, rating, rephrase, regeneration.
     #[arg(long, value_delimiter = ',', value_name = "SOURCES", requires = "pairs")]
     sources: Vec<String>,
-    /// At most so many rows of each source, or source:number.
+    /// Maximum number of rows per source: NUMBER for all sources, or SOURCE:NUMBER.
     #[arg(long, value_delimiter = ',', value_name = "NUMBERS", requires = "pairs")]
     cap: Vec<String>,
 }
 
-/// A file that pairs go into.
 pub(super) struct PairFile {
     pairs: ScanPairs,
     file: BufWriter<File>,
 }
 
 impl PairOptions {
-    /// The file, if one is wanted.
+    /// Creates the file when --pairs is given.
     pub(super) fn create(&self) -> anyhow::Result<Option<PairFile>> {
         let Some(path) = &self.pairs else { return Ok(None) };
         let is_parquet = |path: &Path| path.extension().is_some_and(|ending| ending == "parquet");
@@ -65,15 +63,14 @@ impl PairOptions {
 }
 
 impl PairFile {
-    /// The pairs of the next conversation.
-    pub(super) fn conversation(&mut self, scanned: &Scanned) -> std::io::Result<()> {
-        let bytes = self.pairs.conversation(scanned).map_err(unwritten)?;
+    pub(super) fn write_conversation(&mut self, scanned: &Scanned) -> std::io::Result<()> {
+        let bytes = self.pairs.conversation(scanned).map_err(to_io_error)?;
         self.file.write_all(&bytes)
     }
 
-    /// The rest, and how many there are.
+    /// Writes the remaining pairs and returns the counts.
     pub(super) fn finish(mut self) -> std::io::Result<Value> {
-        let bytes = self.pairs.finish().map_err(unwritten)?;
+        let bytes = self.pairs.finish().map_err(to_io_error)?;
         self.file.write_all(&bytes)?;
         self.file.flush()?;
         let tally = self.pairs.tally();
@@ -90,6 +87,6 @@ impl PairFile {
     }
 }
 
-fn unwritten(error: FlowError) -> std::io::Error {
+fn to_io_error(error: FlowError) -> std::io::Error {
     std::io::Error::other(error)
 }

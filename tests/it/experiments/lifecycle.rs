@@ -1,14 +1,14 @@
-//! Defined, started, stopped: what is possible when, and what is refused.
+//! The states of an experiment and the actions each state allows.
 
 use serde_json::{Value, json};
 
-use super::lab::{act, assign, create, definition, events, run, show};
+use super::experiment_calls::{act, assign, create, definition, events, run, show};
 use crate::server::{Client, Server};
 
 const ACTIONS: [&str; 5] = ["start", "pause", "resume", "complete", "archive"];
 
-/// All but these are refused, and the refusal says which they are. Nothing changes by it.
-fn check(client: &Client, status: &str, possible: &[&str]) {
+/// Checks that only these actions are accepted; a refusal lists them and changes nothing.
+fn check_actions(client: &Client, status: &str, possible: &[&str]) {
     let before = show(client, "x");
     assert_eq!(before["status"], status, "{before}");
     assert_eq!(before["possible"], json!(possible), "{before}");
@@ -22,22 +22,22 @@ fn check(client: &Client, status: &str, possible: &[&str]) {
     assert_eq!(show(client, "x"), before);
 }
 
-fn cannot_assign(client: &Client) {
+fn check_assign_refused(client: &Client) {
     let path = "/api/v1/experiments/x/assign";
     let (code, answer) = client.post(path, &json!({"unit_id": "u1"}));
     assert_eq!(code, 409, "{answer}");
 }
 
-fn goes(client: &Client, action: &str) {
+fn check_action_accepted(client: &Client, action: &str) {
     let (code, answer) = act(client, "x", action);
     assert_eq!(code, 200, "{action}: {answer}");
 }
 
 #[test]
-fn every_step_is_possible_where_it_should_be_and_nowhere_else() {
+fn experiment_states_allow_only_their_actions() {
     let mut server = Server::start();
     create(&server.client(), &definition("x", "satisfaction", &json!({})));
-    cannot_assign(&server.client());
+    check_assign_refused(&server.client());
     for (status, possible, next) in [
         ("DRAFT", vec!["start"], Some("start")),
         ("RUNNING", vec!["pause", "complete"], Some("pause")),
@@ -46,21 +46,21 @@ fn every_step_is_possible_where_it_should_be_and_nowhere_else() {
         ("COMPLETED", vec!["archive"], Some("archive")),
         ("ARCHIVED", vec![], None),
     ] {
-        check(&server.client(), status, &possible);
+        check_actions(&server.client(), status, &possible);
         server = server.kill_and_restart();
-        check(&server.client(), status, &possible);
+        check_actions(&server.client(), status, &possible);
         if let Some(next) = next {
-            goes(&server.client(), next);
+            check_action_accepted(&server.client(), next);
         }
     }
-    cannot_assign(&server.client());
+    check_assign_refused(&server.client());
     let changes = events(&server.client(), "log", |data| data["change"] == "status");
     let words: Vec<&str> = changes.iter().map(|data| data["action"].as_str().unwrap()).collect();
     assert_eq!(words, ["start", "pause", "resume", "complete", "archive"]);
 }
 
 #[test]
-fn a_definition_that_makes_no_sense_is_refused_by_field() {
+fn invalid_experiment_definitions_are_refused_with_the_field() {
     let server = Server::start();
     let rows = [
         (json!({"metric": "happiness"}), "metric"),
@@ -99,7 +99,7 @@ fn a_definition_that_makes_no_sense_is_refused_by_field() {
 }
 
 #[test]
-fn a_repeat_changes_nothing_and_says_the_same() {
+fn replayed_experiment_requests_change_nothing() {
     let server = Server::start();
     let mut body = definition("x", "satisfaction", &json!({}));
     create(&server.client(), &body);
@@ -107,13 +107,13 @@ fn a_repeat_changes_nothing_and_says_the_same() {
     body["name"] = json!("another");
     assert_eq!(server.post("/api/v1/experiments", &body).0, 409, "another under its id");
     body.as_object_mut().unwrap().remove("id");
-    let keyed = server.client().with("Idempotency-Key", "k1");
+    let keyed = server.client().with_header("Idempotency-Key", "k1");
     let (first, second) =
         (keyed.post("/api/v1/experiments", &body), keyed.post("/api/v1/experiments", &body));
     assert_eq!((first.0, second.0), (201, 200));
     assert_eq!(first.1, second.1);
     let id = first.1["id"].as_str().unwrap();
-    let keyed = server.client().with("Idempotency-Key", "k2");
+    let keyed = server.client().with_header("Idempotency-Key", "k2");
     let answers: Vec<u16> = (0..2).map(|_| act(&keyed, id, "start").0).collect();
     assert_eq!(answers, [200, 200], "the same request, not another start");
     assert_eq!(act(&server.client(), id, "start").0, 409);
@@ -131,9 +131,9 @@ fn a_repeat_changes_nothing_and_says_the_same() {
 }
 
 #[test]
-fn tenants_know_nothing_of_each_other() {
+fn experiments_are_isolated_by_tenant() {
     let server = Server::start();
-    let other = server.client().with("X-Uptake-Tenant", "other");
+    let other = server.client().with_header("X-Uptake-Tenant", "other");
     run(&server.client(), "x", "error_rate", &json!({}));
     assign(&server.client(), "x", "u1");
     assert_eq!(other.get("/api/v1/experiments/x").0, 404);
@@ -141,8 +141,8 @@ fn tenants_know_nothing_of_each_other() {
     assert_eq!(other.post("/api/v1/experiments/x/assign", &json!({"unit_id": "u1"})).0, 404);
     assert_eq!(other.get("/api/v1/experiments").1["experiments"], json!([]));
     create(&other, &definition("x", "cost", &json!({})));
-    super::lab::turn(&other, "t1", "u1", &super::lab::failed());
-    let found = super::lab::results(&server.client(), "x");
+    super::experiment_calls::turn(&other, "t1", "u1", &super::experiment_calls::failed());
+    let found = super::experiment_calls::results(&server.client(), "x");
     let observed = |n: usize| found["variants"][n]["observed"].as_u64().unwrap();
     assert_eq!((observed(0), observed(1)), (0, 0), "{found}");
     assert_eq!(show(&server.client(), "x")["status"], "RUNNING");

@@ -6,16 +6,16 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use crate::engine;
-use crate::experiments::lab::until;
+use crate::experiments::experiment_calls::until;
 use crate::keys::create;
-use crate::server::{PATIENCE, Server};
+use crate::server::{Server, WAIT_TIMEOUT};
 
 fn start(settings: &[(&str, &str)]) -> Server {
     Server::start_with(tempfile::tempdir().unwrap(), settings)
 }
 
-/// A letter now and then, until the server has had enough. Answers how many there were.
-fn drip(mut connection: TcpStream) -> usize {
+/// Sends one byte now and then until the server closes. Returns the number of bytes.
+fn send_slowly(mut connection: TcpStream) -> usize {
     let mut letters = 0;
     while connection.write_all(b"a").is_ok() {
         letters += 1;
@@ -26,7 +26,7 @@ fn drip(mut connection: TcpStream) -> usize {
 }
 
 #[test]
-fn whoever_never_finishes_a_request_is_let_go_and_others_are_served() {
+fn unfinished_requests_are_closed_and_others_are_served() {
     let settings = [("UPTAKE__SERVER__MAX_CONNECTIONS", "8"), ("UPTAKE__SERVER__IDLE_SECS", "3")];
     let server = start(&settings);
     let slow: Vec<TcpStream> = (0..8)
@@ -39,22 +39,24 @@ fn whoever_never_finishes_a_request_is_let_go_and_others_are_served() {
         })
         .collect();
     std::thread::scope(|scope| {
-        let slow: Vec<_> =
-            slow.into_iter().map(|connection| scope.spawn(move || drip(connection))).collect();
-        // They have all the places there are; this one waits until they are let go.
+        let slow: Vec<_> = slow
+            .into_iter()
+            .map(|connection| scope.spawn(move || send_slowly(connection)))
+            .collect();
+        // They hold all connections; this one waits until they are closed.
         assert_eq!(server.get("/health/live").0, 200);
         for one in slow {
             assert!(one.join().unwrap() > 0);
         }
     });
-    // Those who say nothing at all, too.
+    // Connections that send nothing are closed too.
     let mut silent = server.connect();
-    silent.set_read_timeout(Some(PATIENCE)).unwrap();
+    silent.set_read_timeout(Some(WAIT_TIMEOUT)).unwrap();
     assert_eq!(silent.read(&mut [0; 100]).unwrap(), 0, "closed, and not by our own patience");
 }
 
 #[test]
-fn who_comes_when_all_places_are_taken_waits_for_one() {
+fn connection_over_the_limit_waits() {
     let server = start(&[("UPTAKE__SERVER__MAX_CONNECTIONS", "3")]);
     let mut idle: Vec<TcpStream> = (0..3).map(|_| server.connect()).collect();
     std::thread::scope(|scope| {
@@ -65,27 +67,27 @@ fn who_comes_when_all_places_are_taken_waits_for_one() {
 }
 
 #[test]
-fn whoever_asks_and_never_reads_is_let_go_and_others_are_served() {
+fn clients_that_never_read_are_closed_and_others_are_served() {
     let settings = [("UPTAKE__SERVER__MAX_CONNECTIONS", "5"), ("UPTAKE__SERVER__IDLE_SECS", "2")];
     let server = start(&settings);
-    // Far more than lies between two programs before one of them must wait for the other.
+    // Far more than the socket buffers hold.
     let asked = "GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(1000);
     let deaf: Vec<TcpStream> = (0..5)
         .map(|_| {
             let mut connection = server.connect();
-            connection.set_write_timeout(Some(PATIENCE)).unwrap();
-            // It may have had enough before all is sent.
+            connection.set_write_timeout(Some(WAIT_TIMEOUT)).unwrap();
+            // The server may close before everything is sent.
             let _ = connection.write_all(asked.as_bytes());
             connection
         })
         .collect();
-    // They have all the places there are; this one waits until they are let go.
+    // They hold all connections; this one waits until they are closed.
     assert_eq!(server.get("/health/live").0, 200);
     drop(deaf);
 }
 
 #[test]
-fn a_body_that_never_comes_to_its_end_is_not_waited_for_at_any_door() {
+fn unfinished_bodies_time_out_on_every_endpoint() {
     let server = start(&[]);
     let doors = ["/api/v1/feedback", "/mcp"];
     let waiting = doors.map(|door| {
@@ -95,7 +97,7 @@ fn a_body_that_never_comes_to_its_end_is_not_waited_for_at_any_door() {
              Accept: application/json, text/event-stream\r\nContent-Length: 100\r\n\r\n{{\"jsonrpc\""
         );
         connection.write_all(head.as_bytes()).unwrap();
-        connection.set_read_timeout(Some(PATIENCE)).unwrap();
+        connection.set_read_timeout(Some(WAIT_TIMEOUT)).unwrap();
         (door, connection)
     });
     for (door, connection) in waiting {
@@ -107,7 +109,7 @@ fn a_body_that_never_comes_to_its_end_is_not_waited_for_at_any_door() {
 }
 
 #[test]
-fn a_tenant_that_sends_batches_slowly_leaves_places_to_others() {
+fn slow_batches_of_one_tenant_leave_slots_for_others() {
     let server = start(&[]);
     let [slow, other] =
         ["acme", "other"].map(|tenant| create(&server, &["--tenant", tenant, "--role", "ingest"]));
@@ -122,7 +124,7 @@ fn a_tenant_that_sends_batches_slowly_leaves_places_to_others() {
             BufReader::new(connection)
         })
         .collect();
-    // Each has a place and is asked for its body, or has waited for one in vain.
+    // Each holds a slot and was asked for its body, or has waited in vain.
     let slow: Vec<BufReader<TcpStream>> = slow
         .into_iter()
         .map(|mut connection| {
@@ -132,12 +134,12 @@ fn a_tenant_that_sends_batches_slowly_leaves_places_to_others() {
             connection
         })
         .collect();
-    let other = server.client().with("X-API-Key", &other);
+    let other = server.client().with_header("X-API-Key", &other);
     assert_eq!(other.post("/api/v1/feedback/batch", &serde_json::json!([])).0, 200);
     drop(slow);
 }
 
-/// So many files this process and its children may have open; raised as far as it goes.
+/// Raises the limit of open files as far as possible and returns it.
 fn raise_open_files() -> usize {
     let pid = std::process::id().to_string();
     let mut show = Command::new("prlimit");
@@ -150,21 +152,21 @@ fn raise_open_files() -> usize {
 }
 
 #[test]
-fn ten_thousand_connections_that_say_nothing_are_in_nobodys_way() {
-    // Two of ours for each: this process has one end and other tests need files too.
+fn ten_thousand_idle_connections_do_not_affect_others() {
+    // Two files per connection: this process holds one end, and other tests need files too.
     let many = (raise_open_files() / 2).min(9_500);
     let folder = tempfile::tempdir().unwrap();
     let mut command = Command::new("sh");
     let script = "ulimit -n $(ulimit -Hn); exec \"$0\" serve --listen 127.0.0.1:0 --data \"$1\"";
     command.args(["-c", script, env!("CARGO_BIN_EXE_uptake")]).arg(folder.path());
-    // Nobody is let go of before all are there, however long that takes.
+    // No connection is closed before all are open.
     command.env("UPTAKE__SERVER__IDLE_SECS", "600");
     command.env("UPTAKE__LOG__LEVEL", "warn").stdout(Stdio::piped());
     engine::equip(&mut command, folder.path());
     let server = Server::spawn(command, folder);
     let idle: Vec<TcpStream> = (0..many).map(|_| server.connect()).collect();
     assert!(idle.len() >= 400, "only {} files may be open here", 2 * many);
-    let held = connections_of(&server);
+    let held = count_connections(&server);
     assert!(held >= idle.len(), "it has {held} of {} connections", idle.len());
     for n in 0..20 {
         let mut rating = testkit::rating_body("t1");
@@ -175,8 +177,8 @@ fn ten_thousand_connections_that_say_nothing_are_in_nobodys_way() {
     assert_eq!(server.get("/health/ready").0, 200);
 }
 
-/// How many connections the process has taken, when it has taken all that wait.
-fn connections_of(server: &Server) -> usize {
+/// Number of connections that the process has accepted, once all are accepted.
+fn count_connections(server: &Server) -> usize {
     let count = || {
         let files = std::fs::read_dir(format!("/proc/{}/fd", server.pid())).unwrap();
         files
@@ -184,14 +186,14 @@ fn connections_of(server: &Server) -> usize {
             .filter(|target| target.to_string_lossy().starts_with("socket:"))
             .count()
     };
-    // Connections are taken in their order: when this is answered, all before it were taken.
+    // Connections are accepted in order: when this one is answered, all before it were accepted.
     assert_eq!(server.get("/health/live").0, 200);
     count()
 }
 
-/// Where what is stored and what is kept in memory would part if a request ended with its client.
+/// Memory and store would diverge if a request ended with its client.
 #[test]
-fn what_was_asked_for_is_done_though_the_client_hangs_up() {
+fn request_completes_after_the_client_disconnects() {
     let server = Server::start();
     let admin = create(&server, &["--tenant", "default", "--role", "admin"]);
     let keys: Vec<String> =
@@ -204,7 +206,7 @@ fn what_was_asked_for_is_done_though_the_client_hangs_up() {
         server.connect().write_all(request.as_bytes()).unwrap();
     }
     for key in keys {
-        let client = server.client().with("X-API-Key", &key);
+        let client = server.client().with_header("X-API-Key", &key);
         until("the key is revoked", || client.get("/api/v1/turns/t1").0 == 401);
     }
 }

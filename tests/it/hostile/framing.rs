@@ -1,5 +1,4 @@
-//! Requests that two programs could read differently: one of them would be answered what nobody asked. Each gets one
-//! answer and the end of its connection.
+//! Ambiguous HTTP framing (request smuggling): each request gets one response and the connection closes.
 
 use std::io::{Read, Write};
 use std::time::Duration;
@@ -10,14 +9,14 @@ use crate::server::Server;
 
 const EVENT: &str = r#"{"type":"log","source":"trace","category":"quality"}"#;
 
-/// Everything that comes back until the server closes.
+/// Everything that the server sends until it closes.
 fn exchange(server: &Server, request: &[u8]) -> String {
     let mut connection = server.connect();
     connection.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-    // It may have had enough before all is sent.
+    // The server may close before everything is sent.
     let _ = connection.write_all(request);
     let mut answer = Vec::new();
-    // Closed with what it did not read: some systems say so.
+    // Some systems report an error when unread data is left.
     if let Err(error) = connection.read_to_end(&mut answer) {
         assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset, "it was not closed");
     }
@@ -36,7 +35,7 @@ fn post(headers: &str, body: &str) -> String {
 }
 
 #[test]
-fn a_request_inside_another_is_never_answered() {
+fn smuggled_request_is_never_answered() {
     let server = Server::start();
     let hidden = "GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n";
     let chunked = format!("{:x}\r\n{EVENT}\r\n0\r\n\r\n{hidden}", EVENT.len());
@@ -78,7 +77,7 @@ fn a_request_inside_another_is_never_answered() {
 }
 
 #[test]
-fn chunks_that_are_none_end_the_request() {
+fn invalid_chunks_end_the_request() {
     let server = Server::start();
     let bodies = [
         "zz\r\n{}\r\n0\r\n\r\n",
@@ -93,7 +92,7 @@ fn chunks_that_are_none_end_the_request() {
         let answer = exchange(&server, post("Transfer-Encoding: chunked\r\n", body).as_bytes());
         assert_eq!(statuses(&answer), [400], "{body:?}: {answer}");
     }
-    // A chunk that says it is longer than anything may be is not waited for.
+    // A chunk with an impossible length is not waited for.
     let endless = format!("{:x}\r\n{}", 1_u64 << 40, "x".repeat(2 << 20));
     let answer = exchange(&server, post("Transfer-Encoding: chunked\r\n", &endless).as_bytes());
     assert_eq!(statuses(&answer), [413], "{answer}");
@@ -101,7 +100,7 @@ fn chunks_that_are_none_end_the_request() {
 }
 
 #[test]
-fn heads_that_are_too_large_are_refused() {
+fn oversized_request_heads_are_refused() {
     let server = Server::start();
     let get = |more: &str| format!("GET /health/live HTTP/1.1\r\nHost: localhost\r\n{more}\r\n");
     let many: String = (0..200).map(|n| format!("X-{n}: a\r\n")).collect();
@@ -122,9 +121,9 @@ fn heads_that_are_too_large_are_refused() {
 }
 
 #[test]
-fn what_is_no_http_is_refused() {
+fn non_http_input_is_refused() {
     let server = Server::start();
-    // The beginning of HTTP/2, which has answers of its own kind.
+    // The HTTP/2 preface.
     assert_eq!(exchange(&server, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), "");
     let requests: [&[u8]; 6] = [
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
@@ -142,16 +141,16 @@ fn what_is_no_http_is_refused() {
 }
 
 #[test]
-fn a_body_that_is_packed_is_refused_before_it_is_unpacked() {
+fn compressed_bodies_are_refused() {
     let server = Server::start();
     for coding in ["gzip", "deflate", "br", "zstd", "gzip, gzip"] {
-        let client = server.client().with("Content-Encoding", coding);
-        let (status, told) =
+        let client = server.client().with_header("Content-Encoding", coding);
+        let (status, response) =
             client.send("/api/v1/feedback", "application/json", b"\x1f\x8b\x08\0\0\0\0\0").unwrap();
-        assert_eq!(status, 415, "{coding}: {told}");
-        assert!(told["detail"].as_str().unwrap().contains("Content-Encoding"), "{told}");
+        assert_eq!(status, 415, "{coding}: {response}");
+        assert!(response["detail"].as_str().unwrap().contains("Content-Encoding"), "{response}");
     }
-    let plain = server.client().with("Content-Encoding", "identity");
+    let plain = server.client().with_header("Content-Encoding", "identity");
     let sent = plain.send("/api/v1/feedback", "application/json", EVENT.as_bytes()).unwrap();
     assert_eq!(sent.0, 201);
 }

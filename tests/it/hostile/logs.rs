@@ -1,4 +1,4 @@
-//! What people say, and what keys are made of, is in no line of the program's log.
+//! The program's log contains neither user text nor key secrets.
 
 use std::fs::File;
 use std::process::{Command, Stdio};
@@ -10,10 +10,10 @@ use crate::keys::create;
 use crate::openapi::{EXAMPLES, call, document, operations};
 use crate::server::{Client, Server};
 
-/// A word that nobody else says.
+/// A word that occurs nowhere else.
 const CANARY: &str = "kumquat";
 
-/// The same with the word in every text that is not one of a few.
+/// The value with the word in every text except a few.
 fn with_canary(value: &Value, everywhere: bool) -> Value {
     match value {
         Value::String(text) if everywhere || text.contains(' ') => {
@@ -29,8 +29,8 @@ fn with_canary(value: &Value, everywhere: bool) -> Value {
     }
 }
 
-/// Says the word through every door, well and badly. Answers how often it was taken in.
-fn say_everywhere(server: &Server, client: &Client) -> usize {
+/// Sends the word to every endpoint, valid and invalid. Returns how often it was accepted.
+fn send_everywhere(server: &Server, client: &Client) -> usize {
     let mut taken = 0;
     for (method, path, body) in operations(&document(server), &EXAMPLES) {
         if path.contains("{id}") || path.contains("/keys") || method == "delete" {
@@ -56,7 +56,7 @@ fn say_everywhere(server: &Server, client: &Client) -> usize {
     taken
 }
 
-/// A conversation with complaints, corrections, comments and errors in it.
+/// A conversation with complaints, corrections, comments and errors.
 fn talk(client: &Client) {
     for n in 0..6 {
         let id = format!("talk-{n}");
@@ -78,7 +78,7 @@ fn talk(client: &Client) {
     }
 }
 
-fn check(level: Option<&str>) {
+fn check_log(level: Option<&str>) {
     let (folder, logs) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let file = logs.path().join("log");
     let mut command = Command::new(env!("CARGO_BIN_EXE_uptake"));
@@ -87,15 +87,15 @@ fn check(level: Option<&str>) {
     command.envs(level.map(|level| ("UPTAKE__LOG__LEVEL", level)));
     engine::equip(&mut command, folder.path());
     let server = Server::spawn(command, folder);
-    let taken = say_everywhere(&server, &server.client());
+    let taken = send_everywhere(&server, &server.client());
     assert!(taken > 10, "only {taken} requests with the word were taken in");
     talk(&server.client());
     let key = create(&server, &["--tenant", "default", "--role", "admin"]);
-    let known = server.client().with("Authorization", &format!("Bearer {key}"));
-    talk(&known.clone().with("X-Uptake-Project", "other"));
-    let keyed = known.clone().with("Idempotency-Key", CANARY);
+    let known = server.client().with_header("Authorization", &format!("Bearer {key}"));
+    talk(&known.clone().with_header("X-Uptake-Project", "other"));
+    let keyed = known.clone().with_header("Idempotency-Key", CANARY);
     assert_eq!(keyed.post("/api/v1/turns", &json!({"text": CANARY})).0, 201);
-    // Keys that are right, wrong, revoked, in the wrong place.
+    // Keys that are valid, wrong, revoked, and in the wrong header.
     let secret = key.rsplit('_').next().unwrap();
     let wrong = format!("uk_{CANARY}_{secret}");
     for (name, value) in [
@@ -104,7 +104,7 @@ fn check(level: Option<&str>) {
         ("Authorization", format!("Basic {secret}")),
         ("Cookie", format!("uptake={secret}")),
     ] {
-        assert_eq!(server.client().with(name, &value).get("/api/v1/events").0, 401);
+        assert_eq!(server.client().with_header(name, &value).get("/api/v1/events").0, 401);
     }
     let form = format!("key={key}");
     let login =
@@ -125,11 +125,11 @@ fn check(level: Option<&str>) {
 }
 
 #[test]
-fn nothing_that_was_said_is_in_the_log() {
-    check(None);
+fn log_contains_no_user_text() {
+    check_log(None);
 }
 
 #[test]
-fn nothing_that_was_said_is_in_the_log_at_its_most_talkative() {
-    check(Some("trace"));
+fn trace_log_contains_no_user_text() {
+    check_log(Some("trace"));
 }

@@ -1,11 +1,12 @@
-//! What these journeys ask of Kafka and of the servers that publish to it.
+//! Helpers for Kafka and for servers that publish to it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use connectors::kafka::{ConsumerGroup, KafkaSource};
+use connectors::{EventSource, ReceivedMessage};
 use serde_json::Value;
-use store::kafka::{Group, KafkaInlet};
-use store::{Arrived, Inlet, Stopwatch};
+use store::Stopwatch;
 use tempfile::TempDir;
 use testkit::servers::Kafka;
 
@@ -14,10 +15,10 @@ use crate::server::{Client, Server};
 pub(super) const TOPICS: [&str; 4] =
     ["feedback-events", "feedback-ratings", "feedback-corrections", "feedback-metrics"];
 
-/// However slow the machine is.
-pub(super) const PATIENCE: Duration = Duration::from_secs(90);
+/// Enough for a slow machine.
+pub(super) const WAIT_TIMEOUT: Duration = Duration::from_secs(90);
 
-/// A server that publishes to topics with a prefix of their own.
+/// A server that publishes to topics with its own prefix.
 pub(super) fn publishing(kafka: &Kafka, prefix: &str, more: &[(&str, &str)]) -> Server {
     publishing_in(tempfile::tempdir().unwrap(), kafka, prefix, more)
 }
@@ -37,7 +38,7 @@ pub(super) fn publishing_in(
     Server::start_with(folder, &settings)
 }
 
-/// The value of a metric without labels; `None` when it is not there.
+/// The value of a metric without labels; `None` when it is missing.
 pub(super) fn metric(client: &Client, name: &str) -> Option<f64> {
     let (status, page) = client.get("/metrics");
     assert_eq!(status, 200);
@@ -46,38 +47,41 @@ pub(super) fn metric(client: &Client, name: &str) -> Option<f64> {
     line.map(|value| value.parse().unwrap())
 }
 
-/// Asks until something is so.
+/// Polls until the condition holds.
 #[track_caller]
 pub(super) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let watch = Stopwatch::start();
     while !is_so() {
-        assert!(watch.elapsed() < PATIENCE, "{what}: not within {PATIENCE:?}");
+        assert!(watch.elapsed() < WAIT_TIMEOUT, "{what}: not within {WAIT_TIMEOUT:?}");
         std::thread::sleep(Duration::from_millis(50));
     }
 }
 
-/// Until everything is handed over.
+/// Waits until everything is published.
 #[track_caller]
 pub(super) fn until_published(server: &Server) {
     let client = server.client();
     until("the lag is gone", || metric(&client, "uptake_kafka_lag_events") == Some(0.0));
 }
 
-pub(super) fn join(kafka: &Kafka, prefix: &str, topics: &[&str]) -> KafkaInlet {
+pub(super) fn join(kafka: &Kafka, prefix: &str, topics: &[&str]) -> KafkaSource {
     let topics = topics.iter().map(|topic| format!("{prefix}{topic}")).collect();
-    let group =
-        Group { brokers: kafka.bootstrap().to_owned(), name: kafka.prefix() + "reader", topics };
-    KafkaInlet::join(&group).unwrap()
+    let group = ConsumerGroup {
+        brokers: kafka.bootstrap().to_owned(),
+        name: kafka.prefix() + "reader",
+        topics,
+    };
+    KafkaSource::join(&group).unwrap()
 }
 
-/// Reads topics from their beginning until there is enough.
+/// Reads topics from the beginning until there is enough.
 #[track_caller]
 pub(super) fn read(
     kafka: &Kafka,
     prefix: &str,
     topics: &[&str],
-    mut is_enough: impl FnMut(&[Arrived]) -> bool,
-) -> Vec<Arrived> {
+    mut is_enough: impl FnMut(&[ReceivedMessage]) -> bool,
+) -> Vec<ReceivedMessage> {
     let mut inlet = join(kafka, prefix, topics);
     let mut found = Vec::new();
     until("what is on the topics", || {
@@ -87,21 +91,21 @@ pub(super) fn read(
     found
 }
 
-/// How many events there are, however often each came.
-pub(super) fn distinct(messages: &[Arrived]) -> usize {
+/// Number of distinct events.
+pub(super) fn distinct(messages: &[ReceivedMessage]) -> usize {
     messages.iter().map(|message| (&message.topic, id(message))).collect::<BTreeSet<_>>().len()
 }
 
-pub(super) fn id(message: &Arrived) -> &str {
+pub(super) fn id(message: &ReceivedMessage) -> &str {
     message.header("event-id").unwrap()
 }
 
-pub(super) fn value(message: &Arrived) -> Value {
+pub(super) fn value(message: &ReceivedMessage) -> Value {
     serde_json::from_slice(message.value.as_deref().unwrap()).unwrap()
 }
 
-/// The ids on one topic by key, each where it came first.
-pub(super) fn by_key(messages: &[Arrived], topic: &str) -> BTreeMap<String, Vec<String>> {
+/// The ids on one topic by key, each at its first position.
+pub(super) fn by_key(messages: &[ReceivedMessage], topic: &str) -> BTreeMap<String, Vec<String>> {
     let (mut found, mut seen) = (BTreeMap::<String, Vec<String>>::new(), BTreeSet::new());
     for message in messages.iter().filter(|message| message.topic.ends_with(topic)) {
         if seen.insert(id(message)) {
@@ -112,7 +116,7 @@ pub(super) fn by_key(messages: &[Arrived], topic: &str) -> BTreeMap<String, Vec<
     found
 }
 
-/// The whole of a topic as the server tells it.
+/// The whole topic as the server's API returns it.
 pub(super) fn as_served(server: &Server, topic: &str) -> Vec<Value> {
     let (mut found, mut after) = (Vec::new(), 0);
     loop {
@@ -127,10 +131,9 @@ pub(super) fn as_served(server: &Server, topic: &str) -> Vec<Value> {
     }
 }
 
-/// What Kafka has and what the server says is the same: each event once, when repeats are left out, and
-/// in order for each key.
+/// Checks that Kafka and the server agree: each event once after deduplication, in order per key.
 #[track_caller]
-pub(super) fn check_everything_arrived(server: &Server, messages: &[Arrived]) {
+pub(super) fn check_everything_arrived(server: &Server, messages: &[ReceivedMessage]) {
     for topic in TOPICS {
         let mut expected = BTreeMap::<String, Vec<String>>::new();
         for event in as_served(server, topic) {
@@ -142,7 +145,7 @@ pub(super) fn check_everything_arrived(server: &Server, messages: &[Arrived]) {
     }
 }
 
-/// As the reference says it.
+/// Kafka's murmur2 partitioner, from the reference implementation.
 pub(super) fn key_of(topic: &str, event: &Value) -> String {
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let key = match topic {

@@ -4,17 +4,17 @@ use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 
+use connectors::kafka::{KafkaSettings, KafkaSink};
+use connectors::{EventSink, OutgoingMessage};
 use serde_json::{Value, json};
-use store::kafka::{KafkaOutlet, KafkaSettings};
-use store::{Outgoing, Outlet};
 use tempfile::TempDir;
 use testkit::rating_body;
 use testkit::servers::{Kafka, Postgres, or_skip};
 
-use super::broker::{PATIENCE, publishing, until, until_published};
+use super::broker::{WAIT_TIMEOUT, publishing, until, until_published};
 use crate::server::Server;
 
-/// A member of a group that stores into a folder of its own.
+/// A group member that stores into its own folder.
 pub(super) struct Consumer {
     child: Child,
     folder: TempDir,
@@ -52,18 +52,18 @@ impl Consumer {
         Self { child, folder, lines }
     }
 
-    /// Until it says something.
+    /// Waits for a line of its output.
     #[track_caller]
-    fn says(&self, what: impl Fn(&str) -> bool) -> String {
+    fn wait_for_line(&self, what: impl Fn(&str) -> bool) -> String {
         loop {
-            let line = self.lines.recv_timeout(PATIENCE).unwrap();
+            let line = self.lines.recv_timeout(WAIT_TIMEOUT).unwrap();
             if what(&line) {
                 return line;
             }
         }
     }
 
-    /// SIGTERM; what it printed, and its folder.
+    /// Sends SIGTERM and returns its output and its folder.
     #[track_caller]
     pub(super) fn stop(mut self) -> (String, TempDir) {
         let pid = self.child.id().to_string();
@@ -78,14 +78,14 @@ impl Consumer {
 
 impl Drop for Consumer {
     fn drop(&mut self) {
-        // It has ended already, or must not outlive the test.
+        // The process has ended already, or must not outlive the test.
         if self.child.kill().is_ok() {
             self.child.wait().unwrap();
         }
     }
 }
 
-/// How many events are in a member's store, also while it runs.
+/// Number of events in a member's store, also while it runs.
 pub(super) fn stored_in(consumer: &Consumer) -> usize {
     let (code, text, _) = crate::server::uptake(consumer.folder.path(), &["export"]);
     if code == Some(0) { text.lines().count() } else { 0 }
@@ -100,8 +100,8 @@ fn produce(kafka: &Kafka, prefix: &str, values: &[&str]) {
         partitions: 1,
         replication: 1,
     };
-    let outlet = KafkaOutlet::new(settings, &["mixed"]);
-    let message = |value: &&str| Outgoing {
+    let outlet = KafkaSink::new(settings, &["mixed"]);
+    let message = |value: &&str| OutgoingMessage {
         topic: "mixed",
         key: "k".into(),
         value: Some((*value).to_owned()),
@@ -117,7 +117,7 @@ fn metric_line(id: &str) -> String {
 }
 
 #[test]
-fn a_poisoned_message_is_set_aside_and_the_rest_goes_on() {
+fn invalid_message_becomes_a_dead_letter_and_the_rest_is_stored() {
     let Some(kafka) = or_skip(Kafka::shared()) else { return };
     let prefix = kafka.prefix();
     let unfit = json!({"id": "unfit", "type": "nonsense", "source": "trace", "category": "cost",
@@ -128,8 +128,8 @@ fn a_poisoned_message_is_set_aside_and_the_rest_goes_on() {
     let consumer = Consumer::start(kafka, &prefix, &["mixed"]);
     until("the last one is there", || stored_in(&consumer) == 2);
     let (text, folder) = consumer.stop();
-    let told = "stored 2 events, 1 were there already, 3 set aside, 0 users erased";
-    assert_eq!(text.trim(), told);
+    let expected = "stored 2 events, 1 already stored, 3 dead letters, 0 users erased";
+    assert_eq!(text.trim(), expected);
     let server = Server::start_in(folder);
     let letters = server.get("/api/v1/dead-letters").1;
     let letters = letters["items"].as_array().unwrap().clone();
@@ -143,19 +143,19 @@ fn a_poisoned_message_is_set_aside_and_the_rest_goes_on() {
     assert_eq!(status, 422, "it still is no event: {answer}");
     assert_eq!(server.client().delete("/api/v1/users/ann").0, 200);
     let left = server.get("/api/v1/dead-letters").1["items"].as_array().unwrap().len();
-    assert_eq!(left, 2, "what somebody sent goes with them");
+    assert_eq!(left, 2, "erasure removes the user's events");
 }
 
 #[test]
-fn printed_messages_are_lines_and_poisoned_ones_are_named() {
+fn consume_print_writes_lines_and_reports_invalid_messages() {
     let Some(kafka) = or_skip(Kafka::shared()) else { return };
     let prefix = kafka.prefix();
     let (first, last) = (metric_line("first"), metric_line("last"));
     produce(kafka, &prefix, &[&first, "{not json", &last, "{the end"]);
     let consumer = Consumer::start_with(kafka, &prefix, &["mixed"], &[], &["--print"]);
-    // When the last one is named, all before it are printed.
+    // When the last one is reported, all before it are printed.
     for offset in [1, 3] {
-        let line = consumer.says(|line| line.contains("not JSON"));
+        let line = consumer.wait_for_line(|line| line.contains("not JSON"));
         assert!(line.starts_with(&format!("{prefix}mixed/0@{offset}: not JSON")), "{line}");
     }
     let (text, folder) = consumer.stop();
@@ -164,16 +164,16 @@ fn printed_messages_are_lines_and_poisoned_ones_are_named() {
     let ids: Vec<&Value> = printed.iter().map(|event| &event["id"]).collect();
     assert_eq!(ids, [&json!("first"), &json!("last")]);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is stored");
-    // What was printed is committed: the group goes on behind it.
+    // Printed messages are committed: the group continues after them.
     produce(kafka, &prefix, &["{not json either"]);
     let again = Consumer::start_with(kafka, &prefix, &["mixed"], &[], &["--print"]);
-    let line = again.says(|line| line.contains("not JSON"));
+    let line = again.wait_for_line(|line| line.contains("not JSON"));
     assert!(line.starts_with(&format!("{prefix}mixed/0@4: not JSON")), "{line}");
     assert_eq!(again.stop().0, "");
 }
 
 #[test]
-fn two_members_of_a_group_share_the_work_and_store_each_event_once() {
+fn two_group_members_store_each_event_once() {
     let Some(kafka) = or_skip(Kafka::shared()) else { return };
     let Some(postgres) = or_skip(Postgres::shared()) else { return };
     let database = postgres.database().unwrap();
@@ -195,7 +195,7 @@ fn two_members_of_a_group_share_the_work_and_store_each_event_once() {
     let start = || Consumer::start_with(kafka, &prefix, &["feedback-ratings"], &on_postgres, &[]);
     let members = [start(), start()];
     for member in &members {
-        member.says(|line| line.ends_with("partitions=2"));
+        member.wait_for_line(|line| line.ends_with("partitions=2"));
     }
     send(1000);
     send(2000);

@@ -1,4 +1,4 @@
-//! A user is erased, and whoever keeps copies hears of it.
+//! Erasure is published as tombstones, and consumers erase too.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use super::consume::{Consumer, stored_in};
 use crate::server::Server;
 
 #[test]
-fn what_was_erased_is_followed_by_tombstones_and_is_erased_where_it_was_copied() {
+fn erasure_publishes_tombstones_and_consumers_erase() {
     let Some(kafka) = or_skip(Kafka::shared()) else { return };
     let prefix = kafka.prefix();
     let server = publishing(kafka, &prefix, &[]);
@@ -41,8 +41,8 @@ fn what_was_erased_is_followed_by_tombstones_and_is_erased_where_it_was_copied()
     for tomb in tombs {
         assert_eq!(tomb.key.as_deref(), Some("c-ann"), "where the event was");
         assert!(tomb.header("erased-by").is_some() && tomb.header("position").is_some());
-        let at = |message: &store::Arrived| (message.partition, message.offset);
-        let is_event = |m: &&store::Arrived| m.value.is_some() && id(m) == id(tomb);
+        let at = |message: &connectors::ReceivedMessage| (message.partition, message.offset);
+        let is_event = |m: &&connectors::ReceivedMessage| m.value.is_some() && id(m) == id(tomb);
         let event = messages.iter().find(is_event).unwrap();
         assert!(at(event) < at(tomb), "behind it, in the same partition");
     }
@@ -51,8 +51,8 @@ fn what_was_erased_is_followed_by_tombstones_and_is_erased_where_it_was_copied()
     assert_eq!(all.iter().filter(|message| message.value.is_none()).count(), 5);
     until("the copy has heard of it", || stored_in(&copy) >= 14);
     let (text, folder) = copy.stop();
-    let told = "stored 13 events, 0 were there already, 0 set aside, 1 users erased";
-    assert_eq!(text.trim(), told);
+    let expected = "stored 13 events, 0 already stored, 0 dead letters, 1 users erased";
+    assert_eq!(text.trim(), expected);
     let copy = Server::start_in(folder);
     let user = |id: &str| copy.get(&format!("/api/v1/feedback/{id}")).1;
     for n in 0..5 {
@@ -60,6 +60,6 @@ fn what_was_erased_is_followed_by_tombstones_and_is_erased_where_it_was_copied()
         assert!(ann["user_id"].is_null() && ann["data"].get("comment").is_none(), "{ann}");
         assert_eq!(bob["data"]["comment"], "words of bob", "{bob}");
     }
-    assert_eq!(user("ann5")["user_id"], "ann", "whoever comes back is somebody new");
+    assert_eq!(user("ann5")["user_id"], "ann", "an erased user id can be used anew");
     assert_eq!(metric(&server.client(), "uptake_kafka_lag_events"), Some(0.0));
 }

@@ -1,4 +1,4 @@
-//! Kafka is killed, and nodes are.
+//! Kills of Kafka and of publishing nodes.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -8,15 +8,15 @@ use store::Stopwatch;
 use testkit::servers::{Kafka, Postgres, or_skip};
 
 use super::broker::{
-    PATIENCE, TOPICS, as_served, check_everything_arrived, distinct, metric, publishing, read,
+    TOPICS, WAIT_TIMEOUT, as_served, check_everything_arrived, distinct, metric, publishing, read,
     until, until_published,
 };
 use crate::server::{Client, Server};
 
-/// How long Kafka is away.
+/// Duration of the outage.
 const AWAY: Duration = Duration::from_secs(60);
 
-fn some(n: usize) -> Value {
+fn event_batch(n: usize) -> Value {
     let mut body = match n % 3 {
         0 => json!({"type": "explicit", "source": "user_rating", "category": "accuracy",
             "session_id": format!("c{}", n % 21), "data": {"rating": "positive"}}),
@@ -29,15 +29,16 @@ fn some(n: usize) -> Value {
     body
 }
 
-/// Sends until it is told to stop; those that were acknowledged are counted.
+/// Sends until stopped, and counts acknowledged events.
 fn load(clients: &[Client], stop: &AtomicBool, stored: &AtomicUsize) {
     for n in 0.. {
         if stop.load(Ordering::SeqCst) {
             return;
         }
-        // A node that was killed answers nobody; the other one takes it, under the same id.
-        let sent =
-            clients.iter().find_map(|client| client.try_post("/api/v1/feedback", &some(n)).ok());
+        // A killed node does not answer; the other one takes the event under the same id.
+        let sent = clients
+            .iter()
+            .find_map(|client| client.try_post("/api/v1/feedback", &event_batch(n)).ok());
         let (status, answer) = sent.unwrap();
         assert!(status == 201 || status == 200, "{status}: {answer}");
         stored.fetch_add(1, Ordering::SeqCst);
@@ -53,7 +54,7 @@ fn check_topics(server: &Server, kafka: &Kafka, prefix: &str, stored: usize) {
 }
 
 #[test]
-fn kafka_killed_under_load_gets_every_event_in_order_when_it_is_back() {
+fn restarted_kafka_gets_every_event_in_order() {
     let Some(kafka) = or_skip(Kafka::start()) else { return };
     let prefix = kafka.prefix();
     let server = publishing(&kafka, &prefix, &[]);
@@ -89,19 +90,19 @@ fn kafka_killed_under_load_gets_every_event_in_order_when_it_is_back() {
 }
 
 #[test]
-fn a_server_starts_stores_and_stops_while_kafka_is_away() {
+fn server_starts_stores_and_stops_without_kafka() {
     let Some(kafka) = or_skip(Kafka::start()) else { return };
     let prefix = kafka.prefix();
     kafka.kill();
     let server = publishing(&kafka, &prefix, &[]);
     for n in 0..20 {
-        assert_eq!(server.post("/api/v1/feedback", &some(n)).0, 201);
+        assert_eq!(server.post("/api/v1/feedback", &event_batch(n)).0, 201);
     }
     until("the lag is known", || metric(&server.client(), "uptake_kafka_lag_events") == Some(20.0));
     let watch = Stopwatch::start();
     let (status, folder) = server.stop();
     assert_eq!(status.code(), Some(0));
-    assert!(watch.elapsed() < PATIENCE / 3, "it waited for Kafka: {:?}", watch.elapsed());
+    assert!(watch.elapsed() < WAIT_TIMEOUT / 3, "it waited for Kafka: {:?}", watch.elapsed());
     kafka.restart();
     let server = super::broker::publishing_in(folder, &kafka, &prefix, &[]);
     until_published(&server);
@@ -109,7 +110,7 @@ fn a_server_starts_stores_and_stops_while_kafka_is_away() {
 }
 
 #[test]
-fn of_two_nodes_one_publishes_and_the_other_goes_on_when_it_is_killed() {
+fn second_node_publishes_when_the_first_is_killed() {
     let Some(kafka) = or_skip(Kafka::shared()) else { return };
     let Some(postgres) = or_skip(Postgres::shared()) else { return };
     let database = postgres.database().unwrap();
@@ -138,7 +139,7 @@ fn of_two_nodes_one_publishes_and_the_other_goes_on_when_it_is_killed() {
         until("the other one publishes", || {
             metric(&living.client(), "uptake_kafka_publisher") == Some(1.0)
         });
-        assert!(watch.elapsed() < PATIENCE / 2, "it took {:?}", watch.elapsed());
+        assert!(watch.elapsed() < WAIT_TIMEOUT / 2, "it took {:?}", watch.elapsed());
         let before = stored.load(Ordering::SeqCst);
         until("some more are sent", || stored.load(Ordering::SeqCst) > before + 100);
         stop.store(true, Ordering::SeqCst);
@@ -148,6 +149,6 @@ fn of_two_nodes_one_publishes_and_the_other_goes_on_when_it_is_killed() {
     check_topics(&living, kafka, &prefix, stored.into_inner());
     let held = "select epoch from leases where name like 'publish:%'";
     let epoch: u32 = database.run(held).unwrap().trim().parse().unwrap();
-    // A machine that stalls for seconds takes it from one once more.
+    // A machine that stalls for seconds may cause one more takeover.
     assert!((2..=4).contains(&epoch), "it is handed on when its holder is gone: {epoch}");
 }

@@ -1,4 +1,4 @@
-//! What is on the topics.
+//! Contents of the topics.
 
 use serde_json::{Value, json};
 use testkit::rating_body;
@@ -8,11 +8,11 @@ use super::broker::{
     TOPICS, as_served, check_everything_arrived, distinct, join, key_of, metric, publishing, read,
     until, until_published, value,
 };
-use crate::reports::{react, turn};
+use crate::feedback_calls::{react, turn};
 use crate::server::Server;
 
-/// Its turn has a name of its own.
-fn something_of_everything(server: &Server, name: &str) {
+/// Sends one of every kind of data, with a turn of this name.
+fn send_every_kind(server: &Server, name: &str) {
     let mut rating = rating_body(name);
     let loose = json!({"type": "explicit", "source": "user_rating", "category": "accuracy",
         "data": {"rating": "negative"}});
@@ -35,11 +35,11 @@ fn something_of_everything(server: &Server, name: &str) {
 }
 
 #[test]
-fn events_reach_their_topics_as_the_api_tells_them() {
+fn topics_contain_the_events_of_the_api() {
     let Some(kafka) = or_skip(Kafka::shared()) else { return };
     let prefix = kafka.prefix();
     let server = publishing(kafka, &prefix, &[]);
-    something_of_everything(&server, "t1");
+    send_every_kind(&server, "t1");
     until_published(&server);
     let counts = TOPICS.map(|topic| as_served(&server, topic).len());
     assert!(counts.iter().all(|count| *count >= 20), "{counts:?}");
@@ -47,7 +47,7 @@ fn events_reach_their_topics_as_the_api_tells_them() {
     check_everything_arrived(&server, &messages);
     for topic in TOPICS {
         for event in as_served(&server, topic) {
-            let is_it = |message: &&store::Arrived| {
+            let is_it = |message: &&connectors::ReceivedMessage| {
                 message.topic == format!("{prefix}{topic}") && value(message)["id"] == event["id"]
             };
             let message = messages.iter().find(is_it).unwrap();
@@ -66,16 +66,16 @@ fn events_reach_their_topics_as_the_api_tells_them() {
 }
 
 #[test]
-fn a_restart_goes_on_where_it_stopped() {
+fn publishing_resumes_after_a_restart() {
     let Some(kafka) = or_skip(Kafka::shared()) else { return };
     let prefix = kafka.prefix();
     let server = publishing(kafka, &prefix, &[]);
-    something_of_everything(&server, "t1");
+    send_every_kind(&server, "t1");
     until_published(&server);
     let (status, folder) = server.stop();
     assert_eq!(status.code(), Some(0));
     let server = super::broker::publishing_in(folder, kafka, &prefix, &[]);
-    something_of_everything(&server, "t2");
+    send_every_kind(&server, "t2");
     until_published(&server);
     let count = as_served(&server, "feedback-events").len();
     let all = read(kafka, &prefix, &["feedback-events"], |found| found.len() >= count);
@@ -84,12 +84,12 @@ fn a_restart_goes_on_where_it_stopped() {
 }
 
 #[test]
-fn a_slow_reader_holds_up_nobody_and_misses_nothing() {
-    use store::Inlet;
+fn slow_consumer_blocks_nothing_and_misses_nothing() {
+    use connectors::EventSource;
     let Some(kafka) = or_skip(Kafka::shared()) else { return };
     let prefix = kafka.prefix();
     let server = publishing(kafka, &prefix, &[]);
-    something_of_everything(&server, "t1");
+    send_every_kind(&server, "t1");
     until_published(&server);
     let mut reader = join(kafka, &prefix, &["feedback-events"]);
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! Clients that send turns, answers and ratings to whichever node takes them, and know what was acknowledged.
+//! Clients that send turns, answers and ratings to any node, and record acknowledged writes.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,13 +8,13 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use testkit::rating_body;
 
-use crate::durable::whole_log;
+use crate::durability::read_log;
 use crate::server::{Client, Server};
 
-/// Senders at the same time.
+/// Number of concurrent senders.
 const SENDERS: usize = 4;
 
-/// What is sent, where to, and what was acknowledged.
+/// Target nodes and acknowledged writes.
 pub(super) struct Load {
     nodes: Mutex<Vec<Client>>,
     is_over: AtomicBool,
@@ -23,7 +23,7 @@ pub(super) struct Load {
 }
 
 impl Load {
-    pub(super) fn on(nodes: &[&Server]) -> Self {
+    pub(super) fn new(nodes: &[&Server]) -> Self {
         let load = Self {
             nodes: Mutex::default(),
             is_over: AtomicBool::default(),
@@ -34,13 +34,13 @@ impl Load {
         load
     }
 
-    /// From now on requests go to these.
+    /// Sends requests to these nodes from now on.
     pub(super) fn turn_to(&self, nodes: &[&Server]) {
         let clients = nodes.iter().map(|node| node.client()).collect();
         *self.nodes.lock().unwrap_or_else(PoisonError::into_inner) = clients;
     }
 
-    /// Sends while something else goes on.
+    /// Sends while `something` runs.
     pub(super) fn during(&self, something: impl FnOnce()) {
         std::thread::scope(|scope| {
             for sender in 0..SENDERS {
@@ -53,7 +53,7 @@ impl Load {
                     }
                 });
             }
-            // Also when it fails, or the senders would go on for ever.
+            // Also on a panic, or the senders would run forever.
             let over = Over(&self.is_over);
             something();
             drop(over);
@@ -64,7 +64,7 @@ impl Load {
         self.turns.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
-    /// A turn that a router's arm answers, and a rating of it: each request to another node.
+    /// Sends a turn that a router's arm answers, and a rating: each request to another node.
     fn send_one(&self, id: &str, first: usize) {
         let opening = json!({"turn_id": id, "conversation_id": format!("c-{id}"), "user_id": "ann",
             "text": format!("how do I do {id}?"), "include": ["route"], "router": "chat"});
@@ -85,7 +85,7 @@ impl Load {
         }
     }
 
-    /// Until somebody acknowledges it, as a client does that got no answer. `None`: it is over.
+    /// Retries until a node acknowledges the request. `None` when the test is over.
     fn send(&self, first: usize, path: &str, body: &Value) -> Option<Value> {
         for n in first.. {
             let client = {
@@ -105,9 +105,9 @@ impl Load {
         None
     }
 
-    /// Everything acknowledged is there once, in a log without gaps.
+    /// Checks that every acknowledged write is stored once, in a log without gaps.
     pub(super) fn check(&self, server: &Server) {
-        let stored = whole_log(server);
+        let stored = read_log(server);
         let positions: Vec<u64> = stored.iter().map(|e| e["position"].as_u64().unwrap()).collect();
         let expected: Vec<u64> = (1..=stored.len() as u64).collect();
         assert_eq!(positions, expected, "positions have gaps");

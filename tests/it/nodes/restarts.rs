@@ -1,4 +1,4 @@
-//! Nodes behind a plain proxy, one restarted after the other.
+//! A rolling restart of nodes behind a plain proxy.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -8,28 +8,28 @@ use testkit::Proxy;
 use super::{database, node, until};
 use crate::server::Server;
 
-fn place(server: &Server) -> &str {
+fn server_address(server: &Server) -> &str {
     server.url.strip_prefix("http://").unwrap()
 }
 
-/// As a proxy does that asks who is ready.
-fn lead(proxy: &Proxy, nodes: &[&Server]) {
+/// Sends the proxy's connections to the nodes that are ready.
+fn route_to_ready(proxy: &Proxy, nodes: &[&Server]) {
     let ready: Vec<&str> = nodes
         .iter()
         .filter(|node| node.get("/health/ready").0 == 200)
-        .map(|node| place(node))
+        .map(|node| server_address(node))
         .collect();
-    proxy.lead_to(&ready);
+    proxy.set_servers(&ready);
 }
 
 #[test]
-fn a_rolling_restart_fails_no_request() {
+fn rolling_restart_fails_no_request() {
     let Some(database) = database() else { return };
-    // Long enough to be led away from a node that goes, also on a machine that is busy with something else.
+    // Long enough for the proxy to leave the node, also on a busy machine.
     let linger = [("UPTAKE__SERVER__LINGER_SECS", "8")];
     let (one, other) = (node(database.url(), &linger), node(database.url(), &linger));
-    let proxy = Proxy::start(&[place(&one), place(&other)]).unwrap();
-    // What any client with connections that it keeps would do, and no more than that.
+    let proxy = Proxy::start(&[server_address(&one), server_address(&other)]).unwrap();
+    // A client with keep-alive connections that retries like any HTTP client.
     let client = crate::server::client_of(&proxy.url());
     let (is_over, stored) = (AtomicBool::new(false), AtomicUsize::new(0));
     std::thread::scope(|scope| {
@@ -57,14 +57,14 @@ fn a_rolling_restart_fails_no_request() {
         let restart = |old: Server, staying: &Server| {
             go_on();
             let pid = old.pid().to_string();
-            let told = std::process::Command::new("kill").args(["-TERM", &pid]).status();
-            assert!(told.unwrap().success());
+            let sent = std::process::Command::new("kill").args(["-TERM", &pid]).status();
+            assert!(sent.unwrap().success());
             until("it says that it goes", || old.get("/health/ready").0 == 503);
-            lead(&proxy, &[&old, staying]);
+            route_to_ready(&proxy, &[&old, staying]);
             let (status, _) = old.stop();
             assert!(status.success(), "{status}");
             let new = node(database.url(), &linger);
-            lead(&proxy, &[&new, staying]);
+            route_to_ready(&proxy, &[&new, staying]);
             go_on();
             new
         };
@@ -72,7 +72,7 @@ fn a_rolling_restart_fails_no_request() {
         let other = restart(other, &one);
         go_on();
         is_over.store(true, Ordering::Relaxed);
-        // What is under way is answered and counted before a node goes.
+        // Requests in progress are answered and counted before a node stops.
         senders.into_iter().for_each(|sender| sender.join().unwrap());
         drop(other);
         let stored = stored.load(Ordering::Relaxed);

@@ -1,4 +1,4 @@
-"""Looks at pages in Chromium, for browser.rs.
+"""Checks pages in Chromium, for browser.rs.
 
 browser.py URL JSON   where JSON says what to do: sweep, review, worst, login, live or learn.
 
@@ -15,21 +15,21 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import TimeoutError as TooLate
 from playwright.sync_api import expect, sync_playwright
 
-# However busy the machine is, in milliseconds.
-PATIENCE = 120_000
+# In milliseconds; enough for a busy machine.
+WAIT_TIMEOUT = 120_000
 SIZES = {"wide": (1440, 900), "narrow": (400, 800)}
 SCHEMES = ("light", "dark")
 
 
 class Watch:
-    """A browser that notes everything that goes wrong."""
+    """A browser page that records every error."""
 
     def __init__(self, browser, url, size="wide", scheme="light", script=True):
         width, height = SIZES[size]
         self.context = browser.new_context(
             viewport={"width": width, "height": height}, color_scheme=scheme, java_script_enabled=script
         )
-        self.context.set_default_timeout(PATIENCE)
+        self.context.set_default_timeout(WAIT_TIMEOUT)
         self.url, self.width, self.troubles, self.where = url, width, [], ""
         self.page = self.context.new_page()
         self.page.on("console", lambda said: self.note(f"console: {said.text}") if said.type in ("error", "warning") else None)
@@ -40,8 +40,7 @@ class Watch:
         self.page.on("dialog", lambda dialog: (self.note(f"dialog: {dialog.message}"), dialog.dismiss()))
 
     def failed(self, asked):
-        # Leaving a page ends its stream of events, its look for newer figures, and its icon where that is still on
-        # the way.
+        # Leaving a page aborts its event stream, its metric refresh and its icon request.
         of_page = asked.resource_type == "fetch" or "/live" in asked.url or "/assets/icon-" in asked.url
         if not (of_page and asked.failure == "net::ERR_ABORTED"):
             self.note(f"failed: {asked.url} {asked.failure}")
@@ -61,12 +60,12 @@ class Watch:
         return self.page.locator(selector).first.inner_text()
 
     def go(self, key, address):
-        """By `g` and a key, which must follow in a second and a half: a machine that stalls tries again."""
+        """Presses `g` and a key within 1.5 seconds; retries on a stalled machine."""
         for _ in range(20):
             self.page.keyboard.press("g")
             self.page.keyboard.press(key)
             try:
-                return self.page.wait_for_url(address, timeout=PATIENCE / 20)
+                return self.page.wait_for_url(address, timeout=WAIT_TIMEOUT / 20)
             except TooLate:
                 pass
         raise TooLate(f"g {key} does not lead to {address}")
@@ -77,7 +76,7 @@ def name_of(path):
 
 
 def sweep(browser, url, what):
-    """Every view, at every size, in both schemes."""
+    """Every view, at every size, in both colour schemes."""
     screens = pathlib.Path(what["screens"])
     screens.mkdir(parents=True, exist_ok=True)
     troubles, checked = [], 0
@@ -86,18 +85,18 @@ def sweep(browser, url, what):
             watch = Watch(browser, url, size, scheme)
             for path in what["views"]:
                 watch.open(path)
-                # What takes long is looked for beside requests, and such a page comes again by itself.
+                # Slow parts are computed in the background, and the page reloads by itself.
                 while (sought := watch.page.locator(".empty[role=status]")).count():
-                    expect(sought).to_have_count(0, timeout=PATIENCE)
+                    expect(sought).to_have_count(0, timeout=WAIT_TIMEOUT)
                     watch.page.wait_for_load_state()
                 watch.where = f"{path} {size} {scheme}"
-                # What is folded away is looked at too.
+                # Folded sections are checked too.
                 watch.page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
                 wide = watch.page.evaluate("document.documentElement.scrollWidth")
                 watch.expect(wide <= watch.width, f"no scrolling sideways, got {wide}")
                 watch.expect(watch.page.evaluate("window.hacked") is None, "no script in a text to run")
                 watch.page.evaluate("document.querySelectorAll('details').forEach(one => one.open = false)")
-                # Whoever has no key yet is told how to make one.
+                # Without keys, the page shows how to create one.
                 if what.get("full") and path != "/system":
                     watch.expect(not watch.page.locator(".empty").count(), "something to be shown")
                 for found in Axe().run(watch.page).response["violations"]:
@@ -108,7 +107,7 @@ def sweep(browser, url, what):
                 checked += 1
             troubles += watch.troubles
             watch.context.close()
-    # And without a script.
+    # And without script.
     watch = Watch(browser, url, script=False)
     for path in what["views"]:
         watch.open(path)
@@ -118,7 +117,7 @@ def sweep(browser, url, what):
 
 
 def review(browser, url, what):
-    """The worst conversation, its evidence, and a verdict that is flipped: all by keys."""
+    """The worst conversation, its evidence, and a flipped verdict, with the keyboard only."""
     watch = Watch(browser, url)
     page = watch.page
     watch.open("/")
@@ -129,7 +128,7 @@ def review(browser, url, what):
     watch.go("c", "**/conversations*")
     page.get_by_label("Order").select_option("worst")
     page.wait_for_url("**order=worst*")
-    watch.expect("bad reaction" in watch.text(".row"), "the worst first")
+    watch.expect("thumbs down" in watch.text(".row"), "the worst first")
     page.get_by_label("Search").fill("c-dates")
     page.keyboard.press("Enter")
     page.wait_for_url("**q=c-dates*")
@@ -143,7 +142,7 @@ def review(browser, url, what):
         page.keyboard.press("k")
     with page.expect_navigation():
         page.keyboard.press("x")
-    watch.expect("Flipped" in watch.text(".notice"), "to be told that it was flipped")
+    watch.expect("Verdict changed" in watch.text(".notice"), "the notice that the verdict was flipped")
     watch.expect("accepted" in watch.text("#turn-dates-1 .verdict-line"), "an accepted answer")
     page.keyboard.press("j")
     with page.expect_navigation():
@@ -159,15 +158,15 @@ def review(browser, url, what):
     return 1, watch.troubles
 
 
-# What the machine judged, with the words that made it think so.
+# Verdicts of the detectors, with their evidence.
 JUDGED = ".turn.edge-bad:has(.why blockquote mark):has([data-key=x]:has-text('Flip to accepted'))"
 
 
 def worst(browser, url, what):
-    """Among a month of conversations: the worst of the last day, why, and a verdict that is flipped."""
+    """In a month of conversations: the worst of the last day, its evidence, and a flipped verdict."""
     watch = Watch(browser, url)
     page = watch.page
-    # On a quiet Sunday nobody may have complained; then of the last week.
+    # On a quiet Sunday there may be no complaint; then use the last week.
     for days, name in [(1, "24 h"), (7, "7 days")]:
         watch.open("/")
         page.get_by_role("link", name=name).click()
@@ -180,7 +179,7 @@ def worst(browser, url, what):
     said = turn.locator(".why blockquote").inner_text()
     words = turn.locator(".why blockquote mark").all_inner_texts()
     watch.expect(words and all(word in said for word in words), f"the evidence in what was said, got {words} in {said}")
-    watch.expect("sure" in turn.locator(".meter-line").inner_text(), "how sure the machine is")
+    watch.expect("confidence" in turn.locator(".meter-line").inner_text(), "the detector's confidence")
     here = page.locator(f"[id='{name}'].here")
     for key in ["k"] * 60 + ["j"] * 60:
         if here.count():
@@ -188,17 +187,17 @@ def worst(browser, url, what):
         page.keyboard.press(key)
     with page.expect_navigation():
         page.keyboard.press("x")
-    watch.expect("Flipped" in watch.text(".notice"), "to be told that it was flipped")
+    watch.expect("Verdict changed" in watch.text(".notice"), "the notice that the verdict was flipped")
     watch.expect("accepted" in watch.text(f"[id='{name}'] .verdict-line"), "an accepted answer")
     watch.open(f"/?days={days}")
     now = watch.text("#rejection_rate .figure-value")
-    # Of so many answers as there are in a week one may be too little to be seen.
+    # One of a week's answers may be too little to change the rounded rate.
     watch.expect(days > 1 or now != rejected, f"the rate to move from {rejected}")
     return 1, watch.troubles
 
 
 def open_worst(watch, days):
-    """Opens the worst conversation of these days of which the machine says so; whether there is one."""
+    """Opens the worst conversation of these days with a detected verdict; false when there is none."""
     page = watch.page
     watch.go("c", f"**/conversations?days={days}*")
     page.get_by_label("Show").select_option("rejected")
@@ -218,7 +217,7 @@ def open_worst(watch, days):
 
 
 def login(browser, url, what):
-    """In with a key, and out again."""
+    """Login with a key, and logout."""
     watch = Watch(browser, url)
     page = watch.page
     watch.open("/conversations")
@@ -236,11 +235,11 @@ def login(browser, url, what):
 
 
 def live(browser, url, what):
-    """A turn that comes while the page is open is counted on it."""
+    """A turn that arrives while the page is open is counted on it."""
     watch = Watch(browser, url)
-    # What is stored before the page listens is told by nobody.
+    # Events stored before the page listens are not reported.
     with watch.page.expect_response("**/live*"):
-        # An address with a sign that means nothing is no reason to stop.
+        # An address with an unknown parameter must still work.
         watch.open("/#%")
     before = watch.text(".lead-value a >> nth=0")
     turns = watch.page.locator(".lead .card:nth-child(2) .lead-value > a")
@@ -250,19 +249,19 @@ def live(browser, url, what):
     urllib.request.urlopen(request).read()
     expected = str(int(had) + 1)
     # Not `wait_for_function`, which evaluates text in the page, as its policy forbids.
-    expect(turns).to_have_text(expected, timeout=PATIENCE)
+    expect(turns).to_have_text(expected, timeout=WAIT_TIMEOUT)
     watch.expect(before == watch.text(".lead-value a >> nth=0"), "the other figures to stay")
     return 1, watch.troubles
 
 
 def learn(browser, url, what):
-    """An experiment out of a pattern of failures, and pairs as a file."""
+    """An experiment from a failure pattern, and pairs as a file."""
     watch = Watch(browser, url)
     page = watch.page
     watch.open("/failures")
     page.get_by_role("button", name="Start an experiment").first.click()
     page.wait_for_url("**/experiments*")
-    watch.expect("defined" in watch.text(".notice"), "to be told that it is defined")
+    watch.expect("Experiment created" in watch.text(".notice"), "the notice that the experiment is defined")
     page.get_by_role("button", name="start").click()
     page.wait_for_url("**done=moved*")
     watch.expect("running" in watch.text(".pattern-head"), "a running experiment")
@@ -278,9 +277,9 @@ def learn(browser, url, what):
 def main():
     url, what = sys.argv[1], json.loads(sys.argv[2])
     with sync_playwright() as playwright:
-        # Chromium refuses its sandbox to root, and tests run as root in containers.
+        # Chromium has no sandbox for root, and tests run as root in containers.
         browser = playwright.chromium.launch(
-            executable_path="/usr/bin/chromium", args=["--no-sandbox"], timeout=PATIENCE
+            executable_path="/usr/bin/chromium", args=["--no-sandbox"], timeout=WAIT_TIMEOUT
         )
         parts = {"sweep": sweep, "review": review, "worst": worst, "login": login, "live": live, "learn": learn}
         checked, troubles = parts[what["do"]](browser, url, what)

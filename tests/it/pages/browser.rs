@@ -1,21 +1,21 @@
-//! What a person sees and does, in Chromium.
+//! The web pages in Chromium.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::{VIEWS, key, scene};
+use super::{VIEWS, create_key, sample_conversations};
 use crate::server::Server;
 
-/// Where pictures of the views go, for people to look at.
-pub(crate) fn screens() -> PathBuf {
+/// Folder for screenshots of the views.
+pub(crate) fn screenshot_folder() -> PathBuf {
     #[expect(clippy::disallowed_methods, reason = "a test's own setting")]
     let named = std::env::var("UPTAKE_SCREENS");
     named.map_or_else(|_| PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("screens"), PathBuf::from)
 }
 
-/// Runs a part of the script in a browser; it answers with what is not as it should be.
+/// Runs a part of the script in a browser and returns the problems found.
 #[track_caller]
 fn browse(url: &str, what: &Value) -> Value {
     let needed = Command::new("scripts/need").arg("chromium:chromium").status().unwrap();
@@ -37,21 +37,21 @@ fn browse(url: &str, what: &Value) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// Does something with a server's pages, and finds nothing wrong.
+/// Runs a scenario on a server's pages and expects no problems.
 #[track_caller]
-pub(crate) fn is_fine(server: &Server, what: &Value) {
-    is_fine_at(&server.url, what);
+pub(crate) fn check_pages(server: &Server, what: &Value) {
+    check_page_at(&server.url, what);
 }
 
-/// The same with a file that is a page.
+/// Runs a scenario on a page in a file.
 #[track_caller]
-pub(super) fn file_is_fine(file: &Path, screens: &Path) {
+pub(super) fn file_is_fine(file: &Path, screenshot_folder: &Path) {
     let url = format!("file://{}", file.display());
-    is_fine_at(&url, &json!({"do": "sweep", "views": [""], "screens": screens}));
+    check_page_at(&url, &json!({"do": "sweep", "views": [""], "screens": screenshot_folder}));
 }
 
 #[track_caller]
-fn is_fine_at(url: &str, what: &Value) {
+fn check_page_at(url: &str, what: &Value) {
     let found = browse(url, what);
     let troubles = found["troubles"].as_array().unwrap();
     assert!(troubles.is_empty(), "{}", serde_json::to_string_pretty(troubles).unwrap());
@@ -59,29 +59,29 @@ fn is_fine_at(url: &str, what: &Value) {
 }
 
 #[test]
-fn views_without_any_data_are_sound() {
+fn views_without_data_render() {
     let empty = Server::start();
-    let screens = screens().join("empty");
-    let once = json!({"do": "sweep", "views": VIEWS, "screens": screens, "sizes": ["narrow"], "schemes": ["dark"]});
-    is_fine(&empty, &once);
+    let screenshot_folder = screenshot_folder().join("empty");
+    let once = json!({"do": "sweep", "views": VIEWS, "screens": screenshot_folder, "sizes": ["narrow"], "schemes": ["dark"]});
+    check_pages(&empty, &once);
 }
 
 #[test]
-fn hostile_words_are_only_words() {
+fn user_text_is_escaped_in_every_view() {
     let server = Server::start();
-    scene::play(&server.client());
-    scene::hostile(&server.client());
+    sample_conversations::play(&server.client());
+    sample_conversations::hostile(&server.client());
     let views =
         ["/", "/conversations", "/conversations/c-hostile", "/conversations?q=%22%3E%3Cscript%3E"];
-    let screens = screens().join("hostile");
-    is_fine(&server, &json!({"do": "sweep", "views": views, "screens": screens}));
+    let screenshot_folder = screenshot_folder().join("hostile");
+    check_pages(&server, &json!({"do": "sweep", "views": views, "screens": screenshot_folder}));
 }
 
 #[test]
-fn the_worst_conversation_is_read_flipped_and_corrected_by_keys() {
+fn worst_conversation_is_reviewed_with_the_keyboard() {
     let server = Server::start();
-    scene::play(&server.client());
-    is_fine(&server, &json!({"do": "review"}));
+    sample_conversations::play(&server.client());
+    check_pages(&server, &json!({"do": "review"}));
     let (_, turn) = server.get("/api/v1/turns/dates-1");
     assert_eq!(turn["verdict"]["status"], "accepted", "flipped");
     let (_, turn) = server.get("/api/v1/turns/dates-2");
@@ -92,30 +92,30 @@ fn the_worst_conversation_is_read_flipped_and_corrected_by_keys() {
 }
 
 #[test]
-fn one_logs_in_and_out_in_a_browser() {
+fn login_and_logout_in_a_browser() {
     let server = Server::start();
-    scene::play(&server.client());
-    let key = key(&server, &["--tenant", "default", "--role", "read"]);
-    let screens = screens();
-    is_fine(&server, &json!({"do": "login", "key": key, "screens": screens}));
+    sample_conversations::play(&server.client());
+    let key = create_key(&server, &["--tenant", "default", "--role", "read"]);
+    let screenshot_folder = screenshot_folder();
+    check_pages(&server, &json!({"do": "login", "key": key, "screens": screenshot_folder}));
 }
 
 #[test]
-fn a_pattern_is_tried_and_pairs_are_downloaded_in_a_browser() {
+fn experiment_from_a_pattern_and_pair_download_in_a_browser() {
     let server = Server::start();
-    scene::complain(&server.client());
+    sample_conversations::complain(&server.client());
     let better = json!({"message_id": "c-0-1", "data": {"corrected": "EMEA 1.1 M by order date."}});
     assert_eq!(server.post("/api/v1/feedback/correction", &better).0, 201);
-    is_fine(&server, &json!({"do": "learn"}));
+    check_pages(&server, &json!({"do": "learn"}));
 }
 
 #[test]
-fn figures_are_live() {
+fn metrics_update_live() {
     let server = Server::start();
-    scene::play(&server.client());
-    // Of all projects, where none is chosen.
-    let shop = server.client().with("X-Uptake-Project", "shop");
+    sample_conversations::play(&server.client());
+    // Of all projects, when none is selected.
+    let shop = server.client().with_header("X-Uptake-Project", "shop");
     let first = json!({"conversation_id": "c-shop", "turn_id": "shop-1", "text": "Open today?", "response": "Yes."});
     assert_eq!(shop.post("/api/v1/turns", &first).0, 201);
-    is_fine(&server, &json!({"do": "live", "project": "shop"}));
+    check_pages(&server, &json!({"do": "live", "project": "shop"}));
 }

@@ -1,10 +1,9 @@
-//! Fits the small models of `detect` from the corpus, and measures them.
+//! Trains the detector models from the corpus and measures them.
 //!
-//! Used for training and by the benchmark; no part of the product.
-#![expect(missing_docs, reason = "a tool of ours, not an interface")]
+//! Used for training and by the benchmarks; not part of the product.
 
 pub mod train;
-pub mod measure;
+pub mod metrics;
 pub mod pairs;
 pub mod refusals;
 pub mod verdicts;

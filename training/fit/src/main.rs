@@ -1,79 +1,97 @@
-//! `uptake-fit TASK CORPUS OUT [DATA]`: fits one task's models and says how they do on rows that they
-//! have not seen. `make models` runs it for each task in turn, since later ones use earlier ones.
-#![expect(clippy::print_stdout, reason = "a command of ours")]
+//! `uptake-fit TASK CORPUS OUT [DATA]`: fits the models of one task and prints their held-out
+//! accuracy.
+//!
+//! `make models` runs the tasks in order, because later ones use earlier models.
+#![expect(clippy::print_stdout, reason = "command-line tool")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use detect::Model;
-use uptake_fit::train::{Example, fit};
-use uptake_fit::{measure, pairs, refusals, verdicts};
+use detect::WideDeepModel;
+use uptake_fit::train::{Example, fit_calibrated};
+use uptake_fit::{metrics, pairs, refusals, verdicts};
 
-/// What a model is to say of a row.
-type Target = fn(&verdicts::VerdictRow) -> f32;
+type RowTarget = fn(&verdicts::VerdictRow) -> f32;
 
 fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
-    let task = arguments.next().context("which task: pair, refusal or verdict?")?;
-    let corpus = PathBuf::from(arguments.next().context("where is the corpus?")?);
-    let out = PathBuf::from(arguments.next().context("where do the models go?")?);
+    let task = arguments.next().context("missing argument TASK: pair, refusal or verdict")?;
+    let corpus = PathBuf::from(
+        arguments.next().context("missing argument CORPUS: folder of the training corpus")?,
+    );
+    let out = PathBuf::from(
+        arguments.next().context("missing argument OUT: folder for the model files")?,
+    );
     let data = arguments.next().map(PathBuf::from);
     match task.as_str() {
         "pair" => {
-            let (model, examples, held_out) = pairs::model(&corpus)?;
-            keep(&out, "pair", &model)?;
-            tell("pair", &model, &examples, &held_out);
+            let (model, examples, held_out) = pairs::fit_pair_model(&corpus)?;
+            save_model(&out, "pair", &model)?;
+            print_summary("pair", &model, &examples, &held_out);
         }
         "refusal" => {
             if data.is_none() {
-                println!("without DATA the XSTest completions are left out: another model results");
+                println!(
+                    "warning: without DATA the XSTest completions are missing and the model differs"
+                );
             }
-            let examples = refusals::examples(&refusals::rows(&corpus, data.as_deref())?);
-            let (model, held_out) = fit(&examples, refusals::RECIPE);
-            keep(&out, "refusal", &model)?;
-            tell("refusal", &model, &examples, &held_out);
+            let examples =
+                refusals::build_examples(&refusals::read_rows(&corpus, data.as_deref())?);
+            let (model, held_out) = fit_calibrated(&examples, refusals::REFUSAL_HYPERPARAMETERS);
+            save_model(&out, "refusal", &model)?;
+            print_summary("refusal", &model, &examples, &held_out);
         }
         "verdict" => {
-            let rows = verdicts::rows(&corpus)?;
-            let targets: [(&str, Target); 2] =
-                [("rejected", verdicts::dissatisfaction), ("accepted", verdicts::acceptance)];
+            let rows = verdicts::read_rows(&corpus)?;
+            let targets: [(&str, RowTarget); 2] = [
+                ("rejected", verdicts::rejection_target),
+                ("accepted", verdicts::acceptance_target),
+            ];
             for (name, target) in targets {
-                let examples = verdicts::examples(&rows, target);
-                let (model, held_out) = fit(&examples, verdicts::RECIPE);
-                keep(&out, name, &model)?;
-                tell(name, &model, &examples, &held_out);
-                by_part(&rows, target, &model, &held_out);
+                let examples = verdicts::build_examples(&rows, target);
+                let (model, held_out) =
+                    fit_calibrated(&examples, verdicts::VERDICT_HYPERPARAMETERS);
+                save_model(&out, name, &model)?;
+                print_summary(name, &model, &examples, &held_out);
+                print_part_summaries(&rows, target, &model, &held_out);
             }
         }
-        other => bail!("there is no task {other}: pair, refusal or verdict"),
+        other => bail!("unknown task {other}: expected pair, refusal or verdict"),
     }
     Ok(())
 }
 
-fn keep(out: &Path, name: &str, model: &Model) -> Result<()> {
+fn save_model(out: &Path, name: &str, model: &WideDeepModel) -> Result<()> {
     let path = out.join(format!("{name}.bin"));
     fs::write(&path, model.to_bytes()).with_context(|| format!("cannot write {}", path.display()))
 }
 
-fn tell(name: &str, model: &Model, examples: &[Example], held_out: &[f32]) {
+fn print_summary(name: &str, model: &WideDeepModel, examples: &[Example], held_out: &[f32]) {
     let rows: Vec<(f64, f64, f64)> = held_out
         .iter()
         .zip(examples)
-        .map(|(sum, e)| (probability(model, *sum), f64::from(e.target), f64::from(e.weight)))
+        .map(|(sum, e)| {
+            (calibrated_probability(model, *sum), f64::from(e.target), f64::from(e.weight))
+        })
         .collect();
     let labelled: Vec<(f64, bool)> = rows.iter().map(|r| (r.0, r.1 > 0.5)).collect();
-    let at_half = measure::working(labelled.iter().map(|r| (r.0 >= 0.5, r.1)));
+    let at_half = metrics::binary_metrics(labelled.iter().map(|r| (r.0 >= 0.5, r.1)));
     println!(
         "{name}: {} rows held out in turn: AUC {:.3}, F1 {:.3}, calibration error {:.3}",
         rows.len(),
-        measure::auc(&labelled),
+        metrics::auc(&labelled),
         at_half.f1,
-        measure::calibration_error(&rows)
+        metrics::calibration_error(&rows)
     );
 }
 
-fn by_part(rows: &[verdicts::VerdictRow], target: Target, model: &Model, held_out: &[f32]) {
+fn print_part_summaries(
+    rows: &[verdicts::VerdictRow],
+    target: RowTarget,
+    model: &WideDeepModel,
+    held_out: &[f32],
+) {
     let mut parts: Vec<&str> = rows.iter().map(|r| r.part.as_str()).collect();
     parts.sort_unstable();
     parts.dedup();
@@ -82,19 +100,19 @@ fn by_part(rows: &[verdicts::VerdictRow], target: Target, model: &Model, held_ou
             .iter()
             .zip(held_out)
             .filter(|(row, _)| row.part == part)
-            .map(|(row, sum)| (probability(model, *sum), target(row) > 0.5))
+            .map(|(row, sum)| (calibrated_probability(model, *sum), target(row) > 0.5))
             .collect();
-        let sure = measure::working(scored.iter().map(|r| (r.0 >= 0.7, r.1)));
+        let confident = metrics::binary_metrics(scored.iter().map(|r| (r.0 >= 0.7, r.1)));
         println!(
             "  {part:14} AUC {:.3}; from 0.7: precision {:.2}, recall {:.2}, false alarms {:.3}",
-            measure::auc(&scored),
-            sure.precision,
-            sure.recall,
-            sure.false_alarms
+            metrics::auc(&scored),
+            confident.precision,
+            confident.recall,
+            confident.false_alarms
         );
     }
 }
 
-fn probability(model: &Model, sum: f32) -> f64 {
+fn calibrated_probability(model: &WideDeepModel, sum: f32) -> f64 {
     f64::from(detect::sigmoid(model.slope * sum + model.offset))
 }

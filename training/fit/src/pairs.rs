@@ -1,18 +1,16 @@
-//! The pair model: from written pairs of questions.
+//! Trains the pair model from pairs of questions.
 
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use detect::{Model, Utterance, pair_features};
+use detect::{Utterance, WideDeepModel, pair_features};
 use serde::Deserialize;
 
-use crate::train::{Example, Recipe, out_of_fold, train};
+use crate::train::{Example, Hyperparameters, predict_out_of_fold, train_model};
 
 #[derive(Debug, Deserialize)]
 pub struct PairRow {
-    #[serde(default)]
-    pub set: String,
     #[serde(default)]
     pub group: String,
     pub a: String,
@@ -25,25 +23,24 @@ pub struct PairRow {
     pub score: f64,
 }
 
-pub const RECIPE: Recipe = Recipe {
+pub const PAIR_HYPERPARAMETERS: Hyperparameters = Hyperparameters {
     wide: 0,
     hidden: 16,
     epochs: 12,
-    rate: 3e-3,
+    learning_rate: 3e-3,
     wide_decay: 0.0,
     deep_decay: 1e-3,
     dropout: 0.0,
-    nets: 3,
+    networks: 3,
 };
 
-/// What a written pair weighs, and one of two anchors that merely lie near each other, against 1
-/// for a pair that the teacher scored. The written near misses are traps: with full weight they
-/// would teach that likeness means difference.
-const WRITTEN: f32 = 0.35;
-const NEAR: f32 = 0.1;
+/// Weights of hand-written pairs and of merely neighbouring anchors, relative to 1 for a pair that
+/// the teacher scored. The hand-written negatives are adversarial: with full weight they would
+/// teach that similarity means difference.
+const WRITTEN_PAIR_WEIGHT: f32 = 0.35;
+const NEIGHBOUR_PAIR_WEIGHT: f32 = 0.1;
 
-/// Rows of a JSONL file.
-pub fn read<T: for<'a> Deserialize<'a>>(path: &Path) -> Result<Vec<T>> {
+pub fn read_jsonl<T: for<'a> Deserialize<'a>>(path: &Path) -> Result<Vec<T>> {
     let text =
         fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     let rows = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
@@ -53,43 +50,43 @@ pub fn read<T: for<'a> Deserialize<'a>>(path: &Path) -> Result<Vec<T>> {
     .collect()
 }
 
-/// The name of a group as a number.
-pub fn group_number(name: &str) -> u64 {
+/// FNV-1a hash of a group name.
+pub fn hash_group(name: &str) -> u64 {
     name.bytes()
         .fold(14_695_981_039_346_656_037, |h, b| (h ^ u64::from(b)).wrapping_mul(1_099_511_628_211))
 }
 
-pub fn examples(rows: &[PairRow]) -> Vec<Example> {
+pub fn build_examples(rows: &[PairRow]) -> Vec<Example> {
     rows.iter()
         .map(|row| Example {
             features: pair_features(&Utterance::read(&row.a), &Utterance::read(&row.b)),
             target: if row.label { 1.0 } else { 0.0 },
-            weight: if row.kind == "other" { NEAR } else { WRITTEN },
-            group: group_number(&row.group),
+            weight: if row.kind == "other" { NEIGHBOUR_PAIR_WEIGHT } else { WRITTEN_PAIR_WEIGHT },
+            group: hash_group(&row.group),
         })
         .collect()
 }
 
-/// The model, and its sums on rows it has not seen.
-pub fn model(corpus: &Path) -> Result<(Model, Vec<Example>, Vec<f32>)> {
-    let mut rows: Vec<PairRow> = read(&corpus.join("pairs.jsonl"))?;
-    rows.extend(neighbours(&rows));
-    let mut examples = examples(&rows);
-    let taught: Vec<PairRow> = read(&corpus.join("teacher-pairs.jsonl"))?;
+/// Returns the model, its labelled examples and their out-of-fold sums.
+pub fn fit_pair_model(corpus: &Path) -> Result<(WideDeepModel, Vec<Example>, Vec<f32>)> {
+    let mut rows: Vec<PairRow> = read_jsonl(&corpus.join("pairs.jsonl"))?;
+    rows.extend(build_neighbour_pairs(&rows));
+    let mut examples = build_examples(&rows);
+    let teacher_pairs: Vec<PairRow> = read_jsonl(&corpus.join("teacher-pairs.jsonl"))?;
     let labelled = examples.len();
-    examples.extend(taught_examples(&taught));
-    let held_out = out_of_fold(&examples, RECIPE);
-    let platt = like_the_teacher(&held_out[labelled..], &taught);
-    let mut model = train(&examples, RECIPE);
+    examples.extend(build_teacher_examples(&teacher_pairs));
+    let held_out = predict_out_of_fold(&examples, PAIR_HYPERPARAMETERS);
+    let platt = calibrate_to_teacher(&held_out[labelled..], &teacher_pairs);
+    let mut model = train_model(&examples, PAIR_HYPERPARAMETERS);
     model.slope = platt.slope as f32;
     model.offset = platt.offset as f32;
     examples.truncate(labelled);
     Ok((model, examples, held_out[..labelled].to_vec()))
 }
 
-/// Near questions of other anchors: what most pairs in life look like, where the written near
-/// misses are the traps. For each anchor its nearest others, and some not so near.
-fn neighbours(rows: &[PairRow]) -> Vec<PairRow> {
+/// Builds negative pairs from neighbouring anchors, because most real pairs are unrelated and the
+/// written negatives are adversarial.
+fn build_neighbour_pairs(rows: &[PairRow]) -> Vec<PairRow> {
     let mut anchors: Vec<(&PairRow, Utterance)> = Vec::new();
     for row in rows {
         if anchors.last().is_none_or(|(last, _)| last.a != row.a)
@@ -107,10 +104,9 @@ fn neighbours(rows: &[PairRow]) -> Vec<PairRow> {
             .map(|(other, (_, u))| (u.vector().cosine(anchor.vector()).unwrap_or(0.0), other))
             .collect();
         others.sort_by(|x, y| y.0.total_cmp(&x.0).then(x.1.cmp(&y.1)));
-        for rank in NEIGHBOURS {
+        for rank in NEIGHBOUR_RANKS {
             let other = &anchors[others[*rank].1].0;
             found.push(PairRow {
-                set: String::new(),
                 group: row.group.clone(),
                 a: row.a.clone(),
                 b: other.a.clone(),
@@ -123,15 +119,15 @@ fn neighbours(rows: &[PairRow]) -> Vec<PairRow> {
     found
 }
 
-const NEIGHBOURS: &[usize] = &[0, 1, 2, 3, 4, 6, 8, 12, 20, 60];
+const NEIGHBOUR_RANKS: &[usize] = &[0, 1, 2, 3, 4, 6, 8, 12, 20, 60];
 
-/// Maps sums so that a threshold means what it means for the teacher's cosine: as many of the taught
-/// pairs lie above 0.80 and 0.85 here as there. The seeds' thresholds are such cosines.
-fn like_the_teacher(sums: &[f32], taught: &[PairRow]) -> detect::Platt {
+/// Fits a Platt curve so that as many teacher pairs exceed each threshold as with the teacher's
+/// cosine. The configured thresholds are such cosines.
+fn calibrate_to_teacher(sums: &[f32], teacher_pairs: &[PairRow]) -> detect::Platt {
     let mut sums = sums.to_vec();
     sums.sort_by(f32::total_cmp);
     let points = [0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9].map(|level: f64| {
-        let below = taught.iter().filter(|row| row.score < level).count();
+        let below = teacher_pairs.iter().filter(|row| row.score < level).count();
         let sum = f64::from(sums[below.min(sums.len() - 1)]);
         (sum, (level / (1.0 - level)).ln())
     });
@@ -144,14 +140,14 @@ fn like_the_teacher(sums: &[f32], taught: &[PairRow]) -> detect::Platt {
     detect::Platt { slope, offset: y - slope * x }
 }
 
-/// The teacher's cosine as a soft answer.
-fn taught_examples(rows: &[PairRow]) -> Vec<Example> {
+/// Examples with the teacher's cosine as a soft label.
+fn build_teacher_examples(rows: &[PairRow]) -> Vec<Example> {
     rows.iter()
         .map(|row| Example {
             features: pair_features(&Utterance::read(&row.a), &Utterance::read(&row.b)),
             target: (row.score as f32).clamp(0.0, 1.0),
             weight: 1.0,
-            group: group_number(&row.a),
+            group: hash_group(&row.a),
         })
         .collect()
 }

@@ -1,4 +1,4 @@
-//! The refusal model: from written answers and the completions of XSTest that may be trained on.
+//! Trains the refusal model from written answers and the trainable completions of XSTest.
 
 use std::path::Path;
 
@@ -6,8 +6,8 @@ use anyhow::Result;
 use detect::{Answer, Utterance};
 use serde::Deserialize;
 
-use crate::pairs::{group_number, read};
-use crate::train::{Example, Recipe};
+use crate::pairs::{hash_group, read_jsonl};
+use crate::train::{Example, Hyperparameters};
 
 #[derive(Clone, Debug, Deserialize)]
 pub struct RefusalRow {
@@ -20,23 +20,23 @@ pub struct RefusalRow {
     pub kind: String,
 }
 
-pub const RECIPE: Recipe = Recipe {
+pub const REFUSAL_HYPERPARAMETERS: Hyperparameters = Hyperparameters {
     wide: 1 << 15,
     hidden: 8,
     epochs: 12,
-    rate: 2e-3,
+    learning_rate: 2e-3,
     wide_decay: 1e-2,
     deep_decay: 1e-2,
     dropout: 0.4,
-    nets: 3,
+    networks: 3,
 };
 
-pub fn examples(rows: &[RefusalRow]) -> Vec<Example> {
+pub fn build_examples(rows: &[RefusalRow]) -> Vec<Example> {
     let example = |row: &RefusalRow, question: Option<&Utterance>, weight: f32| Example {
         features: Answer::read(question, &row.response).refusal_features().clone(),
         target: if row.label { 1.0 } else { 0.0 },
         weight,
-        group: group_number(&row.prompt),
+        group: hash_group(&row.prompt),
     };
     let mut all: Vec<Example> = rows
         .iter()
@@ -59,44 +59,20 @@ pub fn examples(rows: &[RefusalRow]) -> Vec<Example> {
     all
 }
 
-/// Answers of the verdict corpus that have none of a refusal's words: what most answers are like.
-fn ordinary(corpus: &Path) -> Result<Vec<RefusalRow>> {
-    const SUSPECT: [&str; 26] = [
-        "sorry",
-        "cannot",
-        "can't",
-        "unable",
-        "apolog",
-        "not able",
-        "unfortunately",
-        "don't have",
-        "won't",
-        "couldn't",
-        "as an ai",
-        "can not",
-        "only help",
-        "nicht",
-        "leider",
-        "no puedo",
-        "lamento",
-        "désol",
-        "ne peux",
-        "não",
-        "non posso",
-        "niet",
-        "できません",
-        "申し訳",
-        "无法",
-        "抱歉",
-    ];
-    let rows: Vec<crate::verdicts::VerdictRow> = crate::verdicts::rows(corpus)?;
+/// Answers of the verdict corpus without refusal words, as typical negatives.
+fn read_ordinary_answers(corpus: &Path) -> Result<Vec<RefusalRow>> {
+    const REFUSAL_WORDS: &str = "sorry|cannot|can't|unable|apolog|not able|unfortunately|don't have|won't|couldn't|as an ai|can not|only help|\
+        nicht|leider|no puedo|lamento|désol|ne peux|não|non posso|niet|できません|申し訳|无法|抱歉";
+    let rows: Vec<crate::verdicts::VerdictRow> = crate::verdicts::read_rows(corpus)?;
     let mut seen = std::collections::BTreeSet::new();
     Ok(rows
         .into_iter()
         .filter(|row| {
             row.assistant.split_whitespace().count() > 3 && seen.insert(row.assistant.clone())
         })
-        .filter(|row| !SUSPECT.iter().any(|word| row.assistant.to_lowercase().contains(word)))
+        .filter(|row| {
+            !REFUSAL_WORDS.split('|').any(|word| row.assistant.to_lowercase().contains(word))
+        })
         .map(|row| RefusalRow {
             set: String::new(),
             prompt: row.prev_user,
@@ -107,12 +83,12 @@ fn ordinary(corpus: &Path) -> Result<Vec<RefusalRow>> {
         .collect())
 }
 
-/// Rows of the corpus, and those of XSTest where the benchmark's data is at hand.
-pub fn rows(corpus: &Path, data: Option<&Path>) -> Result<Vec<RefusalRow>> {
-    let mut rows: Vec<RefusalRow> = read(&corpus.join("refusal.jsonl"))?;
-    rows.extend(ordinary(corpus)?);
+/// Rows of the corpus, plus those of XSTest when the benchmark data is available.
+pub fn read_rows(corpus: &Path, data: Option<&Path>) -> Result<Vec<RefusalRow>> {
+    let mut rows: Vec<RefusalRow> = read_jsonl(&corpus.join("refusal.jsonl"))?;
+    rows.extend(read_ordinary_answers(corpus)?);
     if let Some(data) = data {
-        rows.extend(read::<RefusalRow>(&data.join("detect/refusal-dev.jsonl"))?);
+        rows.extend(read_jsonl::<RefusalRow>(&data.join("detect/refusal-dev.jsonl"))?);
     }
     Ok(rows)
 }

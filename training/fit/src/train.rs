@@ -1,9 +1,9 @@
-//! Trains a `Model`: hashed weights and a narrow net together, by Adam, the same bits every time.
+//! Trains a `WideDeepModel` with Adam: hashed weights and a narrow network together. Bit-for-bit
+//! reproducible.
 
-use detect::{Features, Model, Platt, sigmoid};
+use detect::{Features, Platt, WideDeepModel, sigmoid};
 
-/// An example: what the model reads, what it should say, how much it counts, and its group (rows
-/// of one group never stand on both sides of a split).
+/// A training example. Rows of one group never appear on both sides of a split.
 #[derive(Clone, Debug)]
 pub struct Example {
     pub features: Features,
@@ -12,98 +12,96 @@ pub struct Example {
     pub group: u64,
 }
 
-/// The size of a model and how it is trained.
 #[derive(Clone, Copy, Debug)]
-pub struct Recipe {
+pub struct Hyperparameters {
     /// Buckets for hashed features, a power of two; 0 for none.
     pub wide: usize,
     pub hidden: usize,
     pub epochs: usize,
-    pub rate: f32,
-    /// Pull towards zero of the hashed weights and of the others.
+    pub learning_rate: f32,
+    /// Weight decay of the hashed weights and of the others.
     pub wide_decay: f32,
     pub deep_decay: f32,
-    /// Share of the plain numbers hidden from each step.
     pub dropout: f32,
-    /// Nets that are trained apart and averaged into one wide hidden layer.
-    pub nets: usize,
+    /// Networks that are trained separately and averaged into one wide hidden layer.
+    pub networks: usize,
 }
 
-const BATCH: usize = 32;
+const BATCH_ROWS: usize = 32;
 
-/// A model for all examples, calibrated on predictions made without them.
-pub fn fit(examples: &[Example], recipe: Recipe) -> (Model, Vec<f32>) {
-    let held_out = out_of_fold(examples, recipe);
+/// Trains a model on all examples and calibrates it on out-of-fold predictions. Returns both.
+pub fn fit_calibrated(examples: &[Example], params: Hyperparameters) -> (WideDeepModel, Vec<f32>) {
+    let held_out = predict_out_of_fold(examples, params);
     let points: Vec<(f64, f64, f64)> = held_out
         .iter()
         .zip(examples)
         .map(|(sum, e)| (f64::from(*sum), f64::from(e.target), f64::from(e.weight)))
         .collect();
     let platt = Platt::fit(&points);
-    let mut model = train(examples, recipe);
+    let mut model = train_model(examples, params);
     model.slope = platt.slope as f32;
     model.offset = platt.offset as f32;
     (model, held_out)
 }
 
-/// For each example the sum of a model that has not seen its group.
-pub fn out_of_fold(examples: &[Example], recipe: Recipe) -> Vec<f32> {
+/// For each example, the sum of a model that has not seen its group.
+pub fn predict_out_of_fold(examples: &[Example], params: Hyperparameters) -> Vec<f32> {
     const FOLDS: u64 = 5;
     let mut sums = vec![0.0; examples.len()];
     for fold in 0..FOLDS {
-        let is_out = |e: &Example| stir(e.group) % FOLDS == fold;
+        let is_out = |e: &Example| splitmix64_finalize(e.group) % FOLDS == fold;
         let inside: Vec<Example> = examples.iter().filter(|e| !is_out(e)).cloned().collect();
-        let model = train(&inside, Recipe { nets: 1, ..recipe });
+        let model = train_model(&inside, Hyperparameters { networks: 1, ..params });
         for (sum, example) in sums.iter_mut().zip(examples).filter(|(_, e)| is_out(e)) {
-            *sum = model.sum(&example.features);
+            *sum = model.raw_sum(&example.features);
         }
     }
     sums
 }
 
-/// A model for all examples, not calibrated.
-pub fn train(examples: &[Example], recipe: Recipe) -> Model {
-    let nets: Vec<Model> =
-        (0..recipe.nets.max(1)).map(|n| train_one(examples, recipe, 1 + n as u64)).collect();
-    averaged(&nets)
+pub fn train_model(examples: &[Example], params: Hyperparameters) -> WideDeepModel {
+    let networks: Vec<WideDeepModel> = (0..params.networks.max(1))
+        .map(|n| train_network(examples, params, 1 + n as u64))
+        .collect();
+    average_models(&networks)
 }
 
-/// The mean of several models is one model with all their hidden units.
-fn averaged(nets: &[Model]) -> Model {
-    let share = 1.0 / nets.len() as f32;
-    let mean = |of: fn(&Model) -> &[f32]| -> Vec<f32> {
-        let mut total = vec![0.0; of(&nets[0]).len()];
-        for net in nets {
-            total.iter_mut().zip(of(net)).for_each(|(t, v)| *t += v * share);
+/// Averages models by concatenating their hidden units.
+fn average_models(networks: &[WideDeepModel]) -> WideDeepModel {
+    let share = 1.0 / networks.len() as f32;
+    let mean = |of: fn(&WideDeepModel) -> &[f32]| -> Vec<f32> {
+        let mut total = vec![0.0; of(&networks[0]).len()];
+        for network in networks {
+            total.iter_mut().zip(of(network)).for_each(|(t, v)| *t += v * share);
         }
         total
     };
-    Model {
+    WideDeepModel {
         wide: mean(|m| &m.wide),
-        inputs: nets[0].inputs,
-        hidden: nets.iter().flat_map(|m| m.hidden.clone()).collect(),
-        hidden_bias: nets.iter().flat_map(|m| m.hidden_bias.clone()).collect(),
-        output: nets.iter().flat_map(|m| m.output.iter().map(|o| o * share)).collect(),
+        inputs: networks[0].inputs,
+        hidden: networks.iter().flat_map(|m| m.hidden.clone()).collect(),
+        hidden_bias: networks.iter().flat_map(|m| m.hidden_bias.clone()).collect(),
+        output: networks.iter().flat_map(|m| m.output.iter().map(|o| o * share)).collect(),
         direct: mean(|m| &m.direct),
-        bias: nets.iter().map(|m| m.bias * share).sum(),
+        bias: networks.iter().map(|m| m.bias * share).sum(),
         slope: 1.0,
         offset: 0.0,
     }
 }
 
-/// All numbers of a model in one row, with Adam's two memories beside them.
-struct Weights {
+/// Parameters with the two moment estimates of Adam.
+struct AdamParameters {
     value: Vec<f32>,
     first: Vec<f32>,
     second: Vec<f32>,
 }
 
-impl Weights {
+impl AdamParameters {
     fn new(value: Vec<f32>) -> Self {
         Self { first: vec![0.0; value.len()], second: vec![0.0; value.len()], value }
     }
 
-    fn step(&mut self, at: usize, gradient: f32, rate: f32, decay: f32) {
+    fn adam_step(&mut self, at: usize, gradient: f32, rate: f32, decay: f32) {
         self.first[at] = 0.9 * self.first[at] + 0.1 * gradient;
         self.second[at] = 0.999 * self.second[at] + 0.001 * gradient * gradient;
         let move_by = self.first[at] / (self.second[at].sqrt() + 1e-6);
@@ -111,70 +109,73 @@ impl Weights {
     }
 }
 
-struct Net {
+struct Network {
     inputs: usize,
-    wide: Weights,
-    hidden: Weights,
-    hidden_bias: Weights,
-    output: Weights,
-    direct: Weights,
-    bias: Weights,
+    wide: AdamParameters,
+    hidden: AdamParameters,
+    hidden_bias: AdamParameters,
+    output: AdamParameters,
+    direct: AdamParameters,
+    bias: AdamParameters,
 }
 
-fn train_one(examples: &[Example], recipe: Recipe, seed: u64) -> Model {
+fn train_network(examples: &[Example], params: Hyperparameters, seed: u64) -> WideDeepModel {
     let inputs = examples[0].features.dense.len();
-    let mut random = Random(seed);
+    let mut rng = SplitMix64(seed);
     let spread = (2.0 / inputs.max(1) as f32).sqrt();
-    let mut net = Net {
+    let mut network = Network {
         inputs,
-        wide: Weights::new(vec![0.0; recipe.wide]),
-        hidden: Weights::new(
-            (0..inputs * recipe.hidden).map(|_| random.around_zero() * spread).collect(),
+        wide: AdamParameters::new(vec![0.0; params.wide]),
+        hidden: AdamParameters::new(
+            (0..inputs * params.hidden).map(|_| rng.next_centred() * spread).collect(),
         ),
-        hidden_bias: Weights::new(vec![0.0; recipe.hidden]),
-        output: Weights::new((0..recipe.hidden).map(|_| random.around_zero() * 0.5).collect()),
-        direct: Weights::new(vec![0.0; inputs]),
-        bias: Weights::new(vec![0.0]),
+        hidden_bias: AdamParameters::new(vec![0.0; params.hidden]),
+        output: AdamParameters::new((0..params.hidden).map(|_| rng.next_centred() * 0.5).collect()),
+        direct: AdamParameters::new(vec![0.0; inputs]),
+        bias: AdamParameters::new(vec![0.0]),
     };
     let mut order: Vec<usize> = (0..examples.len()).collect();
-    let steps = recipe.epochs * examples.len().div_ceil(BATCH);
+    let steps = params.epochs * examples.len().div_ceil(BATCH_ROWS);
     let mut step = 0;
-    for _ in 0..recipe.epochs {
-        random.shuffle(&mut order);
-        for batch in order.chunks(BATCH) {
+    for _ in 0..params.epochs {
+        rng.shuffle(&mut order);
+        for batch in order.chunks(BATCH_ROWS) {
             let left = 1.0 - step as f32 / steps as f32;
-            net.learn(examples, batch, recipe, recipe.rate * left, &mut random);
+            network.train_batch(examples, batch, params, params.learning_rate * left, &mut rng);
             step += 1;
         }
     }
-    net.model()
+    network.into_model()
 }
 
-impl Net {
-    fn learn(
+impl Network {
+    fn train_batch(
         &mut self,
         examples: &[Example],
         batch: &[usize],
-        recipe: Recipe,
+        params: Hyperparameters,
         rate: f32,
-        random: &mut Random,
+        rng: &mut SplitMix64,
     ) {
-        let units = recipe.hidden;
+        let units = params.hidden;
         let mut hidden = vec![0.0f32; self.hidden.value.len()];
         let mut hidden_bias = vec![0.0f32; units];
         let mut output = vec![0.0f32; units];
         let mut direct = vec![0.0f32; self.inputs];
         let mut bias = 0.0;
         let mut wide: Vec<(usize, f32)> = Vec::new();
-        let keep = 1.0 - recipe.dropout;
+        let keep = 1.0 - params.dropout;
         for &at in batch {
             let example = &examples[at];
-            let dense: Vec<f32> = example
-                .features
-                .dense
-                .iter()
-                .map(|v| if recipe.dropout > 0.0 && random.unit() > keep { 0.0 } else { v / keep })
-                .collect();
+            let dense: Vec<f32> =
+                example
+                    .features
+                    .dense
+                    .iter()
+                    .map(|v| {
+                        if params.dropout > 0.0 && rng.next_unit() > keep { 0.0 } else { v / keep }
+                    })
+                    .collect();
             let mut activations = vec![0.0f32; units];
             let mut sum = self.bias.value[0];
             for (unit, activation) in activations.iter_mut().enumerate() {
@@ -214,11 +215,11 @@ impl Net {
                 );
             }
         }
-        self.apply(&hidden, &hidden_bias, &output, &direct, bias, wide, recipe, rate);
+        self.apply_gradients(&hidden, &hidden_bias, &output, &direct, bias, wide, params, rate);
     }
 
-    #[expect(clippy::too_many_arguments, reason = "one gradient for each part of the net")]
-    fn apply(
+    #[expect(clippy::too_many_arguments, reason = "one gradient per parameter group")]
+    fn apply_gradients(
         &mut self,
         hidden: &[f32],
         hidden_bias: &[f32],
@@ -226,24 +227,27 @@ impl Net {
         direct: &[f32],
         bias: f32,
         mut wide: Vec<(usize, f32)>,
-        recipe: Recipe,
+        params: Hyperparameters,
         rate: f32,
     ) {
-        let decay = recipe.deep_decay;
-        hidden.iter().enumerate().for_each(|(at, g)| self.hidden.step(at, *g, rate, decay));
-        hidden_bias.iter().enumerate().for_each(|(at, g)| self.hidden_bias.step(at, *g, rate, 0.0));
-        output.iter().enumerate().for_each(|(at, g)| self.output.step(at, *g, rate, decay));
-        direct.iter().enumerate().for_each(|(at, g)| self.direct.step(at, *g, rate, decay));
-        self.bias.step(0, bias, rate, 0.0);
+        let decay = params.deep_decay;
+        hidden.iter().enumerate().for_each(|(at, g)| self.hidden.adam_step(at, *g, rate, decay));
+        hidden_bias
+            .iter()
+            .enumerate()
+            .for_each(|(at, g)| self.hidden_bias.adam_step(at, *g, rate, 0.0));
+        output.iter().enumerate().for_each(|(at, g)| self.output.adam_step(at, *g, rate, decay));
+        direct.iter().enumerate().for_each(|(at, g)| self.direct.adam_step(at, *g, rate, decay));
+        self.bias.adam_step(0, bias, rate, 0.0);
         wide.sort_by_key(|(at, _)| *at);
         for group in wide.chunk_by(|a, b| a.0 == b.0) {
             let gradient = group.iter().map(|(_, g)| g).sum();
-            self.wide.step(group[0].0, gradient, rate * 4.0, recipe.wide_decay);
+            self.wide.adam_step(group[0].0, gradient, rate * 4.0, params.wide_decay);
         }
     }
 
-    fn model(self) -> Model {
-        Model {
+    fn into_model(self) -> WideDeepModel {
+        WideDeepModel {
             wide: self.wide.value,
             inputs: self.inputs,
             hidden: self.hidden.value,
@@ -257,32 +261,31 @@ impl Net {
     }
 }
 
-/// A small generator of our own, so that training never changes with a library.
-struct Random(u64);
+/// SplitMix64. Implemented here so that training never changes with a library.
+struct SplitMix64(u64);
 
-impl Random {
-    fn next(&mut self) -> u64 {
+impl SplitMix64 {
+    fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        stir(self.0)
+        splitmix64_finalize(self.0)
     }
 
-    fn unit(&mut self) -> f32 {
-        (self.next() >> 40) as f32 / (1u64 << 24) as f32
+    fn next_unit(&mut self) -> f32 {
+        (self.next_u64() >> 40) as f32 / (1u64 << 24) as f32
     }
 
-    fn around_zero(&mut self) -> f32 {
-        self.unit() + self.unit() + self.unit() - 1.5
+    fn next_centred(&mut self) -> f32 {
+        self.next_unit() + self.next_unit() + self.next_unit() - 1.5
     }
 
     fn shuffle(&mut self, order: &mut [usize]) {
         for at in (1..order.len()).rev() {
-            order.swap(at, (self.next() % (at as u64 + 1)) as usize);
+            order.swap(at, (self.next_u64() % (at as u64 + 1)) as usize);
         }
     }
 }
 
-/// SplitMix's last step.
-pub fn stir(number: u64) -> u64 {
+pub fn splitmix64_finalize(number: u64) -> u64 {
     let mut z = number;
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

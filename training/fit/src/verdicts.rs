@@ -1,4 +1,4 @@
-//! The verdict models: dissatisfied or not, accepted or not.
+//! Trains the verdict models: dissatisfied or not, accepted or not.
 
 use std::path::Path;
 
@@ -6,13 +6,11 @@ use anyhow::Result;
 use detect::{Answer, Exchange, Utterance, pair_score, verdict_features};
 use serde::Deserialize;
 
-use crate::pairs::{group_number, read};
-use crate::train::{Example, Recipe};
+use crate::pairs::{hash_group, read_jsonl};
+use crate::train::{Example, Hyperparameters};
 
 #[derive(Clone, Debug, Deserialize)]
 pub struct VerdictRow {
-    #[serde(default)]
-    pub set: String,
     #[serde(default)]
     pub group: String,
     #[serde(default)]
@@ -29,39 +27,36 @@ pub struct VerdictRow {
     #[serde(default)]
     pub satisfaction: u8,
     #[serde(default)]
-    pub kind: String,
-    #[serde(default)]
     pub hard: bool,
-    #[serde(default)]
-    pub label: bool,
-    #[serde(default)]
-    pub score: f64,
 }
 
-pub const RECIPE: Recipe = Recipe {
+pub const VERDICT_HYPERPARAMETERS: Hyperparameters = Hyperparameters {
     wide: 1 << 16,
     hidden: 12,
     epochs: 10,
-    rate: 1.5e-3,
+    learning_rate: 1.5e-3,
     wide_decay: 1e-3,
     deep_decay: 1e-3,
     dropout: 0.2,
-    nets: 3,
+    networks: 3,
 };
 
-pub fn features(row: &VerdictRow) -> detect::Features {
+pub fn row_features(row: &VerdictRow) -> detect::Features {
     let message = Utterance::read(&row.user);
     let question = (!row.prev_user.is_empty()).then(|| Utterance::read(&row.prev_user));
     let answer =
         (!row.assistant.is_empty()).then(|| Answer::read(question.as_ref(), &row.assistant));
-    let exchange =
-        Exchange { question: question.as_ref(), answer: answer.as_ref(), ..Exchange::of(&message) };
-    let likeness = question.as_ref().map_or(0.0, |q| pair_score(&message, q).get());
-    verdict_features(&exchange, likeness)
+    let exchange = Exchange {
+        question: question.as_ref(),
+        answer: answer.as_ref(),
+        ..Exchange::new(&message)
+    };
+    let similarity = question.as_ref().map_or(0.0, |q| pair_score(&message, q).get());
+    verdict_features(&exchange, similarity)
 }
 
-/// How dissatisfied a row is: rejected is; not rejected and yet unhappy is a little.
-pub fn dissatisfaction(row: &VerdictRow) -> f32 {
+/// Target of the rejection model. An unhappy neutral row counts a little.
+pub fn rejection_target(row: &VerdictRow) -> f32 {
     match (row.status.as_str(), row.satisfaction) {
         ("rejected", _) => 1.0,
         ("neutral", 1 | 2) => 0.35,
@@ -70,25 +65,25 @@ pub fn dissatisfaction(row: &VerdictRow) -> f32 {
     }
 }
 
-/// Hard rows are far commoner in the corpus than in life, where a "no" mostly means no.
-const HARD: f32 = 0.15;
+/// Weight of hard rows, which are far more frequent in the corpus than in production.
+const HARD_ROW_WEIGHT: f32 = 0.15;
 
-pub fn acceptance(row: &VerdictRow) -> f32 {
+pub fn acceptance_target(row: &VerdictRow) -> f32 {
     if row.status == "accepted" { 1.0 } else { 0.0 }
 }
 
-/// Rows with their context, and some of them without: a message must do alone, too.
-pub fn examples(rows: &[VerdictRow], target: fn(&VerdictRow) -> f32) -> Vec<Example> {
+/// Builds examples with context, and some without, so that a message is also judged alone.
+pub fn build_examples(rows: &[VerdictRow], target: fn(&VerdictRow) -> f32) -> Vec<Example> {
     let example = |row: &VerdictRow, weight: f32| Example {
-        features: features(row),
+        features: row_features(row),
         target: target(row),
         weight,
-        group: group_number(&row.group),
+        group: hash_group(&row.group),
     };
     let mut all: Vec<Example> =
-        rows.iter().map(|row| example(row, if row.hard { HARD } else { 1.0 })).collect();
+        rows.iter().map(|row| example(row, if row.hard { HARD_ROW_WEIGHT } else { 1.0 })).collect();
     for (at, row) in rows.iter().enumerate().filter(|(at, _)| at % 2 == 0) {
-        // Ordinary first messages, after somebody else's answer: what most next messages are.
+        // Ordinary first messages after an unrelated answer, like most next messages in production.
         let other = &rows[(at * 7919 + 13) % rows.len()];
         if other.group == row.group || other.lang != row.lang {
             continue;
@@ -113,6 +108,6 @@ pub fn examples(rows: &[VerdictRow], target: fn(&VerdictRow) -> f32) -> Vec<Exam
     all
 }
 
-pub fn rows(corpus: &Path) -> Result<Vec<VerdictRow>> {
-    read(&corpus.join("verdict.jsonl"))
+pub fn read_rows(corpus: &Path) -> Result<Vec<VerdictRow>> {
+    read_jsonl(&corpus.join("verdict.jsonl"))
 }

@@ -1,10 +1,10 @@
-//! How soon a true difference is found, and what the time before exposure buys.
+//! Units needed to detect a true difference, and the gain from pre-exposure data.
 
 use learn::experiment::UnitTotals;
 use rand::rngs::StdRng;
 
 use super::held;
-use super::world::{Sharing, coin, definition, normal, run, two};
+use super::simulation::{Sharing, coin, definition, normal, run, two};
 
 const RUNS: u64 = 1_000;
 const UNITS: usize = 24_000;

@@ -1,5 +1,5 @@
-//! Reads everything back: each acknowledged id once, counts that are equal, a log without gaps, projections that are
-//! what the log says.
+//! Final check: each acknowledged id once, equal counts, a log without gaps, projections that match
+//! the log.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::load::{self, Load, batch_id, has_batch, rating_id, turn_id};
 use crate::node::Node;
 
-/// How often each thing is in the log, by a name of its own.
+/// Number of occurrences in the log, by id.
 #[derive(Default)]
 struct Log {
     found: HashMap<String, u32>,
@@ -48,13 +48,13 @@ impl Log {
         let name = match text("source") {
             "turn" => format!("{} {turn}", event["data"]["phase"].as_str().unwrap_or("")),
             "reaction" if event["data"]["origin"] == "user" => format!("reaction {turn}"),
-            // What the machine adds; that is once for each id too.
+            // Machine events, which also occur once per id.
             _ => text("id").to_owned(),
         };
         *self.found.entry(name).or_default() += 1;
     }
 
-    /// It is there once.
+    /// Checks that the id occurs once.
     fn expect(&mut self, name: &str) {
         match self.found.get(name).copied().unwrap_or(0) {
             1 => {}
@@ -69,7 +69,7 @@ impl Log {
     }
 }
 
-/// Everything that was acknowledged, against what is there.
+/// Compares acknowledged writes with the log.
 pub(crate) fn read_back(node: &Node, load: &Load) -> anyhow::Result<Vec<String>> {
     let mut log = Log::read(node)?;
     let (mut turns, mut batched) = (0, 0);
@@ -117,7 +117,7 @@ pub(crate) fn read_back(node: &Node, load: &Load) -> anyhow::Result<Vec<String>>
     Ok(log.violations)
 }
 
-/// Reactions of users by the report over all conversations.
+/// User reactions in the report over all conversations.
 fn reported(node: &Node) -> anyhow::Result<u64> {
     let agent = load::agent();
     let url =
@@ -138,7 +138,7 @@ fn reported(node: &Node) -> anyhow::Result<u64> {
     }
 }
 
-/// Stops it and makes every projection again.
+/// Stops the server and rebuilds every projection.
 pub(crate) fn rebuild(node: Node) -> anyhow::Result<Vec<String>> {
     let rebuilt = node.rebuild()?;
     println!(

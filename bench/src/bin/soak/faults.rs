@@ -1,4 +1,4 @@
-//! What goes wrong, in turn: the server is killed, its disk is full, its clock jumps; and a backup is taken.
+//! Injected faults: kill, full disk, clock jump; and backups in between.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -8,18 +8,18 @@ use crate::memory::Samples;
 use crate::node::Node;
 use crate::now;
 
-/// So many faults in the whole time, at the least so far apart.
-const FAULTS: f64 = 16.0;
-const APART: Duration = Duration::from_secs(3);
-/// How long a disk stays full once somebody was told so, and how soon somebody has to be.
-const FULL: Duration = Duration::from_secs(2);
+/// Number of faults over the whole time, and the minimum time between them.
+const FAULT_COUNT: f64 = 16.0;
+const MIN_FAULT_GAP: Duration = Duration::from_secs(3);
+/// Duration of a full disk after the first refused write, and the longest wait for that write.
+const FULL_DISK_TIME: Duration = Duration::from_secs(2);
 const TOLD_WITHIN: Duration = Duration::from_secs(60);
-/// Room that is left on a disk that gets full.
-const ROOM: u64 = 64 << 10;
-/// Where the clock jumps to, in seconds from the right time.
-const JUMPS: [i64; 5] = [3600, -1800, 90, -7200, 0];
+/// Bytes left on a disk that becomes full.
+const FREE_DISK_BYTES: u64 = 64 << 10;
+/// Clock offsets, in seconds from the correct time.
+const CLOCK_JUMPS_SECS: [i64; 5] = [3600, -1800, 90, -7200, 0];
 
-/// What was done.
+/// Counts of injected faults.
 #[derive(Default)]
 pub(crate) struct Faults {
     kills: u32,
@@ -32,7 +32,7 @@ pub(crate) struct Faults {
 }
 
 impl Faults {
-    /// Until the time is over. After `calm` nobody is killed.
+    /// Injects faults until the time is over. No kills after `calm`.
     pub(crate) fn inject(
         &mut self,
         node: &mut Node,
@@ -42,7 +42,7 @@ impl Faults {
         time: Duration,
         calm: Duration,
     ) -> anyhow::Result<()> {
-        let apart = time.div_f64(FAULTS).max(APART);
+        let apart = time.div_f64(FAULT_COUNT).max(MIN_FAULT_GAP);
         for number in 0_usize.. {
             let due = apart * (number as u32 + 1);
             while begun.elapsed() < due.min(time) {
@@ -63,27 +63,28 @@ impl Faults {
                 _ => self.back_up(node)?,
             }
         }
-        // The check at the end is by the right time.
+        // The final check uses the correct time.
         node.set_clock(0)?;
         Ok(())
     }
 
     fn jump(&mut self, node: &Node) -> anyhow::Result<()> {
-        self.without_clock |= !node.set_clock(JUMPS[self.jumps as usize % JUMPS.len()])?;
+        self.without_clock |=
+            !node.set_clock(CLOCK_JUMPS_SECS[self.jumps as usize % CLOCK_JUMPS_SECS.len()])?;
         self.jumps += 1;
         Ok(())
     }
 
     fn fill_disk(&mut self, node: &Node, load: &Load) -> anyhow::Result<()> {
         let (before, since) = (load.refused(), now());
-        node.limit_growth(Some(ROOM))?;
+        node.limit_growth(Some(FREE_DISK_BYTES))?;
         while load.refused() == before && since.elapsed() < TOLD_WITHIN {
             std::thread::sleep(Duration::from_millis(50));
         }
         if load.refused() == before {
-            self.broken.push("the disk was full and nobody was told".into());
+            self.broken.push("the disk was full and no write was refused".into());
         }
-        std::thread::sleep(FULL);
+        std::thread::sleep(FULL_DISK_TIME);
         node.limit_growth(None)?;
         self.full += 1;
         self.refused += load.refused() - before;
@@ -96,7 +97,7 @@ impl Faults {
         Ok(())
     }
 
-    /// What did not work out, or did not happen.
+    /// Faults that failed or did not happen.
     pub(crate) fn violations(&self) -> Vec<String> {
         self.broken.clone()
     }

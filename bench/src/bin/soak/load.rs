@@ -1,4 +1,4 @@
-//! Clients that send everything until it is acknowledged, as clients should, and remember how far they came.
+//! Clients that retry every request until it is acknowledged, and record their progress.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -9,34 +9,34 @@ use serde_json::{Value, json};
 
 use crate::now;
 
-/// At the same time.
+/// Number of concurrent clients.
 pub(crate) const SENDERS: usize = 8;
-/// Events in a batch.
+/// Events per batch.
 pub(crate) const BATCH: usize = 20;
-/// Every so many rounds a batch is sent, and reports are read.
+/// Rounds between two batches, and between two report reads.
 const BATCH_EVERY: u64 = 5;
 const READ_EVERY: u64 = 8;
-/// Requests of a round without batch and reports: turn, answer, rating, reaction, route.
+/// Requests per round without batch and reports: turn, answer, rating, reaction, route.
 const PER_ROUND: f64 = 5.0 + 1.0 / BATCH_EVERY as f64 + 2.0 / READ_EVERY as f64;
-/// Turns to a conversation.
+/// Turns per conversation.
 const CONVERSATION: u64 = 6;
 
-/// How quickly they send.
+/// Pace of the senders.
 #[derive(Clone, Copy)]
 pub(crate) enum Pace {
     AsFastAsItGoes,
-    /// Requests a second, of all senders together.
+    /// Requests per second of all senders together.
     Rate(f64),
 }
 
-/// What is sent, and what became of it.
+/// Requests and their outcomes.
 pub(crate) struct Load {
     url: String,
     is_over: AtomicBool,
     requests: AtomicU64,
     repeated: AtomicU64,
     refused: AtomicU64,
-    /// Rounds of each sender that are acknowledged in full: every write of them.
+    /// Rounds of each sender of which every write is acknowledged.
     rounds: [AtomicU64; SENDERS],
     unexpected: Mutex<Vec<String>>,
 }
@@ -54,7 +54,7 @@ impl Load {
         }
     }
 
-    /// What must be there first.
+    /// Creates what the load needs.
     pub(crate) fn prepare(&self) -> anyhow::Result<()> {
         let arms = json!({"arms": [{"id": "a"}, {"id": "b"}, {"id": "c"}], "seed": 5});
         let set = agent().put(format!("{}/api/v1/routers/chat", self.url)).send_json(&arms)?;
@@ -62,7 +62,7 @@ impl Load {
         Ok(())
     }
 
-    /// Sends while something else goes on; returns when all that was begun is acknowledged.
+    /// Sends while `something` runs; returns when every started round is acknowledged.
     pub(crate) fn during<T>(&self, pace: Pace, something: impl FnOnce() -> T) -> T {
         std::thread::scope(|scope| {
             for sender in 0..SENDERS {
@@ -83,7 +83,7 @@ impl Load {
             if let Pace::Rate(rate) = pace {
                 let every = SENDERS as f64 * PER_ROUND / rate;
                 let due = begun + Duration::from_secs_f64(every * round as f64);
-                // After an outage it goes on at its pace, and does not make up for what it missed all at once.
+                // After an outage the sender keeps its pace and does not catch up at once.
                 std::thread::sleep(
                     due.saturating_duration_since(now()).min(Duration::from_secs(1)),
                 );
@@ -138,7 +138,7 @@ impl Load {
         }
     }
 
-    /// Until it is answered with success.
+    /// Retries until the response is a success.
     fn insist(&self, agent: &ureq::Agent, path: &str, key: Option<&str>, body: &Value) -> Value {
         loop {
             let mut request = agent.post(format!("{}{path}", self.url));
@@ -147,23 +147,23 @@ impl Load {
             }
             if let Ok(mut answer) = request.send_json(body) {
                 let status = answer.status().as_u16();
-                let told: Result<Value, _> = answer.body_mut().read_json();
-                match (status, told) {
-                    // A batch of which some were refused is sent again as it is.
-                    (200 | 201, Ok(told)) if told["rejected"].as_u64().unwrap_or(0) == 0 => {
+                let body: Result<Value, _> = answer.body_mut().read_json();
+                match (status, body) {
+                    // A partly refused batch is sent again unchanged.
+                    (200 | 201, Ok(body)) if body["rejected"].as_u64().unwrap_or(0) == 0 => {
                         self.requests.fetch_add(1, Ordering::Relaxed);
-                        return told;
+                        return body;
                     }
-                    // Cut off on the way: nobody has heard it.
+                    // The connection was cut, so the outcome is unknown.
                     (200 | 201, Err(_)) => {}
                     (200 | 201 | 207 | 429 | 503, _) => {
                         self.refused.fetch_add(1, Ordering::Relaxed);
                     }
-                    (_, told) => {
+                    (_, body) => {
                         let mut unexpected =
                             self.unexpected.lock().unwrap_or_else(PoisonError::into_inner);
-                        unexpected.push(format!("{path} was answered {status}: {told:?}"));
-                        return told.unwrap_or(Value::Null);
+                        unexpected.push(format!("{path} was answered {status}: {body:?}"));
+                        return body.unwrap_or(Value::Null);
                     }
                 }
             }
@@ -184,17 +184,17 @@ impl Load {
         self.refused.load(Ordering::Relaxed)
     }
 
-    /// Turns that are acknowledged, with all that was said of them.
+    /// Acknowledged turns, with all feedback on them.
     pub(crate) fn turns(&self) -> u64 {
         self.rounds.iter().map(|rounds| rounds.load(Ordering::Relaxed)).sum()
     }
 
-    /// Answers that nobody should get.
+    /// Unexpected responses.
     pub(crate) fn unexpected(&self) -> Vec<String> {
         self.unexpected.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Every round that is acknowledged: sender and number.
+    /// Every acknowledged round: sender and number.
     pub(crate) fn acknowledged(&self) -> impl Iterator<Item = (usize, u64)> {
         self.rounds.iter().enumerate().flat_map(|(sender, rounds)| {
             (0..rounds.load(Ordering::Relaxed)).map(move |round| (sender, round))
@@ -202,7 +202,7 @@ impl Load {
     }
 }
 
-/// Whether a round had a batch.
+/// True when a round includes a batch.
 pub(crate) fn has_batch(round: u64) -> bool {
     round.is_multiple_of(BATCH_EVERY)
 }
@@ -219,7 +219,7 @@ pub(crate) fn batch_id(sender: usize, round: u64, n: usize) -> String {
     format!("b-{sender}-{round}-{n}")
 }
 
-/// A client that keeps its connection.
+/// A client with a keep-alive connection.
 pub(crate) fn agent() -> ureq::Agent {
     let config = ureq::Agent::config_builder()
         .http_status_as_error(false)

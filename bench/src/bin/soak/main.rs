@@ -1,6 +1,6 @@
-//! `soak BINARY SECONDS [RATE]`: mixed load at 70% of what the server can take, while it is killed, its disk is full and
-//! its clock jumps. At the end nothing acknowledged may be lost, nothing doubled, memory flat, and every projection
-//! what the log says. Exits with 1 if anything is not so. `bench/README.md` says more.
+//! `soak BINARY SECONDS [RATE]`: mixed load at 70% of the server's limit with kills, a full disk and clock
+//! jumps. At the end no acknowledged write may be lost or duplicated, memory must be flat, and every
+//! projection must match the log. Exits with 1 otherwise. See `bench/README.md`.
 
 #![expect(clippy::print_stdout, reason = "the report is the output")]
 
@@ -19,20 +19,20 @@ use anyhow::Context;
 use load::{Load, Pace};
 use node::Node;
 
-/// How long the limit is looked for.
+/// Duration of the search for the limit.
 const LIMIT_SECS: u64 = 8;
-/// The share of it that is then asked for.
+/// Share of the limit that the load uses.
 const SHARE: f64 = 0.7;
-/// For the last part of the time nobody kills it, so that one process lives long enough to see its memory.
+/// Share of the time at the end without kills, so that one process lives long enough to judge its memory.
 const UNDISTURBED: f64 = 0.4;
 
-/// What was found wrong.
+/// Violations found.
 type Violations = Vec<String>;
 
 fn main() -> anyhow::Result<ExitCode> {
     let mut arguments = std::env::args().skip(1);
     let binary = arguments.next().context("usage: soak BINARY SECONDS [REQUESTS_PER_SECOND]")?;
-    let seconds: u64 = arguments.next().context("for how many seconds?")?.parse()?;
+    let seconds: u64 = arguments.next().context("SECONDS is missing")?.parse()?;
     let rate: Option<f64> = arguments.next().map(|text| text.parse()).transpose()?;
     let rate = match rate {
         Some(rate) => rate,
@@ -40,7 +40,7 @@ fn main() -> anyhow::Result<ExitCode> {
     };
     let found = soak(Path::new(&binary), Duration::from_secs(seconds), rate)?;
     if found.is_empty() {
-        println!("\nnothing lost, nothing doubled, memory flat, projections equal a rebuild");
+        println!("\nnothing lost, nothing duplicated, memory flat, projections equal a rebuild");
         return Ok(ExitCode::SUCCESS);
     }
     println!("\n{} violations:", found.len());
@@ -48,7 +48,7 @@ fn main() -> anyhow::Result<ExitCode> {
     Ok(ExitCode::FAILURE)
 }
 
-/// Requests a second when nobody waits for their turn.
+/// Requests per second without pacing.
 fn limit(binary: &Path) -> anyhow::Result<f64> {
     let node = Node::start(binary)?;
     let load = Load::new(&node.url);
@@ -88,7 +88,7 @@ fn soak(binary: &Path, time: Duration, rate: f64) -> anyhow::Result<Violations> 
     let mut violations = load.unexpected();
     violations.extend(faults.violations());
     violations.extend(memory.judge());
-    // Once more, right behind the last answer.
+    // Once more, right after the last response.
     node.kill()?;
     node.restart()?;
     violations.extend(check::read_back(&node, &load)?);
@@ -96,7 +96,7 @@ fn soak(binary: &Path, time: Duration, rate: f64) -> anyhow::Result<Violations> 
     Ok(violations)
 }
 
-/// The one place here that reads the clock.
+/// The only place here that reads the clock.
 #[expect(clippy::disallowed_methods, reason = "it runs for a given time")]
 fn now() -> Instant {
     Instant::now()

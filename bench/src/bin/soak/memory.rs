@@ -1,14 +1,14 @@
-//! Whether memory is flat.
+//! Checks that memory is flat.
 //!
-//! A server keeps something of every turn (a vector of 256 bytes and its place in an index), so "flat" is: in the process
-//! that lived longest, after the first third of its life, a straight line through memory over turns rises by no
-//! more than a turn is allowed, or the whole rise is less than what allocators and caches come and go by.
+//! A server keeps some memory per turn (a vector of 256 bytes and its index entry). "Flat" means: in the
+//! longest-lived process, after the first third of its life, a linear fit of memory over turns rises by
+//! no more than the allowance per turn, or the total rise is below the noise of allocators and caches.
 
 use std::collections::BTreeMap;
 
-/// What a turn may keep in memory, in bytes. bench/RESULTS.md: some 450 by the index at 10⁶ turns.
+/// Allowed memory per turn in bytes. bench/RESULTS.md: about 450 in the index at 10⁶ turns.
 const PER_TURN: f64 = 1024.0;
-/// A rise that is no rise, in bytes.
+/// Rise in bytes that counts as noise.
 const NOISE: f64 = 16e6;
 
 /// Memory over turns, by process.
@@ -16,12 +16,12 @@ const NOISE: f64 = 16e6;
 pub(crate) struct Samples(BTreeMap<u32, Vec<(f64, f64)>>);
 
 impl Samples {
-    /// Of the process that was started as number so and so.
+    /// Adds a sample of the process with this start number.
     pub(crate) fn add(&mut self, process: u32, turns: u64, bytes: u64) {
         self.0.entry(process).or_default().push((turns as f64, bytes as f64));
     }
 
-    /// Says what it was like, and what is wrong with it.
+    /// Prints the result and returns the violations.
     pub(crate) fn judge(&self) -> Vec<String> {
         let peak = self.0.values().flatten().map(|(_, bytes)| *bytes).fold(0.0, f64::max);
         let Some(longest) = self.0.values().max_by_key(|samples| samples.len()) else {
@@ -48,7 +48,7 @@ impl Samples {
     }
 }
 
-/// Of the straight line through the points that is nearest to them.
+/// Slope of the least-squares line through the points.
 fn slope(points: &[(f64, f64)]) -> f64 {
     let count = points.len() as f64;
     let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count;

@@ -1,4 +1,4 @@
-//! The server: started on one port again and again, with a disk and a clock that can be tampered with.
+//! The server under test: restarted on one port, with a disk limit and a clock that can be changed.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use anyhow::{Context, bail, ensure};
 use tempfile::TempDir;
 
-/// It is killed when dropped.
+/// Killed when dropped.
 pub(crate) struct Node {
     binary: PathBuf,
     folder: TempDir,
@@ -18,12 +18,12 @@ pub(crate) struct Node {
     port: u16,
     pub(crate) url: String,
     child: Child,
-    /// How often it was started.
+    /// Number of starts.
     pub(crate) starts: u32,
 }
 
 impl Node {
-    /// On a fresh folder.
+    /// Starts on a fresh folder.
     pub(crate) fn start(binary: &Path) -> anyhow::Result<Self> {
         let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
         let (folder, clock) = (tempfile::tempdir()?, tempfile::tempdir()?);
@@ -35,14 +35,13 @@ impl Node {
         Ok(Self { binary, folder, clock, faketime, port, url, child, starts: 1 })
     }
 
-    /// SIGKILL.
     pub(crate) fn kill(&mut self) -> anyhow::Result<()> {
         self.child.kill()?;
         self.child.wait()?;
         Ok(())
     }
 
-    /// On the same folder and port.
+    /// Restarts on the same folder and port.
     pub(crate) fn restart(&mut self) -> anyhow::Result<()> {
         let (folder, clock) = (self.folder.path(), self.clock.path());
         self.child = spawn(&self.binary, folder, clock, self.faketime.as_deref(), self.port)?;
@@ -50,8 +49,8 @@ impl Node {
         Ok(())
     }
 
-    /// Lets its files be so much longer than the write-ahead log is now, and no more; `None` lifts the limit. Every commit
-    /// goes into that log, so sooner or later one finds no room.
+    /// Limits the growth of its files beyond the current size of the write-ahead log; `None` lifts the limit.
+    /// Every commit goes into that log, so some commit finds no space.
     pub(crate) fn limit_growth(&self, more: Option<u64>) -> anyhow::Result<()> {
         let log = fs::metadata(self.folder.path().join("uptake.db-wal"))?.len();
         let limit = more.map_or("unlimited".to_owned(), |more| (log + more).to_string());
@@ -61,26 +60,26 @@ impl Node {
         Ok(())
     }
 
-    /// Sets its clock off by so many seconds; false where that cannot be done.
+    /// Offsets its clock by this many seconds; false where that is not possible.
     pub(crate) fn set_clock(&self, seconds: i64) -> anyhow::Result<bool> {
-        // At once, or it could read half of it.
+        // Atomically, or the server could read half of it.
         let (new, file) = (self.clock.path().join("new"), self.clock.path().join("offset"));
         fs::write(&new, format!("{seconds:+}s\n"))?;
         fs::rename(new, file)?;
         Ok(self.faketime.is_some())
     }
 
-    /// Copies its store while it serves; what went wrong, if anything did.
+    /// Makes a backup while it serves; returns the error, if any.
     pub(crate) fn back_up(&self) -> anyhow::Result<Option<String>> {
         let place = tempfile::tempdir()?;
         let mut command = Command::new(&self.binary);
         command.arg("backup").arg("--to").arg(place.path().join("copy.db"));
         let done = command.arg("--data").arg(self.folder.path()).output()?;
-        let told = String::from_utf8_lossy(&done.stderr).trim().to_owned();
-        Ok((!done.status.success()).then_some(told))
+        let stderr = String::from_utf8_lossy(&done.stderr).trim().to_owned();
+        Ok((!done.status.success()).then_some(stderr))
     }
 
-    /// Memory held now, in bytes.
+    /// Resident memory in bytes.
     pub(crate) fn memory(&self) -> anyhow::Result<u64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
@@ -88,7 +87,7 @@ impl Node {
         Ok(kib.context("unreadable /proc/PID/status")? * 1024)
     }
 
-    /// Stops it in order and runs `uptake rebuild`: what that says.
+    /// Stops it gracefully and runs `uptake rebuild`; returns the output.
     pub(crate) fn rebuild(mut self) -> anyhow::Result<serde_json::Value> {
         let pid = self.child.id().to_string();
         Command::new("kill").args(["-TERM", &pid]).status()?;
@@ -97,7 +96,7 @@ impl Node {
         let done =
             command.args(["rebuild", "--json", "--data"]).arg(self.folder.path()).output()?;
         if !done.status.success() {
-            bail!("no rebuild: {}", String::from_utf8_lossy(&done.stderr));
+            bail!("the rebuild failed: {}", String::from_utf8_lossy(&done.stderr));
         }
         Ok(serde_json::from_slice(&done.stdout)?)
     }
@@ -118,7 +117,7 @@ fn spawn(
     faketime: Option<&Path>,
     port: u16,
 ) -> anyhow::Result<Child> {
-    // It is told of a full disk by an error instead of being killed for it.
+    // A full disk is an error instead of a signal.
     let script = "trap '' XFSZ; exec \"$0\" serve --listen \"127.0.0.1:$2\" --data \"$1\"";
     let mut command = Command::new("sh");
     command.args(["-c", script]).arg(binary).arg(folder).arg(port.to_string());
@@ -126,10 +125,10 @@ fn spawn(
         command.env("LD_PRELOAD", library);
         command.env("FAKETIME_TIMESTAMP_FILE", clock.join("offset"));
         command.env("FAKETIME_CACHE_DURATION", "1");
-        // Waiting goes by a clock that is right.
+        // Timeouts use the monotonic clock, which stays correct.
         command.env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
     }
-    // What it says of its trouble would drown the report.
+    // Its log lines would hide the report.
     command.env("UPTAKE__LOG__LEVEL", "error").stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn()?;
     let mut line = String::new();

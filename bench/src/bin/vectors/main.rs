@@ -1,7 +1,7 @@
-//! Measures the similarity index: recall, times and memory as it grows.
+//! Benchmarks the similarity index: recall, times and memory as it grows.
 //!
-//! The vectors are those of the questions in `training/corpus`, and mixtures of them where there are
-//! not enough. Queries are questions that are never put in. `bench-vectors CORPUS [SIZE...]`.
+//! The vectors are those of the questions in `training/corpus`, then mixtures of them. Queries are
+//! questions that are never stored. `bench-vectors CORPUS [SIZE...]`.
 
 #![expect(clippy::print_stdout, reason = "the figures are the output")]
 
@@ -15,8 +15,8 @@ use std::time::Duration;
 use anyhow::Context;
 use source::{Source, labels};
 use store::Stopwatch;
-use store::vectors::{Filter, Found, Index, encode};
 use truth::{NEAREST, Recall, Truth, nearest, tiers};
+use vector_index::{Filter, Found, Index, encode};
 
 const QUERIES: usize = 400;
 const CHUNK: usize = 10_000;
@@ -44,7 +44,7 @@ fn main() -> anyhow::Result<()> {
     run.reload()
 }
 
-/// An index that grows, and what a search should find.
+/// A growing index with exact search results.
 struct Run<'a> {
     source: &'a Source,
     index: Index,
@@ -117,7 +117,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// What each query finds, and the times of several searches each, shortest first.
+    /// Results of each query, and the sorted times of several searches each.
     fn search(&self, filter: impl Fn(&Truth) -> Filter) -> (Vec<Found>, Vec<Duration>) {
         let mut times = Vec::new();
         let mut found = Vec::new();
@@ -133,7 +133,7 @@ impl<'a> Run<'a> {
         (found, times)
     }
 
-    /// As at a start, from packed vectors; and everything out again.
+    /// Loads packed vectors as at a start, then removes everything.
     fn reload(&self) -> anyhow::Result<()> {
         let mut index = Index::new(self.source.dims());
         let mut loading = Duration::ZERO;
@@ -158,7 +158,7 @@ fn quantile_ms(sorted: &[Duration], share: f64) -> f64 {
     sorted.get(at).map_or(0.0, |time| time.as_secs_f64() * 1e3)
 }
 
-/// A line of what the kernel says of this process.
+/// A line of /proc/self/status.
 fn memory_mb(line: &str) -> anyhow::Result<f64> {
     let status = fs::read_to_string("/proc/self/status")?;
     let found = status.lines().find_map(|known| known.strip_prefix(line));

@@ -1,14 +1,14 @@
-//! Where vectors come from: the same number always gives the same vector.
+//! Deterministic vectors: the same number always gives the same vector.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use store::vectors::{Labels, Tier};
+use vector_index::{Labels, Tier};
 
 const USERS: u64 = 1_000;
 
-/// Questions of the corpus as vectors, and some that are kept apart to search with.
+/// Question vectors of the corpus, and some that are kept apart as queries.
 pub(crate) struct Source {
     pub(crate) texts: Vec<Vec<f32>>,
     pub(crate) queries: Vec<Vec<f32>>,
@@ -44,7 +44,7 @@ impl Source {
         self.texts[0].len()
     }
 
-    /// A question, or eight parts of one and two of another with some noise.
+    /// A question, or a mixture of 80% of one and 20% of another with some noise.
     pub(crate) fn vector(&self, at: usize) -> Vec<f32> {
         if let Some(text) = self.texts.get(at) {
             return text.clone();
@@ -65,7 +65,7 @@ impl Source {
     }
 }
 
-/// Seven in twenty accepted, three in twenty rejected; a thousand users.
+/// 35% accepted, 15% rejected; a thousand users.
 pub(crate) fn labels(at: usize) -> Labels {
     let chance = mix(at as u64 ^ 0xabcd);
     let tier = match chance % 20 {
@@ -76,12 +76,12 @@ pub(crate) fn labels(at: usize) -> Labels {
     Labels { tier, user: user(at), ..Labels::default() }
 }
 
-/// Whose a turn is, or who asks a query.
+/// The user of a turn or of a query.
 pub(crate) fn user(at: usize) -> u32 {
     (mix(at as u64 ^ 0x1234_5678) % USERS) as u32 + 1
 }
 
-/// Splitmix64: chance that is the same every time.
+/// Splitmix64, a seeded random number generator.
 fn mix(seed: u64) -> u64 {
     let mut mixed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

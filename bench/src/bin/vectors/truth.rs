@@ -1,13 +1,13 @@
-//! What a search should find, by the vectors as they came, and how much of it was found.
+//! Exact search results on the original vectors, and the recall against them.
 
-use store::vectors::{Found, Labels, Near};
+use vector_index::{Found, Labels, Near};
 
 use crate::source::{labels, user};
 
-/// How many are compared.
+/// Number of neighbours compared.
 pub(crate) const NEAREST: usize = 10;
 
-/// The nearest of each tier, of all and of one user.
+/// The nearest of each tier, of all users and of one user.
 pub(crate) struct Truth {
     pub(crate) user: u32,
     pub(crate) all: [Vec<Near>; 3],
@@ -19,7 +19,7 @@ impl Truth {
         Self { user: user(query), all: Default::default(), own: Default::default() }
     }
 
-    /// More vectors, numbered from `first`.
+    /// Adds vectors, numbered from `first`.
     pub(crate) fn extend(&mut self, query: &[f32], first: usize, vectors: &[Vec<f32>]) {
         for (at, vector) in (first..).zip(vectors) {
             let near =
@@ -33,7 +33,7 @@ impl Truth {
     }
 }
 
-/// The share of the nearest that were found.
+/// Share of the nearest that were found.
 #[derive(Default)]
 pub(crate) struct Recall {
     found: usize,
@@ -72,7 +72,7 @@ fn keep(best: &mut Vec<Near>, near: Near) {
     }
 }
 
-/// In eight sums side by side, for wide registers.
+/// Eight partial sums, for SIMD.
 fn dot(a: &[f32], b: &[f32]) -> f32 {
     let mut sums = [0.0f32; 8];
     for (x, y) in a.as_chunks::<8>().0.iter().zip(b.as_chunks::<8>().0) {

@@ -1,4 +1,4 @@
-//! The index of artifacts: the source system's index-only queries.
+//! Searches the index of reactions.
 
 use std::sync::Arc;
 
@@ -8,10 +8,10 @@ use engine::{Engine, ReactionFilter, ReactionSearch};
 use model::{ConversationId, Origin, Scope, Timestamp, TurnId, UserId, Window};
 use report::{ArtifactPage, ArtifactSearch};
 
-use crate::address;
-use crate::auth::{May, Reading};
-use crate::body::{self, Sent};
-use crate::error::Problem;
+use crate::body::{self, Payload};
+use crate::error::{Problem, quote};
+use crate::middleware::auth::{Authorized, ReadAccess};
+use crate::params;
 use crate::wire::report::{ArtifactsBody, SearchRequestBody, TimestampFilter};
 
 const KIND: &str = "artifact:turn.log.reaction";
@@ -19,56 +19,49 @@ const DEFAULT_DAYS: u32 = 365;
 const DEFAULT_LIMIT: usize = 100;
 const MAX_LIMIT: usize = 500;
 
-/// `POST /api/v1/artifacts/search`
-#[utoipa::path(
-    post,
-    path = "/api/v1/artifacts/search",
-    tag = "reports",
-    summary = "The index of reactions, newest first",
+#[utoipa::path(post, path = "/api/v1/artifacts/search", tag = "reports",
+    summary = "Search reactions, newest first",
     request_body(content = SearchRequestBody, example = json!({"kinds": ["artifact:turn.log.reaction"], "scope": "conversation", "conversation_id": "c1", "with_payload": true})),
-    responses((status = 200, description = "A page", body = ArtifactsBody))
-)]
-pub(crate) async fn search(
+    responses((status = 200, description = "A page; next_cursor continues it", body = ArtifactsBody)))]
+pub(crate) async fn search_artifacts(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reading>,
-    sent: Sent,
+    scope: Authorized<ReadAccess>,
+    payload: Payload,
 ) -> Result<Json<ArtifactsBody>, Problem> {
-    let request: SearchRequestBody = body::shape(body::json(&sent)?)?;
+    let request: SearchRequestBody = body::decode_json(&payload)?;
     let with_payload = request.with_payload.unwrap_or(false);
-    let page = match read(scope.get().clone(), engine.now(), request)? {
+    let page = match parse_search(scope.get().clone(), engine.now(), request)? {
         Some(search) => engine.insights.artifacts(search).await?,
         None => ArtifactPage { items: Vec::new(), next_cursor: None },
     };
-    Ok(Json(ArtifactsBody::of(page, with_payload)))
+    Ok(Json(ArtifactsBody::new(page, with_payload)))
 }
 
-/// The search; `None` when its tags contradict each other, so that nothing can match.
-fn read(
+/// Returns `None` when the tags contradict each other, so that nothing can match.
+fn parse_search(
     scope: Scope,
     now: Timestamp,
     request: SearchRequestBody,
 ) -> Result<Option<ArtifactSearch>, Problem> {
-    only("kinds", request.kinds, KIND)?;
-    only("roles", request.roles, "artifact")?;
-    only("sort", request.sort.map(|sort| vec![sort]), "recency")?;
-    let user = request.user_id.map(|text| address::id("user_id", text, UserId::new)).transpose()?;
-    let conversation = request
-        .conversation_id
-        .map(|text| address::id("conversation_id", text, ConversationId::new))
-        .transpose()?;
+    require_only("kinds", request.kinds, KIND)?;
+    require_only("roles", request.roles, "artifact")?;
+    require_only("sort", request.sort.map(|sort| vec![sort]), "recency")?;
+    let user = params::parse_optional_id("user_id", request.user_id, UserId::new)?;
+    let conversation =
+        params::parse_optional_id("conversation_id", request.conversation_id, ConversationId::new)?;
     check_scope(request.scope.as_deref(), user.is_some(), conversation.is_some())?;
-    let start = address::days_ago(now, request.days.unwrap_or(DEFAULT_DAYS))?;
-    // Clients' clocks may be ahead of ours by a little, so the window does not end now.
-    let whole = Window { start, end: Timestamp::from_micros(i64::MAX) };
+    let start = params::days_before(now, request.days.unwrap_or(DEFAULT_DAYS))?;
+    // The window is open-ended, because client clocks may be ahead of ours.
+    let open_ended = Window { start, end: Timestamp::from_micros(i64::MAX) };
     let mut query = ReactionSearch {
         scope,
         filter: ReactionFilter { user, ..ReactionFilter::default() },
         conversation,
         turn: None,
         track: None,
-        window: narrowed(whole, request.timestamp_filters.unwrap_or_default())?,
+        window: narrow_window(open_ended, request.timestamp_filters.unwrap_or_default())?,
         before: None,
-        limit: address::limit(request.limit, DEFAULT_LIMIT, MAX_LIMIT)?,
+        limit: params::check_count("limit", request.limit, DEFAULT_LIMIT, MAX_LIMIT)?,
     };
     let mut possible = true;
     for (index, tag) in request.all_tags.unwrap_or_default().into_iter().enumerate() {
@@ -77,27 +70,36 @@ fn read(
     Ok(possible.then_some(ArtifactSearch { query, cursor: request.cursor }))
 }
 
-fn only(field: &str, words: Option<Vec<String>>, known: &str) -> Result<(), Problem> {
+fn require_only(field: &str, words: Option<Vec<String>>, known: &str) -> Result<(), Problem> {
     match words.and_then(|words| words.into_iter().find(|word| word != known)) {
         None => Ok(()),
-        Some(_) => Err(Problem::invalid(field, format!("{field}: expected only {known:?}"))),
+        Some(word) => {
+            let detail = format!("{field} has {}, expected only {known:?}", quote(&word));
+            Err(Problem::invalid(field, detail))
+        }
     }
 }
 
-/// The scope says which id must be there; whichever is there narrows the search.
+/// Each scope requires its id. Every given id narrows the search.
 fn check_scope(word: Option<&str>, user: bool, conversation: bool) -> Result<(), Problem> {
-    let missing = |field: &str| Problem::invalid(field, format!("{field}: missing for this scope"));
+    let missing = |field: &str| {
+        Problem::invalid(field, format!("{field} is missing, expected an id for this scope"))
+    };
     match word {
         None | Some("project") => Ok(()),
         Some("user") if user => Ok(()),
         Some("user") => Err(missing("user_id")),
         Some("conversation") if conversation => Ok(()),
         Some("conversation") => Err(missing("conversation_id")),
-        Some(_) => Err(Problem::invalid("scope", "scope: expected conversation, user or project")),
+        Some(other) => {
+            let detail =
+                format!("scope is {}, expected conversation, user or project", quote(other));
+            Err(Problem::invalid("scope", detail))
+        }
     }
 }
 
-fn narrowed(mut window: Window, filters: Vec<TimestampFilter>) -> Result<Window, Problem> {
+fn narrow_window(mut window: Window, filters: Vec<TimestampFilter>) -> Result<Window, Problem> {
     for (index, filter) in filters.into_iter().enumerate() {
         let field = format!("timestamp_filters[{index}]");
         let moment = Timestamp::parse(&filter.value)
@@ -109,8 +111,8 @@ fn narrowed(mut window: Window, filters: Vec<TimestampFilter>) -> Result<Window,
             "<=" => (None, Some(micros)),
             "<" => (None, Some(micros - 1)),
             "=" | "==" => (Some(micros), Some(micros)),
-            _ => {
-                let detail = format!("{field}.op: expected >=, >, <=, < or =");
+            other => {
+                let detail = format!("{field}.op is {}, expected >=, >, <=, < or =", quote(other));
                 return Err(Problem::invalid(format!("{field}.op"), detail));
             }
         };
@@ -124,24 +126,24 @@ fn narrowed(mut window: Window, filters: Vec<TimestampFilter>) -> Result<Window,
     Ok(window)
 }
 
-/// Answers whether anything can have this tag and those before.
+/// Returns false when the tag contradicts an earlier one.
 fn add_tag(query: &mut ReactionSearch, field: &str, tag: &str) -> Result<bool, Problem> {
     let expected = "expected turn:<id>, origin:<user|machine>, track:<id> or the kind itself";
-    let bad = || Problem::invalid(field, format!("{field}: {expected}"));
+    let bad = || Problem::invalid(field, format!("{field} is {}, {expected}", quote(tag)));
     match tag.split_once(':') {
-        Some(("turn", id)) => Ok(put(&mut query.turn, TurnId::new(id).map_err(|_| bad())?)),
+        Some(("turn", id)) => Ok(set_once(&mut query.turn, TurnId::new(id).map_err(|_| bad())?)),
         Some(("origin", word)) => {
-            Ok(put(&mut query.filter.origin, Origin::from_word(word).ok_or_else(bad)?))
+            Ok(set_once(&mut query.filter.origin, Origin::from_word(word).ok_or_else(bad)?))
         }
-        Some(("track", id)) if !id.is_empty() => Ok(put(&mut query.track, id.to_owned())),
+        Some(("track", id)) if !id.is_empty() => Ok(set_once(&mut query.track, id.to_owned())),
         _ if tag == KIND => Ok(true),
         Some(_) | None => Err(bad()),
     }
 }
 
-/// Two different values for one thing cannot both hold.
-fn put<T: PartialEq>(place: &mut Option<T>, value: T) -> bool {
-    let possible = place.as_ref().is_none_or(|before| *before == value);
-    *place = Some(value);
+/// Returns false when the slot already has a different value.
+fn set_once<T: PartialEq>(slot: &mut Option<T>, value: T) -> bool {
+    let possible = slot.as_ref().is_none_or(|before| *before == value);
+    *slot = Some(value);
     possible
 }

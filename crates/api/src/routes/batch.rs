@@ -1,7 +1,7 @@
-//! Many events in. One bad item never sinks the others.
+//! Batches of events. An invalid item does not affect the others.
 //!
-//! Items are read one by one, so that a batch takes little more memory than its own bytes; and only
-//! so many batches are read at a time (`turnstile.rs`).
+//! Items are parsed one by one, so that a batch needs little more memory than its bytes. The number
+//! of concurrent batches is limited by `batch_limiter.rs`.
 
 use std::sync::Arc;
 
@@ -14,65 +14,61 @@ use serde::de::{Deserializer, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::feedback::{DOOR, request_key};
-use crate::auth::{May, Writing};
-use crate::body::{self, Format, Sent};
+use super::feedback::{EVENT_MAC_DOMAIN, read_request_key};
+use crate::body::{self, BodyFormat, Payload};
 use crate::error::Problem;
+use crate::middleware::auth::{Authorized, WriteAccess};
 use crate::scope::RequestScope;
 use crate::wire::feedback::{BatchError, BatchResponse, EventRequest};
 
 const MAX_EVENTS: usize = 10_000;
-/// The door's name in the MAC of a whole batch.
-const BATCH_DOOR: &str = "batch";
+const BATCH_MAC_DOMAIN: &str = "batch";
 
-/// `POST /api/v1/feedback/batch`
-#[utoipa::path(
-    post,
-    path = "/api/v1/feedback/batch",
-    tag = "events",
-    summary = "Many events in, as a JSON array or one per line (application/x-ndjson)",
+#[utoipa::path(post, path = "/api/v1/feedback/batch", tag = "events",
+    summary = "Store many events, as a JSON array or NDJSON (application/x-ndjson)",
     request_body(content = Vec<EventRequest>, example = json!([{"id": "e2", "type": "explicit", "source": "user_rating", "category": "accuracy", "session_id": "c1", "message_id": "t1", "user_id": "ann", "data": {"rating": "positive"}}])),
-    responses((status = 200, description = "All of them went in", body = BatchResponse), (status = 207, description = "Some did not; errors says which", body = BatchResponse))
-)]
-pub(crate) async fn submit(
+    responses((status = 200, description = "All events were stored", body = BatchResponse), (status = 207, description = "Some events were rejected; `errors` lists them", body = BatchResponse)))]
+pub(crate) async fn submit_batch(
     State(engine): State<Arc<Engine>>,
-    scope: May<Writing>,
-    sent: Sent,
+    scope: Authorized<WriteAccess>,
+    payload: Payload,
 ) -> Result<(StatusCode, Json<BatchResponse>), Problem> {
-    let format = body::format(&sent.headers)?;
-    let reader = Reader { engine: Arc::clone(&engine), scope: scope.into_scope() };
-    // Reading sixteen megabytes takes a while; other requests must not wait for it.
-    let read = tokio::task::spawn_blocking(move || reader.read(format, &sent));
-    let items = read.await.map_err(|_| Problem::malformed("the batch could not be read"))??;
-    let response = store(&engine, items).await?;
+    let format = body::detect_format(&payload.headers)?;
+    let reader = BatchReader { engine: Arc::clone(&engine), scope: scope.into_scope() };
+    // Parsing takes long for large batches and must not block the async threads.
+    let read = tokio::task::spawn_blocking(move || reader.read_items(format, &payload));
+    let items =
+        read.await.map_err(|_| Problem::malformed("parsing the batch failed; send it again"))??;
+    let response = store_items(&engine, items).await?;
     let status = if response.rejected == 0 { StatusCode::OK } else { StatusCode::MULTI_STATUS };
     Ok((status, Json(response)))
 }
 
 type Item = Result<Write, Problem>;
 
-struct Reader {
+struct BatchReader {
     engine: Arc<Engine>,
     scope: RequestScope,
 }
 
-impl Reader {
-    fn read(&self, format: Format, sent: &Sent) -> Result<Vec<Item>, Problem> {
+impl BatchReader {
+    fn read_items(&self, format: BodyFormat, payload: &Payload) -> Result<Vec<Item>, Problem> {
         let raw: Vec<&[u8]> = match format {
-            Format::Ndjson => lines(&sent.bytes).take(MAX_EVENTS + 1).collect(),
-            Format::Json => array(&sent.bytes)?,
+            BodyFormat::Ndjson => split_lines(&payload.bytes).take(MAX_EVENTS + 1).collect(),
+            BodyFormat::Json => split_array(&payload.bytes)?,
         };
         if raw.len() > MAX_EVENTS {
-            let detail = format!("the batch has over {MAX_EVENTS} events, expected at most that");
+            let detail =
+                format!("the batch has too many events, expected at most {MAX_EVENTS}; split it");
             return Err(Problem::too_large(detail));
         }
-        let mut key = self.key_of(sent, &raw)?;
+        let mut key = self.batch_key(payload, &raw)?;
         let mut first = true;
         let mut items = Vec::with_capacity(raw.len());
         for (index, bytes) in raw.into_iter().enumerate() {
-            let item = self.item(bytes, key.clone());
-            // The first item that fits has the key itself, the others a key made of it. A space
-            // keeps those apart from keys that clients can send.
+            let item = self.read_item(bytes, key.clone());
+            // The first valid item gets the key itself, the others a derived key. The space
+            // distinguishes derived keys from keys that clients can send.
             if let Some(key) = &mut key
                 && (item.is_ok() || !first)
             {
@@ -85,24 +81,24 @@ impl Reader {
         Ok(items)
     }
 
-    /// The key stands for the batch as a whole.
-    fn key_of(&self, sent: &Sent, raw: &[&[u8]]) -> Result<Option<RequestKey>, Problem> {
-        if !sent.headers.contains_key("idempotency-key") {
+    /// The Idempotency-Key covers the batch as a whole.
+    fn batch_key(&self, payload: &Payload, raw: &[&[u8]]) -> Result<Option<RequestKey>, Problem> {
+        if !payload.headers.contains_key("idempotency-key") {
             return Ok(None);
         }
-        let mac = |bytes: &&[u8]| match body::parse(bytes) {
-            Ok(value) => json!(self.engine.fingerprint(DOOR, &value).0),
+        let mac = |bytes: &&[u8]| match body::parse_json_bytes(bytes) {
+            Ok(value) => json!(self.engine.fingerprint(EVENT_MAC_DOMAIN, &value).0),
             Err(_) => json!(String::from_utf8_lossy(bytes)),
         };
         let macs: Value = raw.iter().map(mac).collect();
-        request_key(&self.engine, &sent.headers, BATCH_DOOR, &[], &macs)
+        read_request_key(&self.engine, &payload.headers, BATCH_MAC_DOMAIN, &[], &macs)
     }
 
-    fn item(&self, bytes: &[u8], key: Option<RequestKey>) -> Item {
-        let value = body::parse(bytes)?;
-        let mac = self.engine.fingerprint(DOOR, &value);
-        let request: EventRequest = body::shape(value)?;
-        let scope = self.scope.with_tenant(request.tenant_id.as_deref())?;
+    fn read_item(&self, bytes: &[u8], key: Option<RequestKey>) -> Item {
+        let value = body::parse_json_bytes(bytes)?;
+        let mac = self.engine.fingerprint(EVENT_MAC_DOMAIN, &value);
+        let request: EventRequest = body::decode_fields(value)?;
+        let scope = self.scope.resolve_tenant(request.tenant_id.as_deref())?;
         Ok(self
             .engine
             .feedback
@@ -110,12 +106,12 @@ impl Reader {
     }
 }
 
-fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+fn split_lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty())
 }
 
-/// The items of a JSON array, unread; one more than may be is enough to know.
-fn array(bytes: &[u8]) -> Result<Vec<&[u8]>, Problem> {
+/// Returns the raw items of a JSON array, at most one more than allowed.
+fn split_array(bytes: &[u8]) -> Result<Vec<&[u8]>, Problem> {
     struct Items;
     impl<'de> Visitor<'de> for Items {
         type Value = Vec<&'de [u8]>;
@@ -136,9 +132,12 @@ fn array(bytes: &[u8]) -> Result<Vec<&[u8]>, Problem> {
         }
     }
     if bytes.trim_ascii_start().first() != Some(&b'[') {
-        // Well-formed or not, it is no list.
-        body::parse(bytes)?;
-        return Err(Problem::invalid("body", "the body is not a JSON array; send one, or NDJSON"));
+        // Syntax errors take precedence.
+        body::parse_json_bytes(bytes)?;
+        return Err(Problem::invalid(
+            "body",
+            "the body is not a JSON array; send an array of events or NDJSON",
+        ));
     }
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     let items = reader.deserialize_seq(Items);
@@ -147,13 +146,13 @@ fn array(bytes: &[u8]) -> Result<Vec<&[u8]>, Problem> {
         items => items.and_then(|items| reader.end().map(|()| items)).map_err(|error| {
             let (line, column) = (error.line(), error.column());
             Problem::malformed(format!(
-                "the JSON is not well-formed at line {line}, column {column}"
+                "the JSON has a syntax error at line {line}, column {column}"
             ))
         }),
     }
 }
 
-async fn store(engine: &Engine, items: Vec<Item>) -> Result<BatchResponse, Problem> {
+async fn store_items(engine: &Engine, items: Vec<Item>) -> Result<BatchResponse, Problem> {
     let mut response = BatchResponse::default();
     let (mut indexes, mut writes) = (Vec::new(), Vec::new());
     for (index, item) in items.into_iter().enumerate() {
@@ -162,7 +161,7 @@ async fn store(engine: &Engine, items: Vec<Item>) -> Result<BatchResponse, Probl
                 indexes.push(index);
                 writes.push(write);
             }
-            Err(problem) => reject(&mut response, index, problem),
+            Err(problem) => add_error(&mut response, index, problem),
         }
     }
     let mut not_stored = 0;
@@ -172,7 +171,7 @@ async fn store(engine: &Engine, items: Vec<Item>) -> Result<BatchResponse, Probl
             Ok(_) => response.accepted += 1,
             Err(error) => {
                 not_stored += usize::from(matches!(error, FlowError::NotStored));
-                reject(&mut response, index, error.into());
+                add_error(&mut response, index, error.into());
             }
         }
     }
@@ -183,7 +182,7 @@ async fn store(engine: &Engine, items: Vec<Item>) -> Result<BatchResponse, Probl
     Ok(response)
 }
 
-fn reject(response: &mut BatchResponse, index: usize, problem: Problem) {
+fn add_error(response: &mut BatchResponse, index: usize, problem: Problem) {
     response.rejected += 1;
     response.errors.push(BatchError { index, field: problem.field, message: problem.detail });
 }

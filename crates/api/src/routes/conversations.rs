@@ -1,4 +1,4 @@
-//! A conversation as people look at it.
+//! The timeline of a conversation.
 
 use std::sync::Arc;
 
@@ -9,14 +9,13 @@ use model::{ConversationId, Position, Timestamp};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::turns::{patterns_for, turn_json};
-use crate::address::{self, Parameters, Parts, Read};
-use crate::auth::{May, Reading};
-use crate::body;
+use super::turns::{load_patterns, turn_json};
 use crate::error::Problem;
+use crate::middleware::auth::{Authorized, ReadAccess};
+use crate::params::{self, ParamKind, PathParams, QueryParams};
 
-const DEFAULT: usize = 100;
-const MOST: usize = 500;
+const DEFAULT_LIMIT: usize = 100;
+const MAX_LIMIT: usize = 500;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -25,35 +24,38 @@ struct TimelineRequest {
     cursor: Option<String>,
 }
 
-/// `GET /api/v1/conversations/{id}`
-#[utoipa::path(
-    get,
-    path = "/api/v1/conversations/{id}",
-    tag = "turns",
-    summary = "The timeline of a conversation: turns with verdicts, signals and reactions",
+#[utoipa::path(get, path = "/api/v1/conversations/{id}", tag = "turns",
+    summary = "Show the timeline of a conversation: turns with verdicts, signals and reactions",
     params(("id" = String, Path), ("limit" = Option<usize>, Query), ("cursor" = Option<String>, Query)),
-    responses((status = 200, description = "The latest turns, oldest first; next_cursor leads to older ones", body = Object))
-)]
-pub(crate) async fn timeline(
+    responses((status = 200, description = "The latest turns, oldest first; next_cursor continues with older ones", body = Object)))]
+pub(crate) async fn show_timeline(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reading>,
-    id: Parts<String>,
-    parameters: Parameters,
+    scope: Authorized<ReadAccess>,
+    id: PathParams<String>,
+    parameters: QueryParams,
 ) -> Result<Json<Value>, Problem> {
-    let id = address::id("id", address::parts(id)?, ConversationId::new)?;
-    let known = [("limit", Read::Plain), ("cursor", Read::Text)];
-    let request: TimelineRequest = body::shape(address::as_json(parameters, &known)?)?;
-    let limit = address::limit(request.limit, DEFAULT, MOST)?;
-    let bad = || Problem::invalid("cursor", "cursor: expected a next_cursor of an earlier answer");
+    let id = params::parse_id("id", params::read_path(id)?, ConversationId::new)?;
+    let known = [("limit", ParamKind::Scalar), ("cursor", ParamKind::Text)];
+    let request: TimelineRequest = params::decode_query(parameters, &known)?;
+    let limit = params::check_count("limit", request.limit, DEFAULT_LIMIT, MAX_LIMIT)?;
+    let bad = || {
+        Problem::invalid(
+            "cursor",
+            "cursor is invalid, expected the next_cursor of an earlier response",
+        )
+    };
     let older_than = match request.cursor.as_deref() {
         None => None,
         Some(text) => Some(read_cursor(text).ok_or_else(bad)?),
     };
     let found = engine.turns.load_timeline(scope.get(), id.clone(), older_than, limit).await?;
-    let unknown = || Problem::not_found("there is no conversation with this id here");
+    let unknown = || {
+        let detail = format!("conversation {id} not found in this tenant and project");
+        Problem::not_found(detail)
+    };
     let found = found.ok_or_else(unknown)?;
     let user = found.turns.iter().find_map(|view| view.exchange.user.as_ref());
-    let patterns = patterns_for(&engine, scope.get(), &found.turns).await?;
+    let patterns = load_patterns(&engine, scope.get(), &found.turns).await?;
     let shown = |view| turn_json(scope.get(), view, patterns.as_deref());
     let turns: Vec<Value> = found.turns.iter().map(shown).collect();
     Ok(Json(json!({
@@ -64,7 +66,7 @@ pub(crate) async fn timeline(
     })))
 }
 
-/// The time of a turn and where it was opened: no secret, and the key of the next page.
+/// Parses `micros-position`: the time and the log position of the oldest turn shown.
 fn read_cursor(text: &str) -> Option<(Timestamp, Position)> {
     let (micros, position) = text.rsplit_once('-')?;
     Some((Timestamp::from_micros(micros.parse().ok()?), Position(position.parse().ok()?)))

@@ -1,4 +1,4 @@
-//! Decisions and their late outcomes.
+//! Decisions of agents and their outcomes.
 
 use std::sync::Arc;
 
@@ -10,85 +10,72 @@ use model::{ConversationId, DecisionId, Position};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::feedback::request_key;
-use crate::address::{self, Parameters, Parts, Read};
-use crate::auth::{May, Reading, Writing};
-use crate::body::{self, Sent};
+use super::feedback::read_request_key;
+use super::stored_status;
+use crate::body::{self, Payload};
 use crate::error::Problem;
+use crate::middleware::auth::{Authorized, ReadAccess, WriteAccess};
+use crate::params::{self, ParamKind, PathParams, QueryParams};
 use crate::wire::decision::{
     DecisionBody, DecisionReceipt, DecisionRequest, DecisionsBody, OutcomeRequest,
     SessionDecisionsBody,
 };
 
-const DOOR: &str = "decision";
-const OUTCOME_DOOR: &str = "outcome";
+const MAC_DOMAIN: &str = "decision";
+const OUTCOME_MAC_DOMAIN: &str = "outcome";
 const MAX_LIMIT: usize = 500;
 
-/// `POST /api/v1/decisions`
-#[utoipa::path(
-    post,
-    path = "/api/v1/decisions",
-    tag = "decisions",
-    summary = "A decision in",
+#[utoipa::path(post, path = "/api/v1/decisions", tag = "decisions",
+    summary = "Record a decision",
     request_body(content = DecisionRequest, example = json!({"decision_id": "d1", "session_id": "c1", "decision_type": "sql_generation", "decision_data": {"tables": ["orders"]}, "confidence": 0.8})),
-    responses((status = 201, description = "Stored", body = DecisionReceipt), (status = 200, description = "Stored before; nothing changed", body = DecisionReceipt))
-)]
-pub(crate) async fn decide(
+    responses((status = 201, description = "Stored", body = DecisionReceipt), (status = 200, description = "Already stored by an earlier request; nothing changed", body = DecisionReceipt)))]
+pub(crate) async fn record_decision(
     State(engine): State<Arc<Engine>>,
-    scope: May<Writing>,
-    sent: Sent,
+    scope: Authorized<WriteAccess>,
+    payload: Payload,
 ) -> Result<(StatusCode, Json<DecisionReceipt>), Problem> {
-    let value = body::json(&sent)?;
-    let key = request_key(&engine, &sent.headers, DOOR, &[], &value)?;
-    let mac = engine.fingerprint(DOOR, &value);
-    let request: DecisionRequest = body::shape(value)?;
+    let value = body::parse_json(&payload)?;
+    let key = read_request_key(&engine, &payload.headers, MAC_DOMAIN, &[], &value)?;
+    let mac = engine.fingerprint(MAC_DOMAIN, &value);
+    let request: DecisionRequest = body::decode_fields(value)?;
     let (id, replayed) = engine.feedback.decide(scope.get(), request.into(), mac, key).await?;
-    let status = if replayed { StatusCode::OK } else { StatusCode::CREATED };
-    Ok((status, Json(DecisionReceipt { decision_id: id.to_string(), replayed })))
+    Ok((stored_status(replayed), Json(DecisionReceipt { decision_id: id.to_string(), replayed })))
 }
 
-/// `PATCH /api/v1/decisions/{id}`
-#[utoipa::path(
-    patch,
-    path = "/api/v1/decisions/{id}",
-    tag = "decisions",
-    summary = "How a decision turned out",
+#[utoipa::path(patch, path = "/api/v1/decisions/{id}", tag = "decisions",
+    summary = "Record the outcome of a decision",
     params(("id" = String, Path)),
     request_body(content = OutcomeRequest, example = json!({"outcome": "success", "outcome_data": {"needed": ["orders"]}})),
-    responses((status = 200, description = "Stored, or so already", body = DecisionReceipt))
-)]
-pub(crate) async fn settle(
+    responses((status = 200, description = "Stored; `replayed` is true when it was stored before", body = DecisionReceipt)))]
+pub(crate) async fn record_outcome(
     State(engine): State<Arc<Engine>>,
-    scope: May<Writing>,
-    id: Parts<String>,
-    sent: Sent,
+    scope: Authorized<WriteAccess>,
+    id: PathParams<String>,
+    payload: Payload,
 ) -> Result<Json<DecisionReceipt>, Problem> {
-    let id = address::id("decision_id", address::parts(id)?, DecisionId::new)?;
-    let value = body::json(&sent)?;
-    let key = request_key(&engine, &sent.headers, OUTCOME_DOOR, &[id.as_str()], &value)?;
-    let mac = engine.fingerprint(OUTCOME_DOOR, &json!([id.as_str(), value]));
-    let request: OutcomeRequest = body::shape(value)?;
+    let id = params::parse_id("decision_id", params::read_path(id)?, DecisionId::new)?;
+    let value = body::parse_json(&payload)?;
+    let key =
+        read_request_key(&engine, &payload.headers, OUTCOME_MAC_DOMAIN, &[id.as_str()], &value)?;
+    let mac = engine.fingerprint(OUTCOME_MAC_DOMAIN, &json!([id.as_str(), value]));
+    let request: OutcomeRequest = body::decode_fields(value)?;
     let replayed = engine.feedback.settle(scope.get(), &id, request.into(), mac, key).await?;
     Ok(Json(DecisionReceipt { decision_id: id.to_string(), replayed }))
 }
 
-/// `GET /api/v1/decisions/{id}`
-#[utoipa::path(
-    get,
-    path = "/api/v1/decisions/{id}",
-    tag = "decisions",
-    summary = "A decision and its newest outcome",
+#[utoipa::path(get, path = "/api/v1/decisions/{id}", tag = "decisions",
+    summary = "Show a decision and its latest outcome",
     params(("id" = String, Path)),
-    responses((status = 200, description = "The decision", body = DecisionBody))
-)]
-pub(crate) async fn show(
+    responses((status = 200, description = "The decision", body = DecisionBody)))]
+pub(crate) async fn show_decision(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reading>,
-    id: Parts<String>,
+    scope: Authorized<ReadAccess>,
+    id: PathParams<String>,
 ) -> Result<Json<DecisionBody>, Problem> {
-    let id = address::id("decision_id", address::parts(id)?, DecisionId::new)?;
+    let id = params::parse_id("decision_id", params::read_path(id)?, DecisionId::new)?;
     let found = engine.feedback.decision(scope.get(), &id).await?;
-    let unknown = || Problem::not_found("there is no decision with this id here");
+    let unknown =
+        || Problem::not_found(format!("decision {id} not found in this tenant and project"));
     Ok(Json(found.ok_or_else(unknown)?.into()))
 }
 
@@ -100,48 +87,45 @@ struct ListRequest {
     limit: Option<usize>,
 }
 
-/// `GET /api/v1/decisions?session_id=`
-#[utoipa::path(
-    get,
-    path = "/api/v1/decisions",
-    tag = "decisions",
-    summary = "The decisions of a session, in order",
+#[utoipa::path(get, path = "/api/v1/decisions", tag = "decisions",
+    summary = "List the decisions of a session, oldest first",
     params(("session_id" = String, Query), ("after" = Option<u64>, Query), ("limit" = Option<u16>, Query)),
-    responses((status = 200, description = "A page", body = DecisionsBody))
-)]
-pub(crate) async fn list(
+    responses((status = 200, description = "A page; `next` continues it", body = DecisionsBody)))]
+pub(crate) async fn list_decisions(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reading>,
-    parameters: Parameters,
+    scope: Authorized<ReadAccess>,
+    parameters: QueryParams,
 ) -> Result<Json<DecisionsBody>, Problem> {
-    let known = [("session_id", Read::Text), ("after", Read::Plain), ("limit", Read::Plain)];
-    let request: ListRequest = body::shape(address::as_json(parameters, &known)?)?;
-    let conversation = address::id("session_id", request.session_id, ConversationId::new)?;
-    let limit = address::limit(request.limit, MAX_LIMIT, MAX_LIMIT)?;
-    let after = address::position("after", request.after)?;
+    let known = [
+        ("session_id", ParamKind::Text),
+        ("after", ParamKind::Scalar),
+        ("limit", ParamKind::Scalar),
+    ];
+    let request: ListRequest = params::decode_query(parameters, &known)?;
+    let conversation = params::parse_id("session_id", request.session_id, ConversationId::new)?;
+    let limit = params::check_count("limit", request.limit, MAX_LIMIT, MAX_LIMIT)?;
+    let after = params::check_position("after", request.after)?;
     let scope = scope.get();
-    let found = engine.feedback.decisions_of(scope, &conversation, after, limit).await?;
+    let found = engine.feedback.conversation_decisions(scope, &conversation, after, limit).await?;
     let next = found.last().map_or(after, |last| last.made.position);
     let Position(next) = next;
     Ok(Json(DecisionsBody { items: found.into_iter().map(DecisionBody::from).collect(), next }))
 }
 
-/// `GET /api/v1/feedback/decisions/{session}`
-#[utoipa::path(
-    get,
-    path = "/api/v1/feedback/decisions/{session}",
-    tag = "decisions",
-    summary = "The decisions of a session, and how often they turned out well by how sure the agent was",
+#[utoipa::path(get, path = "/api/v1/feedback/decisions/{session}", tag = "decisions",
+    summary = "Show the decisions of a session, with success rates by confidence",
     params(("session" = String, Path)),
-    responses((status = 200, description = "All of them, up to a thousand", body = SessionDecisionsBody))
-)]
-pub(crate) async fn of_session(
+    responses((status = 200, description = "Up to 500 decisions", body = SessionDecisionsBody)))]
+pub(crate) async fn list_session_decisions(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reading>,
-    session: Parts<String>,
+    scope: Authorized<ReadAccess>,
+    session: PathParams<String>,
 ) -> Result<Json<SessionDecisionsBody>, Problem> {
-    let session = address::id("session", address::parts(session)?, ConversationId::new)?;
-    let found = engine.feedback.decisions_of(scope.get(), &session, Position(0), MAX_LIMIT).await?;
+    let session = params::parse_id("session", params::read_path(session)?, ConversationId::new)?;
+    let found = engine
+        .feedback
+        .conversation_decisions(scope.get(), &session, Position(0), MAX_LIMIT)
+        .await?;
     let calibration = report::confidence_bins(&found).into_iter().map(Into::into).collect();
     let truncated = found.len() == MAX_LIMIT;
     let decisions = found.into_iter().map(DecisionBody::from).collect();

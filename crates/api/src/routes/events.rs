@@ -1,4 +1,4 @@
-//! The log and its topics, in order: by the page, or as a stream.
+//! The event log and its topics, as pages or as server-sent events.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -13,11 +13,10 @@ use futures_util::stream;
 use model::{Position, Source, Type};
 use serde::Deserialize;
 
-use crate::address::{self, Parameters, Parts, Read};
-use crate::auth::{Caller, May, Reading};
-use crate::body;
-use crate::error::Problem;
-use crate::wire::feedback::{StretchResponse, shown_line};
+use crate::error::{Problem, quote};
+use crate::middleware::auth::{Authorized, Caller, ReadAccess};
+use crate::params::{self, ParamKind, PathParams, QueryParams};
+use crate::wire::feedback::{StretchResponse, public_event_line};
 
 const MAX_LIMIT: usize = 1000;
 
@@ -31,78 +30,74 @@ struct ListRequest {
     source: Option<String>,
 }
 
-/// `GET /api/v1/events`
-#[utoipa::path(
-    get,
-    path = "/api/v1/events",
-    tag = "events",
-    summary = "The log in order; with Accept: text/event-stream as a stream",
+#[utoipa::path(get, path = "/api/v1/events", tag = "events",
+    summary = "List events in log order, or stream them with Accept: text/event-stream",
     params(("after" = Option<u64>, Query), ("limit" = Option<u16>, Query), ("type" = Option<String>, Query), ("source" = Option<String>, Query)),
-    responses((status = 200, description = "A stretch of the log", body = StretchResponse))
-)]
-pub(crate) async fn list(
+    responses((status = 200, description = "A page of the log; `next` continues it", body = StretchResponse)))]
+pub(crate) async fn list_events(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reading>,
-    parameters: Parameters,
+    scope: Authorized<ReadAccess>,
+    parameters: QueryParams,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let known = [
-        ("after", Read::Plain),
-        ("limit", Read::Plain),
-        ("type", Read::Text),
-        ("source", Read::Text),
+        ("after", ParamKind::Scalar),
+        ("limit", ParamKind::Scalar),
+        ("type", ParamKind::Text),
+        ("source", ParamKind::Text),
     ];
-    let request: ListRequest = body::shape(address::as_json(parameters, &known)?)?;
+    let request: ListRequest = params::decode_query(parameters, &known)?;
     let event_type =
-        address::word("type", request.event_type.clone(), Type::from_word, Type::WORDS)?;
-    let source = address::word("source", request.source.clone(), Source::from_word, Source::WORDS)?;
-    let kind = KindFilter { types: event_type.map(same_types).unwrap_or_default(), source };
-    answer(&engine, &scope, &request, vec![kind], &headers).await
+        params::parse_word("type", request.event_type.clone(), Type::from_word, Type::WORDS)?;
+    let source =
+        params::parse_word("source", request.source.clone(), Source::from_word, Source::WORDS)?;
+    let kind = KindFilter { types: event_type.map(expand_type).unwrap_or_default(), source };
+    respond(&engine, &scope, &request, vec![kind], &headers).await
 }
 
-/// `GET /api/v1/topics/{topic}`
-#[utoipa::path(
-    get,
-    path = "/api/v1/topics/{topic}",
-    tag = "events",
-    summary = "A part of the log: feedback-events, feedback-ratings, feedback-corrections, feedback-metrics",
+#[utoipa::path(get, path = "/api/v1/topics/{topic}", tag = "events",
+    summary = "List the events of a topic: feedback-events, feedback-ratings, feedback-corrections, feedback-metrics",
     params(("topic" = String, Path), ("after" = Option<u64>, Query), ("limit" = Option<u16>, Query)),
-    responses((status = 200, description = "A stretch of the topic", body = StretchResponse))
-)]
-pub(crate) async fn topic(
+    responses((status = 200, description = "A page of the topic; `next` continues it", body = StretchResponse)))]
+pub(crate) async fn list_topic_events(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reading>,
-    name: Parts<String>,
-    parameters: Parameters,
+    scope: Authorized<ReadAccess>,
+    name: PathParams<String>,
+    parameters: QueryParams,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
+    let name = params::read_path(name)?;
     let unknown = || {
         let names: Vec<&str> = Topic::ALL.iter().map(|(name, _)| *name).collect();
-        Problem::not_found(format!("there is no such topic; there are {}", names.join(", ")))
+        let expected = names.join(", ");
+        Problem::not_found(format!("topic {} not found, expected one of {expected}", quote(&name)))
     };
-    let topic = Topic::from_name(&address::parts(name)?).ok_or_else(unknown)?;
-    let known = [("after", Read::Plain), ("limit", Read::Plain)];
-    let request: ListRequest = body::shape(address::as_json(parameters, &known)?)?;
-    answer(&engine, &scope, &request, topic.kinds(), &headers).await
+    let topic = Topic::from_name(&name).ok_or_else(unknown)?;
+    let known = [("after", ParamKind::Scalar), ("limit", ParamKind::Scalar)];
+    let request: ListRequest = params::decode_query(parameters, &known)?;
+    respond(&engine, &scope, &request, topic.kinds(), &headers).await
 }
 
-async fn answer(
+async fn respond(
     engine: &Arc<Engine>,
-    scope: &May<Reading>,
+    scope: &Authorized<ReadAccess>,
     request: &ListRequest,
     any_of: Vec<KindFilter>,
     headers: &HeaderMap,
 ) -> Result<Response, Problem> {
-    let after = address::position("after", request.after)?;
-    let limit = address::limit(request.limit, MAX_LIMIT, MAX_LIMIT)?;
+    let after = params::check_position("after", request.after)?;
+    let limit = params::check_count("limit", request.limit, MAX_LIMIT, MAX_LIMIT)?;
     let key = match scope.caller() {
         Caller::Open | Caller::Owner => None,
         Caller::Key(key) => Some(key.id.clone()),
     };
     let scope = scope.get().clone();
     if wants_stream(headers) {
-        let after = last_seen(headers)?.unwrap_or(after);
-        return Ok(streamed(Arc::clone(engine), engine.feedback.follow(scope, after, any_of, key)));
+        let after = parse_last_event_id(headers)?.unwrap_or(after);
+        return Ok(stream_events(
+            Arc::clone(engine),
+            engine.feedback.follow(scope, after, any_of, key),
+        ));
     }
     let page = EventPage { scope, after, limit, any_of };
     Ok(Json(StretchResponse::from(engine.feedback.events(page).await?)).into_response())
@@ -113,33 +108,34 @@ fn wants_stream(headers: &HeaderMap) -> bool {
     accept.is_some_and(|accept| accept.contains("text/event-stream"))
 }
 
-/// Where a browser that lost its connection goes on.
-fn last_seen(headers: &HeaderMap) -> Result<Option<Position>, Problem> {
+/// Browsers send the last position they received when they reconnect.
+fn parse_last_event_id(headers: &HeaderMap) -> Result<Option<Position>, Problem> {
     let Some(value) = headers.get("last-event-id") else { return Ok(None) };
-    let bad = || Problem::invalid("Last-Event-ID", "Last-Event-ID: expected a position in the log");
+    let bad =
+        || Problem::invalid("Last-Event-ID", "Last-Event-ID is invalid, expected a log position");
     let number = value.to_str().ok().and_then(|text| text.parse().ok()).ok_or_else(bad)?;
-    address::position("Last-Event-ID", Some(number)).map(Some)
+    params::check_position("Last-Event-ID", Some(number)).map(Some)
 }
 
-/// Every event as a line with its position as the id, from there on and for as long as it is read.
-fn streamed(engine: Arc<Engine>, follow: Follow) -> Response {
+/// Streams events until the client disconnects. The id of each is its log position.
+fn stream_events(engine: Arc<Engine>, follow: Follow) -> Response {
     let lines = stream::unfold((engine, follow), |(engine, mut follow)| async move {
         let event = match engine.feedback.next(&mut follow).await {
             Ok(event) => event?,
             Err(error) => {
-                // The client comes back to where it was. That it is away the store says itself.
+                // The client reconnects and resumes. The store logs its own outage.
                 match error.is_away() {
-                    true => tracing::debug!(%error, "a stream of events ended early"),
-                    false => tracing::warn!(%error, "a stream of events ended early"),
+                    true => tracing::debug!(%error, "event stream ended early"),
+                    false => tracing::warn!(%error, "event stream ended early"),
                 }
                 return None;
             }
         };
         let position = event.position;
-        let data = match shown_line(event) {
+        let data = match public_event_line(event) {
             Ok(data) => data,
             Err(error) => {
-                tracing::error!(%position, %error, "an event cannot be written out");
+                tracing::error!(%position, %error, "serializing an event failed");
                 return None;
             }
         };
@@ -149,8 +145,8 @@ fn streamed(engine: Arc<Engine>, follow: Follow) -> Response {
     Sse::new(lines).keep_alive(KeepAlive::default()).into_response()
 }
 
-/// `user_explicit` and `explicit` are one thing in every query.
-fn same_types(event_type: Type) -> Vec<Type> {
+/// `user_explicit` and `explicit` are synonyms in every query.
+fn expand_type(event_type: Type) -> Vec<Type> {
     if matches!(event_type, Type::Explicit | Type::UserExplicit) {
         return vec![Type::Explicit, Type::UserExplicit];
     }

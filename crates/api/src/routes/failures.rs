@@ -1,4 +1,4 @@
-//! What goes wrong, and what might help.
+//! Failure patterns, insights and prompt suggestions.
 
 use std::sync::Arc;
 
@@ -10,64 +10,56 @@ use model::EventId;
 use report::Figure;
 use serde_json::Value;
 
-use super::feedback::request_key;
-use crate::address::{self, Parameters, Parts};
-use crate::auth::{Managing, May, Reading};
-use crate::body::{self, Sent};
+use super::feedback::read_request_key;
+use super::stored_status;
+use crate::body::{self, Payload};
 use crate::error::Problem;
-use crate::slice;
+use crate::middleware::auth::{AdminAccess, Authorized, ReadAccess};
+use crate::params::{self, PathParams, QueryParams};
+use crate::report_filter;
 use crate::wire::experiment::ExperimentBody;
 use crate::wire::failure::{
     FailuresBody, ImprovementBody, InsightsBody, PatternBody, SuggestionBody, SuggestionsBody,
     SuggestionsRequest,
 };
 
-const DOOR: &str = "suggestion experiment";
+const MAC_DOMAIN: &str = "suggestion experiment";
 const FAILURE_DAYS: u32 = 7;
 const INSIGHT_DAYS: u32 = 30;
-/// Patterns among the insights.
-const TOP: usize = 5;
+const MAX_INSIGHT_PATTERNS: usize = 5;
 
-/// `GET /api/v1/failures`
-#[utoipa::path(
-    get,
-    path = "/api/v1/failures",
-    tag = "learning",
-    summary = "Turns that went wrong in the same way, with examples, trends and what is over-represented",
+#[utoipa::path(get, path = "/api/v1/failures", tag = "learning",
+    summary = "List failure patterns with examples, trends and over-represented attributes",
     params(("project" = Option<String>, Query), ("model" = Option<String>, Query), ("prompt" = Option<String>, Query), ("user_id" = Option<String>, Query), ("period_days" = Option<u16>, Query), ("start" = Option<String>, Query), ("end" = Option<String>, Query)),
-    responses((status = 200, description = "Patterns, largest first", body = FailuresBody))
-)]
-pub(crate) async fn failures(
+    responses((status = 200, description = "Failure patterns, largest first", body = FailuresBody)))]
+pub(crate) async fn list_failures(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reading>,
-    parameters: Parameters,
+    scope: Authorized<ReadAccess>,
+    parameters: QueryParams,
 ) -> Result<Json<FailuresBody>, Problem> {
     let tenant = scope.get().tenant.to_string();
-    let query = slice::read(&scope, &tenant, parameters, engine.now(), FAILURE_DAYS)?;
+    let query =
+        report_filter::parse_filter(&scope, &tenant, parameters, engine.now(), FAILURE_DAYS)?;
     Ok(Json((&*engine.insights.failures(query).await?).into()))
 }
 
-/// `GET /api/v1/feedback/insights/{tenant}`
-#[utoipa::path(
-    get,
-    path = "/api/v1/feedback/insights/{tenant}",
-    tag = "quality",
-    summary = "How content people are, what goes wrong most, and whether it gets better",
+#[utoipa::path(get, path = "/api/v1/feedback/insights/{tenant}", tag = "quality",
+    summary = "Show satisfaction, the top failure patterns and trends of a tenant",
     params(("tenant" = String, Path), ("project" = Option<String>, Query), ("model" = Option<String>, Query), ("prompt" = Option<String>, Query), ("user_id" = Option<String>, Query), ("period_days" = Option<u16>, Query), ("start" = Option<String>, Query), ("end" = Option<String>, Query)),
-    responses((status = 200, description = "Insights", body = InsightsBody))
-)]
-pub(crate) async fn insights(
+    responses((status = 200, description = "Insights", body = InsightsBody)))]
+pub(crate) async fn show_insights(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reading>,
-    tenant: Parts<String>,
-    parameters: Parameters,
+    scope: Authorized<ReadAccess>,
+    tenant: PathParams<String>,
+    parameters: QueryParams,
 ) -> Result<Json<InsightsBody>, Problem> {
-    let tenant = address::parts(tenant)?;
-    let query = slice::read(&scope, &tenant, parameters, engine.now(), INSIGHT_DAYS)?;
+    let tenant = params::read_path(tenant)?;
+    let query =
+        report_filter::parse_filter(&scope, &tenant, parameters, engine.now(), INSIGHT_DAYS)?;
     let [now, before] = engine.insights.quality_now_and_before(query.clone()).await?;
     let found = engine.insights.failures(query.clone()).await?;
     let trend = |figure: &Figure| {
-        let body = ImprovementBody::of(*figure, figure.read(&now), figure.read(&before));
+        let body = ImprovementBody::new(*figure, figure.read(&now), figure.read(&before));
         (figure.as_word(), body)
     };
     Ok(Json(InsightsBody {
@@ -76,28 +68,28 @@ pub(crate) async fn insights(
         end: query.window.end.to_string(),
         overall_satisfaction: Figure::Satisfaction.read(&now).into(),
         accuracy_rate: Figure::AccuracyRate.read(&now).into(),
-        top_failure_patterns: found.patterns.iter().take(TOP).map(PatternBody::from).collect(),
+        top_failure_patterns: found
+            .patterns
+            .iter()
+            .take(MAX_INSIGHT_PATTERNS)
+            .map(PatternBody::from)
+            .collect(),
         improvement_trend: Figure::ALL.iter().map(trend).collect(),
         most_corrected_queries: found.most_corrected.iter().map(Into::into).collect(),
         comment_sentiment: (&now).into(),
     }))
 }
 
-/// `POST /api/v1/prompts/suggestions`
-#[utoipa::path(
-    post,
-    path = "/api/v1/prompts/suggestions",
-    tag = "learning",
-    summary = "Instructions that might help, out of corrections and complaints that agree",
+#[utoipa::path(post, path = "/api/v1/prompts/suggestions", tag = "learning",
+    summary = "Suggest prompt instructions from corrections and complaints that agree",
     request_body(content = SuggestionsRequest, example = json!({"window_days": 7})),
-    responses((status = 200, description = "In the order of their patterns", body = SuggestionsBody))
-)]
-pub(crate) async fn suggest(
+    responses((status = 200, description = "Suggestions in the order of their patterns", body = SuggestionsBody)))]
+pub(crate) async fn suggest_prompts(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reading>,
-    sent: Sent,
+    scope: Authorized<ReadAccess>,
+    payload: Payload,
 ) -> Result<Json<SuggestionsBody>, Problem> {
-    let request: SuggestionsRequest = body::shape(body::json_or_empty(&sent)?)?;
+    let request: SuggestionsRequest = body::decode_fields(body::parse_json_or_empty(&payload)?)?;
     let mut parameters = Vec::new();
     if let Some(days) = request.window_days {
         if !(1..=3650).contains(&days) {
@@ -108,34 +100,34 @@ pub(crate) async fn suggest(
     }
     parameters.extend(request.prompt_id.map(|prompt| ("prompt".to_owned(), prompt)));
     let tenant = scope.get().tenant.to_string();
-    let mut query =
-        slice::read(&scope, &tenant, Ok(Query(parameters)), engine.now(), FAILURE_DAYS)?;
-    // What is concluded is kept in the project it is concluded from.
+    let mut query = report_filter::parse_filter(
+        &scope,
+        &tenant,
+        Ok(Query(parameters)),
+        engine.now(),
+        FAILURE_DAYS,
+    )?;
+    // Suggestions are stored in the project they are derived from.
     query.project = Some(scope.get().project.clone());
     let kept = engine.insights.suggest(scope.get(), query).await?;
     Ok(Json(SuggestionsBody { suggestions: kept.into_iter().map(SuggestionBody::from).collect() }))
 }
 
-/// `POST /api/v1/prompts/suggestions/{id}/experiment`
-#[utoipa::path(
-    post,
-    path = "/api/v1/prompts/suggestions/{suggestion_id}/experiment",
-    tag = "learning",
-    summary = "Define an experiment that tries a suggestion; unit, metric, guardrails, rollout and name may be given",
+#[utoipa::path(post, path = "/api/v1/prompts/suggestions/{suggestion_id}/experiment", tag = "learning",
+    summary = "Define an experiment that tests a suggestion; name, unit, metric, guardrails and rollout are optional",
     params(("suggestion_id" = String, Path)),
     request_body(content = Object, example = json!({"metric": "satisfaction"})),
-    responses((status = 201, description = "Defined; start it when the application is ready", body = ExperimentBody), (status = 200, description = "Defined before; nothing changed", body = ExperimentBody))
-)]
-pub(crate) async fn experiment(
+    responses((status = 201, description = "The experiment, in DRAFT; start it when the application is ready", body = ExperimentBody), (status = 200, description = "Already defined by an earlier request; nothing changed", body = ExperimentBody)))]
+pub(crate) async fn create_suggestion_experiment(
     State(engine): State<Arc<Engine>>,
-    scope: May<Managing>,
-    id: Parts<String>,
-    sent: Sent,
+    scope: Authorized<AdminAccess>,
+    id: PathParams<String>,
+    payload: Payload,
 ) -> Result<(StatusCode, Json<ExperimentBody>), Problem> {
-    let id = address::id("suggestion_id", address::parts(id)?, EventId::new)?;
-    let fields = body::json_or_empty(&sent)?;
-    let key = request_key(&engine, &sent.headers, DOOR, &[id.as_str()], &fields)?;
-    let mac = engine.fingerprint(DOOR, &fields);
+    let id = params::parse_id("suggestion_id", params::read_path(id)?, EventId::new)?;
+    let fields = body::parse_json_or_empty(&payload)?;
+    let key = read_request_key(&engine, &payload.headers, MAC_DOMAIN, &[id.as_str()], &fields)?;
+    let mac = engine.fingerprint(MAC_DOMAIN, &fields);
     let Value::Object(wishes) = fields else {
         return Err(Problem::invalid("body", "the body is not a JSON object, expected one"));
     };
@@ -146,6 +138,5 @@ pub(crate) async fn experiment(
     }
     let (view, replayed) =
         engine.insights.try_suggestion(scope.get(), &id, wishes, mac, key).await?;
-    let status = if replayed { StatusCode::OK } else { StatusCode::CREATED };
-    Ok((status, Json(view.into())))
+    Ok((stored_status(replayed), Json(view.into())))
 }

@@ -1,4 +1,4 @@
-//! API keys.
+//! API keys: create, list, revoke.
 
 use std::sync::Arc;
 
@@ -8,79 +8,66 @@ use axum::http::StatusCode;
 use engine::{Engine, NewKey, StoredKey};
 use model::{Project, Role, Tenant};
 
-use crate::address::{self, Parts};
-use crate::auth::{Caller, Managing, May};
-use crate::body::{self, Sent};
-use crate::error::Problem;
+use crate::body::{self, Payload};
+use crate::error::{Problem, quote};
+use crate::middleware::auth::{AdminAccess, Authorized, Caller};
+use crate::params::{self, PathParams};
 use crate::wire::key::{KeyBody, KeyRequest, KeysBody, NewKeyBody, RevokedBody};
 
-/// `POST /api/v1/keys`
-#[utoipa::path(
-    post,
-    path = "/api/v1/keys",
-    tag = "management",
-    summary = "Make a key; it is shown this once",
+#[utoipa::path(post, path = "/api/v1/keys", tag = "management",
+    summary = "Create a key; its secret is shown only in this response",
     request_body(content = KeyRequest, example = json!({"tenant": "default", "role": "read"})),
-    responses((status = 201, description = "The key", body = NewKeyBody))
-)]
-pub(crate) async fn create(
+    responses((status = 201, description = "The key with its secret", body = NewKeyBody)))]
+pub(crate) async fn create_key(
     State(engine): State<Arc<Engine>>,
-    scope: May<Managing>,
-    sent: Sent,
+    scope: Authorized<AdminAccess>,
+    payload: Payload,
 ) -> Result<(StatusCode, Json<NewKeyBody>), Problem> {
-    let request: KeyRequest = body::shape(body::json(&sent)?)?;
-    let new = read(request)?;
-    if !covers(scope.caller(), &new.tenant, new.project.as_ref()) {
-        return Err(Problem::forbidden("a key can only make keys for its own tenant and project"));
+    let request: KeyRequest = body::decode_json(&payload)?;
+    let new = parse_request(request)?;
+    if !may_manage(scope.caller(), &new.tenant, new.project.as_ref()) {
+        return Err(Problem::forbidden(
+            "the new key is outside the tenant or project of the caller's key",
+        ));
     }
     let (key, text) = engine.access.create_key(new).await?;
     Ok((StatusCode::CREATED, Json(NewKeyBody { key: text, record: KeyBody::from(&key) })))
 }
 
-/// `GET /api/v1/keys`
-#[utoipa::path(
-    get,
-    path = "/api/v1/keys",
-    tag = "management",
-    summary = "Keys without their secrets",
-    responses((status = 200, description = "The keys", body = KeysBody))
-)]
-pub(crate) async fn list(
+#[utoipa::path(get, path = "/api/v1/keys", tag = "management",
+    summary = "List keys, without their secrets",
+    responses((status = 200, description = "The keys", body = KeysBody)))]
+pub(crate) async fn list_keys(
     State(engine): State<Arc<Engine>>,
-    scope: May<Managing>,
+    scope: Authorized<AdminAccess>,
 ) -> Json<KeysBody> {
-    let own = |key: &Arc<StoredKey>| covers(scope.caller(), &key.tenant, key.project.as_ref());
+    let own = |key: &Arc<StoredKey>| may_manage(scope.caller(), &key.tenant, key.project.as_ref());
     let keys =
         engine.access.keys().into_iter().filter(own).map(|key| KeyBody::from(&*key)).collect();
     Json(KeysBody { keys })
 }
 
-/// `DELETE /api/v1/keys/{id}`
-#[utoipa::path(
-    delete,
-    path = "/api/v1/keys/{id}",
-    tag = "management",
+#[utoipa::path(delete, path = "/api/v1/keys/{id}", tag = "management",
     summary = "Revoke a key",
     params(("id" = String, Path)),
-    responses((status = 200, description = "It is not valid now", body = RevokedBody))
-)]
-pub(crate) async fn revoke(
+    responses((status = 200, description = "The key is revoked", body = RevokedBody)))]
+pub(crate) async fn revoke_key(
     State(engine): State<Arc<Engine>>,
-    scope: May<Managing>,
-    id: Parts<String>,
+    scope: Authorized<AdminAccess>,
+    id: PathParams<String>,
 ) -> Result<Json<RevokedBody>, Problem> {
-    let id = address::parts(id)?;
-    let unknown = || Problem::not_found("there is no key with this id here");
+    let id = params::read_path(id)?;
+    let unknown = || Problem::not_found(format!("key {} not found", quote(&id)));
     let key = engine.access.keys().into_iter().find(|key| key.id == id).ok_or_else(unknown)?;
-    if !covers(scope.caller(), &key.tenant, key.project.as_ref()) {
+    if !may_manage(scope.caller(), &key.tenant, key.project.as_ref()) {
         return Err(unknown());
     }
     let revoked = engine.access.revoke_key(&id).await?;
     Ok(Json(RevokedBody { id, revoked }))
 }
 
-/// Whether somebody may manage keys of this tenant and project (`None`: of all its projects).
-fn covers(caller: &Caller, tenant: &Tenant, project: Option<&Project>) -> bool {
+/// True when the caller may manage keys of this tenant and project (`None`: all projects).
+fn may_manage(caller: &Caller, tenant: &Tenant, project: Option<&Project>) -> bool {
     match caller {
         Caller::Open | Caller::Owner => true,
         Caller::Key(key) => {
@@ -89,32 +76,32 @@ fn covers(caller: &Caller, tenant: &Tenant, project: Option<&Project>) -> bool {
     }
 }
 
-fn read(request: KeyRequest) -> Result<NewKey, Problem> {
-    let role = address::word("role", Some(request.role), Role::from_word, Role::WORDS)?;
+fn parse_request(request: KeyRequest) -> Result<NewKey, Problem> {
+    let role = params::parse_word("role", Some(request.role), Role::from_word, Role::WORDS)?;
     if request.rate == Some(0) {
         return Err(Problem::invalid("rate", "rate is 0, expected at least 1 request per second"));
     }
     let origin = match request.origin {
         None => None,
-        Some(text) => Some(as_browsers_send(&text).ok_or_else(|| {
-            let detail = format!("origin is {text:?}, expected one like https://example.org");
+        Some(text) => Some(normalize_origin(&text).ok_or_else(|| {
+            let detail =
+                format!("origin is {}, expected one such as https://example.org", quote(&text));
             Problem::invalid("origin", detail)
         })?),
     };
     Ok(NewKey {
-        tenant: address::id("tenant", request.tenant, Tenant::new)?,
-        project: request
-            .project
-            .map(|name| address::id("project", name, Project::new))
-            .transpose()?,
-        role: role.ok_or_else(|| Problem::invalid("role", "role: missing"))?,
+        tenant: params::parse_id("tenant", request.tenant, Tenant::new)?,
+        project: params::parse_optional_id("project", request.project, Project::new)?,
+        role: role.ok_or_else(|| {
+            Problem::invalid("role", "role is missing, expected one of widget, ingest, read, admin")
+        })?,
         rate: request.rate,
         origin,
     })
 }
 
-/// An origin in the one form in which browsers send it: small letters, no default port.
-fn as_browsers_send(text: &str) -> Option<String> {
+/// Normalizes an origin to the form that browsers send: lower case, no default port.
+fn normalize_origin(text: &str) -> Option<String> {
     let text = text.to_ascii_lowercase();
     let (scheme, rest) = text.split_once("://")?;
     let default_port = match scheme {
@@ -134,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_origin_is_kept_as_browsers_send_it() {
+    fn origin_is_normalized_to_the_form_browsers_send() {
         let rows = [
             ("https://Shop.Example", Some("https://shop.example")),
             ("https://shop.example:443", Some("https://shop.example")),
@@ -147,7 +134,7 @@ mod tests {
             ("ftp://shop.example", None),
         ];
         for (given, expected) in rows {
-            assert_eq!(as_browsers_send(given).as_deref(), expected, "{given}");
+            assert_eq!(normalize_origin(given).as_deref(), expected, "{given}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Preference data for training, as a stream.
+//! Streaming export of preference data for training.
 
 use std::sync::Arc;
 
@@ -10,12 +10,11 @@ use engine::{Engine, PreferenceEncoding, PreferenceExport, PreferenceQuery, Pref
 use futures_util::stream;
 use serde::Deserialize;
 
-use crate::address::{self, Parameters, Read};
-use crate::auth::{May, Reading};
-use crate::body;
 use crate::error::Problem;
+use crate::middleware::auth::{Authorized, ReadAccess};
+use crate::params::{self, ParamKind, QueryParams};
 
-/// As it is registered.
+/// The media type registered with IANA.
 const PARQUET: &str = "application/vnd.apache.parquet";
 const NDJSON: &str = "application/x-ndjson";
 
@@ -34,44 +33,39 @@ struct ExportRequest {
     after: Option<String>,
 }
 
-/// `GET /api/v1/preferences/export`
-#[utoipa::path(
-    get,
-    path = "/api/v1/preferences/export",
-    tag = "learning",
-    summary = "Pairs of a better and a worse answer, a row per line; with Accept: application/vnd.apache.parquet as Parquet",
+#[utoipa::path(get, path = "/api/v1/preferences/export", tag = "learning",
+    summary = "Export preference data as NDJSON, or as Parquet with Accept: application/vnd.apache.parquet",
     params(("format" = Option<String>, Query), ("split" = Option<String>, Query), ("since" = Option<String>, Query), ("until" = Option<String>, Query), ("min_confidence" = Option<f64>, Query), ("sources" = Option<String>, Query), ("cap" = Option<String>, Query), ("after" = Option<String>, Query)),
-    responses((status = 200, description = "Rows in the shape of format: dpo, kto, sft, reward or openai_dpo", content_type = "application/x-ndjson", body = String))
-)]
-pub(crate) async fn export(
+    responses((status = 200, description = "Rows in the given format: dpo, kto, sft, reward or openai_dpo", content_type = "application/x-ndjson", body = String)))]
+pub(crate) async fn export_preferences(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reading>,
-    parameters: Parameters,
+    scope: Authorized<ReadAccess>,
+    parameters: QueryParams,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let known = [
-        ("format", Read::Text),
-        ("split", Read::Text),
-        ("since", Read::Text),
-        ("until", Read::Text),
-        ("min_confidence", Read::Plain),
-        ("sources", Read::List),
-        ("cap", Read::List),
-        ("after", Read::Text),
+        ("format", ParamKind::Text),
+        ("split", ParamKind::Text),
+        ("since", ParamKind::Text),
+        ("until", ParamKind::Text),
+        ("min_confidence", ParamKind::Scalar),
+        ("sources", ParamKind::List),
+        ("cap", ParamKind::List),
+        ("after", ParamKind::Text),
     ];
-    let request: ExportRequest = body::shape(address::as_json(parameters, &known)?)?;
-    let query = PreferenceQuery::read(wish(request, &headers))?;
+    let request: ExportRequest = params::decode_query(parameters, &known)?;
+    let query = PreferenceQuery::read(read_wish(request, &headers))?;
     let media = match query.encoding() {
         PreferenceEncoding::Jsonl => NDJSON,
         PreferenceEncoding::Parquet => PARQUET,
     };
     let mut export = engine.training_data.preferences(scope.get(), query);
-    // What goes wrong at once is told as it should be; later the stream breaks off.
+    // Errors before the first row get a problem response. Later errors abort the stream.
     let first = export.next().await?;
-    Ok(([(header::CONTENT_TYPE, media)], streamed(first, export)).into_response())
+    Ok(([(header::CONTENT_TYPE, media)], stream_rows(first, export)).into_response())
 }
 
-fn wish(request: ExportRequest, headers: &HeaderMap) -> PreferenceWish {
+fn read_wish(request: ExportRequest, headers: &HeaderMap) -> PreferenceWish {
     let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
     let parquet = accept.is_some_and(|accept| accept.contains(PARQUET));
     PreferenceWish {
@@ -90,8 +84,7 @@ fn wish(request: ExportRequest, headers: &HeaderMap) -> PreferenceWish {
     }
 }
 
-/// The rows as they are made.
-pub(crate) fn streamed(first: Option<Vec<u8>>, export: PreferenceExport) -> Body {
+pub(crate) fn stream_rows(first: Option<Vec<u8>>, export: PreferenceExport) -> Body {
     let Some(first) = first else { return Body::empty() };
     let parts = stream::unfold((Some(first), Some(export)), |(first, export)| async move {
         if let Some(first) = first {
@@ -101,10 +94,10 @@ pub(crate) fn streamed(first: Option<Vec<u8>>, export: PreferenceExport) -> Body
         match export.next().await {
             Ok(part) => Some((Ok(part?), (None, Some(export)))),
             Err(error) => {
-                // A reader must not take half of it for the whole.
+                // The stream ends with an error, so that clients do not accept a partial export.
                 match error.is_away() {
-                    true => tracing::debug!(%error, "an export of preference data broke off"),
-                    false => tracing::warn!(%error, "an export of preference data broke off"),
+                    true => tracing::debug!(%error, "preference export aborted"),
+                    false => tracing::warn!(%error, "preference export aborted"),
                 }
                 Some((Err(error), (None, None)))
             }

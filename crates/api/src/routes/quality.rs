@@ -1,4 +1,4 @@
-//! How good the answers are.
+//! Quality metrics, targets, alerts and the calibration of verdicts.
 
 use std::sync::Arc;
 
@@ -6,38 +6,33 @@ use axum::Json;
 use axum::extract::State;
 use engine::Engine;
 use model::Tenant;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::tenants::own_tenant;
-use crate::address::{self, Parameters, Parts, Read};
-use crate::auth::{Managing, May, Reading};
-use crate::body::{self, Sent};
+use super::tenants::authorize_tenant;
+use crate::body::{self, Payload};
 use crate::error::Problem;
-use crate::slice;
+use crate::middleware::auth::{AdminAccess, Authorized, ReadAccess};
+use crate::params::{self, ParamKind, PathParams, QueryParams};
+use crate::report_filter;
 use crate::wire::quality::{
-    AlertBody, AlertsBody, AlertsQuery, QualityBody, TargetsBody, TargetsRequest, metrics,
+    AlertBody, AlertsBody, AlertsQuery, QualityBody, TargetsBody, TargetsRequest, metrics_by_name,
 };
 
-/// How far back a report goes that says nothing of it.
-const DAYS: u32 = 30;
+const DEFAULT_DAYS: u32 = 30;
 
-/// `GET /api/v1/feedback/quality/{tenant}`
-#[utoipa::path(
-    get,
-    path = "/api/v1/feedback/quality/{tenant}",
-    tag = "quality",
-    summary = "Rates with their parts, intervals, targets and series; filters attr.NAME=VALUE too",
+#[utoipa::path(get, path = "/api/v1/feedback/quality/{tenant}", tag = "quality",
+    summary = "Show quality metrics with intervals, targets and series; attr.NAME=VALUE filters by user attribute",
     params(("tenant" = String, Path), ("project" = Option<String>, Query), ("model" = Option<String>, Query), ("prompt" = Option<String>, Query), ("user_id" = Option<String>, Query), ("period_days" = Option<u16>, Query), ("start" = Option<String>, Query), ("end" = Option<String>, Query), ("bucket" = Option<String>, Query)),
-    responses((status = 200, description = "Every figure by name", body = QualityBody))
-)]
-pub(crate) async fn quality(
+    responses((status = 200, description = "Metrics by name", body = QualityBody)))]
+pub(crate) async fn show_quality(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reading>,
-    tenant: Parts<String>,
-    parameters: Parameters,
+    scope: Authorized<ReadAccess>,
+    tenant: PathParams<String>,
+    parameters: QueryParams,
 ) -> Result<Json<QualityBody>, Problem> {
-    let tenant = address::parts(tenant)?;
-    let query = slice::read(&scope, &tenant, parameters, engine.now(), DAYS)?;
+    let tenant = params::read_path(tenant)?;
+    let query =
+        report_filter::parse_filter(&scope, &tenant, parameters, engine.now(), DEFAULT_DAYS)?;
     let buckets = engine.insights.quality(query.clone()).await?;
     let targets = engine.insights.targets_of(&query.tenant);
     let bucket = match query.bucket_hours {
@@ -52,77 +47,85 @@ pub(crate) async fn quality(
         end: query.window.end.to_string(),
         bucket,
         turns: report::total(&buckets).counts.turns,
-        metrics: metrics(&buckets, |figure| targets.of(figure)),
+        metrics: metrics_by_name(&buckets, |figure| targets.of(figure)),
     }))
 }
 
-/// `PUT /api/v1/tenants/{tenant}/targets`
-#[utoipa::path(
-    put,
-    path = "/api/v1/tenants/{tenant}/targets",
-    tag = "quality",
-    summary = "Where figures should be, and who is told when they are not; takes the place of what was set before",
+#[utoipa::path(put, path = "/api/v1/tenants/{tenant}/targets", tag = "quality",
+    summary = "Replace the targets of quality metrics and the alert webhook",
     params(("tenant" = String, Path)),
     request_body(content = TargetsRequest, example = json!({"satisfaction": {"min": 0.85}, "error_rate": {"max": 0.05}, "window_hours": 24})),
-    responses((status = 200, description = "As it is now", body = TargetsBody))
-)]
+    responses((status = 200, description = "The stored targets", body = TargetsBody)))]
 pub(crate) async fn set_targets(
     State(engine): State<Arc<Engine>>,
-    scope: May<Managing>,
-    tenant: Parts<String>,
-    sent: Sent,
+    scope: Authorized<AdminAccess>,
+    tenant: PathParams<String>,
+    payload: Payload,
 ) -> Result<Json<TargetsBody>, Problem> {
-    let tenant = own_tenant(&scope, tenant)?;
-    let Value::Object(settings) = body::json(&sent)? else {
+    let tenant = authorize_tenant(&scope, tenant)?;
+    let Value::Object(settings) = body::parse_json(&payload)? else {
         return Err(Problem::invalid("body", "the body is not a JSON object, expected one"));
     };
     engine.insights.set_targets(&tenant, settings).await?;
-    Ok(Json(show(&engine, &tenant)))
+    Ok(Json(targets_body(&engine, &tenant)))
 }
 
-/// `GET /api/v1/tenants/{tenant}/targets`
-#[utoipa::path(
-    get,
-    path = "/api/v1/tenants/{tenant}/targets",
-    tag = "quality",
-    summary = "Where figures should be, and the secret that signs what the webhook is told",
+#[utoipa::path(get, path = "/api/v1/tenants/{tenant}/targets", tag = "quality",
+    summary = "Show the targets and the webhook with its signing secret",
     params(("tenant" = String, Path)),
-    responses((status = 200, description = "As it is", body = TargetsBody))
-)]
-pub(crate) async fn targets(
+    responses((status = 200, description = "The targets", body = TargetsBody)))]
+pub(crate) async fn show_targets(
     State(engine): State<Arc<Engine>>,
-    scope: May<Managing>,
-    tenant: Parts<String>,
+    scope: Authorized<AdminAccess>,
+    tenant: PathParams<String>,
 ) -> Result<Json<TargetsBody>, Problem> {
-    let tenant = own_tenant(&scope, tenant)?;
-    Ok(Json(show(&engine, &tenant)))
+    let tenant = authorize_tenant(&scope, tenant)?;
+    Ok(Json(targets_body(&engine, &tenant)))
 }
 
-fn show(engine: &Engine, tenant: &Tenant) -> TargetsBody {
-    TargetsBody::of(tenant, &engine.insights.targets_of(tenant), || {
+fn targets_body(engine: &Engine, tenant: &Tenant) -> TargetsBody {
+    TargetsBody::new(tenant, &engine.insights.targets_of(tenant), || {
         engine.insights.webhook_secret(tenant)
     })
 }
 
-/// `GET /api/v1/alerts`
-#[utoipa::path(
-    get,
-    path = "/api/v1/alerts",
-    tag = "quality",
-    summary = "Figures that are or were on the wrong side of their targets, newest first",
+#[utoipa::path(get, path = "/api/v1/alerts", tag = "quality",
+    summary = "List alerts: metrics that miss or missed their targets, newest first",
     params(("project" = Option<String>, Query), ("limit" = Option<usize>, Query)),
-    responses((status = 200, description = "Alerts", body = AlertsBody))
-)]
-pub(crate) async fn alerts(
+    responses((status = 200, description = "Alerts", body = AlertsBody)))]
+pub(crate) async fn list_alerts(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reading>,
-    parameters: Parameters,
+    scope: Authorized<ReadAccess>,
+    parameters: QueryParams,
 ) -> Result<Json<AlertsBody>, Problem> {
-    let known = [("project", Read::Text), ("limit", Read::Plain)];
-    let query: AlertsQuery = body::shape(address::as_json(parameters, &known)?)?;
-    let limit = address::limit(query.limit, 100, 1000)?;
+    let known = [("project", ParamKind::Text), ("limit", ParamKind::Scalar)];
+    let query: AlertsQuery = params::decode_query(parameters, &known)?;
+    let limit = params::check_count("limit", query.limit, 100, 1000)?;
     let tenant = scope.get().tenant.as_str();
-    let (tenant, project) = slice::of_tenant(&scope, tenant, query.project.as_deref())?;
+    let (tenant, project) =
+        report_filter::resolve_tenant(&scope, tenant, query.project.as_deref())?;
     let found = engine.insights.alerts(&tenant, project.as_ref(), limit).await?;
-    Ok(Json(AlertsBody { alerts: found.iter().map(AlertBody::of).collect() }))
+    Ok(Json(AlertsBody { alerts: found.iter().map(AlertBody::new).collect() }))
+}
+
+#[utoipa::path(get, path = "/api/v1/calibration", tag = "turns",
+    summary = "Show how well verdict confidences match ratings and reviews, and the curve that corrects them",
+    responses((status = 200, description = "Labels, curve and reliability", body = Object)))]
+pub(crate) async fn show_calibration(
+    State(engine): State<Arc<Engine>>,
+    scope: Authorized<ReadAccess>,
+) -> Result<Json<Value>, Problem> {
+    let found = engine.turns.calibration_report(scope.get()).await?;
+    let bins = found.reliability.iter().map(|bin| {
+        json!({"from": bin.from, "to": bin.to, "confidence": bin.confidence,
+            "calibrated": bin.calibrated, "right": bin.right, "n": bin.labels})
+    });
+    Ok(Json(json!({
+        "labels": found.labels,
+        "labels_needed": found.labels_needed,
+        "curve": found.curve.map(|curve| json!({"slope": curve.slope, "offset": curve.offset})),
+        "error": found.error.map(|(without, with)| json!({"without": without, "with": with})),
+        "calibrated_at_position": found.position.map(|position| position.0),
+        "reliability": bins.collect::<Vec<Value>>(),
+    })))
 }

@@ -1,4 +1,4 @@
-//! Reactions on turns.
+//! Reactions to turns.
 
 use std::sync::Arc;
 
@@ -9,61 +9,59 @@ use engine::{Engine, IncomingReaction, ReactionReceipt};
 use model::{ConversationId, TurnId};
 use serde_json::json;
 
-use super::feedback::request_key;
-use crate::address::{self, Parts};
-use crate::auth::{May, Reacting};
-use crate::body::{self, Sent};
+use super::feedback::read_request_key;
+use crate::body::{self, Payload};
 use crate::error::Problem;
+use crate::middleware::auth::{Authorized, FeedbackAccess};
+use crate::params::{self, PathParams};
 use crate::wire::reaction::{ReactionRequest, ReactionResponse};
 
-const DOOR: &str = "reaction";
+const MAC_DOMAIN: &str = "reaction";
 
-/// `POST /conversations/{tenant}/{project}/{conversation_id}/turns/{turn_id}/feedback`
-#[utoipa::path(
-    post,
-    path = "/conversations/{tenant}/{project}/{conversation_id}/turns/{turn_id}/feedback",
-    tag = "reactions",
-    summary = "React on a turn, replace the reaction, or take it back with null",
+#[utoipa::path(post, path = "/conversations/{tenant}/{project}/{conversation_id}/turns/{turn_id}/feedback", tag = "reactions",
+    summary = "Set, replace or clear (null) the reaction to a turn",
     params(("tenant" = String, Path), ("project" = String, Path), ("conversation_id" = String, Path), ("turn_id" = String, Path)),
     request_body(content = ReactionRequest, example = json!({"reaction": "not_ok", "text": "I meant gaming laptops"})),
-    responses((status = 200, description = "It is so now", body = ReactionResponse), (status = 202, description = "The machine was not sure enough; nothing was written", body = ReactionResponse))
-)]
-pub(crate) async fn submit(
+    responses((status = 200, description = "The current reaction", body = ReactionResponse), (status = 202, description = "The confidence is too low; nothing was stored", body = ReactionResponse)))]
+pub(crate) async fn submit_reaction(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reacting>,
-    parts: Parts<(String, String, String, String)>,
-    sent: Sent,
+    scope: Authorized<FeedbackAccess>,
+    parts: PathParams<(String, String, String, String)>,
+    payload: Payload,
 ) -> Result<(StatusCode, Json<ReactionResponse>), Problem> {
-    let (tenant, project, conversation, turn) = address::parts(parts)?;
+    let (tenant, project, conversation, turn) = params::read_path(parts)?;
     let by_widget = scope.is_widget();
-    let scope = scope.at(&tenant, &project)?;
-    let value = body::json(&sent)?;
+    let scope = scope.resolve_path(&tenant, &project)?;
+    let value = body::parse_json(&payload)?;
     if by_widget
         && let Some(field) = ["origin", "confidence"].iter().find(|f| !value[**f].is_null())
     {
-        return Err(Problem::forbidden(format!("a widget key cannot say {field}")));
+        return Err(Problem::forbidden(format!(
+            "the body has {field}, which widget keys cannot set; remove the field"
+        )));
     }
-    let key = request_key(&engine, &sent.headers, DOOR, &[&conversation, &turn], &value)?;
-    // The address says what the body is about, so both make the request.
-    let mac = engine.fingerprint(DOOR, &json!([conversation, turn, value]));
-    let request: ReactionRequest = body::shape(value)?;
+    let key =
+        read_request_key(&engine, &payload.headers, MAC_DOMAIN, &[&conversation, &turn], &value)?;
+    // The path is part of the request, so the MAC covers both.
+    let mac = engine.fingerprint(MAC_DOMAIN, &json!([conversation, turn, value]));
+    let request: ReactionRequest = body::decode_fields(value)?;
     let incoming = IncomingReaction {
-        conversation: address::id("conversation_id", conversation, ConversationId::new)?,
-        turn: address::id("turn_id", turn.clone(), TurnId::new)?,
+        conversation: params::parse_id("conversation_id", conversation, ConversationId::new)?,
+        turn: params::parse_id("turn_id", turn.clone(), TurnId::new)?,
         raw: request.into(),
         mac,
         key,
     };
     Ok(match engine.feedback.react(&scope, incoming).await? {
         ReactionReceipt::Given { reaction, rn, unchanged } => {
-            // A page that anybody can open learns nothing of what was there or whose turn it is.
+            // A public page must not learn earlier reactions or the owner of the turn.
             let unchanged = unchanged && !by_widget;
             let rn = rn.filter(|_| !by_widget);
             let message = match (reaction, unchanged) {
                 (None, false) => "reaction cleared",
                 (None, true) => "nothing to clear",
                 (Some(_), false) => "reaction recorded",
-                (Some(_), true) => "reaction was there already",
+                (Some(_), true) => "reaction unchanged",
             };
             let response = ReactionResponse::Given {
                 success: true,

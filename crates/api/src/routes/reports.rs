@@ -1,4 +1,4 @@
-//! The two reports of the source system, by POST for programs and by GET for people.
+//! Conversation reports, with parameters in the body (POST) or in the query (GET).
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use model::{ConversationId, Origin, Reaction, Scope, Timestamp, TurnId, UserId, 
 use report::{ConversationRequest, PeriodRequest};
 use serde_json::Value;
 
-use crate::address::{self, Parameters, Parts, Read};
-use crate::auth::{May, Reading};
-use crate::body::{self, Sent};
-use crate::error::Problem;
+use crate::body::{self, Payload};
+use crate::error::{Problem, quote};
+use crate::middleware::auth::{Authorized, ReadAccess};
+use crate::params::{self, ParamKind, PathParams, QueryParams};
 use crate::scope::RequestScope;
 use crate::wire::report::{
     ConversationBody, ConversationRequestBody, Include, PeriodBody, PeriodRequestBody,
@@ -24,91 +24,82 @@ const MAX_TURNS: usize = 1000;
 const DEFAULT_LIMIT: usize = 100;
 const MAX_LIMIT: usize = 500;
 
-type Three = (String, String, String);
+type ConversationPath = (String, String, String);
 
-/// `POST /conversations/{tenant}/{project}/{conversation_id}/turns-with-feedbacks`
-#[utoipa::path(
-    post,
-    path = "/conversations/{tenant}/{project}/{conversation_id}/turns-with-feedbacks",
-    tag = "reports",
-    summary = "The turns of a conversation that somebody reacted to",
+#[utoipa::path(post, path = "/conversations/{tenant}/{project}/{conversation_id}/turns-with-feedbacks", tag = "reports",
+    summary = "Report the turns of a conversation that have reactions",
     params(("tenant" = String, Path), ("project" = String, Path), ("conversation_id" = String, Path)),
     request_body(content = ConversationRequestBody, example = json!({"days": 365, "include": ["turn_log"]})),
-    responses((status = 200, description = "The conversation", body = ConversationBody))
-)]
-pub(crate) async fn conversation(
+    responses((status = 200, description = "The turns with their reactions", body = ConversationBody)))]
+pub(crate) async fn report_conversation(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reading>,
-    parts: Parts<Three>,
-    sent: Sent,
+    scope: Authorized<ReadAccess>,
+    parts: PathParams<ConversationPath>,
+    payload: Payload,
 ) -> Result<Json<ConversationBody>, Problem> {
-    answer_conversation(&engine, &scope, parts, body::json_or_empty(&sent)?).await
+    build_conversation_report(&engine, &scope, parts, body::parse_json_or_empty(&payload)?).await
 }
 
-/// The same by GET.
-#[utoipa::path(
-    get,
-    path = "/conversations/{tenant}/{project}/{conversation_id}/turns-with-feedbacks",
-    tag = "reports",
-    summary = "The same for people: turn_ids and include are lists with commas",
+#[utoipa::path(get, path = "/conversations/{tenant}/{project}/{conversation_id}/turns-with-feedbacks", tag = "reports",
+    summary = "Report the turns of a conversation that have reactions; turn_ids and include are comma-separated",
     params(("tenant" = String, Path), ("project" = String, Path), ("conversation_id" = String, Path), ("turn_ids" = Option<String>, Query), ("days" = Option<u16>, Query), ("include" = Option<String>, Query)),
-    responses((status = 200, description = "The conversation", body = ConversationBody))
-)]
-pub(crate) async fn conversation_by_query(
+    responses((status = 200, description = "The turns with their reactions", body = ConversationBody)))]
+pub(crate) async fn report_conversation_by_query(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reading>,
-    parts: Parts<Three>,
-    parameters: Parameters,
+    scope: Authorized<ReadAccess>,
+    parts: PathParams<ConversationPath>,
+    parameters: QueryParams,
 ) -> Result<Json<ConversationBody>, Problem> {
-    let known = [("turn_ids", Read::List), ("days", Read::Plain), ("include", Read::List)];
-    let fields = address::as_json(parameters, &known)?;
-    answer_conversation(&engine, &scope, parts, fields).await
+    let known =
+        [("turn_ids", ParamKind::List), ("days", ParamKind::Scalar), ("include", ParamKind::List)];
+    let fields = params::query_to_json(parameters, &known)?;
+    build_conversation_report(&engine, &scope, parts, fields).await
 }
 
-async fn answer_conversation(
+async fn build_conversation_report(
     engine: &Engine,
     scope: &RequestScope,
-    parts: Parts<Three>,
+    parts: PathParams<ConversationPath>,
     fields: Value,
 ) -> Result<Json<ConversationBody>, Problem> {
-    let (tenant, project, conversation) = address::parts(parts)?;
-    let scope = scope.at(&tenant, &project)?;
-    let conversation = address::id("conversation_id", conversation, ConversationId::new)?;
-    let request: ConversationRequestBody = body::shape(fields)?;
-    let include = include(request.include.unwrap_or_default())?;
-    let turns = request.turn_ids.map(turn_ids).transpose()?;
+    let (tenant, project, conversation) = params::read_path(parts)?;
+    let scope = scope.resolve_path(&tenant, &project)?;
+    let conversation = params::parse_id("conversation_id", conversation, ConversationId::new)?;
+    let request: ConversationRequestBody = body::decode_fields(fields)?;
+    let include = parse_include(request.include.unwrap_or_default())?;
+    let turns = request.turn_ids.map(parse_turn_ids).transpose()?;
     let report = engine
         .insights
         .conversation(ConversationRequest {
             scope,
             conversation: conversation.clone(),
             turns,
-            since: address::days_ago(engine.now(), request.days.unwrap_or(DEFAULT_DAYS))?,
+            since: params::days_before(engine.now(), request.days.unwrap_or(DEFAULT_DAYS))?,
             include_events: include.turn_log || include.assistant || include.user,
         })
         .await?;
     Ok(Json(ConversationBody {
         user_id: report.user.as_ref().map(|id| id.to_string()),
         conversation_id: conversation.to_string(),
-        turns: report.turns.iter().map(|turn| TurnReportBody::of(turn, include)).collect(),
+        turns: report.turns.iter().map(|turn| TurnReportBody::new(turn, include)).collect(),
         feedback_counts: (&report.counts).into(),
         satisfaction: (&report.counts).into(),
         truncated: report.truncated,
     }))
 }
 
-fn turn_ids(ids: Vec<String>) -> Result<Vec<TurnId>, Problem> {
+fn parse_turn_ids(ids: Vec<String>) -> Result<Vec<TurnId>, Problem> {
     if ids.len() > MAX_TURNS {
-        let detail = format!("turn_ids: {} ids, expected at most {MAX_TURNS}", ids.len());
+        let detail = format!("turn_ids has {} ids, expected at most {MAX_TURNS}", ids.len());
         return Err(Problem::invalid("turn_ids", detail));
     }
     ids.into_iter()
         .enumerate()
-        .map(|(index, text)| address::id(&format!("turn_ids[{index}]"), text, TurnId::new))
+        .map(|(index, text)| params::parse_id(&format!("turn_ids[{index}]"), text, TurnId::new))
         .collect()
 }
 
-fn include(words: Vec<String>) -> Result<Include, Problem> {
+fn parse_include(words: Vec<String>) -> Result<Include, Problem> {
     let mut include = Include::default();
     for word in words {
         match word.as_str() {
@@ -116,7 +107,8 @@ fn include(words: Vec<String>) -> Result<Include, Problem> {
             "assistant" => include.assistant = true,
             "user" => include.user = true,
             _ => {
-                let detail = "include: expected turn_log, assistant or user";
+                let detail =
+                    format!("include has {}, expected turn_log, assistant or user", quote(&word));
                 return Err(Problem::invalid("include", detail));
             }
         }
@@ -124,100 +116,95 @@ fn include(words: Vec<String>) -> Result<Include, Problem> {
     Ok(include)
 }
 
-/// `POST /conversations/{tenant}/{project}/feedback/conversations-in-period`
-#[utoipa::path(
-    post,
-    path = "/conversations/{tenant}/{project}/feedback/conversations-in-period",
-    tag = "reports",
-    summary = "Conversations with feedback in a period, newest activity first",
+#[utoipa::path(post, path = "/conversations/{tenant}/{project}/feedback/conversations-in-period", tag = "reports",
+    summary = "List conversations with feedback in a period, newest activity first",
     params(("tenant" = String, Path), ("project" = String, Path)),
     request_body(content = PeriodRequestBody, example = json!({"start": "2026-01-01T00:00:00Z", "end": "2036-01-01T00:00:00Z", "include_turns": true, "limit": 100})),
-    responses((status = 200, description = "A page", body = PeriodBody))
-)]
-pub(crate) async fn period(
+    responses((status = 200, description = "A page; next_cursor continues it", body = PeriodBody)))]
+pub(crate) async fn report_period(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reading>,
-    parts: Parts<(String, String)>,
-    sent: Sent,
+    scope: Authorized<ReadAccess>,
+    parts: PathParams<(String, String)>,
+    payload: Payload,
 ) -> Result<Json<PeriodBody>, Problem> {
-    answer_period(&engine, &scope, parts, body::json_or_empty(&sent)?).await
+    build_period_report(&engine, &scope, parts, body::parse_json_or_empty(&payload)?).await
 }
 
-/// The same by GET.
-#[utoipa::path(
-    get,
-    path = "/conversations/{tenant}/{project}/feedback/conversations-in-period",
-    tag = "reports",
-    summary = "The same for people",
+#[utoipa::path(get, path = "/conversations/{tenant}/{project}/feedback/conversations-in-period", tag = "reports",
+    summary = "List conversations with feedback in a period; parameters in the query",
     params(("tenant" = String, Path), ("project" = String, Path), ("start" = Option<String>, Query), ("end" = Option<String>, Query), ("include_turns" = Option<bool>, Query), ("limit" = Option<u16>, Query), ("cursor" = Option<String>, Query), ("user_id" = Option<String>, Query), ("origin" = Option<String>, Query), ("reaction" = Option<String>, Query)),
-    responses((status = 200, description = "A page", body = PeriodBody))
-)]
-pub(crate) async fn period_by_query(
+    responses((status = 200, description = "A page; next_cursor continues it", body = PeriodBody)))]
+pub(crate) async fn report_period_by_query(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reading>,
-    parts: Parts<(String, String)>,
-    parameters: Parameters,
+    scope: Authorized<ReadAccess>,
+    parts: PathParams<(String, String)>,
+    parameters: QueryParams,
 ) -> Result<Json<PeriodBody>, Problem> {
     let known = [
-        ("start", Read::Text),
-        ("end", Read::Text),
-        ("include_turns", Read::Plain),
-        ("limit", Read::Plain),
-        ("cursor", Read::Text),
-        ("user_id", Read::Text),
-        ("origin", Read::Text),
-        ("reaction", Read::Text),
+        ("start", ParamKind::Text),
+        ("end", ParamKind::Text),
+        ("include_turns", ParamKind::Scalar),
+        ("limit", ParamKind::Scalar),
+        ("cursor", ParamKind::Text),
+        ("user_id", ParamKind::Text),
+        ("origin", ParamKind::Text),
+        ("reaction", ParamKind::Text),
     ];
-    let fields = address::as_json(parameters, &known)?;
-    answer_period(&engine, &scope, parts, fields).await
+    let fields = params::query_to_json(parameters, &known)?;
+    build_period_report(&engine, &scope, parts, fields).await
 }
 
-async fn answer_period(
+async fn build_period_report(
     engine: &Engine,
     scope: &RequestScope,
-    parts: Parts<(String, String)>,
+    parts: PathParams<(String, String)>,
     fields: Value,
 ) -> Result<Json<PeriodBody>, Problem> {
-    let (tenant, project) = address::parts(parts)?;
-    let scope = scope.at(&tenant, &project)?;
-    let request: PeriodRequestBody = body::shape(fields)?;
-    let request = period_request(engine.now(), scope.clone(), request)?;
+    let (tenant, project) = params::read_path(parts)?;
+    let scope = scope.resolve_path(&tenant, &project)?;
+    let request: PeriodRequestBody = body::decode_fields(fields)?;
+    let request = parse_period_request(engine.now(), scope.clone(), request)?;
     let report = engine.insights.period(request).await?;
-    Ok(Json(PeriodBody::of(&scope, report)))
+    Ok(Json(PeriodBody::new(&scope, report)))
 }
 
-fn period_request(
+fn parse_period_request(
     now: Timestamp,
     scope: Scope,
     request: PeriodRequestBody,
 ) -> Result<PeriodRequest, Problem> {
-    let start = request.start.map(|text| moment("start", &text)).transpose()?;
-    let end = request.end.map(|text| moment("end", &text)).transpose()?;
+    let start = request.start.map(|text| params::parse_time("start", &text)).transpose()?;
+    let end = request.end.map(|text| params::parse_time("end", &text)).transpose()?;
     let window = match (start, end) {
         (Some(start), Some(end)) if start > end => {
-            return Err(Problem::invalid("end", "end: it is before start, expected a later time"));
+            return Err(Problem::invalid(
+                "end",
+                format!("end is {end}, expected a time after start {start}"),
+            ));
         }
         (Some(start), Some(end)) => Some(Window { start, end }),
         (None, None) => None,
-        (Some(_), None) => return Err(Problem::invalid("end", "end: missing beside start")),
-        (None, Some(_)) => return Err(Problem::invalid("start", "start: missing beside end")),
+        (Some(_), None) => {
+            return Err(Problem::invalid("end", "end is missing, expected start and end together"));
+        }
+        (None, Some(_)) => {
+            return Err(Problem::invalid(
+                "start",
+                "start is missing, expected start and end together",
+            ));
+        }
     };
     let filter = ReactionFilter {
-        user: request.user_id.map(|text| address::id("user_id", text, UserId::new)).transpose()?,
-        origin: address::word("origin", request.origin, Origin::from_word, Origin::WORDS)?,
-        reaction: address::word(
+        user: params::parse_optional_id("user_id", request.user_id, UserId::new)?,
+        origin: params::parse_word("origin", request.origin, Origin::from_word, Origin::WORDS)?,
+        reaction: params::parse_word(
             "reaction",
             request.reaction,
             Reaction::from_word,
             Reaction::WORDS,
         )?,
     };
-    let limit = address::limit(request.limit, DEFAULT_LIMIT, MAX_LIMIT)?;
+    let limit = params::check_count("limit", request.limit, DEFAULT_LIMIT, MAX_LIMIT)?;
     let include_turns = request.include_turns.unwrap_or(false);
     Ok(PeriodRequest { scope, window, now, filter, limit, include_turns, cursor: request.cursor })
-}
-
-fn moment(field: &str, text: &str) -> Result<Timestamp, Problem> {
-    Timestamp::parse_window_end(text)
-        .map_err(|bad| Problem::invalid(field, format!("{field}: {bad}")))
 }

@@ -1,4 +1,4 @@
-//! Routers: which model serves the next query, learnt from how earlier ones went.
+//! Routers, which learn the model that serves a request best.
 
 use std::sync::Arc;
 
@@ -9,29 +9,25 @@ use engine::{Engine, Policy, RouteRequest, RouterDefinition};
 use model::{ConversationId, GivenReward, TurnId, UnitInterval, UserId};
 use serde_json::{Value, json};
 
-use super::feedback::request_key;
-use crate::address::{self, Parts};
-use crate::auth::{Managing, May, Reading, Writing};
-use crate::body::{self, Sent};
-use crate::error::Problem;
+use super::feedback::read_request_key;
+use super::stored_status;
+use crate::body::{self, Payload};
+use crate::error::{Problem, quote};
+use crate::middleware::auth::{AdminAccess, Authorized, ReadAccess, WriteAccess};
+use crate::params::{self, PathParams};
 use crate::wire::routing::{
     EvaluateRequest, PolicyRequest, RewardRequest, RouteBody, RouteRequestBody, RouterBody,
     RouterRequest, evaluation_json,
 };
 
-const REWARD_DOOR: &str = "reward";
+const REWARD_MAC_DOMAIN: &str = "reward";
 
-/// `GET /api/v1/routers`
-#[utoipa::path(
-    get,
-    path = "/api/v1/routers",
-    tag = "routing",
-    summary = "The project's routers",
-    responses((status = 200, description = "All of them", body = Object))
-)]
-pub(crate) async fn list(
+#[utoipa::path(get, path = "/api/v1/routers", tag = "routing",
+    summary = "List the routers of the project",
+    responses((status = 200, description = "All routers with their state", body = Object)))]
+pub(crate) async fn list_routers(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reading>,
+    scope: Authorized<ReadAccess>,
 ) -> Result<Json<Value>, Problem> {
     let mut routers = Vec::new();
     for name in engine.routing.list_router_names(scope.get()) {
@@ -41,81 +37,61 @@ pub(crate) async fn list(
     Ok(Json(json!({"routers": routers})))
 }
 
-/// `PUT /api/v1/routers/{name}`
-#[utoipa::path(
-    put,
-    path = "/api/v1/routers/{name}",
-    tag = "routing",
-    summary = "Set a router: its arms, how they are chosen, what a turn is worth",
+#[utoipa::path(put, path = "/api/v1/routers/{name}", tag = "routing",
+    summary = "Create or replace a router: arms, algorithm and reward",
     params(("name" = String, Path)),
     request_body(content = RouterRequest, example = json!({"arms": [{"id": "gpt-4o-mini"}, {"id": "gpt-4o"}]})),
-    responses((status = 200, description = "As it is now; what arms have learnt stays", body = RouterBody))
-)]
-pub(crate) async fn set(
+    responses((status = 200, description = "The router; what its arms have learned is kept", body = RouterBody)))]
+pub(crate) async fn set_router(
     State(engine): State<Arc<Engine>>,
-    scope: May<Managing>,
-    name: Parts<String>,
-    sent: Sent,
+    scope: Authorized<AdminAccess>,
+    name: PathParams<String>,
+    payload: Payload,
 ) -> Result<Json<RouterBody>, Problem> {
-    let definition: RouterDefinition = body::shape(body::json(&sent)?)?;
-    let name = address::parts(name)?;
+    let definition: RouterDefinition = body::decode_json(&payload)?;
+    let name = params::read_path(name)?;
     Ok(Json(engine.routing.set_router(scope.get(), &name, definition).await?.into()))
 }
 
-/// `GET /api/v1/routers/{name}`
-#[utoipa::path(
-    get,
-    path = "/api/v1/routers/{name}",
-    tag = "routing",
-    summary = "What a router has learnt: posteriors, shares, rewards and the recent trend",
+#[utoipa::path(get, path = "/api/v1/routers/{name}", tag = "routing",
+    summary = "Show a router: posteriors, shares, rewards and the recent trend",
     params(("name" = String, Path)),
-    responses((status = 200, description = "The router", body = RouterBody))
-)]
-pub(crate) async fn show(
+    responses((status = 200, description = "The router", body = RouterBody)))]
+pub(crate) async fn show_router(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reading>,
-    name: Parts<String>,
+    scope: Authorized<ReadAccess>,
+    name: PathParams<String>,
 ) -> Result<Json<RouterBody>, Problem> {
-    Ok(Json(engine.routing.load_router(scope.get(), &address::parts(name)?).await?.into()))
+    Ok(Json(engine.routing.load_router(scope.get(), &params::read_path(name)?).await?.into()))
 }
 
-/// `POST /api/v1/routers/{name}/reset`
-#[utoipa::path(
-    post,
-    path = "/api/v1/routers/{name}/reset",
-    tag = "routing",
-    summary = "A router forgets what it has learnt",
+#[utoipa::path(post, path = "/api/v1/routers/{name}/reset", tag = "routing",
+    summary = "Reset what a router has learned",
     params(("name" = String, Path)),
-    responses((status = 200, description = "As it is now", body = RouterBody))
-)]
-pub(crate) async fn reset(
+    responses((status = 200, description = "The router after the reset", body = RouterBody)))]
+pub(crate) async fn reset_router(
     State(engine): State<Arc<Engine>>,
-    scope: May<Managing>,
-    name: Parts<String>,
+    scope: Authorized<AdminAccess>,
+    name: PathParams<String>,
 ) -> Result<Json<RouterBody>, Problem> {
-    Ok(Json(engine.routing.reset_router(scope.get(), &address::parts(name)?).await?.into()))
+    Ok(Json(engine.routing.reset_router(scope.get(), &params::read_path(name)?).await?.into()))
 }
 
-/// `POST /api/v1/route`
-#[utoipa::path(
-    post,
-    path = "/api/v1/route",
-    tag = "routing",
-    summary = "Which arm serves this request",
+#[utoipa::path(post, path = "/api/v1/route", tag = "routing",
+    summary = "Choose the arm that serves a request",
     request_body(content = RouteRequestBody, example = json!({"router": "chat", "text": "Laptops under $1000?", "turn_id": "t1"})),
-    responses((status = 200, description = "The choice; give its decision_id back with the completed turn", body = RouteBody))
-)]
-pub(crate) async fn route(
+    responses((status = 200, description = "The choice; send its decision_id with the completed turn", body = RouteBody)))]
+pub(crate) async fn choose_route(
     State(engine): State<Arc<Engine>>,
-    scope: May<Writing>,
-    sent: Sent,
+    scope: Authorized<WriteAccess>,
+    payload: Payload,
 ) -> Result<Json<RouteBody>, Problem> {
-    let request: RouteRequestBody = body::shape(body::json(&sent)?)?;
-    let request = read_route(request)?;
+    let request: RouteRequestBody = body::decode_json(&payload)?;
+    let request = parse_route_request(request)?;
     Ok(Json(engine.routing.choose_route(scope.get(), &request)?.into()))
 }
 
-fn read_route(request: RouteRequestBody) -> Result<RouteRequest, Problem> {
+fn parse_route_request(request: RouteRequestBody) -> Result<RouteRequest, Problem> {
     let text = request.text.unwrap_or_default();
     body::check_length("text", &text)?;
     if let Some(cost) = request.max_cost
@@ -124,12 +100,10 @@ fn read_route(request: RouteRequestBody) -> Result<RouteRequest, Problem> {
         let detail = format!("max_cost is {cost}, expected a number not below 0");
         return Err(Problem::invalid("max_cost", detail));
     }
-    let turn = request.turn_id.map(|id| address::id("turn_id", id, TurnId::new)).transpose()?;
-    let conversation = request.conversation_id;
-    let conversation = conversation
-        .map(|id| address::id("conversation_id", id, ConversationId::new))
-        .transpose()?;
-    let user = request.user_id.map(|id| address::id("user_id", id, UserId::new)).transpose()?;
+    let turn = params::parse_optional_id("turn_id", request.turn_id, TurnId::new)?;
+    let conversation =
+        params::parse_optional_id("conversation_id", request.conversation_id, ConversationId::new)?;
+    let user = params::parse_optional_id("user_id", request.user_id, UserId::new)?;
     Ok(RouteRequest {
         router: request.router,
         text,
@@ -141,34 +115,31 @@ fn read_route(request: RouteRequestBody) -> Result<RouteRequest, Problem> {
     })
 }
 
-/// `POST /api/v1/rewards`
-#[utoipa::path(
-    post,
-    path = "/api/v1/rewards",
-    tag = "routing",
-    summary = "What an answer was worth, said outright",
+#[utoipa::path(post, path = "/api/v1/rewards", tag = "routing",
+    summary = "Record an explicit reward for a turn",
     request_body(content = RewardRequest, example = json!({"turn_id": "t1", "quality_score": 0.95, "user_rating": 5, "met_expectations": true})),
-    responses((status = 201, description = "Stored", body = Object), (status = 200, description = "Stored before; nothing changed", body = Object))
-)]
-pub(crate) async fn reward(
+    responses((status = 201, description = "Stored", body = Object), (status = 200, description = "Already stored by an earlier request; nothing changed", body = Object)))]
+pub(crate) async fn submit_reward(
     State(engine): State<Arc<Engine>>,
-    scope: May<Writing>,
-    sent: Sent,
+    scope: Authorized<WriteAccess>,
+    payload: Payload,
 ) -> Result<(StatusCode, Json<Value>), Problem> {
-    let fields = body::json(&sent)?;
-    let key = request_key(&engine, &sent.headers, REWARD_DOOR, &[], &fields)?;
-    let mac = engine.fingerprint(REWARD_DOOR, &fields);
-    let request: RewardRequest = body::shape(fields)?;
-    let turn = address::id("turn_id", request.turn_id.clone(), TurnId::new)?;
-    let user = request.user_id.clone().map(|id| address::id("user_id", id, UserId::new));
-    let given = read_reward(&request)?;
+    let fields = body::parse_json(&payload)?;
+    let key = read_request_key(&engine, &payload.headers, REWARD_MAC_DOMAIN, &[], &fields)?;
+    let mac = engine.fingerprint(REWARD_MAC_DOMAIN, &fields);
+    let request: RewardRequest = body::decode_fields(fields)?;
+    let turn = params::parse_id("turn_id", request.turn_id.clone(), TurnId::new)?;
+    let user = request.user_id.clone().map(|id| params::parse_id("user_id", id, UserId::new));
+    let given = parse_reward(&request)?;
     let receipt =
         engine.routing.record_reward(scope.get(), turn, user.transpose()?, given, mac, key).await?;
-    let status = if receipt.replayed { StatusCode::OK } else { StatusCode::CREATED };
-    Ok((status, Json(json!({"id": receipt.id.as_str(), "replayed": receipt.replayed}))))
+    Ok((
+        stored_status(receipt.replayed),
+        Json(json!({"id": receipt.id.as_str(), "replayed": receipt.replayed})),
+    ))
 }
 
-fn read_reward(request: &RewardRequest) -> Result<GivenReward, Problem> {
+fn parse_reward(request: &RewardRequest) -> Result<GivenReward, Problem> {
     let quality_score = match request.quality_score {
         None => None,
         Some(score) => Some(UnitInterval::new(score).ok_or_else(|| {
@@ -188,31 +159,28 @@ fn read_reward(request: &RewardRequest) -> Result<GivenReward, Problem> {
     };
     let met_expectations = request.met_expectations;
     if quality_score.is_none() && user_rating.is_none() && met_expectations.is_none() {
-        let detail = "nothing is said; expected quality_score, user_rating or met_expectations";
+        let detail =
+            "the body has no reward, expected quality_score, user_rating or met_expectations";
         return Err(Problem::invalid("body", detail));
     }
     Ok(GivenReward { quality_score, user_rating, met_expectations })
 }
 
-/// `POST /api/v1/policies/evaluate`
-#[utoipa::path(
-    post,
-    path = "/api/v1/policies/evaluate",
-    tag = "routing",
-    summary = "What another policy would have earned, by the choices that were made",
+#[utoipa::path(post, path = "/api/v1/policies/evaluate", tag = "routing",
+    summary = "Estimate the reward of another policy from logged choices",
     request_body(content = EvaluateRequest, example = json!({"router": "chat", "policy": {"kind": "fixed", "arm": "gpt-4o"}})),
-    responses((status = 200, description = "Estimates with intervals of 95%", body = Object))
-)]
-pub(crate) async fn evaluate(
+    responses((status = 200, description = "Estimates with 95% confidence intervals", body = Object)))]
+pub(crate) async fn evaluate_policy(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reading>,
-    sent: Sent,
+    scope: Authorized<ReadAccess>,
+    payload: Payload,
 ) -> Result<Json<Value>, Problem> {
-    let request: EvaluateRequest = body::shape(body::json(&sent)?)?;
+    let request: EvaluateRequest = body::decode_json(&payload)?;
     let since = match request.since.as_deref() {
         None => None,
         Some(text) => Some(model::Timestamp::parse(text).map_err(|_| {
-            let detail = format!("since is {text:?}, expected a time such as 2026-01-31T00:00:00Z");
+            let detail =
+                format!("since is {}, expected a time such as 2026-01-31T00:00:00Z", quote(text));
             Problem::invalid("since", detail)
         })?),
     };

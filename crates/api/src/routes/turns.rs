@@ -1,4 +1,4 @@
-//! Turns, in one step or two.
+//! Turns: a question and its answer, in one request or two.
 
 use std::sync::Arc;
 
@@ -14,55 +14,53 @@ use report::FeedbackItem;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::feedback::request_key;
-use crate::address::{self, Parameters, Parts, Read};
-use crate::auth::{May, Reading, Writing};
-use crate::body::{self, Sent};
-use crate::error::Problem;
+use super::feedback::read_request_key;
+use super::stored_status;
+use crate::body::{self, Payload};
+use crate::error::{Problem, quote};
+use crate::middleware::auth::{Authorized, ReadAccess, WriteAccess};
+use crate::params::{self, ParamKind, PathParams, QueryParams};
 use crate::wire::comment::CommentBody;
-use crate::wire::loops::{ReviewRequest, ReviewResponse, SignalsBody, metadata_json, verdict_json};
 use crate::wire::reaction::{FeedbackBody, SatisfactionBody};
-use crate::wire::report::{assistant, user};
+use crate::wire::report::{assistant_message, user_message};
 use crate::wire::turn::{
-    CompleteResponse, CompletionRequest, Half, OpenResponse, OpeningRequest, TurnRequest,
+    CompleteResponse, CompletionRequest, IncomingCompletion, OpenResponse, OpeningRequest,
+    TurnRequest,
+};
+use crate::wire::verdict::{
+    ReviewRequest, ReviewResponse, SignalsBody, metadata_json, verdict_json,
 };
 
-const OPEN_DOOR: &str = "turn";
-const COMPLETE_DOOR: &str = "completion";
-const REVIEW_DOOR: &str = "review";
+const OPEN_MAC_DOMAIN: &str = "turn";
+const COMPLETE_MAC_DOMAIN: &str = "completion";
+const REVIEW_MAC_DOMAIN: &str = "review";
 
-/// `POST /api/v1/turns`
-#[utoipa::path(
-    post,
-    path = "/api/v1/turns",
-    tag = "turns",
-    summary = "A question in, perhaps with its answer (any field of /complete)",
+#[utoipa::path(post, path = "/api/v1/turns", tag = "turns",
+    summary = "Open a turn: a question, optionally with its answer (any field of /complete)",
     request_body(content = TurnRequest, example = json!({"conversation_id": "c1", "turn_id": "t1", "user_id": "ann", "text": "Laptops under $1000?"})),
-    responses((status = 201, description = "Stored", body = OpenResponse), (status = 200, description = "Stored before; nothing changed", body = OpenResponse))
-)]
-pub(crate) async fn open(
+    responses((status = 201, description = "Stored", body = OpenResponse), (status = 200, description = "Already stored by an earlier request; nothing changed", body = OpenResponse)))]
+pub(crate) async fn open_turn(
     State(engine): State<Arc<Engine>>,
-    scope: May<Writing>,
-    sent: Sent,
+    scope: Authorized<WriteAccess>,
+    payload: Payload,
 ) -> Result<(StatusCode, Json<OpenResponse>), Problem> {
-    let mut fields = body::json(&sent)?;
-    let key = request_key(&engine, &sent.headers, OPEN_DOOR, &[], &fields)?;
+    let mut fields = body::parse_json(&payload)?;
+    let key = read_request_key(&engine, &payload.headers, OPEN_MAC_DOMAIN, &[], &fields)?;
     let completion = match fields.as_object_mut().and_then(take_completion) {
         None => None,
-        Some(completion) => Some(half(&engine, completion)?),
+        Some(completion) => Some(parse_completion(&engine, completion)?),
     };
     let (include, router) = take_include(&mut fields)?;
-    let mac = engine.fingerprint(OPEN_DOOR, &fields);
-    let request: OpeningRequest = body::shape(fields).map_err(with_second_half)?;
+    let mac = engine.fingerprint(OPEN_MAC_DOMAIN, &fields);
+    let request: OpeningRequest = body::decode_fields(fields).map_err(name_completion_fields)?;
     let opening = IncomingHalf { raw: request.into(), mac };
     let incoming = IncomingTurn { opening, completion, key, include, router };
     let receipt = engine.turns.open_turn(scope.get(), incoming).await?;
-    let status = if receipt.replayed { StatusCode::OK } else { StatusCode::CREATED };
-    Ok((status, Json(OpenResponse::from(receipt))))
+    Ok((stored_status(receipt.replayed), Json(OpenResponse::from(receipt))))
 }
 
-/// Who mistypes a field of the second half must not be told that only those of the first are expected.
-fn with_second_half(mut problem: Problem) -> Problem {
+/// Adds the fields of the answer to the list of expected fields.
+fn name_completion_fields(mut problem: Problem) -> Problem {
     if problem.detail.contains("unknown field") {
         let fields = CompletionRequest::FIELDS.join("`, `");
         problem.detail.push_str(&format!(", or of the answer `{fields}`"));
@@ -70,145 +68,142 @@ fn with_second_half(mut problem: Problem) -> Problem {
     problem
 }
 
-/// What the request wants back. It says nothing about the turn, so the same turn may come again
-/// with another wish.
+/// Removes `include` and `router` from the fields. They are not part of the turn, so a retry may
+/// change them.
 fn take_include(fields: &mut Value) -> Result<(Include, Option<String>), Problem> {
     let mut include = Include::default();
     let Some(fields) = fields.as_object_mut() else { return Ok((include, None)) };
     let router = match fields.remove("router") {
         None | Some(Value::Null) => None,
         Some(Value::String(name)) => Some(name),
-        Some(_) => return Err(Problem::invalid("router", "router: expected a name")),
+        Some(_) => {
+            return Err(Problem::invalid(
+                "router",
+                "router is not a string, expected a router name",
+            ));
+        }
     };
     let mut route = false;
-    let wanted = match fields.remove("include") {
+    let words = match fields.remove("include") {
         None | Some(Value::Null) => Vec::new(),
-        Some(Value::Array(wanted)) => wanted,
-        Some(_) => return Err(Problem::invalid("include", "include: expected a list of words")),
+        Some(Value::Array(words)) => words,
+        Some(_) => {
+            return Err(Problem::invalid(
+                "include",
+                "include is not a list, expected a list of strings",
+            ));
+        }
     };
-    for word in wanted {
+    for word in words {
         match word.as_str() {
             Some("context") => include.context = true,
             Some("strategies") => include.strategies = true,
             Some("examples") => include.examples = true,
             Some("route") => route = true,
-            // A wish that cannot be met is an error, not a silence.
             Some(_) | None => {
-                let detail = format!(
-                    "include: {word} is unknown, expected context, strategies, examples or route"
-                );
+                let word = quote(&word.as_str().map_or_else(|| word.to_string(), str::to_owned));
+                let expected = "context, strategies, examples or route";
+                let detail = format!("include has {word}, expected {expected}");
                 return Err(Problem::invalid("include", detail));
             }
         }
     }
     match (route, router) {
-        (true, None) => {
-            Err(Problem::invalid("router", "router: expected a name, to choose a route"))
-        }
+        (true, None) => Err(Problem::invalid(
+            "router",
+            "router is missing, expected a router name to include a route",
+        )),
         (true, router @ Some(_)) => Ok((include, router)),
         (false, _) => Ok((include, None)),
     }
 }
 
-/// The fields of the second half, if any of them is there.
+/// Removes the fields of the answer. Returns `None` when all are absent or null.
 fn take_completion(fields: &mut Map<String, Value>) -> Option<Value> {
     let take = |name: &&str| Some(((*name).to_owned(), fields.remove(*name)?));
     let taken: Map<String, Value> = CompletionRequest::FIELDS.iter().filter_map(take).collect();
-    // All of them null is a client that always sends every field.
     taken.values().any(|value| !value.is_null()).then_some(Value::Object(taken))
 }
 
-fn half(engine: &Engine, fields: Value) -> Result<Half, Problem> {
-    let mac = engine.fingerprint(COMPLETE_DOOR, &fields);
-    let request: CompletionRequest = body::shape(fields)?;
+fn parse_completion(engine: &Engine, fields: Value) -> Result<IncomingCompletion, Problem> {
+    let mac = engine.fingerprint(COMPLETE_MAC_DOMAIN, &fields);
+    let request: CompletionRequest = body::decode_fields(fields)?;
     Ok(IncomingHalf { raw: RawCompletion::from(request), mac })
 }
 
-/// `POST /api/v1/turns/{turn_id}/complete`
-#[utoipa::path(
-    post,
-    path = "/api/v1/turns/{turn_id}/complete",
-    tag = "turns",
-    summary = "The answer to a question",
+#[utoipa::path(post, path = "/api/v1/turns/{turn_id}/complete", tag = "turns",
+    summary = "Complete a turn: store the answer to its question",
     params(("turn_id" = String, Path)),
     request_body(content = CompletionRequest, example = json!({"response": "Here are three ...", "model": "m1", "latency_ms": 1250})),
-    responses((status = 200, description = "Stored, or stored before", body = CompleteResponse))
-)]
-pub(crate) async fn complete(
+    responses((status = 200, description = "Stored; `replayed` is true when it was stored before", body = CompleteResponse)))]
+pub(crate) async fn complete_turn(
     State(engine): State<Arc<Engine>>,
-    scope: May<Writing>,
-    turn: Parts<String>,
-    sent: Sent,
+    scope: Authorized<WriteAccess>,
+    turn: PathParams<String>,
+    payload: Payload,
 ) -> Result<Json<CompleteResponse>, Problem> {
-    let turn = turn_id(turn)?;
-    let fields = body::json(&sent)?;
-    let key = request_key(&engine, &sent.headers, COMPLETE_DOOR, &[turn.as_str()], &fields)?;
-    let completion = half(&engine, fields)?;
+    let turn = parse_turn_id(turn)?;
+    let fields = body::parse_json(&payload)?;
+    let key = read_request_key(
+        &engine,
+        &payload.headers,
+        COMPLETE_MAC_DOMAIN,
+        &[turn.as_str()],
+        &fields,
+    )?;
+    let completion = parse_completion(&engine, fields)?;
     let receipt = engine.turns.complete_turn(scope.get(), turn, completion, key).await?;
     Ok(Json(CompleteResponse::from(receipt)))
 }
 
-/// `GET /api/v1/turns/{turn_id}`
-#[utoipa::path(
-    get,
-    path = "/api/v1/turns/{turn_id}",
-    tag = "turns",
-    summary = "A turn with its answer and reactions",
+#[utoipa::path(get, path = "/api/v1/turns/{turn_id}", tag = "turns",
+    summary = "Show a turn with its answer, verdict and reactions",
     params(("turn_id" = String, Path)),
-    responses((status = 200, description = "The turn", body = Object))
-)]
-pub(crate) async fn show(
+    responses((status = 200, description = "The turn", body = Object)))]
+pub(crate) async fn show_turn(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reading>,
-    turn: Parts<String>,
+    scope: Authorized<ReadAccess>,
+    turn: PathParams<String>,
 ) -> Result<Json<Value>, Problem> {
     let view = load_view(&engine, scope.get(), turn).await?;
-    let patterns = patterns_for(&engine, scope.get(), std::slice::from_ref(&view)).await?;
+    let patterns = load_patterns(&engine, scope.get(), std::slice::from_ref(&view)).await?;
     Ok(Json(turn_json(scope.get(), &view, patterns.as_deref())))
 }
 
-/// `GET /api/v1/turns/{turn_id}/metadata`
-#[utoipa::path(
-    get,
-    path = "/api/v1/turns/{turn_id}/metadata",
-    tag = "turns",
-    summary = "A turn as the source system's metadata.json",
+#[utoipa::path(get, path = "/api/v1/turns/{turn_id}/metadata", tag = "turns",
+    summary = "Show a turn as a metadata.json document",
     params(("turn_id" = String, Path)),
-    responses((status = 200, description = "The document", body = Object))
-)]
-pub(crate) async fn metadata(
+    responses((status = 200, description = "The document", body = Object)))]
+pub(crate) async fn show_metadata(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reading>,
-    turn: Parts<String>,
+    scope: Authorized<ReadAccess>,
+    turn: PathParams<String>,
 ) -> Result<Json<Value>, Problem> {
     let view = load_view(&engine, scope.get(), turn).await?;
     Ok(Json(metadata_json(&view)))
 }
 
-/// `POST /api/v1/turns/{turn_id}/review`
-#[utoipa::path(
-    post,
-    path = "/api/v1/turns/{turn_id}/review",
-    tag = "turns",
-    summary = "A person confirms or flips the machine's verdict",
+#[utoipa::path(post, path = "/api/v1/turns/{turn_id}/review", tag = "turns",
+    summary = "Review a turn: confirm or change the detected verdict",
     params(("turn_id" = String, Path)),
     request_body(content = ReviewRequest, example = json!({"status": "accepted"})),
-    responses((status = 200, description = "Stored; it counts from now on", body = ReviewResponse))
-)]
-pub(crate) async fn review(
+    responses((status = 200, description = "Stored; the review overrides the detected verdict", body = ReviewResponse)))]
+pub(crate) async fn review_turn(
     State(engine): State<Arc<Engine>>,
-    scope: May<Writing>,
-    turn: Parts<String>,
-    sent: Sent,
+    scope: Authorized<WriteAccess>,
+    turn: PathParams<String>,
+    payload: Payload,
 ) -> Result<Json<ReviewResponse>, Problem> {
-    let turn = turn_id(turn)?;
-    let fields = body::json(&sent)?;
-    let key = request_key(&engine, &sent.headers, REVIEW_DOOR, &[turn.as_str()], &fields)?;
-    let mac = engine.fingerprint(REVIEW_DOOR, &fields);
-    let request: ReviewRequest = body::shape(fields)?;
+    let turn = parse_turn_id(turn)?;
+    let fields = body::parse_json(&payload)?;
+    let key =
+        read_request_key(&engine, &payload.headers, REVIEW_MAC_DOMAIN, &[turn.as_str()], &fields)?;
+    let mac = engine.fingerprint(REVIEW_MAC_DOMAIN, &fields);
+    let request: ReviewRequest = body::decode_fields(fields)?;
     let status = VerdictStatus::from_word(&request.status).ok_or_else(|| {
         let expected = VerdictStatus::WORDS.join(", ");
-        Problem::invalid("status", format!("status: expected one of {expected}"))
+        let status = quote(&request.status);
+        Problem::invalid("status", format!("status is {status}, expected one of {expected}"))
     })?;
     let receipt = engine.feedback.review(scope.get(), turn.clone(), status, mac, key).await?;
     Ok(Json(ReviewResponse {
@@ -219,8 +214,8 @@ pub(crate) async fn review(
     }))
 }
 
-/// What goes wrong, if anybody commented on the turns and it must be told what that is about.
-pub(super) async fn patterns_for(
+/// Loads the failure patterns that give comments their topic, when any turn has a comment.
+pub(super) async fn load_patterns(
     engine: &Arc<Engine>,
     scope: &Scope,
     turns: &[TurnView],
@@ -231,10 +226,9 @@ pub(super) async fn patterns_for(
     Ok(Some(engine.insights.comment_patterns(scope).await?))
 }
 
-/// A turn with everything that is known of it.
 pub(super) fn turn_json(scope: &Scope, view: &TurnView, patterns: Option<&FailureReport>) -> Value {
     let comments: Vec<CommentBody> =
-        view.comments.iter().map(|comment| CommentBody::of(comment, patterns)).collect();
+        view.comments.iter().map(|comment| CommentBody::new(comment, patterns)).collect();
     let items: Vec<FeedbackItem> =
         view.reactions.iter().map(|given| FeedbackItem::of(scope, given.clone())).collect();
     let feedbacks: Vec<FeedbackBody> = items.iter().map(FeedbackBody::from).collect();
@@ -249,8 +243,8 @@ pub(super) fn turn_json(scope: &Scope, view: &TurnView, patterns: Option<&Failur
         "user_id": exchange.user.as_ref().map(|id| id.as_str()),
         "ts": exchange.ts.to_string(),
         "completed": view.stored.head.completed,
-        "user": user(&view.stored),
-        "assistant": assistant(&view.stored),
+        "user": user_message(&view.stored),
+        "assistant": assistant_message(&view.stored),
         "verdict": verdict_json(view),
         "signals": view.signals.as_ref().map(SignalsBody::from),
         "retries": view.retries,
@@ -262,28 +256,27 @@ pub(super) fn turn_json(scope: &Scope, view: &TurnView, patterns: Option<&Failur
     })
 }
 
-/// `GET /api/v1/turns/{turn_id}/log`, from the store, or with `copy=true` the mirrored document.
-#[utoipa::path(
-    get,
-    path = "/api/v1/turns/{turn_id}/log",
-    tag = "turns",
-    summary = "The log of a turn: timeline, active feedback, the whole as text",
+#[utoipa::path(get, path = "/api/v1/turns/{turn_id}/log", tag = "turns",
+    summary = "Show the log of a turn: timeline and active feedback, also as text",
     params(("turn_id" = String, Path), ("copy" = Option<bool>, Query)),
-    responses((status = 200, description = "The log", body = Object))
-)]
-pub(crate) async fn log(
+    responses((status = 200, description = "The log", body = Object)))]
+pub(crate) async fn show_turn_log(
     State((engine, copies)): State<(Arc<Engine>, CopySettings)>,
-    scope: May<Reading>,
-    turn: Parts<String>,
-    parameters: Parameters,
+    scope: Authorized<ReadAccess>,
+    turn: PathParams<String>,
+    parameters: QueryParams,
 ) -> Result<Json<Value>, Problem> {
-    let request: LogRequest = body::shape(address::as_json(parameters, &[("copy", Read::Plain)])?)?;
-    let (turn, log) = load(&engine, scope.get(), turn).await?;
+    let request: LogRequest = params::decode_query(parameters, &[("copy", ParamKind::Scalar)])?;
+    let (turn, log) = load_log(&engine, scope.get(), turn).await?;
     let document = if request.copy.unwrap_or(false) {
-        let none = || Problem::not_found("there is no copy of this turn's log (yet)");
+        let none = || {
+            Problem::not_found("copy of the turn log not found; copies are written with a delay")
+        };
         let id = &turn.head.turn;
         let copy = engine.turns.load_turn_log_copy(scope.get(), id, copies.place.as_ref()).await?;
-        let unreadable = |_| Problem::not_found("the copy of this turn's log is unreadable");
+        let unreadable = |_| {
+            Problem::not_found("copy of the turn log not found: the stored copy is not valid JSON")
+        };
         serde_json::from_str(&copy.ok_or_else(none)?).map_err(unreadable)?
     } else {
         log.to_json()
@@ -302,24 +295,28 @@ struct LogRequest {
     copy: Option<bool>,
 }
 
-async fn load(
+async fn load_log(
     engine: &Engine,
     scope: &Scope,
-    turn: Parts<String>,
+    turn: PathParams<String>,
 ) -> Result<(engine::StoredTurn, report::TurnLog), Problem> {
-    let unknown = || Problem::not_found("there is no turn with this id here");
-    engine.turns.turn_log(scope, turn_id(turn)?).await?.ok_or_else(unknown)
+    let turn = parse_turn_id(turn)?;
+    engine.turns.turn_log(scope, turn.clone()).await?.ok_or_else(|| turn_not_found(&turn))
 }
 
 async fn load_view(
     engine: &Engine,
     scope: &Scope,
-    turn: Parts<String>,
+    turn: PathParams<String>,
 ) -> Result<TurnView, Problem> {
-    let unknown = || Problem::not_found("there is no turn with this id here");
-    engine.turns.load_turn_view(scope, turn_id(turn)?).await?.ok_or_else(unknown)
+    let turn = parse_turn_id(turn)?;
+    engine.turns.load_turn_view(scope, turn.clone()).await?.ok_or_else(|| turn_not_found(&turn))
 }
 
-fn turn_id(turn: Parts<String>) -> Result<TurnId, Problem> {
-    address::id("turn_id", address::parts(turn)?, TurnId::new)
+fn turn_not_found(turn: &TurnId) -> Problem {
+    Problem::not_found(format!("turn {turn} not found in this tenant and project"))
+}
+
+fn parse_turn_id(turn: PathParams<String>) -> Result<TurnId, Problem> {
+    params::parse_id("turn_id", params::read_path(turn)?, TurnId::new)
 }

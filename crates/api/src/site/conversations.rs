@@ -1,28 +1,24 @@
-//! The list of conversations.
+//! The list of conversations, with search.
 
 use axum::extract::State;
-use axum::response::Response;
-use engine::{FoundConversations, ListMark, ListOrder, ListQuery, StoredExchange, TurnMark};
+use engine::{FoundConversations, ListCursor, ListOrder, ListQuery, StoredExchange, TurnMark};
 use model::UserId;
-use web::{Asked, Conversations, Found, Row, View};
+use web::{ConversationQuery, ConversationRow, ConversationRows, ConversationsPage, View};
 
 use super::Site;
-use super::answer::html;
-use super::overview::choices;
-use super::trouble::Trouble;
+use super::overview::load_choices;
+use super::page_response::{PageError, PageResult, html_page};
 use super::visitor::Visitor;
-use crate::error::Problem;
+use crate::error::{Problem, quote};
 
-/// Conversations on a page.
-const PAGE: usize = 50;
-/// Characters of a search that count.
-const LONGEST: usize = 500;
+const PAGE_CONVERSATIONS: usize = 50;
+/// The rest of a longer search is ignored.
+const MAX_SEARCH_CHARS: usize = 500;
 
-/// `GET /conversations`
-pub(super) async fn list(State(site): State<Site>, visitor: Visitor) -> Result<Response, Trouble> {
-    let asked = asked(&visitor)?;
+pub(super) async fn list_conversations(State(site): State<Site>, visitor: Visitor) -> PageResult {
+    let asked = parse_filter(&visitor)?;
     let period = visitor.query(site.engine.now(), 1);
-    let choices = choices(&site, &period).await?;
+    let choices = load_choices(&site, &period).await?;
     let query = ListQuery {
         tenant: period.tenant,
         project: period.project,
@@ -32,89 +28,110 @@ pub(super) async fn list(State(site): State<Site>, visitor: Visitor) -> Result<R
         user: None,
         words: None,
         mark: asked.mark,
-        behind: visitor.parameter("after").map(cursor).transpose()?,
-        limit: PAGE,
+        behind: visitor.parameter("after").map(parse_cursor).transpose()?,
+        limit: PAGE_CONVERSATIONS,
     };
     let found = match asked.words.is_empty() {
-        true => listed(&site, &visitor, &asked, query).await?,
-        false => searched(&site, &visitor, &asked, query).await?,
+        true => load_page(&site, &visitor, &asked, query).await?,
+        false => search_conversations(&site, &visitor, &asked, query).await?,
     };
     let shell = visitor.shell(&site, Some(View::Conversations));
-    Ok(html(&Conversations::of(shell, asked, choices, found)))
+    Ok(html_page(&ConversationsPage::new(shell, asked, choices, found)))
 }
 
-fn asked(visitor: &Visitor) -> Result<Asked, Problem> {
+fn parse_filter(visitor: &Visitor) -> Result<ConversationQuery, Problem> {
     let word = visitor.parameter("show").unwrap_or("all");
     let unknown = || {
         let words: Vec<&str> = TurnMark::ALL.iter().map(|mark| mark.as_word()).collect();
-        Problem::invalid("show", format!("show: expected one of {}", words.join(", ")))
+        let shown = quote(word);
+        Problem::invalid("show", format!("show is {shown}, expected one of {}", words.join(", ")))
     };
-    Ok(Asked {
+    Ok(ConversationQuery {
         mark: TurnMark::from_word(word).ok_or_else(unknown)?,
         worst: visitor.parameter("order") == Some("worst"),
-        words: visitor.parameter("q").unwrap_or("").trim().chars().take(LONGEST).collect(),
+        words: visitor.parameter("q").unwrap_or("").trim().chars().take(MAX_SEARCH_CHARS).collect(),
         by_meaning: visitor.parameter("by") == Some("meaning"),
         is_further: visitor.parameter("after").is_some(),
     })
 }
 
-fn cursor(text: &str) -> Result<ListMark, Problem> {
-    let bad = || Problem::invalid("after", "after: expected the end of an earlier page");
+fn parse_cursor(text: &str) -> Result<ListCursor, Problem> {
+    let bad =
+        || Problem::invalid("after", "after is invalid, expected the cursor of an earlier page");
     let (one, other) = text.split_once('.').ok_or_else(bad)?;
-    Ok(ListMark(one.parse().map_err(|_| bad())?, other.parse().map_err(|_| bad())?))
+    Ok(ListCursor(one.parse().map_err(|_| bad())?, other.parse().map_err(|_| bad())?))
 }
 
-async fn listed(
+async fn load_page(
     site: &Site,
     visitor: &Visitor,
-    asked: &Asked,
+    asked: &ConversationQuery,
     query: ListQuery,
-) -> Result<Found, Trouble> {
+) -> Result<ConversationRows, PageError> {
     let order = if asked.worst { ListOrder::Worst } else { ListOrder::Newest };
     let page = site.engine.insights.list_conversations(query, order).await?;
-    let rows = page.items.iter().map(|item| Row::of(item, visitor.filter())).collect();
-    Ok(Found { rows, next: page.next, stopped_at: page.stopped_at, how: None })
+    let rows = page
+        .items
+        .iter()
+        .map(|item| ConversationRow::from_listed(item, visitor.filter()))
+        .collect();
+    Ok(ConversationRows { rows, next: page.next, stopped_at: page.stopped_at, how: None })
 }
 
-/// By an id of a conversation, turn or user, else by words, else by meaning.
-async fn searched(
+/// Searches by id of a conversation, turn or user, then by words, then by similarity.
+async fn search_conversations(
     site: &Site,
     visitor: &Visitor,
-    asked: &Asked,
+    asked: &ConversationQuery,
     query: ListQuery,
-) -> Result<Found, Trouble> {
+) -> Result<ConversationRows, PageError> {
     let scope = visitor.scope();
     let rows = |found: Vec<StoredExchange>| {
-        found.iter().map(|turn| Row::of_turn(&scope, turn, visitor.filter())).collect()
+        found
+            .iter()
+            .map(|turn| ConversationRow::from_turn(&scope, turn, visitor.filter()))
+            .collect()
     };
-    let by =
-        |how: String, rows: Vec<Row>| Found { rows, next: None, stopped_at: None, how: Some(how) };
+    let by = |how: String, rows: Vec<ConversationRow>| ConversationRows {
+        rows,
+        next: None,
+        stopped_at: None,
+        how: Some(how),
+    };
     let meaning = || {
         format!(
-            "Questions in {} that mean something like it, the most similar first, whatever else is chosen",
+            "Questions in {} with a similar meaning, most similar first; other filters do not apply",
             scope.project
         )
     };
     if asked.by_meaning {
-        let found = site.engine.insights.similar_conversations(&scope, &asked.words, PAGE).await?;
+        let found = site
+            .engine
+            .insights
+            .similar_conversations(&scope, &asked.words, PAGE_CONVERSATIONS)
+            .await?;
         return Ok(by(meaning(), rows(found)));
     }
     if let Ok(user) = UserId::new(asked.words.as_str()) {
         let query = ListQuery { user: Some(user), ..query.clone() };
-        let theirs = listed(site, visitor, asked, query).await?;
-        if !theirs.rows.is_empty() {
+        let of_user = load_page(site, visitor, asked, query).await?;
+        if !of_user.rows.is_empty() {
             let how = format!("Conversations of the user {}", asked.words);
-            return Ok(Found { how: Some(how), ..theirs });
+            return Ok(ConversationRows { how: Some(how), ..of_user });
         }
     }
     Ok(match site.engine.insights.find_conversations(&scope, &asked.words, query).await? {
-        FoundConversations::ById(found) => by("Found by its id".to_owned(), rows(found)),
+        FoundConversations::ById(found) => by("Found by id".to_owned(), rows(found)),
         FoundConversations::ByMeaning(found) => by(meaning(), rows(found)),
-        FoundConversations::ByWords(page) => Found {
-            rows: page.items.iter().map(|item| Row::of(item, visitor.filter())).collect(),
+        FoundConversations::ByWords(page) => ConversationRows {
+            rows: page
+                .items
+                .iter()
+                .map(|item| ConversationRow::from_listed(item, visitor.filter()))
+                .collect(),
             next: page.next,
             stopped_at: page.stopped_at,
-            how: Some("Where these words were said, the newest first".to_owned()),
+            how: Some("Conversations that contain these words, newest first".to_owned()),
         },
     })
 }

@@ -1,44 +1,42 @@
-//! Data for training, and what waits for a person.
+//! Training data and the annotation queue.
 
 use axum::extract::State;
 use axum::http::header;
-use axum::response::{IntoResponse, Response};
+use axum::response::IntoResponse;
 use engine::{
     ListOrder, ListQuery, ListedConversation, PreferencePair, PreferenceQuery, PreferenceWish,
     TurnMark, TurnView,
 };
 use model::Scope;
-use web::{Data, DataReadings, View};
+use web::{DataPage, DataPageInput, View};
 
 use super::Site;
-use super::answer::html;
-use super::trouble::Trouble;
+use super::page_response::{PageError, PageResult, html_page};
 use super::visitor::Visitor;
-use crate::routes::preferences::streamed;
+use crate::routes::preferences::stream_rows;
 
-/// Turns of each sort on the page.
-const MOST: usize = 6;
+/// Turns listed per kind of feedback.
+const MAX_TURNS: usize = 6;
 
-/// `GET /data`
-pub(super) async fn show(State(site): State<Site>, visitor: Visitor) -> Result<Response, Trouble> {
+pub(super) async fn show_data(State(site): State<Site>, visitor: Visitor) -> PageResult {
     let scope = visitor.scope();
-    let readings = DataReadings {
-        pairs: pairs_of_newest(&site, &visitor, &scope).await?,
-        waiting: turns(&site, &visitor, &scope, TurnMark::ToReview).await?,
+    let readings = DataPageInput {
+        pairs: load_pairs(&site, &visitor, &scope).await?,
+        waiting: load_turns(&site, &visitor, &scope, TurnMark::ToReview).await?,
         calibration: site.engine.turns.calibration_report(&scope).await?,
     };
-    Ok(html(&Data::of(visitor.shell(&site, Some(View::Data)), &scope, &readings)))
+    Ok(html_page(&DataPage::new(visitor.shell(&site, Some(View::Data)), &scope, &readings)))
 }
 
-/// Pairs that the newest conversations make of which somebody or something says that an answer is better.
-async fn pairs_of_newest(
+/// Preference pairs of the newest conversations that have feedback.
+async fn load_pairs(
     site: &Site,
     visitor: &Visitor,
     scope: &Scope,
-) -> Result<Vec<PreferencePair>, Trouble> {
+) -> Result<Vec<PreferencePair>, PageError> {
     let mut conversations = Vec::new();
     for mark in [TurnMark::Corrected, TurnMark::Rejected, TurnMark::NotOk, TurnMark::Ok] {
-        for item in listed(site, visitor, scope, mark).await? {
+        for item in load_conversations(site, visitor, scope, mark).await? {
             let id = item.shown.conversation;
             conversations.extend(id.filter(|id| !conversations.contains(id)));
         }
@@ -46,25 +44,25 @@ async fn pairs_of_newest(
     Ok(site.engine.training_data.preference_pairs(scope, conversations).await?)
 }
 
-async fn turns(
+async fn load_turns(
     site: &Site,
     visitor: &Visitor,
     scope: &Scope,
     mark: TurnMark,
-) -> Result<Vec<TurnView>, Trouble> {
+) -> Result<Vec<TurnView>, PageError> {
     let mut found = Vec::new();
-    for item in listed(site, visitor, scope, mark).await? {
+    for item in load_conversations(site, visitor, scope, mark).await? {
         found.extend(site.engine.turns.load_turn_view(scope, item.shown.turn).await?);
     }
     Ok(found)
 }
 
-async fn listed(
+async fn load_conversations(
     site: &Site,
     visitor: &Visitor,
     scope: &Scope,
     mark: TurnMark,
-) -> Result<Vec<ListedConversation>, Trouble> {
+) -> Result<Vec<ListedConversation>, PageError> {
     let period = visitor.query(site.engine.now(), 1);
     let query = ListQuery {
         tenant: scope.tenant.clone(),
@@ -76,13 +74,13 @@ async fn listed(
         words: None,
         mark,
         behind: None,
-        limit: MOST,
+        limit: MAX_TURNS,
     };
     Ok(site.engine.insights.list_conversations(query, ListOrder::Newest).await?.items)
 }
 
-/// `GET /data/pairs`: the rows as the API gives them, as a file.
-pub(super) async fn pairs(State(site): State<Site>, visitor: Visitor) -> Result<Response, Trouble> {
+/// `GET /data/pairs`: the export of the API as a file.
+pub(super) async fn export_pairs(State(site): State<Site>, visitor: Visitor) -> PageResult {
     let wish = PreferenceWish {
         format: visitor.parameter("format").map(str::to_owned),
         ..PreferenceWish::default()
@@ -96,5 +94,5 @@ pub(super) async fn pairs(State(site): State<Site>, visitor: Visitor) -> Result<
         (header::CONTENT_DISPOSITION, format!("attachment; filename=\"{name}.jsonl\"")),
         (header::CACHE_CONTROL, "no-store".to_owned()),
     ];
-    Ok((headers, streamed(first, export)).into_response())
+    Ok((headers, stream_rows(first, export)).into_response())
 }

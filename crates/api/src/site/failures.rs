@@ -1,89 +1,86 @@
-//! What goes wrong, and trying what might help.
+//! The failures page, and experiments from suggestions.
 
 use std::sync::Arc;
 
 use axum::extract::{Path, State};
 use axum::http::{HeaderName, HeaderValue};
-use axum::response::Response;
 use engine::{KeptSuggestion, QualityQuery};
 use model::{Scope, TurnId};
 use serde_json::{Map, json};
-use web::{Failures, View, encoded};
+use web::{FailuresPage, View, encode_url};
 
 use super::Site;
-use super::answer::html;
-use super::door::to;
-use super::overview::choices;
-use super::posted::Posted;
-use super::trouble::Trouble;
+use super::form::SubmittedForm;
+use super::login::redirect_to;
+use super::overview::load_choices;
+use super::page_response::{PageResult, html_page};
 use super::visitor::Visitor;
-use crate::address;
 use crate::error::Problem;
+use crate::params;
 
-const DOOR: &str = "suggestion experiment";
+const MAC_DOMAIN: &str = "suggestion experiment";
 const REFRESH: HeaderName = HeaderName::from_static("refresh");
-/// When a browser comes again by itself while there is nothing to show yet.
-const LOOK_AGAIN_SECS: &str = "2";
+/// Reload interval of the browser while the analysis is pending.
+const REFRESH_SECS: &str = "2";
 
-/// `GET /failures`
-pub(super) async fn show(State(site): State<Site>, visitor: Visitor) -> Result<Response, Trouble> {
-    let query = query(&site, &visitor);
+pub(super) async fn show_failures(State(site): State<Site>, visitor: Visitor) -> PageResult {
+    let query = failures_query(&site, &visitor);
     let found = site.engine.insights.failures_at_hand(query.clone()).await?;
-    let choices = choices(&site, &query).await?;
+    let choices = load_choices(&site, &query).await?;
     let (scope, shell) = (visitor.scope(), visitor.shell(&site, Some(View::Failures)));
     let may_try = visitor.may_manage();
     let from = visitor.parameter("from").map(str::parse).transpose();
-    let bad = |_| Problem::invalid("from", "from: expected the number of a pattern");
+    let bad = |_| Problem::invalid("from", "from is invalid, expected the number of a pattern");
     let place = (scope.project.as_str(), from.map_err(bad)?.unwrap_or(0));
-    let page = Failures::of(shell, choices, place, &found, may_try);
-    let mut answer = html(&page);
-    if page.is_sought() {
-        answer.headers_mut().insert(REFRESH, HeaderValue::from_static(LOOK_AGAIN_SECS));
+    let page = FailuresPage::new(shell, choices, place, &found, may_try);
+    let mut response = html_page(&page);
+    if page.is_pending() {
+        response.headers_mut().insert(REFRESH, HeaderValue::from_static(REFRESH_SECS));
     }
-    Ok(answer)
+    Ok(response)
 }
 
-/// Of one project: what is concluded is kept in the one it is concluded from.
-fn query(site: &Site, visitor: &Visitor) -> QualityQuery {
+/// Restricts the query to one project, because suggestions are stored in a project.
+fn failures_query(site: &Site, visitor: &Visitor) -> QualityQuery {
     let project = Some(visitor.scope().project);
-    // By the day, so that what was found can be shown again.
+    // Daily buckets, so that cached results can be reused.
     QualityQuery { project, ..visitor.query(site.engine.now(), 24) }
 }
 
-/// `POST /failures/experiment`: keeps the suggestion and defines the experiment that tries it.
-pub(super) async fn experiment(
+/// `POST /failures/experiment`: stores the suggestion and defines an experiment for it.
+pub(super) async fn create_experiment(
     State(site): State<Site>,
-    posted: Posted,
-) -> Result<Response, Trouble> {
-    let Posted { visitor, fields } = posted.by_a_manager()?;
-    let (pattern, instruction) = (fields.need("pattern")?, fields.need("instruction")?);
+    posted: SubmittedForm,
+) -> PageResult {
+    let SubmittedForm { visitor, fields } = posted.require_manager()?;
+    let (pattern, instruction) = (fields.require("pattern")?, fields.require("instruction")?);
     let scope = visitor.scope();
     let engine = Arc::clone(&site.engine);
-    let kept = engine.insights.suggest(&scope, query(&site, &visitor)).await?;
+    let kept = engine.insights.suggest(&scope, failures_query(&site, &visitor)).await?;
     let wanted = |one: &&KeptSuggestion| {
         one.found.pattern_id == pattern && one.found.instruction == instruction
     };
     let gone =
-        || Problem::not_found("this suggestion does not follow from what went wrong any more");
+        || Problem::not_found("suggestion not found: the failures have changed; reload the page");
     let suggestion = kept.iter().find(wanted).ok_or_else(gone)?;
-    let mac = engine.fingerprint(DOOR, &json!({}));
+    let mac = engine.fingerprint(MAC_DOMAIN, &json!({}));
     engine.insights.try_suggestion(&scope, &suggestion.id, Map::new(), mac, None).await?;
     let project = scope.project.as_str();
-    Ok(to(&visitor.filter().place_link("/experiments", project, &[("done", "started")])))
+    Ok(redirect_to(&visitor.filter().place_link("/experiments", project, &[("done", "started")])))
 }
 
-/// `GET /turns/{id}`: to where the turn is in its conversation.
-pub(super) async fn turn(
+/// `GET /turns/{id}`: redirects to the turn in its conversation.
+pub(super) async fn redirect_to_turn(
     State(site): State<Site>,
     visitor: Visitor,
     Path(turn): Path<String>,
-) -> Result<Response, Trouble> {
-    let turn = address::id("turn", turn, TurnId::new)?;
+) -> PageResult {
+    let turn = params::parse_id("turn", turn, TurnId::new)?;
     let scope: Scope = visitor.scope();
     let found = site.engine.turns.load_turn_view(&scope, turn.clone()).await?;
-    let unknown = || Problem::not_found("there is no turn with this id here");
+    let unknown = || Problem::not_found(format!("turn {turn} not found in this project"));
     let conversation = found.and_then(|view| view.exchange.conversation).ok_or_else(unknown)?;
-    let path = format!("/conversations/{}", encoded(conversation.as_str()));
+    let path = format!("/conversations/{}", encode_url(conversation.as_str()));
     let link = visitor.filter().place_link(&path, scope.project.as_str(), &[]);
-    Ok(to(&format!("{link}#turn-{}", encoded(turn.as_str()))))
+    Ok(redirect_to(&format!("{link}#turn-{}", encode_url(turn.as_str()))))
 }

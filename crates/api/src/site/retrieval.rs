@@ -1,30 +1,31 @@
-//! What was retrieved.
+//! The retrieval page.
 
 use axum::extract::State;
-use axum::response::Response;
 use engine::{Estimator, Extreme};
 use model::Scope;
-use web::{Item, Retrieval, View};
+use web::{RetrievalPage, RetrievedItem, View};
 
 use super::Site;
-use super::answer::html;
-use super::trouble::Trouble;
+use super::page_response::{PageError, PageResult, html_page};
 use super::visitor::Visitor;
 
-/// Items of each sort.
-const MOST: usize = 25;
+/// Items per list.
+const MAX_ITEMS: usize = 25;
 
-/// `GET /retrieval`
-pub(super) async fn show(State(site): State<Site>, visitor: Visitor) -> Result<Response, Trouble> {
+pub(super) async fn show_retrieval(State(site): State<Site>, visitor: Visitor) -> PageResult {
     let scope = visitor.scope();
-    let helpful = items(&site, &scope, Extreme::Helpful).await?;
-    let ignored = items(&site, &scope, Extreme::Ignored).await?;
+    let helpful = load_items(&site, &scope, Extreme::Helpful).await?;
+    let ignored = load_items(&site, &scope, Extreme::Ignored).await?;
     let shell = visitor.shell(&site, Some(View::Retrieval));
-    Ok(html(&Retrieval::of(shell, scope.project.as_str(), helpful, ignored)))
+    Ok(html_page(&RetrievalPage::new(shell, scope.project.as_str(), helpful, ignored)))
 }
 
-async fn items(site: &Site, scope: &Scope, which: Extreme) -> Result<Vec<Item>, Trouble> {
-    let found = site.engine.retrieval.list_extreme_entities(scope, which, MOST).await?;
+async fn load_items(
+    site: &Site,
+    scope: &Scope,
+    which: Extreme,
+) -> Result<Vec<RetrievedItem>, PageError> {
+    let found = site.engine.retrieval.list_extreme_entities(scope, which, MAX_ITEMS).await?;
     let results: Vec<(String, f64)> =
         found.iter().map(|stats| (stats.entity_id.clone(), 1.0)).collect();
     let ranked =
@@ -33,5 +34,5 @@ async fn items(site: &Site, scope: &Scope, which: Extreme) -> Result<Vec<Item>, 
     for one in ranked {
         multipliers[one.index] = one.multiplier.value;
     }
-    Ok(found.iter().zip(multipliers).map(|(stats, by)| Item::of(stats, by)).collect())
+    Ok(found.iter().zip(multipliers).map(|(stats, by)| RetrievedItem::new(stats, by)).collect())
 }

@@ -1,82 +1,81 @@
-//! A conversation, and what people say about its answers right there.
+//! The timeline of a conversation, with forms for reviews, reactions and corrections.
 
 use axum::extract::{Path, State};
 use axum::response::Response;
 use engine::{Incoming, IncomingReaction, RawEvent, RawReaction, Trust};
 use model::{ConversationId, Position, Timestamp, TurnId, VerdictStatus};
 use serde_json::{Map, Value, json};
-use web::{Conversation, View, encoded};
+use web::{ConversationPage, View, encode_url};
 
 use super::Site;
-use super::answer::html;
-use super::door::to;
-use super::posted::Posted;
-use super::trouble::Trouble;
+use super::form::SubmittedForm;
+use super::login::redirect_to;
+use super::page_response::{PageResult, html_page};
 use super::visitor::Visitor;
-use crate::address;
-use crate::error::Problem;
+use crate::error::{Problem, quote};
+use crate::params;
 
-/// Turns on a page.
-const PAGE: usize = 50;
-const REVIEW_DOOR: &str = "review";
-const REACTION_DOOR: &str = "page reaction";
-const CORRECTION_DOOR: &str = "correction";
+const PAGE_TURNS: usize = 50;
+const REVIEW_MAC_DOMAIN: &str = "review";
+const REACTION_MAC_DOMAIN: &str = "page reaction";
+const CORRECTION_MAC_DOMAIN: &str = "correction";
 
-/// `GET /conversations/{id}`
-pub(super) async fn show(
+pub(super) async fn show_timeline(
     State(site): State<Site>,
     visitor: Visitor,
     Path(id): Path<String>,
-) -> Result<Response, Trouble> {
-    let id = address::id("id", id, ConversationId::new)?;
-    let before = visitor.parameter("before").map(cursor).transpose()?;
+) -> PageResult {
+    let id = params::parse_id("id", id, ConversationId::new)?;
+    let before = visitor.parameter("before").map(parse_cursor).transpose()?;
     let scope = visitor.scope();
-    let found = site.engine.turns.load_timeline(&scope, id.clone(), before, PAGE).await?;
-    let unknown = || Problem::not_found("there is no conversation with this id here");
+    let found = site.engine.turns.load_timeline(&scope, id.clone(), before, PAGE_TURNS).await?;
+    let unknown = || Problem::not_found(format!("conversation {id} not found in this project"));
     let found = found.ok_or_else(unknown)?;
     let shell = visitor.shell(&site, Some(View::Conversations));
-    Ok(html(&Conversation::of(shell, &scope, id.as_str(), &found, before.is_some())))
+    Ok(html_page(&ConversationPage::new(shell, &scope, id.as_str(), &found, before.is_some())))
 }
 
-fn cursor(text: &str) -> Result<(Timestamp, Position), Problem> {
-    let bad = || Problem::invalid("before", "before: expected the end of an earlier page");
+fn parse_cursor(text: &str) -> Result<(Timestamp, Position), Problem> {
+    let bad =
+        || Problem::invalid("before", "before is invalid, expected the cursor of an earlier page");
     let (micros, position) = text.rsplit_once('-').ok_or_else(bad)?;
     let micros = micros.parse().map_err(|_| bad())?;
     Ok((Timestamp::from_micros(micros), Position(position.parse().map_err(|_| bad())?)))
 }
 
-/// `POST /turns/{id}/review`: a person says that the machine is right.
-pub(super) async fn confirm(
+/// `POST /turns/{id}/review`: confirms the detected verdict.
+pub(super) async fn confirm_verdict(
     State(site): State<Site>,
     Path(turn): Path<String>,
-    posted: Posted,
-) -> Result<Response, Trouble> {
-    review(&site, turn, posted, "confirmed").await
+    posted: SubmittedForm,
+) -> PageResult {
+    review_turn(&site, turn, posted, "confirmed").await
 }
 
-/// `POST /turns/{id}/flip`: a person says that it is wrong.
-pub(super) async fn flip(
+/// `POST /turns/{id}/flip`: changes the detected verdict.
+pub(super) async fn flip_verdict(
     State(site): State<Site>,
     Path(turn): Path<String>,
-    posted: Posted,
-) -> Result<Response, Trouble> {
-    review(&site, turn, posted, "flipped").await
+    posted: SubmittedForm,
+) -> PageResult {
+    review_turn(&site, turn, posted, "flipped").await
 }
 
-async fn review(
+async fn review_turn(
     site: &Site,
     turn: String,
-    posted: Posted,
+    posted: SubmittedForm,
     done: &'static str,
-) -> Result<Response, Trouble> {
-    let Posted { visitor, fields } = posted.by_a_writer()?;
-    let turn = address::id("turn", turn, TurnId::new)?;
-    let word = fields.need("status")?;
+) -> PageResult {
+    let SubmittedForm { visitor, fields } = posted.require_writer()?;
+    let turn = params::parse_id("turn", turn, TurnId::new)?;
+    let word = fields.require("status")?;
     let status = VerdictStatus::from_word(word).ok_or_else(|| {
         let expected = VerdictStatus::WORDS.join(", ");
-        Problem::invalid("status", format!("status: expected one of {expected}"))
+        let word = quote(word);
+        Problem::invalid("status", format!("status is {word}, expected one of {expected}"))
     })?;
-    let mac = site.engine.fingerprint(REVIEW_DOOR, &json!({ "status": word }));
+    let mac = site.engine.fingerprint(REVIEW_MAC_DOMAIN, &json!({ "status": word }));
     site.engine.feedback.review(&visitor.scope(), turn.clone(), status, mac, None).await?;
     if fields.get("from") == Some("queue") {
         let link = visitor.filter().place_link(
@@ -84,76 +83,74 @@ async fn review(
             visitor.scope().project.as_str(),
             &[("done", done)],
         );
-        return Ok(to(&format!("{link}#queue")));
+        return Ok(redirect_to(&format!("{link}#queue")));
     }
-    Ok(back(&visitor, fields.need("conversation")?, &turn, done))
+    Ok(redirect_back(&visitor, fields.require("conversation")?, &turn, done))
 }
 
-/// `POST /turns/{id}/react`
-pub(super) async fn react(
+pub(super) async fn react_to_turn(
     State(site): State<Site>,
     Path(turn): Path<String>,
-    posted: Posted,
-) -> Result<Response, Trouble> {
-    let Posted { visitor, fields } = posted.by_a_writer()?;
-    let turn = address::id("turn", turn, TurnId::new)?;
-    let word = fields.need("conversation")?;
-    let conversation = address::id("conversation", word.to_owned(), ConversationId::new)?;
-    let reaction = Value::from(fields.need("reaction")?);
-    let mac = site.engine.fingerprint(REACTION_DOOR, &json!([turn.as_str(), reaction]));
+    posted: SubmittedForm,
+) -> PageResult {
+    let SubmittedForm { visitor, fields } = posted.require_writer()?;
+    let turn = params::parse_id("turn", turn, TurnId::new)?;
+    let word = fields.require("conversation")?;
+    let conversation = params::parse_id("conversation", word.to_owned(), ConversationId::new)?;
+    let reaction = Value::from(fields.require("reaction")?);
+    let mac = site.engine.fingerprint(REACTION_MAC_DOMAIN, &json!([turn.as_str(), reaction]));
     let raw = RawReaction {
         reaction: Some(reaction),
         text: None,
         ts: None,
-        // Somebody of their own, so that nobody's reaction is replaced.
-        user_id: Some(visitor.signs_as()),
+        // An id of its own, so that no user's reaction is replaced.
+        user_id: Some(visitor.author_id()),
         origin: None,
         confidence: None,
     };
     let incoming = IncomingReaction { conversation, turn: turn.clone(), raw, mac, key: None };
     site.engine.feedback.react(&visitor.scope(), incoming).await?;
-    Ok(back(&visitor, word, &turn, "reacted"))
+    Ok(redirect_back(&visitor, word, &turn, "reacted"))
 }
 
-/// `POST /turns/{id}/correct`
-pub(super) async fn correct(
+pub(super) async fn correct_turn(
     State(site): State<Site>,
     Path(turn): Path<String>,
-    posted: Posted,
-) -> Result<Response, Trouble> {
-    let Posted { visitor, fields } = posted.by_a_writer()?;
-    let turn = address::id("turn", turn, TurnId::new)?;
-    let (conversation, corrected) = (fields.need("conversation")?, fields.need("corrected")?);
+    posted: SubmittedForm,
+) -> PageResult {
+    let SubmittedForm { visitor, fields } = posted.require_writer()?;
+    let turn = params::parse_id("turn", turn, TurnId::new)?;
+    let (conversation, corrected) = (fields.require("conversation")?, fields.require("corrected")?);
     let mut data = Map::new();
     data.insert("corrected".to_owned(), corrected.into());
     if let Some(explanation) = fields.get("explanation") {
         data.insert("explanation".to_owned(), explanation.into());
     }
-    let whole = json!([turn.as_str(), visitor.signs_as(), data]);
+    let whole = json!([turn.as_str(), visitor.author_id(), data]);
     let raw = RawEvent {
-        // The same words about the same turn are one correction, however often the form is sent.
+        // Derived from the content, so that resubmitting the form stores one correction.
         id: Some(format!("page-{}", site.engine.access.form_token(&whole.to_string()))),
         event_type: "explicit".to_owned(),
         source: "user_correction".to_owned(),
         severity: None,
         category: "accuracy".to_owned(),
-        user_id: Some(visitor.signs_as()),
+        user_id: Some(visitor.author_id()),
         session_id: Some(conversation.to_owned()),
         message_id: Some(turn.to_string()),
         timestamp: None,
         data,
         tags: Vec::new(),
     };
-    let mac = site.engine.fingerprint(CORRECTION_DOOR, &whole);
+    let mac = site.engine.fingerprint(CORRECTION_MAC_DOMAIN, &whole);
     let incoming = Incoming { raw, mac, key: None, trust: Trust::Backend };
     site.engine.feedback.record(&visitor.scope(), incoming).await?;
-    Ok(back(&visitor, conversation, &turn, "corrected"))
+    Ok(redirect_back(&visitor, conversation, &turn, "corrected"))
 }
 
-/// Back to where the form was.
-fn back(visitor: &Visitor, conversation: &str, turn: &TurnId, done: &str) -> Response {
-    let path = format!("/conversations/{}", encoded(conversation));
+/// Redirects to the turn that the form belongs to.
+fn redirect_back(visitor: &Visitor, conversation: &str, turn: &TurnId, done: &str) -> Response {
+    let path = format!("/conversations/{}", encode_url(conversation));
     let scope = visitor.scope();
     let link = visitor.filter().place_link(&path, scope.project.as_str(), &[("done", done)]);
-    to(&format!("{link}#turn-{}", encoded(turn.as_str())))
+    redirect_to(&format!("{link}#turn-{}", encode_url(turn.as_str())))
 }

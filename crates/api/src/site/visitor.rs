@@ -1,59 +1,55 @@
-//! Who visits a page, whose data they see, and what they may do there.
+//! The visitor of a page: identity, permissions and selected data.
 
-mod arrival;
+mod extractor;
 
 use engine::{Pass, QualityQuery};
 use model::{Position, Project, Role, Scope, Tenant, Timestamp, Window};
-use web::{Choices, Filter, Reader, Shell, View};
+use web::{Filter, PageLayout, SelectOptions, View, Viewer};
 
 use super::Site;
-use crate::auth::{Managing, Permission, Writing};
+use crate::middleware::auth::{AdminAccess, Permission, WriteAccess};
 
-/// Projects that are followed; each is asked after on its own.
-const MOST_FOLLOWED: usize = 200;
+/// Each followed project costs one query.
+const MAX_FOLLOWED_PROJECTS: usize = 200;
 
-/// Somebody who may see pages.
+/// An authenticated visitor with read access.
 #[derive(Debug)]
 pub(super) struct Visitor {
-    /// What forms of theirs are proven by.
-    proof: String,
+    /// Form tokens are derived from this.
+    csrf_subject: String,
     role: Role,
     pass: Pass,
-    reader: Reader,
+    reader: Viewer,
     tenant: Tenant,
-    /// It is made up.
     is_demo: bool,
     project: Option<Project>,
-    own_project: bool,
-    tenants: Choices,
+    is_project_key: bool,
+    tenants: SelectOptions,
     projects: Vec<String>,
     filter: Filter,
-    /// The parameters of the address.
     parameters: Vec<(String, String)>,
-    /// Where this server is, as they see it.
+    /// Base URL of this server as the visitor sees it.
     address: String,
-    /// How far the log went before anything was read for them.
+    /// Head of the log before any data was read for the page.
     position: Position,
 }
 
 impl Visitor {
-    /// Whether they may change anything.
     pub(super) fn may_write(&self) -> bool {
-        Writing::ROLES.contains(&self.role)
+        WriteAccess::ROLES.contains(&self.role)
     }
 
-    /// Whether they may change the rules: experiments, for one.
+    /// True when the visitor may change settings such as experiments.
     pub(super) fn may_manage(&self) -> bool {
-        Managing::ROLES.contains(&self.role)
+        AdminAccess::ROLES.contains(&self.role)
     }
 
-    /// By which their forms are known.
-    pub(super) fn proof(&self) -> &str {
-        &self.proof
+    pub(super) fn csrf_subject(&self) -> &str {
+        &self.csrf_subject
     }
 
-    /// Under which name they react and correct: nobody else has it.
-    pub(super) fn signs_as(&self) -> String {
+    /// User id for reactions and corrections of this visitor.
+    pub(super) fn author_id(&self) -> String {
         match &self.pass {
             Pass::Key(id) => format!("page-{id}"),
             Pass::Visit(visit) => format!("page-{}", visit.key.id),
@@ -61,27 +57,24 @@ impl Visitor {
         }
     }
 
-    /// What they came in by, and may stay as long as.
     pub(super) fn pass(&self) -> &Pass {
         &self.pass
     }
 
-    /// What they look at.
     pub(super) fn filter(&self) -> &Filter {
         &self.filter
     }
 
-    /// Whose data they see.
     pub(super) fn tenant(&self) -> &Tenant {
         &self.tenant
     }
 
-    /// Projects that they may see, and that something was stored for.
+    /// Visible projects that have data.
     pub(super) fn projects(&self) -> &[String] {
         &self.projects
     }
 
-    /// The one project that a page about one thing is in: the one that is chosen, or the only one there is.
+    /// The selected project, the only one, or the default.
     pub(super) fn scope(&self) -> Scope {
         let only = || match self.projects.as_slice() {
             [only] => Project::new(only.as_str()).ok(),
@@ -92,39 +85,37 @@ impl Visitor {
         Scope { tenant: self.tenant.clone(), project }
     }
 
-    /// Everything that they follow: the project that is chosen, or all of them, but no more than can be asked after.
+    /// Scopes for live updates: the selected project, or all visible ones up to a limit.
     pub(super) fn scopes(&self) -> Vec<Scope> {
         if self.project.is_some() || self.projects.len() < 2 {
             return vec![self.scope()];
         }
         let projects = self.projects.iter().filter_map(|name| Project::new(name.as_str()).ok());
         let scopes = projects.map(|project| Scope { tenant: self.tenant.clone(), project });
-        scopes.take(MOST_FOLLOWED).collect()
+        scopes.take(MAX_FOLLOWED_PROJECTS).collect()
     }
 
-    /// Whether a key's project is one that they may see: of a key of one project, only that one.
-    pub(super) fn project_is_own(&self, project: Option<&Project>) -> bool {
-        !self.own_project || project == self.project.as_ref()
+    /// A visitor with a key of one project sees only keys of that project.
+    pub(super) fn can_see_project(&self, project: Option<&Project>) -> bool {
+        !self.is_project_key || project == self.project.as_ref()
     }
 
-    /// A parameter of the address, unless it is empty.
+    /// Returns `None` for absent and empty parameters.
     pub(super) fn parameter(&self, name: &str) -> Option<&str> {
         let mut found =
             self.parameters.iter().filter(|(one, value)| one == name && !value.is_empty());
         found.next().map(|(_, value)| value.as_str())
     }
 
-    /// How far the log went before anything was read for them.
     pub(super) fn position(&self) -> Position {
         self.position
     }
 
-    /// Whether anything was ever stored for whom they see.
     pub(super) fn has_data(&self) -> bool {
         !self.projects.is_empty()
     }
 
-    /// What is looked at, in stretches of so many hours.
+    /// Query for the selected data, in buckets of `bucket_hours`.
     pub(super) fn query(&self, now: Timestamp, bucket_hours: u32) -> QualityQuery {
         let start = now.plus_secs(-i64::from(self.filter.days) * 86_400);
         QualityQuery {
@@ -139,38 +130,40 @@ impl Visitor {
         }
     }
 
-    /// The frame of a page for them.
-    pub(super) fn shell(&self, site: &Site, here: Option<View>) -> Shell {
-        Shell {
-            here,
+    pub(super) fn shell(&self, site: &Site, here: Option<View>) -> PageLayout {
+        PageLayout {
+            current_view: here,
             filter: self.filter.clone(),
             tenant: self.tenant.to_string(),
             is_demo: self.is_demo,
             tenants: self.tenants.clone(),
-            projects: Choices::of(self.projects.iter().cloned(), self.filter.project.as_deref()),
-            may_choose_project: !self.own_project && self.projects.len() > 1,
-            reader: self.reader.clone(),
+            projects: SelectOptions::new(
+                self.projects.iter().cloned(),
+                self.filter.project.as_deref(),
+            ),
+            may_choose_project: !self.is_project_key && self.projects.len() > 1,
+            viewer: self.reader.clone(),
             may_write: self.may_write(),
-            token: site.engine.access.form_token(&self.proof),
+            token: site.engine.access.form_token(&self.csrf_subject),
             address: self.address.clone(),
             position: self.position.0,
-            notice: self.parameter("done").and_then(notice).map(str::to_owned),
+            notice: self.parameter("done").and_then(notice_text).map(str::to_owned),
         }
     }
 }
 
-/// What was just done; only our own sentences are ever shown.
-fn notice(word: &str) -> Option<&'static str> {
+/// Notice after a form. Unknown words show nothing, so links cannot inject text.
+fn notice_text(word: &str) -> Option<&'static str> {
     match word {
-        "confirmed" => Some("Confirmed. It counts as a label for the detector."),
-        "flipped" => Some("Flipped. The rates follow, and the detector learns from it."),
-        "reacted" => Some("Your reaction is stored."),
-        "cleared" => Some("Your reaction is taken back."),
-        "corrected" => Some("Your correction is stored."),
+        "confirmed" => Some("Verdict confirmed. It counts as a label for the detector."),
+        "flipped" => Some("Verdict changed. Metrics are updated, and the detector learns from it."),
+        "reacted" => Some("Reaction stored."),
+        "cleared" => Some("Reaction cleared."),
+        "corrected" => Some("Correction stored."),
         "started" => {
-            Some("The experiment is defined. Start it when the application asks for its variants.")
+            Some("Experiment created. Start it when the application requests its variants.")
         }
-        "moved" => Some("Done. The experiment stands as shown."),
+        "moved" => Some("Experiment updated."),
         _ => None,
     }
 }

@@ -1,24 +1,24 @@
-//! Comments on the wire, with what was found about them.
+//! Comments with their sentiment and topic.
 
 use engine::{CommentTopic, CommentView, FailureReport, QualityBucket};
 use model::FoundSentiment;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// What a comment sounds like: a finding, no reaction.
+/// The detected sentiment of a comment. It does not count as a reaction.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct SentimentBody {
-    /// positive, negative or neutral.
+    /// `positive`, `negative` or `neutral`.
     sentiment: &'static str,
     confidence: f64,
-    /// What found it, in which version; `rating` where the comment came with one.
+    /// Detector and version; `rating` when the comment came with a rating.
     detector: String,
 }
 
-/// The pattern of failures that a comment is nearest to.
+/// The failure pattern that is most similar to a comment.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct TopicBody {
-    /// The pattern's, as in `GET /api/v1/failures`.
+    /// Id of the pattern, as in `GET /api/v1/failures`.
     id: String,
     label: String,
     similarity: f32,
@@ -35,7 +35,7 @@ pub(crate) struct CommentBody {
     topic: Option<TopicBody>,
 }
 
-/// How many comments sound how.
+/// Number of comments by sentiment.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct CommentCountsBody {
     positive: i64,
@@ -72,8 +72,8 @@ impl From<&QualityBucket> for CommentCountsBody {
 }
 
 impl CommentBody {
-    /// With what it is about among what goes wrong.
-    pub(crate) fn of(comment: &CommentView, patterns: Option<&FailureReport>) -> Self {
+    /// The topic is looked up in `patterns`.
+    pub(crate) fn new(comment: &CommentView, patterns: Option<&FailureReport>) -> Self {
         let topic = patterns.and_then(|patterns| patterns.topic_of(&comment.text));
         Self {
             event_id: comment.event.to_string(),

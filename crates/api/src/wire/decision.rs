@@ -1,4 +1,4 @@
-//! Decisions on the wire.
+//! Decisions and their outcomes.
 
 use engine::{RawDecision, RawOutcome, StoredDecision};
 use report::ConfidenceBin;
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-/// `POST /api/v1/decisions`
+/// Body of `POST /api/v1/decisions`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DecisionRequest {
@@ -35,7 +35,7 @@ impl From<DecisionRequest> for RawDecision {
     }
 }
 
-/// `PATCH /api/v1/decisions/{id}`
+/// Body of `PATCH /api/v1/decisions/{id}`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OutcomeRequest {
@@ -51,14 +51,14 @@ impl From<OutcomeRequest> for RawOutcome {
     }
 }
 
-/// The answer to a decision.
+/// Response to a stored decision or outcome.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct DecisionReceipt {
     pub(crate) decision_id: String,
     pub(crate) replayed: bool,
 }
 
-/// A decision as it stands.
+/// A decision with its latest outcome.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct DecisionBody {
     decision_id: String,
@@ -76,43 +76,43 @@ pub(crate) struct DecisionBody {
 impl From<StoredDecision> for DecisionBody {
     fn from(decision: StoredDecision) -> Self {
         let (made, settled) = (&decision.made.event, decision.settled.as_ref().map(|s| &s.event));
-        let of_made = |name: &str| made.data.get(name).cloned().unwrap_or(Value::Null);
-        let newest = |name: &str| settled.and_then(|event| event.data.get(name)).cloned();
+        let made_field = |name: &str| made.data.get(name).cloned().unwrap_or(Value::Null);
+        let latest = |name: &str| settled.and_then(|event| event.data.get(name)).cloned();
         Self {
             decision_id: decision.id.to_string(),
             session_id: made.conversation.as_ref().map(|id| id.to_string()),
             turn_id: made.turn.as_ref().map(|id| id.to_string()),
-            decision_type: of_made("decision_type"),
-            decision_data: of_made("decision_data"),
-            confidence: of_made("confidence"),
-            outcome: newest("outcome").unwrap_or_else(|| of_made("outcome")),
-            outcome_data: newest("outcome_data").unwrap_or(Value::Null),
+            decision_type: made_field("decision_type"),
+            decision_data: made_field("decision_data"),
+            confidence: made_field("confidence"),
+            outcome: latest("outcome").unwrap_or_else(|| made_field("outcome")),
+            outcome_data: latest("outcome_data").unwrap_or(Value::Null),
             made_at: made.ts.to_string(),
             settled_at: settled.map(|event| event.ts.to_string()),
         }
     }
 }
 
-/// Decisions of a session, and what the confidence in them was worth.
+/// Decisions of a session, with the calibration of their confidences.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct SessionDecisionsBody {
     pub(crate) decisions: Vec<DecisionBody>,
     pub(crate) calibration: Vec<ConfidenceBody>,
-    /// There are more decisions than are shown.
+    /// True when the session has more decisions than are listed.
     pub(crate) truncated: bool,
 }
 
-/// Decisions of about the same confidence.
+/// Decisions of one confidence bin.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ConfidenceBody {
-    /// From and to which confidence.
+    /// Lower and upper bound of the confidence.
     bin: [f64; 2],
-    /// The mean confidence.
+    /// Mean confidence of the bin.
     confidence: f64,
-    /// The share that turned out well.
+    /// Share of decisions with a successful outcome.
     success: Option<f64>,
     interval: Option<[f64; 2]>,
-    /// Decisions whose outcome is known.
+    /// Number of decisions with a known outcome.
     n: u64,
 }
 
@@ -128,7 +128,7 @@ impl From<ConfidenceBin> for ConfidenceBody {
     }
 }
 
-/// Decisions of a session and where to go on.
+/// A page of decisions; `next` continues it.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct DecisionsBody {
     pub(crate) items: Vec<DecisionBody>,

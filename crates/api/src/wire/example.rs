@@ -1,23 +1,23 @@
-//! Few-shot examples on the wire.
+//! Bodies of few-shot example requests and responses.
 
 use engine::FoundExample;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// `POST /api/v1/examples/select`
+/// Body of `POST /api/v1/examples/select`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ExampleRequest {
     pub(crate) query: String,
-    /// How many; 3 when left out.
+    /// Number of examples, default 3.
     pub(crate) k: Option<usize>,
-    /// How long all of them may be together, by estimate.
+    /// Upper bound for the estimated tokens of all examples together.
     pub(crate) max_tokens: Option<u32>,
-    /// 0: the nearest; 1: the least alike among the nearest. 0.3 when left out.
+    /// 0 selects the most similar, 1 the most diverse among the similar. Default 0.3.
     pub(crate) diversity: Option<f64>,
 }
 
-/// The chosen examples.
+/// The selected examples.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ExamplesBody {
     examples: Vec<ExampleBody>,
@@ -29,7 +29,7 @@ pub(crate) struct ExampleBody {
     input_text: String,
     output_text: String,
     explanation: Option<String>,
-    /// correction, rating or accepted.
+    /// `correction`, `rating` or `accepted`.
     source: &'static str,
     turn_id: Option<String>,
     similarity: f64,

@@ -1,4 +1,4 @@
-//! Experiments on the wire.
+//! Bodies of experiment requests and responses.
 
 mod results;
 
@@ -12,31 +12,31 @@ use utoipa::ToSchema;
 
 pub(crate) use results::ResultsBody;
 
-/// `POST /api/v1/experiments`: the shape for the reference; `learn` reads it.
+/// Body of `POST /api/v1/experiments`.
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "the shape is for the reference")]
+#[expect(dead_code, reason = "only for the OpenAPI schema; `learn` parses the body")]
 pub(crate) struct ExperimentRequest {
-    /// Made for you when absent.
+    /// Generated when absent.
     id: Option<String>,
     name: String,
-    /// user or conversation: who keeps one variant as a whole.
+    /// `user` or `conversation`: the unit that keeps one variant.
     unit: String,
-    /// The first is the control.
+    /// The first variant is the control.
     variants: Vec<VariantRequest>,
-    /// satisfaction, error_rate, rejection_rate, correction_rate, retry_rate, latency, cost or
-    /// quality_score.
+    /// `satisfaction`, `error_rate`, `rejection_rate`, `correction_rate`, `retry_rate`, `latency`,
+    /// `cost` or `quality_score`.
     metric: String,
-    /// turn (every turn counts the same) or unit (every unit does).
+    /// `turn` weights every turn equally, `unit` every unit.
     by: Option<String>,
     guardrails: Option<Vec<GuardrailRequest>>,
     rollout: Option<RolloutRequest>,
     adaptive: Option<AdaptiveRequest>,
-    /// The chance of a wrong verdict that is allowed, over all looks and comparisons.
+    /// Accepted probability of a wrong verdict, over all looks and comparisons.
     alpha: Option<f64>,
 }
 
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "the shape is for the reference")]
+#[expect(dead_code, reason = "only for the OpenAPI schema; `learn` parses the body")]
 struct VariantRequest {
     name: String,
     weight: Option<f64>,
@@ -45,40 +45,40 @@ struct VariantRequest {
 }
 
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "the shape is for the reference")]
+#[expect(dead_code, reason = "only for the OpenAPI schema; `learn` parses the body")]
 struct GuardrailRequest {
     metric: String,
-    /// The most where less is better, the least where more is.
+    /// Maximum for metrics where less is better, minimum for the others.
     limit: f64,
 }
 
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "the shape is for the reference")]
+#[expect(dead_code, reason = "only for the OpenAPI schema; `learn` parses the body")]
 struct RolloutRequest {
-    /// Percent of the units that get a treatment, step by step.
+    /// Percentages of units that get a treatment, one per step.
     steps: Option<Vec<f64>>,
-    /// How much worse than the control is still borne.
+    /// Tolerated difference to the control in the wrong direction.
     margin: f64,
-    /// Units of each arm at a step before the next.
+    /// Units per variant required before the next step.
     min_units: Option<u64>,
 }
 
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "the shape is for the reference")]
+#[expect(dead_code, reason = "only for the OpenAPI schema; `learn` parses the body")]
 struct AdaptiveRequest {
-    /// The least share of every variant.
+    /// Minimum share of every variant.
     min_share: Option<f64>,
 }
 
-/// `POST /api/v1/experiments/{id}/assign`
+/// Body of `POST /api/v1/experiments/{id}/assign`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AssignRequest {
-    /// The user's or the conversation's id, as in turns.
+    /// Id of the user or conversation, as in turns.
     pub(crate) unit_id: String,
 }
 
-/// The variant of a unit.
+/// The assigned variant of a unit.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct AssignedBody {
     pub(crate) variant: String,
@@ -87,19 +87,19 @@ pub(crate) struct AssignedBody {
     pub(crate) experiment_id: String,
 }
 
-/// A page of experiments.
+/// A page of experiments; `next` continues it.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ExperimentsBody {
     pub(crate) experiments: Vec<ExperimentBody>,
     pub(crate) next: u64,
 }
 
-/// An experiment as it stands.
+/// An experiment with its current state.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ExperimentBody {
     id: String,
     status: &'static str,
-    /// What can be done with it.
+    /// Actions that the current status allows.
     possible: Vec<&'static str>,
     name: String,
     unit: Value,
@@ -114,25 +114,25 @@ pub(crate) struct ExperimentBody {
     #[schema(value_type = Option<Object>)]
     adaptive: Value,
     alpha: f64,
-    /// The share of each variant among units that come now.
+    /// Current share of each variant among new units.
     shares: BTreeMap<String, f64>,
-    /// How far a rollout has come.
+    /// Progress of the rollout.
     progress: Option<ProgressBody>,
-    /// How the shares moved by themselves, in order.
+    /// Automatic changes of the shares, oldest first.
     moves: Vec<MoveBody>,
     created_at: String,
-    /// When it came to stand where it stands.
+    /// Time of the last status change.
     changed_at: String,
 }
 
-/// How far a rollout has come.
+/// Progress of a rollout.
 #[derive(Debug, Serialize, ToSchema)]
 struct ProgressBody {
     percent: f64,
     rolled_back: bool,
 }
 
-/// A move of the shares: from where to where and why, with its evidence.
+/// An automatic change of the shares, with its reason and evidence.
 #[derive(Debug, Serialize, ToSchema)]
 struct MoveBody {
     number: u32,
@@ -144,7 +144,7 @@ struct MoveBody {
 
 impl From<ExperimentView> for ExperimentBody {
     fn from(view: ExperimentView) -> Self {
-        let (shares, floor) = (shares(&view), view.definition.floor());
+        let (shares, floor) = (variant_shares(&view), view.definition.min_share());
         let ExperimentDefinition {
             name,
             unit,
@@ -159,7 +159,12 @@ impl From<ExperimentView> for ExperimentBody {
         Self {
             id: view.id.to_string(),
             status: view.status.word(),
-            possible: view.status.possible().iter().map(|(action, _)| action.word()).collect(),
+            possible: view
+                .status
+                .allowed_actions()
+                .iter()
+                .map(|(action, _)| action.word())
+                .collect(),
             name,
             unit: json!(unit),
             variants: json!(variants),
@@ -178,7 +183,7 @@ impl From<ExperimentView> for ExperimentBody {
     }
 }
 
-fn shares(view: &ExperimentView) -> BTreeMap<String, f64> {
+fn variant_shares(view: &ExperimentView) -> BTreeMap<String, f64> {
     let names = view.definition.variants.iter().map(|variant| variant.name.clone());
     names.zip(view.shares().as_slice().iter().copied()).collect()
 }

@@ -1,4 +1,4 @@
-//! What goes wrong, on the wire.
+//! Failure patterns, insights and prompt suggestions.
 
 use engine::{
     CorrectedQuery, CountedContrast, FailureExample, FailurePattern, FailureReport, KeptSuggestion,
@@ -12,17 +12,17 @@ use utoipa::ToSchema;
 use super::comment::CommentCountsBody;
 use super::quality::RateBody;
 
-/// Turns that went wrong in the same way.
+/// A group of turns that failed in the same way.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct PatternBody {
     id: String,
     label: String,
     count: u32,
-    /// Of all turns that went wrong.
+    /// Share of all failed turns.
     share: f64,
     trend: FailureTrendBody,
     examples: Vec<FailureExampleBody>,
-    /// What is more frequent here than among all answers, for sure.
+    /// Attributes that are significantly more frequent than among all answers.
     lifts: Vec<LiftBody>,
     contrasts: Vec<CountedContrastBody>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -34,7 +34,7 @@ struct FailureTrendBody {
     now: u32,
     before: u32,
     difference: i64,
-    /// rising, falling or steady.
+    /// `rising`, `falling` or `steady`.
     direction: &'static str,
 }
 
@@ -47,7 +47,7 @@ struct FailureExampleBody {
 
 #[derive(Debug, Serialize, ToSchema)]
 struct LiftBody {
-    /// model, prompt or strategy.
+    /// `model`, `prompt` or `strategy`.
     by: &'static str,
     value: String,
     lift: f64,
@@ -99,15 +99,15 @@ impl From<&FailurePattern> for PatternBody {
     }
 }
 
-/// What goes wrong in a window.
+/// Failure patterns of a period.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct FailuresBody {
     patterns: Vec<PatternBody>,
-    /// Turns of which something went wrong.
+    /// Number of failed turns.
     negatives: usize,
-    /// There were more than were looked at.
+    /// True when there are more failed turns than were analysed.
     truncated: bool,
-    /// What is found of very many turns may be a minute old.
+    /// Time of the analysis. For large periods it may be a minute old.
     computed_at: String,
 }
 
@@ -122,7 +122,7 @@ impl From<&FailureReport> for FailuresBody {
     }
 }
 
-/// What there is to know about a tenant's answers.
+/// Quality summary of a tenant.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct InsightsBody {
     pub(crate) tenant: String,
@@ -131,10 +131,10 @@ pub(crate) struct InsightsBody {
     pub(crate) overall_satisfaction: RateBody,
     pub(crate) accuracy_rate: RateBody,
     pub(crate) top_failure_patterns: Vec<PatternBody>,
-    /// By figure, against the period before of the same length.
+    /// By metric, compared with the preceding period of the same length.
     pub(crate) improvement_trend: BTreeMap<&'static str, ImprovementBody>,
     pub(crate) most_corrected_queries: Vec<CorrectedBody>,
-    /// What comments sound like.
+    /// Number of comments by sentiment.
     pub(crate) comment_sentiment: CommentCountsBody,
 }
 
@@ -143,16 +143,16 @@ pub(crate) struct ImprovementBody {
     now: Option<f64>,
     before: Option<f64>,
     difference: Option<f64>,
-    /// Where the difference lies with 95% certainty; shares only.
+    /// 95% confidence interval of the difference; for shares only.
     interval: Option<[f64; 2]>,
-    /// improving, declining or steady; unknown where nothing can be said.
+    /// `improving`, `declining`, `steady` or `unknown`.
     direction: &'static str,
 }
 
 impl ImprovementBody {
-    pub(crate) fn of(figure: Figure, now: Reading, before: Reading) -> Self {
+    pub(crate) fn new(figure: Figure, now: Reading, before: Reading) -> Self {
         let values = now.value().zip(before.value());
-        let sure = match (now, before) {
+        let difference = match (now, before) {
             (Reading::Share(now), Reading::Share(before)) => now.more_than(before),
             _ => None,
         };
@@ -160,7 +160,7 @@ impl ImprovementBody {
             true => "improving",
             false => "declining",
         };
-        let direction = match sure {
+        let direction = match difference {
             None => "unknown",
             Some((_, (low, _))) if low > 0.0 => better(true),
             Some((_, (_, high))) if high < 0.0 => better(false),
@@ -170,7 +170,7 @@ impl ImprovementBody {
             now: now.value(),
             before: before.value(),
             difference: values.map(|(now, before)| now - before),
-            interval: sure.map(|(_, (low, high))| [low, high]),
+            interval: difference.map(|(_, (low, high))| [low, high]),
             direction,
         }
     }
@@ -193,13 +193,13 @@ impl From<&CorrectedQuery> for CorrectedBody {
     }
 }
 
-/// `POST /api/v1/prompts/suggestions`
+/// Body of `POST /api/v1/prompts/suggestions`.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SuggestionsRequest {
-    /// How far back; 7 when absent.
+    /// Length of the period in days, default 7.
     pub(crate) window_days: Option<u32>,
-    /// Only answers with this prompt: its id, or id@version.
+    /// Restricts the analysis to one prompt: `id` or `id@version`.
     pub(crate) prompt_id: Option<String>,
 }
 
@@ -208,20 +208,20 @@ pub(crate) struct SuggestionsBody {
     pub(crate) suggestions: Vec<SuggestionBody>,
 }
 
-/// An instruction that might help.
+/// A suggested prompt instruction.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct SuggestionBody {
     id: String,
     pattern: PatternBody,
     instruction: String,
     why: String,
-    /// The share of failed turns that it is about.
+    /// Share of failed turns that the instruction addresses.
     reach: f64,
-    /// Turns that agree.
+    /// Ids of turns that support the instruction.
     evidence: Vec<String>,
-    /// How many agree, of how many that could have.
+    /// Supporting turns, and turns that could have supported it.
     support: [u32; 2],
-    /// template or llm.
+    /// `template` or `llm`.
     source: String,
 }
 

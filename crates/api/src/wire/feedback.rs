@@ -1,4 +1,4 @@
-//! Events on the wire.
+//! Bodies of event requests and responses.
 
 use engine::{CommentView, FailureReport, RawEvent, Receipt, StoredEvent, Stretch};
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use super::comment::{SentimentBody, TopicBody};
 
-/// `POST /api/v1/feedback`, and one item of a batch.
+/// Body of `POST /api/v1/feedback`, and an item of a batch.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EventRequest {
@@ -29,9 +29,9 @@ pub(crate) struct EventRequest {
     tags: Vec<String>,
 }
 
-/// `POST /api/v1/feedback/correction`: type, source and category have their values already.
+/// Body of `POST /api/v1/feedback/correction`. Type, source and category have defaults.
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "the shape is for the reference; it is read as an event")]
+#[expect(dead_code, reason = "only for the OpenAPI schema; the body is read as an event")]
 pub(crate) struct CorrectionRequest {
     id: Option<String>,
     severity: Option<String>,
@@ -63,7 +63,7 @@ impl From<EventRequest> for RawEvent {
     }
 }
 
-/// The answer to one stored event.
+/// Response to a stored event.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ReceiptResponse {
     id: String,
@@ -76,7 +76,7 @@ impl From<Receipt> for ReceiptResponse {
     }
 }
 
-/// The answer to a batch.
+/// Response to a batch, with counts of its items.
 #[derive(Debug, Default, Serialize, ToSchema)]
 pub(crate) struct BatchResponse {
     pub(crate) accepted: usize,
@@ -85,7 +85,7 @@ pub(crate) struct BatchResponse {
     pub(crate) errors: Vec<BatchError>,
 }
 
-/// What was wrong with one item of a batch.
+/// A rejected item of a batch.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct BatchError {
     pub(crate) index: usize,
@@ -93,7 +93,7 @@ pub(crate) struct BatchError {
     pub(crate) message: String,
 }
 
-/// An event as stored.
+/// A stored event.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct EventResponse {
     position: u64,
@@ -113,36 +113,33 @@ pub(crate) struct EventResponse {
     #[schema(value_type = Object)]
     data: Map<String, Value>,
     tags: Vec<String>,
-    /// Of one comment: what it sounds like; null where nobody looked.
+    /// Comments only: the sentiment, or null when it was not analysed.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<SentimentBody>)]
     sentiment: Option<Option<SentimentBody>>,
-    /// Of one comment: the pattern of failures it is about now; null for none.
+    /// Comments only: the most similar failure pattern, or null.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<TopicBody>)]
     topic: Option<Option<TopicBody>>,
 }
 
+impl From<StoredEvent> for EventResponse {
+    /// Hides the webhook URL and secret.
+    fn from(mut stored: StoredEvent) -> Self {
+        engine::hide_webhook(&mut stored.event.data);
+        Self::from_stored(stored)
+    }
+}
+
 impl EventResponse {
-    /// With what is known of the comment that it is.
-    pub(crate) fn with_comment(self, comment: &CommentView, patterns: &FailureReport) -> Self {
+    pub(crate) fn attach_comment(self, comment: &CommentView, patterns: &FailureReport) -> Self {
         let sentiment = comment.sentiment.as_ref().map(SentimentBody::from);
         let topic = patterns.topic_of(&comment.text).map(TopicBody::from);
         Self { sentiment: Some(sentiment), topic: Some(topic), ..self }
     }
-}
 
-impl From<StoredEvent> for EventResponse {
-    /// As whoever may read the log sees it.
-    fn from(mut stored: StoredEvent) -> Self {
-        engine::hide_webhook(&mut stored.event.data);
-        Self::whole(stored)
-    }
-}
-
-impl EventResponse {
-    /// As the log has it.
-    fn whole(stored: StoredEvent) -> Self {
+    /// Converts the event with all of its fields.
+    fn from_stored(stored: StoredEvent) -> Self {
         let StoredEvent { position, event } = stored;
         Self {
             position: position.0,
@@ -166,17 +163,17 @@ impl EventResponse {
     }
 }
 
-/// An event as one line of JSON, in the shape that the API answers, with all that the log has.
+/// Serializes an event as one line of JSON, unlike the API with the webhook settings.
 pub fn event_line(stored: StoredEvent) -> serde_json::Result<String> {
-    serde_json::to_string(&EventResponse::whole(stored))
+    serde_json::to_string(&EventResponse::from_stored(stored))
 }
 
-/// The same as the API answers it.
-pub(crate) fn shown_line(stored: StoredEvent) -> serde_json::Result<String> {
+/// Serializes an event as the API returns it.
+pub(crate) fn public_event_line(stored: StoredEvent) -> serde_json::Result<String> {
     serde_json::to_string(&EventResponse::from(stored))
 }
 
-/// A stretch of the log.
+/// A page of the log; `next` continues it.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct StretchResponse {
     items: Vec<EventResponse>,

@@ -1,10 +1,10 @@
-//! Keys on the wire.
+//! Bodies of API key requests and responses.
 
 use engine::StoredKey;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// `POST /api/v1/keys`
+/// Body of `POST /api/v1/keys`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct KeyRequest {
@@ -43,7 +43,7 @@ impl From<&StoredKey> for KeyBody {
     }
 }
 
-/// A new key, with its secret for this once.
+/// A new key with its secret, which is shown only once.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct NewKeyBody {
     pub(crate) key: String,
@@ -51,13 +51,13 @@ pub(crate) struct NewKeyBody {
     pub(crate) record: KeyBody,
 }
 
-/// All keys that the caller may see.
+/// All keys that the caller may manage.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct KeysBody {
     pub(crate) keys: Vec<KeyBody>,
 }
 
-/// The answer to a revocation.
+/// Response to a revocation.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct RevokedBody {
     pub(crate) id: String,

@@ -1,4 +1,4 @@
-//! Figures of quality on the wire.
+//! Quality metrics, targets and alerts.
 
 use std::collections::BTreeMap;
 
@@ -9,14 +9,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-/// A share of something, with what it is made of.
+/// A rate with its numerator and denominator.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct RateBody {
-    /// Null when there is nothing to divide by.
+    /// Null when the denominator is 0.
     value: Option<f64>,
     numerator: Option<f64>,
     denominator: u64,
-    /// Where it lies with 95% certainty.
+    /// 95% confidence interval.
     interval: Option<[f64; 2]>,
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct MetricBody {
     rate: RateBody,
     #[schema(value_type = Option<Object>)]
     target: Option<Value>,
-    /// Whether the value is where it should be; null without a target or a value.
+    /// True when the value meets its target; null without a target or a value.
     met: Option<bool>,
     series: Vec<PointBody>,
 }
@@ -50,7 +50,7 @@ pub(crate) struct PointBody {
     denominator: u64,
 }
 
-/// How good the answers are.
+/// Quality metrics of a period.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct QualityBody {
     pub(crate) tenant: String,
@@ -62,8 +62,8 @@ pub(crate) struct QualityBody {
     pub(crate) metrics: BTreeMap<&'static str, MetricBody>,
 }
 
-/// Every figure, altogether and stretch by stretch.
-pub(crate) fn metrics(
+/// Every metric, in total and per bucket.
+pub(crate) fn metrics_by_name(
     buckets: &[QualityBucket],
     target: impl Fn(Figure) -> Option<Target>,
 ) -> BTreeMap<&'static str, MetricBody> {
@@ -74,7 +74,7 @@ pub(crate) fn metrics(
         let point = |bucket: &QualityBucket| {
             let found = figure.read(bucket);
             PointBody {
-                start: moment(bucket.hour),
+                start: format_hour(bucket.hour),
                 value: found.value(),
                 numerator: found.numerator(),
                 denominator: found.denominator(),
@@ -91,44 +91,44 @@ pub(crate) fn metrics(
     Figure::ALL.iter().map(body).collect()
 }
 
-/// The moment an hour begins.
-fn moment(hour: i64) -> String {
+/// Formats an hour since the epoch as a timestamp.
+fn format_hour(hour: i64) -> String {
     Timestamp::from_micros(hour * 3_600_000_000).to_string()
 }
 
-/// As it is set.
 pub(crate) fn target_json(target: Target) -> Value {
     match target {
-        Target::Min(least) => json!({"min": least}),
-        Target::Max(most) => json!({"max": most}),
+        Target::Min(min) => json!({ "min": min }),
+        Target::Max(max) => json!({ "max": max }),
     }
 }
 
-/// `PUT /api/v1/tenants/{tenant}/targets`: besides these, any figure of quality by its name, with `min` or
-/// `max`, or null for none.
+/// Body of `PUT /api/v1/tenants/{tenant}/targets`. Besides these fields, it takes any quality metric
+/// by its name, with `min` or `max`, or null for no target.
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "the shape is for the reference; the engine reads the settings")]
+#[expect(dead_code, reason = "only for the OpenAPI schema; the engine parses the settings")]
 pub(crate) struct TargetsRequest {
-    /// Good reactions of all.
+    /// Share of positive reactions.
     #[schema(value_type = Option<Object>)]
     satisfaction: Option<Value>,
-    /// How far back is counted; 24 when absent.
+    /// Length of the evaluated window in hours, default 24.
     window_hours: Option<u32>,
-    /// Of how many a figure must be made to raise an alert; 5 when absent.
+    /// Minimum denominator of a metric to raise an alert, default 5.
     min_count: Option<u64>,
     webhook: Option<WebhookBody>,
 }
 
-/// Who is told.
+/// Webhook that receives alerts.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct WebhookBody {
     url: String,
-    /// Signs what is sent: X-Uptake-Signature has t, a second, and v1, the SHA-256 HMAC of "t.body".
+    /// Signing secret. The X-Uptake-Signature header has `t`, the time in seconds, and `v1`, the
+    /// HMAC-SHA256 of "t.body".
     #[serde(skip_serializing_if = "Option::is_none")]
     secret: Option<String>,
 }
 
-/// Where figures should be.
+/// Targets of a tenant.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct TargetsBody {
     tenant: String,
@@ -140,7 +140,7 @@ pub(crate) struct TargetsBody {
 }
 
 impl TargetsBody {
-    pub(crate) fn of(tenant: &Tenant, targets: &Targets, secret: impl FnOnce() -> String) -> Self {
+    pub(crate) fn new(tenant: &Tenant, targets: &Targets, secret: impl FnOnce() -> String) -> Self {
         let one = |figure: &Figure| Some((figure.as_word(), target_json(targets.of(*figure)?)));
         Self {
             tenant: tenant.to_string(),
@@ -152,7 +152,6 @@ impl TargetsBody {
     }
 }
 
-/// The parameters of `GET /api/v1/alerts`.
 #[derive(Debug, Deserialize)]
 pub(crate) struct AlertsQuery {
     pub(crate) project: Option<String>,
@@ -164,37 +163,37 @@ pub(crate) struct AlertsBody {
     pub(crate) alerts: Vec<AlertBody>,
 }
 
-/// A figure that is or was on the wrong side.
+/// A metric that misses or missed its target.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct AlertBody {
     project: String,
     metric: String,
-    /// raised or cleared.
+    /// `raised` or `cleared`.
     status: &'static str,
     raised_at: Option<String>,
     cleared_at: Option<String>,
-    /// What it was when it was raised.
+    /// Value when the alert was raised.
     value: Option<f64>,
     denominator: Option<u64>,
     interval: Option<[f64; 2]>,
     #[schema(value_type = Object)]
     target: Value,
     window_hours: Option<u64>,
-    /// The event that says so.
+    /// Event that raised the alert.
     event_id: Option<String>,
-    /// How telling the webhook went.
+    /// Delivery status of the webhook.
     #[schema(value_type = Option<Object>)]
     webhook: Option<Value>,
 }
 
 impl AlertBody {
-    pub(crate) fn of(alert: &StoredAlert) -> Self {
+    pub(crate) fn new(alert: &StoredAlert) -> Self {
         let raised = alert.raised.as_ref();
         let field = |name: &str| raised.and_then(|stored| stored.event.data.get(name));
         let target = ["min", "max"]
             .into_iter()
             .find_map(|side| field(side).map(|bound| json!({ side: bound })));
-        let told = alert.told.as_ref().map(|told| {
+        let delivery = alert.told.as_ref().map(|told| {
             json!({
                 "delivered": told.error.is_none(),
                 "attempts": told.attempts,
@@ -215,7 +214,7 @@ impl AlertBody {
             target: target.unwrap_or_default(),
             window_hours: field("window_hours").and_then(Value::as_u64),
             event_id: raised.map(|stored| stored.event.id.to_string()),
-            webhook: told,
+            webhook: delivery,
         }
     }
 }

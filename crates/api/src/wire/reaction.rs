@@ -1,4 +1,4 @@
-//! Reactions on the wire.
+//! Bodies of reaction requests and responses.
 
 use engine::{RawReaction, ReactionCounts};
 use model::{Origin, Reaction};
@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-/// `POST /conversations/{tenant}/{project}/{conversation_id}/turns/{turn_id}/feedback`
+/// Body of `POST /conversations/{tenant}/{project}/{conversation_id}/turns/{turn_id}/feedback`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ReactionRequest {
-    // Null means something here, so absent and null are told apart.
-    #[serde(default, deserialize_with = "present")]
+    // Null clears the reaction, so absent and null must be distinguished.
+    #[serde(default, deserialize_with = "deserialize_present")]
     #[schema(value_type = Option<Object>)]
     reaction: Option<Value>,
     text: Option<String>,
@@ -22,24 +22,20 @@ pub(crate) struct ReactionRequest {
     confidence: Option<f64>,
 }
 
-fn present<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
+fn deserialize_present<'de, D: serde::Deserializer<'de>>(
+    from: D,
+) -> Result<Option<Value>, D::Error> {
     Value::deserialize(from).map(Some)
 }
 
 impl From<ReactionRequest> for RawReaction {
     fn from(request: ReactionRequest) -> Self {
-        Self {
-            reaction: request.reaction,
-            text: request.text,
-            ts: request.ts,
-            user_id: request.user_id,
-            origin: request.origin,
-            confidence: request.confidence,
-        }
+        let ReactionRequest { reaction, text, ts, user_id, origin, confidence } = request;
+        Self { reaction, text, ts, user_id, origin, confidence }
     }
 }
 
-/// The answer to a reaction.
+/// Response to a reaction.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(untagged)]
 pub(crate) enum ReactionResponse {
@@ -57,7 +53,7 @@ pub(crate) enum ReactionResponse {
     },
 }
 
-/// One reaction, flat.
+/// A reaction in the flat format.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct FeedbackBody {
     rn: String,
@@ -86,7 +82,7 @@ impl From<&FeedbackItem> for FeedbackBody {
     }
 }
 
-/// One reaction, as the source system's record.
+/// A reaction in the record format.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct RecordBody {
     reaction: RecordReaction,
@@ -142,7 +138,7 @@ impl From<&FeedbackItem> for RecordBody {
     }
 }
 
-/// Reactions counted: total = user + machine = ok + not_ok + neutral.
+/// Reaction counts: total = user + machine = ok + not_ok + neutral.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct CountsBody {
     total: u64,
@@ -166,7 +162,7 @@ impl From<&ReactionCounts> for CountsBody {
     }
 }
 
-/// How content the users are, with how sure that is.
+/// Satisfaction rate of users with its confidence interval.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct SatisfactionBody {
     rate: Option<f64>,

@@ -1,4 +1,4 @@
-//! Reports on the wire.
+//! Conversation reports and the artifact search.
 
 use engine::{StoredEvent, StoredTurn};
 use model::{Body, TurnHalf};
@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 
 use super::reaction::{CountsBody, FeedbackBody, RecordBody, SatisfactionBody};
 
-/// `POST …/turns-with-feedbacks`
+/// Body of `POST …/turns-with-feedbacks`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ConversationRequestBody {
@@ -18,7 +18,7 @@ pub(crate) struct ConversationRequestBody {
     pub(crate) include: Option<Vec<String>>,
 }
 
-/// `POST …/feedback/conversations-in-period`
+/// Body of `POST …/feedback/conversations-in-period`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PeriodRequestBody {
@@ -32,7 +32,7 @@ pub(crate) struct PeriodRequestBody {
     pub(crate) reaction: Option<String>,
 }
 
-/// `POST /api/v1/artifacts/search`
+/// Body of `POST /api/v1/artifacts/search`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SearchRequestBody {
@@ -50,7 +50,7 @@ pub(crate) struct SearchRequestBody {
     pub(crate) cursor: Option<String>,
 }
 
-/// One bound of a search in time.
+/// A time bound of a search.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TimestampFilter {
@@ -58,7 +58,7 @@ pub(crate) struct TimestampFilter {
     pub(crate) value: String,
 }
 
-/// The turns of a conversation.
+/// The turns of a conversation with their reactions.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ConversationBody {
     pub(crate) user_id: Option<String>,
@@ -86,7 +86,7 @@ pub(crate) struct TurnReportBody {
     reactions: Vec<RecordBody>,
 }
 
-/// What to bring with each turn.
+/// Optional sections of a turn.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Include {
     pub(crate) turn_log: bool,
@@ -95,44 +95,44 @@ pub(crate) struct Include {
 }
 
 impl TurnReportBody {
-    pub(crate) fn of(turn: &TurnReport, include: Include) -> Self {
+    pub(crate) fn new(turn: &TurnReport, include: Include) -> Self {
         let stored = turn.stored.as_ref();
         let log = |stored| report::turn_log(stored, &turn.reactions()).to_json();
         Self {
             turn_id: turn.turn.to_string(),
             turn_log: stored.filter(|_| include.turn_log).map(log),
-            assistant: stored.filter(|_| include.assistant).and_then(assistant),
-            user: stored.filter(|_| include.user).and_then(user),
+            assistant: stored.filter(|_| include.assistant).and_then(assistant_message),
+            user: stored.filter(|_| include.user).and_then(user_message),
             feedbacks: turn.feedbacks.iter().map(FeedbackBody::from).collect(),
             reactions: turn.feedbacks.iter().map(RecordBody::from).collect(),
         }
     }
 }
 
-/// What the user asked, as it was sent.
-pub(crate) fn user(turn: &StoredTurn) -> Option<Value> {
-    turn.events.iter().find_map(|stored| match half(stored)? {
-        TurnHalf::Opened(_) => Some(message(stored)),
+/// The question as it was sent.
+pub(crate) fn user_message(turn: &StoredTurn) -> Option<Value> {
+    turn.events.iter().find_map(|stored| match turn_half(stored)? {
+        TurnHalf::Opened(_) => Some(message_json(stored)),
         TurnHalf::Completed(_) => None,
     })
 }
 
-/// What was answered, as it was sent.
-pub(crate) fn assistant(turn: &StoredTurn) -> Option<Value> {
-    turn.events.iter().find_map(|stored| match half(stored)? {
-        TurnHalf::Completed(_) => Some(message(stored)),
+/// The answer as it was sent.
+pub(crate) fn assistant_message(turn: &StoredTurn) -> Option<Value> {
+    turn.events.iter().find_map(|stored| match turn_half(stored)? {
+        TurnHalf::Completed(_) => Some(message_json(stored)),
         TurnHalf::Opened(_) => None,
     })
 }
 
-fn half(stored: &StoredEvent) -> Option<TurnHalf> {
+fn turn_half(stored: &StoredEvent) -> Option<TurnHalf> {
     match Body::read(stored.event.kind, &stored.event.data) {
         Ok(Body::Turn(half)) => Some(half),
         Ok(_) | Err(_) => None,
     }
 }
 
-fn message(stored: &StoredEvent) -> Value {
+fn message_json(stored: &StoredEvent) -> Value {
     let mut fields = stored.event.data.clone();
     fields.remove("phase");
     fields.insert("ts".into(), Value::String(stored.event.ts.to_string()));
@@ -173,7 +173,7 @@ struct TurnFeedbackBody {
 }
 
 impl PeriodBody {
-    pub(crate) fn of(scope: &model::Scope, report: PeriodReport) -> Self {
+    pub(crate) fn new(scope: &model::Scope, report: PeriodReport) -> Self {
         Self {
             tenant: scope.tenant.to_string(),
             project: scope.project.to_string(),
@@ -222,7 +222,7 @@ struct ArtifactBody {
 }
 
 impl ArtifactsBody {
-    pub(crate) fn of(page: ArtifactPage, with_payload: bool) -> Self {
+    pub(crate) fn new(page: ArtifactPage, with_payload: bool) -> Self {
         let items = page.items.into_iter().map(|artifact| ArtifactBody {
             rn: artifact.item.rn.clone(),
             turn_id: artifact.item.reaction.turn.to_string(),

@@ -1,18 +1,18 @@
-//! Items that queries returned, on the wire.
+//! Retrieval feedback and reranking.
 
-use engine::{EntityStats, RawRetrieved, RawReturned, RawSignal, Reranked};
+use engine::{EntityStats, RawRetrieved, RawReturned, RawSignal, RerankedResult};
 use model::EntitySignal;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Several reports: `{"items": […]}`.
+/// Several reports in one body: `{"items": […]}`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Items<T> {
     pub(crate) items: Vec<T>,
 }
 
-/// `POST /api/v1/retrieval/returned`, or `{"items": […]}` of them.
+/// Body of `POST /api/v1/retrieval/returned`, or an element of its `items`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ReturnedRequest {
@@ -28,7 +28,7 @@ pub(crate) struct EntityRequest {
     entity_id: String,
     name: Option<String>,
     content: Option<String>,
-    /// From 1; its place in the list when absent.
+    /// Rank from 1; defaults to the position in the list.
     rank: Option<u32>,
     score: Option<f64>,
 }
@@ -50,17 +50,17 @@ impl From<ReturnedRequest> for RawReturned {
     }
 }
 
-/// `POST /api/v1/retrieval/usage`
+/// Body of `POST /api/v1/retrieval/usage`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct UsageRequest {
     pub(crate) query_id: String,
     pub(crate) response: String,
-    /// response or code.
+    /// `response` (default) or `code`.
     pub(crate) kind: Option<String>,
 }
 
-/// What became of each item.
+/// A signal per returned item.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct UsageResponse {
     pub(crate) signals: Vec<SignalBody>,
@@ -69,9 +69,9 @@ pub(crate) struct UsageResponse {
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct SignalBody {
     entity_id: String,
-    /// used or ignored.
+    /// `used` or `ignored`.
     signal: &'static str,
-    /// What shows it: name, citation or content.
+    /// Evidence: `name`, `citation` or `content`.
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<String>,
 }
@@ -82,7 +82,7 @@ impl From<EntitySignal> for SignalBody {
     }
 }
 
-/// `POST /api/v1/retrieval/signals`, or `{"items": […]}` of them.
+/// Body of `POST /api/v1/retrieval/signals`, or an element of its `items`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SignalsRequest {
@@ -96,7 +96,7 @@ pub(crate) struct SignalsRequest {
 #[serde(deny_unknown_fields)]
 pub(crate) struct SignalRequest {
     entity_id: String,
-    /// used, ignored, explicit_positive or explicit_negative.
+    /// `used`, `ignored`, `explicit_positive` or `explicit_negative`.
     signal: String,
     rank: Option<u32>,
 }
@@ -108,7 +108,7 @@ impl From<SignalRequest> for RawSignal {
     }
 }
 
-/// `POST /api/v1/retrieval/feedback`, or `{"items": […]}` of them.
+/// Body of `POST /api/v1/retrieval/feedback`, or an element of its `items`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct HelpfulRequest {
@@ -119,7 +119,7 @@ pub(crate) struct HelpfulRequest {
     pub(crate) user_id: Option<String>,
 }
 
-/// What is known of an item.
+/// Usage counters of an item.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct StatsBody {
@@ -153,13 +153,13 @@ pub(crate) struct EntitiesBody {
     pub(crate) entities: Vec<StatsBody>,
 }
 
-/// `POST /api/v1/retrieval/rerank`
+/// Body of `POST /api/v1/retrieval/rerank`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RerankRequest {
     pub(crate) query: Option<String>,
     pub(crate) results: Vec<ResultRequest>,
-    /// seed, legacy or coec.
+    /// `seed` (default), `legacy` or `coec`.
     pub(crate) estimator: Option<String>,
 }
 
@@ -181,14 +181,14 @@ pub(crate) struct RerankedBody {
     score: f64,
     original_score: f64,
     multiplier: f64,
-    /// Where the multiplier lies with 95% certainty; only coec says.
+    /// 95% confidence interval of the multiplier; with `coec` only.
     #[serde(skip_serializing_if = "Option::is_none")]
     interval: Option<[f64; 2]>,
     reason: String,
 }
 
 impl RerankedBody {
-    pub(crate) fn new(entity_id: String, found: Reranked) -> Self {
+    pub(crate) fn new(entity_id: String, found: RerankedResult) -> Self {
         Self {
             entity_id,
             score: found.score,

@@ -1,34 +1,35 @@
-//! Routers on the wire.
+//! Routers, routing choices and policy evaluation.
 
 use std::collections::BTreeMap;
 
-use engine::{ArmSummary, Evaluation, PolicyEvaluation, RewardTrend, Route, RouterView};
+use engine::{ArmSummary, RewardTrend, Route, RouterEvaluation, RouterView};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-/// `PUT /api/v1/routers/{name}`: the shape for the reference; `learn` reads it.
+/// Body of `PUT /api/v1/routers/{name}`.
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "the shape is for the reference")]
+#[expect(dead_code, reason = "only for the OpenAPI schema; `learn` parses the body")]
 pub(crate) struct RouterRequest {
     arms: Vec<ArmRequest>,
-    /// thompson, linucb, lints, hybrid, epsilon_greedy, ucb1, fixed or random.
+    /// `thompson`, `linucb`, `lints`, `hybrid`, `epsilon_greedy`, `ucb1`, `fixed` or `random`.
     algorithm: Option<String>,
     reward: Option<RewardRequestShape>,
-    /// A factor per observation, {"half_life_observations": N} or {"half_life_days": N}.
+    /// Discount of old observations: a factor per observation, {"half_life_observations": N} or
+    /// {"half_life_days": N}.
     #[schema(value_type = Option<Object>)]
     discount: Option<Value>,
-    /// The least chance of an enabled arm.
+    /// Minimum propensity of an enabled arm.
     min_propensity: Option<f64>,
     daily_budget: Option<f64>,
     seed: Option<u64>,
 }
 
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "the shape is for the reference")]
+#[expect(dead_code, reason = "only for the OpenAPI schema; `learn` parses the body")]
 struct ArmRequest {
     id: String,
-    /// Per million tokens.
+    /// Price per million tokens.
     price_in: Option<f64>,
     price_out: Option<f64>,
     prior_quality: Option<f64>,
@@ -36,7 +37,7 @@ struct ArmRequest {
 }
 
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "the shape is for the reference")]
+#[expect(dead_code, reason = "only for the OpenAPI schema; `learn` parses the body")]
 struct RewardRequestShape {
     explicit_weight: Option<f64>,
     implicit_weight: Option<f64>,
@@ -45,29 +46,29 @@ struct RewardRequestShape {
     cost_ref: Option<f64>,
     latency_weight: Option<f64>,
     latency_ref: Option<f64>,
-    /// For example {"dwell_ms>=30000": 0.8, "export": 1.0}.
+    /// Rewards of interactions, for example {"dwell_ms>=30000": 0.8, "export": 1.0}.
     #[schema(value_type = Option<Object>)]
     overrides: Option<Value>,
 }
 
-/// A router, explained.
+/// A router with its learned state.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct RouterBody {
     name: String,
     algorithm: Value,
-    /// Up to where in the log it has learnt.
+    /// Log position up to which the router has learned.
     position: u64,
     arms: Vec<ArmBody>,
     trend: RewardTrendBody,
     spent_today: f64,
-    /// How often numbers went wrong; the arm's mean stood in.
+    /// Number of invalid computations that were replaced by the mean of the arm.
     faults: u64,
-    /// For a hybrid: how far its contextual candidate is ahead of Thompson.
+    /// Hybrid routers: estimated advantage of the contextual policy over Thompson sampling.
     #[serde(skip_serializing_if = "Option::is_none")]
     lead: Option<LeadBody>,
     #[schema(value_type = Object)]
     definition: Value,
-    /// The same in words.
+    /// Summary for people.
     explanation: String,
 }
 
@@ -109,7 +110,7 @@ impl From<RouterView> for RouterBody {
     fn from(view: RouterView) -> Self {
         let definition = json!(view.definition);
         Self {
-            explanation: explanation(&view),
+            explanation: explain_router(&view),
             name: view.name,
             algorithm: definition["algorithm"].clone(),
             position: view.position.0,
@@ -117,11 +118,9 @@ impl From<RouterView> for RouterBody {
             trend: RewardTrendBody::from(view.trend),
             spent_today: view.spent_today,
             faults: view.faults,
-            lead: view.lead.map(|lead| LeadBody {
-                estimate: lead.estimate,
-                interval: lead.interval,
-                turns: lead.turns,
-                serving: lead.serving,
+            lead: view.lead.map(|lead| {
+                let (estimate, interval) = (lead.estimate, lead.interval);
+                LeadBody { estimate, interval, turns: lead.turns, serving: lead.serving }
             }),
             definition,
         }
@@ -152,12 +151,12 @@ impl From<RewardTrend> for RewardTrendBody {
     }
 }
 
-/// What a person would say about it.
-fn explanation(view: &RouterView) -> String {
+/// Summarizes the state of a router for people.
+fn explain_router(view: &RouterView) -> String {
     let known = view.arms.iter().filter(|arm| arm.enabled && arm.observations > 0);
     let best = known.max_by(|one, other| one.mean.total_cmp(&other.mean));
     let Some(best) = best else {
-        return "Nothing is known of any arm yet: the algorithm, prior_quality and chance decide."
+        return "No arm has observations yet: choices follow the algorithm, prior_quality and chance."
             .to_owned();
     };
     let seen: u64 = view.arms.iter().map(|arm| arm.observations).sum();
@@ -165,17 +164,17 @@ fn explanation(view: &RouterView) -> String {
     let untried = view.arms.iter().find(|arm| arm.enabled && arm.observations == 0);
     let turns = if seen == 1 { "turn" } else { "turns" };
     let mut text = format!(
-        "After {seen} observed {turns} {}: a turn it serves earns {:.2} of 1 ({low:.2} to \
-         {high:.2}), and it gets {:.0}% of the choices.",
+        "After {seen} observed {turns}, {}: mean reward {:.2} (95% interval {low:.2} to \
+         {high:.2}), {:.0}% of the choices.",
         match untried {
-            Some(_) => format!("more is known of {} than of others", best.id),
+            Some(_) => format!("{} has the highest mean so far", best.id),
             None => format!("{} looks best", best.id),
         },
         best.mean,
         best.share * 100.0
     );
     if let Some(arm) = untried {
-        text.push_str(&format!(" Nothing is known of {} yet.", arm.id));
+        text.push_str(&format!(" {} has no observations yet.", arm.id));
         return text;
     }
     let unsure = view
@@ -183,12 +182,12 @@ fn explanation(view: &RouterView) -> String {
         .iter()
         .find(|arm| arm.enabled && arm.id != best.id && arm.interval[1] > best.interval[0]);
     if let Some(arm) = unsure {
-        text.push_str(&format!(" That is not settled: {} may be as good.", arm.id));
+        text.push_str(&format!(" This is not conclusive: {} may be as good.", arm.id));
     }
     text
 }
 
-/// `POST /api/v1/route`
+/// Body of `POST /api/v1/route`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RouteRequestBody {
@@ -201,7 +200,7 @@ pub(crate) struct RouteRequestBody {
     pub(crate) max_cost: Option<f64>,
 }
 
-/// The choice of an arm.
+/// The chosen arm with its propensity.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct RouteBody {
     decision_id: String,
@@ -211,7 +210,7 @@ pub(crate) struct RouteBody {
     explore: bool,
     features_version: &'static str,
     scores: Vec<ScoreBody>,
-    /// `exclude`, `max_cost` or the budget had to be given up.
+    /// True when `exclude`, `max_cost` or the budget could not be honoured.
     relaxed: bool,
 }
 
@@ -244,7 +243,7 @@ impl From<Route> for RouteBody {
     }
 }
 
-/// `POST /api/v1/rewards`
+/// Body of `POST /api/v1/rewards`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RewardRequest {
@@ -255,7 +254,7 @@ pub(crate) struct RewardRequest {
     pub(crate) met_expectations: Option<bool>,
 }
 
-/// `POST /api/v1/policies/evaluate`
+/// Body of `POST /api/v1/policies/evaluate`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EvaluateRequest {
@@ -264,7 +263,7 @@ pub(crate) struct EvaluateRequest {
     pub(crate) since: Option<String>,
 }
 
-/// Another way to choose.
+/// The policy to evaluate.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum PolicyRequest {
@@ -273,20 +272,16 @@ pub(crate) enum PolicyRequest {
     Weights { weights: BTreeMap<String, f64> },
 }
 
-/// The estimates as they are shown. Without anything to learn from they are null.
-pub(crate) fn evaluation_json(found: &PolicyEvaluation) -> Value {
+/// Renders the estimates, which are null without matching choices.
+pub(crate) fn evaluation_json(found: &RouterEvaluation) -> Value {
     let mut body = match &found.estimates {
-        // Nothing that was chosen is what the policy would choose: any estimate would be a guess.
+        // No logged choice matches the policy, so any estimate would be a guess.
         Some(estimates) if estimates.effective_n == 0.0 => json!({"ips": null, "snips": null,
             "dm": null, "dr": null, "n": estimates.n, "effective_n": 0.0}),
-        Some(estimates) => estimates_json(estimates),
+        Some(estimates) => json!(estimates),
         None => json!({"ips": null, "snips": null, "dm": null, "dr": null, "n": 0,
             "effective_n": 0.0}),
     };
     body["logged"] = json!(found.logged);
     body
-}
-
-fn estimates_json(estimates: &Evaluation) -> Value {
-    json!(estimates)
 }

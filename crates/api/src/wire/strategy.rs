@@ -1,11 +1,11 @@
-//! Strategies on the wire.
+//! Strategies of earlier turns.
 
 use engine::{FoundStrategy, Strategies};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-/// `POST /api/v1/strategies/search`
+/// Body of `POST /api/v1/strategies/search`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct StrategySearchRequest {
@@ -18,20 +18,20 @@ pub(crate) struct StrategySearchRequest {
     pub(crate) intent: Option<String>,
 }
 
-/// Earlier turns like a question, and those to avoid.
+/// Similar earlier turns to reuse, and those to avoid.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct StrategiesBody {
     strategies: Vec<StrategyBody>,
     avoid: Vec<AvoidBody>,
-    /// How it was searched.
+    /// Quality of the search.
     search: SearchBody,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
 struct SearchBody {
-    /// Every turn was compared, and not the most promising ones only.
+    /// True when every turn was compared, false for an approximate search.
     exact: bool,
-    /// Every stored turn could be looked at. Not so for some seconds after a start.
+    /// True when the index covers all stored turns. False for some seconds after a start.
     complete: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Settings of tenants and users on the wire.
+//! Privacy settings and user attributes.
 
 use engine::{ErasedCounts, PrivacySettings, Redactor};
 use model::Tenant;
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-/// `PUT /api/v1/users/{user_id}`
+/// Body of `PUT /api/v1/users/{user_id}`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ProfileRequest {
@@ -14,17 +14,17 @@ pub(crate) struct ProfileRequest {
     pub(crate) attributes: Map<String, Value>,
 }
 
-/// `PUT /api/v1/tenants/{tenant}/privacy`
+/// Body of `PUT /api/v1/tenants/{tenant}/privacy`.
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "the shape is for the reference; capture reads the settings")]
+#[expect(dead_code, reason = "only for the OpenAPI schema; `ingest` parses the settings")]
 pub(crate) struct PrivacyRequest {
     redact: Option<RedactRequest>,
     retention_days: Option<RetentionBody>,
 }
 
-/// What is removed; absent ones are on.
+/// Kinds of personal data to redact. Absent kinds are redacted.
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "the shape is for the reference; capture reads the settings")]
+#[expect(dead_code, reason = "only for the OpenAPI schema; `ingest` parses the settings")]
 struct RedactRequest {
     email: Option<bool>,
     phone: Option<bool>,
@@ -34,7 +34,7 @@ struct RedactRequest {
     secret: Option<bool>,
 }
 
-/// What is removed from a tenant's texts.
+/// Privacy settings of a tenant.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct PrivacyBody {
     tenant: String,
@@ -42,14 +42,14 @@ pub(crate) struct PrivacyBody {
     retention_days: RetentionBody,
 }
 
-/// How long things are kept; for ever when absent.
+/// Retention in days; unlimited when absent.
 #[derive(Debug, Serialize, ToSchema)]
 struct RetentionBody {
     events: Option<u32>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
-#[expect(clippy::struct_excessive_bools, reason = "six switches are six switches")]
+#[expect(clippy::struct_excessive_bools, reason = "each field is an independent setting")]
 struct RedactBody {
     email: bool,
     phone: bool,
@@ -60,7 +60,7 @@ struct RedactBody {
 }
 
 impl PrivacyBody {
-    pub(crate) fn of(tenant: &Tenant, privacy: PrivacySettings) -> Self {
+    pub(crate) fn new(tenant: &Tenant, privacy: PrivacySettings) -> Self {
         let Redactor { email, phone, card, iban, ip, secret } = privacy.redactor;
         let redact = RedactBody { email, phone, card, iban, ip, secret };
         let retention_days = RetentionBody { events: privacy.retention_days };
@@ -68,7 +68,7 @@ impl PrivacyBody {
     }
 }
 
-/// What was erased.
+/// Counts of erased data.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ErasedBody {
     erased: CountsOfUser,

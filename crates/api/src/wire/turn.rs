@@ -1,4 +1,4 @@
-//! Turns on the wire.
+//! Bodies of turn requests and responses.
 
 use engine::{
     CompleteReceipt, FoundExample, IncomingHalf, OpenReceipt, RawCompletion, RawOpening,
@@ -9,12 +9,12 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::example::ExampleBody;
-use super::loops::{ContextBody, PreviousBody, RetryBody, SignalsBody};
 use super::retrieval::SignalBody;
 use super::routing::RouteBody;
 use super::strategy::StrategiesBody;
+use super::verdict::{ContextBody, PreviousBody, RetryBody, SignalsBody};
 
-/// `POST /api/v1/turns`, the first half.
+/// The question of a turn.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OpeningRequest {
@@ -27,10 +27,9 @@ pub(crate) struct OpeningRequest {
     track_id: Option<String>,
     bundle_id: Option<String>,
     user_type: Option<String>,
-    // Taken out before the rest is read; here for the reference.
-    #[expect(dead_code, reason = "the shape is for the reference")]
+    #[expect(dead_code, reason = "only for the OpenAPI schema; removed before decoding")]
     include: Option<Vec<String>>,
-    #[expect(dead_code, reason = "the shape is for the reference")]
+    #[expect(dead_code, reason = "only for the OpenAPI schema; removed before decoding")]
     router: Option<String>,
 }
 
@@ -76,7 +75,7 @@ struct RetrievedRequest {
     score: Option<f64>,
 }
 
-/// `POST /api/v1/turns/{turn_id}/complete`, the second half.
+/// Body of `POST /api/v1/turns/{turn_id}/complete`: the answer of a turn.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CompletionRequest {
@@ -101,7 +100,7 @@ pub(crate) struct CompletionRequest {
 }
 
 impl CompletionRequest {
-    /// Its fields, by which one call can carry both halves.
+    /// Distinguishes fields of the answer when one request has both question and answer.
     pub(crate) const FIELDS: [&str; 18] = [
         "response",
         "status",
@@ -156,9 +155,9 @@ impl From<CompletionRequest> for RawCompletion {
     }
 }
 
-/// `POST /api/v1/turns`: the first half, perhaps with the second.
+/// Body of `POST /api/v1/turns`: the question, optionally with the answer.
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "the shape is for the reference; the halves are read one by one")]
+#[expect(dead_code, reason = "only for the OpenAPI schema; both parts are decoded separately")]
 pub(crate) struct TurnRequest {
     #[serde(flatten)]
     opening: OpeningRequest,
@@ -166,10 +165,10 @@ pub(crate) struct TurnRequest {
     completion: CompletionRequest,
 }
 
-/// The second half with the MAC of its fields.
-pub(crate) type Half = IncomingHalf<RawCompletion>;
+/// An answer with the MAC of its fields.
+pub(crate) type IncomingCompletion = IncomingHalf<RawCompletion>;
 
-/// The answer to an opened turn.
+/// Response to an opened turn.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct OpenResponse {
     pub(crate) turn_id: String,
@@ -214,15 +213,15 @@ fn examples_body(found: Vec<FoundExample>) -> Vec<ExampleBody> {
     found.into_iter().map(ExampleBody::from).collect()
 }
 
-/// The answer to a completed turn.
+/// Response to a completed turn.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct CompleteResponse {
     turn_id: String,
     replayed: bool,
     signals: Option<SignalsBody>,
-    /// What became of the items that were retrieved for it.
+    /// Signals about the items retrieved for the turn.
     usage: Vec<SignalBody>,
-    /// What the turn is worth by now, 0 to 1; 0.7 while nothing is known.
+    /// Current reward of the turn, 0 to 1; 0.7 without evidence.
     reward: f64,
 }
 

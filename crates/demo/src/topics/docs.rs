@@ -1,10 +1,10 @@
-//! Answers out of the product's documentation.
+//! Topics of the documentation assistant.
 
-use super::{App, BLANK, Page, Topic, Trap};
+use super::{Assistant, BLANK_TOPIC, ConversationTopic, DocPage, KnownError};
 
-const DOCS: Topic = Topic { app: App::Docs, ..BLANK };
+const DOCS: ConversationTopic = ConversationTopic { app: Assistant::Docs, ..BLANK_TOPIC };
 
-pub(super) const PAGES: &[Page] = &[
+pub(super) const PAGES: &[DocPage] = &[
     (
         "doc-exports-v2",
         "Export jobs",
@@ -61,21 +61,21 @@ pub(super) const PAGES: &[Page] = &[
     ),
 ];
 
-pub(super) const TOPICS: &[Topic] = &[
-    Topic {
+pub(super) const TOPICS: &[ConversationTopic] = &[
+    ConversationTopic {
         intent: "api_export",
-        asks: &[
+        questions: &[
             "How do I export {report} with the API?",
             "Which endpoint starts an export of {report} as {format}?",
             "I want to pull all {report} rows every night through the API.",
             "What is the call to download {report} as {format}?",
             "Can I trigger a {format} export from a script?",
         ],
-        again: &[
+        rephrasings: &[
             "What is the current endpoint for exporting {report}?",
             "Please show the export call for {report} that works today.",
         ],
-        next: &[
+        follow_ups: &[
             "How often may I poll the job?",
             "How long is the link valid?",
             "Does the export job accept filters?",
@@ -99,21 +99,21 @@ pub(super) const TOPICS: &[Topic] = &[
             "Not correct: POST /v1/export is deprecated and fails with 410.",
             "That call fails, the export endpoint you gave is the deprecated v1 one.",
         ],
-        trap: Some(Trap::OldApi),
+        known_error: Some(KnownError::OldApi),
         pages: &["doc-exports-v2", "doc-exports-v1"],
         weight: 2.2,
         ..DOCS
     },
-    Topic {
+    ConversationTopic {
         intent: "api_pagination",
-        asks: &[
+        questions: &[
             "How do I get more than the first page of {report}?",
             "What is the largest page size of the list endpoints?",
             "My loop over {report} never ends, how does the cursor work?",
             "Is there offset pagination?",
         ],
-        again: &["How do I page through all of {report}?"],
-        next: &["Is the order stable while I page?", "Can I page backwards?"],
+        rephrasings: &["How do I page through all of {report}?"],
+        follow_ups: &["Is the order stable while I page?", "Can I page backwards?"],
         good: &[
             "Pagination works by cursor: pass `next_cursor` from the answer as `cursor` until it is null. A page holds up to 200 items.",
             "Lists return `next_cursor`. When it is null you have everything; your loop probably sends an empty cursor, which starts over.",
@@ -127,16 +127,16 @@ pub(super) const TOPICS: &[Topic] = &[
         weight: 1.3,
         ..DOCS
     },
-    Topic {
+    ConversationTopic {
         intent: "api_limits",
-        asks: &[
+        questions: &[
             "What are the rate limits?",
             "We get 429 with {n} workers, how fast may we go?",
             "Is the limit per token or per workspace?",
             "How should a client wait after too many requests?",
         ],
-        again: &["How many requests a minute are allowed?"],
-        next: &["Can the limit be raised for a migration?", "Do failed requests count?"],
+        rephrasings: &["How many requests a minute are allowed?"],
+        follow_ups: &["Can the limit be raised for a migration?", "Do failed requests count?"],
         good: &[
             "Rate limits are per token: 600 requests a minute. After a 429, wait as many seconds as `Retry-After` says.",
             "Each token may make 600 requests a minute. With {n} workers give each its share, and honour `Retry-After` on 429 answers.",
@@ -149,16 +149,16 @@ pub(super) const TOPICS: &[Topic] = &[
         weight: 1.1,
         ..DOCS
     },
-    Topic {
+    ConversationTopic {
         intent: "api_webhooks",
-        asks: &[
+        questions: &[
             "How do I verify that a webhook really comes from you?",
             "What happens when my webhook endpoint is down?",
             "Which header has the signature of a delivery?",
             "Are webhook deliveries in order?",
         ],
-        again: &["How is the signature of a webhook computed?"],
-        next: &["Which address do deliveries come from?", "Can I send a test delivery?"],
+        rephrasings: &["How is the signature of a webhook computed?"],
+        follow_ups: &["Which address do deliveries come from?", "Can I send a test delivery?"],
         good: &[
             "Webhooks are signed: compute HMAC-SHA256 over the raw body with your secret and compare it with the `Signature` header in constant time.",
             "We retry webhooks for a day with growing pauses; after that the delivery is listed as failed and you can send it again.",
@@ -172,16 +172,16 @@ pub(super) const TOPICS: &[Topic] = &[
         weight: 1.0,
         ..DOCS
     },
-    Topic {
+    ConversationTopic {
         intent: "api_auth",
-        asks: &[
+        questions: &[
             "Where do I create an API token?",
             "Which scope does a token need to read {report}?",
             "Can a token be limited to one project?",
             "How do I rotate tokens without downtime?",
         ],
-        again: &["How do I make a token that may only read {report}?"],
-        next: &["Do tokens expire?", "Can I see when a token was last used?"],
+        rephrasings: &["How do I make a token that may only read {report}?"],
+        follow_ups: &["Do tokens expire?", "Can I see when a token was last used?"],
         good: &[
             "Access tokens are made under Settings > API. Give it the scope `{report}:read` and send it as a Bearer header.",
             "Make a second access token, deploy it, then revoke the first: both are valid meanwhile, so nothing stops.",
@@ -195,15 +195,15 @@ pub(super) const TOPICS: &[Topic] = &[
         weight: 1.0,
         ..DOCS
     },
-    Topic {
+    ConversationTopic {
         intent: "api_upload",
-        asks: &[
+        questions: &[
             "How do I upload a file of {n}00 MB?",
             "The upload fails at 8 MB, is that a limit?",
             "Can an interrupted upload be continued?",
         ],
-        again: &["What are the steps to upload a large file in parts?"],
-        next: &["How long are unfinished uploads kept?"],
+        rephrasings: &["What are the steps to upload a large file in parts?"],
+        follow_ups: &["How long are unfinished uploads kept?"],
         good: &[
             "Uploading files over 8 MB goes in parts: start the upload, send the parts, finish with the list of their sums. A part that failed is simply sent again.",
             "Yes, 8 MB is the most for one request. Larger files are uploaded in parts, and an interrupted one continues with the parts that are missing.",

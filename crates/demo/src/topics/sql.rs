@@ -1,24 +1,24 @@
-//! Questions turned into SQL.
+//! Topics of the SQL assistant.
 
-use super::{App, BLANK, Topic, Trap};
+use super::{Assistant, BLANK_TOPIC, ConversationTopic, KnownError};
 
-const SQL: Topic = Topic { app: App::Sql, ..BLANK };
+const SQL: ConversationTopic = ConversationTopic { app: Assistant::Sql, ..BLANK_TOPIC };
 
-pub(super) const TOPICS: &[Topic] = &[
-    Topic {
+pub(super) const TOPICS: &[ConversationTopic] = &[
+    ConversationTopic {
         intent: "count_customers",
-        asks: &[
+        questions: &[
             "How many customers do we have in {region}?",
             "Number of customers in {region} by plan",
             "How many customers joined in {region} in {month}?",
             "Customer count for {region}, please",
             "What share of our customers is in {region}?",
         ],
-        again: &[
+        rephrasings: &[
             "Count the active customers of {region} only.",
             "How many current customers are there in {region}?",
         ],
-        next: &[
+        follow_ups: &[
             "Now the same by plan.",
             "And how did that change since {month}?",
             "Add this to my dashboard, please.",
@@ -41,20 +41,20 @@ pub(super) const TOPICS: &[Topic] = &[
             "You used the wrong table, customers_all has archived customers in it.",
             "No. Only customers that are not archived.",
         ],
-        trap: Some(Trap::WrongTable),
+        known_error: Some(KnownError::WrongTable),
         weight: 2.4,
         ..SQL
     },
-    Topic {
+    ConversationTopic {
         intent: "revenue",
-        asks: &[
+        questions: &[
             "What was the revenue in {region} in {month}?",
             "Revenue by month for {region}",
             "Top {n} products by revenue in {month}",
             "Average order value in {region} since {month}",
         ],
-        again: &["Show me the net revenue of {region} for {month}."],
-        next: &[
+        rephrasings: &["Show me the net revenue of {region} for {month}."],
+        follow_ups: &[
             "Compare that with the month before.",
             "Break it down by product.",
             "Only new customers, please.",
@@ -71,15 +71,15 @@ pub(super) const TOPICS: &[Topic] = &[
         weight: 1.5,
         ..SQL
     },
-    Topic {
+    ConversationTopic {
         intent: "churn",
-        asks: &[
+        questions: &[
             "Which customers in {region} cancelled in {month}?",
             "What is our churn rate for {month}?",
             "List customers without an order since {month}",
         ],
-        again: &["Who left us in {month}?"],
-        next: &["Group them by plan.", "How much revenue was that?"],
+        rephrasings: &["Who left us in {month}?"],
+        follow_ups: &["Group them by plan.", "How much revenue was that?"],
         good: &[
             "SELECT id, name FROM customers WHERE region = '{region}' AND cancelled_month = '{month}'",
             "SELECT 1.0 * COUNT(*) FILTER (WHERE cancelled_month = '{month}') / COUNT(*) AS churn FROM customers WHERE archived = FALSE",
@@ -91,15 +91,15 @@ pub(super) const TOPICS: &[Topic] = &[
         weight: 1.0,
         ..SQL
     },
-    Topic {
+    ConversationTopic {
         intent: "support_load",
-        asks: &[
+        questions: &[
             "How many tickets were opened in {month}?",
             "Median time to first answer in {month} by team",
             "Which {n} topics have the most tickets?",
         ],
-        again: &["Tickets of {month} by week, please."],
-        next: &["Only those of enterprise customers.", "And how many were reopened?"],
+        rephrasings: &["Tickets of {month} by week, please."],
+        follow_ups: &["Only those of enterprise customers.", "And how many were reopened?"],
         good: &[
             "SELECT COUNT(*) FROM tickets WHERE month = '{month}'",
             "SELECT team, percentile_cont(0.5) WITHIN GROUP (ORDER BY first_answer_minutes) FROM tickets WHERE month = '{month}' GROUP BY team",

@@ -1,13 +1,13 @@
-//! Help with an account.
+//! Topics of the support assistant.
 
-use super::{BLANK, Topic, Trap};
+use super::{BLANK_TOPIC, ConversationTopic, KnownError};
 
-const SUPPORT: Topic = BLANK;
+const SUPPORT: ConversationTopic = BLANK_TOPIC;
 
-pub(super) const TOPICS: &[Topic] = &[
-    Topic {
+pub(super) const TOPICS: &[ConversationTopic] = &[
+    ConversationTopic {
         intent: "schedule_report",
-        asks: &[
+        questions: &[
             "When does my {period} {report} report go out if I schedule it for {hour}:00?",
             "I set the {report} report to {hour}:00, at what time will my team in {city} get it?",
             "What time does the scheduled {report} digest arrive?",
@@ -15,12 +15,12 @@ pub(super) const TOPICS: &[Topic] = &[
             "At which hour will the {report} e-mail be sent to us in {city}?",
             "We need the {report} report before our {hour}:00 stand-up in {city}. When is it sent?",
         ],
-        again: &[
+        rephrasings: &[
             "So at what local time will the {report} report be in our inbox?",
             "I mean {city} time: when is the {report} report sent?",
             "Once more: when does the {report} report arrive for us?",
         ],
-        next: &[
+        follow_ups: &[
             "And can I send the {report} report to two groups?",
             "Can the {report} report skip weekends?",
             "Is there a way to send the {report} report as {format}?",
@@ -45,24 +45,24 @@ pub(super) const TOPICS: &[Topic] = &[
             "You got the time zone wrong, nobody in {city} works in UTC.",
             "Incorrect, it ignores our time zone setting and shows UTC.",
         ],
-        trap: Some(Trap::TimeZone),
+        known_error: Some(KnownError::TimeZone),
         weight: 2.4,
         ..SUPPORT
     },
-    Topic {
+    ConversationTopic {
         intent: "billing_invoice",
-        asks: &[
+        questions: &[
             "Where can I find the invoice for {month}?",
             "I need a copy of our {month} invoice for the accountants.",
             "How do I put our VAT number on the {month} invoice?",
             "Why is the {month} invoice higher than the one before?",
             "Can you resend the invoice of {month} to our bookkeeping?",
         ],
-        again: &[
+        rephrasings: &[
             "I am looking for the PDF of the {month} bill, where is it?",
             "Where do I download what we were charged in {month}?",
         ],
-        next: &[
+        follow_ups: &[
             "Can invoices go to a second address as well?",
             "How do I switch to yearly billing?",
             "And how do I change the card on file?",
@@ -80,20 +80,20 @@ pub(super) const TOPICS: &[Topic] = &[
         weight: 1.6,
         ..SUPPORT
     },
-    Topic {
+    ConversationTopic {
         intent: "login",
-        asks: &[
+        questions: &[
             "I can't log in since this morning, it says my session expired.",
             "How do I reset two-factor authentication after losing my phone?",
             "The sign-in link in the e-mail does not open anything.",
             "Can we make single sign-on mandatory for the whole team?",
             "A colleague left. How do I end all of their sessions?",
         ],
-        again: &[
+        rephrasings: &[
             "I still cannot sign in, what else can I try?",
             "How do I get back into my account without the second factor?",
         ],
-        next: &[
+        follow_ups: &[
             "How long are sessions valid by default?",
             "Can I see from where somebody signed in?",
         ],
@@ -111,19 +111,19 @@ pub(super) const TOPICS: &[Topic] = &[
         weight: 1.4,
         ..SUPPORT
     },
-    Topic {
+    ConversationTopic {
         intent: "export_data",
-        asks: &[
+        questions: &[
             "How can I export the {report} table as {format}?",
             "Is it possible to get all of our {report} data out as {format}?",
             "The {format} export stops after a few thousand rows, why?",
             "Where is the button to download the {report} view?",
         ],
-        again: &[
+        rephrasings: &[
             "I want a {format} file of the whole {report} view, how?",
             "How do I download {report} completely, not just the page I see?",
         ],
-        next: &[
+        follow_ups: &[
             "Can I schedule that export?",
             "Does the export keep my filters?",
             "How large may an export be?",
@@ -141,16 +141,16 @@ pub(super) const TOPICS: &[Topic] = &[
         weight: 1.5,
         ..SUPPORT
     },
-    Topic {
+    ConversationTopic {
         intent: "notifications",
-        asks: &[
+        questions: &[
             "How do I stop the notifications about {report}?",
             "We get every alert twice, what is going on?",
             "Can I get a message only when {report} drops by more than {n}0 percent?",
             "Nobody on my team receives the mention e-mails.",
         ],
-        again: &["I just want fewer {report} alerts, where do I set that?"],
-        next: &["Can alerts go to a chat channel?", "Is there a quiet time setting?"],
+        rephrasings: &["I just want fewer {report} alerts, where do I set that?"],
+        follow_ups: &["Can alerts go to a chat channel?", "Is there a quiet time setting?"],
         good: &[
             "Each person chooses under Profile > Notifications; turn {report} off there. Owners can set the default for new people.",
             "Two rules watch {report}: one of yours and one of the workspace. Delete either under Alerts > Rules and the double message is gone.",
@@ -163,16 +163,16 @@ pub(super) const TOPICS: &[Topic] = &[
         weight: 1.1,
         ..SUPPORT
     },
-    Topic {
+    ConversationTopic {
         intent: "roles",
-        asks: &[
+        questions: &[
             "What can an editor do that a viewer can't?",
             "How do I let {n} contractors see the {report} board and nothing else?",
             "Who in my workspace is allowed to delete dashboards?",
             "How do I hand over ownership of the workspace?",
         ],
-        again: &["Which role is right for somebody who only looks at {report}?"],
-        next: &["Can roles be given to groups?", "Does a viewer need a paid seat?"],
+        rephrasings: &["Which role is right for somebody who only looks at {report}?"],
+        follow_ups: &["Can roles be given to groups?", "Does a viewer need a paid seat?"],
         good: &[
             "Viewers read and comment; editors also change boards and queries; admins manage people and billing. The table under People > Roles lists every right.",
             "Invite them as guests and share only the {report} board with them. Guests see nothing that was not shared and do not use a seat.",

@@ -1,11 +1,12 @@
-//! Conversations, a remark, and the turn that it is about; in both modes.
+//! Conversations, a remark and the turn it concerns, in both modes.
 
 use std::time::Duration;
 
 use model::{TurnId, Verdict, VerdictStatus};
 
 use super::{
-    Candidate, PastTurn, Target, TargetRule, answer_head, find_target, locate, may_be_about_earlier,
+    PastTurn, Target, TargetCandidate, TargetRule, answer_head, find_target,
+    may_target_earlier_turn, rank_candidates,
 };
 use crate::answer::Answer;
 use crate::utterance::Utterance;
@@ -14,21 +15,20 @@ use VerdictStatus::{Accepted, Neutral, Rejected};
 
 type Turn = (&'static str, &'static str, VerdictStatus);
 
-const LOGIN: &str = "Here is the flow:\n```mermaid\nsequenceDiagram\n  User->>Server: login\n  \
+const LOGIN_DIAGRAM: &str = "Here is the flow:\n```mermaid\nsequenceDiagram\n  User->>Server: login\n  \
     Server-->>User: token\n```";
-const LOGIN_AGAIN: &str = "Sorry about that. Here is a corrected version:\n```mermaid\n\
+const CORRECTED_LOGIN_DIAGRAM: &str = "Sorry about that. Here is a corrected version:\n```mermaid\n\
     sequenceDiagram\n  participant User\n  User->>Server: login(name, password)\n```";
-const DEPLOYMENT: &str = "```mermaid\ngraph TD\n  LoadBalancer-->App\n  App-->Database\n```";
+const DEPLOYMENT_DIAGRAM: &str =
+    "```mermaid\ngraph TD\n  LoadBalancer-->App\n  App-->Database\n```";
 
-/// Three diagrams, the first of them rejected.
-const DIAGRAMS: &[Turn] = &[
-    ("Draw a sequence diagram of the login flow", LOGIN, Rejected),
-    ("That diagram is wrong, it does not render", LOGIN_AGAIN, Neutral),
-    ("Now draw the deployment diagram", DEPLOYMENT, Neutral),
+const DIAGRAM_TURNS: &[Turn] = &[
+    ("Draw a sequence diagram of the login flow", LOGIN_DIAGRAM, Rejected),
+    ("That diagram is wrong, it does not render", CORRECTED_LOGIN_DIAGRAM, Neutral),
+    ("Now draw the deployment diagram", DEPLOYMENT_DIAGRAM, Neutral),
 ];
 
-/// Two attempts at a query, behind something else.
-const QUERIES: &[Turn] = &[
+const QUERY_TURNS: &[Turn] = &[
     ("What is the capital of France?", "The capital of France is Paris.", Accepted),
     (
         "Write a SQL query for orders per customer",
@@ -42,7 +42,7 @@ const QUERIES: &[Turn] = &[
     ),
 ];
 
-const LAPTOPS: &[Turn] = &[
+const LAPTOP_TURNS: &[Turn] = &[
     ("Which bag fits a 14 inch laptop?", "The Osprey Nebula fits most of them.", Accepted),
     (
         "find laptops under $1000",
@@ -52,7 +52,7 @@ const LAPTOPS: &[Turn] = &[
     ),
 ];
 
-const OPTIONS: &[Turn] = &[
+const BAKERY_TURNS: &[Turn] = &[
     ("How do I centre a div?", "Use flexbox: `display: flex; justify-content: center`.", Accepted),
     (
         "Suggest names for a bakery",
@@ -61,7 +61,7 @@ const OPTIONS: &[Turn] = &[
     ),
 ];
 
-const SERVERS: &[Turn] = &[
+const SERVER_TURNS: &[Turn] = &[
     (
         "How do I restart a kubernetes pod?",
         "Delete the pod: `kubectl delete pod NAME`. The deployment starts a new one.",
@@ -74,14 +74,14 @@ const SERVERS: &[Turn] = &[
     ),
 ];
 
-const MIXED: &[Turn] = &[
+const MIXED_TURNS: &[Turn] = &[
     ("Give me a recipe for lentil soup", "Fry onions, add lentils and stock, simmer.", Neutral),
-    ("Draw a sequence diagram of the login flow", LOGIN, Neutral),
+    ("Draw a sequence diagram of the login flow", LOGIN_DIAGRAM, Neutral),
     ("Write a poem about autumn leaves", "Leaves of gold, leaves of red, drift and fall.", Neutral),
     ("What is the weather in Rome?", "Sunny, 24 degrees, light wind from the west.", Neutral),
 ];
 
-fn verdict(mode: Mode, turns: &[Turn], message: &Utterance) -> Verdict {
+fn detect_with_mode(mode: Mode, turns: &[Turn], message: &Utterance) -> Verdict {
     let (question, answer, _) = turns.last().unwrap();
     let question = Utterance::read(question);
     let answer = Answer::read(Some(&question), answer);
@@ -89,13 +89,13 @@ fn verdict(mode: Mode, turns: &[Turn], message: &Utterance) -> Verdict {
         question: Some(&question),
         answer: Some(&answer),
         gap: Some(Duration::from_secs(60)),
-        ..Exchange::of(message)
+        ..Exchange::new(message)
     };
     detect_verdict(&VerdictRule { mode, ..VerdictRule::default() }, &exchange)
 }
 
-/// Which turn, counted from 1 for the oldest; 0 for nobody.
-fn target(turns: &[Turn], verdict: &Verdict, message: &Utterance) -> usize {
+/// 1-based turn number, 1 being the oldest; 0 when no turn is meant.
+fn find_turn_number(turns: &[Turn], verdict: &Verdict, message: &Utterance) -> usize {
     let ids: Vec<TurnId> = (1..=turns.len()).map(|n| TurnId::new(n.to_string()).unwrap()).collect();
     let past: Vec<PastTurn<'_>> = turns
         .iter()
@@ -112,13 +112,13 @@ fn target(turns: &[Turn], verdict: &Verdict, message: &Utterance) -> usize {
         .collect();
     let rule = TargetRule::default();
     let found = find_target(&rule, verdict, message, &past);
-    if !may_be_about_earlier(verdict, message) {
+    if !may_target_earlier_turn(verdict, message) {
         assert_eq!(found, Target::Previous, "{}", message.original());
     }
     match found {
         Target::Previous => turns.len(),
         Target::Earlier(located) => located.turn.as_str().parse().unwrap(),
-        Target::Nobody => 0,
+        Target::NoTurn => 0,
     }
 }
 
@@ -128,8 +128,8 @@ fn check(turns: &[Turn], rows: &[(&str, VerdictStatus, usize)]) {
     for (text, status, expected) in rows {
         for mode in [Mode::Rules, Mode::Model] {
             let message = Utterance::read(text);
-            let verdict = verdict(mode, turns, &message);
-            let found = target(turns, &verdict, &message);
+            let verdict = detect_with_mode(mode, turns, &message);
+            let found = find_turn_number(turns, &verdict, &message);
             let clear = verdict.confidence.get() >= 0.7;
             if (verdict.status, clear, found) != (*status, true, *expected) {
                 let (status, rule) = (verdict.status, &verdict.rule);
@@ -142,9 +142,9 @@ fn check(turns: &[Turn], rows: &[(&str, VerdictStatus, usize)]) {
 }
 
 #[test]
-fn the_first_diagram_is_the_first_that_was_drawn() {
+fn ordinal_with_noun_selects_the_matching_turn() {
     check(
-        DIAGRAMS,
+        DIAGRAM_TURNS,
         &[
             ("The first diagram was fine, it was my mistake", Accepted, 1),
             ("my mistake, the first diagram was correct", Accepted, 1),
@@ -168,12 +168,11 @@ fn the_first_diagram_is_the_first_that_was_drawn() {
             ("the previous diagram was wrong", Rejected, 2),
             ("your previous answer was wrong", Rejected, 3),
             ("your last answer was wrong", Rejected, 3),
-            // There is none.
             ("the fifth answer was wrong", Rejected, 3),
         ],
     );
     check(
-        &DIAGRAMS[..2],
+        &DIAGRAM_TURNS[..2],
         &[
             ("The first diagram was fine, it was my mistake", Accepted, 1),
             ("Ah the previous diagram also worked fine. It was my issue.", Accepted, 1),
@@ -185,9 +184,9 @@ fn the_first_diagram_is_the_first_that_was_drawn() {
 }
 
 #[test]
-fn attempts_at_one_thing_are_counted_by_themselves() {
+fn ordinal_counts_attempts_at_one_task_separately() {
     check(
-        QUERIES,
+        QUERY_TURNS,
         &[
             ("actually your first SQL was right", Accepted, 2),
             ("my bad, the original query was right", Accepted, 2),
@@ -204,9 +203,9 @@ fn attempts_at_one_thing_are_counted_by_themselves() {
 }
 
 #[test]
-fn what_the_later_one_lacks_is_about_the_later_one() {
+fn complaint_about_a_later_answer_targets_the_last_turn() {
     check(
-        DIAGRAMS,
+        DIAGRAM_TURNS,
         &[
             ("the first diagram was fine but this one is broken", Rejected, 3),
             ("The first diagram was right, this one is wrong", Rejected, 3),
@@ -217,22 +216,22 @@ fn what_the_later_one_lacks_is_about_the_later_one() {
 }
 
 #[test]
-fn an_item_of_a_list_is_no_turn() {
-    check(LAPTOPS, &[("the first one is too expensive", Rejected, 2)]);
-    check(LAPTOPS, &[("the first laptop is terrible", Rejected, 2)]);
-    check(LAPTOPS, &[("the second option is perfect, thanks", Accepted, 2)]);
-    check(OPTIONS, &[("the first one is awful", Rejected, 2)]);
-    check(OPTIONS, &[("I love the second one, thanks", Accepted, 2)]);
-    check(OPTIONS, &[("The third name is perfect", Accepted, 2)]);
-    let trains = [MIXED[0], ("Trains to Bern?", "At 7:00 or at 8:00. Which one?", Neutral)];
+fn ordinal_after_a_list_targets_the_last_turn() {
+    check(LAPTOP_TURNS, &[("the first one is too expensive", Rejected, 2)]);
+    check(LAPTOP_TURNS, &[("the first laptop is terrible", Rejected, 2)]);
+    check(LAPTOP_TURNS, &[("the second option is perfect, thanks", Accepted, 2)]);
+    check(BAKERY_TURNS, &[("the first one is awful", Rejected, 2)]);
+    check(BAKERY_TURNS, &[("I love the second one, thanks", Accepted, 2)]);
+    check(BAKERY_TURNS, &[("The third name is perfect", Accepted, 2)]);
+    let trains = [MIXED_TURNS[0], ("Trains to Bern?", "At 7:00 or at 8:00. Which one?", Neutral)];
     check(&trains, &[("the first one is perfect, thanks", Accepted, 2)]);
     check(&trains, &[("the lentil one is perfect, thanks", Accepted, 2)]);
 }
 
 #[test]
-fn what_is_named_is_searched() {
+fn named_subject_selects_the_turn_that_mentions_it() {
     check(
-        MIXED,
+        MIXED_TURNS,
         &[
             ("the login diagram was wrong", Rejected, 2),
             ("The lentil soup was awful", Rejected, 1),
@@ -246,9 +245,9 @@ fn what_is_named_is_searched() {
 }
 
 #[test]
-fn what_nobody_spoke_of_blames_nobody() {
+fn unmentioned_subject_targets_no_turn() {
     check(
-        SERVERS,
+        SERVER_TURNS,
         &[
             ("The soup recipe was awful", Rejected, 0),
             ("the first wedding photo was terrible", Rejected, 0),
@@ -260,9 +259,9 @@ fn what_nobody_spoke_of_blames_nobody() {
 }
 
 #[test]
-fn bare_remarks_and_corrections_are_about_the_last_turn() {
+fn bare_remarks_and_corrections_target_the_last_turn() {
     check(
-        MIXED,
+        MIXED_TURNS,
         &[
             ("no, wrong", Rejected, 4),
             ("thanks!", Accepted, 4),
@@ -287,7 +286,7 @@ fn bare_remarks_and_corrections_are_about_the_last_turn() {
 }
 
 #[test]
-fn what_says_nothing_of_an_answer_needs_no_other_turn() {
+fn messages_without_judged_reference_need_no_earlier_turns() {
     for text in [
         "Now draw the first diagram in colour",
         "Tell me more about the first one",
@@ -302,16 +301,16 @@ fn what_says_nothing_of_an_answer_needs_no_other_turn() {
     ] {
         for mode in [Mode::Rules, Mode::Model] {
             let message = Utterance::read(text);
-            let verdict = verdict(mode, MIXED, &message);
-            assert!(!may_be_about_earlier(&verdict, &message), "{mode:?} {text}: {verdict:?}");
+            let verdict = detect_with_mode(mode, MIXED_TURNS, &message);
+            assert!(!may_target_earlier_turn(&verdict, &message), "{mode:?} {text}: {verdict:?}");
         }
     }
 }
 
 #[test]
-fn nine_languages_point_back() {
+fn ordinal_references_resolve_in_nine_languages() {
     check(
-        DIAGRAMS,
+        DIAGRAM_TURNS,
         &[
             ("Das erste Diagramm war richtig, mein Fehler", Accepted, 1),
             ("El primer diagrama estaba bien, fue mi error", Accepted, 1),
@@ -329,9 +328,9 @@ fn nine_languages_point_back() {
     );
 }
 
-/// Each time the older questions resemble the correction as much as the last one does.
+/// The older questions resemble the correction as much as the last one does.
 #[test]
-fn a_correction_said_three_times_is_about_the_last_answer_each_time() {
+fn repeated_correction_targets_the_last_turn_each_time() {
     let text = "No, I meant gaming laptops, not business laptops";
     let answer = "Here are business laptops: the ThinkPad E14, the Latitude 3440 and the ProBook.";
     let mut turns = vec![("find gaming laptops", answer, Neutral)];
@@ -343,51 +342,55 @@ fn a_correction_said_three_times_is_about_the_last_answer_each_time() {
 }
 
 #[test]
-fn what_already_has_the_verdict_is_not_searched() {
-    let mut turns = MIXED.to_vec();
+fn turn_with_the_same_verdict_is_not_selected() {
+    let mut turns = MIXED_TURNS.to_vec();
     turns[1].2 = Rejected;
     let message = Utterance::read("the login diagram was wrong");
-    let verdict = verdict(Mode::Rules, &turns, &message);
-    assert_ne!(target(&turns, &verdict, &message), 2);
+    let verdict = detect_with_mode(Mode::Rules, &turns, &message);
+    assert_ne!(find_turn_number(&turns, &verdict, &message), 2);
 }
 
 #[test]
-fn without_turns_it_is_about_nobody() {
+fn conversation_without_turns_has_no_target() {
     let message = Utterance::read("that's wrong");
-    let verdict = detect_verdict(&VerdictRule::default(), &Exchange::of(&message));
-    assert_eq!(find_target(&TargetRule::default(), &verdict, &message, &[]), Target::Nobody);
+    let verdict = detect_verdict(&VerdictRule::default(), &Exchange::new(&message));
+    assert_eq!(find_target(&TargetRule::default(), &verdict, &message, &[]), Target::NoTurn);
 }
 
 #[test]
-fn only_the_beginning_of_an_answer_is_compared() {
+fn answer_head_is_cut_at_500_characters() {
     assert_eq!(answer_head("short"), "short");
     assert_eq!(answer_head(&"é".repeat(100_000)).chars().count(), 500);
 }
 
 #[test]
-fn of_equals_the_later_one_is_meant() {
-    let turns =
-        [("sales in March", "10", Neutral), ("sales in March", "11", Neutral), MIXED[3], MIXED[2]];
+fn equal_scores_select_the_newer_turn() {
+    let turns = [
+        ("sales in March", "10", Neutral),
+        ("sales in March", "11", Neutral),
+        MIXED_TURNS[3],
+        MIXED_TURNS[2],
+    ];
     check(&turns, &[("the March sales are wrong", Rejected, 2)]);
 }
 
 #[test]
-fn candidates_are_ranked_and_those_too_old_or_unlike_left_out() {
+fn rank_candidates_drops_old_and_dissimilar_turns() {
     const DAY: u64 = 24 * 60 * 60;
     let ranked = |remark: &str, turns: &[(&str, u64)]| -> Vec<String> {
         let embed = |text: &str| embed::built_in().embed(text);
         let ids: Vec<TurnId> =
             (0..turns.len()).map(|n| TurnId::new(format!("t{n}")).unwrap()).collect();
         let vectors: Vec<_> = turns.iter().map(|(text, _)| embed(text)).collect();
-        let candidates: Vec<Candidate<'_>> = (0..turns.len())
-            .map(|n| Candidate {
+        let candidates: Vec<TargetCandidate<'_>> = (0..turns.len())
+            .map(|n| TargetCandidate {
                 turn: &ids[n],
                 question: &vectors[n],
                 answer: None,
                 age: Duration::from_secs(turns[n].1),
             })
             .collect();
-        let found = locate(&TargetRule::default(), &embed(remark), &candidates);
+        let found = rank_candidates(&TargetRule::default(), &embed(remark), &candidates);
         found.into_iter().map(|l| l.turn.to_string()).collect()
     };
     let diagram =

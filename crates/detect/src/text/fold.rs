@@ -1,90 +1,85 @@
-//! Folding: lower case, no accents, one kind of apostrophe, and words with their place in the text.
+//! Text folding: lower case, no accents, one apostrophe, and words with their byte ranges.
 //!
-//! Reads the beginning and the end of a long text, so that the work is bounded.
+//! Only the beginning and the end of a long text are read, which bounds the work.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
 /// Bytes read at the beginning of a text, and at its end when it is longer than both.
-const HEAD: usize = 2_400;
-const TAIL: usize = 800;
+const HEAD_BYTES: usize = 2_400;
+const TAIL_BYTES: usize = 800;
 
-/// What a word is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// Letters, with or without digits and apostrophes.
+pub(crate) enum WordKind {
     Letters,
-    /// Digits, with separators: 1,299.50.
     Number,
-    /// One ideograph or kana: languages without spaces are read sign by sign.
+    /// One ideograph, kana or emoji. Languages without spaces are split into these.
     Sign,
-    /// Punctuation or a symbol.
     Mark,
 }
 
-/// A word, where it stands in the text and how it was written.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Word {
-    /// Bytes in the original.
     pub start: usize,
     pub end: usize,
-    pub kind: Kind,
-    /// Began with a capital letter.
+    pub kind: WordKind,
     pub capital: bool,
     pub hash: u32,
     from: u32,
     to: u32,
 }
 
-/// A folded text.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Text {
+pub(crate) struct FoldedText {
     folded: String,
     pub words: Vec<Word>,
 }
 
-impl Text {
-    pub(crate) fn read(original: &str) -> Self {
+impl FoldedText {
+    pub(crate) fn new(original: &str) -> Self {
         let mut text = Self {
-            folded: String::with_capacity(original.len().min(HEAD + TAIL) + 8),
-            words: Vec::with_capacity(original.len().min(HEAD + TAIL) / 4),
+            folded: String::with_capacity(original.len().min(HEAD_BYTES + TAIL_BYTES) + 8),
+            words: Vec::with_capacity(original.len().min(HEAD_BYTES + TAIL_BYTES) / 4),
         };
-        if original.len() <= HEAD + TAIL {
-            text.take(original, 0);
+        if original.len() <= HEAD_BYTES + TAIL_BYTES {
+            text.append_part(original, 0);
             return text;
         }
-        let head = original.floor_char_boundary(HEAD);
-        let tail = original.ceil_char_boundary(original.len() - TAIL);
-        text.take(&original[..head], 0);
-        text.take(&original[tail..], tail);
+        let head = original.floor_char_boundary(HEAD_BYTES);
+        let tail = original.ceil_char_boundary(original.len() - TAIL_BYTES);
+        text.append_part(&original[..head], 0);
+        text.append_part(&original[tail..], tail);
         text
     }
 
-    /// The folded form of a word.
-    pub(crate) fn folded(&self, word: &Word) -> &str {
+    pub(crate) fn folded_word(&self, word: &Word) -> &str {
         &self.folded[word.from as usize..word.to as usize]
     }
 
-    /// Words that are not marks.
-    pub(crate) fn spoken(&self) -> impl DoubleEndedIterator<Item = &Word> {
-        self.words.iter().filter(|w| w.kind != Kind::Mark)
+    pub(crate) fn lexical_words(&self) -> impl DoubleEndedIterator<Item = &Word> {
+        self.words.iter().filter(|w| w.kind != WordKind::Mark)
     }
 
-    fn take(&mut self, part: &str, offset: usize) {
+    /// Hashes of the words without punctuation, in order.
+    pub(crate) fn word_hashes(&self) -> impl Iterator<Item = u32> {
+        self.lexical_words().map(|w| w.hash)
+    }
+
+    fn append_part(&mut self, part: &str, offset: usize) {
         let mut chars = part.char_indices().peekable();
         while let Some((at, c)) = chars.next() {
-            // The colour of a thumb says nothing.
+            // Skin tone modifiers carry no meaning.
             if c.is_whitespace() || c.is_control() || ('🏻'..='🏿').contains(&c) {
                 continue;
             }
             let from = self.folded.len();
             let mut end = at + c.len_utf8();
-            let kind = kind_of(c);
+            let kind = classify_char(c);
             self.push_folded(c);
-            if matches!(kind, Kind::Letters | Kind::Number) {
+            if matches!(kind, WordKind::Letters | WordKind::Number) {
                 while let Some(&(next_at, next)) = chars.peek() {
                     let rest = &part[next_at + next.len_utf8()..];
-                    if !joins(kind, next, rest) {
+                    if !continues_word(kind, next, rest) {
                         break;
                     }
                     self.push_folded(next);
@@ -92,11 +87,11 @@ impl Text {
                     chars.next();
                 }
             }
-            self.close(from, offset + at, offset + end, kind, c.is_uppercase());
+            self.push_word(from, offset + at, offset + end, kind, c.is_uppercase());
         }
     }
 
-    fn close(&mut self, from: usize, start: usize, end: usize, kind: Kind, capital: bool) {
+    fn push_word(&mut self, from: usize, start: usize, end: usize, kind: WordKind, capital: bool) {
         let to = self.folded.len();
         if from == to {
             return;
@@ -128,20 +123,20 @@ impl Text {
     }
 }
 
-fn kind_of(c: char) -> Kind {
+fn classify_char(c: char) -> WordKind {
     if is_sign(c) {
-        Kind::Sign
+        WordKind::Sign
     } else if c.is_numeric() {
-        Kind::Number
+        WordKind::Number
     } else if c.is_alphabetic() {
-        Kind::Letters
+        WordKind::Letters
     } else {
-        Kind::Mark
+        WordKind::Mark
     }
 }
 
-/// Whether `next` goes on with the word: letters and digits, an apostrophe or a decimal mark inside.
-fn joins(kind: Kind, next: char, rest: &str) -> bool {
+/// True when `next` continues the word: a letter, a digit, or an inner apostrophe or decimal mark.
+fn continues_word(kind: WordKind, next: char, rest: &str) -> bool {
     if is_sign(next) {
         return false;
     }
@@ -150,56 +145,46 @@ fn joins(kind: Kind, next: char, rest: &str) -> bool {
     }
     let follows = rest.chars().next();
     match (kind, next) {
-        (Kind::Letters, '\'' | '’' | 'ʼ') => follows.is_some_and(char::is_alphabetic),
-        (Kind::Number, '.' | ',') => follows.is_some_and(char::is_numeric),
+        (WordKind::Letters, '\'' | '’' | 'ʼ') => follows.is_some_and(char::is_alphabetic),
+        (WordKind::Number, '.' | ',') => follows.is_some_and(char::is_numeric),
         _ => false,
     }
 }
 
-/// Kana, ideographs, and pictures that say by themselves how somebody likes it: thumbs, hearts, faces.
+/// True for kana, ideographs and emoji that express approval or disapproval.
 fn is_sign(c: char) -> bool {
-    // 👌👍👎👏 🙏 ❤ 💯 🎉 😊 😍 😠😡 🤬 🤦 💩
-    const TELLING: [std::ops::RangeInclusive<char>; 11] = [
-        '👌'..='👏',
-        '🙏'..='🙏',
-        '❤'..='❤',
-        '💯'..='💯',
-        '🎉'..='🎉',
-        '😊'..='😊',
-        '😍'..='😍',
-        '😠'..='😡',
-        '🤬'..='🤬',
-        '🤦'..='🤦',
-        '💩'..='💩',
-    ];
-    if c >= '❤' && TELLING.iter().any(|some| some.contains(&c)) {
-        return true;
-    }
+    let is_feedback_emoji = matches!(c, '👌'..='👏' | '🙏' | '❤' | '💯' | '🎉' | '😊' | '😍'
+        | '😠'..='😡' | '🤬' | '🤦' | '💩');
+    is_feedback_emoji || is_ideograph(c)
+}
+
+/// True for kana and CJK ideographs.
+pub(crate) fn is_ideograph(c: char) -> bool {
     matches!(u32::from(c), 0x3040..=0x30FF | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xF900..=0xFAFF
         | 0x20000..=0x2CEAF | 0xFF66..=0xFF9D)
 }
 
-/// FNV-1a with a last stir: quick, the same everywhere, good enough for buckets.
+/// FNV-1a with a seed and a final mix. Stable across platforms.
 pub(crate) fn hash(seed: u32, bytes: &[u8]) -> u32 {
-    let start = Hashing::start(seed);
-    bytes.iter().fold(start, |hashing, byte| hashing.and(*byte)).end()
+    let start = WordHasher::new(seed);
+    bytes.iter().fold(start, |hashing, byte| hashing.add_byte(*byte)).finish()
 }
 
-/// The same byte by byte, for a loop that goes over the bytes anyway.
+/// Incremental form of [`hash`], for loops that visit each byte anyway.
 #[derive(Clone, Copy)]
-pub(crate) struct Hashing(u32);
+pub(crate) struct WordHasher(u32);
 
-impl Hashing {
-    pub(crate) fn start(seed: u32) -> Self {
+impl WordHasher {
+    pub(crate) fn new(seed: u32) -> Self {
         Self(0x811c_9dc5 ^ seed.wrapping_mul(0x9e37_79b9))
     }
 
     #[inline]
-    pub(crate) fn and(self, byte: u8) -> Self {
+    pub(crate) fn add_byte(self, byte: u8) -> Self {
         Self((self.0 ^ u32::from(byte)).wrapping_mul(0x0100_0193))
     }
 
-    pub(crate) fn end(self) -> u32 {
+    pub(crate) fn finish(self) -> u32 {
         let mut hash = self.0 ^ (self.0 >> 15);
         hash = hash.wrapping_mul(0x2c1b_3c6d);
         hash ^ (hash >> 13)
@@ -210,13 +195,13 @@ impl Hashing {
 mod tests {
     use super::*;
 
-    fn folded(original: &str) -> Vec<String> {
-        let text = Text::read(original);
-        text.words.iter().map(|w| text.folded(w).to_owned()).collect()
+    fn folded_words(original: &str) -> Vec<String> {
+        let text = FoldedText::new(original);
+        text.words.iter().map(|w| text.folded_word(w).to_owned()).collect()
     }
 
     #[test]
-    fn words_are_folded_and_marks_stand_apart() {
+    fn folding_lowercases_words_and_separates_punctuation() {
         let rows: &[(&str, &[&str])] = &[
             ("No, that’s WRONG!", &["no", ",", "that's", "wrong", "!"]),
             ("São Paulo 1,299.50€", &["sao", "paulo", "1,299.50", "€"]),
@@ -227,22 +212,22 @@ mod tests {
             ("👍🏽ok ❤\u{fe0f}", &["👍", "ok", "❤"]),
         ];
         for (original, expected) in rows {
-            assert_eq!(folded(original), *expected, "{original}");
+            assert_eq!(folded_words(original), *expected, "{original}");
         }
     }
 
     #[test]
-    fn places_are_bytes_of_the_original() {
+    fn word_ranges_are_bytes_of_the_original() {
         let original = "Ça, c’est “faux” 不是";
-        for word in Text::read(original).words {
+        for word in FoldedText::new(original).words {
             assert!(original.get(word.start..word.end).is_some_and(|w| !w.trim().is_empty()));
         }
     }
 
     #[test]
-    fn a_long_text_is_read_at_both_ends() {
+    fn long_text_is_folded_at_both_ends() {
         let original = format!("first {} last", "é ".repeat(50_000));
-        let words = folded(&original);
+        let words = folded_words(&original);
         assert_eq!((words[0].as_str(), words.last().map(String::as_str)), ("first", Some("last")));
         assert!(words.len() < 1_500);
     }

@@ -1,44 +1,44 @@
-//! Leaves only what a speaker says: code, quotations and quoted lines are blanked, byte for byte.
+//! Masks code, quotations and quoted lines with spaces, byte for byte.
 
-/// Longest quotation: a stray quotation mark must not blank the rest of an answer.
-const LONGEST_QUOTE: usize = 400;
+/// Maximum bytes of a quotation. A stray quotation mark must not mask the rest of an answer.
+const MAX_QUOTE_BYTES: usize = 400;
 
-/// The text with code blocks, inline code, quotations and `>` lines turned into spaces.
-pub(crate) fn speech_only(text: &str) -> String {
+/// Replaces code blocks, inline code, quotations and `>` lines with spaces.
+pub(crate) fn mask_code_and_quotes(text: &str) -> String {
     let mut bytes = text.as_bytes().to_vec();
-    blank_fences(text, &mut bytes);
-    blank_quoted_lines(text, &mut bytes);
-    blank_pairs(text, &mut bytes);
-    // Only whole characters are blanked, so this never replaces anything.
+    mask_code_blocks(text, &mut bytes);
+    mask_quoted_lines(text, &mut bytes);
+    mask_paired_marks(text, &mut bytes);
+    // Only whole characters are masked, so the lossy conversion replaces nothing.
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-fn blank(bytes: &mut [u8], start: usize, end: usize) {
+fn mask_range(bytes: &mut [u8], start: usize, end: usize) {
     bytes[start..end].iter_mut().filter(|b| **b != b'\n').for_each(|b| *b = b' ');
 }
 
-fn blank_fences(text: &str, bytes: &mut [u8]) {
+fn mask_code_blocks(text: &str, bytes: &mut [u8]) {
     let mut from = 0;
     while let Some(open) = text[from..].find("```").map(|at| from + at) {
         let body = open + 3;
         let end = text[body..].find("```").map_or(text.len(), |at| body + at + 3);
-        blank(bytes, open, end);
+        mask_range(bytes, open, end);
         from = end;
     }
 }
 
-fn blank_quoted_lines(text: &str, bytes: &mut [u8]) {
+fn mask_quoted_lines(text: &str, bytes: &mut [u8]) {
     let mut at = 0;
     for line in text.split_inclusive('\n') {
         if line.trim_start().starts_with('>') {
-            blank(bytes, at, at + line.len());
+            mask_range(bytes, at, at + line.len());
         }
         at += line.len();
     }
 }
 
-/// Inline code and quotations: an opening mark and the next closing one of its kind.
-fn blank_pairs(text: &str, bytes: &mut [u8]) {
+/// Masks inline code and quotations, from an opening mark to the next matching closing mark.
+fn mask_paired_marks(text: &str, bytes: &mut [u8]) {
     let mut open: Option<(usize, char)> = None;
     for (at, c) in text.char_indices() {
         if bytes[at] == b' ' && c != ' ' {
@@ -46,23 +46,27 @@ fn blank_pairs(text: &str, bytes: &mut [u8]) {
         }
         if let Some((start, closing)) = open {
             if c == closing {
-                blank(bytes, start, at + c.len_utf8());
+                mask_range(bytes, start, at + c.len_utf8());
                 open = None;
                 continue;
             }
-            if at - start > LONGEST_QUOTE {
+            if at - start > MAX_QUOTE_BYTES {
                 open = None;
             }
         }
         if open.is_none() {
-            open = closing_of(c).map(|closing| (at, closing));
+            open = closing_mark(c).map(|closing| (at, closing));
         }
     }
 }
 
-fn closing_of(c: char) -> Option<char> {
+fn closing_mark(c: char) -> Option<char> {
+    if c == '`' { Some('`') } else { closing_quote(c) }
+}
+
+/// Closing quotation mark for an opening one.
+pub(crate) fn closing_quote(c: char) -> Option<char> {
     match c {
-        '`' => Some('`'),
         '"' => Some('"'),
         '“' => Some('”'),
         '„' => Some('“'),
@@ -78,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_said_is_blanked_and_places_stay() {
+    fn code_and_quotes_are_masked_at_equal_length() {
         let rows = [
             ("Use ```\nError: no\n``` now", "Use    \n         \n    now"),
             ("He said \"I cannot\" twice", "He said            twice"),
@@ -90,8 +94,8 @@ mod tests {
             ("『はい』と言った", "            と言った"),
         ];
         for (text, expected) in rows {
-            assert_eq!(speech_only(text), expected, "{text}");
-            assert_eq!(speech_only(text).len(), text.len());
+            assert_eq!(mask_code_and_quotes(text), expected, "{text}");
+            assert_eq!(mask_code_and_quotes(text).len(), text.len());
         }
     }
 }

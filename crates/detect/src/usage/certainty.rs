@@ -1,91 +1,94 @@
-//! How surely words that were found are meant as the name.
+//! Rates how certainly matched words are meant as the item's name.
 
-use super::ending::Endings;
-use super::line::is_in_comment;
-use super::lists::lists;
-use super::name::{Name, Part, Tail};
-use super::reading::{Gap, Sort};
+use super::layout::is_in_comment;
+use super::name::{ItemName, NamePart, PathTail};
+use super::name_endings::NameEndings;
+use super::parsed_answer::{AnswerKind, ParsedAnswer};
+use super::tokenizer::{Gap, TokenKind};
 use super::weight::is_known_word;
-use super::written::{AnswerKind, Written};
+use super::word_lists::word_lists;
 
-/// One word this long is no everyday word.
-const LONG_WORD: u32 = 14;
-/// So many words in the right order are no chance.
-const MANY_WORDS: usize = 5;
+const MIN_LONG_WORD_BYTES: u32 = 14;
+/// Names with at least this many words rarely match by chance.
+const MIN_DISTINCTIVE_WORDS: usize = 5;
 
-/// How surely the words found are the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Certainty {
     /// Everyday words that could mean anything.
     Common,
     /// Rare words, or words written as a name.
     Likely,
-    /// Nothing else is called that.
+    /// Distinctive: hardly anything else has this name.
     Sure,
 }
 
-impl Name {
-    /// Whether the pieces of the answer that spell the name mean it; nothing when they mean something
-    /// else.
-    pub(super) fn certainty(
+impl ItemName {
+    /// Certainty of a match at the given tokens; `None` when the words mean something else.
+    pub(super) fn rate_match(
         &self,
-        answer: &Written<'_>,
-        endings: &Endings,
+        answer: &ParsedAnswer<'_>,
+        endings: &NameEndings,
         first: usize,
         last: usize,
     ) -> Option<Certainty> {
-        let plain = self.plain_certainty(answer, first, last);
+        let plain = self.rate_plain_match(answer, first, last);
         match &self.part {
-            Part::Whole if self.is_file_of_every_project() => Some(Certainty::Common),
-            Part::Whole => Some(plain),
-            Part::Head => {
-                let proper = answer.reading.pieces[first].capital && plain > Certainty::Common;
+            NamePart::Whole if self.is_common_file() => Some(Certainty::Common),
+            NamePart::Whole => Some(plain),
+            NamePart::Head => {
+                let proper =
+                    answer.tokenized.tokens[first].is_capitalised && plain > Certainty::Common;
                 proper.then_some(Certainty::Likely)
             }
-            Part::Title => endings.is_one(self, self.first).then_some(plain),
-            Part::Tail(tail) => self.tail_certainty(tail, plain, answer, endings, (first, last)),
+            NamePart::Title => endings.is_unique(self, self.first).then_some(plain),
+            NamePart::Tail(tail) => {
+                self.rate_tail_match(tail, plain, answer, endings, (first, last))
+            }
         }
     }
 
-    fn plain_certainty(&self, answer: &Written<'_>, first: usize, last: usize) -> Certainty {
-        let pieces = &answer.reading.pieces[first..=last];
-        let spaced = pieces[1..].iter().any(|p| matches!(p.gap, Gap::Space | Gap::Break));
-        if self.has_letters_and_digits() && self.joined().len() >= 4 {
+    fn rate_plain_match(&self, answer: &ParsedAnswer<'_>, first: usize, last: usize) -> Certainty {
+        let tokens = &answer.tokenized.tokens[first..=last];
+        let spaced = tokens[1..].iter().any(|p| matches!(p.gap, Gap::Space | Gap::Break));
+        if self.has_letters_and_digits() && self.joined_text().len() >= 4 {
             return Certainty::Sure;
         }
         if self.is_one_word() {
-            return self.certainty_of_a_word(answer, first);
+            return self.rate_single_word(answer, first);
         }
-        let capitals = pieces.iter().filter(|p| p.sort == Sort::Letters).all(|p| p.capital);
-        let proper = capitals && !answer.many_capitals && pieces[0].gap == Gap::Space;
-        if self.is_identifier && self.pieces().len() > 1 {
+        let capitals =
+            tokens.iter().filter(|p| p.kind == TokenKind::Letters).all(|p| p.is_capitalised);
+        let proper = capitals && !answer.capitalises_nouns && tokens[0].gap == Gap::Space;
+        if self.is_identifier && self.tokens().len() > 1 {
             return if spaced && !proper { Certainty::Likely } else { Certainty::Sure };
         }
-        let count = self.pieces().len();
-        let telling =
-            (count >= 3 && self.weight >= 1.4) || (count >= MANY_WORDS && self.weight >= 1.0);
-        if telling || proper {
+        let count = self.tokens().len();
+        let distinctive = (count >= 3 && self.weight >= 1.4)
+            || (count >= MIN_DISTINCTIVE_WORDS && self.weight >= 1.0);
+        if distinctive || proper {
             return Certainty::Sure;
         }
         if self.weight >= 1.0 { Certainty::Likely } else { Certainty::Common }
     }
 
-    /// `login.py` alone means the item where no other ends so, and where the answer does not put it
-    /// into another folder. A last part that is an everyday word needs what stands before it.
-    fn tail_certainty(
+    /// Certainty of a match on the last part of a path, such as `login.py`.
+    ///
+    /// It needs to be unique among the items, and the answer must not place it in another folder.
+    /// An everyday word needs the preceding part.
+    fn rate_tail_match(
         &self,
-        tail: &Tail,
+        tail: &PathTail,
         plain: Certainty,
-        answer: &Written<'_>,
-        endings: &Endings,
+        answer: &ParsedAnswer<'_>,
+        endings: &NameEndings,
         (first, last): (usize, usize),
     ) -> Option<Certainty> {
-        let pieces = &answer.reading.pieces;
-        let (start, end) = (pieces[first].start as usize, pieces[last].end as usize);
+        let tokens = &answer.tokenized.tokens;
+        let (start, end) = (tokens[first].start as usize, tokens[last].end as usize);
         let same_file = |file: &String| answer.text[start..end].eq_ignore_ascii_case(file);
-        let context = self.context(tail, answer, first)?;
-        let reach = context.parts.checked_sub(1).map_or(self.first, |at| tail.before[at]);
-        if !endings.is_one(self, reach) || !tail.file.as_ref().is_none_or(same_file) {
+        let context = self.find_path_context(tail, answer, first)?;
+        let reach = context.parts.checked_sub(1).map_or(self.first, |at| tail.preceding_parts[at]);
+        if !endings.is_unique(self, reach) || !tail.file.as_ref().is_none_or(same_file) {
             return None;
         }
         if context.parts > 0 && (tail.file.is_some() || !self.is_one_word()) {
@@ -98,8 +101,8 @@ impl Name {
             return Some(Certainty::Sure);
         }
         if self.is_one_word() {
-            let word = is_known_word(self.joined());
-            return match (word, context.pieces) {
+            let word = is_known_word(self.joined_text());
+            return match (word, context.tokens) {
                 (_, 1..) => Some(Certainty::Likely),
                 (false, 0) => Some(plain.min(Certainty::Likely)),
                 (true, 0) => (plain > Certainty::Common).then_some(Certainty::Common),
@@ -108,16 +111,20 @@ impl Name {
         Some(if plain == Certainty::Sure { plain } else { Certainty::Common })
     }
 
-    /// How much of what stands before the tail the answer has before it, glued to it; nothing when
-    /// it has something else there.
-    fn context(&self, tail: &Tail, answer: &Written<'_>, first: usize) -> Option<Context> {
-        let own = &self.reading.pieces;
-        let there = &answer.reading.pieces;
-        let mut same = 0;
-        while same < self.first && same < first {
-            let glue = there[first - same].gap;
+    /// The part of the path that the answer has before the tail; `None` when it has another path.
+    fn find_path_context(
+        &self,
+        tail: &PathTail,
+        answer: &ParsedAnswer<'_>,
+        first: usize,
+    ) -> Option<PathContext> {
+        let name_tokens = &self.tokenized.tokens;
+        let answer_tokens = &answer.tokenized.tokens;
+        let mut matched = 0;
+        while matched < self.first && matched < first {
+            let glue = answer_tokens[first - matched].gap;
             let between = {
-                let (a, b) = (&there[first - same - 1], &there[first - same]);
+                let (a, b) = (&answer_tokens[first - matched - 1], &answer_tokens[first - matched]);
                 &answer.text[a.end as usize..b.start as usize]
             };
             let glued = match glue {
@@ -128,96 +135,97 @@ impl Name {
             if !glued {
                 break;
             }
-            if there[first - same - 1].hash != own[self.first - same - 1].hash {
-                // `client.settle_batch()`: what stands before a dot is whatever the variable is called.
-                let is_variable = same == 0 && glue == Gap::Dot && tail.file.is_none();
-                if is_variable && (!self.is_one_word() || self.owner_is_there(tail, answer)) {
-                    return Some(Context { parts: 0, pieces: usize::from(self.is_one_word()) });
+            if answer_tokens[first - matched - 1].hash != name_tokens[self.first - matched - 1].hash
+            {
+                // In `client.settle_batch()` the word before the dot is an arbitrary variable name.
+                let is_variable = matched == 0 && glue == Gap::Dot && tail.file.is_none();
+                if is_variable && (!self.is_one_word() || self.mentions_owner(tail, answer)) {
+                    return Some(PathContext { parts: 0, tokens: usize::from(self.is_one_word()) });
                 }
                 return None;
             }
-            same += 1;
+            matched += 1;
         }
-        let reached = self.first - same;
-        let parts = tail.before.iter().filter(|start| **start >= reached).count();
-        Some(Context { parts, pieces: same })
+        let reached = self.first - matched;
+        let parts = tail.preceding_parts.iter().filter(|start| **start >= reached).count();
+        Some(PathContext { parts, tokens: matched })
     }
 
-    /// `gateway = PaymentGateway()` and later `gateway.charge()`: the class is named elsewhere.
-    fn owner_is_there(&self, tail: &Tail, answer: &Written<'_>) -> bool {
-        let Some(start) = tail.before.first() else { return false };
-        let owner = &self.reading.pieces[*start..self.first];
+    /// True when the answer names the class elsewhere: `gateway = PaymentGateway()`.
+    fn mentions_owner(&self, tail: &PathTail, answer: &ParsedAnswer<'_>) -> bool {
+        let Some(start) = tail.preceding_parts.first() else { return false };
+        let owner = &self.tokenized.tokens[*start..self.first];
         let (Some(from), Some(to)) = (owner.first(), owner.last()) else { return false };
-        let joined = &self.reading.folded[from.from as usize..to.to as usize];
-        let telling = owner.len() > 1 || !is_known_word(joined);
-        telling && answer.places.saying(&answer.reading, joined).next().is_some()
+        let joined = &self.tokenized.folded[from.folded_start as usize..to.folded_end as usize];
+        let distinctive = owner.len() > 1 || !is_known_word(joined);
+        distinctive && answer.suffixes.find_prefix(&answer.tokenized, joined).next().is_some()
     }
 
-    fn certainty_of_a_word(&self, answer: &Written<'_>, at: usize) -> Certainty {
-        let piece = &answer.reading.pieces[at];
-        // "Reisekosten-Richtlinie" is one word as well.
-        let length = self.joined().len() as u32;
-        let unknown = !is_known_word(self.joined());
-        if piece.sort == Sort::Sign || length < 2 {
+    fn rate_single_word(&self, answer: &ParsedAnswer<'_>, at: usize) -> Certainty {
+        let token = &answer.tokenized.tokens[at];
+        // A hyphenated compound counts as one word.
+        let length = self.joined_text().len() as u32;
+        let unknown = !is_known_word(self.joined_text());
+        if token.kind == TokenKind::Sign || length < 2 {
             return Certainty::Common;
         }
-        if unknown && length >= LONG_WORD {
+        if unknown && length >= MIN_LONG_WORD_BYTES {
             return Certainty::Sure;
         }
-        if is_written_as_a_name(self, answer, at) {
-            let typed = piece.capital && answer.is_blanked(piece.start as usize);
+        if is_written_as_name(self, answer, at) {
+            let typed = token.is_capitalised && answer.is_masked(token.start as usize);
             return if unknown || typed { Certainty::Sure } else { Certainty::Likely };
         }
         if unknown { Certainty::Likely } else { Certainty::Common }
     }
 
-    /// `README.md`: somebody's own, as likely as the item's.
-    fn is_file_of_every_project(&self) -> bool {
-        let pieces = self.pieces();
-        let is_file = |ending: &str| lists().file_endings.contains(ending);
-        let stem = match pieces {
+    /// True for files that exist in every project: `README.md`.
+    fn is_common_file(&self) -> bool {
+        let tokens = self.tokens();
+        let is_file = |ending: &str| word_lists().file_endings.contains(ending);
+        let stem = match tokens {
             [_] => self.last,
-            [.., ending] if ending.gap == Gap::Dot && is_file(self.reading.word(ending)) => {
+            [.., ending]
+                if ending.gap == Gap::Dot && is_file(self.tokenized.folded_token(ending)) =>
+            {
                 self.last - 1
             }
             _ => return false,
         };
-        let from = self.reading.pieces[self.first].from as usize;
-        let joined = &self.reading.folded[from..self.reading.pieces[stem].to as usize];
-        lists().every_project.contains(&crate::text::hash(0, joined.as_bytes()))
+        let from = self.tokenized.tokens[self.first].folded_start as usize;
+        let joined = &self.tokenized.folded[from..self.tokenized.tokens[stem].folded_end as usize];
+        word_lists().common_files.contains(&crate::text::hash(0, joined.as_bytes()))
     }
 }
 
-/// What an answer has before the end of a path.
-struct Context {
-    /// Whole parts of the path.
+struct PathContext {
     parts: usize,
-    /// Pieces of it.
-    pieces: usize,
+    tokens: usize,
 }
 
-/// In code, or with a capital where only names have one.
-fn is_written_as_a_name(name: &Name, answer: &Written<'_>, at: usize) -> bool {
-    let piece = &answer.reading.pieces[at];
-    let same_case = piece.capital == name.pieces()[0].capital;
-    let (start, end) = (piece.start as usize, piece.end as usize);
+/// True in code, or with a capital where only names have one.
+fn is_written_as_name(name: &ItemName, answer: &ParsedAnswer<'_>, at: usize) -> bool {
+    let token = &answer.tokenized.tokens[at];
+    let same_case = token.is_capitalised == name.tokens()[0].is_capitalised;
+    let (start, end) = (token.start as usize, token.end as usize);
     let (before, after) = (&answer.text[..start], &answer.text[end..]);
     if before.ends_with('`') && after.starts_with('`') {
         return same_case;
     }
-    let in_code = answer.kind == AnswerKind::Code || answer.is_blanked(start);
+    let in_code = answer.kind == AnswerKind::Code || answer.is_masked(start);
     if in_code {
         let qualified = after.starts_with("::") || after.starts_with('(') || after.starts_with('.');
         let declared = ["def ", "fn ", "class ", "struct ", "function ", "func ", "interface "];
-        let own = declared.iter().any(|word| before.ends_with(word));
-        let typed =
-            answer.kind == AnswerKind::Code && piece.capital && !is_in_comment(answer.text, start);
-        return same_case && (qualified || typed) && !before.ends_with('.') && !own;
+        let is_declaration = declared.iter().any(|word| before.ends_with(word));
+        let typed = answer.kind == AnswerKind::Code
+            && token.is_capitalised
+            && !is_in_comment(answer.text, start);
+        return same_case && (qualified || typed) && !before.ends_with('.') && !is_declaration;
     }
-    let follows_a_name = at > 0 && answer.reading.pieces[at - 1].capital;
-    piece.capital
+    let follows_a_name = at > 0 && answer.tokenized.tokens[at - 1].is_capitalised;
+    token.is_capitalised
         && same_case
-        && piece.gap == Gap::Space
-        && !answer.many_capitals
+        && token.gap == Gap::Space
+        && !answer.capitalises_nouns
         && !follows_a_name
 }

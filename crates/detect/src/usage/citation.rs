@@ -1,97 +1,96 @@
-//! What an answer cites: numbers and ids in brackets, and links.
+//! Extracts citations: numbers and ids in brackets, and links.
 //!
-//! Code and quotations do not cite: `rows[2]` is an index, and a footnote in a pasted article is the
-//! article's own.
+//! Code and quotations do not cite. `rows[2]` is an index, and a footnote in a pasted article
+//! belongs to that article.
 
-use super::layout::{Layout, is_amount, is_box, is_numbered};
-use super::line::is_in_comment;
-use super::link::{is_year, links};
-use super::lists::lists;
-use super::source::numbered_sources;
-use super::written::AnswerKind;
+use super::layout::{
+    CitationLayout, is_checkbox, is_in_comment, is_list_amount, is_numbered_label,
+};
+use super::link::{find_links, is_year};
+use super::numbered_sources::find_numbered_sources;
+use super::parsed_answer::AnswerKind;
+use super::word_lists::word_lists;
 
-/// Longer brackets hold a remark, not a citation.
-const LONGEST: usize = 120;
-/// More are not read: an answer that cites this often is a table of something.
-const MOST_CITATIONS: usize = 2_000;
-/// Wider ranges are not lists of sources.
-const WIDEST_RANGE: u64 = 20;
+/// Maximum bytes inside brackets. Longer text is a remark.
+const MAX_BRACKET_BYTES: usize = 120;
+const MAX_CITATIONS: usize = 2_000;
+const MAX_RANGE_WIDTH: u64 = 20;
 
-/// A citation and the bytes where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Citation {
     pub(super) start: usize,
     pub(super) end: usize,
-    pub(super) what: Cited,
+    pub(super) target: CitationTarget,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Cited {
-    /// A number: an id or a place in the list.
+pub(super) enum CitationTarget {
+    /// A number: an id or a rank.
     Number(u64),
     /// Text in brackets, in lower case.
     Label(String),
-    /// Where a link leads, in lower case, without query and file ending.
+    /// Link target, in lower case.
     Link(String),
 }
 
-/// Everything that the text cites. `speech` is the text with code and quotations blanked.
-pub(super) fn citations(text: &str, speech: &str, kind: AnswerKind) -> Vec<Citation> {
+/// Extracts all citations. `prose` is the text with code and quotations masked.
+pub(super) fn extract_citations(text: &str, prose: &str, kind: AnswerKind) -> Vec<Citation> {
     let mut found = Vec::new();
     let seen = match kind {
-        AnswerKind::Response => speech,
+        AnswerKind::Response => prose,
         AnswerKind::Code => text,
     };
-    let layout = Layout::of(seen);
+    let layout = CitationLayout::new(seen);
     let mut from = 0;
     let mut last_end = None;
     while let Some(open) = seen[from..].find(['[', '【']).map(|at| from + at) {
-        if found.len() >= MOST_CITATIONS {
+        if found.len() >= MAX_CITATIONS {
             break;
         }
         let inside = open + if seen[open..].starts_with('[') { 1 } else { '【'.len_utf8() };
         from = inside;
-        let near = &seen[inside..seen.floor_char_boundary((inside + LONGEST).min(seen.len()))];
+        let near =
+            &seen[inside..seen.floor_char_boundary((inside + MAX_BRACKET_BYTES).min(seen.len()))];
         let Some(length) = near.find([']', '】', '\n']) else { continue };
         let (body, close) = (&near[..length], inside + length);
         let Some(mark) = seen[close..].chars().next().filter(|c| *c != '\n') else { continue };
         let end = close + mark.len_utf8();
-        if is_box(seen, open, body) {
+        if is_checkbox(seen, open, body) {
             from = end;
             continue;
         }
-        if body.contains(['[', '【']) || !may_cite(seen, (open, end), last_end, kind, layout) {
+        if body.contains(['[', '【']) || !can_be_citation(seen, (open, end), last_end, kind, layout)
+        {
             continue;
         }
         last_end = Some(end);
         from = end;
-        let counts = is_amount(seen, open, end)
-            || is_numbered(seen, (open, end), body.contains(','), layout);
-        read_body(body, open, end, counts, &mut found);
+        let counts = is_list_amount(seen, open, end)
+            || is_numbered_label(seen, (open, end), body.contains(','), layout);
+        parse_bracket(body, open, end, counts, &mut found);
     }
     if kind == AnswerKind::Response {
-        let named = numbered_sources(speech).into_iter();
+        let named = find_numbered_sources(prose).into_iter();
         found.extend(named.map(|(start, end, number)| Citation {
             start,
             end,
-            what: Cited::Number(number),
+            target: CitationTarget::Number(number),
         }));
     }
-    found.extend(links(text, MOST_CITATIONS).into_iter().map(|(start, end)| Citation {
+    found.extend(find_links(text, MAX_CITATIONS).into_iter().map(|(start, end)| Citation {
         start,
         end,
-        what: Cited::Link(text[start..end].to_lowercase()),
+        target: CitationTarget::Link(text[start..end].to_lowercase()),
     }));
     found
 }
 
-/// Whether a bracket can be a citation where it stands.
-fn may_cite(
+fn can_be_citation(
     text: &str,
     (open, end): (usize, usize),
     last: Option<usize>,
     kind: AnswerKind,
-    layout: Layout,
+    layout: CitationLayout,
 ) -> bool {
     let before = text[..open].chars().next_back();
     if kind == AnswerKind::Code && !is_in_comment(text, open) {
@@ -99,75 +98,77 @@ fn may_cite(
     }
     match before {
         Some(']' | '】') => last == Some(open),
-        // Glued to a word it is an index, or a footnote: then a sentence or a clause ends there.
+        // Directly after a word a bracket is an index, or a footnote at the end of a clause.
         Some(c) if c.is_alphanumeric() || matches!(c, '_' | ')' | '"' | '\'' | '$') => {
             let closes = text[end..].starts_with(['.', ',', ';', ':', '!', '?', '\n', '[']);
             kind == AnswerKind::Response
                 && (c.is_alphabetic() || c == ')')
-                && !layout.assigns
+                && !layout.has_assignments
                 && (closes || end == text.len())
         }
         Some(_) | None => !text[end..].starts_with('{'),
     }
 }
 
-fn read_body(body: &str, start: usize, end: usize, counts: bool, found: &mut Vec<Citation>) {
-    let mut keep = |what| found.push(Citation { start, end, what });
+fn parse_bracket(body: &str, start: usize, end: usize, counts: bool, found: &mut Vec<Citation>) {
+    let mut keep = |what| found.push(Citation { start, end, target: what });
     let whole = body.trim().trim_start_matches(['^', '#', '@']).to_lowercase();
     let parts: Vec<&str> = whole.split([',', ';', '&', '|']).map(str::trim).collect();
-    let numbers: Option<Vec<Vec<u64>>> = parts.iter().map(|part| numbers_of(part)).collect();
+    let numbers: Option<Vec<Vec<u64>>> = parts.iter().map(|part| parse_numbers(part)).collect();
     if let Some(numbers) = numbers {
         let all: Vec<u64> = numbers.into_iter().flatten().collect();
-        // [0, 1] is an interval, [2019] a year.
+        // `[0, 1]` is an interval and `[2019]` a year.
         let cites = !all.contains(&0) && !counts;
-        all.into_iter().filter(|n| cites && !is_year(*n)).for_each(|n| keep(Cited::Number(n)));
+        all.into_iter()
+            .filter(|n| cites && !is_year(*n))
+            .for_each(|n| keep(CitationTarget::Number(n)));
     }
     if parts.len() > 1 {
-        parts.iter().for_each(|part| keep(Cited::Label((*part).to_owned())));
+        parts.iter().for_each(|part| keep(CitationTarget::Label((*part).to_owned())));
     }
     // "doc: kb-12" cites kb-12.
     if let Some((_, label)) = whole.rsplit_once([' ', ':']) {
-        keep(Cited::Label(label.to_owned()));
+        keep(CitationTarget::Label(label.to_owned()));
     }
-    keep(Cited::Label(whole));
+    keep(CitationTarget::Label(whole));
 }
 
-/// "3", "2-4", "doc 3", "source 3", "3†source"; a page is nothing, another text is no number.
-fn numbers_of(part: &str) -> Option<Vec<u64>> {
+/// Parses "3", "2-4", "doc 3" or "3†source". A page gives no numbers; other text gives `None`.
+fn parse_numbers(part: &str) -> Option<Vec<u64>> {
     let part = part.split('†').next()?.trim();
     if part.starts_with("p.") || part.starts_with("s. ") {
         return Some(Vec::new());
     }
     let stripped = part
         .split_once([' ', ':'])
-        .filter(|(w, _)| lists().numbered.contains(w))
+        .filter(|(w, _)| word_lists().source_words.contains(w))
         .map(|(_, n)| n)
         .unwrap_or(part);
     let part = stripped.trim_start_matches([' ', '#', ':', '^']);
     if let Some((low, high)) = part.split_once(['-', '–']) {
         let (low, high) = (low.trim().parse().ok()?, high.trim().parse().ok()?);
-        return (low < high && high - low < WIDEST_RANGE).then(|| (low..=high).collect());
+        return (low < high && high - low < MAX_RANGE_WIDTH).then(|| (low..=high).collect());
     }
     (part.len() <= 9).then(|| part.parse().ok()).flatten().map(|n| vec![n])
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::written::AnswerKind::{Code, Response};
+    use super::super::parsed_answer::AnswerKind::{Code, Response};
     use super::*;
-    use crate::text::speech_only;
+    use crate::text::mask_code_and_quotes;
 
-    fn numbers(text: &str, kind: AnswerKind) -> Vec<u64> {
-        let found = citations(text, &speech_only(text), kind);
-        let number = |c: &Citation| match c.what {
-            Cited::Number(n) => Some(n),
-            Cited::Label(_) | Cited::Link(_) => None,
+    fn cited_numbers(text: &str, kind: AnswerKind) -> Vec<u64> {
+        let found = extract_citations(text, &mask_code_and_quotes(text), kind);
+        let number = |c: &Citation| match c.target {
+            CitationTarget::Number(n) => Some(n),
+            CitationTarget::Label(_) | CitationTarget::Link(_) => None,
         };
         found.iter().filter_map(number).collect()
     }
 
     #[test]
-    fn brackets_cite_where_a_reader_would_say_so() {
+    fn bracketed_numbers_are_cited_only_as_sources() {
         for (text, expected) in [
             ("It rains [3].", &[3][..]),
             ("It rains [1][3], often [2, 4-6].", &[1, 3, 2, 4, 5, 6]),
@@ -194,15 +195,15 @@ mod tests {
             ("[", &[]),
             ("[3", &[]),
         ] {
-            assert_eq!(numbers(text, Response), expected, "{text}");
+            assert_eq!(cited_numbers(text, Response), expected, "{text}");
         }
     }
 
     #[test]
-    fn a_ticked_box_is_no_label() {
+    fn checkbox_is_not_a_citation_label() {
         let labels = |text: &str| {
-            let found = citations(text, &speech_only(text), Response);
-            found.iter().filter(|c| c.what == Cited::Label("x".to_owned())).count()
+            let found = extract_citations(text, &mask_code_and_quotes(text), Response);
+            found.iter().filter(|c| c.target == CitationTarget::Label("x".to_owned())).count()
         };
         for (text, expected) in [
             ("- [x] done\n- [ ] open", 0),
@@ -216,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn code_cites_in_comments_only() {
-        assert_eq!(numbers("x = [3]\n# as in [2]\ny = a[1]", Code), [2]);
+    fn code_is_cited_only_in_comments() {
+        assert_eq!(cited_numbers("x = [3]\n# as in [2]\ny = a[1]", Code), [2]);
     }
 }

@@ -1,25 +1,24 @@
-//! What stands between two pieces of a text.
+//! Classifies the text between two tokens.
 
-/// What stands between a piece and the one before it.
+/// Separator between a token and the one before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Gap {
-    /// Nothing: a hump in camelCase, or the border between letters and a sign.
+    /// No separator: a camelCase boundary, or letters next to an ideograph.
     None,
     Underscore,
     Hyphen,
     Dot,
     Apostrophe,
-    /// Other marks without a space: a path, a call, an assignment.
+    /// Other punctuation without a space: a path, a call, an assignment.
     Tight,
-    /// A space, perhaps with a comma, a bracket or a quotation mark.
+    /// A space, possibly with a comma, a bracket or a quotation mark.
     Space,
-    /// A sentence or a paragraph ended.
+    /// End of a sentence or paragraph.
     Break,
 }
 
-/// The gap that a text between two pieces makes.
-pub(super) fn gap_of(between: &str) -> Gap {
-    // By bytes: comparing strings one after the other was a tenth of the whole.
+pub(super) fn classify_gap(between: &str) -> Gap {
+    // Matches bytes: string comparisons took a tenth of the total time.
     match between.as_bytes() {
         [] => return Gap::None,
         [b' '] => return Gap::Space,
@@ -35,12 +34,12 @@ pub(super) fn gap_of(between: &str) -> Gap {
     }
     let (mut ends, mut spaced, mut line_ended) = (false, false, false);
     for c in between.chars() {
-        // A sentence ends, or a line with nothing on it does.
+        // A sentence or an empty line ends.
         let stops = matches!(c, '。' | '！' | '？') || (ends && c.is_whitespace());
         if stops || (line_ended && c == '\n') {
             return Gap::Break;
         }
-        // A quotation mark or a citation may stand between the stop and the space.
+        // A quotation mark or a citation may follow the full stop.
         ends = matches!(c, '.' | '!' | '?')
             || (ends && matches!(c, '"' | '”' | '“' | '»' | ')' | ']' | '[' | '\'' | '*'));
         line_ended = c == '\n' || (line_ended && c.is_whitespace());
@@ -60,8 +59,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn gaps_tell_a_sentence_from_a_separator() {
-        let gaps = |text: &str| gap_of(&text[1..text.len() - 1]);
+    fn gaps_are_classified_by_separator() {
+        let gaps = |text: &str| classify_gap(&text[1..text.len() - 1]);
         for (text, gap) in [
             ("aB", Gap::None),
             ("a_b", Gap::Underscore),

@@ -1,58 +1,59 @@
-//! Identifiers that belong to somebody: settings, functions, options, addresses, codes.
+//! Extracts distinctive identifiers: settings, functions, options, addresses, codes.
 
 use rustc_hash::FxHashSet;
 
-use super::lists::lists;
-use super::reading::{Gap, Piece, Reading, Sort};
+use super::tokenizer::{Gap, Token, TokenKind, TokenizedText};
+use super::word_lists::word_lists;
 use crate::text::hash;
 
-/// Shorter ones are chance.
-const SHORTEST: u32 = 5;
-const SHORTEST_MIXED: u32 = 4;
-/// From here on one identifier alone is evidence; a mere two words with humps could be a product.
-const LONG: u32 = 10;
-const LONG_HUMPS: u32 = 15;
+/// Minimum bytes; shorter identifiers match by chance.
+const MIN_IDENTIFIER_BYTES: u32 = 5;
+const MIN_MIXED_BYTES: u32 = 4;
+/// Minimum bytes for one identifier to count alone. CamelCase needs more, because it may be a
+/// product name.
+const MIN_LONG_BYTES: u32 = 10;
+const MIN_LONG_CAMEL_CASE_BYTES: u32 = 15;
 
-/// An identifier and the pieces it is made of.
+/// An identifier with its inclusive token range.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Identifier {
     pub(super) key: u32,
     pub(super) first: u32,
     pub(super) last: u32,
-    /// Nobody else has this one: long, and no mere name of a product.
-    pub(super) unmistakable: bool,
+    /// Long enough to be evidence alone.
+    pub(super) is_long: bool,
 }
 
-/// The identifiers of a text that are not those of a platform, in order.
-pub(super) fn identifiers_of(text: &str, reading: &Reading) -> Vec<Identifier> {
+/// Identifiers of a text in order, without those of a platform.
+pub(super) fn extract_identifiers(text: &str, tokenized: &TokenizedText) -> Vec<Identifier> {
     let mut found = Vec::new();
-    let pieces = &reading.pieces;
+    let tokens = &tokenized.tokens;
     let mut first = 0;
-    while first < pieces.len() {
+    while first < tokens.len() {
         let mut last = first;
-        while pieces.get(last + 1).is_some_and(|p| joins(p.gap)) {
+        while tokens.get(last + 1).is_some_and(|p| joins_identifier(p.gap)) {
             last += 1;
         }
-        collect(text, reading, first, last, &mut found);
+        collect_group(text, tokenized, first, last, &mut found);
         first = last + 1;
     }
     found
 }
 
-/// Keys of identifiers that a text imports: they are a library's.
-pub(super) fn imported(text: &str) -> FxHashSet<u32> {
+/// Keys of the identifiers in import lines; they belong to a library.
+pub(super) fn imported_identifiers(text: &str) -> FxHashSet<u32> {
     if !text.contains("import") && !text.contains("#include") && !text.contains("require(") {
         return FxHashSet::default();
     }
     let mut keys = FxHashSet::default();
     for line in text.lines().map(str::trim_start).filter(|line| is_import(line)) {
-        let reading = Reading::of(line);
-        keys.extend(identifiers_of(line, &reading).iter().map(|found| found.key));
+        let tokenized = TokenizedText::new(line);
+        keys.extend(extract_identifiers(line, &tokenized).iter().map(|found| found.key));
     }
     keys
 }
 
-/// Whether a line, without its indentation, brings in a library.
+/// True for an import line. The line must have no indentation.
 pub(super) fn is_import(line: &str) -> bool {
     let starts = |word: &str| line.strip_prefix(word).is_some_and(|rest| rest.starts_with(' '));
     let code = line.contains(['{', ';', '"', '\'', '<', '*', '.']) || line.split(' ').count() <= 4;
@@ -64,28 +65,34 @@ pub(super) fn is_import(line: &str) -> bool {
         || (line.contains("require(") && starts("const"))
 }
 
-fn joins(gap: Gap) -> bool {
+fn joins_identifier(gap: Gap) -> bool {
     match gap {
         Gap::None | Gap::Underscore | Gap::Hyphen | Gap::Dot => true,
         Gap::Apostrophe | Gap::Tight | Gap::Space | Gap::Break => false,
     }
 }
 
-/// What is joined by hyphens and dots as a whole, or else its parts between them.
-fn collect(text: &str, reading: &Reading, first: usize, last: usize, found: &mut Vec<Identifier>) {
-    let pieces = &reading.pieces[first..=last];
-    let before = &text.as_bytes()[..pieces[0].start as usize];
-    // Most of any text: a word by itself.
-    if first == last && pieces[0].sort != Sort::Mixed && !before.ends_with(b"--") {
+/// Collects a token group joined by hyphens and dots as a whole, and its parts between them.
+fn collect_group(
+    text: &str,
+    tokenized: &TokenizedText,
+    first: usize,
+    last: usize,
+    found: &mut Vec<Identifier>,
+) {
+    let tokens = &tokenized.tokens[first..=last];
+    let before = &text.as_bytes()[..tokens[0].start as usize];
+    // The common case: a single word.
+    if first == last && tokens[0].kind != TokenKind::Mixed && !before.ends_with(b"--") {
         return;
     }
-    let count = |gap: Gap| pieces[1..].iter().filter(|p| p.gap == gap).count();
+    let count = |gap: Gap| tokens[1..].iter().filter(|p| p.gap == gap).count();
     let (hyphens, dots) = (count(Gap::Hyphen), count(Gap::Dot));
     let option = before.ends_with(b"--");
     let address = before.ends_with(b"@");
-    let digits = pieces.iter().any(|p| matches!(p.sort, Sort::Mixed | Sort::Number));
-    let letters = pieces.iter().any(|p| matches!(p.sort, Sort::Letters | Sort::Mixed));
-    let mixed = pieces.iter().any(|p| p.sort == Sort::Mixed);
+    let digits = tokens.iter().any(|p| matches!(p.kind, TokenKind::Mixed | TokenKind::Number));
+    let letters = tokens.iter().any(|p| matches!(p.kind, TokenKind::Letters | TokenKind::Mixed));
+    let mixed = tokens.iter().any(|p| p.kind == TokenKind::Mixed);
     let whole = option
         || (dots >= 1 && mixed && letters)
         || (letters && hyphens >= 2)
@@ -93,41 +100,50 @@ fn collect(text: &str, reading: &Reading, first: usize, last: usize, found: &mut
         || (dots >= 2 && (letters || dots >= 3))
         || (address && dots >= 1);
     if whole && dots + hyphens > 0 || option {
-        keep(reading, first, last, true, found);
+        push_identifier(tokenized, first, last, true, found);
     }
     let mut from = first;
     for at in first..=last {
-        let ends = at == last || matches!(reading.pieces[at + 1].gap, Gap::Hyphen | Gap::Dot);
+        let ends = at == last || matches!(tokenized.tokens[at + 1].gap, Gap::Hyphen | Gap::Dot);
         if ends {
-            if is_code(&reading.pieces[from..=at]) {
-                let snake = reading.pieces[from + 1..=at].iter().any(|p| p.gap == Gap::Underscore);
+            if is_identifier(&tokenized.tokens[from..=at]) {
+                let snake =
+                    tokenized.tokens[from + 1..=at].iter().any(|p| p.gap == Gap::Underscore);
                 let many = at - from >= 2;
-                keep(reading, from, at, snake || many, found);
+                push_identifier(tokenized, from, at, snake || many, found);
             }
             from = at + 1;
         }
     }
 }
 
-/// Humps, underscores, or letters and digits mixed.
-fn is_code(pieces: &[Piece]) -> bool {
-    let length: u32 = pieces.iter().map(|p| p.to - p.from).sum();
-    match pieces {
-        [one] => one.sort == Sort::Mixed && length >= SHORTEST_MIXED,
+/// True for camelCase, snake_case, or letters mixed with digits.
+fn is_identifier(tokens: &[Token]) -> bool {
+    let length: u32 = tokens.iter().map(|p| p.folded_end - p.folded_start).sum();
+    match tokens {
+        [one] => one.kind == TokenKind::Mixed && length >= MIN_MIXED_BYTES,
         _ => {
-            let letters = pieces.iter().any(|p| p.sort != Sort::Number && p.sort != Sort::Sign);
-            let signs = pieces.iter().any(|p| p.sort == Sort::Sign);
-            letters && !signs && length >= SHORTEST
+            let letters =
+                tokens.iter().any(|p| p.kind != TokenKind::Number && p.kind != TokenKind::Sign);
+            let signs = tokens.iter().any(|p| p.kind == TokenKind::Sign);
+            letters && !signs && length >= MIN_IDENTIFIER_BYTES
         }
     }
 }
 
-fn keep(reading: &Reading, first: usize, last: usize, own: bool, found: &mut Vec<Identifier>) {
-    let (from, to) = (reading.pieces[first].from, reading.pieces[last].to);
-    let key = hash(0, &reading.folded.as_bytes()[from as usize..to as usize]);
-    if lists().platform.contains(&key) {
+fn push_identifier(
+    tokenized: &TokenizedText,
+    first: usize,
+    last: usize,
+    is_distinctive: bool,
+    found: &mut Vec<Identifier>,
+) {
+    let (from, to) = (tokenized.tokens[first].folded_start, tokenized.tokens[last].folded_end);
+    let key = hash(0, &tokenized.folded.as_bytes()[from as usize..to as usize]);
+    if word_lists().platform.contains(&key) {
         return;
     }
-    let unmistakable = to - from >= if own { LONG } else { LONG_HUMPS };
-    found.push(Identifier { key, first: first as u32, last: last as u32, unmistakable });
+    let is_long =
+        to - from >= if is_distinctive { MIN_LONG_BYTES } else { MIN_LONG_CAMEL_CASE_BYTES };
+    found.push(Identifier { key, first: first as u32, last: last as u32, is_long });
 }

@@ -1,53 +1,47 @@
-//! What a number in brackets is where it does not cite: a step, an amount, a box, a line's number.
+//! Detects bracketed numbers that are not citations: steps, amounts, checkboxes, line numbers.
 
-use super::line::line_before;
-use super::lists::lists;
+use super::word_lists::word_lists;
 
-/// Bytes in which the word after a bracket is looked for.
-const NEXT_WORD: usize = 120;
+const NEXT_WORD_BYTES: usize = 120;
 
-/// What is true of the whole text, looked up once.
 #[derive(Clone, Copy)]
-pub(super) struct Layout {
-    /// Something is set to a value: brackets behind words are indices.
-    pub(super) assigns: bool,
-    /// Several lines begin with a number in brackets.
-    numbers_lines: bool,
-    /// Where a list of sources begins.
-    sources_from: usize,
+pub(super) struct CitationLayout {
+    /// The text has assignments, so brackets after words are indexes.
+    pub(super) has_assignments: bool,
+    has_numbered_lines: bool,
+    sources_start: usize,
 }
 
-impl Layout {
-    pub(super) fn of(text: &str) -> Self {
+impl CitationLayout {
+    pub(super) fn new(text: &str) -> Self {
         let numbered = |line: &str| {
             let line = line.trim_start_matches(LIST_MARKS);
             line.strip_prefix('[').is_some_and(|rest| rest.starts_with(|c: char| c.is_numeric()))
         };
-        let numbers_lines = text.lines().filter(|line| numbered(line)).count() > 1;
-        let mut sources_from = text.len();
+        let has_numbered_lines = text.lines().filter(|line| numbered(line)).count() > 1;
+        let mut sources_start = text.len();
         let mut end = 0;
         for line in text.split_inclusive('\n') {
             end += line.len();
             if is_sources_heading(line) {
-                sources_from = end;
+                sources_start = end;
                 break;
             }
         }
-        Self { assigns: text.contains(" = "), numbers_lines, sources_from }
+        Self { has_assignments: text.contains(" = "), has_numbered_lines, sources_start }
     }
 }
 
-/// What a line of a list begins with.
 const LIST_MARKS: [char; 6] = [' ', '\t', '-', '*', '•', '+'];
 
-/// "Sources:", "## References".
+/// True for "Sources:" or "## References".
 fn is_sources_heading(line: &str) -> bool {
     let bare = line.trim().trim_matches(|c: char| !c.is_alphanumeric());
-    bare.len() <= 40 && lists().headings.contains(bare.to_lowercase().as_str())
+    bare.len() <= 40 && word_lists().source_headings.contains(bare.to_lowercase().as_str())
 }
 
-/// `- [x] done`: a box that was ticked or not.
-pub(super) fn is_box(text: &str, open: usize, body: &str) -> bool {
+/// True for a checkbox: `- [x] done`.
+pub(super) fn is_checkbox(text: &str, open: usize, body: &str) -> bool {
     let before = line_before(text, open).trim_start();
     let marker = before.trim_end_matches([' ', '\t']);
     let digits = marker.trim_end_matches(['.', ')']);
@@ -57,8 +51,8 @@ pub(super) fn is_box(text: &str, open: usize, body: &str) -> bool {
     listed && matches!(body.trim(), "" | "x" | "X" | "✓" | "✔")
 }
 
-/// `- eggs [6]`: a short line of a list that ends in a number tells how many.
-pub(super) fn is_amount(text: &str, open: usize, end: usize) -> bool {
+/// True for an amount at the end of a short list line: `- eggs [6]`.
+pub(super) fn is_list_amount(text: &str, open: usize, end: usize) -> bool {
     let line = line_before(text, open).trim_start();
     let listed =
         line.starts_with(['-', '*', '•', '+']) || line.starts_with(|c: char| c.is_numeric());
@@ -66,24 +60,37 @@ pub(super) fn is_amount(text: &str, open: usize, end: usize) -> bool {
     listed && closes && line.split_whitespace().count() < 5
 }
 
-/// `Press [3]`, `step [2]`, `x = [1, 2]`, `[1] means`, and lines that are numbered one after the other.
-pub(super) fn is_numbered(
+/// True for `Press [3]`, `step [2]`, `x = [1, 2]`, `[1] means`, and consecutively numbered lines.
+pub(super) fn is_numbered_label(
     text: &str,
     (open, end): (usize, usize),
     several: bool,
-    layout: Layout,
+    layout: CitationLayout,
 ) -> bool {
     let line = line_before(text, open);
     let before = line.trim_end();
     let word = before.rsplit(char::is_whitespace).next().unwrap_or_default().to_lowercase();
     let at_start = line.trim_start_matches(LIST_MARKS).is_empty();
     let is_point = at_start && !line.trim_start().is_empty();
-    let listed = at_start && (is_point || layout.numbers_lines) && open < layout.sources_from;
-    let near = &text[end..text.floor_char_boundary((end + NEXT_WORD).min(text.len()))];
+    let listed = at_start && (is_point || layout.has_numbered_lines) && open < layout.sources_start;
+    let near = &text[end..text.floor_char_boundary((end + NEXT_WORD_BYTES).min(text.len()))];
     let after = near.split_whitespace().next().unwrap_or_default();
     let word = word.as_str();
     listed
-        || lists().explaining.contains(after)
-        || lists().counted.contains(word)
-        || (several && lists().filled.contains(word))
+        || word_lists().explanation_verbs.contains(after)
+        || word_lists().counted_words.contains(word)
+        || (several && word_lists().value_words.contains(word))
+}
+
+/// The part of the line before an offset, cut to bound the work.
+pub(super) fn line_before(text: &str, at: usize) -> &str {
+    const MAX_LINE_BYTES: usize = 200;
+    let from = text.ceil_char_boundary(at.saturating_sub(MAX_LINE_BYTES));
+    text[from..at].rsplit('\n').next().unwrap_or_default()
+}
+
+pub(super) fn is_in_comment(text: &str, at: usize) -> bool {
+    let line = line_before(text, at);
+    let opens = ["//", "#", "--", "*", "/*", "<!--", ";", "%"];
+    opens.iter().any(|mark| line.trim_start().starts_with(mark)) || line.contains(" // ")
 }

@@ -1,14 +1,12 @@
-//! Links in an answer, and whether one leads to an item.
+//! Extracts links from an answer and matches them with item ids.
 
 use super::weight::is_known_word;
 
-/// Longer addresses are not read to their end.
-const LONGEST_LINK: usize = 500;
-/// Parts from the end of an address that an id may have.
-const MOST_ENDS: usize = 6;
+const MAX_LINK_BYTES: usize = 500;
+const MAX_LINK_ENDS: usize = 6;
 
-/// Addresses: after `](`, or with their scheme.
-pub(super) fn links(text: &str, most: usize) -> Vec<(usize, usize)> {
+/// Byte ranges of Markdown link targets and of http(s) URLs.
+pub(super) fn find_links(text: &str, most: usize) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     let marked = text.match_indices("](").map(|(at, mark)| at + mark.len());
     let schemes = ["https://", "http://"];
@@ -17,19 +15,19 @@ pub(super) fn links(text: &str, most: usize) -> Vec<(usize, usize)> {
         let scheme = schemes.iter().find(|scheme| text[..colon].ends_with(**scheme))?;
         Some(colon - scheme.len())
     });
-    // A link inside a link is a part of it: an answer must not be read once for each.
+    // Nested links are part of the outer one, which keeps the cost linear.
     let mut read_to = [0, 0];
     let marked = marked.map(|at| (0, at));
-    for (sort, at) in marked.chain(plain.map(|at| (1, at))).take(most) {
-        if at < read_to[sort] {
+    for (link_kind, at) in marked.chain(plain.map(|at| (1, at))).take(most) {
+        if at < read_to[link_kind] {
             continue;
         }
-        let rest = &text[at..text.floor_char_boundary((at + LONGEST_LINK).min(text.len()))];
+        let rest = &text[at..text.floor_char_boundary((at + MAX_LINK_BYTES).min(text.len()))];
         let stops =
             |c: char| c.is_whitespace() || matches!(c, ')' | '>' | '"' | '\'' | '`' | '<' | '|');
         let length = rest.find(stops).unwrap_or(rest.len());
         let link = rest[..length].trim_end_matches(['.', ',', ';', ':', '!', '?', '*']);
-        read_to[sort] = at + length;
+        read_to[link_kind] = at + length;
         if !link.is_empty() {
             found.push((at, at + link.len()));
         }
@@ -37,27 +35,25 @@ pub(super) fn links(text: &str, most: usize) -> Vec<(usize, usize)> {
     found
 }
 
-/// The ids to which a link may lead: what stands at its end as a part of its own, with and without
-/// query and file ending.
-pub(super) fn ends_of(link: &str) -> impl Iterator<Item = &str> {
+/// Candidate ids at the end of a link, with and without query and file ending.
+pub(super) fn link_ends(link: &str) -> impl Iterator<Item = &str> {
     let path = link.split(['?', '#']).next().unwrap_or(link);
     let stem = [".html", ".htm", ".md", ".pdf"].iter().find_map(|end| path.strip_suffix(end));
     [link, path, stem.unwrap_or(path)].into_iter().flat_map(|address| {
         let address = address.trim_end_matches('/');
-        let borders = address.rmatch_indices(['/', '=', '#', ':', '?', '&']).take(MOST_ENDS);
+        let borders = address.rmatch_indices(['/', '=', '#', ':', '?', '&']).take(MAX_LINK_ENDS);
         let ends = borders.map(move |(at, _)| &address[at + 1..]);
         ends.chain(std::iter::once(address))
     })
 }
 
-/// Whether an id at the end of a link is meant: `…/3` and `…/login` lead anywhere.
-pub(super) fn can_be_linked(id: &str) -> bool {
+/// True when an id at the end of a link is distinctive. `…/3` and `…/login` are not.
+pub(super) fn is_linkable_id(id: &str) -> bool {
     let numeric = id.bytes().all(|b| b.is_ascii_digit());
     let too_short = numeric && (id.len() < 3 || id.parse().is_ok_and(is_year));
     !too_short && id.len() >= 2 && !is_known_word(id)
 }
 
-/// A year in brackets dates something.
 pub(super) fn is_year(number: u64) -> bool {
     (1_900..=2_100).contains(&number)
 }
@@ -67,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_link_leads_to_the_id_at_its_end() {
+    fn link_matches_the_id_at_its_end() {
         for (link, id, expected) in [
             ("https://w.example/ops/kb-5520", "kb-5520", true),
             ("https://w.example/ops/kb-5520.html#top", "kb-5520", true),
@@ -82,14 +78,14 @@ mod tests {
             ("https://t.example/a/b/c", "https://t.example/a/b/c", true),
             ("https://t.example/a/guide/c.md", "guide/c", true),
         ] {
-            let leads = can_be_linked(id) && ends_of(link).any(|end| end == id);
+            let leads = is_linkable_id(id) && link_ends(link).any(|end| end == id);
             assert_eq!(leads, expected, "{link} {id}");
         }
     }
 
     #[test]
-    fn a_link_inside_a_link_is_read_once() {
-        assert_eq!(links(&"http://".repeat(50), 1_000).len(), 1);
-        assert_eq!(links("[a](https://x.example/a), https://x.example/b.", 9).len(), 3);
+    fn nested_link_is_read_once() {
+        assert_eq!(find_links(&"http://".repeat(50), 1_000).len(), 1);
+        assert_eq!(find_links("[a](https://x.example/a), https://x.example/b.", 9).len(), 3);
     }
 }

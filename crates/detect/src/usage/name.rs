@@ -1,74 +1,69 @@
-//! A name that is looked for in an answer.
+//! The parsed name of an item.
 
-use super::reading::{Gap, Piece, Reading};
-use super::weight::{Weight, weight_of};
+use super::tokenizer::{Gap, Token, TokenizedText};
+use super::weight::{WordWeight, weigh_word};
 
-/// More pieces than a name has.
-const MOST_PIECES: usize = 24;
-/// Bytes of a name that are read.
-pub(super) const LONGEST_NAME: usize = 400;
+const MAX_NAME_TOKENS: usize = 24;
+pub(super) const MAX_NAME_BYTES: usize = 400;
 
-/// How much of the item's full name this is.
+/// The part of the item's full name that this name covers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum NamePart {
     Whole,
-    /// Only the beginning: the "Kestrel" of a queue client.
+    /// The beginning: "Kestrel" of "Kestrel queue client".
     Head,
-    /// A title without the site it stands on.
     Title,
     /// The last part of a path or of a qualified name.
-    Tail(Tail),
+    Tail(PathTail),
 }
 
 /// The end of a path: `login.py` of `src/auth/login.py`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Tail {
-    /// The pieces at which the parts before it begin, the nearest first.
-    pub(super) before: Vec<usize>,
-    /// As it is written, with its ending; what is no file may be spelt in any way.
+pub(super) struct PathTail {
+    /// Token indexes at which the preceding parts start, nearest first.
+    pub(super) preceding_parts: Vec<usize>,
+    /// File name as written, with its ending; `None` for symbols.
     pub(super) file: Option<String>,
-    /// Every project has one of these: it needs a folder.
+    /// The name is so common that it needs a folder.
     pub(super) is_ordinary: bool,
 }
 
-/// A name that is looked for.
 #[derive(Clone, Debug)]
-pub(super) struct Name {
-    pub(super) reading: Reading,
-    /// Pieces of it that must be there; what is left out is an article, a section or a file ending.
+pub(super) struct ItemName {
+    pub(super) tokenized: TokenizedText,
+    /// Range of required tokens, inclusive. Articles, sections and file endings are excluded.
     pub(super) first: usize,
     pub(super) last: usize,
-    /// No spaces: `UserService`, `quick-open-panel`, `OPS-3307`.
+    /// True without spaces: `UserService`, `quick-open-panel`, `OPS-3307`.
     pub(super) is_identifier: bool,
-    pub(super) part: Part,
+    pub(super) part: NamePart,
     pub(super) has_comma: bool,
     pub(super) has_hyphen: bool,
-    pub(super) rarest: Weight,
+    pub(super) rarest: WordWeight,
     pub(super) weight: f32,
 }
 
-impl Name {
-    pub(super) fn of(name: &str) -> Option<Self> {
-        let name = &name[..name.floor_char_boundary(LONGEST_NAME)];
-        let mut reading = Reading::of(name);
-        reading.pieces.truncate(MOST_PIECES);
-        let last = reading.pieces.len().checked_sub(1)?;
+impl ItemName {
+    pub(super) fn parse(name: &str) -> Option<Self> {
+        let name = &name[..name.floor_char_boundary(MAX_NAME_BYTES)];
+        let mut tokenized = TokenizedText::new(name);
+        tokenized.tokens.truncate(MAX_NAME_TOKENS);
+        let last = tokenized.tokens.len().checked_sub(1)?;
         let article = last > 0
-            && weight_of(&reading, &reading.pieces[0]) == Weight::Empty
-            && reading.pieces[1].gap == Gap::Space;
-        Some(Self::between(name, reading, usize::from(article), last, Part::Whole))
+            && weigh_word(&tokenized, &tokenized.tokens[0]) == WordWeight::Empty
+            && tokenized.tokens[1].gap == Gap::Space;
+        Some(Self::from_range(name, tokenized, usize::from(article), last, NamePart::Whole))
     }
 
-    /// The pieces from `first` to `last` of what was read from `name`.
-    pub(super) fn between(
+    pub(super) fn from_range(
         name: &str,
-        reading: Reading,
+        tokenized: TokenizedText,
         first: usize,
         last: usize,
-        part: Part,
+        part: NamePart,
     ) -> Self {
-        let weigh = |piece: &Piece| weight_of(&reading, piece);
-        let weights: Vec<Weight> = reading.pieces[first..=last].iter().map(weigh).collect();
+        let weigh = |token: &Token| weigh_word(&tokenized, token);
+        let weights: Vec<WordWeight> = tokenized.tokens[first..=last].iter().map(weigh).collect();
         Self {
             first,
             last,
@@ -76,42 +71,41 @@ impl Name {
             part,
             has_comma: name.contains([',', ';', ':', '.', '–', '—']),
             has_hyphen: name.contains('-'),
-            rarest: weights.iter().copied().max().unwrap_or(Weight::Empty),
-            weight: weights.iter().map(|w| w.number()).sum(),
-            reading,
+            rarest: weights.iter().copied().max().unwrap_or(WordWeight::Empty),
+            weight: weights.iter().map(|w| w.as_f32()).sum(),
+            tokenized,
         }
     }
 
-    pub(super) fn pieces(&self) -> &[Piece] {
-        &self.reading.pieces[self.first..=self.last]
+    pub(super) fn tokens(&self) -> &[Token] {
+        &self.tokenized.tokens[self.first..=self.last]
     }
 
-    /// The name without separators.
-    pub(super) fn joined(&self) -> &str {
+    pub(super) fn joined_text(&self) -> &str {
         self.joined_from(self.first)
     }
 
-    /// The same from an earlier piece on.
     pub(super) fn joined_from(&self, first: usize) -> &str {
-        let pieces = &self.reading.pieces;
-        &self.reading.folded[pieces[first].from as usize..pieces[self.last].to as usize]
+        let tokens = &self.tokenized.tokens;
+        &self.tokenized.folded
+            [tokens[first].folded_start as usize..tokens[self.last].folded_end as usize]
     }
 
     pub(super) fn has_letters_and_digits(&self) -> bool {
-        let joined = self.joined();
+        let joined = self.joined_text();
         joined.contains(|c: char| c.is_numeric()) && joined.contains(char::is_alphabetic)
     }
 
     pub(super) fn is_distinctive(&self) -> bool {
-        self.has_letters_and_digits() || self.rarest == Weight::Rare
+        self.has_letters_and_digits() || self.rarest == WordWeight::Rare
     }
 
     pub(super) fn is_one_word(&self) -> bool {
         self.first == self.last
     }
 
-    /// Words of the name, so that they are not counted as support for it.
-    pub(super) fn hashes(&self) -> impl Iterator<Item = u32> {
-        self.reading.pieces.iter().map(|p| p.hash)
+    /// Word hashes of the name, which do not count as support for it.
+    pub(super) fn word_hashes(&self) -> impl Iterator<Item = u32> {
+        self.tokenized.tokens.iter().map(|p| p.hash)
     }
 }

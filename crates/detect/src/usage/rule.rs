@@ -1,42 +1,38 @@
-//! What it takes for an item to count as used. The defaults were chosen on `training/corpus/use-dev*.jsonl`.
+//! Thresholds of use detection. The defaults were tuned on `training/corpus/use-dev*.jsonl`.
 
 use serde::{Deserialize, Serialize};
 
-/// The thresholds of use detection.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct UsageRule {
     /// Share of an item's five-word runs that must be in the answer.
     pub run_share: f64,
-    /// The share is taken of at most this many runs: one sentence quoted from a long document is use.
+    /// Upper bound of the denominator of `run_share`, so that one quoted sentence of a long
+    /// document counts.
     pub most_runs: usize,
-    /// Fewest shared runs. Two are six words in a row; a single run may be chance.
+    /// Minimum shared runs. Two runs are six words in a row; a single run may be chance.
     pub least_runs: usize,
-    /// The same for code, where every program has lines in common.
+    /// Minimum shared runs in code, where programs share many lines.
     pub least_runs_in_code: usize,
-    /// How rare a run must be to count alone.
+    /// Minimum rarity of a run that counts alone.
     pub lone_run_rarity: f32,
-    /// How rare the words of a run must be together, counted 0 to 5: a rare word or a figure is 1, an
-    /// everyday word 0.3, "of the" nothing.
+    /// Minimum total rarity of a run's five words, 0 to 5. A rare word or a number is 1, an
+    /// everyday word 0.3, a stop word 0.
     pub run_rarity: f32,
     /// Share of an item's distinctive identifiers that must be in the answer.
     pub identifier_share: f64,
-    /// Fewest shared identifiers, unless the only one is long.
+    /// Minimum shared identifiers, unless one is long enough alone.
     pub least_identifiers: usize,
-    /// Share of an item's telling words (rare or known ones, figures) that must be in the answer when their order is lost.
+    /// Share of an item's distinctive words that must be in the answer, in any order.
     pub word_share: f64,
-    /// Fewest shared telling words.
     pub least_words: usize,
-    /// Fewest of them that must be rare words or figures.
+    /// Minimum shared words that are rare words or numbers.
     pub least_rare_words: usize,
-    /// Telling words that the answer must share with the content before a name of everyday words
-    /// counts: "session" is also a word.
+    /// Shared distinctive words needed to support a name of everyday words, such as "session".
     pub support_for_a_common_name: usize,
-    /// The same for a name that could be a name: rare, or written as one.
+    /// Shared distinctive words needed to support a rare name, or one written as a name.
     pub support_for_a_likely_name: usize,
-    /// Bytes of an answer that are read.
     pub most_answer_bytes: usize,
-    /// Bytes of an item's content that are read.
     pub most_content_bytes: usize,
 }
 

@@ -1,43 +1,40 @@
-//! Runs of five words that do not cross the end of a sentence, each with a key.
+//! Five-word runs (shingles) within a sentence, with rolling hash keys.
 
-use super::reading::{Gap, Piece};
+use super::tokenizer::{Gap, Token};
 
-/// Words in a run.
-pub(super) const RUN: usize = 5;
+pub(super) const RUN_WORDS: usize = 5;
 
-const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
-/// What the word that leaves a run was multiplied by.
-const LEAVING: u64 =
-    BASE.wrapping_mul(BASE).wrapping_mul(BASE).wrapping_mul(BASE).wrapping_mul(BASE);
+const HASH_BASE: u64 = 0x9e37_79b9_7f4a_7c15;
+/// `HASH_BASE` to the power of `RUN_WORDS + 1`: the factor of a word that leaves the run.
+const LEAVING_WORD_FACTOR: u64 = HASH_BASE.wrapping_pow(RUN_WORDS as u32 + 1);
 
-/// The runs: where each begins, and its key. The key of the next follows from that of the last.
-pub(super) fn runs_of(pieces: &[Piece]) -> impl Iterator<Item = (usize, u64)> {
+/// Start token and key of each run. Keys are computed incrementally.
+pub(super) fn iter_runs(tokens: &[Token]) -> impl Iterator<Item = (usize, u64)> {
     let (mut key, mut length) = (0u64, 0);
-    pieces.iter().enumerate().filter_map(move |(at, piece)| {
-        if piece.gap == Gap::Break {
+    tokens.iter().enumerate().filter_map(move |(at, token)| {
+        if token.gap == Gap::Break {
             (key, length) = (0, 0);
         }
-        key = key.wrapping_add(u64::from(piece.hash)).wrapping_mul(BASE);
+        key = key.wrapping_add(u64::from(token.hash)).wrapping_mul(HASH_BASE);
         length += 1;
-        if length > RUN {
-            key = key.wrapping_sub(u64::from(pieces[at - RUN].hash).wrapping_mul(LEAVING_LAST));
+        if length > RUN_WORDS {
+            key = key.wrapping_sub(
+                u64::from(tokens[at - RUN_WORDS].hash).wrapping_mul(LEAVING_WORD_FACTOR),
+            );
         }
-        (length >= RUN).then(|| (at + 1 - RUN, key ^ key >> 29))
+        (length >= RUN_WORDS).then(|| (at + 1 - RUN_WORDS, key ^ key >> 29))
     })
 }
 
-/// A word that has stood in a run for its whole length and one more.
-const LEAVING_LAST: u64 = LEAVING.wrapping_mul(BASE);
-
 #[cfg(test)]
 mod tests {
-    use super::super::reading::Reading;
+    use super::super::tokenizer::TokenizedText;
     use super::*;
 
     #[test]
-    fn the_same_words_have_the_same_key_wherever_they_stand() {
+    fn equal_runs_have_equal_keys() {
         let keys = |text: &str| -> Vec<u64> {
-            runs_of(&Reading::of(text).pieces).map(|(_, key)| key).collect()
+            iter_runs(&TokenizedText::new(text).tokens).map(|(_, key)| key).collect()
         };
         let (one, other) = (keys("a b c d e f g h"), keys("x y c d e f g z"));
         assert_eq!(one.len(), 4);

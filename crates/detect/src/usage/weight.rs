@@ -1,29 +1,28 @@
-//! How much a word says: nothing for "the" and `return`, most for a name, a figure or a rare word.
+//! Word weights: 0 for stop words and keywords, 1 for names, numbers and rare words.
 
 use embed::built_in;
 
-use super::lists::lists;
-use super::reading::{Piece, Reading, Sort};
+use super::tokenizer::{Token, TokenKind, TokenizedText};
+use super::word_lists::word_lists;
 use crate::lexicon::lexicon;
 
-/// The built-in vocabulary is sorted by how often words occur; words in it up to here are everyday
-/// ones, and up to the second they are known to everybody. It knows English best: words of other
-/// languages mostly come out as rare, which is why formulas are listed for those.
-const EVERYDAY: u32 = 3_500;
-const KNOWN: u32 = 9_000;
+/// Ranks in the built-in vocabulary, which is sorted by frequency: upper bounds of everyday and of
+/// known words. The vocabulary is mostly English, so words of other languages tend to be rare;
+/// their formulas are listed instead.
+const MAX_EVERYDAY_RANK: u32 = 3_500;
+const MAX_KNOWN_RANK: u32 = 9_000;
 
-/// How rare a word is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Weight {
-    /// Carries no meaning of its own, or is a keyword of programming languages.
+pub(super) enum WordWeight {
+    /// A stop word or a keyword of a programming language.
     Empty,
     Everyday,
     Known,
     Rare,
 }
 
-impl Weight {
-    pub(super) fn number(self) -> f32 {
+impl WordWeight {
+    pub(super) fn as_f32(self) -> f32 {
         match self {
             Self::Empty => 0.0,
             Self::Everyday => 0.3,
@@ -33,63 +32,65 @@ impl Weight {
     }
 }
 
-/// The weight of a piece of prose.
-pub(super) fn weight_of(reading: &Reading, piece: &Piece) -> Weight {
-    let word = reading.word(piece);
-    match piece.sort {
-        // A single digit is a step of a list as often as a fact.
-        Sort::Number if word.len() < 2 => return Weight::Everyday,
-        Sort::Number | Sort::Mixed => return Weight::Rare,
-        Sort::Sign => {
+pub(super) fn weigh_word(tokenized: &TokenizedText, token: &Token) -> WordWeight {
+    let word = tokenized.folded_token(token);
+    match token.kind {
+        // A single digit is often just a list number.
+        TokenKind::Number if word.len() < 2 => return WordWeight::Everyday,
+        TokenKind::Number | TokenKind::Mixed => return WordWeight::Rare,
+        TokenKind::Sign => {
             let plain = word.chars().all(|c| matches!(u32::from(c), 0x3040..=0x309F));
-            return if plain { Weight::Everyday } else { Weight::Known };
+            return if plain { WordWeight::Everyday } else { WordWeight::Known };
         }
-        Sort::Letters => {}
+        TokenKind::Letters => {}
     }
-    if word.len() < 3 || lexicon().is_common(piece.hash) || lists().keywords.contains(&piece.hash) {
-        return Weight::Empty;
+    if word.len() < 3
+        || lexicon().is_stop_word(token.hash)
+        || word_lists().keywords.contains(&token.hash)
+    {
+        return WordWeight::Empty;
     }
-    match vocabulary_place(word) {
-        Some(place) if place < EVERYDAY => Weight::Everyday,
-        Some(place) if place < KNOWN => Weight::Known,
-        Some(_) | None => Weight::Rare,
+    match vocabulary_rank(word) {
+        Some(place) if place < MAX_EVERYDAY_RANK => WordWeight::Everyday,
+        Some(place) if place < MAX_KNOWN_RANK => WordWeight::Known,
+        Some(_) | None => WordWeight::Rare,
     }
 }
 
-/// The weight of a piece of code, where requests, rows and borders are everyday matters and 0, 10 and
-/// 404 say nothing.
-pub(super) fn weight_in_code(reading: &Reading, piece: &Piece) -> Weight {
-    let short = piece.to - piece.from < 4;
-    if lists().code_words.contains(&piece.hash) || (piece.sort == Sort::Number && short) {
-        return Weight::Empty;
+/// Weight in code, where words such as "request" and "row" and short numbers carry no information.
+pub(super) fn weigh_code_word(tokenized: &TokenizedText, token: &Token) -> WordWeight {
+    let short = token.folded_end - token.folded_start < 4;
+    if word_lists().code_words.contains(&token.hash) || (token.kind == TokenKind::Number && short) {
+        return WordWeight::Empty;
     }
-    weight_of(reading, piece)
+    weigh_word(tokenized, token)
 }
 
-/// Where a word stands in the vocabulary when it is one whole token of it.
-pub(super) fn vocabulary_place(word: &str) -> Option<u32> {
+/// Rank of a word that is one whole token of the vocabulary.
+pub(super) fn vocabulary_rank(word: &str) -> Option<u32> {
     built_in().whole_token(word)
 }
 
-/// Whether a word can bear out a name: a rare or known one, or a figure.
-pub(super) fn is_telling(piece: &Piece, weight: Weight) -> bool {
-    match piece.sort {
-        Sort::Letters => weight >= Weight::Known && piece.to - piece.from >= 4,
-        Sort::Number | Sort::Mixed => piece.to - piece.from >= 2,
-        Sort::Sign => false,
+/// True for a known or rare word, or a number with at least two digits.
+pub(super) fn is_distinctive(token: &Token, weight: WordWeight) -> bool {
+    match token.kind {
+        TokenKind::Letters => {
+            weight >= WordWeight::Known && token.folded_end - token.folded_start >= 4
+        }
+        TokenKind::Number | TokenKind::Mixed => token.folded_end - token.folded_start >= 2,
+        TokenKind::Sign => false,
     }
 }
 
-/// Whether anybody may write the word without meaning anything in particular: it is in the
-/// vocabulary, or one of those that speak of software or shops in any language.
+/// True for an ordinary word: in the vocabulary, or in the lists of software and commerce words.
 pub(super) fn is_known_word(word: &str) -> bool {
     let listed = |word: &str| {
         let hash = crate::text::hash(0, word.as_bytes());
-        let lists = lists();
+        let lists = word_lists();
         lists.everyday.contains(&hash)
             || lists.code_words.contains(&hash)
             || lists.keywords.contains(&hash)
-            || lexicon().is_common(hash)
+            || lexicon().is_stop_word(hash)
     };
-    vocabulary_place(word).is_some() || listed(word) || word.strip_suffix('s').is_some_and(listed)
+    vocabulary_rank(word).is_some() || listed(word) || word.strip_suffix('s').is_some_and(listed)
 }

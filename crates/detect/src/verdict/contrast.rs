@@ -1,21 +1,23 @@
-//! What the user wants and what they got instead: "gaming laptops, not business laptops".
+//! Extracts what the user wants and what they got: "gaming laptops, not business laptops".
 
 use model::Contrast;
 
-use super::opening::{is_opening, names_something, strip_opening};
-use crate::text::{Kind, Text};
+use super::preamble::{has_content_word, is_preamble, strip_preamble};
+use crate::text::{FoldedText, WordKind};
 use crate::utterance::Utterance;
 
-/// Words of a side at most: a contrast is short, or it is none.
-const MOST_WORDS: usize = 12;
+/// Words after a negation that make it negate a clause or an adjective.
+const NEGATED_WORDS: &str =
+    "what that sure really yet working right helpful correct very even be been was";
+/// Maximum words per side. A longer text is not a contrast.
+const MAX_SIDE_WORDS: usize = 12;
 
-/// Words that separate what is wanted from what is not.
-const NOT: &[&str] = &["not"];
-/// Words that separate only behind a comma or "and": "la roja, no la azul", but "it has no number pad"; "Berlin
-/// und nicht Bern", but "ich kann mich nicht mehr anmelden", where the verb may be anywhere.
-const NOT_BEHIND_COMMA: &[&str] = &["no", "non", "nicht", "pas", "nao", "niet"];
-const COMMAS: &[&str] = &[",", "and", "und", "et", "y", "e", "en"];
-const INSTEAD_OF: &[&[&str]] = &[
+const NEGATIONS: &[&str] = &["not"];
+/// Separators only after a comma or a conjunction: "la roja, no la azul". Elsewhere they negate a
+/// verb: "it has no number pad", "ich kann mich nicht mehr anmelden".
+const NEGATIONS_AFTER_COMMA: &[&str] = &["no", "non", "nicht", "pas", "nao", "niet"];
+const COMMAS_AND_CONJUNCTIONS: &[&str] = &[",", "and", "und", "et", "y", "e", "en"];
+const INSTEAD_OF_PHRASES: &[&[&str]] = &[
     &["instead", "of"],
     &["rather", "than"],
     &["en", "vez", "de"],
@@ -28,100 +30,84 @@ const INSTEAD_OF: &[&[&str]] = &[
     &["anstatt"],
     &["statt"],
 ];
-/// Words in front of "not" that make it the negation of a verb.
-const VERBS: &[&str] = &[
+const NEGATED_VERBS: &[&str] = &[
     "do", "does", "did", "is", "are", "am", "was", "were", "will", "would", "can", "could",
     "should", "shall", "may", "might", "must", "has", "have", "had", "i'm", "it's", "that's",
     "you're", "or", "why", "ist", "sind", "war", "kann", "n'est", "ne", "est", "is",
 ];
 
-/// Finds the two sides, if the message names them.
-pub(crate) fn contrast(message: &Utterance) -> Option<Contrast> {
+pub(crate) fn extract_contrast(message: &Utterance) -> Option<Contrast> {
     let text = &message.text;
     let original = message.original();
-    separator(text).and_then(|(at, length, instead)| {
-        let joined = at > 0 && COMMAS.contains(&text.folded(&text.words[at - 1]));
-        let before = side(text, original, clause_start(text, at), at - usize::from(joined));
-        let after = side(text, original, at + length, clause_end(text, at + length));
-        let wants = before.map(|s| strip_opening(&s));
-        let contrast = Contrast { wants: wants.filter(|w| names_something(w)), instead_of: after };
-        // "not X" alone names no side; "X instead of Y" and "X, not Y" do.
+    find_separator(text).and_then(|(at, length, instead)| {
+        let joined =
+            at > 0 && COMMAS_AND_CONJUNCTIONS.contains(&text.folded_word(&text.words[at - 1]));
+        let before = extract_side(text, original, clause_start(text, at), at - usize::from(joined));
+        let after = extract_side(text, original, at + length, clause_end(text, at + length));
+        let wants = before.map(|s| strip_preamble(&s));
+        let contrast = Contrast { wants: wants.filter(|w| has_content_word(w)), instead_of: after };
+        // "not X" alone is no contrast; "X instead of Y" and "X, not Y" are.
         let named = contrast.instead_of.is_some() && (contrast.wants.is_some() || instead);
         named.then_some(contrast)
     })
 }
 
-/// Where "not" or "instead of" stands, inside the message: at its start it only negates.
-fn separator(text: &Text) -> Option<(usize, usize, bool)> {
+/// Position and length of the separator, and true for "instead of". A separator at the start only
+/// negates.
+fn find_separator(text: &FoldedText) -> Option<(usize, usize, bool)> {
     (1..text.words.len()).find_map(|at| {
-        for phrase in INSTEAD_OF {
-            let fits = phrase
-                .iter()
-                .enumerate()
-                .all(|(i, word)| text.words.get(at + i).is_some_and(|w| text.folded(w) == *word));
+        for phrase in INSTEAD_OF_PHRASES {
+            let fits = phrase.iter().enumerate().all(|(i, word)| {
+                text.words.get(at + i).is_some_and(|w| text.folded_word(w) == *word)
+            });
             if fits {
                 return Some((at, phrase.len(), true));
             }
         }
-        let word = text.folded(&text.words[at]);
-        let before = text.folded(&text.words[at - 1]);
-        let behind_comma = COMMAS.contains(&before);
-        let is_not = NOT.contains(&word) || (behind_comma && NOT_BEHIND_COMMA.contains(&word));
-        let opens = (0..at).all(|before| is_opening(text, before));
-        let what_clause = text.words.get(at + 1).map(|w| text.folded(w)).is_some_and(|next| {
-            // An article in Portuguese and a preposition in Spanish, so only behind the English word.
-            let one = next == "a" && NOT.contains(&word);
-            let goes_on = matches!(
-                next,
-                "what"
-                    | "that"
-                    | "sure"
-                    | "really"
-                    | "yet"
-                    | "working"
-                    | "right"
-                    | "helpful"
-                    | "correct"
-                    | "very"
-                    | "even"
-                    | "be"
-                    | "been"
-                    | "was"
-            );
-            one || goes_on
+        let word = text.folded_word(&text.words[at]);
+        let before = text.folded_word(&text.words[at - 1]);
+        let behind_comma = COMMAS_AND_CONJUNCTIONS.contains(&before);
+        let is_not =
+            NEGATIONS.contains(&word) || (behind_comma && NEGATIONS_AFTER_COMMA.contains(&word));
+        let opens = (0..at).all(|before| is_preamble(text, before));
+        let what_clause = text.words.get(at + 1).map(|w| text.folded_word(w)).is_some_and(|next| {
+            // "a" is an article in Portuguese and a preposition in Spanish, so it counts only after
+            // "not".
+            let one = next == "a" && NEGATIONS.contains(&word);
+            one || NEGATED_WORDS.split(' ').any(|word| word == next)
         });
-        // "it does not work" negates a verb and names no two things.
-        let of_a_verb = VERBS.contains(&before);
-        // "That is wrong, no, I meant laptops, not zeppelins": nothing is named behind "no".
+        // "it does not work" negates a verb.
+        let of_a_verb = NEGATED_VERBS.contains(&before);
+        // In "That is wrong, no, I meant laptops" nothing is named after "no".
         let names = clause_end(text, at + 1) > at + 1;
         (is_not && names && !opens && !what_clause && !of_a_verb).then_some((at, 1, false))
     })
 }
 
-fn is_stop(text: &Text, at: usize) -> bool {
-    text.words.get(at).is_some_and(|w| matches!(text.folded(w), "." | "!" | "?" | ";" | "("))
+fn is_clause_stop(text: &FoldedText, at: usize) -> bool {
+    text.words.get(at).is_some_and(|w| matches!(text.folded_word(w), "." | "!" | "?" | ";" | "("))
 }
 
-fn clause_start(text: &Text, at: usize) -> usize {
+fn clause_start(text: &FoldedText, at: usize) -> usize {
     (0..at)
         .rev()
-        .find(|i| is_stop(text, *i))
+        .find(|i| is_clause_stop(text, *i))
         .map_or(0, |i| i + 1)
-        .max(at.saturating_sub(MOST_WORDS + 6))
+        .max(at.saturating_sub(MAX_SIDE_WORDS + 6))
 }
 
-fn clause_end(text: &Text, at: usize) -> usize {
-    let stops =
-        |i: &usize| is_stop(text, *i) || text.words.get(*i).is_some_and(|w| text.folded(w) == ",");
-    let end = text.words.len().min(at + MOST_WORDS);
+fn clause_end(text: &FoldedText, at: usize) -> usize {
+    let stops = |i: &usize| {
+        is_clause_stop(text, *i) || text.words.get(*i).is_some_and(|w| text.folded_word(w) == ",")
+    };
+    let end = text.words.len().min(at + MAX_SIDE_WORDS);
     (at..end).find(stops).unwrap_or(end)
 }
 
-/// The words from one place to another as they were written, without marks at the ends.
-fn side(text: &Text, original: &str, from: usize, to: usize) -> Option<String> {
+fn extract_side(text: &FoldedText, original: &str, from: usize, to: usize) -> Option<String> {
     let words = text.words.get(from..to)?;
-    let first = words.iter().find(|w| w.kind != Kind::Mark)?;
-    let last = words.iter().rfind(|w| w.kind != Kind::Mark)?;
+    let first = words.iter().find(|w| w.kind != WordKind::Mark)?;
+    let last = words.iter().rfind(|w| w.kind != WordKind::Mark)?;
     original.get(first.start..last.end).map(str::to_owned)
 }
 
@@ -130,14 +116,14 @@ mod tests {
     use super::*;
 
     fn check(message: &str, expected: Option<(&str, &str)>) {
-        let found = contrast(&Utterance::read(message));
+        let found = extract_contrast(&Utterance::read(message));
         let found = found.map(|c| (c.wants.unwrap_or_default(), c.instead_of.unwrap_or_default()));
         let expected = expected.map(|(w, i)| (w.to_owned(), i.to_owned()));
         assert_eq!(found, expected, "{message}");
     }
 
     #[test]
-    fn both_sides_are_named() {
+    fn contrast_names_both_sides() {
         check(
             "No, I meant gaming laptops, not business laptops",
             Some(("gaming laptops", "business laptops")),
@@ -158,26 +144,26 @@ mod tests {
     }
 
     #[test]
-    fn a_no_that_names_nothing_separates_nothing() {
+    fn negation_without_a_name_is_no_separator() {
         check("That is wrong, no, I meant laptops, not zeppelins", Some(("laptops", "zeppelins")));
     }
 
     #[test]
-    fn a_mean_is_something_that_can_be_wanted() {
+    fn noun_mean_can_be_the_wanted_side() {
         check("No, the mean, not the median", Some(("mean", "the median")));
         check("No, I mean the median, not the mean", Some(("median", "the mean")));
         check("No, I mean, not laptops", None);
     }
 
     #[test]
-    fn an_a_of_other_languages_is_no_english_one() {
+    fn foreign_article_a_does_not_end_the_contrast() {
         check("No, me refería a la roja, no a la azul", Some(("roja", "a la azul")));
         check("Não, quero a vermelha, não a azul", Some(("vermelha", "a azul")));
         check("It is slow, not a problem", None);
     }
 
     #[test]
-    fn a_remark_on_the_answer_is_not_what_is_wanted() {
+    fn judgement_of_the_answer_is_not_the_wanted_side() {
         for (message, wants, instead_of) in [
             ("No, that is wrong, I meant laptops, not zeppelins", "laptops", "zeppelins"),
             ("Nein, das ist falsch, ich meinte Laptops, nicht Zeppeline", "Laptops", "Zeppeline"),
@@ -194,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_negation_alone_is_no_contrast() {
+    fn plain_negation_is_no_contrast() {
         for message in [
             "That's not what I meant",
             "not helpful",

@@ -1,51 +1,46 @@
-//! What the verdict models read of a message and of what came before it.
+//! Input features of the verdict models: the message and its context.
 
 use super::Exchange;
-use super::exchanged::is_exchanged;
 use super::rules::{opens_step, refers_to_answer};
-use crate::language::{LANGUAGES, language_of};
-use crate::pair::shared;
+use super::substitution::is_substitution;
+use crate::language::{LANGUAGES, detect_language};
+use crate::pair::count_shared;
 use crate::phrases::Cue;
-use crate::text::{Kind, Word, hash};
+use crate::text::{Word, WordKind, hash};
 use crate::utterance::Utterance;
-use crate::wide_deep::{Features, Sparse};
+use crate::wide_deep::{Features, SparseFeature};
 
-/// Words of a message that make features: its beginning and its end.
-const HEAD: usize = 48;
-const TAIL: usize = 24;
+/// Words used for n-grams, at the beginning and at the end of a message.
+const HEAD_WORDS: usize = 48;
+const TAIL_WORDS: usize = 24;
 
-/// Features of a message in its context. `likeness` is the pair score with the question before.
-pub fn verdict_features(exchange: &Exchange<'_>, likeness: f64) -> Features {
+/// Input features of the verdict models. `similarity` is the pair score with the previous question.
+/// The order of the features is fixed by the committed models.
+pub fn verdict_features(exchange: &Exchange<'_>, similarity: f64) -> Features {
     let mut dense = Vec::with_capacity(400);
-    of_cues(exchange.message, &mut dense);
-    of_form(exchange.message, &mut dense);
-    of_context(exchange, likeness as f32, &mut dense);
-    let language = language_of(&exchange.message.text);
-    dense.extend((0..LANGUAGES.len()).map(|at| truth(at == language)));
+    push_cue_features(exchange.message, &mut dense);
+    push_form_features(exchange.message, &mut dense);
+    push_context_features(exchange, similarity as f32, &mut dense);
+    let language = detect_language(&exchange.message.text);
+    dense.extend((0..LANGUAGES.len()).map(|at| f32::from(at == language)));
     dense.extend(exchange.message.vector.values().iter().map(|v| v * 3.0));
-    let asked = exchange.answer.is_some_and(|a| a.ends_asking);
-    Features { sparse: grams(exchange.message, asked), dense }
+    let asked = exchange.answer.is_some_and(|a| a.ends_with_question);
+    Features { sparse: hash_ngrams(exchange.message, asked), dense }
 }
 
-fn truth(holds: bool) -> f32 {
-    if holds { 1.0 } else { 0.0 }
-}
-
-/// Which phrases it has, and which open it.
-fn of_cues(message: &Utterance, dense: &mut Vec<f32>) {
+fn push_cue_features(message: &Utterance, dense: &mut Vec<f32>) {
     for cue in MESSAGE_CUES {
-        dense.push(truth(message.has(*cue)));
-        dense.push(truth(message.opens_with(*cue)));
+        dense.push(f32::from(message.has_cue(*cue)));
+        dense.push(f32::from(message.opens_with(*cue)));
     }
-    let negative = [Cue::Correction, Cue::Rejection, Cue::Retry, Cue::Quality];
-    let hits = message.hits.iter().filter(|h| negative.contains(&h.cue)).count();
+    let hits = message.hits.iter().filter(|h| h.cue.is_rejecting()).count();
     dense.push((hits as f32).ln_1p());
-    let glad = message.has(Cue::Thanks) || message.has(Cue::Praise);
-    dense.push(truth(glad && message.opens_with(Cue::Negation)));
-    dense.push(truth(glad && hits > 0));
-    dense.push(truth(message.has(Cue::Harmless) && message.opens_with(Cue::Negation)));
-    dense.push(truth(glad && message.has(Cue::Yet)));
-    dense.push(truth(glad && message.negations > 0));
+    let is_pleased = message.has_any_cue(&[Cue::Thanks, Cue::Praise]);
+    dense.push(f32::from(is_pleased && message.opens_with(Cue::Negation)));
+    dense.push(f32::from(is_pleased && hits > 0));
+    dense.push(f32::from(message.has_cue(Cue::Harmless) && message.opens_with(Cue::Negation)));
+    dense.push(f32::from(is_pleased && message.has_cue(Cue::Yet)));
+    dense.push(f32::from(is_pleased && message.negations > 0));
 }
 
 const MESSAGE_CUES: &[Cue] = &[
@@ -71,62 +66,60 @@ const MESSAGE_CUES: &[Cue] = &[
     Cue::Puzzled,
 ];
 
-/// How it is written.
-fn of_form(message: &Utterance, dense: &mut Vec<f32>) {
-    let words = message.spoken.len() as f32;
+fn push_form_features(message: &Utterance, dense: &mut Vec<f32>) {
+    let words = message.word_hashes.len() as f32;
     let original = message.original();
     let marks = |mark: &str| {
         message
             .text
             .words
             .iter()
-            .filter(|w| w.kind == Kind::Mark && message.text.folded(w) == mark)
+            .filter(|w| w.kind == WordKind::Mark && message.text.folded_word(w) == mark)
             .count() as f32
     };
     let letters = original.chars().take(400).filter(|c| c.is_alphabetic()).count().max(1) as f32;
     let capitals = original.chars().take(400).filter(|c| c.is_uppercase()).count() as f32;
     dense.extend([
         words.ln_1p() / 4.0,
-        truth(words <= 2.0),
-        truth(words <= 5.0),
-        truth(words > 30.0),
+        f32::from(words <= 2.0),
+        f32::from(words <= 5.0),
+        f32::from(words > 30.0),
         marks("?").min(3.0) / 3.0,
         marks("!").min(3.0) / 3.0,
-        truth(original.trim_end().ends_with('?')),
-        truth(capitals / letters > 0.6 && letters > 4.0),
-        truth(message.asks.is_some()),
+        f32::from(original.trim_end().ends_with('?')),
+        f32::from(capitals / letters > 0.6 && letters > 4.0),
+        f32::from(message.question_word.is_some()),
         (message.negations as f32).min(3.0) / 3.0,
-        truth(!message.numbers.is_empty()),
-        truth(original.contains("```") || original.contains("\n    ")),
-        truth(original.contains("...") || original.contains('…')),
+        f32::from(!message.numbers.is_empty()),
+        f32::from(original.contains("```") || original.contains("\n    ")),
+        f32::from(original.contains("...") || original.contains('…')),
     ]);
 }
 
-/// How it stands to the question and to the answer.
-fn of_context(exchange: &Exchange<'_>, likeness: f32, dense: &mut Vec<f32>) {
+fn push_context_features(exchange: &Exchange<'_>, similarity: f32, dense: &mut Vec<f32>) {
     let message = exchange.message;
     let of_content = |count: usize| count as f32 / message.content.len().max(1) as f32;
     match exchange.question {
         Some(question) => {
-            let both = shared(&message.content, &question.content);
+            let both = count_shared(&message.content, &question.content);
             let kept = both as f32 / question.content.len().max(1) as f32;
             let cosine = message.vector.cosine(&question.vector).unwrap_or(0.0);
-            let resend = truth(message.is_resend_of(question));
-            let exchanged = truth(is_exchanged(message, question));
+            let resend = f32::from(message.is_resend_of(question));
+            let exchanged = f32::from(is_substitution(message, question));
             let numbers = [&message.numbers, &question.numbers];
             dense.extend([
                 1.0,
-                likeness,
-                truth(likeness > 0.5),
-                truth(likeness > 0.8),
+                similarity,
+                f32::from(similarity > 0.5),
+                f32::from(similarity > 0.8),
                 cosine,
                 of_content(both),
                 kept,
                 resend,
                 exchanged,
-                exchanged * likeness,
-                truth(numbers[0] != numbers[1] && numbers.iter().all(|some| !some.is_empty())),
-                resend * truth(opens_step(exchange)),
+                exchanged * similarity,
+                f32::from(numbers[0] != numbers[1] && numbers.iter().all(|some| !some.is_empty())),
+                resend * f32::from(opens_step(exchange)),
             ]);
         }
         None => dense.extend([0.0; 12]),
@@ -135,7 +128,7 @@ fn of_context(exchange: &Exchange<'_>, likeness: f32, dense: &mut Vec<f32>) {
         dense.extend([0.0; 17]);
         return;
     };
-    let both = shared(&message.content, &answer.content);
+    let both = count_shared(&message.content, &answer.content);
     let cosine = message.vector.cosine(&answer.vector).unwrap_or(0.0);
     let on_topic = exchange.question.and_then(|q| q.vector.cosine(&answer.vector)).unwrap_or(0.0);
     let opens_no = message.opens_with(Cue::Negation);
@@ -144,48 +137,48 @@ fn of_context(exchange: &Exchange<'_>, likeness: f32, dense: &mut Vec<f32>) {
         1.0,
         cosine,
         of_content(both),
-        truth(refers),
-        truth(refers || opens_step(exchange)),
+        f32::from(refers),
+        f32::from(refers || opens_step(exchange)),
         on_topic,
-        truth(answer.ends_asking),
-        truth(answer.offers),
-        truth(answer.apologises),
-        answer.refuses,
-        truth(answer.has_code),
-        (answer.words as f32).ln_1p() / 6.0,
-        truth(opens_no && answer.offers),
-        truth(opens_no && !answer.ends_asking),
-        truth(opens_no && answer.ends_asking && message.spoken.len() > 4),
-        truth(message.spoken.len() <= 5 && answer.ends_asking),
-        truth(message.has(Cue::Harmless) && answer.offers),
+        f32::from(answer.ends_with_question),
+        f32::from(answer.asks_yes_no),
+        f32::from(answer.apologises),
+        answer.refusal_probability,
+        f32::from(answer.has_code),
+        (answer.word_count as f32).ln_1p() / 6.0,
+        f32::from(opens_no && answer.asks_yes_no),
+        f32::from(opens_no && !answer.ends_with_question),
+        f32::from(opens_no && answer.ends_with_question && message.word_hashes.len() > 4),
+        f32::from(message.word_hashes.len() <= 5 && answer.ends_with_question),
+        f32::from(message.has_cue(Cue::Harmless) && answer.asks_yes_no),
     ]);
 }
 
-/// One to three words in a row and the edges of the message, with the bytes they cover.
-fn grams(message: &Utterance, asked: bool) -> Vec<Sparse> {
+/// Word n-grams of length one to three, with markers for the edges of the message.
+fn hash_ngrams(message: &Utterance, asked: bool) -> Vec<SparseFeature> {
     let all: Vec<&Word> = message.text.words.iter().collect();
-    let chosen: Vec<&Word> = if all.len() <= HEAD + TAIL {
+    let chosen: Vec<&Word> = if all.len() <= HEAD_WORDS + TAIL_WORDS {
         all
     } else {
-        [&all[..HEAD], &all[all.len() - TAIL..]].concat()
+        [&all[..HEAD_WORDS], &all[all.len() - TAIL_WORDS..]].concat()
     };
     let mut grams = Vec::with_capacity(chosen.len() * 3 + 8);
     for at in 0..chosen.len() {
-        let mut so_far = 0;
+        let mut ngram_hash = 0;
         for size in 0..3u32 {
             let Some(last) = chosen.get(at + size as usize) else { break };
-            so_far = hash(so_far ^ (size + 1), &last.hash.to_le_bytes());
-            let place = (chosen[at].start as u32, last.end as u32);
-            grams.push(Sparse { hash: so_far, start: place.0, end: place.1 });
+            ngram_hash = hash(ngram_hash ^ (size + 1), &last.hash.to_le_bytes());
+            let span = (chosen[at].start as u32, last.end as u32);
+            grams.push(SparseFeature { hash: ngram_hash, start: span.0, end: span.1 });
             if at == 0 {
-                let opening = hash(101, &so_far.to_le_bytes());
-                grams.push(Sparse { hash: opening, start: place.0, end: place.1 });
-                let in_reply = hash(if asked { 103 } else { 104 }, &so_far.to_le_bytes());
-                grams.push(Sparse { hash: in_reply, start: place.0, end: place.1 });
+                let opening = hash(101, &ngram_hash.to_le_bytes());
+                grams.push(SparseFeature { hash: opening, start: span.0, end: span.1 });
+                let in_reply = hash(if asked { 103 } else { 104 }, &ngram_hash.to_le_bytes());
+                grams.push(SparseFeature { hash: in_reply, start: span.0, end: span.1 });
             }
             if at + size as usize + 1 == chosen.len() {
-                let closing = hash(102, &so_far.to_le_bytes());
-                grams.push(Sparse { hash: closing, start: place.0, end: place.1 });
+                let closing = hash(102, &ngram_hash.to_le_bytes());
+                grams.push(SparseFeature { hash: closing, start: span.0, end: span.1 });
             }
         }
     }

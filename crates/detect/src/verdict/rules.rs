@@ -1,95 +1,72 @@
-//! The rules in their order; the first that matches decides.
+//! Verdict rules in order; the first match decides.
 
 use model::{CorrectionType, Evidence, InteractionKind, VerdictStatus};
 
-use super::quoted::is_quoted;
-use super::{Exchange, Finding, VerdictRule, contrast};
-use crate::pair::shared;
-use crate::phrases::{Cue, Hit};
+use super::quotation::is_quoted;
+use super::{Exchange, RuleFinding, VerdictRule, contrast};
+use crate::pair::count_shared;
+use crate::phrases::{Cue, CueHit};
 use crate::utterance::Utterance;
 
-pub(crate) const MOVED_ON: &str = "moved_on";
-/// "I want", "I need", "actually" correct only what is about the same thing.
-const SAME_THING: f64 = 0.5;
-/// Below this two messages have nothing to do with each other.
-const UNRELATED: f64 = 0.30;
-/// Words that a message of its own has at least.
-const OWN_REQUEST: usize = 3;
+pub(crate) const MOVED_ON_RULE: &str = "moved_on";
+/// Minimum pair score at which "I want", "I need" and "actually" correct the answer.
+const MIN_SAME_SUBJECT_SCORE: f64 = 0.5;
+const MAX_UNRELATED_SCORE: f64 = 0.30;
+const MIN_REQUEST_WORDS: usize = 3;
 
-pub(crate) fn judge(rule: &VerdictRule, exchange: &Exchange<'_>, likeness: f64) -> Finding {
+pub(crate) fn apply_rules(
+    rule: &VerdictRule,
+    exchange: &Exchange<'_>,
+    similarity: f64,
+) -> RuleFinding {
     let message = exchange.message;
-    if let Some(finding) = explicit(message, likeness) {
+    if let Some(finding) = match_explicit_rejection(message, similarity) {
         return finding;
     }
     let late = exchange.gap.is_some_and(|gap| gap > rule.session);
     if late {
-        return neutral("session_ended");
+        return neutral_finding("session_ended");
     }
-    rephrased(rule, exchange, likeness)
-        .or_else(|| abandoned(message))
-        .or_else(|| continued(exchange))
-        .or_else(|| moved_on(rule, message, likeness))
-        .unwrap_or_else(|| neutral("none"))
+    match_rephrasing(rule, exchange, similarity)
+        .or_else(|| match_abandonment(message))
+        .or_else(|| match_continuation(exchange))
+        .or_else(|| match_moving_on(rule, message, similarity))
+        .unwrap_or_else(|| neutral_finding("none"))
 }
 
-pub(super) fn finding(
+pub(super) fn new_finding(
     status: VerdictStatus,
     confidence: f64,
     rule: &'static str,
     evidence: Vec<Evidence>,
-) -> Finding {
-    Finding { status, confidence, rule, evidence, correction_type: None, behaviour: None }
+) -> RuleFinding {
+    RuleFinding { status, confidence, rule, evidence, correction_type: None, behaviour: None }
 }
 
-fn neutral(rule: &'static str) -> Finding {
-    finding(VerdictStatus::Neutral, 0.5, rule, Vec::new())
+fn neutral_finding(rule: &'static str) -> RuleFinding {
+    new_finding(VerdictStatus::Neutral, 0.5, rule, Vec::new())
 }
 
-/// Rule 1: the message says that the answer will not do.
-fn explicit(message: &Utterance, likeness: f64) -> Option<Finding> {
-    let pleased =
-        message.has(Cue::Thanks) || message.has(Cue::Praise) || message.has(Cue::Harmless);
-    let counts = |hit: &&Hit| match hit.cue {
-        Cue::Correction | Cue::Rejection | Cue::Retry | Cue::Quality => {
-            !covered_by_praise(message, hit)
-        }
-        Cue::Negation => !pleased,
-        Cue::Want => !pleased && (likeness >= SAME_THING || contrast::contrast(message).is_some()),
-        Cue::Lead
-        | Cue::Abandonment
-        | Cue::Thanks
-        | Cue::Praise
-        | Cue::Harmless
-        | Cue::Decline
-        | Cue::Dislike
-        | Cue::Action
-        | Cue::FollowUp
-        | Cue::DrillDown
-        | Cue::Comparison
-        | Cue::Continuation
-        | Cue::Step
-        | Cue::Filler
-        | Cue::Puzzled
-        | Cue::OwnFault
-        | Cue::Sound
-        | Cue::Yet
-        | Cue::Worse
-        | Cue::Declines
-        | Cue::Moralises
-        | Cue::Sorry
-        | Cue::Identity
-        | Cue::Turns
-        | Cue::Idiom => false,
+/// Rule 1: explicit rejection.
+fn match_explicit_rejection(message: &Utterance, similarity: f64) -> Option<RuleFinding> {
+    let pleased = message.has_any_cue(&[Cue::Thanks, Cue::Praise, Cue::Harmless]);
+    let same_subject =
+        || similarity >= MIN_SAME_SUBJECT_SCORE || contrast::extract_contrast(message).is_some();
+    let counts = |hit: &&CueHit| {
+        (hit.cue.is_rejecting() && !is_covered_by_praise(message, hit))
+            || (hit.cue == Cue::Negation && !pleased)
+            || (hit.cue == Cue::Want && !pleased && same_subject())
     };
     let hit = message.hits.iter().filter(counts).find(|hit| !is_quoted(message, hit))?;
-    let evidence = vec![evidence(message, hit)];
-    let mut found = finding(VerdictStatus::Rejected, 0.9, name_of(hit.cue), evidence);
-    found.correction_type = Some(CorrectionType::Explicit);
-    Some(found)
+    let evidence = vec![cue_evidence(message, hit)];
+    Some(RuleFinding {
+        correction_type: Some(CorrectionType::Explicit),
+        ..new_finding(VerdictStatus::Rejected, 0.9, rule_name(hit.cue), evidence)
+    })
 }
 
-/// "that makes sense" holds "makes sense"; "not bad" holds "bad": the longer phrase is meant.
-pub(super) fn covered_by_praise(message: &Utterance, hit: &Hit) -> bool {
+/// True when a positive phrase contains the hit: "not bad" contains "bad".
+pub(super) fn is_covered_by_praise(message: &Utterance, hit: &CueHit) -> bool {
     message.hits.iter().any(|other| {
         matches!(other.cue, Cue::Harmless | Cue::Praise | Cue::Thanks)
             && other.first <= hit.first
@@ -97,39 +74,44 @@ pub(super) fn covered_by_praise(message: &Utterance, hit: &Hit) -> bool {
     })
 }
 
-fn name_of(cue: Cue) -> &'static str {
+fn rule_name(cue: Cue) -> &'static str {
     if cue == Cue::Negation { "negation_start" } else { cue.as_word() }
 }
 
-pub(super) fn evidence(message: &Utterance, hit: &Hit) -> Evidence {
-    let (start, end) = message.bytes_of(hit);
-    Evidence { start, end, rule: name_of(hit.cue).to_owned() }
+pub(super) fn cue_evidence(message: &Utterance, hit: &CueHit) -> Evidence {
+    let (start, end) = message.cue_span(hit);
+    Evidence { start, end, rule: rule_name(hit.cue).to_owned() }
 }
 
 /// Rule 2: the same question in other words.
-fn rephrased(rule: &VerdictRule, exchange: &Exchange<'_>, likeness: f64) -> Option<Finding> {
+fn match_rephrasing(
+    rule: &VerdictRule,
+    exchange: &Exchange<'_>,
+    similarity: f64,
+) -> Option<RuleFinding> {
     let known = exchange.intent.zip(exchange.previous_intent);
     let threshold = match known {
         Some((now, before)) if now == before => rule.rephrased_same_intent,
         Some(_) => return None,
         None => rule.rephrased,
     };
-    if likeness <= threshold || is_refinement(exchange) {
+    if similarity <= threshold || is_refinement(exchange) {
         return None;
     }
     let whole =
         Evidence { start: 0, end: exchange.message.original().len(), rule: "rephrased".to_owned() };
-    let mut found = finding(VerdictStatus::Rejected, likeness, "rephrased", vec![whole]);
-    found.correction_type = Some(CorrectionType::Rephrased);
-    Some(found)
+    Some(RuleFinding {
+        correction_type: Some(CorrectionType::Rephrased),
+        ..new_finding(VerdictStatus::Rejected, similarity, "rephrased", vec![whole])
+    })
 }
 
-/// Builds on the answer: opens a new step, or names something that the answer brought up.
+/// True when the message starts a new step or uses something that the answer introduced.
 fn is_refinement(exchange: &Exchange<'_>) -> bool {
     opens_step(exchange) || refers_to_answer(exchange)
 }
 
-/// Says that it goes on: "now …", "and …", or an intent that says so.
+/// True when the message continues ("now …", "and …") or the intent is `refine`.
 pub(crate) fn opens_step(exchange: &Exchange<'_>) -> bool {
     let message = exchange.message;
     exchange.intent == Some("refine")
@@ -137,7 +119,7 @@ pub(crate) fn opens_step(exchange: &Exchange<'_>) -> bool {
         || (message.opens_with(Cue::Continuation) && !message.opens_with(Cue::Negation))
 }
 
-/// A name, number or longer word that first appeared in the answer.
+/// True for a name, number or longer word that first appeared in the answer.
 pub(crate) fn refers_to_answer(exchange: &Exchange<'_>) -> bool {
     let Some(answer) = exchange.answer else { return false };
     let was_asked =
@@ -146,67 +128,73 @@ pub(crate) fn refers_to_answer(exchange: &Exchange<'_>) -> bool {
     words.any(|word| answer.terms.binary_search(word).is_ok() && !was_asked(word))
 }
 
-/// Rule 3: the user gives up.
-fn abandoned(message: &Utterance) -> Option<Finding> {
+/// Rule 3: abandonment.
+fn match_abandonment(message: &Utterance) -> Option<RuleFinding> {
     let hit = message.hits.iter().find(|hit| hit.cue == Cue::Abandonment)?;
-    if message.has(Cue::Thanks) && message.has(Cue::Praise) {
+    if message.has_cue(Cue::Thanks) && message.has_cue(Cue::Praise) {
         return None;
     }
-    let evidence = vec![evidence(message, hit)];
-    let mut found = finding(VerdictStatus::Rejected, 0.85, "abandonment", evidence);
-    found.correction_type = Some(CorrectionType::Abandonment);
-    Some(found)
+    let evidence = vec![cue_evidence(message, hit)];
+    Some(RuleFinding {
+        correction_type: Some(CorrectionType::Abandonment),
+        ..new_finding(VerdictStatus::Rejected, 0.85, "abandonment", evidence)
+    })
 }
 
-/// Rule 4: the message goes on from the answer.
-fn continued(exchange: &Exchange<'_>) -> Option<Finding> {
+/// Rule 4: the message continues from the answer.
+fn match_continuation(exchange: &Exchange<'_>) -> Option<RuleFinding> {
     let message = exchange.message;
-    let glad = |hit: &&Hit| matches!(hit.cue, Cue::Thanks | Cue::Praise | Cue::Action);
-    if let Some(hit) = message.hits.iter().find(glad) {
-        let evidence = vec![evidence(message, hit)];
-        return Some(finding(VerdictStatus::Accepted, 0.9, name_of(hit.cue), evidence));
+    let is_pleased = |hit: &&CueHit| matches!(hit.cue, Cue::Thanks | Cue::Praise | Cue::Action);
+    if let Some(hit) = message.hits.iter().find(is_pleased) {
+        let evidence = vec![cue_evidence(message, hit)];
+        return Some(new_finding(VerdictStatus::Accepted, 0.9, rule_name(hit.cue), evidence));
     }
-    let goes_on = |hit: &&Hit| {
+    let continues = |hit: &&CueHit| {
         matches!(hit.cue, Cue::FollowUp | Cue::DrillDown | Cue::Comparison | Cue::Continuation)
     };
-    let hit = message.hits.iter().find(goes_on);
+    let hit = message.hits.iter().find(continues);
     if hit.is_none() && !refers_to_answer(exchange) {
         return None;
     }
-    let evidence = hit.map(|hit| evidence(message, hit)).into_iter().collect();
-    let rule = hit.map_or("refers_to_answer", |hit| name_of(hit.cue));
-    let mut found = finding(VerdictStatus::Accepted, 0.7, rule, evidence);
-    let refines = exchange.intent == Some("refine") || narrows(exchange);
+    let evidence = hit.map(|hit| cue_evidence(message, hit)).into_iter().collect();
+    let rule = hit.map_or("refers_to_answer", |hit| rule_name(hit.cue));
+    let mut found = new_finding(VerdictStatus::Accepted, 0.7, rule, evidence);
+    let refines = exchange.intent == Some("refine") || narrows_question(exchange);
     let behaviour =
         if refines { InteractionKind::QueryRefinement } else { InteractionKind::FollowUp };
     found.behaviour = Some(behaviour);
     Some(found)
 }
 
-/// The last question again with something added.
-fn narrows(exchange: &Exchange<'_>) -> bool {
+/// True when the message repeats the last question with an addition.
+fn narrows_question(exchange: &Exchange<'_>) -> bool {
     let Some(question) = exchange.question else { return false };
-    let kept = shared(&question.content, &exchange.message.content);
+    let kept = count_shared(&question.content, &exchange.message.content);
     !question.content.is_empty()
         && kept * 3 >= question.content.len() * 2
         && exchange.message.content.len() > kept
 }
 
-/// Rule 5: a question or request of its own.
-fn moved_on(rule: &VerdictRule, message: &Utterance, likeness: f64) -> Option<Finding> {
+/// Rule 5: an independent question or request.
+fn match_moving_on(
+    rule: &VerdictRule,
+    message: &Utterance,
+    similarity: f64,
+) -> Option<RuleFinding> {
     let cues = [Cue::Filler, Cue::Negation, Cue::Decline, Cue::Dislike, Cue::Puzzled];
-    let holds_back = cues.iter().any(|cue| message.has(*cue));
-    let asks = message.asks.is_some() || message.original().trim_end().ends_with(['?', '？']);
-    let own = message.spoken.len() >= OWN_REQUEST || (asks && message.spoken.len() >= 2);
-    if holds_back || !own {
+    let has_reservation = message.has_any_cue(&cues);
+    let asks = message.question_word.is_some() || message.ends_with_question();
+    let is_request =
+        message.word_hashes.len() >= MIN_REQUEST_WORDS || (asks && message.word_hashes.len() >= 2);
+    if has_reservation || !is_request {
         return None;
     }
     if !rule.moved_on {
-        return Some(neutral(MOVED_ON));
+        return Some(neutral_finding(MOVED_ON_RULE));
     }
-    let confidence = if likeness < UNRELATED { 0.55 } else { 0.6 };
-    let mut found = finding(VerdictStatus::Accepted, confidence, MOVED_ON, Vec::new());
-    if likeness >= UNRELATED {
+    let confidence = if similarity < MAX_UNRELATED_SCORE { 0.55 } else { 0.6 };
+    let mut found = new_finding(VerdictStatus::Accepted, confidence, MOVED_ON_RULE, Vec::new());
+    if similarity >= MAX_UNRELATED_SCORE {
         found.behaviour = Some(InteractionKind::QueryRefinement);
     }
     Some(found)

@@ -1,10 +1,10 @@
-//! The seed document's own examples, the counter-examples that came later, and the boundaries.
+//! Verdict examples, counter-examples and threshold boundaries.
 
 use std::time::Duration;
 
 use model::{CorrectionType, VerdictStatus};
 
-use super::{Exchange, Mode, VerdictRule, detect_verdict, rules, type_of};
+use super::{Exchange, Mode, VerdictRule, detect_verdict, infer_correction_type, rules};
 use crate::answer::Answer;
 use crate::utterance::Utterance;
 use CorrectionType::{Abandonment, Explicit, Rephrased};
@@ -14,14 +14,14 @@ const QUESTION: &str = "find laptops under $1000";
 const ANSWER: &str = "Here are three business laptops under $1000: the Lenovo ThinkPad E14 ($849), \
     the Dell Latitude 3440 ($799) and the HP ProBook 445 ($899). All come with 16 GB of memory.";
 
-fn judged(mode: Mode, message: &str, gap: Option<Duration>) -> model::Verdict {
+fn judge_message(mode: Mode, message: &str, gap: Option<Duration>) -> model::Verdict {
     let (message, question) = (Utterance::read(message), Utterance::read(QUESTION));
     let answer = Answer::read(Some(&question), ANSWER);
     let exchange = Exchange {
         question: Some(&question),
         answer: Some(&answer),
         gap,
-        ..Exchange::of(&message)
+        ..Exchange::new(&message)
     };
     detect_verdict(&VerdictRule { mode, ..VerdictRule::default() }, &exchange)
 }
@@ -29,7 +29,7 @@ fn judged(mode: Mode, message: &str, gap: Option<Duration>) -> model::Verdict {
 #[track_caller]
 fn check(message: &str, status: VerdictStatus, correction_type: Option<CorrectionType>) {
     for mode in [Mode::Rules, Mode::Model] {
-        let found = judged(mode, message, None);
+        let found = judge_message(mode, message, None);
         assert_eq!(
             (found.status, found.correction_type),
             (status, correction_type),
@@ -44,7 +44,7 @@ fn check(message: &str, status: VerdictStatus, correction_type: Option<Correctio
 }
 
 #[test]
-fn the_seeds_rejections_reject() {
+fn explicit_rejections_are_rejected() {
     for message in [
         "No, I meant gaming laptops",
         "No, I meant gaming laptops not business laptops",
@@ -70,20 +70,20 @@ fn the_seeds_rejections_reject() {
 }
 
 #[test]
-fn the_seeds_abandonments_reject() {
+fn abandonments_are_rejected() {
     for message in ["Never mind", "Forget that", "Let me rephrase", "Start over"] {
         check(message, Rejected, Some(Abandonment));
     }
 }
 
 #[test]
-fn the_same_question_again_rejects() {
+fn repeated_question_rejects() {
     check("find laptops under $1000", Rejected, Some(Rephrased));
     check("Find laptops under $1000!!", Rejected, Some(Rephrased));
 }
 
 #[test]
-fn the_seeds_acceptances_accept() {
+fn continuations_and_thanks_accept() {
     for message in [
         "Tell me more about the first one",
         "Can you explain the difference in weight?",
@@ -102,21 +102,21 @@ fn the_seeds_acceptances_accept() {
 }
 
 #[test]
-fn an_unrelated_question_accepts_below_the_gate() {
+fn unrelated_question_accepts_below_reaction_threshold() {
     for mode in [Mode::Rules, Mode::Model] {
-        let found = judged(mode, "What should I feed my hamster?", None);
+        let found = judge_message(mode, "What should I feed my hamster?", None);
         assert_eq!(found.status, Accepted);
         assert!(found.confidence.get() < 0.7, "{:?}", found.confidence);
         let rule = VerdictRule { mode, moved_on: false, ..VerdictRule::default() };
         let message = Utterance::read("What should I feed my hamster?");
         let question = Utterance::read(QUESTION);
-        let exchange = Exchange { question: Some(&question), ..Exchange::of(&message) };
+        let exchange = Exchange { question: Some(&question), ..Exchange::new(&message) };
         assert_eq!(detect_verdict(&rule, &exchange).status, Neutral);
     }
 }
 
 #[test]
-fn thanks_and_praise_are_no_rejection() {
+fn thanks_with_harmless_negation_accept() {
     for message in [
         "No problem, thanks!",
         "Actually that's great",
@@ -129,69 +129,70 @@ fn thanks_and_praise_are_no_rejection() {
 }
 
 #[test]
-fn wanting_something_is_no_rejection_by_itself() {
+fn unrelated_request_does_not_reject() {
     for message in ["I need a recipe for lentil soup", "Actually, what is the weather in Rome?"] {
         for mode in [Mode::Rules, Mode::Model] {
-            assert_ne!(judged(mode, message, None).status, Rejected, "{mode:?}: {message}");
+            assert_ne!(judge_message(mode, message, None).status, Rejected, "{mode:?}: {message}");
         }
     }
 }
 
 #[test]
-fn a_filler_says_nothing() {
+fn fillers_are_neutral() {
     for message in ["hmm", "ok?", "", "🙂", "...", "??"] {
         check(message, Neutral, None);
     }
 }
 
 #[test]
-fn after_the_session_only_an_explicit_rejection_counts() {
+fn only_explicit_rejections_count_after_the_session() {
     let (just, late) = (Duration::from_secs(30 * 60), Duration::from_secs(30 * 60 + 1));
     for mode in [Mode::Rules, Mode::Model] {
-        assert_eq!(judged(mode, "Thanks, ordering now", Some(just)).status, Accepted);
-        assert_eq!(judged(mode, "Thanks, ordering now", Some(late)).status, Neutral);
+        assert_eq!(judge_message(mode, "Thanks, ordering now", Some(just)).status, Accepted);
+        assert_eq!(judge_message(mode, "Thanks, ordering now", Some(late)).status, Neutral);
         assert_eq!(
-            judged(mode, "That was wrong, I meant gaming laptops", Some(late)).status,
+            judge_message(mode, "That was wrong, I meant gaming laptops", Some(late)).status,
             Rejected
         );
-        assert_eq!(judged(mode, QUESTION, Some(late)).status, Neutral);
-        assert_eq!(judged(mode, "Never mind", Some(late)).status, Neutral);
+        assert_eq!(judge_message(mode, QUESTION, Some(late)).status, Neutral);
+        assert_eq!(judge_message(mode, "Never mind", Some(late)).status, Neutral);
     }
 }
 
 #[test]
-fn a_question_is_the_same_only_above_the_threshold() {
+fn rephrasing_needs_a_score_above_the_threshold() {
     let (message, question) = (Utterance::read("cheap laptops please"), Utterance::read(QUESTION));
-    let told = |likeness: f64, intents: Option<(&str, &str)>| {
+    let correction_type_for = |similarity: f64, intents: Option<(&str, &str)>| {
         let exchange = Exchange {
             question: Some(&question),
             intent: intents.map(|i| i.0),
             previous_intent: intents.map(|i| i.1),
-            ..Exchange::of(&message)
+            ..Exchange::new(&message)
         };
-        rules::judge(&VerdictRule::default(), &exchange, likeness).correction_type
+        rules::apply_rules(&VerdictRule::default(), &exchange, similarity).correction_type
     };
     let same = Some(("search", "search"));
-    assert_eq!(told(0.80, same), None);
-    assert_eq!(told(0.801, same), Some(Rephrased));
-    assert_eq!(told(0.85, None), None);
-    assert_eq!(told(0.851, None), Some(Rephrased));
-    assert_eq!(told(0.99, Some(("search", "buy"))), None);
+    assert_eq!(correction_type_for(0.80, same), None);
+    assert_eq!(correction_type_for(0.801, same), Some(Rephrased));
+    assert_eq!(correction_type_for(0.85, None), None);
+    assert_eq!(correction_type_for(0.851, None), Some(Rephrased));
+    assert_eq!(correction_type_for(0.99, Some(("search", "buy"))), None);
 }
 
 #[test]
-fn a_refinement_builds_on_the_answer() {
+fn refinements_of_the_question_accept() {
     for message in
         ["now find laptops under $800", "and find laptops under $1000 with a touch screen"]
     {
-        let found = judged(Mode::Rules, message, None);
+        let found = judge_message(Mode::Rules, message, None);
         assert_eq!(found.status, Accepted, "{message}: {}", found.rule);
     }
 }
 
 #[test]
-fn a_rejection_tells_what_was_wanted() {
-    let found = judged(Mode::Model, "No, I meant gaming laptops, not business laptops", None);
+fn rejection_carries_the_contrast() {
+    let found =
+        judge_message(Mode::Model, "No, I meant gaming laptops, not business laptops", None);
     let contrast = found.contrast.unwrap();
     assert_eq!(contrast.wants.as_deref(), Some("gaming laptops"));
     assert_eq!(contrast.instead_of.as_deref(), Some("business laptops"));
@@ -200,27 +201,26 @@ fn a_rejection_tells_what_was_wanted() {
 }
 
 #[test]
-fn the_seed_mode_is_the_seed() {
-    assert_eq!(judged(Mode::Seed, "I need a recipe", None).status, Rejected);
-    assert_eq!(judged(Mode::Seed, "No problem, thanks!", None).status, Neutral);
-    assert_eq!(judged(Mode::Seed, "Never mind", None).correction_type, Some(Abandonment));
-    assert_eq!(judged(Mode::Seed, "Tell me more about them", None).status, Accepted);
+fn seed_mode_uses_the_keyword_baseline() {
+    assert_eq!(judge_message(Mode::Seed, "I need a recipe", None).status, Rejected);
+    assert_eq!(judge_message(Mode::Seed, "No problem, thanks!", None).status, Neutral);
+    assert_eq!(judge_message(Mode::Seed, "Never mind", None).correction_type, Some(Abandonment));
+    assert_eq!(judge_message(Mode::Seed, "Tell me more about them", None).status, Accepted);
 }
 
 #[test]
-fn whoever_thanks_and_praises_does_not_give_up() {
-    let found = judged(Mode::Rules, "Never mind, thanks, that is perfect", None);
+fn abandonment_with_thanks_and_praise_accepts() {
+    let found = judge_message(Mode::Rules, "Never mind, thanks, that is perfect", None);
     assert_eq!((found.status, found.correction_type), (Accepted, None), "{}", found.rule);
 }
 
-/// What only the model rejects has a type too.
 #[test]
-fn a_rejection_between_the_lines_has_a_type() {
+fn model_only_rejection_has_a_correction_type() {
     let question = Utterance::read(QUESTION);
     let check = |message: &str, expected: CorrectionType| {
         let message = Utterance::read(message);
-        let exchange = Exchange { question: Some(&question), ..Exchange::of(&message) };
-        assert_eq!(type_of(&VerdictRule::default(), &exchange), expected);
+        let exchange = Exchange { question: Some(&question), ..Exchange::new(&message) };
+        assert_eq!(infer_correction_type(&VerdictRule::default(), &exchange), expected);
     };
     check("Never mind", Abandonment);
     check(QUESTION, Rephrased);
@@ -228,7 +228,7 @@ fn a_rejection_between_the_lines_has_a_type() {
 }
 
 #[test]
-fn complaints_in_nine_languages() {
+fn complaints_reject_in_nine_languages() {
     for message in [
         "That's wrong, I asked for gaming laptops",
         "Das ist falsch, ich meinte Gaming-Laptops",
@@ -244,19 +244,19 @@ fn complaints_in_nine_languages() {
     }
 }
 
-/// What came of a message after another question and answer, by the model.
-fn after(question: &str, answer: &str, message: &str) -> (VerdictStatus, f64) {
+/// Status and confidence of a message after a question and an answer, in model mode.
+fn judge_after(question: &str, answer: &str, message: &str) -> (VerdictStatus, f64) {
     let (message, question) = (Utterance::read(message), Utterance::read(question));
     let answer = Answer::read(Some(&question), answer);
     let exchange =
-        Exchange { question: Some(&question), answer: Some(&answer), ..Exchange::of(&message) };
+        Exchange { question: Some(&question), answer: Some(&answer), ..Exchange::new(&message) };
     let found = detect_verdict(&VerdictRule::default(), &exchange);
     (found.status, found.confidence.get())
 }
 
 #[test]
-fn the_next_question_of_the_same_shape_rejects_nothing() {
-    // None of these is in the corpus.
+fn question_with_substituted_phrase_does_not_reject() {
+    // None of these rows is in the training corpus.
     for (question, answer, next) in [
         ("exchange rate EUR USD", "1 EUR is 1.08 USD.", "exchange rate EUR GBP"),
         ("population of Norway", "About 5.5 million.", "population of Sweden"),
@@ -265,11 +265,11 @@ fn the_next_question_of_the_same_shape_rejects_nothing() {
         ("ticket 8812", "Ticket 8812 is open, assigned to Kim.", "ticket 8813"),
         ("horario tren Madrid Sevilla", "Sale a las 9:00.", "horario tren Madrid Valencia"),
     ] {
-        let (status, confidence) = after(question, answer, next);
+        let (status, confidence) = judge_after(question, answer, next);
         assert!(status != Rejected && confidence < 0.7, "{next}: {status:?} {confidence}");
     }
-    // The same one again is another thing.
-    let again = after(
+    // A rephrased question still rejects.
+    let again = judge_after(
         "reset router password",
         "Routers are devices.",
         "how to reset the password of a router",
@@ -278,8 +278,8 @@ fn the_next_question_of_the_same_shape_rejects_nothing() {
 }
 
 #[test]
-fn thanks_that_complain_reject_and_praise_by_a_no_does_not() {
-    let after = |message: &str| after("list customers", "SELECT * FROM customers", message);
+fn thanks_with_complaint_reject_and_negated_praise_does_not() {
+    let after = |message: &str| judge_after("list customers", "SELECT * FROM customers", message);
     for message in [
         "Thanks but that's the wrong table",
         "Danke, aber das ist nicht die richtige Tabelle",

@@ -6,12 +6,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use model::{Scope, Timestamp};
-use store::{AnsweredBy, QualityQuery, StoredKey};
+use model::Timestamp;
+use store::StoredKey;
 
 use crate::access::Access;
 use crate::error::FlowError;
-use crate::insights::Insights;
 
 const VISIT: &str = "visit of the page";
 const FORM: &str = "form of the page";
@@ -111,30 +110,10 @@ impl Access {
     }
 }
 
-impl Insights {
-    /// Every tenant and project that something was stored for.
-    pub async fn scopes(&self) -> Result<Vec<Scope>, FlowError> {
-        Ok(self.core.store.scopes().await?)
-    }
-
-    /// How many answers each model gave: the model, the hour a stretch of time begins, and how many.
-    pub async fn answers_over_time(
-        &self,
-        query: QualityQuery,
-    ) -> Result<Vec<(String, i64, u64)>, FlowError> {
-        Ok(self.core.store.answers_over_time(query).await?)
-    }
-
-    /// Which models answered with which prompts.
-    pub async fn answered_by(&self, query: QualityQuery) -> Result<Vec<AnsweredBy>, FlowError> {
-        Ok(self.core.store.answered_by(query).await?)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use crate::Engine;
-    use model::Role;
+    use model::{Role, Scope};
     use store::{Limits, Store, back_up, restore};
     use testkit::TestClock;
 
@@ -158,7 +137,7 @@ mod tests {
     }
 
     async fn engine(store: Store, now: Timestamp) -> Engine {
-        open_engine(Arc::new(store), Arc::new(TestClock::at(now))).await
+        open_engine(Arc::new(store), Arc::new(TestClock::new(now))).await
     }
 
     #[tokio::test]

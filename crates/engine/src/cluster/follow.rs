@@ -8,7 +8,7 @@ use store::StoredEvent;
 
 use crate::changes::changes_of;
 use crate::cluster::Cluster;
-use crate::commit::{CommitSource, CommitSummary};
+use crate::core::commit::{CommitSource, CommitSummary};
 use crate::error::FlowError;
 use crate::retriable::log_retriable;
 use crate::tasks::StopSignal;
@@ -84,8 +84,8 @@ async fn poll_keys(cluster: Arc<Cluster>, mut stop: StopSignal) {
 
 #[cfg(test)]
 mod tests {
+    use connectors::HistoryKey;
     use model::{Role, Rule, Scope, UserId};
-    use store::Asker;
 
     use super::*;
     use crate::access::keys::NewKey;
@@ -104,7 +104,7 @@ mod tests {
         engine.core.store_rule(&Scope::default(), ann, &Rule::HistoryForgotten).await.unwrap();
         engine.cluster.catch_up(&mut Position(0)).await.unwrap();
         for (user, expected) in [("ann", "t3"), ("bob", "t2")] {
-            let asker = Asker::of(&question_event("x", user, 0)).unwrap();
+            let asker = HistoryKey::from_event(&question_event("x", user, 0)).unwrap();
             let recent = engine.turns.history.recent_questions(&asker, NOW.plus_secs(2)).await;
             let turns: Vec<String> =
                 recent.into_iter().map(|(asked, _)| asked.turn.to_string()).collect();

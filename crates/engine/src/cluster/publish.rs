@@ -14,14 +14,16 @@ pub(crate) use messages::{EVENT_ID_HEADER, PROJECT_HEADER, TENANT_HEADER};
 use std::sync::Arc;
 use std::time::Duration;
 
+use connectors::{EventSink, OutgoingMessage};
 use model::{Clock, Position};
-use store::{Lease, Outgoing, Outlet, Stopwatch, Store, StoreError, StoredEvent};
+use store::{Lease, Stopwatch, Store, StoreError, StoredEvent};
 use tokio::sync::watch;
 use tokio::time::{Interval, MissedTickBehavior};
 
+use crate::changes::is_erasure;
 use crate::cluster::Cluster;
 use crate::cluster::publish_progress::{PublishLag, PublishProgress};
-use crate::privacy::erase::is_erasure;
+use crate::error::connector_error;
 use crate::tasks::StopSignal;
 use crate::warn_throttle::WarnThrottle;
 
@@ -43,7 +45,7 @@ const MAX_BACKOFF: Duration = Duration::from_secs(5);
 
 impl Cluster {
     /// Spawns the publisher. Call it once, before serving.
-    pub fn spawn_publisher(&self, outlet: Arc<dyn Outlet>, line: EventFormatter) {
+    pub fn spawn_publisher(&self, outlet: Arc<dyn EventSink>, line: EventFormatter) {
         let publisher = Publisher {
             store: Arc::clone(&self.core.store),
             clock: Arc::clone(&self.core.clock),
@@ -68,7 +70,7 @@ struct Publisher {
     published: Arc<PublishProgress>,
     node: String,
     lease: String,
-    outlet: Arc<dyn Outlet>,
+    outlet: Arc<dyn EventSink>,
     line: EventFormatter,
 }
 
@@ -223,7 +225,7 @@ impl Publisher {
         renew: &mut Interval,
         stop: &mut StopSignal,
     ) -> Result<Option<PublishEnd>, StoreError> {
-        let erased = self.store.erased_by(erasure).await?;
+        let erased = self.store.erased_positions(erasure).await?;
         for positions in erased.chunks(BATCH_EVENTS) {
             let stubs = self.store.events_at(positions.to_vec()).await?;
             let some =
@@ -238,7 +240,7 @@ impl Publisher {
     /// Waits until the broker confirms the messages, without a timeout, and renews the lease meanwhile.
     async fn deliver_messages(
         &self,
-        messages: Vec<Outgoing>,
+        messages: Vec<OutgoingMessage>,
         renew: &mut Interval,
         stop: &mut StopSignal,
     ) -> Result<Option<PublishEnd>, StoreError> {
@@ -249,7 +251,7 @@ impl Publisher {
                 biased;
                 _ = stop.changed() => return Ok(Some(PublishEnd::Stop)),
                 _ = renew.tick() => if self.is_lease_lost().await { return Ok(Some(PublishEnd::LeaseLost)) },
-                refused = &mut under_way => break refused?,
+                refused = &mut under_way => break refused.map_err(connector_error)?,
             }
         };
         for refused in refused {

@@ -1,7 +1,7 @@
 //! Assigns units to variants and records each exposure in the log.
 
 use ingest::FindingPlace;
-use learn::experiment::{Salt, Status, assign};
+use learn::experiment::{AssignmentSalt, ExperimentStatus, assign_variant};
 use model::{
     BadData, BadId, ConversationId, ExperimentId, ExperimentUnit, Exposure, Finding, Need, Outcome,
     Scope, UserId,
@@ -103,19 +103,21 @@ fn choose_variant(
 ) -> Result<(usize, bool), FlowError> {
     let is_news = |variant: usize| known.is_none_or(|known| known.current as usize != variant);
     match (view.status, known) {
-        (Status::Running, _) => {
+        (ExperimentStatus::Running, _) => {
             let stays = known.filter(|_| view.definition.adaptive.is_some());
             let variant = match stays {
                 Some(known) => known.first as usize,
-                None => assign(&Salt::of(view.id.as_str()), unit_id, &view.shares()),
+                None => {
+                    assign_variant(&AssignmentSalt::new(view.id.as_str()), unit_id, &view.shares())
+                }
             };
             Ok((variant, is_news(variant)))
         }
-        (Status::Paused, None) => Ok((0, false)),
-        (Status::Paused, Some(_)) if view.is_rolled_back() => Ok((0, is_news(0))),
-        (Status::Paused, Some(known)) => Ok((known.current as usize, false)),
-        (Status::Draft | Status::Completed | Status::Archived, _) => {
-            let possible = view.status.possible().iter().map(|(action, _)| action.word());
+        (ExperimentStatus::Paused, None) => Ok((0, false)),
+        (ExperimentStatus::Paused, Some(_)) if view.is_rolled_back() => Ok((0, is_news(0))),
+        (ExperimentStatus::Paused, Some(known)) => Ok((known.current as usize, false)),
+        (ExperimentStatus::Draft | ExperimentStatus::Completed | ExperimentStatus::Archived, _) => {
+            let possible = view.status.allowed_actions().iter().map(|(action, _)| action.word());
             let words: Vec<&str> = possible.collect();
             let possible = if words.is_empty() { "nothing any more" } else { &words.join(" or ") };
             Err(FlowError::NotPossible(format!(

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use learn::experiment::{Comparison, results};
+use learn::experiment::{VariantComparison, compute_results};
 use model::{Scope, Timestamp};
 use store::StoredSums;
 
@@ -21,7 +21,7 @@ pub struct SequencePoint {
     /// Start of the day.
     pub day: Timestamp,
     /// Each treatment against the control.
-    pub comparisons: Vec<Comparison>,
+    pub comparisons: Vec<VariantComparison>,
 }
 
 impl Experiments {
@@ -58,7 +58,7 @@ fn daily_points(view: &ExperimentView, rows: Vec<(i64, StoredSums)>) -> Vec<Sequ
         known.extend(changed.into_iter().map(|sums| ((sums.variant, sums.moves), sums)));
         let then: Vec<StoredSums> = known.values().cloned().collect();
         let Some(evidence) = build_evidence(view, &then) else { continue };
-        let comparisons = results(&view.definition, view.status, &evidence).comparisons;
+        let comparisons = compute_results(&view.definition, view.status, &evidence).comparisons;
         found.push(SequencePoint { day: Timestamp::from_micros(day * DAY_MICROS), comparisons });
     }
     found

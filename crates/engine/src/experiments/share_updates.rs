@@ -7,7 +7,10 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use learn::experiment::{Evidence, Reason, Shares, Status, adaptive_shares, next_step, results};
+use learn::experiment::{
+    ExperimentEvidence, ExperimentStatus, StepReason, TrafficShares, adaptive_shares,
+    compute_results, next_step,
+};
 use model::{Claim, ClaimSpace, Event, ExperimentRule, Need, Outcome, Scope};
 use serde_json::{Map, Value, json};
 use store::Stopwatch;
@@ -85,7 +88,7 @@ impl Experiments {
         &self,
         scope: &Scope,
         view: &ExperimentView,
-        shares: &Shares,
+        shares: &TrafficShares,
         step: Map<String, Value>,
     ) -> Result<bool, FlowError> {
         let number = view.moves.len() as u32 + 1;
@@ -112,30 +115,30 @@ impl Experiments {
 /// The next shares and the reason for the move.
 fn compute_next_move(
     view: &ExperimentView,
-    evidence: &Evidence,
-) -> Option<(Shares, Map<String, Value>)> {
+    evidence: &ExperimentEvidence,
+) -> Option<(TrafficShares, Map<String, Value>)> {
     let Some(state) = &view.rollout else { return adapt_shares(view, evidence) };
     let step = next_step(&view.definition, state, evidence)?;
     let is_back = match step.reason {
-        Reason::GuardrailCrossed { .. } => true,
-        Reason::NotWorse { .. } => false,
+        StepReason::GuardrailCrossed { .. } => true,
+        StepReason::NotWorse { .. } => false,
     };
     // A paused experiment still serves the treatment to exposed units, so it can be rolled back.
-    if view.status != Status::Running && !is_back {
+    if view.status != ExperimentStatus::Running && !is_back {
         return None;
     }
-    Some((Shares::at_percent(&view.definition, step.to), Event::data_of(&step)))
+    Some((TrafficShares::from_percent(&view.definition, step.to), Event::data_of(&step)))
 }
 
 /// New shares of an adaptive experiment, if they differ enough.
 fn adapt_shares(
     view: &ExperimentView,
-    evidence: &Evidence,
-) -> Option<(Shares, Map<String, Value>)> {
-    if view.status != Status::Running || view.definition.adaptive.is_none() {
+    evidence: &ExperimentEvidence,
+) -> Option<(TrafficShares, Map<String, Value>)> {
+    if view.status != ExperimentStatus::Running || view.definition.adaptive.is_none() {
         return None;
     }
-    let units: u64 = evidence.exposed().iter().sum();
+    let units: u64 = evidence.exposed_units().iter().sum();
     let last = view.moves.last().and_then(|last| last.step.get("evidence")?["units"].as_f64());
     if (units as f64) < last.unwrap_or(0.0) * MIN_UNIT_GROWTH {
         return None;
@@ -145,7 +148,7 @@ fn adapt_shares(
     if !pairs.any(|(now, next)| (now - next).abs() >= MIN_SHARE_CHANGE) {
         return None;
     }
-    let found = results(&view.definition, view.status, evidence);
+    let found = compute_results(&view.definition, view.status, evidence);
     let means: Vec<Value> = found
         .variants
         .iter()

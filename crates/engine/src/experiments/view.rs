@@ -1,6 +1,8 @@
 //! An experiment's definition and current state.
 
-use learn::experiment::{ExperimentDefinition, Move, RolloutState, Shares, Status};
+use learn::experiment::{
+    ExperimentDefinition, ExperimentStatus, RolloutState, RolloutStep, TrafficShares,
+};
 use model::{ExperimentId, Position, Timestamp};
 use serde_json::Value;
 use store::{StoredExperiment, StoredMove, StoredStanding};
@@ -11,7 +13,7 @@ pub struct ExperimentView {
     /// Position of the definition in the log.
     pub position: Position,
     pub definition: ExperimentDefinition,
-    pub status: Status,
+    pub status: ExperimentStatus,
     pub created: Timestamp,
     /// Time of the last status change.
     pub changed: Timestamp,
@@ -26,16 +28,17 @@ impl ExperimentView {
     pub(crate) fn from_stored(stored: StoredExperiment) -> Option<Self> {
         let written = Value::Object(stored.definition);
         let definition: ExperimentDefinition = serde_json::from_value(written).ok()?;
-        definition.check().ok()?;
+        definition.validate().ok()?;
         let mut rollout = RolloutState::start(&definition);
         for step in &stored.moves {
-            let taken: Option<Move> = serde_json::from_value(Value::Object(step.step.clone())).ok();
-            rollout = rollout.map(|state| taken.map_or(state, |taken| state.after(&taken)));
+            let taken: Option<RolloutStep> =
+                serde_json::from_value(Value::Object(step.step.clone())).ok();
+            rollout = rollout.map(|state| taken.map_or(state, |taken| state.apply_step(&taken)));
         }
         Some(Self {
             id: stored.id,
             position: stored.position,
-            status: Status::from_word(&stored.status)?,
+            status: ExperimentStatus::from_word(&stored.status)?,
             created: stored.created,
             changed: stored.changed,
             rollout,
@@ -52,17 +55,17 @@ impl ExperimentView {
     }
 
     /// The shares for new units.
-    pub fn shares(&self) -> Shares {
+    pub fn shares(&self) -> TrafficShares {
         self.shares_after(self.moves.len())
     }
 
-    pub(crate) fn shares_after(&self, moves: usize) -> Shares {
+    pub(crate) fn shares_after(&self, moves: usize) -> TrafficShares {
         let first = || match RolloutState::start(&self.definition) {
-            Some(state) => state.shares(&self.definition),
-            None => Shares::of_weights(&self.definition),
+            Some(state) => state.current_shares(&self.definition),
+            None => TrafficShares::from_definition(&self.definition),
         };
         let moved = moves.checked_sub(1).and_then(|last| self.moves.get(last));
-        moved.map_or_else(first, |moved| Shares::of(&moved.shares))
+        moved.map_or_else(first, |moved| TrafficShares::from_weights(&moved.shares))
     }
 
     /// True when a rollback serves the control to all units.

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use detect::Utterance;
 use model::{
-    Body, Entry, Event, EventId, Finding, FoundSentiment, Kind, Position, Reaction, Scope,
-    Sentiment, Source, Timestamp, Type, UnitInterval, UserId, Window,
+    Body, Entry, Event, Finding, FoundSentiment, Kind, Position, Reaction, Scope, Sentiment,
+    Source, Type, UnitInterval, Window,
 };
 use store::{EventPage, QualityQuery, StoredEvent};
 
+use crate::comment_view::CommentView;
 use crate::error::FlowError;
 use crate::feedback::Feedback;
 use crate::insights::Insights;
@@ -21,40 +22,6 @@ const DAYS: i64 = 30;
 const BEHIND: usize = 4;
 /// What a comment sounds like when its writer said so by a rating.
 const BY_RATING: &str = "rating";
-
-/// A comment with what was found about it.
-#[derive(Clone, Debug)]
-pub struct CommentView {
-    /// Its event.
-    pub event: EventId,
-    /// When it was written.
-    pub ts: Timestamp,
-    /// By whom.
-    pub user: Option<UserId>,
-    /// What it says.
-    pub text: String,
-    /// What it sounds like; nothing for comments that came in before that was looked at.
-    pub sentiment: Option<FoundSentiment>,
-}
-
-impl CommentView {
-    /// The comment in an event, before anything is known of it; none where its words are erased.
-    pub(crate) fn of(event: &Event) -> Option<Self> {
-        let Ok(Body::Comment(text)) = Body::read(event.kind, &event.data) else { return None };
-        if text.is_empty() {
-            return None;
-        }
-        let (id, user) = (event.id.clone(), event.user.clone());
-        Some(Self { event: id, ts: event.ts, user, text, sentiment: None })
-    }
-
-    /// Takes in what was found, if it is about this comment.
-    pub(crate) fn hear(&mut self, found: &FoundSentiment) {
-        if found.comment.as_ref() == Some(&self.event) {
-            self.sentiment = Some(found.clone());
-        }
-    }
-}
 
 impl Feedback {
     /// The entry that keeps what a comment sounds like. It is no reaction: nothing follows for its turn.

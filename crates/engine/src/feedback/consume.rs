@@ -4,12 +4,12 @@
 //! goes to the list of dead letters. One without a value says that the event it names was erased where it
 //! came from, so whoever that event is of is erased here too.
 
+use connectors::ReceivedMessage;
 use ingest::CaptureError;
 use model::{
     Category, Event, EventId, Kind, Project, Scope, Severity, Source, Tenant, Type, UserId, Write,
 };
 use serde_json::{Value, json};
-use store::Arrived;
 
 use crate::cluster::publish::{EVENT_ID_HEADER, PROJECT_HEADER, TENANT_HEADER};
 use crate::error::FlowError;
@@ -40,7 +40,7 @@ impl Feedback {
     /// Stores messages, in order. When it fails nothing is lost: the same messages can be given again.
     pub async fn consume(
         &self,
-        messages: &[Arrived],
+        messages: &[ReceivedMessage],
         copies: &CopySettings,
     ) -> Result<Consumed, FlowError> {
         let mut consumed = Consumed::default();
@@ -74,13 +74,13 @@ impl Feedback {
 
     async fn store_waiting(
         &self,
-        waiting: Vec<(&Arrived, Write)>,
+        waiting: Vec<(&ReceivedMessage, Write)>,
         consumed: &mut Consumed,
     ) -> Result<(), FlowError> {
         if waiting.is_empty() {
             return Ok(());
         }
-        let (messages, writes): (Vec<&Arrived>, Vec<Write>) = waiting.into_iter().unzip();
+        let (messages, writes): (Vec<&ReceivedMessage>, Vec<Write>) = waiting.into_iter().unzip();
         for (message, receipt) in messages.into_iter().zip(self.core.commit(writes).await?) {
             match receipt {
                 Ok(receipt) if receipt.replayed => consumed.replayed += 1,
@@ -95,11 +95,11 @@ impl Feedback {
 
     async fn put_aside(
         &self,
-        message: &Arrived,
+        message: &ReceivedMessage,
         error: &FlowError,
         consumed: &mut Consumed,
     ) -> Result<(), FlowError> {
-        let Arrived { topic, partition, offset, .. } = message;
+        let ReceivedMessage { topic, partition, offset, .. } = message;
         tracing::warn!(topic, partition, offset, %error, "a message is no event; it is set aside");
         let write = self.letter_of(message);
         self.core.store.set_aside(write, format!("{topic}/{partition}@{offset}: {error}")).await?;
@@ -108,8 +108,8 @@ impl Feedback {
     }
 
     /// The letter that keeps a message as it came, but for what its tenant wants removed.
-    fn letter_of(&self, message: &Arrived) -> Write {
-        let Arrived { topic, partition, offset, .. } = message;
+    fn letter_of(&self, message: &ReceivedMessage) -> Write {
+        let ReceivedMessage { topic, partition, offset, .. } = message;
         let value = message.value.as_deref().unwrap_or_default();
         let text = String::from_utf8_lossy(value).into_owned();
         let now = self.core.clock.now();
@@ -137,7 +137,7 @@ impl Feedback {
 
     async fn forget(
         &self,
-        message: &Arrived,
+        message: &ReceivedMessage,
         copies: &CopySettings,
         consumed: &mut Consumed,
     ) -> Result<(), FlowError> {
@@ -181,7 +181,7 @@ impl Feedback {
 }
 
 /// By the headers; without them by what the message itself says.
-fn scope_of(message: &Arrived, line: &Value) -> Scope {
+fn scope_of(message: &ReceivedMessage, line: &Value) -> Scope {
     let usual = Scope::default();
     let tenant = message.header(TENANT_HEADER).or(line["tenant_id"].as_str());
     let project = message.header(PROJECT_HEADER).or(line["project"].as_str());
@@ -211,10 +211,10 @@ mod tests {
             json!([{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]);
         let conversations =
             [json!([]), json!([{"role": "system", "content": "be kind"}]), answered];
-        let messages: Vec<Arrived> = conversations
+        let messages: Vec<ReceivedMessage> = conversations
             .into_iter()
             .zip(0..)
-            .map(|(said, offset)| Arrived {
+            .map(|(said, offset)| ReceivedMessage {
                 topic: "chats".into(),
                 partition: 0,
                 offset,
@@ -235,7 +235,7 @@ mod tests {
     async fn only_a_letter_of_a_message_is_read_as_one() {
         let (engine, _folder) = engine().await;
         let said = json!({"messages": [{"role": "user", "content": "a"}]}).to_string();
-        let message = Arrived { value: Some(said.into_bytes()), ..tombstone(7, "x") };
+        let message = ReceivedMessage { value: Some(said.into_bytes()), ..tombstone(7, "x") };
         let letter = engine.feedback.letter_of(&message).entry.event;
         assert_eq!(engine.feedback.read_letter(&letter).unwrap().unwrap().len(), 1);
         // What a client sent has other words as well, or is of another kind.
@@ -246,8 +246,8 @@ mod tests {
         assert!(engine.feedback.read_letter(&Event { kind: other, ..letter }).is_none());
     }
 
-    fn tombstone(offset: i64, id: &str) -> Arrived {
-        Arrived {
+    fn tombstone(offset: i64, id: &str) -> ReceivedMessage {
+        ReceivedMessage {
             topic: "events".to_owned(),
             partition: 0,
             offset,

@@ -7,7 +7,7 @@ use store::StoredDecision;
 
 use crate::error::FlowError;
 use crate::feedback::Feedback;
-use crate::feedback::record::RequestKey;
+use crate::receipt::RequestKey;
 
 /// Outcomes of one decision that may come at the same moment.
 const MOST_AT_ONCE: usize = 100;
@@ -98,13 +98,13 @@ impl Feedback {
     }
 
     /// The decisions of a conversation made behind a position.
-    pub async fn decisions_of(
+    pub async fn conversation_decisions(
         &self,
         scope: &Scope,
         conversation: &ConversationId,
         after: Position,
         limit: usize,
     ) -> Result<Vec<StoredDecision>, FlowError> {
-        Ok(self.core.store.decisions_of(scope, conversation, after, limit).await?)
+        Ok(self.core.store.conversation_decisions(scope, conversation, after, limit).await?)
     }
 }

@@ -13,7 +13,7 @@ use store::TurnHead;
 
 use crate::error::FlowError;
 use crate::feedback::Feedback;
-use crate::feedback::record::RequestKey;
+use crate::receipt::RequestKey;
 
 /// A reaction on its way in.
 #[derive(Clone, Debug)]

@@ -8,13 +8,14 @@
 
 use ingest::RawEvent;
 use model::{
-    Body, ClaimSpace, Entry, Event, EventId, Finding, FoundRetry, InteractionKind, Mac, Need,
-    Position, RetryIntent, Scope, Severity, Source, Type, UnitInterval, Write,
+    Body, ClaimSpace, Entry, Event, Finding, FoundRetry, InteractionKind, Mac, Need, RetryIntent,
+    Scope, Severity, Source, Type, UnitInterval, Write,
 };
 
 use crate::error::FlowError;
 use crate::feedback::Feedback;
 use crate::privacy::demo_tenant::refuse_mark;
+use crate::receipt::{Receipt, RequestKey};
 use crate::retriable::log_retriable;
 
 /// Writes of one batch that share a transaction; small enough that others need not wait long.
@@ -40,27 +41,6 @@ pub enum Trust {
     Backend,
     /// A page that anybody can open: it may say what its user does to a turn that is there.
     Widget,
-}
-
-/// The `Idempotency-Key` of a request, with the MAC of the whole request: where it went and what it
-/// said. A key stands for one request, whatever that did.
-#[derive(Clone, Debug)]
-pub struct RequestKey {
-    /// What the client chose.
-    pub id: String,
-    /// The MAC of the request.
-    pub mac: Mac,
-}
-
-/// What the sender is told: the event is on disk.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Receipt {
-    /// The event's id; of a repeat, the first one's.
-    pub id: EventId,
-    /// Where it stands in the log.
-    pub position: Position,
-    /// It had been stored before; nothing changed.
-    pub replayed: bool,
 }
 
 impl Feedback {

@@ -6,7 +6,7 @@ use model::{Finding, Mac, Need, Scope, TurnId, UserId, VerdictStatus};
 use crate::core::Core;
 use crate::error::FlowError;
 use crate::feedback::Feedback;
-use crate::feedback::record::{Receipt, RequestKey};
+use crate::receipt::{Receipt, RequestKey};
 
 impl Feedback {
     /// Takes in a review. The newest one counts.

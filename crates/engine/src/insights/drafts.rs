@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use learn::{FailurePattern, Suggestion, is_prompt_injection, sanitise_instruction};
 use model::Scope;
-use outbound::RemoteWriter;
+use outbound::ChatClient;
 use serde_json::{Value, json};
 
 /// Patterns that a model is asked about at once, and drafts that are remembered.
@@ -30,7 +30,7 @@ const RULES: &str = "You improve the system prompt of an application. You get a 
 /// The model, and what it wrote before.
 #[derive(Debug, Default)]
 pub(crate) struct Drafts {
-    writer: Option<Arc<RemoteWriter>>,
+    writer: Option<Arc<ChatClient>>,
     kept: Mutex<Kept>,
 }
 
@@ -54,7 +54,7 @@ pub(crate) struct Draft {
 
 impl Drafts {
     /// Asks this model.
-    pub(crate) fn by(writer: RemoteWriter) -> Self {
+    pub(crate) fn by(writer: ChatClient) -> Self {
         Self { writer: Some(Arc::new(writer)), kept: Mutex::default() }
     }
 
@@ -124,8 +124,8 @@ impl Drafts {
     }
 }
 
-async fn ask(writer: Arc<RemoteWriter>, data: String) -> Option<String> {
-    let written = tokio::task::spawn_blocking(move || writer.write(RULES, &data)).await;
+async fn ask(writer: Arc<ChatClient>, data: String) -> Option<String> {
+    let written = tokio::task::spawn_blocking(move || writer.complete_chat(RULES, &data)).await;
     match written {
         Ok(Ok(text)) => Some(instruction_in(&text)),
         Ok(Err(error)) => {

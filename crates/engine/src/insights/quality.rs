@@ -1,7 +1,7 @@
 //! How good the answers are, in figures.
 
-use model::{Timestamp, Window};
-use store::{QualityBucket, QualityQuery};
+use model::{Scope, Timestamp, Window};
+use store::{AnsweredBy, QualityBucket, QualityQuery};
 
 use crate::error::FlowError;
 use crate::insights::Insights;
@@ -54,6 +54,26 @@ fn whole_hours(window: Window) -> [Window; 2] {
         Window { start: at(from), end: at(to) }
     };
     [hours(start, end), hours(start - (end - start), start)]
+}
+
+impl Insights {
+    /// Every tenant and project that something was stored for.
+    pub async fn scopes(&self) -> Result<Vec<Scope>, FlowError> {
+        Ok(self.core.store.scopes().await?)
+    }
+
+    /// How many answers each model gave: the model, the hour a stretch of time begins, and how many.
+    pub async fn answers_over_time(
+        &self,
+        query: QualityQuery,
+    ) -> Result<Vec<(String, i64, u64)>, FlowError> {
+        Ok(self.core.store.answers_over_time(query).await?)
+    }
+
+    /// Which models answered with which prompts.
+    pub async fn answered_by(&self, query: QualityQuery) -> Result<Vec<AnsweredBy>, FlowError> {
+        Ok(self.core.store.answered_by(query).await?)
+    }
 }
 
 #[cfg(test)]

@@ -49,7 +49,7 @@ impl Turns {
             since: Timestamp::from_micros(0),
             limit: MOST_OF_A_TURN,
         };
-        Ok(self.core.store.reactions_of(query).await?)
+        Ok(self.core.store.conversation_reactions(query).await?)
     }
 
     /// The log of a turn, made from what is stored.

@@ -11,9 +11,9 @@ use store::QualityQuery;
 
 use crate::error::FlowError;
 use crate::experiments::ExperimentView;
-use crate::feedback::record::RequestKey;
 use crate::insights::Insights;
 use crate::insights::drafts::Draft;
+use crate::receipt::RequestKey;
 
 /// A suggestion that is in the log.
 #[derive(Clone, Debug)]

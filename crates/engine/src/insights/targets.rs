@@ -113,7 +113,7 @@ fn webhook(value: &Value) -> Result<Option<String>, CaptureError> {
     if url.len() > 500 {
         return Err(unfit("too long"));
     }
-    Webhook::check(url).map_err(unfit)?;
+    Webhook::check_url(url).map_err(unfit)?;
     Ok(Some(url.to_owned()))
 }
 
@@ -125,7 +125,7 @@ pub fn hide_webhook(data: &mut Map<String, Value>) {
     }
     let url = data.get_mut("settings").and_then(|settings| settings.pointer_mut("/webhook/url"));
     if let Some(Value::String(url)) = url {
-        *url = Webhook::shown(url);
+        *url = Webhook::redact_url(url);
     }
 }
 

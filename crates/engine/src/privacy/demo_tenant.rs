@@ -154,7 +154,7 @@ mod tests {
     async fn what_its_tenant_wanted_goes_with_it() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path(), Limits::default(), [7; 32]).unwrap();
-        let clock = Arc::new(TestClock::at(Timestamp::from_micros(1_800_000_000_000_000)));
+        let clock = Arc::new(TestClock::new(Timestamp::from_micros(1_800_000_000_000_000)));
         let (detectors, embedder) = (Detectors::default(), Embedder::default());
         let engine =
             Engine::open(Arc::new(store), clock, [1; 32], detectors, embedder).await.unwrap();
@@ -171,7 +171,7 @@ mod tests {
         assert!(engine.privacy.remove_demo().await.unwrap().is_some());
         assert_eq!(engine.insights.targets_of(&tenant), Targets::default());
         assert_eq!(engine.core.redactors.settings_for(&tenant), PrivacySettings::default());
-        assert_eq!(engine.turns.curves.curve_for(&demo), Platt::NONE);
+        assert_eq!(engine.turns.curves.curve_for(&demo), Platt::IDENTITY);
     }
 
     #[tokio::test]

@@ -3,8 +3,9 @@
 use std::error::Error as _;
 use std::time::Duration;
 
-use model::{ANONYMOUS, Body, Change, Event, Mac, Rule, Scope, UserId, Write};
-use store::{Asker, ErasedCounts};
+use connectors::HistoryKey;
+use model::{ANONYMOUS, Change, Mac, Rule, Scope, UserId, Write};
+use store::ErasedCounts;
 
 use crate::error::FlowError;
 use crate::privacy::Privacy;
@@ -34,7 +35,7 @@ impl Privacy {
         }
         // What a router chose for them is in the log before it is emptied.
         self.routing.store_choices().await;
-        let (counts, turns) = self.core.store.whats_of(scope, user).await?;
+        let (counts, turns) = self.core.store.user_data(scope, user).await?;
         let now = self.core.clock.now();
         let rule = Rule::Erasure { events: counts.events, turns: counts.turns };
         let event = ingest::rule_event(scope, None, &rule, self.core.ids.event_id(now), now);
@@ -51,7 +52,7 @@ impl Privacy {
         self.core.commit_one(write).await?;
         self.insights.patterns.clear();
         self.insights.drafts.clear();
-        let asker = Asker::User(scope.clone(), user.clone());
+        let asker = HistoryKey::User(scope.clone(), user.clone());
         if self.turns.history.backend().forget(&asker).await.is_err() {
             tracing::warn!(
                 "the history of questions is away; what the erased user asked lately goes from it when it \
@@ -110,18 +111,13 @@ fn unfinished(error: FlowError) -> FlowError {
     FlowError::Unfinished(REST_LEFT)
 }
 
-/// Whether an event says that somebody was erased.
-pub(crate) fn is_erasure(event: &Event) -> bool {
-    let body = Body::read(event.kind, &event.data);
-    matches!(body, Ok(Body::Rule(Rule::Erasure { .. })))
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
-    use model::{ConversationId, Kind, Position, Source, Tenant, TurnId, Type, Window};
-    use store::{Blobs, QualityQuery, StoreError, Task};
+    use connectors::{BlobStore, ConnectorError, ConnectorFuture};
+    use model::{ConversationId, Event, Kind, Position, Source, Tenant, TurnId, Type, Window};
+    use store::QualityQuery;
 
     use super::*;
     use crate::insights::patterns::{FailureReport, PatternMiddles};
@@ -213,17 +209,17 @@ mod tests {
     /// A place in which nothing can be done.
     struct Away;
 
-    impl Blobs for Away {
-        fn put(&self, _: &Scope, _: &TurnId, _: String) -> Task<'_, String> {
-            Box::pin(async { Err(StoreError::Unavailable("no way".into())) })
+    impl BlobStore for Away {
+        fn put(&self, _: &Scope, _: &TurnId, _: String) -> ConnectorFuture<'_, String> {
+            Box::pin(async { Err(ConnectorError::Unavailable("no way".into())) })
         }
 
-        fn get(&self, _: &Scope, _: &TurnId) -> Task<'_, Option<String>> {
-            Box::pin(async { Err(StoreError::Unavailable("no way".into())) })
+        fn get(&self, _: &Scope, _: &TurnId) -> ConnectorFuture<'_, Option<String>> {
+            Box::pin(async { Err(ConnectorError::Unavailable("no way".into())) })
         }
 
-        fn delete(&self, _: &Scope, _: &TurnId) -> Task<'_, ()> {
-            Box::pin(async { Err(StoreError::Unavailable("no way".into())) })
+        fn delete(&self, _: &Scope, _: &TurnId) -> ConnectorFuture<'_, ()> {
+            Box::pin(async { Err(ConnectorError::Unavailable("no way".into())) })
         }
 
         fn name(&self) -> String {

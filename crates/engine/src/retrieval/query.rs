@@ -1,7 +1,7 @@
 //! Loads a query with its items, merged from the turn and later reports.
 
 use ingest::FindingPlace;
-use learn::cluster_of_text;
+use learn::cluster_query;
 use model::{Body, Finding, Retrieved, Scope, TurnId};
 
 use super::usage::assign_ranks;
@@ -39,7 +39,7 @@ impl Retrieval {
             };
             let known =
                 query.get_or_insert(RetrievalQuery { place, cluster: None, items: Vec::new() });
-            let asked = part.query.as_deref().map(|asked| cluster_of_text(asked).0);
+            let asked = part.query.as_deref().map(|asked| cluster_query(asked).0);
             known.cluster = known.cluster.or(asked);
             for item in part.entities {
                 match known.items.iter_mut().find(|one| one.entity_id == item.entity_id) {
@@ -66,7 +66,7 @@ impl Retrieval {
                 user: exchange.user,
             };
             let asked = Some(exchange.opening.text).filter(|text| !text.trim().is_empty());
-            let cluster = asked.map(|text| cluster_of_text(&text).0);
+            let cluster = asked.map(|text| cluster_query(&text).0);
             let items = exchange.completion.map(|done| assign_ranks(&done.retrieved));
             RetrievalQuery { place, cluster, items: items.unwrap_or_default() }
         }))

@@ -1,7 +1,8 @@
 //! Reranks items by their past relevance signals.
 
 use learn::{
-    CoecRule, Counts, Estimator, Known, RankTotals, Reranked, Tally, cluster_of_text, rerank,
+    CoecRule, Estimator, ItemCounts, ItemEvidence, ItemTally, RankTotals, RerankedResult,
+    cluster_query, rerank,
 };
 use model::Scope;
 use store::{Extreme, StoredTally};
@@ -46,8 +47,8 @@ impl Retrieval {
         query: Option<&str>,
         results: &[(String, f64)],
         estimator: Estimator,
-    ) -> Result<Vec<Reranked>, FlowError> {
-        let cluster = query.map(|query| cluster_of_text(query).0);
+    ) -> Result<Vec<RerankedResult>, FlowError> {
+        let cluster = query.map(|query| cluster_query(query).0);
         let entities = results.iter().map(|(entity, _)| entity.clone()).collect();
         let found = self.core.store.tallies(scope, cluster, entities).await?;
         let mut totals = RankTotals::default();
@@ -57,14 +58,14 @@ impl Retrieval {
         }
         let known = |index: usize| {
             let (entity, pair) = found.items.get(index).copied().unwrap_or_default();
-            Known { entity: entity.map(to_counts), pair: pair.map(to_counts) }
+            ItemEvidence { entity: entity.map(to_counts), pair: pair.map(to_counts) }
         };
         let scores: Vec<f64> = results.iter().map(|(_, score)| *score).collect();
-        Ok(rerank(estimator, &CoecRule::default(), &totals.examination(), &scores, known))
+        Ok(rerank(estimator, &CoecRule::default(), &totals.estimate_examination(), &scores, known))
     }
 }
 
-fn to_counts(tally: StoredTally) -> Counts {
+fn to_counts(tally: StoredTally) -> ItemCounts {
     let StoredTally { used, ignored, positive, negative, returned } = tally;
-    Tally { used, ignored, positive, negative, returned }.counts()
+    ItemTally { used, ignored, positive, negative, returned }.to_counts()
 }

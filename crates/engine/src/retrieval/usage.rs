@@ -1,7 +1,7 @@
 //! Detects the retrieved items that an answer used.
 
-use detect::{AnswerKind, ReturnedItem, Use, Written, detect_use};
-use learn::cluster_of_text;
+use detect::{AnswerKind, ItemUse, ParsedAnswer, ReturnedItem, detect_item_use};
+use learn::cluster_query;
 use model::{
     Body, EntitySignal, Event, Finding, FoundRelevance, RelevanceSignal, Retrieved, TurnHalf,
     TurnId, TurnStatus,
@@ -32,7 +32,7 @@ impl Retrieval {
         (!signals.is_empty()).then(|| {
             Finding::Relevance(FoundRelevance {
                 query_id: turn.as_str().to_owned(),
-                cluster: cluster.map(|question| cluster_of_text(question).0),
+                cluster: cluster.map(|question| cluster_query(question).0),
                 signals,
             })
         })
@@ -58,15 +58,15 @@ impl Retrieval {
                 rank: item.rank,
             })
             .collect();
-        let found = detect_use(rule, &Written::read(rule, response, kind), &looked_for);
-        let signal = |(item, found): (&Retrieved, Use)| {
+        let found = detect_item_use(rule, &ParsedAnswer::parse(rule, response, kind), &looked_for);
+        let signal = |(item, found): (&Retrieved, ItemUse)| {
             let (signal, why) = match found {
-                Use::Used(evidence) => {
+                ItemUse::Used(evidence) => {
                     (RelevanceSignal::Used, Some(evidence.reason.as_word().to_owned()))
                 }
-                Use::Ignored => (RelevanceSignal::Ignored, None),
+                ItemUse::Ignored => (RelevanceSignal::Ignored, None),
                 // Undetermined use gives no signal.
-                Use::Unknown => return None,
+                ItemUse::Unknown => return None,
             };
             let entity_id = item.entity_id.clone();
             Some(EntitySignal { entity_id, signal, rank: item.rank, why, comment: None })

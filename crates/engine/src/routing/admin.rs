@@ -1,6 +1,8 @@
 //! Defines, shows and resets routers.
 
-use learn::{Algorithm, ArmSummary, FEATURES, Lead, RouterDefinition, RouterRule, TurnRecord};
+use learn::{
+    Algorithm, ArmSummary, CandidateLead, FEATURE_COUNT, RouterDefinition, RouterRule, TurnRecord,
+};
 use model::{BadData, Mac, Position, Rule, Scope, Timestamp};
 
 use crate::error::FlowError;
@@ -20,7 +22,7 @@ pub struct RouterView {
     pub position: Position,
     pub arms: Vec<ArmSummary>,
     /// For a hybrid router: the lead of its contextual candidate.
-    pub lead: Option<Lead>,
+    pub lead: Option<CandidateLead>,
     /// Cost of today's turns (UTC).
     pub spent_today: f64,
     /// Number of numeric faults.
@@ -45,11 +47,11 @@ impl Routing {
         definition: RouterDefinition,
     ) -> Result<RouterView, FlowError> {
         check_name(name)?;
-        if definition.features != FEATURES {
+        if definition.features != FEATURE_COUNT {
             return Err(FlowError::Setting(BadData {
                 field: "features".into(),
                 got: definition.features.to_string(),
-                expected: format!("{FEATURES}, or none at all"),
+                expected: format!("{FEATURE_COUNT}, or none at all"),
             }));
         }
         let rule = RouterRule::new(definition).map_err(FlowError::Setting)?;
@@ -101,8 +103,8 @@ impl Routing {
                     name: name.to_owned(),
                     definition: router.rule.definition().clone(),
                     position,
-                    arms: router.state.summary(&router.rule),
-                    lead: is_hybrid.then(|| router.state.lead()),
+                    arms: router.state.summarise_arms(&router.rule),
+                    lead: is_hybrid.then(|| router.state.candidate_lead()),
                     spent_today: router.state.spent_on(day),
                     faults: router.state.faults(),
                     trend: RewardTrend::default(),
@@ -124,7 +126,7 @@ impl Routing {
         let lives: Vec<(String, Option<u32>)> = project.read_routers(|routers| {
             let router = routers.get(name);
             let arms = router.iter().flat_map(|router| router.rule.arms());
-            let life = |id: &str| router.and_then(|router| router.state.life_of(id));
+            let life = |id: &str| router.and_then(|router| router.state.arm_generation(id));
             arms.map(|arm| (arm.id.clone(), life(&arm.id))).collect()
         });
         let since = Timestamp::from_micros(0);
@@ -132,7 +134,7 @@ impl Routing {
         let reward = |turn: &store::RouterTurn| {
             let record: TurnRecord = serde_json::from_str(&turn.record).ok()?;
             let served = record.served.as_ref()?;
-            let lives_on = lives.contains(&(served.arm.clone(), served.life));
+            let lives_on = lives.contains(&(served.arm.clone(), served.generation));
             record.observation().filter(|_| lives_on).map(|seen| seen.reward())
         };
         let rewards: Vec<f64> = latest.iter().filter_map(reward).collect();

@@ -12,14 +12,15 @@ use std::sync::PoisonError;
 use learn::{Router, RouterDefinition, RouterRule, RouterState, Routers, TurnRecord};
 use model::{Position, Timestamp, TurnId};
 use store::{
-    Keeping, KeptAt, NextState, RouterCheckpoint, RouterTurn, Store, StoreError, StoredRouter,
+    CheckpointVersion, Keeping, NextCheckpoint, RouterCheckpoint, RouterTurn, Store, StoreError,
+    StoredRouter,
 };
 
 use crate::routing::project::{LearningProgress, ProjectRouters};
 
 impl LearningProgress {
     /// Accepts a stored checkpoint as the new base, if this node's state is still valid beside it.
-    pub(super) fn accept_base(&mut self, at: KeptAt) -> bool {
+    pub(super) fn accept_base(&mut self, at: CheckpointVersion) -> bool {
         let is_accepted = at.version == self.base.version
             || at.forgets == self.base.forgets
                 && at.position.is_some_and(|position| position <= self.position);
@@ -73,7 +74,7 @@ impl ProjectRouters {
     fn replace_state(
         &self,
         progress: &mut LearningProgress,
-        (base, position): (KeptAt, Position),
+        (base, position): (CheckpointVersion, Position),
         routers: Routers,
     ) {
         *progress = LearningProgress { position, base, ..LearningProgress::default() };
@@ -85,7 +86,7 @@ impl ProjectRouters {
         &self,
         store: &Store,
         progress: &mut LearningProgress,
-        at: KeptAt,
+        at: CheckpointVersion,
         why: &str,
     ) -> Result<(), StoreError> {
         let scope = &self.router_scope.scope;
@@ -103,7 +104,7 @@ impl ProjectRouters {
             // Retention dropped the definitions from the log.
             for (name, definition) in &self.router_scope.definitions {
                 if let Ok(definition) = serde_json::from_str(definition) {
-                    routers.define(name, &definition);
+                    routers.define_router(name, &definition);
                 }
             }
         }
@@ -144,7 +145,7 @@ impl ProjectRouters {
         Ok(true)
     }
 
-    fn build_state(&self, progress: &LearningProgress) -> NextState {
+    fn build_state(&self, progress: &LearningProgress) -> NextCheckpoint {
         let position = progress.position;
         let routers = self.read_routers(|routers| {
             let stored = |(name, router): (&str, &Router)| StoredRouter {
@@ -161,7 +162,7 @@ impl ProjectRouters {
             record: serde_json::json!(record).to_string(),
             features: record.feature_bytes(),
         };
-        NextState {
+        NextCheckpoint {
             from: progress.base.version,
             forgets: progress.erased,
             checkpoint: RouterCheckpoint { position, routers },
@@ -171,7 +172,7 @@ impl ProjectRouters {
 }
 
 impl LearningProgress {
-    fn mark_saved(&mut self, at: KeptAt) {
+    fn mark_saved(&mut self, at: CheckpointVersion) {
         self.base = at;
         self.saved = std::mem::take(&mut self.unsaved);
         (self.changed, self.erased) = (false, false);

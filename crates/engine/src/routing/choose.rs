@@ -7,7 +7,10 @@
 //! ```
 
 use ingest::FindingPlace;
-use learn::{Choice, Choosing, FEATURES_VERSION, Router, Routers, features, from_codes, to_codes};
+use learn::{
+    ArmChoice, ChoiceRequest, FEATURES_VERSION, Router, Routers, dequantize_features,
+    extract_features, quantize_features,
+};
 use model::{
     Claim, ClaimSpace, ConversationId, Finding, RouterChoice, Scope, Timestamp, TurnId, UserId,
     Write,
@@ -80,7 +83,7 @@ impl Routing {
             return Ok(self.repeat_route(scope, choice));
         }
         let known = project
-            .read_routers(|routers| Some(routers.get(&request.router)?.state.choices()))
+            .read_routers(|routers| Some(routers.get(&request.router)?.state.total_choices()))
             .ok_or(FlowError::Unknown("router"))?;
         let made = project.recent_choices().count_choices(&request.router, known);
         let (choice, chosen) = project
@@ -133,7 +136,7 @@ impl Routing {
         router: &Router,
         request: &RouteRequest,
         made: u64,
-    ) -> (RouterChoice, Choice) {
+    ) -> (RouterChoice, ArmChoice) {
         let Router { rule, state } = router;
         let hours = unix_hours(self.core.clock.now());
         let codes = match rule.algorithm().is_contextual() {
@@ -141,14 +144,14 @@ impl Routing {
             true => encode_features(&request.text, hours),
         };
         // The choice uses the quantised features, as learning will.
-        let seen = from_codes(&codes);
+        let seen = dequantize_features(&codes);
         let random = match rule.definition().seed {
             Some(seed) => mix_seed(seed, made),
             None => self.core.ids.random_u64(),
         };
-        let chosen = state.choose(
+        let chosen = state.choose_arm(
             rule,
-            &Choosing {
+            &ChoiceRequest {
                 features: &seen,
                 exclude: &request.exclude,
                 max_cost: request.max_cost,
@@ -199,7 +202,7 @@ pub(super) fn encode_features(text: &str, hours: i64) -> Vec<i8> {
     // Always the built-in model: it is local and never changes.
     let direction = embed::built_in().embed(text);
     let hour = u8::try_from(hours.rem_euclid(24)).unwrap_or(0);
-    to_codes(&features(text, direction.values(), hour))
+    quantize_features(&extract_features(text, direction.values(), hour))
 }
 
 fn is_enabled(routers: &Routers, choice: &RouterChoice) -> bool {

@@ -1,6 +1,6 @@
 //! Credit assignment: the choice that served a turn, and the turn's reward.
 
-use learn::{RewardRule, from_codes};
+use learn::{RewardRule, dequantize_features};
 use model::{
     Body, Completion, DecisionId, Finding, GivenReward, Mac, Need, RouterChoice, Scope, TurnHalf,
     TurnId, UserId,
@@ -8,11 +8,11 @@ use model::{
 use store::StoredEvent;
 
 use super::choose::{encode_features, unix_hours};
+use crate::answer_signals::AnswerSignals;
 use crate::error::FlowError;
-use crate::feedback::record::{Receipt, RequestKey};
+use crate::receipt::{Receipt, RequestKey};
 use crate::routing::Routing;
 use crate::routing::{DecisionToken, ProjectRouters};
-use crate::turns::findings_response::AnswerSignals;
 
 impl Routing {
     /// The finding that links a turn to the router's choice that served it.
@@ -37,7 +37,7 @@ impl Routing {
             project.read_routers(|routers| {
                 let arms = routers.get(&choice.router)?.rule.arms();
                 let arm = arms.iter().find(|arm| arm.id == choice.arm)?;
-                arm.price(into.unwrap_or(0.0), out.unwrap_or(0.0))
+                arm.price_call(into.unwrap_or(0.0), out.unwrap_or(0.0))
             })
         });
         Ok(Some(Finding::Served { choice, cost }))
@@ -80,7 +80,8 @@ impl Routing {
                 (true, Some(text)) => encode_features(&text, unix_hours(ts)),
                 (true | false, _) => Vec::new(),
             };
-            let features = from_codes(&codes).into_iter().map(|value| value as f32).collect();
+            let features =
+                dequantize_features(&codes).into_iter().map(|value| value as f32).collect();
             RouterChoice { features, ..choice }
         }))
     }
@@ -105,11 +106,11 @@ impl Routing {
         }
         let mut evidence = learn::TurnEvidence::default();
         if let Some(signals) = signals {
-            let answered = learn::Answered {
+            let answered = learn::AnswerOutcome {
                 failed: signals.failure.error_type.is_some(),
                 seconds: signals.pace.map(|pace| pace.seconds),
             };
-            evidence.take(1, &learn::Signal::Answered(answered));
+            evidence.record(1, &learn::TurnSignal::Answered(answered));
         }
         Ok(evidence.reward(&RewardRule::default()))
     }

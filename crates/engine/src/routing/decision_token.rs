@@ -1,7 +1,7 @@
 //! The `decision_id` of a choice: a sealed token that carries all that learning needs. A turn
 //! earns its credit even when the choice is not in the log.
 
-use learn::{FEATURES_VERSION, Routers, from_codes, to_codes};
+use learn::{FEATURES_VERSION, Routers, dequantize_features, quantize_features};
 use model::{DecisionId, RouterChoice, Scope};
 use report::Seal;
 
@@ -25,7 +25,7 @@ impl DecisionToken {
             arm: hash_name(&choice.arm),
             propensity: choice.propensity,
             shadow: choice.shadow,
-            codes: to_codes(&features),
+            codes: quantize_features(&features),
         }
     }
 
@@ -38,7 +38,10 @@ impl DecisionToken {
             arm: arm.id.clone(),
             propensity: self.propensity,
             features_version: FEATURES_VERSION.to_owned(),
-            features: from_codes(&self.codes).into_iter().map(|value| value as f32).collect(),
+            features: dequantize_features(&self.codes)
+                .into_iter()
+                .map(|value| value as f32)
+                .collect(),
             shadow: self.shadow,
         })
     }
@@ -123,7 +126,7 @@ mod tests {
             DecisionToken { router: 1, arm: 2, propensity: 0.5, shadow: None, codes: vec![1, -1] };
         let sealed = token.seal(&seal, &scope);
         let mut opened = 0;
-        testkit::mangled(&[&sealed, "d1", "0100"], 3000, |bytes| {
+        testkit::fuzz_rows(&[&sealed, "d1", "0100"], 3000, |bytes| {
             // Any id that a client might send.
             if let Ok(id) = DecisionId::new(String::from_utf8_lossy(bytes).into_owned()) {
                 let found = DecisionToken::open(&seal, &scope, &id);

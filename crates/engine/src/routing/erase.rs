@@ -82,12 +82,12 @@ impl ProjectRouters {
         let mut routers = self.routers.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(user) = user {
             for turn in touched {
-                routers.anonymise(now, turn, user, &mut progress.unsaved);
+                routers.anonymise_rating(now, turn, user, &mut progress.unsaved);
             }
         }
         for turn in own {
             if let Some(record) = progress.unsaved.get_mut(turn) {
-                routers.forget(record);
+                routers.forget_features(record);
             }
         }
         (progress.changed, progress.erased) = (true, true);

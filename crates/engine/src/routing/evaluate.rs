@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use learn::{Evaluation, Expected, Logged, LoggedChoice, TurnRecord, evaluate, with_model};
+use learn::{
+    LoggedChoice, LoggedReward, ModelledReward, PolicyEvaluation, TurnRecord, evaluate_policy,
+    fit_outcome_model,
+};
 use model::{BadData, Scope, Timestamp};
 
 use crate::error::FlowError;
@@ -23,9 +26,9 @@ pub enum Policy {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PolicyEvaluation {
+pub struct RouterEvaluation {
     /// `None` without usable turns.
-    pub estimates: Option<Evaluation>,
+    pub estimates: Option<PolicyEvaluation>,
     /// Mean reward of the logged choices.
     pub logged: Option<f64>,
 }
@@ -38,7 +41,7 @@ impl Routing {
         router: &str,
         policy: &Policy,
         since: Option<Timestamp>,
-    ) -> Result<PolicyEvaluation, FlowError> {
+    ) -> Result<RouterEvaluation, FlowError> {
         let project = self.states.find_project(scope).ok_or(FlowError::Unknown("router"))?;
         let arms: Vec<String> = project
             .read_routers(|routers| {
@@ -68,10 +71,10 @@ fn evaluate_turns(
     turns: &[store::RouterTurn],
     arms: &[String],
     target: &[f64],
-) -> PolicyEvaluation {
+) -> RouterEvaluation {
     let read = |turn: &store::RouterTurn| {
         let mut record: TurnRecord = serde_json::from_str(&turn.record).ok()?;
-        record.put_features(&turn.features);
+        record.restore_features(&turn.features);
         let seen = record.observation()?;
         let served = record.served?;
         let arm = arms.iter().position(|arm| *arm == served.arm)?;
@@ -94,9 +97,9 @@ fn evaluate_turns(
         })
         .collect();
     let earned: f64 = choices.iter().map(|choice| choice.1).sum();
-    let estimates = with_model(&logged).ok().and_then(|logged| evaluate(&logged));
+    let estimates = fit_outcome_model(&logged).ok().and_then(|logged| evaluate_policy(&logged));
     let mean = (!choices.is_empty()).then(|| earned / choices.len() as f64);
-    PolicyEvaluation { estimates, logged: mean }
+    RouterEvaluation { estimates, logged: mean }
 }
 
 fn arm_probabilities(policy: &Policy, arms: &[String]) -> Result<Vec<f64>, FlowError> {
@@ -145,7 +148,7 @@ const MODEL_COLUMNS: [&str; 2] = ["q_hat_logged_action", "v_hat_target_policy"];
 /// model's `q_hat_logged_action` and `v_hat_target_policy`. The target is CSV without a header:
 /// a line of probabilities for each action, a column for each position. Lines that begin with
 /// `#` are comments.
-pub fn evaluate_files(log: &str, target: &str) -> Result<Evaluation, EvaluateError> {
+pub fn evaluate_files(log: &str, target: &str) -> Result<PolicyEvaluation, EvaluateError> {
     let probabilities = parse_probabilities(target)?;
     let bad = |line, problem: String| EvaluateError { file: "the log", line, problem };
     let mut lines = (1..).zip(log.lines()).filter(|(_, line)| is_data_line(line));
@@ -184,13 +187,15 @@ pub fn evaluate_files(log: &str, target: &str) -> Result<Evaluation, EvaluateErr
                 )
             })?;
         let expected = match model {
-            [Some(q), Some(v)] => Some(Expected { of_chosen: number(q)?, of_target: number(v)? }),
+            [Some(q), Some(v)] => {
+                Some(ModelledReward { of_chosen: number(q)?, of_target: number(v)? })
+            }
             [_, _] => None,
         };
-        let one = Logged::new(number(reward)?, number(pscore)?, *probability, expected);
+        let one = LoggedReward::new(number(reward)?, number(pscore)?, *probability, expected);
         logged.push(one.map_err(|error| bad(at, error.to_string()))?);
     }
-    evaluate(&logged).ok_or_else(|| bad(at, "it has no choices".into()))
+    evaluate_policy(&logged).ok_or_else(|| bad(at, "it has no choices".into()))
 }
 
 fn parse_probabilities(text: &str) -> Result<Vec<Vec<f64>>, EvaluateError> {

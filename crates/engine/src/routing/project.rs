@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError, RwLock};
 
 use learn::{Routers, TurnRecord};
-use model::{Event, Position, Source, TurnId, Type};
-use store::{EventPage, KeptAt, KindFilter, RouterScope, Store, StoreError, StoredEvent};
+use model::{Position, Source, TurnId, Type};
+use store::{
+    CheckpointVersion, EventPage, KindFilter, RouterScope, Store, StoreError, StoredEvent,
+};
 
 use super::recent_choices::RecentChoices;
 
@@ -38,7 +40,7 @@ pub(super) struct LearningProgress {
     /// Records of the last checkpoint, as a cache: a turn often gets further events soon.
     pub(super) saved: BTreeMap<TurnId, TurnRecord>,
     /// The latest checkpoint that this state continues from or coexists with.
-    pub(super) base: KeptAt,
+    pub(super) base: CheckpointVersion,
 }
 
 enum RecordError {
@@ -178,13 +180,13 @@ impl ProjectRouters {
         progress: &mut LearningProgress,
         stored: StoredEvent,
     ) -> Result<(), RecordError> {
-        let turns = Routers::turns_of(&stored.event);
+        let turns = Routers::affected_turns(&stored.event);
         for turn in &turns {
             self.load_record(store, progress, turn).await?;
         }
         let pseudonym = |name: &str| self.pseudonym(name);
         let mut routers = self.routers.write().unwrap_or_else(PoisonError::into_inner);
-        routers.apply(stored.position, &stored.event, &mut progress.unsaved, &pseudonym);
+        routers.apply_event(stored.position, &stored.event, &mut progress.unsaved, &pseudonym);
         progress.position = stored.position;
         progress.changed = true;
         Ok(())
@@ -210,7 +212,7 @@ impl ProjectRouters {
                 let Some((text, features)) = found else { return Ok(()) };
                 let read = serde_json::from_str(&text);
                 let mut record: TurnRecord = read.map_err(|_| RecordError::Record(turn.clone()))?;
-                record.put_features(&features);
+                record.restore_features(&features);
                 record
             }
         };
@@ -266,14 +268,6 @@ impl ProjectRouters {
         let hash = blake3::keyed_hash(&self.key, name.as_bytes());
         hash.as_bytes()[..8].iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
     }
-}
-
-/// True when routers can learn from the event.
-pub(crate) fn is_learnable(event: &Event) -> bool {
-    learnable_kinds().iter().any(|kind| {
-        kind.source.is_none_or(|source| source == event.kind.source)
-            && (kind.types.is_empty() || kind.types.contains(&event.kind.event_type))
-    })
 }
 
 fn learnable_kinds() -> Vec<KindFilter> {

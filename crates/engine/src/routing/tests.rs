@@ -3,7 +3,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use learn::{Algorithm, RouterDefinition};
 use model::{GivenReward, Mac, Position, Scope, Timestamp, TurnId, UserId};
-use store::{Keeping, Limits, NextState, RouterTurn, Store};
+use store::{Keeping, Limits, NextCheckpoint, RouterTurn, Store};
 use testkit::TestClock;
 
 use crate::{
@@ -18,7 +18,7 @@ async fn open_engine(store: Arc<Store>) -> Arc<Engine> {
     static STARTS: AtomicU64 = AtomicU64::new(0);
     let mut seed = [0; 32];
     seed[..8].copy_from_slice(&STARTS.fetch_add(1, Ordering::Relaxed).to_be_bytes());
-    let clock = Arc::new(TestClock::at(START));
+    let clock = Arc::new(TestClock::new(START));
     let (detectors, embedder) = (Detectors::default(), Embedder::default());
     Arc::new(Engine::open(store, clock, seed, detectors, embedder).await.unwrap())
 }
@@ -59,7 +59,11 @@ async fn serve_turn(engine: &Engine, n: u8) {
 }
 
 fn definition(algorithm: Algorithm) -> RouterDefinition {
-    RouterDefinition { algorithm, seed: Some(3), ..RouterDefinition::of(&["a", "b", "c"]) }
+    RouterDefinition {
+        algorithm,
+        seed: Some(3),
+        ..RouterDefinition::from_arm_ids(&["a", "b", "c"])
+    }
 }
 
 /// Saves the checkpoint again with a modified state or record.
@@ -68,7 +72,7 @@ async fn corrupt_checkpoint(store: &Store, turns: Vec<RouterTurn>, how: impl Fn(
     let (at, kept) = store.router_checkpoint(&scope).await.unwrap();
     let mut checkpoint = kept.unwrap();
     checkpoint.routers.iter_mut().for_each(|router| how(&mut router.state));
-    let state = NextState { from: at.version, forgets: false, checkpoint, turns };
+    let state = NextCheckpoint { from: at.version, forgets: false, checkpoint, turns };
     assert!(matches!(store.save_routers(&scope, state).await.unwrap(), Keeping::Kept(_)));
 }
 
@@ -261,7 +265,7 @@ async fn node_ahead_of_a_partial_checkpoint_keeps_its_ratings() {
     let (at, _) = store.router_checkpoint(&scope).await.unwrap();
     store.forget_routers(&scope, at.version).await.unwrap();
     let (at, _) = store.router_checkpoint(&scope).await.unwrap();
-    let state = NextState { from: at.version, forgets: false, checkpoint: half, turns };
+    let state = NextCheckpoint { from: at.version, forgets: false, checkpoint: half, turns };
     assert!(matches!(store.save_routers(&scope, state).await.unwrap(), Keeping::Kept(_)));
     let before = state_bytes(&other);
     let given = GivenReward { user_rating: Some(1), ..GivenReward::default() };

@@ -103,7 +103,7 @@ pub(super) fn judge(detectors: &Detectors, line: u64, record: &ChatRecord) -> Op
                 question: Some(&before.question),
                 answer: Some(&before.answer),
                 gap: gap(before.at, at),
-                ..Exchange::of(&message)
+                ..Exchange::new(&message)
             };
             turn.verdict = Some(detectors.detect_verdict(&exchange));
             turn.next = Some(asked.text.clone());
@@ -139,7 +139,7 @@ pub(super) fn judge(detectors: &Detectors, line: u64, record: &ChatRecord) -> Op
         };
         answered.signs.into_iter().for_each(|sign| turn.hear(sign));
         turns.push(turn);
-        remember(&mut history, number, &message, at, detectors.retry.most);
+        remember(&mut history, number, &message, at, detectors.retry.max_questions);
         last = Some(Last { question: message, answer, at: answered.at });
     }
     Some(Scanned { id, conversation: record.conversation.clone(), line, turns })

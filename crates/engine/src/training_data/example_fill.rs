@@ -1,10 +1,10 @@
 //! Keeps a project's pool in step with the store.
 
 use std::sync::Arc;
-use store::JudgedReads;
+use store::LabelledTurnReads;
 
 use model::{Scope, Vector};
-use store::{Changed, GivenCorrection, JudgedExchange, TurnNumber};
+use store::{Changed, GivenCorrection, LabelledTurn, TurnNumber};
 
 use super::examples::{apart, panicked};
 use crate::changes::truncate_for_embedding;
@@ -93,7 +93,7 @@ impl TrainingData {
     async fn put_all(
         &self,
         mut pool: Pool,
-        turns: Vec<JudgedExchange>,
+        turns: Vec<LabelledTurn>,
         loose: Vec<GivenCorrection>,
     ) -> Result<Pool, FlowError> {
         let directed = self.directed(&turns, &loose).await;
@@ -108,7 +108,7 @@ impl TrainingData {
     async fn take_in(&self, project: &ProjectExamples, changed: Changed) {
         let Changed { turns, loose, gone, .. } = changed;
         let (names, known): (Vec<_>, Vec<_>) = turns.into_iter().unzip();
-        let known: Vec<JudgedExchange> = known.into_iter().flatten().collect();
+        let known: Vec<LabelledTurn> = known.into_iter().flatten().collect();
         let directed = self.directed(&known, &loose).await;
         project.change(|pool| {
             names.iter().for_each(|turn| pool.forget(turn));
@@ -138,7 +138,7 @@ impl TrainingData {
     /// What turns and corrections offer, and where their questions point: turns have that stored.
     async fn directed(
         &self,
-        turns: &[JudgedExchange],
+        turns: &[LabelledTurn],
         loose: &[GivenCorrection],
     ) -> Vec<(Offered, Vector)> {
         let of_turns = turns.iter().flat_map(|exchange| {

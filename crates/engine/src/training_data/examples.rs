@@ -11,7 +11,7 @@
 //! words are read last, and what they say stands above the pool.
 
 use std::sync::Arc;
-use store::JudgedReads;
+use store::LabelledTurnReads;
 
 use learn::{ExampleQuery, ExampleSource, SelectedExample};
 use model::{Position, Scope, TurnId, UnitInterval, Vector};

@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 use learn::{ExportTally, PreferenceConversation};
 use model::{Position, Scope};
-use store::{ConversationMark, JudgedReads, StoreError, TurnNumber};
+use store::{ConversationCursor, LabelledTurnReads, StoreError, TurnNumber};
 
 use crate::error::FlowError;
 use crate::tasks::StopSignal;
@@ -40,7 +40,7 @@ pub(crate) const MOST_OF_A_QUESTION: usize = 512;
 
 /// An export on its way. Ask for the next bytes until there are none.
 pub struct PreferenceExport {
-    reads: Arc<dyn JudgedReads>,
+    reads: Arc<dyn LabelledTurnReads>,
     scope: Scope,
     query: PreferenceQuery,
     step: Step,
@@ -52,8 +52,8 @@ pub struct PreferenceExport {
 /// What is read next.
 enum Step {
     /// Before rows are made of the first.
-    Weighed(ConversationMark),
-    Conversations(ConversationMark),
+    Weighed(ConversationCursor),
+    Conversations(ConversationCursor),
     Corrections(Option<Position>),
     /// Before the first question is read: which are the same?
     Questions,
@@ -65,7 +65,7 @@ enum Step {
 impl TrainingData {
     /// Begins an export.
     pub fn preferences(&self, scope: &Scope, query: PreferenceQuery) -> PreferenceExport {
-        let reads = Arc::clone(&self.core.store) as Arc<dyn JudgedReads>;
+        let reads = Arc::clone(&self.core.store) as Arc<dyn LabelledTurnReads>;
         let stop = Some(self.core.tasks.stop_signal());
         PreferenceExport { stop, ..PreferenceExport::new(reads, scope.clone(), query) }
     }
@@ -73,9 +73,9 @@ impl TrainingData {
 
 impl PreferenceExport {
     /// An export of whatever can be read so.
-    pub fn new(reads: Arc<dyn JudgedReads>, scope: Scope, query: PreferenceQuery) -> Self {
+    pub fn new(reads: Arc<dyn LabelledTurnReads>, scope: Scope, query: PreferenceQuery) -> Self {
         let maker = Some(Maker::new(&query));
-        let step = Step::Weighed(ConversationMark::default());
+        let step = Step::Weighed(ConversationCursor::default());
         Self { reads, scope, query, step, maker, stop: None }
     }
 
@@ -119,9 +119,9 @@ impl PreferenceExport {
         }
     }
 
-    async fn weigh(&mut self, behind: ConversationMark) -> Result<Vec<u8>, FlowError> {
-        let (page, next) = self.reads.judged_conversations(&self.scope, behind, PAGE).await?;
-        self.step = next.map_or(Step::Conversations(ConversationMark::default()), Step::Weighed);
+    async fn weigh(&mut self, behind: ConversationCursor) -> Result<Vec<u8>, FlowError> {
+        let (page, next) = self.reads.labelled_conversations(&self.scope, behind, PAGE).await?;
+        self.step = next.map_or(Step::Conversations(ConversationCursor::default()), Step::Weighed);
         let window = self.query.window();
         self.work(move |maker| {
             page.into_iter().for_each(|talk| maker.weigh(&conversation(talk, window)));
@@ -130,8 +130,8 @@ impl PreferenceExport {
         .await
     }
 
-    async fn conversations(&mut self, behind: ConversationMark) -> Result<Vec<u8>, FlowError> {
-        let (page, next) = self.reads.judged_conversations(&self.scope, behind, PAGE).await?;
+    async fn conversations(&mut self, behind: ConversationCursor) -> Result<Vec<u8>, FlowError> {
+        let (page, next) = self.reads.labelled_conversations(&self.scope, behind, PAGE).await?;
         self.step = next.map_or(Step::Corrections(None), Step::Conversations);
         let window = self.query.window();
         self.work(move |maker| {

@@ -1,6 +1,6 @@
 //! Fits a project's calibration curve from turns with both a verdict and a human label.
 
-use detect::{FEWEST_LABELS, Platt, recalibrate};
+use detect::{MIN_LABELS, Platt, recalibrate};
 use model::{Mac, Position, Rule, Scope};
 use store::Label;
 
@@ -59,8 +59,8 @@ impl Turns {
         let curve = self.curves.curve_for(scope);
         Ok(CalibrationReport {
             labels: labels.len(),
-            labels_needed: FEWEST_LABELS,
-            curve: Some(curve).filter(|curve| *curve != Platt::NONE),
+            labels_needed: MIN_LABELS,
+            curve: Some(curve).filter(|curve| *curve != Platt::IDENTITY),
             error: pair("error"),
             position: stored.as_ref().map(|stored| stored.position),
             reliability: reliability_bins(&labels, curve),
@@ -136,7 +136,7 @@ fn reliability_bins(labels: &[Label], curve: Platt) -> Vec<ReliabilityBin> {
                 from,
                 to,
                 confidence: mean(&|label| label.confidence.get()),
-                calibrated: mean(&|label| curve.of_probability(label.confidence.get())),
+                calibrated: mean(&|label| curve.adjust_probability(label.confidence.get())),
                 right: mean(&|label| f64::from(u8::from(label.right))),
                 labels: inside.len(),
             })
@@ -155,7 +155,7 @@ mod tests {
         let label =
             |confidence, right| Label { confidence: UnitInterval::new(confidence).unwrap(), right };
         let labels = [label(0.71, true), label(0.79, false), label(1.0, true), label(0.0, false)];
-        let bins = reliability_bins(&labels, Platt::NONE);
+        let bins = reliability_bins(&labels, Platt::IDENTITY);
         let counts: Vec<(f64, usize)> = bins.iter().map(|bin| (bin.from, bin.labels)).collect();
         assert_eq!(counts, [(0.0, 1), (0.7, 2), (0.9, 1)]);
         assert_eq!(bins[1].right, 0.5);

@@ -29,7 +29,7 @@ impl CalibrationCurves {
 
     pub(crate) fn curve_for(&self, scope: &Scope) -> Platt {
         let curves = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        curves.get(scope).copied().unwrap_or(Platt::NONE)
+        curves.get(scope).copied().unwrap_or(Platt::IDENTITY)
     }
 
     /// Overwrites entries with newly loaded ones.
@@ -53,25 +53,25 @@ pub(crate) fn parse_curve(settings: &Map<String, Value>) -> Platt {
     let number = |name: &str| settings.get(name).and_then(Value::as_f64);
     match (number("slope"), number("offset")) {
         (Some(slope), Some(offset)) if slope > 0.0 => Platt { slope, offset },
-        (Some(_) | None, Some(_) | None) => Platt::NONE,
+        (Some(_) | None, Some(_) | None) => Platt::IDENTITY,
     }
 }
 
 /// Applies the project's curve to a verdict. A rejection below the confidence threshold becomes
 /// neutral. Only the model's verdicts are calibrated, not those of rules.
 pub(crate) fn calibrate_verdict(detectors: &Detectors, curve: Platt, found: Verdict) -> Verdict {
-    if detectors.verdict.mode != Mode::Model || curve == Platt::NONE {
+    if detectors.verdict.mode != Mode::Model || curve == Platt::IDENTITY {
         return found;
     }
     let raw = found.confidence.get();
-    let curved = curve.of_probability(raw);
+    let curved = curve.adjust_probability(raw);
     let unit = |value: f64| UnitInterval::new(value).unwrap_or(found.confidence);
     match found.status {
         VerdictStatus::Neutral => found,
         VerdictStatus::Accepted if raw < MIN_MACHINE_CONFIDENCE => {
             Verdict { confidence: unit(curved.min(MAX_MOVED_ON_CONFIDENCE)), ..found }
         }
-        VerdictStatus::Rejected if curved < detectors.verdict.least_confidence => Verdict {
+        VerdictStatus::Rejected if curved < detectors.verdict.min_confidence => Verdict {
             status: VerdictStatus::Neutral,
             confidence: unit(0.5),
             correction_type: None,

@@ -9,7 +9,7 @@ use model::{
 
 use super::open::{CompleteReceipt, IncomingHalf, OpenTurn};
 use crate::error::FlowError;
-use crate::feedback::record::RequestKey;
+use crate::receipt::RequestKey;
 use crate::retrieval::read_usage;
 use crate::turns::Turns;
 use crate::turns::findings_response::read_answer_signals;

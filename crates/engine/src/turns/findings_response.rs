@@ -2,10 +2,12 @@
 //! for a repeat.
 
 use model::{
-    Body, Event, Failure, Finding, GivenReaction, Pace, Position, Retry, Scope, TurnId, Verdict,
-    artifact_id, resource_name,
+    Body, Event, Finding, GivenReaction, Position, Retry, Scope, TurnId, Verdict, artifact_id,
+    resource_name,
 };
 use store::EventPage;
+
+use crate::answer_signals::AnswerSignals;
 
 use crate::error::FlowError;
 use crate::turns::Turns;
@@ -26,14 +28,6 @@ pub struct PreviousVerdict {
     pub rejection_streak: u32,
     /// Resource name of the machine reaction, if one was stored.
     pub rn: Option<String>,
-}
-
-/// Signals detected in an answer.
-#[derive(Clone, Debug, PartialEq)]
-pub struct AnswerSignals {
-    pub failure: Failure,
-    /// `None` when the latency is unknown.
-    pub pace: Option<Pace>,
 }
 
 /// Findings of a turn's message.
@@ -89,7 +83,8 @@ impl Turns {
             // Most streaks are short, so a small read comes first.
             for most in [SHORT_STREAK_TURNS, MAX_STREAK_TURNS] {
                 let latest = self.core.store.statuses(scope, conversation, until, most).await?;
-                let streak = learn::rejection_streak(latest.into_iter().map(|(_, status)| status));
+                let streak =
+                    learn::count_rejection_streak(latest.into_iter().map(|(_, status)| status));
                 previous.rejection_streak = streak;
                 if streak < SHORT_STREAK_TURNS as u32 {
                     break;

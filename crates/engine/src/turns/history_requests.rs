@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use connectors::{HistoryHealth, HistoryKey};
+
 use model::{Rule, Scope, Timestamp, TurnId, UserId};
-use store::{Asker, HistoryHealth};
 
 use crate::error::FlowError;
 use crate::turns::Turns;
@@ -15,7 +16,7 @@ impl Turns {
         scope: &Scope,
         user: &UserId,
     ) -> Result<Vec<(TurnId, Arc<str>, Timestamp)>, FlowError> {
-        let asker = Asker::User(scope.clone(), user.clone());
+        let asker = HistoryKey::User(scope.clone(), user.clone());
         let recent = self.history.backend().recent(&asker, self.core.clock.now()).await?;
         Ok(recent.into_iter().map(|(asked, _)| (asked.turn, asked.text, asked.ts)).collect())
     }
@@ -23,7 +24,8 @@ impl Turns {
     /// Clears a user's recent questions and returns their number. Without a shared backend the log
     /// records it, too: otherwise a restart would restore the questions.
     pub async fn forget_questions(&self, scope: &Scope, user: &UserId) -> Result<usize, FlowError> {
-        let (asker, place) = (Asker::User(scope.clone(), user.clone()), self.history.backend());
+        let (asker, place) =
+            (HistoryKey::User(scope.clone(), user.clone()), self.history.backend());
         // Other nodes may hold questions that this one does not.
         if !place.is_shared()
             && (self.core.store.is_shared()
@@ -52,7 +54,7 @@ mod tests {
 
     /// Starts an engine. `number` seeds its ids.
     async fn start_engine(store: &Arc<Store>, number: u8) -> Engine {
-        let clock = Arc::new(TestClock::at(Timestamp::from_micros(1_800_000_000_000_000)));
+        let clock = Arc::new(TestClock::new(Timestamp::from_micros(1_800_000_000_000_000)));
         let (detectors, embedder) = (Detectors::default(), Embedder::default());
         let store = Arc::clone(store);
         Engine::open(store, clock, [number; 32], detectors, embedder).await.unwrap()

@@ -9,14 +9,13 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use connectors::BlobStore;
 use model::{Position, Scope, Timestamp, TurnId};
-use store::{
-    Blobs, ConversationQuery, DueCopy, Lease, Store, StoreError, StoredEvent, TurnLogCopy,
-};
+use store::{ConversationQuery, DueCopy, Lease, Store, StoreError, StoredEvent, TurnLogCopy};
 
 use crate::cluster::leadership::{Authority, Leadership};
 use crate::counters::Counters;
-use crate::error::FlowError;
+use crate::error::{FlowError, connector_error};
 use crate::tasks::StopSignal;
 use crate::turns::Turns;
 use crate::warn_throttle::WarnThrottle;
@@ -37,7 +36,7 @@ pub enum CopyPlace {
     /// A table of the store.
     Table,
     /// A folder or a bucket.
-    Blobs(Arc<dyn Blobs>),
+    Blobs(Arc<dyn BlobStore>),
 }
 
 impl CopyPlace {
@@ -55,7 +54,7 @@ pub struct CopySettings {
     /// `None` disables copies.
     pub place: Option<CopyPlace>,
     /// Places of earlier configurations. Copies are deleted there.
-    pub previous_places: Vec<Arc<dyn Blobs>>,
+    pub previous_places: Vec<Arc<dyn BlobStore>>,
 }
 
 impl std::fmt::Debug for CopySettings {
@@ -132,7 +131,7 @@ impl LogCopier {
                     Err(error) => return Err(error),
                 };
                 if let (None, Some(CopyPlace::Blobs(blobs))) = (&copy, &self.copies.place) {
-                    blobs.delete(scope, turn).await?;
+                    blobs.delete(scope, turn).await.map_err(connector_error)?;
                 }
                 refreshed.extend(copy);
             }
@@ -243,7 +242,7 @@ impl LogCopier {
         turn: TurnId,
     ) -> Result<Option<TurnLogCopy>, StoreError> {
         for other in &self.copies.previous_places {
-            other.delete(scope, &turn).await?;
+            other.delete(scope, &turn).await.map_err(connector_error)?;
         }
         let Some(place) = &self.copies.place else { return Ok(None) };
         let Some(stored) = self.store.turns(scope, vec![turn.clone()]).await?.pop() else {
@@ -253,7 +252,7 @@ impl LogCopier {
         let Some(conversation) = stored.head.conversation.clone() else { return Ok(None) };
         let reactions = self
             .store
-            .reactions_of(ConversationQuery {
+            .conversation_reactions(ConversationQuery {
                 scope: scope.clone(),
                 conversation,
                 turns: Some(vec![turn.clone()]),
@@ -269,7 +268,7 @@ impl LogCopier {
                 (format!("uptake:turn-log:{turn}?position={state}"), Some(document))
             }
             CopyPlace::Blobs(blobs) => {
-                let uri = blobs.put(scope, &turn, document).await?;
+                let uri = blobs.put(scope, &turn, document).await.map_err(connector_error)?;
                 (format!("{uri}?position={state}"), None)
             }
         };
@@ -288,9 +287,9 @@ enum CopyStep {
 mod tests {
     use std::sync::Mutex;
 
+    use connectors::ConnectorFuture;
     use model::{Change, Event, Kind, Source, Type, UserId, Write};
     use serde_json::json;
-    use store::Task;
 
     use super::*;
     use crate::test_engine::{TestEngine, open_test_engine};
@@ -301,8 +300,8 @@ mod tests {
         touched: Mutex<Vec<String>>,
     }
 
-    impl Blobs for ErasingBlobs {
-        fn put(&self, scope: &Scope, turn: &TurnId, _: String) -> Task<'_, String> {
+    impl BlobStore for ErasingBlobs {
+        fn put(&self, scope: &Scope, turn: &TurnId, _: String) -> ConnectorFuture<'_, String> {
             let mut touched = self.touched.lock().unwrap();
             touched.push(turn.to_string());
             let (is_first, scope) = (touched.len() == 1, scope.clone());
@@ -310,17 +309,17 @@ mod tests {
                 if is_first {
                     let erase = vec![Change::EraseUser(UserId::new("ann").unwrap())];
                     let erasure = Write::of(testkit::event(&scope, "erased"), erase);
-                    self.store.commit(vec![erasure]).await?;
+                    self.store.commit(vec![erasure]).await.unwrap();
                 }
                 Ok("busy:".to_owned())
             })
         }
 
-        fn get(&self, _: &Scope, _: &TurnId) -> Task<'_, Option<String>> {
+        fn get(&self, _: &Scope, _: &TurnId) -> ConnectorFuture<'_, Option<String>> {
             Box::pin(async { Ok(None) })
         }
 
-        fn delete(&self, _: &Scope, turn: &TurnId) -> Task<'_, ()> {
+        fn delete(&self, _: &Scope, turn: &TurnId) -> ConnectorFuture<'_, ()> {
             self.touched.lock().unwrap().push(turn.to_string());
             Box::pin(async { Ok(()) })
         }
@@ -353,7 +352,7 @@ mod tests {
         let writes = std::iter::once(opening_write("t00", "ann")).chain(others).collect();
         store.commit(writes).await.unwrap();
         let busy = Arc::new(ErasingBlobs { store: Arc::clone(&store), touched: Mutex::default() });
-        let place = Some(CopyPlace::Blobs(Arc::clone(&busy) as Arc<dyn Blobs>));
+        let place = Some(CopyPlace::Blobs(Arc::clone(&busy) as Arc<dyn BlobStore>));
         let mirror = engine.turns.log_copier(CopySettings { place, previous_places: Vec::new() });
         assert!(matches!(mirror.copy_batch().await.unwrap(), CopyStep::More));
         let touched = busy.touched.lock().unwrap().clone();

@@ -12,12 +12,13 @@ use model::{
     TurnId, Write,
 };
 
+use crate::answer_signals::AnswerSignals;
 use crate::error::FlowError;
-use crate::feedback::record::{Receipt, RequestKey};
+use crate::receipt::{Receipt, RequestKey};
 use crate::routing::choose::{Route, RouteRequest};
 use crate::training_data::examples::FoundExample;
 use crate::turns::Turns;
-use crate::turns::findings_response::{AnswerSignals, PreviousVerdict};
+use crate::turns::findings_response::PreviousVerdict;
 use crate::turns::message_signals::MessageContext;
 use crate::turns::strategies::Strategies;
 

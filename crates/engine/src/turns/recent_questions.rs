@@ -7,8 +7,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use connectors::{HistoryKey, InProcessHistory, QueryHistory, RecentQuestion};
+
 use model::{Body, Event, Rule, Source, Timestamp, TurnHalf};
-use store::{Asked, Asker, InProcessHistory, QueryHistory, Store, StoreError};
+use store::{Store, StoreError};
+
+use crate::error::connector_error;
 
 use crate::changes::embed_question;
 
@@ -24,8 +28,8 @@ pub(crate) struct RecentQuestions {
 
 /// A question that was added before its commit.
 pub(crate) struct PendingQuestion {
-    asker: Asker,
-    asked: Asked,
+    asker: HistoryKey,
+    asked: RecentQuestion,
 }
 
 /// True for an event that clears its user's question history.
@@ -38,14 +42,14 @@ pub(crate) fn is_history_erasure(event: &Event) -> bool {
 impl PendingQuestion {
     /// `None` unless the event opens a turn and names a user or a conversation.
     fn from_opening(event: &Event, with_vector: bool) -> Option<Self> {
-        let (asker, turn) = (Asker::of(event)?, event.turn.clone()?);
+        let (asker, turn) = (HistoryKey::from_event(event)?, event.turn.clone()?);
         let Ok(Body::Turn(TurnHalf::Opened(opening))) = Body::read(event.kind, &event.data) else {
             return None;
         };
         let text: Arc<str> =
             opening.text.chars().take(MAX_QUESTION_CHARS).collect::<String>().into();
         let vector = with_vector.then(|| embed_question(&text));
-        Some(Self { asker, asked: Asked { turn, text, ts: event.ts, vector } })
+        Some(Self { asker, asked: RecentQuestion { turn, text, ts: event.ts, vector } })
     }
 }
 
@@ -73,9 +77,9 @@ impl RecentQuestions {
         for stored in store.recent_questions(now.plus_secs(-window), MAX_REFILL_EVENTS).await? {
             let event = &stored.event;
             if is_history_erasure(event)
-                && let Some(asker) = Asker::of(event)
+                && let Some(asker) = HistoryKey::from_event(event)
             {
-                self.backend.forget(&asker).await?;
+                self.backend.forget(&asker).await.map_err(connector_error)?;
             } else {
                 self.add_question(event).await;
             }
@@ -101,12 +105,14 @@ impl RecentQuestions {
         &self,
         forgetting: &Event,
     ) -> Result<(), StoreError> {
-        let Some(asker) = Asker::of(forgetting) else { return Ok(()) };
+        let Some(asker) = HistoryKey::from_event(forgetting) else { return Ok(()) };
         if self.is_shared() {
             return Ok(());
         }
-        for (asked, _) in self.backend.recent(&asker, forgetting.ts).await? {
-            self.backend.take_back(&asker, &asked).await?;
+        for (asked, _) in
+            self.backend.recent(&asker, forgetting.ts).await.map_err(connector_error)?
+        {
+            self.backend.take_back(&asker, &asked).await.map_err(connector_error)?;
         }
         Ok(())
     }
@@ -123,9 +129,9 @@ impl RecentQuestions {
     /// Questions before `at`, newest first.
     pub(crate) async fn recent_questions(
         &self,
-        asker: &Asker,
+        asker: &HistoryKey,
         at: Timestamp,
-    ) -> Vec<(Asked, Duration)> {
+    ) -> Vec<(RecentQuestion, Duration)> {
         self.backend.recent(asker, at).await.unwrap_or_default()
     }
 
@@ -152,7 +158,7 @@ mod tests {
     use crate::test_engine::{NOW, question_event};
 
     async fn turns(history: &RecentQuestions, user: &str, secs: i64) -> Vec<String> {
-        let asker = Asker::of(&question_event("x", user, 0)).unwrap();
+        let asker = HistoryKey::from_event(&question_event("x", user, 0)).unwrap();
         let recent = history.recent_questions(&asker, NOW.plus_secs(secs)).await;
         recent.into_iter().map(|(asked, _)| asked.turn.to_string()).collect()
     }

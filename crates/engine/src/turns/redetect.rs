@@ -33,7 +33,7 @@ impl Turns {
     ) -> Result<RedetectionSummary, FlowError> {
         let head = self.core.head();
         let rule = self.core.detectors.retry;
-        let history = RecentQuestions::in_process(rule.window, rule.most);
+        let history = RecentQuestions::in_process(rule.window, rule.max_questions);
         let (mut done, mut total) = (Position(0), RedetectionSummary::default());
         while done < head {
             let events = self.core.store.tail(done, BATCH_EVENTS).await?;

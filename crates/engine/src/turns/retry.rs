@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use connectors::{HistoryKey, RecentQuestion};
+
 use detect::{PastQuestion, Utterance, may_be_retry};
 use model::{Event, Retry, TurnId};
-use store::{Asked, Asker};
 
 use crate::error::FlowError;
 use crate::turns::Turns;
@@ -17,7 +18,7 @@ impl Turns {
         message: &Utterance,
         history: &RecentQuestions,
     ) -> Result<Option<Retry>, FlowError> {
-        let Some(asker) = Asker::of(event) else { return Ok(None) };
+        let Some(asker) = HistoryKey::from_event(event) else { return Ok(None) };
         let mut recent = history.recent_questions(&asker, event.ts).await;
         recent.retain(|(asked, _)| Some(&asked.turn) != event.turn.as_ref());
         loop {
@@ -29,9 +30,13 @@ impl Turns {
         }
     }
 
-    fn find_retry(&self, message: &Utterance, recent: &[(Asked, Duration)]) -> Option<Retry> {
+    fn find_retry(
+        &self,
+        message: &Utterance,
+        recent: &[(RecentQuestion, Duration)],
+    ) -> Option<Retry> {
         let rule = &self.core.detectors.retry;
-        let near: Vec<(&Asked, Duration, Utterance)> = recent
+        let near: Vec<(&RecentQuestion, Duration, Utterance)> = recent
             .iter()
             .filter(|(asked, _)| {
                 let vector = asked.vector.as_ref();

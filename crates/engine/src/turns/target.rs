@@ -1,7 +1,8 @@
 //! Resolves the turn that a message refers to: nearly always the previous one.
 
 use detect::{
-    Candidate, PastTurn, Target, Utterance, answer_head, find_target, locate, may_be_about_earlier,
+    PastTurn, Target, TargetCandidate, Utterance, answer_head, find_target,
+    may_target_earlier_turn, rank_candidates,
 };
 use ingest::TurnPlace;
 use model::{Event, Position, TurnId, Vector, Verdict, VerdictStatus};
@@ -26,7 +27,7 @@ impl Turns {
         verdict: &Verdict,
         previous: &StoredExchange,
     ) -> Result<(Option<TurnPlace>, Option<f64>), FlowError> {
-        if !may_be_about_earlier(verdict, message) {
+        if !may_target_earlier_turn(verdict, message) {
             return Ok((Some(reaction_place(event, previous)), None));
         }
         let (past, _) = self.load_answered(event, before, MAX_TARGET_CANDIDATES + 1).await?;
@@ -48,10 +49,10 @@ impl Turns {
                     turn.filter(|turn| !accepts || !self.was_silent_since(event, turn, &past));
                 Ok((turn.map(|turn| reaction_place(event, turn)), Some(found.score)))
             }
-            Target::Nobody if self.core.detectors.search_other_conversations => {
+            Target::NoTurn if self.core.detectors.search_other_conversations => {
                 self.find_in_other_conversations(event, before, message).await
             }
-            Target::Nobody => Ok((None, None)),
+            Target::NoTurn => Ok((None, None)),
         }
     }
 
@@ -101,17 +102,18 @@ impl Turns {
             .iter()
             .map(|turn| (embed_question(&turn.opening.text), embed_answer(turn)))
             .collect();
-        let candidates: Vec<Candidate<'_>> = past
+        let candidates: Vec<TargetCandidate<'_>> = past
             .iter()
             .zip(&vectors)
-            .map(|(turn, (question, answer))| Candidate {
+            .map(|(turn, (question, answer))| TargetCandidate {
                 turn: &turn.turn,
                 question,
                 answer: Some(answer),
                 age: elapsed_between(turn.ts, event.ts),
             })
             .collect();
-        let found = locate(&self.core.detectors.target, &remark, &candidates).into_iter().next();
+        let found =
+            rank_candidates(&self.core.detectors.target, &remark, &candidates).into_iter().next();
         let turn = found.as_ref().and_then(|at| past.iter().find(|turn| turn.turn == at.turn));
         Ok((turn.map(|turn| reaction_place(event, turn)), found.map(|found| found.score)))
     }

@@ -7,10 +7,10 @@ use store::{
     ConversationQuery, ExchangeQuery, StoredEvent, StoredExchange, StoredReaction, StoredTurn,
 };
 
+use crate::answer_signals::AnswerSignals;
+use crate::comment_view::CommentView;
 use crate::error::FlowError;
-use crate::feedback::comments::CommentView;
 use crate::turns::Turns;
-use crate::turns::findings_response::AnswerSignals;
 
 /// Newest reactions that are loaded for a timeline.
 const MAX_REACTIONS: usize = 10_000;
@@ -108,7 +108,7 @@ impl Turns {
             limit: MAX_REACTIONS,
         };
         let mut reactions: HashMap<TurnId, Vec<StoredReaction>> = HashMap::new();
-        for given in self.core.store.reactions_of(query).await? {
+        for given in self.core.store.conversation_reactions(query).await? {
             reactions.entry(given.turn.clone()).or_default().push(given);
         }
         let mut stored: HashMap<TurnId, StoredTurn> = HashMap::new();

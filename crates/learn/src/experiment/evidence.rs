@@ -1,81 +1,81 @@
-//! All that an experiment has seen: what a projection of the log keeps for it.
+//! Sufficient statistics of an experiment, kept by a projection of the log.
 
 use model::{Metric, Moments, UnitTotals};
 use serde::{Deserialize, Serialize};
 
+use super::assignment::TrafficShares;
 use super::definition::ExperimentDefinition;
-use super::mean::Mean;
-use super::shares::Shares;
-use super::srm::{Exposures, SampleRatio};
-use super::tally::Tally;
+use super::sample_ratio::{ExposureCounts, SampleRatioTest};
+use super::tally::MeanEstimate;
+use super::tally::MetricTally;
 
-/// Where a unit stands for analysis: fixed at its first exposure, kept with its row.
+/// A unit's arm for analysis: fixed at its first exposure and stored with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
-    /// Its variant, by place in the definition.
+pub struct UnitPlacement {
+    /// Index in the definition.
     pub variant: usize,
-    /// Which stratum.
     pub stratum: usize,
 }
 
-/// The units that were first exposed while the shares were the same.
+/// Units first exposed under the same shares.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stratum {
     /// The experiment's metric, by variant.
-    tallies: Vec<Tally>,
+    tallies: Vec<MetricTally>,
 }
 
-/// What adds up over an experiment's units. Its size does not depend on their number.
+/// Sums over an experiment's units. The size does not depend on their number.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Evidence {
+pub struct ExperimentEvidence {
     strata: Vec<Stratum>,
     /// By guardrail, then by variant.
-    guardrails: Vec<Vec<Tally>>,
-    exposures: Exposures,
+    guardrails: Vec<Vec<MetricTally>>,
+    exposures: ExposureCounts,
 }
 
-impl Evidence {
-    /// Of an experiment that has just begun.
+impl ExperimentEvidence {
     pub fn new(definition: &ExperimentDefinition) -> Self {
         let variants = definition.variants.len();
-        let tallies = || vec![Tally::default(); variants];
+        let tallies = || vec![MetricTally::default(); variants];
         Self {
             strata: vec![Stratum { tallies: tallies() }],
             guardrails: definition.guardrails.iter().map(|_| tallies()).collect(),
-            exposures: Exposures::new(variants),
+            exposures: ExposureCounts::new(variants),
         }
     }
 
-    /// A rollout has moved: units that come from now on are compared among themselves.
+    /// Starts a new stratum after a rollout step. New units are compared within it only.
     pub fn open_stratum(&mut self) {
         let variants = self.exposures.units().len();
-        self.strata.push(Stratum { tallies: vec![Tally::default(); variants] });
+        self.strata.push(Stratum { tallies: vec![MetricTally::default(); variants] });
     }
 
-    /// A unit that was never seen got a variant by these shares.
-    pub fn expose(&mut self, variant: usize, shares: &Shares) -> Place {
-        self.exposures.add(variant, shares);
-        Place { variant, stratum: self.strata.len().saturating_sub(1) }
+    /// Records the first exposure of a unit under these shares.
+    pub fn record_exposure(&mut self, variant: usize, shares: &TrafficShares) -> UnitPlacement {
+        self.exposures.add_unit(variant, shares);
+        UnitPlacement { variant, stratum: self.strata.len().saturating_sub(1) }
     }
 
-    /// So many units that were never seen got a variant by these shares, in a stratum that need not be
-    /// the newest: for whoever puts evidence together from rows in any order.
-    pub fn expose_many(&mut self, at: Place, shares: &Shares, units: u64) {
+    /// Records first exposures of several units in any existing stratum, for rebuilding from rows.
+    pub fn record_exposures(&mut self, at: UnitPlacement, shares: &TrafficShares, units: u64) {
         if at.stratum < self.strata.len() {
-            self.exposures.add_many(at.variant, shares, units);
+            self.exposures.add_units(at.variant, shares, units);
         }
     }
 
-    /// A unit's totals of the experiment's metric have changed. A place that is not there is
-    /// left out.
-    pub fn observe(&mut self, at: Place, old: Option<UnitTotals>, new: Option<UnitTotals>) {
-        let stratum = self.strata.get_mut(at.stratum);
-        if let Some(tally) = stratum.and_then(|stratum| stratum.tallies.get_mut(at.variant)) {
-            tally.replace(old, new);
+    /// Replaces a unit's totals of the experiment's metric. Ignores unknown placements.
+    pub fn observe_unit(
+        &mut self,
+        at: UnitPlacement,
+        old: Option<UnitTotals>,
+        new: Option<UnitTotals>,
+    ) {
+        if let Some(tally) = self.find_tally(at) {
+            tally.replace_unit(old, new);
         }
     }
 
-    /// A unit's totals of a guardrail's metric, under the variant it was *served*, have changed.
+    /// Replaces a unit's totals of a guardrail metric, under the variant it was *served*.
     pub fn observe_guardrail(
         &mut self,
         guardrail: usize,
@@ -83,62 +83,68 @@ impl Evidence {
         old: Option<UnitTotals>,
         new: Option<UnitTotals>,
     ) {
-        let tallies = self.guardrails.get_mut(guardrail);
-        if let Some(tally) = tallies.and_then(|tallies| tallies.get_mut(variant)) {
-            tally.replace(old, new);
+        if let Some(tally) = self.find_guardrail_tally(guardrail, variant) {
+            tally.replace_unit(old, new);
         }
     }
 
-    /// Units whose sums were kept by somebody else, as if each of them had been observed.
-    pub fn add(&mut self, at: Place, moments: &Moments) {
-        let stratum = self.strata.get_mut(at.stratum);
-        if let Some(tally) = stratum.and_then(|stratum| stratum.tallies.get_mut(at.variant)) {
-            tally.add(&Tally::from(*moments));
+    pub fn add_moments(&mut self, at: UnitPlacement, moments: &Moments) {
+        if let Some(tally) = self.find_tally(at) {
+            tally.add_tally(&MetricTally::from(*moments));
         }
     }
 
-    /// The same for a guardrail's metric.
-    pub fn add_guardrail(&mut self, guardrail: usize, variant: usize, moments: &Moments) {
-        let tallies = self.guardrails.get_mut(guardrail);
-        if let Some(tally) = tallies.and_then(|tallies| tallies.get_mut(variant)) {
-            tally.add(&Tally::from(*moments));
+    pub fn add_guardrail_moments(&mut self, guardrail: usize, variant: usize, moments: &Moments) {
+        if let Some(tally) = self.find_guardrail_tally(guardrail, variant) {
+            tally.add_tally(&MetricTally::from(*moments));
         }
     }
 
-    /// Units that were exposed to each variant.
-    pub fn exposed(&self) -> &[u64] {
+    fn find_tally(&mut self, at: UnitPlacement) -> Option<&mut MetricTally> {
+        self.strata.get_mut(at.stratum)?.tallies.get_mut(at.variant)
+    }
+
+    fn find_guardrail_tally(&mut self, index: usize, variant: usize) -> Option<&mut MetricTally> {
+        self.guardrails.get_mut(index)?.get_mut(variant)
+    }
+
+    pub fn exposed_units(&self) -> &[u64] {
         self.exposures.units()
     }
 
-    /// Whether the variants got their parts of the units.
-    pub fn sample_ratio(&self) -> SampleRatio {
-        self.exposures.test()
+    pub fn test_sample_ratio(&self) -> SampleRatioTest {
+        self.exposures.test_ratio()
     }
 
-    /// Units of a variant that have given anything since the shares changed last.
+    /// Observed units of a variant in the current stratum.
     pub fn units_in_last_stratum(&self, variant: usize) -> u64 {
         let tallies = self.strata.last().map(|stratum| &stratum.tallies);
-        tallies.and_then(|tallies| tallies.get(variant)).map_or(0, Tally::units)
+        tallies.and_then(|tallies| tallies.get(variant)).map_or(0, MetricTally::units)
     }
 
-    /// The experiment's metric over all strata.
-    pub fn total(&self, variant: usize) -> Tally {
-        let mut total = Tally::default();
+    pub fn total_tally(&self, variant: usize) -> MetricTally {
+        let mut total = MetricTally::default();
         for tally in self.strata.iter().filter_map(|stratum| stratum.tallies.get(variant)) {
-            total.add(tally);
+            total.add_tally(tally);
         }
         total
     }
 
-    /// Control and treatment, stratum by stratum.
-    pub fn pairs(&self, treatment: usize) -> impl Iterator<Item = (&Tally, &Tally)> {
+    pub fn control_pairs(
+        &self,
+        treatment: usize,
+    ) -> impl Iterator<Item = (&MetricTally, &MetricTally)> {
         self.strata.iter().filter_map(move |stratum| {
             Some((stratum.tallies.first()?, stratum.tallies.get(treatment)?))
         })
     }
 
-    /// A guardrail's mean for a variant.
-    pub(super) fn guardrail(&self, index: usize, variant: usize, metric: Metric) -> Option<Mean> {
-        Mean::of(self.guardrails.get(index)?.get(variant)?, metric)
+    pub(super) fn guardrail_mean(
+        &self,
+        index: usize,
+        variant: usize,
+        metric: Metric,
+    ) -> Option<MeanEstimate> {
+        MeanEstimate::from_tally(self.guardrails.get(index)?.get(variant)?, metric)
     }
 }

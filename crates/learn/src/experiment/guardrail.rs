@@ -1,63 +1,58 @@
-//! Guardrails: whether a treatment's metric is certainly beyond its limit.
+//! Guardrails: detect a treatment whose metric is significantly beyond its limit.
 
 use model::{Direction, Metric};
 
+use super::confidence_sequence::ConfidenceSequence;
 use super::definition::ExperimentDefinition;
-use super::evidence::Evidence;
-use super::sequence::Sequence;
+use super::evidence::ExperimentEvidence;
 
-/// A guardrail has to notice early, so its bounds are narrowest at fewer units than the verdict's.
-const TUNED_FOR: f64 = 500.0;
+/// Guardrails must react early, so their bounds are narrowest at fewer units.
+const GUARDRAIL_TUNED_FOR_UNITS: f64 = 500.0;
 
-/// One guardrail of one treatment.
+/// State of one guardrail for one treatment.
 #[derive(Clone, Debug, PartialEq)]
-pub struct GuardrailStanding {
-    /// Which treatment.
+pub struct GuardrailStatus {
     pub variant: String,
-    /// Which metric.
     pub metric: Metric,
-    /// What it must not go beyond.
     pub limit: f64,
-    /// Units that have given anything.
     pub units: u64,
-    /// The treatment's mean; `None` without units.
     pub mean: Option<f64>,
-    /// The end of the mean's interval on the harmless side; `None` with too few units.
+    /// Bound of the mean on the harmless side; `None` with too few units.
     pub bound: Option<f64>,
-    /// Even the bound is beyond the limit.
+    /// True when the bound is beyond the limit.
     pub crossed: bool,
 }
 
-/// Every guardrail of every treatment.
+/// All guardrails of all treatments.
 ///
-/// Each bound has the experiment's whole `alpha`: a roll-back for nothing costs time, harm that
-/// goes on unnoticed costs users, so the error is not divided among guardrails.
-pub fn guardrail_standings(
+/// Each bound uses the full `alpha`. A false rollback costs time, but undetected harm costs users,
+/// so the error is not divided among guardrails.
+pub fn evaluate_guardrails(
     definition: &ExperimentDefinition,
-    evidence: &Evidence,
-) -> Vec<GuardrailStanding> {
+    evidence: &ExperimentEvidence,
+) -> Vec<GuardrailStatus> {
     let mut standings = Vec::new();
     for index in 0..definition.guardrails.len() {
         for variant in 1..definition.variants.len() {
-            standings.extend(standing(definition, evidence, index, variant));
+            standings.extend(evaluate_guardrail(definition, evidence, index, variant));
         }
     }
     standings
 }
 
-fn standing(
+fn evaluate_guardrail(
     definition: &ExperimentDefinition,
-    evidence: &Evidence,
+    evidence: &ExperimentEvidence,
     index: usize,
     variant: usize,
-) -> Option<GuardrailStanding> {
+) -> Option<GuardrailStatus> {
     let guardrail = definition.guardrails.get(index)?;
-    let mean = evidence.guardrail(index, variant, guardrail.metric);
-    let sequence = Sequence::one_sided(definition.alpha, TUNED_FOR);
-    let enough = mean.filter(|mean| mean.units >= super::LEAST_UNITS as f64);
+    let mean = evidence.guardrail_mean(index, variant, guardrail.metric);
+    let sequence = ConfidenceSequence::one_sided(definition.alpha, GUARDRAIL_TUNED_FOR_UNITS);
+    let enough = mean.filter(|mean| mean.units >= super::MIN_UNITS as f64);
     let direction = guardrail.metric.direction();
     let bound = enough.map(|mean| {
-        let reach = mean.deviation() * sequence.reach_of_bound(mean.units);
+        let reach = mean.standard_error() * sequence.bound_width(mean.units);
         match direction {
             Direction::Lower => mean.mean - reach,
             Direction::Higher => mean.mean + reach,
@@ -67,7 +62,7 @@ fn standing(
         Direction::Lower => bound > guardrail.limit,
         Direction::Higher => bound < guardrail.limit,
     };
-    Some(GuardrailStanding {
+    Some(GuardrailStatus {
         variant: definition.variants.get(variant)?.name.clone(),
         metric: guardrail.metric,
         limit: guardrail.limit,

@@ -1,74 +1,61 @@
-//! Where an experiment stands, and what can be done with it from there.
+//! Experiment lifecycle: states and transitions.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Where an experiment stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
-pub enum Status {
-    /// Defined; nobody is assigned.
+pub enum ExperimentStatus {
     #[default]
     Draft,
-    /// Units are assigned and counted.
     Running,
-    /// Units that were exposed keep their variant; no new ones.
+    /// Exposed units keep their variant; no new units are assigned.
     Paused,
-    /// Over; the results stand.
+    /// Final; the results no longer change.
     Completed,
-    /// Put away.
     Archived,
 }
 
-/// What somebody does with an experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Action {
-    /// The first time.
+pub enum LifecycleAction {
     Start,
-    /// For a while.
     Pause,
-    /// After a pause.
     Resume,
-    /// For good.
     Complete,
-    /// Out of sight.
     Archive,
 }
 
-impl Status {
-    /// Where an action leads.
-    pub fn after(self, action: Action) -> Result<Self, NotPossible> {
-        let possible = self.possible();
+impl ExperimentStatus {
+    pub fn apply_action(self, action: LifecycleAction) -> Result<Self, InvalidTransition> {
+        let possible = self.allowed_actions();
         possible
             .iter()
             .find(|(known, _)| *known == action)
             .map(|(_, next)| *next)
-            .ok_or(NotPossible { status: self, action })
+            .ok_or(InvalidTransition { status: self, action })
     }
 
-    /// What can be done, and where it leads.
-    pub fn possible(self) -> &'static [(Action, Self)] {
+    /// Allowed actions and the status each leads to.
+    pub fn allowed_actions(self) -> &'static [(LifecycleAction, Self)] {
+        use LifecycleAction::{Archive, Complete, Pause, Resume, Start};
         match self {
-            Self::Draft => &[(Action::Start, Self::Running)],
-            Self::Running => &[(Action::Pause, Self::Paused), (Action::Complete, Self::Completed)],
-            Self::Paused => &[(Action::Resume, Self::Running), (Action::Complete, Self::Completed)],
-            Self::Completed => &[(Action::Archive, Self::Archived)],
+            Self::Draft => &[(Start, Self::Running)],
+            Self::Running => &[(Pause, Self::Paused), (Complete, Self::Completed)],
+            Self::Paused => &[(Resume, Self::Running), (Complete, Self::Completed)],
+            Self::Completed => &[(Archive, Self::Archived)],
             Self::Archived => &[],
         }
     }
 
-    /// All there are.
-    pub const ALL: [Self; 5] =
+    pub const ALL_STATUSES: [Self; 5] =
         [Self::Draft, Self::Running, Self::Paused, Self::Completed, Self::Archived];
 
-    /// The status that a word names.
     pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|status| status.word() == word)
+        Self::ALL_STATUSES.into_iter().find(|status| status.word() == word)
     }
 
-    /// Its word.
     pub fn word(self) -> &'static str {
         match self {
             Self::Draft => "DRAFT",
@@ -80,17 +67,15 @@ impl Status {
     }
 }
 
-impl Action {
-    /// All there are.
-    pub const ALL: [Self; 5] =
+impl LifecycleAction {
+    pub const ALL_ACTIONS: [Self; 5] =
         [Self::Start, Self::Pause, Self::Resume, Self::Complete, Self::Archive];
 
-    /// The action that a word names.
     pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|action| action.word() == word)
+        Self::ALL_ACTIONS.into_iter().find(|action| action.word() == word)
     }
 
-    /// Its word, as in the address of the request.
+    /// The action's name in request paths.
     pub fn word(self) -> &'static str {
         match self {
             Self::Start => "start",
@@ -102,20 +87,19 @@ impl Action {
     }
 }
 
-/// Why an action was refused.
+/// An action that is not allowed in the current status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub struct NotPossible {
-    /// Where the experiment stands.
-    pub status: Status,
-    /// What was asked.
-    pub action: Action,
+pub struct InvalidTransition {
+    pub status: ExperimentStatus,
+    pub action: LifecycleAction,
 }
 
-impl fmt::Display for NotPossible {
+impl fmt::Display for InvalidTransition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (action, status) = (self.action.word(), self.status.word());
         write!(f, "cannot {action} an experiment that is {status}; possible is ")?;
-        let words: Vec<&str> = self.status.possible().iter().map(|(a, _)| a.word()).collect();
+        let words: Vec<&str> =
+            self.status.allowed_actions().iter().map(|(a, _)| a.word()).collect();
         f.write_str(if words.is_empty() { "nothing any more" } else { "" })?;
         f.write_str(&words.join(" or "))
     }

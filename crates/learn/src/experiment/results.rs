@@ -1,98 +1,79 @@
-//! What an experiment says so far.
+//! Experiment results: means, differences and verdicts.
 
-use super::LEAST_UNITS;
+use super::MIN_UNITS;
+use super::confidence_sequence::{ConfidenceSequence, TUNED_FOR_UNITS};
 use super::definition::ExperimentDefinition;
-use super::difference::{Compared, arms_apart};
-use super::evidence::Evidence;
-use super::guardrail::{GuardrailStanding, guardrail_standings};
-use super::lifecycle::Status;
-use super::mean::Mean;
-use super::sequence::{Sequence, TUNED_FOR};
-use super::srm::SampleRatio;
+use super::difference::{ArmDifference, separate_arm_interval};
+use super::evidence::ExperimentEvidence;
+use super::guardrail::{GuardrailStatus, evaluate_guardrails};
+use super::lifecycle::ExperimentStatus;
+use super::sample_ratio::SampleRatioTest;
+use super::tally::MeanEstimate;
 
-/// All of it. The first variant is the control; there is one comparison for each other.
+/// The first variant is the control; each other one has a comparison.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Results {
-    /// Where the experiment stands.
-    pub status: Status,
+pub struct ExperimentResults {
+    pub status: ExperimentStatus,
     /// In the order of the definition.
     pub variants: Vec<VariantResult>,
-    /// Each treatment against the control.
-    pub comparisons: Vec<Comparison>,
-    /// Whether the variants got their parts of the units.
-    pub srm: SampleRatio,
-    /// Every guardrail of every treatment.
-    pub guardrails: Vec<GuardrailStanding>,
-    /// `Better` when any treatment is, `Worse` when all are.
-    pub verdict: Verdict,
-    /// What the verdict rests on, or what it waits for.
-    pub why: Why,
-    /// The treatment that gains most, of those that are better.
+    pub comparisons: Vec<VariantComparison>,
+    pub srm: SampleRatioTest,
+    pub guardrails: Vec<GuardrailStatus>,
+    /// `Better` when any treatment is better, `Worse` when all are worse.
+    pub verdict: ExperimentVerdict,
+    pub why: VerdictReason,
+    /// The better treatment with the largest gain.
     pub best: Option<String>,
 }
 
-/// One variant.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VariantResult {
-    /// Its name.
     pub name: String,
-    /// Units that were exposed to it.
+    /// Exposed units.
     pub units: u64,
-    /// Those of them that have given anything.
+    /// Exposed units with at least one observation.
     pub observed: u64,
-    /// The metric's mean; `None` without units.
     pub mean: Option<f64>,
-    /// Where the mean lies, at any look; `None` with too few units.
+    /// Confidence interval valid at every look; `None` with too few units.
     pub interval: Option<[f64; 2]>,
 }
 
-/// One treatment against the control.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Comparison {
-    /// The treatment.
+pub struct VariantComparison {
     pub variant: String,
-    /// As measured; `None` while one of the arms is empty.
-    pub difference: Option<Difference>,
-    /// Corrected by the time before exposure; `None` where too few units have one. Decides when it
-    /// is there.
-    pub cuped: Option<Difference>,
-    /// Which part of the variance the correction took away.
+    /// `None` while one of the arms is empty.
+    pub difference: Option<DifferenceEstimate>,
+    /// CUPED-corrected difference, which decides when present.
+    pub cuped: Option<DifferenceEstimate>,
+    /// Share of the variance removed by CUPED.
     pub variance_reduction: Option<f64>,
-    /// About this treatment.
-    pub verdict: Verdict,
-    /// What the verdict rests on, or what it waits for.
-    pub why: Why,
+    pub verdict: ExperimentVerdict,
+    pub why: VerdictReason,
 }
 
 /// Treatment minus control.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Difference {
-    /// The difference.
+pub struct DifferenceEstimate {
     pub estimate: f64,
-    /// Where it lies, at any look and for all comparisons together.
+    /// Valid at every look and for all comparisons together.
     pub interval: [f64; 2],
-    /// Whether the interval may be believed at every look: not before each arm has
-    /// [`LEAST_UNITS`].
+    /// True once each arm has [`MIN_UNITS`] units.
     pub anytime_valid: bool,
-    /// The smallest error allowed at which the interval would exclude zero; 1 with too few units.
+    /// Smallest alpha at which the interval excludes zero; 1 with too few units.
     pub p_always_valid: f64,
 }
 
-/// What can be concluded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// Nothing yet.
+pub enum ExperimentVerdict {
     Undecided,
-    /// The treatment is better than the control.
     Better,
-    /// The treatment is worse than the control, or broke a guardrail.
+    /// Worse than the control, or beyond a guardrail.
     Worse,
-    /// The numbers cannot be believed.
+    /// The data is invalid.
     NoVerdict,
 }
 
-impl Verdict {
-    /// Its word.
+impl ExperimentVerdict {
     pub fn word(self) -> &'static str {
         match self {
             Self::Undecided => "undecided",
@@ -103,23 +84,21 @@ impl Verdict {
     }
 }
 
-/// What a verdict rests on, or what it waits for.
+/// Reason of a verdict, or the condition it waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
-    /// Fewer than [`LEAST_UNITS`] in an arm.
+pub enum VerdictReason {
+    /// Fewer than [`MIN_UNITS`] units in an arm.
     TooFewUnits,
-    /// No difference is still possible.
+    /// The interval includes zero.
     ZeroInside,
-    /// No difference is excluded.
+    /// The interval excludes zero.
     ZeroOutside,
-    /// A guardrail's bound is beyond its limit.
     GuardrailCrossed,
-    /// The variants did not get their parts of the units.
+    /// The split between variants differs from the configured shares.
     SampleRatioMismatch,
 }
 
-impl Why {
-    /// Its word.
+impl VerdictReason {
     pub fn word(self) -> &'static str {
         match self {
             Self::TooFewUnits => "too_few_units",
@@ -131,31 +110,35 @@ impl Why {
     }
 }
 
-/// Puts together what the evidence says.
-pub fn results(definition: &ExperimentDefinition, status: Status, evidence: &Evidence) -> Results {
-    let srm = evidence.sample_ratio();
-    let guardrails = guardrail_standings(definition, evidence);
-    let comparisons: Vec<Comparison> = (1..definition.variants.len())
+pub fn compute_results(
+    definition: &ExperimentDefinition,
+    status: ExperimentStatus,
+    evidence: &ExperimentEvidence,
+) -> ExperimentResults {
+    let srm = evidence.test_sample_ratio();
+    let guardrails = evaluate_guardrails(definition, evidence);
+    let comparisons: Vec<VariantComparison> = (1..definition.variants.len())
         .filter_map(|treatment| {
-            let mut comparison = compare(definition, evidence, treatment)?;
-            let crossed = |g: &GuardrailStanding| g.crossed && g.variant == comparison.variant;
+            let mut comparison = compare_variant(definition, evidence, treatment)?;
+            let crossed = |g: &GuardrailStatus| g.crossed && g.variant == comparison.variant;
             if !srm.ok {
-                comparison.conclude(Verdict::NoVerdict, Why::SampleRatioMismatch);
+                let mismatch = VerdictReason::SampleRatioMismatch;
+                comparison.set_verdict(ExperimentVerdict::NoVerdict, mismatch);
             } else if guardrails.iter().any(crossed) {
-                comparison.conclude(Verdict::Worse, Why::GuardrailCrossed);
+                comparison.set_verdict(ExperimentVerdict::Worse, VerdictReason::GuardrailCrossed);
             }
             Some(comparison)
         })
         .collect();
-    let (verdict, why, best) = overall(definition, &comparisons);
+    let (verdict, why, best) = overall_verdict(definition, &comparisons);
     let variants = (0..definition.variants.len())
         .filter_map(|variant| variant_result(definition, evidence, variant))
         .collect();
-    Results { status, variants, comparisons, srm, guardrails, verdict, why, best }
+    ExperimentResults { status, variants, comparisons, srm, guardrails, verdict, why, best }
 }
 
-impl Comparison {
-    fn conclude(&mut self, verdict: Verdict, why: Why) {
+impl VariantComparison {
+    fn set_verdict(&mut self, verdict: ExperimentVerdict, why: VerdictReason) {
         self.verdict = verdict;
         self.why = why;
     }
@@ -163,37 +146,38 @@ impl Comparison {
 
 fn variant_result(
     definition: &ExperimentDefinition,
-    evidence: &Evidence,
+    evidence: &ExperimentEvidence,
     variant: usize,
 ) -> Option<VariantResult> {
-    let total = evidence.total(variant);
-    let sequence = Sequence::new(definition.alpha, TUNED_FOR);
-    let enough = Mean::of(&total, definition.metric).filter(|_| total.units() >= LEAST_UNITS);
-    let around = |mean: Mean| {
-        let reach = mean.deviation() * sequence.reach(mean.units);
+    let total = evidence.total_tally(variant);
+    let sequence = ConfidenceSequence::new(definition.alpha, TUNED_FOR_UNITS);
+    let mean = MeanEstimate::from_tally(&total, definition.metric);
+    let enough = mean.filter(|_| total.units() >= MIN_UNITS);
+    let interval = |mean: MeanEstimate| {
+        let reach = mean.standard_error() * sequence.half_width(mean.units);
         [mean.mean - reach, mean.mean + reach]
     };
     Some(VariantResult {
         name: definition.variants.get(variant)?.name.clone(),
-        units: evidence.exposed().get(variant).copied().unwrap_or(0),
+        units: evidence.exposed_units().get(variant).copied().unwrap_or(0),
         observed: total.units(),
-        mean: total.ratio(),
-        interval: enough.map(around),
+        mean: total.mean_ratio(),
+        interval: enough.map(interval),
     })
 }
 
-fn compare(
+fn compare_variant(
     definition: &ExperimentDefinition,
-    evidence: &Evidence,
+    evidence: &ExperimentEvidence,
     treatment: usize,
-) -> Option<Comparison> {
+) -> Option<VariantComparison> {
     let (difference, cuped, variance_reduction) = if definition.adaptive.is_some() {
-        (apart(definition, evidence, treatment), None, None)
+        (separate_arm_difference(definition, evidence, treatment), None, None)
     } else {
-        side_by_side(definition, evidence, treatment)
+        stratified_difference(definition, evidence, treatment)
     };
-    let (verdict, why) = judge(definition, cuped.or(difference));
-    Some(Comparison {
+    let (verdict, why) = decide_verdict(definition, cuped.or(difference));
+    Some(VariantComparison {
         variant: definition.variants.get(treatment)?.name.clone(),
         difference,
         cuped,
@@ -203,76 +187,84 @@ fn compare(
     })
 }
 
-/// By strata, plain and corrected.
-fn side_by_side(
+/// Stratified comparison, plain and CUPED-corrected.
+fn stratified_difference(
     definition: &ExperimentDefinition,
-    evidence: &Evidence,
+    evidence: &ExperimentEvidence,
     treatment: usize,
-) -> (Option<Difference>, Option<Difference>, Option<f64>) {
-    let Some((plain, cuped)) = Compared::both(evidence.pairs(treatment), definition.metric) else {
+) -> (Option<DifferenceEstimate>, Option<DifferenceEstimate>, Option<f64>) {
+    let pairs = evidence.control_pairs(treatment);
+    let Some((plain, cuped)) = ArmDifference::compute_both(pairs, definition.metric) else {
         return (None, None, None);
     };
-    let sequence = Sequence::new(definition.alpha_each(), TUNED_FOR);
-    let show = |compared: Compared| {
+    let sequence = ConfidenceSequence::new(definition.alpha_per_comparison(), TUNED_FOR_UNITS);
+    let show = |compared: ArmDifference| {
         let units = compared.control_units.min(compared.treatment_units);
-        shown(definition, compared.estimate, compared.interval(&sequence), units)
+        let bounds = compared.confidence_interval(&sequence);
+        build_difference(definition, compared.estimate, bounds, units)
     };
-    let reduced = |cuped: Compared| 1.0 - cuped.variance / plain.variance;
+    let reduced = |cuped: ArmDifference| 1.0 - cuped.variance / plain.variance;
     let reduction = cuped.map(reduced).filter(|part| part.is_finite());
     (Some(show(plain)), cuped.map(show), reduction)
 }
 
-/// Arm by arm, where shares followed the outcomes.
-fn apart(
+/// Comparison with one interval per arm, for adaptive shares.
+fn separate_arm_difference(
     definition: &ExperimentDefinition,
-    evidence: &Evidence,
+    evidence: &ExperimentEvidence,
     treatment: usize,
-) -> Option<Difference> {
-    let (control, treated) = (evidence.total(0), evidence.total(treatment));
-    let (a, b) = (Mean::of(&control, definition.metric)?, Mean::of(&treated, definition.metric)?);
-    let bounds = arms_apart(&a, &b, definition.alpha_each());
-    Some(shown(definition, b.mean - a.mean, bounds, control.units().min(treated.units())))
+) -> Option<DifferenceEstimate> {
+    let (control, treated) = (evidence.total_tally(0), evidence.total_tally(treatment));
+    let a = MeanEstimate::from_tally(&control, definition.metric)?;
+    let b = MeanEstimate::from_tally(&treated, definition.metric)?;
+    let bounds = separate_arm_interval(&a, &b, definition.alpha_per_comparison());
+    let units = control.units().min(treated.units());
+    Some(build_difference(definition, b.mean - a.mean, bounds, units))
 }
 
-fn shown(
+fn build_difference(
     definition: &ExperimentDefinition,
     estimate: f64,
     (interval, p): ([f64; 2], f64),
     units: u64,
-) -> Difference {
-    let anytime_valid = units >= LEAST_UNITS;
-    let p = if anytime_valid { p * definition.comparisons() as f64 } else { 1.0 };
-    Difference { estimate, interval, anytime_valid, p_always_valid: p.min(1.0) }
+) -> DifferenceEstimate {
+    let anytime_valid = units >= MIN_UNITS;
+    let p = if anytime_valid { p * definition.comparison_count() as f64 } else { 1.0 };
+    DifferenceEstimate { estimate, interval, anytime_valid, p_always_valid: p.min(1.0) }
 }
 
-fn judge(definition: &ExperimentDefinition, deciding: Option<Difference>) -> (Verdict, Why) {
+fn decide_verdict(
+    definition: &ExperimentDefinition,
+    deciding: Option<DifferenceEstimate>,
+) -> (ExperimentVerdict, VerdictReason) {
     let Some(deciding) = deciding.filter(|difference| difference.anytime_valid) else {
-        return (Verdict::Undecided, Why::TooFewUnits);
+        return (ExperimentVerdict::Undecided, VerdictReason::TooFewUnits);
     };
-    let Difference { estimate, interval: [low, high], .. } = deciding;
+    let DifferenceEstimate { estimate, interval: [low, high], .. } = deciding;
     if low <= 0.0 && high >= 0.0 {
-        (Verdict::Undecided, Why::ZeroInside)
+        (ExperimentVerdict::Undecided, VerdictReason::ZeroInside)
     } else if definition.metric.gain(estimate) > 0.0 {
-        (Verdict::Better, Why::ZeroOutside)
+        (ExperimentVerdict::Better, VerdictReason::ZeroOutside)
     } else {
-        (Verdict::Worse, Why::ZeroOutside)
+        (ExperimentVerdict::Worse, VerdictReason::ZeroOutside)
     }
 }
 
-fn overall(
+fn overall_verdict(
     definition: &ExperimentDefinition,
-    comparisons: &[Comparison],
-) -> (Verdict, Why, Option<String>) {
-    let gain = |c: &Comparison| {
+    comparisons: &[VariantComparison],
+) -> (ExperimentVerdict, VerdictReason, Option<String>) {
+    let gain = |c: &VariantComparison| {
         c.cuped.or(c.difference).map_or(f64::NEG_INFINITY, |d| definition.metric.gain(d.estimate))
     };
     let best = comparisons
         .iter()
-        .filter(|comparison| comparison.verdict == Verdict::Better)
+        .filter(|comparison| comparison.verdict == ExperimentVerdict::Better)
         .max_by(|a, b| gain(a).total_cmp(&gain(b)));
-    // Without a better one: undecided as long as any is, for it may still turn out better.
-    let open = || comparisons.iter().find(|c| c.verdict == Verdict::Undecided);
+    // Without a better treatment, any undecided one may still turn out better.
+    let open = || comparisons.iter().find(|c| c.verdict == ExperimentVerdict::Undecided);
     let deciding = best.or_else(open).or(comparisons.first());
     let name = best.map(|comparison| comparison.variant.clone());
-    deciding.map_or((Verdict::Undecided, Why::TooFewUnits, None), |c| (c.verdict, c.why, name))
+    let undecided = (ExperimentVerdict::Undecided, VerdictReason::TooFewUnits, None);
+    deciding.map_or(undecided, |c| (c.verdict, c.why, name))
 }

@@ -1,24 +1,24 @@
-//! What the units of one variant say together, out of their sums.
+//! Metric sums over the units of one variant, and the mean with its standard error.
 
-use model::{Moments, UnitTotals};
+use model::{Metric, Moments, UnitTotals};
 use serde::{Deserialize, Serialize};
 
-/// Sums over the units of one variant that have given anything.
+/// Sums over the observed units of one variant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Tally {
+pub struct MetricTally {
     sums: Moments,
 }
 
-impl From<Moments> for Tally {
+impl From<Moments> for MetricTally {
     fn from(sums: Moments) -> Self {
         Self { sums }
     }
 }
 
-impl Tally {
-    /// Puts a unit's new totals in the place of its old ones.
-    pub fn replace(&mut self, old: Option<UnitTotals>, new: Option<UnitTotals>) {
+impl MetricTally {
+    /// Replaces a unit's previous totals by its new ones.
+    pub fn replace_unit(&mut self, old: Option<UnitTotals>, new: Option<UnitTotals>) {
         if let Some(old) = old {
             self.sums = self.sums.minus(&Moments::of(old));
         }
@@ -27,57 +27,85 @@ impl Tally {
         }
     }
 
-    /// Adds other units.
-    pub fn add(&mut self, other: &Self) {
+    pub fn add_tally(&mut self, other: &Self) {
         self.sums = self.sums.plus(&other.sums);
     }
 
-    /// Units that have given anything.
     pub fn units(&self) -> u64 {
         u64::try_from(self.sums.units.parts()).unwrap_or(0)
     }
 
-    /// Those of them whose time before is known.
+    /// Observed units with pre-exposure data.
     pub fn known_units(&self) -> u64 {
         u64::try_from(self.sums.known_units.parts()).unwrap_or(0)
     }
 
     /// Sum of values over sum of counts.
-    pub(super) fn ratio(&self) -> Option<f64> {
+    pub(super) fn mean_ratio(&self) -> Option<f64> {
         let count = self.sums.count.single();
         (self.units() > 0 && count > 0.0).then(|| self.sums.value.single() / count)
     }
 
-    /// Counts per unit.
-    pub(super) fn count_each(&self) -> f64 {
+    pub(super) fn counts_per_unit(&self) -> f64 {
         self.sums.count.single() / self.units() as f64
     }
 
-    /// Σ(value − ratio·count)². Loses digits only where units differ by less than a millionth part.
-    pub(super) fn scatter(&self, ratio: f64) -> f64 {
+    /// Σ(value − ratio·count)². Loses precision only when units differ by less than 1e-6.
+    pub(super) fn residual_squares(&self, ratio: f64) -> f64 {
         let sums = &self.sums;
         let crossed = 2.0 * ratio * sums.value_count.product();
         let squares = sums.value_value.product() + ratio * ratio * sums.count_count.product();
         (squares - crossed).max(0.0)
     }
 
-    /// Sum of the time before, over the units where it is known.
-    pub(super) fn before(&self) -> f64 {
+    /// Pre-exposure sum over the units that have it.
+    pub(super) fn before_sum(&self) -> f64 {
         self.sums.before.single()
     }
 
-    /// Σ(before − centre)², a unit without a time before standing at the centre.
-    pub(super) fn before_scatter(&self, centre: f64) -> f64 {
-        let crossed = 2.0 * centre * self.before();
+    /// Σ(before − centre)²; units without pre-exposure data contribute zero.
+    pub(super) fn before_squares(&self, centre: f64) -> f64 {
+        let crossed = 2.0 * centre * self.before_sum();
         let known = self.known_units() as f64;
         let squares = self.sums.before_before.product() + centre * centre * known;
         (squares - crossed).max(0.0)
     }
 
-    /// Σ(value − ratio·count)·(before − centre), likewise.
-    pub(super) fn crossed(&self, ratio: f64, centre: f64) -> f64 {
+    /// Σ(value − ratio·count)·(before − centre), over the same units.
+    pub(super) fn before_cross_sum(&self, ratio: f64, centre: f64) -> f64 {
         let sums = &self.sums;
         let with = sums.value_before.product() - ratio * sums.count_before.product();
         with - centre * (sums.known_value.single() - ratio * sums.known_count.single())
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MeanEstimate {
+    /// Sum of values over sum of counts.
+    pub mean: f64,
+    /// Variance across units by the delta method, because turns of one unit are not independent.
+    pub variance: f64,
+    pub units: f64,
+}
+
+impl MeanEstimate {
+    /// Returns `None` with fewer than two units.
+    ///
+    /// For proportions the variance (never the mean) includes two pseudo-units, at 0 and at 1.
+    /// Without them a hundred turns without an error would have zero variance.
+    pub fn from_tally(tally: &MetricTally, metric: Metric) -> Option<Self> {
+        let mean = tally.mean_ratio()?;
+        let units = tally.units() as f64;
+        if units < 2.0 {
+            return None;
+        }
+        let each = tally.counts_per_unit();
+        let assumed = if metric.is_share() { mean.powi(2) + (1.0 - mean).powi(2) } else { 0.0 };
+        let spread = (tally.residual_squares(mean) + assumed) / (each * each);
+        Some(Self { mean, variance: spread / (units - 1.0) / units, units })
+    }
+
+    pub fn standard_error(&self) -> f64 {
+        self.variance.sqrt()
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::relevance::{QueryCluster, cluster_of_text};
+use crate::ranking::{QueryCluster, cluster_query};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CorrectedQuery {
@@ -31,7 +31,7 @@ pub fn rank_corrected_queries<'a>(
         if question.is_empty() {
             continue;
         }
-        let found = by_question.entry(cluster_of_text(question)).or_default();
+        let found = by_question.entry(cluster_query(question)).or_default();
         found.corrections += 1;
         found.turns.insert(turn);
         *found.wordings.entry(question).or_default() += 1;

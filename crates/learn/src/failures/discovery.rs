@@ -14,7 +14,7 @@ use super::pattern_id::{PatternIdentity, assign_ids};
 use super::turn::{AnsweredTotals, FailedTurn, FailureKind, FailureWindow};
 use super::turn_vector::{compute_turn_vector, to_unit_length};
 use super::vector_groups::group_vectors;
-use crate::relevance::cluster_of_text;
+use crate::ranking::cluster_query;
 use crate::text::truncate_chars;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -183,7 +183,7 @@ fn pick_examples(turns: &[&FailedTurn<'_>], max: usize) -> Vec<FailureExample> {
     let mut seen = BTreeSet::new();
     turns
         .iter()
-        .filter(|turn| seen.insert(cluster_of_text(turn.question)))
+        .filter(|turn| seen.insert(cluster_query(turn.question)))
         .take(max)
         .map(|turn| FailureExample {
             turn_id: turn.turn_id.to_owned(),

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use super::words::is_content_word;
-use crate::relevance::stem;
+use crate::ranking::stem_word;
 
 const MAX_WORDS: usize = 200;
 
@@ -131,7 +131,7 @@ fn sign_terms(clause: &[&str]) -> Vec<String> {
         } else if is_content_word(word) || word.chars().any(|c| c.is_ascii_digit()) {
             let mark =
                 if has_negation && negation.is_empty() { "then-not " } else { negation.as_str() };
-            found.push(format!("{mark}{direction}>{}", stem(word)));
+            found.push(format!("{mark}{direction}>{}", stem_word(word)));
         }
     }
     found

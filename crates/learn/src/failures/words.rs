@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::sync::OnceLock;
 
-use crate::relevance::{empty_words, stem};
+use crate::ranking::{stem_word, stop_words};
 
 /// Words used in complaints about any answer. They do not describe the problem.
 const COMPLAINT_STOP_WORDS: &str = "no not nope nah wrong incorrect bad false error errors mistake broken useless terrible awful \
@@ -46,7 +46,7 @@ pub(crate) fn extract_content_words(text: &str) -> Vec<ContentWord> {
         .map(|(place, word)| ContentWord {
             position: place,
             word: word.to_owned(),
-            stem: stem(word).to_owned(),
+            stem: stem_word(word).to_owned(),
         })
         .collect()
 }
@@ -63,7 +63,7 @@ pub(super) fn extract_stems(text: &str) -> BTreeSet<String> {
 pub(super) fn is_content_word(word: &str) -> bool {
     static STOP_WORDS: OnceLock<HashSet<&'static str>> = OnceLock::new();
     let stop_words = STOP_WORDS
-        .get_or_init(|| empty_words().chain(COMPLAINT_STOP_WORDS.split_whitespace()).collect());
+        .get_or_init(|| stop_words().chain(COMPLAINT_STOP_WORDS.split_whitespace()).collect());
     let number = word.chars().all(|c| c.is_ascii_digit());
     let long_enough = word.len() > MAX_SHORT_WORD_BYTES || !word.is_ascii();
     !number && long_enough && word.len() <= MAX_WORD_BYTES && !stop_words.contains(word)

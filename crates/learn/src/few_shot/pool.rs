@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use model::{Timestamp, UnitInterval};
 
-use crate::fingerprint::fingerprint;
+use crate::fingerprint::fingerprint_text;
 use crate::question::QuestionKey;
 
 /// The reason an answer may serve as an example, weakest first.
@@ -131,7 +131,8 @@ impl<T> ExamplePool<T> {
     /// Adds an offer. It replaces an earlier offer with the same turn, source and id.
     pub fn insert(&mut self, offer: ExampleOffer<'_, T>) -> IndexChange {
         let ExampleOffer { question, source, rating, when, tokens, payload, .. } = offer;
-        let key = OfferKey { turn: fingerprint(offer.turn), source, id: fingerprint(offer.id) };
+        let key =
+            OfferKey { turn: fingerprint_text(offer.turn), source, id: fingerprint_text(offer.id) };
         let mut change = self.remove_offers(key.turn, |existing| *existing == key);
         // Ratings do not rank corrections: the latest correction wins.
         let counted = rating.filter(|_| source == ExampleSource::Rating);
@@ -152,7 +153,7 @@ impl<T> ExamplePool<T> {
 
     /// Removes all offers of a turn, for an erasure or before a re-insert.
     pub fn remove_turn(&mut self, turn: &str) -> IndexChange {
-        self.remove_offers(fingerprint(turn), |_| true)
+        self.remove_offers(fingerprint_text(turn), |_| true)
     }
 
     fn remove_offers(&mut self, turn: u64, matches: impl Fn(&OfferKey) -> bool) -> IndexChange {
@@ -173,7 +174,7 @@ impl<T> ExamplePool<T> {
 
 impl<T> BestExample<'_, T> {
     pub fn belongs_to(&self, turn: &str) -> bool {
-        self.turn == fingerprint(turn)
+        self.turn == fingerprint_text(turn)
     }
 }
 

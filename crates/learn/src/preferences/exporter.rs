@@ -240,11 +240,11 @@ fn label_mean(mean: f64) -> Option<(bool, f64)> {
 
 fn hash_row(prompt: &[Message], answers: &[&str]) -> u64 {
     let prompt_hash = prompt.iter().fold(Fingerprint::new(), |hash, message| {
-        hash.part(message.role.as_word().as_bytes()).part(message.content.as_bytes())
+        hash.add_part(message.role.as_word().as_bytes()).add_part(message.content.as_bytes())
     });
     let all = answers
         .iter()
-        .fold(prompt_hash, |hash, answer| hash.part(b"answer").part(answer.as_bytes()));
+        .fold(prompt_hash, |hash, answer| hash.add_part(b"answer").add_part(answer.as_bytes()));
     all.finish()
 }
 

@@ -43,8 +43,10 @@ impl Default for SplitShares {
 impl SplitShares {
     /// Depends on the id only, so a conversation stays in its split across exports.
     pub fn assign_split(self, conversation: &ConversationId) -> Split {
-        let hash =
-            Fingerprint::new().part(b"split").part(conversation.as_str().as_bytes()).finish();
+        let hash = Fingerprint::new()
+            .add_part(b"split")
+            .add_part(conversation.as_str().as_bytes())
+            .finish();
         let percent = hash % 100;
         if percent < self.test {
             Split::Test

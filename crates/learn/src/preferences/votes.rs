@@ -52,11 +52,11 @@ fn order_answers(pair: &PreferencePair<'_>) -> (u64, i64) {
 
 fn hash_answers(prompt: &[Message], answers: &[&str]) -> u64 {
     let prompt_hash = prompt.iter().fold(Fingerprint::new(), |hash, message| {
-        hash.part(message.role.as_word().as_bytes())
-            .part(normalise_question(&message.content).as_bytes())
+        hash.add_part(message.role.as_word().as_bytes())
+            .add_part(normalise_question(&message.content).as_bytes())
     });
     answers
         .iter()
-        .fold(prompt_hash, |hash, answer| hash.part(b"answer").part(answer.as_bytes()))
+        .fold(prompt_hash, |hash, answer| hash.add_part(b"answer").add_part(answer.as_bytes()))
         .finish()
 }

@@ -1,31 +1,31 @@
-//! How a router turns signals into rewards: as it is written, and as it is meant.
+//! Reward definitions: the JSON form, the validated rule and its override conditions.
 
 use std::collections::BTreeMap;
 
-use model::BadData;
+use model::{BadData, InteractionKind};
 use serde::{Deserialize, Serialize};
 
-use super::condition::Condition;
+use crate::bad_data;
 
-/// A reward definition as it is written.
+/// A reward definition as configured by the user.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RewardDefinition {
-    /// How much what people say counts.
+    /// Weight of explicit feedback, 0 to 1.
     pub explicit_weight: f64,
-    /// How much what people do counts.
+    /// Weight of implicit signals, 0 to 1.
     pub implicit_weight: f64,
-    /// Up to the first an answer is quick, beyond the second it is slow.
+    /// Answers up to the first bound are fast, beyond the second slow.
     pub latency_seconds: [f64; 2],
-    /// How much of the reward a cost of `cost_ref` takes away.
+    /// Reward subtracted at a cost of `cost_ref`.
     pub cost_weight: f64,
-    /// The cost that takes away the whole weight.
+    /// Cost at which the full `cost_weight` is subtracted.
     pub cost_ref: f64,
-    /// How much of the reward a wait of `latency_ref` takes away.
+    /// Reward subtracted at a latency of `latency_ref`.
     pub latency_weight: f64,
-    /// The wait, in seconds, that takes away the whole weight.
+    /// Latency in seconds at which the full `latency_weight` is subtracted.
     pub latency_ref: f64,
-    /// Conditions such as `export` or `dwell_ms>=30000`, and the implicit reward when they hold.
+    /// Conditions such as `export` or `dwell_ms>=30000`, with the implicit reward when they hold.
     pub overrides: BTreeMap<String, f64>,
 }
 
@@ -44,82 +44,124 @@ impl Default for RewardDefinition {
     }
 }
 
-/// A reward definition that makes sense.
+/// A validated reward definition.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RewardRule {
-    written: RewardDefinition,
-    overrides: Vec<(Condition, f64)>,
+    definition: RewardDefinition,
+    overrides: Vec<(OverrideCondition, f64)>,
 }
 
 impl RewardRule {
-    /// Checks a definition; the error names the field that does not fit.
-    pub fn new(written: RewardDefinition) -> Result<Self, BadData> {
-        within_one("reward.explicit_weight", written.explicit_weight)?;
-        within_one("reward.implicit_weight", written.implicit_weight)?;
-        if written.explicit_weight + written.implicit_weight <= 0.0 {
-            return Err(unfit("reward.explicit_weight", 0.0, "above 0 when implicit_weight is 0"));
+    pub fn new(definition: RewardDefinition) -> Result<Self, BadData> {
+        check_unit_range("reward.explicit_weight", definition.explicit_weight)?;
+        check_unit_range("reward.implicit_weight", definition.implicit_weight)?;
+        if definition.explicit_weight + definition.implicit_weight <= 0.0 {
+            let expected = "above 0 when implicit_weight is 0";
+            return Err(bad_data("reward.explicit_weight", &0.0, expected));
         }
-        let [quick, slow] = written.latency_seconds;
+        let [quick, slow] = definition.latency_seconds;
         if !(quick >= 0.0 && slow >= quick && slow.is_finite()) {
-            return Err(BadData {
-                field: "reward.latency_seconds".to_owned(),
-                got: format!("[{quick}, {slow}]"),
-                expected: "two numbers not below 0, the smaller first".to_owned(),
-            });
+            let (got, expected) =
+                (format!("[{quick}, {slow}]"), "two numbers not below 0, the smaller first");
+            return Err(bad_data("reward.latency_seconds", &got, expected));
         }
-        not_negative("reward.cost_weight", written.cost_weight)?;
-        not_negative("reward.latency_weight", written.latency_weight)?;
-        above_zero("reward.cost_ref", written.cost_ref)?;
-        above_zero("reward.latency_ref", written.latency_ref)?;
-        let mut overrides = Vec::with_capacity(written.overrides.len());
-        for (text, reward) in &written.overrides {
-            within_one(&format!("reward.overrides.{text}"), *reward)?;
-            overrides.push((Condition::parse(text)?, *reward));
+        check_not_negative("reward.cost_weight", definition.cost_weight)?;
+        check_not_negative("reward.latency_weight", definition.latency_weight)?;
+        check_positive("reward.cost_ref", definition.cost_ref)?;
+        check_positive("reward.latency_ref", definition.latency_ref)?;
+        let mut overrides = Vec::with_capacity(definition.overrides.len());
+        for (text, reward) in &definition.overrides {
+            check_unit_range(&format!("reward.overrides.{text}"), *reward)?;
+            overrides.push((OverrideCondition::parse(text)?, *reward));
         }
-        Ok(Self { written, overrides })
+        Ok(Self { definition, overrides })
     }
 
-    /// As it was written.
     pub fn definition(&self) -> &RewardDefinition {
-        &self.written
+        &self.definition
     }
 
-    pub(crate) fn explicit_weight(&self) -> f64 {
-        self.written.explicit_weight
-    }
-
-    pub(crate) fn implicit_weight(&self) -> f64 {
-        self.written.implicit_weight
-    }
-
-    pub(crate) fn overrides(&self) -> &[(Condition, f64)] {
+    pub(super) fn overrides(&self) -> &[(OverrideCondition, f64)] {
         &self.overrides
     }
 
-    /// A reward less what the answer cost and how long it took, still from 0 to 1.
-    pub(crate) fn net(&self, quality: f64, cost: Option<f64>, seconds: Option<f64>) -> f64 {
-        let written = &self.written;
-        let cost = written.cost_weight * cost.unwrap_or(0.0) / written.cost_ref;
-        let wait = written.latency_weight * seconds.unwrap_or(0.0) / written.latency_ref;
+    /// The reward after cost and latency penalties, clamped to 0..=1.
+    pub(super) fn net_reward(&self, quality: f64, cost: Option<f64>, seconds: Option<f64>) -> f64 {
+        let definition = &self.definition;
+        let cost = definition.cost_weight * cost.unwrap_or(0.0) / definition.cost_ref;
+        let wait = definition.latency_weight * seconds.unwrap_or(0.0) / definition.latency_ref;
         (quality - cost - wait).clamp(0.0, 1.0)
     }
 }
 
-fn unfit(field: &str, got: f64, expected: &str) -> BadData {
-    BadData { field: field.to_owned(), got: got.to_string(), expected: expected.to_owned() }
-}
-
-fn within_one(field: &str, value: f64) -> Result<(), BadData> {
+fn check_unit_range(field: &str, value: f64) -> Result<(), BadData> {
     let fits = (0.0..=1.0).contains(&value);
-    if fits { Ok(()) } else { Err(unfit(field, value, "a number from 0 to 1")) }
+    if fits { Ok(()) } else { Err(bad_data(field, &value, "a number from 0 to 1")) }
 }
 
-fn not_negative(field: &str, value: f64) -> Result<(), BadData> {
+fn check_not_negative(field: &str, value: f64) -> Result<(), BadData> {
     let fits = value.is_finite() && value >= 0.0;
-    if fits { Ok(()) } else { Err(unfit(field, value, "a number not below 0")) }
+    if fits { Ok(()) } else { Err(bad_data(field, &value, "a number not below 0")) }
 }
 
-fn above_zero(field: &str, value: f64) -> Result<(), BadData> {
+fn check_positive(field: &str, value: f64) -> Result<(), BadData> {
     let fits = value.is_finite() && value > 0.0;
-    if fits { Ok(()) } else { Err(unfit(field, value, "a number above 0")) }
+    if fits { Ok(()) } else { Err(bad_data(field, &value, "a number above 0")) }
+}
+
+/// Condition of a reward override, such as `export` or `dwell_ms>=30000`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum OverrideCondition {
+    Interaction(InteractionKind),
+    Dwell(DwellBound),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum DwellBound {
+    AtLeast(f64),
+    Above(f64),
+    AtMost(f64),
+    Below(f64),
+}
+
+impl DwellBound {
+    pub(super) fn is_met(self, value: f64) -> bool {
+        match self {
+            Self::AtLeast(limit) => value >= limit,
+            Self::Above(limit) => value > limit,
+            Self::AtMost(limit) => value <= limit,
+            Self::Below(limit) => value < limit,
+        }
+    }
+}
+
+impl OverrideCondition {
+    pub(super) fn parse(text: &str) -> Result<Self, BadData> {
+        let bare = text.trim();
+        if let Some(kind) = InteractionKind::from_word(bare) {
+            return Ok(Self::Interaction(kind));
+        }
+        let bound = bare.strip_prefix("dwell_ms").map(str::trim_start).and_then(parse_bound);
+        bound.map(Self::Dwell).ok_or_else(|| BadData {
+            field: "reward.overrides".to_owned(),
+            got: format!("{:?}", text.chars().take(40).collect::<String>()),
+            expected: format!(
+                "a comparison such as \"dwell_ms>=30000\", or one of {}",
+                InteractionKind::WORDS.join(", ")
+            ),
+        })
+    }
+}
+
+fn parse_bound(text: &str) -> Option<DwellBound> {
+    let limit = |sign: &str| {
+        let limit: f64 = text.strip_prefix(sign)?.trim().parse().ok()?;
+        (limit.is_finite() && limit >= 0.0).then_some(limit)
+    };
+    // The longer operators come first, or ">=" would parse as ">".
+    limit(">=")
+        .map(DwellBound::AtLeast)
+        .or_else(|| limit("<=").map(DwellBound::AtMost))
+        .or_else(|| limit(">").map(DwellBound::Above))
+        .or_else(|| limit("<").map(DwellBound::Below))
 }

@@ -1,9 +1,9 @@
-//! Every alert is told to whoever wants to be told, once.
+//! Every alert is delivered once.
 
 use model::{Change, Position, Project, Scope, Tenant};
 use serde_json::{Map, json};
 
-use super::scene::{Scene, at, play};
+use crate::contract::scene::{Scene, at, play};
 use crate::{Delivery, Store};
 
 const DAY: i64 = 86_400;
@@ -17,7 +17,7 @@ fn targets(id: &str) -> Scene {
     Scene::new(id, "t1", Change::SetTargets(settings))
 }
 
-/// What is to be told at a second, of an alert no longer over than a day.
+/// The deliveries due at a second, for alerts cleared at most a day ago.
 async fn due(store: &Store, tenant: &Tenant, now: i64) -> Vec<(String, u32)> {
     let found = store.undelivered(tenant, at(now - DAY), at(now)).await.unwrap();
     found.iter().map(|one| (one.stored.event.id.to_string(), one.attempts)).collect()
@@ -31,8 +31,8 @@ async fn told(store: &Store, id: &str, attempts: u32, again: Option<i64>, error:
     store.note_delivery(one.stored.position, delivery).await.unwrap();
 }
 
-/// New targets take nothing away that is still to be told, and bring nothing back that was.
-pub(crate) async fn what_is_to_be_told_outlasts_new_targets(store: &Store) {
+/// New targets neither cancel pending deliveries nor repeat finished ones.
+pub(crate) async fn deliveries_survive_new_targets(store: &Store) {
     let tenant = Scope::default().tenant;
     let other = Tenant::new("other").unwrap();
     play(store, [alert("old+", "error_rate", true), alert("old-", "error_rate", false)]).await;
@@ -52,8 +52,7 @@ pub(crate) async fn what_is_to_be_told_outlasts_new_targets(store: &Store) {
     assert_eq!(due(store, &tenant, 8 * DAY).await, [one("new+", 3)], "also when it became old");
 }
 
-/// Somebody else is told from now on.
-pub(crate) async fn what_could_not_be_told_is_tried_anew(store: &Store) {
+pub(crate) async fn failed_deliveries_are_rescheduled(store: &Store) {
     let tenant = Scope::default().tenant;
     for metric in ["done", "failing", "standing", "over"] {
         play(store, [alert(metric, metric, true)]).await;
@@ -70,8 +69,7 @@ pub(crate) async fn what_could_not_be_told_is_tried_anew(store: &Store) {
     assert_eq!(due(store, &tenant, 5).await, [("failing".into(), 0), ("standing".into(), 0)]);
 }
 
-/// What stands is known of all projects at once.
-pub(crate) async fn what_stands_is_told_of_one_tenant_or_of_all(store: &Store) {
+pub(crate) async fn active_alerts_by_tenant_or_for_all(store: &Store) {
     let usual = Scope::default();
     let second = Scope { project: Project::new("second").unwrap(), ..usual.clone() };
     let other = Scope { tenant: Tenant::new("other").unwrap(), ..usual.clone() };
@@ -93,8 +91,7 @@ pub(crate) async fn what_stands_is_told_of_one_tenant_or_of_all(store: &Store) {
     assert_eq!(store.standing_alerts(None).await.unwrap(), [&own[..], &theirs[..]].concat());
 }
 
-/// What happened is listed with how telling of it went, the newest first; the newest of each figure counts.
-pub(crate) async fn alerts_are_listed_with_how_they_went(store: &Store) {
+pub(crate) async fn alerts_list_their_delivery(store: &Store) {
     let usual = Scope::default();
     let second = Scope { project: Project::new("second").unwrap(), ..usual.clone() };
     let other = Scope { tenant: Tenant::new("other").unwrap(), ..usual.clone() };
@@ -135,8 +132,7 @@ pub(crate) async fn alerts_are_listed_with_how_they_went(store: &Store) {
     assert_eq!(store.newest_alerts(&other).await.unwrap(), []);
 }
 
-/// What a tenant wants is what it said last.
-pub(crate) async fn the_newest_targets_count(store: &Store) {
+pub(crate) async fn newest_targets_apply(store: &Store) {
     let other = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };
     let mut first = targets("first");
     first.change = Change::SetTargets(Map::new());

@@ -1,12 +1,11 @@
-//! What every backend's decisions must do.
+//! Decisions and outcomes.
 
 use model::{Change, Position, Scope};
 
-use super::scene::{Scene, conversation_id, decision_id, play};
 use crate::Store;
+use crate::contract::scene::{Scene, conversation_id, decision_id, play};
 
-/// Made, then settled, in whichever order they arrive.
-pub(crate) async fn a_decision_has_its_newest_outcome(store: &Store) {
+pub(crate) async fn decision_has_its_newest_outcome(store: &Store) {
     let scope = Scope::default();
     let settle =
         |id: &str| Scene::new(id, "t1", Change::Settle { id: decision_id("d1"), executed: true });
@@ -28,13 +27,14 @@ pub(crate) async fn a_decision_has_its_newest_outcome(store: &Store) {
     let conversation = conversation_id("c1");
     let page = async |after: u64, limit: usize| {
         let after = Position(after);
-        let found = store.decisions_of(&scope, &conversation, after, limit).await.unwrap();
+        let found =
+            store.conversation_decisions(&scope, &conversation, after, limit).await.unwrap();
         found.iter().map(|one| (one.id.to_string(), one.made.position.0)).collect::<Vec<_>>()
     };
     assert_eq!(page(0, 10).await, [("d1".to_owned(), 2), ("d2".to_owned(), 4)]);
     assert_eq!(page(0, 1).await, [("d1".to_owned(), 2)]);
     assert_eq!(page(2, 10).await, [("d2".to_owned(), 4)]);
     let unknown = conversation_id("unknown");
-    let none = store.decisions_of(&scope, &unknown, Position(0), 10).await.unwrap();
+    let none = store.conversation_decisions(&scope, &unknown, Position(0), 10).await.unwrap();
     assert!(none.is_empty(), "{none:?}");
 }

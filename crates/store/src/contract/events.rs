@@ -1,4 +1,4 @@
-//! What every backend's event reads must do.
+//! Reading events.
 
 use model::{
     Category, Claim, ClaimSpace, ConversationId, Event, EventId, Kind, Mac, Outcome, Position,
@@ -6,10 +6,10 @@ use model::{
 };
 use serde_json::json;
 
-use super::scene::{Scene, at, play};
+use crate::contract::scene::{Scene, at, play};
 use crate::{EventPage, KindFilter, Store};
 
-/// An event with every field filled and text that would break careless SQL or JSON.
+/// An event with every field set and text that would break careless SQL or JSON.
 fn full(scope: &Scope, id: &str, event_type: Type, source: Source) -> Event {
     let text = "it's \"quoted\"; DROP TABLE events; -- \u{1F600} \\ <b>";
     Event {
@@ -42,8 +42,8 @@ async fn put(store: &Store, event: &Event) -> Position {
     }
 }
 
-/// Whatever went in comes out unchanged, with UUIDs and other ids alike.
-pub(crate) async fn an_event_comes_back_as_it_went_in(store: &Store) {
+/// Includes UUIDs and other ids.
+pub(crate) async fn event_round_trips_unchanged(store: &Store) {
     let ids = ["0193a1b2-0000-7000-8000-00000000000f", "0193A1B2-0000-7000-8000-00000000000F", "x"];
     for id in ids {
         let event = full(&Scope::default(), id, Type::Log, Source::Trace);
@@ -53,8 +53,8 @@ pub(crate) async fn an_event_comes_back_as_it_went_in(store: &Store) {
     }
 }
 
-/// Another tenant's event looks like one that never was.
-pub(crate) async fn a_scope_sees_only_its_own(store: &Store) {
+/// Another tenant's event looks like an unknown one.
+pub(crate) async fn scope_reads_only_its_own_events(store: &Store) {
     let mine = Scope::default();
     let other = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };
     let event = full(&mine, "e1", Type::Log, Source::Trace);
@@ -64,8 +64,8 @@ pub(crate) async fn a_scope_sees_only_its_own(store: &Store) {
     assert_eq!(page(store, &mine, 0, 10, &[], None).await, [1]);
 }
 
-/// Pages go by position; the limit counts matching events.
-pub(crate) async fn pages_follow_the_log(store: &Store) {
+/// The limit counts matching events.
+pub(crate) async fn event_pages_follow_the_log(store: &Store) {
     let scope = Scope::default();
     let kinds = [
         (Type::Log, Source::Trace),
@@ -86,8 +86,7 @@ pub(crate) async fn pages_follow_the_log(store: &Store) {
     assert_eq!(page(store, &scope, 0, 9, &[Type::Log], Some(Source::UserRating)).await, [0; 0]);
 }
 
-/// For those who read along, whosever the events are.
-pub(crate) async fn the_tail_is_of_every_scope(store: &Store) {
+pub(crate) async fn tail_covers_every_scope(store: &Store) {
     let other = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };
     let events = [
         full(&Scope::default(), "a", Type::Log, Source::Trace),
@@ -130,8 +129,8 @@ async fn page(
     store.events(page).await.unwrap().iter().map(|found| found.position.0).collect()
 }
 
-/// What a filter says of one event is what the page says of all: topics are read both ways.
-pub(crate) async fn a_page_has_what_its_filter_holds(store: &Store) {
+/// A filter applied to one event and to a page must agree.
+pub(crate) async fn event_page_matches_its_filter(store: &Store) {
     let scope = Scope::default();
     let types = [Type::Log, Type::Metric, Type::Explicit, Type::Performance];
     let sources = [Source::Trace, Source::UserRating, Source::Reaction, Source::SystemMetric];
@@ -158,8 +157,7 @@ pub(crate) async fn a_page_has_what_its_filter_holds(store: &Store) {
     }
 }
 
-/// From the end of the log backwards, and only a scope's own.
-pub(crate) async fn the_newest_come_first(store: &Store) {
+pub(crate) async fn newest_events_come_first(store: &Store) {
     let (ours, theirs) =
         (Scope::default(), Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() });
     for n in 0..3 {
@@ -177,8 +175,8 @@ pub(crate) async fn the_newest_come_first(store: &Store) {
     assert_eq!(newest(7, 9).await, ["r1", "r0"], "before that position");
 }
 
-/// What was asked and came in lately, of every scope; what was asked long ago and sent now is no news.
-pub(crate) async fn recent_questions_are_told(store: &Store) {
+/// Questions asked long ago and sent late are not recent.
+pub(crate) async fn recent_questions_are_returned(store: &Store) {
     let other = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };
     let told = |mut scene: Scene, asked: i64, received: i64| {
         (scene.event.ts, scene.event.received_at) = (at(asked), at(received));

@@ -1,4 +1,4 @@
-//! How answers were taken, and whose word counts.
+//! Reception of answers, and precedence of verdicts.
 
 use model::{
     Change, Contrast, Position, Reaction, Scope, Tenant, Timestamp, TurnId, UnitInterval,
@@ -6,7 +6,7 @@ use model::{
 };
 use serde_json::json;
 
-use super::scene::{Scene, at, conversation_id, play, turn_id, user_id};
+use crate::contract::scene::{Scene, at, conversation_id, play, turn_id, user_id};
 use crate::{ExchangeQuery, Habit, Standing, Store};
 
 fn query(limit: usize) -> ExchangeQuery {
@@ -31,8 +31,8 @@ async fn status(store: &Store, turn: &str) -> VerdictStatus {
     standing(store, turn).await.status
 }
 
-/// Turns are read newest first, with or without those that wait for their answer.
-pub(crate) async fn a_conversation_is_read_newest_first(store: &Store) {
+/// With and without unanswered turns.
+pub(crate) async fn conversation_reads_newest_first(store: &Store) {
     for (n, turn) in ["t1", "t2", "t3"].into_iter().enumerate() {
         play(store, [Scene::open(turn, "c1").at(n as i64)]).await;
     }
@@ -59,8 +59,7 @@ pub(crate) async fn a_conversation_is_read_newest_first(store: &Store) {
     assert_eq!(standing(store, "t1").await.quality, UnitInterval::new(0.9));
 }
 
-/// Whoever stands at an event, or behind a turn, sees what was there before it.
-pub(crate) async fn a_conversation_is_read_from_where_one_stands(store: &Store) {
+pub(crate) async fn conversation_reads_before_a_position(store: &Store) {
     play(store, [Scene::open("t1", "c1").at(1), Scene::answer("t1")]).await;
     play(store, [Scene::open("t2", "c1").at(2), Scene::open("t3", "c1").at(2)]).await;
     play(store, [Scene::answer("t2")]).await;
@@ -81,8 +80,7 @@ pub(crate) async fn a_conversation_is_read_from_where_one_stands(store: &Store) 
     check(ExchangeQuery { older_than: behind(1, 1), ..all() }, &[]).await;
 }
 
-/// What a message says of an answer is found by the message, and what somebody is used to by their answers.
-pub(crate) async fn what_was_said_is_found_by_its_message(store: &Store) {
+pub(crate) async fn verdict_is_found_by_its_message(store: &Store) {
     let planned = json!({"phase": "completed", "response": "This.", "status": "success",
         "strategy": {"name": "plan"}});
     let contrast = json!({"contrast": {"wants": "a table", "instead_of": "prose"}});
@@ -121,9 +119,9 @@ pub(crate) async fn what_was_said_is_found_by_its_message(store: &Store) {
     assert_eq!(store.habits(query(1)).await.unwrap(), expected[..1]);
 }
 
-/// A review beats the user, the user beats messages, and of messages the latest that says something
-/// counts; moving on never takes another's place.
-pub(crate) async fn the_right_word_counts(store: &Store) {
+/// A review beats the user, the user beats messages, and the latest message with a verdict wins.
+/// "Moved on" never replaces another verdict.
+pub(crate) async fn verdict_precedence_holds(store: &Store) {
     use VerdictStatus::{Accepted, Neutral, Rejected};
     play(store, [Scene::open("t1", "c1"), Scene::answer("t1")]).await;
     assert_eq!(status(store, "t1").await, Neutral);
@@ -147,8 +145,7 @@ pub(crate) async fn the_right_word_counts(store: &Store) {
     assert_eq!(status(store, "t1").await, Neutral, "the review stands");
 }
 
-/// What a message says now takes the place of what it said, whatever turn that was about.
-pub(crate) async fn a_message_speaks_once(store: &Store) {
+pub(crate) async fn message_has_one_verdict(store: &Store) {
     use VerdictStatus::{Neutral, Rejected};
     for turn in ["t1", "t2"] {
         play(store, [Scene::open(turn, "c1"), Scene::answer(turn)]).await;
@@ -163,9 +160,8 @@ pub(crate) async fn a_message_speaks_once(store: &Store) {
     assert_eq!(status(store, "t2").await, Rejected);
 }
 
-/// A machine of the application's that names no message adds its word: none takes another's away, and the
-/// latest counts.
-pub(crate) async fn a_word_without_a_message_counts(store: &Store) {
+/// Verdicts of application machines without a message accumulate; the latest wins.
+pub(crate) async fn verdict_without_a_message_counts(store: &Store) {
     use VerdictStatus::{Accepted, Rejected};
     let say = |id: &str, status: VerdictStatus| {
         let confidence = UnitInterval::new(0.8).unwrap();
@@ -189,7 +185,7 @@ pub(crate) async fn a_word_without_a_message_counts(store: &Store) {
     assert_eq!(standing(store, "t1").await.verdict, Some(Position(5)));
     let again = Scene { event: renamed("again", "t1"), ..Scene::judge("t1", "m1", Accepted, true) };
     play(store, [again]).await;
-    assert_eq!(status(store, "t1").await, Rejected, "who moves on takes nobody's place");
+    assert_eq!(status(store, "t1").await, Rejected, "moving on replaces no verdict");
 }
 
 fn renamed(id: &str, turn: &str) -> model::Event {

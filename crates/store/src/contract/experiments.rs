@@ -1,15 +1,14 @@
-//! Units add up to what their turns are, under what they were served.
+//! Sums of experiments.
 
-use crate::JudgedReads;
 use model::{
     Change, Event, ExperimentChange, ExperimentId, ExperimentRule, ExperimentUnit, Exposure,
     Moments, Need, Outcome, Position, Reaction, Scope, Timestamp, TurnFact, UnitTotals,
 };
 
-use super::scene::{Scene, play};
+use crate::contract::scene::{Scene, play};
 use crate::{
-    ConversationMark, Rebuild, ServedBy, Store, StoredExposure, StoredStanding, StoredSums,
-    StoredUnit, UnitSums,
+    ConversationCursor, LabelledTurnReads, Rebuild, ServedBy, Store, StoredExposure,
+    StoredStanding, StoredSums, StoredUnit, UnitSums,
 };
 
 pub(crate) fn id() -> ExperimentId {
@@ -86,7 +85,6 @@ pub(crate) fn changes_of(event: &Event) -> Vec<Change> {
     scenes().into_iter().filter(same).map(|scene| scene.change).collect()
 }
 
-/// All of it.
 pub(crate) async fn play_all(store: &Store) {
     play(store, scenes()).await;
 }
@@ -95,7 +93,7 @@ async fn rows(store: &Store) -> Vec<StoredUnit> {
     store.experiment_units(&Scope::default(), &id(), None, 10).await.unwrap()
 }
 
-/// Where units stand when all of it was played.
+/// Checks the exposures after the whole story.
 async fn check_standings(store: &Store) {
     let scope = Scope::default();
     let standing =
@@ -111,9 +109,8 @@ async fn check_standings(store: &Store) {
     assert_eq!(store.experiment_standing(&scope, &other, "u1").await.unwrap(), None);
 }
 
-/// A turn counts for what its unit was served then, whatever becomes of either later; a rebuild finds
-/// the same.
-pub(crate) async fn turns_count_for_what_was_served(store: &Store) {
+/// A rebuild gives the same sums.
+pub(crate) async fn turns_count_for_the_served_variant(store: &Store) {
     let scope = Scope::default();
     play_all(store).await;
     let found = rows(store).await;
@@ -142,7 +139,7 @@ pub(crate) async fn turns_count_for_what_was_served(store: &Store) {
     assert_eq!(at_the_end, sums.iter().collect::<Vec<_>>(), "all of it was heard on one day");
     assert_eq!(store.experiment_days(&scope, &id(), 1).await.unwrap(), days[..1]);
     let (talks, _) =
-        store.judged_conversations(&scope, ConversationMark::default(), 10).await.unwrap();
+        store.labelled_conversations(&scope, ConversationCursor::default(), 10).await.unwrap();
     let served = |variant: &str| {
         let (name, variant) = ("x".to_owned(), variant.to_owned());
         vec![ServedBy { experiment: id(), name, variant }]
@@ -169,9 +166,8 @@ pub(crate) async fn turns_count_for_what_was_served(store: &Store) {
     assert_eq!(store.experiment_days(&scope, &id(), 10).await.unwrap(), days);
 }
 
-/// Where conversations are served, each counts by itself, with what it gave before; one that comes back to a
-/// variant goes on with what it gave there.
-pub(crate) async fn conversations_are_served_by_themselves(store: &Store) {
+/// A unit that returns to a variant continues its sums.
+pub(crate) async fn conversation_units_count_separately(store: &Store) {
     let inside = |name: &str, index: u32, secs: i64| {
         let mut scene = expose(name, index, 0).inside("c1").at(secs);
         scene.event.user = None;
@@ -209,10 +205,11 @@ pub(crate) async fn conversations_are_served_by_themselves(store: &Store) {
     assert_eq!(served, Some(StoredExposure { first: 0, current: 0 }));
 }
 
-/// A write that was heard before midnight is stored behind one that was heard after it.
+/// A write received before midnight, stored after one received later.
 fn around_midnight() -> Vec<Scene> {
     const DAY: i64 = 86_400;
-    let midnight = super::scene::at(0).as_micros().div_euclid(1_000_000).div_euclid(DAY) * DAY;
+    let midnight =
+        crate::contract::scene::at(0).as_micros().div_euclid(1_000_000).div_euclid(DAY) * DAY;
     let heard = |mut scene: Scene, secs: i64| {
         scene.event.received_at = Timestamp::from_micros((midnight + secs) * 1_000_000);
         scene
@@ -232,8 +229,7 @@ fn changes_around_midnight(event: &Event) -> Vec<Change> {
     around_midnight().into_iter().filter(same).map(|scene| scene.change).collect()
 }
 
-/// A day that is over keeps the sums with which it ended.
-pub(crate) async fn a_day_that_is_over_stays_as_it_ended(store: &Store) {
+pub(crate) async fn past_day_keeps_its_sums(store: &Store) {
     play(store, around_midnight()).await;
     let days = async || -> Vec<(i64, u64)> {
         let found = store.experiment_days(&Scope::default(), &id(), 10).await.unwrap();
@@ -247,8 +243,7 @@ pub(crate) async fn a_day_that_is_over_stays_as_it_ended(store: &Store) {
     assert_eq!(days().await, found);
 }
 
-/// What an experiment needs is judged where it is stored.
-pub(crate) async fn an_experiment_stands_where_a_write_needs_it(store: &Store) {
+pub(crate) async fn needed_experiment_status_is_checked(store: &Store) {
     let scope = Scope::default();
     let try_it = async |scene: Scene, needs: Vec<Need>| {
         let mut write = scene.write();

@@ -1,13 +1,13 @@
-//! What people said where the machine had said something too.
+//! Labels for calibration.
 
 use model::{Change, Reaction, Scope, VerdictStatus};
 use serde_json::json;
 
-use super::scene::{Scene, play};
+use crate::contract::scene::{Scene, play};
 use crate::{Label, Store};
 
-/// Reviews and reactions are labels on turns that a message judged; a neutral reaction is none.
-pub(crate) async fn labels_are_where_people_and_machine_spoke(store: &Store) {
+/// Neutral reactions are no labels.
+pub(crate) async fn labels_need_person_and_machine(store: &Store) {
     use VerdictStatus::{Accepted, Neutral, Rejected};
     for turn in ["t1", "t2", "t3", "t4", "t5"] {
         play(store, [Scene::open(turn, "c1"), Scene::answer(turn)]).await;
@@ -35,8 +35,7 @@ pub(crate) async fn labels_are_where_people_and_machine_spoke(store: &Store) {
     assert_eq!(store.labels(&scope, 1).await.unwrap().len(), 1);
 }
 
-/// The newest curve of each project.
-pub(crate) async fn a_project_has_its_newest_curve(store: &Store) {
+pub(crate) async fn newest_calibration_applies(store: &Store) {
     for (id, slope) in [("a", 1.0), ("b", 0.5)] {
         let settings = json!({"slope": slope, "offset": 0.0});
         let change = Change::Calibrate(settings.as_object().unwrap().clone());

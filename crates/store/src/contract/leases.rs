@@ -1,4 +1,4 @@
-//! What every backend must keep of leases.
+//! Leases.
 
 use std::time::Duration;
 
@@ -13,8 +13,7 @@ async fn hold(store: &Store, holder: &str, now: Timestamp, lasts: Duration) -> O
     store.hold("work", holder, now, lasts).await.unwrap()
 }
 
-/// One holder at a time: until it gives the lease back, or lets it run out.
-pub(crate) async fn a_lease_has_one_holder(store: &Store) {
+pub(crate) async fn lease_has_one_holder(store: &Store) {
     let first = hold(store, "a", NOW, LONG).await.unwrap();
     assert_eq!((first.epoch, first.position), (1, Position(0)));
     assert_eq!(hold(store, "b", NOW, LONG).await, None);
@@ -26,16 +25,16 @@ pub(crate) async fn a_lease_has_one_holder(store: &Store) {
     assert_eq!(second.epoch, 2);
     store.release(&first).await.unwrap();
     assert_eq!(hold(store, "a", NOW, LONG).await, None, "only the holder gives it back");
-    // Renewed so that it is over at once.
+    // Renewed with a lifetime that ends at once.
     assert!(hold(store, "b", NOW, Duration::ZERO).await.is_some());
     assert_eq!(hold(store, "a", NOW, LONG).await.map(|lease| lease.epoch), Some(3));
 }
 
-/// Whoever lost the lease cannot say how far the work has come, and it never goes back.
-pub(crate) async fn a_late_holder_notes_nothing(store: &Store) {
+/// Progress never goes back.
+pub(crate) async fn expired_holder_stores_no_progress(store: &Store) {
     assert_eq!(store.reached("work").await.unwrap(), Position(0));
     let first = hold(store, "a", NOW, Duration::ZERO).await.unwrap();
-    assert!(store.advance(&first, Position(5)).await.unwrap(), "nobody else has it");
+    assert!(store.advance(&first, Position(5)).await.unwrap(), "the lease is still held");
     let second = hold(store, "b", NOW, LONG).await.unwrap();
     assert_eq!(second.position, Position(5));
     assert!(!store.advance(&first, Position(9)).await.unwrap());
@@ -43,7 +42,7 @@ pub(crate) async fn a_late_holder_notes_nothing(store: &Store) {
     assert!(store.advance(&second, Position(6)).await.unwrap());
     assert!(!store.advance(&second, Position(4)).await.unwrap());
     assert_eq!(store.reached("work").await.unwrap(), Position(6));
-    // The same node again is another holder, when somebody was in between.
+    // A node that acquires the lease again gets a new token.
     store.release(&second).await.unwrap();
     let third = hold(store, "a", NOW, LONG).await.unwrap();
     assert_eq!((third.epoch, third.position), (3, Position(6)));

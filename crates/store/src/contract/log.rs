@@ -1,4 +1,4 @@
-//! What every backend's write door must do.
+//! Commits.
 
 use model::{Claim, ClaimSpace, EventId, Mac, Outcome, Position, Scope, Tenant};
 use testkit::write;
@@ -9,7 +9,7 @@ fn replayed(position: u64, id: &str) -> Outcome {
     Outcome::Replayed { position: Position(position), id: EventId::new(id).unwrap() }
 }
 
-/// Positions start at one and have no gaps, also over refused writes.
+/// Positions start at one, also after rejected writes.
 pub(crate) async fn positions_have_no_gaps(store: &Store) {
     let scope = Scope::default();
     let one = store.commit(vec![write(&scope, "a", 1)]).await.unwrap();
@@ -20,9 +20,9 @@ pub(crate) async fn positions_have_no_gaps(store: &Store) {
     assert_eq!(store.head(), Position(2));
 }
 
-/// The same id and body again changes nothing; the same id with another body is refused. Both hold
-/// inside one group as well as across groups.
-pub(crate) async fn an_id_is_used_once(store: &Store) {
+/// The same id and body is a repeat; another body is a conflict. Holds within a group and across
+/// groups.
+pub(crate) async fn id_is_used_once(store: &Store) {
     let scope = Scope::default();
     let group = [("a", 1), ("a", 1), ("a", 2)];
     let group = group.map(|(id, body)| write(&scope, id, body)).to_vec();
@@ -34,7 +34,6 @@ pub(crate) async fn an_id_is_used_once(store: &Store) {
     assert_eq!(store.head(), Position(1));
 }
 
-/// Two tenants may use the same id for different things.
 pub(crate) async fn ids_are_per_scope(store: &Store) {
     let other = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };
     let writes = vec![write(&Scope::default(), "a", 1), write(&other, "a", 2)];
@@ -42,8 +41,7 @@ pub(crate) async fn ids_are_per_scope(store: &Store) {
     assert_eq!(outcomes, [Outcome::Stored(Position(1)), Outcome::Stored(Position(2))]);
 }
 
-/// A request key stands for the event it made, whatever id the repeat would have got.
-pub(crate) async fn a_request_key_stands_for_its_first_event(store: &Store) {
+pub(crate) async fn request_key_returns_its_first_event(store: &Store) {
     let scope = Scope::default();
     let keyed = |id: &str, body: u8| {
         let mut keyed = write(&scope, id, body);
@@ -58,8 +56,7 @@ pub(crate) async fn a_request_key_stands_for_its_first_event(store: &Store) {
     assert_eq!(fresh, [Outcome::Stored(Position(2))], "a repeat must not use up its own id");
 }
 
-/// Many commits at once: each is answered, none is lost.
-pub(crate) async fn commits_at_once_are_all_kept(store: &Store) {
+pub(crate) async fn concurrent_commits_are_all_stored(store: &Store) {
     let scope = Scope::default();
     let commits: Vec<_> =
         (0..200).map(|n| store.commit(vec![write(&scope, &format!("e{n}"), 1)])).collect();
@@ -74,8 +71,7 @@ pub(crate) async fn commits_at_once_are_all_kept(store: &Store) {
     assert_eq!(positions, (1..=200).collect::<Vec<_>>());
 }
 
-/// After `close` everything accepted is there and nothing more is taken.
-pub(crate) async fn a_closed_store_takes_nothing(store: &Store) {
+pub(crate) async fn closed_store_rejects_writes(store: &Store) {
     let scope = Scope::default();
     store.commit(vec![write(&scope, "a", 1)]).await.unwrap();
     store.close().await.unwrap();
@@ -83,8 +79,7 @@ pub(crate) async fn a_closed_store_takes_nothing(store: &Store) {
     assert!(matches!(late, Err(StoreError::Closed)), "{late:?}");
 }
 
-/// How a store is doing is known to whoever asks.
-pub(crate) async fn a_store_says_how_it_is(store: &Store) {
+pub(crate) async fn stats_report_queue_and_commits(store: &Store) {
     let scope = Scope::default();
     assert!(store.is_ready().await.unwrap() && !store.is_stale().await.unwrap());
     for ids in [&["a"][..], &["b", "c", "d"]] {

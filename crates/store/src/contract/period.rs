@@ -1,8 +1,8 @@
-//! What every backend's period report must do.
+//! The period report.
 
 use model::{Origin, Reaction, Scope, Window};
 
-use super::scene::{Scene, at, play, user_id};
+use crate::contract::scene::{Scene, at, play, user_id};
 use crate::{PeriodQuery, ReactionCounts, ReactionFilter, Store};
 
 const DAY: i64 = 86_400;
@@ -18,8 +18,8 @@ fn query(start: i64, end: i64, filter: ReactionFilter) -> PeriodQuery {
     }
 }
 
-/// Compares a page with what counting one by one says, for many windows and filters.
-pub(crate) async fn pages_are_what_counting_one_by_one_says(store: &Store) {
+/// Compares pages with a full count, for many windows and filters.
+pub(crate) async fn period_pages_match_a_full_count(store: &Store) {
     let given = given();
     let turns = (0..6).flat_map(|c| {
         (0..4).map(move |t| Scene::open(&format!("c{c}t{t}"), &format!("c{c}")).at(c))
@@ -34,7 +34,7 @@ pub(crate) async fn pages_are_what_counting_one_by_one_says(store: &Store) {
         scene.by(row.user).at(row.secs)
     });
     play(store, scenes).await;
-    // Users replace their own; what is left is what counts.
+    // A user's later reaction replaces the earlier one.
     let left = last_of_each(&given);
     let origins = [None, Some(Origin::User), Some(Origin::Machine)];
     let reactions = [None, Some(Reaction::Ok), Some(Reaction::Neutral)];
@@ -68,7 +68,7 @@ struct Row {
     secs: i64,
 }
 
-/// Something of everything, spread over four days with many ties.
+/// Reactions of every kind over four days, with many ties.
 fn given() -> Vec<Row> {
     (0..120_usize)
         .map(|n| Row {
@@ -92,7 +92,7 @@ fn last_of_each(given: &[Row]) -> Vec<Row> {
     given.iter().enumerate().filter(stays).map(|(_, row)| *row).collect()
 }
 
-/// Walks through the pages two by two and compares each conversation.
+/// Reads the pages two by two and compares each conversation.
 async fn check_pages(store: &Store, query: &PeriodQuery, rows: &[&Row]) {
     let mut expected: Vec<(i64, usize, ReactionCounts)> = Vec::new();
     for conversation in 0..6 {
@@ -102,7 +102,7 @@ async fn check_pages(store: &Store, query: &PeriodQuery, rows: &[&Row]) {
         own.for_each(|row| counts.add(row.origin, row.reaction, 1));
         expected.push((newest, conversation, counts));
     }
-    // The order of ties is the backend's, but it is one order.
+    // The order of ties is the backend's, but stable.
     expected.sort_by_key(|(newest, conversation, _)| (-newest, *conversation));
     let mut found = Vec::new();
     let mut query = PeriodQuery { limit: 2, ..query.clone() };

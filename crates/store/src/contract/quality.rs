@@ -1,11 +1,11 @@
-//! Sums are those of the turns as they are, however that came about.
+//! Quality sums agree with the turns.
 
 use model::{
     Change, Event, LooseFact, Project, Reaction, Scope, Sentiment, TurnFact, VerdictStatus, Window,
 };
 use serde_json::json;
 
-use super::scene::{Scene, at, decision_id, play, user_id};
+use crate::contract::scene::{Scene, at, decision_id, play, user_id};
 use crate::{QualityBucket, QualityCounts, QualityQuery, QualityUsers, Rebuild, Store};
 
 const HOUR: i64 = 3600;
@@ -40,8 +40,7 @@ async fn counts(store: &Store, query: QualityQuery) -> QualityCounts {
     buckets.iter().fold(QualityCounts::default(), |sum, bucket| sum.plus(&bucket.counts))
 }
 
-/// One turn after the other, and what becomes of them.
-pub(crate) async fn turns_count_as_they_are(store: &Store) {
+pub(crate) async fn quality_counts_current_turns(store: &Store) {
     let corrected = |id: &str, turn: &str| Scene::new(id, turn, Change::Note(TurnFact::Corrected));
     play(
         store,
@@ -97,7 +96,7 @@ pub(crate) async fn turns_count_as_they_are(store: &Store) {
     by_slices(store).await;
 }
 
-/// The same turns, in parts.
+/// The same turns, filtered.
 async fn by_slices(store: &Store) {
     for (bucket_hours, buckets) in [(1, 3), (24, 1)] {
         let found = store.quality(QualityQuery { bucket_hours, ..query() }).await.unwrap();
@@ -135,7 +134,7 @@ async fn by_slices(store: &Store) {
     }
 }
 
-/// Turns of two projects: some went wrong, and of some users more is known.
+/// Turns of two projects, some with problems, some with user profiles.
 async fn stage(store: &Store) -> Scope {
     let second = Scope { project: Project::new("second").unwrap(), ..Scope::default() };
     let profile = |id: &str, user: &str, attributes: serde_json::Value| {
@@ -169,8 +168,7 @@ fn with(attributes: &[(&str, &str)]) -> Option<QualityUsers> {
     Some(QualityUsers::With(attributes.iter().map(both).collect()))
 }
 
-/// Turns of which something went wrong are found newest first, whoever and whatever they are asked of.
-pub(crate) async fn what_went_wrong_is_found(store: &Store) {
+pub(crate) async fn turns_with_problems_are_found(store: &Store) {
     let second = stage(store).await;
     let one = |user: &str| Some(QualityUsers::One(user_id(user)));
     let early = Window { start: at(-HOUR), end: at(HOUR - 1) };
@@ -198,8 +196,7 @@ pub(crate) async fn what_went_wrong_is_found(store: &Store) {
     assert_eq!((newest.len(), &newest[0].0), (1, &second));
 }
 
-/// Sums are of the users who are what they must be, until they are erased.
-pub(crate) async fn users_count_by_what_is_known_of_them(store: &Store) {
+pub(crate) async fn quality_filters_by_user_profile(store: &Store) {
     stage(store).await;
     assert_eq!(counts(store, query()).await.loose_refined, 1);
     let of = async |attributes: &[(&str, &str)]| {
@@ -215,8 +212,7 @@ pub(crate) async fn users_count_by_what_is_known_of_them(store: &Store) {
     assert_eq!(of(&[("seats", "5")]).await, (1, 0, 1));
 }
 
-/// A generated statement counts in the hour it was made, by its newest outcome.
-pub(crate) async fn statements_count_by_their_newest_outcome(store: &Store) {
+pub(crate) async fn sql_statements_count_by_newest_outcome(store: &Store) {
     let made = |id: &str, executed| {
         Scene::new(id, "t1", Change::Decide { id: decision_id(id), sql_executed: Some(executed) })
     };
@@ -235,7 +231,7 @@ pub(crate) async fn statements_count_by_their_newest_outcome(store: &Store) {
     assert_eq!((buckets[0].counts.sql_made, buckets[0].counts.sql_executed), (3, 2));
 }
 
-/// A few hundred things that happen to a few turns in any order, the same each time.
+/// A few hundred reproducible random changes of a few turns.
 fn anything() -> Vec<Scene> {
     let mut number = 7_u64;
     let mut draw = move |below: u64| {
@@ -270,19 +266,18 @@ fn anything() -> Vec<Scene> {
         .collect()
 }
 
-/// What follows from an event of [`play_anything`].
+/// The changes of an event of [`play_anything`].
 pub(crate) fn changes_of(event: &Event) -> Vec<Change> {
     let same = |scene: &Scene| scene.event.id == event.id;
     anything().into_iter().filter(same).map(|scene| scene.change).collect()
 }
 
-/// Plays all of that.
 pub(crate) async fn play_anything(store: &Store) {
     play(store, anything()).await;
 }
 
-/// Counting turn by turn gives the sums, and so does counting anew from the log.
-pub(crate) async fn sums_are_those_of_the_turns(store: &Store) {
+/// A count turn by turn and a rebuild give the same sums.
+pub(crate) async fn quality_sums_equal_the_turns(store: &Store) {
     play_anything(store).await;
     let all = counts(store, query()).await;
     assert!(all.turns == 9 && all.answered > 5 && all.corrected > 5, "{all:?}");
@@ -304,8 +299,7 @@ pub(crate) async fn sums_are_those_of_the_turns(store: &Store) {
     assert_eq!(store.answered_by_strategy(query()).await.unwrap(), planned);
 }
 
-/// However a window lies to the days, the sums by day and by hour say the same.
-pub(crate) async fn days_are_those_of_their_hours(store: &Store) {
+pub(crate) async fn day_sums_equal_their_hours(store: &Store) {
     play_anything(store).await;
     let total = async |query: QualityQuery| {
         let mut all = QualityBucket::default();

@@ -1,10 +1,10 @@
-//! What every backend's reactions must do.
+//! Reactions.
 
 use model::{
     Change, Origin, Position, Reaction, Scope, Tenant, UnitInterval, VerdictStatus, Window,
 };
 
-use super::scene::{Scene, at, conversation_id, play, turn_id, user_id};
+use crate::contract::scene::{Scene, at, conversation_id, play, turn_id, user_id};
 use crate::{ConversationQuery, ReactionFilter, ReactionSearch, Store, StoredReaction};
 
 async fn of_conversation(store: &Store, conversation: &str) -> Vec<StoredReaction> {
@@ -15,15 +15,15 @@ async fn of_conversation(store: &Store, conversation: &str) -> Vec<StoredReactio
         since: at(-1_000_000),
         limit: 100,
     };
-    store.reactions_of(query).await.unwrap()
+    store.conversation_reactions(query).await.unwrap()
 }
 
 fn events(reactions: &[StoredReaction]) -> Vec<&str> {
     reactions.iter().map(|reaction| reaction.event.as_str()).collect()
 }
 
-/// One active reaction per turn and user; the machine's are added.
-pub(crate) async fn a_later_reaction_of_the_same_user_replaces_the_earlier(store: &Store) {
+/// The machine's reactions accumulate.
+pub(crate) async fn later_reaction_replaces_the_earlier(store: &Store) {
     play(
         store,
         [
@@ -48,8 +48,7 @@ pub(crate) async fn a_later_reaction_of_the_same_user_replaces_the_earlier(store
     assert_eq!(events(&of_conversation(store, "c1").await), ["guess", "second", "another"]);
 }
 
-/// Reactions that came before their turn are on it afterwards.
-pub(crate) async fn early_reactions_are_attached_when_the_turn_arrives(store: &Store) {
+pub(crate) async fn early_reactions_attach_to_their_turn(store: &Store) {
     play(
         store,
         [
@@ -63,12 +62,15 @@ pub(crate) async fn early_reactions_are_attached_when_the_turn_arrives(store: &S
     play(store, [Scene::open("t1", "c1")]).await;
     assert_eq!(of_conversation(store, "elsewhere").await, []);
     let found = of_conversation(store, "c1").await;
-    assert_eq!(events(&found), ["nobody", "others"], "nobody is u1, and the later one stays");
+    assert_eq!(
+        events(&found),
+        ["nobody", "others"],
+        "the anonymous user is u1, and the later reaction stays"
+    );
     assert_eq!(found[0].user, Some(user_id("u1")));
 }
 
-/// By turn, and since when.
-pub(crate) async fn a_conversation_is_asked_for_some_of_its_turns(store: &Store) {
+pub(crate) async fn conversation_reactions_filter_by_turn(store: &Store) {
     play(
         store,
         [
@@ -88,7 +90,7 @@ pub(crate) async fn a_conversation_is_asked_for_some_of_its_turns(store: &Store)
             since: at(since),
             limit: 100,
         };
-        let found = store.reactions_of(query).await.unwrap();
+        let found = store.conversation_reactions(query).await.unwrap();
         found.iter().map(|reaction| reaction.event.to_string()).collect::<Vec<_>>()
     };
     assert_eq!(ask(None, 0).await, ["old", "other", "new"]);
@@ -97,8 +99,7 @@ pub(crate) async fn a_conversation_is_asked_for_some_of_its_turns(store: &Store)
     assert_eq!(ask(Some(vec!["t2", "unknown"]), 0).await, ["other"]);
 }
 
-/// The newest reactions of the turns asked for, in whatever order they are asked for.
-pub(crate) async fn the_newest_reactions_of_some_turns_are_told(store: &Store) {
+pub(crate) async fn newest_reactions_of_turns_are_returned(store: &Store) {
     for (turn, secs) in [("t1", 10), ("t2", 20), ("t3", 30)] {
         let reaction = Scene::react(&format!("on-{turn}"), turn, Reaction::Ok).at(secs);
         play(store, [Scene::open(turn, "c1"), reaction]).await;
@@ -110,11 +111,10 @@ pub(crate) async fn the_newest_reactions_of_some_turns_are_told(store: &Store) {
         since: at(0),
         limit: 1,
     };
-    assert_eq!(events(&store.reactions_of(query).await.unwrap()), ["on-t3"]);
+    assert_eq!(events(&store.conversation_reactions(query).await.unwrap()), ["on-t3"]);
 }
 
-/// The reaction of a user, by name or as the turn's own.
-pub(crate) async fn a_standing_reaction_is_found_by_its_user(store: &Store) {
+pub(crate) async fn reaction_is_found_by_its_user(store: &Store) {
     play(store, [Scene::open("t1", "c1"), Scene::react("mine", "t1", Reaction::Ok)]).await;
     let (scope, turn) = (Scope::default(), turn_id("t1"));
     let ask = async |user: Option<&str>| {
@@ -127,8 +127,7 @@ pub(crate) async fn a_standing_reaction_is_found_by_its_user(store: &Store) {
     assert_eq!(ask(Some("u2")).await, None);
 }
 
-/// Whoever reacts on a turn of nobody is nobody too, and one: the later reaction stays.
-pub(crate) async fn nobody_is_one(store: &Store) {
+pub(crate) async fn anonymous_reactions_replace_each_other(store: &Store) {
     let mut open = Scene::open("t1", "c1");
     open.event.user = None;
     play(store, [open, Scene::react("first", "t1", Reaction::Ok)]).await;
@@ -145,9 +144,8 @@ pub(crate) async fn nobody_is_one(store: &Store) {
     assert_eq!(of_conversation(store, "unknown").await, []);
 }
 
-/// When a person has said how an answer was taken, what is read from messages counts no more; what an
-/// application's own machine says does.
-pub(crate) async fn a_review_ends_what_is_read_from_messages(store: &Store) {
+/// Reactions of the application's own machines still count.
+pub(crate) async fn review_overrides_messages(store: &Store) {
     let read = |id: &str, message: &str| {
         let (origin, reaction) = (Origin::Machine, Reaction::NotOk);
         let (confidence, detected_in) = (UnitInterval::ONE, Some(turn_id(message)));
@@ -160,8 +158,7 @@ pub(crate) async fn a_review_ends_what_is_read_from_messages(store: &Store) {
     assert_eq!(events(&of_conversation(store, "c1").await), ["review", "own"]);
 }
 
-/// Newest first, page by page, by scope, turn, track, origin and time.
-pub(crate) async fn a_search_pages_newest_first(store: &Store) {
+pub(crate) async fn reaction_search_pages_newest_first(store: &Store) {
     let other = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };
     play(
         store,

@@ -1,8 +1,8 @@
-//! Projections made again are the same.
+//! Rebuilds.
 
 use model::{Change, Event, Reaction, Vector, VerdictStatus};
 
-use super::scene::{Scene, decision_id, play};
+use crate::contract::scene::{Scene, decision_id, play};
 use crate::{Rebuild, Rebuilt, Store};
 
 fn scenes() -> Vec<Scene> {
@@ -26,19 +26,17 @@ fn scenes() -> Vec<Scene> {
     ]
 }
 
-/// The changes of the scenes above, found by the event's id alone.
+/// The changes of a scene, found by the event's id.
 pub(crate) fn changes_of(event: &Event) -> Vec<Change> {
     let same = |scene: &Scene| scene.event.id == event.id;
     scenes().into_iter().filter(same).map(|scene| scene.change).collect()
 }
 
-/// What happens in the test of this file.
 pub(crate) async fn play_everything(store: &Store) {
     play(store, scenes()).await;
 }
 
-/// Nothing changes, and the progress is told.
-pub(crate) async fn a_rebuild_changes_nothing(store: &Store) {
+pub(crate) async fn rebuild_changes_nothing(store: &Store) {
     play_everything(store).await;
     let (told, progress) = std::sync::mpsc::channel();
     let progress_told = Box::new(move |done, of| told.send((done, of)).unwrap());

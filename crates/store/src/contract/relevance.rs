@@ -1,10 +1,10 @@
-//! What became of items that queries returned.
+//! Use of retrieved items.
 
 use model::{
     Change, ItemStanding, Opinion, RankBand, RelevanceSignal, Scope, Tenant, UsageStanding,
 };
 
-use super::scene::{Scene, play};
+use crate::contract::scene::{Scene, play};
 use crate::{Extreme, Store, StoredTally};
 
 fn weigh(
@@ -20,8 +20,7 @@ fn weigh(
     Scene::new(&format!("weigh-{id}"), "t1", change)
 }
 
-/// A query counts once for an item, however often it is told, and its counters follow what stands.
-pub(crate) async fn a_query_counts_once_for_an_item(store: &Store) {
+pub(crate) async fn query_counts_once_per_item(store: &Store) {
     use RelevanceSignal::{ExplicitNegative, ExplicitPositive, Ignored, Used};
     let scope = Scope::default();
     assert!(store.returned(&scope, "q1", 9).await.unwrap().is_empty());
@@ -63,8 +62,7 @@ pub(crate) async fn a_query_counts_once_for_an_item(store: &Store) {
     assert_eq!(names(Extreme::Ignored).await, ["e1", "e2"]);
 }
 
-/// What stands for items of a query, in the order in which they are asked for.
-pub(crate) async fn what_stands_for_items_is_told(store: &Store) {
+pub(crate) async fn item_standings_are_returned(store: &Store) {
     use RelevanceSignal::{ExplicitNegative, Ignored, Used};
     let here = Scope::default();
     let elsewhere = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };

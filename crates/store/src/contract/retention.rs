@@ -1,4 +1,4 @@
-//! What every backend must find and drop when it is old.
+//! Retention.
 
 use model::{
     Claim, ClaimSpace, Event, EventId, Mac, Opening, Outcome, Position, Project, Scope, Tenant,
@@ -6,16 +6,15 @@ use model::{
 };
 use testkit::claim;
 
-use super::scene::{Scene, at, play, turn_id, user_id};
 use crate::Store;
+use crate::contract::scene::{Scene, at, play, turn_id, user_id};
 
 fn arrived(scope: &Scope, id: &str, secs: i64) -> Write {
     let event = Event { received_at: at(secs), ..testkit::event(scope, id) };
     Write { claims: vec![claim(id, 1)], ..Write::of(event, Vec::new()) }
 }
 
-/// What arrived before a moment is found, of one tenant, wherever it stands; dropping it leaves the rest.
-pub(crate) async fn what_is_old_is_found_and_dropped(store: &Store) {
+pub(crate) async fn old_events_are_found_and_dropped(store: &Store) {
     let own = Scope::default();
     let other = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };
     let log = [(&own, "old", -10), (&other, "theirs", -10), (&own, "new", 10), (&own, "late", -5)];
@@ -42,8 +41,7 @@ pub(crate) async fn what_is_old_is_found_and_dropped(store: &Store) {
     assert_eq!(left, [2, 3, 5], "no position is used twice");
 }
 
-/// An id and a request's key stay used when what they were used for is gone.
-pub(crate) async fn what_was_dropped_is_still_a_repeat(store: &Store) {
+pub(crate) async fn dropped_event_is_still_a_repeat(store: &Store) {
     let scope = Scope::default();
     let keyed = |id: &str, body: u8| {
         let mut write = arrived(&scope, id, -10);
@@ -68,8 +66,7 @@ pub(crate) async fn what_was_dropped_is_still_a_repeat(store: &Store) {
     assert_eq!(store.head(), Position(2));
 }
 
-/// A turn whose question and answer were dropped is there, and empty.
-pub(crate) async fn a_turn_outlives_its_events(store: &Store) {
+pub(crate) async fn turn_survives_its_events(store: &Store) {
     let scope = Scope::default();
     play(store, [Scene::open("t1", "c1"), Scene::answer("t1")]).await;
     store.copy_projections().await.unwrap();
@@ -81,8 +78,8 @@ pub(crate) async fn a_turn_outlives_its_events(store: &Store) {
     assert!(head.completed && !head.erased, "{head:?}");
 }
 
-/// Many old events are found in parts, also behind many that are new.
-pub(crate) async fn many_old_events_are_found_in_parts(store: &Store) {
+/// Also after many newer events.
+pub(crate) async fn old_events_are_found_in_batches(store: &Store) {
     let scope = Scope::default();
     let some = |name: &str, secs: i64| -> Vec<Write> {
         (0..600).map(|n| arrived(&scope, &format!("{name}{n}"), secs)).collect()
@@ -102,8 +99,7 @@ pub(crate) async fn many_old_events_are_found_in_parts(store: &Store) {
     assert_eq!(left.last().map(|stored| stored.position), Some(Position(600)));
 }
 
-/// Where projects begin is looked at before what stands out of order in one of them.
-pub(crate) async fn the_beginning_of_every_project_comes_first(store: &Store) {
+pub(crate) async fn oldest_events_of_every_project_come_first(store: &Store) {
     let own = Scope::default();
     let second = Scope { project: Project::new("second").unwrap(), ..Scope::default() };
     let mut log: Vec<Write> = (0..600).map(|n| arrived(&own, &format!("new{n}"), 10)).collect();

@@ -1,18 +1,17 @@
-//! Settings and profiles: what was said last counts.
+//! Privacy settings and profiles.
 
 use model::{Change, Scope, Tenant};
 use serde_json::{Map, Value, json};
 
-use super::scene::{Scene, play, user_id};
 use crate::Store;
+use crate::contract::scene::{Scene, play, user_id};
 
 fn map(value: Value) -> Map<String, Value> {
     let Value::Object(map) = value else { panic!("{value} is no object") };
     map
 }
 
-/// The newest settings of a tenant, and the newest attributes of a user, until they are erased.
-pub(crate) async fn the_newest_rule_counts(store: &Store) {
+pub(crate) async fn newest_rule_applies(store: &Store) {
     let here = Scope::default();
     let other = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };
     let privacy = |id: &str, days: u32| {
@@ -30,7 +29,7 @@ pub(crate) async fn the_newest_rule_counts(store: &Store) {
     let plan =
         async |scope: &Scope, user: &str| store.profile(scope, &user_id(user)).await.unwrap();
     assert_eq!(plan(&here, "ann").await, Some(map(json!({"plan": "pro"}))));
-    assert_eq!(plan(&here, "u1").await, None, "nobody said anything of them");
+    assert_eq!(plan(&here, "u1").await, None, "no profile is set");
     assert_eq!(plan(&here, "nobody").await, None);
     assert_eq!(plan(&other, "ann").await, None);
     let mut erasure = Scene::new("erasure", "t1", Change::EraseUser(user_id("ann")));

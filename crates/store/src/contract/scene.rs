@@ -1,4 +1,4 @@
-//! Short ways to make things happen in a store.
+//! Builders of test events.
 
 use model::{
     Change, ConversationId, DecisionId, Event, Origin, Outcome, Position, Reaction, Scope,
@@ -29,7 +29,7 @@ pub(crate) fn decision_id(id: &str) -> DecisionId {
     DecisionId::new(id).unwrap()
 }
 
-/// An event about a turn that does something.
+/// An event about a turn, with its change.
 #[derive(Clone, Debug)]
 pub(crate) struct Scene {
     pub(crate) event: Event,
@@ -42,7 +42,6 @@ impl Scene {
         Self { event, change }
     }
 
-    /// A turn of `u1` is opened.
     pub(crate) fn open(turn: &str, conversation: &str) -> Self {
         let labels = Change::OpenTurn {
             track: Some("A".into()),
@@ -54,7 +53,6 @@ impl Scene {
         Self::new(&format!("open-{turn}"), turn, labels).saying(&said).by("u1").inside(conversation)
     }
 
-    /// A turn has its answer.
     pub(crate) fn answer(turn: &str) -> Self {
         let change = Change::CompleteTurn {
             outcome: Some(ValidationOutcome::Approve),
@@ -65,12 +63,10 @@ impl Scene {
         Self::new(&format!("done-{turn}"), turn, change).saying(&said)
     }
 
-    /// Somebody reacts on a turn.
     pub(crate) fn react(id: &str, turn: &str, reaction: Reaction) -> Self {
         Self::reaction(id, turn, reaction, Origin::User, UnitInterval::ONE)
     }
 
-    /// The machine reacts on a turn.
     pub(crate) fn infer(id: &str, turn: &str, reaction: Reaction) -> Self {
         Self::reaction(id, turn, reaction, Origin::Machine, UnitInterval::new(0.75).unwrap())
     }
@@ -86,7 +82,6 @@ impl Scene {
             .saying(&json!({"text": id}))
     }
 
-    /// A message says something about a turn.
     pub(crate) fn judge(turn: &str, message: &str, status: VerdictStatus, moved_on: bool) -> Self {
         let sure = UnitInterval::new(if moved_on { 0.55 } else { 0.9 }).unwrap();
         let change = Change::Judge {
@@ -100,7 +95,6 @@ impl Scene {
         Self::new(&format!("judge-{message}"), turn, change)
     }
 
-    /// Somebody takes a reaction back.
     pub(crate) fn clear(id: &str, turn: &str) -> Self {
         Self::new(id, turn, Change::ClearReaction)
     }
@@ -136,7 +130,7 @@ impl Scene {
     }
 }
 
-/// Makes them happen, one commit each. All of them must be stored.
+/// Commits scenes one by one. All must be stored.
 pub(crate) async fn play(store: &Store, scenes: impl IntoIterator<Item = Scene>) {
     for scene in scenes {
         let outcomes = store.commit(vec![scene.write()]).await.unwrap();

@@ -1,12 +1,11 @@
-//! Which conversations are going on.
+//! Sessions.
 
 use model::{Change, Reaction, Scope};
 
-use super::scene::{Scene, at, conversation_id, play};
 use crate::Store;
+use crate::contract::scene::{Scene, at, conversation_id, play};
 
-/// A session has its turns, ends once, and a later message begins another.
-pub(crate) async fn a_session_ends_after_its_last_turn(store: &Store) {
+pub(crate) async fn session_ends_after_its_last_turn(store: &Store) {
     let scope = Scope::default();
     let open = async || store.open_session(&scope, &conversation_id("c1")).await.unwrap();
     assert_eq!(open().await, None);

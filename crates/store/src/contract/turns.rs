@@ -1,12 +1,11 @@
-//! What every backend's turn reads must do.
+//! Turns.
 
 use model::{Event, Outcome, Reaction, Scope, Tenant};
 
-use super::scene::{Scene, at, conversation_id, play, turn_id, user_id};
+use crate::contract::scene::{Scene, at, conversation_id, play, turn_id, user_id};
 use crate::{Store, TurnHead};
 
-/// Opened, then completed; unknown before, and unknown to others.
-pub(crate) async fn a_turn_is_known_from_its_opening_on(store: &Store) {
+pub(crate) async fn turn_exists_from_its_opening(store: &Store) {
     let (scope, turn) = (Scope::default(), turn_id("t1"));
     play(store, [Scene::react("early", "t1", model::Reaction::Ok)]).await;
     assert_eq!(store.turn_head(&scope, &turn).await.unwrap(), None);
@@ -28,8 +27,7 @@ pub(crate) async fn a_turn_is_known_from_its_opening_on(store: &Store) {
     assert_eq!(store.turn_head(&other, &turn).await.unwrap(), None);
 }
 
-/// Everything that names it, in order, in the order asked for; unknown ones left out.
-pub(crate) async fn turns_come_with_what_happened_to_them(store: &Store) {
+pub(crate) async fn turns_include_their_events(store: &Store) {
     let scope = Scope::default();
     let early = Scene::react("early", "t1", model::Reaction::Ok);
     play(store, [early, Scene::open("t2", "c1"), Scene::open("t1", "c1")]).await;
@@ -45,8 +43,7 @@ pub(crate) async fn turns_come_with_what_happened_to_them(store: &Store) {
     assert_eq!(shown, [("t1", vec!["early", "open-t1"]), ("t2", vec!["open-t2"])]);
 }
 
-/// Of a turn about which very much was said come the newest events, and its question and answer.
-pub(crate) async fn question_and_answer_come_however_much_was_said(store: &Store) {
+pub(crate) async fn long_turn_keeps_question_and_answer(store: &Store) {
     let scope = Scope::default();
     play(store, [Scene::open("t1", "c1"), Scene::answer("t1")]).await;
     let about = |n: usize| {
@@ -62,8 +59,7 @@ pub(crate) async fn question_and_answer_come_however_much_was_said(store: &Store
     assert_eq!((&ids[..3], ids[1001]), (&["open-t1", "done-t1", "e1"][..], "e1000"));
 }
 
-/// A turn that was spoken of before it was opened, and one that nobody knew, opened together.
-pub(crate) async fn turns_are_opened_whether_they_were_known_or_not(store: &Store) {
+pub(crate) async fn known_and_unknown_turns_open_together(store: &Store) {
     play(store, [Scene::react("r1", "t1", Reaction::Ok)]).await;
     let opened = ["t1", "t2", "t3"].map(|turn| Scene::open(turn, "c1").write());
     let outcomes = store.commit(opened.to_vec()).await.unwrap();

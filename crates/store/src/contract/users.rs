@@ -1,4 +1,4 @@
-//! What every backend must keep of users who were erased, and of what they sent.
+//! Erasure and dead letters.
 
 use model::{
     Change, Claim, ClaimSpace, Event, EventId, Mac, Outcome, Position, Reaction, Scope, Tenant,
@@ -6,7 +6,7 @@ use model::{
 };
 use testkit::claim;
 
-use super::scene::{Scene, play, user_id};
+use crate::contract::scene::{Scene, play, user_id};
 use crate::{ErasedCounts, Store};
 
 async fn put(store: &Store, event: Event, changes: Vec<Change>) -> Position {
@@ -22,8 +22,8 @@ fn by(user: &str, id: &str) -> Event {
     Event { user: Some(user_id(user)), ..testkit::event(&Scope::default(), id) }
 }
 
-/// How much there is of somebody, and on which turns: their own, and those of others on which they reacted.
-pub(crate) async fn what_there_is_of_somebody_is_told(store: &Store) {
+/// Includes other users' turns with the user's reactions.
+pub(crate) async fn user_data_is_counted(store: &Store) {
     let here = Scope::default();
     let elsewhere = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };
     play(store, [Scene::open("t1", "c1").by("ann"), Scene::answer("t1")]).await;
@@ -31,8 +31,8 @@ pub(crate) async fn what_there_is_of_somebody_is_told(store: &Store) {
     play(store, [Scene::react("own", "t1", Reaction::Ok)]).await;
     play(store, [Scene::react("on-bobs", "t2", Reaction::NotOk).by("ann")]).await;
     put(store, by("ann", "lone"), Vec::new()).await;
-    let whats_of = async |scope: &Scope, user: &str| {
-        let (counts, turns) = store.whats_of(scope, &user_id(user)).await.unwrap();
+    let user_data = async |scope: &Scope, user: &str| {
+        let (counts, turns) = store.user_data(scope, &user_id(user)).await.unwrap();
         let mut turns: Vec<String> = turns.iter().map(ToString::to_string).collect();
         turns.sort();
         (counts, turns.join(" "))
@@ -41,22 +41,22 @@ pub(crate) async fn what_there_is_of_somebody_is_told(store: &Store) {
         let found = store.turns_of(scope, &user_id(user)).await.unwrap();
         found.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
     };
-    // Her question and its answer, two reactions, and one by itself.
+    // The question and its answer, two reactions, and one without a turn.
     let hers = ErasedCounts { events: 5, turns: 1, reactions: 2 };
-    assert_eq!(whats_of(&here, "ann").await, (hers, "t1 t2".to_owned()));
+    assert_eq!(user_data(&here, "ann").await, (hers, "t1 t2".to_owned()));
     assert_eq!(turns_of(&here, "ann").await, "t1");
     let nothing = (ErasedCounts::default(), String::new());
     for (scope, user) in [(&here, "nobody"), (&elsewhere, "ann")] {
-        assert_eq!(whats_of(scope, user).await, nothing, "{scope:?}");
+        assert_eq!(user_data(scope, user).await, nothing, "{scope:?}");
         assert_eq!(turns_of(scope, user).await, "");
     }
     let erase = vec![Change::EraseUser(user_id("ann"))];
     put(store, testkit::event(&here, "erased"), erase).await;
-    assert_eq!(whats_of(&here, "ann").await, nothing);
+    assert_eq!(user_data(&here, "ann").await, nothing);
 }
 
-/// The events that an erasure emptied are found by it: their ids, and nothing of what they said.
-pub(crate) async fn what_an_erasure_emptied_is_found_by_it(store: &Store) {
+/// Stubs keep their ids and no text.
+pub(crate) async fn erased_positions_are_returned(store: &Store) {
     for n in 0..4 {
         put(store, by("ann", &format!("ann{n}")), Vec::new()).await;
         put(store, by("bob", &format!("bob{n}")), Vec::new()).await;
@@ -65,7 +65,7 @@ pub(crate) async fn what_an_erasure_emptied_is_found_by_it(store: &Store) {
     let erasure = put(store, testkit::event(&Scope::default(), "erased"), erase).await;
     put(store, by("ann", "ann-again"), Vec::new()).await;
     let erased = async |at| -> Vec<(String, bool)> {
-        let positions = store.erased_by(at).await.unwrap();
+        let positions = store.erased_positions(at).await.unwrap();
         let found = store.events_at(positions).await.unwrap();
         let text = |stored: &crate::StoredEvent| stored.event.data.contains_key("text");
         found.iter().map(|stored| (stored.event.id.to_string(), text(stored))).collect()
@@ -73,11 +73,11 @@ pub(crate) async fn what_an_erasure_emptied_is_found_by_it(store: &Store) {
     let empty = |id: &str| (id.to_owned(), false);
     let all = ["ann0", "ann1", "ann2", "ann3"].map(empty);
     assert_eq!(erased(erasure).await, all);
-    assert_eq!(erased(Position(2)).await, [], "that event erased nobody");
+    assert_eq!(erased(Position(2)).await, [], "that event is no erasure");
 }
 
-/// An id whose body was erased can only be a repeat, also for what shares a commit with the erasure.
-pub(crate) async fn what_was_erased_is_repeated_by_whatever_comes(store: &Store) {
+/// Also for writes in the same commit as the erasure.
+pub(crate) async fn erased_id_is_always_a_repeat(store: &Store) {
     let first = put(store, by("ann", "ann1"), Vec::new()).await;
     let erase = vec![Change::EraseUser(user_id("ann"))];
     let erasure = Write::of(testkit::event(&Scope::default(), "erased"), erase);
@@ -87,8 +87,7 @@ pub(crate) async fn what_was_erased_is_repeated_by_whatever_comes(store: &Store)
     assert_eq!(outcomes[1], again);
 }
 
-/// However many there are, none keeps its words, nor what its request was known by.
-pub(crate) async fn many_events_are_emptied_by_one_erasure(store: &Store) {
+pub(crate) async fn erasure_empties_many_events(store: &Store) {
     const MANY: usize = 150;
     let keyed = |event: Event, key: &str, body: u8| {
         let mac = Some(Mac([body; 16]));
@@ -101,7 +100,7 @@ pub(crate) async fn many_events_are_emptied_by_one_erasure(store: &Store) {
     store.commit(group).await.unwrap();
     let erase = vec![Change::EraseUser(user_id("ann"))];
     let erasure = put(store, testkit::event(&Scope::default(), "erased"), erase).await;
-    let found = store.erased_by(erasure).await.unwrap();
+    let found = store.erased_positions(erasure).await.unwrap();
     let found = store.events_at(found).await.unwrap();
     assert_eq!(found.len(), MANY);
     assert!(found.iter().all(|stored| !stored.event.data.contains_key("text")));
@@ -120,8 +119,7 @@ pub(crate) async fn many_events_are_emptied_by_one_erasure(store: &Store) {
     assert_eq!(outcomes, expected, "only what is not erased is still compared");
 }
 
-/// What is set aside is listed for its scope, once, until it is taken off or its sender is erased.
-pub(crate) async fn what_is_set_aside_is_listed(store: &Store) {
+pub(crate) async fn dead_letters_are_listed(store: &Store) {
     let scope = Scope { tenant: Tenant::new("new").unwrap(), ..Scope::default() };
     let write = |id: &str| {
         let user = Some(user_id("ann"));
@@ -141,14 +139,14 @@ pub(crate) async fn what_is_set_aside_is_listed(store: &Store) {
     assert_eq!(letter.write, write("m2"));
     store.drop_dead_letter(&scope, "m2").await.unwrap();
     assert_eq!(listed(&scope).await, [pair("m1", "again")]);
-    // Nothing else of them was ever stored.
+    // The user has nothing but a dead letter.
     let erase = vec![Change::EraseUser(user_id("ann"))];
     put(store, testkit::event(&scope, "erased"), erase).await;
     assert_eq!(listed(&scope).await, []);
 }
 
-/// A message of bytes that are no text is kept as it came, and nobody is kept from being erased by it.
-pub(crate) async fn whatever_is_set_aside_everybody_can_be_erased(store: &Store) {
+/// A message that is not UTF-8 is stored as received.
+pub(crate) async fn dead_letters_do_not_block_erasure(store: &Store) {
     let scope = Scope::default();
     let message = |user: Option<&str>, id: &str| {
         let mut event = Event { user: user.map(user_id), ..testkit::event(&scope, id) };

@@ -1,5 +1,5 @@
-//! Several servers in one address, tried one after the other: one that takes a connection and then says
-//! nothing must not keep anybody from asking the next.
+//! Tries the servers of an address one after the other. A server that accepts a connection and then
+//! hangs must not block the next attempt.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, LoadBalanceHosts};
 
-/// The servers of an address. Clones remember together which one was good.
+/// The servers of an address. Clones share which server last worked.
 #[derive(Clone, Debug)]
 pub(super) struct Hosts {
     each: Arc<[Config]>,
@@ -15,19 +15,18 @@ pub(super) struct Hosts {
 }
 
 impl Hosts {
-    /// All servers of an address.
-    pub(super) fn of(config: &Config) -> Self {
+    pub(super) fn from_config(config: &Config) -> Self {
         let count = config.get_hosts().len().max(config.get_hostaddrs().len());
         let is_any = config.get_load_balance_hosts() == LoadBalanceHosts::Random;
         let each = if count < 2 || is_any {
             Arc::from([config.clone()])
         } else {
-            (0..count).map(|at| only(config, at)).collect()
+            (0..count).map(|at| single_host(config, at)).collect()
         };
         Self { each, good: Arc::default() }
     }
 
-    /// The first of them with which it works, beginning with the one with which it last did.
+    /// Returns the first successful connection, starting with the server that last worked.
     pub(super) fn find<T, E: std::fmt::Display>(
         &self,
         connect: impl Fn(&Config) -> Result<T, E>,
@@ -47,8 +46,8 @@ impl Hosts {
     }
 }
 
-/// The same with one of its servers.
-fn only(config: &Config, at: usize) -> Config {
+/// The configuration with a single one of its servers.
+fn single_host(config: &Config, at: usize) -> Config {
     let mut one = Config::new();
     match config.get_hosts().get(at) {
         Some(Host::Tcp(name)) => drop(one.host(name)),
@@ -112,9 +111,9 @@ mod tests {
             &target_session_attrs=read-write&channel_binding=disable&application_name=x";
         let of =
             |hosts: &str| Config::from_str(&format!("postgres://u:p@{hosts}/d{rest}")).unwrap();
-        let hosts = Hosts::of(&of("a:1,b:2"));
+        let hosts = Hosts::from_config(&of("a:1,b:2"));
         assert_eq!(hosts.each[..], [of("a:1"), of("b:2")]);
-        assert_eq!(Hosts::of(&of("a")).each[..], [of("a")]);
+        assert_eq!(Hosts::from_config(&of("a")).each[..], [of("a")]);
     }
 
     #[test]
@@ -129,13 +128,13 @@ mod tests {
                 "host=b hostaddr=10.0.0.2",
             ),
         ] {
-            assert_eq!(Hosts::of(&of(all)).each[..], [of(one), of(other)], "{all}");
+            assert_eq!(Hosts::from_config(&of(all)).each[..], [of(one), of(other)], "{all}");
         }
     }
 
     #[test]
-    fn the_one_that_was_good_is_asked_first() {
-        let hosts = Hosts::of(&Config::from_str("host=a,b,c user=u").unwrap());
+    fn last_good_host_is_tried_first() {
+        let hosts = Hosts::from_config(&Config::from_str("host=a,b,c user=u").unwrap());
         let name = |config: &Config| match &config.get_hosts()[0] {
             Host::Tcp(name) => name.clone(),
             Host::Unix(path) => path.display().to_string(),

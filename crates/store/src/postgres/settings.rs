@@ -1,23 +1,22 @@
-//! What a session with Postgres is set to, so that nobody waits for ever: neither a node for a server that
-//! vanished, nor all nodes for one that did. What an address says itself counts instead.
+//! Default settings of Postgres sessions. They bound every wait for a vanished server or node.
+//! Settings in the address take precedence.
 
 use std::time::Duration;
 
 use tokio_postgres::Config;
 use tokio_postgres::config::TargetSessionAttrs;
 
-/// What the server does for the session, sent with its first message. A node that was paused or has vanished
-/// in the middle of a transaction holds the head of the log, and everybody waits for that.
-const OF_SERVER: &str = "-c idle_in_transaction_session_timeout=10s -c lock_timeout=15s \
+/// Server-side settings. A node that vanishes inside a transaction holds the lock on the log head,
+/// so its transaction must time out.
+const SERVER_OPTIONS: &str = "-c idle_in_transaction_session_timeout=10s -c lock_timeout=15s \
     -c tcp_user_timeout=10s -c tcp_keepalives_idle=5 -c tcp_keepalives_interval=2 \
     -c tcp_keepalives_count=3";
 
-/// What is acknowledged has to be on disk, also where the server does not wait for that by itself.
-pub(super) const ON_DISK: &str = "SELECT set_config('synchronous_commit', 'on', FALSE) \
+/// An acknowledged event must be on disk, even where the server's default is asynchronous commit.
+pub(super) const REQUIRE_SYNCHRONOUS_COMMIT: &str = "SELECT set_config('synchronous_commit', 'on', FALSE) \
     WHERE current_setting('synchronous_commit') = 'off'";
 
-/// Puts them in.
-pub(super) fn put(config: &mut Config, address: &str) {
+pub(super) fn apply_defaults(config: &mut Config, address: &str) {
     config.application_name("uptake");
     if config.get_connect_timeout().is_none() {
         config.connect_timeout(Duration::from_secs(3));
@@ -30,13 +29,13 @@ pub(super) fn put(config: &mut Config, address: &str) {
         config.keepalives_interval(Duration::from_secs(2)).keepalives_retries(3);
     }
     if !address.contains("target_session_attrs") {
-        // Of several servers the one that can be written to.
+        // Of several servers, only the primary accepts writes.
         config.target_session_attrs(TargetSessionAttrs::ReadWrite);
     }
-    // The last one counts.
+    // In `options` the last occurrence of a setting wins.
     let options = match config.get_options() {
-        Some(own) => format!("{OF_SERVER} {own}"),
-        None => OF_SERVER.to_owned(),
+        Some(own) => format!("{SERVER_OPTIONS} {own}"),
+        None => SERVER_OPTIONS.to_owned(),
     };
     config.options(options);
 }
@@ -50,12 +49,12 @@ mod tests {
     fn with(parameters: &str) -> Config {
         let address = format!("postgres://u@a,b/d{parameters}");
         let mut config = Config::from_str(&address).unwrap();
-        put(&mut config, &address);
+        apply_defaults(&mut config, &address);
         config
     }
 
     #[test]
-    fn nobody_waits_for_ever() {
+    fn default_settings_bound_every_wait() {
         let config = with("");
         let secs = Duration::from_secs;
         assert_eq!(config.get_connect_timeout(), Some(&secs(3)));
@@ -64,11 +63,11 @@ mod tests {
         assert_eq!(config.get_keepalives_interval(), Some(secs(2)));
         assert_eq!(config.get_keepalives_retries(), Some(3));
         assert_eq!(config.get_target_session_attrs(), TargetSessionAttrs::ReadWrite);
-        assert_eq!(config.get_options(), Some(OF_SERVER));
+        assert_eq!(config.get_options(), Some(SERVER_OPTIONS));
     }
 
     #[test]
-    fn what_the_address_says_counts() {
+    fn address_settings_take_precedence() {
         let config = with(
             "?options=-c%20lock_timeout%3D1s&tcp_user_timeout=60&keepalives_idle=7\
              &target_session_attrs=any&connect_timeout=4",
@@ -80,6 +79,6 @@ mod tests {
         assert_eq!(config.get_keepalives_interval(), None);
         assert_eq!(config.get_target_session_attrs(), TargetSessionAttrs::Any);
         let options = config.get_options().unwrap();
-        assert!(options.starts_with(OF_SERVER) && options.ends_with(" -c lock_timeout=1s"));
+        assert!(options.starts_with(SERVER_OPTIONS) && options.ends_with(" -c lock_timeout=1s"));
     }
 }

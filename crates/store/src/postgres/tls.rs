@@ -1,4 +1,4 @@
-//! Encrypted connections, to a server that can prove who it is.
+//! TLS with verification of the server's certificate.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::error::StoreError;
 
-/// Trusts what the system trusts; `SSL_CERT_FILE` names another list.
+/// Trusts the system's certificates. `SSL_CERT_FILE` names another list.
 pub(super) fn connector() -> Result<MakeRustlsConnect, StoreError> {
     let unusable = |what: String| StoreError::Unavailable(format!("TLS to Postgres: {what}"));
     let found = rustls_native_certs::load_native_certs();
@@ -16,7 +16,7 @@ pub(super) fn connector() -> Result<MakeRustlsConnect, StoreError> {
     if trusted == 0 {
         let why = found.errors.first().map_or_else(String::new, |error| format!(": {error}"));
         return Err(unusable(format!(
-            "no certificate is trusted here{why}; install ca-certificates, or name a file by SSL_CERT_FILE"
+            "no trusted certificate found{why}; install ca-certificates, or set SSL_CERT_FILE"
         )));
     }
     let provider = Arc::new(rustls::crypto::ring::default_provider());

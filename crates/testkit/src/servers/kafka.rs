@@ -4,13 +4,13 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::installed::path_of;
-use super::keeper::Launch;
-use super::missing::NoServer;
-use super::running::{Running, Server, Slot, shared};
-use super::{place, wire};
+use super::inventory::find_path;
+use super::missing_server::NoServer;
+use super::server_process::{Server, ServerProcess, Slot, shared};
+use super::supervisor::Launch;
+use super::{raw_request, unique_names};
 
-/// A Kafka cluster of one node; it makes no topic that it was not told to make.
+/// A Kafka cluster of one node without automatic topic creation.
 pub struct Kafka {
     bootstrap: String,
     port: u16,
@@ -18,25 +18,25 @@ pub struct Kafka {
 }
 
 impl Kafka {
-    /// One for this test alone.
-    pub fn start() -> Result<Running<Self>, NoServer> {
-        Running::start()
+    /// A server for one test.
+    pub fn start() -> Result<ServerProcess<Self>, NoServer> {
+        ServerProcess::start()
     }
 
-    /// The one that all tests of this binary share.
+    /// The server that all tests of this binary share.
     pub fn shared() -> Result<&'static Self, NoServer> {
         static SHARED: Slot<Kafka> = Slot::new();
         shared(&SHARED)
     }
 
-    /// Where clients begin, as `127.0.0.1:PORT`.
+    /// Bootstrap address: `127.0.0.1:PORT`.
     pub fn bootstrap(&self) -> &str {
         &self.bootstrap
     }
 
-    /// What a test's topics and groups begin with, so that it does not see those of others.
+    /// A prefix for the topics and groups of one test.
     pub fn prefix(&self) -> String {
-        format!("{}-", place::fresh_name())
+        format!("{}-", unique_names::fresh_name())
     }
 }
 
@@ -44,7 +44,7 @@ impl Server for Kafka {
     const NAME: &'static str = "Kafka";
     const VARIABLE: &'static str = "UPTAKE_TEST_KAFKA";
 
-    fn at(address: &str) -> Result<Self, String> {
+    fn from_address(address: &str) -> Result<Self, String> {
         if address.contains("://") || !address.contains(':') {
             return Err(format!("got {address:?}, expected HOST:PORT, several divided by commas"));
         }
@@ -52,11 +52,11 @@ impl Server for Kafka {
     }
 
     fn plan(folder: &Path) -> Result<(Self, Launch), NoServer> {
-        let java = path_of(Self::NAME, "kafka_java")?;
-        let mut jars = path_of(Self::NAME, "kafka_jars")?.into_os_string();
-        path_of(Self::NAME, "kafka_formatted")?;
-        let port = place::free_port().map_err(Self::broken)?;
-        let controller_port = place::free_port().map_err(Self::broken)?;
+        let java = find_path(Self::NAME, "kafka_java")?;
+        let mut jars = find_path(Self::NAME, "kafka_jars")?.into_os_string();
+        find_path(Self::NAME, "kafka_formatted")?;
+        let port = unique_names::free_port().map_err(Self::broken)?;
+        let controller_port = unique_names::free_port().map_err(Self::broken)?;
         let mut command = vec![java.into_os_string()];
         command.extend(JVM.map(Into::into));
         jars.push("/*");
@@ -67,7 +67,7 @@ impl Server for Kafka {
     }
 
     fn prepare(&self, folder: &Path) -> Result<(), NoServer> {
-        let formatted = path_of(Self::NAME, "kafka_formatted")?;
+        let formatted = find_path(Self::NAME, "kafka_formatted")?;
         let data = folder.join("data");
         copy_files(&formatted, &data).map_err(Self::broken)?;
         let (port, controller) = (self.port, self.controller_port);
@@ -80,17 +80,17 @@ impl Server for Kafka {
         fs::write(settings(folder), text).map_err(Self::broken)
     }
 
-    /// A broker that is not yet let into its cluster answers too, but names no broker.
+    /// A broker that has not joined its cluster yet answers too, but lists no broker.
     fn answers(&self) -> io::Result<()> {
         // Metadata, version 1, correlation 7, no client id, no topics.
         let request = [0, 0, 0, 14, 0, 3, 0, 1, 0, 0, 0, 7, 0xff, 0xff, 0, 0, 0, 0];
-        let answer = wire::ask(self.port, &request, 12)?;
+        let answer = raw_request::exchange(self.port, &request, 12)?;
         let brokers = answer.get(8..12);
-        wire::expect(brokers == Some(&[0, 0, 0, 1]), "one broker in the cluster")
+        raw_request::ensure_expected(brokers == Some(&[0, 0, 0, 1]), "one broker in the cluster")
     }
 }
 
-/// Small, and quick to start: a test does not run long enough for the second compiler to pay.
+/// Small and quick to start: a test ends before the C2 compiler pays off.
 const JVM: [&str; 4] = [
     "-Xmx384m",
     "-XX:+UseSerialGC",
@@ -98,9 +98,8 @@ const JVM: [&str; 4] = [
     "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
 ];
 
-/// Everything but the addresses: one copy of all there is, and not more threads and memory than needed.
-/// A session that is not long, because a broker that was killed is let in again only when its old session is over,
-/// and not so short that a busy machine ends it.
+/// All settings except the addresses: one replica, few threads, little memory. The session timeout is
+/// short, since a killed broker rejoins only after it, but long enough for a busy machine.
 const SETTINGS: &str = "\
 process.roles=broker,controller
 node.id=1

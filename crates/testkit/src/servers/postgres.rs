@@ -1,54 +1,53 @@
-//! PostgreSQL with fsync on, and a database for each test.
+//! PostgreSQL with fsync on, and one database per test.
 
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::installed::path_of;
-use super::keeper::Launch;
-use super::missing::NoServer;
-use super::running::{Running, Server, Slot, shared};
-use super::{place, wire};
+use super::inventory::find_path;
+use super::missing_server::NoServer;
+use super::server_process::{Server, ServerProcess, Slot, shared};
+use super::supervisor::Launch;
+use super::{raw_request, unique_names};
 
-/// A PostgreSQL server; over loopback it asks nobody for a password.
+/// A PostgreSQL server without password on loopback.
 pub struct Postgres {
     url: String,
     port: u16,
 }
 
 impl Postgres {
-    /// One for this test alone.
-    pub fn start() -> Result<Running<Self>, NoServer> {
-        Running::start()
+    /// A server for one test.
+    pub fn start() -> Result<ServerProcess<Self>, NoServer> {
+        ServerProcess::start()
     }
 
-    /// The one that all tests of this binary share.
+    /// The server that all tests of this binary share.
     pub fn shared() -> Result<&'static Self, NoServer> {
         static SHARED: Slot<Postgres> = Slot::new();
         shared(&SHARED)
     }
 
-    /// Where it is, as a superuser sees it: `postgres://postgres@127.0.0.1:PORT/postgres`.
+    /// The superuser's address: `postgres://postgres@127.0.0.1:PORT/postgres`.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// Runs a statement by `psql` in the database of the address: the rows, columns divided by `|`, or
-    /// what PostgreSQL says.
+    /// Runs a statement with `psql`: the rows with columns separated by `|`, or PostgreSQL's error.
     pub fn run(&self, sql: &str) -> Result<String, String> {
         run_sql(&self.url, sql)
     }
 
-    /// A new, empty database.
+    /// Creates an empty database.
     pub fn database(&self) -> Result<Database, NoServer> {
-        let name = place::fresh_name();
+        let name = unique_names::fresh_name();
         run_sql(&self.url, &format!("create database {name}")).map_err(Self::broken)?;
         Ok(Database { url: with_database(&self.url, &name), server: self.url.clone(), name })
     }
 }
 
-/// A database of one test; dropped with it.
+/// A database for one test, dropped with this value.
 pub struct Database {
     url: String,
     server: String,
@@ -56,22 +55,20 @@ pub struct Database {
 }
 
 impl Database {
-    /// Where it is.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// Runs a statement by `psql`: the rows, columns divided by `|`, or what PostgreSQL says.
+    /// Runs a statement with `psql`: the rows with columns separated by `|`, or PostgreSQL's error.
     pub fn run(&self, sql: &str) -> Result<String, String> {
         run_sql(&self.url, sql)
     }
 
-    /// The same as another login of the server.
+    /// Runs a statement with another login of the server.
     pub fn run_as(&self, login: &str, password: &str, sql: &str) -> Result<String, String> {
         run_sql(&with_login(&self.url, login, password), sql)
     }
 
-    /// Its name, which no other database of the server has.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -79,7 +76,7 @@ impl Database {
 
 impl Drop for Database {
     fn drop(&mut self) {
-        // The server may be gone, and its databases with it.
+        // The server and its databases may be gone already.
         let _ = run_sql(&self.server, &format!("drop database {} with (force)", self.name));
     }
 }
@@ -88,7 +85,7 @@ impl Server for Postgres {
     const NAME: &'static str = "PostgreSQL";
     const VARIABLE: &'static str = "UPTAKE_TEST_POSTGRES";
 
-    fn at(address: &str) -> Result<Self, String> {
+    fn from_address(address: &str) -> Result<Self, String> {
         let known = ["postgres://", "postgresql://"].iter().any(|start| address.starts_with(start));
         if !known {
             return Err(format!("got {address:?}, expected postgres://USER@HOST:PORT/DATABASE"));
@@ -97,10 +94,10 @@ impl Server for Postgres {
     }
 
     fn plan(folder: &Path) -> Result<(Self, Launch), NoServer> {
-        let programs = path_of(Self::NAME, "postgres_programs")?;
-        path_of(Self::NAME, "postgres_cluster")?;
-        let port = place::free_port().map_err(Self::broken)?;
-        let mut command = as_its_user(folder)?;
+        let programs = find_path(Self::NAME, "postgres_programs")?;
+        find_path(Self::NAME, "postgres_cluster")?;
+        let port = unique_names::free_port().map_err(Self::broken)?;
+        let mut command = switch_user_prefix(folder)?;
         command.push(programs.join("postgres").into_os_string());
         command.push("-D".into());
         command.push(data(folder).into_os_string());
@@ -109,13 +106,13 @@ impl Server for Postgres {
             command.extend(["-c".into(), setting.into()]);
         }
         let url = format!("postgres://postgres@127.0.0.1:{port}/postgres");
-        // "Immediate" at the end: no checkpoint, and no shared memory left behind as −9 would.
+        // "Immediate" shutdown at the end: no checkpoint, and no shared memory left behind.
         Ok((Self { url, port }, Launch { command, stop: "INT", end: "QUIT" }))
     }
 
     fn prepare(&self, folder: &Path) -> Result<(), NoServer> {
-        let cluster = path_of(Self::NAME, "postgres_cluster")?;
-        // `cp -a` keeps the owner, which is whoever may run PostgreSQL here.
+        let cluster = find_path(Self::NAME, "postgres_cluster")?;
+        // `cp -a` keeps the owner, the user that may run PostgreSQL here.
         let copied = Command::new("cp").arg("-a").arg(cluster).arg(data(folder)).output();
         let copied = copied.map_err(Self::broken)?;
         let said = String::from_utf8_lossy(&copied.stderr);
@@ -126,19 +123,19 @@ impl Server for Postgres {
         let mut request = vec![0, 0, 0, 0, 0, 3, 0, 0];
         request.extend(b"user\0postgres\0database\0postgres\0\0");
         request[3] = u8::try_from(request.len()).map_err(io::Error::other)?;
-        // While it recovers it answers with an error, whose letter is E.
-        let answer = wire::ask(self.port, &request, 1)?;
-        wire::expect(answer == b"R", "a session, which begins with R")
+        // During recovery it answers with an error message, whose tag is E.
+        let answer = raw_request::exchange(self.port, &request, 1)?;
+        raw_request::ensure_expected(answer == b"R", "a session, which begins with R")
     }
 }
 
-/// What differs from PostgreSQL's defaults. Fsync is on by default; it is here to be seen.
+/// Settings that differ from the defaults. Fsync is on by default and listed to be explicit.
 const SETTINGS: [&str; 6] = [
     "fsync=on",
     "listen_addresses=127.0.0.1",
     "unix_socket_directories=",
     "max_connections=300",
-    // In the data folder, so that nothing stays behind elsewhere after a kill.
+    // In the data folder, so that nothing is left elsewhere after a kill.
     "dynamic_shared_memory_type=mmap",
     "timezone=UTC",
 ];
@@ -147,10 +144,10 @@ fn data(folder: &Path) -> PathBuf {
     folder.join("data")
 }
 
-/// PostgreSQL refuses to be root: then it runs as the user that Debian's package makes.
-fn as_its_user(folder: &Path) -> Result<Vec<OsString>, NoServer> {
+/// PostgreSQL refuses to run as root; then it runs as the user of Debian's package.
+fn switch_user_prefix(folder: &Path) -> Result<Vec<OsString>, NoServer> {
     use std::os::unix::fs::MetadataExt;
-    // The folder is ours, so its owner is who we are.
+    // This process owns the folder, so its owner is the current user.
     let we_are = folder.metadata().map_err(Postgres::broken)?.uid();
     if we_are != 0 {
         return Ok(Vec::new());
@@ -160,12 +157,12 @@ fn as_its_user(folder: &Path) -> Result<Vec<OsString>, NoServer> {
 }
 
 fn run_sql(url: &str, sql: &str) -> Result<String, String> {
-    // A server elsewhere may come without the package's programs; then psql must be on the path.
-    let psql = path_of(Postgres::NAME, "postgres_programs").map(|programs| programs.join("psql"));
+    // A server that already runs may come without the package; then psql must be on the path.
+    let psql = find_path(Postgres::NAME, "postgres_programs").map(|programs| programs.join("psql"));
     let psql = psql.unwrap_or_else(|_| "psql".into());
     let output = Command::new(&psql)
         .args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c", sql, url])
-        // A paused server takes connections and says nothing; a busy one takes its time.
+        // A paused server accepts connections and does not answer.
         .env("PGCONNECT_TIMEOUT", "60")
         .output()
         .map_err(|error| format!("{}: {error}", psql.display()))?;
@@ -173,7 +170,7 @@ fn run_sql(url: &str, sql: &str) -> Result<String, String> {
     if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) }
 }
 
-/// The same address with another database; parameters after `?` stay.
+/// The address with another database; parameters after `?` are kept.
 fn with_database(url: &str, name: &str) -> String {
     let (address, parameters) = url.split_once('?').map_or((url, None), |(a, p)| (a, Some(p)));
     let host = address.find("://").map_or(0, |at| at + 3);
@@ -182,7 +179,7 @@ fn with_database(url: &str, name: &str) -> String {
     format!("{}/{name}{parameters}", &address[..end])
 }
 
-/// The same address for another login.
+/// The address with another login.
 fn with_login(url: &str, login: &str, password: &str) -> String {
     let host = url.find("://").map_or(0, |at| at + 3);
     let end = url[host..].find('/').map_or(url.len(), |at| host + at);
@@ -195,7 +192,7 @@ mod tests {
     use super::{with_database, with_login};
 
     #[test]
-    fn an_address_is_kept_but_for_its_login() {
+    fn with_login_replaces_only_the_login() {
         for (url, expected) in [
             ("postgres://u@h:1/d", "postgres://ann:pw@h:1/d"),
             ("postgres://u:p@h:1/d?a=b@c", "postgres://ann:pw@h:1/d?a=b@c"),
@@ -206,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_is_kept_but_for_its_database() {
+    fn with_database_replaces_only_the_database() {
         for (url, expected) in [
             ("postgres://u@h:1/old", "postgres://u@h:1/new"),
             ("postgres://u:p@h:1", "postgres://u:p@h:1/new"),

@@ -1,40 +1,39 @@
-//! Redis, with every write in a file before it is answered, so that a restart finds it.
+//! Redis with an append-only file that is synced on every write.
 
 use std::io;
 use std::path::Path;
 
-use super::installed::path_of;
-use super::keeper::Launch;
-use super::missing::NoServer;
-use super::running::{Running, Server, Slot, shared};
-use super::{place, wire};
+use super::inventory::find_path;
+use super::missing_server::NoServer;
+use super::server_process::{Server, ServerProcess, Slot, shared};
+use super::supervisor::Launch;
+use super::{raw_request, unique_names};
 
-/// A Redis server.
 pub struct Redis {
     url: String,
     port: u16,
 }
 
 impl Redis {
-    /// One for this test alone.
-    pub fn start() -> Result<Running<Self>, NoServer> {
-        Running::start()
+    /// A server for one test.
+    pub fn start() -> Result<ServerProcess<Self>, NoServer> {
+        ServerProcess::start()
     }
 
-    /// The one that all tests of this binary share.
+    /// The server that all tests of this binary share.
     pub fn shared() -> Result<&'static Self, NoServer> {
         static SHARED: Slot<Redis> = Slot::new();
         shared(&SHARED)
     }
 
-    /// Where it is, as `redis://127.0.0.1:PORT/`.
+    /// `redis://127.0.0.1:PORT/`
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// What a test's keys begin with, so that it does not see those of others.
+    /// A key prefix for one test.
     pub fn prefix(&self) -> String {
-        format!("{}:", place::fresh_name())
+        format!("{}:", unique_names::fresh_name())
     }
 }
 
@@ -42,13 +41,13 @@ impl Server for Redis {
     const NAME: &'static str = "Redis";
     const VARIABLE: &'static str = "UPTAKE_TEST_REDIS";
 
-    fn at(address: &str) -> Result<Self, String> {
+    fn from_address(address: &str) -> Result<Self, String> {
         Ok(Self { url: address.to_owned(), port: 0 })
     }
 
     fn plan(folder: &Path) -> Result<(Self, Launch), NoServer> {
-        let program = path_of(Self::NAME, "redis_server")?;
-        let port = place::free_port().map_err(Self::broken)?;
+        let program = find_path(Self::NAME, "redis_server")?;
+        let port = unique_names::free_port().map_err(Self::broken)?;
         let mut command = vec![program.into_os_string()];
         let number = port.to_string();
         let arguments = [
@@ -73,8 +72,8 @@ impl Server for Redis {
     }
 
     fn answers(&self) -> io::Result<()> {
-        // While it reads its file it answers `-LOADING`.
-        let answer = wire::ask(self.port, b"PING\r\n", 7)?;
-        wire::expect(answer == b"+PONG\r\n", "PONG")
+        // While it loads its file it answers `-LOADING`.
+        let answer = raw_request::exchange(self.port, b"PING\r\n", 7)?;
+        raw_request::ensure_expected(answer == b"+PONG\r\n", "PONG")
     }
 }

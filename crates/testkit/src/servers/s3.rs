@@ -1,20 +1,20 @@
-//! A server with the S3 API that others wrote and that checks signatures.
+//! A third-party S3 server that verifies signatures.
 
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::installed::path_of;
-use super::keeper::Launch;
-use super::missing::NoServer;
-use super::running::{Running, Server, Slot, shared};
-use super::{place, wire};
+use super::inventory::find_path;
+use super::missing_server::NoServer;
+use super::server_process::{Server, ServerProcess, Slot, shared};
+use super::supervisor::Launch;
+use super::{raw_request, unique_names};
 
 const ACCESS_KEY: &str = "uptake-tests";
 const SECRET_KEY: &str = "a-secret-for-tests-only";
 
-/// An S3 server and the credentials that it takes; its region is `us-east-1`, its buckets are paths.
+/// An S3 server and its credentials. Region `us-east-1`, path-style buckets.
 pub struct S3 {
     endpoint: String,
     access_key: String,
@@ -23,41 +23,39 @@ pub struct S3 {
 }
 
 impl S3 {
-    /// One for this test alone.
-    pub fn start() -> Result<Running<Self>, NoServer> {
-        Running::start()
+    /// A server for one test.
+    pub fn start() -> Result<ServerProcess<Self>, NoServer> {
+        ServerProcess::start()
     }
 
-    /// The one that all tests of this binary share.
+    /// The server that all tests of this binary share.
     pub fn shared() -> Result<&'static Self, NoServer> {
         static SHARED: Slot<S3> = Slot::new();
         shared(&SHARED)
     }
 
-    /// Where it is, as `http://127.0.0.1:PORT`.
+    /// `http://127.0.0.1:PORT`
     pub fn endpoint(&self) -> &str {
         &self.endpoint
     }
 
-    /// Who may come in.
     pub fn access_key(&self) -> &str {
         &self.access_key
     }
 
-    /// What proves it.
     pub fn secret_key(&self) -> &str {
         &self.secret_key
     }
 
-    /// Makes a bucket for one test and gives its name.
+    /// Creates a bucket for one test and returns its name.
     pub fn bucket(&self) -> Result<String, NoServer> {
-        let name = place::fresh_name();
+        let name = unique_names::fresh_name();
         let (status, said) = self.request("PUT", &name, "").map_err(Self::broken)?;
         let made = (200..300).contains(&status);
         if made { Ok(name) } else { Err(Self::broken(format!("{status} {said}"))) }
     }
 
-    /// Sends a signed request by `curl`: status and body.
+    /// Sends a signed request with `curl` and returns status and body.
     pub fn request(&self, method: &str, path: &str, body: &str) -> Result<(u16, String), String> {
         let mut curl = Command::new("curl")
             .args(["-sS", "--max-time", "60", "-X", method, "--data-binary", body, "--config", "-"])
@@ -71,7 +69,7 @@ impl S3 {
             .spawn()
             .map_err(|error| format!("curl: {error}"))?;
         if let Some(mut config) = curl.stdin.take() {
-            // Not as an argument, which everybody on the machine could read.
+            // Not as an argument, which other users of the machine could read.
             let written = writeln!(config, "user = \"{}:{}\"", self.access_key, self.secret_key);
             written.map_err(|error| error.to_string())?;
         }
@@ -89,14 +87,14 @@ impl Server for S3 {
     const NAME: &'static str = "S3";
     const VARIABLE: &'static str = "UPTAKE_TEST_S3";
 
-    /// `http://ACCESS_KEY:SECRET_KEY@HOST:PORT`; a secret may hold anything but is taken as it stands.
-    fn at(address: &str) -> Result<Self, String> {
+    /// `http://ACCESS_KEY:SECRET_KEY@HOST:PORT`; the secret is not unescaped.
+    fn from_address(address: &str) -> Result<Self, String> {
         let parts = address.split_once("://").and_then(|(scheme, rest)| {
             let (credentials, host) = rest.rsplit_once('@')?;
             let (access_key, secret_key) = credentials.split_once(':')?;
             Some((scheme, access_key, secret_key, host.trim_end_matches('/')))
         });
-        // The address is not repeated: it has a secret in it.
+        // The address contains a secret, so the error does not repeat it.
         let (scheme, access_key, secret_key, host) =
             parts.ok_or("expected http://ACCESS_KEY:SECRET_KEY@HOST:PORT")?;
         Ok(Self {
@@ -108,8 +106,8 @@ impl Server for S3 {
     }
 
     fn plan(folder: &Path) -> Result<(Self, Launch), NoServer> {
-        let program = path_of(Self::NAME, "s3_server")?;
-        let port = place::free_port().map_err(Self::broken)?;
+        let program = find_path(Self::NAME, "s3_server")?;
+        let port = unique_names::free_port().map_err(Self::broken)?;
         let mut command = vec![program.into_os_string()];
         let number = port.to_string();
         command.extend(["--host", "127.0.0.1", "--port", &number].map(Into::into));
@@ -130,8 +128,11 @@ impl Server for S3 {
 
     fn answers(&self) -> io::Result<()> {
         let request = b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
-        let answer = wire::ask(self.port, request, 12)?;
-        wire::expect(answer == b"HTTP/1.1 403", "a refusal: the request is not signed")
+        let answer = raw_request::exchange(self.port, request, 12)?;
+        raw_request::ensure_expected(
+            answer == b"HTTP/1.1 403",
+            "a refusal: the request is not signed",
+        )
     }
 }
 
@@ -144,10 +145,10 @@ mod tests {
     use super::{S3, Server};
 
     #[test]
-    fn an_address_has_the_credentials_in_it() {
-        let s3 = S3::at("http://me:a/b+c@host:9000/").unwrap();
+    fn credentials_are_parsed_from_the_address() {
+        let s3 = S3::from_address("http://me:a/b+c@host:9000/").unwrap();
         assert_eq!((s3.access_key(), s3.secret_key()), ("me", "a/b+c"));
         assert_eq!(s3.endpoint(), "http://host:9000");
-        assert!(S3::at("http://host:9000").is_err());
+        assert!(S3::from_address("http://host:9000").is_err());
     }
 }

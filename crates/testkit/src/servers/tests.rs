@@ -1,6 +1,6 @@
-//! Each server starts, answers, keeps its data over a crash, and is gone afterwards.
+//! Each server starts, answers, keeps its data over a crash, and leaves nothing behind.
 
-mod elsewhere;
+mod given_servers;
 mod faults;
 mod kafka;
 mod postgres;
@@ -10,30 +10,29 @@ mod s3;
 
 use std::path::Path;
 
-use super::running::{Running, Server};
+use super::server_process::{Server, ServerProcess};
 
-/// Crashes the server, starts it again, and checks that address and log are the same.
-fn crash_and_restart<S: Server>(server: &Running<S>) {
+fn crash_and_restart<S: Server>(server: &ServerProcess<S>) {
     let before = server.pid();
     server.kill();
     assert!(!server.is_alive() && !exists(before));
     assert!(!server.answers(), "a killed server answered");
     server.restart();
     assert_ne!(server.pid(), before);
-    server.wait_until_it_answers().unwrap();
+    server.wait_until_ready().unwrap();
 }
 
-/// A paused server has its port open and says nothing; afterwards it goes on.
-fn pause_and_resume<S: Server>(server: &Running<S>) {
+/// A paused server keeps its port open and does not answer; after resuming it does.
+fn pause_and_resume<S: Server>(server: &ServerProcess<S>) {
     server.pause();
     assert!(server.is_alive());
     assert!(!server.answers(), "a paused server answered");
     server.resume();
-    server.wait_until_it_answers().unwrap();
+    server.wait_until_ready().unwrap();
 }
 
-/// Drops the server; neither process nor folder may stay.
-fn drop_and_check<S: Server>(server: Running<S>) {
+/// Dropping the server must end the process and remove the folder.
+fn drop_and_check<S: Server>(server: ServerProcess<S>) {
     let (pid, folder) = (server.pid(), server.folder().to_owned());
     assert!(exists(pid) && folder.exists());
     drop(server);
@@ -41,7 +40,6 @@ fn drop_and_check<S: Server>(server: Running<S>) {
     assert!(!folder.exists(), "the folder outlived its owner");
 }
 
-/// Whether there is a process with this id.
 fn exists(pid: u32) -> bool {
     Path::new("/proc").join(pid.to_string()).exists()
 }

@@ -1,96 +1,76 @@
 //! One turn of the timeline.
 
 mod facts;
-mod given;
-mod machine;
+mod feedback;
+mod detector_verdict;
 
 use askama::Template;
 use engine::TurnView;
 use model::{Origin, Scope, VerdictStatus};
 
-use super::Heard;
-use crate::conversations::status;
-use crate::filter::{Filter, encoded};
-use crate::marked::Said;
-use crate::moment::Moment;
-use facts::{Fact, made, signals};
-use given::{Given, given};
-use machine::{Machine, machine};
+use super::MessageEvidence;
+use crate::conversations::status_chip;
+use crate::display_time::DisplayTime;
+use crate::filter::{Filter, encode_url};
+use crate::highlight::HighlightedText;
+use detector_verdict::{DetectorVerdict, read_verdict};
+use facts::{AnswerFact, completion_facts, signal_facts};
+use feedback::{FeedbackEntry, feedback_entries};
 
-/// The turn.
 #[derive(Clone, Debug, Template)]
 #[template(path = "turn.html")]
-pub struct ShownTurn {
-    /// Its id.
+pub struct TurnCard {
     pub id: String,
-    /// The same as a part of an address.
     pub encoded_id: String,
-    /// When it was asked.
-    pub when: Moment,
-    /// What was asked, with what decided about an earlier answer marked.
-    pub question: Said,
-    /// Which earlier answer that was.
+    pub when: DisplayTime,
+    pub question: HighlightedText,
     pub about: Option<String>,
-    /// What was answered, with what failed in it marked.
-    pub answer: Option<Said>,
-    /// The application's own error.
+    pub answer: Option<HighlightedText>,
     pub error: Option<String>,
-    /// How it was made: model, latency, tokens, cost.
-    pub made: Vec<Fact>,
-    /// How it was taken, whoever's word counts: a class and words.
+    pub answer_facts: Vec<AnswerFact>,
     pub status: (&'static str, &'static str),
-    /// Whose word that is.
-    pub by: String,
-    /// What is known of the answer itself.
-    pub signals: Vec<Fact>,
-    /// What the machine thinks.
-    pub machine: Option<Machine>,
-    /// What people gave.
-    pub given: Vec<Given>,
-    /// What confirming says: the status, and words for the button.
+    pub source: String,
+    pub signals: Vec<AnswerFact>,
+    pub verdict: Option<DetectorVerdict>,
+    pub feedback: Vec<FeedbackEntry>,
     pub confirm: (&'static str, String),
-    /// What flipping says.
     pub flip: (&'static str, String),
-    /// Whether a person has reviewed it.
     pub is_reviewed: bool,
-    /// The tenant's and project's part of the address of forms.
     pub place: String,
-    /// The conversation.
     pub conversation: String,
-    /// Where the turn is in it.
     pub link: String,
 }
 
-impl ShownTurn {
-    pub(super) fn of(
+impl TurnCard {
+    pub(super) fn new(
         view: &TurnView,
         turns: &[TurnView],
-        heard: &Heard<'_>,
+        message_evidence: &MessageEvidence<'_>,
         filter: &Filter,
         scope: &Scope,
     ) -> Self {
         let exchange = &view.exchange;
-        let about = heard.get(&exchange.turn);
+        let about = message_evidence.get(&exchange.turn);
         let evidence = about.map(|(_, evidence)| *evidence).unwrap_or_default();
         let completion = exchange.completion.as_ref();
         let failure = view.signals.as_ref().map(|signals| &signals.failure);
         let in_answer = failure.map(|failure| failure.evidence.as_slice()).unwrap_or_default();
         let answer = completion.and_then(|completion| completion.response.as_deref());
-        let (confirm, flip) = reviews(view);
+        let (confirm, flip) = review_buttons(view);
         Self {
             id: exchange.turn.to_string(),
-            encoded_id: encoded(exchange.turn.as_str()),
-            when: Moment::minute(exchange.ts),
-            question: Said::marked(&exchange.opening.text, evidence),
-            about: about.map(|(turn, _)| encoded(turn.as_str())),
-            answer: answer.map(|answer| Said::marked(answer, in_answer)),
+            encoded_id: encode_url(exchange.turn.as_str()),
+            when: DisplayTime::with_minutes(exchange.ts),
+            question: HighlightedText::with_evidence(&exchange.opening.text, evidence),
+            about: about.map(|(turn, _)| encode_url(turn.as_str())),
+            answer: answer.map(|answer| HighlightedText::with_evidence(answer, in_answer)),
             error: completion.and_then(|completion| completion.error.clone()),
-            made: made(view),
-            status: status(exchange.standing.status),
-            by: by(view),
-            signals: signals(view),
-            machine: machine(view, turns),
-            given: given(view),
+            answer_facts: completion_facts(view),
+            status: status_chip(exchange.standing.status),
+            source: describe_source(view),
+            signals: signal_facts(view),
+            verdict: read_verdict(view, turns),
+            feedback: feedback_entries(view),
             confirm,
             flip,
             is_reviewed: exchange.standing.review.is_some(),
@@ -108,19 +88,19 @@ impl ShownTurn {
         }
     }
 
-    /// A turn without the others around it.
-    pub fn alone(view: &TurnView, filter: &Filter, scope: &Scope) -> Self {
-        Self::of(view, std::slice::from_ref(view), &Heard::new(), filter, scope)
+    /// A turn without its conversation.
+    pub fn standalone(view: &TurnView, filter: &Filter, scope: &Scope) -> Self {
+        Self::new(view, std::slice::from_ref(view), &MessageEvidence::new(), filter, scope)
     }
 
-    /// Whether it waits for its answer.
+    /// True while the answer is missing.
     pub fn is_waiting(&self) -> bool {
         self.answer.is_none() && self.error.is_none()
     }
 }
 
-/// What a person may say of the machine's verdict.
-fn reviews(view: &TurnView) -> ((&'static str, String), (&'static str, String)) {
+/// Status and label of the two review buttons: confirm and flip.
+fn review_buttons(view: &TurnView) -> ((&'static str, String), (&'static str, String)) {
     let found = view.verdict.as_ref().map(|(found, _)| found.verdict.status);
     let word = |status: VerdictStatus| status.as_word();
     let (rejected, accepted) = (VerdictStatus::Rejected, VerdictStatus::Accepted);
@@ -134,23 +114,23 @@ fn reviews(view: &TurnView) -> ((&'static str, String), (&'static str, String)) 
             (word(rejected), "Flip to rejected".to_owned()),
         ),
         Some(VerdictStatus::Neutral) | None => (
-            (word(accepted), "It was accepted".to_owned()),
-            (word(rejected), "It was rejected".to_owned()),
+            (word(accepted), "Mark as accepted".to_owned()),
+            (word(rejected), "Mark as rejected".to_owned()),
         ),
     }
 }
 
-/// Whose word it is that counts.
-fn by(view: &TurnView) -> String {
+/// The source of the turn's status.
+fn describe_source(view: &TurnView) -> String {
     let standing = &view.exchange.standing;
     if let Some(at) = view.reviewed_at.filter(|_| standing.review.is_some()) {
-        return format!("reviewed by a person, {}", Moment::minute(at).text);
+        return format!("reviewed by a person, {}", DisplayTime::with_minutes(at).text);
     }
-    let by_user = view.reactions.iter().any(|given| given.origin == Origin::User);
-    let sure = format!("{:.0}% sure", standing.confidence.get() * 100.0);
+    let by_user = view.reactions.iter().any(|reaction| reaction.origin == Origin::User);
+    let confidence = format!("{:.0}% confidence", standing.confidence.get() * 100.0);
     match (by_user, &view.verdict) {
-        (true, _) => "said by the user".to_owned(),
-        (false, Some(_)) => format!("concluded by the machine, {sure}"),
-        (false, None) => "nobody said anything yet".to_owned(),
+        (true, _) => "from user feedback".to_owned(),
+        (false, Some(_)) => format!("detected, {confidence}"),
+        (false, None) => "no feedback yet".to_owned(),
     }
 }

@@ -1,28 +1,29 @@
-//! What an experiment says so far, on the wire.
+//! Results of experiments.
 
 use engine::ExperimentView;
 use engine::experiment::{
-    Comparison, Difference, GuardrailStanding, Results, SampleRatio, VariantResult,
+    DifferenceEstimate, ExperimentResults, GuardrailStatus, SampleRatioTest, VariantComparison,
+    VariantResult,
 };
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::ProgressBody;
 
-/// What an experiment says so far.
+/// Current results of an experiment.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ResultsBody {
     status: &'static str,
     metric: &'static str,
     variants: Vec<VariantBody>,
-    /// The best treatment against the control, or the only one; all of them are in `comparisons`.
+    /// Best treatment compared with the control; `comparisons` has all treatments.
     difference: Option<DifferenceBody>,
     comparisons: Vec<ComparisonBody>,
     srm: SrmBody,
     guardrails: Vec<GuardrailBody>,
-    /// undecided, better, worse or no_verdict.
+    /// `undecided`, `better`, `worse` or `no_verdict`.
     verdict: &'static str,
-    /// What the verdict rests on, or what it waits for.
+    /// Reason for the verdict, or the missing evidence.
     why: &'static str,
     best: Option<String>,
     progress: Option<ProgressBody>,
@@ -31,9 +32,9 @@ pub(crate) struct ResultsBody {
 #[derive(Debug, Serialize, ToSchema)]
 struct VariantBody {
     name: String,
-    /// Units that were exposed to it.
+    /// Number of exposed units.
     units: u64,
-    /// Those of them that have given anything.
+    /// Exposed units with at least one observation.
     observed: u64,
     mean: Option<f64>,
     interval: Option<[f64; 2]>,
@@ -43,7 +44,7 @@ struct VariantBody {
 struct DifferenceBody {
     estimate: f64,
     interval: [f64; 2],
-    /// Whether the interval holds at every look: not before each arm has a hundred units.
+    /// True when the interval is valid at every look, from 100 units per variant.
     anytime_valid: bool,
     p_always_valid: f64,
 }
@@ -52,7 +53,7 @@ struct DifferenceBody {
 struct ComparisonBody {
     variant: String,
     difference: Option<DifferenceBody>,
-    /// Corrected by what units did before they were exposed; decides where it is there.
+    /// Difference adjusted by pre-exposure behaviour (CUPED). Decides the verdict when present.
     cuped: Option<DifferenceBody>,
     variance_reduction: Option<f64>,
     verdict: &'static str,
@@ -77,13 +78,21 @@ struct GuardrailBody {
 }
 
 impl ResultsBody {
-    /// Of an experiment.
-    pub(crate) fn new(view: &ExperimentView, results: Results) -> Self {
-        let Results { status, variants, comparisons, srm, guardrails, verdict, why, best } =
-            results;
-        let named = |one: &&Comparison| best.as_ref().is_none_or(|best| *best == one.variant);
+    pub(crate) fn new(view: &ExperimentView, results: ExperimentResults) -> Self {
+        let ExperimentResults {
+            status,
+            variants,
+            comparisons,
+            srm,
+            guardrails,
+            verdict,
+            why,
+            best,
+        } = results;
+        let named =
+            |one: &&VariantComparison| best.as_ref().is_none_or(|best| *best == one.variant);
         let shown = comparisons.iter().find(named);
-        let SampleRatio { p, ok } = srm;
+        let SampleRatioTest { p, ok } = srm;
         Self {
             status: status.word(),
             metric: view.definition.metric.word(),
@@ -107,15 +116,15 @@ impl From<VariantResult> for VariantBody {
     }
 }
 
-impl From<Difference> for DifferenceBody {
-    fn from(one: Difference) -> Self {
-        let Difference { estimate, interval, anytime_valid, p_always_valid } = one;
+impl From<DifferenceEstimate> for DifferenceBody {
+    fn from(one: DifferenceEstimate) -> Self {
+        let DifferenceEstimate { estimate, interval, anytime_valid, p_always_valid } = one;
         Self { estimate, interval, anytime_valid, p_always_valid }
     }
 }
 
-impl From<Comparison> for ComparisonBody {
-    fn from(one: Comparison) -> Self {
+impl From<VariantComparison> for ComparisonBody {
+    fn from(one: VariantComparison) -> Self {
         Self {
             variant: one.variant,
             difference: one.difference.map(DifferenceBody::from),
@@ -127,9 +136,9 @@ impl From<Comparison> for ComparisonBody {
     }
 }
 
-impl From<GuardrailStanding> for GuardrailBody {
-    fn from(one: GuardrailStanding) -> Self {
-        let GuardrailStanding { variant, metric, limit, units, mean, bound, crossed } = one;
+impl From<GuardrailStatus> for GuardrailBody {
+    fn from(one: GuardrailStatus) -> Self {
+        let GuardrailStatus { variant, metric, limit, units, mean, bound, crossed } = one;
         Self { variant, metric: metric.word(), limit, units, mean, bound, crossed }
     }
 }

@@ -1,10 +1,11 @@
 //! Broker messages of an event: topics, keys and headers.
 
+use connectors::OutgoingMessage;
 use model::{Event, Position};
-use store::{Outgoing, StoredEvent};
+use store::StoredEvent;
 
 use crate::cluster::publish::EventFormatter;
-use crate::feedback::topics::Topic;
+use crate::topic::Topic;
 
 /// Header names, for consumers that do not parse the value.
 pub(crate) const EVENT_ID_HEADER: &str = "event-id";
@@ -14,7 +15,7 @@ const POSITION_HEADER: &str = "position";
 const ERASED_BY_HEADER: &str = "erased-by";
 
 /// One message for each topic of the event.
-pub(super) fn event_messages(stored: StoredEvent, line: EventFormatter) -> Vec<Outgoing> {
+pub(super) fn event_messages(stored: StoredEvent, line: EventFormatter) -> Vec<OutgoingMessage> {
     let mut messages = build_messages(&stored.event, stored.position);
     let position = stored.position;
     match line(stored) {
@@ -29,7 +30,7 @@ pub(super) fn event_messages(stored: StoredEvent, line: EventFormatter) -> Vec<O
 }
 
 /// Tombstones of an erased event: the keys that the stub still has, and no value.
-pub(super) fn tombstone_messages(stub: &StoredEvent, erasure: Position) -> Vec<Outgoing> {
+pub(super) fn tombstone_messages(stub: &StoredEvent, erasure: Position) -> Vec<OutgoingMessage> {
     let mut messages = build_messages(&stub.event, stub.position);
     for message in &mut messages {
         message.headers.push((ERASED_BY_HEADER, erasure.to_string()));
@@ -37,7 +38,7 @@ pub(super) fn tombstone_messages(stub: &StoredEvent, erasure: Position) -> Vec<O
     messages
 }
 
-fn build_messages(event: &Event, position: Position) -> Vec<Outgoing> {
+fn build_messages(event: &Event, position: Position) -> Vec<OutgoingMessage> {
     let headers = || {
         vec![
             (EVENT_ID_HEADER, event.id.to_string()),
@@ -49,7 +50,7 @@ fn build_messages(event: &Event, position: Position) -> Vec<Outgoing> {
     Topic::ALL
         .iter()
         .filter(|(_, topic)| topic.holds(event))
-        .map(|(name, topic)| Outgoing {
+        .map(|(name, topic)| OutgoingMessage {
             topic: name,
             key: topic.key(event),
             value: None,
@@ -59,7 +60,7 @@ fn build_messages(event: &Event, position: Position) -> Vec<Outgoing> {
 }
 
 /// The message's label in logs: `topic@position`.
-pub(super) fn message_label(message: &Outgoing) -> String {
+pub(super) fn message_label(message: &OutgoingMessage) -> String {
     let header = |name| message.headers.iter().find(|(known, _)| *known == name);
     let position = header(POSITION_HEADER).map_or("", |(_, value)| value.as_str());
     format!("{}@{position}", message.topic)

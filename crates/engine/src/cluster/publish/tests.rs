@@ -3,8 +3,9 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use connectors::{ConnectorError, ConnectorFuture, EventSink, OutgoingMessage, RejectedMessage};
 use model::Scope;
-use store::{Outgoing, Outlet, Refused, Store, StoreError, Task};
+use store::Store;
 
 use crate::Engine;
 use crate::test_engine::{TestEngine, open_test_engine};
@@ -18,12 +19,12 @@ struct FlakyOutlet {
     tried: Mutex<Vec<Vec<String>>>,
 }
 
-impl Outlet for FlakyOutlet {
+impl EventSink for FlakyOutlet {
     fn name(&self) -> String {
         "fickle".into()
     }
 
-    fn publish(&self, messages: Vec<Outgoing>) -> Task<'_, Vec<Refused>> {
+    fn publish(&self, messages: Vec<OutgoingMessage>) -> ConnectorFuture<'_, Vec<RejectedMessage>> {
         let names: Vec<String> =
             messages.iter().map(|message| format!("{}:{}", message.topic, message.key)).collect();
         self.tried.lock().unwrap().push(names);
@@ -31,9 +32,9 @@ impl Outlet for FlakyOutlet {
         let fails = *failures > 0;
         *failures -= usize::from(fails);
         let refused = messages.iter().position(|message| message.key == "/refused");
-        let refused = refused.map(|index| Refused { index, reason: "too large".into() });
+        let refused = refused.map(|index| RejectedMessage { index, reason: "too large".into() });
         Box::pin(async move {
-            if fails { Err(StoreError::Busy) } else { Ok(refused.into_iter().collect()) }
+            if fails { Err(ConnectorError::Busy) } else { Ok(refused.into_iter().collect()) }
         })
     }
 }
@@ -75,7 +76,9 @@ async fn unconfirmed_messages_are_redelivered_before_progress_is_saved() {
     record_event(&engine, "user_rating", serde_json::json!({"rating": "positive"})).await;
     record_event(&engine, "system_metric", serde_json::json!({"endpoint": "/refused"})).await;
     assert_eq!(engine.cluster.publish_lag(), None, "nothing is published yet");
-    engine.cluster.spawn_publisher(Arc::clone(&outlet) as Arc<dyn Outlet>, |_| Ok(String::new()));
+    engine
+        .cluster
+        .spawn_publisher(Arc::clone(&outlet) as Arc<dyn EventSink>, |_| Ok(String::new()));
     wait_until(|| engine.cluster.publish_lag().is_some_and(|lag| lag.events == 0)).await;
     assert_eq!(store.reached(LEASE).await.unwrap(), engine.core.head());
     let names = ["feedback-events:default", "feedback-ratings:default"];
@@ -101,7 +104,9 @@ async fn node_without_the_lease_publishes_nothing() {
         .unwrap();
     record_event(&engine, "user_rating", serde_json::json!({"rating": "positive"})).await;
     let outlet = Arc::new(FlakyOutlet::default());
-    engine.cluster.spawn_publisher(Arc::clone(&outlet) as Arc<dyn Outlet>, |_| Ok(String::new()));
+    engine
+        .cluster
+        .spawn_publisher(Arc::clone(&outlet) as Arc<dyn EventSink>, |_| Ok(String::new()));
     wait_until(|| engine.cluster.publish_lag().is_some()).await;
     let lag = engine.cluster.publish_lag().unwrap();
     assert_eq!((lag.events, lag.is_holder), (1, false));
@@ -129,7 +134,9 @@ async fn events_dropped_before_publishing_are_skipped() {
     let dropped = store.drop_events(old).await.unwrap();
     assert_eq!((dropped, engine.core.head().0), (3, 3));
     let outlet = Arc::new(FlakyOutlet::default());
-    engine.cluster.spawn_publisher(Arc::clone(&outlet) as Arc<dyn Outlet>, |_| Ok(String::new()));
+    engine
+        .cluster
+        .spawn_publisher(Arc::clone(&outlet) as Arc<dyn EventSink>, |_| Ok(String::new()));
     wait_until(|| engine.cluster.publish_lag().is_some_and(|lag| lag.events == 0)).await;
     assert!(outlet.tried.lock().unwrap().is_empty());
     assert_eq!(store.reached(LEASE).await.unwrap(), engine.core.head());

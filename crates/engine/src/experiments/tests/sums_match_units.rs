@@ -1,6 +1,6 @@
 //! Sums equal the totals of units after any sequence of events.
 
-use learn::experiment::{Action, Metric, next_step, results};
+use learn::experiment::{LifecycleAction, Metric, compute_results, next_step};
 use serde_json::{Value, json};
 
 use super::test_world::{TestWorld, completion, parse_id};
@@ -51,7 +51,7 @@ async fn check_experiment(world: &TestWorld, id: &str) {
     assert_eq!(by_sum, by_unit, "{id}");
     let view = world.load_view(id).await;
     // NaN is not equal to itself, so the text is compared, too.
-    let text = |evidence| format!("{:?}", results(&view.definition, view.status, evidence));
+    let text = |evidence| format!("{:?}", compute_results(&view.definition, view.status, evidence));
     assert_eq!(text(&by_sum), text(&by_unit), "{id}");
     let step = view.rollout.map(|state| {
         let step = |evidence| next_step(&view.definition, &state, evidence);
@@ -123,7 +123,7 @@ impl RandomTrial {
         let mut seen = 0;
         for (id, _) in &self.experiments {
             check_experiment(&self.world, id).await;
-            seen += self.world.load_both_evidences(id).await.0.exposed().iter().sum::<u64>();
+            seen += self.world.load_both_evidences(id).await.0.exposed_units().iter().sum::<u64>();
         }
         seen
     }
@@ -140,7 +140,7 @@ async fn sums_match_units_bit_for_bit_after_random_events() {
         let engine = &trial.world.engine;
         engine
             .experiments
-            .apply_action(&trial.world.scope, &over, Action::Complete, None)
+            .apply_action(&trial.world.scope, &over, LifecycleAction::Complete, None)
             .await
             .unwrap();
         for user in 0..USERS {

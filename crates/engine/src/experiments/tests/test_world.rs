@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use learn::experiment::{Action, Evidence, ExperimentDefinition, Shares};
+use learn::experiment::{ExperimentDefinition, ExperimentEvidence, LifecycleAction, TrafficShares};
 use model::{
     Change, ConversationId, ExperimentId, ExperimentRule, Mac, Outcome, Scope, Timestamp, TurnId,
 };
@@ -35,7 +35,7 @@ impl TestWorld {
     pub(super) async fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path(), Limits::default(), [7; 32]).unwrap();
-        let (store, clock): (Arc<Store>, _) = (Arc::new(store), Arc::new(TestClock::at(START)));
+        let (store, clock): (Arc<Store>, _) = (Arc::new(store), Arc::new(TestClock::new(START)));
         let (detectors, embedder) = (Detectors::default(), Embedder::default());
         let time = Arc::clone(&clock);
         let engine = Engine::open(store, time, [5; 32], detectors, embedder).await.unwrap();
@@ -55,7 +55,11 @@ impl TestWorld {
             .create_experiment(scope, Some(id.clone()), &definition, mac, None)
             .await
             .unwrap();
-        self.engine.experiments.apply_action(scope, &id, Action::Start, None).await.unwrap();
+        self.engine
+            .experiments
+            .apply_action(scope, &id, LifecycleAction::Start, None)
+            .await
+            .unwrap();
     }
 
     /// Stores a rule without validation.
@@ -69,7 +73,7 @@ impl TestWorld {
 
     pub(super) async fn move_shares(&self, id: &str, weights: &[f64]) {
         let view = self.load_view(id).await;
-        let shares = Shares::of(weights).as_slice().to_vec();
+        let shares = TrafficShares::from_weights(weights).as_slice().to_vec();
         let number = view.moves.len() as u32 + 1;
         let step = json!({"why": "learnt"}).as_object().cloned().unwrap();
         self.store_rule(ExperimentRule::Moved {
@@ -86,7 +90,10 @@ impl TestWorld {
     }
 
     /// Evidence from sums and from units.
-    pub(super) async fn load_both_evidences(&self, id: &str) -> (Evidence, Evidence) {
+    pub(super) async fn load_both_evidences(
+        &self,
+        id: &str,
+    ) -> (ExperimentEvidence, ExperimentEvidence) {
         let view = self.load_view(id).await;
         let by_sum = self.engine.experiments.load_evidence(&self.scope, &view).await.unwrap();
         (by_sum, unit_evidence::evidence_from_units(&self.engine, &self.scope, &view).await)

@@ -1,11 +1,11 @@
 //! Reference evidence from each unit's row, for comparison with the sums.
 
-use learn::experiment::{Evidence, Place, Shares, UnitTotals};
+use learn::experiment::{ExperimentEvidence, TrafficShares, UnitPlacement, UnitTotals};
 use model::Scope;
 use store::StoredUnit;
 
 use super::super::ExperimentView;
-use crate::engine::Engine;
+use crate::Engine;
 
 /// Small, so that pages end in the middle of a unit.
 const PAGE_ROWS: usize = 7;
@@ -14,7 +14,7 @@ pub(super) async fn evidence_from_units(
     engine: &Engine,
     scope: &Scope,
     view: &ExperimentView,
-) -> Evidence {
+) -> ExperimentEvidence {
     let mut gathering = UnitEvidence::new(view);
     let mut after = None;
     loop {
@@ -31,15 +31,15 @@ pub(super) async fn evidence_from_units(
 struct UnitEvidence<'a> {
     view: &'a ExperimentView,
     /// Index: the number of moves.
-    shares: Vec<Shares>,
-    evidence: Evidence,
+    shares: Vec<TrafficShares>,
+    evidence: ExperimentEvidence,
     /// The time before of the unit that comes next.
     before: Option<StoredUnit>,
 }
 
 impl<'a> UnitEvidence<'a> {
     fn new(view: &'a ExperimentView) -> Self {
-        let mut evidence = Evidence::new(&view.definition);
+        let mut evidence = ExperimentEvidence::new(&view.definition);
         view.moves.iter().for_each(|_| evidence.open_stratum());
         let shares = (0..=view.moves.len()).map(|moves| view.shares_after(moves)).collect();
         Self { view, shares, evidence, before: None }
@@ -52,7 +52,7 @@ impl<'a> UnitEvidence<'a> {
         };
         let variant = variant as usize;
         if row.first {
-            self.add_comparison(row, Place { variant, stratum: row.moves as usize });
+            self.add_comparison(row, UnitPlacement { variant, stratum: row.moves as usize });
         }
         for (index, guardrail) in self.view.definition.guardrails.iter().enumerate() {
             let (value, count) = row.sums.measured(guardrail.metric);
@@ -61,14 +61,14 @@ impl<'a> UnitEvidence<'a> {
         }
     }
 
-    fn add_comparison(&mut self, row: &StoredUnit, place: Place) {
+    fn add_comparison(&mut self, row: &StoredUnit, place: UnitPlacement) {
         let Some(shares) = self.shares.get(place.stratum) else { return };
-        self.evidence.expose_many(place, shares, 1);
+        self.evidence.record_exposures(place, shares, 1);
         let metric = self.view.definition.metric;
         let before = self.before.filter(|before| before.mark.unit == row.mark.unit);
         let (value, count) = row.sums.measured(metric);
         let before = before.and_then(|before| before.sums.mean(metric));
         let totals = UnitTotals { value, count, before };
-        self.evidence.observe(place, None, Some(self.view.definition.counted(totals)));
+        self.evidence.observe_unit(place, None, Some(self.view.definition.count_totals(totals)));
     }
 }

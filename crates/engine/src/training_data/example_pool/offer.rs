@@ -2,7 +2,7 @@
 
 use learn::{ExampleOffer, ExampleSource, QuestionKey, estimate_tokens};
 use model::{Position, Timestamp, TurnId, UnitInterval, VerdictStatus};
-use store::{GivenCorrection, GivenRating, JudgedExchange, TurnNumber};
+use store::{GivenCorrection, GivenRating, LabelledTurn, TurnNumber};
 
 /// Somebody who only went on to something else did not say that the answer was good.
 const SURE: f64 = 0.7;
@@ -72,7 +72,7 @@ pub(crate) fn loose_name(at: Position) -> String {
 }
 
 /// What a turn offers: its answer, if that was taken well, and the latest of its corrections.
-pub(crate) fn of_turn(exchange: &JudgedExchange) -> Vec<Offered> {
+pub(crate) fn of_turn(exchange: &LabelledTurn) -> Vec<Offered> {
     answer(exchange).into_iter().chain(correction(exchange)).collect()
 }
 
@@ -82,7 +82,7 @@ pub(crate) fn of_correction(given: &GivenCorrection) -> Option<Offered> {
     Some(corrected(given, Place::Loose(given.position), given.turn.clone(), question))
 }
 
-fn answer(exchange: &JudgedExchange) -> Option<Offered> {
+fn answer(exchange: &LabelledTurn) -> Option<Offered> {
     let taken_well =
         exchange.status == VerdictStatus::Accepted && exchange.confidence.get() >= SURE;
     let has_words = !exchange.question.trim().is_empty() && !exchange.answer.trim().is_empty();
@@ -103,13 +103,13 @@ fn answer(exchange: &JudgedExchange) -> Option<Offered> {
 }
 
 /// Somebody rated it well and said afterwards that it is wrong. A reviewer stands above that.
-fn is_rejected_later(exchange: &JudgedExchange) -> bool {
+fn is_rejected_later(exchange: &LabelledTurn) -> bool {
     let rejected = exchange.verdict.filter(|said| said.status == VerdictStatus::Rejected);
     let later = |rating: GivenRating| rejected.is_some_and(|said| said.position > rating.position);
     exchange.review.is_none() && exchange.rating.is_some_and(later)
 }
 
-fn correction(exchange: &JudgedExchange) -> Option<Offered> {
+fn correction(exchange: &LabelledTurn) -> Option<Offered> {
     let latest = exchange.corrections.iter().max_by_key(|given| (given.when, given.position))?;
     let own = Some(&exchange.question).filter(|question| !question.trim().is_empty());
     let question = own.or(latest.query.as_ref()).filter(|text| !text.trim().is_empty())?.clone();

@@ -8,7 +8,7 @@ use learn::{
     SIMILARITY_FLOOR, SelectedExample, select_examples,
 };
 use model::{Position, TurnId, Vector};
-use store::vectors::{Filter, Index, Labels};
+use vector_index::{Filter, Index, Labels};
 
 use crate::training_data::example_pool::offer::{Offered, Place, loose_name};
 

@@ -4,7 +4,7 @@ use learn::{
     PreferenceConversation, PreferenceTurn, ServedVariant, TurnCorrection, TurnRating, TurnVerdict,
 };
 use model::{ConversationId, Timestamp, TurnId, UnitInterval};
-use store::{GivenCorrection, JudgedConversation, JudgedExchange, ServedBy};
+use store::{GivenCorrection, LabelledConversation, LabelledTurn, ServedBy};
 
 /// When turns were asked that make rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,7 +28,7 @@ impl Asked {
 }
 
 /// A conversation up to the end of the window. What was said before the window is context only.
-pub(super) fn conversation(talk: JudgedConversation, window: Asked) -> PreferenceConversation {
+pub(super) fn conversation(talk: LabelledConversation, window: Asked) -> PreferenceConversation {
     let inside = talk.turns.into_iter().filter(|turn| !window.is_after(turn.asked_at));
     PreferenceConversation {
         id: talk.id,
@@ -37,7 +37,7 @@ pub(super) fn conversation(talk: JudgedConversation, window: Asked) -> Preferenc
 }
 
 /// A turn; without what was thought of it when it was asked before the window.
-pub(super) fn of_turn(exchange: JudgedExchange, window: Asked) -> PreferenceTurn {
+pub(super) fn of_turn(exchange: LabelledTurn, window: Asked) -> PreferenceTurn {
     let bare = PreferenceTurn {
         id: exchange.turn,
         question: exchange.question,

@@ -6,7 +6,7 @@ use learn::{
     QuestionGroups,
 };
 use model::{ConversationId, Vector};
-use store::{JudgedExchange, StoreError};
+use store::{LabelledTurn, StoreError};
 
 use crate::error::FlowError;
 use crate::training_data::preferences::ask::PreferenceQuery;
@@ -42,7 +42,7 @@ impl Answered {
     }
 
     /// The same, as the store has them.
-    pub(super) fn of(turns: Vec<JudgedExchange>, window: Asked) -> Option<Self> {
+    pub(super) fn of(turns: Vec<LabelledTurn>, window: Asked) -> Option<Self> {
         let last = turns.last()?;
         let (conversation, vector) = (last.conversation.clone()?, last.vector.clone());
         let turns = turns.into_iter().map(|turn| of_turn(turn, window)).collect();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use learn::{QuestionGroups, QuestionKey};
 use model::Vector;
-use store::vectors::{Filter, Index, Labels};
+use vector_index::{Filter, Index, Labels};
 
 /// From this cosine on, questions are taken for the same; with room for rounding, since what really
 /// fits is checked pair by pair.

@@ -3,7 +3,7 @@
 use learn::PreferenceConversation;
 use model::{ConversationId, Scope};
 use serde_json::Value;
-use store::{ConversationMark, JudgedConversation, JudgedReads, StoreError};
+use store::{ConversationCursor, LabelledConversation, LabelledTurnReads, StoreError};
 
 use crate::error::FlowError;
 use crate::training_data::TrainingData;
@@ -49,16 +49,16 @@ impl TrainingData {
         &self,
         scope: &Scope,
         id: ConversationId,
-    ) -> Result<Vec<JudgedConversation>, FlowError> {
-        let mark = ConversationMark::before_all_of(id);
-        let reads: &dyn JudgedReads = &*self.core.store;
-        Ok(reads.judged_conversations(scope, mark, 0).await?.0)
+    ) -> Result<Vec<LabelledConversation>, FlowError> {
+        let mark = ConversationCursor::conversation_start(id);
+        let reads: &dyn LabelledTurnReads = &*self.core.store;
+        Ok(reads.labelled_conversations(scope, mark, 0).await?.0)
     }
 }
 
 fn made_of(
     query: &PreferenceQuery,
-    talks: Vec<JudgedConversation>,
+    talks: Vec<LabelledConversation>,
 ) -> Result<Vec<PreferencePair>, FlowError> {
     // A place is a conversation and a turn of it.
     let mut maker: Maker<(usize, usize)> = Maker::new(query);

@@ -1,17 +1,17 @@
-//! Tallies, means, sequences, corrections, sample ratios.
+//! Tallies, means, confidence sequences and sample-ratio tests.
 
 use proptest::prelude::*;
 
 use super::super::*;
-use super::{one, two};
+use super::{one_turn, two_variants};
 
-fn tally(units: &[UnitTotals]) -> Tally {
-    let mut tally = Tally::default();
-    units.iter().for_each(|unit| tally.replace(None, Some(*unit)));
+fn tally(units: &[UnitTotals]) -> MetricTally {
+    let mut tally = MetricTally::default();
+    units.iter().for_each(|unit| tally.replace_unit(None, Some(*unit)));
     tally
 }
 
-fn unit() -> impl Strategy<Value = UnitTotals> {
+fn any_unit() -> impl Strategy<Value = UnitTotals> {
     (-50.0..50.0, 0.0..20.0, prop::option::of(-5.0..5.0)).prop_map(
         |(value, count, before): (f64, f64, Option<f64>)| UnitTotals {
             value,
@@ -22,58 +22,58 @@ fn unit() -> impl Strategy<Value = UnitTotals> {
 }
 
 proptest! {
-    /// Also the row that is taken out first and put in later.
+    /// Includes removing a row before it was added.
     #[test]
-    fn changes_leave_what_a_fresh_count_gives(
-        rows in prop::collection::vec((unit(), unit()), 1..40),
+    fn replaced_units_equal_a_fresh_tally(
+        rows in prop::collection::vec((any_unit(), any_unit()), 1..40),
     ) {
-        let mut changed = Tally::default();
+        let mut changed = MetricTally::default();
         for (old, new) in &rows {
-            changed.replace(Some(*old), Some(*new));
+            changed.replace_unit(Some(*old), Some(*new));
         }
         for (old, _) in rows.iter().rev() {
-            changed.replace(None, Some(*old));
+            changed.replace_unit(None, Some(*old));
         }
         let fresh: Vec<UnitTotals> = rows.iter().map(|(_, new)| *new).collect();
         prop_assert_eq!(changed, tally(&fresh));
     }
 
     #[test]
-    fn a_tally_survives_being_written(units in prop::collection::vec(unit(), 0..20)) {
+    fn tally_survives_a_json_round_trip(units in prop::collection::vec(any_unit(), 0..20)) {
         let kept = tally(&units);
         let written = serde_json::to_value(kept).unwrap();
-        prop_assert_eq!(serde_json::from_value::<Tally>(written).unwrap(), kept);
+        prop_assert_eq!(serde_json::from_value::<MetricTally>(written).unwrap(), kept);
     }
 
     #[test]
-    fn no_number_breaks_anything(
+    fn extreme_totals_give_finite_means(
         value in prop::num::f64::ANY, count in prop::num::f64::ANY, before in prop::num::f64::ANY,
     ) {
         let odd = UnitTotals { value, count, before: Some(before) };
-        let tally = tally(&[odd, odd, one(1.0)]);
-        let mean = Mean::of(&tally, Metric::Latency);
+        let tally = tally(&[odd, odd, one_turn(1.0)]);
+        let mean = MeanEstimate::from_tally(&tally, Metric::Latency);
         prop_assert!(mean.is_none_or(|mean| mean.mean.is_finite() && mean.variance >= 0.0));
     }
 }
 
 #[test]
-fn many_changes_leave_no_trace() {
-    let mut tally = Tally::default();
+fn repeated_replacements_leave_no_trace() {
+    let mut tally = MetricTally::default();
     let row = |n: u32| UnitTotals { value: f64::from(n) * 0.1, count: 3.0, before: Some(0.3) };
-    tally.replace(None, Some(row(0)));
+    tally.replace_unit(None, Some(row(0)));
     for n in 0..200_000 {
-        tally.replace(Some(row(n)), Some(row(n + 1)));
+        tally.replace_unit(Some(row(n)), Some(row(n + 1)));
     }
-    tally.replace(Some(row(200_000)), None);
-    assert_eq!(tally, Tally::default());
+    tally.replace_unit(Some(row(200_000)), None);
+    assert_eq!(tally, MetricTally::default());
 }
 
 #[test]
-fn a_mean_by_turn_has_its_variance_by_unit() {
+fn mean_by_turn_has_unit_level_variance() {
     let rows: Vec<UnitTotals> = [(1.0, 4.0), (0.0, 2.0), (3.0, 3.0), (2.0, 9.0)]
         .map(|(value, count)| UnitTotals { value, count, before: None })
         .to_vec();
-    let mean = Mean::of(&tally(&rows), Metric::Latency).unwrap();
+    let mean = MeanEstimate::from_tally(&tally(&rows), Metric::Latency).unwrap();
     let ratio = 6.0 / 18.0;
     let residual = |row: &UnitTotals| (row.value - ratio * row.count).powi(2);
     let spread: f64 = rows.iter().map(residual).sum();
@@ -83,84 +83,87 @@ fn a_mean_by_turn_has_its_variance_by_unit() {
 }
 
 #[test]
-fn a_share_that_was_never_seen_is_not_ruled_out() {
-    let none = tally(&vec![one(0.0); 100]);
-    let mean = Mean::of(&none, Metric::ErrorRate).unwrap();
-    assert!(mean.mean == 0.0 && mean.deviation() > 0.009, "{mean:?}");
-    assert_eq!(Mean::of(&none, Metric::Cost).unwrap().variance, 0.0);
+fn zero_proportion_keeps_a_positive_standard_error() {
+    let none = tally(&vec![one_turn(0.0); 100]);
+    let mean = MeanEstimate::from_tally(&none, Metric::ErrorRate).unwrap();
+    assert!(mean.mean == 0.0 && mean.standard_error() > 0.009, "{mean:?}");
+    assert_eq!(MeanEstimate::from_tally(&none, Metric::Cost).unwrap().variance, 0.0);
 }
 
 #[test]
-fn by_unit_every_unit_counts_once() {
-    let mut definition = two("reward");
-    definition.by = By::Unit;
+fn metric_by_unit_counts_each_unit_once() {
+    let mut definition = two_variants("reward");
+    definition.by = MetricBy::Unit;
     let totals = UnitTotals { value: 6.0, count: 8.0, before: Some(0.5) };
-    let counted = definition.counted(totals);
+    let counted = definition.count_totals(totals);
     assert_eq!((counted.value, counted.count, counted.before), (0.75, 1.0, Some(0.5)));
-    assert_eq!(definition.counted(UnitTotals::default()), UnitTotals::default());
+    assert_eq!(definition.count_totals(UnitTotals::default()), UnitTotals::default());
 }
 
-/// Worked out apart, by the formula as it is written.
+/// Reference values computed independently from the formula.
 #[test]
-fn the_reach_of_a_sequence_is_that_of_the_formula() {
-    let sequence = Sequence::new(0.05, TUNED_FOR);
+fn half_width_matches_the_formula() {
+    let sequence = ConfidenceSequence::new(0.05, TUNED_FOR_UNITS);
     let rows = [
         (100.0, 6.694_388_617_066_039),
         (5_000.0, 3.035_208_990_376_253_4),
         (100_000.0, 3.336_857_533_786_6),
     ];
     for (units, expected) in rows {
-        let got = sequence.reach(units);
+        let got = sequence.half_width(units);
         assert!((got - expected).abs() < 1e-9, "{units}: {got}");
     }
 }
 
 #[test]
-fn one_side_reaches_less_far_than_two_at_the_usual_error() {
-    let (one, two) = (Sequence::one_sided(0.05, TUNED_FOR), Sequence::new(0.05, TUNED_FOR));
+fn one_sided_bound_is_narrower_than_two_sided() {
+    let (one, two) = (
+        ConfidenceSequence::one_sided(0.05, TUNED_FOR_UNITS),
+        ConfidenceSequence::new(0.05, TUNED_FOR_UNITS),
+    );
     for units in [100.0, 1_000.0, 5_000.0, 100_000.0, 1e6] {
-        assert!(one.reach_of_bound(units) < two.reach(units), "{units}");
+        assert!(one.bound_width(units) < two.half_width(units), "{units}");
     }
 }
 
 proptest! {
     #[test]
-    fn p_is_where_the_interval_just_touches(units in 2.0..1e6, alpha in 0.001..0.2_f64) {
-        let sequence = Sequence::new(alpha, TUNED_FOR);
-        let p = sequence.p(sequence.reach(units), units);
+    fn p_value_equals_alpha_at_the_interval_bound(units in 2.0..1e6, alpha in 0.001..0.2_f64) {
+        let sequence = ConfidenceSequence::new(alpha, TUNED_FOR_UNITS);
+        let p = sequence.p_value(sequence.half_width(units), units);
         prop_assert!((p - alpha).abs() < 1e-9 * alpha.max(1e-3), "{p}");
     }
 }
 
-fn exposed(counts: [u32; 2], weights: &[f64]) -> SampleRatio {
-    let mut exposures = Exposures::new(2);
-    let shares = Shares::of(weights);
+fn expose(counts: [u32; 2], weights: &[f64]) -> SampleRatioTest {
+    let mut exposures = ExposureCounts::new(2);
+    let shares = TrafficShares::from_weights(weights);
     for (variant, count) in counts.into_iter().enumerate() {
-        (0..count).for_each(|_| exposures.add(variant, &shares));
+        (0..count).for_each(|_| exposures.add_unit(variant, &shares));
     }
-    exposures.test()
+    exposures.test_ratio()
 }
 
 #[test]
-fn uneven_counts_are_noticed() {
-    let even = exposed([5_050, 4_950], &[1.0, 1.0]);
+fn sample_ratio_mismatch_is_detected() {
+    let even = expose([5_050, 4_950], &[1.0, 1.0]);
     assert!(even.ok && (even.p.unwrap() - 0.317_310_507_862_914_1).abs() < 1e-6, "{even:?}");
-    assert!(!exposed([5_200, 4_800], &[1.0, 1.0]).ok);
-    assert!(exposed([9_000, 1_000], &[9.0, 1.0]).ok);
-    assert!(!exposed([9_000, 1_000], &[8.0, 2.0]).ok);
-    assert!(!exposed([10, 1], &[1.0, 0.0]).ok);
-    assert_eq!(exposed([5, 0], &[1.0, 1.0]), SampleRatio { p: None, ok: true });
+    assert!(!expose([5_200, 4_800], &[1.0, 1.0]).ok);
+    assert!(expose([9_000, 1_000], &[9.0, 1.0]).ok);
+    assert!(!expose([9_000, 1_000], &[8.0, 2.0]).ok);
+    assert!(!expose([10, 1], &[1.0, 0.0]).ok);
+    assert_eq!(expose([5, 0], &[1.0, 1.0]), SampleRatioTest { p: None, ok: true });
 }
 
 #[test]
-fn expected_counts_follow_shares_that_change() {
-    let mut exposures = Exposures::new(2);
+fn expected_counts_follow_changing_shares() {
+    let mut exposures = ExposureCounts::new(2);
     for (percent, counts) in [(0.05, [950, 50]), (0.5, [500, 500])] {
-        let shares = Shares::of(&[1.0 - percent, percent]);
+        let shares = TrafficShares::from_weights(&[1.0 - percent, percent]);
         for (variant, count) in counts.into_iter().enumerate() {
-            (0..count).for_each(|_| exposures.add(variant, &shares));
+            (0..count).for_each(|_| exposures.add_unit(variant, &shares));
         }
     }
-    let test = exposures.test();
+    let test = exposures.test_ratio();
     assert!(test.ok && test.p.unwrap() > 0.99, "{test:?}");
 }

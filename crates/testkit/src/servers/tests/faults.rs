@@ -1,18 +1,18 @@
-//! What fault tests do to a server besides killing it. Kafka, slow to start, has it all in one test.
+//! Pausing and stopping servers. Kafka starts slowly, so all of its checks are in one test.
 
 use super::{exists, pause_and_resume};
-use crate::servers::running::{Running, Server};
+use crate::servers::server_process::{Server, ServerProcess};
 use crate::servers::{NoServer, Postgres, Redis, S3, or_skip};
 
-fn pauses_stops_and_starts_again<S: Server>(server: Result<Running<S>, NoServer>) {
+fn pauses_stops_and_starts_again<S: Server>(server: Result<ServerProcess<S>, NoServer>) {
     let Some(server) = or_skip(server) else { return };
     pause_and_resume(&server);
     let pid = server.pid();
     server.stop();
     assert!(!exists(pid) && !server.answers());
     server.restart();
-    server.wait_until_it_answers().unwrap();
-    // A paused server must end, too.
+    server.wait_until_ready().unwrap();
+    // A paused server must end too.
     server.pause();
     let pid = server.pid();
     drop(server);

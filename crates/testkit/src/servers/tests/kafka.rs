@@ -1,4 +1,4 @@
-//! A record is written and read by Kafka's own protocol, without a client.
+//! Writes and reads a record with Kafka's protocol, without a client library.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -9,7 +9,7 @@ use super::{crash_and_restart, drop_and_check, pause_and_resume};
 use crate::servers::{Kafka, or_skip};
 
 #[test]
-fn kafka_keeps_what_it_acknowledged_over_a_crash() {
+fn kafka_keeps_acknowledged_records_over_a_crash() {
     let Some(kafka) = or_skip(Kafka::start()) else { return };
     until("a topic", || create_topic(&kafka, "kept") == 0);
     produce(&kafka, "kept", b"still here");
@@ -31,26 +31,26 @@ fn tests_that_share_kafka_have_topics_of_their_own_and_make_them() {
     assert_ne!(kafka.prefix(), kafka.prefix());
 }
 
-/// The error code, 0 for none.
+/// Returns the error code, 0 for none.
 fn create_topic(kafka: &Kafka, topic: &str) -> i16 {
     let mut body = Body::default().number(1_i32.to_be_bytes()).text(topic);
-    // One partition, one copy, no assignment, no settings, ten seconds, not only checked.
+    // One partition, one replica, no assignment, no settings, 10 s timeout, not validate-only.
     body = body.number(1_i32.to_be_bytes()).number(1_i16.to_be_bytes()).number([0; 8]);
     let answer = call(kafka, 19, 2, &body.number(10_000_i32.to_be_bytes()).number([0]));
     error_after(&answer, 8 + 2 + topic.len())
 }
 
-/// A new topic's leader may not know of it yet.
+/// Retries, since the leader of a new topic may not know it yet.
 fn produce(kafka: &Kafka, topic: &str, value: &[u8]) {
     until("a place for the record", || try_produce(kafka, topic, value) == 0);
 }
 
-/// A broker that was away is in its cluster a moment before it leads its partitions again.
+/// Retries, since a restarted broker rejoins before it leads its partitions.
 fn find(kafka: &Kafka, topic: &str, value: &[u8]) {
     until("the record", || fetch(kafka, topic, value));
 }
 
-/// A broker that a busy machine kept from its cluster for a while is out of it for a moment.
+/// Retries, since a broker on a busy machine may leave its cluster for a moment.
 fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     for _ in 0..3000 {
         if is_so() {
@@ -61,7 +61,7 @@ fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     panic!("there is not {what}");
 }
 
-/// Writes to partition 0 with acks=all: the error code, 0 for none.
+/// Writes to partition 0 with acks=all and returns the error code, 0 for none.
 fn try_produce(kafka: &Kafka, topic: &str, value: &[u8]) -> i16 {
     let batch = batch(value);
     let mut body = Body::default().number((-1_i16).to_be_bytes()).number((-1_i16).to_be_bytes());
@@ -71,9 +71,9 @@ fn try_produce(kafka: &Kafka, topic: &str, value: &[u8]) -> i16 {
     error_after(&answer, 4 + 2 + topic.len() + 4 + 4)
 }
 
-/// Whether partition 0 has this value in it.
+/// True when partition 0 contains this value.
 fn fetch(kafka: &Kafka, topic: &str, value: &[u8]) -> bool {
-    // No replica; wait 5 s for one byte, take up to 1 MiB.
+    // No replica; wait up to 5 s for one byte; at most 1 MiB.
     let mut body = Body::default();
     for number in [-1_i32, 5_000, 1, 1 << 20] {
         body = body.number(number.to_be_bytes());
@@ -84,7 +84,7 @@ fn fetch(kafka: &Kafka, topic: &str, value: &[u8]) -> bool {
     call(kafka, 1, 4, &body).windows(value.len()).any(|window| window == value)
 }
 
-/// A request's body, grown field by field.
+/// A request body, built field by field.
 #[derive(Default)]
 struct Body(Vec<u8>);
 
@@ -107,7 +107,7 @@ impl Body {
     }
 }
 
-/// Sends a request and gives the answer after its correlation id.
+/// Sends a request and returns the response after its correlation id.
 fn call(kafka: &Kafka, api: i16, version: i16, body: &Body) -> Vec<u8> {
     let header = Body::default().number(api.to_be_bytes()).number(version.to_be_bytes());
     let mut request = header.number(7_i32.to_be_bytes()).number((-1_i16).to_be_bytes());
@@ -126,13 +126,13 @@ fn error_after(answer: &[u8], at: usize) -> i16 {
     i16::from_be_bytes([answer[at], answer[at + 1]])
 }
 
-/// A batch of one record without key.
+/// A batch of one record without a key.
 fn batch(value: &[u8]) -> Vec<u8> {
     let zigzag = |n: usize| u8::try_from(2 * n).unwrap();
     let mut record = vec![zigzag(value.len() + 6), 0, 0, 0, 1, zigzag(value.len())];
     record.extend(value);
     record.push(0);
-    // Attributes, last offset, two timestamps; no producer: id, epoch, sequence; one record.
+    // Attributes, last offset, two timestamps; no producer id, epoch or sequence; one record.
     let mut checked = Body::default().number([0; 22]).number([0xff; 14]);
     checked = checked.number(1_i32.to_be_bytes());
     checked.0.extend(record);

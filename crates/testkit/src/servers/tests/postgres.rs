@@ -9,7 +9,7 @@ use super::{crash_and_restart, drop_and_check};
 use crate::servers::{Postgres, or_skip};
 
 #[test]
-fn postgres_keeps_what_it_committed_over_a_crash() {
+fn postgres_keeps_committed_rows_over_a_crash() {
     let Some(postgres) = or_skip(Postgres::start()) else { return };
     let database = postgres.database().unwrap();
     database.run("create table kept (word text)").unwrap();

@@ -1,4 +1,4 @@
-//! A server must not outlive its test, however that ends.
+//! A server must end with its test, however the test ends.
 
 use std::env;
 use std::io::{BufRead, BufReader, Write};
@@ -23,9 +23,9 @@ fn a_server_ends_when_its_test_panics() {
     assert!(ended.is_err() && !exists(pid));
 }
 
-/// Nothing by itself: the process that the next test kills.
+/// Does nothing by itself; the next test starts it in another process and kills that.
 #[test]
-fn held_until_killed() {
+fn wait_for_kill() {
     if env::var_os(HOLD).is_none() {
         return;
     }
@@ -42,7 +42,7 @@ fn a_server_ends_when_its_test_process_is_killed() {
         return;
     }
     let mut process = Command::new(env::current_exe().unwrap())
-        .args(["--exact", "servers::tests::process_end::held_until_killed"])
+        .args(["--exact", "servers::tests::process_end::wait_for_kill"])
         .env(HOLD, "1")
         .stdout(Stdio::null())
         .stderr(Stdio::piped())

@@ -4,8 +4,7 @@ use std::net::TcpStream;
 use super::{crash_and_restart, drop_and_check};
 use crate::servers::{Redis, or_skip};
 
-/// Sends one command and reads what fits into one answer of a test.
-fn ask(redis: &Redis, command: &str) -> String {
+fn send_command(redis: &Redis, command: &str) -> String {
     let host = redis.url().trim_start_matches("redis://").trim_end_matches('/');
     let mut stream = TcpStream::connect(host).unwrap();
     write!(stream, "{command}\r\nQUIT\r\n").unwrap();
@@ -15,11 +14,11 @@ fn ask(redis: &Redis, command: &str) -> String {
 }
 
 #[test]
-fn redis_keeps_what_it_acknowledged_over_a_crash() {
+fn redis_keeps_acknowledged_writes_over_a_crash() {
     let Some(redis) = or_skip(Redis::start()) else { return };
-    assert!(ask(&redis, "SET kept yes").starts_with("+OK"));
+    assert!(send_command(&redis, "SET kept yes").starts_with("+OK"));
     crash_and_restart(&redis);
-    assert!(ask(&redis, "GET kept").starts_with("$3\r\nyes"));
+    assert!(send_command(&redis, "GET kept").starts_with("$3\r\nyes"));
     drop_and_check(redis);
 }
 
@@ -27,7 +26,7 @@ fn redis_keeps_what_it_acknowledged_over_a_crash() {
 fn tests_that_share_redis_have_prefixes_of_their_own() {
     let Some(redis) = or_skip(Redis::shared()) else { return };
     let (one, other) = (redis.prefix(), redis.prefix());
-    assert!(ask(redis, &format!("SET {one}key 1")).starts_with("+OK"));
-    assert!(ask(redis, &format!("GET {other}key")).starts_with("$-1"));
+    assert!(send_command(redis, &format!("SET {one}key 1")).starts_with("+OK"));
+    assert!(send_command(redis, &format!("GET {other}key")).starts_with("$-1"));
     assert_eq!(Redis::shared().unwrap().url(), redis.url());
 }

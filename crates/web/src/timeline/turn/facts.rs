@@ -1,91 +1,90 @@
-//! What is known of an answer: how it was made, and what it shows.
+//! Labels of an answer: model, latency, cost, and detected problems.
 
 use engine::TurnView;
 use model::{ErrorType, Tolerance, TurnStatus};
 
-use crate::number;
+use crate::number_format::{format_count, format_number, format_seconds};
 
-/// Something that is known of an answer: a class, and words.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fact {
-    /// How it is shown.
+pub struct AnswerFact {
     pub class: &'static str,
-    /// What it says.
     pub text: String,
-    /// More of it.
     pub title: String,
 }
 
-pub(super) fn signals(view: &TurnView) -> Vec<Fact> {
+impl AnswerFact {
+    fn new(class: &'static str, text: impl Into<String>, title: impl Into<String>) -> Self {
+        Self { class, text: text.into(), title: title.into() }
+    }
+}
+
+pub(super) fn signal_facts(view: &TurnView) -> Vec<AnswerFact> {
     let mut facts = Vec::new();
     if let Some(signals) = &view.signals {
         if let Some(kind) = signals.failure.error_type {
-            let sure = format!("{:.0}% sure", signals.failure.confidence.get() * 100.0);
-            facts.push(Fact { class: "bad", text: failure(kind).to_owned(), title: sure });
+            let confidence = signals.failure.confidence.get() * 100.0;
+            let title = format!("{confidence:.0}% confidence");
+            facts.push(AnswerFact::new("bad", failure_label(kind), title));
         }
         if let Some(pace) = &signals.pace {
-            let slow = match pace.tolerance {
-                Tolerance::High => None,
-                Tolerance::Medium => Some(("unsure", "slow")),
-                Tolerance::Low => Some(("bad", "very slow")),
-            };
-            let title = number::seconds(pace.seconds);
-            if let Some((class, text)) = slow {
-                facts.push(Fact { class, text: text.to_owned(), title: title.clone() });
+            let latency = format_seconds(pace.seconds);
+            match pace.tolerance {
+                Tolerance::High => {}
+                Tolerance::Medium => facts.push(AnswerFact::new("unsure", "slow", &latency)),
+                Tolerance::Low => facts.push(AnswerFact::new("bad", "very slow", &latency)),
             }
             if !pace.accepted {
-                let text = "the client gave up waiting".to_owned();
-                facts.push(Fact { class: "bad", text, title });
+                facts.push(AnswerFact::new("bad", "client stopped waiting", latency));
             }
         }
     }
     if view.retries > 0 {
         let times = if view.retries == 1 { String::new() } else { format!(" ×{}", view.retries) };
-        let title = "The same question came again soon after".to_owned();
-        facts.push(Fact { class: "unsure", text: format!("asked again{times}"), title });
+        let title = "The same question was asked again soon afterwards";
+        facts.push(AnswerFact::new("unsure", format!("retried{times}"), title));
     }
     if view.exchange.standing.silent {
-        let title = "Nothing came after it".to_owned();
-        facts.push(Fact { class: "none", text: "session ended here".to_owned(), title });
+        facts.push(AnswerFact::new("none", "session ended here", "No message followed"));
     }
     facts
 }
 
-fn failure(kind: ErrorType) -> &'static str {
+fn failure_label(kind: ErrorType) -> &'static str {
     match kind {
         ErrorType::ExecutionError => "execution error",
-        ErrorType::EmptyResponse => "empty answer",
-        ErrorType::ModelRefusal => "refusal",
+        ErrorType::EmptyResponse => "empty response",
+        ErrorType::ModelRefusal => "model refusal",
         ErrorType::ErrorText => "error text",
     }
 }
 
-pub(super) fn made(view: &TurnView) -> Vec<Fact> {
+pub(super) fn completion_facts(view: &TurnView) -> Vec<AnswerFact> {
     let Some(completion) = &view.exchange.completion else { return Vec::new() };
-    let fact = |text: String, title: &str| Fact { class: "none", text, title: title.to_owned() };
     let mut facts = Vec::new();
     if completion.status == TurnStatus::Error {
-        facts.push(Fact {
-            class: "bad",
-            text: "error".to_owned(),
-            title: "The application says so".to_owned(),
-        });
+        facts.push(AnswerFact::new("bad", "error", "Reported by the application"));
     }
-    facts.extend(completion.model.clone().map(|model| fact(model, "Model")));
+    let mut push = |text: String, title: &str| facts.push(AnswerFact::new("none", text, title));
+    if let Some(model) = &completion.model {
+        push(model.clone(), "Model");
+    }
     if let Some(prompt) = &completion.prompt {
         let version =
             prompt.version.as_ref().map_or_else(String::new, |version| format!("@{version}"));
-        facts.push(fact(format!("{}{version}", prompt.id), "Prompt"));
+        push(format!("{}{version}", prompt.id), "Prompt");
     }
-    facts.extend(
-        completion.strategy.as_ref().map(|strategy| fact(strategy.name.clone(), "Strategy")),
-    );
-    let pace = view.signals.as_ref().and_then(|signals| signals.pace);
-    facts.extend(pace.map(|pace| fact(number::seconds(pace.seconds), "Latency")));
-    let tokens = completion.tokens_in.zip(completion.tokens_out);
-    facts.extend(tokens.map(|(put, got)| {
-        fact(format!("{} + {} tokens", number::count(put), number::count(got)), "Tokens in and out")
-    }));
-    facts.extend(completion.cost.map(|cost| fact(format!("cost {}", number::plain(cost)), "Cost")));
+    if let Some(strategy) = &completion.strategy {
+        push(strategy.name.clone(), "Strategy");
+    }
+    if let Some(pace) = view.signals.as_ref().and_then(|signals| signals.pace) {
+        push(format_seconds(pace.seconds), "Latency");
+    }
+    if let Some((input, output)) = completion.tokens_in.zip(completion.tokens_out) {
+        let text = format!("{} + {} tokens", format_count(input), format_count(output));
+        push(text, "Input and output tokens");
+    }
+    if let Some(cost) = completion.cost {
+        push(format!("cost {}", format_number(cost)), "Cost");
+    }
     facts
 }

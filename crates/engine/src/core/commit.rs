@@ -1,0 +1,218 @@
+//! The commit path: one way into the store, and one notification to every service afterwards.
+//!
+//! ```text
+//! writes --summarise--> store.commit --on disk--> on_commit of each service --> receipts
+//! ```
+//!
+//! Entries of other nodes take the second half of that path (`cluster::follow`).
+
+use std::collections::HashSet;
+use std::pin::Pin;
+
+use model::{Body, Change, Entry, Event, EventId, Need, Origin, Outcome, Position, Rule, Scope};
+use model::{Source, Write};
+
+use crate::changes::is_learnable;
+use crate::core::Core;
+use crate::error::FlowError;
+use crate::receipt::Receipt;
+use crate::retriable::log_retriable;
+
+pub(crate) type ObserverFuture<'a> =
+    Pin<Box<dyn Future<Output = Result<(), FlowError>> + Send + 'a>>;
+
+/// A service that keeps state in memory and follows the log.
+pub(crate) trait CommitObserver: Send + Sync {
+    /// Brings the service's state up to date with committed entries.
+    fn on_commit<'a>(&'a self, commit: &'a CommitSummary) -> ObserverFuture<'a>;
+}
+
+/// The node that committed the entries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CommitSource {
+    /// This node. The service that wrote a rule or an erasure has updated its own state already.
+    Local,
+    /// Any node of the cluster, as read from the shared log.
+    Log,
+}
+
+/// Committed entries, reduced to the facts that services react to.
+#[derive(Debug)]
+pub(crate) struct CommitSummary {
+    pub(crate) source: CommitSource,
+    /// The entries are at or before this position.
+    pub(crate) upto: Position,
+    pub(crate) scopes: HashSet<Scope>,
+    /// Projects in which a person rated or reviewed a turn.
+    pub(crate) labelled: Vec<Scope>,
+    /// Projects with events that routers learn from.
+    pub(crate) router_events: Vec<Scope>,
+    /// Projects in which a router was defined.
+    pub(crate) router_definitions: Vec<Scope>,
+    pub(crate) privacy: bool,
+    pub(crate) targets: bool,
+    pub(crate) curves: bool,
+    pub(crate) erasures: Vec<Event>,
+    /// Events that clear a user's question history.
+    pub(crate) forgotten_histories: Vec<Event>,
+}
+
+impl CommitSummary {
+    pub(crate) fn new(source: CommitSource) -> Self {
+        Self {
+            source,
+            upto: Position(0),
+            scopes: HashSet::new(),
+            labelled: Vec::new(),
+            router_events: Vec::new(),
+            router_definitions: Vec::new(),
+            privacy: false,
+            targets: false,
+            curves: false,
+            erasures: Vec::new(),
+            forgotten_histories: Vec::new(),
+        }
+    }
+
+    pub(crate) fn is_peer(&self) -> bool {
+        self.source == CommitSource::Log
+    }
+
+    pub(crate) fn add_event(&mut self, event: &Event, changes: &[Change]) {
+        let scope = &event.scope;
+        if !self.scopes.contains(scope) {
+            self.scopes.insert(scope.clone());
+        }
+        if is_learnable(event) {
+            push_once(&mut self.router_events, scope);
+        }
+        for change in changes {
+            self.add_change(scope, change);
+        }
+        // Turns and ratings, which are most events, never carry a rule.
+        if event.kind.source == Source::Engine {
+            match Body::read(event.kind, &event.data) {
+                Ok(Body::Rule(Rule::Erasure { .. })) => self.erasures.push(event.clone()),
+                Ok(Body::Rule(Rule::HistoryForgotten)) => {
+                    self.forgotten_histories.push(event.clone());
+                }
+                Ok(_) | Err(_) => {}
+            }
+        }
+    }
+
+    fn add_change(&mut self, scope: &Scope, change: &Change) {
+        match change {
+            Change::React { origin: Origin::User, .. }
+            | Change::ClearReaction
+            | Change::Review(_) => push_once(&mut self.labelled, scope),
+            Change::SetPrivacy(_) => self.privacy = true,
+            Change::SetTargets(_) => self.targets = true,
+            Change::Calibrate(_) => self.curves = true,
+            Change::SetRouter { .. } => push_once(&mut self.router_definitions, scope),
+            // Read from the store on demand.
+            Change::React { origin: Origin::Machine, .. }
+            | Change::OpenTurn { .. }
+            | Change::EraseUser(_)
+            | Change::SetVector(_)
+            | Change::CompleteTurn { .. }
+            | Change::Judge { .. }
+            | Change::Note(_)
+            | Change::Count(_)
+            | Change::EndSession { .. }
+            | Change::Decide { .. }
+            | Change::Settle { .. }
+            | Change::Alert { .. }
+            | Change::SetProfile(_)
+            | Change::Experiment(_)
+            | Change::Return { .. }
+            | Change::Weigh { .. } => {}
+        }
+    }
+}
+
+fn push_once(scopes: &mut Vec<Scope>, scope: &Scope) {
+    if !scopes.contains(scope) {
+        scopes.push(scope.clone());
+    }
+}
+
+impl Core {
+    pub(crate) async fn commit_one(&self, write: Write) -> Result<Receipt, FlowError> {
+        self.commit_last(vec![write]).await
+    }
+
+    /// Commits writes together and returns the receipt of the last one.
+    pub(crate) async fn commit_last(&self, writes: Vec<Write>) -> Result<Receipt, FlowError> {
+        let mut receipts = self.commit(writes).await?;
+        receipts.pop().unwrap_or(Err(FlowError::NotStored))
+    }
+
+    /// Commits writes together and returns how many were new.
+    pub(crate) async fn commit_writes(&self, writes: Vec<Write>) -> Result<usize, FlowError> {
+        if writes.is_empty() {
+            return Ok(0);
+        }
+        let receipts = self.commit(writes).await?;
+        Ok(receipts.iter().filter(|receipt| matches!(receipt, Ok(r) if !r.replayed)).count())
+    }
+
+    /// Commits writes together and returns one receipt each. A store error fails all of them.
+    pub(crate) async fn commit(
+        &self,
+        writes: Vec<Write>,
+    ) -> Result<Vec<Result<Receipt, FlowError>>, FlowError> {
+        let ids: Vec<EventId> = writes.iter().map(|write| write.entry.event.id.clone()).collect();
+        let outcomes = self.store_writes(writes).await?;
+        Ok(ids.into_iter().zip(outcomes).map(|(id, outcome)| build_receipt(id, outcome)).collect())
+    }
+
+    /// The only call of `Store::commit`. When it returns, every service has seen the entries.
+    pub(crate) async fn store_writes(&self, writes: Vec<Write>) -> Result<Vec<Outcome>, FlowError> {
+        let mut summary = CommitSummary::new(CommitSource::Local);
+        for Entry { event, changes } in
+            writes.iter().flat_map(|write| std::iter::once(&write.entry).chain(&write.more))
+        {
+            summary.add_event(event, changes);
+        }
+        let outcomes = self.store.commit(writes).await?;
+        summary.upto = self.head();
+        if let Err(error) = self.notify_observers(&summary).await {
+            // The writes are durable; the state in memory is behind until the next commit.
+            log_retriable(error, "a service could not follow a commit");
+        }
+        Ok(outcomes)
+    }
+
+    /// Notifies every service of committed entries. Stops at the first error.
+    pub(crate) async fn notify_observers(&self, summary: &CommitSummary) -> Result<(), FlowError> {
+        for observer in self.observers.get().into_iter().flatten() {
+            if let Some(observer) = observer.upgrade() {
+                observer.on_commit(summary).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn build_receipt(id: EventId, outcome: Outcome) -> Result<Receipt, FlowError> {
+    match outcome {
+        Outcome::Stored(position) => Ok(Receipt { id, position, replayed: false }),
+        Outcome::Replayed { position, id } => Ok(Receipt { id, position, replayed: true }),
+        Outcome::Conflict(space) => Err(FlowError::Conflict(space)),
+        Outcome::Missing(need) => Err(FlowError::Unknown(name_need(&need))),
+        // Only a reaction can be unchanged, and reactions are committed elsewhere.
+        Outcome::Unchanged | Outcome::Failed => Err(FlowError::NotStored),
+        Outcome::SetAside => Err(FlowError::SetAside),
+    }
+}
+
+fn name_need(need: &Need) -> &'static str {
+    match need {
+        Need::Turn(_) => "turn",
+        Need::Decision(_) | Need::OutcomeAt(..) | Need::OtherOutcome(_) => "decision",
+        Need::OtherReaction { .. } => "reaction",
+        Need::SilentSince(_) => "open session",
+        Need::Experiment { .. } | Need::OtherVariant(..) => "experiment",
+    }
+}

@@ -1,0 +1,250 @@
+//! Connections to SQLite and Postgres.
+
+use super::error::Result;
+use super::memory::CachedFact;
+use super::params::Params;
+use super::row::Row;
+use super::statement::Statement;
+use super::transaction::Transaction;
+
+pub enum Connection {
+    Sqlite(rusqlite::Connection),
+    #[cfg(feature = "postgres")]
+    Postgres(Box<super::postgres::Session>),
+}
+
+impl Connection {
+    /// A statement prepared once per connection.
+    pub fn prepare_cached(&self, sql: &str) -> Result<Statement<'_>> {
+        match self {
+            Self::Sqlite(connection) => {
+                #[cfg(feature = "statement_log")]
+                super::statement_log::record_statement(sql);
+                Ok(Statement::Cached(connection.prepare_cached(sql)?))
+            }
+            #[cfg(feature = "postgres")]
+            Self::Postgres(session) => Ok(Statement::Postgres(session.prepare(sql)?)),
+        }
+    }
+
+    /// A statement that is prepared for one use.
+    pub fn prepare(&self, sql: &str) -> Result<Statement<'_>> {
+        match self {
+            Self::Sqlite(connection) => Ok(Statement::Once(connection.prepare(sql)?)),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(session) => Ok(Statement::Postgres(session.prepare_once(sql)?)),
+        }
+    }
+
+    pub fn execute(&self, sql: &str, params: impl Params) -> Result<usize> {
+        self.prepare(sql)?.execute(params)
+    }
+
+    pub fn query_row<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        read: impl FnOnce(&Row<'_>) -> Result<T>,
+    ) -> Result<T> {
+        self.prepare(sql)?.query_row(params, read)
+    }
+
+    /// Runs statements without parameters and results.
+    pub fn execute_batch(&self, sql: &str) -> Result<()> {
+        match self {
+            Self::Sqlite(connection) => Ok(connection.execute_batch(sql)?),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(session) => session.batch(sql),
+        }
+    }
+
+    /// Runs statements in this database's own dialect.
+    #[cfg(feature = "postgres")]
+    pub fn raw_batch(&self, sql: &str) -> Result<()> {
+        match self {
+            Self::Sqlite(connection) => Ok(connection.execute_batch(sql)?),
+            Self::Postgres(session) => session.raw_batch(sql),
+        }
+    }
+
+    /// True when the connection is broken and must be replaced.
+    pub fn is_lost(&self) -> bool {
+        match self {
+            Self::Sqlite(_) => false,
+            #[cfg(feature = "postgres")]
+            Self::Postgres(session) => session.is_lost(),
+        }
+    }
+
+    /// Pings the database.
+    pub fn answers(&self) -> bool {
+        match self {
+            Self::Sqlite(_) => true,
+            #[cfg(feature = "postgres")]
+            Self::Postgres(session) => session.ping(),
+        }
+    }
+
+    /// Starts a read-only snapshot.
+    pub fn begin_reading(&self) -> Result<()> {
+        match self {
+            Self::Sqlite(connection) => {
+                Ok(connection.prepare_cached("BEGIN")?.execute([]).map(drop)?)
+            }
+            #[cfg(feature = "postgres")]
+            Self::Postgres(session) => {
+                session.queue_batch("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+                Ok(())
+            }
+        }
+    }
+
+    pub fn end_reading(&self) -> Result<()> {
+        match self {
+            Self::Sqlite(connection) => {
+                Ok(connection.prepare_cached("ROLLBACK")?.execute([]).map(drop)?)
+            }
+            #[cfg(feature = "postgres")]
+            Self::Postgres(session) if session.is_lost() || session.has_pending() => {
+                session.forget_pending();
+                Ok(())
+            }
+            #[cfg(feature = "postgres")]
+            Self::Postgres(session) => session.send_raw_batch("ROLLBACK"),
+        }
+    }
+
+    #[cfg(feature = "postgres")]
+    pub fn postgres(&self) -> Option<&super::postgres::Session> {
+        match self {
+            Self::Sqlite(_) => None,
+            Self::Postgres(session) => Some(session),
+        }
+    }
+
+    pub fn transaction(&mut self) -> Result<Transaction<'_>> {
+        Transaction::begin(self)
+    }
+
+    /// For operations that only SQLite has.
+    pub fn sqlite(&self) -> Option<&rusqlite::Connection> {
+        match self {
+            Self::Sqlite(connection) => Some(connection),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(_) => None,
+        }
+    }
+
+    pub(super) fn begin(&self) -> Result<()> {
+        match self {
+            // The only writer, so the lock is never contended.
+            Self::Sqlite(connection) => Ok(connection.execute_batch("BEGIN IMMEDIATE")?),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(session) => {
+                session.memory().end();
+                session.keys().begin();
+                // The lock on the log head serializes writers of all nodes.
+                session.queue_batch("BEGIN; SELECT position FROM log_head FOR UPDATE");
+                Ok(())
+            }
+        }
+    }
+
+    /// Clears the facts cached for the transaction.
+    pub(super) fn forget_transaction(&self) {
+        match self {
+            Self::Sqlite(_) => {}
+            #[cfg(feature = "postgres")]
+            Self::Postgres(session) => session.memory().end(),
+        }
+    }
+
+    pub(super) fn roll_back(&self) {
+        self.forget_transaction();
+        self.forget_pending();
+        if let Err(error) = self.execute_batch("ROLLBACK") {
+            // SQLite rolls back by itself after some errors, and so does a lost session.
+            tracing::debug!(%error, "nothing to roll back");
+        }
+    }
+
+    /// Invalidates cached user keys after an erasure. Later statements run after it.
+    pub fn invalidate_users(&self) -> Result<()> {
+        #[cfg(feature = "postgres")]
+        if let Some(session) = self.postgres() {
+            session.keys().forget("users");
+            session.memory().clear();
+        }
+        self.flush()
+    }
+
+    /// A fact cached in this transaction. SQLite caches none, because its reads need no round trip.
+    #[cfg_attr(
+        not(feature = "postgres"),
+        expect(unused_variables, reason = "SQLite caches no facts")
+    )]
+    pub fn recall<T: CachedFact>(&self, key: i64) -> Option<T> {
+        match self {
+            Self::Sqlite(_) => None,
+            #[cfg(feature = "postgres")]
+            Self::Postgres(session) => session.memory().get(key),
+        }
+    }
+
+    /// Caches a fact for this transaction.
+    #[cfg_attr(
+        not(feature = "postgres"),
+        expect(unused_variables, reason = "SQLite caches no facts")
+    )]
+    pub fn remember<T: CachedFact>(&self, key: i64, fact: impl FnOnce() -> T) {
+        match self {
+            Self::Sqlite(_) => {}
+            #[cfg(feature = "postgres")]
+            Self::Postgres(session) => session.memory().put(key, fact()),
+        }
+    }
+
+    /// Drops a cached fact.
+    #[cfg_attr(
+        not(feature = "postgres"),
+        expect(unused_variables, reason = "SQLite caches no facts")
+    )]
+    pub fn unlearn<T: CachedFact>(&self, key: i64) {
+        match self {
+            Self::Sqlite(_) => {}
+            #[cfg(feature = "postgres")]
+            Self::Postgres(session) => session.memory().forget::<T>(key),
+        }
+    }
+
+    /// Rows added later are not sent before statements queued until here.
+    pub fn fence_pending(&self) {
+        match self {
+            Self::Sqlite(_) => {}
+            #[cfg(feature = "postgres")]
+            Self::Postgres(session) => session.fence_pending(),
+        }
+    }
+
+    /// Sends queued statements and returns the first error.
+    pub fn flush(&self) -> Result<()> {
+        match self {
+            Self::Sqlite(_) => Ok(()),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(session) => session.raw_batch(""),
+        }
+    }
+
+    /// Discards queued statements.
+    pub(super) fn forget_pending(&self) {
+        match self {
+            Self::Sqlite(_) => {}
+            #[cfg(feature = "postgres")]
+            Self::Postgres(session) => {
+                session.forget_pending();
+                session.keys().clear();
+                session.memory().clear();
+            }
+        }
+    }
+}

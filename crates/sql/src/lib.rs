@@ -1,0 +1,33 @@
+//! One statement set for SQLite and Postgres.
+//!
+//! Statements are written for SQLite in the subset both understand. `dialect` translates the few
+//! differences. Parameters and results are [`ValueRef`]s.
+
+mod connection;
+#[cfg(feature = "postgres")]
+mod dialect;
+mod error;
+mod memory;
+mod params;
+#[cfg(feature = "postgres")]
+mod postgres;
+mod row;
+#[cfg(feature = "statement_log")]
+mod statement_log;
+mod statement;
+mod transaction;
+mod value;
+
+pub use connection::Connection;
+pub use error::Error;
+pub use error::{OptionalExtension, Result};
+pub use memory::CachedFact;
+pub use params::params_from_iter;
+#[cfg(feature = "postgres")]
+pub use postgres::{Question, Session};
+pub use row::Row;
+pub use statement::RowBatch;
+#[cfg(feature = "statement_log")]
+pub use statement_log::recorded_statements;
+pub use transaction::Transaction;
+pub use value::{ToSql, Value, ValueRef};

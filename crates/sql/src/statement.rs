@@ -1,0 +1,135 @@
+//! Prepared statements.
+
+use super::error::{Error, Result};
+use super::params::Params;
+use super::row::{Row, Rows};
+use super::value::ValueRef;
+
+pub enum Statement<'c> {
+    Cached(rusqlite::CachedStatement<'c>),
+    Once(rusqlite::Statement<'c>),
+    #[cfg(feature = "postgres")]
+    Postgres(super::postgres::Prepared<'c>),
+}
+
+/// The order in which batched rows are sent. Each variant holds the statement for many rows, which
+/// takes one array per column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowBatch {
+    /// New rows that other rows refer to or change: sent first.
+    New(&'static str),
+    /// Rows that complete new rows: sent second.
+    First(&'static str),
+    /// All other rows. The order within a batch is unspecified.
+    Each(&'static str),
+}
+
+impl Statement<'_> {
+    /// Returns the number of changed rows.
+    pub fn execute(&mut self, params: impl Params) -> Result<usize> {
+        params.with(|values| match self {
+            Self::Cached(statement) => Ok(statement.execute(bound(values))?),
+            Self::Once(statement) => Ok(statement.execute(bound(values))?),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(prepared) => prepared.execute(values),
+        })
+    }
+
+    /// Runs the statement without a result. Postgres receives it with the next query, which also
+    /// returns its error.
+    pub fn run(&mut self, params: impl Params) -> Result<()> {
+        params.with(|values| match self {
+            Self::Cached(statement) => Ok(statement.execute(bound(values)).map(drop)?),
+            Self::Once(statement) => Ok(statement.execute(bound(values)).map(drop)?),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(prepared) => {
+                prepared.queue_statement(values);
+                Ok(())
+            }
+        })
+    }
+
+    /// Writes a row without a result. On Postgres, rows of one table are batched and sent before
+    /// other statements queued since the last [`super::Connection::fence_pending`].
+    #[cfg_attr(
+        not(feature = "postgres"),
+        expect(unused_variables, reason = "SQLite does not batch rows")
+    )]
+    pub fn add(&mut self, together: RowBatch, params: impl Params) -> Result<()> {
+        params.with(|values| match self {
+            Self::Cached(statement) => Ok(statement.execute(bound(values)).map(drop)?),
+            Self::Once(statement) => Ok(statement.execute(bound(values)).map(drop)?),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(prepared) => {
+                prepared.queue_row(together, values);
+                Ok(())
+            }
+        })
+    }
+
+    pub fn query(&mut self, params: impl Params) -> Result<Rows<'_>> {
+        params.with(|values| match self {
+            Self::Cached(statement) => Ok(Rows::Sqlite(statement.query(bound(values))?)),
+            Self::Once(statement) => Ok(Rows::Sqlite(statement.query(bound(values))?)),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(prepared) => {
+                Ok(Rows::Postgres { rows: prepared.query(values)?, next: 0 })
+            }
+        })
+    }
+
+    pub fn query_row<T>(
+        &mut self,
+        params: impl Params,
+        read: impl FnOnce(&Row<'_>) -> Result<T>,
+    ) -> Result<T> {
+        let mut rows = self.query(params)?;
+        let row = rows.next()?.ok_or(Error::NoRows)?;
+        read(&row)
+    }
+
+    pub fn query_map<T>(
+        &mut self,
+        params: impl Params,
+        mut read: impl FnMut(&Row<'_>) -> Result<T>,
+    ) -> Result<std::vec::IntoIter<Result<T>>> {
+        let mut rows = self.query(params)?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            found.push(read(&row));
+        }
+        Ok(found.into_iter())
+    }
+
+    /// True when it returns a row.
+    pub fn exists(&mut self, params: impl Params) -> Result<bool> {
+        Ok(self.query(params)?.next()?.is_some())
+    }
+
+    pub fn column_count(&self) -> usize {
+        match self {
+            Self::Cached(statement) => statement.column_count(),
+            Self::Once(statement) => statement.column_count(),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(prepared) => prepared.column_count(),
+        }
+    }
+}
+
+fn bound<'a>(values: &'a [ValueRef<'a>]) -> impl rusqlite::Params + 'a {
+    rusqlite::params_from_iter(values)
+}
+
+impl rusqlite::ToSql for ValueRef<'_> {
+    fn to_sql(&self) -> rusqlite::Result<rusqlite::types::ToSqlOutput<'_>> {
+        use rusqlite::types::{ToSqlOutput, ValueRef as Given};
+        Ok(ToSqlOutput::Borrowed(match *self {
+            ValueRef::Null => Given::Null,
+            ValueRef::Integer(number) => Given::Integer(number),
+            ValueRef::Real(number) => Given::Real(number),
+            ValueRef::Text(text) => Given::Text(text.as_bytes()),
+            ValueRef::Blob(bytes) => Given::Blob(bytes),
+            ValueRef::Uuid(bytes) => Given::Blob(&bytes[..]),
+        }))
+    }
+}

@@ -1,0 +1,120 @@
+//! Preconditions of writes.
+
+use model::{Change, Claim, ClaimSpace, Mac, Need, Outcome, Position, Reaction, Write};
+use serde_json::json;
+
+use crate::Store;
+use crate::contract::scene::{Scene, conversation_id, decision_id, play};
+
+async fn outcome(store: &Store, scene: Scene, needs: Vec<Need>) -> Outcome {
+    let write = Write { needs, ..scene.write() };
+    store.commit(vec![write]).await.unwrap().remove(0)
+}
+
+pub(crate) async fn needed_turn_must_be_open_in_its_conversation(store: &Store) {
+    let react = |id: &str| Scene::react(id, "t1", Reaction::Ok);
+    let anywhere = Need::Turn(None);
+    let missing = Outcome::Missing(anywhere.clone());
+    assert_eq!(outcome(store, react("a"), vec![anywhere.clone()]).await, missing);
+    // Feedback does not open a turn.
+    play(store, [react("early")]).await;
+    assert_eq!(outcome(store, react("b"), vec![anywhere.clone()]).await, missing);
+    play(store, [Scene::open("t1", "c1")]).await;
+    for wrong in ["c2", "c1 "] {
+        let Ok(id) = model::ConversationId::new(wrong) else { continue };
+        let elsewhere = Need::Turn(Some(id));
+        let refused = outcome(store, react("c"), vec![elsewhere.clone()]).await;
+        assert_eq!(refused, Outcome::Missing(elsewhere));
+    }
+    let here = Need::Turn(Some(conversation_id("c1")));
+    let stored = outcome(store, react("d"), vec![anywhere, here]).await;
+    assert_eq!(stored, Outcome::Stored(Position(3)));
+    assert_eq!(store.head(), Position(3), "what was refused left nothing");
+}
+
+pub(crate) async fn needed_decision_must_exist(store: &Store) {
+    let need = || vec![Need::Decision(decision_id("d1"))];
+    let settle =
+        |id: &str| Scene::new(id, "t1", Change::Settle { id: decision_id("d1"), executed: true });
+    let refused = outcome(store, settle("a"), need()).await;
+    assert_eq!(refused, Outcome::Missing(need().remove(0)));
+    play(
+        store,
+        [Scene::new("made", "t1", Change::Decide { id: decision_id("d1"), sql_executed: None })],
+    )
+    .await;
+    assert_eq!(outcome(store, settle("b"), need()).await, Outcome::Stored(Position(2)));
+    // The outcome must be the one that was read.
+    let at = |position: Option<u64>| Need::OutcomeAt(decision_id("d1"), position.map(Position));
+    for other in [None, Some(1), Some(3)] {
+        let refused = outcome(store, settle("c"), vec![at(other)]).await;
+        assert_eq!(refused, Outcome::Missing(at(other)));
+    }
+    assert_eq!(outcome(store, settle("c"), vec![at(Some(2))]).await, Outcome::Stored(Position(3)));
+}
+
+/// Repeating an older outcome is a change.
+pub(crate) async fn equal_outcome_changes_nothing(store: &Store) {
+    let decide = Change::Decide { id: decision_id("d1"), sql_executed: None };
+    play(store, [Scene::new("made", "t1", decide)]).await;
+    let settle = async |id: &str, said: &str| {
+        let change = Change::Settle { id: decision_id("d1"), executed: true };
+        let scene = Scene::new(id, "t1", change).saying(&json!({"outcome": said}));
+        outcome(store, scene, vec![Need::OtherOutcome(decision_id("d1"))]).await
+    };
+    assert_eq!(settle("a", "success").await, Outcome::Stored(Position(2)));
+    assert_eq!(settle("b", "success").await, Outcome::Unchanged);
+    assert_eq!(settle("c", "failure").await, Outcome::Stored(Position(3)));
+    assert_eq!(settle("d", "success").await, Outcome::Stored(Position(4)));
+}
+
+pub(crate) async fn equal_reaction_changes_nothing(store: &Store) {
+    play(store, [Scene::open("t1", "c1"), Scene::react("first", "t1", Reaction::Ok)]).await;
+    let other =
+        |reaction, text: &str| vec![Need::OtherReaction { reaction, text: Some(text.to_owned()) }];
+    let same = || Scene::react("same", "t1", Reaction::Ok);
+    // Without a user the turn's user counts.
+    for scene in [same(), same().by("u1")] {
+        let needs = other(Some(Reaction::Ok), "first");
+        assert_eq!(outcome(store, scene, needs).await, Outcome::Unchanged);
+    }
+    let another_user = outcome(store, same().by("u2"), other(Some(Reaction::Ok), "first")).await;
+    assert_eq!(another_user, Outcome::Stored(Position(3)));
+    let nothing = vec![Need::OtherReaction { reaction: None, text: None }];
+    let none_of_u3 = Scene::clear("clear", "t1").by("u3");
+    assert_eq!(outcome(store, none_of_u3, nothing.clone()).await, Outcome::Unchanged);
+    let of_u2 = Scene::clear("clear", "t1").by("u2");
+    assert_eq!(outcome(store, of_u2, nothing).await, Outcome::Stored(Position(4)));
+    let said_otherwise = Scene::react("second", "t1", Reaction::Ok);
+    let needs = other(Some(Reaction::Ok), "second");
+    assert_eq!(outcome(store, said_otherwise, needs).await, Outcome::Stored(Position(5)));
+}
+
+pub(crate) async fn unchanged_write_uses_up_its_request_key(store: &Store) {
+    play(store, [Scene::open("t1", "c1")]).await;
+    let keyed = |id: &str, body: u8| {
+        let mut write = Scene::clear(id, "t1").write();
+        let (space, mac) = (ClaimSpace::RequestKey, Some(Mac([body; 16])));
+        write.claims.push(Claim { space, id: "k".into(), mac });
+        write.needs.push(Need::OtherReaction { reaction: None, text: None });
+        write
+    };
+    let outcomes = store.commit(vec![keyed("a", 1), keyed("b", 1), keyed("c", 2)]).await.unwrap();
+    let conflict = Outcome::Conflict(ClaimSpace::RequestKey);
+    assert_eq!(outcomes, [Outcome::Unchanged, Outcome::Unchanged, conflict]);
+}
+
+/// All of them are stored, or none.
+pub(crate) async fn events_of_one_write_are_adjacent(store: &Store) {
+    let mut write = Scene::open("t1", "c1").write();
+    write.more.push(Scene::infer("found", "t1", Reaction::NotOk).write().entry);
+    let twice = store.commit(vec![write.clone(), write]).await.unwrap();
+    assert_eq!(twice[0], Outcome::Stored(Position(1)));
+    assert!(matches!(twice[1], Outcome::Replayed { position: Position(1), .. }), "{twice:?}");
+    assert_eq!(store.head(), Position(2));
+    let mut refused = Scene::open("t2", "c1").write();
+    refused.needs.push(Need::Decision(decision_id("none")));
+    refused.more.push(Scene::infer("other", "t2", Reaction::NotOk).write().entry);
+    store.commit(vec![refused]).await.unwrap();
+    assert_eq!(store.head(), Position(2));
+}

@@ -1,0 +1,164 @@
+//! Checks the preconditions of a write, inside the transaction.
+
+use model::{DecisionId, Need, Origin, Reaction};
+use sql::{Connection, OptionalExtension};
+
+use crate::event_rows::read_text;
+use crate::projections::apply::{Subject, TurnRow, served};
+use crate::row_keys::{Key, PackedId, Table, find_key, find_turn_user};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum UnmetPrecondition {
+    Missing,
+    /// The write would change nothing. Holds the position of the event that made it so, or 0.
+    AlreadyApplied(i64),
+}
+
+/// The subject of a write, before it is stored.
+#[derive(Clone, Debug)]
+pub(crate) struct WriteContext<'a> {
+    pub(crate) subject: Subject,
+    /// The write names a user without a key, so no reaction of that user exists.
+    pub(crate) by_new_user: bool,
+    pub(crate) data: &'a str,
+}
+
+pub(crate) fn check(
+    connection: &Connection,
+    about: &WriteContext<'_>,
+    need: &Need,
+) -> sql::Result<Option<UnmetPrecondition>> {
+    let subject = &about.subject;
+    match need {
+        Need::Turn(conversation) => {
+            let conversation = conversation.as_ref().map(|id| id.as_str());
+            let there = turn_is_there(connection, subject, conversation)?;
+            Ok((!there).then_some(UnmetPrecondition::Missing))
+        }
+        Need::Decision(id) => {
+            let made = connection
+                .prepare_cached(
+                    "SELECT 1 FROM decisions
+                     WHERE project = ?1 AND id = ?2 AND made IS NOT NULL",
+                )?
+                .exists((subject.project, PackedId::pack(id.as_str())))?;
+            Ok((!made).then_some(UnmetPrecondition::Missing))
+        }
+        Need::OutcomeAt(id, expected) => {
+            let found = outcome_at(connection, subject, id)?;
+            let same = found == expected.map(|position| position.0 as i64);
+            Ok((!same).then_some(UnmetPrecondition::Missing))
+        }
+        Need::OtherOutcome(id) => {
+            let settled: Option<i64> = connection
+                .prepare_cached(
+                    "SELECT e.position FROM decisions d JOIN events e ON e.position = d.settled
+                     WHERE d.project = ?1 AND d.id = ?2 AND e.data = ?3",
+                )?
+                .query_row((subject.project, PackedId::pack(id.as_str()), about.data), |row| {
+                    row.get(0)
+                })
+                .optional()?;
+            Ok(settled.map(UnmetPrecondition::AlreadyApplied))
+        }
+        Need::Experiment { id, statuses } => {
+            let status: Option<String> = connection
+                .prepare_cached("SELECT status FROM experiments WHERE project = ?1 AND id = ?2")?
+                .query_row((subject.project, id.as_str()), |row| row.get(0))
+                .optional()?;
+            let stands = status.is_some_and(|status| statuses.contains(&status));
+            Ok((!stands).then_some(UnmetPrecondition::Missing))
+        }
+        Need::OtherVariant(id, variant) => {
+            let now = served(connection, subject, id.as_str())?;
+            Ok((now == Some(*variant)).then_some(UnmetPrecondition::AlreadyApplied(0)))
+        }
+        Need::SilentSince(moment) => {
+            let silent = connection
+                .prepare_cached(
+                    "SELECT 1 FROM open_sessions WHERE conversation = ?1 AND last_ts = ?2",
+                )?
+                .exists((subject.conversation, moment.as_micros()))?;
+            Ok((!silent).then_some(UnmetPrecondition::AlreadyApplied(0)))
+        }
+        Need::OtherReaction { reaction, text } => {
+            already_so(connection, about, *reaction, text.as_deref())
+        }
+    }
+}
+
+/// The position of a decision's newest outcome, unless that event was dropped.
+fn outcome_at(
+    connection: &Connection,
+    subject: &Subject,
+    id: &DecisionId,
+) -> sql::Result<Option<i64>> {
+    connection
+        .prepare_cached(
+            "SELECT e.position FROM decisions d JOIN events e ON e.position = d.settled
+             WHERE d.project = ?1 AND d.id = ?2",
+        )?
+        .query_row((subject.project, PackedId::pack(id.as_str())), |row| row.get(0))
+        .optional()
+}
+
+fn turn_is_there(
+    connection: &Connection,
+    subject: &Subject,
+    conversation: Option<&str>,
+) -> sql::Result<bool> {
+    let Some(turn) = subject.turn else { return Ok(false) };
+    let found: Option<Option<Key>> = match connection.recall::<TurnRow>(turn) {
+        Some(row) => row.opened.then_some(row.conversation),
+        None => connection
+            .prepare_cached("SELECT conversation FROM turns WHERE key = ?1 AND opened IS NOT NULL")?
+            .query_row([turn], |row| row.get(0))
+            .optional()?,
+    };
+    let Some(found) = found else { return Ok(false) };
+    let Some(wanted) = conversation else { return Ok(true) };
+    let wanted = find_key(connection, Table::Conversations, subject.project, wanted)?;
+    Ok(wanted.is_some() && wanted == found)
+}
+
+fn already_so(
+    connection: &Connection,
+    about: &WriteContext<'_>,
+    reaction: Option<Reaction>,
+    text: Option<&str>,
+) -> sql::Result<Option<UnmetPrecondition>> {
+    let Some(turn) = about.subject.turn else { return Ok(None) };
+    let standing = if about.by_new_user { None } else { standing(connection, about, turn)? };
+    Ok(match (standing, reaction) {
+        (None, None) => Some(UnmetPrecondition::AlreadyApplied(0)),
+        (Some((position, stands, said)), Some(new))
+            if stands == new.code() && said.as_deref() == text =>
+        {
+            Some(UnmetPrecondition::AlreadyApplied(position))
+        }
+        (None, Some(_)) | (Some(_), None | Some(_)) => None,
+    })
+}
+
+/// The user's active reaction on the turn: position, code and text.
+fn standing(
+    connection: &Connection,
+    about: &WriteContext<'_>,
+    turn: Key,
+) -> sql::Result<Option<(i64, u8, Option<String>)>> {
+    let user = match about.subject.user {
+        Some(user) => Some(user),
+        None => find_turn_user(connection, about.subject.project, turn)?,
+    };
+    connection
+        .prepare_cached(
+            "SELECT r.position, r.reaction,
+                 coalesce(json_extract(e.data, '$.text'), json_extract(e.data, '$.comment'))
+             FROM reactions r LEFT JOIN events e ON e.position = r.position
+             WHERE r.turn = ?1 AND r.origin = ?2 AND r.user IS NOT DISTINCT FROM ?3",
+        )?
+        .query_row((turn, Origin::User.code(), user), |row| {
+            Ok((row.get(0)?, row.get(1)?, read_text(row, 2)?))
+        })
+        .optional()
+}

@@ -1,0 +1,10 @@
+//! Work on a store beside reading and writing: locks, migrations, backups, retention, removal.
+
+pub(crate) mod backup;
+pub(crate) mod checkpoint;
+pub(crate) mod folder_lock;
+#[cfg(feature = "scaled")]
+pub(crate) mod migrate_store;
+pub(crate) mod migrations;
+pub(crate) mod retention;
+pub(crate) mod tenant_removal;

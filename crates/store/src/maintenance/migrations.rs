@@ -1,0 +1,102 @@
+//! Migrates a SQLite database to the newest schema. Migrations only go forward, under the folder's
+//! lock.
+
+use rusqlite::Connection as File;
+use sql::Connection;
+
+use crate::error::StoreError;
+use crate::meta;
+use crate::projections::apply::make_experiment_sums;
+
+const MIGRATIONS: &[&str] = &[
+    include_str!("../../../../migrations/sqlite/0001_log.sql"),
+    include_str!("../../../../migrations/sqlite/0002_reactions.sql"),
+    include_str!("../../../../migrations/sqlite/0003_keys.sql"),
+    include_str!("../../../../migrations/sqlite/0004_privacy.sql"),
+    include_str!("../../../../migrations/sqlite/0005_baseline.sql"),
+    include_str!("../../../../migrations/sqlite/0006_loop.sql"),
+    include_str!("../../../../migrations/sqlite/0007_routing.sql"),
+    include_str!("../../../../migrations/sqlite/0008_relevance.sql"),
+    include_str!("../../../../migrations/sqlite/0009_quality.sql"),
+    include_str!("../../../../migrations/sqlite/0010_experiments.sql"),
+    include_str!("../../../../migrations/sqlite/0011_experiment_sums.sql"),
+    include_str!("../../../../migrations/sqlite/0012_loose.sql"),
+    include_str!("../../../../migrations/sqlite/0013_comments.sql"),
+    include_str!("../../../../migrations/sqlite/0014_strategies.sql"),
+    include_str!("../../../../migrations/sqlite/0015_leases.sql"),
+    include_str!("../../../../migrations/sqlite/0016_copies_due.sql"),
+    include_str!("../../../../migrations/sqlite/0017_router_versions.sql"),
+    include_str!("../../../../migrations/sqlite/0018_listed.sql"),
+    include_str!("../../../../migrations/sqlite/0019_quality_days.sql"),
+    include_str!("../../../../migrations/sqlite/0020_experiment_days.sql"),
+    include_str!("../../../../migrations/sqlite/0021_words.sql"),
+    include_str!("../../../../migrations/sqlite/0022_baseline_indexes.sql"),
+];
+
+/// Rejects a database with a newer schema. Returns its version.
+pub(crate) fn check(connection: &File) -> Result<u32, StoreError> {
+    let found: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    let known = MIGRATIONS.len() as u32;
+    if found > known { Err(StoreError::NewerSchema { found, known }) } else { Ok(found) }
+}
+
+pub(crate) fn check_reader(connection: &Connection) -> Result<u32, StoreError> {
+    connection.sqlite().map_or(Ok(0), check)
+}
+
+/// Schema versions with new projections. Older stores rebuild them from the log.
+const NEW_PROJECTIONS: [u32; 5] = [6, 9, 12, 14, 20];
+/// The schema version with sums of experiments. They are computed from stored rows, also in the
+/// baseline.
+const EXPERIMENT_SUMS: u32 = 11;
+
+/// Logs one line for all migrations of a start.
+fn log_migration(from: u32, to: u32) {
+    if from < to {
+        let count = to - from;
+        tracing::info!("migrated the store from version {from} to {to} ({count} migrations)");
+    }
+}
+
+/// Runs missing migrations, each in a transaction of its own.
+pub(crate) fn migrate_to_newest(connection: &mut Connection) -> Result<(), StoreError> {
+    let found = check_reader(connection)?;
+    for (number, sql) in (1..).zip(MIGRATIONS).skip(found as usize) {
+        let transaction = connection.transaction()?;
+        transaction.execute_batch(sql)?;
+        if found > 0 && NEW_PROJECTIONS.contains(&number) {
+            meta::mark_stale(&transaction)?;
+        }
+        if number == EXPERIMENT_SUMS {
+            make_experiment_sums(&transaction, "")?;
+            make_experiment_sums(&transaction, "baseline_")?;
+        }
+        transaction.execute_batch(&format!("PRAGMA user_version = {number}"))?;
+        transaction.commit()?;
+    }
+    log_migration(found, MIGRATIONS.len() as u32);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn migration_marks_old_projections_stale() {
+        let old = File::open_in_memory().unwrap();
+        for (number, sql) in (1..).zip(&MIGRATIONS[..5]) {
+            old.execute_batch(sql).unwrap();
+            old.pragma_update(None, "user_version", number).unwrap();
+        }
+        let mut old = Connection::Sqlite(old);
+        migrate_to_newest(&mut old).unwrap();
+        migrate_to_newest(&mut old).unwrap();
+        assert!(meta::is_stale(&old).unwrap(), "until they are made");
+        meta::clear_stale(&old).unwrap();
+        assert!(!meta::is_stale(&old).unwrap());
+        let mut new = Connection::Sqlite(File::open_in_memory().unwrap());
+        migrate_to_newest(&mut new).unwrap();
+        assert!(!meta::is_stale(&new).unwrap());
+    }
+}

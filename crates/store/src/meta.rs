@@ -1,0 +1,101 @@
+//! Facts about a store, in the table `meta`: positions, marks and keys.
+
+use model::{Position, Timestamp};
+use sql::{Connection, OptionalExtension, Row, ValueRef};
+
+use crate::error::StoreError;
+
+const BASELINE_POSITION: &str = "baseline_position";
+const REMOVED_POSITION: &str = "removed_position";
+const STALE_PROJECTIONS: &str = "stale_projections";
+pub(crate) const RESTORED_AT: &str = "restored_at";
+
+/// The position of the projections' baseline copy.
+pub(crate) fn baseline_position(connection: &Connection) -> sql::Result<Option<Position>> {
+    read_position(connection, BASELINE_POSITION)
+}
+
+pub(crate) fn set_baseline_position(
+    connection: &Connection,
+    position: Position,
+) -> sql::Result<usize> {
+    write_position(connection, BASELINE_POSITION, position)
+}
+
+/// The head of the log before a tenant was removed from its end.
+pub(crate) fn removed_position(connection: &Connection) -> sql::Result<Option<Position>> {
+    read_position(connection, REMOVED_POSITION)
+}
+
+pub(crate) fn set_removed_position(
+    connection: &Connection,
+    position: Position,
+) -> sql::Result<usize> {
+    write_position(connection, REMOVED_POSITION, position)
+}
+
+fn read_position(connection: &Connection, name: &str) -> sql::Result<Option<Position>> {
+    let select = "SELECT value FROM meta WHERE name = ?1";
+    let position = connection.prepare_cached(select)?.query_row([name], read_number).optional()?;
+    Ok(position.map(|position| Position(position as u64)))
+}
+
+fn write_position(connection: &Connection, name: &str, position: Position) -> sql::Result<usize> {
+    connection.execute(
+        "INSERT INTO meta (name, value) VALUES (?1, ?2)
+         ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+        (name, position.0.to_be_bytes()),
+    )
+}
+
+/// Eight bytes, big-endian. Older stores have SQLite integers.
+fn read_number(row: &Row<'_>) -> sql::Result<i64> {
+    match row.get_ref(0)? {
+        ValueRef::Integer(number) => Ok(number),
+        ValueRef::Blob(_)
+        | ValueRef::Null
+        | ValueRef::Real(_)
+        | ValueRef::Text(_)
+        | ValueRef::Uuid(_) => Ok(i64::from_be_bytes(row.get(0)?)),
+    }
+}
+
+/// True when the projections must be rebuilt before they are read.
+pub(crate) fn is_stale(connection: &Connection) -> Result<bool, StoreError> {
+    Ok(connection.prepare("SELECT 1 FROM meta WHERE name = ?1")?.exists([STALE_PROJECTIONS])?)
+}
+
+pub(crate) fn mark_stale(connection: &Connection) -> sql::Result<()> {
+    let sql = "REPLACE INTO meta (name, value) VALUES (?1, x'01')";
+    connection.execute(sql, [STALE_PROJECTIONS]).map(drop)
+}
+
+pub(crate) fn clear_stale(connection: &Connection) -> sql::Result<()> {
+    connection.execute("DELETE FROM meta WHERE name = ?1", [STALE_PROJECTIONS]).map(drop)
+}
+
+/// Reads the store's key, or stores `fresh` as its key.
+pub(crate) fn seal_key(connection: &Connection, fresh: [u8; 32]) -> Result<[u8; 32], StoreError> {
+    let select = "SELECT value FROM meta WHERE name = 'seal_key'";
+    let stored: Option<Vec<u8>> = connection.query_row(select, (), |row| row.get(0)).optional()?;
+    let stored = match stored {
+        Some(stored) => stored,
+        None => {
+            // When nodes start at the same time, all of them use the first node's key.
+            let insert =
+                "INSERT INTO meta (name, value) VALUES ('seal_key', ?1) ON CONFLICT DO NOTHING";
+            connection.execute(insert, [&fresh[..]])?;
+            connection.query_row(select, (), |row| row.get(0))?
+        }
+    };
+    stored.try_into().map_err(|_| StoreError::Corrupt("the seal key is not 32 bytes long".into()))
+}
+
+/// The time at which the store was restored from a backup.
+pub(crate) fn restored_at(connection: &Connection) -> Result<Option<Timestamp>, StoreError> {
+    let micros: Option<[u8; 8]> = connection
+        .prepare_cached("SELECT value FROM meta WHERE name = ?1")?
+        .query_row([RESTORED_AT], |row| row.get(0))
+        .optional()?;
+    Ok(micros.map(|micros| Timestamp::from_micros(i64::from_be_bytes(micros))))
+}

@@ -1,0 +1,241 @@
+//! Erases a user: the events become stubs and the id is deleted.
+//!
+//! The user's key stays in the rows, so counts and rebuilds still agree. Nothing links the key to
+//! the user.
+
+use std::sync::LazyLock;
+
+use model::{ClaimSpace, Scope, UserId};
+use sql::{Connection, Row, params_from_iter};
+
+use super::Subject;
+use crate::event_rows::{self, StoredEvent};
+use crate::row_keys::{Key, PackedId, Table, find_key, read_project_scope};
+
+/// Events emptied per batch. All writes wait for an erasure, so it makes few round trips.
+const TOGETHER: usize = 64;
+
+pub(crate) fn erase(connection: &Connection, subject: &Subject, user: &UserId) -> sql::Result<()> {
+    // A user may have nothing but dead letters.
+    forget_letters(connection, subject.project, user)?;
+    let Some(key) = find_key(connection, Table::Users, subject.project, user.as_str())? else {
+        return Ok(());
+    };
+    let scope = read_project_scope(connection, subject.project)?;
+    // Read once, because a search per batch would be quadratic.
+    let mut positions = positions(connection, key)?;
+    positions.extend(suggestions(connection, subject.project, key)?);
+    for some in positions.chunks(TOGETHER) {
+        let events = read_all(connection, &scope, some)?;
+        for sql in BESIDE.iter() {
+            connection.prepare_cached(sql)?.run(params_from_iter(padded(some)))?;
+        }
+        events.iter().try_for_each(|event| stub(connection, subject.project, event))?;
+    }
+    connection
+        .prepare_cached("UPDATE profiles SET attributes = '{}' WHERE user = ?1")?
+        .run([key])?;
+    connection
+        .prepare_cached("UPDATE baseline_profiles SET attributes = '{}' WHERE user = ?1")?
+        .run([key])?;
+    connection
+        .prepare_cached(
+            "UPDATE baseline_turns SET track = NULL, bundle = NULL, user_type = NULL
+             WHERE user = ?1",
+        )?
+        .run([key])?;
+    // Turns whose opening was dropped are found in the baseline.
+    connection
+        .prepare_cached(
+            "UPDATE turns SET track = NULL, bundle = NULL, user_type = NULL
+             WHERE key IN (SELECT key FROM baseline_turns WHERE user = ?1)",
+        )?
+        .run([key])?;
+    forget_questions(connection, key)?;
+    connection
+        .prepare_cached("UPDATE users SET id = NULL, erased = ?2 WHERE key = ?1")?
+        .run((key, subject.row_position()))?;
+    connection.invalidate_users()
+}
+
+/// Deletes the user's dead letters.
+fn forget_letters(connection: &Connection, project: Key, user: &UserId) -> sql::Result<()> {
+    let events = match connection.sqlite() {
+        Some(_) => "json_each(letter, '$.events') v WHERE v.value",
+        // Postgres cannot parse a document with NUL, which a foreign message may contain. Ids never
+        // contain it.
+        None => {
+            "json_array_elements(CAST(replace(letter, '\\u0000', '\\u0020') AS json) -> 'events') v
+             WHERE v"
+        }
+    };
+    connection
+        .prepare_cached(&format!(
+            "DELETE FROM dead_letters WHERE project = ?1 AND EXISTS (
+                 SELECT 1 FROM {events} ->> 'user' = ?2)"
+        ))?
+        .run((project, user.as_str()))
+}
+
+/// The user's turns, including those whose opening was dropped.
+pub(crate) const USER_TURNS: &str = "(SELECT key FROM turns WHERE user = ?1
+    UNION SELECT key FROM baseline_turns WHERE user = ?1)";
+
+/// Removes the user's questions from the index, and from other users' corrections of their answers.
+fn forget_questions(connection: &Connection, user: Key) -> sql::Result<()> {
+    // A refinement counts in rates and holds no personal data.
+    let intent = "CASE WHEN lower(intent) = 'refine' THEN intent END";
+    let forget = [
+        format!(
+            "UPDATE turn_index SET intent = {intent}, has_strategy = 0 WHERE turn IN {USER_TURNS}"
+        ),
+        format!(
+            "UPDATE baseline_turn_index SET intent = {intent}, has_strategy = 0
+             WHERE turn IN {USER_TURNS}"
+        ),
+        format!("UPDATE turn_facts SET strategy = '' WHERE turn IN {USER_TURNS}"),
+        format!("UPDATE baseline_turn_facts SET strategy = '' WHERE turn IN {USER_TURNS}"),
+        format!("DELETE FROM turn_vectors WHERE turn IN {USER_TURNS}"),
+        format!("DELETE FROM baseline_turn_vectors WHERE turn IN {USER_TURNS}"),
+        // Turn-log copies outside the database must be made again.
+        format!(
+            "INSERT INTO copies_due (turn) SELECT key FROM turns WHERE key IN {USER_TURNS}
+             ON CONFLICT (turn) DO NOTHING"
+        ),
+        format!("UPDATE router_turns SET features = NULL WHERE turn IN {USER_TURNS}"),
+        // Touches the rows so that the similarity index is updated: chains of corrections include
+        // this question.
+        format!(
+            "WITH RECURSIVE corrections (turn) AS (
+                 SELECT turn FROM turn_index WHERE corrects IN {USER_TURNS}
+                 UNION
+                 SELECT i.turn FROM corrections c JOIN turn_index i ON i.corrects = c.turn)
+             UPDATE turn_vectors SET model = model WHERE turn IN (SELECT turn FROM corrections)"
+        ),
+    ];
+    forget.iter().try_for_each(|sql| connection.prepare_cached(sql)?.run([user]))
+}
+
+/// The positions of a user's events: events that name the user, events that name only one of the
+/// user's turns, and events that name only a conversation in which no other user has a turn.
+pub(crate) const USER_EVENTS: &str = "
+    WITH own_turns AS (
+        SELECT DISTINCT t.key, t.conversation FROM events e JOIN turns t ON t.key = e.turn
+        WHERE e.user = ?1 AND t.user = ?1),
+    own_conversations AS (
+        SELECT DISTINCT conversation FROM own_turns o
+        WHERE conversation IS NOT NULL AND NOT EXISTS (
+            SELECT 1 FROM turns other
+            WHERE other.conversation = o.conversation AND other.user IS DISTINCT FROM ?1)),
+    theirs (position) AS (
+        SELECT position FROM events WHERE user = ?1
+        UNION
+        SELECT e.position FROM own_turns o JOIN events e ON e.turn = o.key WHERE e.user IS NULL
+        UNION
+        SELECT e.position FROM own_conversations c JOIN events e ON e.conversation = c.conversation
+        WHERE e.user IS NULL AND e.turn IS NULL)";
+
+fn positions(connection: &Connection, user: Key) -> sql::Result<Vec<i64>> {
+    connection
+        .prepare_cached(&format!("{USER_EVENTS} SELECT position FROM theirs ORDER BY position"))?
+        .query_map([user], |row| row.get(0))?
+        .collect()
+}
+
+/// Suggestions derived from the user's turns, found by the prefix of their ids.
+fn suggestions(connection: &Connection, project: Key, user: Key) -> sql::Result<Vec<i64>> {
+    let evidence = match connection.sqlite() {
+        Some(_) => "SELECT value FROM json_each(e.data, '$.evidence')",
+        None => "SELECT json_array_elements_text(CAST(e.data AS json) -> 'evidence') AS value",
+    };
+    connection
+        .prepare_cached(&format!(
+            "SELECT e.position FROM claims c JOIN events e ON e.position = c.position
+             WHERE c.project = ?2 AND c.space = ?3 AND c.id >= 'suggestion.' AND c.id < 'suggestion/'
+                 AND EXISTS (
+                     SELECT 1 FROM ({evidence}) v
+                         JOIN turns t ON t.project = ?2 AND t.id = v.value
+                     WHERE t.key IN {USER_TURNS})"
+        ))?
+        .query_map((user, project, ClaimSpace::Event.code()), |row| row.get(0))?
+        .collect()
+}
+
+/// Placeholders for [`numbers`]. Short lists repeat their last number, so one plan serves all
+/// lengths.
+fn padded(positions: &[i64]) -> Vec<i64> {
+    let mut padded = positions.to_vec();
+    padded.resize(TOGETHER, positions.last().copied().unwrap_or_default());
+    padded
+}
+
+fn numbers() -> String {
+    let numbers: Vec<String> = (1..=TOGETHER).map(|n| format!("?{n}")).collect();
+    numbers.join(", ")
+}
+
+static READ: LazyLock<String> =
+    LazyLock::new(|| format!("{} WHERE e.position IN ({})", event_rows::SELECT, numbers()));
+
+/// Statements for everything deleted along with events.
+static BESIDE: LazyLock<[String; 4]> = LazyLock::new(|| {
+    let positions = numbers();
+    let turns = format!("SELECT turn FROM events WHERE position IN ({positions})");
+    // The partial index covers one space. The planner uses it only for a literal, and `INDEXED BY`
+    // rules out a full scan.
+    let keys = ClaimSpace::RequestKey.code();
+    [
+        format!(
+            "UPDATE turns SET track = NULL, bundle = NULL, user_type = NULL
+             WHERE key IN ({turns}) AND opened IN ({positions})"
+        ),
+        format!("DELETE FROM turn_logs WHERE turn IN ({turns})"),
+        // Turn-log copies outside the database must be made again.
+        format!(
+            "INSERT INTO copies_due (turn) {turns} AND turn IS NOT NULL
+             ON CONFLICT (turn) DO NOTHING"
+        ),
+        format!(
+            "UPDATE claims INDEXED BY claims_of_requests SET mac = NULL
+             WHERE space = {keys} AND position IN ({positions})"
+        ),
+    ]
+});
+
+fn read_all(
+    connection: &Connection,
+    scope: &Scope,
+    positions: &[i64],
+) -> sql::Result<Vec<StoredEvent>> {
+    let read = |row: &Row<'_>| {
+        event_rows::read_event(row, scope)
+            .map_err(|error| sql::Error::Unreadable(error.to_string()))
+    };
+    connection
+        .prepare_cached(&READ)?
+        .query_map(params_from_iter(padded(positions)), read)?
+        .collect()
+}
+
+fn stub(connection: &Connection, project: Key, stored: &StoredEvent) -> sql::Result<()> {
+    let (event, position) = (&stored.event, stored.position.0 as i64);
+    let data = serde_json::Value::Object(event.stub_data()).to_string();
+    connection
+        .prepare_cached("UPDATE events SET data = ?2, tags = NULL WHERE position = ?1")?
+        .run((position, data))?;
+    let turn = event.turn.as_ref().map(|id| id.as_str());
+    let decision = event.data.get("decision_id").and_then(serde_json::Value::as_str);
+    let claims = [
+        (ClaimSpace::Event, Some(event.id.as_str())),
+        (ClaimSpace::Turn, turn),
+        (ClaimSpace::Completion, turn),
+        (ClaimSpace::Decision, decision),
+    ];
+    let mut forget = connection.prepare_cached(
+        "UPDATE claims SET mac = NULL
+         WHERE project = ?1 AND space = ?2 AND id = ?3 AND position = ?4",
+    )?;
+    claims.into_iter().filter_map(|(space, id)| Some((space, id?))).try_for_each(|(space, id)| {
+        forget.run((project, space.code(), PackedId::pack(id), position))
+    })
+}

@@ -1,0 +1,164 @@
+//! Rebuilds the projections from the log.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use model::{Change, Event, Position};
+use sql::{Connection, ValueRef};
+
+use crate::error::StoreError;
+use crate::event_rows::{self, EventKeys, StoredEvent};
+use crate::meta;
+use crate::projections::apply::{Subject, apply};
+use crate::projections::{baseline, word_index};
+use crate::row_keys::PackedId;
+
+/// The parameters of a rebuild.
+pub struct Rebuild {
+    /// The changes of an event.
+    pub changes_of: fn(&Event) -> Vec<Change>,
+    /// Called with the done and total number of events.
+    pub progress: Box<dyn Fn(u64, u64) + Send>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rebuilt {
+    pub events: u64,
+    /// True when a projection changed, which indicates a bug.
+    pub changed: bool,
+}
+
+const PAGE_EVENTS: usize = 1000;
+
+/// Projections with the row order for comparison. The ids in `turns` are not a projection, but
+/// comparing them does no harm.
+pub(crate) const PROJECTIONS: [(&str, &str); 32] = [
+    ("turns", "key"),
+    ("reactions", "position"),
+    ("activity", "conversation, day, origin, reaction"),
+    ("newest", "conversation"),
+    ("decisions", "project, id"),
+    ("privacy", "tenant"),
+    ("profiles", "user"),
+    ("verdicts", "position"),
+    ("turn_index", "turn"),
+    ("turn_vectors", "turn"),
+    ("open_sessions", "conversation"),
+    ("calibrations", "project"),
+    ("routers", "project, name"),
+    ("returned", "project, query, position"),
+    ("relevance", "project, query, entity"),
+    ("entity_tallies", "project, entity"),
+    ("pair_tallies", "project, cluster, entity"),
+    ("rank_totals", "project, band"),
+    ("targets", "tenant"),
+    ("alerts", "raised"),
+    ("turn_facts", "turn"),
+    ("quality", "project, hour, model, prompt"),
+    ("quality_days", "project, day, model, prompt"),
+    ("waits", "project, hour, model, prompt, step"),
+    ("waits_days", "project, day, model, prompt, step"),
+    ("experiments", "key"),
+    ("experiment_moves", "experiment, number"),
+    ("experiment_units", "experiment, unit, variant"),
+    ("experiment_turns", "turn, experiment"),
+    ("experiment_measures", "experiment, place"),
+    ("experiment_sums", "experiment, variant, moves"),
+    ("experiment_days", "experiment, day, variant, moves"),
+];
+
+/// Ids stay, because other rows refer to them.
+const EMPTY_TURNS: &str = "
+    UPDATE turns SET conversation = NULL, user = NULL, ts = NULL, opened = NULL, completed = NULL,
+        track = NULL, bundle = NULL, user_type = NULL";
+
+/// Routers learn again from the log.
+const RESET_ROUTERS: &str = "
+    UPDATE router_progress SET version = version + 1, forgets = forgets + 1, position = NULL;
+    DELETE FROM router_states;
+    DELETE FROM router_turns;";
+
+/// Runs in one transaction: readers see the old projections, and a crash keeps them.
+pub(crate) fn rebuild(connection: &mut Connection, how: &Rebuild) -> Result<Rebuilt, StoreError> {
+    let transaction = connection.transaction()?;
+    let before = digest(&transaction)?;
+    empty(&transaction)?;
+    let total = event_rows::newest_position(&transaction)?;
+    let (mut done, mut events) = (Position(0), 0);
+    if let Some(position) = meta::baseline_position(&transaction)? {
+        baseline::restore(&transaction)?;
+        done = position;
+    } else {
+        transaction.execute_batch(RESET_ROUTERS)?;
+    }
+    loop {
+        let page = page(&transaction, done)?;
+        let Some((last, _)) = page.last() else { break };
+        done = last.position;
+        for (subject, event) in &page {
+            for change in (how.changes_of)(event) {
+                apply(&transaction, subject, &change)?;
+            }
+            events += 1;
+        }
+        (how.progress)(done.0, total.0);
+    }
+    word_index::rebuild_word_index(&transaction)?;
+    let changed = digest(&transaction)? != before;
+    meta::clear_stale(&transaction)?;
+    transaction.commit()?;
+    Ok(Rebuilt { events, changed })
+}
+
+fn empty(connection: &Connection) -> sql::Result<()> {
+    for (table, _) in PROJECTIONS {
+        match table {
+            "turns" => connection.execute_batch(EMPTY_TURNS)?,
+            // Row by row, so that the similarity index receives each change.
+            "turn_index" | "turn_vectors" => {
+                connection.execute_batch(&format!("DELETE FROM {table} WHERE TRUE"))?;
+            }
+            _ => connection.execute_batch(&format!("DELETE FROM {table}"))?,
+        }
+    }
+    Ok(())
+}
+
+/// The next events with their keys.
+fn page(connection: &Connection, after: Position) -> Result<Vec<(Subject, Event)>, StoreError> {
+    let with_keys = event_rows::read_tail_with_keys(connection, after, PAGE_EVENTS)?;
+    let subject = |(stored, named): (StoredEvent, EventKeys)| {
+        let StoredEvent { position, event } = stored;
+        let EventKeys { project, user, conversation, turn } = named;
+        let (id, ts, received_at) =
+            (PackedId::pack(event.id.as_str()), event.ts, event.received_at);
+        (Subject { position, id, project, user, conversation, turn, ts, received_at }, event)
+    };
+    Ok(with_keys.into_iter().map(subject).collect())
+}
+
+fn digest(connection: &Connection) -> sql::Result<u64> {
+    let mut hasher = DefaultHasher::new();
+    for (table, order) in PROJECTIONS {
+        let mut select = connection.prepare(&format!("SELECT * FROM {table} ORDER BY {order}"))?;
+        let columns = select.column_count();
+        let mut rows = select.query(())?;
+        while let Some(row) = &rows.next()? {
+            for column in 0..columns {
+                absorb(&mut hasher, row.get_ref(column)?);
+            }
+        }
+        table.hash(&mut hasher);
+    }
+    Ok(hasher.finish())
+}
+
+fn absorb(hasher: &mut DefaultHasher, value: ValueRef<'_>) {
+    match value {
+        ValueRef::Null => 0_u8.hash(hasher),
+        ValueRef::Integer(number) => (1_u8, number).hash(hasher),
+        ValueRef::Real(number) => (2_u8, number.to_bits()).hash(hasher),
+        ValueRef::Text(bytes) => (3_u8, bytes).hash(hasher),
+        ValueRef::Blob(bytes) => (4_u8, bytes).hash(hasher),
+        ValueRef::Uuid(bytes) => (4_u8, &bytes[..]).hash(hasher),
+    }
+}

@@ -1,0 +1,198 @@
+//! Full-text search of conversations, newest first.
+
+use std::collections::HashSet;
+
+use model::Timestamp;
+use sql::{Connection, Value, params_from_iter};
+use unicode_normalization::char::is_combining_mark;
+
+use super::{CHUNKS, Hit, Place, found, places, wanted};
+use crate::error::StoreError;
+use crate::queries::conversation_list::{ListCursor, ListPage, ListQuery};
+use crate::row_keys::Key;
+
+const MAX_WORDS: usize = 10;
+/// Words of at least this many letters match as a prefix.
+const STEM: usize = 3;
+
+/// A matching message: position, time, and its turn when the turn matches too.
+type Message = (i64, i64, Option<Hit>);
+
+/// A cursor holds the position of the page's last message and the position where the search began,
+/// so one search shows each conversation once.
+pub(crate) fn page(
+    connection: &Connection,
+    query: &ListQuery,
+    text: &str,
+) -> Result<ListPage, StoreError> {
+    let words = split(connection, text);
+    if words.is_empty() {
+        return Ok(ListPage::default());
+    }
+    let ListCursor(shown, begun) = query.behind.unwrap_or(ListCursor(i64::MAX, i64::MAX));
+    let mut hits: Vec<(i64, Hit)> = Vec::new();
+    let mut stopped: Option<(i64, i64)> = None;
+    for place in places(connection, query)? {
+        let search = Search { query, place, matching: matching(connection, place.0, &words) };
+        let ended = search.walk(connection, begun, shown, &mut hits)?;
+        stopped = stopped.max(ended);
+    }
+    hits.sort_by_key(|(position, _)| std::cmp::Reverse(*position));
+    if let Some((end, _)) = stopped {
+        hits.retain(|(position, _)| *position >= end);
+    }
+    let more = hits.len() > query.limit;
+    hits.truncate(query.limit);
+    let next = match (more, stopped) {
+        (true, _) => hits.last().map(|(position, _)| ListCursor(*position, begun)),
+        (false, Some((end, _))) => Some(ListCursor(end, end)),
+        (false, None) => None,
+    };
+    let stopped_at = stopped.filter(|_| !more).map(|(_, ts)| Timestamp::from_micros(ts));
+    let hits: Vec<Hit> = hits.into_iter().map(|(_, hit)| hit).collect();
+    Ok(ListPage { items: found::conversations(connection, &hits)?, next, stopped_at })
+}
+
+/// Splits text into words as the index does: lower case, separated by anything but letters and
+/// digits. Postgres keeps combining marks, such as Hindi or Thai vowels, inside words. SQLite
+/// splits there, except at accents, which it drops. The index has no phrases, so a query never
+/// joins what SQLite splits.
+fn split(connection: &Connection, text: &str) -> Vec<String> {
+    let is_sqlite = connection.sqlite().is_some();
+    let is_inside = |c: char| match is_sqlite {
+        true => is_accent(c) || c.is_alphanumeric() && !is_combining_mark(c) && !is_framed(c),
+        false => c.is_alphanumeric() || is_combining_mark(c),
+    };
+    // An accent without a letter belongs to no word.
+    let parts = text.split(|c: char| !is_inside(c)).map(|part| part.trim_start_matches(is_accent));
+    let words = parts.filter(|word| !word.is_empty());
+    words.take(MAX_WORDS).map(str::to_lowercase).collect()
+}
+
+/// Combining accents that SQLite drops.
+fn is_accent(c: char) -> bool {
+    matches!(
+        c,
+        '\u{300}'..='\u{304}'
+            | '\u{306}'..='\u{30c}'
+            | '\u{30f}'
+            | '\u{311}'
+            | '\u{31b}'
+            | '\u{323}'..='\u{328}'
+            | '\u{32d}'
+            | '\u{32e}'
+            | '\u{330}'
+            | '\u{331}'
+    )
+}
+
+/// Enclosed letters count as letters, but SQLite treats them as symbols.
+fn is_framed(c: char) -> bool {
+    matches!(c, '\u{24b6}'..='\u{24e9}' | '\u{1f130}'..='\u{1f189}')
+}
+
+/// The search expression: all words, in this project.
+fn matching(connection: &Connection, project: Key, words: &[String]) -> String {
+    let (quote, any, and) = match connection.sqlite() {
+        Some(_) => ("\"", "*", " AND "),
+        None => ("'", ":*", " & "),
+    };
+    let word = |word: &String| {
+        let rest = if word.chars().count() < STEM { "" } else { any };
+        format!("{quote}{word}{quote}{rest}")
+    };
+    let project = format!("{quote}p{project}p{quote}");
+    std::iter::once(project).chain(words.iter().map(word)).collect::<Vec<_>>().join(and)
+}
+
+struct Search<'a> {
+    query: &'a ListQuery,
+    place: Place,
+    matching: String,
+}
+
+impl Search<'_> {
+    /// Searches back in the log until the page is full. Returns where the search stopped early.
+    fn walk(
+        &self,
+        connection: &Connection,
+        begun: i64,
+        shown: i64,
+        hits: &mut Vec<(i64, Hit)>,
+    ) -> sql::Result<Option<(i64, i64)>> {
+        let mut seen = HashSet::new();
+        let (mut before, mut fresh) = ((begun, 0), 0);
+        for most in CHUNKS {
+            let messages = self.messages(connection, before.0, most)?;
+            let is_last = (messages.len() as i64) < most;
+            for (position, ts, hit) in messages {
+                before = (position, ts);
+                let Some(hit) = hit.filter(|hit| seen.insert(hit.conversation)) else { continue };
+                if position < shown {
+                    hits.push((position, hit));
+                    fresh += 1;
+                }
+            }
+            if is_last || fresh > self.query.limit {
+                return Ok(None);
+            }
+        }
+        Ok(Some(before))
+    }
+
+    /// Matching messages before a position, newest first.
+    fn messages(
+        &self,
+        connection: &Connection,
+        before: i64,
+        most: i64,
+    ) -> sql::Result<Vec<Message>> {
+        let said = match connection.sqlite() {
+            Some(_) => {
+                "SELECT e.position, e.ts, e.turn FROM event_words
+                 JOIN events e ON e.position = event_words.rowid
+                 WHERE event_words MATCH ? AND event_words.rowid < ?
+                 ORDER BY event_words.rowid DESC LIMIT ?"
+            }
+            None => {
+                "SELECT position, ts, turn FROM events
+                 WHERE turn IS NOT NULL AND source IN (4, 5, 6, 15, 16)
+                     AND said_words(project, data) @@ CAST(? AS TEXT)::tsquery AND position < ?
+                 ORDER BY position DESC LIMIT ?"
+            }
+        };
+        let (project, user) = self.place;
+        let window = self.query.window;
+        let mut values = vec![
+            Value::from(self.matching.clone()),
+            Value::from(before),
+            Value::from(most),
+            Value::from(project),
+            Value::from(window.start.as_micros()),
+            Value::from(window.end.as_micros()),
+        ];
+        let mut terms = wanted(self.query, &mut values);
+        if let Some(user) = user {
+            terms.push_str(" AND f.user = ?");
+            values.push(Value::from(user));
+        }
+        let sql = format!(
+            "SELECT s.position, s.ts, f.ts, f.turn, t.conversation FROM ({said}) s
+             LEFT JOIN turn_facts f ON f.turn = s.turn AND f.project = ? AND f.ts >= ? AND f.ts <= ? AND {terms}
+             LEFT JOIN turns t ON t.key = f.turn
+             ORDER BY s.position DESC"
+        );
+        let message = |row: &sql::Row<'_>| {
+            let parts: (Option<i64>, Option<Key>, Option<Key>) =
+                (row.get(2)?, row.get(3)?, row.get(4)?);
+            let hit = match parts {
+                (Some(ts), Some(turn), Some(conversation)) => {
+                    Some(Hit { ts, turn, conversation, project })
+                }
+                _ => None,
+            };
+            Ok((row.get(0)?, row.get(1)?, hit))
+        };
+        connection.prepare_cached(&sql)?.query_map(params_from_iter(values), message)?.collect()
+    }
+}

@@ -1,0 +1,334 @@
+//! Labelled turns: answers with ratings, verdicts and corrections.
+
+mod conversations;
+mod changes;
+mod turn;
+
+use model::{
+    ConversationId, CorrectionType, EventId, ExperimentId, Position, Scope, Source, Timestamp,
+    TurnId, UnitInterval, Vector, VerdictStatus,
+};
+use sql::Connection;
+
+use crate::error::{StoreError, Task};
+use crate::queries::similar_turns::TurnNumber;
+use crate::read_only_log::ReadOnlyLog;
+use crate::read_pool::ReadPool;
+use crate::row_keys::{Key, find_project};
+use crate::store::Store;
+
+/// A question, its answer, and the signals about it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LabelledTurn {
+    pub number: TurnNumber,
+    pub turn: TurnId,
+    pub conversation: Option<ConversationId>,
+    pub asked_at: Timestamp,
+    pub opened: Position,
+    /// Empty when it was dropped or erased.
+    pub question: String,
+    /// Empty without an answer, or when it is gone.
+    pub answer: String,
+    pub failed: bool,
+    /// The verdict in effect.
+    pub status: VerdictStatus,
+    pub confidence: UnitInterval,
+    pub review: Option<VerdictStatus>,
+    pub verdict: Option<GivenVerdict>,
+    /// The latest rating of a user, otherwise of a machine of the application.
+    pub rating: Option<GivenRating>,
+    /// Corrections in log order.
+    pub corrections: Vec<GivenCorrection>,
+    pub regenerated: bool,
+    /// The variants of experiments that served it.
+    pub arms: Vec<ServedBy>,
+    pub vector: Option<Vector>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServedBy {
+    pub experiment: ExperimentId,
+    pub name: String,
+    pub variant: String,
+}
+
+/// The verdict of a message.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GivenVerdict {
+    pub position: Position,
+    pub status: VerdictStatus,
+    pub correction_type: Option<CorrectionType>,
+    pub confidence: UnitInterval,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GivenRating {
+    pub position: Position,
+    /// From 0 to 1.
+    pub value: UnitInterval,
+    /// 1 for a person.
+    pub confidence: UnitInterval,
+    pub when: Timestamp,
+}
+
+/// A corrected answer written by a person.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GivenCorrection {
+    pub position: Position,
+    pub event: EventId,
+    pub turn: Option<TurnId>,
+    pub conversation: Option<ConversationId>,
+    pub corrected: String,
+    /// The corrected text, if given.
+    pub original: Option<String>,
+    pub explanation: Option<String>,
+    /// The question, as far as the correction names it.
+    pub query: Option<String>,
+    pub when: Timestamp,
+}
+
+/// A page of corrections.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Corrections {
+    pub turns: Vec<TurnNumber>,
+    /// Corrections without a known turn.
+    pub loose: Vec<GivenCorrection>,
+    /// The start of the next page; `None` at the end.
+    pub next: Option<Position>,
+}
+
+/// The turns and corrections that changed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Changed {
+    /// Changed turns in their current state. Turns that are neither accepted nor corrected come
+    /// without text.
+    pub turns: Vec<(TurnId, Option<LabelledTurn>)>,
+    /// New corrections without a known turn.
+    pub loose: Vec<GivenCorrection>,
+    /// Erased corrections without a turn.
+    pub gone: Vec<Position>,
+    /// The position up to which events were examined.
+    pub upto: Position,
+    pub more: bool,
+}
+
+/// A conversation, or a part of a very long one, in the order of questions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LabelledConversation {
+    pub id: ConversationId,
+    pub turns: Vec<LabelledTurn>,
+}
+
+/// A reader's position: after a conversation, or inside it after a turn.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ConversationCursor {
+    pub conversation: Option<ConversationId>,
+    /// The last turn read, when the conversation continues.
+    pub turn: Option<(Timestamp, TurnNumber)>,
+}
+
+impl ConversationCursor {
+    pub fn conversation_start(conversation: ConversationId) -> Self {
+        let first = (Timestamp::from_micros(i64::MIN), TurnNumber(0));
+        Self { conversation: Some(conversation), turn: Some(first) }
+    }
+}
+
+/// Reads of labelled turns, on a store or on a read-only log.
+pub trait LabelledTurnReads: Send + Sync {
+    /// Turns in their current state; missing ones are skipped.
+    fn judged(&self, turns: Vec<TurnNumber>) -> Task<'_, Vec<LabelledTurn>>;
+
+    /// Corrections in their current state; missing ones are skipped.
+    fn loose(&self, scope: &Scope, corrections: Vec<Position>) -> Task<'_, Vec<GivenCorrection>>;
+
+    /// Turns with an accepted answer before a turn, newest first.
+    fn accepted(
+        &self,
+        scope: &Scope,
+        older_than: Option<TurnNumber>,
+        limit: usize,
+    ) -> Task<'_, Vec<LabelledTurn>>;
+
+    /// Corrections before a position, newest first.
+    fn corrections(
+        &self,
+        scope: &Scope,
+        before: Option<Position>,
+        limit: usize,
+    ) -> Task<'_, Corrections>;
+
+    /// Turns and corrections touched by events after a position. Examines at most `limit` events.
+    fn changed(&self, scope: &Scope, after: Position, limit: usize) -> Task<'_, Changed>;
+
+    /// For each turn the latest `most` earlier turns of its conversation, oldest first, followed by
+    /// the turn itself. Missing turns are skipped.
+    fn with_context(&self, turns: Vec<TurnNumber>, most: usize)
+    -> Task<'_, Vec<Vec<LabelledTurn>>>;
+
+    /// Conversations by id after a cursor, with about `turns` turns in total, and the next cursor.
+    /// A page may be empty although more follow.
+    fn labelled_conversations(
+        &self,
+        scope: &Scope,
+        behind: ConversationCursor,
+        turns: usize,
+    ) -> Task<'_, (Vec<LabelledConversation>, Option<ConversationCursor>)>;
+}
+
+/// Owners of a read pool.
+pub(crate) trait HasPool: Send + Sync {
+    fn pool(&self) -> &ReadPool;
+}
+
+impl HasPool for Store {
+    fn pool(&self) -> &ReadPool {
+        &self.pool
+    }
+}
+
+impl HasPool for ReadOnlyLog {
+    fn pool(&self) -> &ReadPool {
+        &self.pool
+    }
+}
+
+impl<T: HasPool> LabelledTurnReads for T {
+    fn judged(&self, turns: Vec<TurnNumber>) -> Task<'_, Vec<LabelledTurn>> {
+        self.pool().run_some(turns.len(), move |connection| {
+            read_turns(connection, turns.iter().map(|turn| turn.0))
+        })
+    }
+
+    fn loose(&self, scope: &Scope, corrections: Vec<Position>) -> Task<'_, Vec<GivenCorrection>> {
+        let scope = scope.clone();
+        self.pool().run_some(corrections.len(), move |connection| {
+            let Some(project) = find_project(connection, &scope)? else { return Ok(Vec::new()) };
+            let mut found = Vec::new();
+            for position in corrections {
+                found.extend(turn::correction_at(connection, project, position)?);
+            }
+            Ok(found)
+        })
+    }
+
+    fn accepted(
+        &self,
+        scope: &Scope,
+        older_than: Option<TurnNumber>,
+        limit: usize,
+    ) -> Task<'_, Vec<LabelledTurn>> {
+        let scope = scope.clone();
+        self.pool().run(move |connection| accepted(connection, &scope, older_than, limit))
+    }
+
+    fn corrections(
+        &self,
+        scope: &Scope,
+        before: Option<Position>,
+        limit: usize,
+    ) -> Task<'_, Corrections> {
+        let scope = scope.clone();
+        self.pool().run(move |connection| corrections(connection, &scope, before, limit))
+    }
+
+    fn changed(&self, scope: &Scope, after: Position, limit: usize) -> Task<'_, Changed> {
+        let scope = scope.clone();
+        self.pool().run(move |connection| changes::behind(connection, &scope, after, limit))
+    }
+
+    fn with_context(
+        &self,
+        turns: Vec<TurnNumber>,
+        most: usize,
+    ) -> Task<'_, Vec<Vec<LabelledTurn>>> {
+        self.pool().run(move |connection| {
+            let mut found = Vec::with_capacity(turns.len());
+            for turn in turns {
+                found.extend(conversations::up_to(connection, turn.0, most)?);
+            }
+            Ok(found)
+        })
+    }
+
+    fn labelled_conversations(
+        &self,
+        scope: &Scope,
+        behind: ConversationCursor,
+        turns: usize,
+    ) -> Task<'_, (Vec<LabelledConversation>, Option<ConversationCursor>)> {
+        let scope = scope.clone();
+        self.pool().run(move |connection| conversations::page(connection, &scope, behind, turns))
+    }
+}
+
+fn read_turns(
+    connection: &Connection,
+    turns: impl Iterator<Item = Key>,
+) -> Result<Vec<LabelledTurn>, StoreError> {
+    let mut found = Vec::new();
+    for turn in turns {
+        found.extend(turn::read_turn(connection, turn)?);
+    }
+    Ok(found)
+}
+
+fn accepted(
+    connection: &Connection,
+    scope: &Scope,
+    older_than: Option<TurnNumber>,
+    limit: usize,
+) -> Result<Vec<LabelledTurn>, StoreError> {
+    let Some(project) = find_project(connection, scope)? else { return Ok(Vec::new()) };
+    let mut select = connection.prepare_cached(
+        "SELECT turn FROM turn_index INDEXED BY idx_feedback_status
+         WHERE project = ?1 AND user_feedback_status = ?2 AND turn < ?3
+         ORDER BY turn DESC LIMIT ?4",
+    )?;
+    let older_than = older_than.map_or(i64::MAX, |turn| turn.0);
+    let wanted = (project, VerdictStatus::Accepted.as_word(), older_than, limit as i64);
+    let turns: Vec<Key> = select.query_map(wanted, |row| row.get(0))?.collect::<Result<_, _>>()?;
+    read_turns(connection, turns.into_iter())
+}
+
+/// A possible correction: its position, its turn, and the turn's opening.
+type Place = (i64, Option<Key>, Option<i64>);
+
+fn corrections(
+    connection: &Connection,
+    scope: &Scope,
+    before: Option<Position>,
+    limit: usize,
+) -> Result<Corrections, StoreError> {
+    let Some(project) = find_project(connection, scope)? else {
+        return Ok(Corrections::default());
+    };
+    // The index identifies them, so only their own rows are read.
+    let mut select = connection.prepare_cached(
+        "SELECT e.position, e.turn, t.opened FROM events e LEFT JOIN turns t ON t.key = e.turn
+         WHERE e.position IN (
+             SELECT position FROM events INDEXED BY events_by_project
+             WHERE project = ?1 AND position < ?2 AND source = ?3
+             ORDER BY position DESC LIMIT ?4)
+         ORDER BY e.position DESC",
+    )?;
+    let before = before.map_or(i64::MAX, |position| position.0 as i64);
+    let wanted = (project, before, Source::UserCorrection.code(), limit as i64);
+    let places = select.query_map(wanted, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    let places: Vec<Place> = places.collect::<Result<_, _>>()?;
+    let last = places.last().map(|(position, ..)| Position(*position as u64));
+    let mut found =
+        Corrections { next: last.filter(|_| places.len() == limit), ..Corrections::default() };
+    for (position, turn, opened) in places {
+        match turn.filter(|_| opened.is_some()) {
+            Some(turn) => found.turns.push(TurnNumber(turn)),
+            None => {
+                let position = Position(position as u64);
+                found.loose.extend(turn::correction_at(connection, project, position)?);
+            }
+        }
+    }
+    found.turns.sort_unstable();
+    found.turns.dedup();
+    Ok(found)
+}

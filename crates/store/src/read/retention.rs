@@ -1,1 +1,0 @@
-//! Dropping what is old.

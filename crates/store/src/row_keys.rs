@@ -1,0 +1,272 @@
+//! Maps text ids to the integer keys and blobs of the tables.
+
+use std::collections::HashMap;
+
+use model::{ANONYMOUS, Project, Scope, Tenant};
+#[cfg(feature = "scaled")]
+use sql::RowBatch;
+use sql::{Connection, OptionalExtension, Row, ToSql, ValueRef};
+use uuid::Uuid;
+
+/// The integer key of a project, user, conversation or turn.
+pub(crate) type Key = i64;
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Table {
+    Users,
+    Conversations,
+    Turns,
+}
+
+impl Table {
+    #[cfg(feature = "scaled")]
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Users => "users",
+            Self::Conversations => "conversations",
+            Self::Turns => "turns",
+        }
+    }
+
+    /// Statements that insert a prefetched key: for one row and for many.
+    #[cfg(feature = "scaled")]
+    const fn insert_with_key(self) -> [&'static str; 2] {
+        match self {
+            Self::Users => [
+                "INSERT INTO users (key, project, id) VALUES (?1, ?2, ?3)",
+                "INSERT INTO users (key, project, id)
+                 SELECT * FROM unnest($1::BIGINT[], $2::BIGINT[], $3::TEXT[])",
+            ],
+            Self::Conversations => [
+                "INSERT INTO conversations (key, project, id) VALUES (?1, ?2, ?3)",
+                "INSERT INTO conversations (key, project, id)
+                 SELECT * FROM unnest($1::BIGINT[], $2::BIGINT[], $3::TEXT[])",
+            ],
+            Self::Turns => [
+                "INSERT INTO turns (key, project, id) VALUES (?1, ?2, ?3)",
+                "INSERT INTO turns (key, project, id)
+                 SELECT * FROM unnest($1::BIGINT[], $2::BIGINT[], $3::TEXT[])",
+            ],
+        }
+    }
+
+    const fn select(self) -> &'static str {
+        match self {
+            Self::Users => "SELECT key FROM users WHERE project = ?1 AND id = ?2",
+            Self::Conversations => "SELECT key FROM conversations WHERE project = ?1 AND id = ?2",
+            Self::Turns => "SELECT key FROM turns WHERE project = ?1 AND id = ?2",
+        }
+    }
+
+    const fn insert(self) -> &'static str {
+        match self {
+            Self::Users => "INSERT INTO users (project, id) VALUES (?1, ?2)",
+            Self::Conversations => "INSERT INTO conversations (project, id) VALUES (?1, ?2)",
+            Self::Turns => "INSERT INTO turns (project, id) VALUES (?1, ?2)",
+        }
+    }
+}
+
+/// Finds the key of an id.
+pub(crate) fn find_key(
+    connection: &Connection,
+    table: Table,
+    project: Key,
+    id: &str,
+) -> sql::Result<Option<Key>> {
+    #[cfg(feature = "scaled")]
+    if let Some(keys) = connection.postgres().map(|session| session.keys()) {
+        if let Some(key) = keys.get(table.name(), project, id) {
+            return Ok(Some(key));
+        }
+        if keys.has_none(table.name(), project, id) {
+            return Ok(None);
+        }
+    }
+    let found = connection
+        .prepare_cached(table.select())?
+        .query_row((project, id), |row| row.get(0))
+        .optional()?;
+    #[cfg(feature = "scaled")]
+    if let (Some(session), Some(key)) = (connection.postgres(), found) {
+        session.keys().put(table.name(), project, id, key);
+    }
+    Ok(found)
+}
+
+/// Finds the key of an id, or creates it.
+pub(crate) fn resolve_key(
+    connection: &Connection,
+    table: Table,
+    project: Key,
+    id: &str,
+) -> sql::Result<Key> {
+    if let Some(key) = find_key(connection, table, project, id)? {
+        return Ok(key);
+    }
+    let key = make_key(connection, table, project, id)?;
+    #[cfg(feature = "scaled")]
+    if let Some(session) = connection.postgres() {
+        session.keys().put(table.name(), project, id, key);
+        session.memory().made(table.name(), key);
+    }
+    Ok(key)
+}
+
+fn make_key(connection: &Connection, table: Table, project: Key, id: &str) -> sql::Result<Key> {
+    #[cfg(feature = "scaled")]
+    if let Some(key) = connection.postgres().and_then(|s| s.keys().take_free(table.name())) {
+        let [one, many] = table.insert_with_key();
+        connection.prepare_cached(one)?.add(RowBatch::New(many), (key, project, id))?;
+        return Ok(key);
+    }
+    let Some(file) = connection.sqlite() else {
+        let insert = format!("{} RETURNING key", table.insert());
+        return connection.prepare_cached(&insert)?.query_row((project, id), |row| row.get(0));
+    };
+    // Without RETURNING, for which SQLite copies pages until the statement ends.
+    connection.prepare_cached(table.insert())?.execute((project, id))?;
+    Ok(file.last_insert_rowid())
+}
+
+/// Finds the key of a scope.
+pub(crate) fn find_project(connection: &Connection, scope: &Scope) -> sql::Result<Option<Key>> {
+    let (tenant, name) = (scope.tenant.as_str(), scope.project.as_str());
+    #[cfg(feature = "scaled")]
+    if let Some(key) = connection.postgres().and_then(|s| s.keys().project(tenant, name)) {
+        return Ok(Some(key));
+    }
+    let found = connection
+        .prepare_cached("SELECT key FROM projects WHERE tenant = ?1 AND project = ?2")?
+        .query_row((tenant, name), |row| row.get(0))
+        .optional()?;
+    #[cfg(feature = "scaled")]
+    if let (Some(session), Some(key)) = (connection.postgres(), found) {
+        session.keys().put_project(tenant, name, key);
+    }
+    Ok(found)
+}
+
+pub(crate) fn read_project_scope(connection: &Connection, project: Key) -> sql::Result<Scope> {
+    connection
+        .prepare_cached("SELECT tenant, project FROM projects WHERE key = ?1")?
+        .query_row([project], read_scope)
+}
+
+/// All scopes, oldest first.
+pub(crate) fn all_scopes(connection: &Connection) -> sql::Result<Vec<Scope>> {
+    connection
+        .prepare_cached("SELECT tenant, project FROM projects ORDER BY key")?
+        .query_map((), read_scope)?
+        .collect()
+}
+
+/// Reads tenant and project from the first two columns.
+pub(crate) fn read_scope(row: &Row<'_>) -> sql::Result<Scope> {
+    let (tenant, name): (String, String) = (row.get(0)?, row.get(1)?);
+    let unreadable = |_| sql::Error::Unreadable("invalid tenant or project id".into());
+    Ok(Scope {
+        tenant: Tenant::new(tenant).map_err(unreadable)?,
+        project: Project::new(name).map_err(unreadable)?,
+    })
+}
+
+/// Scopes known to the writer. Cleared after a rollback, because their rows may be gone.
+#[derive(Debug, Default)]
+pub(crate) struct Projects(HashMap<Scope, Key>);
+
+impl Projects {
+    /// Finds the key of a scope, or creates it.
+    pub(crate) fn resolve_key(
+        &mut self,
+        connection: &Connection,
+        scope: &Scope,
+    ) -> sql::Result<Key> {
+        if let Some(key) = self.0.get(scope) {
+            return Ok(*key);
+        }
+        let key = match find_project(connection, scope)? {
+            Some(key) => key,
+            None => connection
+                .prepare_cached(
+                    "INSERT INTO projects (tenant, project) VALUES (?1, ?2) RETURNING key",
+                )?
+                .query_row((scope.tenant.as_str(), scope.project.as_str()), |row| row.get(0))?,
+        };
+        self.0.insert(scope.clone(), key);
+        Ok(key)
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+}
+
+/// An id as stored: 16 bytes for a UUID in canonical form, otherwise text. Blobs and texts never
+/// compare equal in SQLite, so a text cannot match a UUID.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum PackedId {
+    Uuid([u8; 16]),
+    Text(String),
+}
+
+impl PackedId {
+    pub(crate) fn pack(id: &str) -> Self {
+        let usual_form = |uuid: &Uuid| uuid.hyphenated().encode_lower(&mut [0; 36]) == id;
+        match Uuid::try_parse(id).ok().filter(usual_form) {
+            Some(uuid) => Self::Uuid(uuid.into_bytes()),
+            None => Self::Text(id.to_owned()),
+        }
+    }
+
+    pub(crate) fn text(&self) -> String {
+        match self {
+            Self::Uuid(bytes) => Uuid::from_bytes(*bytes).hyphenated().to_string(),
+            Self::Text(text) => text.clone(),
+        }
+    }
+
+    pub(crate) fn read(row: &Row<'_>, column: usize) -> sql::Result<Option<String>> {
+        match row.get_ref(column)? {
+            ValueRef::Blob(bytes) => match Uuid::from_slice(bytes) {
+                Ok(uuid) => Ok(Some(uuid.hyphenated().to_string())),
+                Err(_) => Err(sql::Error::Unreadable(format!(
+                    "invalid id of {} bytes, expected 16",
+                    bytes.len()
+                ))),
+            },
+            ValueRef::Null
+            | ValueRef::Integer(_)
+            | ValueRef::Real(_)
+            | ValueRef::Text(_)
+            | ValueRef::Uuid(_) => row.get(column),
+        }
+    }
+}
+
+impl ToSql for PackedId {
+    fn to_sql(&self) -> ValueRef<'_> {
+        match self {
+            Self::Uuid(bytes) => ValueRef::Uuid(bytes),
+            Self::Text(text) => ValueRef::Text(text),
+        }
+    }
+}
+
+/// The user of a reaction that names none: the turn's user, otherwise the anonymous user.
+pub(crate) fn find_turn_user(
+    connection: &Connection,
+    project: Key,
+    turn: Key,
+) -> sql::Result<Option<Key>> {
+    let of_turn: Option<Key> = connection
+        .prepare_cached(
+            "SELECT u.key FROM turns t LEFT JOIN users u ON u.key = t.user AND u.erased IS NULL
+             WHERE t.key = ?1",
+        )?
+        .query_row([turn], |row| row.get(0))?;
+    match of_turn {
+        Some(user) => Ok(Some(user)),
+        None => find_key(connection, Table::Users, project, ANONYMOUS),
+    }
+}

@@ -1,0 +1,28 @@
+//! The in-memory index of similar turns.
+//!
+//! Before the writer answers a commit, it updates the index for every turn the commit touched, so
+//! the next request finds the turn. At start a thread loads all turns while requests are served.
+
+mod entry;
+mod indexes;
+mod loader;
+mod touched;
+
+use model::{Scope, UserId, Vector};
+
+pub(crate) use entry::{intent_hash, short as short_user};
+pub(crate) use indexes::SimilarityIndexes;
+pub(crate) use loader::Loader;
+pub(crate) use touched::Touched;
+
+#[derive(Clone, Debug)]
+pub struct SimilarQuery {
+    pub scope: Scope,
+    pub vector: Vector,
+    /// The most results per status.
+    pub most: usize,
+    /// Minimum cosine similarity.
+    pub floor: f32,
+    pub user: Option<UserId>,
+    pub intent: Option<String>,
+}

@@ -1,0 +1,98 @@
+//! Loads the index at start, on a thread of its own.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use sql::Connection;
+
+use crate::connection_source::Source;
+use crate::error::StoreError;
+use crate::similarity::entry;
+use crate::similarity::indexes::SimilarityIndexes;
+
+const PAGE_TURNS: usize = 2_000;
+const RETRY_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Dropping the loader stops its thread.
+pub(crate) struct Loader {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Loader {
+    pub(crate) fn start(
+        source: &Source,
+        indexes: Arc<SimilarityIndexes>,
+    ) -> Result<Self, StoreError> {
+        let mut connection = source.reader()?;
+        let source = source.clone();
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&stop);
+        let work = move || {
+            while !stopped.load(Ordering::Acquire) {
+                match load(&connection, &indexes, &stopped) {
+                    Ok(turns) => return tracing::info!(turns, "similarity index loaded"),
+                    Err(error) if error.is_lasting() => {
+                        return tracing::error!(%error, "loading the similarity index failed; it is incomplete");
+                    }
+                    // Starts over; loading a turn twice is harmless.
+                    Err(error) => {
+                        tracing::warn!(%error, "loading the similarity index failed; retrying");
+                    }
+                }
+                std::thread::park_timeout(RETRY_INTERVAL);
+                if connection.is_lost()
+                    && let Ok(another) = source.reader()
+                {
+                    connection = another;
+                }
+            }
+        };
+        let thread = std::thread::Builder::new()
+            .name("uptake-vectors".into())
+            .spawn(work)
+            .map_err(|error| StoreError::Unavailable(error.to_string()))?;
+        Ok(Self { stop, thread: Some(thread) })
+    }
+}
+
+impl Drop for Loader {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Release);
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            if thread.join().is_err() {
+                tracing::error!("the loader thread of the similarity index panicked");
+            }
+        }
+    }
+}
+
+/// Loads all turns. Returns their number.
+fn load(
+    connection: &Connection,
+    indexes: &SimilarityIndexes,
+    stop: &AtomicBool,
+) -> Result<u64, StoreError> {
+    let (mut after, mut turns) = (0, 0);
+    // The writer puts in later turns.
+    let last = entry::last(connection)?;
+    while after < last {
+        if stop.load(Ordering::Acquire) {
+            return Ok(turns);
+        }
+        let page = entry::page(connection, after, PAGE_TURNS)?;
+        let Some((end, _, _)) = page.last() else { break };
+        after = end.turn;
+        for (entry, model, own) in page {
+            if let Some(values) = entry::together(connection, &entry, &model, &own)? {
+                indexes.load(&model, &entry, &values);
+                turns += 1;
+            }
+        }
+    }
+    indexes.finish_loading();
+    Ok(turns)
+}

@@ -1,0 +1,76 @@
+//! Writes find their rows by an index.
+//!
+//! Plans are made before parameters are known. A partial index is used only when the statement
+//! contains its condition as a literal.
+
+use model::{Change, Outcome, Scope, UserId, Write};
+use sql::recorded_statements;
+
+use super::open;
+use crate::contract::rebuild;
+
+/// Tables that grow with all events, turns or users.
+const LONGEST: [&str; 4] = ["claims", "events", "baseline_turn_facts", "baseline_profiles"];
+
+fn writes(sql: &str) -> bool {
+    ["INSERT ", "UPDATE ", "DELETE ", "REPLACE "].iter().any(|verb| sql.contains(verb))
+}
+
+#[tokio::test]
+async fn writes_never_scan_the_longest_tables() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).unwrap();
+    rebuild::play_everything(&store).await;
+    let erase = vec![Change::EraseUser(UserId::new("u1").unwrap())];
+    let erasure = Write::of(testkit::event(&Scope::default(), "erasure"), erase);
+    let outcomes = store.commit(vec![erasure]).await.unwrap();
+    assert!(matches!(outcomes[..], [Outcome::Stored(_)]), "{outcomes:?}");
+    drop(store);
+    let file = rusqlite::Connection::open(folder.path().join("uptake.db")).unwrap();
+    // A store's connection has foreign keys off.
+    file.pragma_update(None, "foreign_keys", false).unwrap();
+    // May include statements of concurrent tests.
+    let statements: Vec<String> =
+        recorded_statements().into_iter().filter(|sql| writes(sql)).collect();
+    for part in [
+        "UPDATE claims INDEXED BY",
+        "INSERT INTO copies_due",
+        "INSERT INTO turn_index",
+        "UPDATE baseline_turn_facts",
+        "UPDATE baseline_profiles",
+    ] {
+        assert!(statements.iter().any(|sql| sql.contains(part)), "{part} was not heard of");
+    }
+    for sql in statements {
+        // Another test may have created tables.
+        let Ok(mut explain) = file.prepare(&format!("EXPLAIN QUERY PLAN {sql}")) else { continue };
+        let mut steps = explain.raw_query();
+        while let Some(step) = steps.next().unwrap() {
+            let step: String = step.get("detail").unwrap();
+            let scans = |table: &&str| format!("{step} ").starts_with(&format!("SCAN {table} "));
+            assert!(!LONGEST.iter().any(scans), "{step}: {sql}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn user_reactions_are_counted_by_an_index() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).unwrap();
+    rebuild::play_everything(&store).await;
+    let somebody = UserId::new("u1").unwrap();
+    store.user_data(&Scope::default(), &somebody).await.unwrap();
+    drop(store);
+    let file = rusqlite::Connection::open(folder.path().join("uptake.db")).unwrap();
+    let counting = |sql: &String| sql.starts_with("SELECT count(*) FROM reactions WHERE");
+    let statements: Vec<String> = recorded_statements().into_iter().filter(counting).collect();
+    assert!(!statements.is_empty());
+    for sql in statements {
+        let mut explain = file.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+        let mut steps = explain.raw_query();
+        while let Some(step) = steps.next().unwrap() {
+            let step: String = step.get("detail").unwrap();
+            assert!(!step.starts_with("SCAN"), "{step}: {sql}");
+        }
+    }
+}
