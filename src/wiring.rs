@@ -71,7 +71,7 @@ impl OpenEngine {
         } else {
             let outlet =
                 scaled::open_publisher(&config.kafka).context("cannot publish to Kafka")?;
-            Some((outlet, api::event_line as engine::LineOf))
+            Some((outlet, api::event_line as engine::EventFormatter))
         };
         let settings = JobSettings {
             copies: build_copies(config)?,

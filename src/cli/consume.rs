@@ -168,7 +168,7 @@ async fn store_messages(
 async fn store_with_retries(
     engine: &Engine,
     messages: &[ReceivedMessage],
-    copies: &engine::Copies,
+    copies: &engine::CopySettings,
     member: &mut GroupMember,
     stop: &mut Stop,
 ) -> anyhow::Result<Option<ConsumeSummary>> {
@@ -178,7 +178,7 @@ async fn store_with_retries(
             Ok(consumed) => return Ok(Some(consumed)),
             Err(error) => error,
         };
-        engine::put_off(error, "cannot store Kafka messages; retrying");
+        engine::log_retriable(error, "cannot store Kafka messages; retrying");
         tokio::select! {
             _ = stop.changed() => return Ok(None),
             () = tokio::time::sleep(delay) => {}

@@ -32,7 +32,7 @@ impl Redetect {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let found = runtime.block_on(async {
             let engine = wiring::open_existing(&config).await?.engine;
-            let found = engine.turns.redetect(move |done, of| progress.show(done, of)).await?;
+            let found = engine.turns.redetect_log(move |done, of| progress.show(done, of)).await?;
             engine.close().await?;
             anyhow::Ok(found)
         })?;

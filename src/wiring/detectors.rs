@@ -58,7 +58,7 @@ pub(crate) fn build_detectors(section: &DetectSection) -> anyhow::Result<Detecto
             identifier_share: section.usage_identifier_share,
             ..UsageRule::default()
         },
-        elsewhere: section.target_scope == TargetScope::User,
+        search_other_conversations: section.target_scope == TargetScope::User,
     })
 }
 

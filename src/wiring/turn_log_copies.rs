@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use connectors::{BlobStore, FolderBlobStore};
-use engine::{Copies, CopyPlace};
+use engine::{CopyPlace, CopySettings};
 
 use super::scaled;
 use crate::config::{Config, KeepCopies};
 
 /// The configured storage, if copies are on, and the other places that may hold earlier copies.
 /// Erasure covers both.
-pub(crate) fn build_copies(config: &Config) -> anyhow::Result<Copies> {
+pub(crate) fn build_copies(config: &Config) -> anyhow::Result<CopySettings> {
     let section = &config.turn_log;
     let folder = match section.folder.as_str() {
         "" => Path::new(&config.store.data).join("turn-logs"),
@@ -33,5 +33,5 @@ pub(crate) fn build_copies(config: &Config) -> anyhow::Result<Copies> {
             None => bail!("turn_log.keep is \"s3\", so turn_log.bucket must name a bucket"),
         },
     };
-    Ok(Copies { place, others: others.into_iter().flatten().collect() })
+    Ok(CopySettings { place, previous_places: others.into_iter().flatten().collect() })
 }

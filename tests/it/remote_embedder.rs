@@ -171,7 +171,7 @@ fn built_in_model_replaces_a_failing_wrong_or_slow_embedder() {
         let (row, stderr) = run_embed(&url, "", if is_slow { "400" } else { PATIENT });
         assert_eq!(row["vector"].as_array().unwrap().len(), 256);
         assert_eq!(row["model"], "uptake-static-1");
-        assert!(stderr.contains("embedded by the built-in model instead"), "{stderr}");
+        assert!(stderr.contains("remote embedding failed; using the built-in model"), "{stderr}");
         asked.join().unwrap();
     }
     let (row, _) = run_embed("http://127.0.0.1:1/v1", "", PATIENT);

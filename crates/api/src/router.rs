@@ -8,7 +8,7 @@ use axum::extract::{DefaultBodyLimit, Request};
 use axum::middleware::{from_fn, from_fn_with_state, map_response};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post, put};
-use engine::{Copies, Engine};
+use engine::{CopySettings, Engine};
 use tower_service::Service;
 
 use crate::error::Problem;
@@ -34,7 +34,7 @@ pub struct Settings {
     pub body_bytes: usize,
     pub batch_bytes: usize,
     /// Storage for copies of turn logs.
-    pub copies: Copies,
+    pub copies: CopySettings,
     /// Grants full access to the owner of the data folder.
     pub owner_token: String,
 }

@@ -92,10 +92,5 @@ pub(crate) async fn change_status(
     action: LifecycleAction,
 ) -> Result<(), EngineError> {
     let experiment = checked_id(ExperimentId::new(experiment))?;
-    client
-        .engine
-        .experiments
-        .act_on_experiment(&client.scope, &experiment, action, None)
-        .await
-        .map(drop)
+    client.engine.experiments.apply_action(&client.scope, &experiment, action, None).await.map(drop)
 }

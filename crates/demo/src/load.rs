@@ -1,7 +1,7 @@
 //! Runs the demo: replays all events into an engine in order of simulated time.
 
 use engine::experiment::LifecycleAction;
-use engine::{Copies, Engine, EngineError, ReceivedMessage, demo_scope};
+use engine::{CopySettings, Engine, EngineError, ReceivedMessage, demo_scope};
 use model::{Mac, Timestamp, TurnId, VerdictStatus};
 use serde_json::json;
 
@@ -165,7 +165,7 @@ impl DemoRun<'_> {
             }
         };
         let messages: Vec<ReceivedMessage> = (0..count).map(message).collect();
-        let copies = Copies { place: None, others: Vec::new() };
+        let copies = CopySettings { place: None, previous_places: Vec::new() };
         self.client.engine.feedback.consume(&messages, &copies).await.map(drop)
     }
 

@@ -11,7 +11,7 @@ use crate::access::ended_sessions::EndedSessions;
 use crate::access::key_ring::KeyRing;
 use crate::core::Core;
 use crate::error::EngineError;
-use crate::retriable::put_off;
+use crate::retriable::log_retriable;
 
 /// Owns the API keys and the list of page sessions that were ended early.
 pub struct Access {
@@ -35,11 +35,13 @@ impl Access {
                     self.ended_sessions.notify_watchers();
                 }
             }
-            Err(error) => put_off(error, "API keys of other nodes could not be reloaded"),
+            Err(error) => log_retriable(error, "API keys of other nodes could not be reloaded"),
         }
         match EndedSessions::load(&self.core.store).await {
             Ok(ended) => self.ended_sessions.merge(ended, self.core.clock.now()),
-            Err(error) => put_off(error, "ended sessions of other nodes could not be reloaded"),
+            Err(error) => {
+                log_retriable(error, "ended sessions of other nodes could not be reloaded")
+            }
         }
     }
 }

@@ -1,12 +1,10 @@
-//! The signals of an answer by itself.
+//! Signals detected in an answer.
 
 use model::{Failure, Pace};
 
-/// What an answer shows by itself.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Signals {
-    /// Whether it failed.
+pub struct AnswerSignals {
     pub failure: Failure,
-    /// How long it took, if that is known.
+    /// `None` when the latency is unknown.
     pub pace: Option<Pace>,
 }

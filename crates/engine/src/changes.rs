@@ -1,38 +1,37 @@
-//! What an event does to the projections: what `report` says, and the direction of a question.
+//! Derives projection changes from an event: those of `report`, and a question's embedding.
 //!
-//! The same when an event comes in and when the projections are made again from the log.
+//! Commits and rebuilds use the same function, so both produce the same projections.
 
 use model::{Body, Change, Event, Rule, Source, TurnHalf, Type, Vector};
 
-/// Characters of a question that its direction is made of.
-const MOST_CHARS: usize = 2000;
+/// Characters of a question that are embedded.
+const MAX_EMBEDDED_CHARS: usize = 2000;
 
-/// The changes that follow from one event.
 pub(crate) fn changes_of(event: &Event) -> Vec<Change> {
     let mut changes = report::changes_of(event);
     if let Ok(Body::Turn(TurnHalf::Opened(opening))) = Body::read(event.kind, &event.data) {
-        let vector = question_vector(&opening.text);
-        // Nothing is like a question that says nothing.
+        let vector = embed_question(&opening.text);
+        // A zero vector is similar to nothing, so it is not indexed.
         changes.extend((!vector.is_zero()).then_some(Change::SetVector(vector)));
     }
     changes
 }
 
-/// The direction of a question, by the built-in model.
-pub(crate) fn question_vector(text: &str) -> Vector {
-    embed::built_in().embed(opening_of(text))
+/// Embeds a question with the built-in model.
+pub(crate) fn embed_question(text: &str) -> Vector {
+    embed::built_in().embed(truncate_for_embedding(text))
 }
 
-/// The beginning of a text, where it says what it is about.
-pub(crate) fn opening_of(text: &str) -> &str {
-    match text.char_indices().nth(MOST_CHARS) {
+/// The beginning of a text, up to the embedding limit.
+pub(crate) fn truncate_for_embedding(text: &str) -> &str {
+    match text.char_indices().nth(MAX_EMBEDDED_CHARS) {
         Some((end, _)) => &text[..end],
         None => text,
     }
 }
 
 /// True when a router can learn from events of this kind.
-pub(crate) fn concerns_routers(event: &Event) -> bool {
+pub(crate) fn is_learnable(event: &Event) -> bool {
     let by_source = matches!(
         event.kind.source,
         Source::Engine

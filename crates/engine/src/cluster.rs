@@ -12,8 +12,8 @@ use model::Position;
 use tokio::sync::watch;
 
 use crate::access::Access;
-use crate::cluster::leadership::Duty;
-use crate::cluster::publish_progress::Published;
+use crate::cluster::leadership::Leadership;
+use crate::cluster::publish_progress::PublishProgress;
 use crate::core::Core;
 
 /// Owns this node's part in the cluster.
@@ -22,21 +22,21 @@ pub struct Cluster {
     pub(crate) access: Arc<Access>,
     /// The head of the log when the services loaded their state.
     pub(crate) opened_at: Position,
-    pub(crate) duty: Arc<Duty>,
-    pub(crate) published: Arc<Published>,
+    pub(crate) leadership: Arc<Leadership>,
+    pub(crate) publish_progress: Arc<PublishProgress>,
     /// True once the log became shorter than what this node has read.
     pub(crate) outdated: watch::Sender<bool>,
 }
 
 impl Cluster {
     pub(crate) fn new(core: Arc<Core>, access: Arc<Access>, opened_at: Position) -> Self {
-        let duty = Arc::new(Duty::new(core.store.is_shared()));
+        let leadership = Arc::new(Leadership::new(core.store.is_shared()));
         let outdated = watch::channel(false).0;
-        Self { core, access, opened_at, duty, published: Arc::default(), outdated }
+        Self { core, access, opened_at, leadership, publish_progress: Arc::default(), outdated }
     }
 
-    /// Resolves when the log became shorter than it was: a shared database was set back, as by a
-    /// failover to a replica that was behind. What this engine has learnt is then invalid.
+    /// Resolves when the log became shorter: a shared database lost entries, for example by a
+    /// failover to a lagging replica. The engine's state in memory is then invalid.
     pub fn until_outdated(&self) -> impl Future<Output = ()> + Send + 'static {
         let mut outdated = self.outdated.subscribe();
         async move {

@@ -19,7 +19,7 @@ use crate::counters::Counters;
 use crate::detectors::Detectors;
 use crate::embedder::Embedder;
 use crate::error::EngineError;
-use crate::ids::Mint;
+use crate::ids::IdGenerator;
 use crate::receipt::RequestKey;
 use crate::redactors::Redactors;
 use crate::tasks::Tasks;
@@ -28,7 +28,7 @@ use crate::tasks::Tasks;
 pub(crate) struct Core {
     pub(crate) store: Arc<Store>,
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) mint: Mint,
+    pub(crate) ids: IdGenerator,
     pub(crate) fingerprint: Fingerprint,
     pub(crate) seal: Seal,
     pub(crate) tasks: Tasks,
@@ -54,7 +54,7 @@ impl Core {
         Ok(Self {
             store,
             clock,
-            mint: Mint::new(seed),
+            ids: IdGenerator::new(seed),
             fingerprint: Fingerprint::new(&SealKey::new(seal_key)),
             seal: Seal::new(&seal_key),
             tasks: Tasks::new(),
@@ -66,21 +66,20 @@ impl Core {
         })
     }
 
-    /// The position of the newest event.
     pub(crate) fn head(&self) -> Position {
         self.store.head()
     }
 
     /// Builds the write that stores an event and its changes. Redacts the event by its tenant's
     /// settings. Claims the event id, the request key and, for a decision, the decision id.
-    pub(crate) fn write_of(
+    pub(crate) fn build_write(
         &self,
         mut event: Event,
         mac: impl Into<Option<Mac>>,
         key: Option<RequestKey>,
     ) -> Write {
         let mac = mac.into();
-        self.redactors.of(&event.scope.tenant).redactor.redact_event(&mut event);
+        self.redactors.settings_for(&event.scope.tenant).redactor.redact_event(&mut event);
         let changes = changes_of(&event);
         let claim = |space, id: &str| Claim { space, id: id.to_owned(), mac };
         let mut claims = vec![claim(ClaimSpace::Event, event.id.as_str())];
@@ -101,18 +100,21 @@ impl Core {
         self.fingerprint.compute(door, body)
     }
 
-    /// A deterministic event id derived from `of` with the store's key. Clients cannot guess it.
-    pub(crate) fn sealed_id(&self, sort: &str, of: &Value) -> Result<EventId, EngineError> {
+    /// A deterministic event id derived from `value` with the store's key. Clients cannot guess it.
+    pub(crate) fn derive_event_id(
+        &self,
+        sort: &str,
+        value: &Value,
+    ) -> Result<EventId, EngineError> {
         let mut id = format!("{sort}.");
-        for byte in self.fingerprint(sort, of).0 {
+        for byte in self.fingerprint(sort, value).0 {
             // Writing to a string cannot fail.
             let _ = write!(id, "{byte:02x}");
         }
         EventId::new(id).map_err(|_| EngineError::NotStored)
     }
 
-    /// Loads a turn with all its events.
-    pub(crate) async fn turn(
+    pub(crate) async fn load_turn(
         &self,
         scope: &Scope,
         turn: TurnId,

@@ -1,4 +1,4 @@
-//! All detectors with their rules: what the live flow, `scan` and `score` share.
+//! All detectors with their rules, shared by the live path, `scan` and `score`.
 
 use detect::{
     Answer, CompletedAnswer, Exchange, FailureRule, PaceRule, PastQuestion, RetryRule, TargetRule,
@@ -7,38 +7,38 @@ use detect::{
 };
 use model::{Failure, Pace, Retry, Sentiment, TurnStatus, UnitInterval, Verdict};
 
-/// The rules of every detector.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Detectors {
-    /// Of the next message.
+    /// Verdict of the next message on an answer.
     pub verdict: VerdictRule,
-    /// Of asking again.
+    /// Repeated questions.
     pub retry: RetryRule,
-    /// Of the answer by itself.
+    /// Failed answers.
     pub failure: FailureRule,
-    /// Of the time it took.
+    /// Latency tolerance.
     pub pace: PaceRule,
-    /// Of which turn a remark is about.
+    /// The turn that a remark refers to.
     pub target: TargetRule,
-    /// Of what an answer used.
+    /// Use of retrieved items by an answer.
     pub usage: UsageRule,
-    /// Whether that may be a turn of another conversation of the same user.
-    pub elsewhere: bool,
+    /// True when a remark may refer to another conversation of the same user.
+    pub search_other_conversations: bool,
 }
 
 impl Detectors {
-    /// What the next message says about an answer.
-    pub(crate) fn verdict(&self, exchange: &Exchange<'_>) -> Verdict {
+    pub(crate) fn detect_verdict(&self, exchange: &Exchange<'_>) -> Verdict {
         detect_verdict(&self.verdict, exchange)
     }
 
-    /// Whether the message asks again what was asked before.
-    pub(crate) fn retry(&self, message: &Utterance, history: &[PastQuestion<'_>]) -> Option<Retry> {
+    pub(crate) fn detect_retry(
+        &self,
+        message: &Utterance,
+        history: &[PastQuestion<'_>],
+    ) -> Option<Retry> {
         detect_retry(&self.retry, message, history)
     }
 
-    /// Whether the answer failed by itself.
-    pub(crate) fn failure(
+    pub(crate) fn detect_failure(
         &self,
         question: Option<&Utterance>,
         response: &str,
@@ -52,32 +52,32 @@ impl Detectors {
         )
     }
 
-    /// How the time it took is borne.
-    pub(crate) fn pace(&self, question: &Utterance, seconds: f64, accepted: bool) -> Option<Pace> {
+    pub(crate) fn detect_pace(
+        &self,
+        question: &Utterance,
+        seconds: f64,
+        accepted: bool,
+    ) -> Option<Pace> {
         detect_pace(&self.pace, classify_complexity(question), seconds, accepted)
     }
 
-    /// What a comment sounds like.
-    pub(crate) fn sentiment(&self, comment: &Utterance) -> (Sentiment, UnitInterval) {
+    pub(crate) fn detect_sentiment(&self, comment: &Utterance) -> (Sentiment, UnitInterval) {
         detect_sentiment(&self.verdict, comment)
     }
 
-    /// What hears comments, as findings name it.
+    /// The detector's name and version as stored in findings.
     pub(crate) fn sentiment_version(&self) -> String {
         format!("sentiment.{}/{}", self.verdict.mode.as_word(), detect::version())
     }
 
-    /// What judges messages, as findings name it.
     pub(crate) fn verdict_version(&self) -> String {
         format!("verdict.{}/{}", self.verdict.mode.as_word(), detect::version())
     }
 
-    /// What finds retries, as findings name it.
     pub(crate) fn retry_version(&self) -> String {
         format!("retry/{}", detect::version())
     }
 
-    /// What looks at answers, as findings name it.
     pub(crate) fn answer_version(&self) -> String {
         format!("answer/{}", detect::version())
     }

@@ -1,22 +1,21 @@
-//! Where something happened since somebody last looked.
+//! Projects with commits since a job last processed them.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
 use model::Scope;
 
-/// The projects in which something was stored.
+/// A set of projects that a periodic job must look at.
 #[derive(Debug, Default)]
-pub(crate) struct Attention(Mutex<HashSet<Scope>>);
+pub(crate) struct DirtyScopes(Mutex<HashSet<Scope>>);
 
-impl Attention {
-    /// Something happened there.
-    pub(crate) fn note(&self, scopes: HashSet<Scope>) {
+impl DirtyScopes {
+    pub(crate) fn mark_dirty(&self, scopes: HashSet<Scope>) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(scopes);
     }
 
-    /// All of them, from now on none.
-    pub(crate) fn take(&self) -> HashSet<Scope> {
+    /// Returns all marked projects and clears the set.
+    pub(crate) fn take_all(&self) -> HashSet<Scope> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

@@ -1,7 +1,7 @@
-//! Where vectors come from: the built-in model, or a remote one with the built-in to fall back on.
+//! Embeddings from the built-in model, or from a remote one with the built-in as fallback.
 //!
-//! A vector says which model made it, so a fallback never compares with the remote's vectors. A remote one
-//! that does not answer is left alone for a while, so that not every request waits for it.
+//! A vector names its model, so fallback vectors are never compared with remote ones. After a
+//! failure the remote is not called for a while, so that not every request waits for it.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -10,104 +10,101 @@ use model::Vector;
 use outbound::{RemoteEmbedder, RemoteError};
 use store::Stopwatch;
 
-/// For so long nobody asks it again after it failed.
-const REST: Duration = Duration::from_secs(5);
-/// Between two warnings.
-const QUIET: Duration = Duration::from_secs(10);
+/// Delay before the next request to a remote that failed.
+const RETRY_AFTER: Duration = Duration::from_secs(5);
+/// Minimum time between two warnings.
+const WARN_INTERVAL: Duration = Duration::from_secs(10);
 
-/// A source of vectors.
 #[derive(Clone, Debug, Default)]
 pub struct Embedder {
-    remote: Option<Arc<Remote>>,
+    remote: Option<Arc<RemoteSource>>,
 }
 
 #[derive(Debug)]
-struct Remote {
+struct RemoteSource {
     embedder: RemoteEmbedder,
-    trouble: Mutex<Trouble>,
+    failures: Mutex<FailureState>,
 }
 
-/// What went wrong lately.
 #[derive(Debug, Default)]
-struct Trouble {
-    /// Since when it is left alone.
-    resting: Option<Stopwatch>,
-    /// When the last warning was.
-    warned: Option<Stopwatch>,
+struct FailureState {
+    /// Start of the retry delay.
+    failed_at: Option<Stopwatch>,
+    warned_at: Option<Stopwatch>,
 }
 
 impl Embedder {
-    /// Asks this one first.
+    /// Uses a remote model, with the built-in one as fallback.
     pub fn with_remote(remote: RemoteEmbedder) -> Self {
-        let remote = Remote { embedder: remote, trouble: Mutex::default() };
+        let remote = RemoteSource { embedder: remote, failures: Mutex::default() };
         Self { remote: Some(Arc::new(remote)) }
     }
 
-    /// A vector for each text. When the remote one fails, all come from the built-in model: the
-    /// answer to a user is not held up by somebody else's server.
+    /// Embeds each text. When the remote fails, all vectors come from the built-in model, so an
+    /// outage does not delay answers.
     pub fn embed(&self, texts: &[&str]) -> Vec<Vector> {
-        let asked = self.remote.as_ref().and_then(|remote| remote.embed(texts, REST));
-        asked.unwrap_or_else(|| texts.iter().map(|text| embed::built_in().embed(text)).collect())
+        let vectors = self.remote.as_ref().and_then(|remote| remote.embed(texts, RETRY_AFTER));
+        vectors.unwrap_or_else(|| texts.iter().map(|text| embed::built_in().embed(text)).collect())
     }
 
-    /// Whether vectors come from elsewhere.
     pub fn is_remote(&self) -> bool {
         self.remote.is_some()
     }
 }
 
-impl Remote {
-    /// `None` when it fails, or failed less than `rest` ago.
+impl RemoteSource {
+    /// `None` when the request fails, or a request failed less than `rest` ago.
     fn embed(&self, texts: &[&str], rest: Duration) -> Option<Vec<Vector>> {
-        if !self.trouble().may_ask(rest) {
+        if !self.lock_failures().may_request(rest) {
             return None;
         }
         let answer = self.embedder.embed(texts);
-        let mut trouble = self.trouble();
+        let mut trouble = self.lock_failures();
         match answer {
             Ok(vectors) => {
-                trouble.resting = None;
+                trouble.failed_at = None;
                 Some(vectors)
             }
             Err(error) => {
-                trouble.resting = (!is_of_the_texts(&error)).then(Stopwatch::start);
-                if trouble.may_warn(QUIET) {
+                trouble.failed_at = (!is_input_error(&error)).then(Stopwatch::start);
+                if trouble.may_warn(WARN_INTERVAL) {
                     let model = self.embedder.model();
-                    tracing::warn!(%error, %model, texts = texts.len(), "embedded by the built-in model instead");
+                    tracing::warn!(%error, %model, texts = texts.len(), "remote embedding failed; using the built-in model");
                 }
                 None
             }
         }
     }
 
-    fn trouble(&self) -> MutexGuard<'_, Trouble> {
-        // A panic elsewhere cannot leave it half-changed.
-        self.trouble.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_failures(&self) -> MutexGuard<'_, FailureState> {
+        // Every update is a single assignment, so a panic cannot leave it inconsistent.
+        self.failures.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Trouble {
-    fn may_ask(&mut self, rest: Duration) -> bool {
-        let Some(since) = &self.resting else { return true };
+impl FailureState {
+    fn may_request(&mut self, rest: Duration) -> bool {
+        let Some(since) = &self.failed_at else { return true };
         if since.elapsed() < rest {
             return false;
         }
-        // Whoever comes meanwhile does not wait with the one who tries.
-        self.resting = Some(Stopwatch::start());
+        // Concurrent requests use the fallback while this one tries the remote.
+        self.failed_at = Some(Stopwatch::start());
         true
     }
 
     fn may_warn(&mut self, quiet: Duration) -> bool {
-        if self.warned.as_ref().is_some_and(|warned| warned.elapsed() < quiet) {
+        if self.warned_at.as_ref().is_some_and(|warned| warned.elapsed() < quiet) {
             return false;
         }
-        self.warned = Some(Stopwatch::start());
+        self.warned_at = Some(Stopwatch::start());
         true
     }
 }
 
-/// Whether other texts might do better: one that is too long must not cost others their vectors.
-fn is_of_the_texts(error: &RemoteError) -> bool {
+/// True when the error concerns the input. A text that is too long must not disable the remote
+/// for other texts.
+fn is_input_error(error: &RemoteError) -> bool {
     match error {
         RemoteError::Refused { status, .. } => matches!(status, 400 | 413 | 422),
         RemoteError::Unreachable { .. } | RemoteError::InvalidResponse(_) => false,
@@ -122,54 +119,54 @@ mod tests {
 
     use super::*;
 
-    /// Answers every request with a status and nothing else; its embedder, and how often it was asked.
-    fn refusing(status: &'static str) -> (Embedder, Arc<AtomicUsize>) {
+    /// A server that answers every request with one status: its embedder and its request count.
+    fn refusing_embedder(status: &'static str) -> (Embedder, Arc<AtomicUsize>) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
-        let asked = Arc::new(AtomicUsize::new(0));
-        let counted = Arc::clone(&asked);
+        let requests = Arc::new(AtomicUsize::new(0));
+        let counter = Arc::clone(&requests);
         std::thread::spawn(move || {
             for stream in listener.incoming() {
                 let mut stream = stream.unwrap();
-                counted.fetch_add(1, Ordering::SeqCst);
+                counter.fetch_add(1, Ordering::SeqCst);
                 let head = "content-length: 0\r\nconnection: close";
                 let answer = format!("HTTP/1.1 {status}\r\n{head}\r\n\r\n");
                 stream.write_all(answer.as_bytes()).unwrap();
                 stream.shutdown(Shutdown::Write).unwrap();
-                // Until the caller has read it and gone.
+                // Waits until the client closes the connection.
                 let _ = stream.read_to_end(&mut Vec::new());
             }
         });
         let patient = Duration::from_secs(60);
-        (Embedder::with_remote(RemoteEmbedder::new(&url, "tiny", None, patient)), asked)
+        (Embedder::with_remote(RemoteEmbedder::new(&url, "tiny", None, patient)), requests)
     }
 
     #[test]
-    fn one_that_failed_is_left_alone_for_a_while() {
-        let (embedder, asked) = refusing("500 No");
+    fn failed_remote_is_not_called_during_the_retry_delay() {
+        let (embedder, requests) = refusing_embedder("500 No");
         let remote = embedder.remote.clone().unwrap();
         for _ in 0..20 {
             assert_eq!(remote.embed(&["hello"], Duration::MAX), None);
         }
-        assert_eq!(asked.load(Ordering::SeqCst), 1);
+        assert_eq!(requests.load(Ordering::SeqCst), 1);
         assert_eq!(embedder.embed(&["hello"])[0], embed::built_in().embed("hello"));
         assert_eq!(remote.embed(&["hello"], Duration::ZERO), None);
-        assert_eq!(asked.load(Ordering::SeqCst), 2, "and then asked again");
+        assert_eq!(requests.load(Ordering::SeqCst), 2, "called after the delay");
     }
 
     #[test]
-    fn a_text_that_is_refused_costs_others_nothing() {
-        let (embedder, asked) = refusing("400 Too long");
+    fn refused_text_does_not_start_the_retry_delay() {
+        let (embedder, requests) = refusing_embedder("400 Too long");
         let remote = embedder.remote.clone().unwrap();
         for _ in 0..3 {
             assert_eq!(remote.embed(&["hello"], Duration::MAX), None);
         }
-        assert_eq!(asked.load(Ordering::SeqCst), 3);
+        assert_eq!(requests.load(Ordering::SeqCst), 3);
     }
 
     #[test]
-    fn a_warning_is_not_repeated_at_once() {
-        let mut trouble = Trouble::default();
+    fn warnings_are_throttled() {
+        let mut trouble = FailureState::default();
         assert!(trouble.may_warn(Duration::MAX));
         assert!(!trouble.may_warn(Duration::MAX));
         assert!(trouble.may_warn(Duration::ZERO));

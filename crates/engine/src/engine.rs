@@ -214,30 +214,30 @@ impl Engine {
     /// Runs the periodic jobs once, for a caller that sets the clock.
     pub async fn run_jobs_once(&self) -> Result<(), EngineError> {
         self.routing.store_choices().await;
-        self.turns.sweep().await?;
-        for scope in self.insights.dirty_scopes.take() {
+        self.turns.sweep_sessions().await?;
+        for scope in self.insights.dirty_scopes.take_all() {
             self.insights.check_targets(&scope).await?;
         }
-        let scopes = self.experiments.for_experiments.take();
-        self.experiments.move_experiments(Some(&scopes)).await.map(drop)
+        let scopes = self.experiments.dirty_scopes.take_all();
+        self.experiments.update_all_shares(Some(&scopes)).await.map(drop)
     }
 
     /// Ends long-lived reads. Writes continue.
     pub fn begin_shutdown(&self) {
-        self.core.tasks.begin_to_stop();
+        self.core.tasks.signal_stop();
     }
 
     /// Commits accepted writes and closes the store. Later writes are refused.
     pub async fn close(&self) -> Result<(), EngineError> {
-        self.core.tasks.stop().await;
-        self.cluster.give_duty_back().await;
+        self.core.tasks.stop_all().await;
+        self.cluster.release_leadership().await;
         if self.cluster.is_outdated() {
             // Routers have learnt from entries that the log lost, so their state must not be
             // stored.
             return Ok(self.core.store.close().await?);
         }
         self.routing.store_choices().await;
-        self.routing.states.keep(&self.core.store).await?;
+        self.routing.states.save_checkpoints(&self.core.store).await?;
         self.privacy.scrub_on_close().await;
         Ok(self.core.store.close().await?)
     }

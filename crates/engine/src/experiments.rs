@@ -1,20 +1,20 @@
-//! Experiments: defined, started, stopped, shown.
+//! Experiments: define, start, stop, list and evaluate them.
 //!
 //! ```text
 //! definition, actions, moves ──events──> experiments, experiment_moves ──┐
 //! assign ──exposure, once for each variant a unit is served──> experiment_units, experiment_sums
-//! turns and what is heard of them ──by the difference──────────────────┘                  │
+//! turns and their verdicts, ratings ──as differences───────────────────┘                  │
 //!                                                          results, moves <── evidence <──┘
 //! ```
 //!
-//! How an experiment stands is read from the projections each time. Memory only saves assignments from
-//! parsing definitions, which never change: a restart changes nothing.
+//! The state of an experiment is read from the projections each time. The cache only spares
+//! assignments from parsing definitions, which never change.
 
-pub(crate) mod cached_views;
+pub(crate) mod experiment_cache;
 pub(crate) mod view;
 mod assign;
 mod evidence;
-mod moves;
+mod share_updates;
 mod sequence;
 
 use std::sync::Arc;
@@ -29,15 +29,15 @@ use model::{
 };
 
 pub use crate::experiments::view::ExperimentView;
-pub use assign::Assigned;
+pub use assign::Assignment;
 pub use sequence::SequencePoint;
 
 use crate::cluster::Cluster;
 use crate::core::Core;
 use crate::core::commit::{CommitObserver, CommitSummary, ObserverFuture};
-use crate::dirty_scopes::Attention;
+use crate::dirty_scopes::DirtyScopes;
 use crate::error::EngineError;
-use crate::experiments::cached_views::KeptViews;
+use crate::experiments::experiment_cache::ExperimentCache;
 use crate::receipt::RequestKey;
 
 /// Owns the parsed definitions of experiments that units are assigned in.
@@ -45,25 +45,25 @@ pub struct Experiments {
     pub(crate) core: Arc<Core>,
     pub(crate) cluster: Arc<Cluster>,
     /// Projects with commits since the shares of their experiments were last moved.
-    pub(crate) for_experiments: Attention,
-    pub(crate) experiment_views: KeptViews,
+    pub(crate) dirty_scopes: DirtyScopes,
+    pub(crate) cache: ExperimentCache,
 }
 
 impl CommitObserver for Experiments {
     fn on_commit<'a>(&'a self, commit: &'a CommitSummary) -> ObserverFuture<'a> {
-        self.for_experiments.note(commit.scopes.clone());
+        self.dirty_scopes.mark_dirty(commit.scopes.clone());
         Box::pin(std::future::ready(Ok(())))
     }
 }
 
 impl Experiments {
     pub(crate) fn new(core: Arc<Core>, cluster: Arc<Cluster>) -> Self {
-        let (for_experiments, experiment_views) = (Attention::default(), KeptViews::default());
-        Self { core, cluster, for_experiments, experiment_views }
+        let (dirty_scopes, cache) = (DirtyScopes::default(), ExperimentCache::default());
+        Self { core, cluster, dirty_scopes, cache }
     }
 
-    /// Defines an experiment; it stands at DRAFT. Answers it, and whether it had been defined before
-    /// under this id or key.
+    /// Defines an experiment with status DRAFT. Returns it, and `true` for a repeat of an earlier
+    /// request with this id or key.
     pub async fn create_experiment(
         &self,
         scope: &Scope,
@@ -74,29 +74,29 @@ impl Experiments {
     ) -> Result<(ExperimentView, bool), EngineError> {
         definition.validate().map_err(EngineError::InvalidSetting)?;
         check_metrics(definition)?;
-        let id = id.unwrap_or_else(|| self.core.mint.experiment_id(self.core.clock.now()));
+        let id = id.unwrap_or_else(|| self.core.ids.experiment_id(self.core.clock.now()));
         let written = serde_json::json!(definition).as_object().cloned().unwrap_or_default();
         let rule = ExperimentRule::Defined {
             experiment_id: id.clone(),
             unit: definition.unit,
             definition: written,
         };
-        let mut write = self.experiment_write(scope, rule, Some(mac), key);
+        let mut write = self.build_experiment_write(scope, rule, Some(mac), key);
         let space = ClaimSpace::Experiment;
         write.claims.push(Claim { space, id: id.to_string(), mac: Some(mac) });
         let receipt = self.core.commit_one(write).await?;
         if !receipt.replayed {
-            return Ok((self.experiment(scope, &id).await?, false));
+            return Ok((self.load_experiment(scope, &id).await?, false));
         }
-        // A repeat without an id of its own is known by the request's key alone.
+        // A repeat without an id is identified by the request key alone.
         let first = self.core.store.event(scope, &receipt.id).await?;
         let text = first.as_ref().and_then(|stored| stored.event.data.get("experiment_id"));
         let first_id = text.and_then(|text| ExperimentId::new(text.as_str()?).ok());
-        Ok((self.experiment(scope, &first_id.unwrap_or(id)).await?, true))
+        Ok((self.load_experiment(scope, &first_id.unwrap_or(id)).await?, true))
     }
 
-    /// Does something with an experiment, if that is possible as it stands.
-    pub async fn act_on_experiment(
+    /// Applies an action such as start or stop, if the current status allows it.
+    pub async fn apply_action(
         &self,
         scope: &Scope,
         id: &ExperimentId,
@@ -113,15 +113,15 @@ impl Experiments {
             action: action.word().to_owned(),
             status: leads_to.unwrap_or_default().word().to_owned(),
         };
-        let mut write = self.experiment_write(scope, rule, None, key);
+        let mut write = self.build_experiment_write(scope, rule, None, key);
         write.needs.push(Need::Experiment { id: id.clone(), statuses });
         let outcome = self.core.store_writes(vec![write]).await?.pop().unwrap_or(Outcome::Failed);
         match outcome {
             Outcome::Stored(_) | Outcome::Replayed { .. } | Outcome::Unchanged => {
-                self.experiment(scope, id).await
+                self.load_experiment(scope, id).await
             }
             Outcome::Missing(_) => {
-                let status = self.experiment(scope, id).await?.status;
+                let status = self.load_experiment(scope, id).await?.status;
                 Err(EngineError::PreconditionFailed(
                     InvalidTransition { status, action }.to_string(),
                 ))
@@ -132,18 +132,17 @@ impl Experiments {
         }
     }
 
-    /// An experiment as it stands.
-    pub async fn experiment(
+    pub async fn load_experiment(
         &self,
         scope: &Scope,
         id: &ExperimentId,
     ) -> Result<ExperimentView, EngineError> {
         let stored = self.core.store.experiment(scope, id).await?;
-        stored.and_then(ExperimentView::of).ok_or(EngineError::NotFound("experiment"))
+        stored.and_then(ExperimentView::from_stored).ok_or(EngineError::NotFound("experiment"))
     }
 
-    /// The experiments of a project that were defined behind a position, in order.
-    pub async fn experiments(
+    /// Experiments of a project that were defined after a position, in order.
+    pub async fn list_experiments(
         &self,
         scope: &Scope,
         after: Position,
@@ -154,28 +153,28 @@ impl Experiments {
             let stored = self.core.store.experiments(scope, after, limit - found.len()).await?;
             let Some(last) = stored.last() else { break };
             after = last.position;
-            // One that was brought in from a file and makes no sense is as if it were not there: a page
-            // of nothing else would look like the end.
-            found.extend(stored.into_iter().filter_map(ExperimentView::of));
+            // An imported definition may be invalid. It is skipped, and the page is filled up: an empty
+            // page would look like the end of the list.
+            found.extend(stored.into_iter().filter_map(ExperimentView::from_stored));
         }
         Ok(found)
     }
 
-    /// What an experiment says so far.
+    /// The experiment with its current results.
     pub async fn experiment_results(
         &self,
         scope: &Scope,
         id: &ExperimentId,
     ) -> Result<(ExperimentView, ExperimentResults), EngineError> {
-        let view = self.experiment(scope, id).await?;
-        let evidence = self.evidence_of(scope, &view).await?;
+        let view = self.load_experiment(scope, id).await?;
+        let evidence = self.load_evidence(scope, &view).await?;
         let found = compute_results(&view.definition, view.status, &evidence);
         Ok((view, found))
     }
 
-    /// The write of a rule about an experiment. Its words are the application's own settings and are
-    /// given back as they came, so nothing is taken out of them.
-    fn experiment_write(
+    /// Builds the write of an experiment rule. Definitions are settings of the application and are
+    /// returned as received, so they are not redacted.
+    fn build_experiment_write(
         &self,
         scope: &Scope,
         rule: ExperimentRule,
@@ -184,13 +183,13 @@ impl Experiments {
     ) -> Write {
         let now = self.core.clock.now();
         let rule = Rule::Experiment(rule);
-        let event = ingest::rule_event(scope, None, &rule, self.core.mint.event_id(now), now);
-        write_as_it_is(event, mac, key)
+        let event = ingest::rule_event(scope, None, &rule, self.core.ids.event_id(now), now);
+        build_unredacted_write(event, mac, key)
     }
 }
 
-/// The write of an event of ours, not redacted.
-fn write_as_it_is(event: Event, mac: Option<Mac>, key: Option<RequestKey>) -> Write {
+/// Builds the write of an engine event without redaction.
+fn build_unredacted_write(event: Event, mac: Option<Mac>, key: Option<RequestKey>) -> Write {
     let changes = crate::changes::changes_of(&event);
     let mut claims = vec![Claim { space: ClaimSpace::Event, id: event.id.to_string(), mac }];
     claims.extend(key.map(|RequestKey { id, mac }| {
@@ -200,8 +199,7 @@ fn write_as_it_is(event: Event, mac: Option<Mac>, key: Option<RequestKey>) -> Wr
     Write { claims, ..Write::new(event, changes) }
 }
 
-/// What a turn is worth is a router's business and depends on its settings: no experiment can be
-/// judged by it without one.
+/// Refuses the metric `reward`: a reward depends on a router's settings, which experiments lack.
 fn check_metrics(definition: &ExperimentDefinition) -> Result<(), EngineError> {
     let guardrails = definition.guardrails.iter().enumerate();
     let guardrails = guardrails.map(|(n, one)| (format!("guardrails[{n}].metric"), one.metric));

@@ -1,4 +1,4 @@
-//! Makes ids out of the time and a seeded source of randomness.
+//! Generates ids from the time and a seeded random number generator.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -7,68 +7,63 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use uuid::Builder;
 
-/// The one place where ids are made.
+/// The only source of generated ids and secrets.
 #[derive(Debug)]
-pub(crate) struct Mint(Mutex<StdRng>);
+pub(crate) struct IdGenerator(Mutex<StdRng>);
 
-impl Mint {
-    /// Two mints with one seed make the same ids.
+impl IdGenerator {
+    /// Generators with equal seeds produce equal ids.
     pub(crate) fn new(seed: [u8; 32]) -> Self {
         Self(Mutex::new(StdRng::from_seed(seed)))
     }
 
-    /// The id of an event.
     #[expect(clippy::expect_used, reason = "a UUID is visible ASCII and 36 bytes long")]
     pub(crate) fn event_id(&self, now: Timestamp) -> EventId {
-        EventId::new(self.uuid(now)).expect("a UUID is a valid id")
+        EventId::new(self.generate_uuid(now)).expect("a UUID is a valid id")
     }
 
-    /// The id of a conversation.
     #[expect(clippy::expect_used, reason = "a UUID is visible ASCII and 36 bytes long")]
     pub(crate) fn conversation_id(&self, now: Timestamp) -> ConversationId {
-        ConversationId::new(self.uuid(now)).expect("a UUID is a valid id")
+        ConversationId::new(self.generate_uuid(now)).expect("a UUID is a valid id")
     }
 
-    /// The id of a decision.
     #[expect(clippy::expect_used, reason = "a UUID is visible ASCII and 36 bytes long")]
     pub(crate) fn decision_id(&self, now: Timestamp) -> DecisionId {
-        DecisionId::new(self.uuid(now)).expect("a UUID is a valid id")
+        DecisionId::new(self.generate_uuid(now)).expect("a UUID is a valid id")
     }
 
-    /// The id of an experiment.
     #[expect(clippy::expect_used, reason = "a UUID is visible ASCII and 36 bytes long")]
     pub(crate) fn experiment_id(&self, now: Timestamp) -> ExperimentId {
-        ExperimentId::new(self.uuid(now)).expect("a UUID is a valid id")
+        ExperimentId::new(self.generate_uuid(now)).expect("a UUID is a valid id")
     }
 
-    /// So many digits and small letters.
-    pub(crate) fn letters<const N: usize>(&self) -> String {
+    /// `N` random digits and lower-case letters.
+    pub(crate) fn random_base36<const N: usize>(&self) -> String {
         const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
-        // 36 does not divide 256; that costs a secret a hundredth of a bit per letter.
+        // 36 does not divide 256, so a secret loses about 0.01 bit of entropy per character.
         let digit = |byte: u8| DIGITS[usize::from(byte) % 36] as char;
-        self.random::<N>().map(digit).into_iter().collect()
+        self.random_bytes::<N>().map(digit).into_iter().collect()
     }
 
-    /// The id of a turn: `turn_<unix_ms>_<6 base36>`.
+    /// A turn id: `turn_<unix_ms>_<6 base36>`.
     #[expect(clippy::expect_used, reason = "digits, letters and underscores are visible ASCII")]
     pub(crate) fn turn_id(&self, now: Timestamp) -> TurnId {
-        let suffix = self.letters::<6>();
+        let suffix = self.random_base36::<6>();
         TurnId::new(format!("turn_{}_{suffix}", now.as_unix_millis())).expect("a valid id")
     }
 
-    /// Sixty-four random bits.
-    pub(crate) fn number(&self) -> u64 {
-        u64::from_be_bytes(self.random::<8>())
+    pub(crate) fn random_u64(&self) -> u64 {
+        u64::from_be_bytes(self.random_bytes::<8>())
     }
 
-    /// A UUIDv7: ids made later sort later, which keeps the store's indexes compact.
-    fn uuid(&self, now: Timestamp) -> String {
-        let random = self.random::<10>();
+    /// A UUIDv7. Later ids sort later, which keeps the store's indexes compact.
+    fn generate_uuid(&self, now: Timestamp) -> String {
+        let random = self.random_bytes::<10>();
         let uuid = Builder::from_unix_timestamp_millis(now.as_unix_millis(), &random).into_uuid();
         uuid.hyphenated().to_string()
     }
 
-    fn random<const N: usize>(&self) -> [u8; N] {
+    fn random_bytes<const N: usize>(&self) -> [u8; N] {
         let mut random = [0; N];
         self.0.lock().unwrap_or_else(PoisonError::into_inner).fill_bytes(&mut random);
         random
@@ -81,7 +76,7 @@ mod tests {
 
     #[test]
     fn later_ids_sort_later_and_a_seed_repeats_them() {
-        let (one, two) = (Mint::new([1; 32]), Mint::new([1; 32]));
+        let (one, two) = (IdGenerator::new([1; 32]), IdGenerator::new([1; 32]));
         let early = Timestamp::from_micros(1_800_000_000_000_000);
         let first = one.event_id(early);
         assert_eq!(first, two.event_id(early));

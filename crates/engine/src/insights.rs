@@ -18,7 +18,7 @@ use outbound::ChatClient;
 use crate::cluster::Cluster;
 use crate::core::Core;
 use crate::core::commit::{CommitObserver, CommitSummary, ObserverFuture};
-use crate::dirty_scopes::Attention;
+use crate::dirty_scopes::DirtyScopes;
 use crate::error::EngineError;
 use crate::experiments::Experiments;
 use crate::insights::drafts::Drafts;
@@ -32,7 +32,7 @@ pub struct Insights {
     pub(crate) experiments: Arc<Experiments>,
     pub(crate) targets: TenantTargets,
     /// Projects with commits since their figures were last compared with the targets.
-    pub(crate) dirty_scopes: Attention,
+    pub(crate) dirty_scopes: DirtyScopes,
     pub(crate) patterns: PatternCache,
     pub(crate) drafts: Drafts,
 }
@@ -51,7 +51,7 @@ impl Insights {
             cluster,
             experiments,
             targets,
-            dirty_scopes: Attention::default(),
+            dirty_scopes: DirtyScopes::default(),
             patterns: PatternCache::default(),
             drafts: writer.map_or_else(Drafts::default, Drafts::with_writer),
         })
@@ -60,14 +60,14 @@ impl Insights {
     async fn reload_targets(&self) -> Result<(), EngineError> {
         let store = &self.core.store;
         self.targets.merge(TenantTargets::load(store).await?);
-        self.dirty_scopes.note(store.scopes().await?.into_iter().collect());
+        self.dirty_scopes.mark_dirty(store.scopes().await?.into_iter().collect());
         Ok(())
     }
 }
 
 impl CommitObserver for Insights {
     fn on_commit<'a>(&'a self, commit: &'a CommitSummary) -> ObserverFuture<'a> {
-        self.dirty_scopes.note(commit.scopes.clone());
+        self.dirty_scopes.mark_dirty(commit.scopes.clone());
         if commit.is_peer() {
             if !commit.erasures.is_empty() {
                 self.patterns.clear();

@@ -18,15 +18,15 @@ use std::time::Duration;
 
 use connectors::EventSink;
 
-use crate::cluster::publish::LineOf;
+use crate::cluster::publish::EventFormatter;
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::turns::log_copies::Copies;
+use crate::turns::log_copier::CopySettings;
 
 pub struct JobSettings {
-    pub copies: Copies,
+    pub copies: CopySettings,
     /// The outlet for published events, and the function that formats one.
-    pub outlet: Option<(Arc<dyn EventSink>, LineOf)>,
+    pub outlet: Option<(Arc<dyn EventSink>, EventFormatter)>,
     /// The period of the sweep that ends silent sessions.
     pub sweep_interval: Duration,
 }
@@ -37,16 +37,16 @@ pub async fn spawn_jobs(engine: &Engine, settings: JobSettings) -> Result<(), En
     if engine.core.store.is_shared() {
         engine.routing.spawn_peer_learning();
     }
-    engine.cluster.keep_duty();
-    engine.turns.keep_copies(settings.copies).await?;
+    engine.cluster.spawn_leader_election();
+    engine.turns.spawn_log_copier(settings.copies).await?;
     if let Some((outlet, line)) = settings.outlet {
-        engine.cluster.keep_publishing(outlet, line);
+        engine.cluster.spawn_publisher(outlet, line);
     }
     engine.privacy.spawn_scrubbing();
     engine.privacy.spawn_retention();
-    engine.routing.keep_routing();
+    engine.routing.spawn_choice_writer();
     engine.insights.spawn_alert_jobs();
-    engine.experiments.keep_experiments();
-    engine.turns.keep_sweeping(settings.sweep_interval);
+    engine.experiments.spawn_share_updates();
+    engine.turns.spawn_sweep(settings.sweep_interval);
     Ok(())
 }

@@ -1,7 +1,6 @@
-//! Uptake's services over one store, without HTTP.
+//! The services of Uptake over one store, without HTTP. Start reading in `engine.rs`.
 //!
-//! `engine.rs` lists the services and the order in which they may call each other. The main write
-//! path is `feedback/record.rs`.
+//! A service combines `ingest`, `detect`, `learn` and `store`; the rules themselves live there.
 
 mod error;
 mod dirty_scopes;
@@ -57,17 +56,17 @@ pub use ingest::{
 pub use insights::Insights;
 pub use jobs::{JobSettings, spawn_jobs};
 pub use privacy::demo_tenant::{DEMO_TENANT, DemoState, demo_scope};
-pub use routing::evaluate::{EvaluateError, Evaluated, Policy, evaluate_files};
+pub use routing::evaluate::{EvaluateError, Policy, RouterEvaluation, evaluate_files};
 pub use training_data::TrainingData;
 pub use turns::Turns;
 pub use turns::calibration::{CalibrationReport, ReliabilityBin};
 
 pub use access::keys::NewKey;
 pub use access::page_sessions::{PageAccess, PageSession};
-pub use answer_signals::Signals;
-pub use cluster::publish::LineOf;
+pub use answer_signals::AnswerSignals;
+pub use cluster::publish::EventFormatter;
 pub use cluster::publish_progress::PublishLag;
-pub use experiments::{Assigned, ExperimentView, SequencePoint};
+pub use experiments::{Assignment, ExperimentView, SequencePoint};
 pub use feedback::event_lookup::EventBatch;
 pub use feedback::reactions::{IncomingReaction, ReactionReceipt};
 pub use feedback::record::{IncomingEvent, Trust};
@@ -87,7 +86,7 @@ pub use outbound::{ChatClient, RemoteEmbedder};
 pub use receipt::{Receipt, RequestKey};
 pub use redactors::PrivacySettings;
 pub use report::Satisfaction;
-pub use retriable::put_off;
+pub use retriable::log_retriable;
 pub use retrieval::{EntityStats, IncomingReturned, IncomingSignals, RequestMark};
 pub use routing::admin::{RewardTrend, RouterView};
 pub use routing::choose::{Route, RouteRequest, RouteScore};
@@ -108,9 +107,9 @@ pub use training_data::examples::{ExampleSearch, FoundExample};
 pub use training_data::preferences::{
     PreferenceEncoding, PreferenceExport, PreferencePair, PreferenceQuery, PreferenceRequest,
 };
-pub use turns::findings_response::Previous;
-pub use turns::log_copies::{Copies, CopyPlace};
+pub use turns::findings_response::PreviousVerdict;
+pub use turns::log_copier::{CopyPlace, CopySettings};
 pub use turns::open::{CompleteReceipt, Include, IncomingHalf, IncomingTurn, OpenReceipt};
-pub use turns::redetect::Redetected;
+pub use turns::redetect::RedetectionSummary;
 pub use turns::strategies::{FoundStrategy, Strategies, StrategySearch};
 pub use turns::timeline::{Timeline, TurnView};

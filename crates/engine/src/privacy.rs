@@ -45,7 +45,7 @@ impl CommitObserver for Privacy {
 
 impl Privacy {
     async fn reload_settings(&self) -> Result<(), EngineError> {
-        self.core.redactors.take_over(Redactors::load(&self.core.store).await?);
+        self.core.redactors.update_from(Redactors::load(&self.core.store).await?);
         Ok(())
     }
 
@@ -65,7 +65,7 @@ impl Privacy {
 
     /// A tenant's redaction rules and retention period.
     pub fn privacy_settings(&self, tenant: &Tenant) -> PrivacySettings {
-        self.core.redactors.of(tenant)
+        self.core.redactors.settings_for(tenant)
     }
 
     /// Replaces a user's profile attributes.
@@ -96,8 +96,8 @@ impl Core {
         rule: &Rule,
     ) -> Result<(), EngineError> {
         let now = self.clock.now();
-        let event = ingest::rule_event(scope, user, rule, self.mint.event_id(now), now);
+        let event = ingest::rule_event(scope, user, rule, self.ids.event_id(now), now);
         // The id is freshly generated, so there is no fingerprint to compare.
-        self.commit_one(self.write_of(event, Mac([0; 16]), None)).await.map(drop)
+        self.commit_one(self.build_write(event, Mac([0; 16]), None)).await.map(drop)
     }
 }

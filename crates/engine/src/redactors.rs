@@ -1,4 +1,4 @@
-//! Each tenant's privacy settings, in memory: every write asks.
+//! The privacy settings of each tenant, in memory because every write needs them.
 
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
@@ -8,16 +8,14 @@ use model::Tenant;
 use store::{Store, StoreError};
 use tokio::sync::watch;
 
-/// What a tenant wants.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PrivacySettings {
-    /// What is removed from its texts.
     pub redactor: Redactor,
-    /// After how many days its events are dropped; never when absent.
+    /// Days after which events are dropped. `None` keeps them forever.
     pub retention_days: Option<u32>,
 }
 
-/// Those of tenants that set something; the others have the default.
+/// Settings of tenants that changed them; all other tenants have the default.
 #[derive(Debug)]
 pub(crate) struct Redactors {
     known: RwLock<HashMap<Tenant, PrivacySettings>>,
@@ -25,7 +23,6 @@ pub(crate) struct Redactors {
 }
 
 impl Redactors {
-    /// As the store has them.
     pub(crate) async fn load(store: &Store) -> Result<Self, StoreError> {
         let redactors = Self { known: RwLock::default(), changes: watch::channel(0).0 };
         for (tenant, settings) in store.privacy().await? {
@@ -33,42 +30,39 @@ impl Redactors {
                 Ok((redactor, retention_days)) => {
                     redactors.set(tenant, PrivacySettings { redactor, retention_days });
                 }
-                // The strictest is safe; not starting would help nobody.
+                // The default is the strictest setting, so starting with it is safe.
                 Err(error) => {
-                    tracing::warn!(%tenant, %error, "unreadable privacy settings; all is removed");
+                    tracing::warn!(%tenant, %error, "unreadable privacy settings: redacting everything by default");
                 }
             }
         }
         Ok(redactors)
     }
 
-    /// The tenant's.
-    pub(crate) fn of(&self, tenant: &Tenant) -> PrivacySettings {
+    pub(crate) fn settings_for(&self, tenant: &Tenant) -> PrivacySettings {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         known.get(tenant).copied().unwrap_or_default()
     }
 
-    /// From now on.
     pub(crate) fn set(&self, tenant: Tenant, privacy: PrivacySettings) {
         self.known.write().unwrap_or_else(PoisonError::into_inner).insert(tenant, privacy);
         self.changes.send_modify(|count| *count += 1);
     }
 
-    /// From now on these, as the store has them.
-    pub(crate) fn take_over(&self, others: Self) {
+    /// Overwrites entries with newly loaded ones.
+    pub(crate) fn update_from(&self, others: Self) {
         let others = others.known.into_inner().unwrap_or_else(PoisonError::into_inner);
         self.known.write().unwrap_or_else(PoisonError::into_inner).extend(others);
         self.changes.send_modify(|count| *count += 1);
     }
 
-    /// A tenant that was removed wants nothing any more.
-    pub(crate) fn forget(&self, tenant: &Tenant) {
+    pub(crate) fn remove_tenant(&self, tenant: &Tenant) {
         self.known.write().unwrap_or_else(PoisonError::into_inner).remove(tenant);
         self.changes.send_modify(|count| *count += 1);
     }
 
-    /// Tells when somebody changed theirs.
-    pub(crate) fn changed(&self) -> watch::Receiver<u64> {
+    /// A channel that changes whenever any tenant's settings change.
+    pub(crate) fn subscribe_changes(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
     }
 }

@@ -1,15 +1,16 @@
-//! What is said when the store did not do something that is tried again, by us or by whoever sent it.
+//! Logs store errors of operations that are retried, by a background task or by the client.
 //!
-//! Not for what a bucket or a broker could not do: nobody else says that those are away.
+//! Not for errors of a bucket or a broker: no other component logs that those are unavailable.
 
 use std::error::Error as _;
 
 use crate::error::EngineError;
 
-/// Says why. That the store is away it says itself, once and not for everybody who misses it.
-pub fn put_off(error: impl Into<EngineError>, what: &'static str) {
+/// Logs a retriable store error. An outage is logged at debug level, because the store warns
+/// about it once.
+pub fn log_retriable(error: impl Into<EngineError>, what: &'static str) {
     let error = error.into();
-    // The cause says more than that the store did not answer.
+    // The cause is more specific than "the store did not answer".
     let cause = error.source().unwrap_or(&error);
     match error.is_unavailable() {
         true => tracing::debug!(error = %cause, "{what}"),

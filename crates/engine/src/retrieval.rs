@@ -1,15 +1,15 @@
-//! What became of items that queries returned, and how they rank by it.
+//! Relevance feedback on retrieved items, and reranking by it.
 //!
 //! ```text
-//! returned --> log: what was offered, with names and contents
-//! answer --> which of them it used --> used, ignored --> counters, in one commit
+//! returned --> log: the items, with names and contents
+//! answer --> usage detection --> used, ignored --> counters, in one commit
 //! helpful? --> the same counters
 //! rerank: scores --> counters of the items --> multipliers --> order
 //! ```
 
 mod query;
 mod rank;
-mod used;
+mod usage;
 
 use std::sync::Arc;
 
@@ -26,40 +26,33 @@ use crate::changes::changes_of;
 use crate::core::Core;
 use crate::error::EngineError;
 use crate::receipt::{Receipt, RequestKey};
-use query::MOST_PARTS;
-use used::signals_in;
+use query::MAX_REPORTS;
+use usage::read_signals;
 
 pub use rank::EntityStats;
-pub(crate) use used::usage_of;
+pub(crate) use usage::read_usage;
 
-/// What a query returned, on its way in.
+/// A report of the items that a query returned.
 #[derive(Clone, Debug, Default)]
 pub struct IncomingReturned {
-    /// What it says.
     pub raw: RawReturned,
-    /// Whose query it was.
     pub user: Option<UserId>,
 }
 
-/// What became of items, on its way in.
+/// Relevance signals on the items of one query.
 #[derive(Clone, Debug, Default)]
 pub struct IncomingSignals {
-    /// Which query.
     pub query_id: String,
-    /// What was asked, if that was not told before.
+    /// The query text, if it was not reported before.
     pub query: Option<String>,
-    /// Item by item.
     pub signals: Vec<RawSignal>,
-    /// Who says so.
     pub user: Option<UserId>,
 }
 
-/// The MAC and the key of a request.
+/// Identifies repeats of a request.
 #[derive(Clone, Debug)]
 pub struct RequestMark {
-    /// The MAC of its body.
     pub mac: Mac,
-    /// Its `Idempotency-Key`.
     pub key: Option<RequestKey>,
 }
 
@@ -73,8 +66,8 @@ impl Retrieval {
         Self { core }
     }
 
-    /// Takes in what queries returned: all of them or none.
-    pub async fn returned(
+    /// Records the items that queries returned: all reports or none.
+    pub async fn record_returned(
         &self,
         scope: &Scope,
         incoming: Vec<IncomingReturned>,
@@ -87,45 +80,45 @@ impl Retrieval {
                 if many { bad.nested_in(&format!("items[{index}]")) } else { bad }
             };
             let returned = ingest::accept_returned(raw).map_err(item)?;
-            let turn = self.turn_named(scope, &returned.query_id).await?;
-            let place = place_of(scope, turn, user);
+            let turn = self.find_turn(scope, &returned.query_id).await?;
+            let place = finding_place(scope, turn, user);
             findings.push((place, Finding::Returned(returned)));
         }
         if mark.key.is_none()
             && let [(_, Finding::Returned(returned))] = &findings[..]
-            && let Some(first) = self.told_before(scope, returned).await?
+            && let Some(first) = self.find_same_report(scope, returned).await?
         {
             return Ok(first);
         }
         self.store_findings(findings, mark).await
     }
 
-    /// The report that says the same: contents are long, and agents report them with every answer.
-    async fn told_before(
+    /// Finds an identical report. Contents are long, and agents report them with every answer.
+    async fn find_same_report(
         &self,
         scope: &Scope,
         returned: &Returned,
     ) -> Result<Option<Receipt>, EngineError> {
-        let mut parts = self.core.store.returned(scope, &returned.query_id, MOST_PARTS).await?;
+        let mut parts = self.core.store.returned(scope, &returned.query_id, MAX_REPORTS).await?;
         if parts.is_empty() {
             return Ok(None);
         }
-        // As it would be kept.
-        let mut told = Event {
+        // The report as it would be stored, redacted.
+        let mut report = Event {
             data: Event::data_of(&Finding::Returned(returned.clone())),
             ..parts[0].event.clone()
         };
-        self.core.redactors.of(&scope.tenant).redactor.redact_event(&mut told);
-        let same = parts.iter().position(|part| part.event.data == told.data);
+        self.core.redactors.settings_for(&scope.tenant).redactor.redact_event(&mut report);
+        let same = parts.iter().position(|part| part.event.data == report.data);
         Ok(same.map(|index| {
             let StoredEvent { position, event } = parts.swap_remove(index);
             Receipt { id: event.id, position, replayed: true }
         }))
     }
 
-    /// Finds out which items of a query an answer used, and takes that in. What was ignored before can
-    /// become used; never the other way round.
-    pub async fn usage(
+    /// Detects and records the items of a query that an answer used. An ignored item can become
+    /// used, never the other way round.
+    pub async fn record_usage(
         &self,
         scope: &Scope,
         query_id: String,
@@ -134,14 +127,15 @@ impl Retrieval {
         mark: RequestMark,
     ) -> Result<Vec<EntitySignal>, EngineError> {
         let query_id = ingest::accept_query_id(query_id)?;
-        let query = self.query(scope, &query_id).await?.ok_or(EngineError::NotFound("query"))?;
-        // What was returned is kept without what the tenant wants removed; so is compared the answer.
-        let response = self.core.redactors.of(&scope.tenant).redactor.redact(response);
-        let signals = self.used(&response, kind, &query.items);
+        let query =
+            self.load_query(scope, &query_id).await?.ok_or(EngineError::NotFound("query"))?;
+        // Stored items are redacted, so the answer is redacted before the comparison.
+        let response = self.core.redactors.settings_for(&scope.tenant).redactor.redact(response);
+        let signals = self.detect_usage(&response, kind, &query.items);
         if signals.is_empty() {
             return Ok(signals);
         }
-        if mark.key.is_none() && !self.is_news(scope, &query_id, &signals).await? {
+        if mark.key.is_none() && !self.changes_standings(scope, &query_id, &signals).await? {
             return Ok(signals);
         }
         let found = FoundRelevance { query_id, cluster: query.cluster, signals: signals.clone() };
@@ -151,13 +145,13 @@ impl Retrieval {
             false => Ok(signals),
             true => {
                 let first = self.core.store.event(scope, &receipt.id).await?;
-                Ok(first.map(|first| signals_in(&first.event)).unwrap_or_default())
+                Ok(first.map(|first| read_signals(&first.event)).unwrap_or_default())
             }
         }
     }
 
-    /// Whether the signals change what stands.
-    async fn is_news(
+    /// True when the signals change any item's standing.
+    async fn changes_standings(
         &self,
         scope: &Scope,
         query: &str,
@@ -171,8 +165,8 @@ impl Retrieval {
         Ok(standings.iter().zip(signals).any(changes))
     }
 
-    /// Takes in what became of items: all of it or nothing.
-    pub async fn weigh(
+    /// Records relevance signals: all or none.
+    pub async fn record_signals(
         &self,
         scope: &Scope,
         incoming: Vec<IncomingSignals>,
@@ -187,19 +181,19 @@ impl Retrieval {
             };
             let query_id = ingest::accept_query_id(query_id).map_err(item)?;
             let mut signals = ingest::accept_signals(signals).map_err(item)?;
-            let known = self.query(scope, &query_id).await?;
+            let known = self.load_query(scope, &query_id).await?;
             for signal in &mut signals {
                 let item = known.iter().flat_map(|known| &known.items);
                 let rank = item.filter(|item| item.entity_id == signal.entity_id);
                 signal.rank = signal.rank.or_else(|| rank.filter_map(|item| item.rank).next());
             }
-            let told = query.as_deref().map(|query| cluster_query(query).0);
-            let cluster = known.as_ref().and_then(|known| known.cluster).or(told);
+            let reported = query.as_deref().map(|query| cluster_query(query).0);
+            let cluster = known.as_ref().and_then(|known| known.cluster).or(reported);
             let place = match known {
                 Some(known) => {
                     FindingPlace { user: user.or(known.place.user.clone()), ..known.place }
                 }
-                None => place_of(scope, None, user),
+                None => finding_place(scope, None, user),
             };
             let found = FoundRelevance { query_id, cluster, signals };
             findings.push((place, Finding::Relevance(found)));
@@ -207,12 +201,12 @@ impl Retrieval {
         self.store_findings(findings, mark).await
     }
 
-    async fn turn_named(&self, scope: &Scope, id: &str) -> Result<Option<TurnId>, EngineError> {
+    async fn find_turn(&self, scope: &Scope, id: &str) -> Result<Option<TurnId>, EngineError> {
         let Ok(turn) = TurnId::new(id) else { return Ok(None) };
         Ok(self.core.store.turn_head(scope, &turn).await?.map(|_| turn))
     }
 
-    /// Stores findings together, without what the tenant wants removed.
+    /// Redacts findings and commits them together.
     async fn store_findings(
         &self,
         findings: Vec<(FindingPlace, Finding)>,
@@ -220,14 +214,14 @@ impl Retrieval {
     ) -> Result<Receipt, EngineError> {
         let now = self.core.clock.now();
         let event = |(place, finding): (FindingPlace, Finding)| {
-            ingest::finding_event(place, &finding, self.core.mint.event_id(now), now, now)
+            ingest::finding_event(place, &finding, self.core.ids.event_id(now), now, now)
         };
         let mut events = findings.into_iter().map(event);
         let first = events.next().ok_or(EngineError::InvalidLine)?;
         let redactor = |event: &mut Event| {
-            self.core.redactors.of(&event.scope.tenant).redactor.redact_event(event);
+            self.core.redactors.settings_for(&event.scope.tenant).redactor.redact_event(event);
         };
-        let mut write = self.core.write_of(first, mark.mac, mark.key);
+        let mut write = self.core.build_write(first, mark.mac, mark.key);
         write.more = events
             .map(|mut event| {
                 redactor(&mut event);
@@ -238,6 +232,6 @@ impl Retrieval {
     }
 }
 
-fn place_of(scope: &Scope, turn: Option<TurnId>, user: Option<UserId>) -> FindingPlace {
+fn finding_place(scope: &Scope, turn: Option<TurnId>, user: Option<UserId>) -> FindingPlace {
     FindingPlace { scope: scope.clone(), turn, conversation: None, user }
 }

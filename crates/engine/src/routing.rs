@@ -1,12 +1,12 @@
-//! What routers have learnt, in memory, kept in step with the log.
+//! Routers: their learnt state in memory, kept up to date with the log.
 //!
 //! ```text
-//! commit --> reach: the project's new events, in order --> records of their turns --> routers
-//!                                                     \-> now and then all of it is kept
+//! commit --> learn_up_to: the project's new events, in order --> turn records --> routers
+//!                                                     \-> checkpoint every 10 s
 //! ```
 //!
-//! Whoever stores something in a project with routers brings them up to date before answering. What
-//! is kept is only to start quickly: the log says the same.
+//! A commit in a project with routers is acknowledged after its routers have learnt from it.
+//! Checkpoints only speed up the start: the log contains the same information.
 
 pub(crate) mod admin;
 pub(crate) mod checkpoint;
@@ -18,7 +18,7 @@ pub(crate) mod decision_token;
 pub(crate) mod erase;
 pub(crate) mod evaluate;
 mod project;
-mod recent;
+mod recent_choices;
 mod peers;
 #[cfg(test)]
 mod tests;
@@ -32,11 +32,11 @@ use store::{Store, StoreError};
 use crate::core::Core;
 use crate::core::commit::{CommitObserver, CommitSummary, ObserverFuture};
 use crate::error::EngineError;
-use crate::retriable::put_off;
+use crate::retriable::log_retriable;
 pub(crate) use choice_queue::ChoiceQueue;
-pub(crate) use decision_token::Ticket;
+pub(crate) use decision_token::DecisionToken;
 use peers::{PeerEvents, PendingLearning};
-pub(crate) use project::Project;
+pub(crate) use project::ProjectRouters;
 
 /// Owns the routers' state and the queue of choices on their way into the log.
 pub struct Routing {
@@ -55,23 +55,23 @@ impl Routing {
 
     /// The number of numeric faults in routers, and how often `exclude`, `max_cost` or a budget
     /// could not be met.
-    pub fn route_troubles(&self) -> (u64, u64) {
-        self.core.counters.routes()
+    pub fn route_fault_counts(&self) -> (u64, u64) {
+        self.core.counters.route_counts()
     }
 
     /// Routers of this node learn before the commit is acknowledged.
     async fn learn_from_commit(&self, commit: &CommitSummary) -> Result<(), EngineError> {
-        for scope in self.scopes_to_teach(commit) {
-            self.states.reach(&self.core.store, &scope, commit.upto).await;
+        for scope in self.learning_scopes(commit) {
+            self.states.learn_up_to(&self.core.store, &scope, commit.upto).await;
         }
         Ok(())
     }
 
     /// Projects that define a router, or whose existing routers can learn from the commit.
-    fn scopes_to_teach(&self, commit: &CommitSummary) -> Vec<Scope> {
+    fn learning_scopes(&self, commit: &CommitSummary) -> Vec<Scope> {
         let mut scopes = commit.router_definitions.clone();
         for scope in &commit.router_events {
-            if !scopes.contains(scope) && self.states.of(scope).is_some() {
+            if !scopes.contains(scope) && self.states.find_project(scope).is_some() {
                 scopes.push(scope.clone());
             }
         }
@@ -85,7 +85,7 @@ impl CommitObserver for Routing {
             return Box::pin(self.learn_from_commit(commit));
         }
         // Learning takes its own task: rules must not wait until routers have learnt.
-        let scopes = self.scopes_to_teach(commit);
+        let scopes = self.learning_scopes(commit);
         self.peer_events.add(PendingLearning {
             scopes: scopes.into_iter().map(|scope| (scope, commit.upto)).collect(),
             erasures: commit.erasures.clone(),
@@ -94,16 +94,15 @@ impl CommitObserver for Routing {
     }
 }
 
-/// The routers of every project.
 #[derive(Debug)]
 pub(crate) struct RouterStates {
-    projects: RwLock<HashMap<Scope, Arc<Project>>>,
-    /// Makes numbers out of names.
+    projects: RwLock<HashMap<Scope, Arc<ProjectRouters>>>,
+    /// Key of the pseudonyms.
     key: [u8; 32],
 }
 
 impl RouterStates {
-    /// As the store has them, up to date.
+    /// Loads all checkpoints and learns the rest of the log.
     pub(crate) async fn load(store: &Store) -> Result<Self, StoreError> {
         let key = blake3::derive_key("uptake pseudonyms v1", &store.seal_key());
         let routing = Self { projects: RwLock::default(), key };
@@ -111,65 +110,75 @@ impl RouterStates {
         Ok(routing)
     }
 
-    /// Starts again from what is kept and from the log.
+    /// Discards the state in memory and loads it again.
     pub(crate) async fn reload(&self, store: &Store) -> Result<(), StoreError> {
         let mut projects = HashMap::new();
-        for with in store.router_scopes().await? {
-            let scope = with.scope.clone();
-            projects.insert(scope, Arc::new(Project::load(store, with, self.key).await?));
+        for router_scope in store.router_scopes().await? {
+            let scope = router_scope.scope.clone();
+            projects.insert(
+                scope,
+                Arc::new(ProjectRouters::load(store, router_scope, self.key).await?),
+            );
         }
         *self.projects.write().unwrap_or_else(PoisonError::into_inner) = projects;
         Ok(())
     }
 
-    /// A project's routers, if it has any.
-    pub(crate) fn of(&self, scope: &Scope) -> Option<Arc<Project>> {
+    pub(crate) fn find_project(&self, scope: &Scope) -> Option<Arc<ProjectRouters>> {
         let projects = self.projects.read().unwrap_or_else(PoisonError::into_inner);
         projects.get(scope).cloned()
     }
 
-    /// A project has its first router.
-    async fn begin(
+    /// Loads the routers of a project that has defined its first one.
+    async fn start_project(
         &self,
         store: &Store,
         scope: &Scope,
         position: Position,
     ) -> Result<(), StoreError> {
         let scopes = store.router_scopes().await?;
-        let Some(with) = scopes.into_iter().find(|with| with.scope == *scope) else {
+        let Some(router_scope) = scopes.into_iter().find(|known| known.scope == *scope) else {
             return Ok(());
         };
-        let begun = Arc::new(Project::load(store, with, self.key).await?);
+        let begun = Arc::new(ProjectRouters::load(store, router_scope, self.key).await?);
         let project = {
             let mut projects = self.projects.write().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(projects.entry(scope.clone()).or_insert(begun))
         };
-        // Somebody else may have been first, and have read less.
-        project.reach(store, position).await
+        // A concurrent call may have inserted a state that is further behind.
+        project.learn_up_to(store, position).await
     }
 
-    /// Brings a project's routers up to date with what was stored up to a position. What was stored
-    /// stays stored when that fails; the next one tries again. Answers whether it did not.
-    pub(crate) async fn reach(&self, store: &Store, scope: &Scope, position: Position) -> bool {
-        let reached = match self.of(scope) {
-            Some(project) => project.reach(store, position).await,
-            None => self.begin(store, scope, position).await,
+    /// Brings a project's routers up to date with the log up to a position. Returns `false` on
+    /// failure: the entries stay committed, and the next commit retries.
+    pub(crate) async fn learn_up_to(
+        &self,
+        store: &Store,
+        scope: &Scope,
+        position: Position,
+    ) -> bool {
+        let reached = match self.find_project(scope) {
+            Some(project) => project.learn_up_to(store, position).await,
+            None => self.start_project(store, scope, position).await,
         };
         if let Err(error) = reached {
-            put_off(error, "routers could not learn from what was just stored; trying again");
+            log_retriable(
+                error,
+                "routers could not learn from a commit; retrying with the next one",
+            );
             return false;
         }
         true
     }
 
-    /// Keeps what was learnt since the last time.
-    pub(crate) async fn keep(&self, store: &Store) -> Result<(), StoreError> {
-        let all: Vec<Arc<Project>> = {
+    /// Saves a checkpoint of every project with changes.
+    pub(crate) async fn save_checkpoints(&self, store: &Store) -> Result<(), StoreError> {
+        let all: Vec<Arc<ProjectRouters>> = {
             let projects = self.projects.read().unwrap_or_else(PoisonError::into_inner);
             projects.values().cloned().collect()
         };
         for project in all {
-            project.keep(store).await?;
+            project.save_checkpoint(store).await?;
         }
         Ok(())
     }

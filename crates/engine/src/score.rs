@@ -80,7 +80,7 @@ fn score_verdict(
         previous_intent: optional_text(row, "previous_intent"),
         ..Exchange::new(&message)
     };
-    let verdict = detectors.verdict(&exchange);
+    let verdict = detectors.detect_verdict(&exchange);
     let evidence = json!(verdict.evidence);
     Ok(to_fields(json!({
         "pred": verdict.status == VerdictStatus::Rejected,
@@ -124,7 +124,7 @@ fn score_refusal(
     let question = optional_text(row, "prompt").map(Utterance::read);
     let answer = Answer::read(question.as_ref(), response);
     let failure =
-        detectors.failure(question.as_ref(), response, &answer, TurnStatus::Success, None);
+        detectors.detect_failure(question.as_ref(), response, &answer, TurnStatus::Success, None);
     let refused = failure.error_type == Some(model::ErrorType::ModelRefusal);
     Ok(to_fields(json!({
         "pred": refused,

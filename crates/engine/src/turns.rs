@@ -6,12 +6,12 @@ pub(crate) mod complete;
 pub(crate) mod finding_entries;
 pub(crate) mod findings_response;
 pub(crate) mod includes;
-pub(crate) mod log_copies;
+pub(crate) mod log_copier;
 pub(crate) mod message_signals;
 pub(crate) mod open;
 pub(crate) mod planner_context;
-pub(crate) mod query_history;
-pub(crate) mod question_history;
+pub(crate) mod recent_questions;
+pub(crate) mod history_requests;
 pub(crate) mod redetect;
 pub(crate) mod retry;
 pub(crate) mod session;
@@ -29,12 +29,13 @@ use store::StoredTurn;
 use crate::cluster::Cluster;
 use crate::core::Core;
 use crate::core::commit::{CommitObserver, CommitSummary, ObserverFuture};
+use crate::dirty_scopes::DirtyScopes;
 use crate::error::EngineError;
 use crate::retrieval::Retrieval;
 use crate::routing::Routing;
 use crate::training_data::TrainingData;
-use crate::turns::calibration_curves::{Curves, NewLabels};
-use crate::turns::query_history::History;
+use crate::turns::calibration_curves::CalibrationCurves;
+use crate::turns::recent_questions::RecentQuestions;
 
 /// Owns the recent questions of each user and the calibration of verdicts.
 pub struct Turns {
@@ -43,13 +44,14 @@ pub struct Turns {
     pub(crate) routing: Arc<Routing>,
     pub(crate) retrieval: Arc<Retrieval>,
     pub(crate) training_data: Arc<TrainingData>,
-    pub(crate) history: History,
-    pub(crate) curves: Curves,
-    pub(crate) labels: NewLabels,
+    pub(crate) history: RecentQuestions,
+    pub(crate) curves: CalibrationCurves,
+    /// Projects with ratings or reviews since their curve was last fitted.
+    pub(crate) new_labels: DirtyScopes,
 }
 
 impl Turns {
-    /// `history` is where recent questions are shared between nodes; without it they are in memory.
+    /// `history` shares recent questions between nodes. Without it they are in memory.
     pub(crate) async fn open(
         core: Arc<Core>,
         cluster: Arc<Cluster>,
@@ -58,29 +60,32 @@ impl Turns {
         training_data: Arc<TrainingData>,
         history: Option<Arc<dyn QueryHistory>>,
     ) -> Result<Self, EngineError> {
-        let curves = Curves::load(&core.store).await?;
+        let curves = CalibrationCurves::load(&core.store).await?;
         let (window, most) = (core.detectors.retry.window, core.detectors.retry.max_questions);
-        let history = history.map_or_else(|| History::in_process(window, most), History::at);
-        history.refill(&core.store, core.clock.now(), window).await?;
-        let labels = NewLabels::default();
-        Ok(Self { core, cluster, routing, retrieval, training_data, history, curves, labels })
+        let history = history.map_or_else(
+            || RecentQuestions::in_process(window, most),
+            RecentQuestions::from_backend,
+        );
+        history.refill_from_log(&core.store, core.clock.now(), window).await?;
+        let new_labels = DirtyScopes::default();
+        Ok(Self { core, cluster, routing, retrieval, training_data, history, curves, new_labels })
     }
 
     /// Loads a turn with all its events.
-    pub async fn turn(
+    pub async fn load_turn(
         &self,
         scope: &Scope,
         turn: TurnId,
     ) -> Result<Option<StoredTurn>, EngineError> {
-        self.core.turn(scope, turn).await
+        self.core.load_turn(scope, turn).await
     }
 
-    /// The number of answers whose end time was before their start time.
+    /// Number of answers with an end time before their start time.
     pub fn skewed_clocks(&self) -> u64 {
-        self.core.counters.skewed()
+        self.core.counters.skewed_clocks()
     }
 
-    /// The number of failed attempts to copy or remove turn logs; each is retried.
+    /// Number of failed attempts to copy or remove turn logs. Each is retried.
     pub fn failed_copies(&self) -> u64 {
         self.core.counters.failed_copies()
     }
@@ -88,14 +93,14 @@ impl Turns {
     async fn follow_peers(&self, commit: &CommitSummary) -> Result<(), EngineError> {
         let store = &self.core.store;
         if commit.curves {
-            self.curves.take_over(Curves::load(store).await?);
+            self.curves.update_from(CalibrationCurves::load(store).await?);
         }
         if !commit.erasures.is_empty() {
             let (now, window) = (self.core.clock.now(), self.core.detectors.retry.window);
-            self.history.read_again(store, now, window).await?;
+            self.history.reload_from_log(store, now, window).await?;
         }
         for event in &commit.forgotten_histories {
-            self.history.forget_before(event).await?;
+            self.history.forget_questions_before(event).await?;
         }
         Ok(())
     }
@@ -103,7 +108,7 @@ impl Turns {
 
 impl CommitObserver for Turns {
     fn on_commit<'a>(&'a self, commit: &'a CommitSummary) -> ObserverFuture<'a> {
-        commit.labelled.iter().for_each(|scope| self.labels.note(scope));
+        self.new_labels.mark_dirty(commit.labelled.iter().cloned().collect());
         if commit.is_peer() {
             return Box::pin(self.follow_peers(commit));
         }

@@ -1,34 +1,34 @@
-//! What was said of something that is tried again and again: that it fails, now and then, and that it works again.
+//! Limits the warnings of an operation that is retried, and logs its recovery.
 
 use std::time::Duration;
 
 use store::{Stopwatch, StoreError};
 
-/// Between two warnings.
-const QUIET: Duration = Duration::from_secs(60);
+/// Minimum time between two warnings.
+const WARN_INTERVAL: Duration = Duration::from_secs(60);
 
-/// When it was last said that it fails, as long as it does.
+/// The time since the last warning; `None` while the operation succeeds.
 #[derive(Debug, Default)]
-pub(crate) struct Said(Option<Stopwatch>);
+pub(crate) struct WarnThrottle(Option<Stopwatch>);
 
-impl Said {
-    /// It failed, and is tried again.
-    pub(crate) fn failed(&mut self, error: &StoreError, what: &'static str) {
-        match self.is_news(QUIET) {
+impl WarnThrottle {
+    /// Logs a failed attempt: as a warning once per interval, otherwise at debug level.
+    pub(crate) fn log_failure(&mut self, error: &StoreError, what: &'static str) {
+        match self.is_warning_due(WARN_INTERVAL) {
             true => tracing::warn!(%error, "{what}"),
             false => tracing::debug!(%error, "{what}"),
         }
     }
 
-    /// It worked.
-    pub(crate) fn worked(&mut self, what: &'static str) {
+    /// Logs the first success after a failure.
+    pub(crate) fn log_recovery(&mut self, what: &'static str) {
         if self.0.take().is_some() {
             tracing::info!("{what}");
         }
     }
 
-    fn is_news(&mut self, quiet: Duration) -> bool {
-        if self.0.as_ref().is_some_and(|said| said.elapsed() < quiet) {
+    fn is_warning_due(&mut self, quiet: Duration) -> bool {
+        if self.0.as_ref().is_some_and(|warned| warned.elapsed() < quiet) {
             return false;
         }
         self.0 = Some(Stopwatch::start());
@@ -41,12 +41,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn trouble_is_said_when_it_begins_and_now_and_then() {
-        let mut said = Said::default();
-        assert!(said.is_news(Duration::MAX));
-        assert!(!said.is_news(Duration::MAX), "it goes on");
-        assert!(said.is_news(Duration::ZERO), "it has gone on for long");
-        said.worked("it works");
-        assert!(said.is_news(Duration::MAX), "it begins anew");
+    fn failures_warn_first_and_then_once_per_interval() {
+        let mut warnings = WarnThrottle::default();
+        assert!(warnings.is_warning_due(Duration::MAX));
+        assert!(!warnings.is_warning_due(Duration::MAX), "within the interval");
+        assert!(warnings.is_warning_due(Duration::ZERO), "after the interval");
+        warnings.log_recovery("recovered");
+        assert!(warnings.is_warning_due(Duration::MAX), "a new failure warns at once");
     }
 }

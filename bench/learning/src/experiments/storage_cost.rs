@@ -74,7 +74,7 @@ async fn start(engine: &Engine) -> anyhow::Result<ExperimentId> {
     let (scope, id) = (Scope::default(), Some(ExperimentId::new("x")?));
     let (view, _) =
         engine.experiments.create_experiment(&scope, id, &definition, Mac([1; 16]), None).await?;
-    engine.experiments.act_on_experiment(&scope, &view.id, LifecycleAction::Start, None).await?;
+    engine.experiments.apply_action(&scope, &view.id, LifecycleAction::Start, None).await?;
     Ok(view.id)
 }
 

@@ -103,7 +103,7 @@ pub(crate) fn render_metrics(
 
 fn push_values(page: &mut String, engine: &Engine) {
     let (stats, history) = (engine.stats(), engine.turns.history_health());
-    let (faults, relaxed) = engine.routing.route_troubles();
+    let (faults, relaxed) = engine.routing.route_fault_counts();
     let mut push = |name, help, value| push_value(page, name, help, value);
     push("uptake_log_position", "Position of the newest event", engine.head().0);
     let help = "Bytes of writes waiting for a commit";

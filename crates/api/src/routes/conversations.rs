@@ -48,7 +48,7 @@ pub(crate) async fn show_timeline(
         None => None,
         Some(text) => Some(read_cursor(text).ok_or_else(bad)?),
     };
-    let found = engine.turns.timeline(scope.get(), id.clone(), older_than, limit).await?;
+    let found = engine.turns.load_timeline(scope.get(), id.clone(), older_than, limit).await?;
     let unknown = || {
         let detail = format!("conversation {id} not found in this tenant and project");
         Problem::not_found(detail)

@@ -61,7 +61,7 @@ pub(crate) async fn list_experiments(
     parameters: QueryParams,
 ) -> Result<Json<ExperimentsBody>, Problem> {
     let (after, limit) = params::read_page(parameters, MAX_LIMIT)?;
-    let found = engine.experiments.experiments(scope.get(), after, limit).await?;
+    let found = engine.experiments.list_experiments(scope.get(), after, limit).await?;
     let next = found.last().map_or(after, |last| last.position).0;
     let experiments = found.into_iter().map(ExperimentBody::from).collect();
     Ok(Json(ExperimentsBody { experiments, next }))
@@ -77,7 +77,7 @@ pub(crate) async fn show_experiment(
     id: PathParams<String>,
 ) -> Result<Json<ExperimentBody>, Problem> {
     let id = params::parse_id("id", params::read_path(id)?, ExperimentId::new)?;
-    Ok(Json(engine.experiments.experiment(scope.get(), &id).await?.into()))
+    Ok(Json(engine.experiments.load_experiment(scope.get(), &id).await?.into()))
 }
 
 #[derive(Debug, Deserialize)]
@@ -106,7 +106,7 @@ pub(crate) async fn act_on_experiment(
     let address = [id.as_str(), action.word()];
     let key = read_request_key(&engine, &payload.headers, ACTION_MAC_DOMAIN, &address, &fields)?;
     let NoFields {} = body::decode_fields(fields)?;
-    Ok(Json(engine.experiments.act_on_experiment(scope.get(), &id, action, key).await?.into()))
+    Ok(Json(engine.experiments.apply_action(scope.get(), &id, action, key).await?.into()))
 }
 
 #[utoipa::path(post, path = "/api/v1/experiments/{id}/assign", tag = "experiments",

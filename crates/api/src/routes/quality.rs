@@ -115,7 +115,7 @@ pub(crate) async fn show_calibration(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<ReadAccess>,
 ) -> Result<Json<Value>, Problem> {
-    let found = engine.turns.calibration(scope.get()).await?;
+    let found = engine.turns.calibration_report(scope.get()).await?;
     let bins = found.reliability.iter().map(|bin| {
         json!({"from": bin.from, "to": bin.to, "confidence": bin.confidence,
             "calibrated": bin.calibrated, "right": bin.right, "n": bin.labels})

@@ -44,7 +44,7 @@ pub(crate) async fn record_returned(
         Ok(IncomingReturned { raw: request.into(), user })
     });
     let incoming = incoming.collect::<Result<Vec<_>, Problem>>()?;
-    let receipt = engine.retrieval.returned(scope.get(), incoming, mark).await?;
+    let receipt = engine.retrieval.record_returned(scope.get(), incoming, mark).await?;
     Ok(receipt_response(&receipt))
 }
 
@@ -71,7 +71,7 @@ pub(crate) async fn record_usage(
     };
     let found = engine
         .retrieval
-        .usage(scope.get(), request.query_id, &request.response, kind, mark)
+        .record_usage(scope.get(), request.query_id, &request.response, kind, mark)
         .await?;
     Ok(Json(UsageResponse { signals: found.into_iter().map(Into::into).collect() }))
 }
@@ -95,7 +95,7 @@ pub(crate) async fn record_signals(
         })
     });
     let incoming = incoming.collect::<Result<Vec<_>, Problem>>()?;
-    Ok(receipt_response(&engine.retrieval.weigh(scope.get(), incoming, mark).await?))
+    Ok(receipt_response(&engine.retrieval.record_signals(scope.get(), incoming, mark).await?))
 }
 
 #[utoipa::path(post, path = "/api/v1/retrieval/feedback", tag = "retrieval",
@@ -124,7 +124,7 @@ pub(crate) async fn record_feedback(
         Ok(IncomingSignals { query_id, query: None, signals: vec![signal], user })
     });
     let incoming = incoming.collect::<Result<Vec<_>, Problem>>()?;
-    Ok(receipt_response(&engine.retrieval.weigh(scope.get(), incoming, mark).await?))
+    Ok(receipt_response(&engine.retrieval.record_signals(scope.get(), incoming, mark).await?))
 }
 
 #[utoipa::path(get, path = "/api/v1/retrieval/entities/{entity_id}/stats", tag = "retrieval",
@@ -137,7 +137,7 @@ pub(crate) async fn show_stats(
     entity: PathParams<String>,
 ) -> Result<Json<StatsBody>, Problem> {
     let entity = params::parse_id("entity_id", params::read_path(entity)?, EntityId::new)?;
-    Ok(Json(engine.retrieval.entity_stats(scope.get(), entity.to_string()).await?.into()))
+    Ok(Json(engine.retrieval.load_entity_stats(scope.get(), entity.to_string()).await?.into()))
 }
 
 #[utoipa::path(get, path = "/api/v1/retrieval/most-helpful", tag = "retrieval",
@@ -150,7 +150,8 @@ pub(crate) async fn list_most_helpful(
     parameters: QueryParams,
 ) -> Result<Json<EntitiesBody>, Problem> {
     let limit = parse_limit(parameters)?;
-    let found = engine.retrieval.extreme_entities(scope.get(), Extreme::Helpful, limit).await?;
+    let found =
+        engine.retrieval.list_extreme_entities(scope.get(), Extreme::Helpful, limit).await?;
     Ok(Json(EntitiesBody { entities: found.into_iter().map(Into::into).collect() }))
 }
 
@@ -164,7 +165,8 @@ pub(crate) async fn list_most_ignored(
     parameters: QueryParams,
 ) -> Result<Json<EntitiesBody>, Problem> {
     let limit = parse_limit(parameters)?;
-    let found = engine.retrieval.extreme_entities(scope.get(), Extreme::Ignored, limit).await?;
+    let found =
+        engine.retrieval.list_extreme_entities(scope.get(), Extreme::Ignored, limit).await?;
     Ok(Json(EntitiesBody { entities: found.into_iter().map(Into::into).collect() }))
 }
 
@@ -196,7 +198,7 @@ pub(crate) async fn rerank_results(
         request.results.into_iter().map(|result| (result.entity_id, result.score)).collect();
     let query = request.query.as_deref().filter(|query| !query.trim().is_empty());
     body::check_length("query", query.unwrap_or_default())?;
-    let found = engine.retrieval.rerank(scope.get(), query, &results, estimator).await?;
+    let found = engine.retrieval.rerank_results(scope.get(), query, &results, estimator).await?;
     let body =
         |found: engine::RerankedResult| RerankedBody::new(results[found.index].0.clone(), found);
     Ok(Json(RerankResponse { results: found.into_iter().map(body).collect() }))

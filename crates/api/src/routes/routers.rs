@@ -30,8 +30,9 @@ pub(crate) async fn list_routers(
     scope: Authorized<ReadAccess>,
 ) -> Result<Json<Value>, Problem> {
     let mut routers = Vec::new();
-    for name in engine.routing.router_names(scope.get()) {
-        routers.push(json!(RouterBody::from(engine.routing.router(scope.get(), &name).await?)));
+    for name in engine.routing.list_router_names(scope.get()) {
+        routers
+            .push(json!(RouterBody::from(engine.routing.load_router(scope.get(), &name).await?)));
     }
     Ok(Json(json!({"routers": routers})))
 }
@@ -61,7 +62,7 @@ pub(crate) async fn show_router(
     scope: Authorized<ReadAccess>,
     name: PathParams<String>,
 ) -> Result<Json<RouterBody>, Problem> {
-    Ok(Json(engine.routing.router(scope.get(), &params::read_path(name)?).await?.into()))
+    Ok(Json(engine.routing.load_router(scope.get(), &params::read_path(name)?).await?.into()))
 }
 
 #[utoipa::path(post, path = "/api/v1/routers/{name}/reset", tag = "routing",
@@ -87,7 +88,7 @@ pub(crate) async fn choose_route(
 ) -> Result<Json<RouteBody>, Problem> {
     let request: RouteRequestBody = body::decode_json(&payload)?;
     let request = parse_route_request(request)?;
-    Ok(Json(engine.routing.route(scope.get(), &request)?.into()))
+    Ok(Json(engine.routing.choose_route(scope.get(), &request)?.into()))
 }
 
 fn parse_route_request(request: RouteRequestBody) -> Result<RouteRequest, Problem> {
@@ -131,7 +132,7 @@ pub(crate) async fn submit_reward(
     let user = request.user_id.clone().map(|id| params::parse_id("user_id", id, UserId::new));
     let given = parse_reward(&request)?;
     let receipt =
-        engine.routing.reward(scope.get(), turn, user.transpose()?, given, mac, key).await?;
+        engine.routing.record_reward(scope.get(), turn, user.transpose()?, given, mac, key).await?;
     Ok((
         stored_status(receipt.replayed),
         Json(json!({"id": receipt.id.as_str(), "replayed": receipt.replayed})),

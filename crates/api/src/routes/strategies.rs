@@ -25,7 +25,7 @@ pub(crate) async fn search_strategies(
     payload: Payload,
 ) -> Result<Json<StrategiesBody>, Problem> {
     let request: StrategySearchRequest = body::decode_json(&payload)?;
-    let found = engine.turns.strategies(scope.get(), parse_search(request)?).await?;
+    let found = engine.turns.find_strategies(scope.get(), parse_search(request)?).await?;
     Ok(Json(found.into()))
 }
 
@@ -57,6 +57,6 @@ fn parse_search(request: StrategySearchRequest) -> Result<StrategySearch, Proble
         include_rejected: request.include_rejected.unwrap_or(false),
         user,
         intent: request.intent,
-        not: None,
+        exclude_turn: None,
     })
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use engine::{Copies, Engine};
+use engine::{CopySettings, Engine};
 use model::{Scope, Tenant, UserId};
 use serde_json::{Value, json};
 
@@ -89,7 +89,7 @@ pub(crate) async fn show_question_history(
     user: PathParams<String>,
 ) -> Result<Json<Value>, Problem> {
     let user = params::parse_id("user_id", params::read_path(user)?, UserId::new)?;
-    let queries = engine.turns.question_history(scope.get(), &user).await?.into_iter().map(
+    let queries = engine.turns.list_recent_questions(scope.get(), &user).await?.into_iter().map(
         |(turn, text, ts)| json!({"turn_id": turn.as_str(), "text": &*text, "ts": ts.to_string()}),
     );
     Ok(Json(json!({"user_id": user.as_str(), "queries": queries.collect::<Vec<Value>>()})))
@@ -114,7 +114,7 @@ pub(crate) async fn forget_questions(
     params(("user_id" = String, Path)),
     responses((status = 200, description = "Counts of erased data", body = ErasedBody)))]
 pub(crate) async fn erase_user(
-    State((engine, copies)): State<(Arc<Engine>, Copies)>,
+    State((engine, copies)): State<(Arc<Engine>, CopySettings)>,
     scope: Authorized<AdminAccess>,
     user: PathParams<String>,
 ) -> Result<Json<ErasedBody>, Problem> {

@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use engine::{
-    Copies, Engine, FailureReport, Include, IncomingHalf, IncomingTurn, RawCompletion,
+    CopySettings, Engine, FailureReport, Include, IncomingHalf, IncomingTurn, RawCompletion,
     ReactionCounts, TurnView,
 };
 use model::{Scope, TurnId, VerdictStatus};
@@ -261,7 +261,7 @@ pub(super) fn turn_json(scope: &Scope, view: &TurnView, patterns: Option<&Failur
     params(("turn_id" = String, Path), ("copy" = Option<bool>, Query)),
     responses((status = 200, description = "The log", body = Object)))]
 pub(crate) async fn show_turn_log(
-    State((engine, copies)): State<(Arc<Engine>, Copies)>,
+    State((engine, copies)): State<(Arc<Engine>, CopySettings)>,
     scope: Authorized<ReadAccess>,
     turn: PathParams<String>,
     parameters: QueryParams,
@@ -273,7 +273,7 @@ pub(crate) async fn show_turn_log(
             Problem::not_found("copy of the turn log not found; copies are written with a delay")
         };
         let id = &turn.head.turn;
-        let copy = engine.turns.turn_log_copy(scope.get(), id, copies.place.as_ref()).await?;
+        let copy = engine.turns.load_turn_log_copy(scope.get(), id, copies.place.as_ref()).await?;
         let unreadable = |_| {
             Problem::not_found("copy of the turn log not found: the stored copy is not valid JSON")
         };
@@ -310,7 +310,7 @@ async fn load_view(
     turn: PathParams<String>,
 ) -> Result<TurnView, Problem> {
     let turn = parse_turn_id(turn)?;
-    engine.turns.turn_view(scope, turn.clone()).await?.ok_or_else(|| turn_not_found(&turn))
+    engine.turns.load_turn_view(scope, turn.clone()).await?.ok_or_else(|| turn_not_found(&turn))
 }
 
 fn turn_not_found(turn: &TurnId) -> Problem {

@@ -23,7 +23,7 @@ pub(super) async fn show_data(State(site): State<Site>, visitor: Visitor) -> Pag
     let readings = DataPageInput {
         pairs: load_pairs(&site, &visitor, &scope).await?,
         waiting: load_turns(&site, &visitor, &scope, TurnMark::ToReview).await?,
-        calibration: site.engine.turns.calibration(&scope).await?,
+        calibration: site.engine.turns.calibration_report(&scope).await?,
     };
     Ok(html_page(&DataPage::new(visitor.shell(&site, Some(View::Data)), &scope, &readings)))
 }
@@ -52,7 +52,7 @@ async fn load_turns(
 ) -> Result<Vec<TurnView>, PageError> {
     let mut found = Vec::new();
     for item in load_conversations(site, visitor, scope, mark).await? {
-        found.extend(site.engine.turns.turn_view(scope, item.shown.turn).await?);
+        found.extend(site.engine.turns.load_turn_view(scope, item.shown.turn).await?);
     }
     Ok(found)
 }

@@ -55,7 +55,7 @@ pub(super) async fn show_experiments(State(site): State<Site>, visitor: Visitor)
 async fn load_experiments(site: &Site, scope: &Scope) -> Result<Vec<ExperimentView>, EngineError> {
     let (mut found, mut after) = (Vec::new(), Position(0));
     loop {
-        let some = site.engine.experiments.experiments(scope, after, BATCH_ROWS).await?;
+        let some = site.engine.experiments.list_experiments(scope, after, BATCH_ROWS).await?;
         let Some(last) = some.last() else { return Ok(found) };
         after = last.position;
         found.extend(some);
@@ -86,7 +86,7 @@ pub(super) async fn act_on_experiment(
     let unknown = || Problem::not_found(format!("action {} not found", quote(&word)));
     let action = LifecycleAction::from_word(&word).ok_or_else(unknown)?;
     let scope = visitor.scope();
-    site.engine.experiments.act_on_experiment(&scope, &id, action, None).await?;
+    site.engine.experiments.apply_action(&scope, &id, action, None).await?;
     let project = scope.project.as_str();
     Ok(redirect_to(&visitor.filter().place_link("/experiments", project, &[("done", "moved")])))
 }

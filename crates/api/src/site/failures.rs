@@ -77,7 +77,7 @@ pub(super) async fn redirect_to_turn(
 ) -> PageResult {
     let turn = params::parse_id("turn", turn, TurnId::new)?;
     let scope: Scope = visitor.scope();
-    let found = site.engine.turns.turn_view(&scope, turn.clone()).await?;
+    let found = site.engine.turns.load_turn_view(&scope, turn.clone()).await?;
     let unknown = || Problem::not_found(format!("turn {turn} not found in this project"));
     let conversation = found.and_then(|view| view.exchange.conversation).ok_or_else(unknown)?;
     let path = format!("/conversations/{}", encode_url(conversation.as_str()));

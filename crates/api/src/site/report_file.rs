@@ -85,7 +85,7 @@ async fn load_worst(
     let page = site.engine.insights.list_conversations(query, ListOrder::Worst).await?;
     let mut found = Vec::with_capacity(page.items.len());
     for item in page.items {
-        let view = site.engine.turns.turn_view(scope, item.shown.turn.clone()).await?;
+        let view = site.engine.turns.load_turn_view(scope, item.shown.turn.clone()).await?;
         found.extend(view.map(|view| (item, view)));
     }
     Ok(found)

@@ -25,10 +25,11 @@ async fn load_items(
     scope: &Scope,
     which: Extreme,
 ) -> Result<Vec<RetrievedItem>, PageError> {
-    let found = site.engine.retrieval.extreme_entities(scope, which, MAX_ITEMS).await?;
+    let found = site.engine.retrieval.list_extreme_entities(scope, which, MAX_ITEMS).await?;
     let results: Vec<(String, f64)> =
         found.iter().map(|stats| (stats.entity_id.clone(), 1.0)).collect();
-    let ranked = site.engine.retrieval.rerank(scope, None, &results, Estimator::Seed).await?;
+    let ranked =
+        site.engine.retrieval.rerank_results(scope, None, &results, Estimator::Seed).await?;
     let mut multipliers = vec![1.0; found.len()];
     for one in ranked {
         multipliers[one.index] = one.multiplier.value;

@@ -40,7 +40,7 @@ pub(super) async fn load_readings(
     scope: &Scope,
     query: &QualityQuery,
 ) -> Result<Vec<RouterInput>, PageError> {
-    let names = site.engine.routing.router_names(scope);
+    let names = site.engine.routing.list_router_names(scope);
     let choices =
         if names.is_empty() { Vec::new() } else { load_choices(site, scope, &names).await? };
     let mut by_model: HashMap<String, BTreeMap<i64, u64>> = HashMap::new();
@@ -49,7 +49,7 @@ pub(super) async fn load_readings(
     }
     let mut readings = Vec::new();
     for name in names.into_iter().take(MAX_ROUTERS) {
-        let view = site.engine.routing.router(scope, &name).await?;
+        let view = site.engine.routing.load_router(scope, &name).await?;
         let arms = view.arms.iter().take(MAX_ARMS);
         let answered = arms.map(|arm| by_model.get(&arm.id).cloned().unwrap_or_default()).collect();
         let word = json!(view.definition.algorithm);

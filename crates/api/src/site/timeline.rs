@@ -28,7 +28,7 @@ pub(super) async fn show_timeline(
     let id = params::parse_id("id", id, ConversationId::new)?;
     let before = visitor.parameter("before").map(parse_cursor).transpose()?;
     let scope = visitor.scope();
-    let found = site.engine.turns.timeline(&scope, id.clone(), before, PAGE_TURNS).await?;
+    let found = site.engine.turns.load_timeline(&scope, id.clone(), before, PAGE_TURNS).await?;
     let unknown = || Problem::not_found(format!("conversation {id} not found in this project"));
     let found = found.ok_or_else(unknown)?;
     let shell = visitor.shell(&site, Some(View::Conversations));

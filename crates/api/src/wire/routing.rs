@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use engine::{ArmSummary, Evaluated, RewardTrend, Route, RouterView};
+use engine::{ArmSummary, RewardTrend, Route, RouterEvaluation, RouterView};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -273,7 +273,7 @@ pub(crate) enum PolicyRequest {
 }
 
 /// Renders the estimates, which are null without matching choices.
-pub(crate) fn evaluation_json(found: &Evaluated) -> Value {
+pub(crate) fn evaluation_json(found: &RouterEvaluation) -> Value {
     let mut body = match &found.estimates {
         // No logged choice matches the policy, so any estimate would be a guess.
         Some(estimates) if estimates.effective_n == 0.0 => json!({"ips": null, "snips": null,

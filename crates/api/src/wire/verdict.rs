@@ -1,6 +1,6 @@
 //! Verdicts, signals and planner context of turns.
 
-use engine::{PlannerContext, Previous, Signals, TurnView};
+use engine::{AnswerSignals, PlannerContext, PreviousVerdict, TurnView};
 use model::{Contrast, Evidence, FoundVerdict, Retry, Timestamp, VerdictStatus};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -49,8 +49,8 @@ pub(crate) struct PreviousBody {
     rn: Option<String>,
 }
 
-impl From<Previous> for PreviousBody {
-    fn from(previous: Previous) -> Self {
+impl From<PreviousVerdict> for PreviousBody {
+    fn from(previous: PreviousVerdict) -> Self {
         let verdict = previous.verdict;
         Self {
             turn_id: previous.turn.to_string(),
@@ -139,8 +139,8 @@ struct LatencyBody {
     accepted: bool,
 }
 
-impl From<&Signals> for SignalsBody {
-    fn from(signals: &Signals) -> Self {
+impl From<&AnswerSignals> for SignalsBody {
+    fn from(signals: &AnswerSignals) -> Self {
         let failure = &signals.failure;
         Self {
             error: ErrorBody {

@@ -47,7 +47,8 @@ impl Access {
     /// Creates a key. Its text is returned only once; the store keeps a hash.
     pub async fn create_key(&self, new: NewKey) -> Result<(StoredKey, String), EngineError> {
         let now = self.core.clock.now();
-        let (id, secret) = (self.core.mint.letters::<12>(), self.core.mint.letters::<40>());
+        let (id, secret) =
+            (self.core.ids.random_base36::<12>(), self.core.ids.random_base36::<40>());
         let key = StoredKey {
             hash: *blake3::hash(secret.as_bytes()).as_bytes(),
             tenant: new.tenant,

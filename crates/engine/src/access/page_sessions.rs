@@ -43,7 +43,7 @@ impl Access {
     pub fn start_page_session(&self, key: &StoredKey) -> String {
         let expires_at = self.core.clock.now().plus_secs(SESSION_TTL_HOURS * 3600).as_micros();
         // The random part distinguishes two sessions of one key.
-        let payload = format!("{expires_at} {} {}", self.core.mint.letters::<16>(), key.id);
+        let payload = format!("{expires_at} {} {}", self.core.ids.random_base36::<16>(), key.id);
         self.core.seal.close(SESSION_PURPOSE, payload.as_bytes())
     }
 
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
     use crate::access::keys::NewKey;
     use crate::privacy::demo_tenant::demo_scope;
-    use crate::test_engine::{NOW, TestEngine, engine_in, engine_over};
+    use crate::test_engine::{NOW, TestEngine, open_engine, open_test_engine};
 
     fn key() -> StoredKey {
         StoredKey {
@@ -135,7 +135,7 @@ mod tests {
     }
 
     async fn engine(store: Store, now: Timestamp) -> Engine {
-        engine_over(Arc::new(store), Arc::new(TestClock::new(now))).await
+        open_engine(Arc::new(store), Arc::new(TestClock::new(now))).await
     }
 
     #[tokio::test]
@@ -182,7 +182,7 @@ mod tests {
     #[tokio::test]
     async fn key_revoked_by_another_node_ends_the_wait() {
         let folder = tempfile::tempdir().unwrap();
-        let TestEngine { engine, store, .. } = engine_in(folder.path()).await;
+        let TestEngine { engine, store, .. } = open_test_engine(folder.path()).await;
         store.add_key(key()).await.unwrap();
         engine.access.reload().await;
         let (scopes, head, page_access) =
@@ -201,7 +201,7 @@ mod tests {
     #[tokio::test]
     async fn following_events_ends_with_the_page_session() {
         let folder = tempfile::tempdir().unwrap();
-        let TestEngine { engine, clock, .. } = engine_in(folder.path()).await;
+        let TestEngine { engine, clock, .. } = open_test_engine(folder.path()).await;
         let (tenant, begin, scopes) = (demo_scope().tenant, engine.core.head(), [demo_scope()]);
         let new = NewKey { tenant, project: None, role: Role::Read, rate: None, origin: None };
         let (key, _) = engine.access.create_key(new).await.unwrap();

@@ -10,10 +10,10 @@ use crate::changes::changes_of;
 use crate::cluster::Cluster;
 use crate::core::commit::{CommitSource, CommitSummary};
 use crate::error::EngineError;
-use crate::retriable::put_off;
-use crate::tasks::Stop;
+use crate::retriable::log_retriable;
+use crate::tasks::StopSignal;
 
-/// Events that are read at once.
+/// Events per read.
 const PAGE_EVENTS: usize = 1_000;
 /// Keys are not in the log; a change made by another node takes effect within this.
 const KEY_POLL_INTERVAL: Duration = Duration::from_secs(1);
@@ -25,9 +25,9 @@ impl Cluster {
     pub(crate) fn spawn_following(self: &Arc<Self>) {
         if self.core.store.is_shared() {
             let cluster = Arc::clone(self);
-            self.core.tasks.start(|stop| follow_log(cluster, stop));
+            self.core.tasks.spawn_task(|stop| follow_log(cluster, stop));
             let cluster = Arc::clone(self);
-            self.core.tasks.start(|stop| poll_keys(cluster, stop));
+            self.core.tasks.spawn_task(|stop| poll_keys(cluster, stop));
         }
     }
 
@@ -40,7 +40,7 @@ impl Cluster {
             let mut summary = CommitSummary::new(CommitSource::Log);
             summary.upto = last;
             for StoredEvent { event, .. } in &page {
-                summary.add(event, &changes_of(event));
+                summary.add_event(event, &changes_of(event));
             }
             self.core.notify_observers(&summary).await?;
             *after = last;
@@ -48,12 +48,12 @@ impl Cluster {
     }
 }
 
-async fn follow_log(cluster: Arc<Cluster>, mut stop: Stop) {
+async fn follow_log(cluster: Arc<Cluster>, mut stop: StopSignal) {
     let mut heads = cluster.core.store.watch();
     let mut position = cluster.opened_at;
     loop {
         let failed = cluster.catch_up(&mut position).await.is_err_and(|error| {
-            put_off(error, "entries of other nodes could not be read; retrying");
+            log_retriable(error, "entries of other nodes could not be read; retrying");
             true
         });
         tokio::select! {
@@ -68,7 +68,7 @@ async fn follow_log(cluster: Arc<Cluster>, mut stop: Stop) {
     }
 }
 
-async fn poll_keys(cluster: Arc<Cluster>, mut stop: Stop) {
+async fn poll_keys(cluster: Arc<Cluster>, mut stop: StopSignal) {
     loop {
         cluster.access.reload().await;
         if cluster.core.store.went_back() {
@@ -85,39 +85,27 @@ async fn poll_keys(cluster: Arc<Cluster>, mut stop: Stop) {
 #[cfg(test)]
 mod tests {
     use connectors::HistoryKey;
-    use model::{Event, Kind, Opening, Role, Rule, Scope, Source, TurnHalf, TurnId, Type, UserId};
+    use model::{Role, Rule, Scope, UserId};
 
     use super::*;
     use crate::access::keys::NewKey;
     use crate::access::page_sessions::PageAccess;
-    use crate::test_engine::{NOW, TestEngine, engine_in};
-
-    fn question(turn: &str, user: &str, secs: i64) -> Event {
-        let half = TurnHalf::Opened(Opening { text: turn.into(), ..Opening::default() });
-        Event {
-            user: UserId::new(user).ok(),
-            turn: TurnId::new(turn).ok(),
-            ts: NOW.plus_secs(secs),
-            kind: Kind { event_type: Type::Query, source: Source::Turn },
-            data: Event::data_of(&half),
-            ..testkit::event(&Scope::default(), turn)
-        }
-    }
+    use crate::test_engine::{NOW, TestEngine, open_test_engine, question_event};
 
     #[tokio::test]
-    async fn only_questions_of_whom_another_node_forgot_are_forgotten() {
+    async fn history_erasure_of_a_peer_removes_only_that_users_earlier_questions() {
         let folder = tempfile::tempdir().unwrap();
-        let TestEngine { engine, .. } = engine_in(folder.path()).await;
-        // On their way into the log, which could not bring them back yet.
+        let TestEngine { engine, .. } = open_test_engine(folder.path()).await;
+        // These questions are not in the log yet, so a reload could not restore them.
         for (turn, user, secs) in [("t1", "ann", -1), ("t2", "bob", -1), ("t3", "ann", 1)] {
-            engine.turns.history.add(&question(turn, user, secs)).await;
+            engine.turns.history.add_question(&question_event(turn, user, secs)).await;
         }
         let ann = UserId::new("ann").ok();
         engine.core.store_rule(&Scope::default(), ann, &Rule::HistoryForgotten).await.unwrap();
         engine.cluster.catch_up(&mut Position(0)).await.unwrap();
         for (user, expected) in [("ann", "t3"), ("bob", "t2")] {
-            let asker = HistoryKey::from_event(&question("x", user, 0)).unwrap();
-            let recent = engine.turns.history.recent(&asker, NOW.plus_secs(2)).await;
+            let asker = HistoryKey::from_event(&question_event("x", user, 0)).unwrap();
+            let recent = engine.turns.history.recent_questions(&asker, NOW.plus_secs(2)).await;
             let turns: Vec<String> =
                 recent.into_iter().map(|(asked, _)| asked.turn.to_string()).collect();
             assert_eq!(turns, [expected], "{user}");
@@ -125,9 +113,9 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn whoever_loses_their_key_at_another_node_is_let_go() {
+    async fn key_revoked_on_a_peer_ends_its_waiting_requests() {
         let folder = tempfile::tempdir().unwrap();
-        let TestEngine { engine, store, .. } = engine_in(folder.path()).await;
+        let TestEngine { engine, store, .. } = open_test_engine(folder.path()).await;
         let (engine, tenant) = (Arc::new(engine), Scope::default().tenant);
         let new = NewKey { tenant, project: None, role: Role::Read, rate: None, origin: None };
         let (key, _) = engine.access.create_key(new).await.unwrap();
@@ -135,14 +123,14 @@ mod tests {
         let (scopes, pass) = ([Scope::default()], PageAccess::Key(key.id));
         let waits =
             engine.feedback.wait_for_events(&scopes, engine.core.head(), Duration::ZERO, &pass);
-        let hears = poll_keys(Arc::clone(&engine.cluster), engine.core.tasks.stop_signal());
-        let let_go = async {
+        let polling = poll_keys(Arc::clone(&engine.cluster), engine.core.tasks.stop_signal());
+        let ended = async {
             tokio::select! {
                 found = waits => found,
-                () = hears => panic!("it goes on"),
+                () = polling => panic!("polling must not end"),
             }
         };
-        let found = tokio::time::timeout(Duration::from_secs(60), let_go).await.unwrap();
+        let found = tokio::time::timeout(Duration::from_secs(60), ended).await.unwrap();
         assert_eq!(found.unwrap(), None);
     }
 }

@@ -1,56 +1,74 @@
-//! What one of several nodes does for all: sweeps, alerts, moves of experiments, retention, copies. Whoever
-//! holds the lease does it; a node that has its store for itself always does.
+//! Leadership: the node that holds the lease runs leader-only jobs (see `jobs.rs`). A node with
+//! a store of its own is always the leader.
 
 use std::time::Duration;
 
 use store::{Lease, Stopwatch};
 use tokio::sync::watch;
 
-use crate::tasks::Stop;
+use crate::tasks::StopSignal;
 
-/// How long a node that died keeps others from going on.
-pub(crate) const LASTS: Duration = Duration::from_secs(6);
+/// Time until another node can take over from a leader that died.
+pub(crate) const LEASE_TTL: Duration = Duration::from_secs(6);
 
-/// Whether this node is the one.
+/// This node's view of the leader lease.
 #[derive(Debug)]
-pub(crate) struct Duty {
+pub(crate) struct Leadership {
     is_shared: bool,
-    held: watch::Sender<Option<Held>>,
+    held: watch::Sender<Option<HeldLease>>,
+}
+
+/// The right to run a leader-only job.
+#[derive(Clone, Debug)]
+pub(crate) enum Authority {
+    /// No other node uses the store.
+    Sole,
+    /// Writes under this lease are refused once another node has a newer one.
+    Lease(Lease),
+}
+
+impl Authority {
+    pub(crate) fn into_lease(self) -> Option<Lease> {
+        match self {
+            Self::Sole => None,
+            Self::Lease(lease) => Some(lease),
+        }
+    }
 }
 
 #[derive(Debug)]
-struct Held {
+struct HeldLease {
     lease: Lease,
     since: Stopwatch,
 }
 
-impl Held {
-    /// By this node's own clock, which was started before the lease was asked for: it is over here before it is
-    /// over for others, also when the node was asleep in between.
-    fn lasts(&self) -> bool {
-        self.since.elapsed() < LASTS
+impl HeldLease {
+    /// Measured from before the lease was requested. The lease therefore expires here before it
+    /// expires for other nodes, even when this node was suspended.
+    fn is_valid(&self) -> bool {
+        self.since.elapsed() < LEASE_TTL
     }
 }
 
-impl Duty {
+impl Leadership {
     pub(crate) fn new(is_shared: bool) -> Self {
         Self { is_shared, held: watch::channel(None).0 }
     }
 
-    /// Whether it is now.
-    pub(crate) fn is_mine(&self) -> bool {
-        !self.is_shared || self.held.borrow().as_ref().is_some_and(Held::lasts)
+    /// True while this node may run leader-only jobs.
+    pub(crate) fn is_leader(&self) -> bool {
+        !self.is_shared || self.held.borrow().as_ref().is_some_and(HeldLease::is_valid)
     }
 
-    /// Waits until it is. `false` when the engine stops before.
-    pub(crate) async fn wait(&self, stop: &mut Stop) -> bool {
+    /// Returns `false` when the engine stops first.
+    pub(crate) async fn wait_until_leader(&self, stop: &mut StopSignal) -> bool {
         let mut held = self.held.subscribe();
         loop {
             if *stop.borrow_and_update() {
                 return false;
             }
             held.mark_unchanged();
-            if self.is_mine() {
+            if self.is_leader() {
                 return true;
             }
             tokio::select! {
@@ -60,24 +78,26 @@ impl Duty {
         }
     }
 
-    /// Whether there can be others.
+    /// True when other nodes can use the same store.
     pub(crate) fn is_shared(&self) -> bool {
         self.is_shared
     }
 
-    /// What was answered when the lease was asked for: held since this moment, or not. Answers what was held
-    /// before.
-    pub(crate) fn note(&self, lease: Option<Lease>, since: Stopwatch) -> Option<Lease> {
-        let held = lease.map(|lease| Held { lease, since });
+    /// Records the result of a lease request that began at `since`. Returns the lease held before.
+    pub(crate) fn record_lease(&self, lease: Option<Lease>, since: Stopwatch) -> Option<Lease> {
+        let held = lease.map(|lease| HeldLease { lease, since });
         self.held.send_replace(held).map(|held| held.lease)
     }
 
-    /// By what right it is done here now: a lease, by which whoever does it is stopped when another node has a
-    /// newer one, or no lease where none is needed. Nothing when it is not this node's to do.
-    pub(crate) fn right(&self) -> Option<Option<Lease>> {
+    /// The authority under which this node runs leader-only jobs. `None` when it is not the leader.
+    pub(crate) fn authority(&self) -> Option<Authority> {
         if !self.is_shared {
-            return Some(None);
+            return Some(Authority::Sole);
         }
-        self.held.borrow().as_ref().filter(|held| held.lasts()).map(|held| Some(held.lease.clone()))
+        self.held
+            .borrow()
+            .as_ref()
+            .filter(|held| held.is_valid())
+            .map(|held| Authority::Lease(held.lease.clone()))
     }
 }

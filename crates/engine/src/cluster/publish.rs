@@ -1,15 +1,15 @@
-//! Publishes the log to other systems: the four topics, from where it stopped the last time.
+//! Publishes the log to four topics of an external system, at least once and in order.
 //!
-//! Of all nodes the one that holds the lease publishes. How far it has come is stored when the other side
-//! has confirmed it, so whoever reads sees an event at least once, and knows it again by its id. Two
-//! nodes may overlap for a moment when the lease changes hands: each begins at or before what the other
-//! has confirmed and goes in order, so the first time that an event is seen is in order all the same.
+//! Only the node that holds the publishing lease publishes. It saves its position after the
+//! broker confirms, so consumers must deduplicate by event id. Two nodes may overlap while the
+//! lease changes hands. Each starts at or before the confirmed position and goes in order, so
+//! the first delivery of each event is in order.
 
 mod messages;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use messages::{EVENT_ID, PROJECT, TENANT};
+pub(crate) use messages::{EVENT_ID_HEADER, PROJECT_HEADER, TENANT_HEADER};
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,258 +22,266 @@ use tokio::time::{Interval, MissedTickBehavior};
 
 use crate::changes::is_erasure;
 use crate::cluster::Cluster;
-use crate::cluster::publish_progress::{PublishLag, Published};
+use crate::cluster::publish_progress::{PublishLag, PublishProgress};
 use crate::error::connector_error;
-use crate::tasks::Stop;
-use crate::warn_throttle::Said;
+use crate::tasks::StopSignal;
+use crate::warn_throttle::WarnThrottle;
 
-/// An event as others read it.
-pub type LineOf = fn(StoredEvent) -> serde_json::Result<String>;
+/// Serialises an event for consumers.
+pub type EventFormatter = fn(StoredEvent) -> serde_json::Result<String>;
 
-/// What is leased, before the name of the place.
-const LEASE: &str = "publish:";
-/// How long a node that died keeps others from going on.
-const LASTS: Duration = Duration::from_secs(6);
-/// How often a lease is renewed, or asked for.
-const RENEW: Duration = Duration::from_millis(1500);
-/// Events handed over together; the memory that this takes is bounded by what `tail` brings.
-const STRETCH: usize = 2000;
-/// How often it is stored how far it has come, while there is more to hand over: the writer is busy then.
-const NOTE: Duration = Duration::from_millis(250);
-const FIRST_PAUSE: Duration = Duration::from_millis(200);
-const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+/// Prefix of the lease name; the outlet's name follows.
+const LEASE_PREFIX: &str = "publish:";
+/// Time until another node can take over from a publisher that died.
+const LEASE_TTL: Duration = Duration::from_secs(6);
+/// Period of lease requests and renewals.
+const RENEW_INTERVAL: Duration = Duration::from_millis(1500);
+/// Events per batch. `Store::tail` also bounds a batch by bytes.
+const BATCH_EVENTS: usize = 2000;
+/// Minimum time between two saves of the position while a backlog is published.
+const CHECKPOINT_INTERVAL: Duration = Duration::from_millis(250);
+const INITIAL_BACKOFF: Duration = Duration::from_millis(200);
+const MAX_BACKOFF: Duration = Duration::from_secs(5);
 
 impl Cluster {
-    /// Starts publishing whenever this node has the lease. Call it once, before serving.
-    pub fn keep_publishing(&self, outlet: Arc<dyn EventSink>, line: LineOf) {
+    /// Spawns the publisher. Call it once, before serving.
+    pub fn spawn_publisher(&self, outlet: Arc<dyn EventSink>, line: EventFormatter) {
         let publisher = Publisher {
             store: Arc::clone(&self.core.store),
             clock: Arc::clone(&self.core.clock),
-            published: Arc::clone(&self.published),
-            node: self.core.mint.event_id(self.core.clock.now()).to_string(),
-            lease: format!("{LEASE}{}", outlet.name()),
+            published: Arc::clone(&self.publish_progress),
+            node: self.core.ids.event_id(self.core.clock.now()).to_string(),
+            lease: format!("{LEASE_PREFIX}{}", outlet.name()),
             outlet,
             line,
         };
-        self.core.tasks.start(|stop| publisher.run(stop));
+        self.core.tasks.spawn_task(|stop| publisher.run(stop));
     }
 
-    /// How far publishing is behind the log; `None` where nothing is published.
+    /// Lag behind the log. `None` when publishing is off.
     pub fn publish_lag(&self) -> Option<PublishLag> {
-        self.published.lag(self.core.head(), self.core.clock.now())
+        self.publish_progress.compute_lag(self.core.head(), self.core.clock.now())
     }
 }
 
 struct Publisher {
     store: Arc<Store>,
     clock: Arc<dyn Clock>,
-    published: Arc<Published>,
+    published: Arc<PublishProgress>,
     node: String,
     lease: String,
     outlet: Arc<dyn EventSink>,
-    line: LineOf,
+    line: EventFormatter,
 }
 
-/// Why a holder ends.
-enum End {
-    /// The engine stops.
+/// The reason why a lease holder stops publishing.
+enum PublishEnd {
     Stop,
-    /// Somebody else has the lease.
-    Lost,
+    LeaseLost,
 }
 
 impl Publisher {
-    async fn run(self, mut stop: Stop) {
+    async fn run(self, mut stop: StopSignal) {
         while !*stop.borrow() {
-            match self.hold().await {
+            match self.acquire_lease().await {
                 Ok(Some(lease)) => {
-                    tracing::info!(from = lease.position.0, "this node publishes");
-                    match self.publish_on(&lease, &mut stop).await {
-                        End::Stop => return self.give_back(&lease).await,
-                        End::Lost => tracing::warn!("another node publishes now"),
+                    tracing::info!(from = lease.position.0, "publishing started on this node");
+                    match self.publish_under_lease(&lease, &mut stop).await {
+                        PublishEnd::Stop => return self.release_lease(&lease).await,
+                        PublishEnd::LeaseLost => {
+                            tracing::warn!("publishing lease lost to another node")
+                        }
                     }
                 }
-                Ok(None) => self.watch_others().await,
-                Err(error) => tracing::debug!(%error, "the lease for publishing is unknown"),
+                Ok(None) => self.record_peer_progress().await,
+                Err(error) => tracing::debug!(%error, "publishing lease could not be requested"),
             }
             tokio::select! {
                 _ = stop.changed() => {}
-                () = tokio::time::sleep(RENEW) => {}
+                () = tokio::time::sleep(RENEW_INTERVAL) => {}
             }
         }
     }
 
-    async fn hold(&self) -> Result<Option<Lease>, StoreError> {
-        self.store.hold(&self.lease, &self.node, self.clock.now(), LASTS).await
+    async fn acquire_lease(&self) -> Result<Option<Lease>, StoreError> {
+        self.store.hold(&self.lease, &self.node, self.clock.now(), LEASE_TTL).await
     }
 
-    async fn give_back(&self, lease: &Lease) {
+    async fn release_lease(&self, lease: &Lease) {
         if let Err(error) = self.store.release(lease).await {
-            tracing::debug!(%error, "the lease for publishing was not given back; it runs out");
+            tracing::debug!(%error, "publishing lease could not be released; it will expire");
         }
     }
 
-    /// How far the node has come that has the lease.
-    async fn watch_others(&self) {
+    /// Records the position of the node that holds the lease.
+    async fn record_peer_progress(&self) {
         let seen = async {
             let reached = self.store.reached(&self.lease).await?;
             let next = self.store.tail(reached, 1).await?;
             let waiting = next.first().map(|stored| stored.event.received_at);
-            self.published.note(reached, waiting, false);
+            self.published.record_progress(reached, waiting, false);
             Ok::<_, StoreError>(())
         };
         if let Err(error) = seen.await {
-            tracing::debug!(%error, "how far publishing has come is unknown");
+            tracing::debug!(%error, "publishing position could not be read");
         }
     }
 
-    async fn publish_on(&self, lease: &Lease, stop: &mut Stop) -> End {
+    async fn publish_under_lease(&self, lease: &Lease, stop: &mut StopSignal) -> PublishEnd {
         let mut head = self.store.watch();
-        let mut renew = tokio::time::interval(RENEW);
+        let mut renew = tokio::time::interval(RENEW_INTERVAL);
         renew.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let (mut done, mut pause) = (lease.position, FIRST_PAUSE);
+        let (mut done, mut pause) = (lease.position, INITIAL_BACKOFF);
         let (mut noted, mut since) = (done, Stopwatch::start());
-        let mut said = Said::default();
+        let mut warnings = WarnThrottle::default();
         loop {
-            let mut step = self.step(done, &mut renew, stop).await;
-            if let Ok(Step::To(position)) = &step {
-                (done, pause) = (*position, FIRST_PAUSE);
+            let mut step = self.publish_batch(done, &mut renew, stop).await;
+            if let Ok(BatchOutcome::PublishedTo(position)) = &step {
+                (done, pause) = (*position, INITIAL_BACKOFF);
             }
-            let is_over = !matches!(step, Ok(Step::To(_)));
-            if noted < done && (is_over || since.elapsed() > NOTE) {
+            let is_over = !matches!(step, Ok(BatchOutcome::PublishedTo(_)));
+            if noted < done && (is_over || since.elapsed() > CHECKPOINT_INTERVAL) {
                 match self.store.advance(lease, done).await {
                     Ok(true) => (noted, since) = (done, Stopwatch::start()),
-                    Ok(false) => return End::Lost,
+                    Ok(false) => return PublishEnd::LeaseLost,
                     Err(error) if step.is_ok() => step = Err(error),
                     Err(_) => {}
                 }
             }
-            if matches!(step, Ok(Step::To(_) | Step::Nothing)) {
-                said.worked("events can be published again");
+            if matches!(step, Ok(BatchOutcome::PublishedTo(_) | BatchOutcome::UpToDate)) {
+                warnings.log_recovery("publishing recovered");
             }
             match step {
-                Ok(Step::End(end)) => return end,
-                Ok(Step::To(_)) => {}
-                Ok(Step::Nothing) => {
-                    self.published.note(done, None, true);
+                Ok(BatchOutcome::End(end)) => return end,
+                Ok(BatchOutcome::PublishedTo(_)) => {}
+                Ok(BatchOutcome::UpToDate) => {
+                    self.published.record_progress(done, None, true);
                     let is_due = tokio::select! {
-                        _ = stop.changed() => return End::Stop,
+                        _ = stop.changed() => return PublishEnd::Stop,
                         _ = renew.tick() => true,
-                        () = newer(&mut head, done) => false,
+                        () = wait_for_newer(&mut head, done) => false,
                     };
-                    if is_due && self.is_lost().await {
-                        return End::Lost;
+                    if is_due && self.is_lease_lost().await {
+                        return PublishEnd::LeaseLost;
                     }
                 }
                 Err(error) => {
-                    said.failed(&error, "events could not be published; trying again");
+                    warnings.log_failure(&error, "publishing failed; retrying");
                     tokio::select! {
-                        _ = stop.changed() => return End::Stop,
+                        _ = stop.changed() => return PublishEnd::Stop,
                         () = tokio::time::sleep(pause) => {}
                     }
-                    pause = (pause * 2).min(LONGEST_PAUSE);
-                    if self.is_lost().await {
-                        return End::Lost;
+                    pause = (pause * 2).min(MAX_BACKOFF);
+                    if self.is_lease_lost().await {
+                        return PublishEnd::LeaseLost;
                     }
                 }
             }
         }
     }
 
-    /// Hands over the next stretch of the log.
-    async fn step(
+    /// Publishes the next batch of the log.
+    async fn publish_batch(
         &self,
         done: Position,
         renew: &mut Interval,
-        stop: &mut Stop,
-    ) -> Result<Step, StoreError> {
-        // Looked at before the events: what is not there up to here was dropped when it was old.
+        stop: &mut StopSignal,
+    ) -> Result<BatchOutcome, StoreError> {
+        // Read before the events: a gap up to here was dropped by retention.
         let head = self.store.head();
-        let mut events = self.store.tail(done, STRETCH).await?;
-        // What an erasure emptied follows it at once.
+        let mut events = self.store.tail(done, BATCH_EVENTS).await?;
+        // The batch ends at an erasure, so that its tombstones follow it directly.
         let erasure = events.iter().position(|stored| is_erasure(&stored.event));
         if let Some(at) = erasure {
             events.truncate(at + 1);
         }
         let Some(last) = events.last().map(|stored| stored.position) else {
-            return Ok(if head > done { Step::To(head) } else { Step::Nothing });
+            return Ok(if head > done {
+                BatchOutcome::PublishedTo(head)
+            } else {
+                BatchOutcome::UpToDate
+            });
         };
         let waiting = events.first().map(|stored| stored.event.received_at);
-        self.published.note(done, waiting, true);
-        let some = events.into_iter().flat_map(|stored| messages::of(stored, self.line)).collect();
-        if let Some(end) = self.hand_over(some, renew, stop).await? {
-            return Ok(Step::End(end));
+        self.published.record_progress(done, waiting, true);
+        let some = events
+            .into_iter()
+            .flat_map(|stored| messages::event_messages(stored, self.line))
+            .collect();
+        if let Some(end) = self.deliver_messages(some, renew, stop).await? {
+            return Ok(BatchOutcome::End(end));
         }
         if erasure.is_some()
-            && let Some(end) = self.hand_over_tombstones(last, renew, stop).await?
+            && let Some(end) = self.deliver_tombstones(last, renew, stop).await?
         {
-            return Ok(Step::End(end));
+            return Ok(BatchOutcome::End(end));
         }
-        Ok(Step::To(last))
+        Ok(BatchOutcome::PublishedTo(last))
     }
 
-    async fn hand_over_tombstones(
+    async fn deliver_tombstones(
         &self,
         erasure: Position,
         renew: &mut Interval,
-        stop: &mut Stop,
-    ) -> Result<Option<End>, StoreError> {
+        stop: &mut StopSignal,
+    ) -> Result<Option<PublishEnd>, StoreError> {
         let erased = self.store.erased_positions(erasure).await?;
-        for positions in erased.chunks(STRETCH) {
+        for positions in erased.chunks(BATCH_EVENTS) {
             let stubs = self.store.events_at(positions.to_vec()).await?;
-            let some = stubs.iter().flat_map(|stub| messages::tombstones(stub, erasure)).collect();
-            if let Some(end) = self.hand_over(some, renew, stop).await? {
+            let some =
+                stubs.iter().flat_map(|stub| messages::tombstone_messages(stub, erasure)).collect();
+            if let Some(end) = self.deliver_messages(some, renew, stop).await? {
                 return Ok(Some(end));
             }
         }
         Ok(None)
     }
 
-    /// Waits until messages are confirmed, however long the other side is away, and keeps the lease
-    /// meanwhile.
-    async fn hand_over(
+    /// Waits until the broker confirms the messages, without a timeout, and renews the lease meanwhile.
+    async fn deliver_messages(
         &self,
         messages: Vec<OutgoingMessage>,
         renew: &mut Interval,
-        stop: &mut Stop,
-    ) -> Result<Option<End>, StoreError> {
-        let names: Vec<String> = messages.iter().map(messages::name).collect();
+        stop: &mut StopSignal,
+    ) -> Result<Option<PublishEnd>, StoreError> {
+        let names: Vec<String> = messages.iter().map(messages::message_label).collect();
         let mut under_way = self.outlet.publish(messages);
         let refused = loop {
             tokio::select! {
                 biased;
-                _ = stop.changed() => return Ok(Some(End::Stop)),
-                _ = renew.tick() => if self.is_lost().await { return Ok(Some(End::Lost)) },
+                _ = stop.changed() => return Ok(Some(PublishEnd::Stop)),
+                _ = renew.tick() => if self.is_lease_lost().await { return Ok(Some(PublishEnd::LeaseLost)) },
                 refused = &mut under_way => break refused.map_err(connector_error)?,
             }
         };
         for refused in refused {
             let message = names.get(refused.index).map_or("", String::as_str);
-            tracing::error!(message, reason = refused.reason, "an event will not be published");
-            self.published.refuse();
+            tracing::error!(
+                message,
+                reason = refused.reason,
+                "the broker refused an event; it will not be published"
+            );
+            self.published.count_refused();
         }
         Ok(None)
     }
 
-    /// Renews the lease. A store that does not answer takes it from nobody.
-    async fn is_lost(&self) -> bool {
-        matches!(self.hold().await, Ok(None))
+    /// Renews the lease. A store error does not count as lost.
+    async fn is_lease_lost(&self) -> bool {
+        matches!(self.acquire_lease().await, Ok(None))
     }
 }
 
-/// Until the log goes on behind a position.
-async fn newer(head: &mut watch::Receiver<Position>, done: Position) {
+/// Waits until the log has an entry after `done`.
+async fn wait_for_newer(head: &mut watch::Receiver<Position>, done: Position) {
     if head.wait_for(|head| *head > done).await.is_err() {
-        // The store is closed, and whoever waits is told to stop.
+        // The store is closed; the stop signal ends the caller.
         std::future::pending::<()>().await;
     }
 }
 
-enum Step {
-    /// Everything is handed over.
-    Nothing,
-    /// Everything up to here is handed over.
-    To(Position),
-    /// It goes on no more.
-    End(End),
+enum BatchOutcome {
+    UpToDate,
+    PublishedTo(Position),
+    End(PublishEnd),
 }

@@ -12,13 +12,12 @@ use std::pin::Pin;
 use model::{Body, Change, Entry, Event, EventId, Need, Origin, Outcome, Position, Rule, Scope};
 use model::{Source, Write};
 
-use crate::changes::concerns_routers;
+use crate::changes::is_learnable;
 use crate::core::Core;
 use crate::error::EngineError;
 use crate::receipt::Receipt;
-use crate::retriable::put_off;
+use crate::retriable::log_retriable;
 
-/// The result of one observer.
 pub(crate) type ObserverFuture<'a> =
     Pin<Box<dyn Future<Output = Result<(), EngineError>> + Send + 'a>>;
 
@@ -37,11 +36,11 @@ pub(crate) enum CommitSource {
     Log,
 }
 
-/// Committed entries, reduced to what services ask about them.
+/// Committed entries, reduced to the facts that services react to.
 #[derive(Debug)]
 pub(crate) struct CommitSummary {
     pub(crate) source: CommitSource,
-    /// The entries stand at or before this position.
+    /// The entries are at or before this position.
     pub(crate) upto: Position,
     pub(crate) scopes: HashSet<Scope>,
     /// Projects in which a person rated or reviewed a turn.
@@ -79,12 +78,12 @@ impl CommitSummary {
         self.source == CommitSource::Log
     }
 
-    pub(crate) fn add(&mut self, event: &Event, changes: &[Change]) {
+    pub(crate) fn add_event(&mut self, event: &Event, changes: &[Change]) {
         let scope = &event.scope;
         if !self.scopes.contains(scope) {
             self.scopes.insert(scope.clone());
         }
-        if concerns_routers(event) {
+        if is_learnable(event) {
             push_once(&mut self.router_events, scope);
         }
         for change in changes {
@@ -139,7 +138,6 @@ fn push_once(scopes: &mut Vec<Scope>, scope: &Scope) {
 }
 
 impl Core {
-    /// Commits one write.
     pub(crate) async fn commit_one(&self, write: Write) -> Result<Receipt, EngineError> {
         self.commit_last(vec![write]).await
     }
@@ -166,7 +164,7 @@ impl Core {
     ) -> Result<Vec<Result<Receipt, EngineError>>, EngineError> {
         let ids: Vec<EventId> = writes.iter().map(|write| write.entry.event.id.clone()).collect();
         let outcomes = self.store_writes(writes).await?;
-        Ok(ids.into_iter().zip(outcomes).map(|(id, outcome)| receipt(id, outcome)).collect())
+        Ok(ids.into_iter().zip(outcomes).map(|(id, outcome)| build_receipt(id, outcome)).collect())
     }
 
     /// The only call of `Store::commit`. When it returns, every service has seen the entries.
@@ -178,13 +176,13 @@ impl Core {
         for Entry { event, changes } in
             writes.iter().flat_map(|write| std::iter::once(&write.entry).chain(&write.more))
         {
-            summary.add(event, changes);
+            summary.add_event(event, changes);
         }
         let outcomes = self.store.commit(writes).await?;
         summary.upto = self.head();
         if let Err(error) = self.notify_observers(&summary).await {
             // The writes are durable; the state in memory is behind until the next commit.
-            put_off(error, "a service could not follow a commit");
+            log_retriable(error, "a service could not follow a commit");
         }
         Ok(outcomes)
     }
@@ -203,19 +201,19 @@ impl Core {
     }
 }
 
-fn receipt(id: EventId, outcome: Outcome) -> Result<Receipt, EngineError> {
+fn build_receipt(id: EventId, outcome: Outcome) -> Result<Receipt, EngineError> {
     match outcome {
         Outcome::Stored(position) => Ok(Receipt { id, position, replayed: false }),
         Outcome::Replayed { position, id } => Ok(Receipt { id, position, replayed: true }),
         Outcome::Conflict(space) => Err(EngineError::Conflict(space)),
-        Outcome::Missing(need) => Err(EngineError::NotFound(need_word(&need))),
+        Outcome::Missing(need) => Err(EngineError::NotFound(name_need(&need))),
         // Only a reaction can be unchanged, and reactions are committed elsewhere.
         Outcome::Unchanged | Outcome::Failed => Err(EngineError::NotStored),
         Outcome::SetAside => Err(EngineError::DeadLettered),
     }
 }
 
-fn need_word(need: &Need) -> &'static str {
+fn name_need(need: &Need) -> &'static str {
     match need {
         Need::Turn(_) => "turn",
         Need::Decision(_) | Need::OutcomeAt(..) | Need::OtherOutcome(_) => "decision",

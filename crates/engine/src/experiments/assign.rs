@@ -1,4 +1,4 @@
-//! Which variant a unit gets, and the log of it.
+//! Assigns units to variants and records each exposure in the log.
 
 use ingest::FindingPlace;
 use learn::experiment::{AssignmentSalt, ExperimentStatus, assign_variant};
@@ -9,65 +9,61 @@ use model::{
 use serde_json::Value;
 use store::StoredExposure;
 
-use super::{ExperimentView, write_as_it_is};
+use super::{ExperimentView, build_unredacted_write};
 use crate::error::EngineError;
 use crate::experiments::Experiments;
 
-/// How often an assignment is tried again when the experiment changed meanwhile.
-const TRIES: u32 = 3;
+/// Attempts to assign a unit while the experiment changes concurrently.
+const MAX_ATTEMPTS: u32 = 3;
 
-/// The variant of a unit.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Assigned {
-    /// Its name.
+pub struct Assignment {
     pub variant: String,
-    /// What the application does with it.
+    /// The application's settings for the variant.
     pub payload: Value,
 }
 
-/// Who is assigned.
 #[derive(Clone, Debug)]
-struct Who {
+struct AssignedUnit {
     user: Option<UserId>,
     conversation: Option<ConversationId>,
 }
 
 impl Experiments {
-    /// The variant of a user or conversation. Before this returns, the log says that the unit is
-    /// served it. One read, which is all for a unit that is served what it was; otherwise a write, and
-    /// there it is decided whether it still has to be said.
+    /// Assigns a user or conversation to a variant. The exposure is in the log before this returns.
+    /// A unit that keeps its variant costs one read. Otherwise a write follows, and its
+    /// transaction decides if the exposure is still new.
     pub async fn assign(
         &self,
         scope: &Scope,
         id: &ExperimentId,
         unit_id: &str,
-    ) -> Result<Assigned, EngineError> {
-        for _ in 0..TRIES {
+    ) -> Result<Assignment, EngineError> {
+        for _ in 0..MAX_ATTEMPTS {
             let standing = self.core.store.experiment_standing(scope, id, unit_id).await?;
             let standing = standing.ok_or(EngineError::NotFound("experiment"))?;
-            let view = match self.experiment_views.find(scope, id, &standing) {
+            let view = match self.cache.find_current(scope, id, &standing) {
                 Some(view) => view,
-                None => self.experiment_views.keep(scope, self.experiment(scope, id).await?),
+                None => self.cache.insert_view(scope, self.load_experiment(scope, id).await?),
             };
-            let who = who(view.definition.unit, unit_id)?;
-            let (variant, is_news) = serve(&view, standing.exposure, unit_id)?;
-            let is_told = !is_news || self.expose(scope, &view, who, variant).await?;
-            let chosen = view.definition.variants.get(variant).filter(|_| is_told);
+            let who = parse_unit(view.definition.unit, unit_id)?;
+            let (variant, is_news) = choose_variant(&view, standing.exposure, unit_id)?;
+            let is_recorded = !is_news || self.record_exposure(scope, &view, who, variant).await?;
+            let chosen = view.definition.variants.get(variant).filter(|_| is_recorded);
             if let Some(chosen) = chosen {
                 let (variant, payload) = (chosen.name.clone(), chosen.payload.clone());
-                return Ok(Assigned { variant, payload });
+                return Ok(Assignment { variant, payload });
             }
         }
         Err(EngineError::NotStored)
     }
 
-    /// Writes down that a unit is served a variant. `false` when the experiment stands elsewhere by
-    /// now.
-    async fn expose(
+    /// Records the exposure of a unit. Returns `false` when the experiment changed concurrently.
+    async fn record_exposure(
         &self,
         scope: &Scope,
         view: &ExperimentView,
-        who: Who,
+        who: AssignedUnit,
         variant: usize,
     ) -> Result<bool, EngineError> {
         let name = view.definition.variants.get(variant).map(|variant| variant.name.clone());
@@ -78,12 +74,12 @@ impl Experiments {
             index,
             moves: view.moves.len() as u32,
         };
-        let Who { user, conversation } = who;
+        let AssignedUnit { user, conversation } = who;
         let place = FindingPlace { scope: scope.clone(), turn: None, conversation, user };
         let now = self.core.clock.now();
         let finding = Finding::Exposure(exposure);
-        let event = ingest::finding_event(place, &finding, self.core.mint.event_id(now), now, now);
-        let mut write = write_as_it_is(event, None, None);
+        let event = ingest::finding_event(place, &finding, self.core.ids.event_id(now), now, now);
+        let mut write = build_unredacted_write(event, None, None);
         let statuses = vec![view.status.word().to_owned()];
         write.needs = vec![
             Need::Experiment { id: view.id.clone(), statuses },
@@ -99,8 +95,8 @@ impl Experiments {
     }
 }
 
-/// The variant, and whether the unit was not served it before.
-fn serve(
+/// The index of the variant, and `true` when the unit was not served it before.
+fn choose_variant(
     view: &ExperimentView,
     known: Option<StoredExposure>,
     unit_id: &str,
@@ -132,7 +128,7 @@ fn serve(
     }
 }
 
-fn who(unit: ExperimentUnit, unit_id: &str) -> Result<Who, EngineError> {
+fn parse_unit(unit: ExperimentUnit, unit_id: &str) -> Result<AssignedUnit, EngineError> {
     let bad = |bad: BadId| {
         EngineError::InvalidSetting(BadData {
             field: "unit_id".to_owned(),
@@ -142,11 +138,11 @@ fn who(unit: ExperimentUnit, unit_id: &str) -> Result<Who, EngineError> {
     };
     Ok(match unit {
         ExperimentUnit::User => {
-            Who { user: Some(UserId::new(unit_id).map_err(bad)?), conversation: None }
+            AssignedUnit { user: Some(UserId::new(unit_id).map_err(bad)?), conversation: None }
         }
         ExperimentUnit::Conversation => {
             let conversation = ConversationId::new(unit_id).map_err(bad)?;
-            Who { user: None, conversation: Some(conversation) }
+            AssignedUnit { user: None, conversation: Some(conversation) }
         }
     })
 }

@@ -1,4 +1,4 @@
-//! What an experiment's units add up to, put together from the sums that are kept with them.
+//! Builds an experiment's evidence from the sums that the store maintains per variant.
 
 use learn::experiment::{ExperimentEvidence, TrafficShares, UnitPlacement};
 use model::Scope;
@@ -9,20 +9,20 @@ use crate::error::EngineError;
 use crate::experiments::Experiments;
 
 impl Experiments {
-    /// All units as of one moment. As much work with ten units as with ten million.
-    pub(super) async fn evidence_of(
+    /// All units as of one moment. The cost does not depend on the number of units.
+    pub(super) async fn load_evidence(
         &self,
         scope: &Scope,
         view: &ExperimentView,
     ) -> Result<ExperimentEvidence, EngineError> {
         let rows = self.core.store.experiment_sums(scope, &view.id).await?;
         let unreadable = || StoreError::Corrupt(format!("the sums of the experiment {}", view.id));
-        Ok(put_together(view, &rows).ok_or_else(unreadable)?)
+        Ok(build_evidence(view, &rows).ok_or_else(unreadable)?)
     }
 }
 
-/// `None` when the sums are not those that the definition asks for.
-pub(super) fn put_together(
+/// `None` when the sums do not match the definition.
+pub(super) fn build_evidence(
     view: &ExperimentView,
     rows: &[StoredSums],
 ) -> Option<ExperimentEvidence> {
@@ -36,7 +36,7 @@ pub(super) fn put_together(
             return None;
         }
         let place = UnitPlacement { variant: row.variant as usize, stratum: row.moves as usize };
-        // Those exposed after a move that was made since the experiment was read count next time.
+        // Units exposed after a move that is newer than `view` count in the next evaluation.
         if let Some(shares) = shares.get(place.stratum) {
             evidence.record_exposures(place, shares, row.exposed);
             evidence.add_moments(place, own);

@@ -1,4 +1,4 @@
-//! How sure one was of an experiment, day by day.
+//! Confidence sequence of an experiment, day by day.
 
 use std::collections::BTreeMap;
 
@@ -7,48 +7,47 @@ use model::{Scope, Timestamp};
 use store::StoredSums;
 
 use super::ExperimentView;
-use super::evidence::put_together;
+use super::evidence::build_evidence;
 use crate::error::EngineError;
 use crate::experiments::Experiments;
 
-/// Rows that are read at the most, one for each day, variant and move of the shares.
-const MOST_ROWS: usize = 20_000;
+/// Maximum rows per sequence: one for each day, variant and move of the shares.
+const MAX_ROWS: usize = 20_000;
 const DAY_MICROS: i64 = 86_400_000_000;
 
-/// What was known at the end of a day.
+/// Results at the end of a day.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SequencePoint {
-    /// When the day began.
+    /// Start of the day.
     pub day: Timestamp,
-    /// Each treatment against the control, with what was known then.
+    /// Each treatment against the control.
     pub comparisons: Vec<VariantComparison>,
 }
 
 impl Experiments {
-    /// The differences with their intervals as they were at the end of each day on which something changed.
-    /// `None` for an experiment that went on too long, or moved its shares too often, to tell.
+    /// The differences and their intervals at the end of each day with changes. `None` when the
+    /// experiment exceeds the row limit.
     pub async fn experiment_sequence(
         &self,
         scope: &Scope,
         view: &ExperimentView,
     ) -> Result<Option<Vec<SequencePoint>>, EngineError> {
-        self.sequence_within(scope, view, MOST_ROWS).await
+        self.load_sequence(scope, view, MAX_ROWS).await
     }
 
-    /// The same out of so many rows at the most.
-    pub(super) async fn sequence_within(
+    pub(super) async fn load_sequence(
         &self,
         scope: &Scope,
         view: &ExperimentView,
         most: usize,
     ) -> Result<Option<Vec<SequencePoint>>, EngineError> {
         let rows = self.core.store.experiment_days(scope, &view.id, most + 1).await?;
-        Ok((rows.len() <= most).then(|| points(view, rows)))
+        Ok((rows.len() <= most).then(|| daily_points(view, rows)))
     }
 }
 
-/// What changed on each day, put on top of what was known before.
-fn points(view: &ExperimentView, rows: Vec<(i64, StoredSums)>) -> Vec<SequencePoint> {
+/// Each day's sums replace the earlier ones of the same variant and move.
+fn daily_points(view: &ExperimentView, rows: Vec<(i64, StoredSums)>) -> Vec<SequencePoint> {
     let mut by_day = BTreeMap::<i64, Vec<StoredSums>>::new();
     for (day, sums) in rows {
         by_day.entry(day).or_default().push(sums);
@@ -58,7 +57,7 @@ fn points(view: &ExperimentView, rows: Vec<(i64, StoredSums)>) -> Vec<SequencePo
     for (day, changed) in by_day {
         known.extend(changed.into_iter().map(|sums| ((sums.variant, sums.moves), sums)));
         let then: Vec<StoredSums> = known.values().cloned().collect();
-        let Some(evidence) = put_together(view, &then) else { continue };
+        let Some(evidence) = build_evidence(view, &then) else { continue };
         let comparisons = compute_results(&view.definition, view.status, &evidence).comparisons;
         found.push(SequencePoint { day: Timestamp::from_micros(day * DAY_MICROS), comparisons });
     }

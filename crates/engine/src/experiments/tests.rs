@@ -1,7 +1,7 @@
-//! Evidence out of sums is that out of units, days are told whole or not, and nobody's trouble is somebody else's.
+//! Sums match units, sequences respect the row limit, and unreadable experiments do not block others.
 
-mod agreeing;
-mod broken;
-mod by_unit;
-mod days;
-mod world;
+mod sums_match_units;
+mod unreadable_experiments;
+mod unit_evidence;
+mod daily_sequence;
+mod test_world;

@@ -1,4 +1,4 @@
-//! An experiment as it stands: its definition, and what its log made of it.
+//! An experiment's definition and current state.
 
 use learn::experiment::{
     ExperimentDefinition, ExperimentStatus, RolloutState, RolloutStep, TrafficShares,
@@ -7,30 +7,25 @@ use model::{ExperimentId, Position, Timestamp};
 use serde_json::Value;
 use store::{StoredExperiment, StoredMove, StoredStanding};
 
-/// An experiment as it stands.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExperimentView {
-    /// Which.
     pub id: ExperimentId,
-    /// Where its definition is in the log.
+    /// Position of the definition in the log.
     pub position: Position,
-    /// As it was written.
     pub definition: ExperimentDefinition,
-    /// Where it stands.
     pub status: ExperimentStatus,
-    /// When it was defined.
     pub created: Timestamp,
-    /// When it came to stand where it stands.
+    /// Time of the last status change.
     pub changed: Timestamp,
-    /// How far a rollout has come; `None` without one.
+    /// `None` without a rollout.
     pub rollout: Option<RolloutState>,
-    /// How its shares moved, in order.
+    /// Moves of the shares, in order.
     pub moves: Vec<StoredMove>,
 }
 
 impl ExperimentView {
-    /// `None` when what is stored makes no sense.
-    pub(crate) fn of(stored: StoredExperiment) -> Option<Self> {
+    /// `None` when the stored definition or status is invalid.
+    pub(crate) fn from_stored(stored: StoredExperiment) -> Option<Self> {
         let written = Value::Object(stored.definition);
         let definition: ExperimentDefinition = serde_json::from_value(written).ok()?;
         definition.validate().ok()?;
@@ -52,19 +47,18 @@ impl ExperimentView {
         })
     }
 
-    /// Whether it still stands so.
-    pub(super) fn is_at(&self, standing: &StoredStanding) -> bool {
+    /// True while status and moves equal the stored ones.
+    pub(super) fn matches_standing(&self, standing: &StoredStanding) -> bool {
         self.position == standing.position
             && self.status.word() == standing.status
             && self.moves.len() == standing.moves as usize
     }
 
-    /// The shares for units that come now.
+    /// The shares for new units.
     pub fn shares(&self) -> TrafficShares {
         self.shares_after(self.moves.len())
     }
 
-    /// The shares after so many moves.
     pub(crate) fn shares_after(&self, moves: usize) -> TrafficShares {
         let first = || match RolloutState::start(&self.definition) {
             Some(state) => state.current_shares(&self.definition),
@@ -74,7 +68,7 @@ impl ExperimentView {
         moved.map_or_else(first, |moved| TrafficShares::from_weights(&moved.shares))
     }
 
-    /// Whether everybody gets the control again.
+    /// True when a rollback serves the control to all units.
     pub fn is_rolled_back(&self) -> bool {
         self.rollout.is_some_and(|state| state.rolled_back)
     }

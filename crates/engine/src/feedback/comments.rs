@@ -31,7 +31,7 @@ impl Feedback {
             Some(said) => (RATING_DETECTOR.to_owned(), (said, UnitInterval::ONE)),
             None => (
                 self.core.detectors.sentiment_version(),
-                self.core.detectors.sentiment(&Utterance::read(&comment.text)),
+                self.core.detectors.detect_sentiment(&Utterance::read(&comment.text)),
             ),
         };
         let finding = Finding::Sentiment(FoundSentiment {

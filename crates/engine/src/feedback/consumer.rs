@@ -11,10 +11,10 @@ use model::{
 };
 use serde_json::{Value, json};
 
-use crate::cluster::publish::{EVENT_ID, PROJECT, TENANT};
+use crate::cluster::publish::{EVENT_ID_HEADER, PROJECT_HEADER, TENANT_HEADER};
 use crate::error::EngineError;
 use crate::feedback::Feedback;
-use crate::turns::log_copies::Copies;
+use crate::turns::log_copier::CopySettings;
 
 /// Field that holds the raw message of a dead letter.
 const MESSAGE_FIELD: &str = "message";
@@ -40,7 +40,7 @@ impl Feedback {
     pub async fn consume(
         &self,
         messages: &[ReceivedMessage],
-        copies: &Copies,
+        copies: &CopySettings,
     ) -> Result<ConsumeSummary, EngineError> {
         let mut consumed = ConsumeSummary::default();
         let mut waiting = Vec::new();
@@ -118,7 +118,7 @@ impl Feedback {
         let id = format!("kafka.{topic}.{partition}.{offset}");
         let data = json!({"topic": topic, "partition": partition, OFFSET_FIELD: offset, MESSAGE_FIELD: text});
         let event = Event {
-            id: EventId::new(id).unwrap_or_else(|_| self.core.mint.event_id(now)),
+            id: EventId::new(id).unwrap_or_else(|_| self.core.ids.event_id(now)),
             scope: message_scope(message, &line),
             kind: DEAD_LETTER_KIND,
             severity: Severity::Warning,
@@ -131,17 +131,17 @@ impl Feedback {
             tags: Vec::new(),
             data: data.as_object().cloned().unwrap_or_default(),
         };
-        self.core.write_of(event, None, None)
+        self.core.build_write(event, None, None)
     }
 
     async fn apply_tombstone(
         &self,
         message: &ReceivedMessage,
-        copies: &Copies,
+        copies: &CopySettings,
         consumed: &mut ConsumeSummary,
     ) -> Result<(), EngineError> {
         let scope = message_scope(message, &Value::Null);
-        let id = message.header(EVENT_ID).and_then(|id| EventId::new(id).ok());
+        let id = message.header(EVENT_ID_HEADER).and_then(|id| EventId::new(id).ok());
         let Some(id) = id else {
             return self.store_dead_letter(message, &EngineError::InvalidLine, consumed).await;
         };
@@ -186,8 +186,8 @@ impl Feedback {
 /// The scope from the headers, otherwise from the message.
 fn message_scope(message: &ReceivedMessage, line: &Value) -> Scope {
     let usual = Scope::default();
-    let tenant = message.header(TENANT).or(line["tenant_id"].as_str());
-    let project = message.header(PROJECT).or(line["project"].as_str());
+    let tenant = message.header(TENANT_HEADER).or(line["tenant_id"].as_str());
+    let project = message.header(PROJECT_HEADER).or(line["project"].as_str());
     let tenant = tenant.and_then(|name| Tenant::new(name).ok());
     let project = project.and_then(|name| Project::new(name).ok());
     Scope { tenant: tenant.unwrap_or(usual.tenant), project: project.unwrap_or(usual.project) }
@@ -200,11 +200,11 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::test_engine::engine_in;
+    use crate::test_engine::open_test_engine;
 
     async fn engine() -> (Engine, TempDir) {
         let folder = tempfile::tempdir().unwrap();
-        (engine_in(folder.path()).await.engine, folder)
+        (open_test_engine(folder.path()).await.engine, folder)
     }
 
     #[tokio::test]
@@ -226,7 +226,7 @@ mod tests {
                 headers: Vec::new(),
             })
             .collect();
-        let copies = Copies { place: None, others: Vec::new() };
+        let copies = CopySettings { place: None, previous_places: Vec::new() };
         let consumed = engine.feedback.consume(&messages, &copies).await.unwrap();
         assert!(consumed.set_aside == 2 && consumed.stored > 0, "{consumed:?}");
         let letters = engine.feedback.dead_letters(&Scope::default(), 0, 9).await.unwrap();
@@ -256,7 +256,7 @@ mod tests {
             offset,
             key: None,
             value: None,
-            headers: vec![(EVENT_ID.to_owned(), id.to_owned())],
+            headers: vec![(EVENT_ID_HEADER.to_owned(), id.to_owned())],
         }
     }
 
@@ -271,7 +271,7 @@ mod tests {
         };
         let writes = vec![by(ANONYMOUS, "of-anonymous"), by("ann", "of-ann")];
         engine.core.store.commit(writes).await.unwrap();
-        let copies = Copies { place: None, others: Vec::new() };
+        let copies = CopySettings { place: None, previous_places: Vec::new() };
         let messages = [tombstone(0, "of-anonymous"), tombstone(1, "of-ann")];
         let consumed = engine.feedback.consume(&messages, &copies).await.unwrap();
         let expected = ConsumeSummary { set_aside: 1, erased: 1, ..ConsumeSummary::default() };

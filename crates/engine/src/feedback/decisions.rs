@@ -22,10 +22,10 @@ impl Feedback {
         key: Option<RequestKey>,
     ) -> Result<(DecisionId, bool), EngineError> {
         let now = self.core.clock.now();
-        let fresh = || self.core.mint.decision_id(now);
-        let event = self.core.mint.event_id(now);
+        let fresh = || self.core.ids.decision_id(now);
+        let event = self.core.ids.event_id(now);
         let (id, event) = ingest::accept_decision(scope, raw, event, now, fresh)?;
-        let receipt = self.core.commit_one(self.core.write_of(event, mac, key)).await?;
+        let receipt = self.core.commit_one(self.core.build_write(event, mac, key)).await?;
         if !receipt.replayed {
             return Ok((id, false));
         }
@@ -81,8 +81,8 @@ impl Feedback {
             raw.outcome_data.extend(mentioned);
         }
         let made = &known.made.event;
-        let event = ingest::accept_outcome(made, id, raw, self.core.mint.event_id(now), now)?;
-        let mut write = self.core.write_of(event, mac, key);
+        let event = ingest::accept_outcome(made, id, raw, self.core.ids.event_id(now), now)?;
+        let mut write = self.core.build_write(event, mac, key);
         let at = Need::OutcomeAt(id.clone(), settled.map(|stored| stored.position));
         write.needs = vec![Need::Decision(id.clone()), at, Need::OtherOutcome(id.clone())];
         Ok(self.core.store_writes(vec![write]).await?.pop().unwrap_or(Outcome::Failed))

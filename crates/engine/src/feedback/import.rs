@@ -24,11 +24,11 @@ impl Feedback {
 
     fn prepare_event(&self, fields: Map<String, Value>) -> Result<Write, EngineError> {
         let now = self.core.clock.now();
-        let line = ingest::read_line(fields, now, || self.core.mint.event_id(now))?;
+        let line = ingest::read_line(fields, now, || self.core.ids.event_id(now))?;
         let spaces = import_claim(&line.event);
         // The file lacks the original request bodies. Later requests with these ids therefore
         // count as repeats, as do lines that are already stored.
-        let mut write = self.core.write_of(line.event, None, None);
+        let mut write = self.core.build_write(line.event, None, None);
         write.claims.extend(spaces.into_iter().map(|(space, id)| Claim { space, id, mac: None }));
         Ok(write)
     }

@@ -57,9 +57,9 @@ impl Feedback {
         let place =
             TurnPlace { scope: scope.clone(), turn, conversation: Some(conversation), user };
         let event =
-            ingest::reaction_event(place.clone(), &accepted, self.core.mint.event_id(now), now);
+            ingest::reaction_event(place.clone(), &accepted, self.core.ids.event_id(now), now);
         let id = event.id.clone();
-        let mut write = self.core.write_of(event, mac, key);
+        let mut write = self.core.build_write(event, mac, key);
         // Stored text is redacted, so the new text is compared after redaction.
         let text = write.entry.event.data.get("text").and_then(|text| text.as_str());
         write.needs = reaction_needs(&place, &accepted.given, text.map(str::to_owned));

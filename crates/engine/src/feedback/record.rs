@@ -16,7 +16,7 @@ use crate::error::EngineError;
 use crate::feedback::Feedback;
 use crate::privacy::demo_tenant::reject_demo_marker;
 use crate::receipt::{Receipt, RequestKey};
-use crate::retriable::put_off;
+use crate::retriable::log_retriable;
 
 /// Writes of a batch that share one transaction. Small enough not to delay other writers.
 const BATCH_WRITES: usize = 1000;
@@ -76,7 +76,7 @@ impl Feedback {
             match self.core.commit(chunk).await {
                 Ok(some) => receipts.extend(some),
                 Err(error) => {
-                    put_off(error, "part of a batch was not stored; the response names it");
+                    log_retriable(error, "part of a batch was not stored; the response names it");
                     receipts.extend((0..size).map(|_| Err(EngineError::NotStored)));
                 }
             }
@@ -88,9 +88,9 @@ impl Feedback {
     pub fn prepare(&self, scope: &Scope, incoming: IncomingEvent) -> Result<Write, EngineError> {
         let IncomingEvent { raw, mac, key, trust } = incoming;
         let now = self.core.clock.now();
-        let event = ingest::accept_event(scope, raw, now, || self.core.mint.event_id(now))?;
+        let event = ingest::accept_event(scope, raw, now, || self.core.ids.event_id(now))?;
         reject_demo_marker(&event)?;
-        let mut write = self.core.write_of(event, mac, key);
+        let mut write = self.core.build_write(event, mac, key);
         match trust {
             Trust::Backend => {}
             Trust::Widget => {
@@ -148,7 +148,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::test_engine::{NOW, TestEngine, engine_in};
+    use crate::test_engine::{NOW, TestEngine, open_test_engine};
 
     fn incoming(engine: &Engine, at: Timestamp) -> IncomingEvent {
         let data = json!({"comment": "as an application embeds it"});
@@ -167,7 +167,7 @@ mod tests {
     #[tokio::test]
     async fn embedded_engine_uses_the_given_clock() {
         let folder = tempfile::tempdir().unwrap();
-        let TestEngine { engine, clock, .. } = engine_in(folder.path()).await;
+        let TestEngine { engine, clock, .. } = open_test_engine(folder.path()).await;
         let scope = Scope::default();
         let ahead = NOW.plus_secs(301);
         let early = engine.feedback.record(&scope, incoming(&engine, ahead)).await;

@@ -8,7 +8,7 @@ use store::{EventPage, KindFilter, StoredEvent};
 use crate::access::page_sessions::PageAccess;
 use crate::error::EngineError;
 use crate::feedback::Feedback;
-use crate::tasks::Stop;
+use crate::tasks::StopSignal;
 
 const PAGE_EVENTS: usize = 500;
 
@@ -21,7 +21,7 @@ pub struct EventFollower {
     page: EventPage,
     waiting: std::vec::IntoIter<StoredEvent>,
     head: tokio::sync::watch::Receiver<Position>,
-    stop: Stop,
+    stop: StopSignal,
     // Following ends when this key is revoked.
     key: Option<String>,
 }

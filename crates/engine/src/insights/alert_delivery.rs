@@ -12,7 +12,7 @@ use tokio::task::{AbortHandle, JoinSet};
 
 use crate::error::EngineError;
 use crate::insights::Insights;
-use crate::tasks::Stop;
+use crate::tasks::StopSignal;
 
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
 /// Intervals double, so delivery is given up after about a day.
@@ -24,10 +24,10 @@ const MAX_CONCURRENT_TENANTS: usize = 64;
 
 /// Runs apart from the target checks, because webhooks may be slow. Each tenant has its own task,
 /// so that a slow webhook delays no other.
-pub(super) async fn deliver_alerts(insights: Arc<Insights>, mut stop: Stop) {
+pub(super) async fn deliver_alerts(insights: Arc<Insights>, mut stop: StopSignal) {
     let mut deliveries = JoinSet::new();
     let mut busy: HashMap<Tenant, AbortHandle> = HashMap::new();
-    while insights.cluster.duty.wait(&mut stop).await {
+    while insights.cluster.leadership.wait_until_leader(&mut stop).await {
         while deliveries.try_join_next().is_some() {}
         busy.retain(|_, deliveries| !deliveries.is_finished());
         for (tenant, url) in insights.targets.list_webhooks() {
@@ -47,7 +47,7 @@ pub(super) async fn deliver_alerts(insights: Arc<Insights>, mut stop: Stop) {
     while deliveries.join_next().await.is_some() {}
 }
 
-async fn deliver_to_tenant(insights: Arc<Insights>, tenant: Tenant, url: String, stop: Stop) {
+async fn deliver_to_tenant(insights: Arc<Insights>, tenant: Tenant, url: String, stop: StopSignal) {
     if let Err(error) = insights.post_undelivered(&tenant, &url, &stop).await {
         match error.is_unavailable() {
             // The store logs this itself.
@@ -64,7 +64,7 @@ impl Insights {
         &self,
         tenant: &Tenant,
         url: &str,
-        stop: &Stop,
+        stop: &StopSignal,
     ) -> Result<(), EngineError> {
         let now = self.core.clock.now();
         let news = now.plus_secs(-MAX_ALERT_AGE_SECS);

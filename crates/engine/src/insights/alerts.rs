@@ -17,8 +17,8 @@ use store::{QualityQuery, StoredAlert};
 use crate::error::EngineError;
 use crate::insights::Insights;
 use crate::insights::targets::Targets;
-use crate::retriable::put_off;
-use crate::tasks::Stop;
+use crate::retriable::log_retriable;
+use crate::tasks::StopSignal;
 
 /// Delay between a commit and the check of its project.
 const CHECK_INTERVAL: Duration = Duration::from_secs(2);
@@ -36,14 +36,15 @@ impl Insights {
         let scope = Scope { tenant: tenant.clone(), project: Scope::default().project };
         let now = self.core.clock.now();
         let rule = Rule::Targets { settings };
-        let event = ingest::rule_event(&scope, None, &rule, self.core.mint.event_id(now), now);
-        let receipt = self.core.commit_one(self.core.write_of(event, Mac([0; 16]), None)).await?;
+        let event = ingest::rule_event(&scope, None, &rule, self.core.ids.event_id(now), now);
+        let receipt =
+            self.core.commit_one(self.core.build_write(event, Mac([0; 16]), None)).await?;
         targets.position = receipt.position;
         let moved = targets.webhook != self.targets.get(tenant).webhook;
         self.targets.set(tenant.clone(), targets);
         // New targets can be missed without a new event.
         let scopes = self.core.store.scopes().await?.into_iter();
-        self.dirty_scopes.note(scopes.filter(|scope| scope.tenant == *tenant).collect());
+        self.dirty_scopes.mark_dirty(scopes.filter(|scope| scope.tenant == *tenant).collect());
         if moved {
             // Alerts that the old address did not accept are sent to the new one.
             self.core.store.tell_anew(tenant, now).await?;
@@ -82,11 +83,11 @@ impl Insights {
     /// Starts the target checks and the alert delivery. Call it once, before serving.
     pub fn spawn_alert_jobs(self: &Arc<Self>) {
         let insights = Arc::clone(self);
-        self.core.tasks.start(|stop| watch_targets(insights, stop));
+        self.core.tasks.spawn_task(|stop| watch_targets(insights, stop));
         let insights = Arc::clone(self);
         self.core
             .tasks
-            .start(|stop| crate::insights::alert_delivery::deliver_alerts(insights, stop));
+            .spawn_task(|stop| crate::insights::alert_delivery::deliver_alerts(insights, stop));
     }
 
     /// Compares a project's figures with the targets and commits an alert event for each change.
@@ -149,12 +150,13 @@ impl Insights {
         // All nodes derive the same id from the same state, so that only one alert is stored.
         let word = if raised { "raised" } else { "cleared" };
         let (tenant, project) = (scope.tenant.as_str(), scope.project.as_str());
-        let id = self.core.sealed_id("alert", &json!([tenant, project, metric, word, after.0]))?;
+        let id =
+            self.core.derive_event_id("alert", &json!([tenant, project, metric, word, after.0]))?;
         let (turn, conversation, user) = (None, None, None);
         let place = FindingPlace { scope: scope.clone(), turn, conversation, user };
         let now = self.core.clock.now();
         let event = ingest::finding_event(place, &Finding::Alert(alert), id, now, now);
-        match self.core.commit_one(self.core.write_of(event, None, None)).await {
+        match self.core.commit_one(self.core.build_write(event, None, None)).await {
             Ok(receipt) if !receipt.replayed => {
                 tracing::info!(metric, raised, tenant = %scope.tenant, "a figure crossed its target");
                 Ok(())
@@ -188,12 +190,14 @@ fn decide_transition(
     }
 }
 
-async fn watch_targets(insights: Arc<Insights>, mut stop: Stop) {
+async fn watch_targets(insights: Arc<Insights>, mut stop: StopSignal) {
     let mut round = 0_u32;
-    while insights.cluster.duty.wait(&mut stop).await {
+    while insights.cluster.leadership.wait_until_leader(&mut stop).await {
         match check_dirty_scopes(&insights, round.is_multiple_of(FULL_CHECK_ROUNDS)).await {
             Ok(()) => round = round.wrapping_add(1),
-            Err(error) => put_off(error, "listing projects for the target check failed; retrying"),
+            Err(error) => {
+                log_retriable(error, "listing projects for the target check failed; retrying")
+            }
         }
         tokio::select! {
             // An error means that the engine was dropped.
@@ -205,13 +209,13 @@ async fn watch_targets(insights: Arc<Insights>, mut stop: Stop) {
 
 async fn check_dirty_scopes(insights: &Insights, all: bool) -> Result<(), EngineError> {
     if all {
-        insights.dirty_scopes.note(insights.core.store.scopes().await?.into_iter().collect());
+        insights.dirty_scopes.mark_dirty(insights.core.store.scopes().await?.into_iter().collect());
     }
-    for scope in insights.dirty_scopes.take() {
+    for scope in insights.dirty_scopes.take_all() {
         if let Err(error) = insights.check_targets(&scope).await {
             // The other scopes are checked regardless; this one is retried.
-            put_off(error, "target check failed; retrying");
-            insights.dirty_scopes.note([scope].into());
+            log_retriable(error, "target check failed; retrying");
+            insights.dirty_scopes.mark_dirty([scope].into());
         }
     }
     Ok(())
@@ -222,13 +226,13 @@ mod tests {
     use report::Rate;
 
     use super::*;
-    use crate::test_engine::{TestEngine, engine_in};
+    use crate::test_engine::{TestEngine, open_test_engine};
     use crate::{IncomingEvent, RawEvent, Trust};
 
     #[tokio::test]
     async fn reading_alerts_writes_nothing() {
         let folder = tempfile::tempdir().unwrap();
-        let TestEngine { engine, clock, .. } = engine_in(folder.path()).await;
+        let TestEngine { engine, clock, .. } = open_test_engine(folder.path()).await;
         let scope = Scope::default();
         let settings = json!({"satisfaction": {"min": 0.85}, "min_count": 5});
         let settings = settings.as_object().cloned().unwrap();

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use model::{ConversationId, Scope, Timestamp, TurnId};
 use store::{ExchangeQuery, ListPage, ListQuery, SimilarQuery, StoredExchange};
 
-use crate::changes::opening_of;
+use crate::changes::truncate_for_embedding;
 use crate::error::EngineError;
 use crate::insights::Insights;
 
@@ -69,7 +69,7 @@ impl Insights {
         text: &str,
         most: usize,
     ) -> Result<Vec<StoredExchange>, EngineError> {
-        let vector = self.core.vector_of(opening_of(text)).await;
+        let vector = self.core.embed_text(truncate_for_embedding(text)).await;
         let (user, intent) = (None, None);
         let query = SimilarQuery {
             scope: scope.clone(),

@@ -56,7 +56,7 @@ impl Turns {
         scope: &Scope,
         turn: TurnId,
     ) -> Result<Option<(StoredTurn, TurnLog)>, EngineError> {
-        let Some(turn) = self.core.turn(scope, turn).await? else { return Ok(None) };
+        let Some(turn) = self.core.load_turn(scope, turn).await? else { return Ok(None) };
         let reactions = self.turn_reactions(scope, &turn).await?;
         let log = report::turn_log(&turn, &reactions);
         Ok(Some((turn, log)))

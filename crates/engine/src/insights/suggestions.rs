@@ -116,14 +116,14 @@ impl Insights {
     ) -> Result<EventId, EngineError> {
         // The same instruction for the same pattern and prompt is one suggestion.
         let same = json!([found.pattern_id, found.instruction, found.prompt]);
-        let id = self.core.sealed_id("suggestion", &same)?;
+        let id = self.core.derive_event_id("suggestion", &same)?;
         if self.core.store.event(scope, &id).await?.is_none() {
             let (turn, conversation, user) = (None, None, None);
             let place = FindingPlace { scope: scope.clone(), turn, conversation, user };
             let now = self.core.clock.now();
             let finding = Finding::Suggestion(found.clone());
             let event = ingest::finding_event(place, &finding, id.clone(), now, now);
-            self.core.commit_one(self.core.write_of(event, None, None)).await?;
+            self.core.commit_one(self.core.build_write(event, None, None)).await?;
         }
         Ok(id)
     }

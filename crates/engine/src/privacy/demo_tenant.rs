@@ -81,9 +81,9 @@ impl Privacy {
             ..RawEvent::default()
         };
         let now = self.core.clock.now();
-        let event = ingest::accept_event(&demo_scope(), raw, now, || self.core.mint.event_id(now))?;
+        let event = ingest::accept_event(&demo_scope(), raw, now, || self.core.ids.event_id(now))?;
         let mac = self.core.fingerprint("demo", &json!(id));
-        self.core.commit_one(self.core.write_of(event, mac, None)).await.map(drop)
+        self.core.commit_one(self.core.build_write(event, mac, None)).await.map(drop)
     }
 
     /// Removes the demo tenant with everything stored in it. Returns the number of events, or
@@ -110,14 +110,14 @@ impl Privacy {
     async fn clear_demo_caches(&self) -> Result<(), EngineError> {
         self.routing.states.reload(&self.core.store).await?;
         let gone = demo_scope().tenant;
-        self.core.redactors.forget(&gone);
+        self.core.redactors.remove_tenant(&gone);
         self.insights.targets.remove(&gone);
-        self.turns.curves.forget(&gone);
+        self.turns.curves.remove_tenant(&gone);
         self.insights.patterns.clear();
         self.insights.drafts.clear();
         self.training_data.examples.clear();
         let (now, window) = (self.core.clock.now(), self.core.detectors.retry.window);
-        Ok(self.turns.history.read_again(&self.core.store, now, window).await?)
+        Ok(self.turns.history.reload_from_log(&self.core.store, now, window).await?)
     }
 
     async fn has_marker(&self, id: &str) -> Result<bool, EngineError> {
@@ -141,7 +141,7 @@ mod tests {
     use super::*;
     use crate::insights::targets::Targets;
     use crate::redactors::PrivacySettings;
-    use crate::test_engine::{NOW, TestEngine, engine_in};
+    use crate::test_engine::{NOW, TestEngine, open_test_engine};
     use crate::{Detectors, Embedder};
 
     #[tokio::test]
@@ -159,19 +159,19 @@ mod tests {
         engine.insights.set_targets(&tenant, targets).await.unwrap();
         let privacy = settings(json!({"retention_days": {"events": 30}}));
         engine.privacy.set_privacy(&tenant, privacy).await.unwrap();
-        engine.turns.curves.set(demo.clone(), Platt { slope: 2.0, offset: 1.0 });
+        engine.turns.curves.set_curve(demo.clone(), Platt { slope: 2.0, offset: 1.0 });
         assert_ne!(engine.insights.tenant_targets(&tenant), Targets::default());
-        assert_ne!(engine.core.redactors.of(&tenant), PrivacySettings::default());
+        assert_ne!(engine.core.redactors.settings_for(&tenant), PrivacySettings::default());
         assert!(engine.privacy.remove_demo().await.unwrap().is_some());
         assert_eq!(engine.insights.tenant_targets(&tenant), Targets::default());
-        assert_eq!(engine.core.redactors.of(&tenant), PrivacySettings::default());
-        assert_eq!(engine.turns.curves.of(&demo), Platt::IDENTITY);
+        assert_eq!(engine.core.redactors.settings_for(&tenant), PrivacySettings::default());
+        assert_eq!(engine.turns.curves.curve_for(&demo), Platt::IDENTITY);
     }
 
     #[tokio::test]
     async fn removing_demo_data_clears_the_question_history() {
         let folder = tempfile::tempdir().unwrap();
-        let TestEngine { engine, .. } = engine_in(folder.path()).await;
+        let TestEngine { engine, .. } = open_test_engine(folder.path()).await;
         let (demo, user) = (demo_scope(), UserId::new("ann").unwrap());
         let half = TurnHalf::Opened(Opening { text: "What now?".into(), ..Opening::default() });
         let question = Event {
@@ -183,9 +183,9 @@ mod tests {
             ..testkit::event(&demo, "asked")
         };
         engine.privacy.write_demo_marker(false).await.unwrap();
-        engine.turns.history.add(&question).await;
-        assert_eq!(engine.turns.question_history(&demo, &user).await.unwrap().len(), 1);
+        engine.turns.history.add_question(&question).await;
+        assert_eq!(engine.turns.list_recent_questions(&demo, &user).await.unwrap().len(), 1);
         assert!(engine.privacy.remove_demo().await.unwrap().is_some());
-        assert_eq!(engine.turns.question_history(&demo, &user).await.unwrap().len(), 0);
+        assert_eq!(engine.turns.list_recent_questions(&demo, &user).await.unwrap().len(), 0);
     }
 }

@@ -9,7 +9,7 @@ use store::ErasedCounts;
 
 use crate::error::EngineError;
 use crate::privacy::Privacy;
-use crate::turns::log_copies::Copies;
+use crate::turns::log_copier::CopySettings;
 
 /// Time that an erasure waits for the deletion of turn log copies.
 const COPY_DELETION_TIMEOUT: Duration = Duration::from_secs(10);
@@ -26,7 +26,7 @@ impl Privacy {
         &self,
         scope: &Scope,
         user: &UserId,
-        copies: &Copies,
+        copies: &CopySettings,
     ) -> Result<ErasedCounts, EngineError> {
         if user.as_str() == ANONYMOUS {
             // Reactions without a user have this id. A rebuild would give them another one.
@@ -38,23 +38,23 @@ impl Privacy {
         let (counts, turns) = self.core.store.user_data(scope, user).await?;
         let now = self.core.clock.now();
         let rule = Rule::Erasure { events: counts.events, turns: counts.turns };
-        let event = ingest::rule_event(scope, None, &rule, self.core.mint.event_id(now), now);
-        let mut write: Write = self.core.write_of(event, Mac([0; 16]), None);
+        let event = ingest::rule_event(scope, None, &rule, self.core.ids.event_id(now), now);
+        let mut write: Write = self.core.build_write(event, Mac([0; 16]), None);
         // The event does not name the user; a rebuild finds the stubs.
         write.entry.changes = vec![Change::EraseUser(user.clone())];
         let erasure = write.entry.event.clone();
-        let routed = self.routing.states.of(scope);
+        let routed = self.routing.states.find_project(scope);
         if let Some(project) = &routed {
             // Before the commit: after it, nothing names the user whose data a crash would leave
             // behind.
             let own = self.core.store.turns_of(scope, user).await?;
-            project.forget(&self.core.store, user, &own, &turns, &erasure).await?;
+            project.erase_user(&self.core.store, user, &own, &turns, &erasure).await?;
         }
         self.core.commit_one(write).await?;
         self.insights.patterns.clear();
         self.insights.drafts.clear();
         let asker = HistoryKey::User(scope.clone(), user.clone());
-        if self.turns.history.place().forget(&asker).await.is_err() {
+        if self.turns.history.backend().forget(&asker).await.is_err() {
             tracing::warn!(
                 "question history unavailable: the erased user's recent questions are removed when it \
                  returns, or expire after the retry window"
@@ -65,7 +65,7 @@ impl Privacy {
             self.training_data.examples.clear();
         }
         let forgotten = match &routed {
-            Some(project) => project.forget_late(&self.core.store, Some(user), &erasure).await,
+            Some(project) => project.erase_late_turns(&self.core.store, Some(user), &erasure).await,
             None => Ok(()),
         };
         let settled = self.delete_copies(scope, copies).await;
@@ -80,9 +80,9 @@ impl Privacy {
 
     /// Waits until no copy holds erased data, including that of earlier requests. The store
     /// remembers copies at unreachable locations.
-    async fn delete_copies(&self, scope: &Scope, copies: &Copies) -> Result<(), EngineError> {
+    async fn delete_copies(&self, scope: &Scope, copies: &CopySettings) -> Result<(), EngineError> {
         if copies.place.is_none() {
-            return Ok(self.turns.mirror(copies.clone()).settle().await?);
+            return Ok(self.turns.log_copier(copies.clone()).refresh_erased_copies().await?);
         }
         // The mirror deletes them itself, so that it does not write an older state afterwards.
         let settled = async {
@@ -121,7 +121,7 @@ mod tests {
 
     use super::*;
     use crate::insights::patterns::{FailureReport, PatternCentroids};
-    use crate::test_engine::{NOW, TestEngine, engine_in};
+    use crate::test_engine::{NOW, TestEngine, open_test_engine};
 
     fn report() -> Arc<FailureReport> {
         Arc::new(FailureReport {
@@ -174,9 +174,9 @@ mod tests {
     #[tokio::test]
     async fn anonymous_user_cannot_be_erased() {
         let folder = tempfile::tempdir().unwrap();
-        let TestEngine { engine, .. } = engine_in(folder.path()).await;
+        let TestEngine { engine, .. } = open_test_engine(folder.path()).await;
         let (scope, anonymous) = (Scope::default(), UserId::new(ANONYMOUS).unwrap());
-        let copies = Copies { place: None, others: Vec::new() };
+        let copies = CopySettings { place: None, previous_places: Vec::new() };
         let erased = engine.privacy.erase_user(&scope, &anonymous, &copies).await;
         assert!(matches!(erased, Err(EngineError::PreconditionFailed(_))), "{erased:?}");
         assert_eq!(engine.core.head(), Position(0));
@@ -185,7 +185,7 @@ mod tests {
     #[tokio::test]
     async fn erasure_clears_cached_patterns_and_drafts() {
         let folder = tempfile::tempdir().unwrap();
-        let TestEngine { engine, .. } = engine_in(folder.path()).await;
+        let TestEngine { engine, .. } = open_test_engine(folder.path()).await;
         let long = Duration::from_secs(9);
         let before = engine.insights.patterns.generation();
         engine.insights.patterns.insert(query(), Position(0), NOW, long, before, &report());
@@ -197,7 +197,7 @@ mod tests {
         let known = || engine.insights.patterns.find_fresh(&query(), Position(9), NOW).is_some();
         assert!(known() && engine.insights.drafts.get(&about()).is_some());
         let (scope, ann) = (Scope::default(), UserId::new("ann").unwrap());
-        let copies = Copies { place: None, others: Vec::new() };
+        let copies = CopySettings { place: None, previous_places: Vec::new() };
         engine.privacy.erase_user(&scope, &ann, &copies).await.unwrap();
         assert!(!known() && engine.insights.drafts.get(&about()).is_none());
         // A computation that began before the erasure is not cached.
@@ -230,7 +230,7 @@ mod tests {
     #[tokio::test]
     async fn erasure_empties_the_wal_when_copies_are_unreachable() {
         let folder = tempfile::tempdir().unwrap();
-        let TestEngine { engine, .. } = engine_in(folder.path()).await;
+        let TestEngine { engine, .. } = open_test_engine(folder.path()).await;
         let (scope, ann) = (Scope::default(), UserId::new("ann").unwrap());
         let data = serde_json::json!({"phase": "opened", "text": "What now?"});
         let event = Event {
@@ -243,7 +243,8 @@ mod tests {
         };
         let opened = Change::OpenTurn { track: None, bundle: None, user_type: None, intent: None };
         engine.core.store.commit(vec![Write::new(event, vec![opened])]).await.unwrap();
-        let copies = Copies { place: None, others: vec![Arc::new(UnreachableBlobs)] };
+        let copies =
+            CopySettings { place: None, previous_places: vec![Arc::new(UnreachableBlobs)] };
         let erased = engine.privacy.erase_user(&scope, &ann, &copies).await;
         assert!(matches!(erased, Err(EngineError::Incomplete(CLEANUP_PENDING))), "{erased:?}");
         let log = std::fs::metadata(folder.path().join("uptake.db-wal")).unwrap();

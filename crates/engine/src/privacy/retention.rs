@@ -6,12 +6,12 @@ use std::time::Duration;
 use model::{Clock, Position, Tenant, Timestamp};
 use store::{Store, StoreError};
 
-use crate::cluster::leadership::Duty;
+use crate::cluster::leadership::Leadership;
 use crate::privacy::Privacy;
 use crate::privacy::scrub_signal::ScrubSignal;
-use crate::retriable::put_off;
+use crate::retriable::log_retriable;
 use crate::routing::RouterStates;
-use crate::tasks::Stop;
+use crate::tasks::StopSignal;
 use crate::training_data::example_pool::ExamplePoolCache;
 
 const CHECK_INTERVAL: Duration = Duration::from_secs(3600);
@@ -22,10 +22,17 @@ impl Privacy {
         let (store, clock) = (Arc::clone(&self.core.store), Arc::clone(&self.core.clock));
         let (routing, examples) =
             (Arc::clone(&self.routing.states), Arc::clone(&self.training_data.examples));
-        let (changed, duty) = (self.core.redactors.changed(), Arc::clone(&self.cluster.duty));
+        let (changed, leadership) =
+            (self.core.redactors.subscribe_changes(), Arc::clone(&self.cluster.leadership));
         let scrub_signal = self.scrub_signal.clone();
-        self.core.tasks.start(|stop| {
-            run_retention(store, clock, (routing, examples, duty, scrub_signal), changed, stop)
+        self.core.tasks.spawn_task(|stop| {
+            run_retention(
+                store,
+                clock,
+                (routing, examples, leadership, scrub_signal),
+                changed,
+                stop,
+            )
         });
     }
 }
@@ -33,16 +40,16 @@ impl Privacy {
 async fn run_retention(
     store: Arc<Store>,
     clock: Arc<dyn Clock>,
-    (routing, examples, duty, scrub_signal): (
+    (routing, examples, leadership, scrub_signal): (
         Arc<RouterStates>,
         Arc<ExamplePoolCache>,
-        Arc<Duty>,
+        Arc<Leadership>,
         ScrubSignal,
     ),
     mut changed: tokio::sync::watch::Receiver<u64>,
-    mut stop: Stop,
+    mut stop: StopSignal,
 ) {
-    while duty.wait(&mut stop).await {
+    while leadership.wait_until_leader(&mut stop).await {
         changed.mark_unchanged();
         match drop_expired_events(&store, &*clock, &routing).await {
             Ok(0) => {}
@@ -54,7 +61,7 @@ async fn run_retention(
             Err(error) => {
                 examples.clear();
                 scrub_signal.scrub_or_signal(&store).await;
-                put_off(error, "dropping expired events failed; retrying later");
+                log_retriable(error, "dropping expired events failed; retrying later");
             }
         }
         tokio::select! {
@@ -82,7 +89,7 @@ async fn drop_expired_events(
         return Ok(0);
     }
     // Store what routers learnt from these events before they are dropped.
-    routing.keep(store).await?;
+    routing.save_checkpoints(store).await?;
     // Once for all tenants: it copies every projection and blocks writers meanwhile.
     let upto = store.copy_projections().await?;
     let mut dropped = 0;
@@ -118,7 +125,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::test_engine::{TestEngine, engine_in};
+    use crate::test_engine::{TestEngine, open_test_engine};
     use crate::{IncomingEvent, RawEvent, Trust};
 
     fn rating(engine: &Engine, id: &str) -> IncomingEvent {
@@ -139,7 +146,7 @@ mod tests {
     #[tokio::test]
     async fn retention_drops_old_events_and_keeps_their_ids_claimed() {
         let folder = tempfile::tempdir().unwrap();
-        let TestEngine { engine, clock, .. } = engine_in(folder.path()).await;
+        let TestEngine { engine, clock, .. } = open_test_engine(folder.path()).await;
         let scope = Scope::default();
         let other = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };
         for scope in [&scope, &other] {

@@ -8,7 +8,7 @@ use store::{Store, StoreError};
 
 use crate::error::EngineError;
 use crate::privacy::Privacy;
-use crate::retriable::put_off;
+use crate::retriable::log_retriable;
 
 /// Time that a request waits for readers of old data.
 const SCRUB_TIMEOUT: Duration = Duration::from_secs(20);
@@ -27,7 +27,7 @@ impl Privacy {
     /// have stopped in between. Call it once, before serving.
     pub fn spawn_scrubbing(&self) {
         let (store, scrub_signal) = (Arc::clone(&self.core.store), self.scrub_signal.clone());
-        self.core.tasks.start(|mut stop| async move {
+        self.core.tasks.spawn_task(|mut stop| async move {
             loop {
                 tokio::select! {
                     _ = stop.changed() => return,
@@ -71,7 +71,9 @@ impl Privacy {
             Ok(false) => {
                 tracing::info!("a read is running; the log is scrubbed at the next start")
             }
-            Err(error) => put_off(error, "scrubbing at shutdown failed; the next start scrubs"),
+            Err(error) => {
+                log_retriable(error, "scrubbing at shutdown failed; the next start scrubs")
+            }
         }
     }
 }
@@ -79,7 +81,7 @@ impl Privacy {
 /// Retries after every error.
 async fn scrub_with_retries(store: &Store) {
     while let Err(error) = scrub_when_free(store).await {
-        put_off(error, "scrubbing failed, erased data may remain in the files; retrying");
+        log_retriable(error, "scrubbing failed, erased data may remain in the files; retrying");
         tokio::time::sleep(ERROR_RETRY_INTERVAL).await;
     }
 }
@@ -101,13 +103,13 @@ mod tests {
     use store::{Stopwatch, back_up};
 
     use super::*;
-    use crate::test_engine::{NOW, TestEngine, engine_in};
+    use crate::test_engine::{NOW, TestEngine, open_test_engine};
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn scrubbing_finishes_in_the_background_after_a_long_read() {
         let folder = tempfile::tempdir().unwrap();
         let data = folder.path().join("data");
-        let TestEngine { engine, .. } = engine_in(&data).await;
+        let TestEngine { engine, .. } = open_test_engine(&data).await;
         engine.privacy.spawn_scrubbing();
         // More than a backup copies in one step.
         let large = |n: usize| {

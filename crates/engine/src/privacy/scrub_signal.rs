@@ -5,7 +5,7 @@ use std::sync::Arc;
 use store::Store;
 use tokio::sync::Notify;
 
-use crate::retriable::put_off;
+use crate::retriable::log_retriable;
 
 /// Wakes the background scrubbing task.
 #[derive(Clone, Debug, Default)]
@@ -18,7 +18,7 @@ impl ScrubSignal {
             Ok(true) => {}
             Ok(false) => self.notify(),
             Err(error) => {
-                put_off(error, "scrubbing dropped events failed; retrying in the background");
+                log_retriable(error, "scrubbing dropped events failed; retrying in the background");
                 self.notify();
             }
         }

@@ -1,32 +1,31 @@
-//! A query and what it returned, put together from what was told of it.
+//! Loads a query with its items, merged from the turn and later reports.
 
 use ingest::FindingPlace;
 use learn::cluster_query;
 use model::{Body, Finding, Retrieved, Scope, TurnId};
 
-use super::used::ranked;
+use super::usage::assign_ranks;
 use crate::error::EngineError;
 use crate::retrieval::Retrieval;
 
-/// Reports about one query that are put together; earlier ones are forgotten.
-pub(super) const MOST_PARTS: usize = 20;
+/// Newest reports of one query that are merged.
+pub(super) const MAX_REPORTS: usize = 20;
 
-/// A query and what it returned.
-pub(super) struct Query {
+pub(super) struct RetrievalQuery {
     pub(super) place: FindingPlace,
     pub(super) cluster: Option<u64>,
     pub(super) items: Vec<Retrieved>,
 }
 
 impl Retrieval {
-    /// What a query returned: what its turn says, and what was told of it since.
-    pub(super) async fn query(
+    /// The items of the query's turn and of later reports. A later report of an item wins.
+    pub(super) async fn load_query(
         &self,
         scope: &Scope,
         query_id: &str,
-    ) -> Result<Option<Query>, EngineError> {
-        let mut query = self.query_of_turn(scope, query_id).await?;
-        for stored in self.core.store.returned(scope, query_id, MOST_PARTS).await? {
+    ) -> Result<Option<RetrievalQuery>, EngineError> {
+        let mut query = self.query_from_turn(scope, query_id).await?;
+        for stored in self.core.store.returned(scope, query_id, MAX_REPORTS).await? {
             let event = stored.event;
             let Ok(Body::Finding(Finding::Returned(part))) = Body::read(event.kind, &event.data)
             else {
@@ -38,7 +37,8 @@ impl Retrieval {
                 conversation: event.conversation,
                 user: event.user,
             };
-            let known = query.get_or_insert(Query { place, cluster: None, items: Vec::new() });
+            let known =
+                query.get_or_insert(RetrievalQuery { place, cluster: None, items: Vec::new() });
             let asked = part.query.as_deref().map(|asked| cluster_query(asked).0);
             known.cluster = known.cluster.or(asked);
             for item in part.entities {
@@ -51,7 +51,11 @@ impl Retrieval {
         Ok(query)
     }
 
-    async fn query_of_turn(&self, scope: &Scope, id: &str) -> Result<Option<Query>, EngineError> {
+    async fn query_from_turn(
+        &self,
+        scope: &Scope,
+        id: &str,
+    ) -> Result<Option<RetrievalQuery>, EngineError> {
         let Ok(turn) = TurnId::new(id) else { return Ok(None) };
         let found = self.core.store.exchanges_by_id(scope, vec![turn.clone()]).await?.pop();
         Ok(found.map(|exchange| {
@@ -63,8 +67,8 @@ impl Retrieval {
             };
             let asked = Some(exchange.opening.text).filter(|text| !text.trim().is_empty());
             let cluster = asked.map(|text| cluster_query(&text).0);
-            let items = exchange.completion.map(|done| ranked(&done.retrieved));
-            Query { place, cluster, items: items.unwrap_or_default() }
+            let items = exchange.completion.map(|done| assign_ranks(&done.retrieved));
+            RetrievalQuery { place, cluster, items: items.unwrap_or_default() }
         }))
     }
 }

@@ -1,4 +1,4 @@
-//! How items rank by what became of them before.
+//! Reranks items by their past relevance signals.
 
 use learn::{
     CoecRule, Estimator, ItemCounts, ItemEvidence, ItemTally, RankTotals, RerankedResult,
@@ -10,18 +10,15 @@ use store::{Extreme, StoredTally};
 use crate::error::EngineError;
 use crate::retrieval::Retrieval;
 
-/// What is known of an item.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EntityStats {
-    /// Which.
     pub entity_id: String,
-    /// Its counters.
     pub tally: StoredTally,
 }
 
 impl Retrieval {
-    /// What is known of an item; zeros for one that was never heard of.
-    pub async fn entity_stats(
+    /// The item's counters; zeros for an unknown item.
+    pub async fn load_entity_stats(
         &self,
         scope: &Scope,
         entity_id: String,
@@ -31,8 +28,8 @@ impl Retrieval {
         Ok(EntityStats { entity_id, tally })
     }
 
-    /// The items that did best, or worst.
-    pub async fn extreme_entities(
+    /// The best or the worst items.
+    pub async fn list_extreme_entities(
         &self,
         scope: &Scope,
         which: Extreme,
@@ -43,8 +40,8 @@ impl Retrieval {
         Ok(found.into_iter().map(stats).collect())
     }
 
-    /// Results in the order that their past suggests. `index` of each is its place in `results`.
-    pub async fn rerank(
+    /// Orders results by score and past relevance. `index` refers to `results`.
+    pub async fn rerank_results(
         &self,
         scope: &Scope,
         query: Option<&str>,
@@ -61,14 +58,14 @@ impl Retrieval {
         }
         let known = |index: usize| {
             let (entity, pair) = found.items.get(index).copied().unwrap_or_default();
-            ItemEvidence { entity: entity.map(counts), pair: pair.map(counts) }
+            ItemEvidence { entity: entity.map(to_counts), pair: pair.map(to_counts) }
         };
         let scores: Vec<f64> = results.iter().map(|(_, score)| *score).collect();
         Ok(rerank(estimator, &CoecRule::default(), &totals.estimate_examination(), &scores, known))
     }
 }
 
-fn counts(tally: StoredTally) -> ItemCounts {
+fn to_counts(tally: StoredTally) -> ItemCounts {
     let StoredTally { used, ignored, positive, negative, returned } = tally;
     ItemTally { used, ignored, positive, negative, returned }.to_counts()
 }

@@ -1,4 +1,4 @@
-//! Routers: set, shown, reset.
+//! Defines, shows and resets routers.
 
 use learn::{
     Algorithm, ArmSummary, CandidateLead, FEATURE_COUNT, RouterDefinition, RouterRule, TurnRecord,
@@ -6,45 +6,40 @@ use learn::{
 use model::{BadData, Mac, Position, Rule, Scope, Timestamp};
 
 use crate::error::EngineError;
-use crate::routing::Project;
+use crate::routing::ProjectRouters;
 use crate::routing::Routing;
 
-/// Turns that are one half of a trend.
-const RECENT: usize = 100;
-const LONGEST_NAME: usize = 100;
+/// Turns in each half of a trend.
+const TREND_TURNS: usize = 100;
+const MAX_NAME_CHARS: usize = 100;
 
-/// A router and how its arms stand.
+/// A router with its current state.
 #[derive(Clone, Debug)]
 pub struct RouterView {
-    /// Its name.
     pub name: String,
-    /// As it was written.
     pub definition: RouterDefinition,
-    /// Up to where in the log it has learnt.
+    /// The last event that it has learnt from.
     pub position: Position,
-    /// How its arms stand.
     pub arms: Vec<ArmSummary>,
-    /// For a hybrid: how far its contextual candidate is ahead.
+    /// For a hybrid router: the lead of its contextual candidate.
     pub lead: Option<CandidateLead>,
-    /// What was spent today.
+    /// Cost of today's turns (UTC).
     pub spent_today: f64,
-    /// How often numbers went wrong.
+    /// Number of numeric faults.
     pub faults: u64,
-    /// The latest turns against those before.
     pub trend: RewardTrend,
 }
 
-/// Rewards of the latest turns, and of as many before them.
+/// Rewards of the latest turns and of as many turns before them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RewardTrend {
-    /// How many of the latest turns, and their mean reward.
+    /// Number of turns and their mean reward.
     pub recent: (usize, Option<f64>),
-    /// The same of those before.
     pub before: (usize, Option<f64>),
 }
 
 impl Routing {
-    /// Sets a router. What its arms have learnt stays, unless they are gone.
+    /// Defines or redefines a router. Arms that remain keep their learnt state.
     pub async fn set_router(
         &self,
         scope: &Scope,
@@ -63,20 +58,20 @@ impl Routing {
         let written = serde_json::json!(rule.definition());
         let definition = written.as_object().cloned().unwrap_or_default();
         self.store_router_rule(scope, &Rule::Router { name: name.to_owned(), definition }).await?;
-        self.router(scope, name).await
+        self.load_router(scope, name).await
     }
 
-    /// A router forgets what it has learnt.
+    /// Resets a router's learnt state.
     pub async fn reset_router(&self, scope: &Scope, name: &str) -> Result<RouterView, EngineError> {
-        self.router(scope, name).await?;
+        self.load_router(scope, name).await?;
         self.store_router_rule(scope, &Rule::RouterReset { name: name.to_owned() }).await?;
-        self.router(scope, name).await
+        self.load_router(scope, name).await
     }
 
     async fn store_router_rule(&self, scope: &Scope, rule: &Rule) -> Result<(), EngineError> {
         let now = self.core.clock.now();
-        let event = ingest::rule_event(scope, None, rule, self.core.mint.event_id(now), now);
-        // Names and numbers of settings are nobody's data, so nothing is taken out of them.
+        let event = ingest::rule_event(scope, None, rule, self.core.ids.event_id(now), now);
+        // Settings contain no user data, so they are not redacted.
         let changes = crate::changes::changes_of(&event);
         let claim = model::Claim {
             space: model::ClaimSpace::Event,
@@ -87,22 +82,21 @@ impl Routing {
         self.core.commit_one(write).await.map(drop)
     }
 
-    /// The names of a project's routers.
-    pub fn router_names(&self, scope: &Scope) -> Vec<String> {
-        let names = |project: &Project| {
-            project.with(|routers| routers.iter().map(|(name, _)| name.to_owned()).collect())
+    pub fn list_router_names(&self, scope: &Scope) -> Vec<String> {
+        let names = |project: &ProjectRouters| {
+            project
+                .read_routers(|routers| routers.iter().map(|(name, _)| name.to_owned()).collect())
         };
-        self.states.of(scope).map_or_else(Vec::new, |project| names(&project))
+        self.states.find_project(scope).map_or_else(Vec::new, |project| names(&project))
     }
 
-    /// A router, explained.
-    pub async fn router(&self, scope: &Scope, name: &str) -> Result<RouterView, EngineError> {
+    pub async fn load_router(&self, scope: &Scope, name: &str) -> Result<RouterView, EngineError> {
         self.store_choices().await;
-        let project = self.states.of(scope).ok_or(EngineError::NotFound("router"))?;
+        let project = self.states.find_project(scope).ok_or(EngineError::NotFound("router"))?;
         let position = project.position().await;
         let day = self.core.clock.now().as_micros().div_euclid(86_400_000_000);
         let mut view = project
-            .with(|routers| {
+            .read_routers(|routers| {
                 let router = routers.get(name)?;
                 let is_hybrid = router.rule.algorithm() == Algorithm::Hybrid;
                 Some(RouterView {
@@ -117,26 +111,26 @@ impl Routing {
                 })
             })
             .ok_or(EngineError::NotFound("router"))?;
-        view.trend = self.trend(&project, scope, name).await?;
+        view.trend = self.compute_trend(&project, scope, name).await?;
         Ok(view)
     }
 
-    async fn trend(
+    async fn compute_trend(
         &self,
-        project: &Project,
+        project: &ProjectRouters,
         scope: &Scope,
         name: &str,
     ) -> Result<RewardTrend, EngineError> {
-        project.keep(&*self.core.store).await?;
-        // What was forgotten is no trend.
-        let lives: Vec<(String, Option<u32>)> = project.with(|routers| {
+        project.save_checkpoint(&*self.core.store).await?;
+        // Turns of an arm before its last reset do not count.
+        let lives: Vec<(String, Option<u32>)> = project.read_routers(|routers| {
             let router = routers.get(name);
             let arms = router.iter().flat_map(|router| router.rule.arms());
             let life = |id: &str| router.and_then(|router| router.state.arm_generation(id));
             arms.map(|arm| (arm.id.clone(), life(&arm.id))).collect()
         });
         let since = Timestamp::from_micros(0);
-        let latest = self.core.store.router_turns(scope, name, since, 0, 2 * RECENT).await?;
+        let latest = self.core.store.router_turns(scope, name, since, 0, 2 * TREND_TURNS).await?;
         let reward = |turn: &store::RouterTurn| {
             let record: TurnRecord = serde_json::from_str(&turn.record).ok()?;
             let served = record.served.as_ref()?;
@@ -144,11 +138,11 @@ impl Routing {
             record.observation().filter(|_| lives_on).map(|seen| seen.reward())
         };
         let rewards: Vec<f64> = latest.iter().filter_map(reward).collect();
-        let mean = |some: &[f64]| {
-            let mean = some.iter().sum::<f64>() / some.len() as f64;
-            (some.len(), (!some.is_empty()).then_some(mean))
+        let mean = |rewards: &[f64]| {
+            let mean = rewards.iter().sum::<f64>() / rewards.len() as f64;
+            (rewards.len(), (!rewards.is_empty()).then_some(mean))
         };
-        let (recent, before) = rewards.split_at(rewards.len().min(RECENT));
+        let (recent, before) = rewards.split_at(rewards.len().min(TREND_TURNS));
         Ok(RewardTrend { recent: mean(recent), before: mean(before) })
     }
 }
@@ -156,12 +150,12 @@ impl Routing {
 fn check_name(name: &str) -> Result<(), EngineError> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let is_path = name.chars().all(|c| c == '.');
-    if !is_path && name.len() <= LONGEST_NAME && name.chars().all(plain) {
+    if !is_path && name.len() <= MAX_NAME_CHARS && name.chars().all(plain) {
         return Ok(());
     }
     Err(EngineError::InvalidSetting(BadData {
         field: "name".into(),
         got: format!("{:?}", name.chars().take(40).collect::<String>()),
-        expected: format!("1 to {LONGEST_NAME} letters, digits, '-', '_' or '.', not only dots"),
+        expected: format!("1 to {MAX_NAME_CHARS} letters, digits, '-', '_' or '.', not only dots"),
     }))
 }

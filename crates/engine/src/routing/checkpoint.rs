@@ -1,9 +1,11 @@
-//! Keeps what routers have learnt, in one place for all nodes.
+//! Checkpoints of the routers' state, shared by all nodes.
 //!
-//! Every node learns the same from the same log, so a state that another node kept is one that this node
-//! had or will have. If it is of an earlier position, this node goes on from its own; records that it reads
-//! from the store are still right, since a turn that was spoken of in between is in its memory. If it is of a
-//! later position, or somebody was forgotten in it, this node goes on from that one.
+//! Nodes learn the same from the same log, so a peer's checkpoint is a state that this node had
+//! or will have.
+//!
+//! - Checkpoint of an earlier position: this node continues with its own state. Records that it
+//!   reads from the store stay valid, because turns with newer events are in its memory.
+//! - Checkpoint of a later position, or one after an erasure: this node continues from it.
 
 use std::sync::PoisonError;
 
@@ -14,80 +16,93 @@ use store::{
     StoredRouter,
 };
 
-use crate::routing::project::{Progress, Project};
+use crate::routing::project::{LearningProgress, ProjectRouters};
 
-impl Progress {
-    /// Goes on beside another state that was kept, if that may be.
-    pub(super) fn passes(&mut self, at: CheckpointVersion) -> bool {
-        let passes = at.version == self.from.version
-            || at.forgets == self.from.forgets
+impl LearningProgress {
+    /// Accepts a stored checkpoint as the new base, if this node's state is still valid beside it.
+    pub(super) fn accept_base(&mut self, at: CheckpointVersion) -> bool {
+        let is_accepted = at.version == self.base.version
+            || at.forgets == self.base.forgets
                 && at.position.is_some_and(|position| position <= self.position);
-        if passes {
-            self.from = at;
+        if is_accepted {
+            self.base = at;
         }
-        passes
+        is_accepted
     }
 }
 
-impl Project {
-    /// Goes on from what was kept last, by whichever node.
-    pub(super) async fn take_up(
+impl ProjectRouters {
+    /// Continues from the latest checkpoint of any node.
+    pub(super) async fn load_checkpoint(
         &self,
         store: &Store,
-        progress: &mut Progress,
+        progress: &mut LearningProgress,
     ) -> Result<(), StoreError> {
-        let (at, kept) = store.router_checkpoint(&self.with.scope).await?;
+        let (at, kept) = store.router_checkpoint(&self.router_scope.scope).await?;
         let Some(kept) = kept else {
-            return self.start_over(store, progress, at, "nothing is kept yet").await;
+            return self.relearn_from_log(store, progress, at, "there is no checkpoint").await;
         };
-        match restored(&kept) {
+        match restore_routers(&kept) {
             Ok(routers) => {
-                *progress = Progress { position: kept.position, from: at, ..Progress::default() };
-                *self.routers.write().unwrap_or_else(PoisonError::into_inner) = routers;
+                self.replace_state(progress, (at, kept.position), routers);
                 Ok(())
             }
-            Err(why) => self.drop_kept(store, progress, at.version, &why).await,
+            Err(why) => self.discard_checkpoint(store, progress, at.version, &why).await,
         }
     }
 
-    /// What is kept is of no use: begins again, unless another node has done so already.
-    pub(super) async fn drop_kept(
+    /// Discards an unusable checkpoint and relearns, unless another node has done so already.
+    pub(super) async fn discard_checkpoint(
         &self,
         store: &Store,
-        progress: &mut Progress,
+        progress: &mut LearningProgress,
         version: u64,
         why: &str,
     ) -> Result<(), StoreError> {
-        store.forget_routers(&self.with.scope, version).await?;
-        let (at, kept) = store.router_checkpoint(&self.with.scope).await?;
-        match kept.as_ref().map(|kept| (kept.position, restored(kept))) {
-            None => self.start_over(store, progress, at, why).await,
+        store.forget_routers(&self.router_scope.scope, version).await?;
+        let (at, kept) = store.router_checkpoint(&self.router_scope.scope).await?;
+        match kept.as_ref().map(|kept| (kept.position, restore_routers(kept))) {
+            None => self.relearn_from_log(store, progress, at, why).await,
             Some((position, Ok(routers))) => {
-                *progress = Progress { position, from: at, ..Progress::default() };
-                *self.routers.write().unwrap_or_else(PoisonError::into_inner) = routers;
+                self.replace_state(progress, (at, position), routers);
                 Ok(())
             }
             Some((_, Err(why))) => Err(StoreError::Corrupt(why)),
         }
     }
 
-    /// Begins where the first router was set.
-    async fn start_over(
+    fn replace_state(
+        &self,
+        progress: &mut LearningProgress,
+        (base, position): (CheckpointVersion, Position),
+        routers: Routers,
+    ) {
+        *progress = LearningProgress { position, base, ..LearningProgress::default() };
+        *self.routers.write().unwrap_or_else(PoisonError::into_inner) = routers;
+    }
+
+    /// Starts at the definition of the project's first router.
+    async fn relearn_from_log(
         &self,
         store: &Store,
-        progress: &mut Progress,
+        progress: &mut LearningProgress,
         at: CheckpointVersion,
         why: &str,
     ) -> Result<(), StoreError> {
-        let scope = &self.with.scope;
-        tracing::info!(tenant = %scope.tenant, project = %scope.project, why, "learning from the log");
-        let before = Position(self.with.since.0.saturating_sub(1));
-        *progress = Progress { position: before, changed: true, from: at, ..Progress::default() };
+        let scope = &self.router_scope.scope;
+        tracing::info!(tenant = %scope.tenant, project = %scope.project, why, "relearning routers from the log");
+        let before = Position(self.router_scope.since.0.saturating_sub(1));
+        *progress = LearningProgress {
+            position: before,
+            changed: true,
+            base: at,
+            ..LearningProgress::default()
+        };
         let mut routers = Routers::default();
-        let first = store.events(self.page(before, 1)).await?;
-        if first.first().is_none_or(|stored| stored.position != self.with.since) {
-            // Their settings were dropped from the log when they were old.
-            for (name, definition) in &self.with.definitions {
+        let first = store.events(self.event_page(before, 1)).await?;
+        if first.first().is_none_or(|stored| stored.position != self.router_scope.since) {
+            // Retention dropped the definitions from the log.
+            for (name, definition) in &self.router_scope.definitions {
                 if let Ok(definition) = serde_json::from_str(definition) {
                     routers.define_router(name, &definition);
                 }
@@ -97,31 +112,32 @@ impl Project {
         Ok(())
     }
 
-    /// Keeps what was learnt since the last time, or goes on from what another node kept.
-    pub(crate) async fn keep(&self, store: &Store) -> Result<(), StoreError> {
+    /// Saves a checkpoint, or continues from a newer one of another node.
+    pub(crate) async fn save_checkpoint(&self, store: &Store) -> Result<(), StoreError> {
         let mut progress = self.progress.lock().await;
-        if self.keep_now(store, &mut progress).await? {
+        if self.try_save(store, &mut progress).await? {
             return Ok(());
         }
-        self.take_up(store, &mut progress).await?;
+        self.load_checkpoint(store, &mut progress).await?;
         drop(progress);
-        self.reach(store, store.head()).await
+        self.learn_up_to(store, store.head()).await
     }
 
-    /// Keeps what was learnt since the last time. Not if another node kept what this one must go on from.
-    pub(super) async fn keep_now(
+    /// Saves a checkpoint of the changes. Returns `false` when this node must continue from a
+    /// checkpoint of another node.
+    pub(super) async fn try_save(
         &self,
         store: &Store,
-        progress: &mut Progress,
+        progress: &mut LearningProgress,
     ) -> Result<bool, StoreError> {
         while progress.changed {
-            let state = self.next_state(progress);
-            match store.save_routers(&self.with.scope, state).await? {
-                Keeping::Kept(at) => progress.have_kept(at),
-                Keeping::Moved(at) if !progress.passes(at) => return Ok(false),
+            let state = self.build_state(progress);
+            match store.save_routers(&self.router_scope.scope, state).await? {
+                Keeping::Kept(at) => progress.mark_saved(at),
+                Keeping::Moved(at) if !progress.accept_base(at) => return Ok(false),
                 Keeping::Moved(at) => {
-                    if at.position == Some(progress.position) && !progress.forgot {
-                        progress.have_kept(at); // another node, but the same
+                    if at.position == Some(progress.position) && !progress.erased {
+                        progress.mark_saved(at); // another node saved the same state
                     }
                 }
             }
@@ -129,9 +145,9 @@ impl Project {
         Ok(true)
     }
 
-    fn next_state(&self, progress: &Progress) -> NextCheckpoint {
+    fn build_state(&self, progress: &LearningProgress) -> NextCheckpoint {
         let position = progress.position;
-        let routers = self.with(|routers| {
+        let routers = self.read_routers(|routers| {
             let stored = |(name, router): (&str, &Router)| StoredRouter {
                 name: name.to_owned(),
                 definition: serde_json::json!(router.rule.definition()).to_string(),
@@ -147,23 +163,23 @@ impl Project {
             features: record.feature_bytes(),
         };
         NextCheckpoint {
-            from: progress.from.version,
-            forgets: progress.forgot,
+            from: progress.base.version,
+            forgets: progress.erased,
             checkpoint: RouterCheckpoint { position, routers },
-            turns: progress.waiting.iter().map(turn).collect(),
+            turns: progress.unsaved.iter().map(turn).collect(),
         }
     }
 }
 
-impl Progress {
-    fn have_kept(&mut self, at: CheckpointVersion) {
-        self.from = at;
-        self.kept = std::mem::take(&mut self.waiting);
-        (self.changed, self.forgot) = (false, false);
+impl LearningProgress {
+    fn mark_saved(&mut self, at: CheckpointVersion) {
+        self.base = at;
+        self.saved = std::mem::take(&mut self.unsaved);
+        (self.changed, self.erased) = (false, false);
     }
 }
 
-fn restored(kept: &RouterCheckpoint) -> Result<Routers, String> {
+fn restore_routers(kept: &RouterCheckpoint) -> Result<Routers, String> {
     let mut routers = Routers::default();
     for stored in &kept.routers {
         let wrong = |what: &dyn std::fmt::Display| format!("router {}: {what}", stored.name);
@@ -173,7 +189,7 @@ fn restored(kept: &RouterCheckpoint) -> Result<Routers, String> {
         let (state, position) =
             RouterState::from_bytes(&stored.state).map_err(|error| wrong(&error))?;
         if position != kept.position.0 {
-            return Err(wrong(&"kept at another position"));
+            return Err(wrong(&"the state is of another position"));
         }
         routers.restore(stored.name.clone(), Router { rule, state });
     }

@@ -1,5 +1,5 @@
-//! Choices on their way into the log. Nobody waits for them: a choice is not an acknowledged event,
-//! and the turn that follows it carries all that is needed.
+//! Writes queued choices to the log in the background. A choice need not be durable: the
+//! `decision_id` of the following turn carries all that learning needs.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,35 +7,35 @@ use std::time::Duration;
 use model::Write;
 
 use crate::error::EngineError;
-use crate::retriable::put_off;
+use crate::retriable::log_retriable;
 use crate::routing::Routing;
-use crate::tasks::Stop;
+use crate::tasks::StopSignal;
 
-/// Choices that are stored in one commit.
-const CHUNK: usize = 500;
-/// How often they are stored.
-const PAUSE: Duration = Duration::from_millis(50);
-/// After so many pauses what routers have learnt is kept.
-const PAUSES_TO_KEEP: u32 = 200;
+/// Choices per commit.
+const COMMIT_CHOICES: usize = 500;
+/// Period of commits.
+const STORE_INTERVAL: Duration = Duration::from_millis(50);
+/// Store intervals between two checkpoints.
+const INTERVALS_PER_CHECKPOINT: u32 = 200;
 
 impl Routing {
-    /// Starts storing choices, and keeping what routers have learnt. Call it once, before serving.
-    pub fn keep_routing(self: &Arc<Self>) {
-        let engine = Arc::clone(self);
-        self.core.tasks.start(|stop| run(engine, stop));
+    /// Spawns the task that stores choices and saves checkpoints. Call it once, before serving.
+    pub fn spawn_choice_writer(self: &Arc<Self>) {
+        let routing = Arc::clone(self);
+        self.core.tasks.spawn_task(|stop| run_choice_writer(routing, stop));
     }
 
-    /// How many choices were made and are not in the log: too many were waiting, or they could not be stored.
+    /// Choices that are not in the log because the queue was full or the commit failed.
     pub fn dropped_choices(&self) -> u64 {
-        self.choices.dropped()
+        self.choices.dropped_count()
     }
 
-    /// Stores the choices that wait.
+    /// Commits all queued choices.
     pub(crate) async fn store_choices(&self) {
-        let _storing = self.choices.storing.lock().await;
-        let mut waiting = self.choices.take().into_iter();
+        let _storing = self.choices.store_lock.lock().await;
+        let mut waiting = self.choices.take_all().into_iter();
         loop {
-            let chunk: Vec<Write> = waiting.by_ref().take(CHUNK).collect();
+            let chunk: Vec<Write> = waiting.by_ref().take(COMMIT_CHOICES).collect();
             if chunk.is_empty() {
                 return;
             }
@@ -49,26 +49,29 @@ impl Routing {
                 Err(error) => (size, Some(error)),
             };
             if let Some(error) = why {
-                put_off(error, "choices of routers were not stored; they are counted as dropped");
+                log_retriable(
+                    error,
+                    "router choices could not be stored; counting them as dropped",
+                );
                 self.choices.count_dropped(dropped as u64);
             }
         }
     }
 }
 
-async fn run(engine: Arc<Routing>, mut stop: Stop) {
+async fn run_choice_writer(routing: Arc<Routing>, mut stop: StopSignal) {
     let mut pauses = 0;
     while !*stop.borrow() {
         tokio::select! {
             _ = stop.changed() => {}
-            () = tokio::time::sleep(PAUSE) => {}
+            () = tokio::time::sleep(STORE_INTERVAL) => {}
         }
-        engine.store_choices().await;
+        routing.store_choices().await;
         pauses += 1;
-        if pauses % PAUSES_TO_KEEP == 0
-            && let Err(error) = engine.states.keep(&*engine.core.store).await
+        if pauses % INTERVALS_PER_CHECKPOINT == 0
+            && let Err(error) = routing.states.save_checkpoints(&*routing.core.store).await
         {
-            put_off(error, "what routers have learnt was not kept; trying again later");
+            log_retriable(error, "router checkpoint could not be saved; retrying");
         }
     }
 }
@@ -77,14 +80,14 @@ async fn run(engine: Arc<Routing>, mut stop: Stop) {
 mod tests {
     use model::{Mac, Scope};
 
-    use crate::test_engine::{TestEngine, engine_in};
+    use crate::test_engine::{TestEngine, open_test_engine};
     use crate::{IncomingEvent, RawEvent, Trust};
 
     #[tokio::test]
-    async fn one_that_cannot_be_stored_is_counted_and_the_others_are_not() {
+    async fn choice_that_cannot_be_stored_is_counted_as_dropped() {
         let folder = tempfile::tempdir().unwrap();
-        let TestEngine { engine, .. } = engine_in(folder.path()).await;
-        // The second has the first one's id and says something else.
+        let TestEngine { engine, .. } = open_test_engine(folder.path()).await;
+        // The second event reuses the first one's id with another body.
         for (id, mac) in [("one", 1), ("one", 2), ("two", 3)] {
             let raw = RawEvent {
                 id: Some(id.into()),

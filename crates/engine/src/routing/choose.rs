@@ -1,9 +1,9 @@
-//! Which arm serves a request, and the credit of the turn that follows.
+//! Chooses the arm that serves a request.
 //!
 //! ```text
-//! request --features--> router: scores, draw --> choice --sealed--> decision_id
+//! request --features--> router: scores, draw --> choice --seal--> decision_id
 //!                                                    \--queue--> log
-//! completed turn --decision_id, or the choice for the turn--> served by the arm, in its own commit
+//! completed turn --decision_id, or the choice for the turn--> finding `served`
 //! ```
 
 use ingest::FindingPlace;
@@ -17,98 +17,95 @@ use model::{
     Write,
 };
 
-use crate::changes::{changes_of, opening_of};
+use crate::changes::{changes_of, truncate_for_embedding};
 use crate::error::EngineError;
+use crate::routing::DecisionToken;
 use crate::routing::Routing;
-use crate::routing::Ticket;
 
 const MICROS_PER_HOUR: i64 = 3_600_000_000;
 
-/// A request that some arm must serve.
+/// A request for an arm.
 #[derive(Clone, Debug, Default)]
 pub struct RouteRequest {
-    /// Which router.
     pub router: String,
-    /// What is asked.
     pub text: String,
-    /// The turn it is for, if that has an id already.
+    /// The turn, if it already has an id.
     pub turn: Option<TurnId>,
-    /// Its conversation.
     pub conversation: Option<ConversationId>,
-    /// Whose.
     pub user: Option<UserId>,
-    /// Arms that must not be chosen, unless nothing else is left.
+    /// Arms to avoid, unless no other arm is left.
     pub exclude: Vec<String>,
-    /// What the call may cost, unless every arm costs more.
+    /// Cost limit of the call, unless every arm costs more.
     pub max_cost: Option<f64>,
 }
 
-/// The choice that was made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Route {
-    /// Give it back with the completed turn.
+    /// The client sends it back with the completed turn.
     pub decision_id: String,
-    /// Which router chose.
     pub router: String,
-    /// The arm.
     pub arm: String,
-    /// How likely it was to be chosen.
+    /// Probability of this choice.
     pub propensity: f64,
-    /// Another arm looked better.
+    /// True when another arm had a higher mean.
     pub explore: bool,
-    /// Which features.
     pub features_version: &'static str,
-    /// How every arm stood; none for a choice that was made before.
+    /// Scores of all arms; empty when an earlier choice is repeated.
     pub scores: Vec<RouteScore>,
-    /// `exclude`, `max_cost` or the budget had to be given up.
+    /// True when `exclude`, `max_cost` or the budget could not be met.
     pub relaxed: bool,
 }
 
-/// How one arm stood.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RouteScore {
-    /// Which.
     pub arm: String,
-    /// The reward to expect of it.
+    /// Expected reward.
     pub mean: f64,
-    /// What it bid.
+    /// Sampled reward.
     pub draw: f64,
-    /// How likely it was to be chosen.
+    /// Probability of this choice.
     pub propensity: f64,
 }
 
 impl Routing {
-    /// Chooses an arm. Reads what was learnt so far and waits for nothing.
-    pub fn route(&self, scope: &Scope, request: &RouteRequest) -> Result<Route, EngineError> {
-        let project = self.states.of(scope).ok_or(EngineError::NotFound("router"))?;
-        // Asked again for the same turn, the answer is the same, unless that arm is not wanted now.
+    /// Chooses an arm by the current state, without I/O.
+    pub fn choose_route(
+        &self,
+        scope: &Scope,
+        request: &RouteRequest,
+    ) -> Result<Route, EngineError> {
+        let project = self.states.find_project(scope).ok_or(EngineError::NotFound("router"))?;
+        // A repeated request for a turn gets the same arm, unless the request rules it out.
         let may_stand = |choice: &RouterChoice| {
             let wanted = choice.router == request.router && !request.exclude.contains(&choice.arm);
             wanted
                 && request.max_cost.is_none()
-                && project.with(|routers| is_enabled(routers, choice))
+                && project.read_routers(|routers| is_enabled(routers, choice))
         };
-        let before = request.turn.as_ref().and_then(|turn| project.choice_of(turn));
+        let before =
+            request.turn.as_ref().and_then(|turn| project.recent_choices().find_choice(turn));
         if let Some(choice) = before.filter(may_stand) {
-            return Ok(self.told_again(scope, choice));
+            return Ok(self.repeat_route(scope, choice));
         }
         let known = project
-            .with(|routers| Some(routers.get(&request.router)?.state.total_choices()))
+            .read_routers(|routers| Some(routers.get(&request.router)?.state.total_choices()))
             .ok_or(EngineError::NotFound("router"))?;
-        let made = project.made(&request.router, known);
+        let made = project.recent_choices().count_choices(&request.router, known);
         let (choice, chosen) = project
-            .with(|routers| {
+            .read_routers(|routers| {
                 let router = routers.get(&request.router)?;
-                Some(self.choose(router, request, made))
+                Some(self.draw_arm(router, request, made))
             })
             .ok_or(EngineError::NotFound("router"))?;
-        if let Some(first) = project.remember(request.turn.as_ref(), &choice, may_stand) {
-            return Ok(self.told_again(scope, first));
+        let turn = request.turn.as_ref();
+        let first = project.recent_choices().remember_choice(turn, &choice, may_stand);
+        if let Some(first) = first {
+            return Ok(self.repeat_route(scope, first));
         }
-        self.choices.push(self.choice_write(scope, request, &choice));
+        self.choices.push(self.build_choice_write(scope, request, &choice));
         let faults = u64::from(chosen.faults);
-        self.core.counters.routed(faults, chosen.relaxed);
-        let scores = project.with(|routers| {
+        self.core.counters.count_route(faults, chosen.relaxed);
+        let scores = project.read_routers(|routers| {
             let router = routers.get(&request.router);
             let arms = router.map_or(&[][..], |router| router.rule.arms());
             let score = |score: &learn::ArmScore| {
@@ -121,21 +118,14 @@ impl Routing {
             };
             chosen.scores.iter().filter_map(score).collect()
         });
-        Ok(Route {
-            decision_id: Ticket::of(&choice).seal(&self.core.seal, scope),
-            router: choice.router,
-            arm: choice.arm,
-            propensity: choice.propensity,
-            explore: chosen.explore,
-            features_version: FEATURES_VERSION,
-            scores,
-            relaxed: chosen.relaxed,
-        })
+        let route = self.repeat_route(scope, choice);
+        Ok(Route { explore: chosen.explore, scores, relaxed: chosen.relaxed, ..route })
     }
 
-    fn told_again(&self, scope: &Scope, choice: RouterChoice) -> Route {
+    /// The route of a known choice, without scores.
+    fn repeat_route(&self, scope: &Scope, choice: RouterChoice) -> Route {
         Route {
-            decision_id: Ticket::of(&choice).seal(&self.core.seal, scope),
+            decision_id: DecisionToken::from_choice(&choice).seal(&self.core.seal, scope),
             router: choice.router,
             arm: choice.arm,
             propensity: choice.propensity,
@@ -146,23 +136,23 @@ impl Routing {
         }
     }
 
-    fn choose(
+    fn draw_arm(
         &self,
         router: &Router,
         request: &RouteRequest,
         made: u64,
     ) -> (RouterChoice, ArmChoice) {
         let Router { rule, state } = router;
-        let hours = hours_of(self.core.clock.now());
+        let hours = unix_hours(self.core.clock.now());
         let codes = match rule.algorithm().is_contextual() {
             false => Vec::new(),
-            true => seen_in(&request.text, hours),
+            true => encode_features(&request.text, hours),
         };
-        // Chosen by what will be learnt from, in the same steps.
+        // The choice uses the quantised features, as learning will.
         let seen = dequantize_features(&codes);
         let random = match rule.definition().seed {
-            Some(seed) => mixed(seed, made),
-            None => self.core.mint.number(),
+            Some(seed) => mix_seed(seed, made),
+            None => self.core.ids.random_u64(),
         };
         let chosen = state.choose_arm(
             rule,
@@ -185,7 +175,12 @@ impl Routing {
         (choice, chosen)
     }
 
-    fn choice_write(&self, scope: &Scope, request: &RouteRequest, choice: &RouterChoice) -> Write {
+    fn build_choice_write(
+        &self,
+        scope: &Scope,
+        request: &RouteRequest,
+        choice: &RouterChoice,
+    ) -> Write {
         let now = self.core.clock.now();
         let place = FindingPlace {
             scope: scope.clone(),
@@ -193,23 +188,23 @@ impl Routing {
             conversation: request.conversation.clone(),
             user: request.user.clone(),
         };
-        // Without its features: who asked may be erased, and not be named here.
+        // Stored without features: they derive from the user's text, and the event may not name the user.
         let finding = Finding::Choice(RouterChoice { features: Vec::new(), ..choice.clone() });
-        let event = ingest::finding_event(place, &finding, self.core.mint.event_id(now), now, now);
+        let event = ingest::finding_event(place, &finding, self.core.ids.event_id(now), now, now);
         let claim = Claim { space: ClaimSpace::Event, id: event.id.to_string(), mac: None };
         let changes = changes_of(&event);
         Write { claims: vec![claim], ..Write::new(event, changes) }
     }
 }
 
-pub(super) fn hours_of(time: Timestamp) -> i64 {
+pub(super) fn unix_hours(time: Timestamp) -> i64 {
     time.as_micros().div_euclid(MICROS_PER_HOUR)
 }
 
-/// The features of a text, in bytes.
-pub(super) fn seen_in(text: &str, hours: i64) -> Vec<i8> {
-    let text = opening_of(text);
-    // The built-in model: it is here, and it stays the same.
+/// Quantised features of a text.
+pub(super) fn encode_features(text: &str, hours: i64) -> Vec<i8> {
+    let text = truncate_for_embedding(text);
+    // Always the built-in model: it is local and never changes.
     let direction = embed::built_in().embed(text);
     let hour = u8::try_from(hours.rem_euclid(24)).unwrap_or(0);
     quantize_features(&extract_features(text, direction.values(), hour))
@@ -220,7 +215,7 @@ fn is_enabled(routers: &Routers, choice: &RouterChoice) -> bool {
     arms.iter().any(|arm| arm.id == choice.arm && arm.enabled)
 }
 
-/// Random bits that a seed repeats.
-fn mixed(seed: u64, count: u64) -> u64 {
+/// Reproducible random bits for the `count`-th choice of a seeded router.
+fn mix_seed(seed: u64, count: u64) -> u64 {
     mix64(seed ^ count.wrapping_mul(GOLDEN_GAMMA))
 }

@@ -1,4 +1,4 @@
-//! The credit of a turn: the choice that served it, and what it is worth.
+//! Credit assignment: the choice that served a turn, and the turn's reward.
 
 use learn::{RewardRule, dequantize_features};
 use model::{
@@ -7,26 +7,26 @@ use model::{
 };
 use store::StoredEvent;
 
-use super::choose::{hours_of, seen_in};
-use crate::answer_signals::Signals;
+use super::choose::{encode_features, unix_hours};
+use crate::answer_signals::AnswerSignals;
 use crate::error::EngineError;
 use crate::receipt::{Receipt, RequestKey};
 use crate::routing::Routing;
-use crate::routing::{Project, Ticket};
+use crate::routing::{DecisionToken, ProjectRouters};
 
 impl Routing {
-    /// The finding that a turn was served by a router's choice, if it was.
-    pub(crate) async fn served_by(
+    /// The finding that links a turn to the router's choice that served it.
+    pub(crate) async fn find_serving_choice(
         &self,
         scope: &Scope,
         turn: &TurnId,
         completion: &Completion,
     ) -> Result<Option<Finding>, EngineError> {
-        let Some(project) = self.states.of(scope) else { return Ok(None) };
-        let Some(choice) = self.choice_for(&project, scope, turn, completion).await? else {
+        let Some(project) = self.states.find_project(scope) else { return Ok(None) };
+        let Some(choice) = self.resolve_choice(&project, scope, turn, completion).await? else {
             return Ok(None);
         };
-        // Another model answered in the end: its answer says nothing about the arm.
+        // Another model gave the answer, so the arm gets no credit.
         if completion.model.as_ref().is_some_and(|model| *model != choice.arm) {
             return Ok(None);
         }
@@ -34,7 +34,7 @@ impl Routing {
             let tokens = |count: Option<u64>| count.map(|count| count as f64);
             let (into, out) = (tokens(completion.tokens_in), tokens(completion.tokens_out));
             into.or(out)?;
-            project.with(|routers| {
+            project.read_routers(|routers| {
                 let arms = routers.get(&choice.router)?.rule.arms();
                 let arm = arms.iter().find(|arm| arm.id == choice.arm)?;
                 arm.price_call(into.unwrap_or(0.0), out.unwrap_or(0.0))
@@ -43,40 +43,41 @@ impl Routing {
         Ok(Some(Finding::Served { choice, cost }))
     }
 
-    /// By the sealed id, else by the turn: as it is remembered, else as it is in the log.
-    async fn choice_for(
+    /// Resolves the choice by the decision token, else by the turn: from memory, else from the log.
+    async fn resolve_choice(
         &self,
-        project: &Project,
+        project: &ProjectRouters,
         scope: &Scope,
         turn: &TurnId,
         completion: &Completion,
     ) -> Result<Option<RouterChoice>, EngineError> {
         if let Some(id) = &completion.decision_id {
-            let ticket = DecisionId::new(id.as_str()).ok();
-            let ticket = ticket.and_then(|id| Ticket::open(&self.core.seal, scope, &id));
-            if let Some(ticket) = ticket {
-                return Ok(project.with(|routers| ticket.choice(routers)));
+            let token = DecisionId::new(id.as_str()).ok();
+            let token = token.and_then(|id| DecisionToken::open(&self.core.seal, scope, &id));
+            if let Some(token) = token {
+                return Ok(project.read_routers(|routers| token.to_choice(routers)));
             }
         }
-        if let Some(choice) = project.choice_of(turn) {
+        let recent = project.recent_choices().find_choice(turn);
+        if let Some(choice) = recent {
             return Ok(Some(choice));
         }
-        let Some(stored) = self.core.turn(scope, turn.clone()).await? else { return Ok(None) };
+        let Some(stored) = self.core.load_turn(scope, turn.clone()).await? else { return Ok(None) };
         let read = |stored: &StoredEvent| Body::read(stored.event.kind, &stored.event.data);
         let choice = stored.events.iter().rev().find_map(|stored| match read(stored) {
             Ok(Body::Finding(Finding::Choice(choice))) => Some((choice, stored.event.ts)),
             Ok(_) | Err(_) => None,
         });
-        let asked = stored.events.iter().find_map(|stored| match read(stored) {
+        let question = stored.events.iter().find_map(|stored| match read(stored) {
             Ok(Body::Turn(TurnHalf::Opened(opening))) => Some(opening.text),
             Ok(_) | Err(_) => None,
         });
         Ok(choice.map(|(choice, ts)| {
-            let contextual = project.with(|routers| {
+            let contextual = project.read_routers(|routers| {
                 routers.get(&choice.router).is_some_and(|it| it.rule.algorithm().is_contextual())
             });
-            let codes = match (contextual, asked) {
-                (true, Some(text)) => seen_in(&text, hours_of(ts)),
+            let codes = match (contextual, question) {
+                (true, Some(text)) => encode_features(&text, unix_hours(ts)),
                 (true | false, _) => Vec::new(),
             };
             let features =
@@ -85,22 +86,22 @@ impl Routing {
         }))
     }
 
-    /// What a turn is worth by now, also when no router served it.
-    pub(crate) async fn reward_of(
+    /// The turn's current reward, also for a turn that no router served.
+    pub(crate) async fn compute_reward(
         &self,
         scope: &Scope,
         turn: &TurnId,
-        signals: Option<&Signals>,
+        signals: Option<&AnswerSignals>,
     ) -> Result<f64, EngineError> {
-        let project = self.states.of(scope);
+        let project = self.states.find_project(scope);
         if let Some(project) = project
-            && let Some(record) = project.record(&*self.core.store, turn).await?
+            && let Some(record) = project.turn_record(&*self.core.store, turn).await?
         {
-            let shown = |rule: &RewardRule| record.evidence.reward(rule);
+            let reward = |rule: &RewardRule| record.evidence.reward(rule);
             let router = record.served.as_ref().map_or("", |served| &served.router);
-            return Ok(project.with(|routers| match routers.get(router) {
-                Some(router) => shown(router.rule.reward()),
-                None => shown(&RewardRule::default()),
+            return Ok(project.read_routers(|routers| match routers.get(router) {
+                Some(router) => reward(router.rule.reward()),
+                None => reward(&RewardRule::default()),
             }));
         }
         let mut evidence = learn::TurnEvidence::default();
@@ -114,8 +115,8 @@ impl Routing {
         Ok(evidence.reward(&RewardRule::default()))
     }
 
-    /// Takes in what somebody says an answer is worth. The newest word on each thing counts.
-    pub async fn reward(
+    /// Records an explicit reward. The newest value of each component counts.
+    pub async fn record_reward(
         &self,
         scope: &Scope,
         turn: TurnId,
@@ -127,8 +128,8 @@ impl Routing {
         let now = self.core.clock.now();
         let place = self.core.finding_place(scope, turn, user).await?;
         let finding = Finding::Reward(given);
-        let event = ingest::finding_event(place, &finding, self.core.mint.event_id(now), now, now);
-        let mut write = self.core.write_of(event, mac, key);
+        let event = ingest::finding_event(place, &finding, self.core.ids.event_id(now), now, now);
+        let mut write = self.core.build_write(event, mac, key);
         write.needs.push(Need::Turn(None));
         self.core.commit_one(write).await
     }

@@ -1,5 +1,5 @@
-//! The id of a choice: sealed, and carrying all that is needed to learn from it, so that a turn earns
-//! its credit even when nothing else is left of the choice.
+//! The `decision_id` of a choice: a sealed token that carries all that learning needs. A turn
+//! earns its credit even when the choice is not in the log.
 
 use learn::{FEATURES_VERSION, Routers, dequantize_features, quantize_features};
 use model::{DecisionId, RouterChoice, Scope};
@@ -7,9 +7,9 @@ use report::Seal;
 
 const VERSION: u8 = 1;
 
-/// A choice in few bytes. Names are in it as numbers; whoever has the routers knows them.
+/// A compact choice. Router and arm are hashes of their names.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Ticket {
+pub(crate) struct DecisionToken {
     router: u64,
     arm: u64,
     propensity: f64,
@@ -17,23 +17,22 @@ pub(crate) struct Ticket {
     codes: Vec<i8>,
 }
 
-impl Ticket {
-    /// Of a choice.
-    pub(crate) fn of(choice: &RouterChoice) -> Self {
+impl DecisionToken {
+    pub(crate) fn from_choice(choice: &RouterChoice) -> Self {
         let features: Vec<f64> = choice.features.iter().map(|value| f64::from(*value)).collect();
         Self {
-            router: number(&choice.router),
-            arm: number(&choice.arm),
+            router: hash_name(&choice.router),
+            arm: hash_name(&choice.arm),
             propensity: choice.propensity,
             shadow: choice.shadow,
             codes: quantize_features(&features),
         }
     }
 
-    /// The choice, if the project still has its router and arm.
-    pub(crate) fn choice(&self, routers: &Routers) -> Option<RouterChoice> {
-        let (name, router) = routers.iter().find(|(name, _)| number(name) == self.router)?;
-        let arm = router.rule.arms().iter().find(|arm| number(&arm.id) == self.arm)?;
+    /// `None` when the project no longer has the router or the arm.
+    pub(crate) fn to_choice(&self, routers: &Routers) -> Option<RouterChoice> {
+        let (name, router) = routers.iter().find(|(name, _)| hash_name(name) == self.router)?;
+        let arm = router.rule.arms().iter().find(|arm| hash_name(&arm.id) == self.arm)?;
         Some(RouterChoice {
             router: name.to_owned(),
             arm: arm.id.clone(),
@@ -47,7 +46,7 @@ impl Ticket {
         })
     }
 
-    /// Sealed for a project.
+    /// Seals the token for a project.
     pub(crate) fn seal(&self, seal: &Seal, scope: &Scope) -> String {
         let mut bytes = vec![VERSION, u8::from(self.shadow.is_some())];
         bytes.extend(self.router.to_be_bytes());
@@ -58,12 +57,12 @@ impl Ticket {
             bytes.extend(slope.to_be_bytes());
         }
         bytes.extend(self.codes.iter().map(|code| code.cast_unsigned()));
-        seal.close(&purpose(scope), &bytes)
+        seal.close(&seal_purpose(scope), &bytes)
     }
 
-    /// Opens what was sealed for this project; any other id of a decision is none.
+    /// Opens a token of this project. `None` for any other decision id.
     pub(crate) fn open(seal: &Seal, scope: &Scope, id: &DecisionId) -> Option<Self> {
-        let bytes = seal.open(&purpose(scope), id.as_str())?;
+        let bytes = seal.open(&seal_purpose(scope), id.as_str())?;
         let ([version, has_shadow], mut rest) = bytes.split_first_chunk::<2>()?;
         if *version != VERSION {
             return None;
@@ -84,11 +83,11 @@ impl Ticket {
     }
 }
 
-fn purpose(scope: &Scope) -> String {
+fn seal_purpose(scope: &Scope) -> String {
     format!("choice {}/{}", scope.tenant, scope.project)
 }
 
-fn number(name: &str) -> u64 {
+fn hash_name(name: &str) -> u64 {
     let hash = blake3::hash(name.as_bytes());
     hash.as_bytes()[..8].iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
@@ -100,9 +99,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_ticket_opens_in_its_own_project_only_and_fits_into_an_id() {
+    fn token_opens_only_in_its_own_project_and_fits_into_an_id() {
         let seal = Seal::new(&[7; 32]);
-        let ticket = Ticket {
+        let token = DecisionToken {
             router: 1,
             arm: 2,
             propensity: 0.25,
@@ -110,34 +109,34 @@ mod tests {
             codes: (0..32).collect(),
         };
         let scope = Scope::default();
-        let id = DecisionId::new(ticket.seal(&seal, &scope)).unwrap();
-        assert_eq!(Ticket::open(&seal, &scope, &id), Some(ticket.clone()));
+        let id = DecisionId::new(token.seal(&seal, &scope)).unwrap();
+        assert_eq!(DecisionToken::open(&seal, &scope, &id), Some(token.clone()));
         let other = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };
-        assert_eq!(Ticket::open(&seal, &other, &id), None);
-        assert_eq!(Ticket::open(&seal, &scope, &DecisionId::new("d1").unwrap()), None);
-        let plain = Ticket { shadow: None, codes: Vec::new(), ..ticket };
+        assert_eq!(DecisionToken::open(&seal, &other, &id), None);
+        assert_eq!(DecisionToken::open(&seal, &scope, &DecisionId::new("d1").unwrap()), None);
+        let plain = DecisionToken { shadow: None, codes: Vec::new(), ..token };
         let id = DecisionId::new(plain.seal(&seal, &scope)).unwrap();
-        assert_eq!(Ticket::open(&seal, &scope, &id), Some(plain));
+        assert_eq!(DecisionToken::open(&seal, &scope, &id), Some(plain));
     }
 
     #[test]
-    fn any_id_opens_or_does_not_and_so_does_anything_that_we_sealed_ourselves() {
+    fn opening_a_mangled_token_never_panics() {
         let (seal, scope) = (Seal::new(&[7; 32]), Scope::default());
-        let ticket =
-            Ticket { router: 1, arm: 2, propensity: 0.5, shadow: None, codes: vec![1, -1] };
-        let sealed = ticket.seal(&seal, &scope);
+        let token =
+            DecisionToken { router: 1, arm: 2, propensity: 0.5, shadow: None, codes: vec![1, -1] };
+        let sealed = token.seal(&seal, &scope);
         let mut opened = 0;
         testkit::fuzz_rows(&[&sealed, "d1", "0100"], 3000, |bytes| {
-            // As a client might send it.
+            // Any id that a client might send.
             if let Ok(id) = DecisionId::new(String::from_utf8_lossy(bytes).into_owned()) {
-                let found = Ticket::open(&seal, &scope, &id);
+                let found = DecisionToken::open(&seal, &scope, &id);
                 assert!(found.is_none() || id.as_str().eq_ignore_ascii_case(&sealed), "{id}");
                 opened += usize::from(found.is_some());
             }
-            // As an older or a newer program might have sealed it.
-            let ours = seal.close(&purpose(&scope), bytes);
+            // A valid seal over a payload of another version.
+            let ours = seal.close(&seal_purpose(&scope), bytes);
             if let Ok(id) = DecisionId::new(ours) {
-                drop(Ticket::open(&seal, &scope, &id));
+                drop(DecisionToken::open(&seal, &scope, &id));
             }
         });
         assert!(opened > 0);

@@ -1,16 +1,16 @@
-//! Takes out of what routers have learnt what somebody who is erased said.
+//! Removes an erased user's data from the routers' state.
 
 use std::sync::PoisonError;
 
 use model::{Event, TurnId, UserId};
 use store::{Store, StoreError};
 
-use crate::routing::project::{Progress, Project};
+use crate::routing::project::{LearningProgress, ProjectRouters};
 
-impl Project {
-    /// Somebody is erased: the features of their own turns go, from what regressions learnt as well,
-    /// and what they rated was rated by nobody in particular.
-    pub(crate) async fn forget(
+impl ProjectRouters {
+    /// Erases a user. Removes the features of the user's own turns, also from the regressions, and
+    /// anonymises the user's ratings.
+    pub(crate) async fn erase_user(
         &self,
         store: &Store,
         user: &UserId,
@@ -20,22 +20,12 @@ impl Project {
     ) -> Result<(), StoreError> {
         let user = self.pseudonym(user.as_str());
         let mut progress = self.progress.lock().await;
-        loop {
-            for turn in own.iter().chain(touched) {
-                self.have(store, &mut progress, turn).await?;
-            }
-            self.forget_in(&mut progress, Some(user), own, touched, now);
-            if self.keep_now(store, &mut progress).await? {
-                return Ok(());
-            }
-            // Another node kept more meanwhile; they are taken out of that.
-            self.take_up(store, &mut progress).await?;
-        }
+        self.erase_and_save(store, &mut progress, Some(user), (own, touched), now).await
     }
 
-    /// The same for turns that came in while their user was erased, and are in memory only. Who that was is
-    /// not known on other nodes.
-    pub(crate) async fn forget_late(
+    /// Erases turns that arrived during the erasure and are only in memory. `user` is `None` on
+    /// other nodes, which do not know who was erased.
+    pub(crate) async fn erase_late_turns(
         &self,
         store: &Store,
         user: Option<&UserId>,
@@ -43,13 +33,13 @@ impl Project {
     ) -> Result<(), StoreError> {
         let user = user.map(|user| self.pseudonym(user.as_str()));
         let mut progress = self.progress.lock().await;
-        let Progress { waiting, kept, .. } = &*progress;
-        let known = waiting.iter().chain(kept);
+        let LearningProgress { unsaved, saved, .. } = &*progress;
+        let known = unsaved.iter().chain(saved);
         let with_features = known.filter(|(_, record)| !record.feature_bytes().is_empty());
         let turns: Vec<TurnId> = with_features.map(|(turn, _)| turn.clone()).collect();
         let mut late = Vec::new();
         for turn in turns {
-            let head = store.turn_head(&self.with.scope, &turn).await?;
+            let head = store.turn_head(&self.router_scope.scope, &turn).await?;
             if head.is_some_and(|head| head.erased) {
                 late.push(turn);
             }
@@ -57,21 +47,33 @@ impl Project {
         if late.is_empty() {
             return Ok(());
         }
+        self.erase_and_save(store, &mut progress, user, (&late, &late), now).await
+    }
+
+    async fn erase_and_save(
+        &self,
+        store: &Store,
+        progress: &mut LearningProgress,
+        user: Option<u64>,
+        (own, touched): (&[TurnId], &[TurnId]),
+        now: &Event,
+    ) -> Result<(), StoreError> {
         loop {
-            for turn in &late {
-                self.have(store, &mut progress, turn).await?;
+            for turn in own.iter().chain(touched) {
+                self.ensure_record(store, progress, turn).await?;
             }
-            self.forget_in(&mut progress, user, &late, &late, now);
-            if self.keep_now(store, &mut progress).await? {
+            self.erase_from_memory(progress, user, own, touched, now);
+            if self.try_save(store, progress).await? {
                 return Ok(());
             }
-            self.take_up(store, &mut progress).await?;
+            // Another node saved a newer checkpoint: the erasure is repeated on it.
+            self.load_checkpoint(store, progress).await?;
         }
     }
 
-    fn forget_in(
+    fn erase_from_memory(
         &self,
-        progress: &mut Progress,
+        progress: &mut LearningProgress,
         user: Option<u64>,
         own: &[TurnId],
         touched: &[TurnId],
@@ -80,15 +82,15 @@ impl Project {
         let mut routers = self.routers.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(user) = user {
             for turn in touched {
-                routers.anonymise_rating(now, turn, user, &mut progress.waiting);
+                routers.anonymise_rating(now, turn, user, &mut progress.unsaved);
             }
         }
         for turn in own {
-            if let Some(record) = progress.waiting.get_mut(turn) {
+            if let Some(record) = progress.unsaved.get_mut(turn) {
                 routers.forget_features(record);
             }
         }
-        (progress.changed, progress.forgot) = (true, true);
-        self.recent().forget(own);
+        (progress.changed, progress.erased) = (true, true);
+        self.recent_choices().forget_turns(own);
     }
 }

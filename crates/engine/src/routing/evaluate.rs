@@ -1,4 +1,4 @@
-//! What another policy would have earned: over the choices of a router, or over files.
+//! Off-policy evaluation over the choices of a router, or over files.
 
 use std::collections::BTreeMap;
 
@@ -11,66 +11,67 @@ use model::{BadData, Scope, Timestamp};
 use crate::error::EngineError;
 use crate::routing::Routing;
 
-/// The newest turns that count.
-const MOST_TURNS: usize = 50_000;
-const PAGE: usize = 5_000;
+/// Newest turns that are evaluated.
+const MAX_TURNS: usize = 50_000;
+const PAGE_TURNS: usize = 5_000;
 
-/// The policy in question.
+/// The target policy.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Policy {
-    /// Always this arm.
     Fixed(String),
-    /// Every arm alike.
+    /// Uniform over all arms.
     Random,
-    /// These arms, by their weights.
+    /// Weights by arm, normalised to probabilities.
     Weights(BTreeMap<String, f64>),
 }
 
-/// What came of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Evaluated {
-    /// The estimates; `None` while there is nothing to learn from.
+pub struct RouterEvaluation {
+    /// `None` without usable turns.
     pub estimates: Option<PolicyEvaluation>,
-    /// What the choices that were really made earned on average.
+    /// Mean reward of the logged choices.
     pub logged: Option<f64>,
 }
 
 impl Routing {
-    /// What a policy would have earned in the place of a router, by the turns the router served since
-    /// a moment.
+    /// Estimates the reward of a policy from the turns that the router served since `since`.
     pub async fn evaluate_policy(
         &self,
         scope: &Scope,
         router: &str,
         policy: &Policy,
         since: Option<Timestamp>,
-    ) -> Result<Evaluated, EngineError> {
-        let project = self.states.of(scope).ok_or(EngineError::NotFound("router"))?;
+    ) -> Result<RouterEvaluation, EngineError> {
+        let project = self.states.find_project(scope).ok_or(EngineError::NotFound("router"))?;
         let arms: Vec<String> = project
-            .with(|routers| {
+            .read_routers(|routers| {
                 let arms = routers.get(router)?.rule.arms();
                 Some(arms.iter().map(|arm| arm.id.clone()).collect())
             })
             .ok_or(EngineError::NotFound("router"))?;
-        let target = chances(policy, &arms)?;
-        project.keep(&*self.core.store).await?;
+        let target = arm_probabilities(policy, &arms)?;
+        project.save_checkpoint(&*self.core.store).await?;
         let since = since.unwrap_or(Timestamp::from_micros(0));
         let mut turns = Vec::new();
-        while turns.len() < MOST_TURNS {
+        while turns.len() < MAX_TURNS {
             let page =
-                self.core.store.router_turns(scope, router, since, turns.len(), PAGE).await?;
-            let last = page.len() < PAGE;
+                self.core.store.router_turns(scope, router, since, turns.len(), PAGE_TURNS).await?;
+            let last = page.len() < PAGE_TURNS;
             turns.extend(page);
             if last {
                 break;
             }
         }
-        Ok(over(&turns, &arms, &target))
+        Ok(evaluate_turns(&turns, &arms, &target))
     }
 }
 
-/// Turns whose features were erased, and those that taught nothing yet, say nothing.
-fn over(turns: &[store::RouterTurn], arms: &[String], target: &[f64]) -> Evaluated {
+/// Skips turns without a reward, and those whose features were erased.
+fn evaluate_turns(
+    turns: &[store::RouterTurn],
+    arms: &[String],
+    target: &[f64],
+) -> RouterEvaluation {
     let read = |turn: &store::RouterTurn| {
         let mut record: TurnRecord = serde_json::from_str(&turn.record).ok()?;
         record.restore_features(&turn.features);
@@ -82,7 +83,7 @@ fn over(turns: &[store::RouterTurn], arms: &[String], target: &[f64]) -> Evaluat
     let mut choices: Vec<_> = turns.iter().filter_map(read).collect();
     choices.reverse();
     let with_features = choices.iter().filter(|choice| !choice.3.is_empty()).count();
-    // A model needs the features of all, or of none.
+    // The reward model needs features for all turns or for none.
     let featured = with_features * 2 > choices.len();
     choices.retain(|choice| choice.3.is_empty() != featured);
     let logged: Vec<LoggedChoice<'_>> = choices
@@ -98,10 +99,10 @@ fn over(turns: &[store::RouterTurn], arms: &[String], target: &[f64]) -> Evaluat
     let earned: f64 = choices.iter().map(|choice| choice.1).sum();
     let estimates = fit_outcome_model(&logged).ok().and_then(|logged| evaluate_policy(&logged));
     let mean = (!choices.is_empty()).then(|| earned / choices.len() as f64);
-    Evaluated { estimates, logged: mean }
+    RouterEvaluation { estimates, logged: mean }
 }
 
-fn chances(policy: &Policy, arms: &[String]) -> Result<Vec<f64>, EngineError> {
+fn arm_probabilities(policy: &Policy, arms: &[String]) -> Result<Vec<f64>, EngineError> {
     let wrong = |field: &str, got: String, expected: String| {
         EngineError::InvalidSetting(BadData { field: field.into(), got, expected })
     };
@@ -110,10 +111,10 @@ fn chances(policy: &Policy, arms: &[String]) -> Result<Vec<f64>, EngineError> {
         let expected = format!("one of {}", arms.join(", "));
         index.ok_or_else(|| wrong("policy.arm", format!("{arm:?}"), expected))
     };
-    let mut chances = vec![0.0; arms.len()];
+    let mut probabilities = vec![0.0; arms.len()];
     match policy {
-        Policy::Fixed(arm) => chances[known(arm)?] = 1.0,
-        Policy::Random => chances.fill(1.0 / arms.len() as f64),
+        Policy::Fixed(arm) => probabilities[known(arm)?] = 1.0,
+        Policy::Random => probabilities.fill(1.0 / arms.len() as f64),
         Policy::Weights(weights) => {
             let sum: f64 = weights.values().sum();
             let fits = weights.values().all(|weight| weight.is_finite() && *weight >= 0.0);
@@ -122,79 +123,82 @@ fn chances(policy: &Policy, arms: &[String]) -> Result<Vec<f64>, EngineError> {
                 return Err(wrong("policy.weights", "something else".to_owned(), expected));
             }
             for (arm, weight) in weights {
-                chances[known(arm)?] = weight / sum;
+                probabilities[known(arm)?] = weight / sum;
             }
         }
     }
-    Ok(chances)
+    Ok(probabilities)
 }
 
-/// Why files could not be evaluated.
 #[derive(Debug, thiserror::Error)]
 #[error("{file} line {line}: {problem}")]
 pub struct EvaluateError {
-    /// Which file.
     pub file: &'static str,
-    /// Which of its lines, from 1.
+    /// Line number, from 1.
     pub line: usize,
-    /// What is wrong there.
     pub problem: String,
 }
 
-const COLUMNS: [&str; 4] = ["action", "position", "reward", "pscore"];
-const MODEL: [&str; 2] = ["q_hat_logged_action", "v_hat_target_policy"];
+const REQUIRED_COLUMNS: [&str; 4] = ["action", "position", "reward", "pscore"];
+const MODEL_COLUMNS: [&str; 2] = ["q_hat_logged_action", "v_hat_target_policy"];
 
-/// The estimates for a log of choices and the chances of another policy.
+/// Evaluates a target policy on a log of choices.
 ///
-/// The log is CSV with a header: `action`, `position`, `reward`, `pscore`, and perhaps a model's
-/// `q_hat_logged_action` and `v_hat_target_policy`. The chances are CSV without one: a line for each
-/// action, a column for each position; lines that begin with `#` are remarks.
+/// The log is CSV with a header: `action`, `position`, `reward`, `pscore`, and optionally a
+/// model's `q_hat_logged_action` and `v_hat_target_policy`. The target is CSV without a header:
+/// a line of probabilities for each action, a column for each position. Lines that begin with
+/// `#` are comments.
 pub fn evaluate_files(log: &str, target: &str) -> Result<PolicyEvaluation, EvaluateError> {
-    let chances = table(target)?;
+    let probabilities = parse_probabilities(target)?;
     let bad = |line, problem: String| EvaluateError { file: "the log", line, problem };
-    let mut lines = (1..).zip(log.lines()).filter(|(_, line)| is_data(line));
+    let mut lines = (1..).zip(log.lines()).filter(|(_, line)| is_data_line(line));
     let (at, header) = lines.next().ok_or_else(|| bad(1, "it is empty".into()))?;
     let names: Vec<&str> = header.split(',').map(str::trim).collect();
     let column = |name: &str| names.iter().position(|known| *known == name);
     let wanted = |name: &&str| {
-        column(name)
-            .ok_or_else(|| bad(at, format!("no column {name}; expected {}", COLUMNS.join(","))))
+        column(name).ok_or_else(|| {
+            bad(at, format!("no column {name}; expected {}", REQUIRED_COLUMNS.join(",")))
+        })
     };
     let [action, position, reward, pscore] = {
-        let all = COLUMNS.iter().map(wanted).collect::<Result<Vec<usize>, _>>()?;
+        let all = REQUIRED_COLUMNS.iter().map(wanted).collect::<Result<Vec<usize>, _>>()?;
         [all[0], all[1], all[2], all[3]]
     };
-    let model = MODEL.map(column);
+    let model = MODEL_COLUMNS.map(column);
     let mut logged = Vec::new();
     for (at, line) in lines {
         let cells: Vec<&str> = line.split(',').map(str::trim).collect();
         let number = |index: usize| -> Result<f64, EvaluateError> {
             let cell = cells.get(index).copied().unwrap_or_default();
-            cell.parse().map_err(|_| bad(at, format!("{}: {cell:?} is no number", names[index])))
+            cell.parse().map_err(|_| bad(at, format!("{}: {cell:?} is not a number", names[index])))
         };
         let whole = |index: usize| -> Result<usize, EvaluateError> {
             let value = number(index)?;
             let fits = value >= 0.0 && value.fract() == 0.0 && value < 1e9;
             fits.then_some(value as usize)
-                .ok_or_else(|| bad(at, format!("{}: {value} is no index", names[index])))
+                .ok_or_else(|| bad(at, format!("{}: {value} is not an index", names[index])))
         };
         let (row, place) = (whole(action)?, whole(position)?);
-        let chance = chances.get(row).and_then(|row| row.get(place)).ok_or_else(|| {
-            bad(at, format!("the target has no chance for action {row} at position {place}"))
-        })?;
+        let probability =
+            probabilities.get(row).and_then(|row| row.get(place)).ok_or_else(|| {
+                bad(
+                    at,
+                    format!("the target has no probability for action {row} at position {place}"),
+                )
+            })?;
         let expected = match model {
             [Some(q), Some(v)] => {
                 Some(ModelledReward { of_chosen: number(q)?, of_target: number(v)? })
             }
             [_, _] => None,
         };
-        let one = LoggedReward::new(number(reward)?, number(pscore)?, *chance, expected);
+        let one = LoggedReward::new(number(reward)?, number(pscore)?, *probability, expected);
         logged.push(one.map_err(|error| bad(at, error.to_string()))?);
     }
     evaluate_policy(&logged).ok_or_else(|| bad(at, "it has no choices".into()))
 }
 
-fn table(text: &str) -> Result<Vec<Vec<f64>>, EvaluateError> {
+fn parse_probabilities(text: &str) -> Result<Vec<Vec<f64>>, EvaluateError> {
     let row = |(line, text): (usize, &str)| {
         let cells = text.split(',').map(|cell| cell.trim().parse::<f64>());
         cells.collect::<Result<Vec<f64>, _>>().map_err(|_| EvaluateError {
@@ -203,10 +207,10 @@ fn table(text: &str) -> Result<Vec<Vec<f64>>, EvaluateError> {
             problem: "expected numbers with commas between them".into(),
         })
     };
-    (1..).zip(text.lines()).filter(|(_, line)| is_data(line)).map(row).collect()
+    (1..).zip(text.lines()).filter(|(_, line)| is_data_line(line)).map(row).collect()
 }
 
-fn is_data(line: &str) -> bool {
+fn is_data_line(line: &str) -> bool {
     !line.trim().is_empty() && !line.starts_with('#')
 }
 
@@ -224,7 +228,9 @@ mod tests {
         assert!(found.dr.is_none());
         let problem =
             |log: &str, target: &str| evaluate_files(log, target).unwrap_err().to_string();
-        assert!(problem(LOG, "0.8\n").contains("line 3: the target has no chance for action 1"));
+        assert!(
+            problem(LOG, "0.8\n").contains("line 3: the target has no probability for action 1")
+        );
         assert!(problem(LOG, "a\n").contains("the target line 1"));
         assert!(problem("action,reward\n", "1\n").contains("no column position"));
         assert!(problem(&LOG.replace("0.5\n1", "x\n1"), "1\n").contains("line 2: pscore"));
@@ -232,14 +238,14 @@ mod tests {
     }
 
     #[test]
-    fn chances_of_a_policy_name_known_arms_only() {
+    fn policy_may_only_name_known_arms() {
         let arms = ["a".to_owned(), "b".to_owned()];
         let weights = |pairs: &[(&str, f64)]| {
             let weights = pairs.iter().map(|(arm, weight)| ((*arm).to_owned(), *weight));
-            chances(&Policy::Weights(weights.collect()), &arms)
+            arm_probabilities(&Policy::Weights(weights.collect()), &arms)
         };
-        assert_eq!(chances(&Policy::Fixed("b".into()), &arms).unwrap(), [0.0, 1.0]);
-        assert_eq!(chances(&Policy::Random, &arms).unwrap(), [0.5, 0.5]);
+        assert_eq!(arm_probabilities(&Policy::Fixed("b".into()), &arms).unwrap(), [0.0, 1.0]);
+        assert_eq!(arm_probabilities(&Policy::Random, &arms).unwrap(), [0.5, 0.5]);
         assert_eq!(weights(&[("a", 1.0), ("b", 3.0)]).unwrap(), [0.25, 0.75]);
         assert!(weights(&[("a", f64::NAN)]).is_err());
         assert!(weights(&[("c", 1.0)]).is_err());

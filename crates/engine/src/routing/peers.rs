@@ -8,10 +8,10 @@ use model::{Event, Position, Scope};
 use tokio::sync::Notify;
 
 use super::Routing;
-use crate::retriable::put_off;
-use crate::tasks::Stop;
+use crate::retriable::log_retriable;
+use crate::tasks::StopSignal;
 
-/// The pause after a failed attempt.
+/// Delay after a failed attempt.
 const RETRY_DELAY: Duration = Duration::from_millis(500);
 
 /// Entries of other nodes that routers have not learnt from yet.
@@ -57,7 +57,7 @@ impl Routing {
     /// Starts the task that learns from other nodes. Needed only where nodes share a store.
     pub(crate) fn spawn_peer_learning(self: &Arc<Self>) {
         let routing = Arc::clone(self);
-        self.core.tasks.start(|stop| learn_from_peers(routing, stop));
+        self.core.tasks.spawn_task(|stop| learn_from_peers(routing, stop));
     }
 
     /// Returns the part that failed.
@@ -66,14 +66,14 @@ impl Routing {
         let store = &self.core.store;
         for (scope, upto) in pending.scopes {
             // Not the head: this node may know the head before it has read the entries up to it.
-            if !self.states.reach(store, &scope, upto).await {
+            if !self.states.learn_up_to(store, &scope, upto).await {
                 left.scopes.insert(scope, upto);
             }
         }
         for erasure in pending.erasures {
-            let Some(project) = self.states.of(&erasure.scope) else { continue };
-            if let Err(error) = project.forget_late(store, None, &erasure).await {
-                put_off(error, "erasure pending: routers still hold data of an erased user");
+            let Some(project) = self.states.find_project(&erasure.scope) else { continue };
+            if let Err(error) = project.erase_late_turns(store, None, &erasure).await {
+                log_retriable(error, "erasure pending: routers still hold data of an erased user");
                 left.erasures.push(erasure);
             }
         }
@@ -81,7 +81,7 @@ impl Routing {
     }
 }
 
-async fn learn_from_peers(routing: Arc<Routing>, mut stop: Stop) {
+async fn learn_from_peers(routing: Arc<Routing>, mut stop: StopSignal) {
     loop {
         tokio::select! {
             _ = stop.changed() => return,

@@ -1,120 +1,124 @@
-//! The routers of one project.
+//! The routers of one project and their progress through the log.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError, RwLock};
 
 use learn::{Routers, TurnRecord};
-use model::{Position, RouterChoice, Source, TurnId, Type};
+use model::{Position, Source, TurnId, Type};
 use store::{
     CheckpointVersion, EventPage, KindFilter, RouterScope, Store, StoreError, StoredEvent,
 };
 
-use super::recent::Recent;
+use super::recent_choices::RecentChoices;
 
-/// Events that are read at once.
-const PAGE: usize = 500;
-/// Turns that may wait to be kept.
-const MOST_WAITING: usize = 500;
+/// Events per read.
+const PAGE_EVENTS: usize = 500;
+/// Unsaved turn records that trigger a checkpoint.
+const MAX_UNSAVED_TURNS: usize = 500;
 
-/// Routers, how far they have read, and what they know of turns.
 #[derive(Debug)]
-pub(crate) struct Project {
-    pub(super) with: RouterScope,
+pub(crate) struct ProjectRouters {
+    pub(super) router_scope: RouterScope,
     key: [u8; 32],
-    // Read by every choice, so it is never held while something else is waited for.
+    // Every choice reads it, so it is never held across an await.
     pub(super) routers: RwLock<Routers>,
-    pub(super) progress: tokio::sync::Mutex<Progress>,
-    recent: Mutex<Recent>,
+    pub(super) progress: tokio::sync::Mutex<LearningProgress>,
+    recent: Mutex<RecentChoices>,
 }
 
-/// How far they are.
+/// Progress of learning, and turn records that are not in a checkpoint yet.
 #[derive(Debug, Default)]
-pub(super) struct Progress {
-    /// The last event that was learnt from.
+pub(super) struct LearningProgress {
+    /// The last event that routers have learnt from.
     pub(super) position: Position,
-    /// Everything up to here was looked at.
+    /// The log is read up to here.
     pub(super) seen: Position,
-    /// What changed since it was last kept: records of turns, whether routers did, and whether
-    /// something was taken out of them.
-    pub(super) waiting: BTreeMap<TurnId, TurnRecord>,
+    /// Changes since the last checkpoint: turn records, router state, and erasures.
+    pub(super) unsaved: BTreeMap<TurnId, TurnRecord>,
     pub(super) changed: bool,
-    pub(super) forgot: bool,
-    /// What was kept last; a turn is usually spoken of again soon.
-    pub(super) kept: BTreeMap<TurnId, TurnRecord>,
-    /// The latest state in the store that this goes on from, or beside.
-    pub(super) from: CheckpointVersion,
+    pub(super) erased: bool,
+    /// Records of the last checkpoint, as a cache: a turn often gets further events soon.
+    pub(super) saved: BTreeMap<TurnId, TurnRecord>,
+    /// The latest checkpoint that this state continues from or coexists with.
+    pub(super) base: CheckpointVersion,
 }
 
-/// Why it was not possible to learn.
-enum Trouble {
-    /// The store did not answer.
+enum RecordError {
     Store(StoreError),
-    /// What is kept of a turn cannot be read.
+    /// The stored record of a turn is unreadable.
     Record(TurnId),
-    /// Another node kept a state that this one must go on from.
-    Moved,
+    /// This node must continue from another node's checkpoint.
+    Superseded,
 }
 
-/// Why it was not possible to learn at all.
-enum Unlearnt {
+enum CatchUpError {
     Store(StoreError),
     Record(TurnId),
 }
 
-impl From<StoreError> for Trouble {
+impl From<StoreError> for RecordError {
     fn from(error: StoreError) -> Self {
         Self::Store(error)
     }
 }
 
-impl From<StoreError> for Unlearnt {
+impl From<StoreError> for CatchUpError {
     fn from(error: StoreError) -> Self {
         Self::Store(error)
     }
 }
 
-impl Project {
-    /// As it was kept, brought up to date.
+impl ProjectRouters {
+    /// Loads the checkpoint and learns the rest of the log.
     pub(crate) async fn load(
         store: &Store,
-        with: RouterScope,
+        router_scope: RouterScope,
         key: [u8; 32],
     ) -> Result<Self, StoreError> {
         let project = Self {
-            with,
+            router_scope,
             key,
             routers: RwLock::default(),
             progress: tokio::sync::Mutex::default(),
             recent: Mutex::default(),
         };
         let mut progress = project.progress.lock().await;
-        project.take_up(store, &mut progress).await?;
+        project.load_checkpoint(store, &mut progress).await?;
         drop(progress);
-        project.reach(store, store.head()).await?;
+        project.learn_up_to(store, store.head()).await?;
         Ok(project)
     }
 
-    pub(super) fn page(&self, after: Position, limit: usize) -> EventPage {
-        EventPage { scope: self.with.scope.clone(), after, limit, any_of: kinds() }
+    pub(super) fn event_page(&self, after: Position, limit: usize) -> EventPage {
+        EventPage {
+            scope: self.router_scope.scope.clone(),
+            after,
+            limit,
+            any_of: learnable_kinds(),
+        }
     }
 
-    /// Learns from everything that was stored up to a position, and perhaps more.
-    pub(crate) async fn reach(&self, store: &Store, upto: Position) -> Result<(), StoreError> {
+    /// Learns from all events up to a position, and possibly later ones.
+    pub(crate) async fn learn_up_to(
+        &self,
+        store: &Store,
+        upto: Position,
+    ) -> Result<(), StoreError> {
         let mut progress = self.progress.lock().await;
         if progress.seen >= upto {
             return Ok(());
         }
         match self.catch_up(store, &mut progress, upto).await {
             Ok(()) => Ok(()),
-            Err(Unlearnt::Store(error)) => Err(error),
-            Err(Unlearnt::Record(turn)) => {
-                let why = format!("what was kept of turn {turn} cannot be read");
-                let version = progress.from.version;
-                self.drop_kept(store, &mut progress, version, &why).await?;
+            Err(CatchUpError::Store(error)) => Err(error),
+            Err(CatchUpError::Record(turn)) => {
+                let why = format!("the record of turn {turn} is unreadable");
+                let version = progress.base.version;
+                self.discard_checkpoint(store, &mut progress, version, &why).await?;
                 match self.catch_up(store, &mut progress, upto).await {
                     Ok(()) => Ok(()),
-                    Err(Unlearnt::Store(error)) => Err(error),
-                    Err(Unlearnt::Record(_)) => Err(StoreError::Corrupt(why)),
+                    Err(CatchUpError::Store(error)) => Err(error),
+                    Err(CatchUpError::Record(_)) => Err(StoreError::Corrupt(why)),
                 }
             }
         }
@@ -123,23 +127,23 @@ impl Project {
     async fn catch_up(
         &self,
         store: &Store,
-        progress: &mut Progress,
+        progress: &mut LearningProgress,
         upto: Position,
-    ) -> Result<(), Unlearnt> {
-        // What was read from the log may be further on than the store has heard.
+    ) -> Result<(), CatchUpError> {
+        // Entries read from the log may be ahead of this node's head.
         let head = store.head().max(upto);
         loop {
-            let events = store.events(self.page(progress.position, PAGE)).await?;
+            let events = store.events(self.event_page(progress.position, PAGE_EVENTS)).await?;
             let last = events.last().map(|stored| stored.position);
             match self.learn_page(store, progress, events).await {
                 Ok(true) => {}
                 Ok(false) => {
-                    self.take_up(store, progress).await?;
+                    self.load_checkpoint(store, progress).await?;
                     continue;
                 }
                 Err(error) => return Err(error),
             }
-            // A page can also end early because its events are long.
+            // A short page is not the end: pages are bounded by bytes, too.
             if last.is_none_or(|last| last >= head) {
                 break;
             }
@@ -148,154 +152,133 @@ impl Project {
         Ok(())
     }
 
-    /// Learns from events, one after the other. Not if another node kept a state to go on from instead.
+    /// Learns from events in order. Returns `false` when this node must continue from another
+    /// node's checkpoint.
     async fn learn_page(
         &self,
         store: &Store,
-        progress: &mut Progress,
+        progress: &mut LearningProgress,
         events: Vec<StoredEvent>,
-    ) -> Result<bool, Unlearnt> {
+    ) -> Result<bool, CatchUpError> {
         for stored in events {
-            match self.learn(store, progress, stored).await {
+            match self.learn_event(store, progress, stored).await {
                 Ok(()) => {}
-                Err(Trouble::Moved) => return Ok(false),
-                Err(Trouble::Store(error)) => return Err(Unlearnt::Store(error)),
-                Err(Trouble::Record(turn)) => return Err(Unlearnt::Record(turn)),
+                Err(RecordError::Superseded) => return Ok(false),
+                Err(RecordError::Store(error)) => return Err(CatchUpError::Store(error)),
+                Err(RecordError::Record(turn)) => return Err(CatchUpError::Record(turn)),
             }
         }
-        if progress.waiting.len() < MOST_WAITING {
+        if progress.unsaved.len() < MAX_UNSAVED_TURNS {
             return Ok(true);
         }
-        Ok(self.keep_now(store, progress).await?)
+        Ok(self.try_save(store, progress).await?)
     }
 
-    async fn learn(
+    async fn learn_event(
         &self,
         store: &Store,
-        progress: &mut Progress,
+        progress: &mut LearningProgress,
         stored: StoredEvent,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), RecordError> {
         let turns = Routers::affected_turns(&stored.event);
         for turn in &turns {
-            self.fetch(store, progress, turn).await?;
+            self.load_record(store, progress, turn).await?;
         }
         let pseudonym = |name: &str| self.pseudonym(name);
         let mut routers = self.routers.write().unwrap_or_else(PoisonError::into_inner);
-        routers.apply_event(stored.position, &stored.event, &mut progress.waiting, &pseudonym);
+        routers.apply_event(stored.position, &stored.event, &mut progress.unsaved, &pseudonym);
         progress.position = stored.position;
         progress.changed = true;
         Ok(())
     }
 
-    /// Has what is known of a turn at hand.
-    async fn fetch(
+    /// Loads a turn's record into `unsaved`.
+    async fn load_record(
         &self,
         store: &Store,
-        progress: &mut Progress,
+        progress: &mut LearningProgress,
         turn: &TurnId,
-    ) -> Result<(), Trouble> {
-        if progress.waiting.contains_key(turn) {
+    ) -> Result<(), RecordError> {
+        if progress.unsaved.contains_key(turn) {
             return Ok(());
         }
-        let record = match progress.kept.remove(turn) {
+        let record = match progress.saved.remove(turn) {
             Some(record) => record,
             None => {
-                let (at, found) = store.router_turn(&self.with.scope, turn).await?;
-                if !progress.passes(at) {
-                    return Err(Trouble::Moved);
+                let (at, found) = store.router_turn(&self.router_scope.scope, turn).await?;
+                if !progress.accept_base(at) {
+                    return Err(RecordError::Superseded);
                 }
                 let Some((text, features)) = found else { return Ok(()) };
                 let read = serde_json::from_str(&text);
-                let mut record: TurnRecord = read.map_err(|_| Trouble::Record(turn.clone()))?;
+                let mut record: TurnRecord = read.map_err(|_| RecordError::Record(turn.clone()))?;
                 record.restore_features(&features);
                 record
             }
         };
-        progress.waiting.insert(turn.clone(), record);
+        progress.unsaved.insert(turn.clone(), record);
         Ok(())
     }
 
-    /// What is known of a turn by now.
-    pub(crate) async fn record(
+    pub(crate) async fn turn_record(
         &self,
         store: &Store,
         turn: &TurnId,
     ) -> Result<Option<TurnRecord>, StoreError> {
         let mut progress = self.progress.lock().await;
-        self.have(store, &mut progress, turn).await?;
-        Ok(progress.waiting.get(turn).cloned())
+        self.ensure_record(store, &mut progress, turn).await?;
+        Ok(progress.unsaved.get(turn).cloned())
     }
 
-    /// Has what is known of a turn at hand. What cannot be read is made again by whoever learns next.
-    pub(super) async fn have(
+    /// Loads a turn's record into `unsaved`. An unreadable record is rebuilt by the next call that
+    /// learns.
+    pub(super) async fn ensure_record(
         &self,
         store: &Store,
-        progress: &mut Progress,
+        progress: &mut LearningProgress,
         turn: &TurnId,
     ) -> Result<(), StoreError> {
         loop {
-            match self.fetch(store, progress, turn).await {
+            match self.load_record(store, progress, turn).await {
                 Ok(()) => return Ok(()),
-                Err(Trouble::Store(error)) => return Err(error),
-                Err(Trouble::Moved) => self.take_up(store, progress).await?,
-                Err(Trouble::Record(turn)) => {
-                    tracing::warn!(%turn, "what is kept of a turn cannot be read");
+                Err(RecordError::Store(error)) => return Err(error),
+                Err(RecordError::Superseded) => self.load_checkpoint(store, progress).await?,
+                Err(RecordError::Record(turn)) => {
+                    tracing::warn!(%turn, "the stored record of a turn is unreadable");
                     return Ok(());
                 }
             }
         }
     }
 
-    /// How far it has read.
     pub(crate) async fn position(&self) -> Position {
         self.progress.lock().await.position
     }
 
-    /// Looks at the routers.
-    pub(crate) fn with<T>(&self, look: impl FnOnce(&Routers) -> T) -> T {
+    pub(crate) fn read_routers<T>(&self, look: impl FnOnce(&Routers) -> T) -> T {
         look(&self.routers.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Remembers a choice, unless another one was first for the turn and may stand: then answers that.
-    pub(crate) fn remember(
-        &self,
-        turn: Option<&TurnId>,
-        choice: &RouterChoice,
-        may_stand: impl Fn(&RouterChoice) -> bool,
-    ) -> Option<RouterChoice> {
-        self.recent().remember(turn, choice, may_stand)
-    }
-
-    /// The choice that was made for a turn, if it is remembered.
-    pub(crate) fn choice_of(&self, turn: &TurnId) -> Option<RouterChoice> {
-        self.recent().choice_of(turn)
-    }
-
-    /// How many choices a router has made, of which `known` are in the log.
-    pub(crate) fn made(&self, router: &str, known: u64) -> u64 {
-        self.recent().made(router, known)
-    }
-
-    pub(super) fn recent(&self) -> std::sync::MutexGuard<'_, Recent> {
+    pub(super) fn recent_choices(&self) -> std::sync::MutexGuard<'_, RecentChoices> {
         self.recent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A number for a name, the same at every start and of no use without the store's key.
+    /// A stable pseudonym of a name, keyed with the store's secret.
     pub(super) fn pseudonym(&self, name: &str) -> u64 {
         let hash = blake3::keyed_hash(&self.key, name.as_bytes());
         hash.as_bytes()[..8].iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
     }
 }
 
-fn kinds() -> Vec<KindFilter> {
-    let by = |source| KindFilter { types: Vec::new(), source: Some(source) };
-    let of = |kind| KindFilter { types: vec![kind], source: None };
+fn learnable_kinds() -> Vec<KindFilter> {
+    let from_source = |source| KindFilter { types: Vec::new(), source: Some(source) };
+    let of_type = |kind| KindFilter { types: vec![kind], source: None };
     vec![
-        by(Source::Engine),
-        by(Source::Reaction),
-        by(Source::UserRating),
-        by(Source::UserCorrection),
-        by(Source::UserInteraction),
-        of(Type::Interaction),
+        from_source(Source::Engine),
+        from_source(Source::Reaction),
+        from_source(Source::UserRating),
+        from_source(Source::UserCorrection),
+        from_source(Source::UserInteraction),
+        of_type(Type::Interaction),
     ]
 }

@@ -13,8 +13,8 @@ use crate::{
 
 const START: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
 
-async fn open(store: Arc<Store>) -> Arc<Engine> {
-    // Every start makes other ids.
+async fn open_engine(store: Arc<Store>) -> Arc<Engine> {
+    // Each engine gets its own seed, so that ids do not repeat.
     static STARTS: AtomicU64 = AtomicU64::new(0);
     let mut seed = [0; 32];
     seed[..8].copy_from_slice(&STARTS.fetch_add(1, Ordering::Relaxed).to_be_bytes());
@@ -23,19 +23,19 @@ async fn open(store: Arc<Store>) -> Arc<Engine> {
     Arc::new(Engine::open(store, clock, seed, detectors, embedder).await.unwrap())
 }
 
-fn half<T>(raw: T, n: u8) -> IncomingHalf<T> {
+fn incoming_half<T>(raw: T, n: u8) -> IncomingHalf<T> {
     IncomingHalf { raw, mac: Mac([n; 16]) }
 }
 
-/// A turn that the router's arm serves, all in one call.
-async fn serve(engine: &Engine, n: u8) {
+/// Routes, opens and completes a turn.
+async fn serve_turn(engine: &Engine, n: u8) {
     let scope = Scope::default();
     let request = RouteRequest {
         router: "chat".into(),
         text: format!("question {n}"),
         ..RouteRequest::default()
     };
-    let route = engine.routing.route(&scope, &request).unwrap();
+    let route = engine.routing.choose_route(&scope, &request).unwrap();
     let opening = RawOpening {
         turn_id: Some(format!("t{n}")),
         text: format!("question {n}"),
@@ -49,8 +49,8 @@ async fn serve(engine: &Engine, n: u8) {
         ..RawCompletion::default()
     };
     let incoming = IncomingTurn {
-        opening: half(opening, n),
-        completion: Some(half(completion, n)),
+        opening: incoming_half(opening, n),
+        completion: Some(incoming_half(completion, n)),
         key: None,
         include: Include::default(),
         router: None,
@@ -66,8 +66,8 @@ fn definition(algorithm: Algorithm) -> RouterDefinition {
     }
 }
 
-/// Keeps what was kept once more, with something in it that is not so.
-async fn spoil(store: &Store, turns: Vec<RouterTurn>, how: impl Fn(&mut Vec<u8>)) {
+/// Saves the checkpoint again with a modified state or record.
+async fn corrupt_checkpoint(store: &Store, turns: Vec<RouterTurn>, how: impl Fn(&mut Vec<u8>)) {
     let scope = Scope::default();
     let (at, kept) = store.router_checkpoint(&scope).await.unwrap();
     let mut checkpoint = kept.unwrap();
@@ -76,47 +76,56 @@ async fn spoil(store: &Store, turns: Vec<RouterTurn>, how: impl Fn(&mut Vec<u8>)
     assert!(matches!(store.save_routers(&scope, state).await.unwrap(), Keeping::Kept(_)));
 }
 
-/// What every router has learnt, bit for bit.
-fn bits(engine: &Engine) -> Vec<Vec<u8>> {
-    let project = engine.routing.states.of(&Scope::default()).unwrap();
-    project.with(|routers| routers.iter().map(|(_, router)| router.state.to_bytes(0)).collect())
+fn state_bytes(engine: &Engine) -> Vec<Vec<u8>> {
+    let project = engine.routing.states.find_project(&Scope::default()).unwrap();
+    project.read_routers(|routers| {
+        routers.iter().map(|(_, router)| router.state.to_bytes(0)).collect()
+    })
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_lost_is_learnt_again_from_the_log_bit_for_bit() {
+async fn lost_state_is_relearnt_from_the_log_bit_for_bit() {
     for algorithm in [Algorithm::Thompson, Algorithm::LinTs, Algorithm::Hybrid] {
         let folder = tempfile::tempdir().unwrap();
         let scope = Scope::default();
         let store = Arc::new(Store::open(folder.path(), Limits::default(), [7; 32]).unwrap());
-        let engine = open(Arc::clone(&store)).await;
+        let engine = open_engine(Arc::clone(&store)).await;
         engine.routing.set_router(&scope, "chat", definition(algorithm)).await.unwrap();
-        // Many at once: whoever comes first brings the routers up to date for all.
+        // Concurrent turns: one of them learns for all.
         let mut serving = tokio::task::JoinSet::new();
         for n in 0..24 {
             let engine = Arc::clone(&engine);
-            serving.spawn(async move { serve(&engine, n).await });
+            serving.spawn(async move { serve_turn(&engine, n).await });
         }
         while serving.join_next().await.is_some() {}
-        engine.routing.router(&scope, "chat").await.unwrap();
-        let learnt = bits(&engine);
-        let seen = engine.routing.router(&scope, "chat").await.unwrap().arms;
+        engine.routing.load_router(&scope, "chat").await.unwrap();
+        let learnt = state_bytes(&engine);
+        let seen = engine.routing.load_router(&scope, "chat").await.unwrap().arms;
         assert_eq!(seen.iter().map(|arm| arm.observations).sum::<u64>(), 24);
         assert_eq!(seen.iter().map(|arm| arm.choices).sum::<u64>(), 24);
-        // From what was kept, after some more, as after a crash.
-        engine.routing.states.keep(&*store).await.unwrap();
+        // A restart after a crash: the checkpoint, then later events.
+        engine.routing.states.save_checkpoints(&*store).await.unwrap();
         for n in 24..30 {
-            serve(&engine, n).await;
+            serve_turn(&engine, n).await;
         }
-        engine.routing.router(&scope, "chat").await.unwrap();
-        let more = bits(&engine);
+        engine.routing.load_router(&scope, "chat").await.unwrap();
+        let more = state_bytes(&engine);
         assert_ne!(learnt, more);
-        assert_eq!(bits(&*open(Arc::clone(&store)).await), more, "{algorithm:?} from a checkpoint");
-        // From the beginning, when what was kept cannot be read.
-        spoil(&store, Vec::new(), |state| *state = vec![1, 2, 3]).await;
-        assert_eq!(bits(&*open(Arc::clone(&store)).await), more, "{algorithm:?} from the log");
-        // When what is kept of one turn cannot be read, and somebody speaks of it.
-        let engine = open(Arc::clone(&store)).await;
-        engine.routing.states.keep(&*store).await.unwrap();
+        assert_eq!(
+            state_bytes(&*open_engine(Arc::clone(&store)).await),
+            more,
+            "{algorithm:?} from a checkpoint"
+        );
+        // An unreadable checkpoint: relearn from the log.
+        corrupt_checkpoint(&store, Vec::new(), |state| *state = vec![1, 2, 3]).await;
+        assert_eq!(
+            state_bytes(&*open_engine(Arc::clone(&store)).await),
+            more,
+            "{algorithm:?} from the log"
+        );
+        // An unreadable turn record, and a new rating of that turn.
+        let engine = open_engine(Arc::clone(&store)).await;
+        engine.routing.states.save_checkpoints(&*store).await.unwrap();
         let turn = TurnId::new("t1").unwrap();
         let record = RouterTurn {
             turn: turn.clone(),
@@ -125,33 +134,38 @@ async fn what_is_lost_is_learnt_again_from_the_log_bit_for_bit() {
             record: "{\"x".into(),
             features: Vec::new(),
         };
-        spoil(&store, vec![record], |_| {}).await;
-        let engine = open(Arc::clone(&store)).await;
-        assert_eq!(bits(&engine), more);
+        corrupt_checkpoint(&store, vec![record], |_| {}).await;
+        let engine = open_engine(Arc::clone(&store)).await;
+        assert_eq!(state_bytes(&engine), more);
         let given = GivenReward { user_rating: Some(1), ..GivenReward::default() };
-        engine.routing.reward(&scope, turn.clone(), None, given, Mac([9; 16]), None).await.unwrap();
-        let rated = bits(&engine);
-        assert_ne!(rated, more, "{algorithm:?}: it is learnt from");
+        engine
+            .routing
+            .record_reward(&scope, turn.clone(), None, given, Mac([9; 16]), None)
+            .await
+            .unwrap();
+        let rated = state_bytes(&engine);
+        assert_ne!(rated, more, "{algorithm:?}: the rating changes the state");
         let more = rated;
-        // And when there is nothing.
+        // No checkpoint at all.
         let (at, _) = store.router_checkpoint(&scope).await.unwrap();
         store.forget_routers(&scope, at.version).await.unwrap();
         assert!(store.router_turn(&scope, &turn).await.unwrap().1.is_none());
-        assert_eq!(bits(&*open(Arc::clone(&store)).await), more);
+        assert_eq!(state_bytes(&*open_engine(Arc::clone(&store)).await), more);
     }
 }
 
-/// Nodes that share a store and keep what they learnt whenever they like, one of them far behind the others,
-/// some of them new: in the end all have learnt the same, and the same as one that reads the whole log.
+/// Nodes that share a store save checkpoints at random times, lag behind and join late. In the
+/// end all have the same state as a node that reads the whole log.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nodes_that_share_a_store_learn_the_same_bits() {
     for algorithm in [Algorithm::Thompson, Algorithm::LinTs, Algorithm::Hybrid] {
         let folder = tempfile::tempdir().unwrap();
         let scope = Scope::default();
         let store = Arc::new(Store::open(folder.path(), Limits::default(), [7; 32]).unwrap());
-        let mut nodes = vec![open(Arc::clone(&store)).await, open(Arc::clone(&store)).await];
+        let mut nodes =
+            vec![open_engine(Arc::clone(&store)).await, open_engine(Arc::clone(&store)).await];
         nodes[0].routing.set_router(&scope, "chat", definition(algorithm)).await.unwrap();
-        nodes[1].routing.states.reach(&*store, &scope, store.head()).await;
+        nodes[1].routing.states.learn_up_to(&*store, &scope, store.head()).await;
         let mut dice = 0x9e37_79b9_7f4a_7c15_u64;
         let mut roll = |sides: u64| {
             dice = dice
@@ -164,7 +178,7 @@ async fn nodes_that_share_a_store_learn_the_same_bits() {
             let which = roll(nodes.len() as u64) as usize;
             match roll(8) {
                 0..=2 => {
-                    serve(&nodes[which], served).await;
+                    serve_turn(&nodes[which], served).await;
                     served += 1;
                 }
                 3..=4 if served > 0 => {
@@ -172,92 +186,95 @@ async fn nodes_that_share_a_store_learn_the_same_bits() {
                     let rating = Some(roll(5) as u8 + 1);
                     let given = GivenReward { user_rating: rating, ..GivenReward::default() };
                     let mac = Mac([roll(250) as u8; 16]);
-                    _ = nodes[which].routing.reward(&scope, turn, None, given, mac, None).await;
+                    _ = nodes[which]
+                        .routing
+                        .record_reward(&scope, turn, None, given, mac, None)
+                        .await;
                 }
-                5 => _ = nodes[which].routing.router(&scope, "chat").await.unwrap(),
-                6 if nodes.len() < 4 => nodes.push(open(Arc::clone(&store)).await),
-                _ => nodes[which].routing.states.keep(&*store).await.unwrap(),
+                5 => _ = nodes[which].routing.load_router(&scope, "chat").await.unwrap(),
+                6 if nodes.len() < 4 => nodes.push(open_engine(Arc::clone(&store)).await),
+                _ => nodes[which].routing.states.save_checkpoints(&*store).await.unwrap(),
             }
         }
         let mut learnt = Vec::new();
         for node in &nodes {
-            node.routing.states.reach(&*store, &scope, store.head()).await;
-            learnt.push(bits(node));
+            node.routing.states.learn_up_to(&*store, &scope, store.head()).await;
+            learnt.push(state_bytes(node));
         }
         let (at, _) = store.router_checkpoint(&scope).await.unwrap();
         store.forget_routers(&scope, at.version).await.unwrap();
-        learnt.push(bits(&*open(Arc::clone(&store)).await));
+        learnt.push(state_bytes(&*open_engine(Arc::clone(&store)).await));
         assert!(served > 20 && nodes.len() > 2, "{served} turns, {} nodes", nodes.len());
         assert!(learnt.iter().all(|bits| *bits == learnt[0]), "{algorithm:?}");
     }
 }
 
-/// Whoever is forgotten on one node is forgotten on the others, however far those were.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_one_node_forgets_no_other_brings_back() {
+async fn erasure_on_one_node_is_not_undone_by_another() {
     let folder = tempfile::tempdir().unwrap();
     let scope = Scope::default();
     let store = Arc::new(Store::open(folder.path(), Limits::default(), [7; 32]).unwrap());
-    let (one, other) = (open(Arc::clone(&store)).await, open(Arc::clone(&store)).await);
+    let (one, other) =
+        (open_engine(Arc::clone(&store)).await, open_engine(Arc::clone(&store)).await);
     one.routing.set_router(&scope, "chat", definition(Algorithm::LinTs)).await.unwrap();
     for n in 0..8 {
-        serve(&one, n).await;
+        serve_turn(&one, n).await;
     }
-    other.routing.states.reach(&*store, &scope, store.head()).await;
-    one.routing.states.keep(&*store).await.unwrap();
-    // It has more in its memory than is kept, and knows nothing of what comes now.
-    serve(&other, 8).await;
-    let project = one.routing.states.of(&scope).unwrap();
+    other.routing.states.learn_up_to(&*store, &scope, store.head()).await;
+    one.routing.states.save_checkpoints(&*store).await.unwrap();
+    // `other` has learnt more than the checkpoint contains, and does not know of the erasure.
+    serve_turn(&other, 8).await;
+    let project = one.routing.states.find_project(&scope).unwrap();
     let user = UserId::new("ann").unwrap();
     let turns = [TurnId::new("t3").unwrap(), TurnId::new("t8").unwrap()];
     let erasure = store.tail(Position(0), 1).await.unwrap().remove(0).event;
-    one.routing.states.reach(&*store, &scope, store.head()).await;
-    project.forget(&*store, &user, &turns, &turns, &erasure).await.unwrap();
-    other.routing.states.keep(&*store).await.unwrap();
-    serve(&other, 9).await;
-    other.routing.states.keep(&*store).await.unwrap();
+    one.routing.states.learn_up_to(&*store, &scope, store.head()).await;
+    project.erase_user(&*store, &user, &turns, &turns, &erasure).await.unwrap();
+    other.routing.states.save_checkpoints(&*store).await.unwrap();
+    serve_turn(&other, 9).await;
+    other.routing.states.save_checkpoints(&*store).await.unwrap();
     for turn in turns {
         let (_, kept) = store.router_turn(&scope, &turn).await.unwrap();
         assert_eq!(kept.unwrap().1, Vec::<u8>::new(), "{turn} has no features any more");
     }
-    one.routing.states.reach(&*store, &scope, store.head()).await;
-    assert_eq!(bits(&one), bits(&other));
+    one.routing.states.learn_up_to(&*store, &scope, store.head()).await;
+    assert_eq!(state_bytes(&one), state_bytes(&other));
 }
 
-/// While one node learns from the log again, another one that is far ahead gets a rating of an old turn.
+/// While one node relearns from the log, a node that is far ahead gets a rating of an old turn.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nobody_goes_on_beside_a_state_that_is_only_half_learnt_again() {
+async fn node_ahead_of_a_partial_checkpoint_keeps_its_ratings() {
     let folder = tempfile::tempdir().unwrap();
     let scope = Scope::default();
     let store = Arc::new(Store::open(folder.path(), Limits::default(), [7; 32]).unwrap());
-    let one = open(Arc::clone(&store)).await;
+    let one = open_engine(Arc::clone(&store)).await;
     one.routing.set_router(&scope, "chat", definition(Algorithm::Thompson)).await.unwrap();
     for n in 0..10 {
-        serve(&one, n).await;
+        serve_turn(&one, n).await;
     }
-    one.routing.states.keep(&*store).await.unwrap();
+    one.routing.states.save_checkpoints(&*store).await.unwrap();
     let half = store.router_checkpoint(&scope).await.unwrap().1.unwrap();
     let since = Timestamp::from_micros(0);
     let turns = store.router_turns(&scope, "chat", since, 0, 100).await.unwrap();
     for n in 10..20 {
-        serve(&one, n).await;
+        serve_turn(&one, n).await;
     }
-    one.routing.states.keep(&*store).await.unwrap();
-    // It has nothing in memory but what it took up.
-    let other = open(Arc::clone(&store)).await;
+    one.routing.states.save_checkpoints(&*store).await.unwrap();
+    // `other` has only the checkpoint in memory.
+    let other = open_engine(Arc::clone(&store)).await;
     let (at, _) = store.router_checkpoint(&scope).await.unwrap();
     store.forget_routers(&scope, at.version).await.unwrap();
     let (at, _) = store.router_checkpoint(&scope).await.unwrap();
     let state = NextCheckpoint { from: at.version, forgets: false, checkpoint: half, turns };
     assert!(matches!(store.save_routers(&scope, state).await.unwrap(), Keeping::Kept(_)));
-    let before = bits(&other);
+    let before = state_bytes(&other);
     let given = GivenReward { user_rating: Some(1), ..GivenReward::default() };
     let turn = TurnId::new("t15").unwrap();
-    other.routing.reward(&scope, turn, None, given, Mac([9; 16]), None).await.unwrap();
-    assert_ne!(bits(&other), before, "it is learnt from");
-    other.routing.states.keep(&*store).await.unwrap();
+    other.routing.record_reward(&scope, turn, None, given, Mac([9; 16]), None).await.unwrap();
+    assert_ne!(state_bytes(&other), before, "the rating changes the state");
+    other.routing.states.save_checkpoints(&*store).await.unwrap();
     let (at, _) = store.router_checkpoint(&scope).await.unwrap();
     store.forget_routers(&scope, at.version).await.unwrap();
-    let fresh = open(Arc::clone(&store)).await;
-    assert_eq!(bits(&other), bits(&fresh), "and nothing else is lost");
+    let fresh = open_engine(Arc::clone(&store)).await;
+    assert_eq!(state_bytes(&other), state_bytes(&fresh), "no other learning is lost");
 }

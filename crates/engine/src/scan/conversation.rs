@@ -102,7 +102,7 @@ pub(super) fn detect_conversation(
                 gap: gap(before.at, at),
                 ..Exchange::new(&message)
             };
-            turn.verdict = Some(detectors.verdict(&exchange));
+            turn.verdict = Some(detectors.detect_verdict(&exchange));
             turn.next = Some(asked.text.clone());
         }
         let retry = find_retry(detectors, &message, at, &history);
@@ -114,8 +114,14 @@ pub(super) fn detect_conversation(
         let mut turn = ScannedTurn {
             id: TurnId::new(turn).ok()?,
             asked_at: at,
-            failure: detectors.failure(Some(&message), &answered.text, &answer, status, error),
-            pace: answered.latency_seconds.and_then(|s| detectors.pace(&message, s, true)),
+            failure: detectors.detect_failure(
+                Some(&message),
+                &answered.text,
+                &answer,
+                status,
+                error,
+            ),
+            pace: answered.latency_seconds.and_then(|s| detectors.detect_pace(&message, s, true)),
             model: answered.model.clone(),
             question: asked.text.clone(),
             answer: answered.text.clone(),
@@ -151,7 +157,7 @@ fn find_retry(
             age: gap(past.at, at),
         })
         .collect();
-    detectors.retry(message, &past)
+    detectors.detect_retry(message, &past)
 }
 
 fn push_history(

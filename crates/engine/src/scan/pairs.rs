@@ -10,7 +10,7 @@ use learn::{
 use model::{Timestamp, UnitInterval, VerdictStatus};
 
 use super::conversation::{ScannedConversation, ScannedTurn};
-use crate::changes::question_vector;
+use crate::changes::embed_question;
 use crate::error::EngineError;
 use crate::training_data::preferences::{
     AnsweredQuestion, MAX_ANSWERS_PER_QUESTION, PairBuilder, PreferenceQuery,
@@ -110,7 +110,7 @@ impl ScanPairs {
             self.not_compared += 1;
             return;
         }
-        let vector = question_vector(&conversation.turns[at].question);
+        let vector = embed_question(&conversation.turns[at].question);
         if self.builder.add_turn(&conversation.turns[at], self.rated.len(), Some(&vector)) {
             self.kept_bytes += bytes;
             self.rated.push(AnsweredQuestion::new(

@@ -7,7 +7,7 @@ use model::{Scope, Vector};
 use store::{Changed, GivenCorrection, LabelledTurn, TurnNumber};
 
 use super::examples::{split_locations, thread_panic};
-use crate::changes::opening_of;
+use crate::changes::truncate_for_embedding;
 use crate::error::EngineError;
 use crate::training_data::TrainingData;
 use crate::training_data::example_pool::{
@@ -151,9 +151,10 @@ impl TrainingData {
             loose.iter().filter_map(correction_candidate).map(|candidate| (candidate, None));
         let all: Vec<(ExampleCandidate, Option<Vector>)> = of_turns.chain(by_themselves).collect();
         let unknown = all.iter().filter(|(_, vector)| vector.is_none());
-        let questions: Vec<String> =
-            unknown.map(|(candidate, _)| opening_of(&candidate.question).to_owned()).collect();
-        let mut made = self.core.vectors_of(questions).await.into_iter();
+        let questions: Vec<String> = unknown
+            .map(|(candidate, _)| truncate_for_embedding(&candidate.question).to_owned())
+            .collect();
+        let mut made = self.core.embed_texts(questions).await.into_iter();
         let with = |(candidate, vector): (ExampleCandidate, Option<Vector>)| {
             Some((candidate, vector.or_else(|| made.next())?))
         };

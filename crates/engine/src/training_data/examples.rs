@@ -16,7 +16,7 @@ use learn::{ExampleQuery, ExampleSource, SelectedExample};
 use model::{Position, Scope, TurnId, UnitInterval, Vector};
 use store::{StoreError, TurnNumber};
 
-use crate::changes::opening_of;
+use crate::changes::truncate_for_embedding;
 use crate::error::EngineError;
 use crate::training_data::TrainingData;
 use crate::training_data::example_pool::{
@@ -67,7 +67,7 @@ impl TrainingData {
         scope: &Scope,
         search: ExampleSearch,
     ) -> Result<Vec<FoundExample>, EngineError> {
-        let vector = Arc::new(self.core.vector_of(opening_of(&search.query)).await);
+        let vector = Arc::new(self.core.embed_text(truncate_for_embedding(&search.query)).await);
         let search = Arc::new(search);
         let project = self.examples.get_or_create(scope);
         let mut tries = 0;

@@ -25,7 +25,7 @@ use model::{Position, Scope};
 use store::{ConversationCursor, LabelledTurnReads, StoreError, TurnNumber};
 
 use crate::error::EngineError;
-use crate::tasks::Stop;
+use crate::tasks::StopSignal;
 use crate::training_data::TrainingData;
 use conversion::{correction_conversation, to_conversation};
 pub(crate) use pair_builder::{AnsweredQuestion, PairBuilder};
@@ -46,7 +46,7 @@ pub struct PreferenceExport {
     step: Step,
     /// `None` while a blocking thread uses it.
     builder: Option<PairBuilder<TurnNumber>>,
-    stop: Option<Stop>,
+    stop: Option<StopSignal>,
 }
 
 /// The next step of the export.

@@ -1,4 +1,4 @@
-//! Learns a project's own curve from what people said where the machine had said something too.
+//! Fits a project's calibration curve from turns with both a verdict and a human label.
 
 use detect::{MIN_LABELS, Platt, recalibrate};
 use model::{Mac, Position, Rule, Scope};
@@ -6,95 +6,95 @@ use store::Label;
 
 use crate::error::EngineError;
 use crate::turns::Turns;
-use crate::turns::calibration_curves::curve_of;
+use crate::turns::calibration_curves::parse_curve;
 
-/// The newest labels that count.
-const MOST_LABELS: usize = 20_000;
-/// Bins of the reliability curve.
-const BINS: u32 = 10;
-/// Looked at again when there are so many times more labels.
-const GROWTH: f64 = 1.1;
+/// Newest labels that are used for a fit.
+const MAX_LABELS: usize = 20_000;
+const RELIABILITY_BINS: u32 = 10;
+/// A curve is fitted again when the labels grew by this factor.
+const MIN_LABEL_GROWTH: f64 = 1.1;
 
-/// How right a project's confidences are.
+/// Calibration of a project's verdicts.
 #[derive(Clone, Debug)]
 pub struct CalibrationReport {
-    /// Labels so far.
     pub labels: usize,
-    /// From so many on a curve is made.
+    /// Labels needed to fit a curve.
     pub labels_needed: usize,
-    /// The curve in force; `None` leaves confidences as they are.
+    /// `None` leaves confidences unchanged.
     pub curve: Option<Platt>,
-    /// Mean squared error on labels kept aside: without the curve and with it.
+    /// Mean squared error on held-out labels: without and with the curve.
     pub error: Option<(f64, f64)>,
-    /// Where the calibration stands in the log.
+    /// Position of the calibration in the log.
     pub position: Option<Position>,
-    /// Confidences against how often they were right.
     pub reliability: Vec<ReliabilityBin>,
 }
 
-/// Confidences between two bounds.
+/// Verdicts with a confidence between two bounds.
 #[derive(Clone, Copy, Debug)]
 pub struct ReliabilityBin {
-    /// From, inclusive.
+    /// Inclusive lower bound.
     pub from: f64,
-    /// To, exclusive but for the last.
+    /// Upper bound, exclusive except in the last bin.
     pub to: f64,
-    /// The mean confidence that was given, before any curve.
+    /// Mean raw confidence.
     pub confidence: f64,
-    /// The same with the curve in force.
+    /// Mean calibrated confidence.
     pub calibrated: f64,
-    /// How often it was right.
+    /// Fraction of correct verdicts, 0 to 1.
     pub right: f64,
-    /// Of so many.
+    /// Number of labels in the bin.
     pub labels: usize,
 }
 
 impl Turns {
-    /// How right a project's confidences are.
-    pub async fn calibration(&self, scope: &Scope) -> Result<CalibrationReport, EngineError> {
-        let labels = self.core.store.labels(scope, MOST_LABELS).await?;
+    /// Calibration of a project's verdicts.
+    pub async fn calibration_report(
+        &self,
+        scope: &Scope,
+    ) -> Result<CalibrationReport, EngineError> {
+        let labels = self.core.store.labels(scope, MAX_LABELS).await?;
         let stored = self.core.store.calibrations().await?;
         let stored = stored.into_iter().find(|stored| stored.scope == *scope);
         let pair = |name: &str| {
             let both = stored.as_ref()?.settings.get(name)?.as_array()?;
             Some((both.first()?.as_f64()?, both.get(1)?.as_f64()?))
         };
-        let curve = self.curves.of(scope);
+        let curve = self.curves.curve_for(scope);
         Ok(CalibrationReport {
             labels: labels.len(),
             labels_needed: MIN_LABELS,
             curve: Some(curve).filter(|curve| *curve != Platt::IDENTITY),
             error: pair("error"),
             position: stored.as_ref().map(|stored| stored.position),
-            reliability: reliability(&labels, curve),
+            reliability: reliability_bins(&labels, curve),
         })
     }
 
-    /// Fits the curves of projects in which people said something since the last time.
-    pub(crate) async fn recalibrate(&self) -> Result<(), EngineError> {
-        for scope in self.labels.take() {
-            if let Err(error) = self.recalibrate_one(&scope).await {
-                // Tried again the next time.
-                self.labels.note(&scope);
+    /// Fits the curves of projects with new labels.
+    pub(crate) async fn recalibrate_projects(&self) -> Result<(), EngineError> {
+        for scope in self.new_labels.take_all() {
+            if let Err(error) = self.recalibrate_project(&scope).await {
+                // Retried in the next sweep.
+                self.new_labels.mark_dirty([scope].into());
                 return Err(error);
             }
         }
         Ok(())
     }
 
-    async fn recalibrate_one(&self, scope: &Scope) -> Result<(), EngineError> {
-        let labels = self.core.store.labels(scope, MOST_LABELS).await?;
+    async fn recalibrate_project(&self, scope: &Scope) -> Result<(), EngineError> {
+        let labels = self.core.store.labels(scope, MAX_LABELS).await?;
         let stored = self.core.store.calibrations().await?;
         let before = stored.iter().find(|stored| stored.scope == *scope);
         let known = before.and_then(|stored| stored.settings.get("labels")?.as_f64());
-        // Once there are as many as count, the log's own growth tells that there are new ones.
+        // At the label limit, the growth of the log stands in for the growth of the labels.
         let (now, then) = match labels.len() {
-            MOST_LABELS => {
+            MAX_LABELS => {
                 (self.core.head().0 as f64, before.map(|stored| stored.position.0 as f64))
             }
-            some => (some as f64, known),
+            count => (count as f64, known),
         };
-        if then.is_some_and(|then| now < then * GROWTH) {
+        if then.is_some_and(|then| now < then * MIN_LABEL_GROWTH) {
             return Ok(());
         }
         let points: Vec<(f64, bool)> =
@@ -107,23 +107,29 @@ impl Turns {
             error: fitted.error,
         };
         let now = self.core.clock.now();
-        let event = ingest::rule_event(scope, None, &rule, self.core.mint.event_id(now), now);
-        let curve = curve_of(&event.data);
-        self.core.commit_one(self.core.write_of(event, Mac([0; 16]), None)).await?;
-        self.curves.set(scope.clone(), curve);
-        tracing::info!(labels = fitted.labels, "confidences of verdicts calibrated");
+        let event = ingest::rule_event(scope, None, &rule, self.core.ids.event_id(now), now);
+        let curve = parse_curve(&event.data);
+        self.core.commit_one(self.core.build_write(event, Mac([0; 16]), None)).await?;
+        self.curves.set_curve(scope.clone(), curve);
+        tracing::info!(labels = fitted.labels, "verdict confidences recalibrated");
         Ok(())
     }
 }
 
-fn reliability(labels: &[Label], curve: Platt) -> Vec<ReliabilityBin> {
-    let bounds =
-        |bin: u32| (f64::from(bin) / f64::from(BINS), f64::from(bin + 1) / f64::from(BINS));
-    let bin_of = |label: &&Label| (label.confidence.get() * f64::from(BINS)) as u32;
-    (0..BINS)
+fn reliability_bins(labels: &[Label], curve: Platt) -> Vec<ReliabilityBin> {
+    let bounds = |bin: u32| {
+        (
+            f64::from(bin) / f64::from(RELIABILITY_BINS),
+            f64::from(bin + 1) / f64::from(RELIABILITY_BINS),
+        )
+    };
+    let bin_of = |label: &&Label| (label.confidence.get() * f64::from(RELIABILITY_BINS)) as u32;
+    (0..RELIABILITY_BINS)
         .filter_map(|bin| {
-            let inside: Vec<&Label> =
-                labels.iter().filter(|label| bin_of(label).min(BINS - 1) == bin).collect();
+            let inside: Vec<&Label> = labels
+                .iter()
+                .filter(|label| bin_of(label).min(RELIABILITY_BINS - 1) == bin)
+                .collect();
             let count = inside.len() as f64;
             let mean = |value: &dyn Fn(&Label) -> f64| {
                 inside.iter().map(|label| value(label)).sum::<f64>() / count
@@ -148,11 +154,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_label_is_in_one_bin() {
+    fn every_label_falls_into_one_bin() {
         let label =
             |confidence, right| Label { confidence: UnitInterval::new(confidence).unwrap(), right };
         let labels = [label(0.71, true), label(0.79, false), label(1.0, true), label(0.0, false)];
-        let bins = reliability(&labels, Platt::IDENTITY);
+        let bins = reliability_bins(&labels, Platt::IDENTITY);
         let counts: Vec<(f64, usize)> = bins.iter().map(|bin| (bin.from, bin.labels)).collect();
         assert_eq!(counts, [(0.0, 1), (0.7, 2), (0.9, 1)]);
         assert_eq!(bins[1].right, 0.5);

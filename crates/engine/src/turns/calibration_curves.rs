@@ -1,7 +1,7 @@
-//! Each project's own curve over the confidences of verdicts.
+//! Calibration curves of verdict confidences, one per project.
 
-use std::collections::{HashMap, HashSet};
-use std::sync::{Mutex, PoisonError, RwLock};
+use std::collections::HashMap;
+use std::sync::{PoisonError, RwLock};
 
 use detect::{Mode, Platt};
 use ingest::MIN_MACHINE_CONFIDENCE;
@@ -11,68 +11,45 @@ use store::{Store, StoreError};
 
 use crate::detectors::Detectors;
 
-/// A user who only moved on never counts as a clear sign, whatever the curve says.
-const MOVED_ON_MOST: f64 = MIN_MACHINE_CONFIDENCE - 0.01;
+/// A user who only moved on never counts as a clear acceptance, whatever the curve.
+const MAX_MOVED_ON_CONFIDENCE: f64 = MIN_MACHINE_CONFIDENCE - 0.01;
 
-/// The curves in force; a project without one keeps its confidences.
+/// A project without a curve keeps its raw confidences.
 #[derive(Debug, Default)]
-pub(crate) struct Curves(RwLock<HashMap<Scope, Platt>>);
+pub(crate) struct CalibrationCurves(RwLock<HashMap<Scope, Platt>>);
 
-impl Curves {
-    /// As the store has them.
+impl CalibrationCurves {
     pub(crate) async fn load(store: &Store) -> Result<Self, StoreError> {
         let curves = Self::default();
         for stored in store.calibrations().await? {
-            curves.set(stored.scope, curve_of(&stored.settings));
+            curves.set_curve(stored.scope, parse_curve(&stored.settings));
         }
         Ok(curves)
     }
 
-    /// A project's.
-    pub(crate) fn of(&self, scope: &Scope) -> Platt {
+    pub(crate) fn curve_for(&self, scope: &Scope) -> Platt {
         let curves = self.0.read().unwrap_or_else(PoisonError::into_inner);
         curves.get(scope).copied().unwrap_or(Platt::IDENTITY)
     }
 
-    /// From now on these, as the store has them.
-    pub(crate) fn take_over(&self, others: Self) {
+    /// Overwrites entries with newly loaded ones.
+    pub(crate) fn update_from(&self, others: Self) {
         let others = others.0.into_inner().unwrap_or_else(PoisonError::into_inner);
         self.0.write().unwrap_or_else(PoisonError::into_inner).extend(others);
     }
 
-    /// A tenant that was removed has none any more.
-    pub(crate) fn forget(&self, tenant: &Tenant) {
+    pub(crate) fn remove_tenant(&self, tenant: &Tenant) {
         let mut curves = self.0.write().unwrap_or_else(PoisonError::into_inner);
         curves.retain(|scope, _| scope.tenant != *tenant);
     }
 
-    /// From now on.
-    pub(crate) fn set(&self, scope: Scope, curve: Platt) {
+    pub(crate) fn set_curve(&self, scope: Scope, curve: Platt) {
         self.0.write().unwrap_or_else(PoisonError::into_inner).insert(scope, curve);
     }
 }
 
-/// Projects in which people said something since their curve was last looked at.
-#[derive(Debug, Default)]
-pub(crate) struct NewLabels(Mutex<HashSet<Scope>>);
-
-impl NewLabels {
-    /// Somebody said something.
-    pub(crate) fn note(&self, scope: &Scope) {
-        let mut noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if !noted.contains(scope) {
-            noted.insert(scope.clone());
-        }
-    }
-
-    /// All of them; they are forgotten here.
-    pub(crate) fn take(&self) -> HashSet<Scope> {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
-/// The curve of a calibration in the log.
-pub(crate) fn curve_of(settings: &Map<String, Value>) -> Platt {
+/// Reads the curve of a stored calibration. Invalid settings give no curve.
+pub(crate) fn parse_curve(settings: &Map<String, Value>) -> Platt {
     let number = |name: &str| settings.get(name).and_then(Value::as_f64);
     match (number("slope"), number("offset")) {
         (Some(slope), Some(offset)) if slope > 0.0 => Platt { slope, offset },
@@ -80,9 +57,9 @@ pub(crate) fn curve_of(settings: &Map<String, Value>) -> Platt {
     }
 }
 
-/// The verdict with the project's confidence. A rejection that is no longer sure enough says
-/// nothing. Only the learnt mode is corrected: the others are what their rules say.
-pub(crate) fn calibrated(detectors: &Detectors, curve: Platt, found: Verdict) -> Verdict {
+/// Applies the project's curve to a verdict. A rejection below the confidence threshold becomes
+/// neutral. Only the model's verdicts are calibrated, not those of rules.
+pub(crate) fn calibrate_verdict(detectors: &Detectors, curve: Platt, found: Verdict) -> Verdict {
     if detectors.verdict.mode != Mode::Model || curve == Platt::IDENTITY {
         return found;
     }
@@ -92,7 +69,7 @@ pub(crate) fn calibrated(detectors: &Detectors, curve: Platt, found: Verdict) ->
     match found.status {
         VerdictStatus::Neutral => found,
         VerdictStatus::Accepted if raw < MIN_MACHINE_CONFIDENCE => {
-            Verdict { confidence: unit(curved.min(MOVED_ON_MOST)), ..found }
+            Verdict { confidence: unit(curved.min(MAX_MOVED_ON_CONFIDENCE)), ..found }
         }
         VerdictStatus::Rejected if curved < detectors.verdict.min_confidence => Verdict {
             status: VerdictStatus::Neutral,
@@ -129,13 +106,13 @@ mod tests {
     #[track_caller]
     fn check(offset: f64, before: (VerdictStatus, f64), after: (VerdictStatus, f64)) {
         let curve = Platt { slope: 1.0, offset };
-        let found = calibrated(&Detectors::default(), curve, verdict(before.0, before.1));
+        let found = calibrate_verdict(&Detectors::default(), curve, verdict(before.0, before.1));
         assert_eq!(found.status, after.0);
         assert!((found.confidence.get() - after.1).abs() < 0.01, "{}", found.confidence.get());
     }
 
     #[test]
-    fn a_curve_moves_confidences_and_the_gate_still_holds() {
+    fn curve_changes_confidences_and_weak_rejections_become_neutral() {
         use VerdictStatus::{Accepted, Neutral, Rejected};
         check(-1.0, (Rejected, 0.9), (Rejected, 0.77));
         check(-1.0, (Rejected, 0.8), (Neutral, 0.5));
@@ -147,6 +124,9 @@ mod tests {
             ..Detectors::default()
         };
         let curve = Platt { slope: 1.0, offset: -2.0 };
-        assert_eq!(calibrated(&rules, curve, verdict(Rejected, 0.9)), verdict(Rejected, 0.9));
+        assert_eq!(
+            calibrate_verdict(&rules, curve, verdict(Rejected, 0.9)),
+            verdict(Rejected, 0.9)
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! The answer in: kept with what it shows.
+//! Completes a turn: stores the answer with its detected signals.
 
 use detect::{Answer, Utterance};
 use ingest::{RawCompletion, TurnPlace};
@@ -10,12 +10,12 @@ use model::{
 use super::open::{CompleteReceipt, IncomingHalf, OpenTurn};
 use crate::error::EngineError;
 use crate::receipt::RequestKey;
-use crate::retrieval::usage_of;
+use crate::retrieval::read_usage;
 use crate::turns::Turns;
-use crate::turns::findings_response::signals_of;
+use crate::turns::findings_response::read_answer_signals;
 
 impl Turns {
-    /// Takes in the answer to a question that was opened before.
+    /// Stores the answer to an open turn.
     pub async fn complete_turn(
         &self,
         scope: &Scope,
@@ -54,30 +54,30 @@ impl Turns {
         let now = self.core.clock.now();
         let OpenTurn { place, question, .. } = &open;
         let (scope, turn) = (place.scope.clone(), place.turn.clone());
-        // By the client's own time where it has one, even if it tells us of the past.
+        // The client's time wins. Without it, the time that passed here is added to the question's.
         let passed = now.as_micros() - open.received_at.as_micros();
         let answered = Timestamp::from_micros(open.ts.as_micros().saturating_add(passed.max(0)));
         let ts = completion.completed_at.unwrap_or(answered.min(now.max(open.ts)));
         let served = match open.erased {
             true => None,
-            false => self.routing.served_by(&scope, &turn, &completion).await?,
+            false => self.routing.find_serving_choice(&scope, &turn, &completion).await?,
         };
         let half = TurnHalf::Completed(Box::new(completion));
         let mut event =
-            ingest::turn_event(place.clone(), &half, self.core.mint.event_id(now), ts, now);
+            ingest::turn_event(place.clone(), &half, self.core.ids.event_id(now), ts, now);
         if open.erased {
-            // The answer to somebody who was erased while it was made: that it came is all that stays.
+            // The user was erased before the answer arrived: only a stub of it is stored.
             event.data = event.stub_data();
         }
-        let mut write = self.core.write_of(event, mac, key);
+        let mut write = self.core.build_write(event, mac, key);
         let id = turn.as_str().to_owned();
         write.claims.push(Claim { space: ClaimSpace::Completion, id, mac: Some(mac) });
         write.needs.push(Need::Turn(None));
         if !open.erased {
             let completed = &write.entry.event;
-            let shown = self.look_at(question, completed);
-            let relevance = self.retrieval.relevance_of(&turn, question, completed, &shown);
-            let findings = std::iter::once(shown).chain(served).chain(relevance);
+            let found = self.inspect_answer(question, completed);
+            let relevance = self.retrieval.detect_relevance(&turn, question, completed, &found);
+            let findings = std::iter::once(found).chain(served).chain(relevance);
             let entry =
                 |finding| self.core.finding_entry(&write.entry.event, Some(turn.clone()), &finding);
             write.more = findings.map(entry).collect();
@@ -85,17 +85,17 @@ impl Turns {
         let together = write.more.iter().map(|entry| entry.event.clone()).collect();
         let receipt = self.core.commit_one(write).await?;
         let together = match receipt.replayed {
-            true => self.stored_with(&scope, receipt.position).await?,
+            true => self.read_batch(&scope, receipt.position).await?,
             false => together,
         };
-        let signals = signals_of(&turn, &together);
-        let usage = usage_of(&turn, &together);
-        let reward = self.routing.reward_of(&scope, &turn, signals.as_ref()).await?;
+        let signals = read_answer_signals(&turn, &together);
+        let usage = read_usage(&turn, &together);
+        let reward = self.routing.compute_reward(&scope, &turn, signals.as_ref()).await?;
         Ok(CompleteReceipt { turn, replayed: receipt.replayed, signals, usage, reward })
     }
 
-    /// What an answer shows by itself. The event is redacted already.
-    pub(crate) fn look_at(&self, question: &str, completed: &Event) -> Finding {
+    /// Detects failure and latency of an answer. `completed` is already redacted.
+    pub(crate) fn inspect_answer(&self, question: &str, completed: &Event) -> Finding {
         let text = |name: &str| completed.data.get(name).and_then(|text| text.as_str());
         let number = |name: &str| completed.data.get(name).and_then(serde_json::Value::as_f64);
         let response = text("response").unwrap_or_default();
@@ -103,22 +103,27 @@ impl Turns {
         let answer = Answer::read(Some(&question), response);
         let status = text("status").and_then(TurnStatus::from_word);
         let status = status.unwrap_or(TurnStatus::Success);
-        let failure =
-            self.core.detectors.failure(Some(&question), response, &answer, status, text("error"));
+        let failure = self.core.detectors.detect_failure(
+            Some(&question),
+            response,
+            &answer,
+            status,
+            text("error"),
+        );
         let moment = |name: &str| text(name).and_then(|text| Timestamp::parse(text).ok());
         let between = moment("started_at")
             .zip(moment("completed_at"))
             .map(|(start, end)| (end.as_micros() - start.as_micros()) as f64 / 1e6);
-        // Clocks that disagree show in the two times; a measured latency was put in their place.
+        // Negative time between the two clocks reveals skew, unless the client measured a latency.
         let seconds = match between {
             Some(seconds) if seconds < 0.0 && number("latency_ms") == Some(0.0) => Some(seconds),
             Some(_) | None => number("latency_ms").map(|ms| ms / 1000.0),
         };
         let waited = completed.data.get("accepted").and_then(serde_json::Value::as_bool);
-        let pace =
-            seconds.and_then(|s| self.core.detectors.pace(&question, s, waited.unwrap_or(true)));
+        let pace = seconds
+            .and_then(|s| self.core.detectors.detect_pace(&question, s, waited.unwrap_or(true)));
         if pace.is_some_and(|pace| pace.skewed) {
-            self.core.counters.skewed_clocks();
+            self.core.counters.count_skewed_clock();
         }
         let detector = self.core.detectors.answer_version();
         Finding::Answer(FoundAnswer { detector, error: failure, latency: pace })

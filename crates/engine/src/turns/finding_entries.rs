@@ -1,25 +1,25 @@
-//! What is kept of what was heard: findings, and the machine's reaction.
+//! Log entries of detected signals: findings and machine reactions.
 
 use ingest::{FindingPlace, TurnPlace};
 use model::{Entry, Event, Finding, FoundRetry, FoundVerdict, GivenReaction, Origin, TurnId};
 
-use super::message_signals::{Heard, HeardVerdict};
-use crate::changes::{changes_of, opening_of};
+use super::message_signals::{DetectedVerdict, MessageSignals};
+use crate::changes::{changes_of, truncate_for_embedding};
 use crate::core::Core;
 use crate::turns::Turns;
 
-/// Characters of a message that are kept as what the user said.
-const SAID_CHARS: usize = 1000;
+/// Characters of a message that are stored as the user's quote.
+const MAX_QUOTED_CHARS: usize = 1000;
 
 impl Core {
-    /// The entry that keeps the direction of a question by a remote model. When that fails, the
-    /// built-in model's stands, which needs no keeping.
+    /// The entry that stores a question's remote embedding. Without a remote one there is no entry,
+    /// because the built-in embedding is derived from the text.
     pub(crate) async fn vector_entry(&self, opening: &Event) -> Option<Entry> {
         if !self.embedder.is_remote() {
             return None;
         }
         let text = opening.data.get("text").and_then(|text| text.as_str())?;
-        let vector = self.vector_of(opening_of(text)).await;
+        let vector = self.embed_text(truncate_for_embedding(text)).await;
         if vector.model() == embed::built_in().embed("").model() {
             return None;
         }
@@ -28,7 +28,7 @@ impl Core {
         Some(self.finding_entry(opening, opening.turn.clone(), &finding))
     }
 
-    /// A finding about a turn, found in the words of an event.
+    /// Builds the entry of a finding about `turn` that was detected in `words`.
     pub(crate) fn finding_entry(
         &self,
         words: &Event,
@@ -42,18 +42,18 @@ impl Core {
             user: words.user.clone(),
         };
         let now = words.received_at;
-        let id = self.mint.event_id(now);
+        let id = self.ids.event_id(now);
         let event = ingest::finding_event(place, finding, id, words.ts, now);
         Entry { changes: changes_of(&event), event }
     }
 }
 
 impl Turns {
-    /// The entries that keep what was heard, together with the opening they were heard in.
-    pub(crate) fn entries_of(&self, opening: &Event, heard: Heard) -> Vec<Entry> {
+    /// The entries of a message's signals, to be committed with its opening.
+    pub(crate) fn signal_entries(&self, opening: &Event, signals: MessageSignals) -> Vec<Entry> {
         let Some(detected_in) = opening.turn.clone() else { return Vec::new() };
         let mut entries = Vec::new();
-        if let Some(retry) = heard.retry {
+        if let Some(retry) = signals.retry {
             let finding = Finding::Retry(FoundRetry {
                 detector: self.core.detectors.retry_version(),
                 detected_in: Some(detected_in.clone()),
@@ -64,8 +64,8 @@ impl Turns {
             let turn = Some(retry.original_turn_id);
             entries.push(self.core.finding_entry(opening, turn, &finding));
         }
-        if let Some(heard) = heard.verdict {
-            entries.extend(self.verdict_entries(opening, &detected_in, heard));
+        if let Some(verdict) = signals.verdict {
+            entries.extend(self.verdict_entries(opening, &detected_in, verdict));
         }
         entries
     }
@@ -74,11 +74,11 @@ impl Turns {
         &self,
         opening: &Event,
         detected_in: &TurnId,
-        heard: HeardVerdict,
+        detected: DetectedVerdict,
     ) -> Vec<Entry> {
-        let (moved_on, reaction) = (heard.moved_on(), heard.reaction());
-        let HeardVerdict { mut verdict, raw_confidence, target, target_score, .. } = heard;
-        verdict.user_said = verdict.user_said.map(|said| cut(&said));
+        let (moved_on, reaction) = (detected.is_moved_on(), detected.machine_reaction());
+        let DetectedVerdict { mut verdict, raw_confidence, target, target_score, .. } = detected;
+        verdict.user_said = verdict.user_said.map(|text| truncate_quote(&text));
         let found = FoundVerdict {
             detector: self.core.detectors.verdict_version(),
             detected_in: detected_in.clone(),
@@ -97,7 +97,7 @@ impl Turns {
                 reaction: Some(reaction),
                 origin: Origin::Machine,
                 confidence,
-                text: said(opening),
+                text: quote_message(opening),
                 detected_in: Some(detected_in.clone()),
             };
             entries.push(self.reaction_entry(place, given, opening));
@@ -108,16 +108,16 @@ impl Turns {
     fn reaction_entry(&self, place: TurnPlace, given: GivenReaction, opening: &Event) -> Entry {
         let now = opening.received_at;
         let accepted = ingest::AcceptedReaction { user: None, ts: opening.ts, given };
-        let event = ingest::reaction_event(place, &accepted, self.core.mint.event_id(now), now);
+        let event = ingest::reaction_event(place, &accepted, self.core.ids.event_id(now), now);
         Entry { changes: changes_of(&event), event }
     }
 }
 
-fn said(opening: &Event) -> Option<String> {
+fn quote_message(opening: &Event) -> Option<String> {
     let text = opening.data.get("text").and_then(|text| text.as_str())?;
-    Some(cut(text)).filter(|text| !text.trim().is_empty())
+    Some(truncate_quote(text)).filter(|text| !text.trim().is_empty())
 }
 
-fn cut(text: &str) -> String {
-    text.chars().take(SAID_CHARS).collect()
+fn truncate_quote(text: &str) -> String {
+    text.chars().take(MAX_QUOTED_CHARS).collect()
 }

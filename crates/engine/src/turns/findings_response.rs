@@ -1,5 +1,5 @@
-//! What is told of a turn, read from the events that keep it: the same for the first request and
-//! for its repeat.
+//! Builds the response of a turn from its stored findings, the same for the first request and
+//! for a repeat.
 
 use model::{
     Body, Event, Finding, GivenReaction, Position, Retry, Scope, TurnId, Verdict, artifact_id,
@@ -7,50 +7,50 @@ use model::{
 };
 use store::EventPage;
 
-use crate::answer_signals::Signals;
+use crate::answer_signals::AnswerSignals;
+
 use crate::error::EngineError;
 use crate::turns::Turns;
 
-/// Events that are kept together with an opening or a completion at the most.
-const MOST_TOGETHER: usize = 8;
-/// How many of the latest turns a streak can have.
-const MOST_STREAK: usize = 20;
-const SHORT_STREAK: usize = 4;
+/// Maximum events in the commit of an opening or a completion.
+const MAX_BATCH_EVENTS: usize = 8;
+/// Maximum length of a rejection streak.
+const MAX_STREAK_TURNS: usize = 20;
+const SHORT_STREAK_TURNS: usize = 4;
 
-/// What a message says about an earlier turn.
+/// A message's verdict on an earlier turn.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Previous {
-    /// The turn it is about.
+pub struct PreviousVerdict {
+    /// The turn that was judged.
     pub turn: TurnId,
-    /// What it says.
     pub verdict: Verdict,
-    /// How many of the latest answers in a row were rejected.
+    /// Number of latest answers rejected in a row.
     pub rejection_streak: u32,
-    /// The reaction that was written, if one was.
+    /// Resource name of the machine reaction, if one was stored.
     pub rn: Option<String>,
 }
 
-/// What was heard in the message of a turn.
+/// Findings of a turn's message.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Told {
-    pub(crate) previous: Option<Previous>,
+pub(crate) struct TurnFindings {
+    pub(crate) previous: Option<PreviousVerdict>,
     pub(crate) retry: Option<Retry>,
 }
 
 impl Turns {
-    /// What was heard in a turn's message, from the events that keep it.
-    pub(crate) async fn told(
+    /// Reads the findings of a turn's message from stored events.
+    pub(crate) async fn read_findings(
         &self,
         opening: &Event,
         position: Position,
         events: &[Event],
-    ) -> Result<Told, EngineError> {
-        let mut told = Told::default();
-        let (scope, Some(turn)) = (&opening.scope, &opening.turn) else { return Ok(told) };
+    ) -> Result<TurnFindings, EngineError> {
+        let mut findings = TurnFindings::default();
+        let (scope, Some(turn)) = (&opening.scope, &opening.turn) else { return Ok(findings) };
         for event in events {
             match Body::read(event.kind, &event.data) {
                 Ok(Body::Finding(Finding::Verdict(found))) if found.detected_in == *turn => {
-                    told.previous = event.turn.clone().map(|judged| Previous {
+                    findings.previous = event.turn.clone().map(|judged| PreviousVerdict {
                         turn: judged,
                         verdict: found.verdict,
                         rejection_streak: 0,
@@ -60,39 +60,42 @@ impl Turns {
                 Ok(Body::Finding(Finding::Retry(found)))
                     if found.detected_in.as_ref() == Some(turn) =>
                 {
-                    told.retry = event.turn.clone().map(|original_turn_id| Retry {
+                    findings.retry = event.turn.clone().map(|original_turn_id| Retry {
                         original_turn_id,
                         similarity: found.similarity,
                         delay_seconds: found.delay_seconds,
                         intent: found.intent,
                     });
                 }
-                Ok(Body::Reaction(given)) if is_of(&given, turn) => {
-                    let rn = name_of(scope, event);
-                    told.previous = told.previous.map(|previous| Previous { rn, ..previous });
+                Ok(Body::Reaction(given)) if is_detected_in(&given, turn) => {
+                    let rn = reaction_name(scope, event);
+                    findings.previous =
+                        findings.previous.map(|previous| PreviousVerdict { rn, ..previous });
                 }
                 Ok(_) | Err(_) => {}
             }
         }
-        if let (Some(previous), Some(conversation)) = (&mut told.previous, &opening.conversation) {
-            // As it was for this message, even if it is told again later.
+        if let (Some(previous), Some(conversation)) =
+            (&mut findings.previous, &opening.conversation)
+        {
+            // The streak as of this message, also for a later repeat of the request.
             let until = (opening.ts, position);
-            // A streak is rarely long.
-            for most in [SHORT_STREAK, MOST_STREAK] {
+            // Most streaks are short, so a small read comes first.
+            for most in [SHORT_STREAK_TURNS, MAX_STREAK_TURNS] {
                 let latest = self.core.store.statuses(scope, conversation, until, most).await?;
                 let streak =
                     learn::count_rejection_streak(latest.into_iter().map(|(_, status)| status));
                 previous.rejection_streak = streak;
-                if streak < SHORT_STREAK as u32 {
+                if streak < SHORT_STREAK_TURNS as u32 {
                     break;
                 }
             }
         }
-        Ok(told)
+        Ok(findings)
     }
 
-    /// The events that were stored together with the one at a position.
-    pub(crate) async fn stored_with(
+    /// Reads the events that were committed together with the one at `position`.
+    pub(crate) async fn read_batch(
         &self,
         scope: &Scope,
         position: Position,
@@ -100,7 +103,7 @@ impl Turns {
         let page = EventPage {
             scope: scope.clone(),
             after: position,
-            limit: MOST_TOGETHER,
+            limit: MAX_BATCH_EVENTS,
             any_of: Vec::new(),
         };
         let found = self.core.store.events(page).await?;
@@ -110,23 +113,23 @@ impl Turns {
     }
 }
 
-/// What an answer shows, from the events that keep it.
-pub(crate) fn signals_of(turn: &TurnId, events: &[Event]) -> Option<Signals> {
+/// Reads the signals of a turn's answer from stored events.
+pub(crate) fn read_answer_signals(turn: &TurnId, events: &[Event]) -> Option<AnswerSignals> {
     let of_turn = events.iter().filter(|event| event.turn.as_ref() == Some(turn));
     let mut found = of_turn.filter_map(|event| match Body::read(event.kind, &event.data) {
         Ok(Body::Finding(Finding::Answer(found))) => {
-            Some(Signals { failure: found.error, pace: found.latency })
+            Some(AnswerSignals { failure: found.error, pace: found.latency })
         }
         Ok(_) | Err(_) => None,
     });
     found.next()
 }
 
-fn is_of(given: &GivenReaction, turn: &TurnId) -> bool {
+fn is_detected_in(given: &GivenReaction, turn: &TurnId) -> bool {
     given.detected_in.as_ref() == Some(turn)
 }
 
-fn name_of(scope: &Scope, event: &Event) -> Option<String> {
+fn reaction_name(scope: &Scope, event: &Event) -> Option<String> {
     let artifact = artifact_id(event.ts, &event.id);
     let (user, conversation) = (event.user.as_ref(), event.conversation.as_ref());
     Some(resource_name(scope, user, conversation, event.turn.as_ref()?, &artifact))

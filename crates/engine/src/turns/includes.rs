@@ -1,63 +1,63 @@
-//! What an opening brings back if it asks for it: what a planner should know, strategies, examples.
+//! Optional sections of an opening's response: planner context, strategies, examples.
 
 use learn::PlannerContext;
 use model::{CorrectionType, Event, Position, Scope, TurnId};
 
-use super::open::{Include, question_of};
+use super::open::{Include, question_text};
 use crate::error::EngineError;
 use crate::training_data::examples::FoundExample;
 use crate::turns::Turns;
-use crate::turns::findings_response::Previous;
+use crate::turns::findings_response::PreviousVerdict;
 use crate::turns::strategies::{Strategies, StrategySearch};
 
 impl Turns {
-    pub(super) async fn context_for(
+    pub(super) async fn include_context(
         &self,
         include: Include,
         opening: &Event,
         position: Position,
-        previous: Option<&Previous>,
+        previous: Option<&PreviousVerdict>,
     ) -> Result<Option<PlannerContext>, EngineError> {
         if !include.context {
             return Ok(None);
         }
-        self.context_of(opening, position, previous).await.map(Some)
+        self.build_context(opening, position, previous).await.map(Some)
     }
 
-    pub(super) async fn strategies_for(
+    pub(super) async fn include_strategies(
         &self,
         include: Include,
         opening: &Event,
-        previous: Option<&Previous>,
+        previous: Option<&PreviousVerdict>,
     ) -> Result<Option<Strategies>, EngineError> {
         let Some(turn) = opening.turn.as_ref().filter(|_| include.strategies) else {
             return Ok(None);
         };
-        let query = self.whole_question(&opening.scope, opening, previous).await?;
-        self.strategies(&opening.scope, like(query, turn)).await.map(Some)
+        let query = self.expand_question(&opening.scope, opening, previous).await?;
+        self.find_strategies(&opening.scope, similar_turns_search(query, turn)).await.map(Some)
     }
 
-    pub(super) async fn examples_of(
+    pub(super) async fn include_examples(
         &self,
         include: Include,
         opening: &Event,
-        previous: Option<&Previous>,
+        previous: Option<&PreviousVerdict>,
     ) -> Result<Option<Vec<FoundExample>>, EngineError> {
         let Some(turn) = opening.turn.as_ref().filter(|_| include.examples) else {
             return Ok(None);
         };
-        let query = self.whole_question(&opening.scope, opening, previous).await?;
+        let query = self.expand_question(&opening.scope, opening, previous).await?;
         self.training_data.examples_excluding(&opening.scope, query, turn).await.map(Some)
     }
 
-    /// What a message asks for: a correction is about what it corrects, too.
-    async fn whole_question(
+    /// The question to search for. A correction is combined with the question that it corrects.
+    async fn expand_question(
         &self,
         scope: &Scope,
         opening: &Event,
-        previous: Option<&Previous>,
+        previous: Option<&PreviousVerdict>,
     ) -> Result<String, EngineError> {
-        let own = question_of(opening);
+        let own = question_text(opening);
         let corrected = previous.filter(|previous| {
             let kind = previous.verdict.correction_type;
             matches!(kind, Some(CorrectionType::Explicit | CorrectionType::Rephrased))
@@ -69,12 +69,12 @@ impl Turns {
     }
 }
 
-/// Turns like the one that is being opened, with those to avoid.
-fn like(query: String, turn: &TurnId) -> StrategySearch {
+/// Search for turns similar to the opened one, including rejected ones.
+fn similar_turns_search(query: String, turn: &TurnId) -> StrategySearch {
     StrategySearch {
         query,
         include_rejected: true,
-        not: Some(turn.clone()),
+        exclude_turn: Some(turn.clone()),
         ..StrategySearch::default()
     }
 }

@@ -1,13 +1,12 @@
-//! What a message says about what came before it: a verdict on an earlier answer, or the same
-//! question again.
+//! Detects a message's signals about earlier turns: a verdict on an answer, or a retry.
 //!
 //! ```text
-//! message --> the answer before it --> verdict --calibrated--> about which turn? --> finding, reaction
-//!         \-> the latest questions  --> retry                                     --> finding
+//! message --> the answer before it --> verdict --calibrate--> resolve target --> finding, reaction
+//!         \-> the latest questions  --> retry                                 --> finding
 //! ```
 //!
-//! Looks at the last answered turn and at the latest questions, never at the whole conversation;
-//! only a remark about something further back brings older turns in.
+//! Reads the last answered turn and the latest questions. Older turns are read only for a remark
+//! that refers to them.
 
 use std::time::Duration;
 
@@ -21,53 +20,51 @@ use store::{ExchangeQuery, StoredExchange};
 
 use crate::error::EngineError;
 use crate::turns::Turns;
-use crate::turns::calibration_curves::calibrated;
-use crate::turns::query_history::History;
+use crate::turns::calibration_curves::calibrate_verdict;
+use crate::turns::recent_questions::RecentQuestions;
 
-/// Turns that are read to find the last one that can be judged: nearly always the first will do.
-const FEW: [usize; 2] = [2, 20];
-/// Clocks of an application's parts may differ by so much.
-const SKEW_SECS: i64 = 5;
+/// Turns read to find the last one that can be judged. The first attempt nearly always suffices.
+const EXCHANGE_LIMITS: [usize; 2] = [2, 20];
+/// Tolerated clock skew between parts of an application.
+const MAX_CLOCK_SKEW_SECS: i64 = 5;
 
-/// What a message is heard against.
+/// Context for the detectors of a message.
 #[derive(Clone, Copy)]
-pub(crate) struct Background<'a> {
-    /// The latest questions.
-    pub(crate) history: &'a History,
-    /// Where the message stands in the log; `None` when it is just coming in.
+pub(crate) struct MessageContext<'a> {
+    pub(crate) history: &'a RecentQuestions,
+    /// The message's position in the log; `None` for an incoming one.
     pub(crate) position: Option<Position>,
-    /// Its conversation was only just given a name: nothing is before it.
+    /// True when the message starts a new conversation.
     pub(crate) is_first: bool,
 }
 
-/// What a message says.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Heard {
-    pub(crate) verdict: Option<HeardVerdict>,
+pub(crate) struct MessageSignals {
+    pub(crate) verdict: Option<DetectedVerdict>,
     pub(crate) retry: Option<Retry>,
 }
 
-/// A verdict and whom it is about.
+/// A verdict with the turn that it refers to.
 #[derive(Clone, Debug)]
-pub(crate) struct HeardVerdict {
+pub(crate) struct DetectedVerdict {
     pub(crate) verdict: Verdict,
     pub(crate) raw_confidence: UnitInterval,
-    /// Nobody when that is in doubt.
+    /// `None` when the target is uncertain.
     pub(crate) target: Option<TurnPlace>,
-    /// A person has reviewed it: the machine has nothing to add.
+    /// A person has reviewed the target, so no machine reaction is stored.
     pub(crate) reviewed: bool,
     pub(crate) target_score: Option<f64>,
 }
 
-impl HeardVerdict {
-    /// A weak sign of acceptance: the user went on without a word about the answer.
-    pub(super) fn moved_on(&self) -> bool {
+impl DetectedVerdict {
+    /// True for weak acceptance: the user continued without a comment on the answer.
+    pub(super) fn is_moved_on(&self) -> bool {
         self.verdict.status == VerdictStatus::Accepted
             && self.raw_confidence.get() < MIN_MACHINE_CONFIDENCE
     }
 
-    /// What the machine thinks the user thinks, if it is sure enough to say so.
-    pub(super) fn reaction(&self) -> Option<Reaction> {
+    /// The machine reaction to store, if the confidence suffices.
+    pub(super) fn machine_reaction(&self) -> Option<Reaction> {
         let sure = self.verdict.confidence.get() >= MIN_MACHINE_CONFIDENCE;
         let speaks = self.verdict.status != VerdictStatus::Neutral && !self.reviewed;
         (sure && speaks).then(|| Reaction::from(self.verdict.status))
@@ -75,42 +72,41 @@ impl HeardVerdict {
 }
 
 impl Turns {
-    /// Hears what the message that opens a turn says. The event is redacted already.
-    pub(crate) async fn hear(
+    /// Runs the detectors on the message that opens a turn. `event` is already redacted.
+    pub(crate) async fn detect_message_signals(
         &self,
         event: &Event,
-        background: Background<'_>,
-    ) -> Result<Heard, EngineError> {
+        background: MessageContext<'_>,
+    ) -> Result<MessageSignals, EngineError> {
         let Ok(Body::Turn(TurnHalf::Opened(opening))) = Body::read(event.kind, &event.data) else {
-            return Ok(Heard::default());
+            return Ok(MessageSignals::default());
         };
         let message = Utterance::read(&opening.text);
         let before = background.position;
-        // Neither waits for the other.
         let (retry, previous) = tokio::try_join!(
-            self.hear_retry(event, &message, background.history),
-            self.last_before(event, background),
+            self.detect_retry(event, &message, background.history),
+            self.load_last_answered(event, background),
         )?;
         let verdict = match previous {
             None => None,
             Some(previous) => {
-                Some(self.hear_verdict(event, before, &message, &opening, &previous).await?)
+                Some(self.detect_verdict(event, before, &message, &opening, &previous).await?)
             }
         };
-        Ok(Heard { verdict, retry })
+        Ok(MessageSignals { verdict, retry })
     }
 
-    /// The last answered turn of the conversation before this one that can be judged.
-    async fn last_before(
+    /// The conversation's last answered turn that can be judged.
+    async fn load_last_answered(
         &self,
         event: &Event,
-        background: Background<'_>,
+        background: MessageContext<'_>,
     ) -> Result<Option<StoredExchange>, EngineError> {
         if background.is_first || event.conversation.is_none() {
             return Ok(None);
         }
-        for few in FEW {
-            let (found, is_all) = self.answered_before(event, background.position, few).await?;
+        for few in EXCHANGE_LIMITS {
+            let (found, is_all) = self.load_answered(event, background.position, few).await?;
             let found = found.into_iter().next();
             if found.is_some() || is_all {
                 return Ok(found);
@@ -119,9 +115,9 @@ impl Turns {
         Ok(None)
     }
 
-    /// The last answered turns of the conversation before this one, the newest first, and whether there
-    /// are no more.
-    pub(super) async fn answered_before(
+    /// The conversation's answered turns before this one, newest first. The flag is `true` when
+    /// there are no more.
+    pub(super) async fn load_answered(
         &self,
         event: &Event,
         before: Option<Position>,
@@ -139,10 +135,10 @@ impl Turns {
         };
         let mut found = self.core.store.exchanges(query).await?;
         let is_all = found.len() < limit;
-        // A repeat of the same request finds the turn itself; what was erased or dropped cannot be
-        // judged; and an answer that came after the message was not seen by whoever wrote it.
+        // Excluded: the turn itself (found by a repeated request), erased or dropped turns, and
+        // answers that arrived after the message, which the user had not seen.
         found.retain(|exchange| {
-            let unseen = |at: Timestamp| at > event.ts.plus_secs(SKEW_SECS);
+            let unseen = |at: Timestamp| at > event.ts.plus_secs(MAX_CLOCK_SKEW_SECS);
             Some(&exchange.turn) != event.turn.as_ref()
                 && !exchange.opening.text.is_empty()
                 && !exchange.answered_at.is_some_and(unseen)
@@ -150,34 +146,35 @@ impl Turns {
         Ok((found, is_all))
     }
 
-    async fn hear_verdict(
+    async fn detect_verdict(
         &self,
         event: &Event,
         before: Option<Position>,
         message: &Utterance,
         opening: &Opening,
         previous: &StoredExchange,
-    ) -> Result<HeardVerdict, EngineError> {
+    ) -> Result<DetectedVerdict, EngineError> {
         let question = Utterance::read(&previous.opening.text);
-        let answer = Answer::read(Some(&question), answer_of(previous));
-        let found = self.core.detectors.verdict(&Exchange {
+        let answer = Answer::read(Some(&question), answer_text(previous));
+        let found = self.core.detectors.detect_verdict(&Exchange {
             message,
             question: Some(&question),
             answer: Some(&answer),
             intent: opening.intent.as_deref(),
             previous_intent: previous.opening.intent.as_deref(),
-            gap: previous.answered_at.map(|at| since(at, event.ts)),
+            gap: previous.answered_at.map(|at| elapsed_between(at, event.ts)),
         });
         let raw_confidence = found.confidence;
-        let verdict = calibrated(&self.core.detectors, self.curves.of(&event.scope), found);
+        let verdict =
+            calibrate_verdict(&self.core.detectors, self.curves.curve_for(&event.scope), found);
         let (target, target_score) =
-            self.target_of(event, before, message, &verdict, previous).await?;
+            self.resolve_target(event, before, message, &verdict, previous).await?;
         let reviewed = match &target {
             None => false,
             Some(place) if place.turn == previous.turn => previous.standing.review.is_some(),
             Some(place) => self.is_reviewed(place).await?,
         };
-        Ok(HeardVerdict { verdict, raw_confidence, target, reviewed, target_score })
+        Ok(DetectedVerdict { verdict, raw_confidence, target, reviewed, target_score })
     }
 
     async fn is_reviewed(&self, place: &TurnPlace) -> Result<bool, EngineError> {
@@ -187,11 +184,11 @@ impl Turns {
     }
 }
 
-pub(super) fn answer_of(turn: &StoredExchange) -> &str {
+pub(super) fn answer_text(turn: &StoredExchange) -> &str {
     turn.completion.as_ref().and_then(|done| done.response.as_deref()).unwrap_or_default()
 }
 
-/// Time between two moments; clocks that run backwards make it none.
-pub(super) fn since(from: Timestamp, to: Timestamp) -> Duration {
+/// Time between two moments; zero when `to` is before `from`.
+pub(super) fn elapsed_between(from: Timestamp, to: Timestamp) -> Duration {
     Duration::from_micros(u64::try_from(to.as_micros() - from.as_micros()).unwrap_or(0))
 }

@@ -1,4 +1,4 @@
-//! What a planner should know before it plans a turn.
+//! Builds the planner context of a turn.
 
 use learn::{
     JudgedPreviousTurn, PastExchange, PlannerContext, PlannerInput, RepeatedCorrection,
@@ -9,54 +9,57 @@ use store::{ExchangeQuery, Habit, Standing, StoredExchange};
 
 use crate::error::EngineError;
 use crate::turns::Turns;
-use crate::turns::findings_response::Previous;
+use crate::turns::findings_response::PreviousVerdict;
 
-/// Turns of the conversation that the planner is shown.
-const MOST_TURNS: usize = 5;
-/// Turns of the user that preferences are read from, and how many of each sort are shown.
-const MOST_HABITS: usize = 20;
-const MOST_SHOWN: usize = 5;
+/// Turns of the conversation in the context.
+const MAX_CONVERSATION_TURNS: usize = 5;
+/// Turns of the user from which preferences are derived.
+const MAX_USER_TURNS: usize = 20;
+const MAX_SHOWN_PREFERENCES: usize = 5;
 
 impl Turns {
-    /// The context of a turn that was just opened.
-    pub(crate) async fn context_of(
+    pub(crate) async fn build_context(
         &self,
         opening: &Event,
         position: Position,
-        previous: Option<&Previous>,
+        previous: Option<&PreviousVerdict>,
     ) -> Result<PlannerContext, EngineError> {
         let query = |user, conversation, limit| ExchangeQuery {
             scope: opening.scope.clone(),
             conversation,
             user,
             until: opening.ts,
-            // What came later is not the past, should this be asked again.
+            // A repeated request must not see later turns.
             before: Some(position),
             older_than: None,
             only_answered: true,
             limit,
         };
         let conversation = opening.conversation.clone();
-        let mut past = self.core.store.exchanges(query(None, conversation, MOST_TURNS + 2)).await?;
-        // What was erased or dropped has nothing to say.
+        let mut past = self
+            .core
+            .store
+            .exchanges(query(None, conversation, MAX_CONVERSATION_TURNS + 2))
+            .await?;
+        // Erased and dropped turns have no text.
         past.retain(|exchange| !exchange.opening.text.is_empty());
-        past.truncate(MOST_TURNS);
+        past.truncate(MAX_CONVERSATION_TURNS);
         past.reverse();
         let judged = match previous {
             None => None,
-            Some(previous) => self.judged(opening, previous, &past).await?,
+            Some(previous) => self.load_judged_turn(opening, previous, &past).await?,
         };
-        // A user's own turns wherever they are; of somebody unknown those of the conversation.
-        let of = match &opening.user {
-            Some(user) => query(Some(user.clone()), None, MOST_HABITS),
-            None => query(None, opening.conversation.clone(), MOST_HABITS),
+        // Preferences come from all turns of a known user, otherwise from the conversation.
+        let habits = match &opening.user {
+            Some(user) => query(Some(user.clone()), None, MAX_USER_TURNS),
+            None => query(None, opening.conversation.clone(), MAX_USER_TURNS),
         };
-        let preferences = preferences(self.core.store.habits(of).await?);
-        let shown: Vec<PastExchange<'_>> = past.iter().map(past_exchange).collect();
+        let preferences = derive_preferences(self.core.store.habits(habits).await?);
+        let shown: Vec<PastExchange<'_>> = past.iter().map(to_past_exchange).collect();
         let message = opening.data.get("text").and_then(|text| text.as_str());
         let verdict = previous
             .zip(judged.as_ref())
-            .map(|(previous, judged)| in_force(&previous.verdict, &judged.standing));
+            .map(|(previous, judged)| effective_verdict(&previous.verdict, &judged.standing));
         let Some(turn) = &opening.turn else { return Err(EngineError::NotFound("turn")) };
         Ok(learn::build_planner_context(&PlannerInput {
             turn,
@@ -75,11 +78,11 @@ impl Turns {
         }))
     }
 
-    /// The turn that was judged, which is usually among those that are shown.
-    async fn judged(
+    /// Loads the judged turn, which is usually one of `past`.
+    async fn load_judged_turn(
         &self,
         opening: &Event,
-        previous: &Previous,
+        previous: &PreviousVerdict,
         past: &[StoredExchange],
     ) -> Result<Option<StoredExchange>, EngineError> {
         if let Some(found) = past.iter().find(|exchange| exchange.turn == previous.turn) {
@@ -90,11 +93,11 @@ impl Turns {
     }
 }
 
-/// What counts for the planner is how the answer stands, not what this message alone says of it: who
-/// moves on after a thumb down has not accepted.
-fn in_force(said: &Verdict, standing: &Standing) -> Verdict {
-    if said.status == standing.status {
-        return said.clone();
+/// The verdict by the answer's overall standing instead of this message alone. A user who moves
+/// on after a thumbs down has not accepted.
+fn effective_verdict(verdict: &Verdict, standing: &Standing) -> Verdict {
+    if verdict.status == standing.status {
+        return verdict.clone();
     }
     Verdict {
         status: standing.status,
@@ -102,11 +105,11 @@ fn in_force(said: &Verdict, standing: &Standing) -> Verdict {
         correction_type: None,
         user_said: standing.user_said.clone(),
         contrast: None,
-        ..said.clone()
+        ..verdict.clone()
     }
 }
 
-fn past_exchange(exchange: &StoredExchange) -> PastExchange<'_> {
+fn to_past_exchange(exchange: &StoredExchange) -> PastExchange<'_> {
     let done = exchange.completion.as_ref();
     PastExchange {
         turn: &exchange.turn,
@@ -117,11 +120,11 @@ fn past_exchange(exchange: &StoredExchange) -> PastExchange<'_> {
     }
 }
 
-/// What somebody likes, from how they took their latest answers: the most frequent first.
-fn preferences(habits: Vec<Habit>) -> UserPreferences {
-    let mut accepted = Tally::default();
-    let mut rejected = Tally::default();
-    let mut corrections: Tally<Contrast> = Tally::default();
+/// Derives a user's preferences from the verdicts on recent answers, most frequent first.
+fn derive_preferences(habits: Vec<Habit>) -> UserPreferences {
+    let mut accepted = FrequencyCount::default();
+    let mut rejected = FrequencyCount::default();
+    let mut corrections: FrequencyCount<Contrast> = FrequencyCount::default();
     for habit in habits {
         match habit.status {
             VerdictStatus::Accepted => accepted.add(habit.strategy),
@@ -132,30 +135,30 @@ fn preferences(habits: Vec<Habit>) -> UserPreferences {
             VerdictStatus::Neutral => {}
         }
     }
-    // Said once, it was about one answer.
-    let repeated = corrections.top().into_iter().filter(|(_, count)| *count > 1);
+    // A single correction concerns one answer and is no preference.
+    let repeated = corrections.most_frequent().into_iter().filter(|(_, count)| *count > 1);
     let corrections = repeated.map(|(contrast, count)| RepeatedCorrection {
         wants: contrast.wants,
         instead_of: contrast.instead_of,
         count,
     });
     UserPreferences {
-        accepted_strategies: accepted.top(),
-        rejected_strategies: rejected.top(),
+        accepted_strategies: accepted.most_frequent(),
+        rejected_strategies: rejected.most_frequent(),
         corrections: corrections.collect(),
     }
 }
 
-/// How often each was seen; of equals the one seen first comes first.
-struct Tally<T>(Vec<(T, u32)>);
+/// Frequencies of values. Ties keep the order of first occurrence.
+struct FrequencyCount<T>(Vec<(T, u32)>);
 
-impl<T> Default for Tally<T> {
+impl<T> Default for FrequencyCount<T> {
     fn default() -> Self {
         Self(Vec::new())
     }
 }
 
-impl<T: PartialEq> Tally<T> {
+impl<T: PartialEq> FrequencyCount<T> {
     fn add(&mut self, seen: Option<T>) {
         let Some(seen) = seen else { return };
         match self.0.iter_mut().find(|(known, _)| *known == seen) {
@@ -164,9 +167,9 @@ impl<T: PartialEq> Tally<T> {
         }
     }
 
-    fn top(mut self) -> Vec<(T, u32)> {
+    fn most_frequent(mut self) -> Vec<(T, u32)> {
         self.0.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-        self.0.truncate(MOST_SHOWN);
+        self.0.truncate(MAX_SHOWN_PREFERENCES);
         self.0
     }
 }
@@ -176,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_liked_most_often_comes_first() {
+    fn preferences_are_ordered_by_frequency() {
         let habit = |strategy: &str, status, wants: Option<&str>| Habit {
             strategy: Some(strategy.to_owned()),
             status,
@@ -184,7 +187,7 @@ mod tests {
                 .map(|wants| Contrast { wants: Some(wants.to_owned()), instead_of: None }),
         };
         use VerdictStatus::{Accepted, Neutral, Rejected};
-        let found = preferences(vec![
+        let found = derive_preferences(vec![
             habit("web", Accepted, None),
             habit("sql", Accepted, None),
             habit("sql", Accepted, None),

@@ -1,7 +1,7 @@
-//! Runs today's detectors over the whole log and appends what they find differently.
+//! Runs the current detectors over the whole log and appends changed findings.
 //!
-//! Nothing is taken back from the log: what a message says now takes the place of what it said in
-//! the projections, and a rebuild comes to the same.
+//! The log keeps the old findings. In the projections, new findings replace them, and a rebuild
+//! gives the same result.
 
 use model::{
     Body, Claim, ClaimSpace, Entry, Event, Finding, FoundVerdict, Position, Scope, TurnHalf, Write,
@@ -11,30 +11,32 @@ use store::StoredEvent;
 
 use crate::error::EngineError;
 use crate::turns::Turns;
-use crate::turns::message_signals::{Background, Heard};
-use crate::turns::query_history::History;
+use crate::turns::message_signals::{MessageContext, MessageSignals};
+use crate::turns::recent_questions::RecentQuestions;
 
-/// Events looked at together.
-const STRETCH: usize = 500;
+/// Events per read.
+const BATCH_EVENTS: usize = 500;
 
-/// What came of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Redetected {
-    /// Questions and answers looked at.
+pub struct RedetectionSummary {
+    /// Questions and answers that were processed.
     pub turns: u64,
-    /// Findings that are new or other than before.
+    /// New or changed findings.
     pub findings: u64,
 }
 
 impl Turns {
-    /// Looks at every turn again. `progress` is told positions done and positions in all.
-    pub async fn redetect(&self, progress: impl Fn(u64, u64)) -> Result<Redetected, EngineError> {
+    /// Processes every turn. `progress` gets the current and the last position.
+    pub async fn redetect_log(
+        &self,
+        progress: impl Fn(u64, u64),
+    ) -> Result<RedetectionSummary, EngineError> {
         let head = self.core.head();
         let rule = self.core.detectors.retry;
-        let history = History::in_process(rule.window, rule.max_questions);
-        let (mut done, mut total) = (Position(0), Redetected::default());
+        let history = RecentQuestions::in_process(rule.window, rule.max_questions);
+        let (mut done, mut total) = (Position(0), RedetectionSummary::default());
         while done < head {
-            let events = self.core.store.tail(done, STRETCH).await?;
+            let events = self.core.store.tail(done, BATCH_EVENTS).await?;
             let Some(last) = events.last() else { break };
             done = last.position;
             for stored in events.into_iter().filter(|stored| stored.position <= head) {
@@ -44,11 +46,11 @@ impl Turns {
                 total.turns += 1;
                 total.findings += match half {
                     TurnHalf::Opened(_) => {
-                        let found = self.hear_again(&stored, &history).await?;
-                        history.add(&stored.event).await;
+                        let found = self.redetect_message(&stored, &history).await?;
+                        history.add_question(&stored.event).await;
                         found
                     }
-                    TurnHalf::Completed(_) => self.look_again(&stored.event).await?,
+                    TurnHalf::Completed(_) => self.redetect_answer(&stored.event).await?,
                 };
             }
             progress(done.0.min(head.0), head.0);
@@ -56,64 +58,64 @@ impl Turns {
         Ok(total)
     }
 
-    /// What the message of a turn says today, if that is another thing.
-    async fn hear_again(
+    /// Appends the changed findings of a turn's message.
+    async fn redetect_message(
         &self,
         stored: &StoredEvent,
-        history: &History,
+        history: &RecentQuestions,
     ) -> Result<u64, EngineError> {
         let opening = &stored.event;
         let Some(turn) = &opening.turn else { return Ok(0) };
         if is_stub(opening) {
             return Ok(0);
         }
-        let background = Background { history, position: Some(stored.position), is_first: false };
-        let heard = self.hear(opening, background).await?;
+        let context = MessageContext { history, position: Some(stored.position), is_first: false };
+        let signals = self.detect_message_signals(opening, context).await?;
         let now = Event { received_at: self.core.clock.now(), ..opening.clone() };
         let mut findings = 0;
-        let Heard { verdict, retry } = heard;
+        let MessageSignals { verdict, retry } = signals;
         if let Some(verdict) = verdict {
             let known = self.core.store.heard_in(&opening.scope, turn).await?;
             let mut entries = self.verdict_entries(&now, turn, verdict);
             if let (Some(entry), Some(known)) = (entries.first_mut(), &known) {
-                say_instead_of(&mut entry.event, known);
+                set_replaced_turn(&mut entry.event, known);
             }
-            if !entries.first().is_some_and(|entry| is_known(&entry.event, known.as_ref())) {
-                findings += self.append(entries).await?;
+            if !entries.first().is_some_and(|entry| is_same_verdict(&entry.event, known.as_ref())) {
+                findings += self.append_findings(entries).await?;
             }
         }
         if retry.is_some() {
-            let entries = self.entries_of(&now, Heard { verdict: None, retry });
+            let entries = self.signal_entries(&now, MessageSignals { verdict: None, retry });
             let original = entries.first().and_then(|entry| entry.event.turn.clone());
             let known = match original {
                 None => None,
-                Some(original) => self.core.turn(&opening.scope, original).await?,
+                Some(original) => self.core.load_turn(&opening.scope, original).await?,
             };
-            // Once for each message, by whatever version.
+            // One retry finding per message, of any detector version.
             let same = |event: &Event| {
                 let is_retry = event.data.get("finding").is_some_and(|word| word == "retry");
                 let detected_in = event.data.get("detected_in").and_then(|id| id.as_str());
                 is_retry && detected_in == Some(turn.as_str())
             };
             if !known.is_some_and(|turn| turn.events.iter().any(|stored| same(&stored.event))) {
-                findings += self.append(entries).await?;
+                findings += self.append_findings(entries).await?;
             }
         }
         Ok(findings)
     }
 
-    /// What an answer shows today, if that is another thing.
-    async fn look_again(&self, completed: &Event) -> Result<u64, EngineError> {
+    /// Appends the changed findings of an answer.
+    async fn redetect_answer(&self, completed: &Event) -> Result<u64, EngineError> {
         let Some(turn) = &completed.turn else { return Ok(0) };
-        let question = self.question_of(&completed.scope, turn).await?;
+        let question = self.load_question(&completed.scope, turn).await?;
         if question.is_empty() {
-            // Erased or dropped: nothing is left to look at.
+            // The turn was erased or dropped.
             return Ok(0);
         }
-        let finding = self.look_at(&question, completed);
+        let finding = self.inspect_answer(&question, completed);
         let now = Event { received_at: self.core.clock.now(), ..completed.clone() };
         let entry = self.core.finding_entry(&now, Some(turn.clone()), &finding);
-        let known = self.core.turn(&completed.scope, turn.clone()).await?;
+        let known = self.core.load_turn(&completed.scope, turn.clone()).await?;
         let last = known.and_then(|turn| {
             let mut newest = turn.events.into_iter().rev();
             newest.find(|stored| {
@@ -124,10 +126,10 @@ impl Turns {
         if last.is_some_and(|stored| stored.event.data == entry.event.data) {
             return Ok(0);
         }
-        self.append(vec![entry]).await
+        self.append_findings(vec![entry]).await
     }
 
-    async fn question_of(
+    async fn load_question(
         &self,
         scope: &Scope,
         turn: &model::TurnId,
@@ -136,7 +138,7 @@ impl Turns {
         Ok(found.map(|exchange| exchange.opening.text).unwrap_or_default())
     }
 
-    async fn append(&self, entries: Vec<Entry>) -> Result<u64, EngineError> {
+    async fn append_findings(&self, entries: Vec<Entry>) -> Result<u64, EngineError> {
         let mut entries = entries.into_iter();
         let Some(entry) = entries.next() else { return Ok(0) };
         let id = entry.event.id.to_string();
@@ -147,8 +149,8 @@ impl Turns {
     }
 }
 
-/// Names the turn that the message was taken to be about before, for whoever learnt from that.
-fn say_instead_of(found: &mut Event, known: &Event) {
+/// Names the verdict's previous target, so that learners can correct it.
+fn set_replaced_turn(found: &mut Event, known: &Event) {
     if found.turn != known.turn
         && let Some(before) = &known.turn
     {
@@ -156,13 +158,13 @@ fn say_instead_of(found: &mut Event, known: &Event) {
     }
 }
 
-/// What is left of a message whose user was erased says nothing.
+/// True for the stub of an erased message.
 fn is_stub(opening: &Event) -> bool {
     opening.data.get("text").and_then(|text| text.as_str()).is_none_or(str::is_empty)
 }
 
-/// Whether a verdict says what is known already, about the same turn and by the same detector.
-fn is_known(found: &Event, known: Option<&Event>) -> bool {
+/// True when the known verdict has the same target, detector and content.
+fn is_same_verdict(found: &Event, known: Option<&Event>) -> bool {
     let Some(known) = known else { return false };
     let read = |event: &Event| match Body::read(event.kind, &event.data) {
         Ok(Body::Finding(Finding::Verdict(verdict))) => Some(*verdict),

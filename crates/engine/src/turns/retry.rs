@@ -1,35 +1,36 @@
-//! Whether a message asks again what was asked before.
+//! Retry detection: finds a recent question that a message repeats.
 
 use std::time::Duration;
 
 use connectors::{HistoryKey, RecentQuestion};
+
 use detect::{PastQuestion, Utterance, may_be_retry};
 use model::{Event, Retry, TurnId};
 
 use crate::error::EngineError;
 use crate::turns::Turns;
-use crate::turns::query_history::History;
+use crate::turns::recent_questions::RecentQuestions;
 
 impl Turns {
-    pub(super) async fn hear_retry(
+    pub(super) async fn detect_retry(
         &self,
         event: &Event,
         message: &Utterance,
-        history: &History,
+        history: &RecentQuestions,
     ) -> Result<Option<Retry>, EngineError> {
         let Some(asker) = HistoryKey::from_event(event) else { return Ok(None) };
-        let mut recent = history.recent(&asker, event.ts).await;
+        let mut recent = history.recent_questions(&asker, event.ts).await;
         recent.retain(|(asked, _)| Some(&asked.turn) != event.turn.as_ref());
         loop {
-            let Some(retry) = self.retry_among(message, &recent) else { return Ok(None) };
-            if !history.is_shared() || self.is_there(event, &retry.original_turn_id).await? {
+            let Some(retry) = self.find_retry(message, &recent) else { return Ok(None) };
+            if !history.is_shared() || self.is_turn_stored(event, &retry.original_turn_id).await? {
                 return Ok(Some(retry));
             }
             recent.retain(|(asked, _)| asked.turn != retry.original_turn_id);
         }
     }
 
-    fn retry_among(
+    fn find_retry(
         &self,
         message: &Utterance,
         recent: &[(RecentQuestion, Duration)],
@@ -51,12 +52,12 @@ impl Turns {
                 age: Some(*age),
             })
             .collect();
-        self.core.detectors.retry(message, &past)
+        self.core.detectors.detect_retry(message, &past)
     }
 
-    /// Whether a turn that a shared history knows was stored and not erased since: a node may have ended
-    /// between the two.
-    async fn is_there(&self, event: &Event, turn: &TurnId) -> Result<bool, EngineError> {
+    /// True when a turn from a shared history is stored and not erased. A node may have crashed
+    /// between the history and the commit.
+    async fn is_turn_stored(&self, event: &Event, turn: &TurnId) -> Result<bool, EngineError> {
         let head = self.core.store.turn_head(&event.scope, turn).await?;
         Ok(head.is_some_and(|head| !head.erased))
     }

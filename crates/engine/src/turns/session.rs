@@ -1,4 +1,4 @@
-//! Where sessions end: after a silence, found by the next message or by the sweep.
+//! Ends sessions after a silence, at the next message or in the sweep.
 
 use detect::Utterance;
 use ingest::FindingPlace;
@@ -14,33 +14,37 @@ use crate::error::EngineError;
 use crate::turns::Turns;
 
 impl Turns {
-    /// The write that ends the session before a message, if too long a silence lies between.
-    pub(crate) async fn session_ended_by(
+    /// The write that ends the session before a message, if it has timed out.
+    pub(crate) async fn end_session_before(
         &self,
         message: &Event,
     ) -> Result<Option<Write>, EngineError> {
         let Some(conversation) = &message.conversation else { return Ok(None) };
         let open = self.core.store.open_session(&message.scope, conversation).await?;
-        let Some(open) = open.filter(|open| self.is_over(open, message.ts)) else {
+        let Some(open) = open.filter(|open| self.is_session_over(open, message.ts)) else {
             return Ok(None);
         };
         let turn = open.last_turn.clone();
         let last = self.core.store.exchanges_by_id(&open.scope, vec![turn]).await?.pop();
-        Ok(Some(self.end_of(&open, last.as_ref())))
+        Ok(Some(self.build_session_end(&open, last.as_ref())))
     }
 
-    fn is_over(&self, open: &OpenSession, at: Timestamp) -> bool {
+    fn is_session_over(&self, open: &OpenSession, at: Timestamp) -> bool {
         at.as_micros().saturating_sub(open.last_at.as_micros()) > self.silence_micros()
     }
 
-    /// The silence that ends a session.
+    /// Session timeout in microseconds.
     pub(crate) fn silence_micros(&self) -> i64 {
         i64::try_from(self.core.detectors.verdict.session.as_micros()).unwrap_or(i64::MAX)
     }
 
-    /// The write that ends a session after its last turn, unless something happened since or somebody
-    /// else has ended it: that is judged inside the transaction.
-    pub(crate) fn end_of(&self, open: &OpenSession, last: Option<&StoredExchange>) -> Write {
+    /// Builds the write that ends a session. The transaction skips it when the session has new
+    /// activity or was already ended.
+    pub(crate) fn build_session_end(
+        &self,
+        open: &OpenSession,
+        last: Option<&StoredExchange>,
+    ) -> Write {
         let now = self.core.clock.now();
         let turn = open.last_turn.clone();
         let said_goodbye =
@@ -58,9 +62,9 @@ impl Turns {
             conversation: Some(open.conversation.clone()),
             user: last.and_then(|last| last.user.clone()),
         };
-        let id = self.core.mint.event_id(now);
+        let id = self.core.ids.event_id(now);
         let event = ingest::finding_event(place, &finding, id, open.last_at, now);
-        let more = abandoned.then(|| self.abandonment(&event));
+        let more = abandoned.then(|| self.abandonment_entry(&event));
         let id = event.id.to_string();
         let changes = changes_of(&event);
         Write {
@@ -71,12 +75,12 @@ impl Turns {
         }
     }
 
-    /// The user left the last answer without a sign of use.
-    fn abandonment(&self, ended: &Event) -> Entry {
+    /// The interaction event of a user who left without using the last answer.
+    fn abandonment_entry(&self, ended: &Event) -> Entry {
         let kind = Kind { event_type: Type::Interaction, source: Source::SessionAnalysis };
         let data = json!({"kind": InteractionKind::Abandonment});
         let event = Event {
-            id: self.core.mint.event_id(ended.received_at),
+            id: self.core.ids.event_id(ended.received_at),
             kind,
             severity: Severity::Info,
             category: Category::UserSatisfaction,

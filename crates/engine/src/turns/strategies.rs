@@ -1,44 +1,39 @@
-//! Which earlier approach to reuse for a question, and which to avoid.
+//! Finds strategies of similar turns to reuse, and rejected ones to avoid.
 //!
 //! ```text
-//! question --embed--> similar turns --rank--> the best few, with how they were answered
-//!                                \-> rejected ones, with what the user said
+//! question --embed--> similar turns --rank--> the best few, with their strategies
+//!                                \-> rejected ones, with the user's words
 //! ```
 
 use learn::{RankMode, StrategyCandidate};
 use model::{Scope, Strategy, TurnId, UnitInterval, UserId, Vector, VerdictStatus};
 use store::{SimilarQuery, SimilarTurn, SimilarTurns, StoredExchange, TurnNumber};
 
-use crate::changes::opening_of;
+use crate::changes::truncate_for_embedding;
 use crate::core::Core;
 use crate::error::EngineError;
 use crate::turns::Turns;
 
-/// Similar turns of each status that are ranked, for each that is wanted and at the least.
-const POOL_FACTOR: usize = 4;
-const SMALLEST_POOL: usize = 16;
-/// Texts that a remote model is given at once.
-const TOGETHER: usize = 64;
+/// Candidates of each status that are ranked per requested result.
+const CANDIDATES_PER_RESULT: usize = 4;
+const MIN_CANDIDATES: usize = 16;
+/// Texts per request to a remote model.
+const EMBED_BATCH_TEXTS: usize = 64;
 
-/// What is asked.
 #[derive(Clone, Debug)]
 pub struct StrategySearch {
-    /// The question.
     pub query: String,
-    /// How many are wanted.
+    /// Number of results.
     pub k: usize,
-    /// None less similar than this.
+    /// Minimum cosine similarity.
     pub min_similarity: f64,
-    /// In which order.
     pub mode: RankMode,
-    /// Whether to name those to avoid.
+    /// True to return rejected turns, too.
     pub include_rejected: bool,
-    /// Only this user's turns.
     pub user: Option<UserId>,
-    /// Only turns of this intent.
     pub intent: Option<String>,
-    /// A turn that is not to be found: the one that asks.
-    pub not: Option<TurnId>,
+    /// A turn to leave out: the one that asks.
+    pub exclude_turn: Option<TurnId>,
 }
 
 impl Default for StrategySearch {
@@ -51,66 +46,58 @@ impl Default for StrategySearch {
             include_rejected: false,
             user: None,
             intent: None,
-            not: None,
+            exclude_turn: None,
         }
     }
 }
 
-/// An earlier turn like the question.
+/// A similar earlier turn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FoundStrategy {
-    /// Which turn.
     pub turn: TurnId,
-    /// What was asked there.
     pub question: String,
-    /// How the application went about it.
     pub strategy: Option<Strategy>,
-    /// How its answer was taken.
     pub status: VerdictStatus,
-    /// The validator's score.
     pub quality: Option<UnitInterval>,
-    /// The cosine of the two questions.
+    /// Cosine of the two questions.
     pub similarity: f64,
-    /// By which it was ranked.
     pub ranking_score: f64,
-    /// −1 to 1: how good its answer was.
+    /// Quality of the answer, −1 to 1.
     pub satisfaction: f64,
-    /// What the user said when they rejected it.
+    /// The user's words on rejection.
     pub user_said: Option<String>,
 }
 
-/// What was found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Strategies {
-    /// To reuse, the best first.
+    /// Turns to reuse, best first.
     pub strategies: Vec<FoundStrategy>,
-    /// To avoid, the most similar first.
+    /// Turns to avoid, most similar first.
     pub avoid: Vec<FoundStrategy>,
-    /// Whether every turn was compared, and not the most promising ones only.
+    /// True when every turn was compared, false for an approximate search.
     pub exact: bool,
-    /// Whether every stored turn could be looked at: not so soon after a start.
+    /// False while the index is still loading after a start.
     pub complete: bool,
 }
 
 impl Turns {
-    /// Searches the whole project.
-    pub async fn strategies(
+    pub async fn find_strategies(
         &self,
         scope: &Scope,
         search: StrategySearch,
     ) -> Result<Strategies, EngineError> {
-        let vector = self.core.vector_of(opening_of(&search.query)).await;
+        let vector = self.core.embed_text(truncate_for_embedding(&search.query)).await;
         let query = SimilarQuery {
             scope: scope.clone(),
             vector,
-            most: (search.k * POOL_FACTOR).max(SMALLEST_POOL),
+            most: (search.k * CANDIDATES_PER_RESULT).max(MIN_CANDIDATES),
             floor: search.min_similarity as f32,
             user: search.user,
             intent: search.intent,
         };
         let found = self.core.store.similar(query).await?;
-        // One more than is wanted: the turn that asks may be among them.
-        let most = search.k + usize::from(search.not.is_some());
+        // One extra, because the turn that asks may be among them.
+        let most = search.k + usize::from(search.exclude_turn.is_some());
         let rejected: Vec<SimilarTurn> = match search.include_rejected {
             true => {
                 let rejected =
@@ -122,21 +109,21 @@ impl Turns {
             }
             false => Vec::new(),
         };
-        let mut all = best(search.mode, &found, most);
+        let mut all = rank_candidates(search.mode, &found, most);
         all.extend(rejected);
         let (mut avoid, mut strategies): (Vec<_>, Vec<_>) = self
-            .with_words(scope, all)
+            .load_strategies(scope, all)
             .await?
             .into_iter()
-            .filter(|found| Some(&found.turn) != search.not.as_ref())
+            .filter(|found| Some(&found.turn) != search.exclude_turn.as_ref())
             .partition(|turn| turn.status == VerdictStatus::Rejected);
         strategies.truncate(search.k);
         avoid.truncate(if search.include_rejected { search.k } else { 0 });
         Ok(Strategies { strategies, avoid, exact: found.exact, complete: found.complete })
     }
 
-    /// The turns with what was asked and how they were answered.
-    async fn with_words(
+    /// Loads questions and strategies of the found turns.
+    async fn load_strategies(
         &self,
         scope: &Scope,
         turns: Vec<SimilarTurn>,
@@ -146,19 +133,19 @@ impl Turns {
         }
         let numbers = turns.iter().map(|turn| turn.number).collect();
         let words = self.core.store.found(scope, numbers).await?;
-        let with = |(turn, exchange): (SimilarTurn, Option<StoredExchange>)| {
+        let load = |(turn, exchange): (SimilarTurn, Option<StoredExchange>)| {
             let exchange = exchange?;
-            // What was dropped when it was old has nothing to offer.
+            // Retention dropped the turn's content.
             let empty = exchange.opening.text.is_empty() && exchange.completion.is_none();
             (!empty).then(|| found_strategy(&turn, exchange))
         };
-        Ok(turns.into_iter().zip(words).filter_map(with).collect())
+        Ok(turns.into_iter().zip(words).filter_map(load).collect())
     }
 }
 
 impl Core {
-    /// The direction of one text. A remote model is asked on a thread that may wait.
-    pub(crate) async fn vector_of(&self, text: &str) -> Vector {
+    /// Embeds one text. A remote model is called on a blocking thread.
+    pub(crate) async fn embed_text(&self, text: &str) -> Vector {
         if !self.embedder.is_remote() {
             return embed::built_in().embed(text);
         }
@@ -170,21 +157,20 @@ impl Core {
         }
     }
 
-    /// The directions of several texts.
-    pub(crate) async fn vectors_of(&self, texts: Vec<String>) -> Vec<Vector> {
+    pub(crate) async fn embed_texts(&self, texts: Vec<String>) -> Vec<Vector> {
         if !self.embedder.is_remote() {
             return texts.iter().map(|text| embed::built_in().embed(text)).collect();
         }
         let embedder = self.embedder.clone();
         let task = move || {
             let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-            texts.chunks(TOGETHER).flat_map(|some| embedder.embed(some)).collect()
+            texts.chunks(EMBED_BATCH_TEXTS).flat_map(|batch| embedder.embed(batch)).collect()
         };
         tokio::task::spawn_blocking(task).await.unwrap_or_default()
     }
 }
 
-/// The turn as it is stored now, which may be a moment newer than the index in memory.
+/// Uses the stored standing, which may be newer than the index in memory.
 fn found_strategy(turn: &SimilarTurn, exchange: StoredExchange) -> FoundStrategy {
     let standing = exchange.standing;
     FoundStrategy {
@@ -200,7 +186,7 @@ fn found_strategy(turn: &SimilarTurn, exchange: StoredExchange) -> FoundStrategy
     }
 }
 
-fn best(mode: RankMode, found: &SimilarTurns, k: usize) -> Vec<SimilarTurn> {
+fn rank_candidates(mode: RankMode, found: &SimilarTurns, k: usize) -> Vec<SimilarTurn> {
     let candidates = found.turns.iter().map(|turn| StrategyCandidate {
         turn: turn.number,
         status: turn.status,
@@ -211,8 +197,8 @@ fn best(mode: RankMode, found: &SimilarTurns, k: usize) -> Vec<SimilarTurn> {
         has_strategy: turn.has_strategy,
     });
     let ranked = learn::rank_strategies(mode, candidates.collect());
-    let of = |ranked: StrategyCandidate<TurnNumber>| {
+    let to_turn = |ranked: StrategyCandidate<TurnNumber>| {
         found.turns.iter().find(|turn| turn.number == ranked.turn).cloned()
     };
-    ranked.into_iter().take(k).filter_map(of).collect()
+    ranked.into_iter().take(k).filter_map(to_turn).collect()
 }

@@ -1,4 +1,4 @@
-//! Which turn a message is about: nearly always the one before it.
+//! Resolves the turn that a message refers to: nearly always the previous one.
 
 use detect::{
     PastTurn, Target, TargetCandidate, Utterance, answer_head, find_target,
@@ -8,17 +8,18 @@ use ingest::TurnPlace;
 use model::{Event, Position, TurnId, Vector, Verdict, VerdictStatus};
 use store::{ExchangeQuery, StoredExchange};
 
-use super::message_signals::{answer_of, since};
-use crate::changes::{opening_of, question_vector};
+use super::message_signals::{answer_text, elapsed_between};
+use crate::changes::{embed_question, truncate_for_embedding};
 use crate::error::EngineError;
 use crate::turns::Turns;
 
-/// Answered turns that a remark about something earlier is compared with.
-const MOST_LOOKED_AT: usize = 300;
+/// Answered turns that a remark about an earlier turn is compared with.
+const MAX_TARGET_CANDIDATES: usize = 300;
 
 impl Turns {
-    /// Whom a verdict is about. Older turns are only looked at when the message points at them.
-    pub(super) async fn target_of(
+    /// The target of a verdict and its score. Older turns are read only when the message refers to
+    /// them.
+    pub(super) async fn resolve_target(
         &self,
         event: &Event,
         before: Option<Position>,
@@ -27,39 +28,45 @@ impl Turns {
         previous: &StoredExchange,
     ) -> Result<(Option<TurnPlace>, Option<f64>), EngineError> {
         if !may_target_earlier_turn(verdict, message) {
-            return Ok((Some(place_of(event, previous)), None));
+            return Ok((Some(reaction_place(event, previous)), None));
         }
-        let (past, _) = self.answered_before(event, before, MOST_LOOKED_AT + 1).await?;
-        // Heard again: what it said itself the last time does not make it say something else now.
+        let (past, _) = self.load_answered(event, before, MAX_TARGET_CANDIDATES + 1).await?;
+        // In redetection, the message's own earlier verdict must not influence the result.
         let own = match (&event.turn, before) {
             (Some(message), Some(_)) => self.core.store.heard_in(&event.scope, message).await?,
             _ => None,
         };
-        let own = own.and_then(|said| said.turn);
+        let own = own.and_then(|event| event.turn);
         let turns: Vec<PastTurn<'_>> =
-            past.iter().map(|turn| past_turn(event, turn, own.as_ref())).collect();
+            past.iter().map(|turn| to_past_turn(event, turn, own.as_ref())).collect();
         match find_target(&self.core.detectors.target, verdict, message, &turns) {
-            Target::Previous => Ok((Some(place_of(event, previous)), None)),
+            Target::Previous => Ok((Some(reaction_place(event, previous)), None)),
             Target::Earlier(found) => {
                 let turn = past.iter().find(|turn| turn.turn == found.turn);
-                // Nothing is accepted across a silence.
+                // Acceptance does not reach across a session boundary.
                 let accepts = verdict.status == VerdictStatus::Accepted;
-                let turn = turn.filter(|turn| !accepts || !self.silence_since(event, turn, &past));
-                Ok((turn.map(|turn| place_of(event, turn)), Some(found.score)))
+                let turn =
+                    turn.filter(|turn| !accepts || !self.was_silent_since(event, turn, &past));
+                Ok((turn.map(|turn| reaction_place(event, turn)), Some(found.score)))
             }
-            Target::NoTurn if self.core.detectors.elsewhere => {
-                self.elsewhere(event, before, message).await
+            Target::NoTurn if self.core.detectors.search_other_conversations => {
+                self.find_in_other_conversations(event, before, message).await
             }
             Target::NoTurn => Ok((None, None)),
         }
     }
 
-    /// Whether the conversation went silent between a turn and a message. `past`: the newest first.
-    fn silence_since(&self, event: &Event, turn: &StoredExchange, past: &[StoredExchange]) -> bool {
+    /// True when a session timeout lies between a turn and the message. `past` is newest first.
+    fn was_silent_since(
+        &self,
+        event: &Event,
+        turn: &StoredExchange,
+        past: &[StoredExchange],
+    ) -> bool {
         let mut next = event.ts;
         for exchange in past {
             let answered = exchange.answered_at.unwrap_or(exchange.ts);
-            if since(answered, next) > self.core.detectors.verdict.session {
+            if elapsed_between(answered, next) > self.core.detectors.verdict.session {
                 return true;
             }
             if exchange.turn == turn.turn {
@@ -70,8 +77,8 @@ impl Turns {
         false
     }
 
-    /// The turn of another conversation of the user's that a message is about, if one is alike.
-    async fn elsewhere(
+    /// Finds a similar turn in other conversations of the user.
+    async fn find_in_other_conversations(
         &self,
         event: &Event,
         before: Option<Position>,
@@ -86,14 +93,14 @@ impl Turns {
             before,
             older_than: None,
             only_answered: true,
-            limit: MOST_LOOKED_AT,
+            limit: MAX_TARGET_CANDIDATES,
         };
         let mut past = self.core.store.exchanges(query).await?;
         past.retain(|turn| turn.conversation != event.conversation);
-        let remark = question_vector(message.original());
+        let remark = embed_question(message.original());
         let vectors: Vec<(Vector, Vector)> = past
             .iter()
-            .map(|turn| (question_vector(&turn.opening.text), answer_vector(turn)))
+            .map(|turn| (embed_question(&turn.opening.text), embed_answer(turn)))
             .collect();
         let candidates: Vec<TargetCandidate<'_>> = past
             .iter()
@@ -102,33 +109,33 @@ impl Turns {
                 turn: &turn.turn,
                 question,
                 answer: Some(answer),
-                age: since(turn.ts, event.ts),
+                age: elapsed_between(turn.ts, event.ts),
             })
             .collect();
         let found =
             rank_candidates(&self.core.detectors.target, &remark, &candidates).into_iter().next();
         let turn = found.as_ref().and_then(|at| past.iter().find(|turn| turn.turn == at.turn));
-        Ok((turn.map(|turn| place_of(event, turn)), found.map(|found| found.score)))
+        Ok((turn.map(|turn| reaction_place(event, turn)), found.map(|found| found.score)))
     }
 }
 
-fn past_turn<'a>(event: &Event, turn: &'a StoredExchange, own: Option<&TurnId>) -> PastTurn<'a> {
+fn to_past_turn<'a>(event: &Event, turn: &'a StoredExchange, own: Option<&TurnId>) -> PastTurn<'a> {
     let is_own = own == Some(&turn.turn);
     PastTurn {
         turn: &turn.turn,
-        question: opening_of(&turn.opening.text),
-        answer: answer_of(turn),
-        age: since(turn.ts, event.ts),
+        question: truncate_for_embedding(&turn.opening.text),
+        answer: answer_text(turn),
+        age: elapsed_between(turn.ts, event.ts),
         status: if is_own { VerdictStatus::Neutral } else { turn.standing.status },
     }
 }
 
-fn answer_vector(turn: &StoredExchange) -> Vector {
-    embed::built_in().embed(answer_head(answer_of(turn)))
+fn embed_answer(turn: &StoredExchange) -> Vector {
+    embed::built_in().embed(answer_head(answer_text(turn)))
 }
 
-/// Where a reaction on an earlier turn goes. Whoever speaks reacts.
-fn place_of(event: &Event, target: &StoredExchange) -> TurnPlace {
+/// The place of a machine reaction. The message's author is the one who reacts.
+fn reaction_place(event: &Event, target: &StoredExchange) -> TurnPlace {
     TurnPlace {
         scope: event.scope.clone(),
         turn: target.turn.clone(),

@@ -1,4 +1,4 @@
-//! A turn as people look at it: asked, answered, how it was taken, and why we think so.
+//! Turns as shown to people: question, answer, verdict and its evidence.
 
 use std::collections::HashMap;
 
@@ -7,55 +7,49 @@ use store::{
     ConversationQuery, ExchangeQuery, StoredEvent, StoredExchange, StoredReaction, StoredTurn,
 };
 
-use crate::answer_signals::Signals;
+use crate::answer_signals::AnswerSignals;
 use crate::comment_view::CommentView;
 use crate::error::EngineError;
 use crate::turns::Turns;
 
-/// Reactions on all turns of a timeline that are looked at: the newest.
-const MOST_REACTIONS: usize = 10_000;
+/// Newest reactions that are loaded for a timeline.
+const MAX_REACTIONS: usize = 10_000;
 
-/// A turn with what is known of it.
 #[derive(Clone, Debug)]
 pub struct TurnView {
-    /// Asked, answered, taken.
+    /// Question, answer and standing.
     pub exchange: StoredExchange,
-    /// The verdict that counts among what messages say of it, and when it was found.
+    /// The verdict in effect and the time of its detection.
     pub verdict: Option<(FoundVerdict, Timestamp)>,
-    /// What the answer shows by itself.
-    pub signals: Option<Signals>,
-    /// Active reactions, oldest first.
+    pub signals: Option<AnswerSignals>,
     pub reactions: Vec<StoredReaction>,
-    /// How often its question was asked again.
+    /// Number of times that the question was repeated.
     pub retries: usize,
-    /// What was said about it, in order.
+    /// Comments on the turn, in order.
     pub comments: Vec<CommentView>,
-    /// When a person reviewed it.
     pub reviewed_at: Option<Timestamp>,
-    /// Everything that happened to it.
+    /// All events of the turn.
     pub stored: StoredTurn,
 }
 
 impl TurnView {
-    /// −1 to 1: how good the answer was, by validator and user together.
+    /// Quality of the answer by validator and user, −1 to 1.
     pub fn satisfaction(&self) -> f64 {
         let standing = &self.exchange.standing;
         learn::compute_satisfaction(standing.validation_outcome, standing.status)
     }
 }
 
-/// The turns of a conversation, the oldest first.
 #[derive(Clone, Debug)]
 pub struct Timeline {
-    /// The turns.
+    /// Turns of the conversation, oldest first.
     pub turns: Vec<TurnView>,
-    /// The oldest that is shown, if there are older ones: its time and where it was opened.
+    /// Cursor of the next page: time and position of the oldest turn shown.
     pub older_than: Option<(Timestamp, Position)>,
 }
 
 impl Turns {
-    /// One turn.
-    pub async fn turn_view(
+    pub async fn load_turn_view(
         &self,
         scope: &Scope,
         turn: TurnId,
@@ -63,12 +57,12 @@ impl Turns {
         let exchange = self.core.store.exchanges_by_id(scope, vec![turn]).await?.pop();
         match exchange {
             None => Ok(None),
-            Some(exchange) => self.view_of(scope, exchange).await,
+            Some(exchange) => self.build_view(scope, exchange).await,
         }
     }
 
-    /// The latest turns of a conversation, or those behind one.
-    pub async fn timeline(
+    /// The latest turns of a conversation, or those older than a cursor.
+    pub async fn load_timeline(
         &self,
         scope: &Scope,
         conversation: ConversationId,
@@ -93,11 +87,11 @@ impl Turns {
         found.truncate(limit);
         let oldest = found.last().filter(|_| more).map(|last| (last.ts, last.opened));
         found.reverse();
-        Ok(Some(Timeline { turns: self.views_of(scope, found).await?, older_than: oldest }))
+        Ok(Some(Timeline { turns: self.build_views(scope, found).await?, older_than: oldest }))
     }
 
-    /// Turns of one conversation, all read together.
-    async fn views_of(
+    /// Builds the views of one conversation's turns in one read.
+    async fn build_views(
         &self,
         scope: &Scope,
         exchanges: Vec<StoredExchange>,
@@ -111,7 +105,7 @@ impl Turns {
             conversation,
             turns: Some(turns.clone()),
             since: Timestamp::from_micros(0),
-            limit: MOST_REACTIONS,
+            limit: MAX_REACTIONS,
         };
         let mut reactions: HashMap<TurnId, Vec<StoredReaction>> = HashMap::new();
         for given in self.core.store.conversation_reactions(query).await? {
@@ -121,28 +115,32 @@ impl Turns {
         for turn in self.core.store.turns(scope, turns).await? {
             stored.insert(turn.head.turn.clone(), turn);
         }
-        let one = |exchange: StoredExchange| {
+        let build = |exchange: StoredExchange| {
             let turn = stored.remove(&exchange.turn)?;
             let given = reactions.remove(&exchange.turn).unwrap_or_default();
-            Some(view(exchange, turn, given))
+            Some(assemble_view(exchange, turn, given))
         };
-        Ok(exchanges.into_iter().filter_map(one).collect())
+        Ok(exchanges.into_iter().filter_map(build).collect())
     }
 
-    async fn view_of(
+    async fn build_view(
         &self,
         scope: &Scope,
         exchange: StoredExchange,
     ) -> Result<Option<TurnView>, EngineError> {
-        let Some(stored) = self.core.turn(scope, exchange.turn.clone()).await? else {
+        let Some(stored) = self.core.load_turn(scope, exchange.turn.clone()).await? else {
             return Ok(None);
         };
         let reactions = self.turn_reactions(scope, &stored).await?;
-        Ok(Some(view(exchange, stored, reactions)))
+        Ok(Some(assemble_view(exchange, stored, reactions)))
     }
 }
 
-fn view(exchange: StoredExchange, stored: StoredTurn, reactions: Vec<StoredReaction>) -> TurnView {
+fn assemble_view(
+    exchange: StoredExchange,
+    stored: StoredTurn,
+    reactions: Vec<StoredReaction>,
+) -> TurnView {
     let mut view = TurnView {
         verdict: None,
         signals: None,
@@ -154,13 +152,13 @@ fn view(exchange: StoredExchange, stored: StoredTurn, reactions: Vec<StoredReact
         stored: StoredTurn { events: Vec::new(), ..stored.clone() },
     };
     for event in &stored.events {
-        take_in(&mut view, event);
+        add_event(&mut view, event);
     }
     view.stored = stored;
     view
 }
 
-fn take_in(view: &mut TurnView, stored: &StoredEvent) {
+fn add_event(view: &mut TurnView, stored: &StoredEvent) {
     let is_at = |position: Option<Position>| position == Some(stored.position);
     view.comments.extend(CommentView::from_event(&stored.event));
     let Ok(Body::Finding(finding)) = Body::read(stored.event.kind, &stored.event.data) else {
@@ -172,7 +170,7 @@ fn take_in(view: &mut TurnView, stored: &StoredEvent) {
             view.verdict = Some((*found, stored.event.ts));
         }
         Finding::Answer(found) => {
-            view.signals = Some(Signals { failure: found.error, pace: found.latency });
+            view.signals = Some(AnswerSignals { failure: found.error, pace: found.latency });
         }
         Finding::Retry(_) => view.retries += 1,
         Finding::Sentiment(found) => {

@@ -1,51 +1,50 @@
-//! What others are told of an event: on which topics, under which keys.
+//! Broker messages of an event: topics, keys and headers.
 
 use connectors::OutgoingMessage;
 use model::{Event, Position};
 use store::StoredEvent;
 
-use crate::cluster::publish::LineOf;
+use crate::cluster::publish::EventFormatter;
 use crate::topic::Topic;
 
-/// The headers by which a message is known without reading it.
-pub(crate) const EVENT_ID: &str = "event-id";
-pub(crate) const TENANT: &str = "tenant";
-pub(crate) const PROJECT: &str = "project";
-const POSITION: &str = "position";
-const ERASED_BY: &str = "erased-by";
+/// Header names, for consumers that do not parse the value.
+pub(crate) const EVENT_ID_HEADER: &str = "event-id";
+pub(crate) const TENANT_HEADER: &str = "tenant";
+pub(crate) const PROJECT_HEADER: &str = "project";
+const POSITION_HEADER: &str = "position";
+const ERASED_BY_HEADER: &str = "erased-by";
 
-/// The messages that tell of an event, one for each of its topics.
-pub(super) fn of(stored: StoredEvent, line: LineOf) -> Vec<OutgoingMessage> {
-    let mut messages = addressed(&stored.event, stored.position);
+/// One message for each topic of the event.
+pub(super) fn event_messages(stored: StoredEvent, line: EventFormatter) -> Vec<OutgoingMessage> {
+    let mut messages = build_messages(&stored.event, stored.position);
     let position = stored.position;
     match line(stored) {
         Ok(line) => messages.iter_mut().for_each(|message| message.value = Some(line.clone())),
         Err(error) => {
-            // It came out of JSON; this cannot be.
-            tracing::error!(%position, %error, "an event cannot be written out");
+            // Unreachable in practice: the event was parsed from JSON.
+            tracing::error!(%position, %error, "event could not be serialised for publishing");
             messages.clear();
         }
     }
     messages
 }
 
-/// The messages that say that an event is to be forgotten: without a value, and addressed as the event was
-/// as far as that is still known.
-pub(super) fn tombstones(stub: &StoredEvent, erasure: Position) -> Vec<OutgoingMessage> {
-    let mut messages = addressed(&stub.event, stub.position);
+/// Tombstones of an erased event: the keys that the stub still has, and no value.
+pub(super) fn tombstone_messages(stub: &StoredEvent, erasure: Position) -> Vec<OutgoingMessage> {
+    let mut messages = build_messages(&stub.event, stub.position);
     for message in &mut messages {
-        message.headers.push((ERASED_BY, erasure.to_string()));
+        message.headers.push((ERASED_BY_HEADER, erasure.to_string()));
     }
     messages
 }
 
-fn addressed(event: &Event, position: Position) -> Vec<OutgoingMessage> {
+fn build_messages(event: &Event, position: Position) -> Vec<OutgoingMessage> {
     let headers = || {
         vec![
-            (EVENT_ID, event.id.to_string()),
-            (TENANT, event.scope.tenant.to_string()),
-            (PROJECT, event.scope.project.to_string()),
-            (POSITION, position.to_string()),
+            (EVENT_ID_HEADER, event.id.to_string()),
+            (TENANT_HEADER, event.scope.tenant.to_string()),
+            (PROJECT_HEADER, event.scope.project.to_string()),
+            (POSITION_HEADER, position.to_string()),
         ]
     };
     Topic::ALL
@@ -60,9 +59,9 @@ fn addressed(event: &Event, position: Position) -> Vec<OutgoingMessage> {
         .collect()
 }
 
-/// What a message is called in the log.
-pub(super) fn name(message: &OutgoingMessage) -> String {
+/// The message's label in logs: `topic@position`.
+pub(super) fn message_label(message: &OutgoingMessage) -> String {
     let header = |name| message.headers.iter().find(|(known, _)| *known == name);
-    let position = header(POSITION).map_or("", |(_, value)| value.as_str());
+    let position = header(POSITION_HEADER).map_or("", |(_, value)| value.as_str());
     format!("{}@{position}", message.topic)
 }

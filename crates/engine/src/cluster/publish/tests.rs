@@ -1,4 +1,4 @@
-//! Publishing without Kafka: what is handed over, and what is noted of it.
+//! Tests of the publisher with an in-memory outlet instead of Kafka.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -8,18 +8,18 @@ use model::Scope;
 use store::Store;
 
 use crate::Engine;
-use crate::test_engine::{TestEngine, engine_in};
+use crate::test_engine::{TestEngine, open_test_engine};
 
 const LEASE: &str = "publish:fickle";
 
-/// Fails as often as it is told to, and then takes everything but what says so.
+/// An outlet that fails `failures` times, then refuses only messages with the key `/refused`.
 #[derive(Default)]
-struct Fickle {
+struct FlakyOutlet {
     failures: Mutex<usize>,
     tried: Mutex<Vec<Vec<String>>>,
 }
 
-impl EventSink for Fickle {
+impl EventSink for FlakyOutlet {
     fn name(&self) -> String {
         "fickle".into()
     }
@@ -39,12 +39,12 @@ impl EventSink for Fickle {
     }
 }
 
-async fn engine(folder: &std::path::Path) -> (Engine, Arc<Store>) {
-    let TestEngine { engine, store, .. } = engine_in(folder).await;
+async fn open_engine(folder: &std::path::Path) -> (Engine, Arc<Store>) {
+    let TestEngine { engine, store, .. } = open_test_engine(folder).await;
     (engine, store)
 }
 
-async fn send(engine: &Engine, source: &str, data: serde_json::Value) {
+async fn record_event(engine: &Engine, source: &str, data: serde_json::Value) {
     let raw = crate::RawEvent {
         event_type: if source == "system_metric" { "metric" } else { "explicit" }.into(),
         source: source.into(),
@@ -58,74 +58,74 @@ async fn send(engine: &Engine, source: &str, data: serde_json::Value) {
     engine.feedback.record(&Scope::default(), incoming).await.unwrap();
 }
 
-async fn until(what: impl Fn() -> bool) {
+async fn wait_until(is_met: impl Fn() -> bool) {
     for _ in 0..6000 {
-        if what() {
+        if is_met() {
             return;
         }
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    panic!("it did not come about");
+    panic!("the condition was not met in time");
 }
 
 #[tokio::test]
-async fn what_was_not_confirmed_is_handed_over_again_and_noted_only_then() {
+async fn unconfirmed_messages_are_redelivered_before_progress_is_saved() {
     let folder = tempfile::tempdir().unwrap();
-    let (engine, store) = engine(folder.path()).await;
-    let outlet = Arc::new(Fickle { failures: Mutex::new(1), ..Fickle::default() });
-    send(&engine, "user_rating", serde_json::json!({"rating": "positive"})).await;
-    send(&engine, "system_metric", serde_json::json!({"endpoint": "/refused"})).await;
+    let (engine, store) = open_engine(folder.path()).await;
+    let outlet = Arc::new(FlakyOutlet { failures: Mutex::new(1), ..FlakyOutlet::default() });
+    record_event(&engine, "user_rating", serde_json::json!({"rating": "positive"})).await;
+    record_event(&engine, "system_metric", serde_json::json!({"endpoint": "/refused"})).await;
     assert_eq!(engine.cluster.publish_lag(), None, "nothing is published yet");
     engine
         .cluster
-        .keep_publishing(Arc::clone(&outlet) as Arc<dyn EventSink>, |_| Ok(String::new()));
-    until(|| engine.cluster.publish_lag().is_some_and(|lag| lag.events == 0)).await;
+        .spawn_publisher(Arc::clone(&outlet) as Arc<dyn EventSink>, |_| Ok(String::new()));
+    wait_until(|| engine.cluster.publish_lag().is_some_and(|lag| lag.events == 0)).await;
     assert_eq!(store.reached(LEASE).await.unwrap(), engine.core.head());
     let names = ["feedback-events:default", "feedback-ratings:default"];
     let more = ["feedback-events:default", "feedback-metrics:/refused"];
     let names: Vec<String> = names.iter().chain(&more).map(|name| (*name).to_owned()).collect();
-    assert_eq!(*outlet.tried.lock().unwrap(), [names.clone(), names], "the same again");
+    assert_eq!(*outlet.tried.lock().unwrap(), [names.clone(), names], "the batch is redelivered");
     let lag = engine.cluster.publish_lag().unwrap();
     assert_eq!((lag.refused, lag.is_holder), (1, true));
-    send(&engine, "user_rating", serde_json::json!({"rating": "positive"})).await;
-    until(|| outlet.tried.lock().unwrap().len() == 3).await;
-    until(|| engine.cluster.publish_lag().is_some_and(|lag| lag.events == 0)).await;
+    record_event(&engine, "user_rating", serde_json::json!({"rating": "positive"})).await;
+    wait_until(|| outlet.tried.lock().unwrap().len() == 3).await;
+    wait_until(|| engine.cluster.publish_lag().is_some_and(|lag| lag.events == 0)).await;
     engine.close().await.unwrap();
 }
 
 #[tokio::test]
-async fn whoever_has_not_the_lease_publishes_nothing() {
+async fn node_without_the_lease_publishes_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    let (engine, store) = engine(folder.path()).await;
+    let (engine, store) = open_engine(folder.path()).await;
     let other = store
         .hold(LEASE, "another", engine.core.clock.now(), Duration::from_secs(60))
         .await
         .unwrap()
         .unwrap();
-    send(&engine, "user_rating", serde_json::json!({"rating": "positive"})).await;
-    let outlet = Arc::new(Fickle::default());
+    record_event(&engine, "user_rating", serde_json::json!({"rating": "positive"})).await;
+    let outlet = Arc::new(FlakyOutlet::default());
     engine
         .cluster
-        .keep_publishing(Arc::clone(&outlet) as Arc<dyn EventSink>, |_| Ok(String::new()));
-    until(|| engine.cluster.publish_lag().is_some()).await;
+        .spawn_publisher(Arc::clone(&outlet) as Arc<dyn EventSink>, |_| Ok(String::new()));
+    wait_until(|| engine.cluster.publish_lag().is_some()).await;
     let lag = engine.cluster.publish_lag().unwrap();
     assert_eq!((lag.events, lag.is_holder), (1, false));
     assert!(outlet.tried.lock().unwrap().is_empty());
     store.release(&other).await.unwrap();
-    until(|| engine.cluster.publish_lag().is_some_and(|lag| lag.events == 0)).await;
+    wait_until(|| engine.cluster.publish_lag().is_some_and(|lag| lag.events == 0)).await;
     assert_eq!(outlet.tried.lock().unwrap().len(), 1);
-    // An orderly end gives it back at once.
-    engine.core.tasks.stop().await;
+    // A clean stop releases the lease at once.
+    engine.core.tasks.stop_all().await;
     let next = store.hold(LEASE, "next", engine.core.clock.now(), Duration::from_secs(60)).await;
     assert_eq!(next.unwrap().map(|lease| lease.epoch), Some(3));
 }
 
 #[tokio::test]
-async fn what_was_dropped_before_it_could_be_published_holds_up_nothing() {
+async fn events_dropped_before_publishing_are_skipped() {
     let folder = tempfile::tempdir().unwrap();
-    let (engine, store) = engine(folder.path()).await;
+    let (engine, store) = open_engine(folder.path()).await;
     for _ in 0..3 {
-        send(&engine, "user_rating", serde_json::json!({"rating": "positive"})).await;
+        record_event(&engine, "user_rating", serde_json::json!({"rating": "positive"})).await;
     }
     let upto = store.copy_projections().await.unwrap();
     let later = engine.core.clock.now().plus_secs(3600);
@@ -133,13 +133,13 @@ async fn what_was_dropped_before_it_could_be_published_holds_up_nothing() {
     let old = store.old_events(&tenant, later, Some(upto)).await.unwrap();
     let dropped = store.drop_events(old).await.unwrap();
     assert_eq!((dropped, engine.core.head().0), (3, 3));
-    let outlet = Arc::new(Fickle::default());
+    let outlet = Arc::new(FlakyOutlet::default());
     engine
         .cluster
-        .keep_publishing(Arc::clone(&outlet) as Arc<dyn EventSink>, |_| Ok(String::new()));
-    until(|| engine.cluster.publish_lag().is_some_and(|lag| lag.events == 0)).await;
+        .spawn_publisher(Arc::clone(&outlet) as Arc<dyn EventSink>, |_| Ok(String::new()));
+    wait_until(|| engine.cluster.publish_lag().is_some_and(|lag| lag.events == 0)).await;
     assert!(outlet.tried.lock().unwrap().is_empty());
     assert_eq!(store.reached(LEASE).await.unwrap(), engine.core.head());
-    send(&engine, "user_rating", serde_json::json!({"rating": "positive"})).await;
-    until(|| outlet.tried.lock().unwrap().len() == 1).await;
+    record_event(&engine, "user_rating", serde_json::json!({"rating": "positive"})).await;
+    wait_until(|| outlet.tried.lock().unwrap().len() == 1).await;
 }

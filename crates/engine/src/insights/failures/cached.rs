@@ -8,7 +8,7 @@ use crate::error::EngineError;
 use crate::insights::Insights;
 use crate::insights::failures::with_previous_window;
 use crate::insights::patterns::FailureReport;
-use crate::retriable::put_off;
+use crate::retriable::log_retriable;
 
 /// Turns analysed within the request: about 50 ms of work.
 const MAX_INLINE_TURNS: usize = 350;
@@ -57,12 +57,12 @@ impl Insights {
     fn spawn_refresh(self: &Arc<Self>, query: QualityQuery) {
         let Some(place) = self.patterns.try_acquire_refresh() else { return };
         let insights = Arc::clone(self);
-        self.core.tasks.start(|mut stop| async move {
+        self.core.tasks.spawn_task(|mut stop| async move {
             tokio::select! {
                 _ = stop.wait_for(|is_over| *is_over) => {}
                 found = insights.failure_report(query) => {
                     if let Err(error) = found {
-                        put_off(error, "failure report refresh failed");
+                        log_retriable(error, "failure report refresh failed");
                     }
                 }
             }
@@ -78,13 +78,13 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::Copies;
-    use crate::test_engine::{NOW, engine_in};
+    use crate::CopySettings;
+    use crate::test_engine::{NOW, open_test_engine};
 
     const INLINE_TURNS: usize = 6;
 
     async fn engine(folder: &tempfile::TempDir) -> Arc<Engine> {
-        Arc::new(engine_in(folder.path()).await.engine)
+        Arc::new(open_test_engine(folder.path()).await.engine)
     }
 
     /// Adds turns with a user's correction.
@@ -157,7 +157,7 @@ mod tests {
         assert!(matches!(cached, CachedReport::Pending), "{cached:?}");
         assert_eq!(found(&engine).await.negatives, INLINE_TURNS + 1);
         // An erasure removes the user's turns from the report.
-        let copies = Copies { place: None, others: Vec::new() };
+        let copies = CopySettings { place: None, previous_places: Vec::new() };
         let user = model::UserId::new("u0").unwrap();
         engine.privacy.erase_user(&Scope::default(), &user, &copies).await.unwrap();
         let report = found(&engine).await;

@@ -1,4 +1,4 @@
-//! Evidence the long way: every unit's row, one after the other. What sums must agree with.
+//! Reference evidence from each unit's row, for comparison with the sums.
 
 use learn::experiment::{ExperimentEvidence, TrafficShares, UnitPlacement, UnitTotals};
 use model::Scope;
@@ -7,36 +7,37 @@ use store::StoredUnit;
 use super::super::ExperimentView;
 use crate::Engine;
 
-/// Few, so that pages end in the midst of units.
-const PAGE: usize = 7;
+/// Small, so that pages end in the middle of a unit.
+const PAGE_ROWS: usize = 7;
 
-pub(super) async fn evidence_of(
+pub(super) async fn evidence_from_units(
     engine: &Engine,
     scope: &Scope,
     view: &ExperimentView,
 ) -> ExperimentEvidence {
-    let mut gathering = Gathering::new(view);
+    let mut gathering = UnitEvidence::new(view);
     let mut after = None;
     loop {
-        let rows = engine.core.store.experiment_units(scope, &view.id, after, PAGE).await.unwrap();
-        rows.iter().for_each(|row| gathering.add(row));
+        let rows =
+            engine.core.store.experiment_units(scope, &view.id, after, PAGE_ROWS).await.unwrap();
+        rows.iter().for_each(|row| gathering.add_row(row));
         after = rows.last().map(|row| row.mark);
-        if rows.len() < PAGE {
+        if rows.len() < PAGE_ROWS {
             return gathering.evidence;
         }
     }
 }
 
-struct Gathering<'a> {
+struct UnitEvidence<'a> {
     view: &'a ExperimentView,
-    /// After no move, after one, and so on.
+    /// Index: the number of moves.
     shares: Vec<TrafficShares>,
     evidence: ExperimentEvidence,
     /// The time before of the unit that comes next.
     before: Option<StoredUnit>,
 }
 
-impl<'a> Gathering<'a> {
+impl<'a> UnitEvidence<'a> {
     fn new(view: &'a ExperimentView) -> Self {
         let mut evidence = ExperimentEvidence::new(&view.definition);
         view.moves.iter().for_each(|_| evidence.open_stratum());
@@ -44,14 +45,14 @@ impl<'a> Gathering<'a> {
         Self { view, shares, evidence, before: None }
     }
 
-    fn add(&mut self, row: &StoredUnit) {
+    fn add_row(&mut self, row: &StoredUnit) {
         let Some(variant) = row.variant else {
             self.before = Some(*row);
             return;
         };
         let variant = variant as usize;
         if row.first {
-            self.compare(row, UnitPlacement { variant, stratum: row.moves as usize });
+            self.add_comparison(row, UnitPlacement { variant, stratum: row.moves as usize });
         }
         for (index, guardrail) in self.view.definition.guardrails.iter().enumerate() {
             let (value, count) = row.sums.measured(guardrail.metric);
@@ -60,7 +61,7 @@ impl<'a> Gathering<'a> {
         }
     }
 
-    fn compare(&mut self, row: &StoredUnit, place: UnitPlacement) {
+    fn add_comparison(&mut self, row: &StoredUnit, place: UnitPlacement) {
         let Some(shares) = self.shares.get(place.stratum) else { return };
         self.evidence.record_exposures(place, shares, 1);
         let metric = self.view.definition.metric;

@@ -1,23 +1,22 @@
-//! The latest choices, remembered for turns that do not say which choice they follow.
+//! The latest choices in memory, for turns that are completed without a `decision_id`.
 
 use std::collections::{HashMap, VecDeque};
 
 use model::{RouterChoice, TurnId};
 
-/// Choices that are remembered.
-const MOST_RECENT: usize = 10_000;
+const MAX_RECENT_CHOICES: usize = 10_000;
 
-/// The latest choices by turn, and how many were made by each router.
+/// The latest choices by turn, and the number of choices of each router.
 #[derive(Debug, Default)]
-pub(super) struct Recent {
+pub(super) struct RecentChoices {
     by_turn: HashMap<TurnId, RouterChoice>,
     order: VecDeque<TurnId>,
     made: HashMap<String, u64>,
 }
 
-impl Recent {
-    /// Remembers a choice, unless another one was first for the turn and may stand: then answers that.
-    pub(super) fn remember(
+impl RecentChoices {
+    /// Remembers a choice. Returns the turn's earlier choice instead, if `may_stand` accepts it.
+    pub(super) fn remember_choice(
         &mut self,
         turn: Option<&TurnId>,
         choice: &RouterChoice,
@@ -32,7 +31,7 @@ impl Recent {
         if self.by_turn.insert(turn.clone(), choice.clone()).is_none() {
             self.order.push_back(turn.clone());
         }
-        if self.order.len() > MOST_RECENT
+        if self.order.len() > MAX_RECENT_CHOICES
             && let Some(oldest) = self.order.pop_front()
         {
             self.by_turn.remove(&oldest);
@@ -40,19 +39,17 @@ impl Recent {
         None
     }
 
-    /// The choice that was made for a turn, if it is remembered.
-    pub(super) fn choice_of(&self, turn: &TurnId) -> Option<RouterChoice> {
+    pub(super) fn find_choice(&self, turn: &TurnId) -> Option<RouterChoice> {
         self.by_turn.get(turn).cloned()
     }
 
-    /// How many choices a router has made before this one. `known` is how many the log told of when the first
-    /// one since the start was made: later ones get into the log a moment behind, and must not count twice.
-    pub(super) fn made(&mut self, router: &str, known: u64) -> u64 {
+    /// The number of earlier choices of a router. `known` is the number in the log, used for the
+    /// first choice since the start. Later choices reach the log with a delay and are counted here.
+    pub(super) fn count_choices(&mut self, router: &str, known: u64) -> u64 {
         *self.made.entry(router.to_owned()).or_insert(known)
     }
 
-    /// Forgets the choices of turns.
-    pub(super) fn forget(&mut self, turns: &[TurnId]) {
+    pub(super) fn forget_turns(&mut self, turns: &[TurnId]) {
         for turn in turns {
             self.by_turn.remove(turn);
         }

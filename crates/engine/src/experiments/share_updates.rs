@@ -1,7 +1,7 @@
-//! Shares that move by themselves: a rollout's steps and its way back, and adaptive shares.
+//! Automatic share updates: rollout steps, rollbacks and adaptive shares.
 //!
-//! Looked at now and then, where something happened. Each move is an event with its evidence, and
-//! its number is claimed, so that two who come to the same conclusion write it once.
+//! The leader checks projects with commits. Each move is an event with its evidence. The move's
+//! number is claimed, so two nodes with the same conclusion store it once.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -18,30 +18,30 @@ use store::Stopwatch;
 use super::ExperimentView;
 use crate::error::EngineError;
 use crate::experiments::Experiments;
-use crate::retriable::put_off;
-use crate::tasks::Stop;
+use crate::retriable::log_retriable;
+use crate::tasks::StopSignal;
 
-/// How often it is looked, at the most.
-const PAUSE: Duration = Duration::from_secs(1);
-/// After each look it rests so many times as long as that took.
-const REST: u32 = 20;
-/// After so many looks all are looked at, also where nothing happened here: it may have elsewhere.
-const ROUNDS_TO_ALL: u32 = 60;
-/// Adaptive shares move when there are so many times as many units as at the last move, so that
-/// their moves stay few.
-const GROWN: f64 = 1.1;
-/// And when a share changes at least by so much.
-const LEAST_CHANGE: f64 = 0.01;
+/// Minimum time between two rounds.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
+/// The pause after a round, as a multiple of the round's duration.
+const REST_FACTOR: u32 = 20;
+/// Rounds between two checks of all projects: other nodes may have committed to them.
+const ROUNDS_PER_FULL_SCAN: u32 = 60;
+/// Adaptive shares move when the units grew by this factor since the last move. This bounds the
+/// number of moves.
+const MIN_UNIT_GROWTH: f64 = 1.1;
+/// Adaptive shares move when at least one share changes by this much.
+const MIN_SHARE_CHANGE: f64 = 0.01;
 
 impl Experiments {
-    /// Starts looking after experiments whose shares move by themselves. Call it once, before serving.
-    pub fn keep_experiments(self: &Arc<Self>) {
-        let engine = Arc::clone(self);
-        self.core.tasks.start(|stop| look_after(engine, stop));
+    /// Spawns the task that updates rollout and adaptive shares. Call it once, before serving.
+    pub fn spawn_share_updates(self: &Arc<Self>) {
+        let experiments = Arc::clone(self);
+        self.core.tasks.spawn_task(|stop| run_share_updates(experiments, stop));
     }
 
-    /// Looks at the experiments of these projects, or at all there are. Answers how many moved.
-    pub(crate) async fn move_experiments(
+    /// Updates the experiments of these projects, or of all. Returns how many moved.
+    pub(crate) async fn update_all_shares(
         &self,
         scopes: Option<&HashSet<Scope>>,
     ) -> Result<usize, EngineError> {
@@ -50,12 +50,12 @@ impl Experiments {
             if scopes.is_some_and(|scopes| !scopes.contains(&scope)) {
                 continue;
             }
-            let view = match self.experiment(&scope, &id).await {
+            let view = match self.load_experiment(&scope, &id).await {
                 Ok(view) => view,
                 Err(error) if error.is_unavailable() => return Err(error),
-                // One that was brought in from a file and makes no sense, or whose row is damaged.
+                // An invalid imported definition, or a corrupt row.
                 Err(error) => {
-                    tracing::warn!(%error, experiment = %id, "an experiment cannot be read");
+                    tracing::warn!(%error, experiment = %id, "experiment could not be read; skipping it");
                     continue;
                 }
             };
@@ -63,22 +63,26 @@ impl Experiments {
             if !moves || view.is_rolled_back() {
                 continue;
             }
-            match self.move_on(&scope, &view).await {
+            match self.update_shares(&scope, &view).await {
                 Ok(has_moved) => moved += usize::from(has_moved),
                 Err(error) if error.is_unavailable() => return Err(error),
-                // One that cannot be judged must not keep the others from being taken back.
+                // One failing experiment must not block the rollback of others.
                 Err(error) => {
-                    tracing::warn!(%error, experiment = %id, "an experiment could not be looked after");
-                    self.for_experiments.note([scope].into());
+                    tracing::warn!(%error, experiment = %id, "experiment shares could not be updated; retrying");
+                    self.dirty_scopes.mark_dirty([scope].into());
                 }
             }
         }
         Ok(moved)
     }
 
-    async fn move_on(&self, scope: &Scope, view: &ExperimentView) -> Result<bool, EngineError> {
-        let evidence = self.evidence_of(scope, view).await?;
-        match next_move(view, &evidence) {
+    async fn update_shares(
+        &self,
+        scope: &Scope,
+        view: &ExperimentView,
+    ) -> Result<bool, EngineError> {
+        let evidence = self.load_evidence(scope, view).await?;
+        match compute_next_move(view, &evidence) {
             Some((shares, step)) => self.store_move(scope, view, &shares, step).await,
             None => Ok(false),
         }
@@ -98,7 +102,7 @@ impl Experiments {
             shares: shares.as_slice().to_vec(),
             step,
         };
-        let mut write = self.experiment_write(scope, rule, None, None);
+        let mut write = self.build_experiment_write(scope, rule, None, None);
         let id = format!("{}/{number}", view.id);
         write.claims.push(Claim { space: ClaimSpace::Experiment, id, mac: None });
         let statuses = vec![view.status.word().to_owned()];
@@ -106,32 +110,32 @@ impl Experiments {
         let outcome = self.core.store_writes(vec![write]).await?.pop().unwrap_or(Outcome::Failed);
         let is_new = matches!(outcome, Outcome::Stored(_));
         if is_new {
-            tracing::info!(experiment = %view.id, number, "shares of an experiment moved");
+            tracing::info!(experiment = %view.id, number, "experiment shares moved");
         }
         Ok(is_new)
     }
 }
 
-/// The shares from now on, and why.
-fn next_move(
+/// The next shares and the reason for the move.
+fn compute_next_move(
     view: &ExperimentView,
     evidence: &ExperimentEvidence,
 ) -> Option<(TrafficShares, Map<String, Value>)> {
-    let Some(state) = &view.rollout else { return adapted(view, evidence) };
+    let Some(state) = &view.rollout else { return adapt_shares(view, evidence) };
     let step = next_step(&view.definition, state, evidence)?;
     let is_back = match step.reason {
         StepReason::GuardrailCrossed { .. } => true,
         StepReason::NotWorse { .. } => false,
     };
-    // Who was exposed before a pause is still served the treatment: harm is taken back all the same.
+    // A paused experiment still serves the treatment to exposed units, so it can be rolled back.
     if view.status != ExperimentStatus::Running && !is_back {
         return None;
     }
     Some((TrafficShares::from_percent(&view.definition, step.to), Event::data_of(&step)))
 }
 
-/// Shares that follow what was learnt.
-fn adapted(
+/// New shares of an adaptive experiment, if they differ enough.
+fn adapt_shares(
     view: &ExperimentView,
     evidence: &ExperimentEvidence,
 ) -> Option<(TrafficShares, Map<String, Value>)> {
@@ -140,12 +144,12 @@ fn adapted(
     }
     let units: u64 = evidence.exposed_units().iter().sum();
     let last = view.moves.last().and_then(|last| last.step.get("evidence")?["units"].as_f64());
-    if (units as f64) < last.unwrap_or(0.0) * GROWN {
+    if (units as f64) < last.unwrap_or(0.0) * MIN_UNIT_GROWTH {
         return None;
     }
     let (now, next) = (view.shares(), adaptive_shares(&view.definition, evidence));
     let mut pairs = now.as_slice().iter().zip(next.as_slice());
-    if !pairs.any(|(now, next)| (now - next).abs() >= LEAST_CHANGE) {
+    if !pairs.any(|(now, next)| (now - next).abs() >= MIN_SHARE_CHANGE) {
         return None;
     }
     let found = compute_results(&view.definition, view.status, evidence);
@@ -159,27 +163,27 @@ fn adapted(
     Some((next, step.as_object().cloned().unwrap_or_default()))
 }
 
-async fn look_after(engine: Arc<Experiments>, mut stop: Stop) {
+async fn run_share_updates(experiments: Arc<Experiments>, mut stop: StopSignal) {
     let mut round = 0_u32;
-    while engine.cluster.duty.wait(&mut stop).await {
-        let all = round.is_multiple_of(ROUNDS_TO_ALL);
-        let scopes = engine.for_experiments.take();
+    while experiments.cluster.leadership.wait_until_leader(&mut stop).await {
+        let all = round.is_multiple_of(ROUNDS_PER_FULL_SCAN);
+        let scopes = experiments.dirty_scopes.take_all();
         let watch = Stopwatch::start();
-        let looked = if all {
-            engine.move_experiments(None).await
+        let updated = if all {
+            experiments.update_all_shares(None).await
         } else if scopes.is_empty() {
             Ok(0)
         } else {
-            engine.move_experiments(Some(&scopes)).await
+            experiments.update_all_shares(Some(&scopes)).await
         };
-        match looked {
+        match updated {
             Ok(_) => round = round.wrapping_add(1),
             Err(error) => {
-                put_off(error, "experiments could not be looked after; trying again");
-                engine.for_experiments.note(scopes);
+                log_retriable(error, "experiments could not be updated; retrying");
+                experiments.dirty_scopes.mark_dirty(scopes);
             }
         }
-        let rest = PAUSE.max(watch.elapsed() * REST);
+        let rest = POLL_INTERVAL.max(watch.elapsed() * REST_FACTOR);
         tokio::select! {
             _ = stop.changed() => {}
             () = tokio::time::sleep(rest) => {}

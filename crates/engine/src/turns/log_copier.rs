@@ -1,9 +1,9 @@
-//! Keeps a copy of every turn's log as a document.
+//! Copies the log of every turn as a document to a table, a folder or a bucket.
 //!
-//! Reads along the event log behind the commits: a reaction is safe before its copy is made, and a
-//! copy that cannot be made is tried again without holding anything up. How far it has come is
-//! stored with the copies, so a crash costs at most some work done twice. Of several nodes the one on duty
-//! copies; what one wrote that no longer was is made again by the one that is.
+//! Follows the event log asynchronously: commits do not wait for copies, and failed copies are
+//! retried. The cursor is stored with the copies, so a crash only repeats some work. In a
+//! cluster the leader copies. A copy written under an expired lease may be stale and is made
+//! again by the new leader.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,34 +13,34 @@ use connectors::BlobStore;
 use model::{Position, Scope, Timestamp, TurnId};
 use store::{ConversationQuery, DueCopy, Lease, Store, StoreError, StoredEvent, TurnLogCopy};
 
-use crate::cluster::leadership::Duty;
+use crate::cluster::leadership::{Authority, Leadership};
 use crate::counters::Counters;
 use crate::error::{EngineError, connector_error};
-use crate::tasks::Stop;
+use crate::tasks::StopSignal;
 use crate::turns::Turns;
-use crate::warn_throttle::Said;
+use crate::warn_throttle::WarnThrottle;
 
-/// Events looked at together; a turn that several of them touch is copied once.
-const STRETCH: usize = 1000;
-/// Turns that are copied between two looks for what erasures wait for.
-const BETWEEN: usize = 16;
-const FIRST_PAUSE: Duration = Duration::from_millis(500);
-const LONGEST_PAUSE: Duration = Duration::from_secs(30);
-const MOST_OF_A_TURN: usize = 1000;
-/// Copies of erased users' turns that are noted together.
-const AT_ONCE: usize = 100;
+/// Events per batch. A turn with several events in a batch is copied once.
+const BATCH_EVENTS: usize = 1000;
+/// Turns copied between two checks for pending erasures.
+const TURNS_PER_ERASURE_CHECK: usize = 16;
+const INITIAL_BACKOFF: Duration = Duration::from_millis(500);
+const MAX_BACKOFF: Duration = Duration::from_secs(30);
+const MAX_TURN_REACTIONS: usize = 1000;
+/// Copies of erased users' turns that are settled in one write.
+const BATCH_COPIES: usize = 100;
 
-/// Where copies are kept.
+/// Storage of the copies.
 #[derive(Clone)]
 pub enum CopyPlace {
-    /// In a table of the store.
+    /// A table of the store.
     Table,
-    /// In a folder, or wherever these go.
+    /// A folder or a bucket.
     Blobs(Arc<dyn BlobStore>),
 }
 
 impl CopyPlace {
-    /// Each place has a cursor of its own, so that a new one gets copies of everything.
+    /// The name of the cursor. A new place gets its own, so that all turns are copied to it.
     pub(crate) fn name(&self) -> String {
         match self {
             Self::Table => "table".to_owned(),
@@ -49,16 +49,15 @@ impl CopyPlace {
     }
 }
 
-/// Copies of turn logs: where they are kept, if they are, and where they may have been before.
 #[derive(Clone)]
-pub struct Copies {
-    /// Where they are kept now.
+pub struct CopySettings {
+    /// `None` disables copies.
     pub place: Option<CopyPlace>,
-    /// Where else they may have been kept; they are taken away from there.
-    pub others: Vec<Arc<dyn BlobStore>>,
+    /// Places of earlier configurations. Copies are deleted there.
+    pub previous_places: Vec<Arc<dyn BlobStore>>,
 }
 
-impl std::fmt::Debug for Copies {
+impl std::fmt::Debug for CopySettings {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let place = self.place.as_ref().map(CopyPlace::name);
         f.debug_struct("Copies").field("place", &place).finish_non_exhaustive()
@@ -66,28 +65,27 @@ impl std::fmt::Debug for Copies {
 }
 
 impl Turns {
-    /// Starts copying, from where it stopped the last time. If no copies are wanted, forgets those that
-    /// an earlier run made, since nobody keeps them up to date. Call it once, before serving.
-    pub async fn keep_copies(&self, copies: Copies) -> Result<(), EngineError> {
+    /// Spawns the copier, which continues at its cursor. Without a place, the copies of an earlier
+    /// run are forgotten, because they would become stale. Call it once, before serving.
+    pub async fn spawn_log_copier(&self, copies: CopySettings) -> Result<(), EngineError> {
         if copies.place.is_none() {
             self.core.store.forget_copies().await?;
         }
-        let mirror = self.mirror(copies);
-        self.core.tasks.start(|stop| mirror.run(stop));
+        let mirror = self.log_copier(copies);
+        self.core.tasks.spawn_task(|stop| mirror.run(stop));
         Ok(())
     }
 
-    pub(crate) fn mirror(&self, copies: Copies) -> Mirror {
-        Mirror {
+    pub(crate) fn log_copier(&self, copies: CopySettings) -> LogCopier {
+        LogCopier {
             store: Arc::clone(&self.core.store),
             counters: Arc::clone(&self.core.counters),
-            duty: Arc::clone(&self.cluster.duty),
+            leadership: Arc::clone(&self.cluster.leadership),
             copies,
         }
     }
 
-    /// The copy of a turn's log, if one was made.
-    pub async fn turn_log_copy(
+    pub async fn load_turn_log_copy(
         &self,
         scope: &Scope,
         turn: &TurnId,
@@ -103,27 +101,31 @@ impl Turns {
     }
 }
 
-pub(crate) struct Mirror {
+pub(crate) struct LogCopier {
     store: Arc<Store>,
     counters: Arc<Counters>,
-    duty: Arc<Duty>,
-    copies: Copies,
+    leadership: Arc<Leadership>,
+    copies: CopySettings,
 }
 
-impl Mirror {
-    /// Makes copies of the turns of erased users again, as they are now, or takes them away.
-    pub(crate) async fn settle(&self) -> Result<(), StoreError> {
+impl LogCopier {
+    /// Rewrites or deletes the copies of erased users' turns.
+    pub(crate) async fn refresh_erased_copies(&self) -> Result<(), StoreError> {
         loop {
-            let due = self.store.copies_due(None, AT_ONCE).await?;
+            let due = self.store.copies_due(None, BATCH_COPIES).await?;
             if due.is_empty() {
                 return Ok(());
             }
-            // Taking copies away is anybody's to do.
-            let right = if self.copies.place.is_none() { Some(None) } else { self.duty.right() };
-            let Some(lease) = right else { return Ok(()) };
-            let mut again = Vec::new();
+            // Any node may delete copies.
+            let authority = if self.copies.place.is_none() {
+                Some(Authority::Sole)
+            } else {
+                self.leadership.authority()
+            };
+            let Some(lease) = authority.map(Authority::into_lease) else { return Ok(()) };
+            let mut refreshed = Vec::new();
             for DueCopy { scope, turn, .. } in &due {
-                let copy = match self.copy(scope, turn.clone()).await {
+                let copy = match self.copy_turn(scope, turn.clone()).await {
                     Ok(copy) => copy,
                     Err(error) if error.is_lasting() => None,
                     Err(error) => return Err(error),
@@ -131,43 +133,43 @@ impl Mirror {
                 if let (None, Some(CopyPlace::Blobs(blobs))) = (&copy, &self.copies.place) {
                     blobs.delete(scope, turn).await.map_err(connector_error)?;
                 }
-                again.extend(copy);
+                refreshed.extend(copy);
             }
-            self.store.settle_copies(due, again, lease).await?;
+            self.store.settle_copies(due, refreshed, lease).await?;
         }
     }
 
-    async fn run(self, mut stop: Stop) {
+    async fn run(self, mut stop: StopSignal) {
         let mut head = self.store.watch();
-        let (mut pause, mut said) = (FIRST_PAUSE, Said::default());
-        while self.duty.wait(&mut stop).await {
-            let step = self.step().await;
+        let (mut pause, mut warnings) = (INITIAL_BACKOFF, WarnThrottle::default());
+        while self.leadership.wait_until_leader(&mut stop).await {
+            let step = self.copy_batch().await;
             if step.is_ok() {
-                said.worked("turn logs can be copied again");
+                warnings.log_recovery("copying of turn logs recovered");
             }
             let waited = match step {
-                Ok(Step::Done) => return,
-                Ok(Step::More) => {
-                    pause = FIRST_PAUSE;
+                Ok(CopyStep::Disabled) => return,
+                Ok(CopyStep::More) => {
+                    pause = INITIAL_BACKOFF;
                     continue;
                 }
-                Ok(Step::UpTo(done)) => {
-                    pause = FIRST_PAUSE;
+                Ok(CopyStep::CaughtUp(done)) => {
+                    pause = INITIAL_BACKOFF;
                     tokio::select! {
                         _ = stop.changed() => continue,
                         changed = head.wait_for(|newest| *newest > done) => changed.is_ok(),
-                        // Another node may have left something to be made again.
-                        () = tokio::time::sleep(LONGEST_PAUSE) => true,
+                        // Another node may have left erased copies to refresh.
+                        () = tokio::time::sleep(MAX_BACKOFF) => true,
                     }
                 }
                 Err(error) => {
-                    self.counters.copies_failed();
-                    said.failed(&error, "turn logs could not be copied; trying again");
+                    self.counters.count_failed_copy();
+                    warnings.log_failure(&error, "turn logs could not be copied; retrying");
                     tokio::select! {
                         _ = stop.changed() => continue,
                         () = tokio::time::sleep(pause) => {}
                     }
-                    pause = (pause * 2).min(LONGEST_PAUSE);
+                    pause = (pause * 2).min(MAX_BACKOFF);
                     true
                 }
             };
@@ -177,22 +179,23 @@ impl Mirror {
         }
     }
 
-    /// Copies the turns that the next stretch of the log touches.
-    async fn step(&self) -> Result<Step, StoreError> {
-        self.settle().await?;
-        let Some(place) = &self.copies.place else { return Ok(Step::Done) };
-        let Some(lease) = self.duty.right() else { return Ok(Step::More) };
+    /// Copies the turns of the next batch of events.
+    async fn copy_batch(&self) -> Result<CopyStep, StoreError> {
+        self.refresh_erased_copies().await?;
+        let Some(place) = &self.copies.place else { return Ok(CopyStep::Disabled) };
+        let Some(authority) = self.leadership.authority() else { return Ok(CopyStep::More) };
+        let lease = authority.into_lease();
         let done = self.store.mirrored_to(&place.name()).await?;
-        let events = self.store.tail(done, STRETCH).await?;
-        let Some(last) = events.last() else { return Ok(Step::UpTo(done)) };
+        let events = self.store.tail(done, BATCH_EVENTS).await?;
+        let Some(last) = events.last() else { return Ok(CopyStep::CaughtUp(done)) };
         let upto = last.position;
-        let copies = self.copy_those_of(events, (place, done, lease.as_ref())).await?;
+        let copies = self.copy_turns(events, (place, done, lease.as_ref())).await?;
         self.store.note_copies(&place.name(), copies, upto, lease).await?;
-        Ok(Step::More)
+        Ok(CopyStep::More)
     }
 
-    /// Copies the turns of some events. Answers what is not noted yet.
-    async fn copy_those_of(
+    /// Copies the turns of these events. Returns the copies that are not recorded in the store yet.
+    async fn copy_turns(
         &self,
         events: Vec<StoredEvent>,
         (place, done, lease): (&CopyPlace, Position, Option<&Lease>),
@@ -210,18 +213,21 @@ impl Mirror {
         }
         let mut copies = Vec::with_capacity(turns.len());
         for (copied, (number, turn)) in turns.into_iter().enumerate() {
-            // Whoever erases somebody does not wait for all of them.
-            if copied.is_multiple_of(BETWEEN) && !self.store.copies_due(None, 1).await?.is_empty() {
-                // Those so far may be of before: noted now, they are not written behind what is settled.
-                let some = std::mem::take(&mut copies);
-                self.store.note_copies(&place.name(), some, done, lease.cloned()).await?;
-                self.settle().await?;
+            // An erasure must not wait for the whole batch.
+            if copied.is_multiple_of(TURNS_PER_ERASURE_CHECK)
+                && !self.store.copies_due(None, 1).await?.is_empty()
+            {
+                // Copies so far may predate the erasure. They are recorded first, so that they do not
+                // overwrite the refreshed ones.
+                let finished = std::mem::take(&mut copies);
+                self.store.note_copies(&place.name(), finished, done, lease.cloned()).await?;
+                self.refresh_erased_copies().await?;
             }
-            match self.copy(&scopes[number], turn.clone()).await {
+            match self.copy_turn(&scopes[number], turn.clone()).await {
                 Ok(copy) => copies.extend(copy),
-                // Waiting would not help; the others must not wait for it.
+                // A permanent error: retrying would only block the other turns.
                 Err(error) if error.is_lasting() => {
-                    tracing::error!(%turn, %error, "the log of a turn cannot be copied");
+                    tracing::error!(%turn, %error, "turn log cannot be copied; skipping it");
                 }
                 Err(error) => return Err(error),
             }
@@ -229,14 +235,18 @@ impl Mirror {
         Ok(copies)
     }
 
-    /// Makes the copy of a turn, and takes away what is elsewhere.
-    async fn copy(&self, scope: &Scope, turn: TurnId) -> Result<Option<TurnLogCopy>, StoreError> {
-        for other in &self.copies.others {
+    /// Writes the copy of a turn and deletes it from previous places.
+    async fn copy_turn(
+        &self,
+        scope: &Scope,
+        turn: TurnId,
+    ) -> Result<Option<TurnLogCopy>, StoreError> {
+        for other in &self.copies.previous_places {
             other.delete(scope, &turn).await.map_err(connector_error)?;
         }
         let Some(place) = &self.copies.place else { return Ok(None) };
         let Some(stored) = self.store.turns(scope, vec![turn.clone()]).await?.pop() else {
-            // Only feedback has named it so far; its own event will bring it here.
+            // Only feedback refers to the turn so far. Its opening will trigger the copy.
             return Ok(None);
         };
         let Some(conversation) = stored.head.conversation.clone() else { return Ok(None) };
@@ -247,10 +257,10 @@ impl Mirror {
                 conversation,
                 turns: Some(vec![turn.clone()]),
                 since: Timestamp::from_micros(0),
-                limit: MOST_OF_A_TURN,
+                limit: MAX_TURN_REACTIONS,
             })
             .await?;
-        // Which state of the turn this is: that after its newest event.
+        // The position of the newest event identifies the copied state.
         let state = stored.events.last().map_or(Position(0), |newest| newest.position);
         let document = report::turn_log(&stored, &reactions).to_json().to_string();
         let (hosted_uri, document) = match place {
@@ -266,13 +276,11 @@ impl Mirror {
     }
 }
 
-enum Step {
-    /// There may be more to copy at once.
+enum CopyStep {
+    /// More events may be waiting.
     More,
-    /// Everything up to here is copied.
-    UpTo(Position),
-    /// Nothing is to be copied.
-    Done,
+    CaughtUp(Position),
+    Disabled,
 }
 
 #[cfg(test)]
@@ -284,15 +292,15 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::test_engine::{TestEngine, engine_in};
+    use crate::test_engine::{TestEngine, open_test_engine};
 
-    /// Remembers whose documents were written or taken away; while it writes the first, Ann is erased.
-    struct Busy {
+    /// Records the turns that were written or deleted. Erases Ann during the first write.
+    struct ErasingBlobs {
         store: Arc<Store>,
         touched: Mutex<Vec<String>>,
     }
 
-    impl BlobStore for Busy {
+    impl BlobStore for ErasingBlobs {
         fn put(&self, scope: &Scope, turn: &TurnId, _: String) -> ConnectorFuture<'_, String> {
             let mut touched = self.touched.lock().unwrap();
             touched.push(turn.to_string());
@@ -321,7 +329,7 @@ mod tests {
         }
     }
 
-    fn opened(turn: &str, user: &str) -> Write {
+    fn opening_write(turn: &str, user: &str) -> Write {
         let data = json!({"phase": "opened", "text": "What now?"});
         let event = Event {
             kind: Kind { event_type: Type::Query, source: Source::Turn },
@@ -336,20 +344,24 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_erasure_does_not_wait_for_all_copies_of_a_backlog() {
+    async fn erasure_is_processed_before_the_copy_backlog_is_done() {
         let folder = tempfile::tempdir().unwrap();
-        let TestEngine { engine, store, .. } = engine_in(folder.path()).await;
+        let TestEngine { engine, store, .. } = open_test_engine(folder.path()).await;
         let store: Arc<Store> = store;
-        let others = (1..40).map(|n| opened(&format!("t{n:02}"), "bob"));
-        let writes = std::iter::once(opened("t00", "ann")).chain(others).collect();
+        let others = (1..40).map(|n| opening_write(&format!("t{n:02}"), "bob"));
+        let writes = std::iter::once(opening_write("t00", "ann")).chain(others).collect();
         store.commit(writes).await.unwrap();
-        let busy = Arc::new(Busy { store: Arc::clone(&store), touched: Mutex::default() });
+        let busy = Arc::new(ErasingBlobs { store: Arc::clone(&store), touched: Mutex::default() });
         let place = Some(CopyPlace::Blobs(Arc::clone(&busy) as Arc<dyn BlobStore>));
-        let mirror = engine.turns.mirror(Copies { place, others: Vec::new() });
-        assert!(matches!(mirror.step().await.unwrap(), Step::More));
+        let mirror = engine.turns.log_copier(CopySettings { place, previous_places: Vec::new() });
+        assert!(matches!(mirror.copy_batch().await.unwrap(), CopyStep::More));
         let touched = busy.touched.lock().unwrap().clone();
         assert_eq!(touched.len(), 41, "{touched:?}");
-        assert_eq!(touched.iter().rposition(|turn| turn == "t00"), Some(BETWEEN), "{touched:?}");
+        assert_eq!(
+            touched.iter().rposition(|turn| turn == "t00"),
+            Some(TURNS_PER_ERASURE_CHECK),
+            "{touched:?}"
+        );
         assert!(store.copies_due(None, 1).await.unwrap().is_empty());
     }
 }

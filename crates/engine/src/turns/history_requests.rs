@@ -1,34 +1,36 @@
-//! What users asked lately, for those who ask or want it forgotten.
+//! Lists and clears the question history of a user.
 
 use std::sync::Arc;
 
 use connectors::{HistoryHealth, HistoryKey};
+
 use model::{Rule, Scope, Timestamp, TurnId, UserId};
 
 use crate::error::EngineError;
 use crate::turns::Turns;
 
 impl Turns {
-    /// What a user asked lately, the newest first.
-    pub async fn question_history(
+    /// A user's recent questions, newest first.
+    pub async fn list_recent_questions(
         &self,
         scope: &Scope,
         user: &UserId,
     ) -> Result<Vec<(TurnId, Arc<str>, Timestamp)>, EngineError> {
         let asker = HistoryKey::User(scope.clone(), user.clone());
-        let recent = self.history.place().recent(&asker, self.core.clock.now()).await?;
+        let recent = self.history.backend().recent(&asker, self.core.clock.now()).await?;
         Ok(recent.into_iter().map(|(asked, _)| (asked.turn, asked.text, asked.ts)).collect())
     }
 
-    /// Forgets what a user asked lately, and says how much that was. Where a start reads questions from the
-    /// log, the log says so too.
+    /// Clears a user's recent questions and returns their number. Without a shared backend the log
+    /// records it, too: otherwise a restart would restore the questions.
     pub async fn forget_questions(
         &self,
         scope: &Scope,
         user: &UserId,
     ) -> Result<usize, EngineError> {
-        let (asker, place) = (HistoryKey::User(scope.clone(), user.clone()), self.history.place());
-        // Other nodes may remember what this one does not.
+        let (asker, place) =
+            (HistoryKey::User(scope.clone(), user.clone()), self.history.backend());
+        // Other nodes may hold questions that this one does not.
         if !place.is_shared()
             && (self.core.store.is_shared()
                 || !place.recent(&asker, self.core.clock.now()).await?.is_empty())
@@ -38,9 +40,9 @@ impl Turns {
         Ok(place.forget(&asker).await?)
     }
 
-    /// How the place that keeps the latest questions is doing.
+    /// Health of the history's backend.
     pub fn history_health(&self) -> HistoryHealth {
-        self.history.place().health()
+        self.history.backend().health()
     }
 }
 
@@ -54,15 +56,15 @@ mod tests {
     use super::*;
     use crate::{Detectors, Embedder, Include, IncomingHalf, IncomingTurn, RawOpening};
 
-    /// An engine that has just started. Every start makes other ids.
-    async fn start(store: &Arc<Store>, number: u8) -> Engine {
+    /// Starts an engine. `number` seeds its ids.
+    async fn start_engine(store: &Arc<Store>, number: u8) -> Engine {
         let clock = Arc::new(TestClock::new(Timestamp::from_micros(1_800_000_000_000_000)));
         let (detectors, embedder) = (Detectors::default(), Embedder::default());
         let store = Arc::clone(store);
         Engine::open(store, clock, [number; 32], detectors, embedder).await.unwrap()
     }
 
-    async fn ask(engine: &Engine, turn: &str, user: &str) {
+    async fn open_question(engine: &Engine, turn: &str, user: &str) {
         let raw = RawOpening {
             turn_id: Some(turn.into()),
             user_id: Some(user.into()),
@@ -83,29 +85,30 @@ mod tests {
         UserId::new(user).unwrap()
     }
 
-    async fn remembered(engine: &Engine, user: &str) -> Vec<String> {
-        let asked = engine.turns.question_history(&Scope::default(), &user_id(user)).await.unwrap();
+    async fn recent_turns(engine: &Engine, user: &str) -> Vec<String> {
+        let asked =
+            engine.turns.list_recent_questions(&Scope::default(), &user_id(user)).await.unwrap();
         asked.into_iter().map(|(turn, _, _)| turn.to_string()).collect()
     }
 
     #[tokio::test]
-    async fn what_was_forgotten_does_not_come_back_with_a_start() {
+    async fn forgotten_questions_stay_forgotten_after_restart() {
         let folder = tempfile::tempdir().unwrap();
         let store = Arc::new(Store::open(folder.path(), Limits::default(), [7; 32]).unwrap());
-        let engine = start(&store, 1).await;
-        ask(&engine, "t1", "ann").await;
-        ask(&engine, "t2", "bob").await;
+        let engine = start_engine(&store, 1).await;
+        open_question(&engine, "t1", "ann").await;
+        open_question(&engine, "t2", "bob").await;
         let forget = async |user: &str| {
             engine.turns.forget_questions(&Scope::default(), &user_id(user)).await.unwrap()
         };
         assert_eq!(forget("ann").await, 1);
-        let again = start(&store, 2).await;
-        assert_eq!(remembered(&again, "ann").await, Vec::<String>::new());
-        assert_eq!(remembered(&again, "bob").await, ["t2"]);
-        ask(&engine, "t3", "ann").await;
-        assert_eq!(remembered(&start(&store, 3).await, "ann").await, ["t3"]);
+        let again = start_engine(&store, 2).await;
+        assert_eq!(recent_turns(&again, "ann").await, Vec::<String>::new());
+        assert_eq!(recent_turns(&again, "bob").await, ["t2"]);
+        open_question(&engine, "t3", "ann").await;
+        assert_eq!(recent_turns(&start_engine(&store, 3).await, "ann").await, ["t3"]);
         let head = store.head();
         assert_eq!(forget("nobody").await, 0);
-        assert_eq!(store.head(), head, "there was nothing to forget");
+        assert_eq!(store.head(), head, "an empty history writes no event");
     }
 }

@@ -1,8 +1,7 @@
-//! Experiments in memory, so that an assignment need not read and parse their definitions.
+//! Cache of parsed experiments, so that assignments need not parse definitions.
 //!
-//! A definition never changes and what does change (status, moves) is in the one row that an
-//! assignment reads anyway: a view that does not agree with it is read again. So nobody has to be told
-//! when something changes.
+//! Definitions never change. Status and moves are in the row that every assignment reads, so a
+//! stale entry is detected by comparison and needs no invalidation.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,18 +11,17 @@ use store::StoredStanding;
 
 use crate::experiments::view::ExperimentView;
 
-/// More than this are forgotten, all at once.
-const MOST: usize = 1_000;
+/// The cache is cleared when it reaches this size.
+const MAX_CACHED_EXPERIMENTS: usize = 1_000;
 
-/// Those that units were assigned in.
 #[derive(Debug, Default)]
-pub(crate) struct KeptViews {
+pub(crate) struct ExperimentCache {
     views: Mutex<HashMap<(Scope, ExperimentId), Arc<ExperimentView>>>,
 }
 
-impl KeptViews {
-    /// The experiment, if it is known as it stands.
-    pub(crate) fn find(
+impl ExperimentCache {
+    /// The cached experiment, unless it is stale.
+    pub(crate) fn find_current(
         &self,
         scope: &Scope,
         id: &ExperimentId,
@@ -31,14 +29,13 @@ impl KeptViews {
     ) -> Option<Arc<ExperimentView>> {
         let views = self.views.lock().unwrap_or_else(PoisonError::into_inner);
         let view = views.get(&(scope.clone(), id.clone()))?;
-        view.is_at(standing).then(|| Arc::clone(view))
+        view.matches_standing(standing).then(|| Arc::clone(view))
     }
 
-    /// Keeps it as it was just read.
-    pub(crate) fn keep(&self, scope: &Scope, view: ExperimentView) -> Arc<ExperimentView> {
+    pub(crate) fn insert_view(&self, scope: &Scope, view: ExperimentView) -> Arc<ExperimentView> {
         let view = Arc::new(view);
         let mut views = self.views.lock().unwrap_or_else(PoisonError::into_inner);
-        if views.len() >= MOST {
+        if views.len() >= MAX_CACHED_EXPERIMENTS {
             views.clear();
         }
         views.insert((scope.clone(), view.id.clone()), Arc::clone(&view));

@@ -1,4 +1,4 @@
-//! An engine over a store of its own, and what can happen in it.
+//! An engine with its own store, and the actions that tests perform.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use testkit::TestClock;
 
 use super::super::ExperimentView;
-use super::by_unit;
+use super::unit_evidence;
 use crate::{
     Detectors, Embedder, Engine, Include, IncomingHalf, IncomingReaction, IncomingTurn,
     RawCompletion, RawOpening, RawReaction,
@@ -20,18 +20,18 @@ use crate::{
 
 const START: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
 
-pub(super) struct World {
+pub(super) struct TestWorld {
     pub(super) engine: Engine,
     pub(super) scope: Scope,
     pub(super) clock: Arc<TestClock>,
     _folder: TempDir,
 }
 
-pub(super) fn id_of(id: &str) -> ExperimentId {
+pub(super) fn parse_id(id: &str) -> ExperimentId {
     ExperimentId::new(id).unwrap()
 }
 
-impl World {
+impl TestWorld {
     pub(super) async fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path(), Limits::default(), [7; 32]).unwrap();
@@ -42,14 +42,14 @@ impl World {
         Self { engine, scope: Scope::default(), clock, _folder: folder }
     }
 
-    /// Defined and running, with these fields beside a name and a unit.
-    pub(super) async fn run(&self, id: &str, more: &Value) {
+    /// Defines and starts an experiment with `more` as additional fields.
+    pub(super) async fn start_experiment(&self, id: &str, more: &Value) {
         let mut written = json!({"name": id, "unit": "user",
             "variants": [{"name": "control"}, {"name": "treatment"}, {"name": "other"}]});
         written.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         let definition: ExperimentDefinition = serde_json::from_value(written).unwrap();
         let (scope, mac) = (&self.scope, Mac([1; 16]));
-        let id = id_of(id);
+        let id = parse_id(id);
         self.engine
             .experiments
             .create_experiment(scope, Some(id.clone()), &definition, mac, None)
@@ -57,46 +57,54 @@ impl World {
             .unwrap();
         self.engine
             .experiments
-            .act_on_experiment(scope, &id, LifecycleAction::Start, None)
+            .apply_action(scope, &id, LifecycleAction::Start, None)
             .await
             .unwrap();
     }
 
-    /// Something is decided, whatever sense it makes.
-    pub(super) async fn decide(&self, rule: ExperimentRule) {
-        let write = self.engine.experiments.experiment_write(&self.scope, rule, None, None);
+    /// Stores a rule without validation.
+    pub(super) async fn store_rule(&self, rule: ExperimentRule) {
+        let write = self.engine.experiments.build_experiment_write(&self.scope, rule, None, None);
         let is_change = |change: &Change| matches!(change, Change::Experiment(_));
         assert!(write.entry.changes.iter().any(is_change));
         let outcomes = self.engine.core.store_writes(vec![write]).await.unwrap();
         assert!(matches!(outcomes[..], [Outcome::Stored(_)]), "{outcomes:?}");
     }
 
-    /// The shares become these.
-    pub(super) async fn shift(&self, id: &str, weights: &[f64]) {
-        let view = self.view(id).await;
+    pub(super) async fn move_shares(&self, id: &str, weights: &[f64]) {
+        let view = self.load_view(id).await;
         let shares = TrafficShares::from_weights(weights).as_slice().to_vec();
         let number = view.moves.len() as u32 + 1;
         let step = json!({"why": "learnt"}).as_object().cloned().unwrap();
-        self.decide(ExperimentRule::Moved { experiment_id: id_of(id), number, shares, step }).await;
+        self.store_rule(ExperimentRule::Moved {
+            experiment_id: parse_id(id),
+            number,
+            shares,
+            step,
+        })
+        .await;
     }
 
-    pub(super) async fn view(&self, id: &str) -> ExperimentView {
-        self.engine.experiments.experiment(&self.scope, &id_of(id)).await.unwrap()
+    pub(super) async fn load_view(&self, id: &str) -> ExperimentView {
+        self.engine.experiments.load_experiment(&self.scope, &parse_id(id)).await.unwrap()
     }
 
-    /// Out of sums, and out of units.
-    pub(super) async fn both(&self, id: &str) -> (ExperimentEvidence, ExperimentEvidence) {
-        let view = self.view(id).await;
-        let by_sum = self.engine.experiments.evidence_of(&self.scope, &view).await.unwrap();
-        (by_sum, by_unit::evidence_of(&self.engine, &self.scope, &view).await)
+    /// Evidence from sums and from units.
+    pub(super) async fn load_both_evidences(
+        &self,
+        id: &str,
+    ) -> (ExperimentEvidence, ExperimentEvidence) {
+        let view = self.load_view(id).await;
+        let by_sum = self.engine.experiments.load_evidence(&self.scope, &view).await.unwrap();
+        (by_sum, unit_evidence::evidence_from_units(&self.engine, &self.scope, &view).await)
     }
 
-    pub(super) async fn assign(&self, id: &str, unit: &str) -> String {
-        self.engine.experiments.assign(&self.scope, &id_of(id), unit).await.unwrap().variant
+    pub(super) async fn assign_variant(&self, id: &str, unit: &str) -> String {
+        self.engine.experiments.assign(&self.scope, &parse_id(id), unit).await.unwrap().variant
     }
 
-    /// A turn with its answer; turn `n` of somebody.
-    pub(super) async fn turn(&self, user: &str, n: u64, answer: RawCompletion) {
+    /// Opens and completes turn `n` of a user.
+    pub(super) async fn complete_turn(&self, user: &str, n: u64, answer: RawCompletion) {
         let opening = RawOpening {
             turn_id: Some(format!("{user}-{n}")),
             conversation_id: Some(format!("c-{user}")),
@@ -115,7 +123,7 @@ impl World {
         self.engine.turns.open_turn(&self.scope, incoming).await.unwrap();
     }
 
-    pub(super) async fn react(&self, user: &str, n: u64, reaction: Value) {
+    pub(super) async fn set_reaction(&self, user: &str, n: u64, reaction: Value) {
         let raw = RawReaction { reaction: Some(reaction), ..RawReaction::default() };
         let incoming = IncomingReaction {
             conversation: ConversationId::new(format!("c-{user}")).unwrap(),
@@ -128,8 +136,8 @@ impl World {
     }
 }
 
-/// An answer like another; `more` decides how it went.
-pub(super) fn answer(more: u64) -> RawCompletion {
+/// An answer whose properties vary with `more`.
+pub(super) fn completion(more: u64) -> RawCompletion {
     let failed = more.is_multiple_of(5);
     RawCompletion {
         response: (!failed).then(|| "an answer".to_owned()),

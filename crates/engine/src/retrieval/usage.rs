@@ -1,4 +1,4 @@
-//! Which of the items that were retrieved an answer used.
+//! Detects the retrieved items that an answer used.
 
 use detect::{AnswerKind, ItemUse, ParsedAnswer, ReturnedItem, detect_item_use};
 use learn::cluster_query;
@@ -10,9 +10,9 @@ use model::{
 use crate::retrieval::Retrieval;
 
 impl Retrieval {
-    /// The finding that says which retrieved items the answer of a turn used.
-    /// An answer that failed says nothing about them. The completion is redacted already.
-    pub(crate) fn relevance_of(
+    /// The relevance finding of a turn's answer. A failed answer gives none. `completed` is already
+    /// redacted.
+    pub(crate) fn detect_relevance(
         &self,
         turn: &TurnId,
         question: &str,
@@ -26,7 +26,8 @@ impl Retrieval {
         let failed = done.status == TurnStatus::Error
             || matches!(shown, Finding::Answer(found) if found.error.error_type.is_some());
         let response = done.response.as_deref().filter(|_| !failed)?;
-        let signals = self.used(response, AnswerKind::Response, &ranked(&done.retrieved));
+        let signals =
+            self.detect_usage(response, AnswerKind::Response, &assign_ranks(&done.retrieved));
         let cluster = Some(question).filter(|question| !question.trim().is_empty());
         (!signals.is_empty()).then(|| {
             Finding::Relevance(FoundRelevance {
@@ -37,14 +38,14 @@ impl Retrieval {
         })
     }
 
-    pub(super) fn used(
+    pub(super) fn detect_usage(
         &self,
         response: &str,
         kind: AnswerKind,
         items: &[Retrieved],
     ) -> Vec<EntitySignal> {
         if response.trim().is_empty() {
-            // Nothing was written, so nothing was left out.
+            // An empty answer ignores nothing.
             return Vec::new();
         }
         let rule = &self.core.detectors.usage;
@@ -64,7 +65,7 @@ impl Retrieval {
                     (RelevanceSignal::Used, Some(evidence.reason.as_word().to_owned()))
                 }
                 ItemUse::Ignored => (RelevanceSignal::Ignored, None),
-                // Nobody can tell, so nothing is said.
+                // Undetermined use gives no signal.
                 ItemUse::Unknown => return None,
             };
             let entity_id = item.entity_id.clone();
@@ -74,8 +75,8 @@ impl Retrieval {
     }
 }
 
-/// Items without a rank stand as they are listed.
-pub(super) fn ranked(items: &[Retrieved]) -> Vec<Retrieved> {
+/// Items without a rank get their position in the list, from 1.
+pub(super) fn assign_ranks(items: &[Retrieved]) -> Vec<Retrieved> {
     let rank = |(rank, item): (u32, &Retrieved)| Retrieved {
         rank: item.rank.or(Some(rank)),
         ..item.clone()
@@ -83,13 +84,13 @@ pub(super) fn ranked(items: &[Retrieved]) -> Vec<Retrieved> {
     (1..).zip(items).map(rank).collect()
 }
 
-/// Which retrieved items an answer used, from the events that keep it.
-pub(crate) fn usage_of(turn: &TurnId, events: &[Event]) -> Vec<EntitySignal> {
+/// Reads a turn's usage signals from stored events.
+pub(crate) fn read_usage(turn: &TurnId, events: &[Event]) -> Vec<EntitySignal> {
     let of_turn = events.iter().filter(|event| event.turn.as_ref() == Some(turn));
-    of_turn.flat_map(signals_in).collect()
+    of_turn.flat_map(read_signals).collect()
 }
 
-pub(super) fn signals_in(event: &Event) -> Vec<EntitySignal> {
+pub(super) fn read_signals(event: &Event) -> Vec<EntitySignal> {
     match Body::read(event.kind, &event.data) {
         Ok(Body::Finding(Finding::Relevance(found))) => found.signals,
         Ok(_) | Err(_) => Vec::new(),
