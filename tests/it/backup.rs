@@ -167,7 +167,7 @@ fn failed_backup_or_restore_is_reported_and_changes_nothing() {
     check_refused(
         server.folder(),
         &["backup", "--to", inside.to_str().unwrap()],
-        "in the data folder",
+        "inside the data folder",
     );
     check_refused(server.folder(), &["backup", "--to", "/nowhere/at/all.db"], "cannot write to");
     check_refused(server.folder(), &["restore", "--from", &file], "is not empty");

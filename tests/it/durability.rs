@@ -33,7 +33,7 @@ fn twenty_kills_under_load_lose_and_duplicate_nothing() {
         let (code, out, err) = uptake(folder.path(), &["rebuild", "--json"]);
         let rebuilt: Value =
             serde_json::from_str(&out).unwrap_or_else(|_| panic!("{code:?} {err}"));
-        assert_eq!(rebuilt["changed"], false, "the projections were not what the log says");
+        assert_eq!(rebuilt["changed"], false, "the projections differed from the log");
         server = Server::start_in(folder);
     }
     let stored = read_log(&server);

@@ -114,7 +114,7 @@ fn partly_stored_batch_lists_the_items_to_retry() {
     assert!(count("accepted") > 0 && count("rejected") > 0, "{}", answer["accepted"]);
     assert_eq!(count("accepted") + count("rejected"), 4000);
     let error = &answer["errors"][0];
-    assert!(error["message"].as_str().unwrap().contains("send it again"), "{error}");
+    assert!(error["message"].as_str().unwrap().contains("send the request again"), "{error}");
     limit_files(&server, "unlimited");
     let again = server.post("/api/v1/feedback/batch", &Value::Array(items)).1;
     assert_eq!(again["replayed"], answer["accepted"]);

@@ -138,7 +138,8 @@ fn retry_detection_resumes_when_redis_is_back() {
     let heard = TestConversation::new(&server, "c3", "u1").send_message("t3", AGAIN);
     assert_eq!(heard["retry"]["original_turn_id"], "t2", "{heard}");
     let said = std::fs::read_to_string(&log).unwrap();
-    let warnings = said.lines().filter(|line| line.contains("Redis is unavailable"));
+    let warnings =
+        said.lines().filter(|line| line.contains("Redis is unavailable; retry detection is off"));
     assert_eq!(warnings.count(), 1, "{said}");
 }
 

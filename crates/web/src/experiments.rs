@@ -118,6 +118,7 @@ impl ExperimentCard {
                 why: reason.and_then(|why| why.as_str()).map(humanize_name).unwrap_or_default(),
             }
         });
+        let actions = view.status.allowed_actions().iter().map(|(one, _)| action(one.word()));
         Self {
             id: view.id.to_string(),
             name: view.definition.name.clone(),
@@ -134,19 +135,15 @@ impl ExperimentCard {
             guardrails: guardrails.collect(),
             warning: (!results.srm.ok).then(|| SAMPLE_RATIO_WARNING.to_owned()),
             progress: view.rollout.map(|state| {
-                let label = match state.rolled_back {
-                    true => "rolled back".to_owned(),
-                    false => format!("{}% of units", state.percent),
+                let label = if state.rolled_back {
+                    "rolled back".to_owned()
+                } else {
+                    format!("{}% of units", state.percent)
                 };
                 (state.percent.clamp(0.0, 100.0).round() as u8, label)
             }),
             steps: steps.collect(),
-            actions: view
-                .status
-                .allowed_actions()
-                .iter()
-                .map(|(one, _)| action(one.word()))
-                .collect(),
+            actions: actions.collect(),
         }
     }
 }

@@ -156,7 +156,8 @@ fn consume_print_writes_lines_and_reports_invalid_messages() {
     // When the last one is reported, all before it are printed.
     for offset in [1, 3] {
         let line = consumer.wait_for_line(|line| line.contains("not JSON"));
-        assert!(line.starts_with(&format!("{prefix}mixed/0@{offset}: not JSON")), "{line}");
+        let place = format!("topic {prefix}mixed, partition 0, offset {offset}: not JSON");
+        assert!(line.starts_with(&place), "{line}");
     }
     let (text, folder) = consumer.stop();
     let printed: Vec<Value> =
@@ -168,7 +169,8 @@ fn consume_print_writes_lines_and_reports_invalid_messages() {
     produce(kafka, &prefix, &["{not json either"]);
     let again = Consumer::start_with(kafka, &prefix, &["mixed"], &[], &["--print"]);
     let line = again.wait_for_line(|line| line.contains("not JSON"));
-    assert!(line.starts_with(&format!("{prefix}mixed/0@4: not JSON")), "{line}");
+    let place = format!("topic {prefix}mixed, partition 0, offset 4: not JSON");
+    assert!(line.starts_with(&place), "{line}");
     assert_eq!(again.stop().0, "");
 }
 

@@ -39,7 +39,7 @@ fn check_rebuild_changes_nothing(address: &str) {
     let done = rebuild.env("UPTAKE__STORE__POSTGRES", address).output().unwrap();
     let rebuilt: Value = serde_json::from_slice(&done.stdout)
         .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&done.stderr)));
-    assert_eq!(rebuilt["changed"], false, "the projections were not what the log says");
+    assert_eq!(rebuilt["changed"], false, "the projections differed from the log");
 }
 
 #[test]

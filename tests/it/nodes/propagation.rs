@@ -86,7 +86,7 @@ fn failed_log_read_is_retried() {
     cutter.forbid_text("ORDER BY e.position LIMIT");
     let missed = || {
         let said = std::fs::read_to_string(said.path()).unwrap();
-        said.matches("what other nodes wrote is heard later").count()
+        said.matches("entries of other nodes could not be read; retrying").count()
     };
     let before = missed();
     let (status, answer) = one.client().put(path, &json!({"redact": {"phone": false}}));

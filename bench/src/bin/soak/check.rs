@@ -147,6 +147,6 @@ pub(crate) fn rebuild(node: Node) -> anyhow::Result<Vec<String>> {
     );
     match rebuilt["changed"] == false {
         true => Ok(Vec::new()),
-        false => Ok(vec!["the projections were not what the log says".into()]),
+        false => Ok(vec!["the projections differed from the log".into()]),
     }
 }

@@ -121,7 +121,7 @@ impl Routing {
         scope: &Scope,
         name: &str,
     ) -> Result<RewardTrend, EngineError> {
-        project.save_checkpoint(&*self.core.store).await?;
+        project.save_checkpoint(&self.core.store).await?;
         // Turns of an arm before its last reset do not count.
         let lives: Vec<(String, Option<u32>)> = project.read_routers(|routers| {
             let router = routers.get(name);

@@ -69,7 +69,7 @@ async fn run_choice_writer(routing: Arc<Routing>, mut stop: StopSignal) {
         routing.store_choices().await;
         pauses += 1;
         if pauses % INTERVALS_PER_CHECKPOINT == 0
-            && let Err(error) = routing.states.save_checkpoints(&*routing.core.store).await
+            && let Err(error) = routing.states.save_checkpoints(&routing.core.store).await
         {
             log_retriable(error, "router checkpoint could not be saved; retrying");
         }

@@ -95,7 +95,7 @@ impl Routing {
     ) -> Result<f64, EngineError> {
         let project = self.states.find_project(scope);
         if let Some(project) = project
-            && let Some(record) = project.turn_record(&*self.core.store, turn).await?
+            && let Some(record) = project.turn_record(&self.core.store, turn).await?
         {
             let reward = |rule: &RewardRule| record.evidence.reward(rule);
             let router = record.served.as_ref().map_or("", |served| &served.router);

@@ -50,7 +50,7 @@ impl Routing {
             })
             .ok_or(EngineError::NotFound("router"))?;
         let target = arm_probabilities(policy, &arms)?;
-        project.save_checkpoint(&*self.core.store).await?;
+        project.save_checkpoint(&self.core.store).await?;
         let since = since.unwrap_or(Timestamp::from_micros(0));
         let mut turns = Vec::new();
         while turns.len() < MAX_TURNS {

@@ -104,28 +104,22 @@ async fn lost_state_is_relearnt_from_the_log_bit_for_bit() {
         assert_eq!(seen.iter().map(|arm| arm.observations).sum::<u64>(), 24);
         assert_eq!(seen.iter().map(|arm| arm.choices).sum::<u64>(), 24);
         // A restart after a crash: the checkpoint, then later events.
-        engine.routing.states.save_checkpoints(&*store).await.unwrap();
+        engine.routing.states.save_checkpoints(&store).await.unwrap();
         for n in 24..30 {
             serve_turn(&engine, n).await;
         }
         engine.routing.load_router(&scope, "chat").await.unwrap();
         let more = state_bytes(&engine);
         assert_ne!(learnt, more);
-        assert_eq!(
-            state_bytes(&*open_engine(Arc::clone(&store)).await),
-            more,
-            "{algorithm:?} from a checkpoint"
-        );
+        let restarted = open_engine(Arc::clone(&store)).await;
+        assert_eq!(state_bytes(&restarted), more, "{algorithm:?} from a checkpoint");
         // An unreadable checkpoint: relearn from the log.
         corrupt_checkpoint(&store, Vec::new(), |state| *state = vec![1, 2, 3]).await;
-        assert_eq!(
-            state_bytes(&*open_engine(Arc::clone(&store)).await),
-            more,
-            "{algorithm:?} from the log"
-        );
+        let relearnt = open_engine(Arc::clone(&store)).await;
+        assert_eq!(state_bytes(&relearnt), more, "{algorithm:?} from the log");
         // An unreadable turn record, and a new rating of that turn.
         let engine = open_engine(Arc::clone(&store)).await;
-        engine.routing.states.save_checkpoints(&*store).await.unwrap();
+        engine.routing.states.save_checkpoints(&store).await.unwrap();
         let turn = TurnId::new("t1").unwrap();
         let record = RouterTurn {
             turn: turn.clone(),
@@ -165,7 +159,7 @@ async fn nodes_that_share_a_store_learn_the_same_bits() {
         let mut nodes =
             vec![open_engine(Arc::clone(&store)).await, open_engine(Arc::clone(&store)).await];
         nodes[0].routing.set_router(&scope, "chat", definition(algorithm)).await.unwrap();
-        nodes[1].routing.states.learn_up_to(&*store, &scope, store.head()).await;
+        nodes[1].routing.states.learn_up_to(&store, &scope, store.head()).await;
         let mut dice = 0x9e37_79b9_7f4a_7c15_u64;
         let mut roll = |sides: u64| {
             dice = dice
@@ -193,12 +187,12 @@ async fn nodes_that_share_a_store_learn_the_same_bits() {
                 }
                 5 => _ = nodes[which].routing.load_router(&scope, "chat").await.unwrap(),
                 6 if nodes.len() < 4 => nodes.push(open_engine(Arc::clone(&store)).await),
-                _ => nodes[which].routing.states.save_checkpoints(&*store).await.unwrap(),
+                _ => nodes[which].routing.states.save_checkpoints(&store).await.unwrap(),
             }
         }
         let mut learnt = Vec::new();
         for node in &nodes {
-            node.routing.states.learn_up_to(&*store, &scope, store.head()).await;
+            node.routing.states.learn_up_to(&store, &scope, store.head()).await;
             learnt.push(state_bytes(node));
         }
         let (at, _) = store.router_checkpoint(&scope).await.unwrap();
@@ -220,24 +214,24 @@ async fn erasure_on_one_node_is_not_undone_by_another() {
     for n in 0..8 {
         serve_turn(&one, n).await;
     }
-    other.routing.states.learn_up_to(&*store, &scope, store.head()).await;
-    one.routing.states.save_checkpoints(&*store).await.unwrap();
+    other.routing.states.learn_up_to(&store, &scope, store.head()).await;
+    one.routing.states.save_checkpoints(&store).await.unwrap();
     // `other` has learnt more than the checkpoint contains, and does not know of the erasure.
     serve_turn(&other, 8).await;
     let project = one.routing.states.find_project(&scope).unwrap();
     let user = UserId::new("ann").unwrap();
     let turns = [TurnId::new("t3").unwrap(), TurnId::new("t8").unwrap()];
     let erasure = store.tail(Position(0), 1).await.unwrap().remove(0).event;
-    one.routing.states.learn_up_to(&*store, &scope, store.head()).await;
-    project.erase_user(&*store, &user, &turns, &turns, &erasure).await.unwrap();
-    other.routing.states.save_checkpoints(&*store).await.unwrap();
+    one.routing.states.learn_up_to(&store, &scope, store.head()).await;
+    project.erase_user(&store, &user, &turns, &turns, &erasure).await.unwrap();
+    other.routing.states.save_checkpoints(&store).await.unwrap();
     serve_turn(&other, 9).await;
-    other.routing.states.save_checkpoints(&*store).await.unwrap();
+    other.routing.states.save_checkpoints(&store).await.unwrap();
     for turn in turns {
         let (_, kept) = store.router_turn(&scope, &turn).await.unwrap();
         assert_eq!(kept.unwrap().1, Vec::<u8>::new(), "{turn} has no features any more");
     }
-    one.routing.states.learn_up_to(&*store, &scope, store.head()).await;
+    one.routing.states.learn_up_to(&store, &scope, store.head()).await;
     assert_eq!(state_bytes(&one), state_bytes(&other));
 }
 
@@ -252,14 +246,14 @@ async fn node_ahead_of_a_partial_checkpoint_keeps_its_ratings() {
     for n in 0..10 {
         serve_turn(&one, n).await;
     }
-    one.routing.states.save_checkpoints(&*store).await.unwrap();
+    one.routing.states.save_checkpoints(&store).await.unwrap();
     let half = store.router_checkpoint(&scope).await.unwrap().1.unwrap();
     let since = Timestamp::from_micros(0);
     let turns = store.router_turns(&scope, "chat", since, 0, 100).await.unwrap();
     for n in 10..20 {
         serve_turn(&one, n).await;
     }
-    one.routing.states.save_checkpoints(&*store).await.unwrap();
+    one.routing.states.save_checkpoints(&store).await.unwrap();
     // `other` has only the checkpoint in memory.
     let other = open_engine(Arc::clone(&store)).await;
     let (at, _) = store.router_checkpoint(&scope).await.unwrap();
@@ -272,7 +266,7 @@ async fn node_ahead_of_a_partial_checkpoint_keeps_its_ratings() {
     let turn = TurnId::new("t15").unwrap();
     other.routing.record_reward(&scope, turn, None, given, Mac([9; 16]), None).await.unwrap();
     assert_ne!(state_bytes(&other), before, "the rating changes the state");
-    other.routing.states.save_checkpoints(&*store).await.unwrap();
+    other.routing.states.save_checkpoints(&store).await.unwrap();
     let (at, _) = store.router_checkpoint(&scope).await.unwrap();
     store.forget_routers(&scope, at.version).await.unwrap();
     let fresh = open_engine(Arc::clone(&store)).await;

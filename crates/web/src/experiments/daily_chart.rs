@@ -59,14 +59,14 @@ fn daily_chart(metric: Metric, days: &[(Timestamp, DifferenceEstimate)]) -> Char
         (moment(*ts), cells)
     });
     let level = |at: f64| if at == 0.0 { "0".to_owned() } else { format_difference(metric, at) };
-    let summary = "DifferenceEstimate from the control at the end of each day, with its anytime-valid confidence interval; the dashed line marks no difference".to_owned();
+    let summary = "Difference from the control at the end of each day, with its anytime-valid confidence interval; the dashed line marks no difference".to_owned();
     Chart {
-        title: "DifferenceEstimate over time".to_owned(),
+        title: "Difference over time".to_owned(),
         svg: chart::draw_line_chart(&points, range, Some(0.0), 3, &summary),
         levels: range.levels(3).into_iter().map(level).collect(),
         ends: days.first().zip(days.last()).map(|(first, last)| (moment(first.0), moment(last.0))),
         more_columns: Vec::new(),
-        columns: vec!["Day", "DifferenceEstimate", "Anytime-valid CI", "Anytime-valid p"],
+        columns: vec!["Day", "Difference", "Anytime-valid CI", "Anytime-valid p"],
         rows: rows.collect(),
         summary,
     }
