@@ -67,6 +67,7 @@ check: compiler $(TOOLS)/bin/cargo-deny-$(DENY_VERSION) $(TOOLS)/typos-$(TYPOS_V
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --locked
 	$(TOOLS)/bin/cargo-deny-$(DENY_VERSION) --all-features --locked check bans licenses sources
 	$(TOOLS)/typos-$(TYPOS_VERSION)/bin/typos
+	scripts/lint-prose
 
 ## Benchmarks the release binary (bench/README.md). `make bench SECTION=reads` runs one section.
 bench: compiler

@@ -113,7 +113,7 @@ struct Common {
     /// Configuration file; `uptake config` lists all keys.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Data folder.
+    /// The folder of the store.
     #[arg(long, value_name = "DIR")]
     data: Option<String>,
 }

@@ -62,7 +62,7 @@ fn measure_on(engine: &str, server: &Server, table: &mut Table) -> anyhow::Resul
     Ok(())
 }
 
-/// Publishing lag.
+/// Events that are not published yet.
 struct Lag {
     worst_seconds: f64,
     /// Time to publish everything after the last event.

@@ -15,7 +15,7 @@ pub(crate) fn measure(binary: &Binary, table: &mut Table) -> anyhow::Result<()> 
     let postgres = Postgres::start()?;
     let database = postgres.database()?;
     let server = binary.start_with(&[("UPTAKE__STORE__POSTGRES", database.url())])?;
-    run(&server, "event.lua", 32, 2)?; // warm up
+    run(&server, "event.lua", 32, 2)?; // warm up the caches
     let one = best_of(3, &server, "event.lua", 1, 5)?;
     table.add("Postgres: events, 1 connection", one.per_second, "/s", None);
     table.add("Postgres: events, 1 connection, p50", one.p50_ms, "ms", None);

@@ -12,7 +12,7 @@ const TURNS: usize = 10_000;
 
 pub(crate) fn measure(binary: &Binary, table: &mut Table) -> anyhow::Result<()> {
     let server = binary.start()?;
-    run(&server, "event.lua", 64, 2)?; // warm up
+    run(&server, "event.lua", 64, 2)?; // warm up the caches
     let one = best_of(3, &server, "event.lua", 1, 5)?;
     table.add("events, 1 connection", one.per_second, "/s", None);
     table.add("events, 1 connection, p50", one.p50_ms, "ms", Under(1.0));

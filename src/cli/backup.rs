@@ -1,4 +1,4 @@
-//! `uptake backup`
+//! The command `uptake backup`.
 
 use std::path::{Path, PathBuf};
 
@@ -33,7 +33,7 @@ pub(super) struct Backup {
     /// File to write, or a folder to write it into.
     #[arg(long, value_name = "FILE|DIR")]
     to: PathBuf,
-    /// Print JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     json: bool,
 }

@@ -1,4 +1,4 @@
-//! `uptake config`
+//! The command `uptake config`.
 
 use clap::Args;
 use serde_json::{Map, Value, json};
@@ -16,7 +16,7 @@ use crate::config::Setting;
 pub(super) struct Show {
     #[command(flatten)]
     common: Common,
-    /// Print JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     json: bool,
 }

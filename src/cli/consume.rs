@@ -1,4 +1,4 @@
-//! `uptake consume`
+//! The command `uptake consume`.
 
 use std::io::Write;
 use std::time::Duration;
@@ -45,7 +45,7 @@ pub(super) struct Consume {
     /// Topic to read; repeat the flag for several topics.
     #[arg(long = "topic", required = cfg!(feature = "scaled"), value_name = "TOPIC")]
     topics: Vec<String>,
-    /// Consumer group.
+    /// The Kafka consumer group.
     // Optional in a build without Kafka, so that `run` can report the missing support.
     #[arg(long, required = cfg!(feature = "scaled"))]
     group: Option<String>,

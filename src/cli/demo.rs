@@ -1,4 +1,4 @@
-//! `uptake demo`
+//! The command `uptake demo`.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ pub(super) struct Demo {
     /// Number of conversations.
     #[arg(long, value_name = "COUNT", default_value_t = demo::DEFAULT_CONVERSATIONS)]
     conversations: usize,
-    /// Print JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     json: bool,
 }

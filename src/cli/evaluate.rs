@@ -1,4 +1,4 @@
-//! `uptake evaluate`
+//! The command `uptake evaluate`.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! `uptake export`
+//! The command `uptake export`.
 
 mod preferences;
 

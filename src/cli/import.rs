@@ -1,4 +1,4 @@
-//! `uptake import`
+//! The command `uptake import`.
 
 use std::fs::File;
 use std::io::BufRead;
@@ -35,7 +35,7 @@ pub(super) struct Import {
     /// Files to read.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Print JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     json: bool,
 }

@@ -1,4 +1,4 @@
-//! `uptake keys`
+//! The command `uptake keys`.
 
 use anyhow::Context;
 use clap::{Args, Subcommand};
@@ -51,7 +51,7 @@ struct Create {
     /// For widget keys: origin of the web page that uses the key.
     #[arg(long, value_name = "URL")]
     origin: Option<String>,
-    /// Print JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     json: bool,
 }
@@ -60,7 +60,7 @@ struct Create {
 struct List {
     #[command(flatten)]
     common: Common,
-    /// Print JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     json: bool,
 }
@@ -71,7 +71,7 @@ struct Revoke {
     common: Common,
     /// Id of the key, from `uptake keys list`.
     id: String,
-    /// Print JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     json: bool,
 }

@@ -1,4 +1,4 @@
-//! `uptake mcp`
+//! The command `uptake mcp`.
 
 mod server_link;
 

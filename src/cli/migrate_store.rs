@@ -1,4 +1,4 @@
-//! `uptake migrate-store`
+//! The command `uptake migrate-store`.
 
 use std::path::{Path, PathBuf};
 
@@ -43,7 +43,7 @@ pub(super) struct MigrateStore {
     /// Maximum number of rows per batch.
     #[arg(long, value_name = "N", default_value_t = 5000)]
     rows: usize,
-    /// Print JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     json: bool,
 }

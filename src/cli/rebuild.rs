@@ -1,4 +1,4 @@
-//! `uptake rebuild`
+//! The command `uptake rebuild`.
 
 use clap::Args;
 use serde_json::json;
@@ -19,7 +19,7 @@ use crate::wiring;
 pub(super) struct Rebuild {
     #[command(flatten)]
     common: Common,
-    /// Print JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     json: bool,
 }

@@ -1,4 +1,4 @@
-//! `uptake redetect`
+//! The command `uptake redetect`.
 
 use clap::Args;
 use serde_json::json;
@@ -20,7 +20,7 @@ use crate::wiring;
 pub(super) struct Redetect {
     #[command(flatten)]
     common: Common,
-    /// Print JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     json: bool,
 }

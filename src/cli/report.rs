@@ -1,4 +1,4 @@
-//! `uptake report`
+//! The command `uptake report`.
 
 mod text;
 
@@ -45,7 +45,7 @@ pub(super) struct Report {
     /// Maximum number of conversations or turns, latest first.
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=500))]
     limit: u32,
-    /// Print JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     json: bool,
     /// Write the report as a self-contained HTML page; without a file name, to standard output.

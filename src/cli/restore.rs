@@ -1,4 +1,4 @@
-//! `uptake restore`
+//! The command `uptake restore`.
 
 use std::path::{Path, PathBuf};
 
@@ -34,7 +34,7 @@ pub(super) struct Restore {
     /// Then recompute every projection from the log, and fail if any differs.
     #[arg(long)]
     verify: bool,
-    /// Print JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     json: bool,
 }

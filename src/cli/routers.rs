@@ -1,4 +1,4 @@
-//! `uptake routers`
+//! The command `uptake routers`.
 
 use std::fmt::Write;
 
@@ -42,7 +42,7 @@ struct Selection {
     /// Project of the router.
     #[arg(long, default_value = "default")]
     project: String,
-    /// Print JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     json: bool,
 }

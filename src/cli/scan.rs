@@ -1,4 +1,4 @@
-//! `uptake scan`
+//! The command `uptake scan`.
 
 use std::fs::File;
 use std::io::{BufWriter, IsTerminal, Write, stdout};
@@ -58,7 +58,7 @@ pub(super) struct Scan {
     /// Number of threads [default: one per core].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: Option<u16>,
-    /// Print JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     json: bool,
 }

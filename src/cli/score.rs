@@ -1,4 +1,4 @@
-//! `uptake score`
+//! The command `uptake score`.
 
 use std::io::{BufRead, BufWriter, Write, stdin, stdout};
 

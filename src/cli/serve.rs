@@ -1,4 +1,4 @@
-//! `uptake serve`
+//! The command `uptake serve`.
 
 use std::net::SocketAddr;
 use std::path::Path;

@@ -16,7 +16,7 @@ pub(crate) struct Config {
     pub(crate) log: LogSection,
 }
 
-/// `[server]`
+/// The section `[server]` of the configuration.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ServerSection {
@@ -28,7 +28,7 @@ pub(crate) struct ServerSection {
     pub(crate) idle_secs: u64,
 }
 
-/// `[store]`
+/// The section `[store]` of the configuration.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct StoreSection {
@@ -39,7 +39,7 @@ pub(crate) struct StoreSection {
     pub(crate) readers: usize,
 }
 
-/// `[history]`
+/// The section `[history]` of the configuration.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct HistorySection {
@@ -47,7 +47,7 @@ pub(crate) struct HistorySection {
     pub(crate) timeout_ms: u64,
 }
 
-/// `[turn_log]`
+/// The section `[turn_log]` of the configuration.
 #[cfg_attr(
     not(feature = "scaled"),
     expect(dead_code, reason = "only builds with the feature `scaled` read the S3 settings")
@@ -74,7 +74,7 @@ pub(crate) enum KeepCopies {
     S3,
 }
 
-/// `[kafka]`
+/// The section `[kafka]` of the configuration.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(
@@ -89,7 +89,7 @@ pub(crate) struct KafkaSection {
     pub(crate) replication: u32,
 }
 
-/// `[embed]`
+/// The section `[embed]` of the configuration.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EmbedSection {
@@ -99,7 +99,7 @@ pub(crate) struct EmbedSection {
     pub(crate) timeout_ms: u64,
 }
 
-/// `[llm]`
+/// The section `[llm]` of the configuration.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LlmSection {
@@ -110,7 +110,7 @@ pub(crate) struct LlmSection {
     pub(crate) max_tokens: u32,
 }
 
-/// `[detect]`
+/// The section `[detect]` of the configuration.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DetectSection {
@@ -143,7 +143,7 @@ pub(crate) struct DetectSection {
 pub(crate) enum DetectMode {
     /// The rules of the reference specification, for comparison.
     Seed,
-    /// Phrases only.
+    /// Phrase lists without the model.
     Rules,
     /// Phrases, then the trained model.
     Model,
@@ -165,7 +165,7 @@ pub(crate) enum TargetScope {
     User,
 }
 
-/// `[log]`
+/// The section `[log]` of the configuration.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LogSection {

@@ -1,4 +1,4 @@
-//! Prometheus metrics.
+//! Metrics in the Prometheus format.
 
 use std::io::{Read, Write};
 

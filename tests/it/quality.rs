@@ -1,4 +1,4 @@
-//! Quality metrics.
+//! Quality figures over HTTP.
 
 use serde_json::{Value, json};
 

@@ -41,9 +41,9 @@ pub(crate) struct ConversationTopic {
     pub(crate) rephrasings: &'static [&'static str],
     /// Follow-up questions of a satisfied user.
     pub(crate) follow_ups: &'static [&'static str],
-    /// Correct answers.
+    /// Answers without a mistake.
     pub(crate) good: &'static [&'static str],
-    /// Wrong answers.
+    /// Answers with the mistake.
     pub(crate) bad: &'static [&'static str],
     /// Complaints about the topic's known error; empty without one.
     pub(crate) complaints: &'static [&'static str],

@@ -11,11 +11,11 @@ use model::{Failure, Pace, Retry, Sentiment, TurnStatus, UnitInterval, Verdict};
 pub struct Detectors {
     /// Verdict of the next message on an answer.
     pub verdict: VerdictRule,
-    /// Repeated questions.
+    /// Detection of repeated questions.
     pub retry: RetryRule,
-    /// Failed answers.
+    /// Detection of failed answers.
     pub failure: FailureRule,
-    /// Latency tolerance.
+    /// Limits of latency tolerance.
     pub pace: PaceRule,
     /// The turn that a remark refers to.
     pub target: TargetRule,

@@ -1,4 +1,4 @@
-//! Rejection streaks.
+//! Streaks of rejected answers.
 
 use model::VerdictStatus;
 

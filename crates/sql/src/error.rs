@@ -1,4 +1,4 @@
-//! Database errors.
+//! Errors of both databases.
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {

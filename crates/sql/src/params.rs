@@ -1,4 +1,4 @@
-//! Statement parameters.
+//! The parameters of a statement.
 
 use super::value::{ToSql, ValueRef};
 

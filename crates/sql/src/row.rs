@@ -1,4 +1,4 @@
-//! Result rows.
+//! One row of a result.
 
 use super::error::{Error, Result};
 use super::value::{FromSql, ValueRef, read};

@@ -1,4 +1,4 @@
-//! Prepared statements.
+//! Prepared and cached statements.
 
 use super::error::{Error, Result};
 use super::params::Params;

@@ -17,7 +17,7 @@ impl<'c> Transaction<'c> {
         Ok(Self { connection, over: false })
     }
 
-    /// Commits durably.
+    /// Returns when the transaction is durable.
     pub fn commit(mut self) -> Result<()> {
         // A failed commit changes nothing and may leave the transaction open. After a broken
         // connection the outcome is unknown.

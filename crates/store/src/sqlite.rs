@@ -24,9 +24,10 @@ pub(crate) fn writer(file: &Path) -> Result<File, StoreError> {
     connection.busy_timeout(BUSY_TIMEOUT)?;
     // Deleted content is overwritten, so an erasure leaves nothing in the file.
     connection.pragma_update(None, "secure_delete", "ON")?;
-    connection.pragma_update(None, "cache_size", -16_384)?; // KiB
+    // A negative size is in KiB.
+    connection.pragma_update(None, "cache_size", -16_384)?;
     // The checkpoint thread does this; the limit applies only when it cannot keep up.
-    connection.pragma_update(None, "wal_autocheckpoint", 20_000)?; // pages
+    connection.pragma_update(None, "wal_autocheckpoint", 20_000)?;
     connection.pragma_update(None, "journal_size_limit", 64 << 20)?;
     keep_plans(&connection)?;
     Ok(connection)
@@ -55,7 +56,7 @@ pub(crate) fn checkpointer(file: &Path) -> Result<File, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = File::open_with_flags(file, flags)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
-    connection.pragma_update(None, "cache_size", -256)?; // KiB
+    connection.pragma_update(None, "cache_size", -256)?;
     Ok(connection)
 }
 
@@ -64,7 +65,7 @@ pub(crate) fn reader(file: &Path) -> Result<Connection, StoreError> {
     let connection = File::open_with_flags(file, flags)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.pragma_update(None, "query_only", true)?;
-    connection.pragma_update(None, "cache_size", -4_096)?; // KiB
+    connection.pragma_update(None, "cache_size", -4_096)?;
     keep_plans(&connection)?;
     Ok(Connection::Sqlite(connection))
 }

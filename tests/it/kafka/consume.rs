@@ -1,4 +1,4 @@
-//! `uptake consume`
+//! The command `uptake consume`.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};

@@ -189,7 +189,7 @@ impl Load {
         self.rounds.iter().map(|rounds| rounds.load(Ordering::Relaxed)).sum()
     }
 
-    /// Unexpected responses.
+    /// Responses with an unexpected status.
     pub(crate) fn unexpected(&self) -> Vec<String> {
         self.unexpected.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -26,7 +26,7 @@ const SHARE: f64 = 0.7;
 /// Share of the time at the end without kills, so that one process lives long enough to judge its memory.
 const UNDISTURBED: f64 = 0.4;
 
-/// Violations found.
+/// The violations found so far.
 type Violations = Vec<String>;
 
 fn main() -> anyhow::Result<ExitCode> {

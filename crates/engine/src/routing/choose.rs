@@ -59,9 +59,9 @@ pub struct Route {
 #[derive(Clone, Debug, PartialEq)]
 pub struct RouteScore {
     pub arm: String,
-    /// Expected reward.
+    /// The mean of the expected reward.
     pub mean: f64,
-    /// Sampled reward.
+    /// The reward of this draw.
     pub draw: f64,
     /// Probability of this choice.
     pub propensity: f64,

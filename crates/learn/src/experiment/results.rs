@@ -29,7 +29,7 @@ pub struct ExperimentResults {
 #[derive(Clone, Debug, PartialEq)]
 pub struct VariantResult {
     pub name: String,
-    /// Exposed units.
+    /// The number of exposed units.
     pub units: u64,
     /// Exposed units with at least one observation.
     pub observed: u64,

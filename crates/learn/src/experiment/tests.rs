@@ -1,4 +1,4 @@
-//! Experiment tests.
+//! Tests of experiments as a whole.
 
 mod arithmetic;
 mod assignment;

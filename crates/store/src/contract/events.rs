@@ -1,4 +1,4 @@
-//! Reading events.
+//! Contract of event queries.
 
 use model::{
     Category, Claim, ClaimSpace, ConversationId, Event, EventId, Kind, Mac, Outcome, Position,

@@ -1,4 +1,4 @@
-//! Labelled turns.
+//! Contract of labelled turns.
 
 use model::{
     Change, Event, Kind, LooseFact, Position, Reaction, Scope, Source, Tenant, TurnFact, Type,

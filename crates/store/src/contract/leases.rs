@@ -1,4 +1,4 @@
-//! Leases.
+//! Contract of leases.
 
 use std::time::Duration;
 

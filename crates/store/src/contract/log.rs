@@ -1,4 +1,4 @@
-//! Commits.
+//! Contract of the log.
 
 use model::{Claim, ClaimSpace, EventId, Mac, Outcome, Position, Scope, Tenant};
 use testkit::write;

@@ -1,4 +1,4 @@
-//! Reactions.
+//! Contract of reactions.
 
 use model::{
     Change, Origin, Position, Reaction, Scope, Tenant, UnitInterval, VerdictStatus, Window,

@@ -1,4 +1,4 @@
-//! Rebuilds.
+//! Contract of a rebuild.
 
 use model::{Change, Event, Reaction, Vector, VerdictStatus};
 

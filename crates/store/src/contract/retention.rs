@@ -1,4 +1,4 @@
-//! Retention.
+//! Contract of retention.
 
 use model::{
     Claim, ClaimSpace, Event, EventId, Mac, Opening, Outcome, Position, Project, Scope, Tenant,

@@ -1,4 +1,4 @@
-//! Sessions.
+//! Contract of open sessions.
 
 use model::{Change, Reaction, Scope};
 

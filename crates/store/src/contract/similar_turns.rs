@@ -1,4 +1,4 @@
-//! Similar turns.
+//! Contract of similar turns.
 
 use model::{Change, Reaction, Scope, Tenant, Vector, VerdictStatus};
 

@@ -1,4 +1,4 @@
-//! Turns.
+//! Contract of turn queries.
 
 use model::{Event, Outcome, Reaction, Scope, Tenant};
 

@@ -20,7 +20,7 @@ pub(crate) struct FolderLock {
 /// The holder of a folder, as written in its lock file.
 #[derive(Clone, PartialEq, Eq)]
 pub struct LockHolder {
-    /// `process 123`
+    /// For example `process 123`.
     pub process: String,
     /// The server's URL and the token for the folder's owner.
     pub server: Option<(String, String)>,

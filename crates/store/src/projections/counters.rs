@@ -63,7 +63,7 @@ counters! {
     ended,
     abandoned,
     tokens,
-    /// In billionths.
+    /// In billionths of the currency.
     cost,
     sql_made,
     /// SQL statements executed without an error.
@@ -92,7 +92,7 @@ counters! {
     /// Answers with a known latency.
     timed,
     millis,
-    /// In billionths.
+    /// In billionths of the currency.
     cost,
     /// Answers with a validator's score.
     scored,

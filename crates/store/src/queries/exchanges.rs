@@ -46,7 +46,7 @@ pub struct StoredExchange {
     pub standing: Standing,
 }
 
-/// Selects turns.
+/// Selects turns by their keys.
 #[derive(Clone, Debug)]
 pub struct ExchangeQuery {
     pub scope: Scope,

@@ -1,4 +1,4 @@
-//! Active reactions.
+//! Queries of active reactions.
 
 use model::{
     ConversationId, EventId, Origin, Position, Reaction, Scope, Timestamp, TurnId, UnitInterval,

@@ -1,4 +1,4 @@
-//! Open sessions.
+//! Queries of open sessions.
 
 use model::{ConversationId, Origin, Scope, Source, Timestamp, TurnId};
 use sql::{Connection, Row};

@@ -33,7 +33,7 @@ const MOST_STEPS: usize = 16;
 /// The length of stories in a long run.
 const MANY_STEPS: usize = 100;
 
-/// How submissions share commits.
+/// The way submissions share commits.
 #[derive(Clone, Copy, PartialEq)]
 enum Groups {
     AsTold,

@@ -26,7 +26,7 @@ impl Redis {
         shared(&SHARED)
     }
 
-    /// `redis://127.0.0.1:PORT/`
+    /// For example `redis://127.0.0.1:PORT/`.
     pub fn url(&self) -> &str {
         &self.url
     }

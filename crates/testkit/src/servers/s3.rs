@@ -34,7 +34,7 @@ impl S3 {
         shared(&SHARED)
     }
 
-    /// `http://127.0.0.1:PORT`
+    /// For example `http://127.0.0.1:PORT`.
     pub fn endpoint(&self) -> &str {
         &self.endpoint
     }

@@ -9,7 +9,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 /// A command, and the signals that end it.
 pub(super) struct Launch {
     pub(super) command: Vec<OsString>,
-    /// Graceful shutdown.
+    /// The time for a graceful shutdown.
     pub(super) stop: &'static str,
     /// Fast shutdown, when the data are no longer needed.
     pub(super) end: &'static str,

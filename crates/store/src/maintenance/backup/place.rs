@@ -28,7 +28,7 @@ impl PartialFile {
             Ok(_) => Ok(Self { path, target: target.to_owned(), done: false }),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 Err(StoreError::Backup(format!(
-                    "{} is there: somebody is writing it, or was killed at it; delete it if nobody is",
+                    "{} exists: another process writes it or was killed while writing; delete it if none runs",
                     path.display()
                 )))
             }
