@@ -47,6 +47,7 @@ mod pages;
 mod period_report;
 mod preferences;
 mod privacy;
+mod embedding;
 mod example_programs;
 mod quality;
 mod reactions;
