@@ -314,7 +314,7 @@ fn reads(files: &[String]) -> (bool, String) {
 fn check(files: &[String]) {
     let (fit, said) = reads(files);
     assert!(fit, "{said}");
-    assert_eq!(said.matches("rows fit").count(), files.len(), "{said}");
+    assert_eq!(said.matches("rows match").count(), files.len(), "{said}");
 }
 
 #[test]

@@ -71,7 +71,7 @@ fn node_exits_when_the_log_was_set_back() {
     assert!(!status.success(), "{status}");
     let mut text = String::new();
     said.read_to_string(&mut text).unwrap();
-    assert!(text.contains("shorter than what this node has read"), "{text}");
+    assert!(text.contains("shorter than the position this node has read"), "{text}");
     let again = node(database.url(), &[]);
     assert_eq!(again.post("/api/v1/feedback", &metric()).0, 201);
     assert_eq!(again.get("/health/ready").1["position"], 8);
