@@ -52,6 +52,7 @@ pub(crate) struct CommitSummary {
     pub(crate) privacy: bool,
     pub(crate) targets: bool,
     pub(crate) curves: bool,
+    /// Of the shared log only; empty for local commits.
     pub(crate) erasures: Vec<Event>,
     /// Events that clear a user's question history.
     pub(crate) forgotten_histories: Vec<Event>,
@@ -89,8 +90,8 @@ impl CommitSummary {
         for change in changes {
             self.add_change(scope, change);
         }
-        // Turns and ratings, which are most events, never carry a rule.
-        if event.kind.source == Source::Engine {
+        // Local rules were applied by the service that wrote them. Most events carry none.
+        if self.is_peer() && event.kind.source == Source::Engine {
             match Body::read(event.kind, &event.data) {
                 Ok(Body::Rule(Rule::Erasure { .. })) => self.erasures.push(event.clone()),
                 Ok(Body::Rule(Rule::HistoryForgotten)) => {
