@@ -118,7 +118,7 @@ fuzz-detect: compiler
 ## than `make test`: each must be accepted or refused without a panic. CASES=1000000 for more.
 .PHONY: fuzz-parsers
 fuzz-parsers: compiler
-	FUZZ_CASES=$(or $(CASES),100000) cargo test --release --locked -q -p uptake-ingest -p uptake-report -p uptake-api -p uptake-engine -- any_
+	FUZZ_CASES=$(or $(CASES),100000) cargo test --release --locked -q -p uptake-ingest -p uptake-report -p uptake-api -p uptake-engine -- mangled arbitrary fuzz_tests
 
 ## Fuzzes the store for ten minutes: random histories in random commit groups must give the same projections on
 ## SQLite and Postgres. SECS=60 shortens it; `UPTAKE_FUZZ_SEED=N` repeats a history.
