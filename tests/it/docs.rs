@@ -151,3 +151,25 @@ fn links_between_pages_resolve_and_the_index_names_every_page() {
         );
     }
 }
+
+/// `engine/x.rs` stands for `crates/engine/src/x.rs`; a path may leave the crate out.
+#[test]
+fn architecture_names_only_files_that_exist() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut files: Vec<String> = crate::layers::rust_files(&root.join("crates"))
+        .into_iter()
+        .chain(crate::layers::rust_files(&root.join("src")))
+        .chain(crate::layers::rust_files(&root.join("tests")))
+        .map(|file| file.strip_prefix(root).unwrap().to_str().unwrap().replace("/src/", "/"))
+        .collect();
+    files.sort();
+    let page = std::fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
+    let named: Vec<&str> =
+        page.split('`').skip(1).step_by(2).filter(|name| name.ends_with(".rs")).collect();
+    assert!(named.len() > 50, "only {} files are named", named.len());
+    for name in named {
+        let ending = format!("/{name}");
+        let exists = files.iter().any(|file| file == name || file.ends_with(&ending));
+        assert!(exists, "ARCHITECTURE.md names {name}, which does not exist");
+    }
+}

@@ -1,4 +1,4 @@
-//! Work on a store beside reading and writing: locks, migrations, backups, retention, removal.
+//! Work on a store beside reading and writing: locks, migrations, backups, retention, scrubbing, removal.
 
 pub(crate) mod backup;
 pub(crate) mod checkpoint;
@@ -7,4 +7,5 @@ pub(crate) mod folder_lock;
 pub(crate) mod migrate_store;
 pub(crate) mod migrations;
 pub(crate) mod retention;
+pub(crate) mod scrub;
 pub(crate) mod tenant_removal;

@@ -1,6 +1,4 @@
-//! A user's data, and scrubbing of files after an erasure.
-
-use std::time::Duration;
+//! Queries of a user's data.
 
 use model::{Position, Scope, TurnId, UserId};
 use sql::Connection;
@@ -8,7 +6,6 @@ use sql::Connection;
 use crate::error::{StoreError, Task};
 use crate::projections::apply::{USER_EVENTS, USER_TURNS};
 use crate::row_keys::{Key, Table, find_key, find_project};
-use crate::sqlite;
 use crate::store::Store;
 
 /// The amount of a user's data.
@@ -36,25 +33,7 @@ impl Store {
     pub fn erased_positions(&self, erasure: Position) -> Task<'_, Vec<Position>> {
         self.pool.run(move |connection| self::erased_positions(connection, erasure))
     }
-
-    /// Removes deleted content from the database files. Returns false while a reader holds an old
-    /// snapshot; retry then.
-    pub fn scrub(&self) -> Task<'_, bool> {
-        Box::pin(self.writer.run(|connection| self::scrub(connection, READER_WAIT)))
-    }
-
-    /// Like `scrub` for frequent retries: waits only briefly for readers, so that writes are not
-    /// delayed.
-    pub fn scrub_if_free(&self) -> Task<'_, bool> {
-        Box::pin(self.writer.run(|connection| self::scrub(connection, SHORT_READER_WAIT)))
-    }
 }
-
-/// The longest wait for readers. Writes wait too.
-const READER_WAIT: Duration = Duration::from_millis(200);
-
-/// Not zero: with short reads all the time, there is no instant without a reader.
-const SHORT_READER_WAIT: Duration = Duration::from_millis(10);
 
 pub(crate) fn user_data(
     connection: &Connection,
@@ -131,17 +110,4 @@ pub(crate) fn erased_positions(
         found.extend(positions.into_iter().map(|position| Position(position as u64)));
     }
     Ok(found)
-}
-
-/// Checkpoints and truncates the WAL. Deleted rows are already overwritten (`secure_delete`).
-/// Returns false while a reader holds an old snapshot.
-pub(crate) fn scrub(connection: &mut Connection, wait: Duration) -> Result<bool, StoreError> {
-    // Postgres vacuums deleted rows by itself.
-    let Some(connection) = connection.sqlite() else { return Ok(true) };
-    // New readers use the database file and do not block the checkpoint.
-    connection.busy_timeout(wait)?;
-    let busy: rusqlite::Result<i64> =
-        connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0));
-    connection.busy_timeout(sqlite::BUSY_TIMEOUT)?;
-    Ok(busy? == 0)
 }
