@@ -142,7 +142,7 @@ async fn backup_overwrites_nothing() {
     check_refused(scene.back_up("copy.db"), "is there already");
     assert_eq!(fs::read(scene.path("copy.db")).unwrap(), before);
     fs::write(scene.path("other.db.partial"), "mine").unwrap();
-    check_refused(scene.back_up("other.db"), "delete it if nobody is");
+    check_refused(scene.back_up("other.db"), "delete it if none runs");
     check_refused(scene.restore("copy.db", "data"), "is not empty");
     // The lock file of an interrupted restore is not data.
     fs::create_dir(scene.path("begun")).unwrap();
