@@ -77,5 +77,5 @@ impl Evaluate {
 }
 
 fn read_file(path: &Path) -> anyhow::Result<String> {
-    std::fs::read_to_string(path).with_context(|| format!("cannot read_file {}", path.display()))
+    std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
 }

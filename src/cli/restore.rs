@@ -23,7 +23,7 @@ use crate::wiring;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   uptake restore --from uptake-monday.db --data /var/lib/uptake
-  uptake restore --from uptake-monday.db --data ./again --verify_projections
+  uptake restore --from uptake-monday.db --data ./again --verify
   uptake restore --from uptake-monday.db --data ./again --json")]
 pub(super) struct Restore {
     #[command(flatten)]

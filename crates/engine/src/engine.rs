@@ -161,12 +161,14 @@ impl Engine {
             let service: Weak<T> = Arc::downgrade(service);
             service
         }
+        // Caches that are cleared without I/O come before services that reload from the store: an
+        // error stops the notification, and no cache may keep the text of an erased user.
         let observers = vec![
+            weak(&self.training_data),
+            weak(&self.experiments),
+            weak(&self.insights),
             weak(&self.privacy),
             weak(&self.turns),
-            weak(&self.insights),
-            weak(&self.experiments),
-            weak(&self.training_data),
             weak(&self.routing),
         ];
         // Set once per engine.

@@ -108,10 +108,12 @@ impl Turns {
 
 impl CommitObserver for Turns {
     fn on_commit<'a>(&'a self, commit: &'a CommitSummary) -> ObserverFuture<'a> {
-        self.new_labels.mark_dirty(commit.labelled.iter().cloned().collect());
         if commit.is_peer() {
+            // A verdict of another node may complete a label, so every project is checked.
+            self.new_labels.mark_dirty(commit.scopes.clone());
             return Box::pin(self.follow_peers(commit));
         }
+        self.new_labels.mark_dirty(commit.labelled.iter().cloned().collect());
         Box::pin(std::future::ready(Ok(())))
     }
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
-/// CommitFate of a commit whose connection is cut.
+/// The fate of a commit whose connection is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommitFate {
     /// The server commits; the client gets no confirmation.
@@ -80,7 +80,7 @@ impl FaultProxy {
         *lock(&self.shared.next) = Some(PendingCut { fate, after: None });
     }
 
-    /// Cuts the next commit after the client contains_bytes sent the given text.
+    /// Cuts the next commit after the client has sent the given text.
     pub fn cut_commit_after(&self, bytes: &'static str, fate: CommitFate) {
         *lock(&self.shared.next) = Some(PendingCut { fate, after: Some(bytes.as_bytes()) });
     }
@@ -104,7 +104,7 @@ impl FaultProxy {
         lock(&self.shared.connections).is_closed = true;
     }
 
-    /// Refuses new connections and count_cuts the open ones.
+    /// Refuses new connections and cuts the open ones.
     pub fn cut_all(&self) {
         self.refuse_connections();
         for way in lock(&self.shared.connections).open.drain(..) {
@@ -177,7 +177,7 @@ impl Shared {
                 continue;
             };
             if fate == CommitFate::Done && server.write_all(bytes).is_ok() {
-                // Wait for the server's response. A panic in the thread contains_bytes printed itself.
+                // Wait for the server's response. A panic in the thread has printed itself.
                 let _ = back.join();
             }
             self.count_cuts.fetch_add(1, Ordering::SeqCst);
@@ -202,7 +202,7 @@ const COMMIT: &[u8] = b"COMMIT\0";
 /// The tag of a commit that the server refused.
 const ROLLBACK: &[u8] = b"ROLLBACK\0";
 
-/// Forwards until either side closes, or until the server contains_bytes answered a cut commit.
+/// Forwards until either side closes, or until the server has answered a cut commit.
 fn forward_responses(mut server: &TcpStream, mut client: &TcpStream, is_cut: &AtomicBool) {
     let (mut buffer, mut withheld) = (vec![0; 1 << 16], Vec::new());
     while let Ok(count @ 1..) = server.read(&mut buffer) {

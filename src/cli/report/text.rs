@@ -149,7 +149,7 @@ fn format_reaction(reaction: &Value) -> String {
     format!("{} by {whose}{}", word("reaction"), said.unwrap_or_default())
 }
 
-/// Date and format_time to the second.
+/// Date and time to the second.
 fn format_time(value: &Value) -> String {
     value.as_str().and_then(|text| text.get(..19)).unwrap_or("?").replace('T', " ")
 }

@@ -2,9 +2,9 @@
 //! show it properly.
 
 use axum::body::{Body, HttpBody, to_bytes};
-use axum::http::HeaderValue;
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
-use axum::response::Response;
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
 
 /// Appends a newline to complete JSON and plain-text bodies that have none.
 ///
@@ -20,7 +20,8 @@ pub(crate) async fn add_trailing_newline(response: Response) -> Response {
     let (mut parts, body) = response.into_parts();
     let limit = usize::try_from(length).unwrap_or(usize::MAX);
     let Ok(bytes) = to_bytes(body, limit).await else {
-        return Response::from_parts(parts, Body::empty());
+        // An in-memory body cannot fail; a partial response must not look complete.
+        return StatusCode::INTERNAL_SERVER_ERROR.into_response();
     };
     if bytes.ends_with(b"\n") {
         return Response::from_parts(parts, Body::from(bytes));

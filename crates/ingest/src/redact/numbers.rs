@@ -1,4 +1,4 @@
-//! Numbers with a check digit: payment redact_cards (Luhn) and bank accounts (IBAN).
+//! Numbers with a check digit: payment cards (Luhn) and bank accounts (IBAN).
 
 const LONGEST_CARD: usize = 19;
 

@@ -118,7 +118,6 @@ pub(crate) fn check_origin(key: &StoredKey, headers: &HeaderMap) -> Result<(), P
     if given == Some(origin.as_str()) {
         return Ok(());
     }
-    let detail =
-        format!("the key is restricted to web pages of {origin}, and the request is not from one");
-    Err(Problem::forbidden(detail))
+    // The origin is not named: a leaked key must not say which origin to forge.
+    Err(Problem::forbidden("the key is restricted to web pages of another origin"))
 }

@@ -74,10 +74,10 @@ fn add(
         last = Some(last.map_or(ts, |last| last.min(ts)));
         let conversation: Option<Key> = row.get(2)?;
         let (score, model, prompt): (i64, String, String) = (row.get(3)?, row.get(4)?, row.get(5)?);
-        let is_folder_requested = row.get::<_, i64>(6)? == 1
+        let matches_query = row.get::<_, i64>(6)? == 1
             && query.model.as_ref().is_none_or(|wanted| *wanted == model)
             && query.prompt.as_ref().is_none_or(|wanted| is_of(&prompt, wanted));
-        let Some(conversation) = conversation.filter(|_| is_folder_requested && score > 0) else {
+        let Some(conversation) = conversation.filter(|_| matches_query && score > 0) else {
             continue;
         };
         let hit = Hit { ts, turn: row.get(1)?, conversation, project: place.0 };
