@@ -58,8 +58,8 @@ async fn user_reactions_are_counted_by_an_index() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path()).unwrap();
     rebuild::play_everything(&store).await;
-    let somebody = UserId::new("u1").unwrap();
-    store.user_data(&Scope::default(), &somebody).await.unwrap();
+    let user = UserId::new("u1").unwrap();
+    store.user_data(&Scope::default(), &user).await.unwrap();
     drop(store);
     let file = rusqlite::Connection::open(folder.path().join("uptake.db")).unwrap();
     let counting = |sql: &String| sql.starts_with("SELECT count(*) FROM reactions WHERE");
