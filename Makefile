@@ -32,21 +32,27 @@ screenshots: compiler
 	cargo build --release --locked
 	scripts/screenshots $(CARGO_TARGET_DIR)/release/uptake
 
-## Runs all tests.
+## Runs all tests with default features: on SQLite, in one process.
 test: compiler
 	@scripts/need sqlite3:sqlite3 prlimit:util-linux make:make g++:g++ openssl:openssl chromium:chromium curl:curl
-	-@scripts/servers install
-	scripts/run-tests --features scaled
+	scripts/run-tests --workspace
 
-## Runs the integration tests with every server on Postgres. Skips those that `make test` already runs on
-## Postgres, Redis, Kafka and S3.
+# Tests that start Postgres, Redis, Kafka or S3 themselves.
+SERVER_TESTS = nodes:: kafka:: history:: s3:: migrate_store:: backup::postgres
+
+## Runs the tests that need the feature `scaled`, on real servers: the store on Postgres, clusters, Kafka, Redis
+## and S3, and the integration tests of `make test` again with every server on Postgres.
 .PHONY: test-scaled
+# One thread more than cores: these tests wait for their servers half of the time.
+test-scaled: export RUST_TEST_THREADS ?= $(shell expr $$(nproc) + 1)
 test-scaled: compiler
 	@scripts/need sqlite3:sqlite3 prlimit:util-linux make:make g++:g++ chromium:chromium
 	-@scripts/servers install
-	UPTAKE_TEST_ENGINE=scaled scripts/run-tests --features scaled --test it -- \
-		--skip nodes:: --skip kafka:: --skip history:: --skip s3:: --skip migrate_store:: --skip demo:: --skip layers:: \
-		--skip docs:: --skip example_programs::
+	scripts/run-tests --features scaled -p uptake-store -p uptake-sql -p uptake-connectors -p uptake --lib
+	scripts/run-tests --features scaled -p uptake-store -p uptake-sql -p uptake-connectors -p uptake --test it -- $(SERVER_TESTS)
+	UPTAKE_TEST_ENGINE=scaled scripts/run-tests --features scaled \
+		-p uptake-store -p uptake-sql -p uptake-connectors -p uptake --test it -- \
+		$(addprefix --skip ,$(SERVER_TESTS)) --skip demo:: --skip layers:: --skip docs:: --skip example_programs::
 
 ## Runs the code blocks of README.md and docs and the programs in examples, and compares their output.
 .PHONY: test-docs
@@ -118,7 +124,7 @@ fuzz-detect: compiler
 ## than `make test`: each must be accepted or refused without a panic. CASES=1000000 for more.
 .PHONY: fuzz-parsers
 fuzz-parsers: compiler
-	FUZZ_CASES=$(or $(CASES),100000) cargo test --release --locked -q -p uptake-ingest -p uptake-report -p uptake-api -p uptake-engine -- mangled arbitrary fuzz_tests
+	FUZZ_CASES=$(or $(CASES),100000) cargo test --release --locked -q -p uptake-ingest -p uptake-api -p uptake-engine -- mangled arbitrary fuzz_tests
 
 ## Fuzzes the store for ten minutes: random histories in random commit groups must give the same projections on
 ## SQLite and Postgres. SECS=60 shortens it; `UPTAKE_FUZZ_SEED=N` repeats a history.

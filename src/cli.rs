@@ -12,7 +12,6 @@ mod evaluate;
 mod export;
 mod import;
 mod keys;
-mod json_lines;
 mod logging;
 mod mcp;
 mod output_file;
@@ -28,6 +27,7 @@ mod score;
 mod serve;
 mod password_mask;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
@@ -119,11 +119,24 @@ struct Common {
 }
 
 impl Common {
-    fn load(
-        self,
-        mut flags: Overrides,
-    ) -> anyhow::Result<(Config, std::collections::BTreeMap<String, Setting>)> {
-        flags.extend(self.data.map(|data| ("store.data", data, "--data")));
+    fn load(&self, mut flags: Overrides) -> anyhow::Result<(Config, BTreeMap<String, Setting>)> {
+        flags.extend(self.data.clone().map(|data| ("store.data", data, "--data")));
         load(self.config.as_deref(), flags)
+    }
+}
+
+/// Flags shared by the commands that print a result.
+#[derive(Debug, Args)]
+struct JsonCommon {
+    #[command(flatten)]
+    common: Common,
+    /// Print the result as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+impl JsonCommon {
+    fn load(&self) -> anyhow::Result<Config> {
+        Ok(self.common.load(Vec::new())?.0)
     }
 }

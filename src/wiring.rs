@@ -1,29 +1,28 @@
 //! Builds the engine and its server from the configuration.
 
-mod connection_limits;
 mod detectors;
-mod in_process_api;
-mod remote_models;
 mod scaled;
-mod turn_log_copies;
 
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context;
-use connectors::QueryHistory;
-use engine::{Engine, EngineOptions, JobSettings, RetryRule};
+use anyhow::{Context, bail, ensure};
+use connectors::{BlobStore, FolderBlobStore, QueryHistory};
+use engine::{
+    ChatClient, CopyPlace, CopySettings, Embedder, Engine, EngineOptions, JobSettings,
+    RemoteEmbedder, RetryRule,
+};
+use http::HeaderMap;
+use mcp::{ApiCall, ApiClient, ApiError};
 use model::{Clock, Timestamp};
+use serde_json::Value;
 use store::{Limits, ReadOnlyLog, Store};
 
-use crate::config::{Config, HistorySection, StoreSection};
+use crate::config::{Config, EmbedSection, HistorySection, KeepCopies, LlmSection, StoreSection};
 
-pub(crate) use connection_limits::compute_connection_limits;
 pub(crate) use detectors::{build_detectors, convert_mode};
-pub(crate) use remote_models::build_embedder;
 pub(crate) use scaled::{MissingSupport, join_consumer_group, require_support};
-pub(crate) use turn_log_copies::build_copies;
 
 struct SystemClock;
 
@@ -55,7 +54,7 @@ impl OpenEngine {
             owner_token: self.owner_token.clone(),
         };
         let api = api::Api::new(Arc::clone(&self.engine), settings, run);
-        let door = Arc::new(in_process_api::InProcessApi(api.clone().into_router()));
+        let door = Arc::new(InProcessApi(api.clone().into_router()));
         let tools = mcp::http_service(door, config.server.max_body_kib << 10);
         Ok(api.into_router_with("/mcp", tools))
     }
@@ -103,7 +102,7 @@ pub(crate) async fn open_with_clock(
     let shared = Arc::clone(&store);
     let detectors = build_detectors(&config.detect)?;
     let embedder = build_embedder(&config.embed)?;
-    let writer = remote_models::build_writer(&config.llm)?;
+    let writer = build_writer(&config.llm)?;
     let history = open_history(&config.history, &detectors.retry).await?;
     let options = EngineOptions { history, writer };
     let engine = Engine::open_with(shared, clock, seed, detectors, embedder, options).await?;
@@ -242,4 +241,81 @@ fn random_bytes() -> anyhow::Result<[u8; 32]> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).context("cannot read random numbers from the system")?;
     Ok(bytes)
+}
+
+/// The API of this process for the MCP tools at `/mcp`. Calls have the headers, and so the rights,
+/// of the MCP request.
+struct InProcessApi(api::Router);
+
+impl ApiClient for InProcessApi {
+    async fn post(&self, headers: Option<&HeaderMap>, call: ApiCall) -> Result<Value, ApiError> {
+        let no_headers = HeaderMap::new();
+        api::post_loopback(&self.0, headers.unwrap_or(&no_headers), call.path, &call.body)
+            .await
+            .map_err(|(status, detail)| ApiError { status: Some(status), detail })
+    }
+}
+
+/// The configured storage, if copies are on, and the other places that may hold earlier copies.
+/// Erasure covers both.
+pub(crate) fn build_copies(config: &Config) -> anyhow::Result<CopySettings> {
+    let section = &config.turn_log;
+    let folder = match section.folder.as_str() {
+        "" => Path::new(&config.store.data).join("turn-logs"),
+        folder => folder.into(),
+    };
+    let folder = FolderBlobStore::new(&folder).context("cannot use turn_log.folder")?;
+    let folder: Arc<dyn BlobStore> = Arc::new(folder);
+    let bucket = match section.bucket.as_str() {
+        "" => None,
+        _ => Some(scaled::open_bucket(section).context("cannot use turn_log.bucket")?),
+    };
+    let (place, others) = match (section.mirror, section.keep) {
+        (false, _) => (None, [Some(folder), bucket]),
+        (true, KeepCopies::Table) => (Some(CopyPlace::Table), [Some(folder), bucket]),
+        (true, KeepCopies::Folder) => (Some(CopyPlace::Blobs(folder)), [bucket, None]),
+        (true, KeepCopies::S3) => match bucket {
+            Some(bucket) => (Some(CopyPlace::Blobs(bucket)), [Some(folder), None]),
+            None => bail!("turn_log.keep is \"s3\", so turn_log.bucket must name a bucket"),
+        },
+    };
+    Ok(CopySettings { place, previous_places: others.into_iter().flatten().collect() })
+}
+
+/// The built-in model, or the configured remote one.
+pub(crate) fn build_embedder(section: &EmbedSection) -> anyhow::Result<Embedder> {
+    if section.url.is_empty() {
+        return Ok(Embedder::default());
+    }
+    let key = check_and_read_key("embed", &section.url, &section.model, &section.key_file)?;
+    let timeout = Duration::from_millis(section.timeout_ms);
+    Ok(Embedder::with_remote(RemoteEmbedder::new(&section.url, &section.model, key, timeout)))
+}
+
+/// The remote model that drafts suggestions, if one is configured.
+fn build_writer(section: &LlmSection) -> anyhow::Result<Option<ChatClient>> {
+    if section.url.is_empty() {
+        return Ok(None);
+    }
+    let key = check_and_read_key("llm", &section.url, &section.model, &section.key_file)?;
+    let timeout = Duration::from_millis(section.timeout_ms);
+    let LlmSection { url, model, max_tokens, .. } = section;
+    Ok(Some(ChatClient::new(url, model, key, timeout, *max_tokens)))
+}
+
+/// Checks the URL and model name, and reads the API key.
+fn check_and_read_key(
+    section: &str,
+    url: &str,
+    model: &str,
+    key_file: &str,
+) -> anyhow::Result<Option<String>> {
+    let known = url.starts_with("http://") || url.starts_with("https://");
+    ensure!(known, "{section}.url is {url:?}, expected http://… or https://…");
+    ensure!(!model.is_empty(), "{section}.model is empty, expected the remote model's name");
+    let key = (!key_file.is_empty())
+        .then(|| std::fs::read_to_string(key_file))
+        .transpose()
+        .with_context(|| format!("cannot read {section}.key_file {key_file}"))?;
+    Ok(key.map(|key| key.trim().to_owned()))
 }

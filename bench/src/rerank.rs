@@ -97,7 +97,7 @@ fn in_process(folder: &tempfile::TempDir, table: &mut Table) -> anyhow::Result<(
             let known = |index: usize| {
                 let counts = |tally: StoredTally| {
                     let StoredTally { used, ignored, positive, negative, returned } = tally;
-                    ItemTally { used, ignored, positive, negative, returned }.to_counts()
+                    ItemTally { used, ignored, positive, negative, returned }
                 };
                 let (entity, pair) = found.items[index];
                 ItemEvidence { entity: entity.map(counts), pair: pair.map(counts) }

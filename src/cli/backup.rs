@@ -8,7 +8,7 @@ use model::Timestamp;
 use serde_json::json;
 use store::BackupNote;
 
-use super::Common;
+use super::JsonCommon;
 use super::password_mask::strip_passwords;
 use super::progress::Progress;
 use crate::config::Config;
@@ -29,18 +29,15 @@ use crate::wiring;
 In a folder the file is named after the current time. Restore it with `uptake restore`.")]
 pub(super) struct Backup {
     #[command(flatten)]
-    common: Common,
+    common: JsonCommon,
     /// File to write, or a folder to write it into.
     #[arg(long, value_name = "FILE|DIR")]
     to: PathBuf,
-    /// Print the result as JSON.
-    #[arg(long)]
-    json: bool,
 }
 
 impl Backup {
     pub(super) fn run(self) -> anyhow::Result<()> {
-        let (config, _) = self.common.load(Vec::new())?;
+        let config = self.common.load()?;
         refuse_postgres(&config, "pg_dump --format=custom --no-owner --file=FILE")?;
         let now = wiring::system_clock().now();
         let folder = Path::new(&config.store.data);
@@ -52,7 +49,7 @@ impl Backup {
                 format!("cannot back up the store in {} to {}", folder.display(), to.display())
             })?;
         let bytes = std::fs::metadata(&to)?.len();
-        if self.json {
+        if self.common.json {
             println!("{}", json!({"file": to, "bytes": bytes, "backup": note_as_json(&made)}));
         } else {
             println!(
@@ -99,22 +96,17 @@ fn choose_file(to: &Path, now: Timestamp) -> PathBuf {
 
 /// A backup inside the data folder would be lost together with the store.
 fn refuse_data_folder(folder: &Path, to: &Path) -> anyhow::Result<()> {
-    let parent = match to.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        Some(_) | None => Path::new("."),
-    };
-    match (parent.canonicalize(), folder.canonicalize()) {
-        (Ok(parent), Ok(folder)) if parent.starts_with(&folder) => {
-            bail!(
-                "{} is inside the data folder and would be lost with it; choose another folder",
-                to.display()
-            )
-        }
-        (Ok(_), _) => Ok(()),
-        (Err(error), _) => {
-            Err(error).with_context(|| format!("cannot write to {}", parent.display()))
-        }
+    let parent = to.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let parent = parent.unwrap_or(Path::new("."));
+    let parent =
+        parent.canonicalize().with_context(|| format!("cannot write to {}", parent.display()))?;
+    if folder.canonicalize().is_ok_and(|folder| parent.starts_with(folder)) {
+        bail!(
+            "{} is inside the data folder and would be lost with it; choose another folder",
+            to.display()
+        );
     }
+    Ok(())
 }
 
 #[cfg(test)]

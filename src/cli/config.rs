@@ -3,7 +3,7 @@
 use clap::Args;
 use serde_json::{Map, Value, json};
 
-use super::Common;
+use super::JsonCommon;
 use super::password_mask::mask_passwords;
 use crate::config::Setting;
 
@@ -15,16 +15,13 @@ use crate::config::Setting;
   UPTAKE__LOG__LEVEL=debug uptake config")]
 pub(super) struct Show {
     #[command(flatten)]
-    common: Common,
-    /// Print the result as JSON.
-    #[arg(long)]
-    json: bool,
+    common: JsonCommon,
 }
 
 impl Show {
     pub(super) fn run(self) -> anyhow::Result<()> {
-        let (_, settings) = self.common.load(Vec::new())?;
-        if self.json {
+        let (_, settings) = self.common.common.load(Vec::new())?;
+        if self.common.json {
             let all: Map<String, Value> = settings
                 .iter()
                 .map(|(key, s)| {

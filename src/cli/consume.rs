@@ -1,6 +1,7 @@
 //! The command `uptake consume`.
 
 use std::io::Write;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -8,7 +9,7 @@ use clap::Args;
 use connectors::{EventSource, ReceivedMessage};
 use engine::{ConsumeSummary, Engine};
 use serde_json::Value;
-use tokio::sync::watch;
+use tokio::sync::{Mutex, watch};
 
 use super::Common;
 use super::serve::stop_signal;
@@ -68,7 +69,8 @@ impl Consume {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         let stop = watch_stop_signal(&runtime)?;
         let group = self.group.context("--group is required")?;
-        let inlet = wiring::join_consumer_group(brokers, &group, self.topics)?;
+        let topics: Vec<&str> = self.topics.iter().map(String::as_str).collect();
+        let inlet = wiring::join_consumer_group(brokers, &group, &topics)?;
         match self.print {
             true => print_messages(inlet, &stop),
             false => runtime.block_on(store_messages(inlet, &config, stop)),
@@ -133,23 +135,20 @@ async fn store_messages(
         opened.context("this command needs the data folder to itself; stop its server first")?;
     let engine = &opened.engine;
     let copies = wiring::build_copies(config)?;
-    let (mut member, mut total) = (GroupMember(Some(inlet)), ConsumeSummary::default());
+    let member = GroupMember(Arc::new(Mutex::new(inlet)));
+    let mut total = ConsumeSummary::default();
     while !*stop.borrow() {
-        let (messages, taken) =
-            member.run_blocking(|inlet| inlet.take(BATCH_MESSAGES, POLL_TIMEOUT)).await?;
-        member = taken;
-        let messages = messages?;
+        let messages =
+            member.run_blocking(|inlet| inlet.take(BATCH_MESSAGES, POLL_TIMEOUT)).await??;
         if messages.is_empty() {
             continue;
         }
         let Some(consumed) =
-            store_with_retries(engine, &messages, &copies, &mut member, &mut stop).await?
+            store_with_retries(engine, &messages, &copies, &member, &mut stop).await?
         else {
             break;
         };
-        let (committed, back) = member.run_blocking(move |inlet| inlet.done(&messages)).await?;
-        member = back;
-        if let Err(error) = committed {
+        if let Err(error) = member.run_blocking(move |inlet| inlet.done(&messages)).await? {
             // The next group member receives the messages again and recognises their ids.
             tracing::warn!(%error, "cannot commit Kafka offsets; messages will be delivered again");
         }
@@ -169,7 +168,7 @@ async fn store_with_retries(
     engine: &Engine,
     messages: &[ReceivedMessage],
     copies: &engine::CopySettings,
-    member: &mut GroupMember,
+    member: &GroupMember,
     stop: &mut Stop,
 ) -> anyhow::Result<Option<ConsumeSummary>> {
     let mut delay = MIN_RETRY_DELAY;
@@ -184,9 +183,7 @@ async fn store_with_retries(
             () = tokio::time::sleep(delay) => {}
         }
         delay = (delay * 2).min(MAX_RETRY_DELAY);
-        let (stayed, back) = std::mem::take(member).run_blocking(|inlet| inlet.stay()).await?;
-        *member = back;
-        if let Err(error) = stayed {
+        if let Err(error) = member.run_blocking(|inlet| inlet.stay()).await? {
             tracing::warn!(%error, "cannot keep the Kafka group membership; partitions may be lost");
         }
     }
@@ -200,19 +197,14 @@ fn add_counts(total: &mut ConsumeSummary, more: ConsumeSummary) {
 }
 
 /// The consumer group member. Its calls block, so they run on blocking threads.
-#[derive(Default)]
-struct GroupMember(Option<Box<dyn EventSource>>);
+struct GroupMember(Arc<Mutex<Box<dyn EventSource>>>);
 
 impl GroupMember {
     async fn run_blocking<T: Send + 'static>(
-        self,
+        &self,
         call: impl FnOnce(&mut dyn EventSource) -> T + Send + 'static,
-    ) -> anyhow::Result<(T, Self)> {
-        let Self(Some(mut inlet)) = self else { anyhow::bail!("the consumer group was left") };
-        let called = tokio::task::spawn_blocking(move || {
-            let answer = call(&mut *inlet);
-            (answer, Self(Some(inlet)))
-        });
-        Ok(called.await?)
+    ) -> anyhow::Result<T> {
+        let inlet = Arc::clone(&self.0);
+        Ok(tokio::task::spawn_blocking(move || call(&mut **inlet.blocking_lock())).await?)
     }
 }

@@ -9,7 +9,7 @@ use engine::{DEMO_TENANT, DemoState};
 use model::Clock;
 use serde_json::json;
 
-use super::Common;
+use super::JsonCommon;
 use super::progress::Progress;
 use super::server_query::query_server;
 use crate::config::Config;
@@ -28,7 +28,7 @@ use crate::wiring;
   uptake demo --beside --data /var/lib/uptake")]
 pub(super) struct Demo {
     #[command(flatten)]
-    common: Common,
+    common: JsonCommon,
     /// Remove the demo data; other data is kept.
     #[arg(long, conflicts_with = "beside")]
     remove: bool,
@@ -38,20 +38,17 @@ pub(super) struct Demo {
     /// Number of conversations.
     #[arg(long, value_name = "COUNT", default_value_t = demo::DEFAULT_CONVERSATIONS)]
     conversations: usize,
-    /// Print the result as JSON.
-    #[arg(long)]
-    json: bool,
 }
 
 impl Demo {
     pub(super) fn run(self) -> anyhow::Result<()> {
-        let (config, _) = self.common.load(Vec::new())?;
+        let config = self.common.load()?;
         if self.remove {
-            return remove_demo(&config, self.json);
+            return remove_demo(&config, self.common.json);
         }
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         let loaded = runtime.block_on(load_if_absent(&config, self.conversations, self.beside))?;
-        if self.json {
+        if self.common.json {
             println!("{}", json!({"loaded": loaded, "tenant": DEMO_TENANT}));
         } else if loaded {
             println!(

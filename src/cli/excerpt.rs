@@ -10,12 +10,9 @@ pub(super) fn highlight_evidence(text: &str, evidence: &[Evidence], colour: bool
     let place = evidence
         .iter()
         .map(|e| (e.start, e.end))
-        .find(|(start, end)| start < end && text.get(*start..*end).is_some());
+        .find(|(start, end)| start < end && text.get(*start..*end).is_some())
+        .filter(|place| *place != (0, text.len()));
     let Some((start, end)) = place else { return truncate_line(text, EXCERPT_CHARS) };
-    let whole = start == 0 && end == text.len();
-    if whole {
-        return truncate_line(text, EXCERPT_CHARS);
-    }
     let before = keep_end(&flatten(&text[..start]), EXCERPT_CHARS / 3);
     let after = truncate_line(&text[end..], EXCERPT_CHARS / 2);
     format!("{before}{open}{}{close}{after}", flatten(&text[start..end]))

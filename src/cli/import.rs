@@ -1,7 +1,7 @@
 //! The command `uptake import`.
 
 use std::fs::File;
-use std::io::BufRead;
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -10,8 +10,7 @@ use engine::Engine;
 use model::Write;
 use serde_json::{Value, json};
 
-use super::Common;
-use super::json_lines::open_lines;
+use super::JsonCommon;
 use super::progress::Progress;
 use crate::wiring;
 
@@ -31,13 +30,10 @@ const MAX_PRINTED_ERRORS: u64 = 10;
   uptake import --data /var/lib/uptake part1.jsonl part2.jsonl --json")]
 pub(super) struct Import {
     #[command(flatten)]
-    common: Common,
+    common: JsonCommon,
     /// Files to read.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Print the result as JSON.
-    #[arg(long)]
-    json: bool,
 }
 
 #[derive(Debug, Default)]
@@ -51,7 +47,7 @@ struct ImportCounts {
 
 impl Import {
     pub(super) fn run(self) -> anyhow::Result<()> {
-        let (config, _) = self.common.load(Vec::new())?;
+        let config = self.common.load()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let tally = runtime.block_on(async {
             let opened = wiring::open(&config).await;
@@ -65,7 +61,7 @@ impl Import {
             anyhow::Ok(tally)
         })?;
         let ImportCounts { imported, replayed, rejected, empty } = tally;
-        if self.json {
+        if self.common.json {
             let counts = json!({"imported": imported, "replayed": replayed, "rejected": rejected,
                 "empty": empty});
             println!("{counts}");
@@ -139,5 +135,19 @@ fn count_rejected(tally: &mut ImportCounts, path: &Path, number: u64, error: &an
     tally.rejected += 1;
     if tally.rejected <= MAX_PRINTED_ERRORS {
         eprintln!("{}:{number}: {error:#}", path.display());
+    }
+}
+
+/// Opens the file line by line. Each item of a JSON array is returned as one line.
+pub(super) fn open_lines(mut file: File) -> std::io::Result<Box<dyn BufRead>> {
+    let mut head = [0u8; 256];
+    let read = file.read(&mut head)?;
+    file.seek(SeekFrom::Start(0))?;
+    let is_array = head[..read].trim_ascii_start().starts_with(b"[");
+    let reader = BufReader::with_capacity(1 << 20, file);
+    if is_array {
+        Ok(Box::new(BufReader::new(engine::ArrayLines::new(reader))))
+    } else {
+        Ok(Box::new(reader))
     }
 }

@@ -1,14 +1,25 @@
 //! The command `uptake mcp`.
 
-mod server_link;
-
+use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
+use anyhow::{Context, bail};
 use clap::Args;
+use http::HeaderMap;
+use mcp::{ApiCall, ApiClient, ApiError};
+use outbound::{RemoteError, UptakeClient};
+use serde_json::Value;
+use tokio::sync::Mutex;
 
 use super::Common;
 use super::serve::stop_signal;
-use server_link::{CallerScope, ServerLink};
+use crate::config::Config;
+use crate::wiring::{self, OwnerServer};
+
+/// Attempts while another process is opening or closing the folder.
+const MAX_LOCK_TRIES: u32 = 20;
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Serve tools to agents over standard input and output (Model Context Protocol).
 ///
@@ -75,4 +86,132 @@ async fn serve_stdio(link: ServerLink) -> anyhow::Result<()> {
     };
     link.stop_serving().await?;
     Ok(served?)
+}
+
+/// Connects the stdio MCP server with the server that currently holds the data folder.
+struct ServerLink {
+    location: ServerLocation,
+    scope: CallerScope,
+}
+
+enum ServerLocation {
+    Remote(UptakeClient),
+    Folder { config: Box<Config>, serving: Mutex<Option<OwnerServer>> },
+}
+
+/// Key, tenant and project that calls are made with.
+struct CallerScope {
+    /// `None`: calls use the token of the folder's owner.
+    key: Option<String>,
+    /// For keys that are not bound to one tenant.
+    tenant: Option<String>,
+    /// For keys that are not bound to one project.
+    project: Option<String>,
+}
+
+impl CallerScope {
+    fn connect_to(&self, url: &str, token: &str) -> UptakeClient {
+        UptakeClient::new(url, self.key.as_deref().unwrap_or(token))
+            .with_scope(self.tenant.as_deref(), self.project.as_deref())
+    }
+}
+
+impl ServerLink {
+    fn to_remote(url: &str, scope: CallerScope) -> Self {
+        Self { location: ServerLocation::Remote(scope.connect_to(url, "")), scope }
+    }
+
+    fn to_folder(config: Config, scope: CallerScope) -> Self {
+        let location =
+            ServerLocation::Folder { config: Box::new(config), serving: Mutex::default() };
+        Self { location, scope }
+    }
+
+    /// The server that holds the folder. When no process does, this process starts serving it.
+    async fn find_server(&self) -> anyhow::Result<UptakeClient> {
+        let (config, serving) = match &self.location {
+            ServerLocation::Remote(server) => return Ok(server.clone()),
+            ServerLocation::Folder { config, serving } => (config, serving),
+        };
+        let mut serving = serving.lock().await;
+        if let Some(served) = &*serving {
+            return Ok(self.scope.connect_to(&served.url, &served.token));
+        }
+        let folder = Path::new(&config.store.data);
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            match store::read_lock_holder(folder) {
+                Some(holder) => match holder.server {
+                    Some((url, token)) => return Ok(self.scope.connect_to(&url, &token)),
+                    None if tries == MAX_LOCK_TRIES => {
+                        bail!("{} holds the data folder but serves no requests", holder.process)
+                    }
+                    None => {}
+                },
+                // The process that requested the folder takes it first.
+                None if tries < MAX_LOCK_TRIES && store::is_folder_requested(folder) => {}
+                None => match wiring::serve_until_requested(config).await {
+                    Ok(served) => {
+                        let served = serving.insert(served);
+                        return Ok(self.scope.connect_to(&served.url, &served.token));
+                    }
+                    // Another process took the folder and is about to announce its URL.
+                    Err(error) if tries < MAX_LOCK_TRIES && is_locked(&error) => {}
+                    Err(error) => return Err(error),
+                },
+            }
+            tokio::time::sleep(POLL_INTERVAL).await;
+        }
+    }
+
+    /// Releases the folder whenever another process requests it. Returns only on an error.
+    async fn release_on_request(&self) -> anyhow::Result<std::io::Result<()>> {
+        let ServerLocation::Folder { config, .. } = &self.location else {
+            return std::future::pending().await;
+        };
+        loop {
+            tokio::time::sleep(POLL_INTERVAL).await;
+            if store::is_folder_requested(Path::new(&config.store.data)) {
+                self.stop_serving().await?;
+            }
+        }
+    }
+
+    /// Stops this process's own server, if it runs.
+    async fn stop_serving(&self) -> anyhow::Result<()> {
+        let ServerLocation::Folder { serving, .. } = &self.location else { return Ok(()) };
+        match serving.lock().await.take() {
+            Some(served) => served.stop().await.context("the store could not be closed"),
+            None => Ok(()),
+        }
+    }
+}
+
+fn is_locked(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(store::StoreError::Locked { .. }))
+}
+
+impl ApiClient for ServerLink {
+    async fn post(&self, _headers: Option<&HeaderMap>, call: ApiCall) -> Result<Value, ApiError> {
+        let failed = |detail: String| ApiError { status: None, detail };
+        let server = self.find_server().await.map_err(|error| failed(format!("{error:#}")))?;
+        let asked = tokio::task::spawn_blocking(move || server.post(call.path, &call.body));
+        match asked.await.map_err(|error| failed(error.to_string()))? {
+            Ok(value) => Ok(value),
+            Err(RemoteError::Refused { status, detail }) => {
+                Err(ApiError { status: Some(status), detail })
+            }
+            // The call may have been stored, so the agent decides whether to repeat it.
+            Err(error @ RemoteError::Unreachable { .. }) => Err(failed(match &self.location {
+                ServerLocation::Remote(_) => format!("{error}; the call may have been stored"),
+                ServerLocation::Folder { .. } => {
+                    format!(
+                        "{error}; if the server was stopped, a repeated call finds the next one"
+                    )
+                }
+            })),
+            Err(error @ RemoteError::InvalidResponse(_)) => Err(failed(error.to_string())),
+        }
+    }
 }

@@ -8,23 +8,18 @@ enum PasswordStyle {
 
 /// Replaces passwords by `***`.
 pub(super) fn mask_passwords(address: &str) -> String {
-    match split_scheme(address) {
-        Some((scheme, rest)) => {
-            format!("{scheme}://{}", rewrite_authority(rest, PasswordStyle::Masked))
-        }
-        None => mask_keywords(address),
-    }
+    rewrite_url(address, PasswordStyle::Masked).unwrap_or_else(|| mask_keywords(address))
 }
 
 /// The address without passwords, for a command that reads them from ~/.pgpass or PGPASSWORD.
 /// `ADDRESS` when the address is not a URL.
 pub(super) fn strip_passwords(address: &str) -> String {
-    match split_scheme(address) {
-        Some((scheme, rest)) => {
-            format!("{scheme}://{}", rewrite_authority(rest, PasswordStyle::Removed))
-        }
-        None => "ADDRESS".to_owned(),
-    }
+    rewrite_url(address, PasswordStyle::Removed).unwrap_or_else(|| "ADDRESS".to_owned())
+}
+
+fn rewrite_url(address: &str, password: PasswordStyle) -> Option<String> {
+    let (scheme, rest) = split_scheme(address)?;
+    Some(format!("{scheme}://{}", rewrite_authority(rest, password)))
 }
 
 /// Splits a URL after its scheme. A password in a keyword string may contain `://` too.

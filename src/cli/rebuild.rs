@@ -3,8 +3,9 @@
 use clap::Args;
 use serde_json::json;
 
-use super::Common;
+use super::JsonCommon;
 use super::progress::Progress;
+use crate::config::Config;
 use crate::wiring;
 
 /// Recompute every projection from the log.
@@ -18,24 +19,14 @@ use crate::wiring;
   uptake rebuild --data /var/lib/uptake --json")]
 pub(super) struct Rebuild {
     #[command(flatten)]
-    common: Common,
-    /// Print the result as JSON.
-    #[arg(long)]
-    json: bool,
+    common: JsonCommon,
 }
 
 impl Rebuild {
     pub(super) fn run(self) -> anyhow::Result<()> {
-        let (config, _) = self.common.load(Vec::new())?;
-        let progress = Progress::new("events");
-        let runtime = tokio::runtime::Builder::new_current_thread().build()?;
-        let rebuilt = runtime.block_on(async {
-            let engine = wiring::open_existing(&config).await?.engine;
-            let rebuilt = engine.rebuild(move |done, of| progress.show(done, of)).await?;
-            engine.close().await?;
-            anyhow::Ok(rebuilt)
-        })?;
-        if self.json {
+        let config = self.common.load()?;
+        let rebuilt = rebuild_projections(&config)?;
+        if self.common.json {
             println!("{}", json!({"events": rebuilt.events, "changed": rebuilt.changed}));
         } else if rebuilt.changed {
             println!(
@@ -47,4 +38,16 @@ impl Rebuild {
         }
         Ok(())
     }
+}
+
+/// Replays the log of a store that no other process uses.
+pub(super) fn rebuild_projections(config: &Config) -> anyhow::Result<engine::Rebuilt> {
+    let progress = Progress::new("events");
+    let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    runtime.block_on(async {
+        let engine = wiring::open_existing(config).await?.engine;
+        let rebuilt = engine.rebuild(move |done, of| progress.show(done, of)).await?;
+        engine.close().await?;
+        Ok(rebuilt)
+    })
 }

@@ -3,7 +3,7 @@
 use clap::Args;
 use serde_json::json;
 
-use super::Common;
+use super::JsonCommon;
 use super::progress::Progress;
 use crate::wiring;
 
@@ -19,15 +19,12 @@ use crate::wiring;
   uptake import chats.jsonl && uptake redetect --json")]
 pub(super) struct Redetect {
     #[command(flatten)]
-    common: Common,
-    /// Print the result as JSON.
-    #[arg(long)]
-    json: bool,
+    common: JsonCommon,
 }
 
 impl Redetect {
     pub(super) fn run(self) -> anyhow::Result<()> {
-        let (config, _) = self.common.load(Vec::new())?;
+        let config = self.common.load()?;
         let progress = Progress::new("events");
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let found = runtime.block_on(async {
@@ -36,7 +33,7 @@ impl Redetect {
             engine.close().await?;
             anyhow::Ok(found)
         })?;
-        if self.json {
+        if self.common.json {
             println!("{}", json!({"turns": found.turns, "findings": found.findings}));
         } else {
             println!(

@@ -10,7 +10,7 @@ use clap::Args;
 use model::{Project, Tenant};
 use serde_json::{Value, json};
 
-use super::Common;
+use super::JsonCommon;
 use super::output_file::OutputFile;
 use super::server_query::query_server;
 use crate::config::Config;
@@ -30,7 +30,7 @@ use crate::config::Config;
   uptake report --tenant acme --project shop --days 7 --json")]
 pub(super) struct Report {
     #[command(flatten)]
-    common: Common,
+    common: JsonCommon,
     /// Id of the conversation to show.
     conversation: Option<String>,
     /// Tenant of the conversations.
@@ -45,9 +45,6 @@ pub(super) struct Report {
     /// Maximum number of conversations or turns, latest first.
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=500))]
     limit: u32,
-    /// Print the result as JSON.
-    #[arg(long)]
-    json: bool,
     /// Write the report as a self-contained HTML page; without a file name, to standard output.
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-",
           conflicts_with_all = ["json", "conversation", "limit"])]
@@ -56,41 +53,60 @@ pub(super) struct Report {
 
 impl Report {
     pub(super) fn run(self) -> anyhow::Result<()> {
-        let (config, _) = self.common.load(Vec::new())?;
-        let scope = (self.tenant.as_str(), self.project.as_str());
+        let config = self.common.load()?;
         if let Some(file) = &self.html {
-            return write_page(file, &fetch_page(&config, scope, self.days)?);
+            return write_page(file, &self.fetch_page(&config)?);
         }
-        let colour = stdout().is_terminal();
         let (found, format): (Value, fn(&Value, bool) -> String) = match &self.conversation {
-            Some(conversation) => {
-                let found = fetch_conversation(&config, scope, conversation, self.limit)?;
-                (found, text::format_conversation)
-            }
-            None => {
-                let found = fetch_latest(&config, scope, self.days, self.limit)?;
-                (found, text::format_list)
-            }
+            Some(id) => (self.fetch_conversation(&config, id)?, text::format_conversation),
+            None => (self.fetch_latest(&config)?, text::format_list),
         };
-        if self.json {
+        if self.common.json {
             println!("{found}");
         } else {
-            print!("{}", format(&found, colour));
+            print!("{}", format(&found, stdout().is_terminal()));
         }
         Ok(())
     }
-}
 
-fn fetch_page(
-    config: &Config,
-    (tenant, project): (&str, &str),
-    days: u32,
-) -> anyhow::Result<String> {
-    let tenant = Tenant::new(tenant).with_context(|| format!("--tenant {tenant:?}"))?;
-    let project = Project::new(project).with_context(|| format!("--project {project:?}"))?;
-    let path = format!("/report?tenant={tenant}&project={project}&days={days}");
-    query_server(config, |server| server.get_text(&path))
-        .with_context(|| format!("cannot report on {tenant}/{project}"))
+    fn fetch_page(&self, config: &Config) -> anyhow::Result<String> {
+        let Self { tenant, project, days, .. } = self;
+        let tenant =
+            Tenant::new(tenant.as_str()).with_context(|| format!("--tenant {tenant:?}"))?;
+        let project =
+            Project::new(project.as_str()).with_context(|| format!("--project {project:?}"))?;
+        let path = format!("/report?tenant={tenant}&project={project}&days={days}");
+        query_server(config, |server| server.get_text(&path))
+            .with_context(|| format!("cannot report on {tenant}/{project}"))
+    }
+
+    fn fetch_conversation(&self, config: &Config, conversation: &str) -> anyhow::Result<Value> {
+        let Self { tenant, project, limit, .. } = self;
+        let fits = conversation.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'/');
+        ensure!(
+            fits && !conversation.is_empty(),
+            "{conversation:?} is not a valid conversation id"
+        );
+        // Escapes the characters that would end the path of the URL.
+        let id = conversation.replace('%', "%25").replace('?', "%3F").replace('#', "%23");
+        let path = format!("/api/v1/conversations/{id}?limit={limit}");
+        query_server(config, |server| server.with_scope(Some(tenant), Some(project)).get(&path))
+            .with_context(|| {
+                format!("cannot show conversation {conversation} of {tenant}/{project}")
+            })
+    }
+
+    fn fetch_latest(&self, config: &Config) -> anyhow::Result<Value> {
+        let Self { tenant, project, days, limit, .. } = self;
+        let now = crate::wiring::system_clock().now();
+        let start = now.plus_secs(-i64::from(*days) * 86_400);
+        let path = format!("/conversations/{tenant}/{project}/feedback/conversations-in-period");
+        // One day ahead, since application clocks may be fast.
+        let window = json!({"start": start, "end": now.plus_secs(86_400), "limit": limit});
+        query_server(config, |server| {
+            server.with_scope(Some(tenant), Some(project)).post(&path, &window)
+        })
+    }
 }
 
 fn write_page(file: &str, page: &str) -> anyhow::Result<()> {
@@ -102,35 +118,4 @@ fn write_page(file: &str, page: &str) -> anyhow::Result<()> {
     output.finish()?;
     eprintln!("wrote {file}, {} KB", page.len().div_ceil(1024));
     Ok(())
-}
-
-fn fetch_conversation(
-    config: &Config,
-    (tenant, project): (&str, &str),
-    conversation: &str,
-    limit: u32,
-) -> anyhow::Result<Value> {
-    let fits = conversation.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'/');
-    ensure!(fits && !conversation.is_empty(), "{conversation:?} is not a valid conversation id");
-    // Escapes the characters that would end the path of the URL.
-    let id = conversation.replace('%', "%25").replace('?', "%3F").replace('#', "%23");
-    let path = format!("/api/v1/conversations/{id}?limit={limit}");
-    query_server(config, |server| server.with_scope(Some(tenant), Some(project)).get(&path))
-        .with_context(|| format!("cannot show conversation {conversation} of {tenant}/{project}"))
-}
-
-fn fetch_latest(
-    config: &Config,
-    (tenant, project): (&str, &str),
-    days: u32,
-    limit: u32,
-) -> anyhow::Result<Value> {
-    let now = crate::wiring::system_clock().now();
-    let start = now.plus_secs(-i64::from(days) * 86_400);
-    let path = format!("/conversations/{tenant}/{project}/feedback/conversations-in-period");
-    // One day ahead, since application clocks may be fast.
-    let window = json!({"start": start, "end": now.plus_secs(86_400), "limit": limit});
-    query_server(config, |server| {
-        server.with_scope(Some(tenant), Some(project)).post(&path, &window)
-    })
 }

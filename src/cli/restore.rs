@@ -7,10 +7,10 @@ use clap::Args;
 use serde_json::{Value, json};
 use store::StoredKey;
 
-use super::Common;
+use super::JsonCommon;
 use super::backup::{note_as_json, refuse_postgres};
 use super::progress::Progress;
-use crate::config::Config;
+use super::rebuild::rebuild_projections;
 use crate::wiring;
 
 /// Restore a backup into an empty folder.
@@ -27,29 +27,30 @@ use crate::wiring;
   uptake restore --from uptake-monday.db --data ./again --json")]
 pub(super) struct Restore {
     #[command(flatten)]
-    common: Common,
+    common: JsonCommon,
     /// Backup file written by `uptake backup`.
     #[arg(long, value_name = "FILE")]
     from: PathBuf,
     /// Then recompute every projection from the log, and fail if any differs.
     #[arg(long)]
     verify: bool,
-    /// Print the result as JSON.
-    #[arg(long)]
-    json: bool,
 }
 
 impl Restore {
     pub(super) fn run(self) -> anyhow::Result<()> {
-        let (config, _) = self.common.load(Vec::new())?;
+        let config = self.common.load()?;
         refuse_postgres(&config, "pg_restore --no-owner --exit-on-error FILE --dbname")?;
         let folder = Path::new(&config.store.data);
         let (now, bar) = (wiring::system_clock().now(), Progress::new("bytes copied"));
         let show = |done, of| bar.show(done, of);
         let restored = store::restore(&self.from, folder, now, show)
             .with_context(|| format!("cannot restore into {}", folder.display()))?;
-        let replayed = if self.verify { Some(verify_projections(&config)?) } else { None };
-        if self.json {
+        let replayed = if self.verify { Some(rebuild_projections(&config)?) } else { None };
+        if replayed.as_ref().is_some_and(|rebuilt| rebuilt.changed) {
+            bail!("the restored projections differed from the log; they were corrected");
+        }
+        let replayed = replayed.map(|rebuilt| rebuilt.events);
+        if self.common.json {
             let keys: Vec<Value> = restored.keys.iter().map(key_as_json).collect();
             let backup = note_as_json(&restored.note);
             let result =
@@ -91,20 +92,4 @@ fn print_key_warning(keys: &[StoredKey]) {
         let project = key.project.as_ref().map_or("*", model::Project::as_str);
         println!("{:12}  {:8}  {}/{project}", key.id, key.role.as_word(), key.tenant);
     }
-}
-
-/// Replays the log, compares, and returns the number of events.
-fn verify_projections(config: &Config) -> anyhow::Result<u64> {
-    let progress = Progress::new("events");
-    let runtime = tokio::runtime::Builder::new_current_thread().build()?;
-    let rebuilt = runtime.block_on(async {
-        let engine = wiring::open_existing(config).await?.engine;
-        let rebuilt = engine.rebuild(move |done, of| progress.show(done, of)).await?;
-        engine.close().await?;
-        anyhow::Ok(rebuilt)
-    })?;
-    if rebuilt.changed {
-        bail!("the restored projections differed from the log; they were corrected");
-    }
-    Ok(rebuilt.events)
 }

@@ -6,7 +6,7 @@ use anyhow::Context;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::Common;
+use super::JsonCommon;
 use super::server_query::{check_path_segment, query_server};
 
 /// Show and reset routers.
@@ -33,7 +33,7 @@ enum Command {
 #[derive(Debug, Args)]
 struct Selection {
     #[command(flatten)]
-    common: Common,
+    common: JsonCommon,
     /// Name of the router.
     name: Option<String>,
     /// Tenant of the router.
@@ -42,9 +42,6 @@ struct Selection {
     /// Project of the router.
     #[arg(long, default_value = "default")]
     project: String,
-    /// Print the result as JSON.
-    #[arg(long)]
-    json: bool,
 }
 
 impl Routers {
@@ -62,13 +59,13 @@ impl Selection {
             Some(name) => format!("/api/v1/routers/{}", check_path_segment("router name", name)?),
             None => "/api/v1/routers".to_owned(),
         };
-        let (config, _) = self.common.load(Vec::new())?;
+        let config = self.common.load()?;
         let (tenant, project) = (&self.tenant, &self.project);
         let found = query_server(&config, |server| {
             server.with_scope(Some(tenant), Some(project)).get(&path)
         })
         .with_context(|| format!("cannot show routers of {tenant}/{project}"))?;
-        if self.json {
+        if self.common.json {
             println!("{found}");
             return Ok(());
         }
@@ -93,13 +90,13 @@ impl Selection {
             .as_deref()
             .context("no router named: pass a name from `uptake routers show`")?;
         let path = format!("/api/v1/routers/{}/reset", check_path_segment("router name", name)?);
-        let (config, _) = self.common.load(Vec::new())?;
+        let config = self.common.load()?;
         let (tenant, project) = (&self.tenant, &self.project);
         let found = query_server(&config, |server| {
             server.with_scope(Some(tenant), Some(project)).post(&path, &json!({}))
         })
         .with_context(|| format!("cannot reset router {name} of {tenant}/{project}"))?;
-        if self.json {
+        if self.common.json {
             println!("{found}");
         } else {
             println!("reset {name}: its learned state was discarded");

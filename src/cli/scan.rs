@@ -7,18 +7,18 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use clap::Args;
 use engine::{ScanReport, ScannedConversation};
+use serde_json::json;
 
 use pairs::{PairFile, PairOptions};
 
-use super::Common;
-use super::json_lines::open_lines;
+use super::JsonCommon;
+use super::import::open_lines;
 use super::progress::Progress;
 use crate::config::DetectMode;
 use crate::wiring;
 
 mod pairs;
 mod text_report;
-mod verdict_lines;
 
 /// Run all detectors over chat logs and print a report.
 ///
@@ -37,7 +37,7 @@ mod verdict_lines;
   uptake scan --json chats.jsonl | jq .failure_patterns")]
 pub(super) struct Scan {
     #[command(flatten)]
-    common: Common,
+    common: JsonCommon,
     /// Files to read.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
@@ -58,14 +58,11 @@ pub(super) struct Scan {
     /// Number of threads [default: one per core].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: Option<u16>,
-    /// Print the result as JSON.
-    #[arg(long)]
-    json: bool,
 }
 
 impl Scan {
     pub(super) fn run(self) -> anyhow::Result<()> {
-        let (config, _) = self.common.load(Vec::new())?;
+        let config = self.common.load()?;
         let mut detectors = wiring::build_detectors(&config.detect)?;
         if let Some(mode) = self.mode {
             detectors.verdict.mode = wiring::convert_mode(mode);
@@ -104,7 +101,7 @@ impl Scan {
         }
         let report =
             text_report::Report { total: &total, found: found.as_ref(), pairs: written.as_ref() };
-        if self.json {
+        if self.common.json {
             println!("{}", report.as_json());
         } else {
             print!("{}", report.as_text(stdout().is_terminal()));
@@ -138,7 +135,7 @@ fn scan_file(
     let each = |conversations: &[ScannedConversation]| -> std::io::Result<()> {
         for scanned in conversations {
             if let Some(file) = verdicts {
-                verdict_lines::write_verdicts(file, scanned)?;
+                write_verdicts(file, scanned)?;
             }
             if let Some(file) = pairs {
                 file.write_conversation(scanned)?;
@@ -154,4 +151,31 @@ fn scan_file(
         }
     });
     report.with_context(failed)
+}
+
+/// Writes the findings as JSON Lines, one per turn.
+fn write_verdicts(file: &mut impl Write, scanned: &ScannedConversation) -> std::io::Result<()> {
+    for (number, turn) in scanned.turns.iter().enumerate() {
+        let line = json!({
+            "conversation_id": scanned.conversation,
+            "turn_id": turn.id.as_str(),
+            "model": turn.model,
+            "turn": number,
+            "question": turn.question,
+            "answer": turn.answer,
+            "next": turn.next,
+            "verdict": turn.verdict,
+            "error": turn.failure,
+            "latency": turn.pace,
+            "retry": turn.retry.as_ref().map(|retry| json!({
+                "original_turn": retry.original_turn_id.as_str(),
+                "similarity": retry.similarity,
+                "delay_seconds": retry.delay_seconds,
+                "intent": retry.intent,
+            })),
+        });
+        serde_json::to_writer(&mut *file, &line)?;
+        file.write_all(b"\n")?;
+    }
+    Ok(())
 }

@@ -6,13 +6,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use api::ConnectionLimits;
 use clap::Args;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::Common;
-use crate::config::Config;
+use crate::config::{Config, ServerSection};
 use crate::wiring;
+
+/// File descriptors reserved for the store, the standard streams and outgoing connections.
+const RESERVED_FILES: usize = 200;
 
 /// Serve the API until SIGTERM or Ctrl-C.
 #[derive(Debug, Args)]
@@ -80,7 +84,7 @@ async fn serve(config: Config, address: SocketAddr) -> anyhow::Result<()> {
     let open = engine.access.is_open();
     tracing::info!(position = engine.head().0, data = config.store.data, open, "ready");
     let linger = Duration::from_secs(config.server.linger_secs);
-    let limits = wiring::compute_connection_limits(&config.server);
+    let limits = compute_connection_limits(&config.server);
     api::run(listener, router, Arc::clone(engine), stop, linger, limits).await?;
     if engine.cluster.is_outdated() {
         bail!(
@@ -121,6 +125,36 @@ pub(super) fn stop_signal() -> anyhow::Result<impl Future<Output = ()> + Send + 
     })
 }
 
+/// The configured limit, lowered to the number of files the process may open.
+fn compute_connection_limits(section: &ServerSection) -> ConnectionLimits {
+    let files = std::fs::read_to_string("/proc/self/limits").ok();
+    let most =
+        cap_connections(section.max_connections, files.as_deref().and_then(parse_open_files));
+    if most < section.max_connections {
+        tracing::info!(
+            connections = most,
+            "server.max_connections lowered to fit the open file limit; raise `ulimit -n`"
+        );
+    }
+    ConnectionLimits {
+        max_connections: most,
+        idle_timeout: Duration::from_secs(section.idle_secs.max(1)),
+    }
+}
+
+/// Leaves [`RESERVED_FILES`] for other uses, but at most half of a small limit.
+fn cap_connections(wanted: usize, files: Option<usize>) -> usize {
+    files
+        .map_or(wanted, |files| wanted.min(files.saturating_sub(RESERVED_FILES).max(files / 2)))
+        .max(1)
+}
+
+/// Parses the soft limit of open files from `/proc/self/limits`.
+fn parse_open_files(limits: &str) -> Option<usize> {
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max open files"))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -133,5 +167,17 @@ mod tests {
         assert!(reach("0.0.0.0:1", false).is_ok());
         let refused = reach("0.0.0.0:1", true).unwrap_err().to_string();
         assert!(refused.contains("uptake keys create --tenant NAME"), "{refused}");
+    }
+
+    #[test]
+    fn connection_limit_reserves_files_for_other_uses() {
+        let text =
+            "Max processes  1 1 processes\nMax open files            1024      4096     files\n";
+        assert_eq!(parse_open_files(text), Some(1024));
+        assert_eq!(parse_open_files("Max open files  unlimited unlimited files"), None);
+        assert_eq!(cap_connections(10_000, Some(1024)), 824);
+        assert_eq!(cap_connections(10_000, Some(65_536)), 10_000);
+        assert_eq!(cap_connections(10_000, Some(256)), 128);
+        assert_eq!((cap_connections(10_000, None), cap_connections(0, None)), (10_000, 1));
     }
 }

@@ -1,4 +1,7 @@
 //! Merges defaults, file, environment and flags, and records the origin of each value.
+//!
+//! Hand-written because `figment` would not save lines: it does not suggest keys for misspelt ones,
+//! and it parses variables by their text instead of by the type of the default.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -6,12 +9,11 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use toml::{Table, Value};
 
-use super::section::Config;
+use super::Config;
 
 const DEFAULTS: &str = include_str!("default.toml");
 const ENVIRONMENT_PREFIX: &str = "UPTAKE__";
 
-/// One effective value.
 #[derive(Clone, Debug)]
 pub(crate) struct Setting {
     pub(crate) value: Value,
@@ -151,16 +153,10 @@ fn set_value(settings: &mut Settings, key: &str, value: Value, origin: &str) -> 
     Ok(())
 }
 
-fn type_name(value: &Value) -> &'static str {
-    match value {
-        Value::String(_) => "a string",
-        Value::Integer(_) => "an integer",
-        Value::Float(_) => "a float",
-        Value::Boolean(_) => "a boolean",
-        Value::Datetime(_) => "a datetime",
-        Value::Array(_) => "an array",
-        Value::Table(_) => "a table",
-    }
+/// The TOML type with its article: "an integer".
+fn type_name(value: &Value) -> String {
+    let article = if value.is_integer() || value.is_array() { "an" } else { "a" };
+    format!("{article} {}", value.type_str())
 }
 
 fn suggest_key(settings: &Settings, key: &str) -> String {

@@ -1,5 +1,10 @@
 //! Postgres, Redis, Kafka and S3: available in builds with the feature `scaled`.
 
+#![cfg_attr(
+    not(feature = "scaled"),
+    expect(unused_variables, clippy::unused_async, reason = "without the feature all are refused")
+)]
+
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -43,118 +48,87 @@ pub(crate) fn require_support(service: &'static str) -> Result<(), MissingSuppor
     }
 }
 
-#[cfg(feature = "scaled")]
+#[cfg(not(feature = "scaled"))]
+fn refuse<T>(service: &'static str, setting: Option<&'static str>) -> anyhow::Result<T> {
+    Err(MissingSupport { service, setting }.into())
+}
+
 pub(super) fn connect_store(
     folder: &Path,
     address: &str,
     limits: Limits,
     fresh_key: [u8; 32],
 ) -> anyhow::Result<Store> {
-    Ok(Store::connect(folder, address, limits, fresh_key)?)
+    #[cfg(feature = "scaled")]
+    return Ok(Store::connect(folder, address, limits, fresh_key)?);
+    #[cfg(not(feature = "scaled"))]
+    return refuse("Postgres", Some("store.postgres"));
 }
 
-#[cfg(feature = "scaled")]
 pub(super) fn connect_log(address: &str) -> anyhow::Result<ReadOnlyLog> {
-    Ok(ReadOnlyLog::connect(address)?)
+    #[cfg(feature = "scaled")]
+    return Ok(ReadOnlyLog::connect(address)?);
+    #[cfg(not(feature = "scaled"))]
+    return refuse("Postgres", Some("store.postgres"));
 }
 
 /// Recent questions in Redis. Succeeds while Redis is unreachable.
-#[cfg(feature = "scaled")]
 pub(super) async fn connect_history(
     address: &str,
     timeout: Duration,
     rule: &RetryRule,
 ) -> anyhow::Result<Arc<dyn QueryHistory>> {
-    let settings = connectors::redis::RedisSettings {
-        address: address.to_owned(),
-        timeout,
-        window: rule.window,
-        most: rule.max_questions,
-    };
-    Ok(Arc::new(connectors::redis::RedisHistory::open(settings).await?))
+    #[cfg(feature = "scaled")]
+    return Ok(Arc::new(
+        connectors::redis::RedisHistory::open(connectors::redis::RedisSettings {
+            address: address.to_owned(),
+            timeout,
+            window: rule.window,
+            most: rule.max_questions,
+        })
+        .await?,
+    ));
+    #[cfg(not(feature = "scaled"))]
+    return refuse("Redis", Some("history.redis"));
 }
 
-#[cfg(feature = "scaled")]
 pub(super) fn open_publisher(section: &KafkaSection) -> anyhow::Result<Arc<dyn EventSink>> {
-    let settings = connectors::kafka::KafkaSettings {
-        brokers: section.brokers.clone(),
-        prefix: section.prefix.clone(),
-        create_topics: section.create_topics,
-        partitions: section.partitions,
-        replication: section.replication,
-    };
-    let topics = engine::Topic::ALL.map(|(name, _)| name);
-    Ok(Arc::new(connectors::kafka::KafkaSink::new(settings, &topics)))
+    #[cfg(feature = "scaled")]
+    return Ok(Arc::new(connectors::kafka::KafkaSink::new(
+        connectors::kafka::KafkaSettings {
+            brokers: section.brokers.clone(),
+            prefix: section.prefix.clone(),
+            create_topics: section.create_topics,
+            partitions: section.partitions,
+            replication: section.replication,
+        },
+        &engine::Topic::ALL_TOPICS.map(|(name, _)| name),
+    )));
+    #[cfg(not(feature = "scaled"))]
+    return refuse("Kafka", Some("kafka.brokers"));
 }
 
-#[cfg(feature = "scaled")]
 pub(crate) fn join_consumer_group(
     brokers: &str,
     group: &str,
-    topics: Vec<String>,
+    topics: &[&str],
 ) -> anyhow::Result<Box<dyn EventSource>> {
-    let group = connectors::kafka::ConsumerGroup {
-        brokers: brokers.to_owned(),
-        name: group.to_owned(),
-        topics,
-    };
-    Ok(Box::new(connectors::kafka::KafkaSource::join(&group)?))
+    #[cfg(feature = "scaled")]
+    return Ok(Box::new(connectors::kafka::KafkaSource::join(brokers, group, topics)?));
+    #[cfg(not(feature = "scaled"))]
+    return refuse("Kafka", None);
 }
 
 /// Credentials come from a file, or from the `AWS_*` variables of the environment.
-#[cfg(feature = "scaled")]
 pub(super) fn open_bucket(section: &TurnLogSection) -> anyhow::Result<Arc<dyn BlobStore>> {
-    let options = crate::config::aws_options(&section.credentials_file)?;
-    let place = connectors::S3Settings {
+    #[cfg(feature = "scaled")]
+    return Ok(Arc::new(connectors::S3BlobStore::new(&connectors::S3Settings {
         bucket: section.bucket.clone(),
         prefix: section.prefix.clone(),
         endpoint: section.endpoint.clone(),
         region: section.region.clone(),
-        options,
-    };
-    Ok(Arc::new(connectors::S3BlobStore::new(&place)?))
-}
-
-#[cfg(not(feature = "scaled"))]
-fn refuse<T>(service: &'static str, setting: &'static str) -> anyhow::Result<T> {
-    Err(MissingSupport { service, setting: Some(setting) }.into())
-}
-
-#[cfg(not(feature = "scaled"))]
-pub(super) fn connect_store(_: &Path, _: &str, _: Limits, _: [u8; 32]) -> anyhow::Result<Store> {
-    refuse("Postgres", "store.postgres")
-}
-
-#[cfg(not(feature = "scaled"))]
-pub(super) fn connect_log(_: &str) -> anyhow::Result<ReadOnlyLog> {
-    refuse("Postgres", "store.postgres")
-}
-
-#[cfg(not(feature = "scaled"))]
-#[expect(clippy::unused_async, reason = "the version with the feature is async")]
-pub(super) async fn connect_history(
-    _: &str,
-    _: Duration,
-    _: &RetryRule,
-) -> anyhow::Result<Arc<dyn QueryHistory>> {
-    refuse("Redis", "history.redis")
-}
-
-#[cfg(not(feature = "scaled"))]
-pub(super) fn open_publisher(_: &KafkaSection) -> anyhow::Result<Arc<dyn EventSink>> {
-    refuse("Kafka", "kafka.brokers")
-}
-
-#[cfg(not(feature = "scaled"))]
-pub(crate) fn join_consumer_group(
-    _: &str,
-    _: &str,
-    _: Vec<String>,
-) -> anyhow::Result<Box<dyn EventSource>> {
-    Err(MissingSupport { service: "Kafka", setting: None }.into())
-}
-
-#[cfg(not(feature = "scaled"))]
-pub(super) fn open_bucket(_: &TurnLogSection) -> anyhow::Result<Arc<dyn BlobStore>> {
-    refuse("S3", "turn_log.bucket")
+        options: crate::config::aws_options(&section.credentials_file)?,
+    })?));
+    #[cfg(not(feature = "scaled"))]
+    return refuse("S3", Some("turn_log.bucket"));
 }

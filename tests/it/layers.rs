@@ -1,6 +1,9 @@
-//! Fails when a crate imports against the table below, or when modules of a crate form a cycle.
+//! Fails when a crate imports against the table below, or when sibling modules form a cycle.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod module_cycles;
+mod module_paths;
+
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -11,14 +14,12 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     // The pair score was fitted for the built-in vectors and uses single tokens.
     ("detect", &["embed", "model"]),
     ("learn", &["model"]),
-    ("ingest", &["model", "store"]),
+    ("ingest", &["model"]),
     ("vector_index", &["model"]),
     ("sql", &[]),
     ("store", &["model", "sql", "vector_index"]),
     // Vectors in Redis have the packed form of the index.
     ("connectors", &["model", "vector_index"]),
-    ("report", &["model", "store"]),
-    ("export", &["learn"]),
     ("outbound", &["model"]),
     (
         "engine",
@@ -28,16 +29,14 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "detect",
             "embed",
             "model",
-            "export",
             "learn",
             "outbound",
-            "report",
             "store",
             "vector_index",
         ],
     ),
-    ("web", &["model", "engine", "report"]),
-    ("api", &["model", "engine", "web", "report"]),
+    ("web", &["model", "engine"]),
+    ("api", &["model", "engine", "web"]),
     // Sends generated conversations through the engine's public API only.
     ("demo", &["model", "engine"]),
     ("mcp", &[]),
@@ -54,7 +53,7 @@ const ONLY: &[(&str, &[&str])] = &[
     ("redis", &["connectors"]),
     ("rdkafka", &["connectors"]),
     ("object_store", &["connectors"]),
-    ("parquet", &["export"]),
+    ("parquet", &["engine"]),
 ];
 const NEVER: &[(&str, &[&str])] = &[
     ("model", &["tokio", "rand", "getrandom"]),
@@ -62,6 +61,32 @@ const NEVER: &[(&str, &[&str])] = &[
     ("detect", &["tokio", "rand", "getrandom"]),
     ("learn", &["tokio", "rand", "getrandom"]),
     ("vector_index", &["tokio", "rand", "getrandom"]),
+];
+
+/// Functions that mark an event as redacted, and the files that may call them.
+const MARK_REDACTED: &[(&str, &[&str])] = &[
+    (
+        "assert_redacted",
+        &[
+            "model/src/event.rs",
+            "ingest/src/redact/fields.rs",
+            "store/src/event_rows.rs",
+            "store/src/queries/dead_letters.rs",
+            "testkit/src/sample.rs",
+        ],
+    ),
+    // Events of ids, numbers and the application's own settings.
+    (
+        "assert_no_user_text",
+        &[
+            "model/src/event.rs",
+            "engine/src/experiments.rs",
+            "engine/src/experiments/assign.rs",
+            "engine/src/routing/admin.rs",
+            "engine/src/routing/choose.rs",
+            "engine/src/turns/session.rs",
+        ],
+    ),
 ];
 
 fn crates() -> PathBuf {
@@ -110,45 +135,14 @@ fn crates_import_only_allowed_crates() {
 }
 
 #[test]
-fn modules_of_a_crate_form_no_cycle() {
-    let mut roots: Vec<PathBuf> =
-        crate_names().iter().map(|n| crates().join(n).join("src")).collect();
-    roots.push(Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
-    for root in roots {
-        let imports = module_imports(&root);
-        for module in imports.keys() {
-            let path = cycle_through(module, &imports);
-            assert!(path.is_none(), "{}: {}", root.display(), path.unwrap().join(" -> "));
-        }
-    }
-}
-
-/// Top-level modules and the siblings they name by `crate::`.
-fn module_imports(root: &Path) -> BTreeMap<String, BTreeSet<String>> {
-    let mut imports: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for file in rust_files(root) {
-        let inside = file.strip_prefix(root).unwrap();
-        let first = inside.components().next().unwrap().as_os_str().to_str().unwrap();
-        let module = first.trim_end_matches(".rs").to_owned();
-        if module == "lib" || module == "main" {
-            continue;
-        }
-        let text = fs::read_to_string(&file).unwrap();
-        let named = without_tests(&text).split("crate::").skip(1).map(|rest| {
-            rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>()
-        });
-        imports.entry(module.clone()).or_default().extend(named.filter(|name| *name != module));
-    }
-    imports
-}
-
-/// The file up to its test module. `#[cfg(test)] mod tests;` may stand anywhere, also above the imports.
-fn without_tests(text: &str) -> &str {
-    const MARK: &str = "#[cfg(test)]\nmod ";
-    let holds =
-        |at: usize| text[at + MARK.len()..].lines().next().is_some_and(|l| l.ends_with('{'));
-    let at = text.match_indices(MARK).map(|(at, _)| at).find(|at| holds(*at));
-    at.map_or(text, |at| &text[..at])
+fn modules_form_no_cycle_at_any_depth() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let sources = crate_names().into_iter().map(|name| crates().join(name).join("src"));
+    let reports: Vec<String> = sources
+        .chain([root.join("src")])
+        .flat_map(|src| module_cycles::report_cycles(&src, root))
+        .collect();
+    assert!(reports.is_empty(), "{}", reports.join("\n\n"));
 }
 
 pub(crate) fn rust_files(folder: &Path) -> Vec<PathBuf> {
@@ -164,38 +158,17 @@ pub(crate) fn rust_files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// A path from a module back to itself, if there is one.
-fn cycle_through(start: &str, imports: &BTreeMap<String, BTreeSet<String>>) -> Option<Vec<String>> {
-    let mut open = vec![vec![start.to_owned()]];
-    let mut seen = BTreeSet::new();
-    while let Some(path) = open.pop() {
-        let here = path.last().unwrap();
-        for next in imports.get(here).into_iter().flatten() {
-            let mut longer = path.clone();
-            longer.push(next.clone());
-            if next == start {
-                return Some(longer);
-            }
-            if seen.insert(next.clone()) {
-                open.push(longer);
-            }
+#[test]
+fn only_listed_files_mark_events_as_redacted() {
+    for (function, allowed) in MARK_REDACTED {
+        for path in rust_files(&crates()) {
+            let file = path.strip_prefix(crates()).unwrap().display().to_string();
+            let calls = fs::read_to_string(&path).unwrap().contains(function);
+            let expected = "redact the event with `Core::redact` instead";
+            assert!(
+                !calls || allowed.contains(&file.as_str()),
+                "{file} calls {function}: {expected}"
+            );
         }
     }
-    None
-}
-
-#[test]
-fn file_is_read_up_to_its_test_module() {
-    let named = "mod a;\n#[cfg(test)]\nmod tests;\n\nuse crate::b;\n";
-    assert_eq!(without_tests(named), named);
-    let held = format!("{named}#[cfg(test)]\nmod tests {{\n    use crate::c;\n}}\n");
-    assert_eq!(without_tests(&held), named);
-}
-
-#[test]
-fn cycle_search_finds_a_cycle() {
-    let edge = |to: &str| BTreeSet::from([to.to_owned()]);
-    let imports = [("a", "b"), ("b", "c"), ("c", "a")];
-    let imports = imports.map(|(from, to)| (from.to_owned(), edge(to))).into_iter().collect();
-    assert_eq!(cycle_through("a", &imports).unwrap(), ["a", "b", "c", "a"]);
 }

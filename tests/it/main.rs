@@ -53,6 +53,7 @@ mod quality;
 mod reactions;
 mod redetect;
 mod remote_embedder;
+mod responses;
 mod idempotency;
 mod retrieval;
 mod routing;

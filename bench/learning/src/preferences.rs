@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use export::{ParquetWriter, write_jsonl};
+use engine::export::{ParquetWriter, write_jsonl};
 use learn::{
     ExportFormat, ExportRule, Exporter, GroupedAnswer, PreferenceConversation, PreferenceRow,
     PreferenceTurn, QuestionGroups, ServedVariant, TurnCorrection, TurnRating, TurnVerdict,
@@ -22,7 +22,7 @@ pub(crate) fn measure() -> anyhow::Result<()> {
     println!("\n{CONVERSATIONS} conversations of {TURNS} turns\n");
     println!("| shape | rows | JSONL rows/s | budget | MB | Parquet rows/s | MB |");
     println!("|---|---|---|---|---|---|---|");
-    for format in ExportFormat::ALL {
+    for format in ExportFormat::ALL_FORMATS {
         let start = started();
         let mut lines = Counting(0);
         let rows = all(format, &talks, |row| Ok(write_jsonl(row, &mut lines)?))?;
@@ -79,7 +79,7 @@ fn all(
 
 fn samples(folder: &Path, talks: &[PreferenceConversation]) -> anyhow::Result<()> {
     std::fs::create_dir_all(folder)?;
-    for format in ExportFormat::ALL {
+    for format in ExportFormat::ALL_FORMATS {
         let named =
             |ending: &str| -> PathBuf { folder.join(format!("{}.{ending}", format.as_word())) };
         let mut lines = BufWriter::new(File::create(named("jsonl"))?);

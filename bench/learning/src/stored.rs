@@ -9,8 +9,8 @@ use engine::{
     PreferenceRequest,
 };
 use model::{
-    Change, Clock, ConversationId, Event, EventId, Kind, Scope, Severity, Source, Timestamp,
-    TurnId, Type, Write,
+    Body, Change, Clock, ConversationId, Event, EventId, Kind, Scope, Source, Timestamp,
+    TurnChange, TurnId, Type, Write,
 };
 use serde_json::{Value, json};
 use store::{Limits, Store};
@@ -142,25 +142,19 @@ fn conversation(n: usize) -> anyhow::Result<Vec<Write>> {
 
 fn write(n: usize, at: usize, turn: &str, kind: Kind, data: &Value) -> anyhow::Result<Write> {
     let ts = Timestamp::from_micros(1_700_000_000_000_000).plus_secs((n * 10 + at) as i64);
+    let body = Body::read(kind, data.as_object().cloned().unwrap_or_default())?;
+    let id = EventId::new(format!("e{n}-{at}"))?;
     let event = Event {
-        id: EventId::new(format!("e{n}-{at}"))?,
-        scope: Scope::default(),
-        kind,
-        severity: Severity::Info,
-        category: model::Category::Quality,
-        user: None,
         conversation: Some(ConversationId::new(format!("c{n}"))?),
         turn: Some(TurnId::new(turn)?),
-        ts,
-        received_at: ts,
-        tags: Vec::new(),
-        data: data.as_object().cloned().unwrap_or_default(),
+        ..Event::new(Scope::default(), id, (kind, model::Category::Quality), ts, body)
     };
-    let mut changes = report::changes_of(&event);
-    if let Some(text) = event.data.get("text").and_then(Value::as_str) {
-        changes.push(Change::SetVector(embed::built_in().embed(text)));
+    let mut changes = event.changes();
+    if let Some(opening) = event.body.opening() {
+        let vector = embed::built_in().embed(&opening.text);
+        changes.push(Change::Turn(TurnChange::SetVector(vector)));
     }
-    Ok(Write::new(event, changes))
+    Ok(Write::new(model::Redacted::assert_no_user_text(event), changes))
 }
 
 #[expect(clippy::disallowed_methods, reason = "measuring is what this is for")]

@@ -1,8 +1,7 @@
 //! Learned state in maps, in place of the store.
 
 use learn::{
-    Examination, ItemCounts, ItemEvidence, ItemStanding, ItemTally, RankBand, RankTotals,
-    RelevanceSignal,
+    Examination, ItemEvidence, ItemStanding, ItemTally, RankBand, RankTotals, RelevanceSignal,
 };
 use rustc_hash::FxHashMap;
 
@@ -25,11 +24,9 @@ impl Memory {
     }
 
     pub(crate) fn known(&self, cluster: u64, document: u64) -> ItemEvidence {
-        let counts =
-            |tally: Option<&ItemTally>| tally.map(ItemTally::to_counts) as Option<ItemCounts>;
         ItemEvidence {
-            entity: counts(self.entities.get(&document)),
-            pair: counts(self.pairs.get(&(cluster, document))),
+            entity: self.entities.get(&document).copied(),
+            pair: self.pairs.get(&(cluster, document)).copied(),
         }
     }
 

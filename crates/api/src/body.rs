@@ -117,11 +117,16 @@ pub(crate) fn parse_json_bytes(bytes: &[u8]) -> Result<Value, Problem> {
     })
 }
 
+pub(crate) fn require_object(value: Value) -> Result<Map<String, Value>, Problem> {
+    let Value::Object(fields) = value else {
+        return Err(Problem::invalid("body", "the body is not a JSON object, expected one"));
+    };
+    Ok(fields)
+}
+
 /// Deserializes a JSON object. The error names the field that is invalid.
 pub(crate) fn decode_fields<T: DeserializeOwned>(value: Value) -> Result<T, Problem> {
-    if !value.is_object() {
-        return Err(Problem::invalid("body", "the body is not a JSON object, expected one"));
-    }
+    let value = Value::Object(require_object(value)?);
     serde_path_to_error::deserialize(value).map_err(|error| {
         let path = error.path().to_string();
         let cause = error.into_inner().to_string();

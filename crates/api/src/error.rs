@@ -1,10 +1,14 @@
 //! Maps errors to status codes and renders them as problem details (RFC 9457).
 
+use std::fmt::Display;
+
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use engine::EngineError;
 use serde::Serialize;
+
+pub(crate) type ApiResult<T> = Result<Json<T>, Problem>;
 
 /// A refused request: the status, the reason and what the client can do next.
 #[derive(Clone, Debug)]
@@ -50,6 +54,11 @@ impl Problem {
 
     pub(crate) fn not_found(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, "not-found", "Not found", detail)
+    }
+
+    /// `what` names the kind and the id of the thing that was not found.
+    pub(crate) fn not_in_scope(what: impl Display) -> Self {
+        Self::not_found(format!("{what} not found in this tenant and project"))
     }
 
     pub(crate) fn method_not_allowed(detail: impl Into<String>) -> Self {
@@ -160,9 +169,7 @@ impl From<EngineError> for Problem {
                 Self { field, ..Self::malformed(bad.to_string()) }
             }
             EngineError::InvalidSetting(bad) => Self::invalid(bad.field.clone(), bad.to_string()),
-            EngineError::NotFound(what) => {
-                Self::not_found(format!("{what} not found in this tenant and project"))
-            }
+            EngineError::NotFound(what) => Self::not_in_scope(what),
             EngineError::InvalidLine => Self::invalid("body", error.to_string()),
             EngineError::WidgetNotAllowed => Self::forbidden(error.to_string()),
             EngineError::Report(bad) => Self::invalid("cursor", format!("cursor: {bad}")),

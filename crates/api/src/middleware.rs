@@ -4,12 +4,10 @@ pub(crate) mod auth;
 pub(crate) mod batch_limiter;
 pub(crate) mod connections;
 pub(crate) mod cors;
-pub(crate) mod drain;
 pub(crate) mod metrics;
 pub(crate) mod origin;
 mod rate_limit;
 pub(crate) mod request_id;
 pub(crate) mod trailing_newline;
-mod write_timeout;
 
 pub(crate) use rate_limit::RateLimits;

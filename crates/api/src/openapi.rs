@@ -2,95 +2,16 @@
 
 use serde_json::{Value, json};
 use utoipa::OpenApi;
-
-use crate::routes;
+use utoipa::openapi::OpenApi as OpenApiDocument;
 
 #[derive(OpenApi)]
-#[openapi(
-    info(
-        title = "Uptake",
-        description = "A feedback engine for LLM applications. Errors are \
+#[openapi(info(
+    title = "Uptake",
+    description = "A feedback engine for LLM applications. Errors are \
             application/problem+json and name the invalid field. Routes that store data accept an \
             Idempotency-Key header, which makes retries safe."
-    ),
-    paths(
-        routes::turns::open_turn,
-        routes::turns::complete_turn,
-        routes::turns::show_turn,
-        routes::turns::show_metadata,
-        routes::turns::review_turn,
-        routes::turns::show_turn_log,
-        routes::conversations::show_timeline,
-        routes::strategies::search_strategies,
-        routes::examples::select_examples,
-        routes::preferences::export_preferences,
-        routes::quality::show_calibration,
-        routes::routers::set_router,
-        routes::routers::show_router,
-        routes::routers::list_routers,
-        routes::routers::reset_router,
-        routes::routers::choose_route,
-        routes::routers::submit_reward,
-        routes::routers::evaluate_policy,
-        routes::experiments::create_experiment,
-        routes::experiments::list_experiments,
-        routes::experiments::show_experiment,
-        routes::experiments::act_on_experiment,
-        routes::experiments::assign_variant,
-        routes::experiments::show_results,
-        routes::retrieval::record_returned,
-        routes::retrieval::record_usage,
-        routes::retrieval::record_signals,
-        routes::retrieval::record_feedback,
-        routes::retrieval::show_stats,
-        routes::retrieval::list_most_helpful,
-        routes::retrieval::list_most_ignored,
-        routes::retrieval::rerank_results,
-        routes::reactions::submit_reaction,
-        routes::reports::report_period,
-        routes::reports::report_period_by_query,
-        routes::reports::report_conversation,
-        routes::reports::report_conversation_by_query,
-        routes::quality::show_quality,
-        routes::failures::show_insights,
-        routes::quality::set_targets,
-        routes::quality::show_targets,
-        routes::quality::list_alerts,
-        routes::failures::list_failures,
-        routes::failures::suggest_prompts,
-        routes::failures::create_suggestion_experiment,
-        routes::artifacts::search_artifacts,
-        routes::feedback::submit_event,
-        routes::feedback::submit_correction,
-        routes::batch::submit_batch,
-        routes::feedback::show_event,
-        routes::events::list_events,
-        routes::events::list_topic_events,
-        routes::decisions::record_decision,
-        routes::decisions::record_outcome,
-        routes::decisions::show_decision,
-        routes::decisions::list_decisions,
-        routes::decisions::list_session_decisions,
-        routes::tenants::set_profile,
-        routes::tenants::show_profile,
-        routes::tenants::erase_user,
-        routes::tenants::show_question_history,
-        routes::tenants::forget_questions,
-        routes::tenants::set_privacy,
-        routes::tenants::show_privacy,
-        routes::keys::create_key,
-        routes::keys::list_keys,
-        routes::keys::revoke_key,
-        routes::operations::list_dead_letters,
-        routes::operations::replay_dead_letter,
-        routes::operations::show_demo,
-        routes::operations::remove_demo,
-        routes::operations::check_live,
-        routes::operations::check_ready,
-        routes::operations::show_metrics,
-    )
-)]
-struct Document;
+))]
+pub(crate) struct Document;
 
 /// Tags in reading order. The examples work when they are sent in this order.
 const TAGS: [&str; 14] = [
@@ -111,8 +32,8 @@ const TAGS: [&str; 14] = [
 ];
 
 /// Returns the document with the error responses and headers that routes share.
-pub(crate) fn build_document() -> Value {
-    let mut document = serde_json::to_value(Document::openapi()).unwrap_or_default();
+pub(crate) fn build_document(routes: OpenApiDocument) -> Value {
+    let mut document = serde_json::to_value(routes).unwrap_or_default();
     if let Some(paths) = document["paths"].as_object_mut() {
         for (path, operations) in paths {
             let Some(operations) = operations.as_object_mut() else { continue };
@@ -279,11 +200,25 @@ fn problem_schema() -> Value {
 
 #[cfg(test)]
 mod tests {
+    use engine::CopySettings;
+
     use super::*;
+    use crate::middleware::metrics::RequestMetrics;
+    use crate::router::{Settings, documented_routes};
+
+    fn api_document() -> Value {
+        let settings = Settings {
+            body_bytes: 0,
+            batch_bytes: 0,
+            copies: CopySettings { place: None, previous_places: Vec::new() },
+            owner_token: String::new(),
+        };
+        build_document(documented_routes(settings, RequestMetrics::default()).into_openapi())
+    }
 
     #[test]
     fn open_turn_response_does_not_require_strategies() {
-        let document = build_document();
+        let document = api_document();
         let answer = &document["components"]["schemas"]["OpenResponse"]["allOf"];
         assert!(answer[0]["properties"]["avoid"].is_object(), "{answer}");
         assert!(answer[0]["required"].is_null(), "{answer}");
@@ -292,7 +227,7 @@ mod tests {
 
     #[test]
     fn idempotency_key_is_documented_only_where_it_is_supported() {
-        let document = build_document();
+        let document = api_document();
         let takes_key = |method: &str, path: &str| {
             let operation = &document["paths"][path][method];
             let parameters = operation["parameters"].as_array().unwrap();

@@ -1,16 +1,20 @@
 //! Path and query parameters.
 
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query};
-use model::{BadId, Position, Timestamp};
-use serde::Deserialize;
+use model::{BadId, Position, Timestamp, Window};
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::body;
 use crate::error::{Problem, quote};
 
 pub(crate) type PathParams<T> = Result<Path<T>, PathRejection>;
+pub(crate) type PathParam = PathParams<String>;
 
 pub(crate) fn read_path<T>(parts: PathParams<T>) -> Result<T, Problem> {
     let Path(parts) = parts.map_err(|_| {
@@ -20,6 +24,14 @@ pub(crate) fn read_path<T>(parts: PathParams<T>) -> Result<T, Problem> {
         )
     })?;
     Ok(parts)
+}
+
+pub(crate) fn read_id<T>(
+    field: &str,
+    part: PathParam,
+    new: impl Fn(String) -> Result<T, BadId>,
+) -> Result<T, Problem> {
+    parse_id(field, read_path(part)?, new)
 }
 
 pub(crate) fn parse_id<T>(
@@ -46,6 +58,14 @@ pub(crate) fn parse_time(field: &str, text: &str) -> Result<Timestamp, Problem> 
         .map_err(|bad| Problem::invalid(field, format!("{field}: {bad}")))
 }
 
+pub(crate) fn check_window(start: Timestamp, end: Timestamp) -> Result<Window, Problem> {
+    if start > end {
+        let detail = format!("end is {end}, expected a time after start {start}");
+        return Err(Problem::invalid("end", detail));
+    }
+    Ok(Window { start, end })
+}
+
 /// The JSON type that a query parameter is converted to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ParamKind {
@@ -56,17 +76,18 @@ pub(crate) enum ParamKind {
     List,
 }
 
-/// Converts query parameters to the equivalent JSON body. An empty parameter counts as absent, and
-/// a parameter outside `known` is refused like an unknown field.
-pub(crate) fn query_to_json(
-    parameters: QueryParams,
+/// Query parameters as fields of the equivalent JSON body.
+#[derive(Debug)]
+pub(crate) struct QueryFields(Map<String, Value>);
+
+/// Converts query parameters to fields. An empty parameter counts as absent, and a parameter
+/// outside `known` is refused like an unknown field.
+pub(crate) fn read_query(
+    query: QueryParams,
     known: &[(&str, ParamKind)],
-) -> Result<Value, Problem> {
-    let Query(pairs) = parameters.map_err(|_| {
-        Problem::invalid("query", "query: the query string is malformed, expected name=value pairs")
-    })?;
+) -> Result<QueryFields, Problem> {
     let mut fields = Map::new();
-    for (name, text) in pairs.into_iter().filter(|(_, text)| !text.is_empty()) {
+    for (name, text) in read_pairs(query)?.into_iter().filter(|(_, text)| !text.is_empty()) {
         let Some((_, kind)) = known.iter().find(|(one, _)| *one == name) else {
             let names: Vec<&str> = known.iter().map(|(one, _)| *one).collect();
             let detail = format!("{name}: unknown parameter, expected {}", names.join(", "));
@@ -85,29 +106,55 @@ pub(crate) fn query_to_json(
             return Err(Problem::invalid(name, detail));
         }
     }
-    Ok(Value::Object(fields))
+    Ok(QueryFields(fields))
 }
 
-/// Decodes query parameters like the equivalent JSON body.
-pub(crate) fn decode_query<T: DeserializeOwned>(
-    parameters: QueryParams,
-    known: &[(&str, ParamKind)],
-) -> Result<T, Problem> {
-    body::decode_fields(query_to_json(parameters, known)?)
+/// Returns `None` for absent and empty texts.
+pub(crate) fn find_text<'a>(pairs: &'a [(String, String)], name: &str) -> Option<&'a str> {
+    let mut found = pairs.iter().filter(|(one, text)| one == name && !text.is_empty());
+    found.next().map(|(_, text)| text.as_str())
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PageRequest {
-    after: Option<u64>,
-    limit: Option<usize>,
+pub(crate) fn read_pairs<E>(
+    query: Result<Query<Vec<(String, String)>>, E>,
+) -> Result<Vec<(String, String)>, Problem> {
+    let bad = "query: the query string is malformed, expected name=value pairs";
+    query.map(|Query(pairs)| pairs).map_err(|_| Problem::invalid("query", bad))
+}
+
+impl QueryFields {
+    /// Removes and decodes a field.
+    pub(crate) fn take<T: DeserializeOwned>(&mut self, name: &str) -> Result<Option<T>, Problem> {
+        let Some(value) = self.0.remove(name) else { return Ok(None) };
+        let mut field: BTreeMap<String, T> = body::decode_fields(json!({ name: value }))?;
+        Ok(field.remove(name))
+    }
+
+    pub(crate) fn take_time(&mut self, name: &str) -> Result<Option<Timestamp>, Problem> {
+        let text: Option<String> = self.take(name)?;
+        text.map(|text| parse_time(name, &text)).transpose()
+    }
+
+    pub(crate) fn into_json(self) -> Value {
+        Value::Object(self.0)
+    }
+
+    /// Removes `after`, the exclusive start of a page.
+    pub(crate) fn take_position(&mut self) -> Result<Position, Problem> {
+        check_position("after", self.take("after")?)
+    }
+
+    /// Removes `limit`, the size of a page.
+    pub(crate) fn take_limit(&mut self, default: usize, max: usize) -> Result<usize, Problem> {
+        check_count("limit", self.take("limit")?, default, max)
+    }
 }
 
 /// Reads the start position (exclusive) and the size of a page.
-pub(crate) fn read_page(parameters: QueryParams, max: usize) -> Result<(Position, usize), Problem> {
+pub(crate) fn read_page(query: QueryParams, max: usize) -> Result<(Position, usize), Problem> {
     let known = [("after", ParamKind::Scalar), ("limit", ParamKind::Scalar)];
-    let request: PageRequest = decode_query(parameters, &known)?;
-    Ok((check_position("after", request.after)?, check_count("limit", request.limit, max, max)?))
+    let mut query = read_query(query, &known)?;
+    Ok((query.take_position()?, query.take_limit(max, max)?))
 }
 
 pub(crate) fn check_count(
@@ -116,11 +163,19 @@ pub(crate) fn check_count(
     default: usize,
     max: usize,
 ) -> Result<usize, Problem> {
-    match given {
-        None => Ok(default),
-        Some(n) if (1..=max).contains(&n) => Ok(n),
-        Some(n) => Err(Problem::invalid(field, format!("{field} is {n}, expected 1 to {max}"))),
+    given.map_or(Ok(default), |count| check_range(field, count, 1..=max))
+}
+
+pub(crate) fn check_range<T: PartialOrd + Display>(
+    field: &str,
+    value: T,
+    range: RangeInclusive<T>,
+) -> Result<T, Problem> {
+    if range.contains(&value) {
+        return Ok(value);
     }
+    let (low, high) = range.into_inner();
+    Err(Problem::invalid(field, format!("{field} is {value}, expected {low} to {high}")))
 }
 
 /// Positions have 63 bits in the store.
@@ -135,23 +190,51 @@ pub(crate) fn check_position(field: &str, given: Option<u64>) -> Result<Position
     Ok(Position(given))
 }
 
-pub(crate) fn days_before(now: Timestamp, days: u32) -> Result<Timestamp, Problem> {
-    if !(1..=3650).contains(&days) {
-        return Err(Problem::invalid("days", format!("days is {days}, expected 1 to 3650")));
-    }
-    Ok(now.plus_secs(-i64::from(days) * 86_400))
+/// The time `days` before `now`; `field` names the days in errors.
+pub(crate) fn days_before(field: &str, now: Timestamp, days: u32) -> Result<Timestamp, Problem> {
+    Ok(now.plus_secs(-i64::from(check_range(field, days, 1..=3650)?) * 86_400))
 }
 
 pub(crate) fn parse_word<T>(
+    field: &str,
+    text: &str,
+    from_word: impl Fn(&str) -> Option<T>,
+    words: &[&str],
+) -> Result<T, Problem> {
+    let unknown = || {
+        let detail = format!("{field} is {}, expected one of {}", quote(text), words.join(", "));
+        Problem::invalid(field, detail)
+    };
+    from_word(text).ok_or_else(unknown)
+}
+
+pub(crate) fn parse_optional_word<T>(
     field: &str,
     text: Option<String>,
     from_word: impl Fn(&str) -> Option<T>,
     words: &[&str],
 ) -> Result<Option<T>, Problem> {
-    let Some(text) = text else { return Ok(None) };
+    text.map(|text| parse_word(field, &text, from_word, words)).transpose()
+}
+
+/// Chooses the value of a word; the first choice is the default.
+pub(crate) fn choose_word<T: Copy>(
+    field: &str,
+    word: Option<&str>,
+    choices: &[(&str, T)],
+) -> Result<T, Problem> {
+    let Some(word) = word else { return Ok(choices[0].1) };
     let unknown = || {
-        let detail = format!("{field} is {}, expected one of {}", quote(&text), words.join(", "));
-        Problem::invalid(field, detail)
+        let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
+        let (last, others) = words.split_last().unwrap_or((&"", &[]));
+        let expected = format!("{} or {last}", others.join(", "));
+        Problem::invalid(field, format!("{field} is {}, expected {expected}", quote(word)))
     };
-    from_word(&text).map(Some).ok_or_else(unknown)
+    choices.iter().find(|(one, _)| *one == word).map(|(_, value)| *value).ok_or_else(unknown)
+}
+
+/// Parses `micros-position`: the time and the log position of the oldest turn shown.
+pub(crate) fn parse_cursor(text: &str) -> Option<(Timestamp, Position)> {
+    let (micros, position) = text.rsplit_once('-')?;
+    Some((Timestamp::from_micros(micros.parse().ok()?), Position(position.parse().ok()?)))
 }

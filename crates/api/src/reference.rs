@@ -1,7 +1,5 @@
 //! Serves the OpenAPI document, as JSON and as a self-contained HTML page.
 
-use std::fmt::Write;
-
 use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
@@ -26,8 +24,8 @@ pub(crate) struct ApiDocs {
 }
 
 impl ApiDocs {
-    pub(crate) fn new() -> Self {
-        let document = openapi::build_document();
+    pub(crate) fn new(routes: utoipa::openapi::OpenApi) -> Self {
+        let document = openapi::build_document(routes);
         let page = render_page(&document);
         Self { document: document.to_string().leak(), page: page.leak() }
     }
@@ -48,19 +46,19 @@ pub(crate) async fn show_reference(State(docs): State<ApiDocs>) -> impl IntoResp
 
 fn render_page(document: &Value) -> String {
     let mut page = String::from("<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">");
-    append(&mut page, "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">");
-    append(&mut page, &format!("<title>Uptake API reference</title><style>{STYLE}</style>"));
-    append(&mut page, "<h1>Uptake API reference</h1>");
+    page += "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">";
+    page += &format!("<title>Uptake API reference</title><style>{STYLE}</style>");
+    page += "<h1>Uptake API reference</h1>";
     let text = |value: &Value| escape_html(value.as_str().unwrap_or_default());
-    append(&mut page, &format!("<p>{}</p>", text(&document["info"]["description"])));
-    append(&mut page, "<p>Machine-readable: <a href=\"/openapi.json\">openapi.json</a></p>");
+    page += &format!("<p>{}</p>", text(&document["info"]["description"]));
+    page += "<p>Machine-readable: <a href=\"/openapi.json\">openapi.json</a></p>";
     for tag in tag_names(document) {
-        append(&mut page, &format!("<h2>{}</h2>", escape_html(tag)));
+        page += &format!("<h2>{}</h2>", escape_html(tag));
         for (path, method, operation) in operations_with_tag(document, tag) {
-            append(&mut page, &render_operation(document, path, method, operation));
+            page += &render_operation(document, path, method, operation);
         }
     }
-    append(&mut page, "</html>");
+    page += "</html>";
     page
 }
 
@@ -88,28 +86,21 @@ fn render_operation(document: &Value, path: &str, method: &str, operation: &Valu
         escape_html(path),
         escape_html(operation["summary"].as_str().unwrap_or_default())
     );
-    let query: Vec<String> = operation["parameters"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter(|parameter| parameter["in"] == "query")
-        .map(|parameter| {
-            format!("<code>{}</code>", escape_html(parameter["name"].as_str().unwrap_or("")))
-        })
+    let parameters = operation["parameters"].as_array().into_iter().flatten();
+    let in_query = parameters.filter(|parameter| parameter["in"] == "query");
+    let query: Vec<String> = in_query
+        .filter_map(|parameter| Some(format!("<code>{}</code>", parameter["name"].as_str()?)))
         .collect();
     if !query.is_empty() {
-        append(&mut text, &format!("<p>Parameters: {}</p>", query.join(" ")));
+        text += &format!("<p>Parameters: {}</p>", query.join(" "));
     }
-    append(
-        &mut text,
-        &format!("<pre>{}</pre>", escape_html(&curl_command(path, method, operation))),
-    );
+    text += &format!("<pre>{}</pre>", escape_html(&curl_command(path, method, operation)));
     let body = &operation["requestBody"]["content"]["application/json"]["schema"];
     let fields = body_fields(document, body);
     if !fields.is_empty() {
-        append(&mut text, &format!("<p>Fields (* required): {}</p>", fields.join(" ")));
+        text += &format!("<p>Fields (* required): {}</p>", fields.join(" "));
     }
-    append(&mut text, &format!("<p class=\"s\">{}</p>", render_responses(operation)));
+    text += &format!("<p class=\"s\">{}</p>", render_responses(operation));
     text
 }
 
@@ -123,11 +114,7 @@ fn body_fields(document: &Value, schema: &Value) -> Vec<String> {
     let properties = schema["properties"].as_object().into_iter().flatten();
     let field = |(name, value): (&String, &Value)| {
         let star = if required(name) { "*" } else { "" };
-        format!(
-            "<code>{}{star}</code> {}",
-            escape_html(name),
-            escape_html(&type_name(document, value))
-        )
+        format!("<code>{}{star}</code> {}", escape_html(name), type_name(document, value))
     };
     properties.map(field).collect()
 }
@@ -137,7 +124,7 @@ fn resolve_ref<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
     name.map_or(schema, |name| &document["components"]["schemas"][name])
 }
 
-fn type_name(document: &Value, schema: &Value) -> String {
+fn type_name(document: &Value, schema: &Value) -> &'static str {
     let named = |one: &&Value| one["$ref"].is_string();
     let schema = match schema["oneOf"].as_array().and_then(|all| all.iter().find(named)) {
         Some(one) => resolve_ref(document, one),
@@ -152,7 +139,6 @@ fn type_name(document: &Value, schema: &Value) -> String {
         Some("object") => "object",
         Some(_) | None => "any",
     }
-    .to_owned()
 }
 
 fn render_responses(operation: &Value) -> String {
@@ -187,20 +173,15 @@ pub(crate) fn curl_command(path: &str, method: &str, operation: &Value) -> Strin
     };
     let mut line = "curl -s".to_owned();
     if !matches!(method, "get" | "post") {
-        append(&mut line, &format!(" -X {}", method.to_uppercase()));
+        line += &format!(" -X {}", method.to_uppercase());
     }
-    append(&mut line, &format!(" 'http://127.0.0.1:8787{path}'"));
+    line += &format!(" 'http://127.0.0.1:8787{path}'");
     let example = &operation["requestBody"]["content"]["application/json"]["example"];
     if !example.is_null() {
         let body = example.to_string().replace('\'', "'\\''");
-        append(&mut line, &format!(" -H 'Content-Type: application/json' \\\n  -d '{body}'"));
+        line += &format!(" -H 'Content-Type: application/json' \\\n  -d '{body}'");
     }
     line
-}
-
-fn append(page: &mut String, text: &str) {
-    // Writing to a string cannot fail.
-    let _ = write!(page, "{text}");
 }
 
 fn escape_html(text: &str) -> String {

@@ -3,26 +3,13 @@
 use axum::extract::Query;
 use engine::{QualityQuery, QualityUsers};
 use model::{Project, Tenant, Timestamp, UserId, Window};
-use serde::Deserialize;
 
 use crate::error::Problem;
-use crate::params::{self, ParamKind, QueryParams};
+use crate::params::{self, ParamKind, QueryFields, QueryParams};
 use crate::scope::RequestScope;
 
 const ATTRIBUTE_PREFIX: &str = "attr.";
 const MAX_ATTRIBUTES: usize = 10;
-
-#[derive(Debug, Deserialize)]
-struct Fields {
-    project: Option<String>,
-    model: Option<String>,
-    prompt: Option<String>,
-    user_id: Option<String>,
-    period_days: Option<u32>,
-    start: Option<String>,
-    end: Option<String>,
-    bucket: Option<String>,
-}
 
 /// Returns the length and the offset of a bucket in hours. Weeks begin on a Monday, and the Unix
 /// epoch was a Thursday.
@@ -33,7 +20,7 @@ fn parse_bucket(word: Option<String>) -> Result<(u32, u32), Problem> {
         "week" => Some((168, 72)),
         _ => None,
     };
-    let found = params::parse_word("bucket", word, sizes, &["hour", "day", "week"])?;
+    let found = params::parse_optional_word("bucket", word, sizes, &["hour", "day", "week"])?;
     Ok(found.unwrap_or((24, 0)))
 }
 
@@ -56,10 +43,11 @@ pub(crate) fn parse_filter(
         ("end", ParamKind::Text),
         ("bucket", ParamKind::Text),
     ];
-    let fields: Fields = params::decode_query(parameters, &known)?;
-    let (tenant, project) = resolve_tenant(scope, tenant, fields.project.as_deref())?;
-    let window = parse_window(&fields, now, days)?;
-    let user = params::parse_optional_id("user_id", fields.user_id, UserId::new)?;
+    let mut query = params::read_query(parameters, &known)?;
+    let project: Option<String> = query.take("project")?;
+    let (tenant, project) = resolve_tenant(scope, tenant, project.as_deref())?;
+    let window = parse_window(&mut query, now, days)?;
+    let user = params::parse_optional_id("user_id", query.take("user_id")?, UserId::new)?;
     let users = match (user, attributes.is_empty()) {
         (Some(_), false) => {
             let detail =
@@ -70,8 +58,8 @@ pub(crate) fn parse_filter(
         (None, false) => Some(QualityUsers::With(attributes)),
         (None, true) => None,
     };
-    let (bucket_hours, bucket_shift) = parse_bucket(fields.bucket)?;
-    let (model, prompt) = (fields.model, fields.prompt);
+    let (bucket_hours, bucket_shift) = parse_bucket(query.take("bucket")?)?;
+    let (model, prompt) = (query.take("model")?, query.take("prompt")?);
     Ok(QualityQuery { tenant, project, window, model, prompt, users, bucket_hours, bucket_shift })
 }
 
@@ -79,9 +67,7 @@ pub(crate) fn parse_filter(
 fn take_attributes(
     parameters: QueryParams,
 ) -> Result<(Vec<(String, String)>, QueryParams), Problem> {
-    let Query(all) = parameters.map_err(|_| {
-        Problem::invalid("query", "query: the query string is malformed, expected name=value pairs")
-    })?;
+    let all = params::read_pairs(parameters)?;
     let is_attribute = |(name, _): &(String, String)| name.starts_with(ATTRIBUTE_PREFIX);
     let (attributes, others): (Vec<_>, Vec<_>) = all.into_iter().partition(is_attribute);
     if attributes.len() > MAX_ATTRIBUTES {
@@ -97,33 +83,19 @@ fn take_attributes(
     Ok((attributes.into_iter().map(name).collect(), Ok(Query(others))))
 }
 
-fn parse_window(fields: &Fields, now: Timestamp, days: u32) -> Result<Window, Problem> {
-    let start =
-        fields.start.as_deref().map(|text| params::parse_time("start", text)).transpose()?;
-    let end = fields.end.as_deref().map(|text| params::parse_time("end", text)).transpose()?;
-    if fields.period_days.is_some() && start.is_some() {
-        let detail = "period_days is given together with start, expected either of them";
-        return Err(Problem::invalid("period_days", detail));
-    }
-    let end = end.unwrap_or(now);
+fn parse_window(query: &mut QueryFields, now: Timestamp, days: u32) -> Result<Window, Problem> {
+    let start = query.take_time("start")?;
+    let end = query.take_time("end")?.unwrap_or(now);
+    let period_days = query.take("period_days")?;
     let start = match start {
-        Some(start) => start,
-        None => {
-            let days = fields.period_days.unwrap_or(days);
-            if !(1..=3650).contains(&days) {
-                let detail = format!("period_days is {days}, expected 1 to 3650");
-                return Err(Problem::invalid("period_days", detail));
-            }
-            end.plus_secs(-i64::from(days) * 86_400)
+        Some(_) if period_days.is_some() => {
+            let detail = "period_days is given together with start, expected either of them";
+            return Err(Problem::invalid("period_days", detail));
         }
+        Some(start) => start,
+        None => params::days_before("period_days", end, period_days.unwrap_or(days))?,
     };
-    if start > end {
-        return Err(Problem::invalid(
-            "end",
-            format!("end is {end}, expected a time after start {start}"),
-        ));
-    }
-    Ok(Window { start, end })
+    params::check_window(start, end)
 }
 
 /// Resolves the tenant of a path and the project of the query, the key or a header. `None` selects

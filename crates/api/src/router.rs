@@ -7,9 +7,12 @@ use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request};
 use axum::middleware::{from_fn, from_fn_with_state, map_response};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{delete, get, post, put};
+use axum::routing::get;
 use engine::{CopySettings, Engine};
 use tower_service::Service;
+use utoipa::OpenApi;
+use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouterExt};
+use utoipa_axum::routes;
 
 use crate::error::Problem;
 use crate::middleware::RateLimits;
@@ -19,11 +22,11 @@ use crate::middleware::cors;
 use crate::middleware::metrics::{RequestMetrics, measure_requests};
 use crate::middleware::request_id::{self, RequestIds};
 use crate::middleware::trailing_newline::add_trailing_newline;
+use crate::openapi::Document;
 use crate::reference::{self, ApiDocs};
 use crate::routes::{
-    artifacts, batch, conversations, decisions, events, examples, experiments, failures, feedback,
-    keys, operations, preferences, quality, reactions, reports, retrieval, routers, strategies,
-    tenants, turns,
+    artifacts, batch, decisions, events, experiments, failures, feedback, keys, operations,
+    preferences, quality, reports, retrieval, routers, strategies, tenants, turns,
 };
 use crate::site;
 use crate::widget;
@@ -103,149 +106,130 @@ impl MiddlewareStack {
 }
 
 fn build_routes(engine: Arc<Engine>, settings: Settings, requests: RequestMetrics) -> Router {
-    let figures = get(operations::show_metrics).with_state((requests, Arc::clone(&engine)));
-    let with_copies = (Arc::clone(&engine), settings.copies);
-    let log = get(turns::show_turn_log).with_state(with_copies.clone());
-    let users = delete(tenants::erase_user).with_state(with_copies);
-    let api_docs = ApiDocs::new();
-    Router::new()
-        .merge(turn_routes(settings.batch_bytes))
-        .merge(widget_routes(Arc::clone(&engine)))
-        .merge(report_routes())
-        .merge(routing_routes())
-        .merge(experiment_routes())
-        .merge(retrieval_routes())
-        .merge(management_routes())
+    let body_bytes = settings.body_bytes;
+    let (routes, document) = documented_routes(settings, requests).split_for_parts();
+    let api_docs = ApiDocs::new(document);
+    routes
         .merge(site::routes(&engine))
-        .route("/api/v1/turns/{turn_id}/log", log)
-        .route("/api/v1/users/{user_id}", users)
-        .route("/health/live", get(operations::check_live))
-        .route("/health/ready", get(operations::check_ready))
-        .route("/metrics", figures)
         .route("/openapi.json", get(reference::show_openapi).with_state(api_docs.clone()))
         .route("/docs", get(reference::show_reference).with_state(api_docs))
         .route("/widget.js", get(widget::serve_script))
-        .layer(DefaultBodyLimit::max(settings.body_bytes))
+        .layer(DefaultBodyLimit::max(body_bytes))
         .fallback(route_not_found)
         .method_not_allowed_fallback(method_not_allowed)
         .with_state(engine)
 }
 
-fn turn_routes(batch_bytes: usize) -> Router<Arc<Engine>> {
-    let batch = post(batch::submit_batch)
+/// The routes of the API. The OpenAPI document is built from the annotations of their handlers.
+pub(crate) fn documented_routes(
+    settings: Settings,
+    requests: RequestMetrics,
+) -> OpenApiRouter<Arc<Engine>> {
+    OpenApiRouter::with_openapi(Document::openapi())
+        .merge(turn_routes(settings.batch_bytes))
+        .merge(widget_routes())
+        .merge(report_routes())
+        .merge(routing_routes())
+        .merge(experiment_routes())
+        .merge(retrieval_routes())
+        .merge(management_routes())
+        .routes(routes!(turns::show_turn_log).with_state(settings.copies.clone()))
+        .routes(routes!(tenants::erase_user).with_state(settings.copies))
+        .routes(routes!(operations::show_metrics).with_state(requests))
+}
+
+fn turn_routes(batch_bytes: usize) -> OpenApiRouter<Arc<Engine>> {
+    let batch = routes!(batch::submit_batch)
         .layer(DefaultBodyLimit::max(batch_bytes))
         .layer(from_fn_with_state(BatchLimiter::new(), batch_limiter::limit_batches));
-    Router::new()
-        .route("/api/v1/feedback/correction", post(feedback::submit_correction))
-        .route("/api/v1/feedback/batch", batch)
-        .route("/api/v1/feedback/{id}", get(feedback::show_event))
-        .route("/api/v1/events", get(events::list_events))
-        .route("/api/v1/topics/{topic}", get(events::list_topic_events))
-        .route("/api/v1/turns", post(turns::open_turn))
-        .route("/api/v1/turns/{turn_id}", get(turns::show_turn))
-        .route("/api/v1/turns/{turn_id}/complete", post(turns::complete_turn))
-        .route("/api/v1/turns/{turn_id}/metadata", get(turns::show_metadata))
-        .route("/api/v1/turns/{turn_id}/review", post(turns::review_turn))
-        .route("/api/v1/conversations/{id}", get(conversations::show_timeline))
-        .route("/api/v1/strategies/search", post(strategies::search_strategies))
-        .route("/api/v1/examples/select", post(examples::select_examples))
-        .route("/api/v1/preferences/export", get(preferences::export_preferences))
-        .route("/api/v1/calibration", get(quality::show_calibration))
-        .route(
-            "/api/v1/users/{user_id}/history",
-            get(tenants::show_question_history).delete(tenants::forget_questions),
-        )
-        .route("/api/v1/decisions", post(decisions::record_decision).get(decisions::list_decisions))
-        .route(
-            "/api/v1/decisions/{id}",
-            get(decisions::show_decision).patch(decisions::record_outcome),
-        )
-        .route("/api/v1/artifacts/search", post(artifacts::search_artifacts))
+    OpenApiRouter::new()
+        .routes(batch)
+        .routes(routes!(feedback::submit_correction))
+        .routes(routes!(feedback::show_event))
+        .routes(routes!(events::list_events))
+        .routes(routes!(events::list_topic_events))
+        .routes(routes!(turns::open_turn))
+        .routes(routes!(turns::show_turn))
+        .routes(routes!(turns::complete_turn))
+        .routes(routes!(turns::show_metadata))
+        .routes(routes!(turns::review_turn))
+        .routes(routes!(turns::show_timeline))
+        .routes(routes!(strategies::search_strategies))
+        .routes(routes!(strategies::select_examples))
+        .routes(routes!(preferences::export_preferences))
+        .routes(routes!(quality::show_calibration))
+        .routes(routes!(tenants::show_question_history, tenants::forget_questions))
+        .routes(routes!(decisions::record_decision, decisions::list_decisions))
+        .routes(routes!(decisions::show_decision, decisions::record_outcome))
+        .routes(routes!(artifacts::search_artifacts))
 }
 
-fn routing_routes() -> Router<Arc<Engine>> {
-    Router::new()
-        .route("/api/v1/routers", get(routers::list_routers))
-        .route("/api/v1/routers/{name}", put(routers::set_router).get(routers::show_router))
-        .route("/api/v1/routers/{name}/reset", post(routers::reset_router))
-        .route("/api/v1/route", post(routers::choose_route))
-        .route("/api/v1/rewards", post(routers::submit_reward))
-        .route("/api/v1/policies/evaluate", post(routers::evaluate_policy))
+fn routing_routes() -> OpenApiRouter<Arc<Engine>> {
+    OpenApiRouter::new()
+        .routes(routes!(routers::list_routers))
+        .routes(routes!(routers::set_router, routers::show_router))
+        .routes(routes!(routers::reset_router))
+        .routes(routes!(routers::choose_route))
+        .routes(routes!(routers::submit_reward))
+        .routes(routes!(routers::evaluate_policy))
 }
 
-fn experiment_routes() -> Router<Arc<Engine>> {
-    Router::new()
-        .route(
-            "/api/v1/experiments",
-            post(experiments::create_experiment).get(experiments::list_experiments),
-        )
-        .route("/api/v1/experiments/{id}", get(experiments::show_experiment))
-        .route("/api/v1/experiments/{id}/results", get(experiments::show_results))
-        .route("/api/v1/experiments/{id}/assign", post(experiments::assign_variant))
-        .route("/api/v1/experiments/{id}/{action}", post(experiments::act_on_experiment))
+fn experiment_routes() -> OpenApiRouter<Arc<Engine>> {
+    OpenApiRouter::new()
+        .routes(routes!(experiments::create_experiment, experiments::list_experiments))
+        .routes(routes!(experiments::show_experiment))
+        .routes(routes!(experiments::show_results))
+        .routes(routes!(experiments::assign_variant))
+        .routes(routes!(experiments::act_on_experiment))
 }
 
-fn retrieval_routes() -> Router<Arc<Engine>> {
-    Router::new()
-        .route("/api/v1/retrieval/returned", post(retrieval::record_returned))
-        .route("/api/v1/retrieval/usage", post(retrieval::record_usage))
-        .route("/api/v1/retrieval/signals", post(retrieval::record_signals))
-        .route("/api/v1/retrieval/feedback", post(retrieval::record_feedback))
-        .route("/api/v1/retrieval/entities/{entity_id}/stats", get(retrieval::show_stats))
-        .route("/api/v1/retrieval/most-helpful", get(retrieval::list_most_helpful))
-        .route("/api/v1/retrieval/most-ignored", get(retrieval::list_most_ignored))
-        .route("/api/v1/retrieval/rerank", post(retrieval::rerank_results))
+fn retrieval_routes() -> OpenApiRouter<Arc<Engine>> {
+    OpenApiRouter::new()
+        .routes(routes!(retrieval::record_returned))
+        .routes(routes!(retrieval::record_usage))
+        .routes(routes!(retrieval::record_signals))
+        .routes(routes!(retrieval::record_feedback))
+        .routes(routes!(retrieval::show_stats))
+        .routes(routes!(retrieval::list_most_helpful))
+        .routes(routes!(retrieval::list_most_ignored))
+        .routes(routes!(retrieval::rerank_results))
 }
 
 /// Routes that web pages may call with a widget key.
-fn widget_routes(engine: Arc<Engine>) -> Router<Arc<Engine>> {
-    Router::new()
-        .route("/api/v1/feedback", post(feedback::submit_event).options(cors::answer_preflight))
-        .route(
-            "/conversations/{tenant}/{project}/{conversation_id}/turns/{turn_id}/feedback",
-            post(reactions::submit_reaction).options(cors::answer_preflight),
-        )
-        .route_layer(from_fn_with_state(engine, cors::add_cors_headers))
+fn widget_routes() -> OpenApiRouter<Arc<Engine>> {
+    let event = routes!(feedback::submit_event);
+    let reaction = routes!(feedback::submit_reaction);
+    OpenApiRouter::new()
+        .routes(event.map(|methods| methods.options(cors::answer_preflight)))
+        .routes(reaction.map(|methods| methods.options(cors::answer_preflight)))
+        .route_layer(from_fn(cors::add_cors_headers))
 }
 
-fn management_routes() -> Router<Arc<Engine>> {
-    Router::new()
-        .route("/api/v1/dead-letters", get(operations::list_dead_letters))
-        .route("/api/v1/dead-letters/{id}/replay", post(operations::replay_dead_letter))
-        .route("/api/v1/demo", get(operations::show_demo).delete(operations::remove_demo))
-        .route("/api/v1/keys", post(keys::create_key).get(keys::list_keys))
-        .route("/api/v1/keys/{id}", delete(keys::revoke_key))
-        .route(
-            "/api/v1/tenants/{tenant}/targets",
-            put(quality::set_targets).get(quality::show_targets),
-        )
-        .route("/api/v1/alerts", get(quality::list_alerts))
-        .route(
-            "/api/v1/tenants/{tenant}/privacy",
-            put(tenants::set_privacy).get(tenants::show_privacy),
-        )
-        .route("/api/v1/users/{user_id}", put(tenants::set_profile).get(tenants::show_profile))
+fn management_routes() -> OpenApiRouter<Arc<Engine>> {
+    OpenApiRouter::new()
+        .routes(routes!(operations::list_dead_letters))
+        .routes(routes!(operations::replay_dead_letter))
+        .routes(routes!(operations::show_demo, operations::remove_demo))
+        .routes(routes!(keys::create_key, keys::list_keys))
+        .routes(routes!(keys::revoke_key))
+        .routes(routes!(quality::set_targets, quality::show_targets))
+        .routes(routes!(quality::list_alerts))
+        .routes(routes!(tenants::set_privacy, tenants::show_privacy))
+        .routes(routes!(tenants::set_profile, tenants::show_profile))
+        .routes(routes!(operations::check_live))
+        .routes(routes!(operations::check_ready))
 }
 
-fn report_routes() -> Router<Arc<Engine>> {
-    Router::new()
-        .route("/api/v1/feedback/decisions/{session}", get(decisions::list_session_decisions))
-        .route("/api/v1/feedback/insights/{tenant}", get(failures::show_insights))
-        .route("/api/v1/failures", get(failures::list_failures))
-        .route("/api/v1/prompts/suggestions", post(failures::suggest_prompts))
-        .route(
-            "/api/v1/prompts/suggestions/{suggestion_id}/experiment",
-            post(failures::create_suggestion_experiment),
-        )
-        .route("/api/v1/feedback/quality/{tenant}", get(quality::show_quality))
-        .route(
-            "/conversations/{tenant}/{project}/{conversation_id}/turns-with-feedbacks",
-            post(reports::report_conversation).get(reports::report_conversation_by_query),
-        )
-        .route(
-            "/conversations/{tenant}/{project}/feedback/conversations-in-period",
-            post(reports::report_period).get(reports::report_period_by_query),
-        )
+fn report_routes() -> OpenApiRouter<Arc<Engine>> {
+    OpenApiRouter::new()
+        .routes(routes!(decisions::list_session_decisions))
+        .routes(routes!(failures::show_insights))
+        .routes(routes!(failures::list_failures))
+        .routes(routes!(failures::suggest_prompts))
+        .routes(routes!(failures::create_suggestion_experiment))
+        .routes(routes!(quality::show_quality))
+        .routes(routes!(reports::report_conversation, reports::report_conversation_by_query))
+        .routes(routes!(reports::report_period, reports::report_period_by_query))
 }
 
 async fn route_not_found() -> Problem {

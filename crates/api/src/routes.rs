@@ -4,14 +4,11 @@ pub(crate) mod feedback;
 pub(crate) mod batch;
 pub(crate) mod events;
 pub(crate) mod turns;
-pub(crate) mod conversations;
 pub(crate) mod strategies;
-pub(crate) mod examples;
 pub(crate) mod preferences;
 pub(crate) mod routers;
 pub(crate) mod experiments;
 pub(crate) mod retrieval;
-pub(crate) mod reactions;
 pub(crate) mod decisions;
 pub(crate) mod reports;
 pub(crate) mod quality;
@@ -21,9 +18,59 @@ pub(crate) mod keys;
 pub(crate) mod tenants;
 pub(crate) mod operations;
 
+use axum::Json;
 use axum::http::StatusCode;
+use engine::{Engine, Receipt, RequestKey, RequestMark};
+use model::EventId;
+use serde_json::{Value, json};
+
+use crate::body::Payload;
+use crate::error::Problem;
+use crate::wire::feedback::ReceiptResponse;
+
+type StoredResult<T> = Result<(StatusCode, Json<T>), Problem>;
+type ReceiptResult = StoredResult<ReceiptResponse>;
+
+/// Responds to a stored event.
+fn receipt_response(receipt: Receipt) -> (StatusCode, Json<ReceiptResponse>) {
+    (stored_status(receipt.replayed), Json(receipt.into()))
+}
 
 /// 200 for a request that was stored before, 201 otherwise.
 fn stored_status(replayed: bool) -> StatusCode {
     if replayed { StatusCode::OK } else { StatusCode::CREATED }
+}
+
+/// Reads the `Idempotency-Key` header, which has the form of an id. Its MAC covers the kind of
+/// request, the path and the body.
+fn read_request_key(
+    engine: &Engine,
+    payload: &Payload,
+    mac_domain: &str,
+    address: &[&str],
+    body: &Value,
+) -> Result<Option<RequestKey>, Problem> {
+    let Some(value) = payload.headers.get("idempotency-key") else { return Ok(None) };
+    let bad = |reason: String| Problem::invalid("Idempotency-Key", reason);
+    let text =
+        value.to_str().map_err(|_| bad("Idempotency-Key is not ASCII, expected an id".into()))?;
+    match EventId::new(text) {
+        Ok(_) => {
+            let mac = engine.fingerprint(mac_domain, &json!([address, body]));
+            Ok(Some(RequestKey { id: text.to_owned(), mac }))
+        }
+        Err(expected) => Err(bad(format!("Idempotency-Key: {expected}"))),
+    }
+}
+
+/// The MAC of a request, with its idempotency key.
+fn read_mark(
+    engine: &Engine,
+    payload: &Payload,
+    mac_domain: &str,
+    address: &[&str],
+    body: &Value,
+) -> Result<RequestMark, Problem> {
+    let key = read_request_key(engine, payload, mac_domain, address, body)?;
+    Ok(RequestMark { mac: engine.fingerprint(mac_domain, body), key })
 }

@@ -5,6 +5,7 @@ use engine::StoredKey;
 use model::{BadId, Project, Scope, Tenant};
 
 use crate::error::Problem;
+use crate::params;
 
 const TENANT_HEADER: &str = "x-uptake-tenant";
 const PROJECT_HEADER: &str = "x-uptake-project";
@@ -29,7 +30,7 @@ impl RequestScope {
     /// Scope for a body that may name a tenant, which must agree with the key and headers.
     pub(crate) fn resolve_tenant(&self, tenant: Option<&str>) -> Result<Scope, Problem> {
         let Some(tenant) = tenant else { return Ok(self.scope.clone()) };
-        let tenant = Tenant::new(tenant).map_err(|bad| invalid_name("tenant_id", bad))?;
+        let tenant = params::parse_id("tenant_id", tenant.to_owned(), Tenant::new)?;
         if self.tenant_given && tenant != self.scope.tenant {
             return Err(Problem::forbidden(format!(
                 "tenant_id is {tenant}, expected {}, the tenant of the key or header",
@@ -42,8 +43,8 @@ impl RequestScope {
     /// Scope for a path that names it, which must agree with the key and headers.
     pub(crate) fn resolve_path(&self, tenant: &str, project: &str) -> Result<Scope, Problem> {
         let scope = Scope {
-            tenant: Tenant::new(tenant).map_err(|bad| invalid_name("tenant", bad))?,
-            project: Project::new(project).map_err(|bad| invalid_name("project", bad))?,
+            tenant: params::parse_id("tenant", tenant.to_owned(), Tenant::new)?,
+            project: params::parse_id("project", project.to_owned(), Project::new)?,
         };
         let other_tenant = self.tenant_given && scope.tenant != self.scope.tenant;
         if other_tenant || self.project_given && scope.project != self.scope.project {
@@ -59,12 +60,8 @@ impl RequestScope {
         headers: &HeaderMap,
         key: Option<&StoredKey>,
     ) -> Result<Self, Problem> {
-        let tenant = header_text(headers, TENANT_HEADER)?
-            .map(|text| Tenant::new(text).map_err(|bad| invalid_name(TENANT_HEADER, bad)))
-            .transpose()?;
-        let project = header_text(headers, PROJECT_HEADER)?
-            .map(|text| Project::new(text).map_err(|bad| invalid_name(PROJECT_HEADER, bad)))
-            .transpose()?;
+        let tenant = read_name(headers, TENANT_HEADER, Tenant::new)?;
+        let project = read_name(headers, PROJECT_HEADER, Project::new)?;
         let key_tenant = key.map(|key| key.tenant.clone());
         let key_project = key.and_then(|key| key.project.clone());
         let default = Scope::default();
@@ -91,11 +88,12 @@ fn merge_names<T: PartialEq>(
     }
 }
 
-fn header_text<'a>(headers: &'a HeaderMap, name: &'static str) -> Result<Option<&'a str>, Problem> {
-    let read = |value: &'a axum::http::HeaderValue| value.to_str();
-    headers.get(name).map(read).transpose().map_err(|_| invalid_name(name, BadId::Name))
-}
-
-fn invalid_name(field: &str, bad: BadId) -> Problem {
-    Problem::invalid(field, format!("{field}: {bad}"))
+fn read_name<T>(
+    headers: &HeaderMap,
+    name: &str,
+    new: impl Fn(String) -> Result<T, BadId>,
+) -> Result<Option<T>, Problem> {
+    let Some(value) = headers.get(name) else { return Ok(None) };
+    let bad = |_| Problem::invalid(name, format!("{name}: {}", BadId::Name));
+    params::parse_id(name, value.to_str().map_err(bad)?.to_owned(), new).map(Some)
 }

@@ -1,15 +1,25 @@
 //! Runs the HTTP server and shuts it down gracefully.
+//!
+//! A node about to stop drains first: it keeps serving, reports not ready and closes each connection
+//! after its response. A load balancer gets time to send requests to other nodes.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use axum::{Router, middleware};
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::HeaderValue;
+use axum::http::header::CONNECTION;
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::Response;
 use engine::Engine;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
+use crate::error::Problem;
 use crate::middleware::connections::{self, ConnectionLimits};
-use crate::middleware::drain::{self, Drain};
+use crate::middleware::trailing_newline::add_trailing_newline;
 
 /// Time that requests in flight get after the listener has closed. A request whose body is still
 /// incomplete by then was never accepted.
@@ -27,16 +37,16 @@ pub async fn run(
 ) -> std::io::Result<()> {
     let (stopping, mut stopped) = watch::channel(false);
     let stopping_engine = Arc::clone(&engine);
-    let drain = Drain::default();
-    let stopping_drain = drain.clone();
+    let is_draining = Arc::new(AtomicBool::new(false));
+    let drain = Arc::clone(&is_draining);
     let stop = async move {
         stop.await;
-        stopping_drain.start();
+        drain.store(true, Ordering::Relaxed);
         tokio::time::sleep(linger).await;
         stopping_engine.begin_shutdown();
         stopping.send_replace(true);
     };
-    let router = router.layer(middleware::from_fn_with_state(drain, drain::close_when_draining));
+    let router = router.layer(from_fn_with_state(is_draining, close_when_draining));
     let serving = connections::serve(listener, router, limits, stop);
     let timed_out = async {
         // An error means that the server has stopped already.
@@ -50,4 +60,22 @@ pub async fn run(
     engine.close().await.map_err(std::io::Error::other)?;
     tracing::info!(position = engine.head().0, "server stopped");
     Ok(())
+}
+
+async fn close_when_draining(
+    State(is_draining): State<Arc<AtomicBool>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    if !is_draining.load(Ordering::Relaxed) {
+        return next.run(request).await;
+    }
+    let mut response = if request.uri().path() == "/health/ready" {
+        let problem = Problem::unavailable("this node is draining and stops soon");
+        add_trailing_newline(problem.render("draining")).await
+    } else {
+        next.run(request).await
+    };
+    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    response
 }

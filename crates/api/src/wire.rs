@@ -3,14 +3,12 @@
 pub(crate) mod feedback;
 pub(crate) mod verdict;
 pub(crate) mod strategy;
-pub(crate) mod example;
 pub(crate) mod routing;
 pub(crate) mod experiment;
 pub(crate) mod retrieval;
 pub(crate) mod turn;
 pub(crate) mod reaction;
 pub(crate) mod decision;
-pub(crate) mod key;
 pub(crate) mod tenant;
 pub(crate) mod operations;
 pub(crate) mod quality;

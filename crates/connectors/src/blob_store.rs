@@ -3,12 +3,11 @@
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
 use model::{Scope, TurnId};
+use parking_lot::Mutex;
 
-use crate::error::ConnectorError;
-use crate::error::ConnectorFuture;
+use crate::error::{ConnectorError, ConnectorFuture};
 
 pub trait BlobStore: Send + Sync {
     /// Writes or replaces a turn's document. Returns its URI.
@@ -91,7 +90,7 @@ static WRITE_LOCK: Mutex<()> = Mutex::new(());
 
 /// Writes atomically: readers see the old or the new document.
 fn write_whole(path: &Path, document: &str) -> std::io::Result<()> {
-    let _writing = WRITE_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
+    let _writing = WRITE_LOCK.lock();
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
     let unfinished = path.with_extension("json.new");

@@ -13,8 +13,7 @@ use std::time::Duration;
 
 use model::Timestamp;
 
-use crate::error::ConnectorError;
-use crate::error::ConnectorFuture;
+use crate::error::{ConnectorError, ConnectorFuture};
 use crate::query_history::{HistoryHealth, HistoryKey, QueryHistory, RecentQuestion};
 
 use link::Link;
@@ -27,7 +26,6 @@ const SKEW_MICROS: i64 = 60_000_000;
 pub struct RedisSettings {
     /// Such as `redis://:password@host:6379/0`, or `rediss://` with TLS.
     pub address: String,
-    /// The timeout of a call.
     pub timeout: Duration,
     pub window: Duration,
     /// The maximum of questions per user.

@@ -1,7 +1,5 @@
 //! Documents in an S3 bucket: `<prefix>/<tenant>/<project>/<turn>.json`.
 
-mod errors;
-
 use std::fmt;
 use std::time::Duration;
 
@@ -11,8 +9,7 @@ use object_store::path::Path;
 use object_store::{BackoffConfig, ClientOptions, ObjectStoreExt, RetryConfig};
 
 use crate::blob_store::{BlobStore, blob_path};
-use crate::error::ConnectorError;
-use crate::error::ConnectorFuture;
+use crate::error::{ConnectorError, ConnectorFuture};
 
 /// Short, because callers retry.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
@@ -111,7 +108,7 @@ impl S3BlobStore {
     }
 
     fn failed(&self, error: &object_store::Error) -> ConnectorError {
-        ConnectorError::Unavailable(errors::describe_error(&self.name(), error))
+        ConnectorError::Unavailable(describe_error(&self.name(), error))
     }
 }
 
@@ -130,7 +127,7 @@ impl BlobStore for S3BlobStore {
         Box::pin(async move {
             let found = match self.client.get(&key).await {
                 Ok(found) => found.bytes().await.map_err(|error| self.failed(&error))?,
-                Err(error) if errors::is_absent(&error) => return Ok(None),
+                Err(error) if is_absent(&error) => return Ok(None),
                 Err(error) => return Err(self.failed(&error)),
             };
             let text = String::from_utf8(found.into());
@@ -142,7 +139,7 @@ impl BlobStore for S3BlobStore {
         let key = self.key(scope, turn);
         Box::pin(async move {
             match self.client.delete(&key).await {
-                Err(error) if !errors::is_absent(&error) => Err(self.failed(&error)),
+                Err(error) if !is_absent(&error) => Err(self.failed(&error)),
                 Ok(()) | Err(_) => Ok(()),
             }
         })
@@ -153,6 +150,56 @@ impl BlobStore for S3BlobStore {
         let at = if endpoint.is_empty() { String::new() } else { format!(" at {endpoint}") };
         format!("s3:{bucket}/{prefix}{at}")
     }
+}
+
+/// True when the object is missing. A missing bucket is an error.
+fn is_absent(error: &object_store::Error) -> bool {
+    let object_store::Error::NotFound { source, .. } = error else { return false };
+    code(&chain(source.as_ref())) != Some("NoSuchBucket")
+}
+
+/// Names the most likely cause first.
+fn describe_error(place: &str, error: &object_store::Error) -> String {
+    let said = chain(error);
+    let code = code(&said).map(|code| format!(" ({code})")).unwrap_or_default();
+    if matches!(
+        error,
+        object_store::Error::PermissionDenied { .. } | object_store::Error::Unauthenticated { .. }
+    ) {
+        format!("{place} refuses these credentials{code}")
+    } else if matches!(error, object_store::Error::NotFound { .. }) {
+        format!("{place} is not there{code}")
+    } else {
+        format!("{place} does not answer as it should{code}: {}", without_body(&said))
+    }
+}
+
+/// The error with its causes.
+fn chain(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut said = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let words = error.to_string();
+        if !said.contains(&words) {
+            said.push_str(": ");
+            said.push_str(&words);
+        }
+        cause = error.source();
+    }
+    said
+}
+
+/// The server's error code.
+fn code(said: &str) -> Option<&str> {
+    let (_, rest) = said.split_once("<Code>")?;
+    let (code, _) = rest.split_once("</Code>")?;
+    let plain = |code: &&str| code.len() < 64 && code.chars().all(|c| c.is_ascii_alphanumeric());
+    Some(code).filter(plain)
+}
+
+/// The response body may contain user data, which must not be logged.
+fn without_body(said: &str) -> &str {
+    said.split_once('<').map_or(said, |(before, _)| before).trim_end_matches([':', ' '])
 }
 
 #[cfg(test)]

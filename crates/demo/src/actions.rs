@@ -2,7 +2,7 @@
 
 use engine::{EngineError, RawCompletion, RawRetrieved};
 use model::Timestamp;
-use serde_json::json;
+use serde_json::{Map, json};
 
 use crate::client::{DemoClient, TurnRef};
 use crate::conversation::{Gesture, MessageKind, Reply};
@@ -10,7 +10,7 @@ use crate::experiments::{PromptVersion, choose_prompt};
 use crate::models::{DemoModel, ROUTER_NAME, find_model};
 use crate::schedule::day_number;
 use crate::timeline::{DemoEvent, DemoRun};
-use crate::topics::{self, Assistant};
+use crate::topics::{Assistant, DOC_PAGES};
 
 /// Sends a user message and the model's answer, then schedules what follows.
 pub(crate) async fn send_message(
@@ -29,7 +29,7 @@ pub(crate) async fn send_message(
         user: person.id.clone(),
     };
     let text = conversation.message_text(message, &person);
-    let (app, intent) = (conversation.app, message_intent(message, conversation.topic.intent));
+    let (app, intent) = (conversation.app, message_intent(message, &conversation.topic.intent));
     let text_bytes = text.len();
     let route = run.client.open_turn(&turn, (text, intent), ROUTER_NAME).await?;
     let arm = route.as_ref().map_or("swift-1", |route| route.arm.as_str());
@@ -104,9 +104,9 @@ fn build_completion(
         response: reply.text.clone(),
         status: Some(if reply.error.is_some() { "error" } else { "success" }.to_owned()),
         error: reply.error.map(str::to_owned),
-        model: Some(model.id.to_owned()),
+        model: Some(model.id.clone()),
         decision_id,
-        strategy: prompt_strategy(prompt),
+        strategy: Some((prompt_strategy(prompt).to_owned(), Map::new())),
         prompt: Some((prompt.id.to_owned(), Some(prompt.version.to_owned()))),
         retrieved: retrieved_items(reply),
         quality_score: reply.score.map(|score| (score - 0.25 * prompt.care).clamp(0.0, 1.0)),
@@ -121,25 +121,22 @@ fn build_completion(
     }
 }
 
-fn prompt_strategy(
-    prompt: &PromptVersion,
-) -> Option<(String, serde_json::Map<String, serde_json::Value>)> {
-    let name = match (prompt.id, prompt.version) {
+fn prompt_strategy(prompt: &PromptVersion) -> &'static str {
+    match (prompt.id, prompt.version) {
         ("docs", _) => "search_then_answer",
         ("sql", "6") => "hints_then_sql",
         ("sql", _) => "direct_sql",
         _ => "answer",
-    };
-    Some((name.to_owned(), serde_json::Map::new()))
+    }
 }
 
 fn retrieved_items(reply: &Reply) -> Vec<RawRetrieved> {
     let item = |(index, found): (usize, &&'static str)| {
-        let page = topics::doc_pages().iter().find(|(id, ..)| id == found);
+        let page = DOC_PAGES.iter().find(|page| page.id == **found);
         RawRetrieved {
             entity_id: (*found).to_owned(),
-            name: page.map(|(_, title, _)| (*title).to_owned()),
-            content: page.map(|(.., content)| (*content).to_owned()),
+            name: page.map(|page| page.title.clone()),
+            content: page.map(|page| page.content.clone()),
             rank: Some(index as u32 + 1),
             score: Some(0.92 - 0.11 * index as f64),
         }
@@ -147,6 +144,7 @@ fn retrieved_items(reply: &Reply) -> Vec<RawRetrieved> {
     reply.pages.iter().enumerate().map(item).collect()
 }
 
+/// Reports a generated SQL statement and its outcome.
 async fn report_decision(
     run: &mut DemoRun<'_>,
     turn: &TurnRef,
@@ -156,9 +154,11 @@ async fn report_decision(
     let sure = run.conversations[number].rng.next_between(0.0, 0.25);
     let sure = if reply.good { 0.72 + sure } else { 0.5 + sure };
     let sql = reply.text.clone().unwrap_or_default();
-    let data = json!({"sql": sql, "error": reply.error, "dialect": "postgres", "demo": true});
-    let decision = decision_id(turn);
-    run.client.report_decision(turn, &decision, (data, reply.error.is_none(), sure)).await
+    let data = json!({"decision_id": decision_id(turn), "decision_type": "sql_generation",
+        "decision_data": {"sql": sql, "error": reply.error, "dialect": "postgres", "demo": true},
+        "confidence": sure,
+        "outcome": if reply.error.is_none() { "success" } else { "failure" }});
+    run.client.queue_event(turn, ("query", "model_response", "accuracy"), data).await
 }
 
 fn decision_id(turn: &TurnRef) -> String {

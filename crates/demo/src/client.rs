@@ -6,7 +6,7 @@ use engine::{
     Engine, EngineError, Include, IncomingEvent, IncomingHalf, IncomingReaction, IncomingTurn,
     RawCompletion, RawEvent, RawOpening, RawOutcome, RawReaction, Route, Trust,
 };
-use model::{ConversationId, DecisionId, ExperimentId, Mac, Scope, TurnId, UserId, Write};
+use model::{ConversationId, DecisionId, Scope, TurnId, UserId, Write};
 use serde_json::{Value, json};
 
 /// Events are flushed in batches of this size, as a client of the API would.
@@ -32,12 +32,6 @@ impl<'a> DemoClient<'a> {
     pub(crate) fn new(engine: &'a Engine, scope: Scope) -> Self {
         Self { engine, scope, waiting: RefCell::default() }
     }
-}
-
-impl DemoClient<'_> {
-    fn fingerprint(&self, kind: &str, value: &Value) -> Mac {
-        self.engine.fingerprint(kind, value)
-    }
 
     /// Opens a turn and returns the routing decision for its answer.
     pub(crate) async fn open_turn(
@@ -50,7 +44,7 @@ impl DemoClient<'_> {
         if self.waiting.borrow().iter().any(|(about, _)| *about == turn.conversation) {
             self.flush_events().await?;
         }
-        let mac = self.fingerprint("turn", &json!([turn.turn, text]));
+        let mac = self.engine.fingerprint("turn", &json!([turn.turn, text]));
         let raw = RawOpening {
             turn_id: Some(turn.turn.clone()),
             conversation_id: Some(turn.conversation.clone()),
@@ -74,7 +68,7 @@ impl DemoClient<'_> {
         turn: &TurnRef,
         raw: RawCompletion,
     ) -> Result<(), EngineError> {
-        let mac = self.fingerprint("completion", &json!([turn.turn]));
+        let mac = self.engine.fingerprint("completion", &json!([turn.turn]));
         let turn = checked_id(TurnId::new(turn.turn.clone()))?;
         let half = IncomingHalf { raw, mac };
         self.engine.turns.complete_turn(&self.scope, turn, half, None).await.map(drop)
@@ -87,7 +81,7 @@ impl DemoClient<'_> {
         (event_type, source, category): (&str, &str, &str),
         data: Value,
     ) -> Result<(), EngineError> {
-        let mac = self.fingerprint("event", &json!([turn.turn, source, data]));
+        let mac = self.engine.fingerprint("event", &json!([turn.turn, source, data]));
         let raw = RawEvent {
             event_type: event_type.to_owned(),
             source: source.to_owned(),
@@ -129,7 +123,7 @@ impl DemoClient<'_> {
         let incoming = IncomingReaction {
             conversation: checked_id(ConversationId::new(turn.conversation.clone()))?,
             turn: checked_id(TurnId::new(turn.turn.clone()))?,
-            mac: self.fingerprint("reaction", &json!([turn.turn, reaction, text])),
+            mac: self.engine.fingerprint("reaction", &json!([turn.turn, reaction, text])),
             raw: RawReaction {
                 reaction: Some(reaction),
                 text: Some(text.to_owned()),
@@ -141,24 +135,11 @@ impl DemoClient<'_> {
         self.engine.feedback.react(&self.scope, incoming).await.map(drop)
     }
 
-    /// Reports a generated SQL statement and its outcome.
-    pub(crate) async fn report_decision(
-        &self,
-        turn: &TurnRef,
-        decision: &str,
-        (data, worked, confidence): (Value, bool, f64),
-    ) -> Result<(), EngineError> {
-        let data = json!({"decision_id": decision, "decision_type": "sql_generation",
-            "decision_data": data, "confidence": confidence,
-            "outcome": if worked { "success" } else { "failure" }});
-        self.queue_event(turn, ("query", "model_response", "accuracy"), data).await
-    }
-
     /// Records that a user corrected the decision.
     pub(crate) async fn report_correction(&self, decision: &str) -> Result<(), EngineError> {
         self.flush_events().await?;
         let raw = RawOutcome { outcome: "correction".to_owned(), ..RawOutcome::default() };
-        let mac = self.fingerprint("outcome", &json!([decision]));
+        let mac = self.engine.fingerprint("outcome", &json!([decision]));
         let decision = checked_id(DecisionId::new(decision))?;
         self.engine.feedback.record_outcome(&self.scope, &decision, raw, mac, None).await.map(drop)
     }
@@ -172,15 +153,6 @@ impl DemoClient<'_> {
             .privacy
             .set_profile(&self.scope, checked_id(UserId::new(user))?, attributes)
             .await
-    }
-
-    pub(crate) async fn assign_variant(
-        &self,
-        experiment: &str,
-        unit: &str,
-    ) -> Result<String, EngineError> {
-        let experiment = checked_id(ExperimentId::new(experiment))?;
-        Ok(self.engine.experiments.assign(&self.scope, &experiment, unit).await?.variant)
     }
 }
 

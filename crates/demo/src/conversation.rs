@@ -3,9 +3,9 @@
 use crate::experiments::PromptVersion;
 use crate::models::{DemoModel, OUTAGE_DAYS};
 use crate::people::DemoUser;
-use crate::phrasing::{self, Placeholders};
+use crate::phrasing::{PHRASE_BOOK, Placeholders};
 use crate::rng::DemoRng;
-use crate::topics::{self, Assistant, ConversationTopic, KnownError};
+use crate::topics::{Assistant, ConversationTopic, DOC_PAGES, TOPICS};
 
 /// Kinds of user messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub(crate) enum Gesture {
     },
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Reply {
     pub(crate) text: Option<String>,
     pub(crate) error: Option<&'static str>,
@@ -97,23 +97,18 @@ impl Conversation {
         person: &DemoUser,
         mut rng: DemoRng,
     ) -> Self {
-        let suits = |topic: &&&'static ConversationTopic| topic.language == person.language;
-        let mut candidates: Vec<&'static ConversationTopic> = topics::all_topics().collect();
-        candidates.retain(|topic| suits(&topic) || topic.app == Assistant::Sql);
-        let weights: Vec<f64> = candidates.iter().map(|topic| topic.weight).collect();
-        let topic = candidates[rng.pick_weighted(&weights)];
-        let left = [1, 1, 1, 2, 2, 3][rng.next_index(6)];
-        let placeholders = Placeholders::new(person, &mut rng);
-        let app = topic.app;
+        let topic = pick_topic(&mut rng, |topic| {
+            topic.language == person.language || topic.app == Assistant::Sql
+        });
         Self {
             id,
             person: person_index,
-            app,
+            app: topic.app,
             topic,
+            left: *rng.pick_one(&[1, 1, 1, 2, 2, 3]),
+            placeholders: Placeholders::new(person, &mut rng),
             rng,
-            placeholders,
             asked: String::new(),
-            left,
             tries: 0,
             prompt: None,
         }
@@ -121,32 +116,29 @@ impl Conversation {
 
     /// Switches to another question for the same assistant in the same language.
     fn switch_topic(&mut self, person: &DemoUser) {
-        let same: Vec<&'static ConversationTopic> = topics::all_topics()
-            .filter(|topic| topic.app == self.app && topic.language == self.topic.language)
-            .collect();
-        let weights: Vec<f64> = same.iter().map(|topic| topic.weight).collect();
-        self.topic = same[self.rng.pick_weighted(&weights)];
+        let language = self.topic.language;
+        self.topic =
+            pick_topic(&mut self.rng, |topic| topic.app == self.app && topic.language == language);
         self.placeholders = Placeholders::new(person, &mut self.rng);
         self.tries = 0;
     }
 
     pub(crate) fn message_text(&mut self, message: MessageKind, person: &DemoUser) -> String {
-        let language = self.topic.language;
         if message == MessageKind::Ask && !self.asked.is_empty() {
             self.switch_topic(person);
         }
+        let (topic, phrases) = (self.topic, PHRASE_BOOK.phrases(self.topic.language));
         let sentences = match message {
             MessageKind::Regenerate => return self.asked.clone(),
-            MessageKind::Ask => self.topic.questions,
-            MessageKind::Rephrase => self.topic.rephrasings,
-            MessageKind::Complain if !self.topic.complaints.is_empty() => self.topic.complaints,
-            MessageKind::Complain => phrasing::complaint_phrases(language),
-            MessageKind::Doubt => phrasing::doubt_phrases(language),
-            MessageKind::FollowUp if !self.topic.follow_ups.is_empty() => self.topic.follow_ups,
-            MessageKind::FollowUp => self.topic.questions,
-            MessageKind::Thanks => phrasing::thanks_phrases(language),
+            MessageKind::Ask => &topic.questions,
+            MessageKind::Rephrase => &topic.rephrasings,
+            MessageKind::Complain if topic.complaints.is_empty() => &phrases.complaints,
+            MessageKind::Complain => &topic.complaints,
+            MessageKind::Doubt => &phrases.doubts,
+            MessageKind::FollowUp => &topic.follow_ups,
+            MessageKind::Thanks => &phrases.thanks,
         };
-        let text = self.placeholders.fill_sentence(self.rng.pick_one(sentences));
+        let text = self.placeholders.pick_sentence(sentences, &mut self.rng);
         if matches!(message, MessageKind::Ask | MessageKind::Rephrase | MessageKind::FollowUp) {
             self.asked.clone_from(&text);
         }
@@ -163,17 +155,16 @@ impl Conversation {
     ) -> Reply {
         let slow = if (OUTAGE_DAYS.0..OUTAGE_DAYS.1).contains(&day) { 2.2 } else { 1.0 };
         let secs = self.rng.next_skewed(model.secs) * slow;
+        let phrases = PHRASE_BOOK.phrases(self.topic.language);
         if message == MessageKind::Thanks {
-            let text = self.rng.pick_one(phrasing::farewell_phrases(self.topic.language));
-            let text = Some(text.to_owned());
-            return Reply { text, error: None, good: true, secs, score: None, pages: Vec::new() };
+            let text = Some(self.rng.pick_one(&phrases.farewells).clone());
+            return Reply { text, good: true, secs, ..Reply::default() };
         }
         let pages = self.search_pages();
         if self.rng.flip_biased(model.failure_probability(self.app, day)) {
             let errors = if self.app == Assistant::Sql { &SQL_ERRORS } else { &CALL_ERRORS };
-            let error = Some(self.rng.pick_one(errors));
-            let secs = secs * 3.0;
-            return Reply { text: None, error, good: false, secs, score: None, pages };
+            let error = Some(*self.rng.pick_one(errors));
+            return Reply { error, secs: secs * 3.0, pages, ..Reply::default() };
         }
         // After a complaint the model usually corrects itself.
         let known_error = self.topic.known_error.filter(|_| message != MessageKind::FollowUp);
@@ -184,18 +175,13 @@ impl Conversation {
             MessageKind::Ask | MessageKind::FollowUp | MessageKind::Thanks => wrong,
         };
         let good = !self.rng.flip_biased(wrong);
-        let sentences = if good { self.topic.good } else { self.topic.bad };
-        let mut text = self.placeholders.fill_sentence(self.rng.pick_one(sentences));
+        let sentences = if good { &self.topic.good } else { &self.topic.bad };
+        let mut text = self.placeholders.pick_sentence(sentences, &mut self.rng);
         if message == MessageKind::Complain && self.app != Assistant::Sql {
-            text = format!(
-                "{} {text}",
-                self.rng.pick_one(phrasing::apology_phrases(self.topic.language))
-            );
+            text = format!("{} {text}", self.rng.pick_one(&phrases.apologies));
         }
-        let score = match good {
-            true => self.rng.next_between(0.74, 1.0),
-            false => self.rng.next_between(0.25, 0.75),
-        };
+        let (low, high) = if good { (0.74, 1.0) } else { (0.25, 0.75) };
+        let score = self.rng.next_between(low, high);
         Reply { text: Some(text), error: None, good, secs, score: Some(score), pages }
     }
 
@@ -204,11 +190,11 @@ impl Conversation {
         if self.app != Assistant::Docs {
             return Vec::new();
         }
-        let mut found: Vec<&'static str> = self.topic.pages.to_vec();
+        let mut found: Vec<&'static str> = self.topic.pages.iter().map(String::as_str).collect();
         // The glossary is retrieved for every question and never used.
         found.push("doc-glossary");
         while found.len() < 5 {
-            let (page, ..) = self.rng.pick_one(topics::doc_pages());
+            let page = self.rng.pick_one(&DOC_PAGES).id.as_str();
             if !found.contains(&page) {
                 found.push(page);
             }
@@ -233,8 +219,7 @@ impl Conversation {
             }
         };
         if reply.good {
-            let note =
-                phrasing::HAPPY_NOTES[reply.secs.to_bits() as usize % phrasing::HAPPY_NOTES.len()];
+            let note = choose_note(&PHRASE_BOOK.happy_notes, reply);
             may(&mut gestures, 0.06 * vocal, 6.0, Gesture::Thumb(true, None));
             may(&mut gestures, 0.012 * vocal, 8.0, Gesture::Thumb(true, Some(note)));
             may(&mut gestures, 0.012 * vocal, 9.0, Gesture::Stars(5));
@@ -253,8 +238,7 @@ impl Conversation {
                 Assistant::Support => {}
             }
         } else if reply.error.is_none() {
-            let note = phrasing::UNHAPPY_NOTES
-                [reply.secs.to_bits() as usize % phrasing::UNHAPPY_NOTES.len()];
+            let note = choose_note(&PHRASE_BOOK.unhappy_notes, reply);
             may(&mut gestures, 0.12 * vocal, 5.0, Gesture::Thumb(false, None));
             may(&mut gestures, 0.03 * vocal, 7.0, Gesture::Thumb(false, Some(note)));
             may(&mut gestures, 0.015 * vocal, 8.0, Gesture::Stars(2));
@@ -275,11 +259,9 @@ impl Conversation {
         }
         let why = match self.topic.known_error {
             None => "This is how it should be.".to_owned(),
-            Some(KnownError::TimeZone | KnownError::OldApi | KnownError::WrongTable) => {
-                self.placeholders.fill_sentence(self.rng.pick_one(self.topic.complaints))
-            }
+            Some(_) => self.placeholders.pick_sentence(&self.topic.complaints, &mut self.rng),
         };
-        Some(Gesture::Correct { better: self.placeholders.fill_sentence(self.topic.good[0]), why })
+        Some(Gesture::Correct { better: self.placeholders.fill_sentence(&self.topic.good[0]), why })
     }
 
     /// The next message and its delay in seconds, or `None` when the conversation ends.
@@ -302,13 +284,14 @@ impl Conversation {
         if !reply.good {
             return self.next_after_bad_reply();
         }
-        let choices =
-            [MessageKind::Thanks, MessageKind::FollowUp, MessageKind::Ask, MessageKind::Doubt];
         let follows = if self.left > 0 { 0.24 } else { 0.0 };
-        let weights = [0.5, follows, f64::from(self.left) * 0.16, 0.025];
-        let ends = 0.3;
-        let place = self.rng.pick_weighted(&[weights[0], weights[1], weights[2], weights[3], ends]);
-        let message = *choices.get(place)?;
+        let message = self.choose_message([
+            (Some(MessageKind::Thanks), 0.5),
+            (Some(MessageKind::FollowUp), follows),
+            (Some(MessageKind::Ask), f64::from(self.left) * 0.16),
+            (Some(MessageKind::Doubt), 0.025),
+            (None, 0.3),
+        ])?;
         if message != MessageKind::Thanks {
             self.left = self.left.saturating_sub(1);
         }
@@ -320,21 +303,39 @@ impl Conversation {
         if self.tries > 3 {
             return None;
         }
-        // The last weight is the probability of leaving.
-        let place = self.rng.pick_weighted(&[0.48, 0.2, 0.1, 0.05, 0.17]);
-        let message = *[
-            MessageKind::Complain,
-            MessageKind::Rephrase,
-            MessageKind::Regenerate,
-            MessageKind::Doubt,
-        ]
-        .get(place)?;
+        let message = self.choose_message([
+            (Some(MessageKind::Complain), 0.48),
+            (Some(MessageKind::Rephrase), 0.2),
+            (Some(MessageKind::Regenerate), 0.1),
+            (Some(MessageKind::Doubt), 0.05),
+            (None, 0.17),
+        ])?;
         Some((self.pause_secs(22.0), message))
+    }
+
+    /// Picks by weight; `None` means that the user leaves.
+    fn choose_message(&mut self, choices: [(Option<MessageKind>, f64); 5]) -> Option<MessageKind> {
+        choices[self.rng.pick_weighted(&choices.map(|(_, weight)| weight))].0
     }
 
     fn pause_secs(&mut self, middle: f64) -> f64 {
         self.rng.next_skewed(middle).max(3.0)
     }
+}
+
+/// Picks one of the suitable topics by its weight.
+fn pick_topic(
+    rng: &mut DemoRng,
+    suits: impl Fn(&ConversationTopic) -> bool,
+) -> &'static ConversationTopic {
+    let candidates: Vec<_> = TOPICS.iter().filter(|topic| suits(topic)).collect();
+    let weights: Vec<f64> = candidates.iter().map(|topic| topic.weight).collect();
+    candidates[rng.pick_weighted(&weights)]
+}
+
+/// A note that depends on the reply alone, so that it takes no random number.
+fn choose_note(notes: &'static [String], reply: &Reply) -> &'static str {
+    &notes[reply.secs.to_bits() as usize % notes.len()]
 }
 
 #[cfg(test)]

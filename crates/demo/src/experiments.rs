@@ -59,7 +59,9 @@ async fn is_treated(
     experiment: &str,
     unit: &str,
 ) -> Result<bool, EngineError> {
-    Ok(client.assign_variant(experiment, unit).await? == "treatment")
+    let experiment = checked_id(ExperimentId::new(experiment))?;
+    let assigned = client.engine.experiments.assign(&client.scope, &experiment, unit).await?;
+    Ok(assigned.variant == "treatment")
 }
 
 pub(crate) async fn start_experiment(

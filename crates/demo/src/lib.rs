@@ -8,8 +8,8 @@
 //! Everything except the time depends on one seed. The engine derives all findings, metrics and
 //! patterns itself. This crate does not access the store.
 
+mod data;
 mod rng;
-mod clock;
 mod schedule;
 mod people;
 mod phrasing;
@@ -22,5 +22,5 @@ mod timeline;
 mod actions;
 mod load;
 
-pub use clock::DemoClock;
 pub use load::{DEFAULT_CONVERSATIONS, DemoSummary, demo_start, load_demo};
+pub use timeline::DemoClock;

@@ -7,7 +7,6 @@ use serde_json::json;
 
 use crate::actions::{send_gesture, send_message};
 use crate::client::{DemoClient, checked_id};
-use crate::clock::DemoClock;
 use crate::conversation::{Conversation, MessageKind};
 use crate::experiments::{
     self, SHORT_STEPS_DAYS, SHORT_STEPS_ID, TABLE_HINTS_ID, TABLE_HINTS_START_DAY,
@@ -16,7 +15,7 @@ use crate::models::{self, ROUTER_NAME, UPGRADE_DAY};
 use crate::people::generate_people;
 use crate::rng::DemoRng;
 use crate::schedule::{DEMO_DAYS, start_times};
-use crate::timeline::{DemoEvent, DemoRun, EventQueue};
+use crate::timeline::{DemoClock, DemoEvent, DemoRun, EventQueue};
 
 pub const DEFAULT_CONVERSATIONS: usize = 1000;
 /// Seed of all random choices.

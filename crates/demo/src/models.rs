@@ -1,8 +1,12 @@
 //! The made-up models behind the router; `atlas-3` replaces `atlas-2` on the upgrade day.
 
+use std::sync::LazyLock;
+
 use engine::RouterDefinition;
+use serde::Deserialize;
 use serde_json::json;
 
+use crate::data::parse_embedded;
 use crate::topics::{Assistant, KnownError};
 
 pub(crate) const UPGRADE_DAY: f64 = 16.0;
@@ -11,9 +15,10 @@ pub(crate) const OUTAGE_DAYS: (f64, f64) = (11.3, 12.7);
 pub(crate) const ROUTER_NAME: &str = "assistant";
 
 /// The true properties of a model, unknown to the router.
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct DemoModel {
-    pub(crate) id: &'static str,
+    pub(crate) id: String,
     /// Probability of a wrong answer without a known error.
     error_probability: f64,
     /// Probability of each known error.
@@ -29,52 +34,8 @@ pub(crate) struct DemoModel {
     price_out: f64,
 }
 
-const DEMO_MODELS: [DemoModel; 4] = [
-    DemoModel {
-        id: "swift-1",
-        error_probability: 0.17,
-        time_zone: 0.75,
-        old_api: 0.45,
-        wrong_table: 0.62,
-        failure_probability: 0.02,
-        secs: 0.9,
-        price_in: 0.3,
-        price_out: 1.2,
-    },
-    DemoModel {
-        id: "atlas-2",
-        error_probability: 0.11,
-        time_zone: 0.55,
-        old_api: 0.72,
-        wrong_table: 0.42,
-        failure_probability: 0.015,
-        secs: 2.0,
-        price_in: 1.0,
-        price_out: 4.0,
-    },
-    DemoModel {
-        id: "atlas-3",
-        error_probability: 0.05,
-        time_zone: 0.18,
-        old_api: 0.18,
-        wrong_table: 0.2,
-        failure_probability: 0.006,
-        secs: 1.3,
-        price_in: 1.0,
-        price_out: 4.0,
-    },
-    DemoModel {
-        id: "sage-1",
-        error_probability: 0.07,
-        time_zone: 0.4,
-        old_api: 0.35,
-        wrong_table: 0.25,
-        failure_probability: 0.01,
-        secs: 3.6,
-        price_in: 5.0,
-        price_out: 20.0,
-    },
-];
+static DEMO_MODELS: LazyLock<Vec<DemoModel>> =
+    LazyLock::new(|| parse_embedded(include_str!("models.json")));
 
 pub(crate) fn find_model(arm: &str) -> &'static DemoModel {
     DEMO_MODELS.iter().find(|model| model.id == arm).unwrap_or(&DEMO_MODELS[0])
@@ -110,7 +71,7 @@ impl DemoModel {
 /// The router before or after the upgrade.
 pub(crate) fn router_definition(seed: u64, upgraded: bool) -> Option<RouterDefinition> {
     let arm = |model: &DemoModel| {
-        let enabled = match model.id {
+        let enabled = match model.id.as_str() {
             "atlas-2" => !upgraded,
             "atlas-3" => upgraded,
             _ => true,

@@ -1,26 +1,18 @@
 //! Made-up users with a plan, a language and a city, but no name.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::rng::DemoRng;
 
 pub(crate) const PEOPLE_COUNT: usize = 180;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Language {
     En,
     De,
     Es,
-}
-
-impl Language {
-    pub(crate) fn locale_code(self) -> &'static str {
-        match self {
-            Self::En => "en",
-            Self::De => "de",
-            Self::Es => "es",
-        }
-    }
 }
 
 #[derive(Clone, Debug)]
@@ -37,8 +29,8 @@ pub(crate) struct DemoUser {
 
 impl DemoUser {
     pub(crate) fn profile_attributes(&self) -> Map<String, Value> {
-        let known = json!({"plan": self.plan, "locale": self.language.locale_code(),
-            "city": self.city, "demo": true});
+        let known = json!({"plan": self.plan, "locale": self.language, "city": self.city,
+            "demo": true});
         known.as_object().cloned().unwrap_or_default()
     }
 }

@@ -3,25 +3,22 @@
 use model::hash::SplitMix64;
 
 #[derive(Clone, Debug)]
-pub(crate) struct DemoRng(u64);
+pub(crate) struct DemoRng(SplitMix64);
 
 impl DemoRng {
     pub(crate) fn new(seed: u64) -> Self {
-        Self(seed)
+        Self(SplitMix64(seed))
     }
 
     /// An independent generator, derived from the state and a number.
     pub(crate) fn fork(&self, number: u64) -> Self {
-        let mut other = Self(self.0 ^ number.wrapping_mul(0xd6e8_feb8_6659_fd93));
+        let mut other = Self::new(self.0.0 ^ number.wrapping_mul(0xd6e8_feb8_6659_fd93));
         other.next_bits();
         other
     }
 
     pub(crate) fn next_bits(&mut self) -> u64 {
-        let mut stream = SplitMix64(self.0);
-        let bits = stream.next_u64();
-        self.0 = stream.0;
-        bits
+        self.0.next_u64()
     }
 
     /// A number in `0.0..1.0`.
@@ -45,8 +42,8 @@ impl DemoRng {
     }
 
     /// Picks an element of a non-empty slice.
-    pub(crate) fn pick_one<T: Copy>(&mut self, some: &[T]) -> T {
-        some[self.next_index(some.len())]
+    pub(crate) fn pick_one<'a, T>(&mut self, some: &'a [T]) -> &'a T {
+        &some[self.next_index(some.len())]
     }
 
     /// Picks an index with probability proportional to its weight.

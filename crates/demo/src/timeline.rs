@@ -1,12 +1,34 @@
-//! State of a running demo and the queue of its events.
+//! State of a running demo: its clock and the queue of its events.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicI64, Ordering};
 
-use model::Timestamp;
+use model::{Clock, Timestamp};
 
 use crate::client::{DemoClient, TurnRef};
 use crate::conversation::{Conversation, Gesture, MessageKind};
 use crate::people::DemoUser;
+
+/// The clock that the engine uses while the demo runs. It shows the simulated time.
+#[derive(Debug)]
+pub struct DemoClock(AtomicI64);
+
+impl DemoClock {
+    pub fn new(moment: Timestamp) -> Self {
+        Self(AtomicI64::new(moment.as_micros()))
+    }
+
+    /// Advances the clock; it never goes backwards.
+    pub(crate) fn advance_to(&self, moment: Timestamp) {
+        self.0.fetch_max(moment.as_micros(), Ordering::SeqCst);
+    }
+}
+
+impl Clock for DemoClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_micros(self.0.load(Ordering::SeqCst))
+    }
+}
 
 /// A scheduled event.
 #[derive(Debug)]

@@ -1,14 +1,15 @@
 //! Topics of conversations: questions, correct answers and wrong answers.
 
-mod docs;
-mod other_languages;
-mod sql;
-mod support;
+use std::sync::LazyLock;
 
+use serde::Deserialize;
+
+use crate::data::parse_embedded;
 use crate::people::Language;
 
 /// The three assistants of the demo application.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Assistant {
     /// Answers questions about an account.
     Support,
@@ -19,7 +20,8 @@ pub(crate) enum Assistant {
 }
 
 /// A systematic error that models repeat.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum KnownError {
     /// Gives a time in UTC instead of the user's time zone.
     TimeZone,
@@ -30,56 +32,52 @@ pub(crate) enum KnownError {
 }
 
 /// A topic; braces in its sentences are placeholders.
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct ConversationTopic {
     pub(crate) app: Assistant,
-    pub(crate) intent: &'static str,
     pub(crate) language: Language,
-    /// Ways to ask the question.
-    pub(crate) questions: &'static [&'static str],
-    /// The question in other words.
-    pub(crate) rephrasings: &'static [&'static str],
-    /// Follow-up questions of a satisfied user.
-    pub(crate) follow_ups: &'static [&'static str],
-    /// Answers without a mistake.
-    pub(crate) good: &'static [&'static str],
-    /// Answers with the mistake.
-    pub(crate) bad: &'static [&'static str],
-    /// Complaints about the topic's known error; empty without one.
-    pub(crate) complaints: &'static [&'static str],
-    pub(crate) known_error: Option<KnownError>,
-    /// Documentation pages that contain the answer.
-    pub(crate) pages: &'static [&'static str],
+    pub(crate) intent: String,
     /// Relative frequency of the topic.
     pub(crate) weight: f64,
+    pub(crate) known_error: Option<KnownError>,
+    pub(crate) questions: Vec<String>,
+    pub(crate) rephrasings: Vec<String>,
+    pub(crate) follow_ups: Vec<String>,
+    /// Answers without a mistake.
+    pub(crate) good: Vec<String>,
+    /// Answers with the mistake.
+    pub(crate) bad: Vec<String>,
+    /// Complaints about the topic's known error; empty without one.
+    #[serde(default)]
+    pub(crate) complaints: Vec<String>,
+    /// Documentation pages that contain the answer.
+    #[serde(default)]
+    pub(crate) pages: Vec<String>,
 }
 
-/// Defaults of every topic.
-const BLANK_TOPIC: ConversationTopic = ConversationTopic {
-    app: Assistant::Support,
-    intent: "",
-    language: Language::En,
-    questions: &[],
-    rephrasings: &[],
-    follow_ups: &[],
-    good: &[],
-    bad: &[],
-    complaints: &[],
-    known_error: None,
-    pages: &[],
-    weight: 1.0,
-};
-
-pub(crate) fn all_topics() -> impl Iterator<Item = &'static ConversationTopic> {
-    [support::TOPICS, docs::TOPICS, sql::TOPICS, other_languages::TOPICS].into_iter().flatten()
+/// A documentation page with its first sentences.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DocPage {
+    pub(crate) id: String,
+    pub(crate) title: String,
+    pub(crate) content: String,
 }
 
-/// Id, title and first sentences of a documentation page.
-pub(crate) type DocPage = (&'static str, &'static str, &'static str);
+/// All topics. Their order determines the random choices.
+pub(crate) static TOPICS: LazyLock<Vec<ConversationTopic>> = LazyLock::new(|| {
+    let files = [
+        include_str!("topics/support.json"),
+        include_str!("topics/docs.json"),
+        include_str!("topics/sql.json"),
+        include_str!("topics/other_languages.json"),
+    ];
+    files.into_iter().flat_map(parse_embedded::<Vec<ConversationTopic>>).collect()
+});
 
-pub(crate) fn doc_pages() -> &'static [DocPage] {
-    docs::PAGES
-}
+pub(crate) static DOC_PAGES: LazyLock<Vec<DocPage>> =
+    LazyLock::new(|| parse_embedded(include_str!("topics/doc_pages.json")));
 
 #[cfg(test)]
 mod tests {
@@ -91,24 +89,25 @@ mod tests {
     fn sentences_are_many_and_distinct() {
         let lists = |topic: &'static ConversationTopic| {
             [
-                topic.questions,
-                topic.rephrasings,
-                topic.follow_ups,
-                topic.good,
-                topic.bad,
-                topic.complaints,
+                &topic.questions,
+                &topic.rephrasings,
+                &topic.follow_ups,
+                &topic.good,
+                &topic.bad,
+                &topic.complaints,
             ]
         };
-        let sentences: Vec<&str> = all_topics().flat_map(lists).flatten().copied().collect();
-        let different: BTreeSet<&str> = sentences.iter().copied().collect();
+        let sentences: Vec<&String> = TOPICS.iter().flat_map(lists).flatten().collect();
+        let different: BTreeSet<&String> = sentences.iter().copied().collect();
         assert!(sentences.len() > 250, "{}", sentences.len());
         assert_eq!(sentences.len(), different.len());
     }
 
     #[test]
     fn every_topic_is_complete_and_names_existing_pages() {
-        for topic in all_topics() {
-            let lists = [topic.questions, topic.rephrasings, topic.good, topic.bad];
+        for topic in TOPICS.iter() {
+            let lists =
+                [&topic.questions, &topic.rephrasings, &topic.follow_ups, &topic.good, &topic.bad];
             assert!(lists.iter().all(|list| !list.is_empty()), "{}", topic.intent);
             assert_eq!(
                 topic.known_error.is_some(),
@@ -116,8 +115,8 @@ mod tests {
                 "{}",
                 topic.intent
             );
-            for page in topic.pages {
-                assert!(doc_pages().iter().any(|(id, ..)| id == page), "{page}");
+            for page in &topic.pages {
+                assert!(DOC_PAGES.iter().any(|known| known.id == *page), "{page}");
             }
         }
     }

@@ -1,6 +1,6 @@
 //! An assistant answer, parsed once so that the next message can be judged against it.
 
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 use embed::built_in;
 use model::Vector;
@@ -12,10 +12,8 @@ use crate::text::{FoldedText, Word, WordKind, mask_code_and_quotes};
 use crate::utterance::{Utterance, ends_with_question, sort_and_dedup};
 use crate::wide_deep::{Features, WideDeepModel};
 
-pub fn refusal_model() -> &'static WideDeepModel {
-    static LOADED: OnceLock<WideDeepModel> = OnceLock::new();
-    LOADED.get_or_init(|| WideDeepModel::load_committed(include_bytes!("../model/refusal.bin")))
-}
+pub(crate) static REFUSAL_MODEL: LazyLock<WideDeepModel> =
+    LazyLock::new(|| WideDeepModel::load_committed(include_bytes!("../model/refusal.bin")));
 
 #[derive(Clone, Debug)]
 pub struct Answer {
@@ -30,19 +28,11 @@ pub struct Answer {
     pub(crate) apologises: bool,
     pub(crate) has_code: bool,
     pub(crate) is_empty: bool,
-    pub(crate) refusal_probability: f32,
-    pub(crate) refusal_features: Features,
+    pub refusal_probability: f32,
+    pub refusal_features: Features,
 }
 
 impl Answer {
-    pub fn refusal_probability(&self) -> f32 {
-        self.refusal_probability
-    }
-
-    pub fn refusal_features(&self) -> &Features {
-        &self.refusal_features
-    }
-
     /// Parses an answer. Accepts any text.
     pub fn read(question: Option<&Utterance>, original: &str) -> Self {
         let prose = mask_code_and_quotes(original);
@@ -80,7 +70,7 @@ impl Answer {
 fn capped_refusal_probability(prose: &FoldedText, features: &Features) -> f32 {
     const MIN_REFUSAL_WORDS: usize = 7;
     const MAX_PROBABILITY_WITHOUT_CUE: f32 = 0.3;
-    let probability = refusal_model().predict_probability(features);
+    let probability = REFUSAL_MODEL.predict_probability(features);
     let hits = find_answer_cues(prose);
     let in_idiom =
         |hit: &CueHit| hits.iter().any(|other| other.cue == Cue::Idiom && other.overlaps(hit));

@@ -3,14 +3,17 @@
 //! "How can I lose weight" and "what is the best way to lose weight" expect the same type; "why"
 //! and "how" do not.
 
-use std::cmp::Reverse;
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
-use rustc_hash::FxHashMap;
+use serde::Deserialize;
+use serde::de::IntoDeserializer;
+use serde::de::value::{Error as ValueError, StrDeserializer};
 
-use crate::text::{FoldedText, hash};
+use crate::phrases::PhraseIndex;
+use crate::text::FoldedText;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum AnswerType {
     Method,
     Reason,
@@ -23,6 +26,7 @@ pub(crate) enum AnswerType {
     YesNo,
     Entity,
     /// A request or a statement rather than a question.
+    #[serde(skip)]
     None,
 }
 
@@ -31,54 +35,25 @@ const OPENINGS: &str = include_str!("phrases/answer_types.txt");
 
 const MAX_LEADING_WORDS: usize = 3;
 
-type OpeningsByFirstWord = FxHashMap<u32, Vec<(Box<[u32]>, AnswerType)>>;
-
 pub(crate) fn expected_answer_type(text: &FoldedText) -> AnswerType {
-    let openings = load_openings();
+    static LOADED: LazyLock<PhraseIndex<AnswerType>> = LazyLock::new(|| {
+        PhraseIndex::parse_files(&[OPENINGS], |name, _| parse_answer_type(name)).longest_first()
+    });
     let opening: Vec<u32> = text.word_hashes().take(8).collect();
     for lead in 0..MAX_LEADING_WORDS.min(opening.len()) {
-        let rest = &opening[lead..];
-        let known = openings.get(&rest[0]).map_or(&[][..], Vec::as_slice);
-        if let Some((_, answer_type)) = known.iter().find(|(words, _)| rest.starts_with(words)) {
+        if let Some((_, answer_type)) = LOADED.match_start(&opening[lead..]).next() {
             // After a leading word, "I am …" and "could you …" are not yes/no questions.
-            if lead == 0 || *answer_type != AnswerType::YesNo {
-                return *answer_type;
+            if lead == 0 || answer_type != AnswerType::YesNo {
+                return answer_type;
             }
         }
     }
     AnswerType::None
 }
 
-fn load_openings() -> &'static OpeningsByFirstWord {
-    static LOADED: OnceLock<OpeningsByFirstWord> = OnceLock::new();
-    LOADED.get_or_init(|| {
-        let mut openings = OpeningsByFirstWord::default();
-        for (answer_type, phrases) in OPENINGS.lines().filter_map(|line| line.split_once(": ")) {
-            let Some(answer_type) = parse_answer_type(answer_type) else { continue };
-            for phrase in phrases.split(" | ") {
-                let words: Box<[u32]> = phrase.split(' ').map(|w| hash(0, w.as_bytes())).collect();
-                openings.entry(words[0]).or_default().push((words, answer_type));
-            }
-        }
-        openings.values_mut().for_each(|all| all.sort_by_key(|(words, _)| Reverse(words.len())));
-        openings
-    })
-}
-
 fn parse_answer_type(name: &str) -> Option<AnswerType> {
-    Some(match name {
-        "quantity" => AnswerType::Quantity,
-        "reason" => AnswerType::Reason,
-        "method" => AnswerType::Method,
-        "time" => AnswerType::Time,
-        "place" => AnswerType::Place,
-        "person" => AnswerType::Person,
-        "choice" => AnswerType::Choice,
-        "definition" => AnswerType::Definition,
-        "entity" => AnswerType::Entity,
-        "yes_no" => AnswerType::YesNo,
-        _ => return None,
-    })
+    let name: StrDeserializer<'_, ValueError> = name.into_deserializer();
+    AnswerType::deserialize(name).ok()
 }
 
 #[cfg(test)]

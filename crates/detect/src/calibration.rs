@@ -95,30 +95,26 @@ pub struct Calibration {
 ///
 /// Every fifth label is held out. A curve that does not reduce the held-out error is not used.
 pub fn recalibrate(labels: &[(f64, bool)]) -> Option<Calibration> {
-    let labels: Vec<(f64, bool)> =
-        labels.iter().copied().filter(|(p, _)| (0.0..=1.0).contains(p)).collect();
-    if labels.len() < MIN_LABELS {
+    let in_range = labels.iter().filter(|(p, _)| (0.0..=1.0).contains(p));
+    let rows: Vec<(f64, f64, f64)> =
+        in_range.map(|(p, is)| (log_odds(*p), f64::from(u8::from(*is)), 1.0)).collect();
+    if rows.len() < MIN_LABELS {
         return None;
     }
-    let points = |keep: fn(usize) -> bool| -> Vec<(f64, f64)> {
-        let kept = labels.iter().enumerate().filter(|(at, _)| keep(*at));
-        kept.map(|(_, (p, is))| (*p, f64::from(u8::from(*is)))).collect()
-    };
-    let (training, held_out) = (points(|at| at % 5 != 0), points(|at| at % 5 == 0));
-    let to_log_odds = |rows: &[(f64, f64)]| -> Vec<(f64, f64, f64)> {
-        rows.iter().map(|(p, is)| (log_odds(*p), *is, 1.0)).collect()
-    };
-    let candidate = Platt::fit(&to_log_odds(&training));
+    let training: Vec<(f64, f64, f64)> =
+        rows.iter().enumerate().filter(|(at, _)| at % 5 != 0).map(|(_, row)| *row).collect();
+    let candidate = Platt::fit(&training);
     let error = |curve: Platt| {
-        let squares = held_out.iter().map(|(p, is)| (curve.adjust_probability(*p) - is).powi(2));
-        squares.sum::<f64>() / held_out.len() as f64
+        let held_out = rows.iter().step_by(5);
+        let count = held_out.len() as f64;
+        held_out.map(|(x, is, _)| (curve.probability_from_sum(*x) - is).powi(2)).sum::<f64>()
+            / count
     };
     let error = (error(Platt::IDENTITY), error(candidate));
     // A falling curve would turn complaints into praise, so it is never used.
     let improves = error.1 < error.0 && candidate.slope > 0.0;
-    let all = points(|_| true);
-    let curve = if improves { Platt::fit(&to_log_odds(&all)) } else { Platt::IDENTITY };
-    Some(Calibration { curve, error, labels: labels.len() })
+    let curve = if improves { Platt::fit(&rows) } else { Platt::IDENTITY };
+    Some(Calibration { curve, error, labels: rows.len() })
 }
 
 #[cfg(test)]

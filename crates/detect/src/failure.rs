@@ -2,7 +2,7 @@
 
 use model::{ErrorType, Evidence, Failure, TurnStatus, UnitInterval};
 
-use crate::answer::{Answer, refusal_model};
+use crate::answer::{Answer, REFUSAL_MODEL};
 use crate::text::{FoldedText, mask_code_and_quotes};
 use crate::utterance::Utterance;
 
@@ -95,23 +95,19 @@ fn ends_like_an_error(rest: &str) -> bool {
 fn answers_directly(question: Option<&Utterance>, trimmed: &str) -> bool {
     const MAX_SHORT_QUESTION_WORDS: usize = 15;
     let has_content = trimmed.chars().any(char::is_alphanumeric);
-    has_content
-        && question.is_some_and(|q| {
-            !q.word_hashes.is_empty() && q.word_hashes.len() <= MAX_SHORT_QUESTION_WORDS
-        })
+    let is_short = |q: &Utterance| (1..=MAX_SHORT_QUESTION_WORDS).contains(&q.word_hashes.len());
+    has_content && question.is_some_and(is_short)
 }
 
-/// Evidence span of the n-gram with the highest refusal weight.
+/// Evidence span of the n-gram with the highest refusal weight, else of the first word.
 fn refusal_evidence(completed: &CompletedAnswer<'_>) -> Vec<Evidence> {
-    let features = completed.answer.refusal_features().sparse.iter();
-    let strongest = refusal_model().strongest_feature(features);
-    let place = strongest.map(|f| (f.start as usize, f.end as usize));
-    let whole = || FoldedText::new(completed.response).words.first().map(|w| (w.start, w.end));
-    place
-        .or_else(whole)
-        .map(|(start, end)| Evidence { start, end, rule: "refusal_words".to_owned() })
-        .into_iter()
-        .collect()
+    const RULE: &str = "refusal_words";
+    let features = completed.answer.refusal_features.sparse.iter();
+    let first_word = || {
+        let text = FoldedText::new(completed.response);
+        text.words.first().map(|w| Evidence { start: w.start, end: w.end, rule: RULE.to_owned() })
+    };
+    REFUSAL_MODEL.strongest_evidence(features, RULE).or_else(first_word).into_iter().collect()
 }
 
 #[cfg(test)]

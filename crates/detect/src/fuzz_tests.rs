@@ -130,13 +130,13 @@ fn committed_models_match_the_feature_counts() {
     let exchange = Exchange { question: Some(&a), answer: Some(&answer), ..Exchange::new(&b) };
     for exchange in [exchange, Exchange::new(&b)] {
         let count = crate::verdict_features(&exchange, 0.5).dense.len();
-        assert_eq!(crate::rejection_model().inputs, count);
-        assert_eq!(crate::acceptance_model().inputs, count);
+        assert_eq!(crate::verdict::REJECTION_MODEL.inputs, count);
+        assert_eq!(crate::verdict::ACCEPTANCE_MODEL.inputs, count);
     }
-    assert_eq!(crate::pair_model().inputs, crate::pair_features(&a, &b).dense.len());
-    assert_eq!(crate::refusal_model().inputs, answer.refusal_features().dense.len());
+    assert_eq!(crate::pair::PAIR_MODEL.inputs, crate::pair_features(&a, &b).dense.len());
+    assert_eq!(crate::answer::REFUSAL_MODEL.inputs, answer.refusal_features.dense.len());
     let alone = Answer::read(None, "It is a lamp.");
-    assert_eq!(crate::refusal_model().inputs, alone.refusal_features().dense.len());
+    assert_eq!(crate::answer::REFUSAL_MODEL.inputs, alone.refusal_features.dense.len());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Detects the language of a message, by script and by frequent words.
 
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 use rustc_hash::FxHashMap;
 
@@ -14,8 +14,7 @@ const WORD_LIST_LANGUAGES: usize = 7;
 
 /// Index into `LANGUAGES`; English when no other language matches.
 pub(crate) fn detect_language(text: &FoldedText) -> usize {
-    static WORDS: OnceLock<FxHashMap<u32, Vec<usize>>> = OnceLock::new();
-    let words = WORDS.get_or_init(|| {
+    static WORDS: LazyLock<FxHashMap<u32, Vec<usize>>> = LazyLock::new(|| {
         let mut words: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
         for (language, name) in LANGUAGES.iter().enumerate().take(WORD_LIST_LANGUAGES) {
             for word in words_in_set(&format!("language {name}")) {
@@ -29,7 +28,7 @@ pub(crate) fn detect_language(text: &FoldedText) -> usize {
         if word.kind == WordKind::Sign {
             return detect_cjk_language(text);
         }
-        for &language in words.get(&word.hash).map_or(&[][..], Vec::as_slice) {
+        for &language in WORDS.get(&word.hash).into_iter().flatten() {
             votes[language] += 1;
         }
     }

@@ -1,6 +1,6 @@
 //! Word sets in several languages: stop words, negations, opposites and others.
 
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -10,15 +10,20 @@ use crate::text::hash;
 const SETS: &str = include_str!("phrases/words.txt");
 
 pub(crate) fn words_in_set(name: &str) -> impl Iterator<Item = &'static str> {
-    let line = SETS.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
-    line.unwrap_or_default().split(' ')
+    find_set(SETS, name).split(' ')
+}
+
+/// The words or phrases of a line `name: words` in a list file.
+pub(crate) fn find_set(sets: &'static str, name: &str) -> &'static str {
+    let line = sets.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
+    line.unwrap_or_default()
 }
 
 pub(crate) struct Lexicon {
     stop_words: FxHashSet<u32>,
-    question_words: FxHashSet<u32>,
-    negations: FxHashSet<u32>,
-    opposites: FxHashMap<u32, Vec<u32>>,
+    pub question_words: FxHashSet<u32>,
+    pub negations: FxHashSet<u32>,
+    pub opposites: FxHashMap<u32, Vec<u32>>,
     /// Words before the wanted thing in a correction: "No, I meant the".
     pub preamble: FxHashSet<u32>,
     /// Words that judge the answer. They may also belong to the wanted thing ("that model"), so a
@@ -34,8 +39,7 @@ pub(crate) struct Lexicon {
 }
 
 pub(crate) fn lexicon() -> &'static Lexicon {
-    static LOADED: OnceLock<Lexicon> = OnceLock::new();
-    LOADED.get_or_init(|| {
+    static LOADED: LazyLock<Lexicon> = LazyLock::new(|| {
         let set = |name: &str| words_in_set(name).map(|w| hash(0, w.as_bytes())).collect();
         let mut opposites: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
         for (one, other) in words_in_set("opposites").filter_map(|pair| pair.split_once('/')) {
@@ -56,24 +60,13 @@ pub(crate) fn lexicon() -> &'static Lexicon {
             yes_no_openings: set("yes/no openings"),
             apology: set("apology"),
         }
-    })
+    });
+    &LOADED
 }
 
 impl Lexicon {
     pub(crate) fn is_stop_word(&self, word: u32) -> bool {
         self.stop_words.contains(&word)
-    }
-
-    pub(crate) fn is_question_word(&self, word: u32) -> bool {
-        self.question_words.contains(&word)
-    }
-
-    pub(crate) fn is_negation(&self, word: u32) -> bool {
-        self.negations.contains(&word)
-    }
-
-    pub(crate) fn has_opposite(&self, word: u32) -> bool {
-        self.opposites.contains_key(&word)
     }
 
     pub(crate) fn are_opposites(&self, one: u32, other: u32) -> bool {

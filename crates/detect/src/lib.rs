@@ -21,20 +21,18 @@ mod pace;
 mod retry;
 mod verdict;
 mod target;
-mod farewell;
 mod sentiment;
 mod usage;
 mod version;
 #[cfg(test)]
 mod fuzz_tests;
 
-pub use answer::{Answer, refusal_model};
+pub use answer::Answer;
 pub use calibration::{Calibration, MIN_LABELS, Platt, recalibrate};
 pub use failure::{CompletedAnswer, FailureRule, detect_failure};
-pub use farewell::is_farewell;
 pub use pace::{Complexity, LatencyThresholds, PaceRule, classify_complexity, detect_pace};
-pub use pair::{pair_features, pair_model, pair_score};
-pub use retry::{PastQuestion, RetryRule, detect_retry, may_be_retry, retry_intent};
+pub use pair::{pair_features, pair_score};
+pub use retry::{PastQuestion, RetryRule, detect_retry, may_be_retry};
 pub use sentiment::detect_sentiment;
 pub use target::{
     PastTurn, RankedTurn, Target, TargetCandidate, TargetRule, answer_head, find_target,
@@ -44,10 +42,7 @@ pub use usage::{
     AnswerKind, ItemUse, ParsedAnswer, ReturnedItem, UsageRule, UseEvidence, UseReason,
     detect_item_use,
 };
-pub use utterance::{Utterance, is_bare_remark};
-pub use verdict::{
-    Exchange, Mode, VerdictRule, acceptance_model, detect_verdict, rejection_model,
-    verdict_features,
-};
+pub use utterance::{Utterance, is_bare_remark, is_farewell};
+pub use verdict::{Exchange, Mode, VerdictRule, detect_verdict, verdict_features};
 pub use version::version;
 pub use wide_deep::{Features, SparseFeature, WideDeepModel, sigmoid};

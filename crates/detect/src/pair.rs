@@ -4,7 +4,7 @@
 //! differences between both messages. The model was fitted on built-in vectors and always uses
 //! them.
 
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 use embed::built_in;
 use model::UnitInterval;
@@ -15,17 +15,15 @@ use crate::lexicon::lexicon;
 use crate::utterance::Utterance;
 use crate::wide_deep::{Features, WideDeepModel};
 
-pub fn pair_model() -> &'static WideDeepModel {
-    static LOADED: OnceLock<WideDeepModel> = OnceLock::new();
-    LOADED.get_or_init(|| WideDeepModel::load_committed(include_bytes!("../model/pair.bin")))
-}
+pub(crate) static PAIR_MODEL: LazyLock<WideDeepModel> =
+    LazyLock::new(|| WideDeepModel::load_committed(include_bytes!("../model/pair.bin")));
 
 /// Probability that two messages ask the same question. Symmetric.
 pub fn pair_score(a: &Utterance, b: &Utterance) -> UnitInterval {
     if a.is_resend_of(b) {
         return UnitInterval::ONE;
     }
-    let score = f64::from(pair_model().predict_probability(&pair_features(a, b)));
+    let score = f64::from(PAIR_MODEL.predict_probability(&pair_features(a, b)));
     let score = if reverses_meaning(a, b) { score * REVERSAL_FACTOR } else { score };
     UnitInterval::new(score).unwrap_or(UnitInterval::ZERO)
 }
@@ -64,8 +62,8 @@ pub fn pair_features(a: &Utterance, b: &Utterance) -> Features {
     let difference = TokenDifference::new(a, b);
     let lengths = (a.word_hashes.len() as f32, b.word_hashes.len() as f32);
     let length_ratio = lengths.0.min(lengths.1) / lengths.0.max(lengths.1).max(1.0);
-    let numbers = SetMismatch::new(&a.numbers, &b.numbers);
-    let names = SetMismatch::new(&a.names, &b.names);
+    let numbers = compare_sets(&a.numbers, &b.numbers);
+    let names = compare_sets(&a.names, &b.names);
     let asks_alike = a.question_word == b.question_word;
     let types = (a.answer_type, b.answer_type);
     let types_differ = types.0 != types.1;
@@ -80,17 +78,17 @@ pub fn pair_features(a: &Utterance, b: &Utterance) -> Features {
         trigrams.containment,
         trigrams.min_containment,
         bigrams.jaccard,
-        difference.shared_weight,
-        difference.min_shared_weight,
+        difference.shared_weight.containment,
+        difference.shared_weight.min_containment,
         difference.aligned,
         difference.worst_aligned,
         difference.mean_aligned,
         difference.heaviest_remaining / 2.0,
         difference.one_sided,
-        numbers.differ,
-        numbers.one_sided,
-        names.differ,
-        names.one_sided,
+        numbers[0],
+        numbers[1],
+        names[0],
+        names[1],
         f32::from((a.negations > 0) != (b.negations > 0)),
         f32::from(a.negations > 0 && b.negations > 0),
         f32::from(has_opposites(a, b)),
@@ -153,26 +151,15 @@ pub(crate) fn count_shared(a: &[u32], b: &[u32]) -> usize {
     both
 }
 
-/// Numbers or names found in only one of two messages.
-struct SetMismatch {
-    differ: f32,
-    one_sided: f32,
-}
-
-impl SetMismatch {
-    fn new(a: &[u32], b: &[u32]) -> Self {
-        let both = count_shared(a, b);
-        let (left, right) = (a.len() - both, b.len() - both);
-        let differ = left > 0 && right > 0;
-        let one_sided = (left > 0) != (right > 0);
-        Self { differ: f32::from(differ), one_sided: f32::from(one_sided) }
-    }
+/// Two features: both sets have entries that the other lacks, and only one of them has.
+fn compare_sets(a: &[u32], b: &[u32]) -> [f32; 2] {
+    let both = count_shared(a, b);
+    let (left, right) = (a.len() > both, b.len() > both);
+    [f32::from(left && right), f32::from(left != right)]
 }
 
 struct TokenDifference {
-    /// Shared token weight, relative to the lighter and to the heavier message.
-    shared_weight: f32,
-    min_shared_weight: f32,
+    shared_weight: SetOverlap,
     /// Similarity of the remaining tokens to their best counterpart: weighted mean and worst.
     aligned: f32,
     worst_aligned: f32,
@@ -186,13 +173,10 @@ impl TokenDifference {
     fn new(a: &Utterance, b: &Utterance) -> Self {
         let (left, right, both) = split_tokens(&a.tokens, &b.tokens);
         let weight = |tokens: &[(u32, f32)]| tokens.iter().map(|t| t.1).sum::<f32>();
-        let (weight_a, weight_b) = (weight(&a.tokens), weight(&b.tokens));
-        let share = |of: f32| if of > 0.0 { both / of } else { 0.0 };
         let (aligned, worst_aligned, mean_aligned) = align_tokens(&left, &right);
         let heaviest_remaining = left.iter().chain(&right).map(|t| t.1).fold(0.0, f32::max);
         Self {
-            shared_weight: share(weight_a.min(weight_b)),
-            min_shared_weight: share(weight_a.max(weight_b)),
+            shared_weight: SetOverlap::from_counts(both, weight(&a.tokens), weight(&b.tokens)),
             aligned,
             worst_aligned,
             mean_aligned,
@@ -206,30 +190,12 @@ type WeightedTokens = Vec<(u32, f32)>;
 
 /// Returns the tokens only in `a`, those only in `b`, and the weight of the shared ones.
 fn split_tokens(a: &[(u32, f32)], b: &[(u32, f32)]) -> (WeightedTokens, WeightedTokens, f32) {
-    let (mut left, mut right, mut both) = (Vec::new(), Vec::new(), 0.0);
-    let (mut i, mut j) = (0, 0);
-    while i < a.len() || j < b.len() {
-        let order = match (a.get(i), b.get(j)) {
-            (Some(x), Some(y)) => x.0.cmp(&y.0),
-            (Some(_), None) => std::cmp::Ordering::Less,
-            (None, _) => std::cmp::Ordering::Greater,
-        };
-        match order {
-            std::cmp::Ordering::Less => {
-                left.push(a[i]);
-                i += 1;
-            }
-            std::cmp::Ordering::Greater => {
-                right.push(b[j]);
-                j += 1;
-            }
-            std::cmp::Ordering::Equal => {
-                both += a[i].1;
-                (i, j) = (i + 1, j + 1);
-            }
-        }
-    }
-    (left, right, both)
+    let contains =
+        |side: &[(u32, f32)], token: u32| side.binary_search_by_key(&token, |t| t.0).is_ok();
+    let (shared, left): (WeightedTokens, WeightedTokens) =
+        a.iter().partition(|(token, _)| contains(b, *token));
+    let right = b.iter().copied().filter(|(token, _)| !contains(a, *token)).collect();
+    (left, right, shared.iter().fold(0.0, |sum, (_, weight)| sum + weight))
 }
 
 /// Remaining tokens compared per side, heaviest first. Bounds the cost.
@@ -305,20 +271,11 @@ fn word_order_similarity(a: &Utterance, b: &Utterance) -> f32 {
 
 fn preserved_order_fraction(a: &Utterance, b: &Utterance) -> f32 {
     const MAX_ORDERED_WORDS: usize = 24;
-    let (a, b) = (
-        &a.word_hashes[..a.word_hashes.len().min(MAX_ORDERED_WORDS)],
-        &b.word_hashes[..b.word_hashes.len().min(MAX_ORDERED_WORDS)],
-    );
-    let place = |word: &u32| b.iter().position(|other| other == word);
-    let (mut pairs, mut kept, mut last) = (0, 0, None);
-    for at in a.iter().filter_map(place) {
-        if let Some(last) = last {
-            pairs += 1;
-            kept += usize::from(last <= at);
-        }
-        last = Some(at);
-    }
-    if pairs == 0 { 1.0 } else { kept as f32 / pairs as f32 }
+    let place = |word: &u32| b.word_hashes.iter().take(MAX_ORDERED_WORDS).position(|b| b == word);
+    let places: Vec<usize> =
+        a.word_hashes.iter().take(MAX_ORDERED_WORDS).filter_map(place).collect();
+    let kept = places.windows(2).filter(|pair| pair[0] <= pair[1]).count();
+    if places.len() < 2 { 1.0 } else { kept as f32 / (places.len() - 1) as f32 }
 }
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 //!
 //! All languages are matched at once, because many messages are too short for language detection.
 
-use std::sync::OnceLock;
+use std::cmp::Reverse;
+use std::sync::LazyLock;
 
 use rustc_hash::FxHashMap;
 
@@ -30,6 +31,8 @@ macro_rules! cues {
         pub(crate) enum Cue { $($(#[$doc])* $name),+ }
 
         impl Cue {
+            pub(crate) const ALL_CUES: &[Self] = &[$(Self::$name),+];
+
             pub(crate) const fn as_word(self) -> &'static str {
                 match self { $(Self::$name => $word),+ }
             }
@@ -41,6 +44,7 @@ macro_rules! cues {
     };
 }
 
+// The verdict models use the cues from `Negation` to `Puzzled`, in this order.
 cues!(
     Lead "lead",
     Negation "negation",
@@ -66,7 +70,7 @@ cues!(
     Step "step",
     Filler "filler",
     Puzzled "puzzled",
-    /// "My mistake". The models do not use this cue and the next three; the retraction rules do.
+    /// "My mistake". The retraction rules use this cue and the next three.
     OwnFault "own_fault",
     /// Positive adjective or verb: "right", "works".
     Sound "sound",
@@ -106,53 +110,75 @@ impl CueHit {
     }
 }
 
+#[derive(Clone, Copy)]
 struct CuePhrase {
     cue: Cue,
-    words: Box<[u32]>,
     at_start: bool,
     at_end: bool,
 }
 
-struct CuePhrases {
-    phrases: Vec<CuePhrase>,
-    by_first_word: FxHashMap<u32, Vec<u32>>,
+/// The word hashes of a phrase and its value.
+type ValuedPhrase<T> = (Box<[u32]>, T);
+
+/// Phrases with a value each, found by their first word.
+pub(crate) struct PhraseIndex<T>(FxHashMap<u32, Vec<ValuedPhrase<T>>>);
+
+impl<T: Copy> PhraseIndex<T> {
+    pub(crate) fn new(phrases: impl IntoIterator<Item = ValuedPhrase<T>>) -> Self {
+        let mut by_first_word: FxHashMap<u32, Vec<ValuedPhrase<T>>> = FxHashMap::default();
+        for (words, value) in phrases {
+            let Some(&first) = words.first() else { continue };
+            by_first_word.entry(first).or_default().push((words, value));
+        }
+        Self(by_first_word)
+    }
+
+    /// Reads files with lines of the form `name: phrase | phrase`. `parse` returns the value of a
+    /// phrase, given the name of its line; phrases without one are skipped.
+    pub(crate) fn parse_files(files: &[&str], parse: impl Fn(&str, &str) -> Option<T>) -> Self {
+        let lines = files.iter().flat_map(|f| f.lines()).filter(|l| !l.starts_with('#'));
+        let mut phrases = Vec::new();
+        for (name, list) in lines.filter_map(|line| line.split_once(": ")) {
+            for phrase in list.split('|') {
+                let words = FoldedText::new(phrase).word_hashes().collect();
+                phrases.extend(parse(name, phrase.trim()).map(|value| (words, value)));
+            }
+        }
+        Self::new(phrases)
+    }
+
+    /// Makes longer phrases match before shorter ones. Otherwise they match in the given order.
+    pub(crate) fn longest_first(mut self) -> Self {
+        self.0.values_mut().for_each(|all| all.sort_by_key(|(words, _)| Reverse(words.len())));
+        self
+    }
+
+    /// Length and value of each phrase that `words` starts with.
+    pub(crate) fn match_start(&self, words: &[u32]) -> impl Iterator<Item = (usize, T)> {
+        let known = words.first().and_then(|first| self.0.get(first)).into_iter().flatten();
+        let matching = known.filter(move |(phrase, _)| words.starts_with(phrase));
+        matching.map(|(phrase, value)| (phrase.len(), *value))
+    }
 }
 
-impl CuePhrases {
-    fn parse_files(files: &[&str]) -> Self {
-        let mut read = Self { phrases: Vec::new(), by_first_word: FxHashMap::default() };
-        for line in files.iter().flat_map(|f| f.lines()).filter(|l| !l.starts_with('#')) {
-            let Some((name, phrases)) = line.split_once(": ") else { continue };
-            let Some(cue) = Cue::from_word(name) else { continue };
-            phrases.split('|').for_each(|phrase| read.add_phrase(cue, phrase.trim()));
-        }
-        read
-    }
-
-    fn add_phrase(&mut self, cue: Cue, written: &str) {
-        let at_start = written.starts_with('^');
-        let at_end = written.ends_with('$');
-        let words: Box<[u32]> = FoldedText::new(written.trim_matches(['^', '$']))
-            .lexical_words()
-            .map(|w| w.hash)
-            .collect();
-        let Some(&first) = words.first() else { return };
-        self.by_first_word.entry(first).or_default().push(self.phrases.len() as u32);
-        self.phrases.push(CuePhrase { cue, words, at_start, at_end });
-    }
+fn parse_cue_phrase(name: &str, phrase: &str) -> Option<CuePhrase> {
+    let (at_start, at_end) = (phrase.starts_with('^'), phrase.ends_with('$'));
+    Some(CuePhrase { cue: Cue::from_word(name)?, at_start, at_end })
 }
 
 pub(crate) fn find_message_cues(text: &FoldedText) -> Vec<CueHit> {
-    static LOADED: OnceLock<CuePhrases> = OnceLock::new();
-    find_cues(LOADED.get_or_init(|| CuePhrases::parse_files(MESSAGE_LISTS)), text)
+    static LOADED: LazyLock<PhraseIndex<CuePhrase>> =
+        LazyLock::new(|| PhraseIndex::parse_files(MESSAGE_LISTS, parse_cue_phrase));
+    find_cues(&LOADED, text)
 }
 
 pub(crate) fn find_answer_cues(text: &FoldedText) -> Vec<CueHit> {
-    static LOADED: OnceLock<CuePhrases> = OnceLock::new();
-    find_cues(LOADED.get_or_init(|| CuePhrases::parse_files(ANSWER_LISTS)), text)
+    static LOADED: LazyLock<PhraseIndex<CuePhrase>> =
+        LazyLock::new(|| PhraseIndex::parse_files(ANSWER_LISTS, parse_cue_phrase));
+    find_cues(&LOADED, text)
 }
 
-fn find_cues(lists: &CuePhrases, text: &FoldedText) -> Vec<CueHit> {
+fn find_cues(phrases: &PhraseIndex<CuePhrase>, text: &FoldedText) -> Vec<CueHit> {
     let words: Vec<u32> = text.word_hashes().collect();
     let mut hits = Vec::with_capacity(8);
     // Words at the start that are fillers. A phrase directly after them still counts as the
@@ -161,13 +187,9 @@ fn find_cues(lists: &CuePhrases, text: &FoldedText) -> Vec<CueHit> {
     let mut lead_count = 0;
     for at in 0..words.len() {
         let is_opening = at <= leads && lead_count <= MAX_LEADING_FILLERS;
-        for &index in lists.by_first_word.get(&words[at]).map_or(&[][..], Vec::as_slice) {
-            let phrase = &lists.phrases[index as usize];
-            let end = at + phrase.words.len();
-            let fits = (!phrase.at_start || is_opening)
-                && (!phrase.at_end || end == words.len())
-                && words.get(at..end) == Some(&phrase.words);
-            if !fits {
+        for (length, phrase) in phrases.match_start(&words[at..]) {
+            let end = at + length;
+            if (phrase.at_start && !is_opening) || (phrase.at_end && end != words.len()) {
                 continue;
             }
             if phrase.cue == Cue::Lead {

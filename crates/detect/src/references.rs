@@ -4,13 +4,11 @@
 //! references that the remark judges or thanks for count. "No, the second one" asks for another
 //! answer and judges none.
 
-use std::sync::OnceLock;
-
-use rustc_hash::FxHashMap;
+use std::sync::LazyLock;
 
 use crate::lexicon::lexicon;
-use crate::phrases::{Cue, CueHit};
-use crate::text::{FoldedText, WordKind, stem_word};
+use crate::phrases::{Cue, CueHit, PhraseIndex};
+use crate::text::{WordKind, stem_word};
 use crate::utterance::Utterance;
 
 const ROLE_PHRASES: &str = include_str!("phrases/references.txt");
@@ -72,27 +70,9 @@ impl AnswerReference {
     }
 }
 
-type RoleLexicon = FxHashMap<u32, Vec<(Box<[u32]>, PhraseRole)>>;
-
-fn role_lexicon() -> &'static RoleLexicon {
-    static LOADED: OnceLock<RoleLexicon> = OnceLock::new();
-    LOADED.get_or_init(|| {
-        let mut roles = RoleLexicon::default();
-        for (role, phrases) in ROLE_PHRASES
-            .lines()
-            .filter_map(|l| l.split_once(": "))
-            .filter_map(|(n, p)| Some((parse_role(n)?, p)))
-        {
-            for phrase in phrases.split(" | ") {
-                let words: Box<[u32]> = FoldedText::new(phrase).word_hashes().collect();
-                let Some(first) = words.first() else { continue };
-                roles.entry(*first).or_default().push((words, role));
-            }
-        }
-        roles.values_mut().for_each(|all| all.sort_by_key(|(words, _)| usize::MAX - words.len()));
-        roles
-    })
-}
+static ROLES: LazyLock<PhraseIndex<PhraseRole>> = LazyLock::new(|| {
+    PhraseIndex::parse_files(&[ROLE_PHRASES], |name, _| parse_role(name)).longest_first()
+});
 
 fn parse_role(name: &str) -> Option<PhraseRole> {
     let role = match name {
@@ -113,17 +93,17 @@ fn parse_role(name: &str) -> Option<PhraseRole> {
     Some(role)
 }
 
-pub(crate) fn synonym_groups() -> &'static [Vec<String>] {
-    static LOADED: OnceLock<Vec<Vec<String>>> = OnceLock::new();
-    LOADED.get_or_init(|| {
-        let lines = ROLE_PHRASES.lines().filter_map(|line| line.strip_prefix("same: "));
-        lines.map(|line| line.split(" | ").map(|w| stem_word(w).to_owned()).collect()).collect()
-    })
-}
+/// Groups of stems that name the same kind of thing.
+pub(crate) static SYNONYM_GROUPS: LazyLock<Vec<Vec<&str>>> = LazyLock::new(|| {
+    let lines = ROLE_PHRASES.lines().filter_map(|line| line.strip_prefix("same: "));
+    lines.map(|line| line.split(" | ").map(stem_word).collect()).collect()
+});
 
-/// The message, and for each word the number of words before it without punctuation.
 struct ReferenceParser<'a> {
     message: &'a Utterance,
+    /// Hash of each word, punctuation included.
+    hashes: Vec<u32>,
+    /// For each word, the number of words before it without punctuation.
     word_counts: Vec<usize>,
 }
 
@@ -135,7 +115,9 @@ pub(crate) fn extract_references(message: &Utterance) -> Vec<AnswerReference> {
         count += usize::from(word.kind != WordKind::Mark);
         before
     });
-    let parser = ReferenceParser { message, word_counts: word_counts.collect() };
+    let word_counts = word_counts.collect();
+    let hashes = message.text.words.iter().map(|word| word.hash).collect();
+    let parser = ReferenceParser { message, hashes, word_counts };
     let mut all = Vec::new();
     let mut at = 0;
     while at < parser.word_counts.len() {
@@ -153,21 +135,14 @@ pub(crate) fn extract_references(message: &Utterance) -> Vec<AnswerReference> {
 /// True when the message contains an ordinal. Cheap, and false for most messages.
 pub(crate) fn has_ordinal(message: &Utterance) -> bool {
     let words = &message.word_hashes;
-    (0..words.len()).any(|at| {
-        let all = role_lexicon().get(&words[at]).map_or(&[][..], Vec::as_slice);
-        all.iter().any(|(phrase, role)| {
-            matches!(role, PhraseRole::Ordinal(_)) && words[at..].starts_with(phrase)
-        })
-    })
+    let is_ordinal = |(_, role)| matches!(role, PhraseRole::Ordinal(_));
+    (0..words.len()).any(|at| ROLES.match_start(&words[at..]).any(is_ordinal))
 }
 
 /// True when the message opens with "this", "that" or "it": it concerns the last answer.
 pub(crate) fn opens_with_demonstrative(message: &Utterance) -> bool {
-    message
-        .word_hashes
-        .iter()
-        .take(MAX_OPENING_WORDS)
-        .any(|word| has_role(*word, PhraseRole::Demonstrative))
+    let mut opening = message.word_hashes.iter().take(MAX_OPENING_WORDS);
+    opening.any(|word| has_role(*word, PhraseRole::Demonstrative))
 }
 
 pub(crate) fn is_verb(word: u32) -> bool {
@@ -175,8 +150,7 @@ pub(crate) fn is_verb(word: u32) -> bool {
 }
 
 fn has_role(word: u32, wanted: PhraseRole) -> bool {
-    let all = role_lexicon().get(&word).map_or(&[][..], Vec::as_slice);
-    all.iter().any(|(words, role)| *role == wanted && words.len() == 1)
+    ROLES.match_start(&[word]).any(|(_, role)| role == wanted)
 }
 
 impl ReferenceParser<'_> {
@@ -186,14 +160,8 @@ impl ReferenceParser<'_> {
         at: usize,
         wanted: impl Fn(PhraseRole) -> Option<T>,
     ) -> Option<(T, usize)> {
-        let words = &self.message.text.words;
-        let all = role_lexicon().get(&words.get(at)?.hash)?;
-        all.iter().find_map(|(phrase, role)| {
-            let here = words.get(at..at + phrase.len())?;
-            let fits = here.iter().zip(phrase).all(|(word, hash)| word.hash == *hash);
-            let found = wanted(*role).filter(|_| fits)?;
-            Some((found, phrase.len()))
-        })
+        let mut roles = ROLES.match_start(self.hashes.get(at..)?);
+        roles.find_map(|(length, role)| Some((wanted(role)?, length)))
     }
 
     fn match_ordinal(&self, at: usize) -> Option<(Ordinal, usize)> {
@@ -285,23 +253,13 @@ impl ReferenceParser<'_> {
         };
         let clause = (verb..words.len()).find(ends).unwrap_or(words.len());
         let first = self.word_counts[verb];
-        let last = self
-            .word_counts
-            .get(clause)
-            .copied()
-            .unwrap_or(usize::MAX)
-            .min(first + MAX_JUDGEMENT_WORDS);
+        let clause_end = self.word_counts.get(clause).copied().unwrap_or(usize::MAX);
+        let last = clause_end.min(first + MAX_JUDGEMENT_WORDS);
         let near = |hit: &&CueHit| (first..last).contains(&hit.first);
-        let mut found: Vec<(usize, bool)> = self
-            .message
-            .hits
-            .iter()
-            .filter(near)
-            .filter_map(|hit| Some((hit.first, cue_polarity(self.message, hit)?)))
-            .collect();
+        let judge = |hit: &CueHit| Some((hit.first, cue_polarity(self.message, hit)?));
+        let judgements = self.message.hits.iter().filter(near).filter_map(judge);
         // A longer phrase that contains a positive word ("is not right") starts before it.
-        found.sort_by_key(|(at, good)| (*at, *good));
-        found.first().map(|(_, good)| *good)
+        judgements.min().map(|(_, good)| good)
     }
 }
 
@@ -326,7 +284,7 @@ pub(crate) fn is_negated(message: &Utterance, hit: &CueHit) -> bool {
         if has_break(message.original().get(pair[0].end..pair[1].start)) {
             return false;
         }
-        if lexicon().is_negation(pair[0].hash) {
+        if lexicon().negations.contains(&pair[0].hash) {
             return !(from + at == 0 && is_reply(0));
         }
     }

@@ -2,9 +2,9 @@
 
 use crate::pair::count_shared;
 use crate::phrases::{Cue, CueHit, find_answer_cues};
-use crate::text::{FoldedText, Word, WordKind, hash};
+use crate::text::{FoldedText, Word, WordKind};
 use crate::utterance::{Utterance, sort_and_dedup};
-use crate::wide_deep::{Features, SparseFeature};
+use crate::wide_deep::{Features, SparseFeature, word_ngrams};
 
 /// Words of an answer that are used. A refusal shows early.
 const MAX_WORDS: usize = 110;
@@ -16,19 +16,12 @@ pub(crate) fn refusal_features(
     prose: &FoldedText,
     original: &str,
 ) -> Features {
-    let words: Vec<&Word> = prose.words.iter().take(MAX_WORDS).collect();
-    let sentences = index_sentences(prose, &words);
-    let indexed_words: Vec<(usize, &Word)> = words
-        .iter()
-        .enumerate()
-        .filter(|(_, w)| w.kind != WordKind::Mark)
-        .map(|(at, w)| (sentences[at], *w))
-        .collect();
+    let (words, sentences) = read_opening(prose);
     let opening = &original[..original.floor_char_boundary(OPENING_BYTES)];
     let tokens = embed::built_in().tokenize(opening);
     let vector = embed::built_in().embed_tokens(&tokens);
     let mut dense = Vec::with_capacity(300);
-    dense.extend(score_cues_by_sentence(prose, &indexed_words));
+    dense.extend(score_cues_by_sentence(prose, &sentences));
     let count = prose.lexical_words().count() as f32;
     dense.push(count.ln_1p() / 6.0);
     dense.push(f32::from(count < 12.0));
@@ -42,7 +35,7 @@ pub(crate) fn refusal_features(
     dense.push(f32::from(original.trim_end().ends_with('?')));
     match question {
         Some(question) => {
-            let content = sort_and_dedup(indexed_words.iter().map(|(_, w)| w.hash).collect());
+            let content = sort_and_dedup(words.iter().map(|w| w.hash).collect());
             let both = count_shared(&question.content, &content) as f32;
             dense.push(1.0);
             dense.push(both / question.content.len().max(1) as f32);
@@ -51,25 +44,26 @@ pub(crate) fn refusal_features(
         None => dense.extend([0.0; 3]),
     }
     dense.extend(vector.values().iter().map(|v| v * 2.0));
-    Features { sparse: hash_ngrams(&indexed_words), dense }
+    Features { sparse: hash_ngrams(&words, &sentences), dense }
 }
 
-fn index_sentences(text: &FoldedText, words: &[&Word]) -> Vec<usize> {
-    let mut number = 0;
-    words
-        .iter()
-        .map(|word| {
-            let at = number;
-            if matches!(text.folded_word(word), "." | "!" | "?" | ":") {
-                number += 1;
-            }
-            at
-        })
-        .collect()
+/// The first words without punctuation, each with its sentence: 0, 1, or 2 for all later ones.
+fn read_opening(prose: &FoldedText) -> (Vec<&Word>, Vec<usize>) {
+    let (mut words, mut sentences, mut sentence) = (Vec::new(), Vec::new(), 0);
+    for word in prose.words.iter().take(MAX_WORDS) {
+        if word.kind != WordKind::Mark {
+            words.push(word);
+            sentences.push(sentence);
+        }
+        if matches!(prose.folded_word(word), "." | "!" | "?" | ":") {
+            sentence = (sentence + 1).min(2);
+        }
+    }
+    (words, sentences)
 }
 
 /// For each cue: its score in the first sentence, in the second, and in later ones.
-fn score_cues_by_sentence(prose: &FoldedText, indexed_words: &[(usize, &Word)]) -> Vec<f32> {
+fn score_cues_by_sentence(prose: &FoldedText, sentences: &[usize]) -> Vec<f32> {
     const REFUSAL_CUES: [Cue; 6] =
         [Cue::Declines, Cue::Moralises, Cue::Sorry, Cue::Identity, Cue::Turns, Cue::Idiom];
     let mut scores = vec![0.0f32; REFUSAL_CUES.len() * 3];
@@ -81,32 +75,22 @@ fn score_cues_by_sentence(prose: &FoldedText, indexed_words: &[(usize, &Word)]) 
             continue;
         }
         let Some(kind) = REFUSAL_CUES.iter().position(|kind| *kind == hit.cue) else { continue };
-        let Some((sentence, _)) = indexed_words.get(hit.first) else { continue };
-        let score = &mut scores[kind * 3 + sentence.min(&2)];
+        let Some(sentence) = sentences.get(hit.first) else { continue };
+        let score = &mut scores[kind * 3 + sentence];
         *score = (*score + 0.5).min(1.0);
     }
     scores
 }
 
-/// Word n-grams of length one to three, hashed with their sentence position.
-fn hash_ngrams(indexed_words: &[(usize, &Word)]) -> Vec<SparseFeature> {
-    let mut all = Vec::with_capacity(indexed_words.len() * 3);
-    for (at, (sentence, word)) in indexed_words.iter().enumerate() {
-        let sentence = (*sentence).min(2) as u32;
-        let mut ngram_hash = 0;
-        for size in 0..3 {
-            let Some((_, last)) = indexed_words.get(at + size) else { break };
-            ngram_hash = hash(ngram_hash ^ (size as u32 + 1), &last.hash.to_le_bytes());
-            let (start, end) = (word.start as u32, last.end as u32);
-            all.push(SparseFeature {
-                hash: hash(sentence + 1, &ngram_hash.to_le_bytes()),
-                start,
-                end,
-            });
-            if sentence < 2 {
-                all.push(SparseFeature { hash: hash(9, &ngram_hash.to_le_bytes()), start, end });
-            }
+/// Word n-grams, hashed with their sentence.
+fn hash_ngrams(words: &[&Word], sentences: &[usize]) -> Vec<SparseFeature> {
+    let mut features = Vec::with_capacity(words.len() * 3);
+    for ngram in word_ngrams(words) {
+        let sentence = sentences[ngram.first] as u32;
+        features.push(ngram.seeded_feature(sentence + 1));
+        if sentence < 2 {
+            features.push(ngram.seeded_feature(9));
         }
     }
-    all
+    features
 }

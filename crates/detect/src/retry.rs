@@ -101,7 +101,7 @@ fn resend_or_cosine(message: &Utterance, before: &Utterance) -> f32 {
 
 /// Exploratory when a number or a name changed and the opening continues ("now the same for
 /// March"). In doubt the user is dissatisfied.
-pub fn retry_intent(message: &Utterance, before: &Utterance) -> RetryIntent {
+fn retry_intent(message: &Utterance, before: &Utterance) -> RetryIntent {
     let exchanged = |now: &[u32], then: &[u32]| {
         let both = count_shared(now, then);
         now.len() > both && then.len() > both

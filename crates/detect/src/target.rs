@@ -106,10 +106,6 @@ pub fn find_target(
         return match ordinal::resolve_ordinal(&reference, verdict, &past[..recent]) {
             Some(0) => Target::Previous,
             Some(at) => Target::Earlier(score_past_turn(rule, &remark, &past[at])),
-            // An ordinal with a specific noun is distinctive enough to rule out the last turn.
-            None if reference.kind == ReferentKind::Subject => {
-                previous_if_similar(rule, &reference, &remark, previous)
-            }
             None => previous_or_no_turn(rule, &reference, &remark, previous),
         };
     }
@@ -170,23 +166,11 @@ fn previous_or_no_turn(
     remark: &Vector,
     previous: &PastTurn<'_>,
 ) -> Target {
-    let is_distinctive =
-        reference.stems.len() >= MIN_DISTINCTIVE_WORDS && reference.judgement.is_some();
-    if !is_distinctive {
-        return Target::Previous;
-    }
-    previous_if_similar(rule, reference, remark, previous)
-}
-
-/// The last turn, unless the reference neither resembles it nor occurs in it.
-fn previous_if_similar(
-    rule: &TargetRule,
-    reference: &AnswerReference,
-    remark: &Vector,
-    previous: &PastTurn<'_>,
-) -> Target {
-    let resembles = score_past_turn(rule, remark, previous).score >= rule.min_score;
-    if resembles || ordinal::mentions_any(previous, &reference.stems) {
+    // An ordinal with a specific noun is always distinctive.
+    let is_distinctive = (reference.ordinal.is_some() && reference.kind == ReferentKind::Subject)
+        || (reference.stems.len() >= MIN_DISTINCTIVE_WORDS && reference.judgement.is_some());
+    let resembles = || score_past_turn(rule, remark, previous).score >= rule.min_score;
+    if !is_distinctive || resembles() || ordinal::mentions_any(previous, &reference.stems) {
         return Target::Previous;
     }
     Target::NoTurn

@@ -3,23 +3,18 @@
 //! The answer and each item are parsed once, so the cost is linear in their total length. Only
 //! surface evidence counts: a paraphrase without any trace of the item counts as not used.
 
-mod gap;
 mod tokenizer;
 mod word_lists;
 mod weight;
 mod rule;
 mod runs;
 mod identifiers;
-mod bloom_filter;
 mod suffix_array;
 mod parsed_answer;
 mod link;
 mod layout;
-mod numbered_sources;
 mod citation;
-mod citation_index;
 mod name;
-mod name_endings;
 mod certainty;
 mod name_match;
 mod name_variants;
@@ -31,10 +26,9 @@ pub use parsed_answer::{AnswerKind, ParsedAnswer};
 pub use rule::UsageRule;
 
 use certainty::Certainty;
-use citation_index::CitationIndex;
+use citation::CitationIndex;
 use content_overlap::{ContentOverlap, OverlapBuffers};
-use name::ItemName;
-use name_endings::NameEndings;
+use name::{ItemName, NameEndings};
 use name_match::NameMatch;
 use name_variants::derive_names;
 
@@ -116,33 +110,31 @@ fn detect_one_item(
 ) -> ItemUse {
     let found = names.iter().filter_map(|name| name.find_best_match(answer, endings));
     let name_match = found.max_by_key(|name_match| name_match.certainty);
-    let sure = name_match.filter(|name_match| name_match.certainty == Certainty::Sure);
-    if let Some(found) = sure {
-        return used_at_tokens(answer, UseReason::Name, found.first, found.last, 1.0);
+    let used =
+        |reason, found: NameMatch| used_at_tokens(answer, reason, (found.first, found.last), 1.0);
+    if let Some(found) = name_match.filter(|found| found.certainty == Certainty::Sure) {
+        return used(UseReason::Name, found);
     }
     if let Some(found) = find_mentioned_id(answer, endings, item.entity_id) {
-        return used_at_tokens(answer, UseReason::Citation, found.first, found.last, 1.0);
+        return used(UseReason::Citation, found);
     }
     let content = item.content.filter(|content| !content.trim().is_empty());
     let Some(content) = content else {
         // Without content, nothing else can support a likely name.
         return match name_match {
-            Some(found) if found.certainty == Certainty::Likely => {
-                used_at_tokens(answer, UseReason::Name, found.first, found.last, 1.0)
-            }
-            Some(_) => ItemUse::Ignored,
+            Some(found) if found.certainty == Certainty::Likely => used(UseReason::Name, found),
             None if names.is_empty() => ItemUse::Unknown,
-            None => ItemUse::Ignored,
+            Some(_) | None => ItemUse::Ignored,
         };
     };
     let name_words: FxHashSet<u32> = names.iter().flat_map(ItemName::word_hashes).collect();
     let overlap = ContentOverlap::measure(rule, answer, content, &name_words, buffers);
     if let Some((first, last, share)) = overlap.find_evidence(rule, answer) {
-        return used_at_tokens(answer, UseReason::Content, first, last, share);
+        return used_at_tokens(answer, UseReason::Content, (first, last), share);
     }
     match name_match {
         Some(found) if overlap.support >= required_support(rule, found.certainty) => {
-            used_at_tokens(answer, UseReason::Name, found.first, found.last, 1.0)
+            used(UseReason::Name, found)
         }
         Some(_) | None => ItemUse::Ignored,
     }
@@ -169,9 +161,9 @@ fn find_mentioned_id(
         return None;
     }
     let found = ItemName::parse(id)?.find_best_match(answer, endings)?;
-    let tokens = &answer.tokenized.tokens;
-    let written = &answer.text[tokens[found.first].start as usize..tokens[found.last].end as usize];
-    let before = answer.text[..tokens[found.first].start as usize].chars().next_back();
+    let written = answer.written_text(found.first, found.last);
+    let start = answer.tokenized.tokens[found.first].start as usize;
+    let before = answer.text[..start].chars().next_back();
     // "blue-green" is also an ordinary word; in brackets or as code it is the id.
     let distinctive = digits || marks >= 2 || matches!(before, Some('(' | '`' | '<' | '#' | '@'));
     (distinctive && written.eq_ignore_ascii_case(id)).then_some(found)
@@ -180,8 +172,7 @@ fn find_mentioned_id(
 fn used_at_tokens(
     answer: &ParsedAnswer<'_>,
     reason: UseReason,
-    first: usize,
-    last: usize,
+    (first, last): (usize, usize),
     share: f64,
 ) -> ItemUse {
     let tokens = &answer.tokenized.tokens;

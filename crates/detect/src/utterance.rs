@@ -51,6 +51,8 @@ impl Utterance {
         let words = lexicon();
         let content = word_hashes.iter().copied().filter(|w| !words.is_stop_word(*w)).collect();
         let bigrams = word_hashes.windows(2).map(|w| w[0].rotate_left(7) ^ w[1]);
+        let opposed =
+            word_hashes.iter().copied().take(MAX_WORDS).filter(|w| words.opposites.contains_key(w));
         let is_name = |at: usize, w: &Word| at > 0 && w.capital && w.end - w.start > 1;
         Self {
             original: original.to_owned(),
@@ -62,17 +64,16 @@ impl Utterance {
             trigrams: hash_trigrams(&text),
             numbers: select_hashes(&text, |_, w| w.kind == WordKind::Number),
             names: select_hashes(&text, is_name),
-            negations: word_hashes.iter().filter(|w| words.is_negation(**w)).count(),
-            question_word: word_hashes.iter().take(4).copied().find(|w| words.is_question_word(*w)),
+            negations: word_hashes.iter().filter(|w| words.negations.contains(w)).count(),
+            question_word: word_hashes
+                .iter()
+                .take(4)
+                .copied()
+                .find(|w| words.question_words.contains(w)),
             answer_type: expected_answer_type(&text),
             stems: content_stems(&text),
             operators: extract_operators(&text),
-            words_with_opposites: word_hashes
-                .iter()
-                .take(MAX_WORDS)
-                .copied()
-                .filter(|w| words.has_opposite(*w))
-                .collect(),
+            words_with_opposites: opposed.collect(),
             prefix_negations: extract_prefix_negations(&text),
             word_hashes,
             text,
@@ -120,20 +121,20 @@ impl Utterance {
 /// True for a remark with hardly any content of its own: "no, wrong", "thanks!".
 pub fn is_bare_remark(remark: &Utterance) -> bool {
     const MIN_CONTENT_WORDS: usize = 2;
-    let words = lexicon();
-    let covered_by_cue: Vec<bool> = {
-        let mut covered = vec![false; remark.word_hashes.len()];
-        for hit in &remark.hits {
-            covered[hit.first..=hit.last].fill(true);
-        }
-        covered
-    };
-    let content_words = remark
-        .word_hashes
-        .iter()
-        .zip(covered_by_cue)
-        .filter(|(word, cue)| !cue && !words.is_stop_word(**word));
-    content_words.count() < MIN_CONTENT_WORDS
+    let mut covered = vec![false; remark.word_hashes.len()];
+    for hit in &remark.hits {
+        covered[hit.first..=hit.last].fill(true);
+    }
+    let words = remark.word_hashes.iter().zip(covered);
+    let content = words.filter(|(word, covered)| !covered && !lexicon().is_stop_word(**word));
+    content.count() < MIN_CONTENT_WORDS
+}
+
+/// True for thanks or praise with little else. A user who leaves after such a message has not
+/// abandoned the task.
+pub fn is_farewell(message: &Utterance) -> bool {
+    let pleased = message.has_any_cue(&[Cue::Thanks, Cue::Praise]);
+    pleased && !message.ends_with_question() && is_bare_remark(message)
 }
 
 pub(crate) fn ends_with_question(text: &str) -> bool {
@@ -184,10 +185,8 @@ fn extract_prefix_negations(text: &FoldedText) -> Vec<(u32, u32)> {
     const NEGATING_PREFIXES: [&str; 6] = ["un", "dis", "de", "in", "non", "im"];
     let mut all = Vec::new();
     for word in text.lexical_words().take(MAX_WORDS) {
-        let rests = NEGATING_PREFIXES
-            .iter()
-            .filter_map(|prefix| text.folded_word(word).strip_prefix(prefix));
-        let long = rests.filter(|rest| rest.len() >= 3);
+        let strip = |prefix: &&str| text.folded_word(word).strip_prefix(prefix);
+        let long = NEGATING_PREFIXES.iter().filter_map(strip).filter(|rest| rest.len() >= 3);
         all.extend(long.map(|rest| (hash(0, rest.as_bytes()), word.hash)));
     }
     all
@@ -217,5 +216,15 @@ mod tests {
             assert!(is_bare_remark(&Utterance::read(bare)), "{bare}");
         }
         assert!(!is_bare_remark(&Utterance::read("the first sequence diagram was fine")));
+    }
+
+    #[test]
+    fn thanks_are_a_farewell_and_questions_are_not() {
+        for kind in ["Thanks!", "thank you so much", "perfect, thanks", "Danke!"] {
+            assert!(is_farewell(&Utterance::read(kind)), "{kind}");
+        }
+        for other in ["thanks?", "no", "What is the capital of Peru?", "", "try again"] {
+            assert!(!is_farewell(&Utterance::read(other)), "{other}");
+        }
     }
 }

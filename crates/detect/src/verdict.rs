@@ -13,7 +13,7 @@ mod rules;
 mod keyword_baseline;
 mod retraction;
 
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use model::{CorrectionType, Evidence, InteractionKind, UnitInterval, Verdict, VerdictStatus};
@@ -101,6 +101,10 @@ impl<'a> Exchange<'a> {
         }
     }
 
+    pub(crate) fn replies_to_question(&self) -> bool {
+        self.answer.is_some_and(|answer| answer.ends_with_question)
+    }
+
     /// Pair score of question and message; 0 without a question.
     pub(crate) fn question_similarity(&self) -> f64 {
         self.question.map_or(0.0, |question| pair_score(self.message, question).get())
@@ -117,15 +121,32 @@ pub(crate) struct RuleFinding {
     pub behaviour: Option<InteractionKind>,
 }
 
-pub fn rejection_model() -> &'static WideDeepModel {
-    static LOADED: OnceLock<WideDeepModel> = OnceLock::new();
-    LOADED.get_or_init(|| WideDeepModel::load_committed(include_bytes!("../model/rejected.bin")))
+impl RuleFinding {
+    fn new(
+        status: VerdictStatus,
+        confidence: f64,
+        rule: &'static str,
+        evidence: Vec<Evidence>,
+    ) -> Self {
+        Self { status, confidence, rule, evidence, correction_type: None, behaviour: None }
+    }
+
+    fn rejected(
+        correction_type: CorrectionType,
+        confidence: f64,
+        rule: &'static str,
+        evidence: Vec<Evidence>,
+    ) -> Self {
+        let finding = Self::new(VerdictStatus::Rejected, confidence, rule, evidence);
+        Self { correction_type: Some(correction_type), ..finding }
+    }
 }
 
-pub fn acceptance_model() -> &'static WideDeepModel {
-    static LOADED: OnceLock<WideDeepModel> = OnceLock::new();
-    LOADED.get_or_init(|| WideDeepModel::load_committed(include_bytes!("../model/accepted.bin")))
-}
+pub(crate) static REJECTION_MODEL: LazyLock<WideDeepModel> =
+    LazyLock::new(|| WideDeepModel::load_committed(include_bytes!("../model/rejected.bin")));
+
+pub(crate) static ACCEPTANCE_MODEL: LazyLock<WideDeepModel> =
+    LazyLock::new(|| WideDeepModel::load_committed(include_bytes!("../model/accepted.bin")));
 
 pub fn detect_verdict(rule: &VerdictRule, exchange: &Exchange<'_>) -> Verdict {
     let similarity = exchange.question_similarity();
@@ -141,12 +162,10 @@ pub fn detect_verdict(rule: &VerdictRule, exchange: &Exchange<'_>) -> Verdict {
 fn rescore_with_models(rule: &VerdictRule, exchange: &Exchange<'_>, similarity: f64) -> Verdict {
     let found = rules::apply_rules(rule, exchange, similarity);
     let features = verdict_features(exchange, similarity);
-    let learnt = f64::from(rejection_model().predict_probability(&features));
-    let learnt = if rejects_in_quotes_only(exchange.message) {
-        learnt.min(MAX_QUOTED_REJECTION)
-    } else {
-        learnt
-    };
+    let mut learnt = f64::from(REJECTION_MODEL.predict_probability(&features));
+    if rejects_in_quotes_only(exchange.message) {
+        learnt = learnt.min(MAX_QUOTED_REJECTION);
+    }
     let rejected = if is_resend(exchange, &found) {
         learnt.max(MIN_RESEND_REJECTION)
     } else if is_explicit_abandonment(exchange, &found) {
@@ -159,7 +178,7 @@ fn rescore_with_models(rule: &VerdictRule, exchange: &Exchange<'_>, similarity: 
     } else {
         learnt
     };
-    let accepted = f64::from(acceptance_model().predict_probability(&features));
+    let accepted = f64::from(ACCEPTANCE_MODEL.predict_probability(&features));
     let finding = retraction::detect_retraction(exchange)
         .unwrap_or_else(|| decide_finding(rule, exchange, found, &features, (rejected, accepted)));
     build_verdict(exchange, finding, UnitInterval::new(rejected))
@@ -182,12 +201,11 @@ const MIN_ABANDONMENT_CUE_WORDS: usize = 3;
 const MAX_ABANDONMENT_WORDS: usize = 12;
 
 fn is_explicit_abandonment(exchange: &Exchange<'_>, found: &RuleFinding) -> bool {
-    let answers = exchange.answer.is_some_and(|answer| answer.ends_with_question);
     let is_long = |hit: &CueHit| {
         hit.cue == Cue::Abandonment && hit.last - hit.first + 1 >= MIN_ABANDONMENT_CUE_WORDS
     };
     found.correction_type == Some(CorrectionType::Abandonment)
-        && !answers
+        && !exchange.replies_to_question()
         && exchange.message.word_hashes.len() <= MAX_ABANDONMENT_WORDS
         && exchange.message.hits.iter().any(is_long)
 }
@@ -195,12 +213,11 @@ fn is_explicit_abandonment(exchange: &Exchange<'_>, found: &RuleFinding) -> bool
 /// True for a bare complaint ("try again"), where the rule outweighs the model. Excludes replies to
 /// a question by the assistant, where "no" is an answer.
 fn is_bare_complaint(exchange: &Exchange<'_>, found: &RuleFinding) -> bool {
-    let answers = exchange.answer.is_some_and(|answer| answer.ends_with_question);
     let is_complaint = matches!(
         found.correction_type,
         Some(CorrectionType::Explicit | CorrectionType::Abandonment)
     );
-    is_complaint && !answers && is_bare_remark(exchange.message)
+    is_complaint && !exchange.replies_to_question() && is_bare_remark(exchange.message)
 }
 
 fn decide_finding(
@@ -217,43 +234,26 @@ fn decide_finding(
         let agrees = found.status == VerdictStatus::Rejected;
         let evidence = if agrees { found.evidence } else { find_model_evidence(features) };
         let correction_type =
-            found.correction_type.or_else(|| Some(infer_correction_type(rule, exchange)));
-        return RuleFinding {
-            status: VerdictStatus::Rejected,
-            confidence: rejected,
-            correction_type,
-            evidence,
-            behaviour: None,
-            rule: if agrees { found.rule } else { MODEL_RULE },
-        };
+            found.correction_type.unwrap_or_else(|| infer_correction_type(rule, exchange));
+        let rule = if agrees { found.rule } else { MODEL_RULE };
+        return RuleFinding::rejected(correction_type, rejected, rule, evidence);
     }
     let moved_on = found.rule == rules::MOVED_ON_RULE;
     let may_accept = !session_ended && (!moved_on || rule.moved_on);
     // Full confidence needs an accepting phrase, or a reply to the assistant's question.
     let agrees = found.status == VerdictStatus::Accepted && !moved_on;
-    let replies = exchange.answer.is_some_and(|answer| answer.ends_with_question);
-    let capped = if agrees || replies { accepted } else { accepted.min(MAX_MOVED_ON_CONFIDENCE) };
+    let max = if agrees || exchange.replies_to_question() { 1.0 } else { MAX_MOVED_ON_CONFIDENCE };
     let is_filler = exchange.message.has_cue(Cue::Filler) || !has_words;
     if may_accept && accepted >= 0.5 && accepted > rejected && !is_filler {
-        return RuleFinding {
-            status: VerdictStatus::Accepted,
-            confidence: capped,
-            correction_type: None,
-            evidence: if agrees { found.evidence } else { Vec::new() },
-            rule: if agrees || moved_on { found.rule } else { MODEL_RULE },
-            behaviour: found.behaviour,
-        };
+        let evidence = if agrees { found.evidence } else { Vec::new() };
+        let rule = if agrees || moved_on { found.rule } else { MODEL_RULE };
+        let finding = RuleFinding::new(VerdictStatus::Accepted, accepted.min(max), rule, evidence);
+        return RuleFinding { behaviour: found.behaviour, ..finding };
     }
     let neither = (1.0 - rejected - accepted).clamp(0.0, 1.0);
-    let agrees = found.status == VerdictStatus::Neutral;
-    RuleFinding {
-        status: VerdictStatus::Neutral,
-        confidence: neither.max(0.5),
-        correction_type: None,
-        evidence: Vec::new(),
-        rule: if agrees { found.rule } else { MODEL_RULE },
-        behaviour: found.behaviour,
-    }
+    let rule = if found.status == VerdictStatus::Neutral { found.rule } else { MODEL_RULE };
+    let finding = RuleFinding::new(VerdictStatus::Neutral, neither.max(0.5), rule, Vec::new());
+    RuleFinding { behaviour: found.behaviour, ..finding }
 }
 
 /// Rule name where the model overruled the rules.
@@ -279,12 +279,7 @@ const MIN_EVIDENCE_BYTES: u32 = 5;
 /// Evidence span of the n-gram with the highest rejection weight.
 fn find_model_evidence(features: &Features) -> Vec<Evidence> {
     let long = features.sparse.iter().filter(|f| f.end > f.start + MIN_EVIDENCE_BYTES);
-    let strongest = rejection_model().strongest_feature(long).map(|f| Evidence {
-        start: f.start as usize,
-        end: f.end as usize,
-        rule: "model_words".to_owned(),
-    });
-    strongest.into_iter().collect()
+    REJECTION_MODEL.strongest_evidence(long, "model_words").into_iter().collect()
 }
 
 fn build_verdict(

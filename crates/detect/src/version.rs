@@ -1,6 +1,6 @@
 //! The version of the detectors, recorded with every finding.
 
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 use model::hash::Fnv32;
 
@@ -16,12 +16,12 @@ const VERSIONED_DATA: [&[u8]; 6] = [
 
 /// Package version plus an FNV-1a hash of the models and the use detection lists.
 pub fn version() -> &'static str {
-    static VERSION: OnceLock<String> = OnceLock::new();
-    VERSION.get_or_init(|| {
+    static VERSION: LazyLock<String> = LazyLock::new(|| {
         let hash =
             VERSIONED_DATA.iter().fold(Fnv32::default(), |hash, part| hash.add_bytes(part)).0;
         format!("{}-{hash:08x}", env!("CARGO_PKG_VERSION"))
-    })
+    });
+    &VERSION
 }
 
 #[cfg(test)]

@@ -3,7 +3,9 @@
 //!
 //! Trained by training/fit, embedded in the binary and evaluated without a runtime.
 
-use model::dot;
+use model::{Evidence, dot};
+
+use crate::text::{Word, hash};
 
 #[derive(Clone, Debug, Default)]
 pub struct Features {
@@ -17,6 +19,33 @@ pub struct SparseFeature {
     pub hash: u32,
     pub start: u32,
     pub end: u32,
+}
+
+/// A word n-gram with the indexes of its first and last word.
+pub(crate) struct WordNgram {
+    pub first: usize,
+    pub last: usize,
+    pub feature: SparseFeature,
+}
+
+impl WordNgram {
+    /// The n-gram in a certain position or role, as another feature.
+    pub(crate) fn seeded_feature(&self, seed: u32) -> SparseFeature {
+        SparseFeature { hash: hash(seed, &self.feature.hash.to_le_bytes()), ..self.feature }
+    }
+}
+
+/// Word n-grams of length one to three.
+pub(crate) fn word_ngrams(words: &[&Word]) -> impl Iterator<Item = WordNgram> {
+    (0..words.len()).flat_map(move |first| {
+        let start = words[first].start as u32;
+        let mut ngram_hash = 0;
+        (first..words.len()).zip(1u32..=3).map(move |(last, size)| {
+            ngram_hash = hash(ngram_hash ^ size, &words[last].hash.to_le_bytes());
+            let feature = SparseFeature { hash: ngram_hash, start, end: words[last].end as u32 };
+            WordNgram { first, last, feature }
+        })
+    })
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -58,13 +87,16 @@ impl WideDeepModel {
         if self.wide.is_empty() { 0.0 } else { self.wide[hash as usize & (self.wide.len() - 1)] }
     }
 
-    /// The sparse feature with the highest positive weight.
-    pub(crate) fn strongest_feature<'a>(
+    /// Span of the sparse feature with the highest positive weight.
+    pub(crate) fn strongest_evidence<'a>(
         &self,
         features: impl Iterator<Item = &'a SparseFeature>,
-    ) -> Option<&'a SparseFeature> {
+        rule: &str,
+    ) -> Option<Evidence> {
         let weight = |feature: &SparseFeature| self.sparse_weight(feature.hash);
-        features.max_by(|a, b| weight(a).total_cmp(&weight(b))).filter(|f| weight(f) > 0.0)
+        let strongest = features.max_by(|a, b| weight(a).total_cmp(&weight(b)))?;
+        let (start, end) = (strongest.start as usize, strongest.end as usize);
+        (weight(strongest) > 0.0).then(|| Evidence { start, end, rule: rule.to_owned() })
     }
 
     /// Serialises the model: counts, then floats, then the wide weights as one byte each with a

@@ -2,8 +2,7 @@
 //!
 //! Pure and deterministic. `training/embed` builds the table.
 
-mod pre_tokenizer;
-mod wordpiece;
+mod tokenizer;
 mod static_model;
 
 pub use static_model::{StaticModel, built_in};

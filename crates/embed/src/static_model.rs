@@ -4,8 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use model::Vector;
 
-use crate::pre_tokenizer;
-use crate::wordpiece::Vocabulary;
+use crate::tokenizer::{Vocabulary, for_each_word};
 
 /// Built by training/embed/train.py, which documents the layout.
 static TABLE: &[u8] = include_bytes!("../model/table.bin");
@@ -16,7 +15,6 @@ const HEADER_BYTES: usize = 16;
 /// Maximum tokens of a text. Bounds the work; further tokens barely change the mean.
 const MAX_TOKENS: usize = 256;
 
-/// The built-in model, parsed once from the binary.
 pub fn built_in() -> &'static StaticModel {
     static MODEL: OnceLock<StaticModel> = OnceLock::new();
     MODEL.get_or_init(|| StaticModel::from_bytes(TABLE))
@@ -62,7 +60,6 @@ impl StaticModel {
         }
     }
 
-    /// Model id that every vector carries.
     pub fn id(&self) -> &Arc<str> {
         &self.id
     }
@@ -74,7 +71,7 @@ impl StaticModel {
     /// Token ids of a text, at most 256.
     pub fn tokenize(&self, text: &str) -> Vec<u32> {
         let mut tokens = Vec::with_capacity(64);
-        pre_tokenizer::for_each_word(text, |word| {
+        for_each_word(text, |word| {
             self.vocabulary.for_each_piece(word, |id| tokens.push(id));
             tokens.len() < MAX_TOKENS
         });

@@ -1,18 +1,32 @@
-//! Derives projection changes from an event: those of `report`, and a question's embedding.
+//! Derives projection changes from an event, with the embedding of a question.
 //!
 //! Commits and rebuilds use the same function, so both produce the same projections.
 
-use model::{Body, Change, Event, Rule, Source, TurnHalf, Type, Vector};
+use model::{Body, Change, Entry, Event, Redacted, Rule, Source, TurnChange, Type, Vector};
 
 /// Characters of a question that are embedded.
 const MAX_EMBEDDED_CHARS: usize = 2000;
 
+/// The entry of an event.
+pub(crate) fn build_entry(event: Redacted<Event>) -> Entry {
+    Entry { changes: changes_of(&event), event }
+}
+
+/// Sources of events that routers learn from, besides interactions of any source.
+pub(crate) const LEARNABLE_SOURCES: [Source; 5] = [
+    Source::Engine,
+    Source::Reaction,
+    Source::UserRating,
+    Source::UserCorrection,
+    Source::UserInteraction,
+];
+
 pub(crate) fn changes_of(event: &Event) -> Vec<Change> {
-    let mut changes = report::changes_of(event);
-    if let Ok(Body::Turn(TurnHalf::Opened(opening))) = Body::read(event.kind, &event.data) {
+    let mut changes = event.changes();
+    if let Some(opening) = event.body.opening() {
         let vector = embed_question(&opening.text);
         // A zero vector is similar to nothing, so it is not indexed.
-        changes.extend((!vector.is_zero()).then_some(Change::SetVector(vector)));
+        changes.extend((!vector.is_zero()).then_some(Change::Turn(TurnChange::SetVector(vector))));
     }
     changes
 }
@@ -32,19 +46,10 @@ pub(crate) fn truncate_for_embedding(text: &str) -> &str {
 
 /// True when a router can learn from events of this kind.
 pub(crate) fn is_learnable(event: &Event) -> bool {
-    let by_source = matches!(
-        event.kind.source,
-        Source::Engine
-            | Source::Reaction
-            | Source::UserRating
-            | Source::UserCorrection
-            | Source::UserInteraction
-    );
-    by_source || event.kind.event_type == Type::Interaction
+    LEARNABLE_SOURCES.contains(&event.kind.source) || event.kind.event_type == Type::Interaction
 }
 
 /// True for the event that records the erasure of a user.
 pub(crate) fn is_erasure(event: &Event) -> bool {
-    let body = Body::read(event.kind, &event.data);
-    matches!(body, Ok(Body::Rule(Rule::Erasure { .. })))
+    matches!(event.body, Body::Rule(Rule::Erasure { .. }))
 }

@@ -15,11 +15,11 @@ pub struct CommentView {
 impl CommentView {
     /// Reads the comment of an event. `None` if its text was erased.
     pub(crate) fn from_event(event: &Event) -> Option<Self> {
-        let Ok(Body::Comment(text)) = Body::read(event.kind, &event.data) else { return None };
-        if text.is_empty() {
+        let Body::Comment(comment) = &event.body else { return None };
+        if comment.text.is_empty() {
             return None;
         }
-        let (id, user) = (event.id.clone(), event.user.clone());
+        let (id, user, text) = (event.id.clone(), event.user.clone(), comment.text.clone());
         Some(Self { event: id, ts: event.ts, user, text, sentiment: None })
     }
 

@@ -5,11 +5,12 @@ pub(crate) mod commit;
 use std::fmt::Write as _;
 use std::sync::{Arc, OnceLock, Weak};
 
+use crate::report::Seal;
 use ingest::{Fingerprint, SealKey};
 use model::{
-    Change, Claim, ClaimSpace, Clock, Event, EventId, Mac, Position, Scope, TurnId, Write,
+    Change, Claim, ClaimSpace, Clock, DecisionChange, Event, EventId, Mac, Position, Redacted,
+    Scope, TurnId, Write,
 };
-use report::Seal;
 use serde_json::Value;
 use store::{Store, StoredTurn};
 
@@ -74,25 +75,16 @@ impl Core {
     /// settings. Claims the event id, the request key and, for a decision, the decision id.
     pub(crate) fn build_write(
         &self,
-        mut event: Event,
+        event: Event,
         mac: impl Into<Option<Mac>>,
         key: Option<RequestKey>,
     ) -> Write {
-        let mac = mac.into();
-        self.redactors.settings_for(&event.scope.tenant).redactor.redact_event(&mut event);
-        let changes = changes_of(&event);
-        let claim = |space, id: &str| Claim { space, id: id.to_owned(), mac };
-        let mut claims = vec![claim(ClaimSpace::Event, event.id.as_str())];
-        claims.extend(key.map(|RequestKey { id, mac }| {
-            let mac = Some(mac);
-            Claim { space: ClaimSpace::RequestKey, id, mac }
-        }));
-        for change in &changes {
-            if let Change::Decide { id, .. } = change {
-                claims.push(claim(ClaimSpace::Decision, id.as_str()));
-            }
-        }
-        Write { claims, ..Write::new(event, changes) }
+        build_redacted_write(self.redact(event), mac.into(), key)
+    }
+
+    /// Redacts an event by its tenant's settings.
+    pub(crate) fn redact(&self, event: Event) -> Redacted<Event> {
+        self.redactors.settings_for(&event.scope.tenant).redactor.redact_event(event)
     }
 
     /// The MAC that identifies a repeat of this body.
@@ -121,4 +113,25 @@ impl Core {
     ) -> Result<Option<StoredTurn>, EngineError> {
         Ok(self.store.turns(scope, vec![turn]).await?.pop())
     }
+}
+
+/// Builds the write of a redacted event and its changes.
+pub(crate) fn build_redacted_write(
+    event: Redacted<Event>,
+    mac: Option<Mac>,
+    key: Option<RequestKey>,
+) -> Write {
+    let changes = changes_of(&event);
+    let claim = |space, id: &str| Claim { space, id: id.to_owned(), mac };
+    let mut claims = vec![claim(ClaimSpace::Event, event.id.as_str())];
+    claims.extend(key.map(|RequestKey { id, mac }| {
+        let mac = Some(mac);
+        Claim { space: ClaimSpace::RequestKey, id, mac }
+    }));
+    for change in &changes {
+        if let Change::Decision(DecisionChange::Make { id, .. }) = change {
+            claims.push(claim(ClaimSpace::Decision, id.as_str()));
+        }
+    }
+    Write { claims, ..Write::new(event, changes) }
 }

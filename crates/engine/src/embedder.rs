@@ -3,11 +3,12 @@
 //! A vector names its model, so fallback vectors are never compared with remote ones. After a
 //! failure the remote is not called for a while, so that not every request waits for it.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use model::Vector;
 use outbound::{RemoteEmbedder, RemoteError};
+use parking_lot::Mutex;
 use store::Stopwatch;
 
 /// Delay before the next request to a remote that failed.
@@ -55,11 +56,11 @@ impl Embedder {
 impl RemoteSource {
     /// `None` when the request fails, or a request failed less than `rest` ago.
     fn embed(&self, texts: &[&str], rest: Duration) -> Option<Vec<Vector>> {
-        if !self.lock_failures().may_request(rest) {
+        if !self.failures.lock().may_request(rest) {
             return None;
         }
         let answer = self.embedder.embed(texts);
-        let mut trouble = self.lock_failures();
+        let mut trouble = self.failures.lock();
         match answer {
             Ok(vectors) => {
                 trouble.failed_at = None;
@@ -74,11 +75,6 @@ impl RemoteSource {
                 None
             }
         }
-    }
-
-    fn lock_failures(&self) -> MutexGuard<'_, FailureState> {
-        // Every update is a single assignment, so a panic cannot leave it inconsistent.
-        self.failures.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,9 +1,9 @@
 //! The engine's error type.
 
+use crate::report::ReportError;
 use connectors::ConnectorError;
 use ingest::CaptureError;
 use model::{BadData, ClaimSpace};
-use report::ReportError;
 use store::StoreError;
 
 /// Divided by what the caller can do about it.

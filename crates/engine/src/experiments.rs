@@ -24,8 +24,8 @@ use learn::experiment::{
     Metric, compute_results,
 };
 use model::{
-    BadData, Claim, ClaimSpace, Event, ExperimentId, ExperimentRule, Mac, Need, Outcome, Position,
-    Rule, Scope, Write,
+    BadData, Body, Claim, ClaimSpace, ExperimentId, ExperimentRule, Mac, Need, Outcome, Position,
+    Redacted, Rule, Scope, Write,
 };
 
 pub use crate::experiments::view::ExperimentView;
@@ -34,6 +34,7 @@ pub use sequence::SequencePoint;
 
 use crate::cluster::Cluster;
 use crate::core::Core;
+use crate::core::build_redacted_write;
 use crate::core::commit::{CommitObserver, CommitSummary, ObserverFuture};
 use crate::dirty_scopes::DirtyScopes;
 use crate::error::EngineError;
@@ -90,9 +91,11 @@ impl Experiments {
         }
         // A repeat without an id is identified by the request key alone.
         let first = self.core.store.event(scope, &receipt.id).await?;
-        let text = first.as_ref().and_then(|stored| stored.event.data.get("experiment_id"));
-        let first_id = text.and_then(|text| ExperimentId::new(text.as_str()?).ok());
-        Ok((self.load_experiment(scope, &first_id.unwrap_or(id)).await?, true))
+        let first_id = match first.map(|stored| stored.event.into_inner().body) {
+            Some(Body::Rule(Rule::Experiment(rule))) => rule.into_experiment_id(),
+            Some(_) | None => id,
+        };
+        Ok((self.load_experiment(scope, &first_id).await?, true))
     }
 
     /// Applies an action such as start or stop, if the current status allows it.
@@ -183,20 +186,9 @@ impl Experiments {
     ) -> Write {
         let now = self.core.clock.now();
         let rule = Rule::Experiment(rule);
-        let event = ingest::rule_event(scope, None, &rule, self.core.ids.event_id(now), now);
-        build_unredacted_write(event, mac, key)
+        let event = ingest::rule_event(scope, None, rule, self.core.ids.event_id(now), now);
+        build_redacted_write(Redacted::assert_no_user_text(event), mac, key)
     }
-}
-
-/// Builds the write of an engine event without redaction.
-fn build_unredacted_write(event: Event, mac: Option<Mac>, key: Option<RequestKey>) -> Write {
-    let changes = crate::changes::changes_of(&event);
-    let mut claims = vec![Claim { space: ClaimSpace::Event, id: event.id.to_string(), mac }];
-    claims.extend(key.map(|RequestKey { id, mac }| {
-        let mac = Some(mac);
-        Claim { space: ClaimSpace::RequestKey, id, mac }
-    }));
-    Write { claims, ..Write::new(event, changes) }
 }
 
 /// Refuses the metric `reward`: a reward depends on a router's settings, which experiments lack.
@@ -205,7 +197,7 @@ fn check_metrics(definition: &ExperimentDefinition) -> Result<(), EngineError> {
     let guardrails = guardrails.map(|(n, one)| (format!("guardrails[{n}].metric"), one.metric));
     let mut all = std::iter::once(("metric".to_owned(), definition.metric)).chain(guardrails);
     let Some((field, _)) = all.find(|(_, metric)| *metric == Metric::Reward) else { return Ok(()) };
-    let others = Metric::ALL.into_iter().filter(|metric| *metric != Metric::Reward);
+    let others = Metric::ALL_METRICS.into_iter().filter(|metric| *metric != Metric::Reward);
     let words: Vec<&str> = others.map(Metric::word).collect();
     Err(EngineError::InvalidSetting(BadData {
         field,

@@ -1,6 +1,6 @@
 //! Generates ids from the time and a seeded random number generator.
 
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 
 use model::{ConversationId, DecisionId, EventId, ExperimentId, Timestamp, TurnId};
 use rand::rngs::StdRng;
@@ -65,7 +65,7 @@ impl IdGenerator {
 
     fn random_bytes<const N: usize>(&self) -> [u8; N] {
         let mut random = [0; N];
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).fill_bytes(&mut random);
+        self.0.lock().fill_bytes(&mut random);
         random
     }
 }

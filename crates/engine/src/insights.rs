@@ -5,7 +5,6 @@ pub(crate) mod alerts;
 pub(crate) mod conversation_list;
 pub(crate) mod drafts;
 pub(crate) mod failures;
-pub(crate) mod patterns;
 pub(crate) mod quality;
 pub(crate) mod reports;
 pub(crate) mod suggestions;
@@ -22,7 +21,7 @@ use crate::dirty_scopes::DirtyScopes;
 use crate::error::EngineError;
 use crate::experiments::Experiments;
 use crate::insights::drafts::Drafts;
-use crate::insights::patterns::PatternCache;
+use crate::insights::failures::PatternCache;
 use crate::insights::targets::TenantTargets;
 
 /// Owns the targets of tenants and the caches of failure patterns and drafts.

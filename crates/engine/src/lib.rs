@@ -31,6 +31,8 @@ mod privacy;
 mod experiments;
 mod retrieval;
 mod score;
+pub mod report;
+pub mod export;
 mod scan;
 #[cfg(test)]
 mod test_engine;
@@ -61,6 +63,7 @@ pub use training_data::TrainingData;
 pub use turns::Turns;
 pub use turns::calibration::{CalibrationReport, ReliabilityBin};
 
+pub use crate::report::Satisfaction;
 pub use access::keys::NewKey;
 pub use access::page_sessions::{PageAccess, PageSession};
 pub use answer_signals::AnswerSignals;
@@ -73,7 +76,7 @@ pub use feedback::record::{IncomingEvent, Trust};
 pub use feedback::topics::EventFollower;
 pub use insights::conversation_list::{FoundConversations, ListOrder};
 pub use insights::failures::CachedReport;
-pub use insights::patterns::{CommentTopic, FailureReport};
+pub use insights::failures::{CommentTopic, FailureReport};
 pub use insights::suggestions::StoredSuggestion;
 pub use insights::targets::{Targets, redact_webhook};
 pub use learn::experiment;
@@ -85,7 +88,6 @@ pub use learn::{
 pub use outbound::{ChatClient, RemoteEmbedder};
 pub use receipt::{Receipt, RequestKey};
 pub use redactors::PrivacySettings;
-pub use report::Satisfaction;
 pub use retriable::log_retriable;
 pub use retrieval::{EntityStats, IncomingReturned, IncomingSignals, RequestMark};
 pub use routing::admin::{RewardTrend, RouterView};

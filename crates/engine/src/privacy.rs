@@ -58,7 +58,7 @@ impl Privacy {
         let (redactor, retention_days) = ingest::accept_privacy(&settings)?;
         // Rules of a whole tenant are stored in its default project.
         let scope = Scope { tenant: tenant.clone(), project: Scope::default().project };
-        self.core.store_rule(&scope, None, &Rule::Privacy { settings }).await?;
+        self.core.store_rule(&scope, None, Rule::Privacy { settings }).await?;
         self.core.redactors.set(tenant.clone(), PrivacySettings { redactor, retention_days });
         Ok(())
     }
@@ -76,7 +76,7 @@ impl Privacy {
         attributes: Map<String, Value>,
     ) -> Result<(), EngineError> {
         let attributes = ingest::accept_profile(attributes)?;
-        self.core.store_rule(scope, Some(user), &Rule::Profile { attributes }).await
+        self.core.store_rule(scope, Some(user), Rule::Profile { attributes }).await
     }
 
     pub async fn profile(
@@ -93,7 +93,7 @@ impl Core {
         &self,
         scope: &Scope,
         user: Option<UserId>,
-        rule: &Rule,
+        rule: Rule,
     ) -> Result<(), EngineError> {
         let now = self.clock.now();
         let event = ingest::rule_event(scope, user, rule, self.ids.event_id(now), now);

@@ -1,10 +1,10 @@
 //! The privacy settings of each tenant, in memory because every write needs them.
 
 use std::collections::HashMap;
-use std::sync::{PoisonError, RwLock};
 
 use ingest::Redactor;
 use model::Tenant;
+use parking_lot::RwLock;
 use store::{Store, StoreError};
 use tokio::sync::watch;
 
@@ -40,24 +40,24 @@ impl Redactors {
     }
 
     pub(crate) fn settings_for(&self, tenant: &Tenant) -> PrivacySettings {
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.known.read();
         known.get(tenant).copied().unwrap_or_default()
     }
 
     pub(crate) fn set(&self, tenant: Tenant, privacy: PrivacySettings) {
-        self.known.write().unwrap_or_else(PoisonError::into_inner).insert(tenant, privacy);
+        self.known.write().insert(tenant, privacy);
         self.changes.send_modify(|count| *count += 1);
     }
 
     /// Overwrites entries with newly loaded ones.
     pub(crate) fn update_from(&self, others: Self) {
-        let others = others.known.into_inner().unwrap_or_else(PoisonError::into_inner);
-        self.known.write().unwrap_or_else(PoisonError::into_inner).extend(others);
+        let others = others.known.into_inner();
+        self.known.write().extend(others);
         self.changes.send_modify(|count| *count += 1);
     }
 
     pub(crate) fn remove_tenant(&self, tenant: &Tenant) {
-        self.known.write().unwrap_or_else(PoisonError::into_inner).remove(tenant);
+        self.known.write().remove(tenant);
         self.changes.send_modify(|count| *count += 1);
     }
 

@@ -17,12 +17,11 @@ use detect::AnswerKind;
 use ingest::{CaptureError, FindingPlace, RawReturned, RawSignal};
 use learn::cluster_query;
 use model::{
-    EntitySignal, Entry, Event, Finding, FoundRelevance, ItemStanding, Mac, Returned, Scope,
-    TurnId, UserId,
+    Body, EntitySignal, Event, Finding, FoundRelevance, ItemStanding, Mac, Returned, Scope, TurnId,
+    UserId,
 };
-use store::StoredEvent;
 
-use crate::changes::changes_of;
+use crate::changes::build_entry;
 use crate::core::Core;
 use crate::error::EngineError;
 use crate::receipt::{Receipt, RequestKey};
@@ -99,20 +98,18 @@ impl Retrieval {
         scope: &Scope,
         returned: &Returned,
     ) -> Result<Option<Receipt>, EngineError> {
-        let mut parts = self.core.store.returned(scope, &returned.query_id, MAX_REPORTS).await?;
+        let parts = self.core.store.returned(scope, &returned.query_id, MAX_REPORTS).await?;
         if parts.is_empty() {
             return Ok(None);
         }
         // The report as it would be stored, redacted.
-        let mut report = Event {
-            data: Event::data_of(&Finding::Returned(returned.clone())),
-            ..parts[0].event.clone()
-        };
-        self.core.redactors.settings_for(&scope.tenant).redactor.redact_event(&mut report);
-        let same = parts.iter().position(|part| part.event.data == report.data);
-        Ok(same.map(|index| {
-            let StoredEvent { position, event } = parts.swap_remove(index);
-            Receipt { id: event.id, position, replayed: true }
+        let body = Body::Finding(Finding::Returned(returned.clone()));
+        let report = self.core.redact(Event { body, ..Event::clone(&parts[0].event) });
+        let same = parts.into_iter().find(|part| part.event.body == report.body);
+        Ok(same.map(|part| Receipt {
+            id: part.event.id.clone(),
+            position: part.position,
+            replayed: true,
         }))
     }
 
@@ -214,20 +211,12 @@ impl Retrieval {
     ) -> Result<Receipt, EngineError> {
         let now = self.core.clock.now();
         let event = |(place, finding): (FindingPlace, Finding)| {
-            ingest::finding_event(place, &finding, self.core.ids.event_id(now), now, now)
+            ingest::finding_event(place, finding, self.core.ids.event_id(now), now, now)
         };
         let mut events = findings.into_iter().map(event);
         let first = events.next().ok_or(EngineError::InvalidLine)?;
-        let redactor = |event: &mut Event| {
-            self.core.redactors.settings_for(&event.scope.tenant).redactor.redact_event(event);
-        };
         let mut write = self.core.build_write(first, mark.mac, mark.key);
-        write.more = events
-            .map(|mut event| {
-                redactor(&mut event);
-                Entry { changes: changes_of(&event), event }
-            })
-            .collect();
+        write.more = events.map(|event| build_entry(self.core.redact(event))).collect();
         self.core.commit_one(write).await
     }
 }

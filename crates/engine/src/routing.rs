@@ -6,7 +6,8 @@
 //! ```
 //!
 //! A commit in a project with routers is acknowledged after its routers have learnt from it.
-//! Checkpoints only speed up the start: the log contains the same information.
+//! A checkpoint speeds up the start. Once retention has dropped events, it is the only copy of what
+//! was learnt from them.
 
 pub(crate) mod admin;
 pub(crate) mod checkpoint;
@@ -24,9 +25,10 @@ mod peers;
 mod tests;
 
 use std::collections::HashMap;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use model::{Position, Scope};
+use parking_lot::RwLock;
 use store::{Store, StoreError};
 
 use crate::core::Core;
@@ -120,12 +122,12 @@ impl RouterStates {
                 Arc::new(ProjectRouters::load(store, router_scope, self.key).await?),
             );
         }
-        *self.projects.write().unwrap_or_else(PoisonError::into_inner) = projects;
+        *self.projects.write() = projects;
         Ok(())
     }
 
     pub(crate) fn find_project(&self, scope: &Scope) -> Option<Arc<ProjectRouters>> {
-        let projects = self.projects.read().unwrap_or_else(PoisonError::into_inner);
+        let projects = self.projects.read();
         projects.get(scope).cloned()
     }
 
@@ -142,7 +144,7 @@ impl RouterStates {
         };
         let begun = Arc::new(ProjectRouters::load(store, router_scope, self.key).await?);
         let project = {
-            let mut projects = self.projects.write().unwrap_or_else(PoisonError::into_inner);
+            let mut projects = self.projects.write();
             Arc::clone(projects.entry(scope.clone()).or_insert(begun))
         };
         // A concurrent call may have inserted a state that is further behind.
@@ -174,7 +176,7 @@ impl RouterStates {
     /// Saves a checkpoint of every project with changes.
     pub(crate) async fn save_checkpoints(&self, store: &Store) -> Result<(), StoreError> {
         let all: Vec<Arc<ProjectRouters>> = {
-            let projects = self.projects.read().unwrap_or_else(PoisonError::into_inner);
+            let projects = self.projects.read();
             projects.values().cloned().collect()
         };
         for project in all {

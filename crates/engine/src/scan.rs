@@ -13,10 +13,10 @@ mod tally;
 use std::io::BufRead;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use ingest::ChatRecord;
+use parking_lot::Mutex;
 use serde_json::Value;
 
 use crate::detectors::Detectors;
@@ -139,7 +139,7 @@ fn run_worker(
     done: &SyncSender<JobResult>,
 ) {
     loop {
-        let job = waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let job = waiting.lock().recv();
         let Ok((number, job)) = job else { return };
         let mut report = ScanReport::default();
         let mut kept = Vec::new();

@@ -128,7 +128,7 @@ fn score_refusal(
     let refused = failure.error_type == Some(model::ErrorType::ModelRefusal);
     Ok(to_fields(json!({
         "pred": refused,
-        "p": answer.refusal_probability(),
+        "p": answer.refusal_probability,
         "error_type": failure.error_type,
         "evidence": failure.evidence,
     })))

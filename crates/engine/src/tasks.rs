@@ -1,6 +1,6 @@
 //! Background tasks of an engine. Closing the engine waits for them.
 
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -29,7 +29,7 @@ impl Tasks {
         task: impl FnOnce(StopSignal) -> T,
     ) {
         let handle = tokio::spawn(task(self.stop.subscribe()));
-        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut running = self.running.lock();
         // Finished tasks need no join.
         running.retain(|task| !task.is_finished());
         running.push(handle);
@@ -46,8 +46,7 @@ impl Tasks {
     /// Signals all tasks to stop and waits for them.
     pub(crate) async fn stop_all(&self) {
         self.signal_stop();
-        let running =
-            std::mem::take(&mut *self.running.lock().unwrap_or_else(PoisonError::into_inner));
+        let running = std::mem::take(&mut *self.running.lock());
         for task in running {
             if task.await.is_err() {
                 tracing::error!("a background task panicked");

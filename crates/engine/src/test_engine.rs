@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use model::{Event, Kind, Opening, Scope, Source, Timestamp, TurnHalf, TurnId, Type, UserId};
+use model::{Body, Event, Kind, Opening, Scope, Source, Timestamp, TurnHalf, TurnId, Type, UserId};
 use store::{Limits, Store};
 use testkit::TestClock;
 
@@ -37,7 +37,7 @@ pub(crate) fn question_event(turn: &str, user: &str, secs: i64) -> Event {
         turn: TurnId::new(turn).ok(),
         ts: NOW.plus_secs(secs),
         kind: Kind { event_type: Type::Query, source: Source::Turn },
-        data: Event::data_of(&half),
+        body: Body::Turn(half),
         ..testkit::event(&Scope::default(), turn)
     }
 }

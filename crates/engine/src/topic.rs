@@ -1,6 +1,6 @@
 //! Topics: named parts of the log, by the kind of event.
 
-use model::{Event, Source, Type};
+use model::{Body, Event, Source, Type};
 use store::KindFilter;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub enum Topic {
 }
 
 impl Topic {
-    pub const ALL: [(&str, Self); 4] = [
+    pub const ALL_TOPICS: [(&str, Self); 4] = [
         ("feedback-events", Self::Events),
         ("feedback-ratings", Self::Ratings),
         ("feedback-corrections", Self::Corrections),
@@ -21,7 +21,7 @@ impl Topic {
     ];
 
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, topic)| *topic)
+        Self::ALL_TOPICS.iter().find(|(known, _)| *known == name).map(|(_, topic)| *topic)
     }
 
     /// Filters of the topic's events; empty means all.
@@ -52,8 +52,9 @@ impl Topic {
             Self::Events | Self::Corrections => tenant(),
             Self::Ratings => event.conversation.as_ref().map_or_else(tenant, ToString::to_string),
             Self::Metrics => {
-                let endpoint = event.data.get("endpoint").and_then(serde_json::Value::as_str);
-                endpoint.unwrap_or("unknown").to_owned()
+                let endpoint =
+                    if let Body::Metric(sent) = &event.body { sent.endpoint.clone() } else { None };
+                endpoint.unwrap_or_else(|| "unknown".to_owned())
             }
         }
     }

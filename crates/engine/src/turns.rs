@@ -1,7 +1,6 @@
 //! Turns: a question comes in, detectors read it, the answer completes it.
 
 pub(crate) mod calibration;
-pub(crate) mod calibration_curves;
 pub(crate) mod complete;
 pub(crate) mod finding_entries;
 pub(crate) mod findings_response;
@@ -34,7 +33,7 @@ use crate::error::EngineError;
 use crate::retrieval::Retrieval;
 use crate::routing::Routing;
 use crate::training_data::TrainingData;
-use crate::turns::calibration_curves::CalibrationCurves;
+use crate::turns::calibration::CalibrationCurves;
 use crate::turns::recent_questions::RecentQuestions;
 
 /// Owns the recent questions of each user and the calibration of verdicts.

@@ -52,8 +52,9 @@ pub fn accept_event(
     };
     check_tags(&raw.tags)?;
     check_texts("data", &raw.data)?;
-    Body::read(kind, &raw.data)?;
-    let message_id = message_id(raw.message_id, &raw.data)?;
+    let inner_id = raw.data.get("message_id").cloned();
+    let body = Body::read(kind, raw.data)?;
+    let message_id = message_id(raw.message_id, inner_id)?;
     Ok(Event {
         id: parse_id("id", raw.id, EventId::new)?.unwrap_or_else(fresh_id),
         scope: scope.clone(),
@@ -66,7 +67,7 @@ pub fn accept_event(
         ts: parse_timestamp("timestamp", raw.timestamp.as_deref(), now)?,
         received_at: now,
         tags: raw.tags,
-        data: raw.data,
+        body,
     })
 }
 
@@ -97,23 +98,20 @@ fn refuse_reserved(source: Source) -> Result<(), CaptureError> {
 }
 
 /// The turn is named at the top level or inside `data`. Both must agree.
-fn message_id(
-    top: Option<String>,
-    data: &Map<String, Value>,
-) -> Result<Option<String>, CaptureError> {
-    let inner = match data.get("message_id") {
+fn message_id(top: Option<String>, inner: Option<Value>) -> Result<Option<String>, CaptureError> {
+    let inner = match inner {
         None | Some(Value::Null) => return Ok(top),
         Some(Value::String(text)) => text,
         Some(_) => return Err(CaptureError::new("data.message_id", "not a text", "a turn's id")),
     };
     match top {
-        Some(outer) if outer != *inner => Err(CaptureError::new(
+        Some(outer) if outer != inner => Err(CaptureError::new(
             "data.message_id",
-            shorten(inner),
+            shorten(&inner),
             format!("the same as message_id ({})", shorten(&outer)),
         )),
         Some(outer) => Ok(Some(outer)),
-        None => Ok(Some(inner.clone())),
+        None => Ok(Some(inner)),
     }
 }
 

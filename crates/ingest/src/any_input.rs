@@ -46,7 +46,7 @@ fn written(line: &Line) -> Map<String, Value> {
         "session_id": event.conversation.as_ref().map(ToString::to_string),
         "message_id": event.turn.as_ref().map(ToString::to_string),
         "timestamp": event.ts.to_string(), "received_at": event.received_at.to_string(),
-        "tags": event.tags, "data": event.data});
+        "tags": event.tags, "data": event.body.to_fields()});
     fields.as_object().unwrap().clone()
 }
 

@@ -1,8 +1,8 @@
 //! Validates decisions and their late outcomes.
 
 use model::{
-    Body, Category, ConversationId, DecisionId, Event, EventId, Kind, Scope, Severity, Source,
-    Timestamp, TurnId, Type,
+    Body, Category, ConversationId, DecisionId, Event, EventId, Kind, Scope, Source, Timestamp,
+    TurnId, Type,
 };
 use serde_json::{Map, Value, json};
 
@@ -92,22 +92,11 @@ fn decision_event(
 ) -> Result<Event, CaptureError> {
     let kind = Kind { event_type: Type::Query, source: Source::ModelResponse };
     // The same parsing as for events, whose fields are inside `data`.
-    Body::read(kind, &data).map_err(|bad| {
+    let body = Body::read(kind, data).map_err(|bad| {
         let field = bad.field.trim_start_matches("data.").to_owned();
         CaptureError::BadField { field, got: bad.got, expected: bad.expected }
     })?;
-    Ok(Event {
-        id: event,
-        scope: scope.clone(),
-        kind,
-        severity: Severity::Info,
-        category: Category::Accuracy,
-        user: None,
-        conversation: place.conversation,
-        turn: place.turn,
-        ts: now,
-        received_at: now,
-        tags: Vec::new(),
-        data,
-    })
+    let DecisionIds { conversation, turn } = place;
+    let kind = (kind, Category::Accuracy);
+    Ok(Event { conversation, turn, ..Event::new(scope.clone(), event, kind, now, body) })
 }

@@ -1,7 +1,7 @@
 //! Builds the event that records a finding.
 
 use model::{
-    Category, ConversationId, Event, EventId, Finding, Kind, Scope, Severity, Source, Timestamp,
+    Body, Category, ConversationId, Event, EventId, Finding, Kind, Scope, Source, Timestamp,
     TurnId, Type, UserId,
 };
 
@@ -18,23 +18,13 @@ pub struct FindingPlace {
 /// Builds a finding's event. Its text comes from stored events and is already redacted.
 pub fn finding_event(
     place: FindingPlace,
-    finding: &Finding,
+    finding: Finding,
     event: EventId,
     ts: Timestamp,
     now: Timestamp,
 ) -> Event {
-    Event {
-        id: event,
-        scope: place.scope,
-        kind: Kind { event_type: Type::Quality, source: Source::Engine },
-        severity: Severity::Info,
-        category: Category::Quality,
-        user: place.user,
-        conversation: place.conversation,
-        turn: place.turn,
-        ts,
-        received_at: now,
-        tags: Vec::new(),
-        data: Event::data_of(finding),
-    }
+    let FindingPlace { scope, turn, conversation, user } = place;
+    let kind = (Kind { event_type: Type::Quality, source: Source::Engine }, Category::Quality);
+    let body = Body::Finding(finding);
+    Event { user, conversation, turn, ts, ..Event::new(scope, event, kind, now, body) }
 }

@@ -1,8 +1,8 @@
 //! Validates reactions to turns.
 
 use model::{
-    Category, Event, EventId, GivenReaction, Kind, Origin, Reaction, Severity, Source, Timestamp,
-    Type, UnitInterval, UserId,
+    Body, Category, Event, EventId, GivenReaction, Kind, Origin, Reaction, Source, Timestamp, Type,
+    UnitInterval, UserId,
 };
 use serde_json::Value;
 
@@ -117,19 +117,15 @@ pub fn reaction_event(
         Origin::User => Type::Explicit,
         Origin::Machine => Type::Implicit,
     };
+    let TurnPlace { scope, turn, conversation, user } = place;
+    let kind = (Kind { event_type, source: Source::Reaction }, Category::UserSatisfaction);
+    let body = Body::Reaction(accepted.given.clone());
     Event {
-        id: event,
-        scope: place.scope,
-        kind: Kind { event_type, source: Source::Reaction },
-        severity: Severity::Info,
-        category: Category::UserSatisfaction,
-        user: place.user,
-        conversation: place.conversation,
-        turn: Some(place.turn),
+        user,
+        conversation,
+        turn: Some(turn),
         ts: accepted.ts,
-        received_at: now,
-        tags: Vec::new(),
-        data: Event::data_of(&accepted.given),
+        ..Event::new(scope, event, kind, now, body)
     }
 }
 

@@ -237,14 +237,15 @@ mod tests {
         let data = serde_json::json!({"deep": [{"text": "a@b.example"}],
             "message_id": "a@b.example", "a@b.example": 5, "c@d.example": 6, "api_key": "plain",
             "entity_id": {"note": "a@b.example"}});
-        event.data = data.as_object().unwrap().clone();
-        Redactor::default().redact_event(&mut event);
+        event.body = model::Body::Other(data.as_object().unwrap().clone());
+        let event = Redactor::default().redact_event(event);
+        let fields = event.body.to_fields();
         assert_eq!(event.tags, ["[email]"]);
-        assert_eq!(event.data["deep"][0]["text"], "[email]");
-        assert_eq!(event.data["message_id"], "a@b.example");
-        assert_eq!(event.data["[email]"], 5);
-        assert_eq!(event.data["[email] 2"], 6);
-        assert_eq!(event.data["entity_id"]["note"], "[email]");
-        assert_eq!(event.data["api_key"], "[secret]");
+        assert_eq!(fields["deep"][0]["text"], "[email]");
+        assert_eq!(fields["message_id"], "a@b.example");
+        assert_eq!(fields["[email]"], 5);
+        assert_eq!(fields["[email] 2"], 6);
+        assert_eq!(fields["entity_id"]["note"], "[email]");
+        assert_eq!(fields["api_key"], "[secret]");
     }
 }

@@ -1,8 +1,6 @@
 //! Validates privacy settings and user profiles.
 
-use model::{
-    Category, Event, EventId, Kind, Rule, Scope, Severity, Source, Timestamp, Type, UserId,
-};
+use model::{Body, Category, Event, EventId, Kind, Rule, Scope, Source, Timestamp, Type, UserId};
 use serde_json::{Map, Value};
 
 use crate::check::{CaptureError, accept_label, check_texts};
@@ -100,22 +98,10 @@ pub fn accept_profile(attributes: Map<String, Value>) -> Result<Map<String, Valu
 pub fn rule_event(
     scope: &Scope,
     user: Option<UserId>,
-    rule: &Rule,
+    rule: Rule,
     event: EventId,
     now: Timestamp,
 ) -> Event {
-    Event {
-        id: event,
-        scope: scope.clone(),
-        kind: Kind { event_type: Type::Log, source: Source::Engine },
-        severity: Severity::Info,
-        category: Category::Compliance,
-        user,
-        conversation: None,
-        turn: None,
-        ts: now,
-        received_at: now,
-        tags: Vec::new(),
-        data: Event::data_of(rule),
-    }
+    let kind = (Kind { event_type: Type::Log, source: Source::Engine }, Category::Compliance);
+    Event { user, ..Event::new(scope.clone(), event, kind, now, Body::Rule(rule)) }
 }

@@ -1,8 +1,8 @@
 //! Validates the two halves of a turn.
 
 use model::{
-    Category, Completion, ConversationId, DecisionId, EntityId, Event, EventId, Kind, Opening,
-    PromptRef, Retrieved, Scope, Severity, Source, Strategy, Timestamp, TurnHalf, TurnId,
+    Body, Category, Completion, ConversationId, DecisionId, EntityId, Event, EventId, Kind,
+    Opening, PromptRef, Retrieved, Scope, Source, Strategy, Timestamp, TurnHalf, TurnId,
     TurnStatus, Type, UserId, ValidationOutcome,
 };
 use serde_json::{Map, Value};
@@ -204,25 +204,15 @@ pub(crate) fn accept_retrieved(
 /// Builds the event of one half of a turn.
 pub fn turn_event(
     place: TurnPlace,
-    half: &TurnHalf,
+    half: TurnHalf,
     event: EventId,
     ts: Timestamp,
     now: Timestamp,
 ) -> Event {
-    Event {
-        id: event,
-        scope: place.scope,
-        kind: Kind { event_type: Type::Query, source: Source::Turn },
-        severity: Severity::Info,
-        category: Category::Quality,
-        user: place.user,
-        conversation: place.conversation,
-        turn: Some(place.turn),
-        ts,
-        received_at: now,
-        tags: Vec::new(),
-        data: Event::data_of(half),
-    }
+    let TurnPlace { scope, turn, conversation, user } = place;
+    let kind = (Kind { event_type: Type::Query, source: Source::Turn }, Category::Quality);
+    let turn = Some(turn);
+    Event { user, conversation, turn, ts, ..Event::new(scope, event, kind, now, Body::Turn(half)) }
 }
 
 #[cfg(test)]

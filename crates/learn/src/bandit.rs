@@ -8,16 +8,13 @@ mod best_arm_probability;
 mod propensity_floor;
 mod discount;
 mod definition;
-mod matrix;
 mod ridge_regression;
 mod shadow_evaluation;
 mod reward_sums;
 mod state;
 mod credit;
-mod eligibility;
 mod algorithms;
 mod choice;
-mod summary;
 mod checkpoint;
 pub(crate) mod projection;
 
@@ -31,8 +28,7 @@ pub use credit::{AppliedObservation, Credit};
 pub use definition::{Algorithm, ArmDefinition, RouterDefinition, RouterRule};
 pub use discount::Discount;
 pub use shadow_evaluation::{CandidateLead, ShadowEstimate};
-pub use state::RouterState;
-pub use summary::ArmSummary;
+pub use state::{ArmSummary, RouterState};
 
 /// Upper bound on arms, so that the data of one choice fits on the stack.
 pub(crate) const MAX_ARMS: usize = 64;

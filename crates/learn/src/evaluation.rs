@@ -3,17 +3,12 @@
 //! Requires the logged propensity of every choice. Estimators: inverse propensity scoring (IPS),
 //! self-normalised IPS (SNIPS), the direct method (DM) and doubly robust (DR).
 
-mod outcome_model;
-
 use model::BadData;
 use serde::Serialize;
 
-use crate::bad_data;
-
-pub use outcome_model::{LoggedChoice, fit_outcome_model};
-
-/// Standard errors on each side of a 95% interval.
-const Z_95: f64 = 1.959_963_984_540_054;
+use crate::bandit::{FeatureVector, MAX_FEATURES, RidgeRegression};
+use crate::check_field;
+use crate::confidence_sequence::Z_95;
 
 /// A logged choice weighted for the target policy.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,10 +18,8 @@ pub struct LoggedReward {
     expected: Option<ModelledReward>,
 }
 
-/// Rewards that the outcome model predicts for one choice.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ModelledReward {
-    /// Predicted reward of the chosen arm.
     pub of_chosen: f64,
     /// Predicted reward of the target policy, averaged over its propensities.
     pub of_target: f64,
@@ -40,19 +33,14 @@ impl LoggedReward {
         target: f64,
         expected: Option<ModelledReward>,
     ) -> Result<Self, BadData> {
-        if !reward.is_finite() {
-            return Err(bad_data("reward", &reward, "a number"));
-        }
-        if !(propensity > 0.0 && propensity <= 1.0) {
-            return Err(bad_data("propensity", &propensity, "above 0, at most 1"));
-        }
-        if !(0.0..=1.0).contains(&target) {
-            return Err(bad_data("target", &target, "a number from 0 to 1"));
-        }
-        if let Some(ModelledReward { of_chosen, of_target }) = expected
-            && !(of_chosen.is_finite() && of_target.is_finite())
-        {
-            return Err(bad_data("expected", &(of_chosen + of_target), "a number"));
+        check_field(reward.is_finite(), "reward", &reward, "a number")?;
+        let possible = propensity > 0.0 && propensity <= 1.0;
+        check_field(possible, "propensity", &propensity, "above 0, at most 1")?;
+        let is_share = (0.0..=1.0).contains(&target);
+        check_field(is_share, "target", &target, "a number from 0 to 1")?;
+        if let Some(ModelledReward { of_chosen, of_target }) = expected {
+            let finite = of_chosen.is_finite() && of_target.is_finite();
+            check_field(finite, "expected", &(of_chosen + of_target), "a number")?;
         }
         Ok(Self { reward, importance: target / propensity, expected })
     }
@@ -120,6 +108,91 @@ fn estimate_self_normalised(choices: &[LoggedReward], weights: f64) -> PolicyEst
 fn build_estimate(estimate: f64, deviation: f64) -> PolicyEstimate {
     let reach = Z_95 * deviation;
     PolicyEstimate { estimate, interval: [estimate - reach, estimate + reach] }
+}
+
+const FOLDS: usize = 5;
+
+/// A logged choice and the target policy's propensities.
+#[derive(Clone, Copy, Debug)]
+pub struct LoggedChoice<'a> {
+    pub arm: usize,
+    pub reward: f64,
+    /// Logged probability of the chosen arm.
+    pub propensity: f64,
+    /// Target policy's probability of every arm.
+    pub target: &'a [f64],
+    /// Empty for all choices or for none.
+    pub features: &'a [f64],
+}
+
+/// Fits one regression per arm, without the fold it predicts, and attaches the predictions. The
+/// error names the row and field.
+pub fn fit_outcome_model(choices: &[LoggedChoice<'_>]) -> Result<Vec<LoggedReward>, BadData> {
+    let Some(first) = choices.first() else { return Ok(Vec::new()) };
+    let (arms, features) = (first.target.len(), first.features.len());
+    let mut points = Vec::with_capacity(choices.len());
+    for (row, choice) in choices.iter().enumerate() {
+        points.push(choice.check(arms, features).map_err(|field| BadData {
+            field: format!("choices[{row}].{field}"),
+            got: "an invalid value".to_owned(),
+            expected: format!(
+                "one of {arms} arms, chances that add up to 1, and {features} features \
+                 (at most {MAX_FEATURES})"
+            ),
+        })?);
+    }
+    let earned: f64 = choices.iter().map(|choice| choice.reward).sum();
+    let prior = earned / choices.len() as f64;
+    let bounds = choices.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), choice| {
+        (low.min(choice.reward), high.max(choice.reward))
+    });
+    let mut logged = vec![None; choices.len()];
+    for fold in 0..FOLDS {
+        let mut models = vec![RidgeRegression::new(features, 0); arms];
+        for row in (0..choices.len()).filter(|row| row % FOLDS != fold) {
+            models[choices[row].arm].apply_turn(&points[row], 1.0, choices[row].reward, prior);
+        }
+        for row in (fold..choices.len()).step_by(FOLDS) {
+            let predicted = predict_choice(&choices[row], &points[row], &models, prior, bounds);
+            logged[row] = Some(predicted?);
+        }
+    }
+    Ok(logged.into_iter().flatten().collect())
+}
+
+impl LoggedChoice<'_> {
+    /// Returns the feature vector, or the name of an invalid field.
+    fn check(&self, arms: usize, features: usize) -> Result<FeatureVector, &'static str> {
+        if self.arm >= arms {
+            return Err("arm");
+        }
+        if !self.reward.is_finite() {
+            return Err("reward");
+        }
+        let sum: f64 = self.target.iter().sum();
+        if self.target.len() != arms || (sum - 1.0).abs() > 1e-6 {
+            return Err("target");
+        }
+        FeatureVector::new(self.features, features).ok_or("features")
+    }
+}
+
+fn predict_choice(
+    choice: &LoggedChoice<'_>,
+    point: &FeatureVector,
+    models: &[RidgeRegression],
+    prior: f64,
+    (low, high): (f64, f64),
+) -> Result<LoggedReward, BadData> {
+    // Linear predictions can leave the observed range, so clamp them to it.
+    let predict = |model: &RidgeRegression| {
+        model.predict(point, prior).map_or(prior, |found| found.mean.clamp(low, high))
+    };
+    let of_chosen = predict(&models[choice.arm]);
+    let of_target = models.iter().zip(choice.target).map(|(model, chance)| chance * predict(model));
+    let expected = ModelledReward { of_chosen, of_target: of_target.sum::<f64>() };
+    let target = choice.target[choice.arm].clamp(0.0, 1.0);
+    LoggedReward::new(choice.reward, choice.propensity, target, Some(expected))
 }
 
 #[cfg(test)]

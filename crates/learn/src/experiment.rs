@@ -14,26 +14,24 @@
 mod definition;
 mod lifecycle;
 mod assignment;
+mod adaptive_shares;
 mod tally;
-mod confidence_sequence;
 mod difference;
-mod sample_ratio;
 mod evidence;
 mod guardrail;
-mod adaptive_shares;
 mod rollout;
 mod results;
 
+pub use crate::confidence_sequence::{ConfidenceSequence, TUNED_FOR_UNITS};
 pub use model::{Direction, Metric, UnitTotals};
 
 pub use adaptive_shares::adaptive_shares;
 pub use assignment::{AssignmentSalt, TrafficShares, assign_variant};
-pub use confidence_sequence::{ConfidenceSequence, TUNED_FOR_UNITS};
 pub use definition::{
     AdaptiveAllocation, ExperimentDefinition, ExperimentUnit, Guardrail, MetricBy, Rollout, Variant,
 };
 pub use difference::ArmDifference;
-pub use evidence::{ExperimentEvidence, Stratum, UnitPlacement};
+pub use evidence::{ExperimentEvidence, ExposureCounts, SampleRatioTest, Stratum, UnitPlacement};
 pub use guardrail::{GuardrailStatus, evaluate_guardrails};
 pub use lifecycle::{ExperimentStatus, InvalidTransition, LifecycleAction};
 pub use results::{
@@ -41,7 +39,6 @@ pub use results::{
     VerdictReason, compute_results,
 };
 pub use rollout::{NonInferiority, RolloutState, RolloutStep, StepReason, next_step};
-pub use sample_ratio::{ExposureCounts, SampleRatioTest};
 pub use tally::{MeanEstimate, MetricTally};
 
 /// Minimum units per arm for a conclusion.

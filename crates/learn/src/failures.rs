@@ -5,7 +5,7 @@
 //! - The rest is clustered by meaning: question and remark form one vector (`turn_vector.rs`), and
 //!   vectors form groups (`vector_groups.rs`).
 //!
-//! Each pattern gets a label (`label.rs`) and a stable id (`pattern_id.rs`).
+//! Each pattern gets a label and a stable id (`label.rs`).
 
 mod turn;
 mod words;
@@ -13,13 +13,9 @@ mod signed_terms;
 mod turn_vector;
 mod neighbours;
 mod louvain;
-mod agglomeration;
 mod complaints;
-mod centroids;
 mod vector_groups;
 mod label;
-mod pattern_id;
-mod interval;
 mod pattern;
 mod discovery;
 mod corrected_queries;

@@ -6,15 +6,13 @@
 //! among them.
 
 mod pool;
-mod tokens;
 mod selection;
 
-pub use pool::{BestExample, ExampleOffer, ExamplePool, ExampleSource, IndexChange};
+pub use pool::{ExampleOffer, ExamplePool, ExampleSource, IndexChange};
 pub use selection::{
     ExampleQuery, MAX_NEAR_QUESTIONS, NearQuestion, SIMILARITY_FLOOR, SelectedExample,
-    select_examples,
+    estimate_tokens, select_examples,
 };
-pub use tokens::estimate_tokens;
 
 #[cfg(test)]
 mod tests;

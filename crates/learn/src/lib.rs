@@ -2,12 +2,11 @@
 //! examples, preferences and planner context. Pure functions: state in, state out, with time and
 //! randomness as arguments.
 
-mod fingerprint;
+mod confidence_sequence;
 mod text;
 mod question;
 mod preferences;
 mod few_shot;
-mod streak;
 mod strategy;
 mod planner;
 mod reward;
@@ -38,25 +37,25 @@ pub use features::{
     FEATURE_COUNT, FEATURES_VERSION, dequantize_features, extract_features, quantize_features,
 };
 pub use few_shot::{
-    BestExample, ExampleOffer, ExamplePool, ExampleQuery, ExampleSource, IndexChange,
-    MAX_NEAR_QUESTIONS, NearQuestion, SIMILARITY_FLOOR, SelectedExample, estimate_tokens,
-    select_examples,
+    ExampleOffer, ExamplePool, ExampleQuery, ExampleSource, IndexChange, MAX_NEAR_QUESTIONS,
+    NearQuestion, SIMILARITY_FLOOR, SelectedExample, estimate_tokens, select_examples,
 };
+pub use planner::count_rejection_streak;
 pub use planner::{
     JudgedPreviousTurn, PastExchange, PlannerContext, PlannerInput, RepeatedCorrection,
     UserPreferences, build_planner_context,
 };
 pub use preferences::{
-    DpoRow, ExportFormat, ExportRule, ExportTally, Exporter, GroupedAnswer, KtoRow, Message,
-    MessageRole, OpenAiInput, OpenAiRow, PairSource, PreferenceConversation, PreferenceRow,
-    PreferenceTurn, Provenance, QuestionGroups, ServedVariant, SftRow, Split, SplitShares,
-    TurnCorrection, TurnRating, TurnVerdict,
+    ExportFormat, ExportRule, ExportTally, Exporter, GroupedAnswer, Message, MessageRole,
+    OpenAiInput, PairSource, PreferenceConversation, PreferenceRow, PreferenceTurn, Provenance,
+    QuestionGroups, RowContent, ServedVariant, Split, SplitShares, TurnCorrection, TurnRating,
+    TurnVerdict,
 };
 pub use question::{QuestionKey, normalise_question};
 pub use ranking::{
-    BANDS, CoecRule, Delta, Estimator, Examination, ItemCounts, ItemEvidence, ItemStanding,
-    ItemTally, Opinion, QueryCluster, RankBand, RankTotals, RelevanceSignal, RerankedResult,
-    ScoreMultiplier, UsageStanding, cluster_query, compute_multiplier, rerank,
+    BANDS, CoecRule, Delta, Estimator, Examination, ItemEvidence, ItemStanding, ItemTally, Opinion,
+    QueryCluster, RankBand, RankTotals, RelevanceSignal, RerankedResult, ScoreMultiplier,
+    UsageStanding, cluster_query, compute_multiplier, rerank,
 };
 pub use reward::{
     AnswerOutcome, ImplicitReward, MessageVerdict, Observation, RewardDefinition, RewardRule,
@@ -65,14 +64,23 @@ pub use reward::{
 pub use strategy::{
     RankMode, StrategyCandidate, compute_ranking_score, compute_satisfaction, rank_strategies,
 };
-pub use streak::count_rejection_streak;
 pub use suggestions::{
     Author, CorrectedAnswer, PatternEvidence, Remark, Suggestion, SuggestionBasis, extract_changes,
     have_two_authors, is_prompt_injection, sanitise_instruction, suggest_instructions,
     summarise_correction,
 };
 
-/// Builds the error for an invalid configuration field.
-fn bad_data(field: &str, got: &dyn ToString, expected: &str) -> model::BadData {
-    model::BadData { field: field.to_owned(), got: got.to_string(), expected: expected.to_owned() }
+/// Fails with the name of an invalid field unless its value fits.
+fn check_field(
+    fits: bool,
+    field: &str,
+    got: &dyn ToString,
+    expected: &str,
+) -> Result<(), model::BadData> {
+    let invalid = || model::BadData {
+        field: field.to_owned(),
+        got: got.to_string(),
+        expected: expected.to_owned(),
+    };
+    if fits { Ok(()) } else { Err(invalid()) }
 }

@@ -4,22 +4,67 @@
 //! Applications parse the headings and labels, so they must not change. User text always follows a
 //! fixed label on its line, so it cannot pass for a heading.
 
-mod input;
-mod quoting;
-mod vocabulary;
 mod words;
 mod contrast;
 mod query_rewrite;
 mod feedback;
-mod history_sections;
 
-use model::{TurnId, VerdictStatus};
+use model::{Strategy, TurnId, Verdict, VerdictStatus};
 
-pub use input::{
-    JudgedPreviousTurn, PastExchange, PlannerInput, RepeatedCorrection, UserPreferences,
-};
-
+use crate::text::{MAX_ANSWER_CHARS, MAX_QUOTED_CHARS, quote_text, to_bare_text};
 use feedback::Feedback;
+
+const MAX_TURNS: usize = 10;
+const MAX_ENTRIES: usize = 5;
+const EMPTY_SECTION: &str = "None yet.";
+
+#[derive(Clone, Copy, Debug)]
+pub struct PlannerInput<'a> {
+    /// The turn being opened.
+    pub turn: &'a TurnId,
+    pub message: &'a str,
+    /// The turn judged by this message, if any.
+    pub judged: Option<JudgedPreviousTurn<'a>>,
+    /// Rejected answers in a row, including the one judged by this message.
+    pub rejection_streak: u32,
+    /// The last few turns, oldest first.
+    pub conversation: &'a [PastExchange<'a>],
+    pub preferences: &'a UserPreferences,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct JudgedPreviousTurn<'a> {
+    pub turn: &'a TurnId,
+    pub question: &'a str,
+    /// Recorded by the application, if at all.
+    pub strategy: Option<&'a Strategy>,
+    pub verdict: &'a Verdict,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct PastExchange<'a> {
+    pub turn: &'a TurnId,
+    pub question: &'a str,
+    pub answer: Option<&'a str>,
+    pub status: VerdictStatus,
+    pub strategy: Option<&'a str>,
+}
+
+/// Strategies and corrections of a user, most important first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UserPreferences {
+    /// Strategy names with the number of accepted answers.
+    pub accepted_strategies: Vec<(String, u32)>,
+    pub rejected_strategies: Vec<(String, u32)>,
+    pub corrections: Vec<RepeatedCorrection>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RepeatedCorrection {
+    pub wants: Option<String>,
+    pub instead_of: Option<String>,
+    pub count: u32,
+}
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlannerContext {
@@ -36,43 +81,96 @@ pub struct PlannerContext {
     pub rewritten_query: Option<String>,
 }
 
+/// Counts consecutive rejected turns, starting at the newest.
+pub fn count_rejection_streak(newest_first: impl IntoIterator<Item = VerdictStatus>) -> u32 {
+    let rejected = newest_first.into_iter().take_while(|s| *s == VerdictStatus::Rejected);
+    u32::try_from(rejected.count()).unwrap_or(u32::MAX)
+}
+
 pub fn build_planner_context(input: &PlannerInput<'_>) -> PlannerContext {
     let feedback = Feedback::new(input);
-    PlannerContext {
-        markdown: render_markdown(input, &feedback),
-        status: feedback.status,
-        judged: input.judged.map(|judged| judged.turn.clone()),
-        suggest_clarify: feedback.suggest_clarify,
-        rejection_streak: input.rejection_streak,
-        previous_strategy: feedback.previous_strategy,
-        what_went_wrong: feedback.what_went_wrong,
-        instructions: feedback.instructions,
-        rewritten_query: feedback.rewritten_query,
-    }
+    let markdown = render_markdown(input, &feedback);
+    PlannerContext { markdown, ..feedback.context }
 }
 
 fn render_markdown(input: &PlannerInput<'_>, feedback: &Feedback) -> String {
     let mut text = "## 2. Gathered Context\n\n### Previous Response Feedback\n".to_owned();
-    let status = feedback.status.as_word().to_uppercase();
+    let status = feedback.context.status.as_word().to_uppercase();
     let labelled = [
         ("Status", Some(&status)),
         ("Detected", Some(&feedback.detected)),
         ("User said", feedback.user_said.as_ref()),
-        ("Previous strategy", feedback.previous_strategy.as_ref()),
-        ("What went wrong", feedback.what_went_wrong.as_ref()),
+        ("Previous strategy", feedback.context.previous_strategy.as_ref()),
+        ("What went wrong", feedback.context.what_went_wrong.as_ref()),
     ];
     for (label, value) in labelled {
         text.extend(value.map(|value| format!("**{label}:** {value}\n")));
     }
-    if !feedback.instructions.is_empty() {
+    if !feedback.context.instructions.is_empty() {
         text.push_str("\n**Instruction for Planner:**\n");
-        text.extend(feedback.instructions.iter().map(|line| format!("- {line}\n")));
+        text.extend(feedback.context.instructions.iter().map(|line| format!("- {line}\n")));
     }
     text.push_str("\n### Conversation Context\n");
-    text.push_str(&history_sections::render_conversation(input.conversation));
+    text.push_str(&render_conversation(input.conversation));
     text.push_str("\n### Session Preferences\n");
-    text.push_str(&history_sections::render_preferences(input.preferences));
+    text.push_str(&render_preferences(input.preferences));
     text
+}
+
+fn render_conversation(turns: &[PastExchange<'_>]) -> String {
+    let newest = turns.get(turns.len().saturating_sub(MAX_TURNS)..).unwrap_or_default();
+    render_list(&newest.iter().map(describe_exchange).collect::<Vec<_>>())
+}
+
+fn describe_exchange(past: &PastExchange<'_>) -> String {
+    let question = quote_text(past.question, MAX_QUOTED_CHARS);
+    let answer =
+        past.answer.map(|answer| format!("answered {}", quote_text(answer, MAX_ANSWER_CHARS)));
+    let answer = answer.unwrap_or_else(|| "no answer".to_owned());
+    let strategy = past.strategy.map(to_bare_text).filter(|name| !name.is_empty());
+    let strategy = strategy.map(|name| format!(" with {name}")).unwrap_or_default();
+    format!("Turn {} ({}): asked {question}, {answer}{strategy}", past.turn, past.status.as_word())
+}
+
+fn render_preferences(preferences: &UserPreferences) -> String {
+    let mut lines = Vec::new();
+    lines.extend(describe_strategies("Accepted strategies", &preferences.accepted_strategies));
+    lines.extend(describe_strategies("Rejected strategies", &preferences.rejected_strategies));
+    lines.extend(preferences.corrections.iter().filter_map(describe_correction).take(MAX_ENTRIES));
+    render_list(&lines)
+}
+
+fn describe_strategies(label: &str, counts: &[(String, u32)]) -> Option<String> {
+    let names: Vec<String> = counts
+        .iter()
+        .map(|(name, count)| (to_bare_text(name), count))
+        .filter(|(name, _)| !name.is_empty())
+        .take(MAX_ENTRIES)
+        .map(|(name, count)| format!("{name} ({})", format_times(*count)))
+        .collect();
+    (!names.is_empty()).then(|| format!("{label}: {}", names.join(", ")))
+}
+
+fn describe_correction(repeated: &RepeatedCorrection) -> Option<String> {
+    let side = |text: &Option<String>| text.as_deref().map(to_bare_text).filter(|t| !t.is_empty());
+    let what = match (side(&repeated.wants), side(&repeated.instead_of)) {
+        (Some(wants), Some(instead_of)) => format!("wants \"{wants}\", not \"{instead_of}\""),
+        (Some(wants), None) => format!("wants \"{wants}\""),
+        (None, Some(instead_of)) => format!("does not want \"{instead_of}\""),
+        (None, None) => return None,
+    };
+    Some(format!("Corrected {}: {what}", format_times(repeated.count)))
+}
+
+fn format_times(count: u32) -> String {
+    if count == 1 { "once".to_owned() } else { format!("{count} times") }
+}
+
+fn render_list(lines: &[String]) -> String {
+    if lines.is_empty() {
+        return format!("{EMPTY_SECTION}\n");
+    }
+    lines.iter().map(|line| format!("- {line}\n")).collect()
 }
 
 #[cfg(test)]

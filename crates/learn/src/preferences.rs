@@ -11,26 +11,17 @@
 
 mod turn;
 mod pair;
-mod rejection_chain;
-mod conversation_pairs;
-mod question_similarity;
-mod group_pairs;
-mod question_groups;
-mod split;
-mod rows;
 mod export_rule;
-mod votes;
+mod conversation_pairs;
+mod group_pairs;
+mod rows;
 mod exporter;
 
-pub use export_rule::{ExportFormat, ExportRule};
+pub use export_rule::{ExportFormat, ExportRule, Split, SplitShares};
 pub use exporter::{ExportTally, Exporter};
-pub use group_pairs::GroupedAnswer;
+pub use group_pairs::{GroupedAnswer, QuestionGroups};
 pub use pair::PairSource;
-pub use question_groups::QuestionGroups;
-pub use rows::{
-    DpoRow, KtoRow, Message, MessageRole, OpenAiInput, OpenAiRow, PreferenceRow, Provenance, SftRow,
-};
-pub use split::{Split, SplitShares};
+pub use rows::{Message, MessageRole, OpenAiInput, PreferenceRow, Provenance, RowContent};
 pub use turn::{
     PreferenceConversation, PreferenceTurn, ServedVariant, TurnCorrection, TurnRating, TurnVerdict,
 };

@@ -1,7 +1,7 @@
-//! Question identity: two texts are the same question when they differ only in case, spaces and
-//! punctuation.
+//! Text fingerprints, identical across releases and machines, and question identity: two texts are
+//! the same question when they differ only in case, spaces and punctuation.
 
-use crate::fingerprint::fingerprint_text;
+use model::hash::{Fnv64, mix64};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct QuestionKey(u64);
@@ -54,6 +54,27 @@ pub fn normalise_question(question: &str) -> String {
 
 fn is_mark(c: char) -> bool {
     ".,!?;:'\"()…¿¡“”„«»。，？！、；：「」（）".contains(c)
+}
+
+/// 64-bit FNV-1a with a final mix, so that every output bit depends on every input byte. The
+/// collision probability among a million texts is 3 in 100 million.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Fingerprint(Fnv64);
+
+impl Fingerprint {
+    /// Adds a part including its boundary: "ab", "c" differs from "a", "bc".
+    pub(crate) fn add_part(self, bytes: &[u8]) -> Self {
+        // 0xff never occurs in UTF-8.
+        Self(self.0.add_bytes(bytes).add_byte(0xff))
+    }
+
+    pub(crate) fn finish(self) -> u64 {
+        mix64(self.0.0)
+    }
+}
+
+pub(crate) fn fingerprint_text(text: &str) -> u64 {
+    Fingerprint::default().add_part(text.as_bytes()).finish()
 }
 
 #[cfg(test)]
@@ -110,5 +131,23 @@ mod tests {
         fn question_key_round_trips_through_i64(key in any::<i64>()) {
             prop_assert_eq!(QuestionKey::from_i64(key).as_i64(), key);
         }
+    }
+
+    #[test]
+    fn fingerprint_depends_on_part_boundaries() {
+        let fingerprint_parts = |parts: &[&str]| {
+            let taken =
+                parts.iter().fold(Fingerprint::default(), |all, p| all.add_part(p.as_bytes()));
+            taken.finish()
+        };
+        assert_ne!(fingerprint_parts(&["ab", "c"]), fingerprint_parts(&["a", "bc"]));
+        assert_ne!(fingerprint_parts(&["a"]), fingerprint_parts(&["a", ""]));
+        assert_eq!(fingerprint_parts(&["a"]), fingerprint_text("a"));
+    }
+
+    #[test]
+    fn fingerprint_is_stable_across_releases() {
+        // Train/test splits of exported data depend on this value.
+        assert_eq!(fingerprint_text("conversation-1"), 0x2eb2_6864_b8a4_a0ae);
     }
 }

@@ -4,19 +4,17 @@
 //! the [`Delta`] of each signal to an [`ItemTally`] per entity and per (query cluster, entity), and
 //! to one [`RankTotals`] per project.
 
-mod item_tally;
 mod examination;
 mod query_cluster;
 mod multiplier;
-mod reranking;
 
-pub use examination::{Examination, RankTotals};
-pub use item_tally::{ItemCounts, ItemTally};
+pub use examination::{Examination, ItemTally, RankTotals};
 pub use model::{BANDS, Delta, ItemStanding, Opinion, RankBand, RelevanceSignal, UsageStanding};
-pub use multiplier::{CoecRule, Estimator, ItemEvidence, ScoreMultiplier, compute_multiplier};
+pub use multiplier::{
+    CoecRule, Estimator, ItemEvidence, RerankedResult, ScoreMultiplier, compute_multiplier, rerank,
+};
 pub use query_cluster::{QueryCluster, cluster_query};
 pub(crate) use query_cluster::{stem_word, stop_words};
-pub use reranking::{RerankedResult, rerank};
 
 #[cfg(test)]
 mod tests;

@@ -11,7 +11,6 @@ pub use turn_evidence::{AnswerOutcome, ImplicitReward, MessageVerdict, TurnEvide
 /// No reward definition yields a larger weight.
 const MAX_WEIGHT: f64 = 2.0;
 
-/// The reward of one turn and its weight.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Observation {
     reward: f64,

@@ -1,7 +1,5 @@
 //! Ranks the strategies of earlier turns for reuse.
 
-use std::cmp::{Ordering, Reverse};
-
 use model::{Timestamp, UnitInterval, ValidationOutcome, VerdictStatus};
 
 /// Score of a turn without a validator score.
@@ -60,29 +58,23 @@ pub fn rank_strategies<T: Ord>(
     mode: RankMode,
     candidates: Vec<StrategyCandidate<T>>,
 ) -> Vec<StrategyCandidate<T>> {
-    let mut ranked = candidates;
-    ranked.retain(|candidate| candidate.status != VerdictStatus::Rejected);
-    ranked.sort_by(|a, b| compare_candidates(mode, a, b));
-    ranked
-}
-
-fn compare_candidates<T: Ord>(
-    mode: RankMode,
-    a: &StrategyCandidate<T>,
-    b: &StrategyCandidate<T>,
-) -> Ordering {
     let score = |c: &StrategyCandidate<T>| compute_ranking_score(c.quality, c.status);
     let group = |c: &StrategyCandidate<T>| match mode {
         RankMode::Tiered => (tier(c), !c.has_strategy),
         RankMode::Formula => (0, false),
     };
-    group(a)
-        .cmp(&group(b))
-        .then_with(|| score(b).total_cmp(&score(a)))
-        .then_with(|| b.similarity.total_cmp(&a.similarity))
-        .then_with(|| Reverse(a.ts).cmp(&Reverse(b.ts)))
-        // The id makes the order of simultaneous turns deterministic.
-        .then_with(|| a.turn.cmp(&b.turn))
+    let mut ranked = candidates;
+    ranked.retain(|candidate| candidate.status != VerdictStatus::Rejected);
+    ranked.sort_by(|a, b| {
+        group(a)
+            .cmp(&group(b))
+            .then_with(|| score(b).total_cmp(&score(a)))
+            .then_with(|| b.similarity.total_cmp(&a.similarity))
+            .then_with(|| b.ts.cmp(&a.ts))
+            // The id makes the order of simultaneous turns deterministic.
+            .then_with(|| a.turn.cmp(&b.turn))
+    });
+    ranked
 }
 
 fn tier<T>(candidate: &StrategyCandidate<T>) -> u8 {

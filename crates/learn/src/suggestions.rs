@@ -7,8 +7,6 @@
 mod sanitisation;
 mod prompt_injection;
 mod sql;
-mod instruction_text;
-mod correction_summary;
 mod consensus;
 mod corrections;
 mod remarks;
@@ -18,7 +16,7 @@ use std::collections::BTreeMap;
 use crate::failures::FailurePattern;
 
 pub use consensus::{Author, have_two_authors};
-pub use correction_summary::{extract_changes, summarise_correction};
+pub use corrections::{extract_changes, summarise_correction};
 pub use prompt_injection::is_prompt_injection;
 pub use sanitisation::sanitise_instruction;
 
@@ -86,12 +84,12 @@ fn suggest_for_pattern<'a>(
     evidence: &PatternEvidence<'a>,
 ) -> Vec<consensus::AgreedInstruction<'a>> {
     let mut found = corrections::suggest_from_corrections(evidence);
-    found.extend(remarks::suggest_from_contrasts(evidence));
+    found.extend(evidence.suggest_from_contrasts());
     if found.is_empty() {
         // Remarks are a fallback: corrections and contrasts are more precise.
-        found.extend(remarks::suggest_from_remarks(evidence));
+        found.extend(evidence.suggest_from_remarks());
     }
-    found.extend(remarks::suggest_from_errors(evidence));
+    found.extend(evidence.suggest_from_errors());
     found.truncate(MAX_SUGGESTIONS_PER_PATTERN);
     found
 }

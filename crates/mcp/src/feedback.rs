@@ -1,22 +1,22 @@
 //! Turns the arguments of `submit_feedback` into feedback events.
 
-use serde_json::{Map, Value, json};
+use rmcp::model::JsonObject;
+use serde_json::{Value, json};
 
 use crate::api_client::ApiCall;
-use crate::arguments::Arguments;
 
 /// Builds one event per rating, comment and correction.
-pub(crate) fn feedback_calls(mut arguments: Arguments) -> Result<Vec<ApiCall>, String> {
-    let id = arguments.take_value("id");
+pub(crate) fn feedback_calls(mut arguments: JsonObject) -> Result<Vec<ApiCall>, String> {
+    let id = arguments.remove("id");
     let about = [
-        ("message_id", arguments.take_value("turn_id")),
-        ("session_id", arguments.take_value("conversation_id")),
-        ("user_id", arguments.take_value("user_id")),
+        ("message_id", arguments.remove("turn_id")),
+        ("session_id", arguments.remove("conversation_id")),
+        ("user_id", arguments.remove("user_id")),
     ];
-    let rating = arguments.take_value("rating");
-    let comment = arguments.take_value("comment");
+    let rating = arguments.remove("rating");
+    let comment = arguments.remove("comment");
     let correction = take_correction(&mut arguments)?;
-    if let [unknown, ..] = arguments.remaining_names()[..] {
+    if let Some(unknown) = arguments.keys().next() {
         return Err(format!("{unknown}: unknown argument"));
     }
     let entries = [
@@ -28,22 +28,19 @@ pub(crate) fn feedback_calls(mut arguments: Arguments) -> Result<Vec<ApiCall>, S
         .into_iter()
         .flatten()
         .map(|(source, category, data)| {
-            let mut event = Map::new();
-            event.insert("type".to_owned(), "explicit".into());
-            event.insert("source".to_owned(), source.into());
-            event.insert("category".to_owned(), category.into());
-            event.insert("data".to_owned(), data);
+            let mut event =
+                json!({"type": "explicit", "source": source, "category": category, "data": data});
             if let Some(id) = &id {
                 // `id` is the idempotency key of the whole call, so each event gets a derived id.
                 let text = id.as_str().map_or_else(|| id.to_string(), str::to_owned);
-                event.insert("id".to_owned(), format!("{text}:{source}").into());
+                event["id"] = format!("{text}:{source}").into();
             }
             for (name, value) in &about {
                 if let Some(value) = value {
-                    event.insert((*name).to_owned(), value.clone());
+                    event[*name] = value.clone();
                 }
             }
-            Value::Object(event)
+            event
         })
         .collect();
     match <[Value; 1]>::try_from(events) {
@@ -55,9 +52,9 @@ pub(crate) fn feedback_calls(mut arguments: Arguments) -> Result<Vec<ApiCall>, S
     }
 }
 
-fn take_correction(arguments: &mut Arguments) -> Result<Option<Value>, String> {
+fn take_correction(arguments: &mut JsonObject) -> Result<Option<Value>, String> {
     let fields =
-        ["corrected", "original", "explanation"].map(|name| (name, arguments.take_value(name)));
+        ["corrected", "original", "explanation"].map(|name| (name, arguments.remove(name)));
     let [(_, corrected), (_, original), (_, explanation)] = &fields;
     if corrected.is_none() {
         return match (original, explanation) {
@@ -74,7 +71,7 @@ mod tests {
     use super::*;
 
     fn call_tool(arguments: &Value) -> Result<Vec<ApiCall>, String> {
-        feedback_calls(Arguments::new(arguments.as_object().cloned()))
+        feedback_calls(crate::schema::drop_nulls(arguments.as_object().cloned()))
     }
 
     #[test]

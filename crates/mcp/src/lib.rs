@@ -4,7 +4,6 @@
 //! client. Authentication, tenants, rate limits and idempotency therefore work as in the API.
 
 mod api_client;
-mod arguments;
 mod feedback;
 mod schema;
 mod tools;

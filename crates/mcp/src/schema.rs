@@ -1,7 +1,14 @@
-//! JSON schemas of the tools' arguments.
+//! The tools' arguments and their JSON schemas.
 
 use rmcp::model::JsonObject;
 use serde_json::{Value, json};
+
+/// Removes nulls, which language models often send for omitted arguments.
+pub(crate) fn drop_nulls(given: Option<JsonObject>) -> JsonObject {
+    let mut given = given.unwrap_or_default();
+    given.retain(|_, value| !value.is_null());
+    given
+}
 
 pub(crate) fn opinion_schema() -> JsonObject {
     object_schema(

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use http::request::Parts;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
-    ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+    JsonObject, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::{RequestContext, ServerInitializeError};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
@@ -14,8 +14,8 @@ use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 use serde_json::Value;
 
 use crate::api_client::{ApiClient, ApiError};
-use crate::arguments::Arguments;
-use crate::tools::{TOOLS, ToolKind};
+use crate::schema::drop_nulls;
+use crate::tools::{TOOLS, ToolDefinition};
 
 const INSTRUCTIONS: &str = "Uptake learns from feedback which retrieved items, strategies and answers work. \
     Before answering, call `strategies` for approaches that worked for similar questions, `examples` for good \
@@ -51,11 +51,11 @@ impl<D: ApiClient> ServerHandler for ToolServer<D> {
         _page: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(TOOLS.map(ToolKind::to_tool).into()))
+        Ok(ListToolsResult::with_all_items(TOOLS.iter().map(ToolDefinition::to_tool).collect()))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        ToolKind::find_by_name(name).map(ToolKind::to_tool)
+        ToolDefinition::find_by_name(name).map(ToolDefinition::to_tool)
     }
 
     async fn call_tool(
@@ -63,13 +63,13 @@ impl<D: ApiClient> ServerHandler for ToolServer<D> {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let Some(kind) = ToolKind::find_by_name(&request.name) else {
-            let known = TOOLS.map(ToolKind::name).join(", ");
+        let Some(tool) = ToolDefinition::find_by_name(&request.name) else {
+            let known = TOOLS.each_ref().map(|tool| tool.name).join(", ");
             let message = format!("unknown tool {:?}, expected one of {known}", request.name);
             return Err(ErrorData::invalid_params(message, None));
         };
         let headers = context.extensions.get::<Parts>().map(|parts| &parts.headers);
-        Ok(self.run_tool(kind, Arguments::new(request.arguments), headers).await.into())
+        Ok(self.run_tool(tool, drop_nulls(request.arguments), headers).await.into())
     }
 }
 
@@ -78,11 +78,11 @@ impl<D: ApiClient> ToolServer<D> {
     /// can correct its arguments.
     async fn run_tool(
         &self,
-        kind: ToolKind,
-        arguments: Arguments,
+        tool: &ToolDefinition,
+        arguments: JsonObject,
         headers: Option<&http::HeaderMap>,
     ) -> CallToolResult {
-        let calls = match kind.build_calls(arguments) {
+        let calls = match (tool.build_calls)(arguments) {
             Ok(calls) => calls,
             Err(wrong) => return CallToolResult::error(vec![ContentBlock::text(wrong)]),
         };

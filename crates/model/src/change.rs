@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-use serde_json::{Map, Value};
-
+use crate::body::Fields;
+use crate::event::{Event, Redacted};
 use crate::experiment::ExperimentChange;
 use crate::fact::{LooseFact, TurnFact};
 use crate::id::{ConversationId, DecisionId, EventId, ExperimentId, TurnId, UserId};
 use crate::number::UnitInterval;
-use crate::record::Event;
 use crate::relevance::RankBand;
+use crate::rule::Calibration;
 use crate::time::Timestamp;
 use crate::vector::Vector;
 use crate::word::{Origin, Reaction, RelevanceSignal, ValidationOutcome, VerdictStatus};
@@ -101,25 +101,47 @@ pub enum Need {
     OtherReaction { reaction: Option<Reaction>, text: Option<String> },
 }
 
-/// A change to the projections. Its subject is in the event; parts that depend on stored state are
+/// A change to the projections, by the subject it concerns. Parts that depend on stored state are
 /// resolved when it is applied.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change {
-    /// Opens the event's turn and attaches feedback that arrived before it.
-    OpenTurn {
-        /// Copied onto the turn's reactions.
+    /// Changes the event's turn. Does nothing when the event names no turn.
+    Turn(TurnChange),
+    /// Sets the verdict of the event's turn by a later message. The message's earlier verdict on
+    /// any turn is removed. Without a turn, nothing else happens.
+    Judge(Judgement),
+    /// A fact without a turn that counts in figures.
+    Count(LooseFact),
+    Decision(DecisionChange),
+    Retrieval(RetrievalChange),
+    Experiment(ExperimentChange),
+    Settings(SettingsChange),
+    /// Raises or clears an alert of the event's project.
+    Alert {
+        metric: String,
+        /// True when the target is missed.
+        raised: bool,
+    },
+    /// Turns this user's events into stubs and removes the user id. A rebuild does not need it,
+    /// since the stubs remain in the log.
+    EraseUser(UserId),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum TurnChange {
+    /// Opens the turn and attaches feedback that arrived before it.
+    Open {
+        /// Copied onto the turn's reactions, like the next two.
         track: Option<String>,
-        /// Copied onto the turn's reactions.
         bundle: Option<String>,
-        /// Copied onto the turn's reactions.
         user_type: Option<String>,
         /// The intent assigned by the application.
         intent: Option<String>,
     },
-    /// Sets the question vector of the event's turn.
+    /// Sets the vector of its question.
     SetVector(Vector),
-    /// Adds the answer of the event's turn.
-    CompleteTurn {
+    /// Adds its answer.
+    Complete {
         /// The application's validation outcome.
         outcome: Option<ValidationOutcome>,
         /// The validator's score.
@@ -127,35 +149,61 @@ pub enum Change {
         /// True when the completion names a strategy.
         has_strategy: bool,
     },
-    /// Sets the verdict of the event's turn by a later message. The message's earlier verdict on
-    /// any turn is removed. Without a turn, nothing else happens.
-    Judge {
-        status: VerdictStatus,
+    /// A reaction. A user's replaces the previous one; a machine's is added.
+    React {
+        origin: Origin,
+        reaction: Reaction,
         confidence: UnitInterval,
-        /// Confidence before the project's calibration.
-        raw_confidence: UnitInterval,
-        /// True when the user merely moved on.
-        moved_on: bool,
-        /// True when the message corrects the turn's question.
-        corrects: bool,
-        /// The turn of the message; `None` for a verdict of the application's machine.
+        /// The turn whose message a machine read it from.
         detected_in: Option<TurnId>,
     },
-    /// A reviewer's verdict on the event's turn, which overrides detectors.
+    /// Removes the user's reaction.
+    ClearReaction,
+    /// A reviewer's verdict, which overrides detectors.
     Review(VerdictStatus),
-    /// Ends the session of the event's conversation after the event's turn.
+    /// A fact that counts in figures.
+    Note(TurnFact),
+    /// Ends the session of the event's conversation after this turn.
     EndSession {
         /// Time of the last activity.
         last_at: Timestamp,
         /// True when the last answer showed no sign of use.
         abandoned: bool,
     },
-    /// A fact about the event's turn that counts in figures.
-    Note(TurnFact),
-    /// A fact without a turn that counts in figures.
-    Count(LooseFact),
-    /// Sets the calibration of the event's project.
-    Calibrate(Map<String, Value>),
+}
+
+/// A verdict that a later message, or the application's machine, gives to a turn.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judgement {
+    pub status: VerdictStatus,
+    pub confidence: UnitInterval,
+    /// Confidence before the project's calibration.
+    pub raw_confidence: UnitInterval,
+    /// True when the user merely moved on.
+    pub moved_on: bool,
+    /// True when the message corrects the turn's question.
+    pub corrects: bool,
+    /// The turn of the message; `None` for a verdict of the application's machine.
+    pub detected_in: Option<TurnId>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum DecisionChange {
+    Make {
+        id: DecisionId,
+        /// For generated SQL: true when executed without an error.
+        sql_executed: Option<bool>,
+    },
+    /// Sets or changes its outcome.
+    Settle {
+        id: DecisionId,
+        /// True when the decision was executed without an error.
+        executed: bool,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum RetrievalChange {
     /// Records the results of a query.
     Return { query: String },
     /// Counts feedback on a retrieved item.
@@ -168,52 +216,26 @@ pub enum Change {
         band: RankBand,
         signal: RelevanceSignal,
     },
-    /// Defines a router of the event's project.
-    SetRouter { name: String, definition: Map<String, Value> },
-    /// Changes an experiment of the event's project.
-    Experiment(ExperimentChange),
-    /// A reaction on the event's turn. A user's replaces the previous one; a machine's is added.
-    React {
-        origin: Origin,
-        reaction: Reaction,
-        confidence: UnitInterval,
-        /// The turn whose message a machine read it from.
-        detected_in: Option<TurnId>,
+}
+
+/// Settings of the event's tenant, project or user.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SettingsChange {
+    Privacy(Fields),
+    Targets(Fields),
+    /// Attributes of the event's user.
+    Profile(Fields),
+    Calibration(Calibration),
+    Router {
+        name: String,
+        definition: Fields,
     },
-    /// Removes the user's reaction on the event's turn.
-    ClearReaction,
-    Decide {
-        id: DecisionId,
-        /// For generated SQL: true when executed without an error.
-        sql_executed: Option<bool>,
-    },
-    /// Sets or changes the outcome of a decision.
-    Settle {
-        id: DecisionId,
-        /// True when the decision was executed without an error.
-        executed: bool,
-    },
-    /// Sets the privacy settings of the event's tenant.
-    SetPrivacy(Map<String, Value>),
-    /// Sets the targets of the event's tenant.
-    SetTargets(Map<String, Value>),
-    /// Raises or clears an alert of the event's project.
-    Alert {
-        metric: String,
-        /// True when the target is missed.
-        raised: bool,
-    },
-    /// Sets the attributes of the event's user.
-    SetProfile(Map<String, Value>),
-    /// Turns this user's events into stubs and removes the user id. A rebuild does not need it,
-    /// since the stubs remain in the log.
-    EraseUser(UserId),
 }
 
 /// An event and its changes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    pub event: Event,
+    pub event: Redacted<Event>,
     pub changes: Vec<Change>,
 }
 
@@ -231,7 +253,7 @@ pub struct Write {
 
 impl Write {
     /// A write of one event without claims or preconditions.
-    pub fn new(event: Event, changes: Vec<Change>) -> Self {
+    pub fn new(event: Redacted<Event>, changes: Vec<Change>) -> Self {
         let entry = Entry { event, changes };
         Self { claims: Vec::new(), needs: Vec::new(), entry, more: Vec::new() }
     }

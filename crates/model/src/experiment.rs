@@ -54,6 +54,16 @@ pub enum ExperimentRule {
     },
 }
 
+impl ExperimentRule {
+    pub fn into_experiment_id(self) -> ExperimentId {
+        match self {
+            Self::Defined { experiment_id, .. }
+            | Self::Status { experiment_id, .. }
+            | Self::Moved { experiment_id, .. } => experiment_id,
+        }
+    }
+}
+
 /// Exposes the event's user or conversation to a variant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exposure {

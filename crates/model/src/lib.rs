@@ -7,7 +7,7 @@ mod number;
 pub mod hash;
 mod time;
 mod word;
-mod record;
+mod event;
 mod turn;
 mod reaction;
 mod signal;
@@ -16,16 +16,24 @@ mod relevance;
 mod experiment;
 mod finding;
 mod rule;
-mod feedback;
+mod body;
 mod measure;
-mod stub;
 mod fact;
 mod change;
+mod event_changes;
+mod stub;
 
-pub use change::{Change, Claim, ClaimSpace, Entry, Mac, Need, Outcome, Position, Write};
+pub use body::{
+    BadData, Body, Comment, Correction, Decision, EndpointMetric, Fields, Interaction, Rating,
+    Sent, SentRating, Settlement, record_fields,
+};
+pub use change::{
+    Change, Claim, ClaimSpace, DecisionChange, Entry, Judgement, Mac, Need, Outcome, Position,
+    RetrievalChange, SettingsChange, TurnChange, Write,
+};
+pub use event::{Event, Redacted};
 pub use experiment::{ExperimentChange, ExperimentRule, ExperimentUnit, Exposure};
 pub use fact::{LooseFact, SQL_GENERATION, TurnFact, is_refinement};
-pub use feedback::{BadData, Body, Correction, Decision, Interaction, Rating, Settlement};
 pub use finding::{
     Finding, FoundAlert, FoundAnswer, FoundRetry, FoundSentiment, FoundSession, FoundSuggestion,
     FoundVerdict, GivenReward, RouterChoice,
@@ -37,12 +45,11 @@ pub use id::{
 pub use measure::{Direction, Measure, Metric, MetricBy, Moments, PartSum, UnitTotals};
 pub use number::UnitInterval;
 pub use reaction::{ANONYMOUS, GivenReaction, artifact_id, resource_name};
-pub use record::Event;
 pub use relevance::{
     BANDS, Delta, EntitySignal, FoundRelevance, ItemStanding, Opinion, RankBand, Returned,
     UsageStanding,
 };
-pub use rule::Rule;
+pub use rule::{Calibration, Rule};
 pub use signal::{Contrast, Evidence, Failure, Pace, Retry, Verdict};
 pub use time::{BadTime, Clock, Timestamp, Window};
 pub use turn::{Completion, Opening, PromptRef, Retrieved, Strategy, TurnHalf};

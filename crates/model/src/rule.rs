@@ -25,16 +25,7 @@ pub enum Rule {
         turns: u64,
     },
     /// Calibration of verdict confidences from a project's labels.
-    Calibration {
-        /// Slope of the curve; 1 leaves confidences unchanged.
-        slope: f64,
-        /// Offset of the curve; 0 leaves confidences unchanged.
-        offset: f64,
-        /// Number of labels used for fitting.
-        labels: u64,
-        /// Mean squared error on held-out labels, without and with the curve.
-        error: (f64, f64),
-    },
+    Calibration(Calibration),
     /// A router's definition.
     Router {
         name: String,
@@ -52,4 +43,16 @@ pub enum Rule {
     Profile {
         attributes: Map<String, Value>,
     },
+}
+
+/// A calibration curve and the labels it was fitted to.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Calibration {
+    /// Slope of the curve; 1 leaves confidences unchanged.
+    pub slope: f64,
+    /// Offset of the curve; 0 leaves confidences unchanged.
+    pub offset: f64,
+    pub labels: u64,
+    /// Mean squared error on held-out labels, without and with the curve.
+    pub error: (f64, f64),
 }

@@ -2,13 +2,13 @@
 
 use serde_json::{Map, Value};
 
+use crate::body::{Body, ERASED, Fields};
+use crate::event::Event;
 use crate::fact::{SQL_GENERATION, is_refinement};
-use crate::feedback::{Body, ERASED};
 use crate::finding::{
     Finding, FoundAnswer, FoundSentiment, FoundSuggestion, FoundVerdict, RouterChoice,
 };
 use crate::reaction::GivenReaction;
-use crate::record::Event;
 use crate::relevance::{EntitySignal, FoundRelevance, Returned};
 use crate::rule::Rule;
 use crate::signal::{Failure, Verdict};
@@ -19,55 +19,60 @@ const KEPT_METRIC_FIELDS: [&str; 6] =
     ["latency_ms", "tokens_used", "tokens_in", "tokens_out", "cost", "time_to_first_token_ms"];
 
 impl Event {
-    /// The data without text, ids and features. Inputs of projections are kept, so that a rebuild
+    /// The body without text, ids and features. Inputs of projections are kept, so that a rebuild
     /// from stubs gives the same result.
-    pub fn stub_data(&self) -> Map<String, Value> {
-        match Body::read(self.kind, &self.data) {
-            Ok(Body::Turn(TurnHalf::Opened(opening))) => {
-                let intent = opening.intent.filter(|intent| is_refinement(intent));
-                Self::data_of(&TurnHalf::Opened(Opening { intent, ..Opening::default() }))
+    pub fn stub_body(&self) -> Body {
+        let fields = match &self.body {
+            Body::Turn(TurnHalf::Opened(opening)) => {
+                let intent = opening.intent.clone().filter(|intent| is_refinement(intent));
+                return Body::Turn(TurnHalf::Opened(Opening { intent, ..Opening::default() }));
             }
-            Ok(Body::Turn(TurnHalf::Completed(done))) => {
-                Self::data_of(&TurnHalf::Completed(Box::new(without_words(*done))))
+            Body::Turn(TurnHalf::Completed(done)) => {
+                let done = Box::new(without_words(Completion::clone(done)));
+                return Body::Turn(TurnHalf::Completed(done));
             }
-            Ok(Body::Reaction(given)) => Self::data_of(&GivenReaction { text: None, ..given }),
-            Ok(Body::Rating(_)) => self.keep_fields(&["rating", "score"]),
-            Ok(Body::Metric) => self.keep_fields(&KEPT_METRIC_FIELDS),
-            Ok(Body::Settlement(_)) => self.keep_fields(&["decision_id", "outcome"]),
-            Ok(Body::Decision(decision)) => {
-                let mut left = self.keep_fields(&["decision_id", "outcome", "confidence"]);
-                let is_sql = decision.decision_type == SQL_GENERATION;
-                let left_type = if is_sql { SQL_GENERATION } else { "erased" };
-                left.insert("decision_type".into(), left_type.into());
-                left
+            Body::Reaction(given) => {
+                return Body::Reaction(GivenReaction { text: None, ..given.clone() });
             }
-            Ok(Body::Rule(Rule::Profile { .. })) => {
-                Self::data_of(&Rule::Profile { attributes: Map::new() })
+            Body::Rule(Rule::Profile { .. }) => {
+                return Body::Rule(Rule::Profile { attributes: Map::new() });
             }
-            Ok(Body::Rule(
+            Body::Rule(
                 Rule::Privacy { .. }
                 | Rule::Targets { .. }
                 | Rule::Erasure { .. }
-                | Rule::Calibration { .. }
+                | Rule::Calibration(_)
                 | Rule::Router { .. }
                 | Rule::RouterReset { .. }
                 | Rule::HistoryForgotten
                 | Rule::Experiment(_),
-            )) => self.data.clone(),
-            Ok(Body::Finding(finding)) => Self::data_of(&found_without_words(finding)),
+            ) => return self.body.clone(),
+            Body::Finding(finding) => return Body::Finding(found_without_words(finding.clone())),
+            Body::Rating(sent) => keep_fields(sent.fields(), &["rating", "score"]),
+            Body::Metric(sent) => keep_fields(sent.fields(), &KEPT_METRIC_FIELDS),
+            Body::Settlement(sent) => keep_fields(sent.fields(), &["decision_id", "outcome"]),
+            Body::Decision(sent) => {
+                let mut left =
+                    keep_fields(sent.fields(), &["decision_id", "outcome", "confidence"]);
+                let is_sql = sent.decision_type == SQL_GENERATION;
+                let left_type = if is_sql { SQL_GENERATION } else { "erased" };
+                left.insert("decision_type".into(), left_type.into());
+                left
+            }
             // The fact of the correction, comment or interaction still counts.
-            Ok(Body::Correction(_) | Body::Comment(_)) => {
+            Body::Correction(_) | Body::Comment(_) => {
                 std::iter::once((ERASED.to_owned(), Value::Bool(true))).collect()
             }
-            Ok(Body::Interaction(_)) => self.keep_fields(&["kind", "dwell_ms"]),
-            Ok(Body::Other) | Err(_) => Map::new(),
-        }
+            Body::Interaction(sent) => keep_fields(sent.fields(), &["kind", "dwell_ms"]),
+            Body::Other(_) | Body::Unreadable(_) => Fields::new(),
+        };
+        Body::from_stored(self.kind, fields)
     }
+}
 
-    fn keep_fields(&self, names: &[&str]) -> Map<String, Value> {
-        let keep = |(name, _): &(&String, &Value)| names.contains(&name.as_str());
-        self.data.iter().filter(keep).map(|(name, value)| (name.clone(), value.clone())).collect()
-    }
+fn keep_fields(fields: &Fields, names: &[&str]) -> Fields {
+    let keep = |(name, _): &(&String, &Value)| names.contains(&name.as_str());
+    fields.iter().filter(keep).map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
 fn without_words(done: Completion) -> Completion {
@@ -153,12 +158,13 @@ mod tests {
             ts: Timestamp::from_micros(0),
             received_at: Timestamp::from_micros(0),
             tags: Vec::new(),
-            data: data.as_object().unwrap().clone(),
+            body: Body::read(Kind { event_type, source }, data.as_object().unwrap().clone())
+                .unwrap(),
         };
-        let stub = event.stub_data();
-        assert_eq!(Value::Object(stub.clone()), *expected);
+        let stub = event.stub_body();
+        assert_eq!(Value::Object(stub.to_fields()), *expected);
         assert_eq!(
-            Event { data: stub.clone(), ..event }.stub_data(),
+            Event { body: stub.clone(), ..event }.stub_body(),
             stub,
             "a stub is its own stub"
         );

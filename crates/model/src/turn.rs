@@ -1,5 +1,7 @@
 //! Turns: the data of (query, turn) events.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -38,6 +40,16 @@ pub struct PromptRef {
     pub id: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
+}
+
+impl fmt::Display for PromptRef {
+    /// Writes `id@version`, or the id alone.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.version {
+            Some(version) => write!(f, "{}@{version}", self.id),
+            None => f.write_str(&self.id),
+        }
+    }
 }
 
 /// An item retrieved for the answer.

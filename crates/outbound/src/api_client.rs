@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::Value;
-use ureq::http::{Method, Request, Response};
+use ureq::http::{Method, Request};
 
 use crate::error::RemoteError;
 
@@ -82,11 +82,17 @@ impl UptakeClient {
             }
         }
         let request = request.body(body.to_owned()).map_err(|error| unreachable(error.into()))?;
-        let response = self.agent.run(request).map_err(unreachable)?;
-        read_response(response).map_err(|error| match error {
-            ReadError::Failed(cause) => unreachable(cause),
-            ReadError::Refused(refused) => refused,
-        })
+        let mut response = self.agent.run(request).map_err(unreachable)?;
+        let status = response.status().as_u16();
+        let body = response.body_mut().with_config().limit(MAX_RESPONSE_BYTES);
+        let text = body.read_to_string().map_err(unreachable)?;
+        if (200..300).contains(&status) {
+            return Ok(text);
+        }
+        let value: Value = serde_json::from_str(&text).unwrap_or(Value::Null);
+        let detail =
+            value["detail"].as_str().map_or_else(|| format!("status {status}"), str::to_owned);
+        Err(RemoteError::Refused { status, detail })
     }
 }
 
@@ -97,23 +103,6 @@ fn parse_json(text: &str) -> Result<Value, RemoteError> {
     }
     serde_json::from_str(text)
         .map_err(|_| RemoteError::InvalidResponse("expected JSON; the URL is not an Uptake server"))
-}
-
-enum ReadError {
-    Failed(ureq::Error),
-    Refused(RemoteError),
-}
-
-fn read_response(mut response: Response<ureq::Body>) -> Result<String, ReadError> {
-    let status = response.status().as_u16();
-    let body = response.body_mut().with_config().limit(MAX_RESPONSE_BYTES);
-    let text = body.read_to_string().map_err(ReadError::Failed)?;
-    if (200..300).contains(&status) {
-        return Ok(text);
-    }
-    let value: Value = serde_json::from_str(&text).unwrap_or(Value::Null);
-    let detail = value["detail"].as_str().map_or_else(|| format!("status {status}"), str::to_owned);
-    Err(ReadError::Refused(RemoteError::Refused { status, detail }))
 }
 
 #[cfg(test)]

@@ -8,17 +8,11 @@ use crate::error::RemoteError;
 use crate::model_api::ModelApi;
 
 /// Connection to a chat model, with a limit on response tokens.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct ChatClient {
     api: ModelApi,
     model: String,
     max_tokens: u32,
-}
-
-impl std::fmt::Debug for ChatClient {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("RemoteWriter").field("url", &self.api.url).finish_non_exhaustive()
-    }
 }
 
 impl ChatClient {

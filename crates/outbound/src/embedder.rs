@@ -11,17 +11,10 @@ use crate::model_api::ModelApi;
 
 const BATCH_TEXTS: usize = 64;
 
-/// Connection to an embedding model.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct RemoteEmbedder {
     api: ModelApi,
     model: Arc<str>,
-}
-
-impl std::fmt::Debug for RemoteEmbedder {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("RemoteEmbedder").field("url", &self.api.url).finish_non_exhaustive()
-    }
 }
 
 impl RemoteEmbedder {

@@ -15,6 +15,13 @@ pub(crate) struct ModelApi {
     key: Option<String>,
 }
 
+/// Omits the API key.
+impl std::fmt::Debug for ModelApi {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ModelApi").field("url", &self.url).finish_non_exhaustive()
+    }
+}
+
 impl ModelApi {
     /// `base` is the base URL of the API and `call` the endpoint below it.
     pub(crate) fn new(base: &str, call: &str, key: Option<String>, timeout: Duration) -> Self {

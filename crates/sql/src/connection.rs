@@ -1,11 +1,12 @@
 //! Connections to SQLite and Postgres.
 
-use super::error::Result;
+#![cfg_attr(not(feature = "postgres"), expect(unused_variables, reason = "SQLite caches no facts"))]
+
+use super::error::{Error, Result};
 use super::memory::CachedFact;
-use super::params::Params;
-use super::row::Row;
+use super::params::{Params, RowBatch};
+use super::row::{FromRow, Row};
 use super::statement::Statement;
-use super::transaction::Transaction;
 
 pub enum Connection {
     Sqlite(rusqlite::Connection),
@@ -49,6 +50,62 @@ impl Connection {
         self.prepare(sql)?.query_row(params, read)
     }
 
+    /// Runs a cached statement without a result. Postgres sends it with the next query, which also
+    /// returns its error.
+    pub fn run(&self, sql: &str, params: impl Params) -> Result<()> {
+        self.prepare_cached(sql)?.run(params)
+    }
+
+    /// Writes a row with a cached statement. Postgres batches rows of one table.
+    pub fn add_row(&self, sql: &str, together: RowBatch, params: impl Params) -> Result<()> {
+        self.prepare_cached(sql)?.add(together, params)
+    }
+
+    /// Runs a cached statement. Returns the number of changed rows.
+    pub fn execute_cached(&self, sql: &str, params: impl Params) -> Result<usize> {
+        self.prepare_cached(sql)?.execute(params)
+    }
+
+    /// True when a cached query returns a row.
+    pub fn exists(&self, sql: &str, params: impl Params) -> Result<bool> {
+        self.prepare_cached(sql)?.exists(params)
+    }
+
+    /// The first row of a cached query, which must have one.
+    pub fn read_row<T: FromRow>(&self, sql: &str, params: impl Params) -> Result<T> {
+        self.prepare_cached(sql)?.query_row(params, T::from_row)
+    }
+
+    /// The first row of a cached query, if any.
+    pub fn find_row<T: FromRow>(&self, sql: &str, params: impl Params) -> Result<Option<T>> {
+        self.find_row_with(sql, params, T::from_row)
+    }
+
+    /// All rows of a cached query.
+    pub fn read_rows<T: FromRow>(&self, sql: &str, params: impl Params) -> Result<Vec<T>> {
+        self.read_rows_with(sql, params, T::from_row)
+    }
+
+    /// The first row of a cached query, if any, read by `read`.
+    pub fn find_row_with<T, E: From<Error>>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        read: impl FnOnce(&Row<'_>) -> Result<T, E>,
+    ) -> Result<Option<T>, E> {
+        self.prepare_cached(sql)?.find_row_with(params, read)
+    }
+
+    /// All rows of a cached query, read by `read`.
+    pub fn read_rows_with<T, E: From<Error>>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        read: impl FnMut(&Row<'_>) -> Result<T, E>,
+    ) -> Result<Vec<T>, E> {
+        self.prepare_cached(sql)?.read_rows_with(params, read)
+    }
+
     /// Runs statements without parameters and results.
     pub fn execute_batch(&self, sql: &str) -> Result<()> {
         match self {
@@ -76,7 +133,6 @@ impl Connection {
         }
     }
 
-    /// Pings the database.
     pub fn answers(&self) -> bool {
         match self {
             Self::Sqlite(_) => true,
@@ -120,10 +176,6 @@ impl Connection {
             Self::Sqlite(_) => None,
             Self::Postgres(session) => Some(session),
         }
-    }
-
-    pub fn transaction(&mut self) -> Result<Transaction<'_>> {
-        Transaction::begin(self)
     }
 
     /// For operations that only SQLite has.
@@ -179,10 +231,6 @@ impl Connection {
     }
 
     /// A fact cached in this transaction. SQLite caches none, because its reads need no round trip.
-    #[cfg_attr(
-        not(feature = "postgres"),
-        expect(unused_variables, reason = "SQLite caches no facts")
-    )]
     pub fn recall<T: CachedFact>(&self, key: i64) -> Option<T> {
         match self {
             Self::Sqlite(_) => None,
@@ -191,11 +239,6 @@ impl Connection {
         }
     }
 
-    /// Caches a fact for this transaction.
-    #[cfg_attr(
-        not(feature = "postgres"),
-        expect(unused_variables, reason = "SQLite caches no facts")
-    )]
     pub fn remember<T: CachedFact>(&self, key: i64, fact: impl FnOnce() -> T) {
         match self {
             Self::Sqlite(_) => {}
@@ -204,11 +247,6 @@ impl Connection {
         }
     }
 
-    /// Drops a cached fact.
-    #[cfg_attr(
-        not(feature = "postgres"),
-        expect(unused_variables, reason = "SQLite caches no facts")
-    )]
     pub fn unlearn<T: CachedFact>(&self, key: i64) {
         match self {
             Self::Sqlite(_) => {}
@@ -235,7 +273,6 @@ impl Connection {
         }
     }
 
-    /// Discards queued statements.
     pub(super) fn forget_pending(&self) {
         match self {
             Self::Sqlite(_) => {}

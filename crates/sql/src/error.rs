@@ -1,5 +1,8 @@
 //! Errors of both databases.
 
+#[cfg(feature = "postgres")]
+use tokio_postgres::error::{DbError, Severity, SqlState};
+
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("the query returned no row")]
@@ -12,14 +15,14 @@ pub enum Error {
     #[error(transparent)]
     Sqlite(rusqlite::Error),
     #[cfg(feature = "postgres")]
-    #[error("{}", super::postgres::describe_error(.0))]
+    #[error("{}", describe_error(.0))]
     Postgres(tokio_postgres::Error),
     #[cfg(feature = "postgres")]
     #[error("the database does not answer: {0}")]
     Away(String),
 }
 
-pub type Result<T> = std::result::Result<T, Error>;
+pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl From<rusqlite::Error> for Error {
     fn from(error: rusqlite::Error) -> Self {
@@ -38,7 +41,7 @@ impl Error {
             Self::NoRows | Self::Unreadable(_) | Self::Panicked => false,
             Self::Sqlite(error) => is_trouble_of_sqlite(error),
             #[cfg(feature = "postgres")]
-            Self::Postgres(error) => super::postgres::is_unavailable(error),
+            Self::Postgres(error) => is_trouble_of_postgres(error),
             #[cfg(feature = "postgres")]
             Self::Away(_) => true,
         }
@@ -76,17 +79,42 @@ fn is_trouble_of_sqlite(error: &rusqlite::Error) -> bool {
     )
 }
 
-/// Turns a missing row into `None`.
-pub trait OptionalExtension<T> {
-    fn optional(self) -> Result<Option<T>>;
+/// The message and SQLSTATE of a Postgres error.
+#[cfg(feature = "postgres")]
+fn describe_error(error: &tokio_postgres::Error) -> String {
+    match error.as_db_error() {
+        Some(said) => format!("{} ({})", said.message(), said.code().code()),
+        None => error.to_string(),
+    }
 }
 
-impl<T> OptionalExtension<T> for Result<T> {
-    fn optional(self) -> Result<Option<T>> {
-        match self {
-            Ok(found) => Ok(Some(found)),
-            Err(Error::NoRows) => Ok(None),
-            Err(error) => Err(error),
-        }
-    }
+/// True when the session is unusable: closed, shutting down, or no longer on the primary.
+#[cfg(feature = "postgres")]
+pub(super) fn ends_session(error: &DbError) -> bool {
+    let is_over = matches!(error.parsed_severity(), Some(Severity::Fatal | Severity::Panic));
+    is_over
+        || [
+            SqlState::READ_ONLY_SQL_TRANSACTION,
+            SqlState::ADMIN_SHUTDOWN,
+            SqlState::CRASH_SHUTDOWN,
+            SqlState::CANNOT_CONNECT_NOW,
+        ]
+        .contains(error.code())
+}
+
+/// True for errors of the server or the connection, which no single write causes.
+#[cfg(feature = "postgres")]
+fn is_trouble_of_postgres(error: &tokio_postgres::Error) -> bool {
+    let Some(code) = error.code() else { return true };
+    // Connection, resource, operator and system errors, and errors of a failover.
+    ["08", "53", "57", "58"].iter().any(|class| code.code().starts_with(class))
+        || [
+            SqlState::READ_ONLY_SQL_TRANSACTION,
+            SqlState::T_R_SERIALIZATION_FAILURE,
+            SqlState::T_R_DEADLOCK_DETECTED,
+            SqlState::IN_FAILED_SQL_TRANSACTION,
+            SqlState::LOCK_NOT_AVAILABLE,
+        ]
+        .contains(code)
+        || error.as_db_error().is_some_and(ends_session)
 }

@@ -19,14 +19,12 @@ mod transaction;
 mod value;
 
 pub use connection::Connection;
-pub use error::Error;
-pub use error::{OptionalExtension, Result};
+pub use error::{Error, Result};
 pub use memory::CachedFact;
-pub use params::params_from_iter;
+pub use params::{RowBatch, params_from_iter};
 #[cfg(feature = "postgres")]
 pub use postgres::{Question, Session};
 pub use row::Row;
-pub use statement::RowBatch;
 #[cfg(feature = "statement_log")]
 pub use statement_log::recorded_statements;
 pub use transaction::Transaction;

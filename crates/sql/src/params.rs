@@ -1,16 +1,28 @@
-//! The parameters of a statement.
+//! The parameters of a statement, and the batches of rows that they form.
 
 use super::value::{ToSql, ValueRef};
 
 /// Parameters in the order of their numbers: a tuple, an array or a list.
 pub trait Params {
-    fn with<T>(self, run: impl FnOnce(&[ValueRef<'_>]) -> T) -> T;
+    fn bind<T>(self, run: impl FnOnce(&[ValueRef<'_>]) -> T) -> T;
+}
+
+/// The order in which batched rows are sent. Each variant holds the statement for many rows, which
+/// takes one array per column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowBatch {
+    /// New rows that other rows refer to or change: sent first.
+    New(&'static str),
+    /// Rows that complete new rows: sent second.
+    First(&'static str),
+    /// All other rows. The order within a batch is unspecified.
+    Each(&'static str),
 }
 
 macro_rules! tuples {
     ($($($name:ident)+;)*) => {$(
         impl<$($name: ToSql),+> Params for ($($name,)+) {
-            fn with<T>(self, run: impl FnOnce(&[ValueRef<'_>]) -> T) -> T {
+            fn bind<T>(self, run: impl FnOnce(&[ValueRef<'_>]) -> T) -> T {
                 #[expect(non_snake_case, reason = "one name for a type and its value")]
                 let ($($name,)+) = self;
                 run(&[$($name.to_sql()),+])
@@ -37,34 +49,31 @@ tuples! {
 }
 
 impl<V: ToSql, const N: usize> Params for [V; N] {
-    fn with<T>(self, run: impl FnOnce(&[ValueRef<'_>]) -> T) -> T {
+    fn bind<T>(self, run: impl FnOnce(&[ValueRef<'_>]) -> T) -> T {
         run(&self.each_ref().map(ToSql::to_sql))
     }
 }
 
 impl Params for () {
-    fn with<T>(self, run: impl FnOnce(&[ValueRef<'_>]) -> T) -> T {
+    fn bind<T>(self, run: impl FnOnce(&[ValueRef<'_>]) -> T) -> T {
         run(&[])
     }
 }
 
 impl Params for &[&dyn ToSql] {
-    fn with<T>(self, run: impl FnOnce(&[ValueRef<'_>]) -> T) -> T {
+    fn bind<T>(self, run: impl FnOnce(&[ValueRef<'_>]) -> T) -> T {
         let values: Vec<ValueRef<'_>> = self.iter().map(|value| value.to_sql()).collect();
         run(&values)
     }
 }
 
-/// A list whose length is known only at run time.
-pub struct Listed<V>(Vec<V>);
-
-pub fn params_from_iter<V: ToSql>(values: impl IntoIterator<Item = V>) -> Listed<V> {
-    Listed(values.into_iter().collect())
+impl<V: ToSql> Params for Vec<V> {
+    fn bind<T>(self, run: impl FnOnce(&[ValueRef<'_>]) -> T) -> T {
+        run(&self.iter().map(ToSql::to_sql).collect::<Vec<_>>())
+    }
 }
 
-impl<V: ToSql> Params for Listed<V> {
-    fn with<T>(self, run: impl FnOnce(&[ValueRef<'_>]) -> T) -> T {
-        let values: Vec<ValueRef<'_>> = self.0.iter().map(ToSql::to_sql).collect();
-        run(&values)
-    }
+/// Parameters whose number is known only at run time.
+pub fn params_from_iter<V: ToSql>(values: impl IntoIterator<Item = V>) -> Vec<V> {
+    values.into_iter().collect()
 }

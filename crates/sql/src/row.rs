@@ -16,6 +16,11 @@ impl Row<'_> {
         read(self.get_ref(column)?, column)
     }
 
+    /// The first columns, as one value or as a tuple.
+    pub fn read<T: FromRow>(&self) -> Result<T> {
+        T::from_row(self)
+    }
+
     pub fn get_ref(&self, column: usize) -> Result<ValueRef<'_>> {
         match self {
             Self::Sqlite(row) => sqlite_value(row.get_ref(column)?, column),
@@ -23,6 +28,34 @@ impl Row<'_> {
             Self::Postgres(row) => super::postgres::value(row, column),
         }
     }
+}
+
+/// Types readable from the first columns of a row.
+pub trait FromRow: Sized {
+    fn from_row(row: &Row<'_>) -> Result<Self>;
+}
+
+impl<T: FromSql> FromRow for T {
+    fn from_row(row: &Row<'_>) -> Result<Self> {
+        row.get(0)
+    }
+}
+
+macro_rules! tuples {
+    ($($($name:ident $column:literal)+;)*) => {$(
+        impl<$($name: FromSql),+> FromRow for ($($name,)+) {
+            fn from_row(row: &Row<'_>) -> Result<Self> {
+                Ok(($(row.get::<_, $name>($column)?,)+))
+            }
+        }
+    )*};
+}
+
+tuples! {
+    A 0 B 1;
+    A 0 B 1 C 2;
+    A 0 B 1 C 2 D 3;
+    A 0 B 1 C 2 D 3 E 4;
 }
 
 /// A column's number or name.

@@ -1,7 +1,7 @@
 //! Prepared and cached statements.
 
 use super::error::{Error, Result};
-use super::params::Params;
+use super::params::{Params, RowBatch};
 use super::row::{Row, Rows};
 use super::value::ValueRef;
 
@@ -12,22 +12,10 @@ pub enum Statement<'c> {
     Postgres(super::postgres::Prepared<'c>),
 }
 
-/// The order in which batched rows are sent. Each variant holds the statement for many rows, which
-/// takes one array per column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RowBatch {
-    /// New rows that other rows refer to or change: sent first.
-    New(&'static str),
-    /// Rows that complete new rows: sent second.
-    First(&'static str),
-    /// All other rows. The order within a batch is unspecified.
-    Each(&'static str),
-}
-
 impl Statement<'_> {
     /// Returns the number of changed rows.
     pub fn execute(&mut self, params: impl Params) -> Result<usize> {
-        params.with(|values| match self {
+        params.bind(|values| match self {
             Self::Cached(statement) => Ok(statement.execute(bound(values))?),
             Self::Once(statement) => Ok(statement.execute(bound(values))?),
             #[cfg(feature = "postgres")]
@@ -38,37 +26,30 @@ impl Statement<'_> {
     /// Runs the statement without a result. Postgres receives it with the next query, which also
     /// returns its error.
     pub fn run(&mut self, params: impl Params) -> Result<()> {
-        params.with(|values| match self {
-            Self::Cached(statement) => Ok(statement.execute(bound(values)).map(drop)?),
-            Self::Once(statement) => Ok(statement.execute(bound(values)).map(drop)?),
-            #[cfg(feature = "postgres")]
-            Self::Postgres(prepared) => {
-                prepared.queue_statement(values);
-                Ok(())
-            }
-        })
+        self.queue(None, params)
     }
 
     /// Writes a row without a result. On Postgres, rows of one table are batched and sent before
     /// other statements queued since the last [`super::Connection::fence_pending`].
+    pub fn add(&mut self, together: RowBatch, params: impl Params) -> Result<()> {
+        self.queue(Some(together), params)
+    }
+
     #[cfg_attr(
         not(feature = "postgres"),
         expect(unused_variables, reason = "SQLite does not batch rows")
     )]
-    pub fn add(&mut self, together: RowBatch, params: impl Params) -> Result<()> {
-        params.with(|values| match self {
-            Self::Cached(statement) => Ok(statement.execute(bound(values)).map(drop)?),
-            Self::Once(statement) => Ok(statement.execute(bound(values)).map(drop)?),
-            #[cfg(feature = "postgres")]
-            Self::Postgres(prepared) => {
-                prepared.queue_row(together, values);
-                Ok(())
-            }
-        })
+    fn queue(&mut self, together: Option<RowBatch>, params: impl Params) -> Result<()> {
+        #[cfg(feature = "postgres")]
+        if let Self::Postgres(prepared) = self {
+            params.bind(|values| prepared.queue(together, values));
+            return Ok(());
+        }
+        self.execute(params).map(drop)
     }
 
     pub fn query(&mut self, params: impl Params) -> Result<Rows<'_>> {
-        params.with(|values| match self {
+        params.bind(|values| match self {
             Self::Cached(statement) => Ok(Rows::Sqlite(statement.query(bound(values))?)),
             Self::Once(statement) => Ok(Rows::Sqlite(statement.query(bound(values))?)),
             #[cfg(feature = "postgres")]
@@ -99,6 +80,29 @@ impl Statement<'_> {
             found.push(read(&row));
         }
         Ok(found.into_iter())
+    }
+
+    /// All rows, read by `read`.
+    pub fn read_rows_with<T, E: From<Error>>(
+        &mut self,
+        params: impl Params,
+        mut read: impl FnMut(&Row<'_>) -> Result<T, E>,
+    ) -> Result<Vec<T>, E> {
+        let mut rows = self.query(params)?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            found.push(read(&row)?);
+        }
+        Ok(found)
+    }
+
+    /// The first row, if any, read by `read`.
+    pub fn find_row_with<T, E: From<Error>>(
+        &mut self,
+        params: impl Params,
+        read: impl FnOnce(&Row<'_>) -> Result<T, E>,
+    ) -> Result<Option<T>, E> {
+        self.query(params)?.next()?.map(|row| read(&row)).transpose()
     }
 
     /// True when it returns a row.

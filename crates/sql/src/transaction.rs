@@ -11,12 +11,14 @@ pub struct Transaction<'c> {
     over: bool,
 }
 
-impl<'c> Transaction<'c> {
-    pub(super) fn begin(connection: &'c Connection) -> Result<Self> {
-        connection.begin()?;
-        Ok(Self { connection, over: false })
+impl Connection {
+    pub fn transaction(&mut self) -> Result<Transaction<'_>> {
+        self.begin()?;
+        Ok(Transaction { connection: self, over: false })
     }
+}
 
+impl Transaction<'_> {
     /// Returns when the transaction is durable.
     pub fn commit(mut self) -> Result<()> {
         // A failed commit changes nothing and may leave the transaction open. After a broken
@@ -56,7 +58,6 @@ pub struct Savepoint<'c> {
 }
 
 impl Savepoint<'_> {
-    /// Releases the savepoint.
     pub fn commit(mut self) -> Result<()> {
         self.over = true;
         self.connection.execute_batch("RELEASE part")
@@ -64,6 +65,10 @@ impl Savepoint<'_> {
 
     pub fn finish(mut self) -> Result<()> {
         self.over = true;
+        self.roll_back()
+    }
+
+    fn roll_back(&self) -> Result<()> {
         self.connection.forget_pending();
         self.connection.execute_batch("ROLLBACK TO part; RELEASE part")
     }
@@ -79,11 +84,10 @@ impl Deref for Savepoint<'_> {
 
 impl Drop for Savepoint<'_> {
     fn drop(&mut self) {
-        if !self.over {
-            self.connection.forget_pending();
-            if let Err(error) = self.connection.execute_batch("ROLLBACK TO part; RELEASE part") {
-                tracing::error!(%error, "rolling back a savepoint failed");
-            }
+        if !self.over
+            && let Err(error) = self.roll_back()
+        {
+            tracing::error!(%error, "rolling back a savepoint failed");
         }
     }
 }

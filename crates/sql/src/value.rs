@@ -15,16 +15,13 @@ pub enum ValueRef<'a> {
 
 impl<'a> ValueRef<'a> {
     pub fn as_str(&self) -> Result<&'a str> {
-        match *self {
-            Self::Text(text) => Ok(text),
-            Self::Null | Self::Integer(_) | Self::Real(_) | Self::Blob(_) | Self::Uuid(_) => {
-                Err(Error::Unreadable("expected a text".into()))
-            }
-        }
+        let Self::Text(text) = *self else {
+            return Err(Error::Unreadable("expected a text".into()));
+        };
+        Ok(text)
     }
 }
 
-/// An owned value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     Null,
@@ -122,11 +119,8 @@ macro_rules! whole_numbers {
 
         impl FromSql for $number {
             fn from_sql(value: ValueRef<'_>) -> Option<Self> {
-                match value {
-                    ValueRef::Integer(number) => Self::try_from(number).ok(),
-                    ValueRef::Null | ValueRef::Real(_) | ValueRef::Text(_) | ValueRef::Blob(_)
-                    | ValueRef::Uuid(_) => None,
-                }
+                let ValueRef::Integer(number) = value else { return None };
+                Self::try_from(number).ok()
             }
         }
     )*};
@@ -182,14 +176,7 @@ impl ToSql for String {
 
 impl FromSql for String {
     fn from_sql(value: ValueRef<'_>) -> Option<Self> {
-        match value {
-            ValueRef::Text(text) => Some(text.to_owned()),
-            ValueRef::Null
-            | ValueRef::Integer(_)
-            | ValueRef::Real(_)
-            | ValueRef::Blob(_)
-            | ValueRef::Uuid(_) => None,
-        }
+        value.as_str().ok().map(str::to_owned)
     }
 }
 
@@ -235,14 +222,7 @@ impl<T: ToSql> ToSql for Option<T> {
 
 impl<T: FromSql> FromSql for Option<T> {
     fn from_sql(value: ValueRef<'_>) -> Option<Self> {
-        match value {
-            ValueRef::Null => Some(None),
-            ValueRef::Integer(_)
-            | ValueRef::Real(_)
-            | ValueRef::Text(_)
-            | ValueRef::Blob(_)
-            | ValueRef::Uuid(_) => T::from_sql(value).map(Some),
-        }
+        if matches!(value, ValueRef::Null) { Some(None) } else { T::from_sql(value).map(Some) }
     }
 }
 

@@ -22,28 +22,22 @@ pub struct StoredKey {
     pub revoked_at: Option<Timestamp>,
 }
 
-/// Reads all keys, oldest first.
 pub(crate) fn all_keys(connection: &Connection) -> Result<Vec<StoredKey>, StoreError> {
-    let mut select = connection.prepare_cached(
+    connection.read_rows_with(
         "SELECT id, hash, tenant, project, role, rate, origin, created_at, revoked_at
          FROM keys ORDER BY created_at, id",
-    )?;
-    let mut rows = select.query(())?;
-    let mut keys = Vec::new();
-    while let Some(row) = &rows.next()? {
-        keys.push(read_key(row)?);
-    }
-    Ok(keys)
+        (),
+        read_key,
+    )
 }
 
 fn read_key(row: &Row<'_>) -> Result<StoredKey, StoreError> {
-    let id: String = row.get(0)?;
+    let (id, hash, tenant, project): (String, _, String, Option<String>) = row.read()?;
     let unreadable = || StoreError::Corrupt(format!("key {id} cannot be read"));
-    let project: Option<String> = row.get(3)?;
     let revoked_at: Option<i64> = row.get(8)?;
     Ok(StoredKey {
-        hash: row.get(1)?,
-        tenant: Tenant::new(row.get::<_, String>(2)?).map_err(|_| unreadable())?,
+        hash,
+        tenant: Tenant::new(tenant).map_err(|_| unreadable())?,
         project: project.map(Project::new).transpose().map_err(|_| unreadable())?,
         role: Role::from_code(row.get(4)?).ok_or_else(unreadable)?,
         rate: row.get(5)?,

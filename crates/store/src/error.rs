@@ -61,8 +61,7 @@ impl StoreError {
         matches!(self, Self::InDoubt(_))
     }
 
-    /// True when the disk or the database is unavailable. The store logs an outage once, not per
-    /// request.
+    /// True when the disk or the database is unavailable. The store logs an outage once.
     pub fn is_away(&self) -> bool {
         match self {
             Self::Unavailable(_) | Self::InDoubt(_) => true,

@@ -1,10 +1,10 @@
 //! Reads rows of the table `events`.
 
 use model::{
-    Category, ConversationId, Event, EventId, Kind, Position, Project, Scope, Severity, Source,
-    Tenant, Timestamp, TurnId, Type, UserId,
+    Body, Category, ConversationId, Event, EventId, Kind, Position, Project, Redacted, Scope,
+    Severity, Source, Tenant, Timestamp, TurnId, Type, UserId,
 };
-use sql::{Connection, OptionalExtension, Row, ValueRef};
+use sql::{Connection, Row, ValueRef};
 
 use crate::error::StoreError;
 use crate::meta;
@@ -14,7 +14,7 @@ use crate::row_keys::{Key, PackedId};
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredEvent {
     pub position: Position,
-    pub event: Event,
+    pub event: Redacted<Event>,
 }
 
 /// The most event data in one page, plus one event. Bounds the reader's memory.
@@ -35,11 +35,7 @@ pub(crate) fn event_at(
     position: i64,
 ) -> Result<Option<StoredEvent>, StoreError> {
     let sql = format!("{SELECT} WHERE e.position = ?1");
-    let found = connection
-        .prepare_cached(&sql)?
-        .query_row([position], |row| Ok(read_event(row, scope)))
-        .optional()?;
-    found.transpose()
+    connection.find_row_with(&sql, [position], |row| read_event(row, scope))
 }
 
 /// The position of the newest event, including dropped ones. 0 when the log is empty.
@@ -147,8 +143,9 @@ pub(crate) fn read_event(row: &Row<'_>, scope: &Scope) -> Result<StoredEvent, St
             None => Vec::new(),
             Some(json) => serde_json::from_str(&json).map_err(|_| unreadable("tags"))?,
         },
-        data: serde_json::from_str(data).map_err(|_| unreadable("data"))?,
+        body: Body::parse_stored(kind, data).map_err(|_| unreadable("data"))?,
     };
+    let event = Redacted::assert_redacted(event);
     Ok(StoredEvent { position: Position(position as u64), event })
 }
 

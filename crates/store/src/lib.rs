@@ -9,6 +9,7 @@ mod meta;
 mod event_rows;
 mod api_key_rows;
 mod outage;
+mod background_thread;
 mod sqlite;
 #[cfg(feature = "scaled")]
 mod postgres;

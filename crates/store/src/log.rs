@@ -4,7 +4,6 @@ mod append;
 mod claims;
 pub(crate) mod dead_letters;
 mod group_commit;
-mod head;
 pub(crate) mod packed_write;
 mod preconditions;
 #[cfg(feature = "scaled")]

@@ -1,12 +1,12 @@
 //! Facts about a store, in the table `meta`: positions, marks and keys.
 
 use model::{Position, Timestamp};
-use sql::{Connection, OptionalExtension, Row, ValueRef};
+use sql::{Connection, Row, ValueRef};
 
 use crate::error::StoreError;
 
-const BASELINE_POSITION: &str = "baseline_position";
-const REMOVED_POSITION: &str = "removed_position";
+pub(crate) const BASELINE_POSITION: &str = "baseline_position";
+pub(crate) const REMOVED_POSITION: &str = "removed_position";
 const STALE_PROJECTIONS: &str = "stale_projections";
 pub(crate) const RESTORED_AT: &str = "restored_at";
 
@@ -15,32 +15,23 @@ pub(crate) fn baseline_position(connection: &Connection) -> sql::Result<Option<P
     read_position(connection, BASELINE_POSITION)
 }
 
-pub(crate) fn set_baseline_position(
-    connection: &Connection,
-    position: Position,
-) -> sql::Result<usize> {
-    write_position(connection, BASELINE_POSITION, position)
-}
-
 /// The head of the log before a tenant was removed from its end.
 pub(crate) fn removed_position(connection: &Connection) -> sql::Result<Option<Position>> {
     read_position(connection, REMOVED_POSITION)
 }
 
-pub(crate) fn set_removed_position(
-    connection: &Connection,
-    position: Position,
-) -> sql::Result<usize> {
-    write_position(connection, REMOVED_POSITION, position)
-}
-
 fn read_position(connection: &Connection, name: &str) -> sql::Result<Option<Position>> {
     let select = "SELECT value FROM meta WHERE name = ?1";
-    let position = connection.prepare_cached(select)?.query_row([name], read_number).optional()?;
+    let position = connection.find_row_with(select, [name], read_number)?;
     Ok(position.map(|position| Position(position as u64)))
 }
 
-fn write_position(connection: &Connection, name: &str, position: Position) -> sql::Result<usize> {
+/// Stores the baseline position or the removed position.
+pub(crate) fn write_position(
+    connection: &Connection,
+    name: &str,
+    position: Position,
+) -> sql::Result<usize> {
     connection.execute(
         "INSERT INTO meta (name, value) VALUES (?1, ?2)
          ON CONFLICT (name) DO UPDATE SET value = excluded.value",
@@ -74,28 +65,26 @@ pub(crate) fn clear_stale(connection: &Connection) -> sql::Result<()> {
     connection.execute("DELETE FROM meta WHERE name = ?1", [STALE_PROJECTIONS]).map(drop)
 }
 
-/// Reads the store's key, or stores `fresh` as its key.
-pub(crate) fn seal_key(connection: &Connection, fresh: [u8; 32]) -> Result<[u8; 32], StoreError> {
+pub(crate) fn find_seal_key(connection: &Connection) -> Result<Option<[u8; 32]>, StoreError> {
     let select = "SELECT value FROM meta WHERE name = 'seal_key'";
-    let stored: Option<Vec<u8>> = connection.query_row(select, (), |row| row.get(0)).optional()?;
-    let stored = match stored {
-        Some(stored) => stored,
-        None => {
-            // When nodes start at the same time, all of them use the first node's key.
-            let insert =
-                "INSERT INTO meta (name, value) VALUES ('seal_key', ?1) ON CONFLICT DO NOTHING";
-            connection.execute(insert, [&fresh[..]])?;
-            connection.query_row(select, (), |row| row.get(0))?
-        }
-    };
-    stored.try_into().map_err(|_| StoreError::Corrupt("the seal key is not 32 bytes long".into()))
+    let stored: Option<Vec<u8>> = connection.find_row(select, ())?;
+    let unreadable = |_| StoreError::Corrupt("the seal key is not 32 bytes long".into());
+    stored.map(|key| key.try_into().map_err(unreadable)).transpose()
 }
 
-/// The time at which the store was restored from a backup.
+/// Reads the store's key, or stores `fresh` as its key.
+pub(crate) fn seal_key(connection: &Connection, fresh: [u8; 32]) -> Result<[u8; 32], StoreError> {
+    if let Some(key) = find_seal_key(connection)? {
+        return Ok(key);
+    }
+    // When nodes start at the same time, all of them use the first node's key.
+    let insert = "INSERT INTO meta (name, value) VALUES ('seal_key', ?1) ON CONFLICT DO NOTHING";
+    connection.execute(insert, [&fresh[..]])?;
+    find_seal_key(connection)?.ok_or(StoreError::Database(sql::Error::NoRows))
+}
+
 pub(crate) fn restored_at(connection: &Connection) -> Result<Option<Timestamp>, StoreError> {
-    let micros: Option<[u8; 8]> = connection
-        .prepare_cached("SELECT value FROM meta WHERE name = ?1")?
-        .query_row([RESTORED_AT], |row| row.get(0))
-        .optional()?;
+    let micros: Option<[u8; 8]> =
+        connection.find_row("SELECT value FROM meta WHERE name = ?1", [RESTORED_AT])?;
     Ok(micros.map(|micros| Timestamp::from_micros(i64::from_be_bytes(micros))))
 }

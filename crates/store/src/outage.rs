@@ -2,11 +2,11 @@
 //! requests, and once at its end.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::error::StoreError;
 use crate::metrics::Stopwatch;
+use parking_lot::Mutex;
 
 const REPORT_INTERVAL: Duration = Duration::from_secs(10);
 
@@ -38,7 +38,6 @@ impl Outage {
         Self { what, is_on: AtomicBool::new(false), missed: Mutex::new(None) }
     }
 
-    /// Records the result of a request.
     pub(crate) fn note<T>(&self, came_of: &Result<T, StoreError>) {
         match came_of {
             Ok(_) => self.is_over(),
@@ -68,7 +67,7 @@ impl Outage {
     }
 
     fn missed_more(&self, requests: usize, often: Duration) -> Option<News> {
-        let mut missed = self.missed();
+        let mut missed = self.missed.lock();
         self.is_on.store(true, Ordering::Relaxed);
         let Some(known) = &mut *missed else {
             *missed = Some(Missed { said: Stopwatch::start(), requests });
@@ -86,13 +85,9 @@ impl Outage {
         if !self.is_on.load(Ordering::Relaxed) {
             return None;
         }
-        let missed = self.missed().take()?;
+        let missed = self.missed.lock().take()?;
         self.is_on.store(false, Ordering::Relaxed);
         Some(News::Back { refused: missed.requests })
-    }
-
-    fn missed(&self) -> MutexGuard<'_, Option<Missed>> {
-        self.missed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -119,10 +114,10 @@ mod tests {
     fn only_what_the_moment_is_to_blame_for_counts() {
         let outage = Outage::new("read");
         outage.note::<()>(&Err(StoreError::Corrupt("a row".into())));
-        assert!(outage.missed().is_none());
+        assert!(outage.missed.lock().is_none());
         outage.note::<()>(&Err(StoreError::Unavailable("no way".into())));
-        assert!(outage.missed().is_some());
+        assert!(outage.missed.lock().is_some());
         outage.note(&Ok(()));
-        assert!(outage.missed().is_none());
+        assert!(outage.missed.lock().is_none());
     }
 }

@@ -5,10 +5,11 @@ pub(crate) mod follower;
 mod migrations;
 mod partitions;
 mod settings;
-mod tls;
 
 use std::str::FromStr;
+use std::sync::Arc;
 
+use rustls::{ClientConfig, RootCertStore};
 use sql::{Connection, Session};
 use tokio_postgres::Config;
 use tokio_postgres::config::SslMode;
@@ -45,7 +46,7 @@ impl Server {
         // `sslmode=prefer` would accept an unverified server. TLS is used only when required, and
         // then the certificate is verified.
         let tls = match config.get_ssl_mode() {
-            SslMode::Require => Some(tls::connector()?),
+            SslMode::Require => Some(tls_connector()?),
             SslMode::Disable | SslMode::Prefer | _ => None,
         };
         Ok(Self { hosts: hosts::Hosts::from_config(&config), tls })
@@ -68,6 +69,27 @@ impl Server {
         let session = self.hosts.find(connect).map_err(StoreError::Unavailable)?;
         Ok(Connection::Postgres(Box::new(session)))
     }
+}
+
+/// Verifies the server's certificate by the system's list. `SSL_CERT_FILE` names another list.
+fn tls_connector() -> Result<MakeRustlsConnect, StoreError> {
+    let unusable = |what: String| StoreError::Unavailable(format!("TLS to Postgres: {what}"));
+    let found = rustls_native_certs::load_native_certs();
+    let mut roots = RootCertStore::empty();
+    let (trusted, _) = roots.add_parsable_certificates(found.certs);
+    if trusted == 0 {
+        let why = found.errors.first().map_or_else(String::new, |error| format!(": {error}"));
+        return Err(unusable(format!(
+            "no trusted certificate found{why}; install ca-certificates, or set SSL_CERT_FILE"
+        )));
+    }
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| unusable(error.to_string()))?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    Ok(MakeRustlsConnect::new(config))
 }
 
 #[cfg(test)]

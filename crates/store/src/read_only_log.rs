@@ -16,7 +16,6 @@ pub struct ReadOnlyLog {
 }
 
 impl ReadOnlyLog {
-    /// Opens the SQLite database in a folder.
     pub fn open(folder: &Path) -> Result<Self, StoreError> {
         let file = folder.join("uptake.db");
         if !file.exists() {
@@ -27,7 +26,6 @@ impl ReadOnlyLog {
         Ok(Self { pool })
     }
 
-    /// Opens the log in a Postgres database.
     #[cfg(feature = "scaled")]
     pub fn connect(address: &str) -> Result<Self, StoreError> {
         let server = crate::postgres::Server::parse(address)?;

@@ -1,8 +1,10 @@
-//! A pool of connections for reading. SQLite calls block, so reads run on blocking threads.
+//! A pool of connections for reading. SQLite and Postgres calls block, so reads run on blocking
+//! threads. Hand-written because `deadpool` pools async connections.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use sql::Connection;
 use tokio::sync::Semaphore;
 
@@ -15,7 +17,7 @@ use crate::outage::Outage;
 const SHORT_READ_ROWS: usize = 20;
 
 /// One permit per connection; further reads wait.
-pub(crate) struct ReadPool {
+pub struct ReadPool {
     source: Source,
     idle: Idle,
     permits: Arc<Semaphore>,
@@ -24,10 +26,15 @@ pub(crate) struct ReadPool {
 
 type Idle = Arc<Mutex<Vec<IdleConnection>>>;
 
-/// A connection with the time of its last use.
 struct IdleConnection {
     connection: Connection,
     since: Stopwatch,
+}
+
+impl IdleConnection {
+    fn new(connection: Connection) -> Self {
+        Self { connection, since: Stopwatch::start() }
+    }
 }
 
 /// A connection idle for longer is pinged before use.
@@ -41,9 +48,9 @@ struct BorrowedConnection {
 
 impl BorrowedConnection {
     fn take(idle: &Idle) -> Option<(Self, Duration)> {
-        let resting = idle.lock().unwrap_or_else(PoisonError::into_inner).pop()?;
-        let loan = Self { connection: Some(resting.connection), idle: Arc::clone(idle) };
-        Some((loan, resting.since.elapsed()))
+        let IdleConnection { connection, since } = idle.lock().pop()?;
+        let loan = Self { connection: Some(connection), idle: Arc::clone(idle) };
+        Some((loan, since.elapsed()))
     }
 
     /// Replaces the connection when it was idle for long and no longer answers.
@@ -60,17 +67,16 @@ impl BorrowedConnection {
 
 impl Drop for BorrowedConnection {
     fn drop(&mut self) {
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        let since = Stopwatch::start();
-        idle.extend(self.connection.take().map(|connection| IdleConnection { connection, since }));
+        let mut idle = self.idle.lock();
+        idle.extend(self.connection.take().map(IdleConnection::new));
     }
 }
 
 impl ReadPool {
     pub(crate) fn open(source: &Source, size: usize) -> Result<Self, StoreError> {
         let size = size.max(1);
-        let rest = |connection| IdleConnection { connection, since: Stopwatch::start() };
-        let idle = (0..size).map(|_| source.reader().map(rest)).collect::<Result<Vec<_>, _>>()?;
+        let connections = (0..size).map(|_| source.reader().map(IdleConnection::new));
+        let idle = connections.collect::<Result<Vec<_>, _>>()?;
         let permits = Arc::new(Semaphore::new(size));
         let (idle, outage) = (Arc::new(Mutex::new(idle)), Arc::new(Outage::new("read")));
         Ok(Self { source: source.clone(), idle, permits, outage })
@@ -112,8 +118,7 @@ impl ReadPool {
             let task = move || {
                 let (mut loan, rested) = BorrowedConnection::take(&idle).ok_or(StoreError::Busy)?;
                 let result = loan.reconnect(&source, rested).and_then(|()| run_on(&loan, read));
-                // The connection returns before the permit, so the next permit holder finds a
-                // connection.
+                // The connection returns before the permit, so the next holder finds one.
                 drop(loan);
                 drop(permit);
                 outage.note(&result);
@@ -130,22 +135,13 @@ fn run_on<T>(
     read: impl FnOnce(&Connection) -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
     let connection = loan.connection.as_ref().ok_or(StoreError::Busy)?;
-    let snapshot = Snapshot::begin(connection)?;
-    let result = read(connection);
-    drop(snapshot);
-    result
+    connection.begin_reading()?;
+    let _snapshot = Snapshot(connection);
+    read(connection)
 }
 
-/// One snapshot for all statements of a read. It also takes the file locks once instead of once per
-/// statement.
+/// One snapshot for all statements of a read. It also takes the file locks only once.
 struct Snapshot<'a>(&'a Connection);
-
-impl<'a> Snapshot<'a> {
-    fn begin(connection: &'a Connection) -> Result<Self, StoreError> {
-        connection.begin_reading()?;
-        Ok(Self(connection))
-    }
-}
 
 impl Drop for Snapshot<'_> {
     /// Ends the snapshot even when the read panics, so the next read sees the newest state.

@@ -1,11 +1,12 @@
 //! Maps text ids to the integer keys and blobs of the tables.
 
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
 use model::{ANONYMOUS, Project, Scope, Tenant};
 #[cfg(feature = "scaled")]
 use sql::RowBatch;
-use sql::{Connection, OptionalExtension, Row, ToSql, ValueRef};
+use sql::{Connection, Row, ToSql, ValueRef};
 use uuid::Uuid;
 
 /// The integer key of a project, user, conversation or turn.
@@ -18,56 +19,59 @@ pub(crate) enum Table {
     Turns,
 }
 
+pub(crate) struct TableStatements {
+    #[cfg(feature = "scaled")]
+    pub(crate) name: &'static str,
+    select: String,
+    insert: String,
+    /// Insert prefetched keys: one row, and many.
+    #[cfg(feature = "scaled")]
+    insert_key: String,
+    #[cfg(feature = "scaled")]
+    insert_keys: String,
+    /// Prefetch the keys of ids, and unused keys.
+    #[cfg(feature = "scaled")]
+    pub(crate) select_keys: String,
+    #[cfg(feature = "scaled")]
+    pub(crate) free_keys: String,
+}
+
+/// In the order of [`Table`].
+pub(crate) static TABLES: LazyLock<[TableStatements; 3]> = LazyLock::new(|| {
+    ["users", "conversations", "turns"].map(|name| TableStatements {
+        select: format!("SELECT key FROM {name} WHERE project = ?1 AND id = ?2"),
+        insert: format!("INSERT INTO {name} (project, id) VALUES (?1, ?2)"),
+        #[cfg(feature = "scaled")]
+        insert_key: format!("INSERT INTO {name} (key, project, id) VALUES (?1, ?2, ?3)"),
+        #[cfg(feature = "scaled")]
+        insert_keys: format!(
+            "INSERT INTO {name} (key, project, id)
+             SELECT * FROM unnest($1::BIGINT[], $2::BIGINT[], $3::TEXT[])"
+        ),
+        #[cfg(feature = "scaled")]
+        select_keys: format!(
+            "SELECT t.project, t.id, t.key
+             FROM unnest($1::BIGINT[], $2::TEXT[]) AS asked (project, id)
+             JOIN {name} t ON t.project = asked.project AND t.id = asked.id"
+        ),
+        #[cfg(feature = "scaled")]
+        free_keys: format!("SELECT nextval('{name}_key_seq') FROM generate_series(1, $1::BIGINT)"),
+        #[cfg(feature = "scaled")]
+        name,
+    })
+});
+
 impl Table {
+    fn statements(self) -> &'static TableStatements {
+        &TABLES[self as usize]
+    }
+
     #[cfg(feature = "scaled")]
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Users => "users",
-            Self::Conversations => "conversations",
-            Self::Turns => "turns",
-        }
-    }
-
-    /// Statements that insert a prefetched key: for one row and for many.
-    #[cfg(feature = "scaled")]
-    const fn insert_with_key(self) -> [&'static str; 2] {
-        match self {
-            Self::Users => [
-                "INSERT INTO users (key, project, id) VALUES (?1, ?2, ?3)",
-                "INSERT INTO users (key, project, id)
-                 SELECT * FROM unnest($1::BIGINT[], $2::BIGINT[], $3::TEXT[])",
-            ],
-            Self::Conversations => [
-                "INSERT INTO conversations (key, project, id) VALUES (?1, ?2, ?3)",
-                "INSERT INTO conversations (key, project, id)
-                 SELECT * FROM unnest($1::BIGINT[], $2::BIGINT[], $3::TEXT[])",
-            ],
-            Self::Turns => [
-                "INSERT INTO turns (key, project, id) VALUES (?1, ?2, ?3)",
-                "INSERT INTO turns (key, project, id)
-                 SELECT * FROM unnest($1::BIGINT[], $2::BIGINT[], $3::TEXT[])",
-            ],
-        }
-    }
-
-    const fn select(self) -> &'static str {
-        match self {
-            Self::Users => "SELECT key FROM users WHERE project = ?1 AND id = ?2",
-            Self::Conversations => "SELECT key FROM conversations WHERE project = ?1 AND id = ?2",
-            Self::Turns => "SELECT key FROM turns WHERE project = ?1 AND id = ?2",
-        }
-    }
-
-    const fn insert(self) -> &'static str {
-        match self {
-            Self::Users => "INSERT INTO users (project, id) VALUES (?1, ?2)",
-            Self::Conversations => "INSERT INTO conversations (project, id) VALUES (?1, ?2)",
-            Self::Turns => "INSERT INTO turns (project, id) VALUES (?1, ?2)",
-        }
+    fn name(self) -> &'static str {
+        self.statements().name
     }
 }
 
-/// Finds the key of an id.
 pub(crate) fn find_key(
     connection: &Connection,
     table: Table,
@@ -83,10 +87,7 @@ pub(crate) fn find_key(
             return Ok(None);
         }
     }
-    let found = connection
-        .prepare_cached(table.select())?
-        .query_row((project, id), |row| row.get(0))
-        .optional()?;
+    let found = connection.find_row(&table.statements().select, (project, id))?;
     #[cfg(feature = "scaled")]
     if let (Some(session), Some(key)) = (connection.postgres(), found) {
         session.keys().put(table.name(), project, id, key);
@@ -116,16 +117,16 @@ pub(crate) fn resolve_key(
 fn make_key(connection: &Connection, table: Table, project: Key, id: &str) -> sql::Result<Key> {
     #[cfg(feature = "scaled")]
     if let Some(key) = connection.postgres().and_then(|s| s.keys().take_free(table.name())) {
-        let [one, many] = table.insert_with_key();
-        connection.prepare_cached(one)?.add(RowBatch::New(many), (key, project, id))?;
+        let TableStatements { insert_key, insert_keys, .. } = table.statements();
+        connection.add_row(insert_key, RowBatch::New(insert_keys), (key, project, id))?;
         return Ok(key);
     }
     let Some(file) = connection.sqlite() else {
-        let insert = format!("{} RETURNING key", table.insert());
-        return connection.prepare_cached(&insert)?.query_row((project, id), |row| row.get(0));
+        let insert = format!("{} RETURNING key", table.statements().insert);
+        return connection.read_row(&insert, (project, id));
     };
     // Without RETURNING, for which SQLite copies pages until the statement ends.
-    connection.prepare_cached(table.insert())?.execute((project, id))?;
+    connection.execute_cached(&table.statements().insert, (project, id))?;
     Ok(file.last_insert_rowid())
 }
 
@@ -137,14 +138,23 @@ pub(crate) fn find_project(connection: &Connection, scope: &Scope) -> sql::Resul
         return Ok(Some(key));
     }
     let found = connection
-        .prepare_cached("SELECT key FROM projects WHERE tenant = ?1 AND project = ?2")?
-        .query_row((tenant, name), |row| row.get(0))
-        .optional()?;
+        .find_row("SELECT key FROM projects WHERE tenant = ?1 AND project = ?2", (tenant, name))?;
     #[cfg(feature = "scaled")]
     if let (Some(session), Some(key)) = (connection.postgres(), found) {
         session.keys().put_project(tenant, name, key);
     }
     Ok(found)
+}
+
+/// Finds the key of an id in a scope.
+pub(crate) fn find_scoped_key(
+    connection: &Connection,
+    scope: &Scope,
+    table: Table,
+    id: &str,
+) -> sql::Result<Option<Key>> {
+    let Some(project) = find_project(connection, scope)? else { return Ok(None) };
+    find_key(connection, table, project, id)
 }
 
 pub(crate) fn read_project_scope(connection: &Connection, project: Key) -> sql::Result<Scope> {
@@ -153,12 +163,21 @@ pub(crate) fn read_project_scope(connection: &Connection, project: Key) -> sql::
         .query_row([project], read_scope)
 }
 
+/// The keys of a tenant's projects, or of one of them.
+pub(crate) fn find_projects(
+    connection: &Connection,
+    tenant: &Tenant,
+    project: Option<&Project>,
+) -> sql::Result<Vec<Key>> {
+    connection.read_rows(
+        "SELECT key FROM projects WHERE tenant = ?1 AND (project = ?2 OR ?2 IS NULL) ORDER BY key",
+        (tenant.as_str(), project.map(Project::as_str)),
+    )
+}
+
 /// All scopes, oldest first.
 pub(crate) fn all_scopes(connection: &Connection) -> sql::Result<Vec<Scope>> {
-    connection
-        .prepare_cached("SELECT tenant, project FROM projects ORDER BY key")?
-        .query_map((), read_scope)?
-        .collect()
+    connection.read_rows_with("SELECT tenant, project FROM projects ORDER BY key", (), read_scope)
 }
 
 /// Reads tenant and project from the first two columns.
@@ -187,11 +206,10 @@ impl Projects {
         }
         let key = match find_project(connection, scope)? {
             Some(key) => key,
-            None => connection
-                .prepare_cached(
-                    "INSERT INTO projects (tenant, project) VALUES (?1, ?2) RETURNING key",
-                )?
-                .query_row((scope.tenant.as_str(), scope.project.as_str()), |row| row.get(0))?,
+            None => connection.read_row(
+                "INSERT INTO projects (tenant, project) VALUES (?1, ?2) RETURNING key",
+                (scope.tenant.as_str(), scope.project.as_str()),
+            )?,
         };
         self.0.insert(scope.clone(), key);
         Ok(key)
@@ -259,12 +277,11 @@ pub(crate) fn find_turn_user(
     project: Key,
     turn: Key,
 ) -> sql::Result<Option<Key>> {
-    let of_turn: Option<Key> = connection
-        .prepare_cached(
-            "SELECT u.key FROM turns t LEFT JOIN users u ON u.key = t.user AND u.erased IS NULL
-             WHERE t.key = ?1",
-        )?
-        .query_row([turn], |row| row.get(0))?;
+    let of_turn: Option<Key> = connection.read_row(
+        "SELECT u.key FROM turns t LEFT JOIN users u ON u.key = t.user AND u.erased IS NULL
+         WHERE t.key = ?1",
+        [turn],
+    )?;
     match of_turn {
         Some(user) => Ok(Some(user)),
         None => find_key(connection, Table::Users, project, ANONYMOUS),

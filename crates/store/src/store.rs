@@ -1,19 +1,21 @@
 //! The store: one writer thread and a pool of readers, on a SQLite file or on Postgres.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use model::{Outcome, Position, Tenant, Timestamp, Write};
+use parking_lot::Mutex;
 use sql::Connection;
 use tokio::sync::watch;
 
+use crate::background_thread::BackgroundThread;
 use crate::connection_source::Source;
 use crate::error::{StoreError, Task};
 use crate::log::Limits;
 use crate::log::writer::Writer;
-use crate::maintenance::checkpoint::Checkpointer;
+use crate::maintenance::checkpoint::spawn_checkpointer;
 use crate::maintenance::folder_lock::FolderLock;
-use crate::maintenance::{backup, migrations, retention, tenant_removal};
+use crate::maintenance::{backup, migrations, retention, scrub, tenant_removal};
 use crate::metrics::LogStats;
 #[cfg(feature = "scaled")]
 use crate::postgres::Server;
@@ -29,23 +31,19 @@ pub struct Store {
     pub(crate) writer: Writer,
     pub(crate) indexes: Arc<similarity::SimilarityIndexes>,
     // Dropping them stops their threads.
-    _loader: similarity::Loader,
+    _loader: BackgroundThread,
     pub(crate) engine: Engine,
     pub(crate) pool: ReadPool,
     seal_key: [u8; 32],
+    folder: FolderLock,
 }
 
 /// The parts that only one of the databases needs.
 pub(crate) enum Engine {
-    Sqlite {
-        checkpointer: Mutex<Option<Checkpointer>>,
-        folder: FolderLock,
-    },
+    /// The checkpoint thread, until the store is closed.
+    Sqlite(Mutex<Option<BackgroundThread>>),
     #[cfg(feature = "scaled")]
-    Postgres {
-        follower: Follower,
-        folder: FolderLock,
-    },
+    Postgres(Follower),
 }
 
 impl Store {
@@ -60,19 +58,14 @@ impl Store {
         let file = folder.join("uptake.db");
         backup::reject_partial_restore(&file)?;
         let mut connection = sqlite::writer(&file)?;
-        let touched = similarity::Touched::listen(&mut connection)?;
+        let touched = similarity::Touched::install_hooks(&mut connection)?;
         let mut connection = Connection::Sqlite(connection);
         migrations::migrate_to_newest(&mut connection)?;
-        let seal_key = meta::seal_key(&connection, fresh_seal_key)?;
         let source = Source::File(file.clone());
-        let pool = ReadPool::open(&source, limits.readers)?;
-        let indexes = Arc::new(similarity::SimilarityIndexes::new());
-        let index = Arc::clone(&indexes);
-        let writer = Writer::start(connection, source.clone(), limits, touched, index)?;
-        let loader = similarity::Loader::start(&source, Arc::clone(&indexes))?;
-        let checkpointer = Checkpointer::start(&file, writer.watch())?;
-        let engine = Engine::Sqlite { checkpointer: Mutex::new(Some(checkpointer)), folder: lock };
-        Ok(Self { writer, indexes, _loader: loader, engine, pool, seal_key })
+        Self::start(lock, connection, &source, (limits, fresh_seal_key), touched, |writer| {
+            let checkpointer = spawn_checkpointer(&file, writer.watch())?;
+            Ok(Engine::Sqlite(Mutex::new(Some(checkpointer))))
+        })
     }
 
     /// Sets whether a commit waits for fsync (the default). Without fsync a crash loses the newest
@@ -81,9 +74,7 @@ impl Store {
         self.writer.run(move |connection| sqlite::wait_for_disk(connection, wait)).await
     }
 
-    /// Locks the folder, connects to a Postgres database, creates or migrates its tables, and
-    /// starts the writer. The folder holds only the lock. A new store takes `fresh_seal_key` as its
-    /// key.
+    /// Like `open`, with the tables in a Postgres database. The folder holds only the lock.
     #[cfg(feature = "scaled")]
     pub fn connect(
         folder: &Path,
@@ -91,47 +82,46 @@ impl Store {
         limits: Limits,
         fresh_seal_key: [u8; 32],
     ) -> Result<Self, StoreError> {
-        // On a thread of its own, because connecting blocks and the caller may run on an async
-        // runtime.
-        let open = || Self::connect_here(folder, address, limits, fresh_seal_key);
+        let open = || {
+            let lock = FolderLock::acquire(folder)?;
+            let server = Server::parse(address)?;
+            let mut connection = server.writer()?;
+            crate::postgres::migrate_to_newest(&mut connection)?;
+            let touched = similarity::Touched::from_now(&connection)?;
+            let source = Source::Server(server.clone());
+            Self::start(lock, connection, &source, (limits, fresh_seal_key), touched, |writer| {
+                let queue = writer.weak_queue().ok_or(StoreError::Closed)?;
+                let notify = move |head| Writer::notify_foreign_head(&queue, head);
+                let months = crate::postgres::PartitionMaker::hourly();
+                Follower::start(server, months, writer.watch(), notify).map(Engine::Postgres)
+            })
+        };
+        // On a thread of its own, because connecting blocks and the caller may be async.
         let opened = std::thread::scope(|scope| scope.spawn(open).join());
         opened.unwrap_or_else(|_| Err(StoreError::Unavailable("connecting panicked".into())))
     }
 
-    #[cfg(feature = "scaled")]
-    fn connect_here(
-        folder: &Path,
-        address: &str,
-        limits: Limits,
-        fresh_seal_key: [u8; 32],
+    fn start(
+        folder: FolderLock,
+        connection: Connection,
+        source: &Source,
+        (limits, fresh_seal_key): (Limits, [u8; 32]),
+        touched: similarity::Touched,
+        start_engine: impl FnOnce(&Writer) -> Result<Engine, StoreError>,
     ) -> Result<Self, StoreError> {
-        let folder = FolderLock::acquire(folder)?;
-        let server = Server::parse(address)?;
-        let mut connection = server.writer()?;
-        crate::postgres::migrate_to_newest(&mut connection)?;
         let seal_key = meta::seal_key(&connection, fresh_seal_key)?;
-        let source = Source::Server(server.clone());
-        let pool = ReadPool::open(&source, limits.readers)?;
+        let pool = ReadPool::open(source, limits.readers)?;
         let indexes = Arc::new(similarity::SimilarityIndexes::new());
-        let touched = similarity::Touched::from_now(&connection)?;
         let index = Arc::clone(&indexes);
         let writer = Writer::start(connection, source.clone(), limits, touched, index)?;
-        let loader = similarity::Loader::start(&source, Arc::clone(&indexes))?;
-        let queue = writer.weak_queue().ok_or(StoreError::Closed)?;
-        let notify = move |head| Writer::notify_foreign_head(&queue, head);
-        let months = crate::postgres::PartitionMaker::hourly();
-        let follower = Follower::start(server, months, writer.watch(), notify)?;
-        let engine = Engine::Postgres { follower, folder };
-        Ok(Self { writer, indexes, _loader: loader, engine, pool, seal_key })
+        let loader = similarity::spawn_loader(source, Arc::clone(&indexes))?;
+        let engine = start_engine(&writer)?;
+        Ok(Self { writer, indexes, _loader: loader, engine, pool, seal_key, folder })
     }
 
     /// Publishes the server's address to other processes of the folder's owner.
     pub fn announce(&self, url: &str, token: &str, yields: bool) -> Result<(), StoreError> {
-        match &self.engine {
-            Engine::Sqlite { folder, .. } => folder.announce(url, token, yields),
-            #[cfg(feature = "scaled")]
-            Engine::Postgres { folder, .. } => folder.announce(url, token, yields),
-        }
+        self.folder.announce(url, token, yields)
     }
 }
 
@@ -157,19 +147,18 @@ impl Store {
     /// True when other processes may write to the same database.
     pub fn is_shared(&self) -> bool {
         match &self.engine {
-            Engine::Sqlite { .. } => false,
+            Engine::Sqlite(_) => false,
             #[cfg(feature = "scaled")]
-            Engine::Postgres { .. } => true,
+            Engine::Postgres(_) => true,
         }
     }
 
-    /// True when the log became shorter, as after a failover that lost commits. State derived from
-    /// the log is then invalid.
+    /// True when a failover lost commits. State derived from the log is then invalid.
     pub fn went_back(&self) -> bool {
         match &self.engine {
-            Engine::Sqlite { .. } => false,
+            Engine::Sqlite(_) => false,
             #[cfg(feature = "scaled")]
-            Engine::Postgres { follower, .. } => follower.went_back(),
+            Engine::Postgres(follower) => follower.went_back(),
         }
     }
 
@@ -178,8 +167,7 @@ impl Store {
         Box::pin(self.writer.run(move |connection| rebuild::rebuild(connection, &how)))
     }
 
-    /// True when the projections are older than this program and must be rebuilt before they are
-    /// read.
+    /// True when the projections are older than this program and must be rebuilt.
     pub fn is_stale(&self) -> Task<'_, bool> {
         self.pool.run(meta::is_stale)
     }
@@ -189,7 +177,11 @@ impl Store {
         Box::pin(async {
             let may_write = match self.writer.is_well() {
                 // A remote database may be down although no write has failed yet.
-                true => self.pool.run_short(answers).await.is_ok(),
+                true => self
+                    .pool
+                    .run_short(|connection| Ok(connection.exists("SELECT 1", ())?))
+                    .await
+                    .is_ok(),
                 false => {
                     let tried = self.writer.run(try_to_write).await;
                     if tried.is_ok() {
@@ -215,11 +207,9 @@ impl Store {
     pub fn close(&self) -> Task<'_, ()> {
         match &self.engine {
             // First, so that the writer closes the file last and SQLite removes the WAL.
-            Engine::Sqlite { checkpointer, .. } => {
-                checkpointer.lock().unwrap_or_else(PoisonError::into_inner).take();
-            }
+            Engine::Sqlite(checkpointer) => drop(checkpointer.lock().take()),
             #[cfg(feature = "scaled")]
-            Engine::Postgres { .. } => {}
+            Engine::Postgres(_) => {}
         }
         Box::pin(self.writer.close())
     }
@@ -248,22 +238,32 @@ impl Store {
 
     /// Drops events. Returns how many existed.
     pub fn drop_events(&self, positions: Vec<Position>) -> Task<'_, usize> {
-        let drop = move |connection: &mut _| retention::drop_events(connection, &positions);
-        Box::pin(self.writer.run(drop))
+        Box::pin(self.writer.run(move |connection| retention::drop_events(connection, &positions)))
     }
 
-    /// Removes a tenant's events, projections and used ids, but not its API keys. Returns the
-    /// number of events.
+    /// Removes a tenant's data, but not its API keys. Returns the number of events.
     pub fn remove_tenant(&self, tenant: &Tenant) -> Task<'_, usize> {
         let (tenant, similar) = (tenant.clone(), Arc::clone(&self.indexes));
-        let removal =
-            move |connection: &mut _| tenant_removal::remove_tenant(connection, &tenant, &similar);
-        Box::pin(self.writer.run(removal))
+        Box::pin(
+            self.writer.run(move |connection| {
+                tenant_removal::remove_tenant(connection, &tenant, &similar)
+            }),
+        )
     }
-}
 
-fn answers(connection: &Connection) -> Result<(), StoreError> {
-    Ok(connection.prepare_cached("SELECT 1")?.query_row((), |_| Ok(()))?)
+    /// Removes deleted content from the database files. Returns false while a reader holds an old
+    /// snapshot; retry then.
+    pub fn scrub(&self) -> Task<'_, bool> {
+        Box::pin(self.writer.run(|connection| scrub::truncate_wal(connection, scrub::READER_WAIT)))
+    }
+
+    /// Like `scrub` for frequent retries: waits only briefly for readers, so that writes are not
+    /// delayed.
+    pub fn scrub_if_free(&self) -> Task<'_, bool> {
+        Box::pin(
+            self.writer.run(|connection| scrub::truncate_wal(connection, scrub::SHORT_READER_WAIT)),
+        )
+    }
 }
 
 /// Writes and deletes as much as an ordinary group. A nearly full disk is not ready.

@@ -17,7 +17,9 @@ mod word_index;
 use std::path::Path;
 use std::time::Duration;
 
-use model::{Change, Entry, Event, Outcome, Position, Scope, TurnId, Write};
+use model::{
+    Change, Entry, Event, Outcome, Position, Scope, SettingsChange, TurnChange, TurnId, Write,
+};
 use serde_json::{Map, Value, json};
 use testkit::write;
 
@@ -100,19 +102,24 @@ async fn answer_findings_use_the_documented_values() {
     let store = open(folder.path()).unwrap();
     let half = |id: &str, turn: &str, change: Change, data: Value| {
         let turn = Some(TurnId::new(turn).unwrap());
-        let data = data.as_object().unwrap().clone();
-        let event = Event { turn, data, ..testkit::event(&Scope::default(), id) };
-        Entry { event, changes: vec![change] }
+        let body = testkit::other_body(&data);
+        let event = Event { turn, body, ..testkit::event(&Scope::default(), id) };
+        Entry { event: testkit::redacted(event), changes: vec![change] }
     };
-    let nothing = || Change::SetRouter { name: "none".into(), definition: Map::new() };
+    let nothing =
+        || Change::Settings(SettingsChange::Router { name: "none".into(), definition: Map::new() });
     let opened = |turn: &str| {
-        let change = Change::OpenTurn { track: None, bundle: None, user_type: None, intent: None };
+        let change = testkit::opening_change();
         half(&format!("open-{turn}"), turn, change, json!({"phase": "opened", "text": "?"}))
     };
     let completed = |turn: &str, more: Value| {
         let mut data = json!({"phase": "completed", "status": "success"});
         data.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        let change = Change::CompleteTurn { outcome: None, quality: None, has_strategy: false };
+        let change = Change::Turn(TurnChange::Complete {
+            outcome: None,
+            quality: None,
+            has_strategy: false,
+        });
         half(&format!("done-{turn}"), turn, change, data)
     };
     let answer = |turn: &str, error: Value, latency: Value| {

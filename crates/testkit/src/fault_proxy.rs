@@ -3,9 +3,11 @@
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
+
+use parking_lot::Mutex;
 
 /// The fate of a commit whose connection is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,12 +79,12 @@ impl FaultProxy {
     }
 
     pub fn cut_next_commit(&self, fate: CommitFate) {
-        *lock(&self.shared.next) = Some(PendingCut { fate, after: None });
+        *self.shared.next.lock() = Some(PendingCut { fate, after: None });
     }
 
     /// Cuts the next commit after the client has sent the given text.
     pub fn cut_commit_after(&self, bytes: &'static str, fate: CommitFate) {
-        *lock(&self.shared.next) = Some(PendingCut { fate, after: Some(bytes.as_bytes()) });
+        *self.shared.next.lock() = Some(PendingCut { fate, after: Some(bytes.as_bytes()) });
     }
 
     /// Number of commits that were cut.
@@ -92,22 +94,22 @@ impl FaultProxy {
 
     /// Cuts every connection whose client sends this text.
     pub fn forbid_text(&self, text: &'static str) {
-        *lock(&self.shared.forbidden) = Some(text.as_bytes());
+        *self.shared.forbidden.lock() = Some(text.as_bytes());
     }
 
     pub fn allow_all_texts(&self) {
-        *lock(&self.shared.forbidden) = None;
+        *self.shared.forbidden.lock() = None;
     }
 
     /// Refuses new connections.
     pub fn refuse_connections(&self) {
-        lock(&self.shared.connections).is_closed = true;
+        self.shared.connections.lock().is_closed = true;
     }
 
     /// Refuses new connections and cuts the open ones.
     pub fn cut_all(&self) {
         self.refuse_connections();
-        for way in lock(&self.shared.connections).open.drain(..) {
+        for way in self.shared.connections.lock().open.drain(..) {
             // The connection may be closed already.
             let _ = way.shutdown(Shutdown::Both);
         }
@@ -115,7 +117,7 @@ impl FaultProxy {
 
     /// Accepts new connections.
     pub fn accept_connections(&self) {
-        lock(&self.shared.connections).is_closed = false;
+        self.shared.connections.lock().is_closed = false;
     }
 }
 
@@ -144,7 +146,7 @@ impl Shared {
     }
 
     fn admit(&self, client: &TcpStream) -> bool {
-        let mut connections = lock(&self.connections);
+        let mut connections = self.connections.lock();
         if !connections.is_closed {
             connections.open.extend(client.try_clone());
         }
@@ -162,7 +164,7 @@ impl Shared {
         while let Ok(count @ 1..) = client.read(&mut buffer) {
             let bytes = &buffer[..count];
             recent.extend_from_slice(bytes);
-            if lock(&self.forbidden).is_some_and(|text| contains_bytes(&recent, text)) {
+            if self.forbidden.lock().is_some_and(|text| contains_bytes(&recent, text)) {
                 return;
             }
             let fate = self.fate(&recent);
@@ -187,7 +189,7 @@ impl Shared {
 
     /// The fate of the commit in these bytes, if it is to be cut.
     fn fate(&self, bytes: &[u8]) -> Option<CommitFate> {
-        let mut next = lock(&self.next);
+        let mut next = self.next.lock();
         let expected = next.as_mut()?;
         if expected.after.is_some_and(|text| contains_bytes(bytes, text)) {
             expected.after = None;
@@ -223,9 +225,4 @@ fn forward_responses(mut server: &TcpStream, mut client: &TcpStream, is_cut: &At
 
 fn contains_bytes(bytes: &[u8], text: &[u8]) -> bool {
     bytes.windows(text.len()).any(|part| part == text)
-}
-
-/// The locks guard values that cannot be left half-changed.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -11,4 +11,6 @@ pub use clock::TestClock;
 pub use fault_proxy::{CommitFate, FaultProxy};
 pub use fuzz::{fuzz_rows, mangle_row};
 pub use proxy::Proxy;
-pub use sample::{claim, event, rating_body, write};
+pub use sample::{
+    claim, edit_event, event, opening_change, other_body, rating_body, redacted, write,
+};

@@ -2,9 +2,11 @@
 
 use std::io;
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+
+use parking_lot::Mutex;
 
 /// Forwards bytes without parsing them. Stops when dropped.
 pub struct Proxy {
@@ -44,7 +46,7 @@ impl Proxy {
     /// Sends new connections to these servers.
     pub fn set_servers(&self, servers: &[&str]) {
         let servers = servers.iter().map(|server| (*server).to_owned()).collect();
-        *self.shared.servers.lock().unwrap_or_else(PoisonError::into_inner) = servers;
+        *self.shared.servers.lock() = servers;
     }
 
     pub fn url(&self) -> String {
@@ -71,7 +73,7 @@ impl Shared {
     }
 
     fn server(&self) -> Option<TcpStream> {
-        let servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let servers = self.servers.lock().clone();
         let first = self.next.fetch_add(1, Ordering::Relaxed);
         let in_turn = (0..servers.len()).map(|n| &servers[(first + n) % servers.len()]);
         in_turn.into_iter().find_map(|server| TcpStream::connect(server).ok())

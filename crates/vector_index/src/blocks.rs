@@ -3,11 +3,13 @@
 //! All blocks but the last are full, so a large index grows without copying. Removal overwrites a
 //! row with the last one.
 
-use super::bits::SIDE;
 use super::entry::{Labels, Quality, Tier};
 
 /// Rows per block. A sixteenth of it made a search of a million rows 50% slower.
 pub(super) const ROWS: usize = 16_384;
+
+/// Rows of which a search counts differing bits at once, for wide registers.
+pub(super) const SIDE: usize = 8;
 
 /// A block in columns, so that a search reads only what it needs.
 #[derive(Default)]
@@ -31,11 +33,6 @@ pub(super) struct Row {
     pub(super) scale: f32,
     pub(super) codes: Vec<i8>,
     pub(super) sketch: Vec<u64>,
-}
-
-pub(super) struct Moved {
-    pub(super) key: i64,
-    pub(super) from: u32,
 }
 
 /// All blocks of a tier, addressed by row number.
@@ -94,15 +91,15 @@ impl Blocks {
         place
     }
 
-    /// Moves the last row over a removed one and returns the moved row.
-    pub(super) fn swap_remove(&mut self, place: u32) -> Option<Moved> {
+    /// Moves the last row over a removed one. Returns the moved row's key and old number.
+    pub(super) fn swap_remove(&mut self, place: u32) -> Option<(i64, u32)> {
         let last = self.len.checked_sub(1)? as u32;
         let (block, row) = parts(last);
         let moved = (place != last).then(|| {
             let moving = self.all[block].read(row, self.dims, self.words);
             let (to, to_row) = parts(place);
             self.all[to].write(to_row, &moving);
-            Moved { key: moving.key, from: last }
+            (moving.key, last)
         });
         let (codes, sketch) = (vec![0; self.dims], vec![0; self.words]);
         let nothing = Row { key: 0, labels: Labels::default(), scale: 0.0, codes, sketch };
@@ -132,7 +129,6 @@ impl Block {
         &self.sketches
     }
 
-    /// The sketches per group of rows.
     pub(super) fn sketches(&self) -> impl Iterator<Item = &[[u64; SIDE]]> {
         self.sketches.chunks_exact(self.sketches.len() / self.len().div_ceil(SIDE))
     }
@@ -149,27 +145,21 @@ impl Block {
 
     /// Resizes the block. Capacity doubles up to a full block.
     fn resize(&mut self, rows: usize, dims: usize, words: usize) {
-        if rows > self.keys.capacity() {
-            let more = rows.next_power_of_two().clamp(SIDE, ROWS) - self.len();
-            self.keys.reserve_exact(more);
-            self.scales.reserve_exact(more);
-            self.users.reserve_exact(more);
-            self.intents.reserve_exact(more);
-            self.qualities.reserve_exact(more);
-            self.marks.reserve_exact(more);
-            self.times.reserve_exact(more);
-            self.codes.reserve_exact(more * dims);
-            self.sketches.reserve_exact(more.div_ceil(SIDE) * words);
-        }
-        self.keys.resize(rows, 0);
-        self.scales.resize(rows, 0.0);
-        self.users.resize(rows, 0);
-        self.intents.resize(rows, 0);
-        self.qualities.resize(rows, Quality::default());
-        self.marks.resize(rows, (false, false));
-        self.times.resize(rows, 0);
-        self.codes.resize(rows * dims, 0);
-        self.sketches.resize(rows.div_ceil(SIDE) * words, [0; SIDE]);
+        let room = if rows > self.keys.capacity() {
+            rows.next_power_of_two().clamp(SIDE, ROWS)
+        } else {
+            self.keys.capacity()
+        };
+        resize_column(&mut self.keys, rows, room);
+        resize_column(&mut self.scales, rows, room);
+        resize_column(&mut self.users, rows, room);
+        resize_column(&mut self.intents, rows, room);
+        resize_column(&mut self.qualities, rows, room);
+        resize_column(&mut self.marks, rows, room);
+        resize_column(&mut self.times, rows, room);
+        resize_column(&mut self.codes, rows * dims, room * dims);
+        let groups = |rows: usize| rows.div_ceil(SIDE) * words;
+        resize_column(&mut self.sketches, groups(rows), groups(room));
     }
 
     fn label(&mut self, row: usize, labels: Labels) {
@@ -214,6 +204,11 @@ impl Block {
         let sketch = &mut self.sketches[row / SIDE * words..][..words];
         sketch.iter_mut().zip(&from.sketch).for_each(|(cell, word)| cell[row % SIDE] = *word);
     }
+}
+
+fn resize_column<T: Clone + Default>(column: &mut Vec<T>, len: usize, capacity: usize) {
+    column.reserve_exact(capacity.saturating_sub(column.len()));
+    column.resize(len, T::default());
 }
 
 fn parts(place: u32) -> (usize, usize) {

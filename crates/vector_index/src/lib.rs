@@ -6,10 +6,8 @@
 
 mod entry;
 mod packed;
-mod dot;
 mod row_table;
 mod sketch;
-mod bits;
 mod blocks;
 mod best;
 mod candidates;
@@ -72,7 +70,6 @@ impl Index {
         Self::with_exact_limit(dims, EXACT_LIMIT)
     }
 
-    /// With another limit for exact search.
     pub fn with_exact_limit(dims: usize, exact_limit: usize) -> Self {
         let sketcher = Sketcher::new(dims.min(packed::MAX_DIMS));
         let tiers = std::array::from_fn(|_| Blocks::new(dims, sketcher.words));
@@ -155,9 +152,8 @@ impl Index {
 
     fn take_out(&mut self, key: i64, place: Place) {
         self.places.remove(key, place.packed());
-        if let Some(moved) = self.tiers[place.tier].swap_remove(place.row) {
-            let from = Place { row: moved.from, ..place };
-            self.places.change(moved.key, from.packed(), place.packed());
+        if let Some((moved, row)) = self.tiers[place.tier].swap_remove(place.row) {
+            self.places.change(moved, Place { row, ..place }.packed(), place.packed());
         }
     }
 

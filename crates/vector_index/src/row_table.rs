@@ -42,7 +42,6 @@ impl RowTable {
         self.len += 1;
     }
 
-    /// Updates the row of a moved key.
     pub(super) fn change(&mut self, key: i64, from: u32, to: u32) {
         let hash = hash(key);
         if let Some(place) = self.tables[table_index(hash)].find_mut(hash, |place| *place == from) {

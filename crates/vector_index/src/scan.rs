@@ -3,10 +3,8 @@
 use std::hint::black_box;
 
 use super::best::Best;
-use super::bits::{SIDE, differing};
-use super::blocks::{Block, Blocks};
+use super::blocks::{Block, Blocks, SIDE};
 use super::candidates::Candidates;
-use super::dot::dot;
 use super::entry::{Filter, Near};
 use super::packed::Query;
 
@@ -42,7 +40,6 @@ impl pulp::NullaryFnOnce for Search<'_> {
 }
 
 impl Wanted<'_> {
-    /// Compares with every vector.
     #[inline(always)]
     pub(super) fn among_all(&self, blocks: &Blocks) -> Vec<Near> {
         let mut best = Best::new(self.most, self.floor);
@@ -81,11 +78,11 @@ impl Wanted<'_> {
         // A constant length for the built-in model unrolls the inner loop.
         if let Ok(three) = <&[u64; 3]>::try_from(sketch) {
             for (words, start) in block.words().as_chunks::<3>().0.iter().zip(starts) {
-                offer(likely, first, start, block.len(), differing(words, three));
+                offer(likely, first, start, block.len(), hamming_distances(words, three));
             }
         } else {
             for (words, start) in block.sketches().zip(starts) {
-                offer(likely, first, start, block.len(), differing(words, sketch));
+                offer(likely, first, start, block.len(), hamming_distances(words, sketch));
             }
         }
     }
@@ -98,7 +95,7 @@ impl Wanted<'_> {
             if !(start..end).any(|row| self.takes(block, row)) {
                 continue;
             }
-            let differing = differing(words, sketch);
+            let differing = hamming_distances(words, sketch);
             for row in (start..end).filter(|row| self.takes(block, *row)) {
                 likely.see(1);
                 likely.offer(differing[row - start], first + row as u32);
@@ -151,6 +148,73 @@ fn offer(likely: &mut Candidates, first: u32, start: usize, end: usize, differin
     if differing.iter().fold(false, |any, bits| any | (*bits <= cutoff)) {
         for row in start..(start + SIDE).min(end) {
             likely.offer(differing[row - start], first + row as u32);
+        }
+    }
+}
+
+/// Hamming distances of the rows. The words are interleaved: all first words, then all second
+/// words.
+#[inline(always)]
+fn hamming_distances(words: &[[u64; SIDE]], asked: &[u64]) -> [u16; SIDE] {
+    let mut sums = [0u64; SIDE];
+    for (word, asked) in words.iter().zip(asked) {
+        for row in 0..SIDE {
+            sums[row] += u64::from((word[row] ^ asked).count_ones());
+        }
+    }
+    sums.map(|sum| sum as u16)
+}
+
+/// The dot product of a packed vector and a query.
+///
+/// Eight accumulators with two products per step let the compiler use `pmaddwd`, which every x86-64
+/// has. A plain loop is three times slower.
+#[inline(always)]
+fn dot(codes: &[i8], values: &[i16]) -> i32 {
+    let mut sums = [0i32; 8];
+    let (left, left_rest) = codes.as_chunks::<16>();
+    let (right, right_rest) = values.as_chunks::<16>();
+    for (x, y) in left.iter().zip(right) {
+        let product = |at: usize| i32::from(x[at]) * i32::from(y[at]);
+        for (lane, sum) in sums.iter_mut().enumerate() {
+            *sum += product(lane) + product(lane + 8);
+        }
+    }
+    let rest = left_rest.iter().zip(right_rest).map(|(x, y)| i32::from(*x) * i32::from(*y));
+    sums.iter().sum::<i32>() + rest.sum::<i32>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_are_counted_at_every_length() {
+        for length in 0..70u64 {
+            let word = |seed: u64| seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(17);
+            let rows: Vec<[u64; SIDE]> = (0..length)
+                .map(|at| std::array::from_fn(|row| word(at * 8 + row as u64)))
+                .collect();
+            // Against its complement the first row differs in every bit.
+            let asked: Vec<u64> = rows.iter().map(|words| !words[0]).collect();
+            let counted = |row: usize| {
+                let pairs = rows.iter().zip(&asked);
+                pairs.map(|(words, asked)| (words[row] ^ asked).count_ones() as u16).sum::<u16>()
+            };
+            let expected: [u16; SIDE] = std::array::from_fn(counted);
+            assert_eq!(hamming_distances(&rows, &asked), expected, "{length}");
+            assert_eq!(u64::from(expected[0]), length * 64);
+        }
+    }
+
+    #[test]
+    fn dot_product_holds_at_every_length() {
+        for length in 0..70 {
+            let codes: Vec<i8> = (0..length).map(|i| (i * 37 % 255 - 127) as i8).collect();
+            let values: Vec<i16> =
+                (0..length).map(|i| (i * 911 % 65_535 - 32_767) as i16).collect();
+            let products = codes.iter().zip(&values).map(|(x, y)| i32::from(*x) * i32::from(*y));
+            assert_eq!(dot(&codes, &values), products.sum::<i32>(), "{length}");
         }
     }
 }

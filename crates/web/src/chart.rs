@@ -46,27 +46,23 @@ pub(crate) fn draw_line_chart(
     lines: u32,
     label: &str,
 ) -> String {
-    let mut svg = open_svg("chart-marks", label);
+    let mut svg = open_svg(label);
     draw_grid(&mut svg, range, lines);
     draw_band(&mut svg, points, range);
-    if let Some(target) = target {
-        let y = range.y_position(target);
-        let _ = write!(svg, r#"<path class="target" d="M0 {y:.1}H{WIDTH}"/>"#);
-    }
+    draw_target(&mut svg, target, range);
     draw_polyline(&mut svg, points, range, "line");
     draw_hovers(&mut svg, points);
     svg.push_str("</svg>");
     svg
 }
 
-/// Draws stacked bars.
 pub(crate) fn draw_bar_chart(
     bars: &[(Vec<f64>, String)],
     range: AxisRange,
     lines: u32,
     label: &str,
 ) -> String {
-    let mut svg = open_svg("chart-marks", label);
+    let mut svg = open_svg(label);
     draw_grid(&mut svg, range, lines);
     let slot = WIDTH / bars.len().max(1) as f64;
     for (place, (parts, tooltip)) in bars.iter().enumerate() {
@@ -112,16 +108,12 @@ pub(crate) fn draw_sparkline(values: &[Option<f64>], target: Option<f64>) -> Str
     let mut svg = format!(
         r#"<svg class="spark" viewBox="0 0 {WIDTH} {HEIGHT}" preserveAspectRatio="none" aria-hidden="true" focusable="false">"#
     );
-    if let Some(target) = target {
-        let y = range.y_position(target);
-        let _ = write!(svg, r#"<path class="target" d="M0 {y:.1}H{WIDTH}"/>"#);
-    }
+    draw_target(&mut svg, target, range);
     draw_polyline(&mut svg, &points, range, "line");
     svg.push_str("</svg>");
     svg
 }
 
-/// An estimate with its confidence interval.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Whisker {
     pub value: f64,
@@ -155,7 +147,7 @@ pub(crate) fn draw_whiskers(whiskers: &[Whisker], reach: f64, label: &str) -> St
 
 /// Draws observed shares against predicted probabilities, with the ideal diagonal.
 pub(crate) fn draw_reliability(points: &[ChartPoint], range: AxisRange, label: &str) -> String {
-    let mut svg = open_svg("chart-marks", label);
+    let mut svg = open_svg(label);
     draw_grid(&mut svg, range, 3);
     let _ = write!(svg, r#"<path class="diagonal" d="M0 {HEIGHT}L{WIDTH} 0"/>"#);
     draw_band(&mut svg, points, range);
@@ -165,9 +157,9 @@ pub(crate) fn draw_reliability(points: &[ChartPoint], range: AxisRange, label: &
     svg
 }
 
-pub(crate) fn open_svg(class: &str, label: &str) -> String {
+pub(crate) fn open_svg(label: &str) -> String {
     format!(
-        r#"<svg class="{class}" viewBox="0 0 {WIDTH} {HEIGHT}" preserveAspectRatio="none" role="img" aria-label="{}" focusable="false">"#,
+        r#"<svg class="chart-marks" viewBox="0 0 {WIDTH} {HEIGHT}" preserveAspectRatio="none" role="img" aria-label="{}" focusable="false">"#,
         escape_html(label)
     )
 }
@@ -176,6 +168,13 @@ fn draw_grid(svg: &mut String, range: AxisRange, lines: u32) {
     for level in range.levels(lines) {
         let _ =
             write!(svg, r#"<path class="grid" d="M0 {:.1}H{WIDTH}"/>"#, range.y_position(level));
+    }
+}
+
+fn draw_target(svg: &mut String, target: Option<f64>, range: AxisRange) {
+    if let Some(target) = target {
+        let y = range.y_position(target);
+        let _ = write!(svg, r#"<path class="target" d="M0 {y:.1}H{WIDTH}"/>"#);
     }
 }
 
@@ -210,33 +209,24 @@ fn draw_band(svg: &mut String, points: &[ChartPoint], range: AxisRange) {
         |point: &ChartPoint| ChartPoint { value: point.interval.and(point.value), ..point.clone() };
     let points: Vec<ChartPoint> = points.iter().map(bounded).collect();
     for run in contiguous_runs(&points).iter().filter(|run| run.len() > 1) {
-        let mut path = String::new();
-        for (place, (x, _, (_, high))) in run.iter().enumerate() {
-            let _ = write!(
-                path,
-                "{}{x:.1} {:.1}",
-                if place == 0 { 'M' } else { 'L' },
-                range.y_position(*high)
-            );
-        }
-        for (x, _, (low, _)) in run.iter().rev() {
-            let _ = write!(path, "L{x:.1} {:.1}", range.y_position(*low));
-        }
-        let _ = write!(svg, r#"<path class="band" d="{path}z"/>"#);
+        let high = run.iter().map(|(x, _, (_, high))| (*x, range.y_position(*high)));
+        let low = run.iter().rev().map(|(x, _, (low, _))| (*x, range.y_position(*low)));
+        let _ = write!(svg, r#"<path class="band" d="{}z"/>"#, path_data(high.chain(low)));
     }
+}
+
+/// An SVG path of straight lines through the points.
+pub(crate) fn path_data(points: impl Iterator<Item = (f64, f64)>) -> String {
+    let mut path = String::new();
+    for (place, (x, y)) in points.enumerate() {
+        let _ = write!(path, "{}{x:.1} {y:.1}", if place == 0 { 'M' } else { 'L' });
+    }
+    path
 }
 
 fn draw_polyline(svg: &mut String, points: &[ChartPoint], range: AxisRange, class: &str) {
     for run in contiguous_runs(points) {
-        let mut path = String::new();
-        for (place, (x, value, _)) in run.iter().enumerate() {
-            let _ = write!(
-                path,
-                "{}{x:.1} {:.1}",
-                if place == 0 { 'M' } else { 'L' },
-                range.y_position(*value)
-            );
-        }
+        let mut path = path_data(run.iter().map(|(x, value, _)| (*x, range.y_position(*value))));
         // A zero-length stroke with round caps stays a circle when the SVG is stretched.
         if run.len() == 1 {
             path.push_str("h0.01");

@@ -4,6 +4,7 @@ use askama::Template;
 use engine::{ConversationTally, ListCursor, ListedConversation, StoredExchange, TurnMark};
 use model::{Scope, Timestamp, VerdictStatus};
 
+use crate::chip::Chip;
 use crate::display_time::DisplayTime;
 use crate::filter::{Filter, encode_url};
 use crate::layout::PageLayout;
@@ -41,27 +42,33 @@ pub struct ConversationRow {
     pub user: Option<String>,
     pub model: Option<String>,
     pub when: DisplayTime,
-    /// CSS class and label.
-    pub status: (&'static str, &'static str),
+    pub status: Chip,
     pub confidence: String,
-    pub chips: Vec<(&'static str, String)>,
+    pub chips: Vec<Chip>,
     pub turns: Option<String>,
     pub project: String,
 }
 
 /// An entry of the `show` menu.
 #[derive(Clone, Debug)]
-pub struct FilterOption {
-    pub name: &'static str,
-    pub word: &'static str,
+pub struct MarkOption {
+    pub value: &'static str,
+    pub label: &'static str,
     pub is_selected: bool,
+}
+
+/// An entry of the period menu.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PeriodOption {
+    pub days: u32,
+    pub label: String,
 }
 
 #[derive(Debug, Template)]
 #[template(path = "conversations.html")]
 pub struct ConversationsPage {
     pub layout: PageLayout,
-    pub marks: Vec<FilterOption>,
+    pub marks: Vec<MarkOption>,
     pub models: SelectOptions,
     pub prompts: SelectOptions,
     pub query: ConversationQuery,
@@ -71,7 +78,7 @@ pub struct ConversationsPage {
     pub stopped_at: Option<DisplayTime>,
     pub how: Option<String>,
     pub by_meaning: Option<String>,
-    pub periods: Vec<(u32, String)>,
+    pub periods: Vec<PeriodOption>,
 }
 
 impl ConversationsPage {
@@ -93,8 +100,15 @@ impl ConversationsPage {
                 let others = [("q", query.words.as_str()), ("by", "meaning")];
                 layout.filter.link_with("/conversations", &others)
             }),
-            marks: mark_options(query.mark),
-            next: found.next.map(|ListCursor(a, b)| link(&format!("{a}.{b}"))),
+            marks: TurnMark::ALL_MARKS
+                .iter()
+                .map(|mark| MarkOption {
+                    value: mark.as_word(),
+                    label: mark_label(*mark),
+                    is_selected: *mark == query.mark,
+                })
+                .collect(),
+            next: found.next.map(|ListCursor { rank, key }| link(&format!("{rank}.{key}"))),
             first: query.is_further.then(|| link("")),
             stopped_at: found.stopped_at.map(DisplayTime::with_minutes),
             how: found.how,
@@ -109,24 +123,15 @@ impl ConversationsPage {
 }
 
 /// The common periods plus the selected one.
-fn period_options(chosen: u32) -> Vec<(u32, String)> {
+fn period_options(chosen: u32) -> Vec<PeriodOption> {
     let usual = [(1, "24 h"), (7, "7 days"), (30, "30 days"), (90, "90 days"), (3650, "All time")];
-    let mut periods: Vec<(u32, String)> =
-        usual.into_iter().map(|(days, name)| (days, name.to_owned())).collect();
-    if periods.iter().all(|(days, _)| *days != chosen) {
-        periods.push((chosen, format!("{chosen} days")));
+    let option = |(days, label): (u32, &str)| PeriodOption { days, label: label.to_owned() };
+    let mut periods: Vec<PeriodOption> = usual.into_iter().map(option).collect();
+    if periods.iter().all(|period| period.days != chosen) {
+        periods.push(PeriodOption { days: chosen, label: format!("{chosen} days") });
         periods.sort();
     }
     periods
-}
-
-fn mark_options(chosen: TurnMark) -> Vec<FilterOption> {
-    let choice = |mark: &TurnMark| FilterOption {
-        name: mark_label(*mark),
-        word: mark.as_word(),
-        is_selected: *mark == chosen,
-    };
-    TurnMark::ALL.iter().map(choice).collect()
 }
 
 fn mark_label(mark: TurnMark) -> &'static str {
@@ -151,12 +156,11 @@ fn mark_label(mark: TurnMark) -> &'static str {
     }
 }
 
-/// CSS class and label of a verdict.
-pub(crate) fn status_chip(status: VerdictStatus) -> (&'static str, &'static str) {
+pub(crate) fn status_chip(status: VerdictStatus) -> Chip {
     match status {
-        VerdictStatus::Rejected => ("bad", "rejected"),
-        VerdictStatus::Accepted => ("good", "accepted"),
-        VerdictStatus::Neutral => ("none", "neutral"),
+        VerdictStatus::Rejected => Chip::new("bad", "rejected"),
+        VerdictStatus::Accepted => Chip::new("good", "accepted"),
+        VerdictStatus::Neutral => Chip::new("none", "neutral"),
     }
 }
 
@@ -164,9 +168,9 @@ impl ConversationRow {
     pub fn from_listed(listed: &ListedConversation, filter: &Filter) -> Self {
         let row = Self::from_turn(&listed.scope, &listed.shown, filter);
         let ConversationTally { turns, rejected, corrected, failed, ok, not_ok } = listed.tally;
-        let chip = |many: u64, class: &'static str, words: &str| {
-            let text = if many == 1 { words.to_owned() } else { format!("{words} ×{many}") };
-            (many > 0).then_some((class, text))
+        let chip = |count: u64, class: &'static str, words: &str| {
+            let label = if count == 1 { words.to_owned() } else { format!("{words} ×{count}") };
+            (count > 0).then(|| Chip::new(class, label))
         };
         let chips = [
             chip(not_ok, "bad", "thumbs down"),
@@ -176,7 +180,7 @@ impl ConversationRow {
             chip(ok, "good", "thumbs up"),
         ];
         // With a single turn, the status chip already shows it.
-        let chips = chips.into_iter().flatten().filter(|(_, text)| text != row.status.1);
+        let chips = chips.into_iter().flatten().filter(|chip| chip.label != row.status.label);
         let turns = count_noun(turns, "turn", "turns");
         Self { chips: chips.collect(), turns: Some(turns), ..row }
     }
@@ -219,7 +223,8 @@ mod tests {
     #[test]
     fn period_options_include_the_selected_period() {
         assert_eq!(period_options(7).len(), 5);
-        assert_eq!(period_options(14)[2], (14, "14 days".to_owned()));
+        let chosen = PeriodOption { days: 14, label: "14 days".to_owned() };
+        assert_eq!(period_options(14)[2], chosen);
     }
 
     #[test]

@@ -9,7 +9,6 @@ use crate::layout::PageLayout;
 use crate::number_format::{format_count, format_percent};
 use crate::timeline::TurnCard;
 
-/// A preference pair on the page.
 #[derive(Clone, Debug)]
 pub struct PairPreview {
     pub source: String,
@@ -20,16 +19,24 @@ pub struct PairPreview {
     pub worse: HighlightedText,
 }
 
+#[derive(Clone, Debug)]
+pub struct ExportLink {
+    pub format: &'static str,
+    pub about: &'static str,
+    pub link: String,
+}
+
 #[derive(Debug, Template)]
 #[template(path = "data.html")]
 pub struct DataPage {
     pub layout: PageLayout,
     pub project: String,
     pub pairs: Vec<PairPreview>,
-    pub formats: Vec<(&'static str, &'static str, String)>,
+    pub formats: Vec<ExportLink>,
     pub queue: Vec<TurnCard>,
     pub whole_queue: String,
-    pub labels: (String, String),
+    pub labels: String,
+    pub labels_needed: String,
     pub percent: u8,
     pub curve: String,
     pub reliability: String,
@@ -45,7 +52,6 @@ pub struct DataPageInput {
 
 const PAIRS_PER_SOURCE: usize = 3;
 
-/// Export formats with their descriptions.
 const EXPORT_FORMATS: [(&str, &str); 5] = [
     ("dpo", "pairs of a chosen and a rejected answer (TRL)"),
     ("kto", "answers labelled good or bad (TRL)"),
@@ -59,22 +65,24 @@ impl DataPage {
         let (filter, project) = (layout.filter.clone(), scope.project.as_str());
         let found = &readings.calibration;
         let share = found.labels as f64 / found.labels_needed.max(1) as f64;
-        let format = |(word, about): (&'static str, &'static str)| {
-            (word, about, filter.place_link("/data/pairs", project, &[("format", word)]))
+        let export = |(format, about): (&'static str, &'static str)| {
+            let link = filter.place_link("/data/pairs", project, &[("format", format)]);
+            ExportLink { format, about, link }
         };
         Self {
             project: project.to_owned(),
             pairs: limit_per_source(&readings.pairs)
                 .map(|one| pair_preview(one, &filter, project))
                 .collect(),
-            formats: EXPORT_FORMATS.into_iter().map(format).collect(),
+            formats: EXPORT_FORMATS.into_iter().map(export).collect(),
             queue: readings
                 .waiting
                 .iter()
                 .map(|view| TurnCard::standalone(view, &filter, scope))
                 .collect(),
             whole_queue: filter.link_with("/conversations", &[("show", "to_review")]),
-            labels: (format_count(found.labels as u64), format_count(found.labels_needed as u64)),
+            labels: format_count(found.labels as u64),
+            labels_needed: format_count(found.labels_needed as u64),
             percent: (share * 100.0).clamp(0.0, 100.0).round() as u8,
             curve: describe_calibration(found),
             reliability: draw_calibration(found),
@@ -139,7 +147,7 @@ fn draw_calibration(found: &CalibrationReport) -> String {
         let from = f64::from(bin) / 10.0;
         let known = found.reliability.iter().find(|one| (one.from - from).abs() < 1e-9);
         known.map_or_else(ChartPoint::default, |one| {
-            let rate = report::Rate {
+            let rate = engine::report::Rate {
                 numerator: (one.right * one.labels as f64).round() as u64,
                 denominator: one.labels as u64,
             };

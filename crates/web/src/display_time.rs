@@ -18,20 +18,12 @@ pub struct DisplayTime {
 }
 
 impl DisplayTime {
-    pub fn new(ts: Timestamp, shown: TimePrecision) -> Self {
-        let exact = ts.to_string();
-        let date = jiff::Timestamp::from_microsecond(ts.as_micros())
-            .map(|moment| moment.to_zoned(jiff::tz::TimeZone::UTC));
-        let text = match (&date, shown) {
-            (Ok(date), TimePrecision::Day) => date.strftime("%b %-d").to_string(),
-            (Ok(date), TimePrecision::Minute) => date.strftime("%b %-d, %H:%M UTC").to_string(),
-            (Err(_), _) => exact.clone(),
+    pub fn new(ts: Timestamp, precision: TimePrecision) -> Self {
+        let (shown, format) = match precision {
+            TimePrecision::Day => ("day", "%b %-d"),
+            TimePrecision::Minute => ("minute", "%b %-d, %H:%M UTC"),
         };
-        let shown = match shown {
-            TimePrecision::Day => "day",
-            TimePrecision::Minute => "minute",
-        };
-        Self { exact, text, shown }
+        Self { exact: ts.to_string(), text: format_utc(ts, format), shown }
     }
 
     /// A `time` element; the script replaces its text.
@@ -47,8 +39,12 @@ impl DisplayTime {
 
 /// Day, month and year in UTC.
 pub(crate) fn format_date(ts: Timestamp) -> String {
+    format_utc(ts, "%-d %b %Y")
+}
+
+fn format_utc(ts: Timestamp, format: &str) -> String {
     match jiff::Timestamp::from_microsecond(ts.as_micros()) {
-        Ok(moment) => moment.to_zoned(jiff::tz::TimeZone::UTC).strftime("%-d %b %Y").to_string(),
+        Ok(moment) => moment.to_zoned(jiff::tz::TimeZone::UTC).strftime(format).to_string(),
         Err(_) => ts.to_string(),
     }
 }

@@ -10,6 +10,7 @@ use engine::experiment::{
 use engine::{ExperimentView, SequencePoint};
 
 use crate::chart::{self, Chart, Whisker};
+use crate::chip::Chip;
 use crate::display_time::DisplayTime;
 use crate::filter::{Filter, encode_url};
 use crate::highlight::humanize_name;
@@ -36,32 +37,39 @@ pub struct ComparisonRow {
     pub estimate: String,
     pub interval: String,
     pub p: String,
-    pub verdict: (&'static str, String),
+    pub verdict: Chip,
+}
+
+/// Labels at the ends of the comparison plot's axis.
+#[derive(Clone, Debug, Default)]
+pub struct AxisLabels {
+    pub low: String,
+    pub high: String,
 }
 
 /// A change of the traffic shares.
 #[derive(Clone, Debug)]
 pub struct RolloutStep {
     pub when: DisplayTime,
-    pub what: String,
-    pub why: String,
+    pub change: String,
+    pub reason: String,
 }
 
 #[derive(Clone, Debug)]
 pub struct ExperimentCard {
     pub id: String,
     pub name: String,
-    pub status: (&'static str, String),
+    pub status: Chip,
     pub since: DisplayTime,
     pub about: String,
-    pub verdict: (&'static str, String),
+    pub verdict: Chip,
     pub variants: Vec<VariantRow>,
     pub against: Vec<ComparisonRow>,
     pub plot: String,
-    pub scale: (String, String),
+    pub scale: AxisLabels,
     pub sequences: Vec<(String, Chart)>,
     pub too_many_days: bool,
-    pub guardrails: Vec<(String, bool)>,
+    pub guardrails: Vec<Chip>,
     pub warning: Option<String>,
     pub progress: Option<(u8, String)>,
     pub steps: Vec<RolloutStep>,
@@ -108,15 +116,14 @@ impl ExperimentCard {
             let name = humanize_name(one.metric.word());
             let mean = format_mean(one.metric, one.mean);
             let limit = format_metric(one.metric, one.limit);
-            (format!("{}: {name} {mean}, limit {limit}", one.variant), one.crossed)
+            let class = if one.crossed { "bad" } else { "good" };
+            Chip::new(class, format!("{}: {name} {mean}, limit {limit}", one.variant))
         });
         let steps = view.moves.iter().map(|one| {
             let reason = one.step.get("why").or_else(|| one.step.get("reason"));
-            RolloutStep {
-                when: DisplayTime::with_minutes(one.ts),
-                what: describe_step(&one.step),
-                why: reason.and_then(|why| why.as_str()).map(humanize_name).unwrap_or_default(),
-            }
+            let reason = reason.and_then(|why| why.as_str()).map(humanize_name).unwrap_or_default();
+            let when = DisplayTime::with_minutes(one.ts);
+            RolloutStep { when, change: describe_step(&one.step), reason }
         });
         let actions = view.status.allowed_actions().iter().map(|(one, _)| action(one.word()));
         Self {
@@ -208,7 +215,11 @@ fn format_difference(metric: Metric, value: f64) -> String {
     format!("{sign}{}", format_metric(metric, value.abs()))
 }
 
-fn status_chip(status: ExperimentStatus) -> (&'static str, String) {
+fn format_differences(metric: Metric, [low, high]: [f64; 2]) -> String {
+    format!("{} to {}", format_difference(metric, low), format_difference(metric, high))
+}
+
+fn status_chip(status: ExperimentStatus) -> Chip {
     let class = match status {
         ExperimentStatus::Running => "good",
         ExperimentStatus::Paused => "unsure",
@@ -216,10 +227,10 @@ fn status_chip(status: ExperimentStatus) -> (&'static str, String) {
             "none"
         }
     };
-    (class, status.word().to_lowercase())
+    Chip::new(class, status.word().to_lowercase())
 }
 
-fn verdict_chip(verdict: ExperimentVerdict, why: VerdictReason) -> (&'static str, String) {
+fn verdict_chip(verdict: ExperimentVerdict, why: VerdictReason) -> Chip {
     let (class, words) = match verdict {
         ExperimentVerdict::Undecided => ("none", "undecided"),
         ExperimentVerdict::Better => ("good", "better"),
@@ -233,7 +244,7 @@ fn verdict_chip(verdict: ExperimentVerdict, why: VerdictReason) -> (&'static str
         VerdictReason::GuardrailCrossed => "a guardrail was crossed",
         VerdictReason::SampleRatioMismatch => "sample ratio mismatch",
     };
-    (class, format!("{words}: {why}"))
+    Chip::new(class, format!("{words}: {why}"))
 }
 
 fn comparison_row(metric: Metric, one: &VariantComparison) -> ComparisonRow {
@@ -243,34 +254,25 @@ fn comparison_row(metric: Metric, one: &VariantComparison) -> ComparisonRow {
         variant: one.variant.clone(),
         estimate: found
             .map_or_else(|| "–".to_owned(), |found| format_difference(metric, found.estimate)),
-        interval: found.map_or_else(String::new, |found| {
-            let [low, high] = found.interval;
-            format!("{} to {}", format_difference(metric, low), format_difference(metric, high))
-        }),
+        interval: found
+            .map_or_else(String::new, |found| format_differences(metric, found.interval)),
         p: found.map_or_else(String::new, |found| format_p_value(found.p_always_valid)),
         verdict: verdict_chip(one.verdict, one.why),
     }
 }
 
-fn plot_comparisons(
-    metric: Metric,
-    comparisons: &[VariantComparison],
-) -> (String, (String, String)) {
+fn plot_comparisons(metric: Metric, comparisons: &[VariantComparison]) -> (String, AxisLabels) {
     let whisker = |one: &VariantComparison| {
         let found = one.cuped.or(one.difference)?;
         let [low, high] = found.interval;
-        let tooltip = format!(
-            "{}: {} ({} to {})",
-            one.variant,
-            format_difference(metric, found.estimate),
-            format_difference(metric, low),
-            format_difference(metric, high)
-        );
+        let (estimate, interval) =
+            (format_difference(metric, found.estimate), format_differences(metric, found.interval));
+        let tooltip = format!("{}: {estimate} ({interval})", one.variant);
         Some(Whisker { value: found.estimate, low, high, tooltip })
     };
     let whiskers: Vec<Whisker> = comparisons.iter().filter_map(whisker).collect();
     if whiskers.is_empty() {
-        return (String::new(), (String::new(), String::new()));
+        return (String::new(), AxisLabels::default());
     }
     let reach = whiskers.iter().map(|one| one.low.abs().max(one.high.abs())).fold(0.0, f64::max);
     let reach = if reach > 0.0 { reach } else { 1.0 };
@@ -279,7 +281,8 @@ fn plot_comparisons(
         reach,
         "Differences from the control with anytime-valid confidence intervals",
     );
-    (svg, (format_difference(metric, -reach), format_difference(metric, reach)))
+    let low = format_difference(metric, -reach);
+    (svg, AxisLabels { low, high: format_difference(metric, reach) })
 }
 
 #[cfg(test)]

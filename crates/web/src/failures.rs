@@ -2,9 +2,11 @@
 
 use askama::Template;
 use engine::{
-    CachedReport, FailureDirection, FailurePattern, FailureReport, FailureTrend, Lift, Suggestion,
+    CachedReport, CountedContrast, FailureDirection, FailurePattern, FailureReport, FailureTrend,
+    Lift, Suggestion,
 };
 
+use crate::chip::Chip;
 use crate::display_time::DisplayTime;
 use crate::filter::{Filter, encode_url};
 use crate::highlight::{HighlightedText, humanize_name};
@@ -16,7 +18,6 @@ use crate::select_options::SelectOptions;
 const MAX_LISTED_TURNS: usize = 30;
 const PATTERNS_PER_PAGE: usize = 15;
 
-/// A failure pattern on the page.
 #[derive(Clone, Debug)]
 pub struct PatternCard {
     pub id: String,
@@ -24,14 +25,20 @@ pub struct PatternCard {
     pub count: String,
     pub share: String,
     pub percent: u8,
-    pub trend: (&'static str, String),
+    pub trend: Chip,
     pub error: Option<String>,
     pub examples: Vec<PatternExample>,
-    pub lifts: Vec<LiftRow>,
-    pub contrasts: Vec<(Option<String>, Option<String>, u32)>,
-    pub suggestions: Vec<SuggestionBox>,
-    pub turns: Vec<(String, String)>,
+    pub lifts: Vec<Lift>,
+    pub contrasts: Vec<CountedContrast>,
+    pub suggestions: Vec<Suggestion>,
+    pub turns: Vec<TurnLink>,
     pub more: usize,
+}
+
+#[derive(Clone, Debug)]
+pub struct TurnLink {
+    pub id: String,
+    pub link: String,
 }
 
 #[derive(Clone, Debug)]
@@ -41,24 +48,14 @@ pub struct PatternExample {
     pub comment: Option<HighlightedText>,
 }
 
-/// An attribute that is over-represented in the pattern.
 #[derive(Clone, Debug)]
-pub struct LiftRow {
-    pub by: &'static str,
-    pub value: String,
-    pub times: String,
-    pub interval: String,
+pub struct CorrectedQuestion {
+    pub question: String,
+    pub corrections: u32,
+    /// Empty when no turn is known.
+    pub link: String,
 }
 
-/// A suggested prompt instruction.
-#[derive(Clone, Debug)]
-pub struct SuggestionBox {
-    pub instruction: String,
-    pub why: String,
-    pub support: String,
-}
-
-/// One page of the failure patterns.
 #[derive(Clone, Debug)]
 pub struct PatternList {
     pub negatives: String,
@@ -68,7 +65,7 @@ pub struct PatternList {
     pub part: Option<String>,
     pub before: Option<String>,
     pub next: Option<String>,
-    pub corrected: Vec<(String, u32, String)>,
+    pub corrected: Vec<CorrectedQuestion>,
 }
 
 #[derive(Debug, Template)]
@@ -123,7 +120,6 @@ impl FailuresPage {
     }
 }
 
-/// The patterns of a report, starting at index `from`.
 pub(crate) fn pattern_list(
     report: &FailureReport,
     filter: &Filter,
@@ -133,7 +129,7 @@ pub(crate) fn pattern_list(
     let link = |turn: &str| turn_link(filter, project, turn);
     let pattern = |found: &FailurePattern| {
         let own = report.suggestions.iter().filter(|one| one.pattern_id == found.id);
-        pattern_card(found, own.map(suggestion_box).collect(), &link)
+        pattern_card(found, own.cloned().collect(), &link)
     };
     let count = report.negatives as u64;
     let (all, from) = (report.patterns.len(), from.min(report.patterns.len()));
@@ -153,9 +149,10 @@ pub(crate) fn pattern_list(
         corrected: report
             .most_corrected
             .iter()
-            .map(|one| {
-                let place = one.turns.first().map_or_else(String::new, |turn| link(turn));
-                (one.query.clone(), one.corrections, place)
+            .map(|one| CorrectedQuestion {
+                question: one.query.clone(),
+                corrections: one.corrections,
+                link: one.turns.first().map_or_else(String::new, |turn| link(turn)),
             })
             .collect(),
     }
@@ -168,7 +165,7 @@ pub(crate) fn turn_link(filter: &Filter, project: &str, turn: &str) -> String {
 
 fn pattern_card(
     found: &FailurePattern,
-    suggestions: Vec<SuggestionBox>,
+    suggestions: Vec<Suggestion>,
     link: &dyn Fn(&str) -> String,
 ) -> PatternCard {
     PatternCard {
@@ -188,25 +185,21 @@ fn pattern_card(
                 comment: one.remark.as_deref().map(HighlightedText::plain),
             })
             .collect(),
-        lifts: found.lifts.iter().map(lift_row).collect(),
-        contrasts: found
-            .contrasts
-            .iter()
-            .map(|one| (one.wants.clone(), one.instead_of.clone(), one.count))
-            .collect(),
+        lifts: found.lifts.clone(),
+        contrasts: found.contrasts.clone(),
         turns: found
             .turns
             .iter()
             .take(MAX_LISTED_TURNS)
-            .map(|turn| (turn.clone(), link(turn)))
+            .map(|turn| TurnLink { id: turn.clone(), link: link(turn) })
             .collect(),
         more: found.turns.len().saturating_sub(MAX_LISTED_TURNS),
         suggestions,
     }
 }
 
-/// CSS class and label. A pattern without earlier turns is `new`, whatever its direction.
-fn trend_chip(trend: FailureTrend) -> (&'static str, String) {
+/// A pattern without earlier turns is `new`, whatever its direction.
+fn trend_chip(trend: FailureTrend) -> Chip {
     let class = match trend.direction {
         FailureDirection::Rising => "bad",
         FailureDirection::Falling => "good",
@@ -216,25 +209,7 @@ fn trend_chip(trend: FailureTrend) -> (&'static str, String) {
         0 => "new".to_owned(),
         before => format!("{}, {before} before", trend.direction.as_word()),
     };
-    (class, words)
-}
-
-fn lift_row(lift: &Lift) -> LiftRow {
-    let [low, high] = lift.interval;
-    LiftRow {
-        by: lift.dimension.as_word(),
-        value: lift.value.clone(),
-        times: format!("{:.1}×", lift.lift),
-        interval: format!("{low:.1}–{high:.1}×"),
-    }
-}
-
-fn suggestion_box(found: &Suggestion) -> SuggestionBox {
-    SuggestionBox {
-        instruction: found.instruction.clone(),
-        why: found.why.clone(),
-        support: format!("{} of {} agree", found.agree, found.total),
-    }
+    Chip::new(class, words)
 }
 
 #[cfg(test)]
@@ -254,7 +229,7 @@ mod tests {
         for (now, before, direction, (class, words)) in rows {
             let difference = i64::from(now) - i64::from(before);
             let chip = trend_chip(FailureTrend { now, before, difference, direction });
-            assert_eq!(chip, (class, words.to_owned()));
+            assert_eq!(chip, Chip::new(class, words));
         }
     }
 

@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 
-/// Default period of a page.
 pub const DEFAULT_DAYS: u32 = 30;
 
 /// The filter in the query string; every link on the page keeps it.
@@ -38,7 +37,6 @@ impl Filter {
         .collect()
     }
 
-    /// A link with the same filter.
     pub fn link(&self, path: &str) -> String {
         self.link_with(path, &[])
     }

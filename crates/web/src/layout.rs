@@ -1,4 +1,6 @@
-//! The common page layout: navigation, filter scope and viewer.
+//! The common page layout: navigation, filter scope and viewer. Also the pages without data.
+
+use askama::Template;
 
 use crate::filter::Filter;
 use crate::select_options::SelectOptions;
@@ -45,9 +47,10 @@ views! {
     System "/system" "System" "s" "M3 4h14v5H3zM3 11h14v5H3zM6 6.500h.01M6 13.500h.01",
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Viewer {
     /// No keys exist, so every client on this machine has access.
+    #[default]
     Open,
     Key {
         id: String,
@@ -55,8 +58,7 @@ pub enum Viewer {
     },
 }
 
-/// Data of the common page layout.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct PageLayout {
     pub current_view: Option<View>,
     pub filter: Filter,
@@ -92,14 +94,6 @@ impl PageLayout {
         self.current_view == Some(*view)
     }
 
-    pub fn is_selected_model(&self, model: &str) -> bool {
-        self.filter.model.as_deref() == Some(model)
-    }
-
-    pub fn is_selected_prompt(&self, prompt: &str) -> bool {
-        self.filter.prompt.as_deref() == Some(prompt)
-    }
-
     /// True when the viewer can log out.
     pub fn has_session(&self) -> bool {
         self.viewer != Viewer::Open
@@ -118,24 +112,37 @@ impl PageLayout {
     }
 }
 
+#[derive(Clone, Debug, Template)]
+#[template(path = "login.html")]
+pub struct LoginPage {
+    pub token: String,
+    pub next: String,
+    pub trouble: Option<String>,
+}
+
+#[derive(Clone, Debug, Template)]
+#[template(path = "help.html")]
+pub struct HelpPage {
+    pub layout: PageLayout,
+}
+
+#[derive(Clone, Debug, Template)]
+#[template(path = "error.html")]
+pub struct ErrorPage {
+    pub status: u16,
+    pub title: String,
+    pub detail: String,
+}
+
 #[cfg(test)]
 impl PageLayout {
     /// The layout of a view in a store without keys.
     pub(crate) fn test_layout(view: View) -> Self {
         Self {
             current_view: Some(view),
-            filter: Filter::default(),
             tenant: "default".to_owned(),
-            is_demo: false,
-            tenants: SelectOptions::default(),
-            projects: SelectOptions::default(),
-            may_choose_project: false,
-            viewer: Viewer::Open,
             may_write: true,
-            token: String::new(),
-            notice: None,
-            address: String::new(),
-            position: 0,
+            ..Self::default()
         }
     }
 }

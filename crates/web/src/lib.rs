@@ -7,11 +7,11 @@ mod number_format;
 mod display_time;
 mod filter;
 mod select_options;
+mod chip;
 mod assets;
 mod chart;
 mod layout;
 mod metric_card;
-mod simple_pages;
 mod overview;
 mod highlight;
 mod conversations;
@@ -27,16 +27,14 @@ mod report_file;
 
 pub use assets::{Asset, find_asset};
 pub use chart::{AxisRange, Chart, ChartPoint};
-pub use conversations::{
-    ConversationQuery, ConversationRow, ConversationRows, ConversationsPage, FilterOption,
-};
+pub use conversations::{ConversationQuery, ConversationRow, ConversationRows, ConversationsPage};
 pub use data::{DataPage, DataPageInput};
 pub use display_time::{DisplayTime, TimePrecision};
 pub use experiments::{ExperimentCard, ExperimentsPage};
 pub use failures::FailuresPage;
 pub use filter::{DEFAULT_DAYS, Filter, encode_url};
 pub use highlight::{HighlightedText, TextSpan};
-pub use layout::{PageLayout, View, Viewer};
+pub use layout::{ErrorPage, HelpPage, LoginPage, PageLayout, View, Viewer};
 pub use metric_card::{MetricCard, TargetTone};
 pub use number_format::{format_count, format_number as plain_number, format_seconds};
 pub use overview::{OverviewInput, OverviewPage, throughput_chart};
@@ -44,6 +42,5 @@ pub use report_file::{ReportFile, ReportFileInput};
 pub use retrieval::{RetrievalPage, RetrievedItem};
 pub use routing::{RouterInput, RoutingPage};
 pub use select_options::SelectOptions;
-pub use simple_pages::{ErrorPage, HelpPage, LoginPage};
 pub use system::{DeadLetterRow, KeyRow, SystemGauge, SystemPage};
 pub use timeline::ConversationPage;

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use engine::QualityBucket;
-use report::{Bounds, Figure, Reading, Target};
+use engine::report::{Bounds, Figure, Reading, Target};
 
 use crate::chart;
 use crate::filter::Filter;
@@ -59,7 +59,6 @@ pub struct MetricCard {
     pub link: String,
 }
 
-/// Change from the previous period.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PeriodChange {
     pub text: String,
@@ -258,7 +257,7 @@ pub(crate) fn turn_filter(figure: Figure) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use report::Rate;
+    use engine::report::Rate;
 
     #[test]
     fn target_is_missed_only_when_the_interval_excludes_it() {

@@ -36,13 +36,11 @@ pub fn format_number(number: f64) -> String {
         small if small < 0.01 => format!("{number:.5}"),
         some if some < 10.0 => format!("{number:.3}"),
         many if many < 1000.0 => format!("{number:.1}"),
-        most => format_signed_count(number, most),
+        most => {
+            let sign = if number < 0.0 { "−" } else { "" };
+            format!("{sign}{}", format_count(most.round() as u64))
+        }
     }
-}
-
-fn format_signed_count(number: f64, size: f64) -> String {
-    let sign = if number < 0.0 { "−" } else { "" };
-    format!("{sign}{}", format_count(size.round() as u64))
 }
 
 /// Formats an axis label; whole numbers have no decimals.

@@ -1,9 +1,9 @@
 //! The overview page: metrics against targets, alerts and volume.
 
 use askama::Template;
+use engine::report::{Figure, Target};
 use engine::{QualityBucket, StoredAlert, Targets};
-use model::{Timestamp, Window};
-use report::{Figure, Target};
+use model::{Body, Finding, Timestamp, Window};
 
 use crate::chart::{self, AxisRange, Chart, ChartPoint};
 use crate::display_time::{DisplayTime, TimePrecision};
@@ -33,12 +33,11 @@ pub struct OverviewInput {
 
 #[derive(Clone, Debug)]
 pub struct PeriodLink {
-    pub name: &'static str,
+    pub label: &'static str,
     pub link: String,
     pub is_selected: bool,
 }
 
-/// An alert on the page.
 #[derive(Clone, Debug)]
 pub struct AlertLine {
     pub text: String,
@@ -70,7 +69,7 @@ pub struct OverviewPage {
 impl OverviewPage {
     pub fn new(layout: PageLayout, input: OverviewInput) -> Self {
         let series = BucketSeries::new(&input.buckets, input.bucket_hours, input.window);
-        let now = report::sum_buckets(&input.buckets);
+        let now = engine::report::sum_buckets(&input.buckets);
         let (filter, targets) = (&layout.filter, &input.targets);
         let card = |figure: Figure| {
             MetricCard::new(
@@ -83,7 +82,7 @@ impl OverviewPage {
             )
         };
         let beside = [Figure::Satisfaction, Figure::FeedbackCoverage];
-        let all = Figure::ALL.iter().copied().filter(|figure| !beside.contains(figure));
+        let all = Figure::ALL_FIGURES.iter().copied().filter(|figure| !beside.contains(figure));
         let (targeted, others): (Vec<Figure>, Vec<Figure>) =
             all.partition(|figure| targets.target_for(*figure).is_some());
         let (resolved, active): (Vec<&StoredAlert>, Vec<&StoredAlert>) =
@@ -116,12 +115,12 @@ fn sort_known_first(mut cards: Vec<MetricCard>) -> Vec<MetricCard> {
 }
 
 pub(crate) fn period_links(filter: &Filter, path: &str) -> Vec<PeriodLink> {
-    let one = |(days, name): (u32, &'static str)| PeriodLink {
-        name,
+    let period = |(days, label): (u32, &'static str)| PeriodLink {
+        label,
         link: Filter { days, ..filter.clone() }.link(path),
         is_selected: filter.days == days,
     };
-    PERIODS.into_iter().map(one).collect()
+    PERIODS.into_iter().map(period).collect()
 }
 
 /// Buckets of whole hours that cover a window; `None` where there is no data.
@@ -247,20 +246,23 @@ fn volume_chart(series: &BucketSeries) -> Chart {
 fn alert_line(stored: &StoredAlert, filter: &Filter) -> AlertLine {
     let figure = Figure::from_word(&stored.metric);
     let name = figure.map_or(stored.metric.as_str(), |figure| metric_name(figure));
-    let field = |name: &str| {
-        stored.raised.as_ref().and_then(|raised| raised.event.data.get(name)?.as_f64())
-    };
+    let raised = stored.raised.as_ref().and_then(|raised| {
+        let Body::Finding(Finding::Alert(found)) = &raised.event.body else { return None };
+        Some(found)
+    });
     let shown = |value: f64| {
         figure.map_or_else(|| format_number(value), |figure| format_value(figure, value))
     };
-    let value = field("value").map_or_else(String::new, |value| format!(": {}", shown(value)));
-    let target_text = match (field("min"), field("max")) {
+    let value = raised.and_then(|found| found.value);
+    let value = value.map_or_else(String::new, |value| format!(": {}", shown(value)));
+    let target_text = match (raised.and_then(|found| found.min), raised.and_then(|found| found.max))
+    {
         (Some(least), _) => format!(", target at least {}", shown(least)),
         (None, Some(most)) => format!(", target at most {}", shown(most)),
         (None, None) => String::new(),
     };
     let window =
-        field("window_hours").map_or_else(String::new, |hours| format!(", over {hours:.0} h"));
+        raised.map_or_else(String::new, |found| format!(", over {} h", found.window_hours));
     let show = figure.map_or("trouble", turn_filter);
     let project = stored.scope.project.as_str();
     AlertLine {

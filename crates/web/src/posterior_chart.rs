@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::chart::{HEIGHT, WIDTH, escape_html, open_svg};
+use crate::chart::{HEIGHT, WIDTH, escape_html, open_svg, path_data};
 
 const CURVE_STEPS: u32 = 120;
 
@@ -19,18 +19,17 @@ pub(crate) fn draw_posteriors(arms: &[ArmPosterior]) -> String {
     let curves: Vec<Vec<f64>> = arms.iter().map(beta_density).collect();
     let highest = curves.iter().flatten().copied().fold(f64::MIN_POSITIVE, f64::max);
     let label = "Posterior distribution of each arm’s reward";
-    let mut svg = open_svg("chart-marks", label);
+    let mut svg = open_svg(label);
     for quarter in 0..=4 {
         let x = WIDTH * f64::from(quarter) / 4.0;
         let _ = write!(svg, r#"<path class="grid" d="M{x:.1} 0V{HEIGHT}"/>"#);
     }
     for (place, (arm, curve)) in arms.iter().zip(&curves).enumerate() {
-        let mut path = String::new();
-        for (step, height) in curve.iter().enumerate() {
+        let point = |(step, height): (usize, &f64)| {
             let x = WIDTH * step as f64 / f64::from(CURVE_STEPS);
-            let y = HEIGHT - 0.96 * HEIGHT * height / highest;
-            let _ = write!(path, "{}{x:.1} {y:.1}", if step == 0 { 'M' } else { 'L' });
-        }
+            (x, HEIGHT - 0.96 * HEIGHT * height / highest)
+        };
+        let path = path_data(curve.iter().enumerate().map(point));
         let _ = write!(
             svg,
             r#"<g><title>{}</title><path class="density-fill series-{n}" d="{path}L{WIDTH} {HEIGHT}L0 {HEIGHT}z"/><path class="density series-{n}" d="{path}"/></g>"#,

@@ -3,14 +3,13 @@
 //! The file contains its styles, and no links and no script.
 
 use askama::Template;
+use engine::report::{Figure, Reading};
 use engine::{FailureReport, ListedConversation, QualityBucket, TurnView};
 use model::{Scope, Timestamp};
-use report::{Figure, Reading};
 
 use crate::conversations::ConversationRow;
 use crate::display_time::{DisplayTime, format_date};
 use crate::failures::{PatternList, pattern_list};
-use crate::filter::Filter;
 use crate::layout::PageLayout;
 use crate::metric_card::{
     describe_denominator, format_interval, format_value, metric_description, metric_name,
@@ -31,7 +30,6 @@ pub struct ReportFileInput {
     pub routers: Vec<RouterInput>,
 }
 
-/// A failure metric with its count and rate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailureReason {
     pub name: &'static str,
@@ -43,18 +41,26 @@ pub struct FailureReason {
     pub out_of: String,
 }
 
-/// A conversation with the turn that shows its problem.
-#[derive(Clone, Debug)]
-pub struct WorstConversation {
-    pub row: ConversationRow,
-    pub turn: TurnCard,
-}
-
 #[derive(Clone, Debug)]
 pub struct ModelSummary {
     pub name: String,
     pub answers: String,
-    pub figures: Vec<(String, String)>,
+    /// One cell per column of `MODEL_METRICS`.
+    pub metrics: Vec<MetricCell>,
+}
+
+#[derive(Clone, Debug)]
+pub struct MetricCell {
+    pub value: String,
+    /// Empty when the metric has no confidence interval.
+    pub interval: String,
+}
+
+/// A conversation with the turn that shows the problem.
+#[derive(Clone, Debug)]
+pub struct WorstConversation {
+    pub row: ConversationRow,
+    pub turn: TurnCard,
 }
 
 #[derive(Debug, Template)]
@@ -88,7 +94,7 @@ impl ReportFile {
     pub fn new(layout: &PageLayout, readings: ReportFileInput) -> Self {
         let ReportFileInput { scope, at, overview, failures, worst, models, routers } = readings;
         let (window, hours) = (overview.window, overview.bucket_hours);
-        let now = report::sum_buckets(&overview.buckets);
+        let now = engine::report::sum_buckets(&overview.buckets);
         let filter = layout.filter.clone();
         let project = scope.project.as_str();
         let only = [("model", &filter.model), ("prompt", &filter.prompt)];
@@ -101,7 +107,13 @@ impl ReportFile {
             only: only.into_iter().filter_map(|(by, name)| Some((by, name.clone()?))).collect(),
             is_empty: now.counts.turns <= 0,
             reasons: failure_reasons(&now),
-            worst: worst.iter().map(|one| worst_conversation(one, &filter, &scope)).collect(),
+            worst: worst
+                .iter()
+                .map(|(listed, view)| WorstConversation {
+                    row: ConversationRow::from_listed(listed, &filter),
+                    turn: TurnCard::standalone(view, &filter, &scope),
+                })
+                .collect(),
             failures: pattern_list(&failures, &filter, project, 0),
             models: models.iter().map(|(name, bucket)| model_summary(name, bucket)).collect(),
             routers: RoutingPage::new(layout.clone(), project, window, hours, &routers).routers,
@@ -148,7 +160,7 @@ fn failure_reasons(now: &QualityBucket) -> Vec<FailureReason> {
     };
     let mut found: Vec<_> = figures.into_iter().filter_map(share).collect();
     found.sort_by(|(_, _, one), (_, _, other)| other.total_cmp(one));
-    let reason = |(figure, rate, value): (Figure, report::Rate, f64)| FailureReason {
+    let reason = |(figure, rate, value): (Figure, engine::report::Rate, f64)| FailureReason {
         name: metric_name(figure),
         about: metric_description(figure),
         count: format_count(rate.numerator),
@@ -162,28 +174,20 @@ fn failure_reasons(now: &QualityBucket) -> Vec<FailureReason> {
     found.into_iter().map(reason).collect()
 }
 
-fn worst_conversation(
-    (listed, view): &(ListedConversation, TurnView),
-    filter: &Filter,
-    scope: &Scope,
-) -> WorstConversation {
-    WorstConversation {
-        row: ConversationRow::from_listed(listed, filter),
-        turn: TurnCard::standalone(view, filter, scope),
-    }
-}
-
 fn model_summary(name: &str, bucket: &QualityBucket) -> ModelSummary {
     let cell = |figure: &Figure| {
         let found = figure.compute(bucket);
         let value = found.value().map(|value| format_value(*figure, value));
         let interval = found.interval().map(|(low, high)| format_interval(*figure, low, high));
-        (value.unwrap_or_else(|| "–".to_owned()), interval.unwrap_or_default())
+        MetricCell {
+            value: value.unwrap_or_else(|| "–".to_owned()),
+            interval: interval.unwrap_or_default(),
+        }
     };
     ModelSummary {
         name: name.to_owned(),
         answers: format_count(bucket.counts.answered.unsigned_abs()),
-        figures: MODEL_METRICS.iter().map(cell).collect(),
+        metrics: MODEL_METRICS.iter().map(cell).collect(),
     }
 }
 

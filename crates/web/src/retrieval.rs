@@ -1,8 +1,11 @@
 //! The retrieval page: most used and most ignored items.
 
+use std::collections::HashSet;
+
 use askama::Template;
 use engine::EntityStats;
 
+use crate::chip::Chip;
 use crate::layout::PageLayout;
 use crate::number_format::{format_count, format_percent};
 
@@ -14,8 +17,9 @@ pub struct RetrievedItem {
     pub ignored: String,
     pub rate: String,
     pub percent: u8,
-    pub votes: (String, String),
-    pub multiplier: (&'static str, String),
+    pub positive: String,
+    pub negative: String,
+    pub multiplier: Chip,
 }
 
 #[derive(Debug, Template)]
@@ -42,28 +46,24 @@ impl RetrievalPage {
 /// Keeps each item only in the list where it ranks higher; ties go to `helpful`. With few items,
 /// both lists contain the same ones.
 fn assign_to_one_list(
-    helpful: Vec<RetrievedItem>,
-    ignored: Vec<RetrievedItem>,
+    mut helpful: Vec<RetrievedItem>,
+    mut ignored: Vec<RetrievedItem>,
 ) -> (Vec<RetrievedItem>, Vec<RetrievedItem>) {
-    let place = |items: &[RetrievedItem], id: &str| items.iter().position(|item| item.id == id);
-    let is_ignored = |id: &str| match (place(&helpful, id), place(&ignored, id)) {
-        (Some(helpful), Some(ignored)) => ignored < helpful,
-        (None, _) => true,
-        (Some(_), None) => false,
+    let ranks_higher = |(place, item): &(usize, &RetrievedItem)| {
+        helpful.iter().position(|other| other.id == item.id).is_none_or(|other| *place < other)
     };
-    let own: Vec<bool> = helpful.iter().map(|item| !is_ignored(&item.id)).collect();
-    let others: Vec<bool> = ignored.iter().map(|item| is_ignored(&item.id)).collect();
-    let keep = |items: Vec<RetrievedItem>, keep: Vec<bool>| {
-        items.into_iter().zip(keep).filter_map(|(item, keep)| keep.then_some(item)).collect()
-    };
-    (keep(helpful, own), keep(ignored, others))
+    let own = ignored.iter().enumerate().filter(ranks_higher).map(|(_, item)| item.id.clone());
+    let own: HashSet<String> = own.collect();
+    helpful.retain(|item| !own.contains(&item.id));
+    ignored.retain(|item| own.contains(&item.id));
+    (helpful, ignored)
 }
 
 impl RetrievedItem {
     pub fn new(stats: &EntityStats, multiplier: f64) -> Self {
         let tally = &stats.tally;
         let total = tally.used + tally.ignored;
-        let rate = report::Rate { numerator: tally.used, denominator: total };
+        let rate = engine::report::Rate { numerator: tally.used, denominator: total };
         let share = rate.value().unwrap_or(0.0);
         let interval = rate.interval().map_or_else(String::new, |(low, high)| {
             format!(" ({:.0}–{:.0}%)", low * 100.0, high * 100.0)
@@ -83,8 +83,9 @@ impl RetrievedItem {
                 |share| format!("{}{interval}", format_percent(share)),
             ),
             percent: (share * 100.0).round() as u8,
-            votes: (format_count(tally.positive), format_count(tally.negative)),
-            multiplier: (class, format!("×{multiplier:.2}")),
+            positive: format_count(tally.positive),
+            negative: format_count(tally.negative),
+            multiplier: Chip::new(class, format!("×{multiplier:.2}")),
         }
     }
 }
@@ -102,8 +103,9 @@ mod tests {
             ignored: none(),
             rate: none(),
             percent: 0,
-            votes: (none(), none()),
-            multiplier: ("none", none()),
+            positive: none(),
+            negative: none(),
+            multiplier: Chip::new("none", ""),
         }
     }
 

@@ -3,58 +3,41 @@
 use std::collections::BTreeMap;
 
 use askama::Template;
-use engine::RouterView;
+use engine::{ArmSummary, RouterView};
 use model::{RouterChoice, Timestamp, Window};
 
 use crate::chart::{self, AxisRange, Chart};
 use crate::display_time::{DisplayTime, TimePrecision};
-use crate::failures::turn_link;
+use crate::failures::{TurnLink, turn_link};
 use crate::filter::Filter;
 use crate::highlight::humanize_name;
 use crate::layout::PageLayout;
-use crate::number_format::{format_count, format_number, format_percent};
+use crate::number_format::{format_number, format_percent};
 use crate::overview::{PeriodLink, period_links};
 use crate::posterior_chart::{ArmPosterior, draw_posteriors};
-
-#[derive(Clone, Debug)]
-pub struct ArmRow {
-    pub id: String,
-    pub series: usize,
-    pub enabled: bool,
-    pub choices: String,
-    pub share: String,
-    pub observations: String,
-    pub mean: String,
-    pub interval: String,
-    pub cost: String,
-    pub expected: String,
-    pub link: String,
-}
-
-/// A routing decision on the page.
-#[derive(Clone, Debug)]
-pub struct ChoiceRow {
-    pub when: DisplayTime,
-    pub arm: String,
-    pub chance: String,
-    pub turn: Option<(String, String)>,
-}
 
 #[derive(Debug)]
 pub struct RouterCard {
     pub name: String,
     pub algorithm: String,
-    pub arms: Vec<ArmRow>,
+    pub arms: Vec<ArmSummary>,
     pub densities: String,
     pub traffic: Chart,
     pub trend: String,
     pub spent: String,
     pub lead: Option<String>,
     pub faults: u64,
-    pub chosen: Vec<ChoiceRow>,
+    pub latest_choices: Vec<ChoiceRow>,
 }
 
-/// Data of one router.
+#[derive(Debug)]
+pub struct ChoiceRow {
+    pub when: DisplayTime,
+    pub arm: String,
+    pub propensity: String,
+    pub turn: Option<TurnLink>,
+}
+
 #[derive(Debug)]
 pub struct RouterInput {
     pub view: RouterView,
@@ -89,6 +72,12 @@ impl RoutingPage {
             layout,
         }
     }
+
+    /// The link to the conversations with the answers of an arm.
+    pub fn arm_link(&self, arm: &str) -> String {
+        let others = [("model", arm), ("project", &self.project)];
+        self.layout.filter.link_with("/conversations", &others)
+    }
 }
 
 fn router_card(
@@ -104,28 +93,17 @@ fn router_card(
         .iter()
         .map(|arm| ArmPosterior { name: arm.id.clone(), mean: arm.mean, interval: arm.interval })
         .collect();
-    let arms = view.arms.iter().enumerate().map(|(place, arm)| ArmRow {
-        id: arm.id.clone(),
-        series: place % 6,
-        enabled: arm.enabled,
-        choices: format_count(arm.choices),
-        share: format_percent(arm.share),
-        observations: format_count(arm.observations),
-        mean: format!("{:.3}", arm.mean),
-        interval: format!("{:.3}–{:.3}", arm.interval[0], arm.interval[1]),
-        cost: format_number(arm.cost),
-        expected: arm.expected_cost.map_or_else(|| "–".to_owned(), format_number),
-        link: filter.link_with("/conversations", &[("model", &arm.id), ("project", project)]),
-    });
     let mean = |(turns, reward): (usize, Option<f64>)| {
         let reward = reward.map_or_else(|| "–".to_owned(), |reward| format!("{reward:.3}"));
         format!("{reward} over {turns} turns")
     };
-    let chosen = input.choices.iter().map(|(ts, turn, choice)| ChoiceRow {
+    let latest_choices = input.choices.iter().map(|(ts, turn, choice)| ChoiceRow {
         when: DisplayTime::with_minutes(*ts),
         arm: choice.arm.clone(),
-        chance: format_percent(choice.propensity),
-        turn: turn.as_ref().map(|turn| (turn.clone(), turn_link(filter, project, turn))),
+        propensity: format_percent(choice.propensity),
+        turn: turn
+            .as_ref()
+            .map(|turn| TurnLink { id: turn.clone(), link: turn_link(filter, project, turn) }),
     });
     RouterCard {
         name: view.name.clone(),
@@ -140,8 +118,8 @@ fn router_card(
             format!("{:+.3} ({low:+.3} to {high:+.3}), {serving}", lead.estimate)
         }),
         faults: view.faults,
-        chosen: chosen.collect(),
-        arms: arms.collect(),
+        latest_choices: latest_choices.collect(),
+        arms: view.arms.clone(),
     }
 }
 

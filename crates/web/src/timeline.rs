@@ -8,8 +8,9 @@ use askama::Template;
 use engine::{Timeline, TurnView};
 use model::{Evidence, Scope, TurnId};
 
+use crate::chip::Chip;
 use crate::display_time::DisplayTime;
-use crate::filter::{Filter, encode_url};
+use crate::filter::encode_url;
 use crate::layout::PageLayout;
 use crate::number_format::count_noun;
 
@@ -24,7 +25,7 @@ pub struct ConversationPage {
     pub project: String,
     pub since: Option<DisplayTime>,
     pub count: String,
-    pub summary: Vec<(&'static str, String)>,
+    pub summary: Vec<Chip>,
     pub turns: Vec<TurnCard>,
     pub older: Option<String>,
     pub newest: Option<String>,
@@ -45,7 +46,8 @@ impl ConversationPage {
     ) -> Self {
         let (turns, filter) = (&timeline.turns, &layout.filter);
         let evidence: MessageEvidence<'_> = turns.iter().filter_map(message_evidence).collect();
-        let here = |more: &[(&str, &str)]| conversation_link(filter, scope, id, more);
+        let path = format!("/conversations/{}", encode_url(id));
+        let here = |more: &[(&str, &str)]| filter.place_link(&path, scope.project.as_str(), more);
         let older = timeline.older_than.map(|(ts, at)| format!("{}-{at}", ts.as_micros()));
         let many = turns.len() as u64;
         Self {
@@ -70,16 +72,12 @@ impl ConversationPage {
     }
 }
 
-fn conversation_link(filter: &Filter, scope: &Scope, id: &str, more: &[(&str, &str)]) -> String {
-    filter.place_link(&format!("/conversations/{}", encode_url(id)), scope.project.as_str(), more)
-}
-
 fn message_evidence(view: &TurnView) -> Option<(&TurnId, (&TurnId, &[Evidence]))> {
     let (found, _) = view.verdict.as_ref()?;
     Some((&found.detected_in, (&view.exchange.turn, &found.verdict.evidence)))
 }
 
-fn summarize_turns(turns: &[TurnView]) -> Vec<(&'static str, String)> {
+fn summarize_turns(turns: &[TurnView]) -> Vec<Chip> {
     use model::VerdictStatus::{Accepted, Rejected};
     let count = |is: &dyn Fn(&TurnView) -> bool| turns.iter().filter(|view| is(view)).count();
     let failed = |view: &TurnView| {
@@ -92,6 +90,6 @@ fn summarize_turns(turns: &[TurnView]) -> Vec<(&'static str, String)> {
     ]
     .into_iter()
     .filter(|(_, _, many)| *many > 0)
-    .map(|(class, words, many)| (class, format!("{many} {words}")))
+    .map(|(class, words, many)| Chip::new(class, format!("{many} {words}")))
     .collect()
 }

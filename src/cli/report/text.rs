@@ -9,7 +9,6 @@ use super::super::excerpt::{highlight_evidence, truncate_line};
 
 const LINE_CHARS: usize = 100;
 
-/// Formats the latest conversations with feedback, one line each.
 pub(super) fn format_list(found: &Value, colour: bool) -> String {
     let items = found["items"].as_array().map(Vec::as_slice).unwrap_or_default();
     if items.is_empty() {
@@ -40,7 +39,6 @@ pub(super) fn format_list(found: &Value, colour: bool) -> String {
     text
 }
 
-/// Formats one conversation, turn by turn.
 pub(super) fn format_conversation(found: &Value, colour: bool) -> String {
     let word = |value: &Value| value.as_str().map(str::to_owned);
     let user = word(&found["user_id"]).map(|user| format!(" with {user}")).unwrap_or_default();

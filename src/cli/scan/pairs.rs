@@ -2,15 +2,14 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::Args;
-use engine::{
-    EngineError, PreferenceEncoding, PreferenceQuery, PreferenceRequest, ScanPairs,
-    ScannedConversation,
-};
+use engine::{EngineError, PreferenceQuery, PreferenceRequest, ScanPairs, ScannedConversation};
 use serde_json::{Map, Value, json};
+
+use crate::cli::export::choose_encoding;
 
 /// Selection and format of the rows.
 #[derive(Debug, Args)]
@@ -45,18 +44,13 @@ impl PairOptions {
     /// Creates the file when --pairs is given.
     pub(super) fn create(&self) -> anyhow::Result<Option<PairFile>> {
         let Some(path) = &self.pairs else { return Ok(None) };
-        let is_parquet = |path: &Path| path.extension().is_some_and(|ending| ending == "parquet");
-        let encoding = match is_parquet(path) {
-            true => PreferenceEncoding::Parquet,
-            false => PreferenceEncoding::Jsonl,
-        };
         let query = PreferenceQuery::parse(PreferenceRequest {
             format: self.format.clone(),
             split: self.split.clone(),
             min_confidence: self.min_confidence,
             sources: self.sources.clone(),
             cap: self.cap.clone(),
-            encoding,
+            encoding: choose_encoding(path),
             ..PreferenceRequest::default()
         })?;
         let file =

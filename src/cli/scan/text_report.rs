@@ -2,13 +2,12 @@
 
 use std::fmt::Write;
 
-use engine::{ScanPatterns, ScanReport, WorstConversation};
+use engine::{FailurePattern, ScanPatterns, ScanReport, WorstConversation};
 use serde_json::{Value, json};
-
-mod patterns;
 
 use crate::cli::excerpt::{highlight_evidence, truncate_line};
 
+const MAX_CONTRASTS_PER_PATTERN: usize = 2;
 const CORRECTIONS: [&str; 3] = ["explicit", "rephrased", "abandonment"];
 const FAILURES: [&str; 4] = ["execution_error", "empty_response", "model_refusal", "error_text"];
 
@@ -22,7 +21,7 @@ pub(super) struct Report<'a> {
 impl Report<'_> {
     pub(super) fn as_json(&self) -> Value {
         let mut report = total_as_json(self.total);
-        report["failure_patterns"] = self.found.map_or(Value::Null, patterns::as_json);
+        report["failure_patterns"] = self.found.map_or(Value::Null, patterns_as_json);
         report["pairs"] = self.pairs.cloned().unwrap_or_default();
         report
     }
@@ -58,9 +57,9 @@ fn total_as_json(report: &ScanReport) -> Value {
         "judged": judged,
         "unreadable_lines": report.unreadable,
         "satisfaction": rate(report.satisfaction()),
-        "rejected": rate(engine::Satisfaction::from_share(report.status[0], judged)),
-        "verdicts": named(&["rejected", "accepted", "neutral"], &report.status),
-        "corrections": named(&CORRECTIONS, &report.corrections),
+        "rejected": rate(engine::Satisfaction::from_share(report.verdicts.status[0], judged)),
+        "verdicts": named(&["rejected", "accepted", "neutral"], &report.verdicts.status),
+        "corrections": named(&CORRECTIONS, &report.verdicts.corrections),
         "failures": named(&FAILURES, &report.failures),
         "retries": named(&["dissatisfied", "exploratory"], &report.retries),
         "latency": named(&["high", "medium", "low"], &report.paces),
@@ -92,7 +91,7 @@ fn write_text(whole: &Report<'_>, colour: bool, out: &mut String) -> std::fmt::R
     write_models(report, out)?;
     write_contrasts(report, out)?;
     if let Some(found) = whole.found {
-        patterns::write_text(found, out)?;
+        write_patterns(found, out)?;
     }
     if !report.worst.is_empty() {
         writeln!(out, "\nWorst conversations")?;
@@ -131,13 +130,14 @@ fn write_verdicts(report: &ScanReport, out: &mut String) -> std::fmt::Result {
         (_, _) => writeln!(out, "Satisfaction unknown: no answer had a clear reaction\n")?,
     }
     let judged = report.judged();
-    write_row(out, "Rejected", report.status[0], judged, "")?;
-    for (name, count) in CORRECTIONS.iter().zip(report.corrections) {
+    write_row(out, "Rejected", report.verdicts.status[0], judged, "")?;
+    for (name, count) in CORRECTIONS.iter().zip(report.verdicts.corrections) {
         write_row(out, &format!("  {name}"), count, judged, "")?;
     }
-    let liked = format!("{} of them explicitly: thanks, or acted on the answer", report.liked);
-    write_row(out, "Accepted", report.status[1], judged, &liked)?;
-    write_row(out, "Neutral", report.status[2], judged, "")?;
+    let liked =
+        format!("{} of them explicitly: thanks, or acted on the answer", report.verdicts.liked);
+    write_row(out, "Accepted", report.verdicts.status[1], judged, &liked)?;
+    write_row(out, "Neutral", report.verdicts.status[2], judged, "")?;
     let explored = format!("and {} exploratory", report.retries[1]);
     write_row(out, "Retries", report.retries[0], report.turns, &explored)
 }
@@ -222,6 +222,69 @@ fn write_conversation(
             writeln!(out, "     then      {next}")?;
         }
         writeln!(out, "     → {} (confidence {:.2})", turn.what, turn.confidence)?;
+    }
+    Ok(())
+}
+
+fn patterns_as_json(found: &ScanPatterns) -> Value {
+    let patterns: Vec<Value> = found.patterns.iter().map(pattern_as_json).collect();
+    json!({"negatives": found.negatives, "looked_at": found.looked_at, "patterns": patterns})
+}
+
+fn pattern_as_json(pattern: &FailurePattern) -> Value {
+    let examples: Vec<Value> = pattern
+        .examples
+        .iter()
+        .map(|e| json!({"turn_id": e.turn_id, "question": e.question, "said": e.remark}))
+        .collect();
+    let contrasts: Vec<Value> = pattern
+        .contrasts
+        .iter()
+        .map(|c| json!({"wants": c.wants, "instead_of": c.instead_of, "count": c.count}))
+        .collect();
+    let lifts: Vec<Value> = pattern
+        .lifts
+        .iter()
+        .map(|l| json!({"by": l.dimension.as_word(), "value": l.value, "lift": l.lift, "interval": l.interval}))
+        .collect();
+    json!({"id": pattern.id, "label": pattern.label, "count": pattern.count, "share": pattern.share,
+        "error_type": pattern.error_type, "examples": examples, "contrasts": contrasts, "lifts": lifts})
+}
+
+fn write_patterns(found: &ScanPatterns, out: &mut String) -> std::fmt::Result {
+    if found.patterns.is_empty() {
+        return Ok(());
+    }
+    let of = found.looked_at;
+    match found.negatives > of as u64 {
+        true => writeln!(out, "\nFailure patterns, of the latest {of} answers that went wrong")?,
+        false => writeln!(out, "\nFailure patterns, of {of} answers that went wrong")?,
+    }
+    for pattern in &found.patterns {
+        let share = 100.0 * pattern.share;
+        writeln!(
+            out,
+            "  {:>6}  {share:>5.1}%  {}",
+            pattern.count,
+            truncate_line(&pattern.label, 70)
+        )?;
+        if let Some(example) = pattern.examples.first() {
+            writeln!(out, "                  asked   {}", truncate_line(&example.question, 80))?;
+            if let Some(said) = &example.remark {
+                writeln!(out, "                  then    {}", truncate_line(said, 80))?;
+            }
+        }
+        for contrast in pattern.contrasts.iter().take(MAX_CONTRASTS_PER_PATTERN) {
+            let wants = contrast.wants.as_deref().map(|wants| truncate_line(wants, 40));
+            let instead = contrast.instead_of.as_deref().map(|got| truncate_line(got, 40));
+            let wish = match (wants, instead) {
+                (Some(wants), Some(instead)) => format!("{wants}, not {instead}"),
+                (Some(wants), None) => wants,
+                (None, Some(instead)) => format!("not {instead}"),
+                (None, None) => continue,
+            };
+            writeln!(out, "                  wanted  {wish} ({} times)", contrast.count)?;
+        }
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use connectors::kafka::{ConsumerGroup, KafkaSource};
+use connectors::kafka::KafkaSource;
 use connectors::{EventSource, ReceivedMessage};
 use serde_json::Value;
 use store::Stopwatch;
@@ -65,13 +65,9 @@ pub(super) fn until_published(server: &Server) {
 }
 
 pub(super) fn join(kafka: &Kafka, prefix: &str, topics: &[&str]) -> KafkaSource {
-    let topics = topics.iter().map(|topic| format!("{prefix}{topic}")).collect();
-    let group = ConsumerGroup {
-        brokers: kafka.bootstrap().to_owned(),
-        name: kafka.prefix() + "reader",
-        topics,
-    };
-    KafkaSource::join(&group).unwrap()
+    let topics: Vec<String> = topics.iter().map(|topic| format!("{prefix}{topic}")).collect();
+    let topics: Vec<&str> = topics.iter().map(String::as_str).collect();
+    KafkaSource::join(kafka.bootstrap(), &(kafka.prefix() + "reader"), &topics).unwrap()
 }
 
 /// Reads topics from the beginning until there is enough.

@@ -33,7 +33,7 @@ pub const REFUSAL_HYPERPARAMETERS: Hyperparameters = Hyperparameters {
 
 pub fn build_examples(rows: &[RefusalRow]) -> Vec<Example> {
     let example = |row: &RefusalRow, question: Option<&Utterance>, weight: f32| Example {
-        features: Answer::read(question, &row.response).refusal_features().clone(),
+        features: Answer::read(question, &row.response).refusal_features,
         target: if row.label { 1.0 } else { 0.0 },
         weight,
         group: hash_group(&row.prompt),

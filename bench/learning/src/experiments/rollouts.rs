@@ -4,6 +4,7 @@ use learn::experiment::{
     ExperimentDefinition, ExperimentEvidence, ExperimentStatus, RolloutState, StepReason,
     VerdictReason, compute_results, next_step,
 };
+use model::Moments;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 
@@ -55,8 +56,8 @@ fn run(
         let place = evidence.record_exposure(variant, &shares);
         let satisfied = if variant == 0 { 0.8 } else { satisfied };
         let errors = if variant == 0 { 0.03 } else { errors };
-        evidence.observe_unit(place, None, Some(coin(&mut rng, satisfied)));
-        evidence.observe_guardrail(0, variant, None, Some(coin(&mut rng, errors)));
+        evidence.add_moments(place, &Moments::from_totals(coin(&mut rng, satisfied)));
+        evidence.add_guardrail_moments(0, variant, &Moments::from_totals(coin(&mut rng, errors)));
         if unit % 20 != 0 {
             continue;
         }

@@ -4,6 +4,7 @@ use learn::experiment::{
     ArmDifference, ExperimentDefinition, ExperimentEvidence, ExperimentStatus, ExperimentVerdict,
     TrafficShares, UnitTotals, VerdictReason, adaptive_shares, compute_results,
 };
+use model::Moments;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
@@ -78,7 +79,7 @@ pub(super) fn run(
         let variant = pick(&mut rng, &shares);
         let place = evidence.record_exposure(variant, &shares);
         let totals = world(&mut rng, variant, unit as f64 / units as f64);
-        evidence.observe_unit(place, None, Some(definition.count_totals(totals)));
+        evidence.add_moments(place, &Moments::from_totals(totals.weighted_by(definition.by)));
         if (unit + 1) % CHECK_UNITS == 0 {
             look(definition, &evidence, unit + 1, &mut outcome);
             if definition.adaptive.is_some() {
@@ -106,7 +107,7 @@ fn look(
     // A z-test with peeking: all units together, whatever the shares were.
     let (control, treated) = (evidence.total_tally(0), evidence.total_tally(1));
     let pooled = std::iter::once((&control, &treated));
-    if let Some(plain) = ArmDifference::compute_plain(pooled, definition.metric) {
+    if let Some((plain, _)) = ArmDifference::compute_both(pooled, definition.metric) {
         outcome.z_last = plain.estimate.abs() > 1.959_964 * plain.variance.sqrt();
         outcome.z_ever |= outcome.z_last;
     }

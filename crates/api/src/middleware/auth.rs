@@ -1,6 +1,6 @@
 //! Authentication: identifies the caller, checks its role and resolves the scope.
 //!
-//! Every handler takes an [`Authorized`] extractor, so no route lacks a permission check.
+//! Every handler takes a [`permission::Call`], so no route lacks a permission check.
 
 mod api_key;
 mod permission;
@@ -22,8 +22,8 @@ use crate::middleware::RateLimits;
 use crate::middleware::origin::{is_local_host, is_same_origin};
 use api_key::read_api_key;
 pub(crate) use permission::{
-    AdminAccess, Authorized, FeedbackAccess, Permission, ReadAccess, UseAccess, WriteAccess,
-    check_origin,
+    AdminAccess, AdminCall, Call, FeedbackCall, Permission, ReadAccess, ReadCall, UseCall,
+    WriteAccess, WriteCall, check_origin,
 };
 
 /// Requests per second that one client address may make with one widget key.
@@ -43,6 +43,13 @@ impl Caller {
         match self {
             Self::Open | Self::Owner => Role::Admin,
             Self::Key(key) => key.role,
+        }
+    }
+
+    pub(crate) fn key(&self) -> Option<&StoredKey> {
+        match self {
+            Self::Open | Self::Owner => None,
+            Self::Key(key) => Some(key),
         }
     }
 }
@@ -99,11 +106,7 @@ pub(crate) struct LoopbackCall;
 ///
 /// The body is read here because the service has no read timeout. Its plain-text refusals become
 /// problem responses.
-pub(crate) async fn authorize_service(
-    _: Authorized<UseAccess>,
-    request: Request,
-    next: Next,
-) -> Response {
+pub(crate) async fn authorize_service(_: UseCall, request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
     let unread = Request::from_parts(parts.clone(), body);
     let request = match Payload::from_request(unread, &()).await {

@@ -2,13 +2,14 @@
 //! before their bodies are read.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use model::Tenant;
+use parking_lot::Mutex;
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 
 use crate::error::Problem;
@@ -34,7 +35,7 @@ impl BatchLimiter {
     /// Acquires the tenant's permit first, then one of the total.
     async fn acquire(&self, tenant: Option<Tenant>) -> Result<BatchPermits, AcquireError> {
         let semaphore = tenant.map(|tenant| {
-            let mut all = self.by_tenant.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut all = self.by_tenant.lock();
             let new = || Arc::new(Semaphore::new(MAX_TENANT_BATCHES));
             Arc::clone(all.entry(tenant).or_insert_with(new))
         });
@@ -57,11 +58,9 @@ pub(crate) async fn limit_batches(
     request: Request,
     next: Next,
 ) -> Response {
-    let caller = request.extensions().get::<Identity>().map(|identity| &identity.caller);
-    let tenant = match caller {
-        Some(Ok(Caller::Key(key))) => Some(key.tenant.clone()),
-        Some(Ok(Caller::Open | Caller::Owner) | Err(_)) | None => None,
-    };
+    let identity = request.extensions().get::<Identity>();
+    let caller = identity.and_then(|identity| identity.caller.as_ref().ok());
+    let tenant = caller.and_then(Caller::key).map(|key| key.tenant.clone());
     match tokio::time::timeout(QUEUE_TIMEOUT, limiter.acquire(tenant)).await {
         Ok(Ok(_permits)) => next.run(request).await,
         Ok(Err(_)) | Err(_) => {

@@ -3,6 +3,9 @@
 //! The timeout disconnects clients that send nothing, send slowly or never read their response. The
 //! limit leaves file descriptors for the store. Slow clients hold their permits until the timeout,
 //! so a client that takes all permits delays every other request that long, health checks included.
+//!
+//! Hand-written because the timeouts apply to a connection, while those of `tower-http` apply to a
+//! request.
 
 use std::convert::Infallible;
 use std::io;
@@ -17,12 +20,12 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::{JoinError, JoinSet};
+use tokio_io_timeout::TimeoutWriter;
 use tower_service::Service;
-
-use super::write_timeout::WriteTimeout;
 
 #[derive(Clone, Copy, Debug)]
 pub struct ConnectionLimits {
@@ -54,7 +57,7 @@ pub(crate) async fn serve(
 ) {
     let max = u32::try_from(limits.max_connections).unwrap_or(u32::MAX).max(1);
     let permits = Arc::new(Semaphore::new(max as usize));
-    let (closing, closed) = watch::channel(false);
+    let graceful = GracefulShutdown::new();
     let mut connections = JoinSet::new();
     let mut services = router.into_make_service_with_connect_info::<SocketAddr>();
     let mut stop = pin!(stop);
@@ -67,31 +70,22 @@ pub(crate) async fn serve(
         };
         let Ok(service) = services.call(address).await;
         let permit = Arc::new(permit);
-        let stream = TokioIo::new(WriteTimeout::new(stream, limits.idle_timeout));
+        let mut stream = TimeoutWriter::new(stream);
+        stream.set_timeout(Some(limits.idle_timeout));
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(limits.idle_timeout)
             .max_buf_size(MAX_HEAD_BYTES)
-            .serve_connection(stream, spawn_requests(service, &permit));
-        let mut closed = closed.clone();
+            .serve_connection(TokioIo::new(Box::pin(stream)), spawn_requests(service, &permit));
+        let connection = graceful.watch(connection);
         connections.spawn(async move {
-            let mut connection = pin!(connection);
-            let is_over = tokio::select! {
-                _ = connection.as_mut() => true,
-                // An error means that the server has stopped.
-                _ = closed.wait_for(|closed| *closed) => false,
-            };
-            if !is_over {
-                connection.as_mut().graceful_shutdown();
-                // Protocol errors were answered already, or the client has disconnected.
-                let _ = connection.await;
-            }
+            // Protocol errors were answered already, or the client has disconnected.
+            let _ = connection.await;
             drop(permit);
         });
     }
     drop(listener);
-    closing.send_replace(true);
-    while connections.join_next().await.is_some() {}
+    graceful.shutdown().await;
     // Requests of disconnected clients may still run.
     drop(permits.acquire_many(max).await);
 }

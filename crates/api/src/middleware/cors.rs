@@ -1,7 +1,9 @@
-//! CORS for the feedback routes: allows the origins of active widget keys.
+//! CORS for the feedback routes: allows the origins of active widget keys. `tower-http` decides by a
+//! fixed list; keys are created and revoked at run time.
 
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
@@ -10,6 +12,7 @@ use engine::Engine;
 use model::Role;
 
 use crate::error::Problem;
+use crate::middleware::auth::Identity;
 
 fn is_widget_origin(engine: &Engine, origin: &HeaderValue) -> bool {
     let Ok(origin) = origin.to_str() else { return false };
@@ -44,13 +47,13 @@ pub(crate) async fn answer_preflight(
 
 /// Allows the page to read the response.
 pub(crate) async fn add_cors_headers(
-    State(engine): State<Arc<Engine>>,
+    Extension(identity): Extension<Identity>,
     request: Request,
     next: Next,
 ) -> Response {
     let origin = request.headers().get(header::ORIGIN).cloned();
     let mut response = next.run(request).await;
-    if let Some(origin) = origin.filter(|origin| is_widget_origin(&engine, origin)) {
+    if let Some(origin) = origin.filter(|origin| is_widget_origin(&identity.auth.engine, origin)) {
         let headers = response.headers_mut();
         headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
         headers.insert(header::VARY, HeaderValue::from_static("Origin"));

@@ -1,8 +1,11 @@
 //! Request metrics, and the Prometheus text format.
+//!
+//! Most values already exist as counters of the store and the services, so a recorder such as the
+//! crate `metrics` would only copy them.
 
 use std::collections::BTreeMap;
 use std::fmt::{Display, Write};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::Method;
@@ -10,6 +13,7 @@ use axum::middleware::Next;
 use axum::response::Response;
 use engine::{Engine, Histogram, SECONDS, Snapshot, Stopwatch};
 use model::Scope;
+use parking_lot::RwLock;
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct RequestLabel {
@@ -25,9 +29,9 @@ pub(crate) struct RequestMetrics(Arc<RwLock<BTreeMap<RequestLabel, Arc<Histogram
 
 impl RequestMetrics {
     fn record_duration(&self, label: &RequestLabel, seconds: f64) {
-        let known = self.0.read().unwrap_or_else(PoisonError::into_inner).get(label).cloned();
+        let known = self.0.read().get(label).cloned();
         let histogram = known.unwrap_or_else(|| {
-            let mut all = self.0.write().unwrap_or_else(PoisonError::into_inner);
+            let mut all = self.0.write();
             Arc::clone(
                 all.entry(label.clone()).or_insert_with(|| Arc::new(Histogram::new(SECONDS))),
             )
@@ -56,16 +60,8 @@ pub(crate) async fn measure_requests(
 
 /// Clients can invent methods, and labels must stay bounded.
 fn method_label(method: &Method) -> &'static str {
-    match method.as_str() {
-        "GET" => "GET",
-        "POST" => "POST",
-        "PUT" => "PUT",
-        "PATCH" => "PATCH",
-        "DELETE" => "DELETE",
-        "HEAD" => "HEAD",
-        "OPTIONS" => "OPTIONS",
-        _ => "other",
-    }
+    let known = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
+    known.into_iter().find(|one| *one == method.as_str()).unwrap_or("other")
 }
 
 /// Renders all metrics in the Prometheus text format.
@@ -93,7 +89,7 @@ pub(crate) fn render_metrics(
     push_histogram(&mut page, name, "", &stats.commit_writes);
     let name = "uptake_request_seconds";
     push_header(&mut page, name, "Duration of requests", "histogram");
-    let all = requests.0.read().unwrap_or_else(PoisonError::into_inner);
+    let all = requests.0.read();
     for (RequestLabel { method, route, status }, one) in all.iter() {
         let labels = format!("method=\"{method}\",route=\"{route}\",status=\"{status}\",");
         push_histogram(&mut page, name, &labels, &one.snapshot());

@@ -1,10 +1,13 @@
 //! Rate limits per key and per client address, as token buckets.
+//!
+//! Hand-written because each API key has its own rate, while `governor` has one per limiter.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use model::Timestamp;
+use parking_lot::Mutex;
 
 use crate::error::Problem;
 
@@ -42,7 +45,7 @@ impl RateLimits {
         now: Timestamp,
     ) -> Result<(), Problem> {
         let rate = f64::from(rate.max(1));
-        let mut buckets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut buckets = self.0.lock();
         let bucket_key = (key.to_owned(), client.map(client_network));
         if buckets.len() >= MAX_BUCKETS && !buckets.contains_key(&bucket_key) {
             buckets.retain(|_, bucket| bucket.refill(now).tokens < bucket.rate);

@@ -1,4 +1,5 @@
-//! Assigns request ids and renders problem responses.
+//! Assigns request ids and renders problem responses. Hand-written because the id is also part of the
+//! error body, which the layers of `tower-http` do not write.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,16 +1,13 @@
 //! Searches the index of reactions.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::State;
-use engine::{Engine, ReactionFilter, ReactionSearch};
+use engine::report::{ArtifactPage, ArtifactSearch};
+use engine::{ReactionFilter, ReactionSearch};
 use model::{ConversationId, Origin, Scope, Timestamp, TurnId, UserId, Window};
-use report::{ArtifactPage, ArtifactSearch};
 
 use crate::body::{self, Payload};
-use crate::error::{Problem, quote};
-use crate::middleware::auth::{Authorized, ReadAccess};
+use crate::error::{ApiResult, Problem, quote};
+use crate::middleware::auth::ReadCall;
 use crate::params;
 use crate::wire::report::{ArtifactsBody, SearchRequestBody, TimestampFilter};
 
@@ -23,15 +20,11 @@ const MAX_LIMIT: usize = 500;
     summary = "Search reactions, newest first",
     request_body(content = SearchRequestBody, example = json!({"kinds": ["artifact:turn.log.reaction"], "scope": "conversation", "conversation_id": "c1", "with_payload": true})),
     responses((status = 200, description = "A page; next_cursor continues it", body = ArtifactsBody)))]
-pub(crate) async fn search_artifacts(
-    State(engine): State<Arc<Engine>>,
-    scope: Authorized<ReadAccess>,
-    payload: Payload,
-) -> Result<Json<ArtifactsBody>, Problem> {
+pub(crate) async fn search_artifacts(call: ReadCall, payload: Payload) -> ApiResult<ArtifactsBody> {
     let request: SearchRequestBody = body::decode_json(&payload)?;
     let with_payload = request.with_payload.unwrap_or(false);
-    let page = match parse_search(scope.get().clone(), engine.now(), request)? {
-        Some(search) => engine.insights.artifacts(search).await?,
+    let page = match parse_search(call.scope().clone(), call.engine.now(), request)? {
+        Some(search) => call.engine.insights.artifacts(search).await?,
         None => ArtifactPage { items: Vec::new(), next_cursor: None },
     };
     Ok(Json(ArtifactsBody::new(page, with_payload)))
@@ -50,7 +43,7 @@ fn parse_search(
     let conversation =
         params::parse_optional_id("conversation_id", request.conversation_id, ConversationId::new)?;
     check_scope(request.scope.as_deref(), user.is_some(), conversation.is_some())?;
-    let start = params::days_before(now, request.days.unwrap_or(DEFAULT_DAYS))?;
+    let start = params::days_before("days", now, request.days.unwrap_or(DEFAULT_DAYS))?;
     // The window is open-ended, because client clocks may be ahead of ours.
     let open_ended = Window { start, end: Timestamp::from_micros(i64::MAX) };
     let mut query = ReactionSearch {

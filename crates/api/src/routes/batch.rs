@@ -6,7 +6,6 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::State;
 use axum::http::StatusCode;
 use engine::{Engine, EngineError, IncomingEvent, RequestKey, Trust};
 use model::Write;
@@ -14,11 +13,11 @@ use serde::de::{Deserializer, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::feedback::{EVENT_MAC_DOMAIN, read_request_key};
+use super::feedback::EVENT_MAC_DOMAIN;
+use super::{StoredResult, read_request_key};
 use crate::body::{self, BodyFormat, Payload};
 use crate::error::Problem;
-use crate::middleware::auth::{Authorized, WriteAccess};
-use crate::scope::RequestScope;
+use crate::middleware::auth::WriteCall;
 use crate::wire::feedback::{BatchError, BatchResponse, EventRequest};
 
 const MAX_EVENTS: usize = 10_000;
@@ -28,15 +27,11 @@ const BATCH_MAC_DOMAIN: &str = "batch";
     summary = "Store many events, as a JSON array or NDJSON (application/x-ndjson)",
     request_body(content = Vec<EventRequest>, example = json!([{"id": "e2", "type": "explicit", "source": "user_rating", "category": "accuracy", "session_id": "c1", "message_id": "t1", "user_id": "ann", "data": {"rating": "positive"}}])),
     responses((status = 200, description = "All events were stored", body = BatchResponse), (status = 207, description = "Some events were rejected; `errors` lists them", body = BatchResponse)))]
-pub(crate) async fn submit_batch(
-    State(engine): State<Arc<Engine>>,
-    scope: Authorized<WriteAccess>,
-    payload: Payload,
-) -> Result<(StatusCode, Json<BatchResponse>), Problem> {
+pub(crate) async fn submit_batch(call: WriteCall, payload: Payload) -> StoredResult<BatchResponse> {
+    let engine = Arc::clone(&call.engine);
     let format = body::detect_format(&payload.headers)?;
-    let reader = BatchReader { engine: Arc::clone(&engine), scope: scope.into_scope() };
     // Parsing takes long for large batches and must not block the async threads.
-    let read = tokio::task::spawn_blocking(move || reader.read_items(format, &payload));
+    let read = tokio::task::spawn_blocking(move || read_items(&call, format, &payload));
     let items =
         read.await.map_err(|_| Problem::malformed("parsing the batch failed; send it again"))??;
     let response = store_items(&engine, items).await?;
@@ -46,64 +41,63 @@ pub(crate) async fn submit_batch(
 
 type Item = Result<Write, Problem>;
 
-struct BatchReader {
-    engine: Arc<Engine>,
-    scope: RequestScope,
+fn read_items(
+    call: &WriteCall,
+    format: BodyFormat,
+    payload: &Payload,
+) -> Result<Vec<Item>, Problem> {
+    let raw: Vec<&[u8]> = match format {
+        BodyFormat::Ndjson => split_lines(&payload.bytes).take(MAX_EVENTS + 1).collect(),
+        BodyFormat::Json => split_array(&payload.bytes)?,
+    };
+    if raw.len() > MAX_EVENTS {
+        let detail =
+            format!("the batch has too many events, expected at most {MAX_EVENTS}; split it");
+        return Err(Problem::too_large(detail));
+    }
+    let mut key = batch_key(call, payload, &raw)?;
+    let mut first = true;
+    let mut items = Vec::with_capacity(raw.len());
+    for (index, bytes) in raw.into_iter().enumerate() {
+        let item = read_item(call, bytes, key.clone());
+        // The first valid item gets the key itself, the others a derived key. The space
+        // distinguishes derived keys from keys that clients can send.
+        if let Some(key) = &mut key
+            && (item.is_ok() || !first)
+        {
+            let own = key.id.split(' ').next().unwrap_or_default();
+            key.id = format!("{own} {}", index + 1);
+            first = false;
+        }
+        items.push(item);
+    }
+    Ok(items)
 }
 
-impl BatchReader {
-    fn read_items(&self, format: BodyFormat, payload: &Payload) -> Result<Vec<Item>, Problem> {
-        let raw: Vec<&[u8]> = match format {
-            BodyFormat::Ndjson => split_lines(&payload.bytes).take(MAX_EVENTS + 1).collect(),
-            BodyFormat::Json => split_array(&payload.bytes)?,
-        };
-        if raw.len() > MAX_EVENTS {
-            let detail =
-                format!("the batch has too many events, expected at most {MAX_EVENTS}; split it");
-            return Err(Problem::too_large(detail));
-        }
-        let mut key = self.batch_key(payload, &raw)?;
-        let mut first = true;
-        let mut items = Vec::with_capacity(raw.len());
-        for (index, bytes) in raw.into_iter().enumerate() {
-            let item = self.read_item(bytes, key.clone());
-            // The first valid item gets the key itself, the others a derived key. The space
-            // distinguishes derived keys from keys that clients can send.
-            if let Some(key) = &mut key
-                && (item.is_ok() || !first)
-            {
-                let own = key.id.split(' ').next().unwrap_or_default();
-                key.id = format!("{own} {}", index + 1);
-                first = false;
-            }
-            items.push(item);
-        }
-        Ok(items)
+/// The Idempotency-Key covers the batch as a whole.
+fn batch_key(
+    call: &WriteCall,
+    payload: &Payload,
+    raw: &[&[u8]],
+) -> Result<Option<RequestKey>, Problem> {
+    if !payload.headers.contains_key("idempotency-key") {
+        return Ok(None);
     }
+    let mac = |bytes: &&[u8]| match body::parse_json_bytes(bytes) {
+        Ok(value) => json!(call.engine.fingerprint(EVENT_MAC_DOMAIN, &value).0),
+        Err(_) => json!(String::from_utf8_lossy(bytes)),
+    };
+    let macs: Value = raw.iter().map(mac).collect();
+    read_request_key(&call.engine, payload, BATCH_MAC_DOMAIN, &[], &macs)
+}
 
-    /// The Idempotency-Key covers the batch as a whole.
-    fn batch_key(&self, payload: &Payload, raw: &[&[u8]]) -> Result<Option<RequestKey>, Problem> {
-        if !payload.headers.contains_key("idempotency-key") {
-            return Ok(None);
-        }
-        let mac = |bytes: &&[u8]| match body::parse_json_bytes(bytes) {
-            Ok(value) => json!(self.engine.fingerprint(EVENT_MAC_DOMAIN, &value).0),
-            Err(_) => json!(String::from_utf8_lossy(bytes)),
-        };
-        let macs: Value = raw.iter().map(mac).collect();
-        read_request_key(&self.engine, &payload.headers, BATCH_MAC_DOMAIN, &[], &macs)
-    }
-
-    fn read_item(&self, bytes: &[u8], key: Option<RequestKey>) -> Item {
-        let value = body::parse_json_bytes(bytes)?;
-        let mac = self.engine.fingerprint(EVENT_MAC_DOMAIN, &value);
-        let request: EventRequest = body::decode_fields(value)?;
-        let scope = self.scope.resolve_tenant(request.tenant_id.as_deref())?;
-        Ok(self.engine.feedback.prepare(
-            &scope,
-            IncomingEvent { raw: request.into(), mac, key, trust: Trust::Backend },
-        )?)
-    }
+fn read_item(call: &WriteCall, bytes: &[u8], key: Option<RequestKey>) -> Item {
+    let value = body::parse_json_bytes(bytes)?;
+    let mac = call.engine.fingerprint(EVENT_MAC_DOMAIN, &value);
+    let request: EventRequest = body::decode_fields(value)?;
+    let scope = call.resolve_tenant(request.tenant_id.as_deref())?;
+    let incoming = IncomingEvent { raw: request.into(), mac, key, trust: Trust::Backend };
+    Ok(call.engine.feedback.prepare(&scope, incoming)?)
 }
 
 fn split_lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {

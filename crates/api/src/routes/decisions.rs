@@ -1,21 +1,14 @@
 //! Decisions of agents and their outcomes.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::State;
-use axum::http::StatusCode;
-use engine::Engine;
 use model::{ConversationId, DecisionId, Position};
-use serde::Deserialize;
 use serde_json::json;
 
-use super::feedback::read_request_key;
-use super::stored_status;
+use super::{StoredResult, read_mark, read_request_key, stored_status};
 use crate::body::{self, Payload};
-use crate::error::Problem;
-use crate::middleware::auth::{Authorized, ReadAccess, WriteAccess};
-use crate::params::{self, ParamKind, PathParams, QueryParams};
+use crate::error::{ApiResult, Problem};
+use crate::middleware::auth::{ReadCall, WriteCall};
+use crate::params::{self, ParamKind, PathParam, QueryParams};
 use crate::wire::decision::{
     DecisionBody, DecisionReceipt, DecisionRequest, DecisionsBody, OutcomeRequest,
     SessionDecisionsBody,
@@ -30,16 +23,17 @@ const MAX_LIMIT: usize = 500;
     request_body(content = DecisionRequest, example = json!({"decision_id": "d1", "session_id": "c1", "decision_type": "sql_generation", "decision_data": {"tables": ["orders"]}, "confidence": 0.8})),
     responses((status = 201, description = "Stored", body = DecisionReceipt), (status = 200, description = "Already stored by an earlier request; nothing changed", body = DecisionReceipt)))]
 pub(crate) async fn record_decision(
-    State(engine): State<Arc<Engine>>,
-    scope: Authorized<WriteAccess>,
+    call: WriteCall,
     payload: Payload,
-) -> Result<(StatusCode, Json<DecisionReceipt>), Problem> {
+) -> StoredResult<DecisionReceipt> {
     let value = body::parse_json(&payload)?;
-    let key = read_request_key(&engine, &payload.headers, MAC_DOMAIN, &[], &value)?;
-    let mac = engine.fingerprint(MAC_DOMAIN, &value);
+    let mark = read_mark(&call.engine, &payload, MAC_DOMAIN, &[], &value)?;
     let request: DecisionRequest = body::decode_fields(value)?;
-    let (id, replayed) =
-        engine.feedback.record_decision(scope.get(), request.into(), mac, key).await?;
+    let (id, replayed) = call
+        .engine
+        .feedback
+        .record_decision(call.scope(), request.into(), mark.mac, mark.key)
+        .await?;
     Ok((stored_status(replayed), Json(DecisionReceipt { decision_id: id.to_string(), replayed })))
 }
 
@@ -49,19 +43,18 @@ pub(crate) async fn record_decision(
     request_body(content = OutcomeRequest, example = json!({"outcome": "success", "outcome_data": {"needed": ["orders"]}})),
     responses((status = 200, description = "Stored; `replayed` is true when it was stored before", body = DecisionReceipt)))]
 pub(crate) async fn record_outcome(
-    State(engine): State<Arc<Engine>>,
-    scope: Authorized<WriteAccess>,
-    id: PathParams<String>,
+    call: WriteCall,
+    id: PathParam,
     payload: Payload,
-) -> Result<Json<DecisionReceipt>, Problem> {
-    let id = params::parse_id("decision_id", params::read_path(id)?, DecisionId::new)?;
+) -> ApiResult<DecisionReceipt> {
+    let id = params::read_id("decision_id", id, DecisionId::new)?;
     let value = body::parse_json(&payload)?;
-    let key =
-        read_request_key(&engine, &payload.headers, OUTCOME_MAC_DOMAIN, &[id.as_str()], &value)?;
-    let mac = engine.fingerprint(OUTCOME_MAC_DOMAIN, &json!([id.as_str(), value]));
+    let address = [id.as_str()];
+    let key = read_request_key(&call.engine, &payload, OUTCOME_MAC_DOMAIN, &address, &value)?;
+    let mac = call.engine.fingerprint(OUTCOME_MAC_DOMAIN, &json!([id.as_str(), value]));
     let request: OutcomeRequest = body::decode_fields(value)?;
     let replayed =
-        engine.feedback.record_outcome(scope.get(), &id, request.into(), mac, key).await?;
+        call.engine.feedback.record_outcome(call.scope(), &id, request.into(), mac, key).await?;
     Ok(Json(DecisionReceipt { decision_id: id.to_string(), replayed }))
 }
 
@@ -69,48 +62,31 @@ pub(crate) async fn record_outcome(
     summary = "Show a decision and its latest outcome",
     params(("id" = String, Path)),
     responses((status = 200, description = "The decision", body = DecisionBody)))]
-pub(crate) async fn show_decision(
-    State(engine): State<Arc<Engine>>,
-    scope: Authorized<ReadAccess>,
-    id: PathParams<String>,
-) -> Result<Json<DecisionBody>, Problem> {
-    let id = params::parse_id("decision_id", params::read_path(id)?, DecisionId::new)?;
-    let found = engine.feedback.decision(scope.get(), &id).await?;
-    let unknown =
-        || Problem::not_found(format!("decision {id} not found in this tenant and project"));
+pub(crate) async fn show_decision(call: ReadCall, id: PathParam) -> ApiResult<DecisionBody> {
+    let id = params::read_id("decision_id", id, DecisionId::new)?;
+    let found = call.engine.feedback.decision(call.scope(), &id).await?;
+    let unknown = || Problem::not_in_scope(format_args!("decision {id}"));
     Ok(Json(found.ok_or_else(unknown)?.into()))
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ListRequest {
-    session_id: String,
-    after: Option<u64>,
-    limit: Option<usize>,
 }
 
 #[utoipa::path(get, path = "/api/v1/decisions", tag = "decisions",
     summary = "List the decisions of a session, oldest first",
     params(("session_id" = String, Query), ("after" = Option<u64>, Query), ("limit" = Option<u16>, Query)),
     responses((status = 200, description = "A page; `next` continues it", body = DecisionsBody)))]
-pub(crate) async fn list_decisions(
-    State(engine): State<Arc<Engine>>,
-    scope: Authorized<ReadAccess>,
-    parameters: QueryParams,
-) -> Result<Json<DecisionsBody>, Problem> {
+pub(crate) async fn list_decisions(call: ReadCall, query: QueryParams) -> ApiResult<DecisionsBody> {
     let known = [
         ("session_id", ParamKind::Text),
         ("after", ParamKind::Scalar),
         ("limit", ParamKind::Scalar),
     ];
-    let request: ListRequest = params::decode_query(parameters, &known)?;
-    let conversation = params::parse_id("session_id", request.session_id, ConversationId::new)?;
-    let limit = params::check_count("limit", request.limit, MAX_LIMIT, MAX_LIMIT)?;
-    let after = params::check_position("after", request.after)?;
-    let scope = scope.get();
-    let found = engine.feedback.conversation_decisions(scope, &conversation, after, limit).await?;
-    let next = found.last().map_or(after, |last| last.made.position);
-    let Position(next) = next;
+    let mut query = params::read_query(query, &known)?;
+    let (after, limit) = (query.take_position()?, query.take_limit(MAX_LIMIT, MAX_LIMIT)?);
+    let missing = || Problem::invalid("session_id", "session_id: missing field `session_id`");
+    let session = query.take("session_id")?.ok_or_else(missing)?;
+    let session = params::parse_id("session_id", session, ConversationId::new)?;
+    let found =
+        call.engine.feedback.conversation_decisions(call.scope(), &session, after, limit).await?;
+    let Position(next) = found.last().map_or(after, |last| last.made.position);
     Ok(Json(DecisionsBody { items: found.into_iter().map(DecisionBody::from).collect(), next }))
 }
 
@@ -119,16 +95,16 @@ pub(crate) async fn list_decisions(
     params(("session" = String, Path)),
     responses((status = 200, description = "Up to 500 decisions", body = SessionDecisionsBody)))]
 pub(crate) async fn list_session_decisions(
-    State(engine): State<Arc<Engine>>,
-    scope: Authorized<ReadAccess>,
-    session: PathParams<String>,
-) -> Result<Json<SessionDecisionsBody>, Problem> {
-    let session = params::parse_id("session", params::read_path(session)?, ConversationId::new)?;
-    let found = engine
+    call: ReadCall,
+    session: PathParam,
+) -> ApiResult<SessionDecisionsBody> {
+    let session = params::read_id("session", session, ConversationId::new)?;
+    let found = call
+        .engine
         .feedback
-        .conversation_decisions(scope.get(), &session, Position(0), MAX_LIMIT)
+        .conversation_decisions(call.scope(), &session, Position(0), MAX_LIMIT)
         .await?;
-    let calibration = report::confidence_bins(&found).into_iter().map(Into::into).collect();
+    let calibration = engine::report::confidence_bins(&found).into_iter().map(Into::into).collect();
     let truncated = found.len() == MAX_LIMIT;
     let decisions = found.into_iter().map(DecisionBody::from).collect();
     Ok(Json(SessionDecisionsBody { decisions, calibration, truncated }))

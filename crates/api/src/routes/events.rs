@@ -4,40 +4,27 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::sse::{Event as Line, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use engine::{Engine, EventFollower, EventPage, KindFilter, Topic};
 use futures_util::stream;
 use model::{Position, Source, Type};
-use serde::Deserialize;
 
 use crate::error::{Problem, quote};
-use crate::middleware::auth::{Authorized, Caller, ReadAccess};
-use crate::params::{self, ParamKind, PathParams, QueryParams};
+use crate::middleware::auth::ReadCall;
+use crate::params::{self, ParamKind, PathParam, QueryParams};
 use crate::wire::feedback::{StretchResponse, public_event_line};
 
 const MAX_LIMIT: usize = 1000;
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ListRequest {
-    after: Option<u64>,
-    limit: Option<usize>,
-    #[serde(rename = "type")]
-    event_type: Option<String>,
-    source: Option<String>,
-}
 
 #[utoipa::path(get, path = "/api/v1/events", tag = "events",
     summary = "List events in log order, or stream them with Accept: text/event-stream",
     params(("after" = Option<u64>, Query), ("limit" = Option<u16>, Query), ("type" = Option<String>, Query), ("source" = Option<String>, Query)),
     responses((status = 200, description = "A page of the log; `next` continues it", body = StretchResponse)))]
 pub(crate) async fn list_events(
-    State(engine): State<Arc<Engine>>,
-    scope: Authorized<ReadAccess>,
-    parameters: QueryParams,
+    call: ReadCall,
+    query: QueryParams,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let known = [
@@ -46,13 +33,18 @@ pub(crate) async fn list_events(
         ("type", ParamKind::Text),
         ("source", ParamKind::Text),
     ];
-    let request: ListRequest = params::decode_query(parameters, &known)?;
+    let mut query = params::read_query(query, &known)?;
     let event_type =
-        params::parse_word("type", request.event_type.clone(), Type::from_word, Type::WORDS)?;
-    let source =
-        params::parse_word("source", request.source.clone(), Source::from_word, Source::WORDS)?;
+        params::parse_optional_word("type", query.take("type")?, Type::from_word, Type::WORDS)?;
+    let source = params::parse_optional_word(
+        "source",
+        query.take("source")?,
+        Source::from_word,
+        Source::WORDS,
+    )?;
     let kind = KindFilter { types: event_type.map(expand_type).unwrap_or_default(), source };
-    respond(&engine, &scope, &request, vec![kind], &headers).await
+    let page = (query.take_position()?, query.take_limit(MAX_LIMIT, MAX_LIMIT)?);
+    respond(&call, page, vec![kind], &headers).await
 }
 
 #[utoipa::path(get, path = "/api/v1/topics/{topic}", tag = "events",
@@ -60,44 +52,33 @@ pub(crate) async fn list_events(
     params(("topic" = String, Path), ("after" = Option<u64>, Query), ("limit" = Option<u16>, Query)),
     responses((status = 200, description = "A page of the topic; `next` continues it", body = StretchResponse)))]
 pub(crate) async fn list_topic_events(
-    State(engine): State<Arc<Engine>>,
-    scope: Authorized<ReadAccess>,
-    name: PathParams<String>,
-    parameters: QueryParams,
+    call: ReadCall,
+    name: PathParam,
+    query: QueryParams,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let name = params::read_path(name)?;
     let unknown = || {
-        let names: Vec<&str> = Topic::ALL.iter().map(|(name, _)| *name).collect();
+        let names: Vec<&str> = Topic::ALL_TOPICS.iter().map(|(name, _)| *name).collect();
         let expected = names.join(", ");
         Problem::not_found(format!("topic {} not found, expected one of {expected}", quote(&name)))
     };
     let topic = Topic::from_name(&name).ok_or_else(unknown)?;
-    let known = [("after", ParamKind::Scalar), ("limit", ParamKind::Scalar)];
-    let request: ListRequest = params::decode_query(parameters, &known)?;
-    respond(&engine, &scope, &request, topic.kinds(), &headers).await
+    respond(&call, params::read_page(query, MAX_LIMIT)?, topic.kinds(), &headers).await
 }
 
 async fn respond(
-    engine: &Arc<Engine>,
-    scope: &Authorized<ReadAccess>,
-    request: &ListRequest,
+    call: &ReadCall,
+    (after, limit): (Position, usize),
     any_of: Vec<KindFilter>,
     headers: &HeaderMap,
 ) -> Result<Response, Problem> {
-    let after = params::check_position("after", request.after)?;
-    let limit = params::check_count("limit", request.limit, MAX_LIMIT, MAX_LIMIT)?;
-    let key = match scope.caller() {
-        Caller::Open | Caller::Owner => None,
-        Caller::Key(key) => Some(key.id.clone()),
-    };
-    let scope = scope.get().clone();
+    let (engine, scope) = (&call.engine, call.scope().clone());
     if wants_stream(headers) {
         let after = parse_last_event_id(headers)?.unwrap_or(after);
-        return Ok(stream_events(
-            Arc::clone(engine),
-            engine.feedback.follow(scope, after, any_of, key),
-        ));
+        let key = call.caller().key().map(|key| key.id.clone());
+        let follow = engine.feedback.follow(scope, after, any_of, key);
+        return Ok(stream_events(Arc::clone(engine), follow));
     }
     let page = EventPage { scope, after, limit, any_of };
     Ok(Json(StretchResponse::from(engine.feedback.events(page).await?)).into_response())

@@ -1,22 +1,16 @@
 //! A/B tests: definition, lifecycle, assignment and results.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::State;
-use axum::http::StatusCode;
-use engine::Engine;
 use engine::experiment::{ExperimentDefinition, LifecycleAction};
 use model::ExperimentId;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::feedback::read_request_key;
-use super::stored_status;
+use super::{StoredResult, read_mark, read_request_key, stored_status};
 use crate::body::{self, Payload};
-use crate::error::{Problem, quote};
-use crate::middleware::auth::{AdminAccess, Authorized, ReadAccess, WriteAccess};
-use crate::params::{self, PathParams, QueryParams};
+use crate::error::{ApiResult, Problem, quote};
+use crate::middleware::auth::{AdminCall, ReadCall, WriteCall};
+use crate::params::{self, PathParam, PathParams, QueryParams};
 use crate::wire::experiment::{
     AssignRequest, AssignedBody, ExperimentBody, ExperimentRequest, ExperimentsBody, ResultsBody,
 };
@@ -30,13 +24,11 @@ const MAX_LIMIT: usize = 500;
     request_body(content = ExperimentRequest, example = json!({"id": "greeting", "name": "A warmer greeting", "unit": "user", "variants": [{"name": "control", "weight": 1, "payload": {"prompt": "greet@3"}}, {"name": "treatment", "weight": 1, "payload": {"prompt": "greet@4"}}], "metric": "satisfaction", "guardrails": [{"metric": "error_rate", "limit": 0.05}], "rollout": {"steps": [1, 5, 25, 50, 100], "margin": 0.01}})),
     responses((status = 201, description = "The experiment, in DRAFT", body = ExperimentBody), (status = 200, description = "Already defined by an earlier request; nothing changed", body = ExperimentBody)))]
 pub(crate) async fn create_experiment(
-    State(engine): State<Arc<Engine>>,
-    scope: Authorized<AdminAccess>,
+    call: AdminCall,
     payload: Payload,
-) -> Result<(StatusCode, Json<ExperimentBody>), Problem> {
+) -> StoredResult<ExperimentBody> {
     let mut fields = body::parse_json(&payload)?;
-    let key = read_request_key(&engine, &payload.headers, MAC_DOMAIN, &[], &fields)?;
-    let mac = engine.fingerprint(MAC_DOMAIN, &fields);
+    let mark = read_mark(&call.engine, &payload, MAC_DOMAIN, &[], &fields)?;
     let id = fields.as_object_mut().and_then(|fields| fields.remove("id"));
     let id = match id {
         None | Some(Value::Null) => None,
@@ -46,8 +38,11 @@ pub(crate) async fn create_experiment(
         }
     };
     let definition: ExperimentDefinition = body::decode_fields(fields)?;
-    let (view, replayed) =
-        engine.experiments.create_experiment(scope.get(), id, &definition, mac, key).await?;
+    let (view, replayed) = call
+        .engine
+        .experiments
+        .create_experiment(call.scope(), id, &definition, mark.mac, mark.key)
+        .await?;
     Ok((stored_status(replayed), Json(view.into())))
 }
 
@@ -56,12 +51,11 @@ pub(crate) async fn create_experiment(
     params(("after" = Option<u64>, Query), ("limit" = Option<u16>, Query)),
     responses((status = 200, description = "A page; `next` continues it", body = ExperimentsBody)))]
 pub(crate) async fn list_experiments(
-    State(engine): State<Arc<Engine>>,
-    scope: Authorized<ReadAccess>,
-    parameters: QueryParams,
-) -> Result<Json<ExperimentsBody>, Problem> {
-    let (after, limit) = params::read_page(parameters, MAX_LIMIT)?;
-    let found = engine.experiments.list_experiments(scope.get(), after, limit).await?;
+    call: ReadCall,
+    query: QueryParams,
+) -> ApiResult<ExperimentsBody> {
+    let (after, limit) = params::read_page(query, MAX_LIMIT)?;
+    let found = call.engine.experiments.list_experiments(call.scope(), after, limit).await?;
     let next = found.last().map_or(after, |last| last.position).0;
     let experiments = found.into_iter().map(ExperimentBody::from).collect();
     Ok(Json(ExperimentsBody { experiments, next }))
@@ -71,13 +65,9 @@ pub(crate) async fn list_experiments(
     summary = "Show an experiment: status, shares, rollout moves with their evidence",
     params(("id" = String, Path)),
     responses((status = 200, description = "The experiment", body = ExperimentBody)))]
-pub(crate) async fn show_experiment(
-    State(engine): State<Arc<Engine>>,
-    scope: Authorized<ReadAccess>,
-    id: PathParams<String>,
-) -> Result<Json<ExperimentBody>, Problem> {
-    let id = params::parse_id("id", params::read_path(id)?, ExperimentId::new)?;
-    Ok(Json(engine.experiments.load_experiment(scope.get(), &id).await?.into()))
+pub(crate) async fn show_experiment(call: ReadCall, id: PathParam) -> ApiResult<ExperimentBody> {
+    let id = params::read_id("id", id, ExperimentId::new)?;
+    Ok(Json(call.engine.experiments.load_experiment(call.scope(), &id).await?.into()))
 }
 
 #[derive(Debug, Deserialize)]
@@ -90,11 +80,10 @@ struct NoFields {}
     request_body(content = Object, example = json!({})),
     responses((status = 200, description = "The experiment after the action", body = ExperimentBody)))]
 pub(crate) async fn act_on_experiment(
-    State(engine): State<Arc<Engine>>,
-    scope: Authorized<AdminAccess>,
+    call: AdminCall,
     parts: PathParams<(String, String)>,
     payload: Payload,
-) -> Result<Json<ExperimentBody>, Problem> {
+) -> ApiResult<ExperimentBody> {
     let (id, word) = params::read_path(parts)?;
     let id = params::parse_id("id", id, ExperimentId::new)?;
     let Some(action) = LifecycleAction::from_word(&word) else {
@@ -104,9 +93,9 @@ pub(crate) async fn act_on_experiment(
     };
     let fields = body::parse_json_or_empty(&payload)?;
     let address = [id.as_str(), action.word()];
-    let key = read_request_key(&engine, &payload.headers, ACTION_MAC_DOMAIN, &address, &fields)?;
+    let key = read_request_key(&call.engine, &payload, ACTION_MAC_DOMAIN, &address, &fields)?;
     let NoFields {} = body::decode_fields(fields)?;
-    Ok(Json(engine.experiments.apply_action(scope.get(), &id, action, key).await?.into()))
+    Ok(Json(call.engine.experiments.apply_action(call.scope(), &id, action, key).await?.into()))
 }
 
 #[utoipa::path(post, path = "/api/v1/experiments/{id}/assign", tag = "experiments",
@@ -115,14 +104,13 @@ pub(crate) async fn act_on_experiment(
     request_body(content = AssignRequest, example = json!({"unit_id": "ann"})),
     responses((status = 200, description = "The variant; the exposure is logged", body = AssignedBody)))]
 pub(crate) async fn assign_variant(
-    State(engine): State<Arc<Engine>>,
-    scope: Authorized<WriteAccess>,
-    id: PathParams<String>,
+    call: WriteCall,
+    id: PathParam,
     payload: Payload,
-) -> Result<Json<AssignedBody>, Problem> {
-    let id = params::parse_id("id", params::read_path(id)?, ExperimentId::new)?;
+) -> ApiResult<AssignedBody> {
+    let id = params::read_id("id", id, ExperimentId::new)?;
     let request: AssignRequest = body::decode_json(&payload)?;
-    let found = engine.experiments.assign(scope.get(), &id, &request.unit_id).await?;
+    let found = call.engine.experiments.assign(call.scope(), &id, &request.unit_id).await?;
     Ok(Json(AssignedBody {
         variant: found.variant,
         payload: found.payload,
@@ -134,12 +122,8 @@ pub(crate) async fn assign_variant(
     summary = "Show the results so far; intervals stay valid however often they are read",
     params(("id" = String, Path)),
     responses((status = 200, description = "Means, differences with anytime-valid intervals, guardrails and verdict", body = ResultsBody)))]
-pub(crate) async fn show_results(
-    State(engine): State<Arc<Engine>>,
-    scope: Authorized<ReadAccess>,
-    id: PathParams<String>,
-) -> Result<Json<ResultsBody>, Problem> {
-    let id = params::parse_id("id", params::read_path(id)?, ExperimentId::new)?;
-    let (view, found) = engine.experiments.experiment_results(scope.get(), &id).await?;
+pub(crate) async fn show_results(call: ReadCall, id: PathParam) -> ApiResult<ResultsBody> {
+    let id = params::read_id("id", id, ExperimentId::new)?;
+    let (view, found) = call.engine.experiments.experiment_results(call.scope(), &id).await?;
     Ok(Json(ResultsBody::new(&view, found)))
 }

@@ -1,59 +1,48 @@
-//! Single events: store, correct, read.
-
-use std::sync::Arc;
+//! Single events: store, correct, read; and reactions to turns.
 
 use axum::Json;
-use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, State};
-use axum::http::{HeaderMap, StatusCode};
-use engine::{Engine, IncomingEvent, RequestKey, Trust};
-use model::{EventId, Mac};
+use axum::extract::Path;
+use axum::http::StatusCode;
+use engine::{IncomingEvent, IncomingReaction, ReactionReceipt, RequestMark, Trust};
+use model::{ConversationId, EventId, TurnId};
 use serde_json::{Value, json};
 
-use super::stored_status;
+use super::{ReceiptResult, StoredResult, read_mark, read_request_key, receipt_response};
 use crate::body::{self, Payload};
-use crate::error::Problem;
-use crate::middleware::auth::{Authorized, FeedbackAccess, ReadAccess, WriteAccess};
-use crate::scope::RequestScope;
+use crate::error::{ApiResult, Problem};
+use crate::middleware::auth::{Call, FeedbackCall, ReadCall, WriteCall};
+use crate::params::{self, PathParam, PathParams};
 use crate::wire::feedback::{CorrectionRequest, EventRequest, EventResponse, ReceiptResponse};
+use crate::wire::reaction::{ReactionRequest, ReactionResponse};
 
 /// Shared with batches: an event has the same MAC alone and in a batch.
 pub(super) const EVENT_MAC_DOMAIN: &str = "event";
 const CORRECTION_MAC_DOMAIN: &str = "correction";
+const REACTION_MAC_DOMAIN: &str = "reaction";
 
 #[utoipa::path(post, path = "/api/v1/feedback", tag = "events",
     summary = "Store an event",
     request_body(content = EventRequest, example = json!({"id": "e1", "type": "explicit", "source": "user_rating", "category": "accuracy", "session_id": "c1", "message_id": "t1", "user_id": "ann", "data": {"rating": "positive"}})),
     responses((status = 201, description = "Stored", body = ReceiptResponse), (status = 200, description = "Already stored by an earlier request; nothing changed", body = ReceiptResponse)))]
-pub(crate) async fn submit_event(
-    State(engine): State<Arc<Engine>>,
-    scope: Authorized<FeedbackAccess>,
-    payload: Payload,
-) -> Result<(StatusCode, Json<ReceiptResponse>), Problem> {
+pub(crate) async fn submit_event(call: FeedbackCall, payload: Payload) -> ReceiptResult {
     let value = body::parse_json(&payload)?;
-    let key = read_request_key(&engine, &payload.headers, EVENT_MAC_DOMAIN, &[], &value)?;
-    let mac = engine.fingerprint(EVENT_MAC_DOMAIN, &value);
-    let trust = if scope.is_widget() { Trust::Widget } else { Trust::Backend };
+    let mark = read_mark(&call.engine, &payload, EVENT_MAC_DOMAIN, &[], &value)?;
+    let trust = if call.is_widget() { Trust::Widget } else { Trust::Backend };
     if trust == Trust::Widget && !value["id"].is_null() {
         return Err(Problem::forbidden(
             "the event has an id, and widget keys cannot choose ids; send an Idempotency-Key header",
         ));
     }
-    record_event(&engine, &scope, value, mac, key, trust).await
+    record_event(&call, value, mark, trust).await
 }
 
 #[utoipa::path(post, path = "/api/v1/feedback/correction", tag = "events",
     summary = "Store a correction: an event whose type, source and category have defaults",
     request_body(content = CorrectionRequest, example = json!({"message_id": "t1", "data": {"original_sql": "SELECT 1", "corrected_sql": "SELECT 2"}})),
     responses((status = 201, description = "Stored", body = ReceiptResponse), (status = 200, description = "Already stored by an earlier request; nothing changed", body = ReceiptResponse)))]
-pub(crate) async fn submit_correction(
-    State(engine): State<Arc<Engine>>,
-    scope: Authorized<WriteAccess>,
-    payload: Payload,
-) -> Result<(StatusCode, Json<ReceiptResponse>), Problem> {
+pub(crate) async fn submit_correction(call: WriteCall, payload: Payload) -> ReceiptResult {
     let mut value = body::parse_json(&payload)?;
-    let key = read_request_key(&engine, &payload.headers, CORRECTION_MAC_DOMAIN, &[], &value)?;
-    let mac = engine.fingerprint(CORRECTION_MAC_DOMAIN, &value);
+    let mark = read_mark(&call.engine, &payload, CORRECTION_MAC_DOMAIN, &[], &value)?;
     if let Some(fields) = value.as_object_mut() {
         let defaults =
             [("type", "explicit"), ("source", "user_correction"), ("category", "accuracy")];
@@ -61,65 +50,96 @@ pub(crate) async fn submit_correction(
             fields.entry(name).or_insert_with(|| Value::from(word));
         }
     }
-    record_event(&engine, &scope, value, mac, key, Trust::Backend).await
+    record_event(&call, value, mark, Trust::Backend).await
 }
 
-async fn record_event(
-    engine: &Engine,
-    scope: &RequestScope,
+async fn record_event<P>(
+    call: &Call<P>,
     value: Value,
-    mac: Mac,
-    key: Option<RequestKey>,
+    mark: RequestMark,
     trust: Trust,
-) -> Result<(StatusCode, Json<ReceiptResponse>), Problem> {
+) -> ReceiptResult {
     let request: EventRequest = body::decode_fields(value)?;
-    let scope = scope.resolve_tenant(request.tenant_id.as_deref())?;
-    let receipt = engine
-        .feedback
-        .record(&scope, IncomingEvent { raw: request.into(), mac, key, trust })
-        .await?;
-    Ok((stored_status(receipt.replayed), Json(receipt.into())))
+    let scope = call.resolve_tenant(request.tenant_id.as_deref())?;
+    let RequestMark { mac, key } = mark;
+    let incoming = IncomingEvent { raw: request.into(), mac, key, trust };
+    Ok(receipt_response(call.engine.feedback.record(&scope, incoming).await?))
 }
 
 #[utoipa::path(get, path = "/api/v1/feedback/{id}", tag = "events",
     summary = "Show an event; comments include their sentiment and topic",
     params(("id" = String, Path)),
     responses((status = 200, description = "The event", body = EventResponse)))]
-pub(crate) async fn show_event(
-    State(engine): State<Arc<Engine>>,
-    scope: Authorized<ReadAccess>,
-    id: Result<Path<String>, PathRejection>,
-) -> Result<Json<EventResponse>, Problem> {
+pub(crate) async fn show_event(call: ReadCall, id: PathParam) -> ApiResult<EventResponse> {
     let invalid = || Problem::not_found("event not found: the id in the path is not a valid id");
     let Path(id) = id.map_err(|_| invalid())?;
     let id = EventId::new(id).map_err(|_| invalid())?;
-    let unknown = || Problem::not_found(format!("event {id} not found in this tenant and project"));
-    let found = engine.feedback.event(scope.get(), &id).await?.ok_or_else(unknown)?;
-    let Some(comment) = engine.feedback.comment(&found).await? else {
+    let unknown = || Problem::not_in_scope(format_args!("event {id}"));
+    let found = call.engine.feedback.event(call.scope(), &id).await?.ok_or_else(unknown)?;
+    let Some(comment) = call.engine.feedback.comment(&found).await? else {
         return Ok(Json(found.into()));
     };
-    let patterns = engine.insights.comment_patterns(scope.get()).await?;
+    let patterns = call.engine.insights.comment_patterns(call.scope()).await?;
     Ok(Json(EventResponse::from(found).attach_comment(&comment, &patterns)))
 }
 
-/// Reads the `Idempotency-Key` header, which has the form of an id. Its MAC covers the kind of
-/// request, the path and the body.
-pub(super) fn read_request_key(
-    engine: &Engine,
-    headers: &HeaderMap,
-    mac_domain: &str,
-    address: &[&str],
-    body: &Value,
-) -> Result<Option<RequestKey>, Problem> {
-    let Some(value) = headers.get("idempotency-key") else { return Ok(None) };
-    let bad = |reason: String| Problem::invalid("Idempotency-Key", reason);
-    let text =
-        value.to_str().map_err(|_| bad("Idempotency-Key is not ASCII, expected an id".into()))?;
-    match EventId::new(text) {
-        Ok(_) => {
-            let mac = engine.fingerprint(mac_domain, &json!([address, body]));
-            Ok(Some(RequestKey { id: text.to_owned(), mac }))
-        }
-        Err(expected) => Err(bad(format!("Idempotency-Key: {expected}"))),
+#[utoipa::path(post, path = "/conversations/{tenant}/{project}/{conversation_id}/turns/{turn_id}/feedback", tag = "reactions",
+    summary = "Set, replace or clear (null) the reaction to a turn",
+    params(("tenant" = String, Path), ("project" = String, Path), ("conversation_id" = String, Path), ("turn_id" = String, Path)),
+    request_body(content = ReactionRequest, example = json!({"reaction": "not_ok", "text": "I meant gaming laptops"})),
+    responses((status = 200, description = "The current reaction", body = ReactionResponse), (status = 202, description = "The confidence is too low; nothing was stored", body = ReactionResponse)))]
+pub(crate) async fn submit_reaction(
+    call: FeedbackCall,
+    parts: PathParams<(String, String, String, String)>,
+    payload: Payload,
+) -> StoredResult<ReactionResponse> {
+    let (tenant, project, conversation, turn) = params::read_path(parts)?;
+    let by_widget = call.is_widget();
+    let scope = call.resolve_path(&tenant, &project)?;
+    let value = body::parse_json(&payload)?;
+    if by_widget
+        && let Some(field) = ["origin", "confidence"].iter().find(|f| !value[**f].is_null())
+    {
+        return Err(Problem::forbidden(format!(
+            "the body has {field}, which widget keys cannot set; remove the field"
+        )));
     }
+    let address = [conversation.as_str(), &turn];
+    let key = read_request_key(&call.engine, &payload, REACTION_MAC_DOMAIN, &address, &value)?;
+    // The path is part of the request, so the MAC covers both.
+    let mac = call.engine.fingerprint(REACTION_MAC_DOMAIN, &json!([conversation, turn, value]));
+    let request: ReactionRequest = body::decode_fields(value)?;
+    let incoming = IncomingReaction {
+        conversation: params::parse_id("conversation_id", conversation, ConversationId::new)?,
+        turn: params::parse_id("turn_id", turn.clone(), TurnId::new)?,
+        raw: request.into(),
+        mac,
+        key,
+    };
+    Ok(match call.engine.feedback.react(&scope, incoming).await? {
+        ReactionReceipt::Given { reaction, rn, unchanged } => {
+            // A public page must not learn earlier reactions or the owner of the turn.
+            let unchanged = unchanged && !by_widget;
+            let rn = rn.filter(|_| !by_widget);
+            let message = match (reaction, unchanged) {
+                (None, false) => "reaction cleared",
+                (None, true) => "nothing to clear",
+                (Some(_), false) => "reaction recorded",
+                (Some(_), true) => "reaction unchanged",
+            };
+            let response = ReactionResponse::Given {
+                success: true,
+                turn_id: turn,
+                reaction: reaction.map(model::Reaction::as_word),
+                message,
+                cleared: reaction.is_none(),
+                rn,
+            };
+            (StatusCode::OK, Json(response))
+        }
+        ReactionReceipt::Skipped => {
+            let skipped = "confidence below 0.70";
+            (StatusCode::ACCEPTED, Json(ReactionResponse::Skipped { success: false, skipped }))
+        }
+    })
 }

@@ -3,47 +3,46 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::State;
 use axum::http::StatusCode;
-use engine::{Engine, NewKey, StoredKey};
+use engine::{NewKey, StoredKey};
 use model::{Project, Role, Tenant};
 
+use super::StoredResult;
 use crate::body::{self, Payload};
-use crate::error::{Problem, quote};
-use crate::middleware::auth::{AdminAccess, Authorized, Caller};
-use crate::params::{self, PathParams};
-use crate::wire::key::{KeyBody, KeyRequest, KeysBody, NewKeyBody, RevokedBody};
+use crate::error::{ApiResult, Problem, quote};
+use crate::middleware::auth::{AdminCall, Caller};
+use crate::params::{self, PathParam};
+use crate::wire::tenant::{KeyBody, KeyRequest, KeysBody, NewKeyBody, RevokedBody};
 
 #[utoipa::path(post, path = "/api/v1/keys", tag = "management",
     summary = "Create a key; its secret is shown only in this response",
     request_body(content = KeyRequest, example = json!({"tenant": "default", "role": "read"})),
     responses((status = 201, description = "The key with its secret", body = NewKeyBody)))]
-pub(crate) async fn create_key(
-    State(engine): State<Arc<Engine>>,
-    scope: Authorized<AdminAccess>,
-    payload: Payload,
-) -> Result<(StatusCode, Json<NewKeyBody>), Problem> {
+pub(crate) async fn create_key(call: AdminCall, payload: Payload) -> StoredResult<NewKeyBody> {
     let request: KeyRequest = body::decode_json(&payload)?;
     let new = parse_request(request)?;
-    if !may_manage(scope.caller(), &new.tenant, new.project.as_ref()) {
+    if !may_manage(call.caller(), &new.tenant, new.project.as_ref()) {
         return Err(Problem::forbidden(
             "the new key is outside the tenant or project of the caller's key",
         ));
     }
-    let (key, text) = engine.access.create_key(new).await?;
+    let (key, text) = call.engine.access.create_key(new).await?;
     Ok((StatusCode::CREATED, Json(NewKeyBody { key: text, record: KeyBody::from(&key) })))
 }
 
 #[utoipa::path(get, path = "/api/v1/keys", tag = "management",
     summary = "List keys, without their secrets",
     responses((status = 200, description = "The keys", body = KeysBody)))]
-pub(crate) async fn list_keys(
-    State(engine): State<Arc<Engine>>,
-    scope: Authorized<AdminAccess>,
-) -> Json<KeysBody> {
-    let own = |key: &Arc<StoredKey>| may_manage(scope.caller(), &key.tenant, key.project.as_ref());
-    let keys =
-        engine.access.list_keys().into_iter().filter(own).map(|key| KeyBody::from(&*key)).collect();
+pub(crate) async fn list_keys(call: AdminCall) -> Json<KeysBody> {
+    let own = |key: &Arc<StoredKey>| may_manage(call.caller(), &key.tenant, key.project.as_ref());
+    let keys = call
+        .engine
+        .access
+        .list_keys()
+        .into_iter()
+        .filter(own)
+        .map(|key| KeyBody::from(&*key))
+        .collect();
     Json(KeysBody { keys })
 }
 
@@ -51,52 +50,41 @@ pub(crate) async fn list_keys(
     summary = "Revoke a key",
     params(("id" = String, Path)),
     responses((status = 200, description = "The key is revoked", body = RevokedBody)))]
-pub(crate) async fn revoke_key(
-    State(engine): State<Arc<Engine>>,
-    scope: Authorized<AdminAccess>,
-    id: PathParams<String>,
-) -> Result<Json<RevokedBody>, Problem> {
+pub(crate) async fn revoke_key(call: AdminCall, id: PathParam) -> ApiResult<RevokedBody> {
     let id = params::read_path(id)?;
     let unknown = || Problem::not_found(format!("key {} not found", quote(&id)));
-    let key = engine.access.list_keys().into_iter().find(|key| key.id == id).ok_or_else(unknown)?;
-    if !may_manage(scope.caller(), &key.tenant, key.project.as_ref()) {
+    let key =
+        call.engine.access.list_keys().into_iter().find(|key| key.id == id).ok_or_else(unknown)?;
+    if !may_manage(call.caller(), &key.tenant, key.project.as_ref()) {
         return Err(unknown());
     }
-    let revoked = engine.access.revoke_key(&id).await?;
+    let revoked = call.engine.access.revoke_key(&id).await?;
     Ok(Json(RevokedBody { id, revoked }))
 }
 
 /// True when the caller may manage keys of this tenant and project (`None`: all projects).
 fn may_manage(caller: &Caller, tenant: &Tenant, project: Option<&Project>) -> bool {
-    match caller {
-        Caller::Open | Caller::Owner => true,
-        Caller::Key(key) => {
-            key.tenant == *tenant && (key.project.is_none() || key.project.as_ref() == project)
-        }
-    }
+    caller.key().is_none_or(|key| {
+        key.tenant == *tenant && (key.project.is_none() || key.project.as_ref() == project)
+    })
 }
 
 fn parse_request(request: KeyRequest) -> Result<NewKey, Problem> {
-    let role = params::parse_word("role", Some(request.role), Role::from_word, Role::WORDS)?;
+    let role = params::parse_word("role", &request.role, Role::from_word, Role::WORDS)?;
     if request.rate == Some(0) {
         return Err(Problem::invalid("rate", "rate is 0, expected at least 1 request per second"));
     }
-    let origin = match request.origin {
-        None => None,
-        Some(text) => Some(normalize_origin(&text).ok_or_else(|| {
-            let detail =
-                format!("origin is {}, expected one such as https://example.org", quote(&text));
-            Problem::invalid("origin", detail)
-        })?),
+    let parse_origin = |text: String| {
+        let shown = quote(&text);
+        let detail = format!("origin is {shown}, expected one such as https://example.org");
+        normalize_origin(&text).ok_or_else(|| Problem::invalid("origin", detail))
     };
     Ok(NewKey {
         tenant: params::parse_id("tenant", request.tenant, Tenant::new)?,
         project: params::parse_optional_id("project", request.project, Project::new)?,
-        role: role.ok_or_else(|| {
-            Problem::invalid("role", "role is missing, expected one of widget, ingest, read, admin")
-        })?,
+        role,
         rate: request.rate,
-        origin,
+        origin: request.origin.map(parse_origin).transpose()?,
     })
 }
 

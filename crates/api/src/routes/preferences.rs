@@ -1,46 +1,26 @@
 //! Streaming export of preference data for training.
 
-use std::sync::Arc;
-
 use axum::body::Body;
-use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
-use engine::{Engine, PreferenceEncoding, PreferenceExport, PreferenceQuery, PreferenceRequest};
+use engine::{PreferenceEncoding, PreferenceExport, PreferenceQuery, PreferenceRequest};
 use futures_util::stream;
-use serde::Deserialize;
 
 use crate::error::Problem;
-use crate::middleware::auth::{Authorized, ReadAccess};
+use crate::middleware::auth::ReadCall;
 use crate::params::{self, ParamKind, QueryParams};
 
 /// The media type registered with IANA.
 const PARQUET: &str = "application/vnd.apache.parquet";
 const NDJSON: &str = "application/x-ndjson";
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ExportRequest {
-    format: Option<String>,
-    split: Option<String>,
-    since: Option<String>,
-    until: Option<String>,
-    min_confidence: Option<f64>,
-    #[serde(default)]
-    sources: Vec<String>,
-    #[serde(default)]
-    cap: Vec<String>,
-    after: Option<String>,
-}
-
 #[utoipa::path(get, path = "/api/v1/preferences/export", tag = "learning",
     summary = "Export preference data as NDJSON, or as Parquet with Accept: application/vnd.apache.parquet",
     params(("format" = Option<String>, Query), ("split" = Option<String>, Query), ("since" = Option<String>, Query), ("until" = Option<String>, Query), ("min_confidence" = Option<f64>, Query), ("sources" = Option<String>, Query), ("cap" = Option<String>, Query), ("after" = Option<String>, Query)),
     responses((status = 200, description = "Rows in the given format: dpo, kto, sft, reward or openai_dpo", content_type = "application/x-ndjson", body = String)))]
 pub(crate) async fn export_preferences(
-    State(engine): State<Arc<Engine>>,
-    scope: Authorized<ReadAccess>,
-    parameters: QueryParams,
+    call: ReadCall,
+    query: QueryParams,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let known = [
@@ -53,35 +33,32 @@ pub(crate) async fn export_preferences(
         ("cap", ParamKind::List),
         ("after", ParamKind::Text),
     ];
-    let request: ExportRequest = params::decode_query(parameters, &known)?;
-    let query = PreferenceQuery::parse(read_wish(request, &headers))?;
+    let mut query = params::read_query(query, &known)?;
+    let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
+    let is_parquet = accept.is_some_and(|accept| accept.contains(PARQUET));
+    let request = PreferenceRequest {
+        format: query.take("format")?,
+        split: query.take("split")?,
+        since: query.take("since")?,
+        until: query.take("until")?,
+        min_confidence: query.take("min_confidence")?,
+        sources: query.take("sources")?.unwrap_or_default(),
+        cap: query.take("cap")?.unwrap_or_default(),
+        after: query.take("after")?,
+        encoding: match is_parquet {
+            true => PreferenceEncoding::Parquet,
+            false => PreferenceEncoding::Jsonl,
+        },
+    };
+    let query = PreferenceQuery::parse(request)?;
     let media = match query.encoding() {
         PreferenceEncoding::Jsonl => NDJSON,
         PreferenceEncoding::Parquet => PARQUET,
     };
-    let mut export = engine.training_data.preferences(scope.get(), query);
+    let mut export = call.engine.training_data.preferences(call.scope(), query);
     // Errors before the first row get a problem response. Later errors abort the stream.
     let first = export.next().await?;
     Ok(([(header::CONTENT_TYPE, media)], stream_rows(first, export)).into_response())
-}
-
-fn read_wish(request: ExportRequest, headers: &HeaderMap) -> PreferenceRequest {
-    let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
-    let parquet = accept.is_some_and(|accept| accept.contains(PARQUET));
-    PreferenceRequest {
-        format: request.format,
-        split: request.split,
-        since: request.since,
-        until: request.until,
-        min_confidence: request.min_confidence,
-        sources: request.sources,
-        cap: request.cap,
-        after: request.after,
-        encoding: match parquet {
-            true => PreferenceEncoding::Parquet,
-            false => PreferenceEncoding::Jsonl,
-        },
-    }
 }
 
 pub(crate) fn stream_rows(first: Option<Vec<u8>>, export: PreferenceExport) -> Body {

@@ -1,18 +1,15 @@
 //! Quality metrics, targets, alerts and the calibration of verdicts.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::State;
 use engine::Engine;
 use model::Tenant;
 use serde_json::{Value, json};
 
 use super::tenants::authorize_tenant;
 use crate::body::{self, Payload};
-use crate::error::Problem;
-use crate::middleware::auth::{AdminAccess, Authorized, ReadAccess};
-use crate::params::{self, ParamKind, PathParams, QueryParams};
+use crate::error::ApiResult;
+use crate::middleware::auth::{AdminCall, ReadCall};
+use crate::params::{self, ParamKind, PathParam, QueryParams};
 use crate::report_filter;
 use crate::wire::quality::{
     AlertBody, AlertsBody, AlertsQuery, QualityBody, TargetsBody, TargetsRequest, metrics_by_name,
@@ -25,16 +22,15 @@ const DEFAULT_DAYS: u32 = 30;
     params(("tenant" = String, Path), ("project" = Option<String>, Query), ("model" = Option<String>, Query), ("prompt" = Option<String>, Query), ("user_id" = Option<String>, Query), ("period_days" = Option<u16>, Query), ("start" = Option<String>, Query), ("end" = Option<String>, Query), ("bucket" = Option<String>, Query)),
     responses((status = 200, description = "Metrics by name", body = QualityBody)))]
 pub(crate) async fn show_quality(
-    State(engine): State<Arc<Engine>>,
-    scope: Authorized<ReadAccess>,
-    tenant: PathParams<String>,
-    parameters: QueryParams,
-) -> Result<Json<QualityBody>, Problem> {
+    call: ReadCall,
+    tenant: PathParam,
+    query: QueryParams,
+) -> ApiResult<QualityBody> {
     let tenant = params::read_path(tenant)?;
     let query =
-        report_filter::parse_filter(&scope, &tenant, parameters, engine.now(), DEFAULT_DAYS)?;
-    let buckets = engine.insights.quality(query.clone()).await?;
-    let targets = engine.insights.tenant_targets(&query.tenant);
+        report_filter::parse_filter(&call, &tenant, query, call.engine.now(), DEFAULT_DAYS)?;
+    let buckets = call.engine.insights.quality(query.clone()).await?;
+    let targets = call.engine.insights.tenant_targets(&query.tenant);
     let bucket = match query.bucket_hours {
         1 => "hour",
         168 => "week",
@@ -46,7 +42,7 @@ pub(crate) async fn show_quality(
         start: query.window.start.to_string(),
         end: query.window.end.to_string(),
         bucket,
-        turns: report::sum_buckets(&buckets).counts.turns,
+        turns: engine::report::sum_buckets(&buckets).counts.turns,
         metrics: metrics_by_name(&buckets, |figure| targets.target_for(figure)),
     }))
 }
@@ -57,30 +53,23 @@ pub(crate) async fn show_quality(
     request_body(content = TargetsRequest, example = json!({"satisfaction": {"min": 0.85}, "error_rate": {"max": 0.05}, "window_hours": 24})),
     responses((status = 200, description = "The stored targets", body = TargetsBody)))]
 pub(crate) async fn set_targets(
-    State(engine): State<Arc<Engine>>,
-    scope: Authorized<AdminAccess>,
-    tenant: PathParams<String>,
+    call: AdminCall,
+    tenant: PathParam,
     payload: Payload,
-) -> Result<Json<TargetsBody>, Problem> {
-    let tenant = authorize_tenant(&scope, tenant)?;
-    let Value::Object(settings) = body::parse_json(&payload)? else {
-        return Err(Problem::invalid("body", "the body is not a JSON object, expected one"));
-    };
-    engine.insights.set_targets(&tenant, settings).await?;
-    Ok(Json(targets_body(&engine, &tenant)))
+) -> ApiResult<TargetsBody> {
+    let tenant = authorize_tenant(&call, tenant)?;
+    let settings = body::require_object(body::parse_json(&payload)?)?;
+    call.engine.insights.set_targets(&tenant, settings).await?;
+    Ok(Json(targets_body(&call.engine, &tenant)))
 }
 
 #[utoipa::path(get, path = "/api/v1/tenants/{tenant}/targets", tag = "quality",
     summary = "Show the targets and the webhook with its signing secret",
     params(("tenant" = String, Path)),
     responses((status = 200, description = "The targets", body = TargetsBody)))]
-pub(crate) async fn show_targets(
-    State(engine): State<Arc<Engine>>,
-    scope: Authorized<AdminAccess>,
-    tenant: PathParams<String>,
-) -> Result<Json<TargetsBody>, Problem> {
-    let tenant = authorize_tenant(&scope, tenant)?;
-    Ok(Json(targets_body(&engine, &tenant)))
+pub(crate) async fn show_targets(call: AdminCall, tenant: PathParam) -> ApiResult<TargetsBody> {
+    let tenant = authorize_tenant(&call, tenant)?;
+    Ok(Json(targets_body(&call.engine, &tenant)))
 }
 
 fn targets_body(engine: &Engine, tenant: &Tenant) -> TargetsBody {
@@ -93,29 +82,22 @@ fn targets_body(engine: &Engine, tenant: &Tenant) -> TargetsBody {
     summary = "List alerts: metrics that miss or missed their targets, newest first",
     params(("project" = Option<String>, Query), ("limit" = Option<usize>, Query)),
     responses((status = 200, description = "Alerts", body = AlertsBody)))]
-pub(crate) async fn list_alerts(
-    State(engine): State<Arc<Engine>>,
-    scope: Authorized<ReadAccess>,
-    parameters: QueryParams,
-) -> Result<Json<AlertsBody>, Problem> {
+pub(crate) async fn list_alerts(call: ReadCall, query: QueryParams) -> ApiResult<AlertsBody> {
     let known = [("project", ParamKind::Text), ("limit", ParamKind::Scalar)];
-    let query: AlertsQuery = params::decode_query(parameters, &known)?;
+    let query = params::read_query(query, &known)?.into_json();
+    let query: AlertsQuery = body::decode_fields(query)?;
     let limit = params::check_count("limit", query.limit, 100, 1000)?;
-    let tenant = scope.get().tenant.as_str();
-    let (tenant, project) =
-        report_filter::resolve_tenant(&scope, tenant, query.project.as_deref())?;
-    let found = engine.insights.alerts(&tenant, project.as_ref(), limit).await?;
+    let tenant = call.scope().tenant.as_str();
+    let (tenant, project) = report_filter::resolve_tenant(&call, tenant, query.project.as_deref())?;
+    let found = call.engine.insights.alerts(&tenant, project.as_ref(), limit).await?;
     Ok(Json(AlertsBody { alerts: found.iter().map(AlertBody::new).collect() }))
 }
 
 #[utoipa::path(get, path = "/api/v1/calibration", tag = "turns",
     summary = "Show how well verdict confidences match ratings and reviews, and the curve that corrects them",
     responses((status = 200, description = "Labels, curve and reliability", body = Object)))]
-pub(crate) async fn show_calibration(
-    State(engine): State<Arc<Engine>>,
-    scope: Authorized<ReadAccess>,
-) -> Result<Json<Value>, Problem> {
-    let found = engine.turns.calibration_report(scope.get()).await?;
+pub(crate) async fn show_calibration(call: ReadCall) -> ApiResult<Value> {
+    let found = call.engine.turns.calibration_report(call.scope()).await?;
     let bins = found.reliability.iter().map(|bin| {
         json!({"from": bin.from, "to": bin.to, "confidence": bin.confidence,
             "calibrated": bin.calibrated, "right": bin.right, "n": bin.labels})

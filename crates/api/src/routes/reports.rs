@@ -1,19 +1,15 @@
 //! Conversation reports, with parameters in the body (POST) or in the query (GET).
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::State;
-use engine::{Engine, ReactionFilter};
-use model::{ConversationId, Origin, Reaction, Scope, Timestamp, TurnId, UserId, Window};
-use report::{ConversationRequest, PeriodRequest};
+use engine::ReactionFilter;
+use engine::report::{ConversationRequest, PeriodRequest};
+use model::{ConversationId, Origin, Reaction, Scope, Timestamp, TurnId, UserId};
 use serde_json::Value;
 
 use crate::body::{self, Payload};
-use crate::error::{Problem, quote};
-use crate::middleware::auth::{Authorized, ReadAccess};
+use crate::error::{ApiResult, Problem, quote};
+use crate::middleware::auth::ReadCall;
 use crate::params::{self, ParamKind, PathParams, QueryParams};
-use crate::scope::RequestScope;
 use crate::wire::report::{
     ConversationBody, ConversationRequestBody, Include, PeriodBody, PeriodRequestBody,
     TurnReportBody,
@@ -32,12 +28,11 @@ type ConversationPath = (String, String, String);
     request_body(content = ConversationRequestBody, example = json!({"days": 365, "include": ["turn_log"]})),
     responses((status = 200, description = "The turns with their reactions", body = ConversationBody)))]
 pub(crate) async fn report_conversation(
-    State(engine): State<Arc<Engine>>,
-    scope: Authorized<ReadAccess>,
+    call: ReadCall,
     parts: PathParams<ConversationPath>,
     payload: Payload,
-) -> Result<Json<ConversationBody>, Problem> {
-    build_conversation_report(&engine, &scope, parts, body::parse_json_or_empty(&payload)?).await
+) -> ApiResult<ConversationBody> {
+    build_conversation_report(&call, parts, body::parse_json_or_empty(&payload)?).await
 }
 
 #[utoipa::path(get, path = "/conversations/{tenant}/{project}/{conversation_id}/turns-with-feedbacks", tag = "reports",
@@ -45,39 +40,36 @@ pub(crate) async fn report_conversation(
     params(("tenant" = String, Path), ("project" = String, Path), ("conversation_id" = String, Path), ("turn_ids" = Option<String>, Query), ("days" = Option<u16>, Query), ("include" = Option<String>, Query)),
     responses((status = 200, description = "The turns with their reactions", body = ConversationBody)))]
 pub(crate) async fn report_conversation_by_query(
-    State(engine): State<Arc<Engine>>,
-    scope: Authorized<ReadAccess>,
+    call: ReadCall,
     parts: PathParams<ConversationPath>,
-    parameters: QueryParams,
-) -> Result<Json<ConversationBody>, Problem> {
+    query: QueryParams,
+) -> ApiResult<ConversationBody> {
     let known =
         [("turn_ids", ParamKind::List), ("days", ParamKind::Scalar), ("include", ParamKind::List)];
-    let fields = params::query_to_json(parameters, &known)?;
-    build_conversation_report(&engine, &scope, parts, fields).await
+    let fields = params::read_query(query, &known)?.into_json();
+    build_conversation_report(&call, parts, fields).await
 }
 
 async fn build_conversation_report(
-    engine: &Engine,
-    scope: &RequestScope,
+    call: &ReadCall,
     parts: PathParams<ConversationPath>,
     fields: Value,
-) -> Result<Json<ConversationBody>, Problem> {
+) -> ApiResult<ConversationBody> {
     let (tenant, project, conversation) = params::read_path(parts)?;
-    let scope = scope.resolve_path(&tenant, &project)?;
+    let scope = call.resolve_path(&tenant, &project)?;
     let conversation = params::parse_id("conversation_id", conversation, ConversationId::new)?;
     let request: ConversationRequestBody = body::decode_fields(fields)?;
     let include = parse_include(request.include.unwrap_or_default())?;
     let turns = request.turn_ids.map(parse_turn_ids).transpose()?;
-    let report = engine
-        .insights
-        .conversation(ConversationRequest {
-            scope,
-            conversation: conversation.clone(),
-            turns,
-            since: params::days_before(engine.now(), request.days.unwrap_or(DEFAULT_DAYS))?,
-            include_events: include.turn_log || include.assistant || include.user,
-        })
-        .await?;
+    let days = request.days.unwrap_or(DEFAULT_DAYS);
+    let request = ConversationRequest {
+        scope,
+        conversation: conversation.clone(),
+        turns,
+        since: params::days_before("days", call.engine.now(), days)?,
+        include_events: include.turn_log || include.assistant || include.user,
+    };
+    let report = call.engine.insights.conversation(request).await?;
     Ok(Json(ConversationBody {
         user_id: report.user.as_ref().map(|id| id.to_string()),
         conversation_id: conversation.to_string(),
@@ -122,12 +114,11 @@ fn parse_include(words: Vec<String>) -> Result<Include, Problem> {
     request_body(content = PeriodRequestBody, example = json!({"start": "2026-01-01T00:00:00Z", "end": "2036-01-01T00:00:00Z", "include_turns": true, "limit": 100})),
     responses((status = 200, description = "A page; next_cursor continues it", body = PeriodBody)))]
 pub(crate) async fn report_period(
-    State(engine): State<Arc<Engine>>,
-    scope: Authorized<ReadAccess>,
+    call: ReadCall,
     parts: PathParams<(String, String)>,
     payload: Payload,
-) -> Result<Json<PeriodBody>, Problem> {
-    build_period_report(&engine, &scope, parts, body::parse_json_or_empty(&payload)?).await
+) -> ApiResult<PeriodBody> {
+    build_period_report(&call, parts, body::parse_json_or_empty(&payload)?).await
 }
 
 #[utoipa::path(get, path = "/conversations/{tenant}/{project}/feedback/conversations-in-period", tag = "reports",
@@ -135,11 +126,10 @@ pub(crate) async fn report_period(
     params(("tenant" = String, Path), ("project" = String, Path), ("start" = Option<String>, Query), ("end" = Option<String>, Query), ("include_turns" = Option<bool>, Query), ("limit" = Option<u16>, Query), ("cursor" = Option<String>, Query), ("user_id" = Option<String>, Query), ("origin" = Option<String>, Query), ("reaction" = Option<String>, Query)),
     responses((status = 200, description = "A page; next_cursor continues it", body = PeriodBody)))]
 pub(crate) async fn report_period_by_query(
-    State(engine): State<Arc<Engine>>,
-    scope: Authorized<ReadAccess>,
+    call: ReadCall,
     parts: PathParams<(String, String)>,
-    parameters: QueryParams,
-) -> Result<Json<PeriodBody>, Problem> {
+    query: QueryParams,
+) -> ApiResult<PeriodBody> {
     let known = [
         ("start", ParamKind::Text),
         ("end", ParamKind::Text),
@@ -150,21 +140,20 @@ pub(crate) async fn report_period_by_query(
         ("origin", ParamKind::Text),
         ("reaction", ParamKind::Text),
     ];
-    let fields = params::query_to_json(parameters, &known)?;
-    build_period_report(&engine, &scope, parts, fields).await
+    let fields = params::read_query(query, &known)?.into_json();
+    build_period_report(&call, parts, fields).await
 }
 
 async fn build_period_report(
-    engine: &Engine,
-    scope: &RequestScope,
+    call: &ReadCall,
     parts: PathParams<(String, String)>,
     fields: Value,
-) -> Result<Json<PeriodBody>, Problem> {
+) -> ApiResult<PeriodBody> {
     let (tenant, project) = params::read_path(parts)?;
-    let scope = scope.resolve_path(&tenant, &project)?;
+    let scope = call.resolve_path(&tenant, &project)?;
     let request: PeriodRequestBody = body::decode_fields(fields)?;
-    let request = parse_period_request(engine.now(), scope.clone(), request)?;
-    let report = engine.insights.period(request).await?;
+    let request = parse_period_request(call.engine.now(), scope.clone(), request)?;
+    let report = call.engine.insights.period(request).await?;
     Ok(Json(PeriodBody::new(&scope, report)))
 }
 
@@ -175,29 +164,25 @@ fn parse_period_request(
 ) -> Result<PeriodRequest, Problem> {
     let start = request.start.map(|text| params::parse_time("start", &text)).transpose()?;
     let end = request.end.map(|text| params::parse_time("end", &text)).transpose()?;
+    let missing = |field: &str| {
+        let detail = format!("{field} is missing, expected start and end together");
+        Err(Problem::invalid(field, detail))
+    };
     let window = match (start, end) {
-        (Some(start), Some(end)) if start > end => {
-            return Err(Problem::invalid(
-                "end",
-                format!("end is {end}, expected a time after start {start}"),
-            ));
-        }
-        (Some(start), Some(end)) => Some(Window { start, end }),
+        (Some(start), Some(end)) => Some(params::check_window(start, end)?),
         (None, None) => None,
-        (Some(_), None) => {
-            return Err(Problem::invalid("end", "end is missing, expected start and end together"));
-        }
-        (None, Some(_)) => {
-            return Err(Problem::invalid(
-                "start",
-                "start is missing, expected start and end together",
-            ));
-        }
+        (Some(_), None) => return missing("end"),
+        (None, Some(_)) => return missing("start"),
     };
     let filter = ReactionFilter {
         user: params::parse_optional_id("user_id", request.user_id, UserId::new)?,
-        origin: params::parse_word("origin", request.origin, Origin::from_word, Origin::WORDS)?,
-        reaction: params::parse_word(
+        origin: params::parse_optional_word(
+            "origin",
+            request.origin,
+            Origin::from_word,
+            Origin::WORDS,
+        )?,
+        reaction: params::parse_optional_word(
             "reaction",
             request.reaction,
             Reaction::from_word,

@@ -1,17 +1,15 @@
 //! Privacy settings of tenants, and data of users: attributes, question history, erasure.
 
-use std::sync::Arc;
-
 use axum::Json;
 use axum::extract::State;
-use engine::{CopySettings, Engine};
-use model::{Scope, Tenant, UserId};
+use engine::CopySettings;
+use model::{Tenant, UserId};
 use serde_json::{Value, json};
 
 use crate::body::{self, Payload};
-use crate::error::Problem;
-use crate::middleware::auth::{AdminAccess, Authorized, Caller, ReadAccess, WriteAccess};
-use crate::params::{self, PathParams};
+use crate::error::{ApiResult, Problem};
+use crate::middleware::auth::{AdminCall, Call, ReadCall, WriteCall};
+use crate::params::{self, PathParam};
 use crate::wire::tenant::{ErasedBody, PrivacyBody, PrivacyRequest, ProfileRequest};
 
 #[utoipa::path(put, path = "/api/v1/tenants/{tenant}/privacy", tag = "management",
@@ -20,46 +18,34 @@ use crate::wire::tenant::{ErasedBody, PrivacyBody, PrivacyRequest, ProfileReques
     request_body(content = PrivacyRequest, example = json!({"redact": {"phone": false}})),
     responses((status = 200, description = "The stored settings", body = PrivacyBody)))]
 pub(crate) async fn set_privacy(
-    State(engine): State<Arc<Engine>>,
-    scope: Authorized<AdminAccess>,
-    tenant: PathParams<String>,
+    call: AdminCall,
+    tenant: PathParam,
     payload: Payload,
-) -> Result<Json<PrivacyBody>, Problem> {
-    let tenant = authorize_tenant(&scope, tenant)?;
-    let Value::Object(settings) = body::parse_json(&payload)? else {
-        return Err(Problem::invalid("body", "the body is not a JSON object, expected one"));
-    };
-    engine.privacy.set_privacy(&tenant, settings).await?;
-    Ok(Json(PrivacyBody::new(&tenant, engine.privacy.privacy_settings(&tenant))))
+) -> ApiResult<PrivacyBody> {
+    let tenant = authorize_tenant(&call, tenant)?;
+    let settings = body::require_object(body::parse_json(&payload)?)?;
+    call.engine.privacy.set_privacy(&tenant, settings).await?;
+    Ok(Json(PrivacyBody::new(&tenant, call.engine.privacy.privacy_settings(&tenant))))
 }
 
 #[utoipa::path(get, path = "/api/v1/tenants/{tenant}/privacy", tag = "management",
     summary = "Show the privacy settings of a tenant",
     params(("tenant" = String, Path)),
     responses((status = 200, description = "The settings", body = PrivacyBody)))]
-pub(crate) async fn show_privacy(
-    State(engine): State<Arc<Engine>>,
-    scope: Authorized<AdminAccess>,
-    tenant: PathParams<String>,
-) -> Result<Json<PrivacyBody>, Problem> {
-    let tenant = authorize_tenant(&scope, tenant)?;
-    Ok(Json(PrivacyBody::new(&tenant, engine.privacy.privacy_settings(&tenant))))
+pub(crate) async fn show_privacy(call: AdminCall, tenant: PathParam) -> ApiResult<PrivacyBody> {
+    let tenant = authorize_tenant(&call, tenant)?;
+    Ok(Json(PrivacyBody::new(&tenant, call.engine.privacy.privacy_settings(&tenant))))
 }
 
 /// Checks that the caller may change settings of the tenant in the path.
-pub(crate) fn authorize_tenant(
-    scope: &Authorized<AdminAccess>,
-    tenant: PathParams<String>,
-) -> Result<Tenant, Problem> {
+pub(crate) fn authorize_tenant(call: &AdminCall, tenant: PathParam) -> Result<Tenant, Problem> {
     let name = params::read_path(tenant)?;
-    if let Caller::Key(key) = scope.caller()
-        && key.project.is_some()
-    {
+    if call.caller().key().is_some_and(|key| key.project.is_some()) {
         return Err(Problem::forbidden(
             "the key is limited to one project, expected a key of the whole tenant",
         ));
     }
-    scope.resolve_path(&name, scope.get().project.as_str()).map(|scope| scope.tenant)
+    call.resolve_path(&name, call.scope().project.as_str()).map(|scope| scope.tenant)
 }
 
 #[utoipa::path(put, path = "/api/v1/users/{user_id}", tag = "users",
@@ -68,28 +54,24 @@ pub(crate) fn authorize_tenant(
     request_body(content = ProfileRequest, example = json!({"attributes": {"plan": "pro", "locale": "de"}})),
     responses((status = 200, description = "The stored attributes", body = Object)))]
 pub(crate) async fn set_profile(
-    State(engine): State<Arc<Engine>>,
-    scope: Authorized<WriteAccess>,
-    user: PathParams<String>,
+    call: WriteCall,
+    user: PathParam,
     payload: Payload,
-) -> Result<Json<Value>, Problem> {
-    let user = params::parse_id("user_id", params::read_path(user)?, UserId::new)?;
+) -> ApiResult<Value> {
+    let user = params::read_id("user_id", user, UserId::new)?;
     let request: ProfileRequest = body::decode_json(&payload)?;
-    engine.privacy.set_profile(scope.get(), user.clone(), request.attributes).await?;
-    load_profile(&engine, scope.get(), &user).await
+    call.engine.privacy.set_profile(call.scope(), user.clone(), request.attributes).await?;
+    load_profile(&call, &user).await
 }
 
 #[utoipa::path(get, path = "/api/v1/users/{user_id}/history", tag = "users",
     summary = "Show the recent questions of a user, used for retry detection",
     params(("user_id" = String, Path)),
     responses((status = 200, description = "Questions, newest first", body = Object)))]
-pub(crate) async fn show_question_history(
-    State(engine): State<Arc<Engine>>,
-    scope: Authorized<ReadAccess>,
-    user: PathParams<String>,
-) -> Result<Json<Value>, Problem> {
-    let user = params::parse_id("user_id", params::read_path(user)?, UserId::new)?;
-    let queries = engine.turns.list_recent_questions(scope.get(), &user).await?.into_iter().map(
+pub(crate) async fn show_question_history(call: ReadCall, user: PathParam) -> ApiResult<Value> {
+    let user = params::read_id("user_id", user, UserId::new)?;
+    let found = call.engine.turns.list_recent_questions(call.scope(), &user).await?;
+    let queries = found.into_iter().map(
         |(turn, text, ts)| json!({"turn_id": turn.as_str(), "text": &*text, "ts": ts.to_string()}),
     );
     Ok(Json(json!({"user_id": user.as_str(), "queries": queries.collect::<Vec<Value>>()})))
@@ -99,13 +81,9 @@ pub(crate) async fn show_question_history(
     summary = "Clear the recent questions of a user; the turns stay stored",
     params(("user_id" = String, Path)),
     responses((status = 200, description = "Number of removed questions", body = Object)))]
-pub(crate) async fn forget_questions(
-    State(engine): State<Arc<Engine>>,
-    scope: Authorized<WriteAccess>,
-    user: PathParams<String>,
-) -> Result<Json<Value>, Problem> {
-    let user = params::parse_id("user_id", params::read_path(user)?, UserId::new)?;
-    let forgotten = engine.turns.forget_questions(scope.get(), &user).await?;
+pub(crate) async fn forget_questions(call: WriteCall, user: PathParam) -> ApiResult<Value> {
+    let user = params::read_id("user_id", user, UserId::new)?;
+    let forgotten = call.engine.turns.forget_questions(call.scope(), &user).await?;
     Ok(Json(json!({"user_id": user.as_str(), "forgotten": forgotten})))
 }
 
@@ -114,12 +92,12 @@ pub(crate) async fn forget_questions(
     params(("user_id" = String, Path)),
     responses((status = 200, description = "Counts of erased data", body = ErasedBody)))]
 pub(crate) async fn erase_user(
-    State((engine, copies)): State<(Arc<Engine>, CopySettings)>,
-    scope: Authorized<AdminAccess>,
-    user: PathParams<String>,
-) -> Result<Json<ErasedBody>, Problem> {
-    let user = params::parse_id("user_id", params::read_path(user)?, UserId::new)?;
-    let erased = engine.privacy.erase_user(scope.get(), &user, &copies).await?;
+    State(copies): State<CopySettings>,
+    call: AdminCall,
+    user: PathParam,
+) -> ApiResult<ErasedBody> {
+    let user = params::read_id("user_id", user, UserId::new)?;
+    let erased = call.engine.privacy.erase_user(call.scope(), &user, &copies).await?;
     Ok(Json(ErasedBody::from(erased)))
 }
 
@@ -127,25 +105,14 @@ pub(crate) async fn erase_user(
     summary = "Show the attributes of a user",
     params(("user_id" = String, Path)),
     responses((status = 200, description = "The attributes", body = Object)))]
-pub(crate) async fn show_profile(
-    State(engine): State<Arc<Engine>>,
-    scope: Authorized<ReadAccess>,
-    user: PathParams<String>,
-) -> Result<Json<Value>, Problem> {
-    let user = params::parse_id("user_id", params::read_path(user)?, UserId::new)?;
-    load_profile(&engine, scope.get(), &user).await
+pub(crate) async fn show_profile(call: ReadCall, user: PathParam) -> ApiResult<Value> {
+    let user = params::read_id("user_id", user, UserId::new)?;
+    load_profile(&call, &user).await
 }
 
-async fn load_profile(
-    engine: &Engine,
-    scope: &Scope,
-    user: &UserId,
-) -> Result<Json<Value>, Problem> {
-    let unknown = || {
-        Problem::not_found(format!(
-            "user {user} not found: no attributes in this tenant and project"
-        ))
-    };
-    let attributes = engine.privacy.profile(scope, user).await?.ok_or_else(unknown)?;
+async fn load_profile<P>(call: &Call<P>, user: &UserId) -> ApiResult<Value> {
+    let detail = format!("user {user} not found: no attributes in this tenant and project");
+    let found = call.engine.privacy.profile(call.scope(), user).await?;
+    let attributes = found.ok_or_else(|| Problem::not_found(detail))?;
     Ok(Json(json!({"user_id": user.as_str(), "attributes": attributes})))
 }

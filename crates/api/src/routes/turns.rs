@@ -1,25 +1,22 @@
-//! Turns: a question and its answer, in one request or two.
+//! Turns, each a question and its answer, and the timeline of a conversation.
 
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::StatusCode;
+use engine::report::FeedbackItem;
 use engine::{
     CopySettings, Engine, FailureReport, Include, IncomingHalf, IncomingTurn, RawCompletion,
-    ReactionCounts, TurnView,
+    ReactionCounts, RequestMark, TurnView,
 };
-use model::{Scope, TurnId, VerdictStatus};
-use report::FeedbackItem;
-use serde::Deserialize;
+use model::{ConversationId, Scope, TurnId, VerdictStatus};
 use serde_json::{Map, Value, json};
 
-use super::feedback::read_request_key;
-use super::stored_status;
+use super::{StoredResult, read_mark, read_request_key, stored_status};
 use crate::body::{self, Payload};
-use crate::error::{Problem, quote};
-use crate::middleware::auth::{Authorized, ReadAccess, WriteAccess};
-use crate::params::{self, ParamKind, PathParams, QueryParams};
+use crate::error::{ApiResult, Problem, quote};
+use crate::middleware::auth::{ReadCall, WriteCall};
+use crate::params::{self, ParamKind, PathParam, QueryParams};
 use crate::wire::comment::CommentBody;
 use crate::wire::reaction::{FeedbackBody, SatisfactionBody};
 use crate::wire::report::{assistant_message, user_message};
@@ -34,28 +31,26 @@ use crate::wire::verdict::{
 const OPEN_MAC_DOMAIN: &str = "turn";
 const COMPLETE_MAC_DOMAIN: &str = "completion";
 const REVIEW_MAC_DOMAIN: &str = "review";
+const DEFAULT_TIMELINE_TURNS: usize = 100;
+const MAX_TIMELINE_TURNS: usize = 500;
 
 #[utoipa::path(post, path = "/api/v1/turns", tag = "turns",
     summary = "Open a turn: a question, optionally with its answer (any field of /complete)",
     request_body(content = TurnRequest, example = json!({"conversation_id": "c1", "turn_id": "t1", "user_id": "ann", "text": "Laptops under $1000?"})),
     responses((status = 201, description = "Stored", body = OpenResponse), (status = 200, description = "Already stored by an earlier request; nothing changed", body = OpenResponse)))]
-pub(crate) async fn open_turn(
-    State(engine): State<Arc<Engine>>,
-    scope: Authorized<WriteAccess>,
-    payload: Payload,
-) -> Result<(StatusCode, Json<OpenResponse>), Problem> {
+pub(crate) async fn open_turn(call: WriteCall, payload: Payload) -> StoredResult<OpenResponse> {
     let mut fields = body::parse_json(&payload)?;
-    let key = read_request_key(&engine, &payload.headers, OPEN_MAC_DOMAIN, &[], &fields)?;
+    let key = read_request_key(&call.engine, &payload, OPEN_MAC_DOMAIN, &[], &fields)?;
     let completion = match fields.as_object_mut().and_then(take_completion) {
         None => None,
-        Some(completion) => Some(parse_completion(&engine, completion)?),
+        Some(completion) => Some(parse_completion(&call.engine, completion)?),
     };
     let (include, router) = take_include(&mut fields)?;
-    let mac = engine.fingerprint(OPEN_MAC_DOMAIN, &fields);
+    let mac = call.engine.fingerprint(OPEN_MAC_DOMAIN, &fields);
     let request: OpeningRequest = body::decode_fields(fields).map_err(name_completion_fields)?;
     let opening = IncomingHalf { raw: request.into(), mac };
     let incoming = IncomingTurn { opening, completion, key, include, router };
-    let receipt = engine.turns.open_turn(scope.get(), incoming).await?;
+    let receipt = call.engine.turns.open_turn(call.scope(), incoming).await?;
     Ok((stored_status(receipt.replayed), Json(OpenResponse::from(receipt))))
 }
 
@@ -73,26 +68,17 @@ fn name_completion_fields(mut problem: Problem) -> Problem {
 fn take_include(fields: &mut Value) -> Result<(Include, Option<String>), Problem> {
     let mut include = Include::default();
     let Some(fields) = fields.as_object_mut() else { return Ok((include, None)) };
+    let refuse = |field: &str, detail: &str| Err(Problem::invalid(field, detail));
     let router = match fields.remove("router") {
         None | Some(Value::Null) => None,
         Some(Value::String(name)) => Some(name),
-        Some(_) => {
-            return Err(Problem::invalid(
-                "router",
-                "router is not a string, expected a router name",
-            ));
-        }
+        Some(_) => return refuse("router", "router is not a string, expected a router name"),
     };
     let mut route = false;
     let words = match fields.remove("include") {
         None | Some(Value::Null) => Vec::new(),
         Some(Value::Array(words)) => words,
-        Some(_) => {
-            return Err(Problem::invalid(
-                "include",
-                "include is not a list, expected a list of strings",
-            ));
-        }
+        Some(_) => return refuse("include", "include is not a list, expected a list of strings"),
     };
     for word in words {
         match word.as_str() {
@@ -103,16 +89,14 @@ fn take_include(fields: &mut Value) -> Result<(Include, Option<String>), Problem
             Some(_) | None => {
                 let word = quote(&word.as_str().map_or_else(|| word.to_string(), str::to_owned));
                 let expected = "context, strategies, examples or route";
-                let detail = format!("include has {word}, expected {expected}");
-                return Err(Problem::invalid("include", detail));
+                return refuse("include", &format!("include has {word}, expected {expected}"));
             }
         }
     }
     match (route, router) {
-        (true, None) => Err(Problem::invalid(
-            "router",
-            "router is missing, expected a router name to include a route",
-        )),
+        (true, None) => {
+            refuse("router", "router is missing, expected a router name to include a route")
+        }
         (true, router @ Some(_)) => Ok((include, router)),
         (false, _) => Ok((include, None)),
     }
@@ -137,22 +121,16 @@ fn parse_completion(engine: &Engine, fields: Value) -> Result<IncomingCompletion
     request_body(content = CompletionRequest, example = json!({"response": "Here are three ...", "model": "m1", "latency_ms": 1250})),
     responses((status = 200, description = "Stored; `replayed` is true when it was stored before", body = CompleteResponse)))]
 pub(crate) async fn complete_turn(
-    State(engine): State<Arc<Engine>>,
-    scope: Authorized<WriteAccess>,
-    turn: PathParams<String>,
+    call: WriteCall,
+    turn: PathParam,
     payload: Payload,
-) -> Result<Json<CompleteResponse>, Problem> {
+) -> ApiResult<CompleteResponse> {
     let turn = parse_turn_id(turn)?;
     let fields = body::parse_json(&payload)?;
-    let key = read_request_key(
-        &engine,
-        &payload.headers,
-        COMPLETE_MAC_DOMAIN,
-        &[turn.as_str()],
-        &fields,
-    )?;
-    let completion = parse_completion(&engine, fields)?;
-    let receipt = engine.turns.complete_turn(scope.get(), turn, completion, key).await?;
+    let address = [turn.as_str()];
+    let key = read_request_key(&call.engine, &payload, COMPLETE_MAC_DOMAIN, &address, &fields)?;
+    let completion = parse_completion(&call.engine, fields)?;
+    let receipt = call.engine.turns.complete_turn(call.scope(), turn, completion, key).await?;
     Ok(Json(CompleteResponse::from(receipt)))
 }
 
@@ -160,26 +138,18 @@ pub(crate) async fn complete_turn(
     summary = "Show a turn with its answer, verdict and reactions",
     params(("turn_id" = String, Path)),
     responses((status = 200, description = "The turn", body = Object)))]
-pub(crate) async fn show_turn(
-    State(engine): State<Arc<Engine>>,
-    scope: Authorized<ReadAccess>,
-    turn: PathParams<String>,
-) -> Result<Json<Value>, Problem> {
-    let view = load_view(&engine, scope.get(), turn).await?;
-    let patterns = load_patterns(&engine, scope.get(), std::slice::from_ref(&view)).await?;
-    Ok(Json(turn_json(scope.get(), &view, patterns.as_deref())))
+pub(crate) async fn show_turn(call: ReadCall, turn: PathParam) -> ApiResult<Value> {
+    let view = load_view(&call, turn).await?;
+    let patterns = load_patterns(&call, std::slice::from_ref(&view)).await?;
+    Ok(Json(turn_json(call.scope(), &view, patterns.as_deref())))
 }
 
 #[utoipa::path(get, path = "/api/v1/turns/{turn_id}/metadata", tag = "turns",
     summary = "Show a turn as a metadata.json document",
     params(("turn_id" = String, Path)),
     responses((status = 200, description = "The document", body = Object)))]
-pub(crate) async fn show_metadata(
-    State(engine): State<Arc<Engine>>,
-    scope: Authorized<ReadAccess>,
-    turn: PathParams<String>,
-) -> Result<Json<Value>, Problem> {
-    let view = load_view(&engine, scope.get(), turn).await?;
+pub(crate) async fn show_metadata(call: ReadCall, turn: PathParam) -> ApiResult<Value> {
+    let view = load_view(&call, turn).await?;
     Ok(Json(metadata_json(&view)))
 }
 
@@ -189,23 +159,19 @@ pub(crate) async fn show_metadata(
     request_body(content = ReviewRequest, example = json!({"status": "accepted"})),
     responses((status = 200, description = "Stored; the review overrides the detected verdict", body = ReviewResponse)))]
 pub(crate) async fn review_turn(
-    State(engine): State<Arc<Engine>>,
-    scope: Authorized<WriteAccess>,
-    turn: PathParams<String>,
+    call: WriteCall,
+    turn: PathParam,
     payload: Payload,
-) -> Result<Json<ReviewResponse>, Problem> {
+) -> ApiResult<ReviewResponse> {
     let turn = parse_turn_id(turn)?;
     let fields = body::parse_json(&payload)?;
-    let key =
-        read_request_key(&engine, &payload.headers, REVIEW_MAC_DOMAIN, &[turn.as_str()], &fields)?;
-    let mac = engine.fingerprint(REVIEW_MAC_DOMAIN, &fields);
-    let request: ReviewRequest = body::decode_fields(fields)?;
-    let status = VerdictStatus::from_word(&request.status).ok_or_else(|| {
-        let expected = VerdictStatus::WORDS.join(", ");
-        let status = quote(&request.status);
-        Problem::invalid("status", format!("status is {status}, expected one of {expected}"))
-    })?;
-    let receipt = engine.feedback.review(scope.get(), turn.clone(), status, mac, key).await?;
+    let address = [turn.as_str()];
+    let mark = read_mark(&call.engine, &payload, REVIEW_MAC_DOMAIN, &address, &fields)?;
+    let ReviewRequest { status } = body::decode_fields(fields)?;
+    let (words, from_word) = (VerdictStatus::WORDS, VerdictStatus::from_word);
+    let status = params::parse_word("status", &status, from_word, words)?;
+    let RequestMark { mac, key } = mark;
+    let receipt = call.engine.feedback.review(call.scope(), turn.clone(), status, mac, key).await?;
     Ok(Json(ReviewResponse {
         turn_id: turn.to_string(),
         status: status.as_word(),
@@ -215,18 +181,17 @@ pub(crate) async fn review_turn(
 }
 
 /// Loads the failure patterns that give comments their topic, when any turn has a comment.
-pub(super) async fn load_patterns(
-    engine: &Arc<Engine>,
-    scope: &Scope,
+async fn load_patterns(
+    call: &ReadCall,
     turns: &[TurnView],
 ) -> Result<Option<Arc<FailureReport>>, Problem> {
     if turns.iter().all(|view| view.comments.is_empty()) {
         return Ok(None);
     }
-    Ok(Some(engine.insights.comment_patterns(scope).await?))
+    Ok(Some(call.engine.insights.comment_patterns(call.scope()).await?))
 }
 
-pub(super) fn turn_json(scope: &Scope, view: &TurnView, patterns: Option<&FailureReport>) -> Value {
+fn turn_json(scope: &Scope, view: &TurnView, patterns: Option<&FailureReport>) -> Value {
     let comments: Vec<CommentBody> =
         view.comments.iter().map(|comment| CommentBody::new(comment, patterns)).collect();
     let items: Vec<FeedbackItem> =
@@ -261,19 +226,22 @@ pub(super) fn turn_json(scope: &Scope, view: &TurnView, patterns: Option<&Failur
     params(("turn_id" = String, Path), ("copy" = Option<bool>, Query)),
     responses((status = 200, description = "The log", body = Object)))]
 pub(crate) async fn show_turn_log(
-    State((engine, copies)): State<(Arc<Engine>, CopySettings)>,
-    scope: Authorized<ReadAccess>,
-    turn: PathParams<String>,
-    parameters: QueryParams,
-) -> Result<Json<Value>, Problem> {
-    let request: LogRequest = params::decode_query(parameters, &[("copy", ParamKind::Scalar)])?;
-    let (turn, log) = load_log(&engine, scope.get(), turn).await?;
-    let document = if request.copy.unwrap_or(false) {
+    State(copies): State<CopySettings>,
+    call: ReadCall,
+    turn: PathParam,
+    query: QueryParams,
+) -> ApiResult<Value> {
+    let mut query = params::read_query(query, &[("copy", ParamKind::Scalar)])?;
+    let is_copy = query.take("copy")?.unwrap_or(false);
+    let id = parse_turn_id(turn)?;
+    let found = call.engine.turns.turn_log(call.scope(), id.clone()).await?;
+    let (turn, log) = found.ok_or_else(|| turn_not_found(&id))?;
+    let document = if is_copy {
         let none = || {
             Problem::not_found("copy of the turn log not found; copies are written with a delay")
         };
-        let id = &turn.head.turn;
-        let copy = engine.turns.load_turn_log_copy(scope.get(), id, copies.place.as_ref()).await?;
+        let place = copies.place.as_ref();
+        let copy = call.engine.turns.load_turn_log_copy(call.scope(), &id, place).await?;
         let unreadable = |_| {
             Problem::not_found("copy of the turn log not found: the stored copy is not valid JSON")
         };
@@ -282,41 +250,56 @@ pub(crate) async fn show_turn_log(
         log.to_json()
     };
     Ok(Json(json!({
-        "turn_id": turn.head.turn.as_str(),
+        "turn_id": id.as_str(),
         "kind": "artifact:turn.log",
         "hosted_uri": turn.hosted_uri,
         "turn_log": document,
     })))
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct LogRequest {
-    copy: Option<bool>,
+#[utoipa::path(get, path = "/api/v1/conversations/{id}", tag = "turns",
+    summary = "Show the timeline of a conversation: turns with verdicts, signals and reactions",
+    params(("id" = String, Path), ("limit" = Option<usize>, Query), ("cursor" = Option<String>, Query)),
+    responses((status = 200, description = "The latest turns, oldest first; next_cursor continues with older ones", body = Object)))]
+pub(crate) async fn show_timeline(
+    call: ReadCall,
+    id: PathParam,
+    query: QueryParams,
+) -> ApiResult<Value> {
+    let id = params::read_id("id", id, ConversationId::new)?;
+    let known = [("limit", ParamKind::Scalar), ("cursor", ParamKind::Text)];
+    let mut query = params::read_query(query, &known)?;
+    let limit = query.take_limit(DEFAULT_TIMELINE_TURNS, MAX_TIMELINE_TURNS)?;
+    let bad = "cursor is invalid, expected the next_cursor of an earlier response";
+    let bad = || Problem::invalid("cursor", bad);
+    let cursor: Option<String> = query.take("cursor")?;
+    let older_than = cursor.map(|text| params::parse_cursor(&text).ok_or_else(bad)).transpose()?;
+    let found =
+        call.engine.turns.load_timeline(call.scope(), id.clone(), older_than, limit).await?;
+    let unknown = || Problem::not_in_scope(format_args!("conversation {id}"));
+    let found = found.ok_or_else(unknown)?;
+    let user = found.turns.iter().find_map(|view| view.exchange.user.as_ref());
+    let patterns = load_patterns(&call, &found.turns).await?;
+    let shown = |view| turn_json(call.scope(), view, patterns.as_deref());
+    let turns: Vec<Value> = found.turns.iter().map(shown).collect();
+    Ok(Json(json!({
+        "conversation_id": id.as_str(),
+        "user_id": user.map(|id| id.as_str()),
+        "turns": turns,
+        "next_cursor": found.older_than.map(|(ts, at)| format!("{}-{at}", ts.as_micros())),
+    })))
 }
 
-async fn load_log(
-    engine: &Engine,
-    scope: &Scope,
-    turn: PathParams<String>,
-) -> Result<(engine::StoredTurn, report::TurnLog), Problem> {
+async fn load_view(call: &ReadCall, turn: PathParam) -> Result<TurnView, Problem> {
     let turn = parse_turn_id(turn)?;
-    engine.turns.turn_log(scope, turn.clone()).await?.ok_or_else(|| turn_not_found(&turn))
-}
-
-async fn load_view(
-    engine: &Engine,
-    scope: &Scope,
-    turn: PathParams<String>,
-) -> Result<TurnView, Problem> {
-    let turn = parse_turn_id(turn)?;
-    engine.turns.load_turn_view(scope, turn.clone()).await?.ok_or_else(|| turn_not_found(&turn))
+    let found = call.engine.turns.load_turn_view(call.scope(), turn.clone()).await?;
+    found.ok_or_else(|| turn_not_found(&turn))
 }
 
 fn turn_not_found(turn: &TurnId) -> Problem {
-    Problem::not_found(format!("turn {turn} not found in this tenant and project"))
+    Problem::not_in_scope(format_args!("turn {turn}"))
 }
 
-fn parse_turn_id(turn: PathParams<String>) -> Result<TurnId, Problem> {
-    params::parse_id("turn_id", params::read_path(turn)?, TurnId::new)
+fn parse_turn_id(turn: PathParam) -> Result<TurnId, Problem> {
+    params::read_id("turn_id", turn, TurnId::new)
 }

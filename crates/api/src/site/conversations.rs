@@ -1,15 +1,18 @@
 //! The list of conversations, with search.
 
 use axum::extract::State;
-use engine::{FoundConversations, ListCursor, ListOrder, ListQuery, StoredExchange, TurnMark};
+use engine::{
+    FoundConversations, ListCursor, ListOrder, ListPage, ListQuery, StoredExchange, TurnMark,
+};
 use model::UserId;
 use web::{ConversationQuery, ConversationRow, ConversationRows, ConversationsPage, View};
 
 use super::Site;
 use super::overview::load_choices;
 use super::page_response::{PageError, PageResult, html_page};
-use super::visitor::Visitor;
-use crate::error::{Problem, quote};
+use super::visitor::{Visitor, list_query};
+use crate::error::Problem;
+use crate::params;
 
 const PAGE_CONVERSATIONS: usize = 50;
 /// The rest of a longer search is ignored.
@@ -19,18 +22,8 @@ pub(super) async fn list_conversations(State(site): State<Site>, visitor: Visito
     let asked = parse_filter(&visitor)?;
     let period = visitor.query(site.engine.now(), 1);
     let choices = load_choices(&site, &period).await?;
-    let query = ListQuery {
-        tenant: period.tenant,
-        project: period.project,
-        window: period.window,
-        model: period.model,
-        prompt: period.prompt,
-        user: None,
-        words: None,
-        mark: asked.mark,
-        behind: visitor.parameter("after").map(parse_cursor).transpose()?,
-        limit: PAGE_CONVERSATIONS,
-    };
+    let behind = visitor.parameter("after").map(parse_cursor).transpose()?;
+    let query = ListQuery { behind, ..list_query(period, asked.mark, PAGE_CONVERSATIONS) };
     let found = match asked.words.is_empty() {
         true => load_page(&site, &visitor, &asked, query).await?,
         false => search_conversations(&site, &visitor, &asked, query).await?,
@@ -41,13 +34,9 @@ pub(super) async fn list_conversations(State(site): State<Site>, visitor: Visito
 
 fn parse_filter(visitor: &Visitor) -> Result<ConversationQuery, Problem> {
     let word = visitor.parameter("show").unwrap_or("all");
-    let unknown = || {
-        let words: Vec<&str> = TurnMark::ALL.iter().map(|mark| mark.as_word()).collect();
-        let shown = quote(word);
-        Problem::invalid("show", format!("show is {shown}, expected one of {}", words.join(", ")))
-    };
+    let words: Vec<&str> = TurnMark::ALL_MARKS.iter().map(|mark| mark.as_word()).collect();
     Ok(ConversationQuery {
-        mark: TurnMark::from_word(word).ok_or_else(unknown)?,
+        mark: params::parse_word("show", word, TurnMark::from_word, &words)?,
         worst: visitor.parameter("order") == Some("worst"),
         words: visitor.parameter("q").unwrap_or("").trim().chars().take(MAX_SEARCH_CHARS).collect(),
         by_meaning: visitor.parameter("by") == Some("meaning"),
@@ -58,8 +47,9 @@ fn parse_filter(visitor: &Visitor) -> Result<ConversationQuery, Problem> {
 fn parse_cursor(text: &str) -> Result<ListCursor, Problem> {
     let bad =
         || Problem::invalid("after", "after is invalid, expected the cursor of an earlier page");
-    let (one, other) = text.split_once('.').ok_or_else(bad)?;
-    Ok(ListCursor(one.parse().map_err(|_| bad())?, other.parse().map_err(|_| bad())?))
+    let (rank, key) = text.split_once('.').ok_or_else(bad)?;
+    let parse = |number: &str| number.parse::<i64>().map_err(|_| bad());
+    Ok(ListCursor { rank: parse(rank)?, key: parse(key)? })
 }
 
 async fn load_page(
@@ -70,12 +60,14 @@ async fn load_page(
 ) -> Result<ConversationRows, PageError> {
     let order = if asked.worst { ListOrder::Worst } else { ListOrder::Newest };
     let page = site.engine.insights.list_conversations(query, order).await?;
-    let rows = page
-        .items
-        .iter()
-        .map(|item| ConversationRow::from_listed(item, visitor.filter()))
-        .collect();
-    Ok(ConversationRows { rows, next: page.next, stopped_at: page.stopped_at, how: None })
+    Ok(listed_rows(&page, visitor, None))
+}
+
+fn listed_rows(page: &ListPage, visitor: &Visitor, how: Option<&str>) -> ConversationRows {
+    let row = |item| ConversationRow::from_listed(item, visitor.filter());
+    let rows = page.items.iter().map(row).collect();
+    let how = how.map(str::to_owned);
+    ConversationRows { rows, next: page.next, stopped_at: page.stopped_at, how }
 }
 
 /// Searches by id of a conversation, turn or user, then by words, then by similarity.
@@ -86,12 +78,8 @@ async fn search_conversations(
     query: ListQuery,
 ) -> Result<ConversationRows, PageError> {
     let scope = visitor.scope();
-    let rows = |found: Vec<StoredExchange>| {
-        found
-            .iter()
-            .map(|turn| ConversationRow::from_turn(&scope, turn, visitor.filter()))
-            .collect()
-    };
+    let row = |turn: &StoredExchange| ConversationRow::from_turn(&scope, turn, visitor.filter());
+    let rows = |found: Vec<StoredExchange>| found.iter().map(row).collect();
     let by = |how: String, rows: Vec<ConversationRow>| ConversationRows {
         rows,
         next: None,
@@ -105,11 +93,9 @@ async fn search_conversations(
         )
     };
     if asked.by_meaning {
-        let found = site
-            .engine
-            .insights
-            .similar_conversations(&scope, &asked.words, PAGE_CONVERSATIONS)
-            .await?;
+        let insights = &site.engine.insights;
+        let found =
+            insights.similar_conversations(&scope, &asked.words, PAGE_CONVERSATIONS).await?;
         return Ok(by(meaning(), rows(found)));
     }
     if let Ok(user) = UserId::new(asked.words.as_str()) {
@@ -123,15 +109,9 @@ async fn search_conversations(
     Ok(match site.engine.insights.find_conversations(&scope, &asked.words, query).await? {
         FoundConversations::ById(found) => by("Found by id".to_owned(), rows(found)),
         FoundConversations::ByMeaning(found) => by(meaning(), rows(found)),
-        FoundConversations::ByWords(page) => ConversationRows {
-            rows: page
-                .items
-                .iter()
-                .map(|item| ConversationRow::from_listed(item, visitor.filter()))
-                .collect(),
-            next: page.next,
-            stopped_at: page.stopped_at,
-            how: Some("Conversations that contain these words, newest first".to_owned()),
-        },
+        FoundConversations::ByWords(page) => {
+            let how = "Conversations that contain these words, newest first";
+            listed_rows(&page, visitor, Some(how))
+        }
     })
 }

@@ -4,15 +4,15 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
 use engine::{
-    ListOrder, ListQuery, ListedConversation, PreferencePair, PreferenceQuery, PreferenceRequest,
-    TurnMark, TurnView,
+    ListOrder, ListedConversation, PreferencePair, PreferenceQuery, PreferenceRequest,
+    QualityQuery, TurnMark, TurnView,
 };
 use model::Scope;
 use web::{DataPage, DataPageInput, View};
 
 use super::Site;
 use super::page_response::{PageError, PageResult, html_page};
-use super::visitor::Visitor;
+use super::visitor::{Visitor, list_query};
 use crate::routes::preferences::stream_rows;
 
 /// Turns listed per kind of feedback.
@@ -63,19 +63,10 @@ async fn load_conversations(
     scope: &Scope,
     mark: TurnMark,
 ) -> Result<Vec<ListedConversation>, PageError> {
+    let project = Some(scope.project.clone());
     let period = visitor.query(site.engine.now(), 1);
-    let query = ListQuery {
-        tenant: scope.tenant.clone(),
-        project: Some(scope.project.clone()),
-        window: period.window,
-        model: None,
-        prompt: None,
-        user: None,
-        words: None,
-        mark,
-        behind: None,
-        limit: MAX_TURNS,
-    };
+    let period = QualityQuery { project, model: None, prompt: None, ..period };
+    let query = list_query(period, mark, MAX_TURNS);
     Ok(site.engine.insights.list_conversations(query, ListOrder::Newest).await?.items)
 }
 

@@ -39,9 +39,7 @@ pub(super) async fn show_experiments(State(site): State<Site>, visitor: Visitor)
             project,
         ));
     }
-    let next = |last: u64| {
-        visitor.filter().place_link("/experiments", project, &[("before", &last.to_string())])
-    };
+    let next = |last: u64| visitor.link("/experiments", &[("before", &last.to_string())]);
     Ok(html_page(&ExperimentsPage {
         project: project.to_owned(),
         next: last.map(next),
@@ -85,10 +83,8 @@ pub(super) async fn act_on_experiment(
     let id = params::parse_id("id", id, ExperimentId::new)?;
     let unknown = || Problem::not_found(format!("action {} not found", quote(&word)));
     let action = LifecycleAction::from_word(&word).ok_or_else(unknown)?;
-    let scope = visitor.scope();
-    site.engine.experiments.apply_action(&scope, &id, action, None).await?;
-    let project = scope.project.as_str();
-    Ok(redirect_to(&visitor.filter().place_link("/experiments", project, &[("done", "moved")])))
+    site.engine.experiments.apply_action(&visitor.scope(), &id, action, None).await?;
+    Ok(redirect_to(&visitor.link("/experiments", &[("done", "moved")])))
 }
 
 #[cfg(test)]

@@ -5,15 +5,16 @@ use std::sync::Arc;
 use axum::extract::{Path, State};
 use axum::http::{HeaderName, HeaderValue};
 use engine::{QualityQuery, StoredSuggestion};
-use model::{Scope, TurnId};
+use model::TurnId;
 use serde_json::{Map, json};
-use web::{FailuresPage, View, encode_url};
+use web::{FailuresPage, View};
 
 use super::Site;
 use super::form::SubmittedForm;
 use super::login::redirect_to;
 use super::overview::load_choices;
 use super::page_response::{PageResult, html_page};
+use super::timeline::turn_link;
 use super::visitor::Visitor;
 use crate::error::Problem;
 use crate::params;
@@ -65,8 +66,7 @@ pub(super) async fn create_experiment(
     let suggestion = kept.iter().find(wanted).ok_or_else(gone)?;
     let mac = engine.fingerprint(MAC_DOMAIN, &json!({}));
     engine.insights.try_suggestion(&scope, &suggestion.id, Map::new(), mac, None).await?;
-    let project = scope.project.as_str();
-    Ok(redirect_to(&visitor.filter().place_link("/experiments", project, &[("done", "started")])))
+    Ok(redirect_to(&visitor.link("/experiments", &[("done", "started")])))
 }
 
 /// `GET /turns/{id}`: redirects to the turn in its conversation.
@@ -76,11 +76,8 @@ pub(super) async fn redirect_to_turn(
     Path(turn): Path<String>,
 ) -> PageResult {
     let turn = params::parse_id("turn", turn, TurnId::new)?;
-    let scope: Scope = visitor.scope();
-    let found = site.engine.turns.load_turn_view(&scope, turn.clone()).await?;
+    let found = site.engine.turns.load_turn_view(&visitor.scope(), turn.clone()).await?;
     let unknown = || Problem::not_found(format!("turn {turn} not found in this project"));
     let conversation = found.and_then(|view| view.exchange.conversation).ok_or_else(unknown)?;
-    let path = format!("/conversations/{}", encode_url(conversation.as_str()));
-    let link = visitor.filter().place_link(&path, scope.project.as_str(), &[]);
-    Ok(redirect_to(&format!("{link}#turn-{}", encode_url(turn.as_str()))))
+    Ok(redirect_to(&turn_link(&visitor, conversation.as_str(), &turn, &[])))
 }

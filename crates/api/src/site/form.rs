@@ -1,6 +1,6 @@
 //! Submitted forms, with protection against cross-site request forgery.
 
-use axum::extract::{Form, FromRequest, Request};
+use axum::extract::{Form, FromRequest, FromRequestParts, Request};
 
 use super::Site;
 use super::page_response::PageError;
@@ -8,6 +8,7 @@ use super::visitor::Visitor;
 use crate::body::READ_TIMEOUT;
 use crate::error::Problem;
 use crate::middleware::origin::is_same_origin;
+use crate::params;
 
 #[derive(Debug)]
 pub(super) struct FormFields(Vec<(String, String)>);
@@ -15,8 +16,7 @@ pub(super) struct FormFields(Vec<(String, String)>);
 impl FormFields {
     /// Returns `None` for absent and empty fields.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
-        let mut found = self.0.iter().filter(|(one, value)| one == name && !value.is_empty());
-        found.next().map(|(_, value)| value.as_str())
+        params::find_text(&self.0, name)
     }
 
     pub(super) fn require(&self, name: &'static str) -> Result<&str, Problem> {
@@ -48,13 +48,10 @@ impl FromRequest<Site> for SubmittedForm {
 
     async fn from_request(request: Request, site: &Site) -> Result<Self, PageError> {
         let (mut parts, body) = request.into_parts();
-        let visitor = <Visitor as axum::extract::FromRequestParts<Site>>::from_request_parts(
-            &mut parts, site,
-        )
-        .await?;
+        let visitor = Visitor::from_request_parts(&mut parts, site).await?;
         let fields = FormFields::from_request(Request::from_parts(parts, body), site).await?;
         let token = fields.get("token").unwrap_or("");
-        if !site.engine.access.check_form_token(visitor.csrf_subject(), token) {
+        if !site.engine.access.check_form_token(&visitor.csrf_subject, token) {
             let detail =
                 "the form token is invalid; go back, reload the page and submit the form again";
             return Err(Problem::forbidden(detail).into());

@@ -20,8 +20,8 @@ const MIN_UPDATE_INTERVAL: Duration = Duration::from_secs(2);
 /// the log position that the page was rendered at.
 pub(super) async fn stream_updates(State(site): State<Site>, visitor: Visitor) -> Response {
     let engine = Arc::clone(&site.engine);
-    let (scopes, pass) = (visitor.scopes(), visitor.pass().clone());
-    let head = visitor.position();
+    let (scopes, pass) = (visitor.scopes(), visitor.pass.clone());
+    let head = visitor.position;
     let rendered_at =
         visitor.parameter("position").and_then(|text| text.parse().ok()).map(Position);
     // Another node may have rendered the page and may be ahead of this one.

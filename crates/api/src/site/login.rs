@@ -19,12 +19,13 @@ const CSRF_SUBJECT: &str = "door";
 /// Login attempts per second and client address.
 const LOGIN_RATE: u32 = 5;
 
-pub(super) async fn show_login(State(site): State<Site>, parameters: QueryParams) -> PageResult {
+pub(super) async fn show_login(State(site): State<Site>, query: QueryParams) -> PageResult {
     if site.engine.access.is_open() {
         return Ok(redirect_to("/"));
     }
-    let fields = params::query_to_json(parameters, &[("next", ParamKind::Text)])?;
-    Ok(html_page(&login_form(&site, fields["next"].as_str(), None)))
+    let mut query = params::read_query(query, &[("next", ParamKind::Text)])?;
+    let next: Option<String> = query.take("next")?;
+    Ok(html_page(&login_form(&site, next.as_deref(), None)))
 }
 
 pub(super) async fn log_in(State(site): State<Site>, request: Request) -> PageResult {

@@ -33,11 +33,8 @@ pub(super) async fn load_readings(
         bucket_hours: query.bucket_hours,
         before,
         window: query.window,
-        targets: engine.insights.tenant_targets(visitor.tenant()),
-        alerts: engine
-            .insights
-            .alerts(visitor.tenant(), query.project.as_ref(), MAX_ALERTS)
-            .await?,
+        targets: engine.insights.tenant_targets(&visitor.tenant),
+        alerts: engine.insights.alerts(&visitor.tenant, query.project.as_ref(), MAX_ALERTS).await?,
         models,
         prompts,
         is_empty: !visitor.has_data(),

@@ -3,9 +3,7 @@
 use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use engine::{
-    ListOrder, ListQuery, ListedConversation, QualityBucket, QualityQuery, TurnMark, TurnView,
-};
+use engine::{ListOrder, ListedConversation, QualityBucket, QualityQuery, TurnMark, TurnView};
 use model::Scope;
 use web::{ReportFile, ReportFileInput, SelectOptions};
 
@@ -13,7 +11,7 @@ use super::Site;
 use super::overview::{bucket_hours, load_readings};
 use super::page_response::{PageError, PageResult, html_page};
 use super::routing;
-use super::visitor::Visitor;
+use super::visitor::{Visitor, list_query};
 use crate::error::Problem;
 
 const MAX_CONVERSATIONS: usize = 8;
@@ -33,7 +31,7 @@ async fn build_report(site: &Site, visitor: &Visitor) -> PageResult {
     if let Some(asked) =
         visitor.parameter("project").filter(|asked| *asked != scope.project.as_str())
     {
-        let known = SelectOptions::new(visitor.projects().iter().cloned(), None);
+        let known = SelectOptions::new(visitor.projects.iter().cloned(), None);
         let others =
             known.omitted_hint("project").map(|others| format!(", {others}")).unwrap_or_default();
         let known = known.names.join(", ");
@@ -70,18 +68,7 @@ async fn load_worst(
     scope: &Scope,
     query: &QualityQuery,
 ) -> Result<Vec<(ListedConversation, TurnView)>, PageError> {
-    let query = ListQuery {
-        tenant: scope.tenant.clone(),
-        project: Some(scope.project.clone()),
-        window: query.window,
-        model: query.model.clone(),
-        prompt: query.prompt.clone(),
-        user: None,
-        words: None,
-        mark: TurnMark::Trouble,
-        behind: None,
-        limit: MAX_CONVERSATIONS,
-    };
+    let query = list_query(query.clone(), TurnMark::Trouble, MAX_CONVERSATIONS);
     let page = site.engine.insights.list_conversations(query, ListOrder::Worst).await?;
     let mut found = Vec::with_capacity(page.items.len());
     for item in page.items {
@@ -109,7 +96,7 @@ async fn load_models(
     let mut found = Vec::new();
     for (name, _) in names.into_iter().take(MAX_MODELS) {
         let by = QualityQuery { model: Some(name.clone()), ..query.clone() };
-        found.push((name, report::sum_buckets(&site.engine.insights.quality(by).await?)));
+        found.push((name, engine::report::sum_buckets(&site.engine.insights.quality(by).await?)));
     }
     Ok(found)
 }

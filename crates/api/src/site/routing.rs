@@ -80,10 +80,10 @@ async fn load_choices(
         let Some(last) = page.last() else { break };
         before = last.position;
         for stored in page {
-            let body = Body::read(stored.event.kind, &stored.event.data);
-            if let Ok(Body::Finding(Finding::Choice(choice))) = body {
-                let turn = stored.event.turn.as_ref().map(ToString::to_string);
-                found.push((stored.event.ts, turn, choice));
+            let event = stored.event.into_inner();
+            if let Body::Finding(Finding::Choice(choice)) = event.body {
+                let turn = event.turn.as_ref().map(ToString::to_string);
+                found.push((event.ts, turn, choice));
             }
         }
         let count = |name: &String| found.iter().filter(|(_, _, one)| one.router == *name).count();

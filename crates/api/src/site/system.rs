@@ -40,12 +40,12 @@ pub(super) async fn show_system(State(site): State<Site>, visitor: Visitor) -> P
             })
             .collect(),
         keys: keys.map(|keys| {
-            let own = keys.iter().filter(|key| key.tenant == *visitor.tenant());
+            let own = keys.iter().filter(|key| key.tenant == visitor.tenant);
             let seen = own.filter(|key| visitor.can_see_project(key.project.as_ref()));
             seen.map(|key| key_row(key)).collect()
         }),
         version: env!("CARGO_PKG_VERSION"),
-        tenant: visitor.tenant().to_string(),
+        tenant: visitor.tenant.to_string(),
         layout: visitor.shell(&site, Some(View::System)),
     }))
 }

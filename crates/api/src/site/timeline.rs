@@ -3,7 +3,7 @@
 use axum::extract::{Path, State};
 use axum::response::Response;
 use engine::{IncomingEvent, IncomingReaction, RawEvent, RawReaction, Trust};
-use model::{ConversationId, Position, Timestamp, TurnId, VerdictStatus};
+use model::{ConversationId, TurnId, VerdictStatus};
 use serde_json::{Map, Value, json};
 use web::{ConversationPage, View, encode_url};
 
@@ -12,7 +12,7 @@ use super::form::SubmittedForm;
 use super::login::redirect_to;
 use super::page_response::{PageResult, html_page};
 use super::visitor::Visitor;
-use crate::error::{Problem, quote};
+use crate::error::Problem;
 use crate::params;
 
 const PAGE_TURNS: usize = 50;
@@ -26,21 +26,16 @@ pub(super) async fn show_timeline(
     Path(id): Path<String>,
 ) -> PageResult {
     let id = params::parse_id("id", id, ConversationId::new)?;
-    let before = visitor.parameter("before").map(parse_cursor).transpose()?;
+    let bad =
+        || Problem::invalid("before", "before is invalid, expected the cursor of an earlier page");
+    let parse = |text| params::parse_cursor(text).ok_or_else(bad);
+    let before = visitor.parameter("before").map(parse).transpose()?;
     let scope = visitor.scope();
     let found = site.engine.turns.load_timeline(&scope, id.clone(), before, PAGE_TURNS).await?;
     let unknown = || Problem::not_found(format!("conversation {id} not found in this project"));
     let found = found.ok_or_else(unknown)?;
     let shell = visitor.shell(&site, Some(View::Conversations));
     Ok(html_page(&ConversationPage::new(shell, &scope, id.as_str(), &found, before.is_some())))
-}
-
-fn parse_cursor(text: &str) -> Result<(Timestamp, Position), Problem> {
-    let bad =
-        || Problem::invalid("before", "before is invalid, expected the cursor of an earlier page");
-    let (micros, position) = text.rsplit_once('-').ok_or_else(bad)?;
-    let micros = micros.parse().map_err(|_| bad())?;
-    Ok((Timestamp::from_micros(micros), Position(position.parse().map_err(|_| bad())?)))
 }
 
 /// `POST /turns/{id}/review`: confirms the detected verdict.
@@ -70,19 +65,12 @@ async fn review_turn(
     let SubmittedForm { visitor, fields } = posted.require_writer()?;
     let turn = params::parse_id("turn", turn, TurnId::new)?;
     let word = fields.require("status")?;
-    let status = VerdictStatus::from_word(word).ok_or_else(|| {
-        let expected = VerdictStatus::WORDS.join(", ");
-        let word = quote(word);
-        Problem::invalid("status", format!("status is {word}, expected one of {expected}"))
-    })?;
+    let (words, from_word) = (VerdictStatus::WORDS, VerdictStatus::from_word);
+    let status = params::parse_word("status", word, from_word, words)?;
     let mac = site.engine.fingerprint(REVIEW_MAC_DOMAIN, &json!({ "status": word }));
     site.engine.feedback.review(&visitor.scope(), turn.clone(), status, mac, None).await?;
     if fields.get("from") == Some("queue") {
-        let link = visitor.filter().place_link(
-            "/data",
-            visitor.scope().project.as_str(),
-            &[("done", done)],
-        );
+        let link = visitor.link("/data", &[("done", done)]);
         return Ok(redirect_to(&format!("{link}#queue")));
     }
     Ok(redirect_back(&visitor, fields.require("conversation")?, &turn, done))
@@ -101,12 +89,9 @@ pub(super) async fn react_to_turn(
     let mac = site.engine.fingerprint(REACTION_MAC_DOMAIN, &json!([turn.as_str(), reaction]));
     let raw = RawReaction {
         reaction: Some(reaction),
-        text: None,
-        ts: None,
         // An id of its own, so that no user's reaction is replaced.
         user_id: Some(visitor.author_id()),
-        origin: None,
-        confidence: None,
+        ..RawReaction::default()
     };
     let incoming = IncomingReaction { conversation, turn: turn.clone(), raw, mac, key: None };
     site.engine.feedback.react(&visitor.scope(), incoming).await?;
@@ -132,14 +117,12 @@ pub(super) async fn correct_turn(
         id: Some(format!("page-{}", site.engine.access.create_form_token(&whole.to_string()))),
         event_type: "explicit".to_owned(),
         source: "user_correction".to_owned(),
-        severity: None,
         category: "accuracy".to_owned(),
         user_id: Some(visitor.author_id()),
         session_id: Some(conversation.to_owned()),
         message_id: Some(turn.to_string()),
-        timestamp: None,
         data,
-        tags: Vec::new(),
+        ..RawEvent::default()
     };
     let mac = site.engine.fingerprint(CORRECTION_MAC_DOMAIN, &whole);
     let incoming = IncomingEvent { raw, mac, key: None, trust: Trust::Backend };
@@ -149,8 +132,16 @@ pub(super) async fn correct_turn(
 
 /// Redirects to the turn that the form belongs to.
 fn redirect_back(visitor: &Visitor, conversation: &str, turn: &TurnId, done: &str) -> Response {
-    let path = format!("/conversations/{}", encode_url(conversation));
-    let scope = visitor.scope();
-    let link = visitor.filter().place_link(&path, scope.project.as_str(), &[("done", done)]);
-    redirect_to(&format!("{link}#turn-{}", encode_url(turn.as_str())))
+    redirect_to(&turn_link(visitor, conversation, turn, &[("done", done)]))
+}
+
+/// A link to a turn in its conversation.
+pub(super) fn turn_link(
+    visitor: &Visitor,
+    conversation: &str,
+    turn: &TurnId,
+    others: &[(&str, &str)],
+) -> String {
+    let link = visitor.link(&format!("/conversations/{}", encode_url(conversation)), others);
+    format!("{link}#turn-{}", encode_url(turn.as_str()))
 }

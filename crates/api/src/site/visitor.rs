@@ -2,12 +2,13 @@
 
 mod extractor;
 
-use engine::{PageAccess, QualityQuery};
+use engine::{ListQuery, PageAccess, QualityQuery, TurnMark};
 use model::{Position, Project, Role, Scope, Tenant, Timestamp, Window};
 use web::{Filter, PageLayout, SelectOptions, View, Viewer};
 
 use super::Site;
 use crate::middleware::auth::{AdminAccess, Permission, WriteAccess};
+use crate::params;
 
 /// Each followed project costs one query.
 const MAX_FOLLOWED_PROJECTS: usize = 200;
@@ -16,22 +17,23 @@ const MAX_FOLLOWED_PROJECTS: usize = 200;
 #[derive(Debug)]
 pub(super) struct Visitor {
     /// Form tokens are derived from this.
-    csrf_subject: String,
+    pub(super) csrf_subject: String,
     role: Role,
-    pass: PageAccess,
+    pub(super) pass: PageAccess,
     reader: Viewer,
-    tenant: Tenant,
+    pub(super) tenant: Tenant,
     is_demo: bool,
     project: Option<Project>,
     is_project_key: bool,
     tenants: SelectOptions,
-    projects: Vec<String>,
+    /// Visible projects that have data.
+    pub(super) projects: Vec<String>,
     filter: Filter,
     parameters: Vec<(String, String)>,
     /// Base URL of this server as the visitor sees it.
     address: String,
     /// Head of the log before any data was read for the page.
-    position: Position,
+    pub(super) position: Position,
 }
 
 impl Visitor {
@@ -44,10 +46,6 @@ impl Visitor {
         AdminAccess::ROLES.contains(&self.role)
     }
 
-    pub(super) fn csrf_subject(&self) -> &str {
-        &self.csrf_subject
-    }
-
     /// User id for reactions and corrections of this visitor.
     pub(super) fn author_id(&self) -> String {
         match &self.pass {
@@ -57,21 +55,8 @@ impl Visitor {
         }
     }
 
-    pub(super) fn pass(&self) -> &PageAccess {
-        &self.pass
-    }
-
     pub(super) fn filter(&self) -> &Filter {
         &self.filter
-    }
-
-    pub(super) fn tenant(&self) -> &Tenant {
-        &self.tenant
-    }
-
-    /// Visible projects that have data.
-    pub(super) fn projects(&self) -> &[String] {
-        &self.projects
     }
 
     /// The selected project, the only one, or the default.
@@ -102,13 +87,12 @@ impl Visitor {
 
     /// Returns `None` for absent and empty parameters.
     pub(super) fn parameter(&self, name: &str) -> Option<&str> {
-        let mut found =
-            self.parameters.iter().filter(|(one, value)| one == name && !value.is_empty());
-        found.next().map(|(_, value)| value.as_str())
+        params::find_text(&self.parameters, name)
     }
 
-    pub(super) fn position(&self) -> Position {
-        self.position
+    /// A link to a page of the selected project.
+    pub(super) fn link(&self, path: &str, others: &[(&str, &str)]) -> String {
+        self.filter.place_link(path, self.scope().project.as_str(), others)
     }
 
     pub(super) fn has_data(&self) -> bool {
@@ -150,6 +134,13 @@ impl Visitor {
             notice: self.parameter("done").and_then(notice_text).map(str::to_owned),
         }
     }
+}
+
+/// Selects the first conversations of a period with a marked turn.
+pub(super) fn list_query(period: QualityQuery, mark: TurnMark, limit: usize) -> ListQuery {
+    let QualityQuery { tenant, project, window, model, prompt, .. } = period;
+    let (user, words, behind) = (None, None, None);
+    ListQuery { tenant, project, window, model, prompt, user, words, mark, behind, limit }
 }
 
 /// Notice after a form. Unknown words show nothing, so links cannot inject text.

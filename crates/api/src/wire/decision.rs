@@ -1,7 +1,7 @@
 //! Decisions and their outcomes.
 
+use engine::report::ConfidenceBin;
 use engine::{RawDecision, RawOutcome, StoredDecision};
-use report::ConfidenceBin;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -76,8 +76,10 @@ pub(crate) struct DecisionBody {
 impl From<StoredDecision> for DecisionBody {
     fn from(decision: StoredDecision) -> Self {
         let (made, settled) = (&decision.made.event, decision.settled.as_ref().map(|s| &s.event));
-        let made_field = |name: &str| made.data.get(name).cloned().unwrap_or(Value::Null);
-        let latest = |name: &str| settled.and_then(|event| event.data.get(name)).cloned();
+        let mut made_fields = made.body.to_fields();
+        let mut made_field = |name: &str| made_fields.remove(name).unwrap_or(Value::Null);
+        let mut settled_fields = settled.map(|event| event.body.to_fields()).unwrap_or_default();
+        let mut latest = |name: &str| settled_fields.remove(name);
         Self {
             decision_id: decision.id.to_string(),
             session_id: made.conversation.as_ref().map(|id| id.to_string()),

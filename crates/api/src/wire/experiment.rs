@@ -4,7 +4,7 @@ mod results;
 
 use std::collections::BTreeMap;
 
-use engine::experiment::{ExperimentDefinition, RolloutState};
+use engine::experiment::RolloutState;
 use engine::{ExperimentView, StoredMove};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -145,17 +145,7 @@ struct MoveBody {
 impl From<ExperimentView> for ExperimentBody {
     fn from(view: ExperimentView) -> Self {
         let (shares, floor) = (variant_shares(&view), view.definition.min_share());
-        let ExperimentDefinition {
-            name,
-            unit,
-            variants,
-            metric,
-            by,
-            guardrails,
-            rollout,
-            adaptive: _,
-            alpha,
-        } = view.definition;
+        let definition = view.definition;
         Self {
             id: view.id.to_string(),
             status: view.status.word(),
@@ -165,15 +155,15 @@ impl From<ExperimentView> for ExperimentBody {
                 .iter()
                 .map(|(action, _)| action.word())
                 .collect(),
-            name,
-            unit: json!(unit),
-            variants: json!(variants),
-            metric: metric.word(),
-            by: json!(by),
-            guardrails: json!(guardrails),
-            rollout: json!(rollout),
+            name: definition.name,
+            unit: json!(definition.unit),
+            variants: json!(definition.variants),
+            metric: definition.metric.word(),
+            by: json!(definition.by),
+            guardrails: json!(definition.guardrails),
+            rollout: json!(definition.rollout),
             adaptive: json!(floor.map(|min_share| json!({ "min_share": min_share }))),
-            alpha,
+            alpha: definition.alpha,
             shares,
             progress: view.rollout.map(ProgressBody::from),
             moves: view.moves.into_iter().map(MoveBody::from).collect(),

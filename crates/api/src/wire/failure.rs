@@ -1,10 +1,10 @@
 //! Failure patterns, insights and prompt suggestions.
 
+use engine::report::{Figure, Reading};
 use engine::{
     CorrectedQuery, CountedContrast, FailureExample, FailurePattern, FailureReport, Lift,
     StoredSuggestion,
 };
-use report::{Figure, Reading};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use utoipa::ToSchema;

@@ -1,6 +1,7 @@
 //! Bodies of event requests and responses.
 
 use engine::{CommentView, EventBatch, FailureReport, RawEvent, Receipt, StoredEvent};
+use model::{Event, Position};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -125,9 +126,10 @@ pub(crate) struct EventResponse {
 
 impl From<StoredEvent> for EventResponse {
     /// Hides the webhook URL and secret.
-    fn from(mut stored: StoredEvent) -> Self {
-        engine::redact_webhook(&mut stored.event.data);
-        Self::from_stored(stored)
+    fn from(stored: StoredEvent) -> Self {
+        let mut event = stored.event.into_inner();
+        engine::redact_webhook(&mut event.body);
+        Self::new(stored.position, event)
     }
 }
 
@@ -139,8 +141,7 @@ impl EventResponse {
     }
 
     /// Converts the event with all of its fields.
-    fn from_stored(stored: StoredEvent) -> Self {
-        let StoredEvent { position, event } = stored;
+    fn new(position: Position, event: Event) -> Self {
         Self {
             position: position.0,
             id: event.id.to_string(),
@@ -155,7 +156,7 @@ impl EventResponse {
             message_id: event.turn.map(|id| id.to_string()),
             timestamp: event.ts.to_string(),
             received_at: event.received_at.to_string(),
-            data: event.data,
+            data: event.body.to_fields(),
             tags: event.tags,
             sentiment: None,
             topic: None,
@@ -165,7 +166,7 @@ impl EventResponse {
 
 /// Serializes an event as one line of JSON, unlike the API with the webhook settings.
 pub fn event_line(stored: StoredEvent) -> serde_json::Result<String> {
-    serde_json::to_string(&EventResponse::from_stored(stored))
+    serde_json::to_string(&EventResponse::new(stored.position, stored.event.into_inner()))
 }
 
 /// Serializes an event as the API returns it.

@@ -27,7 +27,7 @@ impl From<DeadLetter> for DeadLetterBody {
             at: letter.at.to_string(),
             event_type: event.kind.event_type.as_word(),
             source: event.kind.source.as_word(),
-            data: event.data,
+            data: event.body.to_fields(),
         }
     }
 }

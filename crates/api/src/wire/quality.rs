@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use engine::report::{Figure, Reading, Target};
 use engine::{QualityBucket, StoredAlert, Targets};
-use model::{Tenant, Timestamp};
-use report::{Figure, Reading, Target};
+use model::{Body, Finding, Tenant, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -67,7 +67,7 @@ pub(crate) fn metrics_by_name(
     buckets: &[QualityBucket],
     target: impl Fn(Figure) -> Option<Target>,
 ) -> BTreeMap<&'static str, MetricBody> {
-    let all = report::sum_buckets(buckets);
+    let all = engine::report::sum_buckets(buckets);
     let body = |figure: &Figure| {
         let found = figure.compute(&all);
         let target = target(*figure);
@@ -88,7 +88,7 @@ pub(crate) fn metrics_by_name(
         };
         (figure.as_word(), body)
     };
-    Figure::ALL.iter().map(body).collect()
+    Figure::ALL_FIGURES.iter().map(body).collect()
 }
 
 /// Formats an hour since the epoch as a timestamp.
@@ -145,7 +145,7 @@ impl TargetsBody {
             |figure: &Figure| Some((figure.as_word(), target_json(targets.target_for(*figure)?)));
         Self {
             tenant: tenant.to_string(),
-            targets: Figure::ALL.iter().filter_map(one).collect(),
+            targets: Figure::ALL_FIGURES.iter().filter_map(one).collect(),
             window_hours: targets.window_hours,
             min_count: targets.min_count,
             webhook: targets.webhook.clone().map(|url| WebhookBody { url, secret: Some(secret()) }),
@@ -190,10 +190,15 @@ pub(crate) struct AlertBody {
 impl AlertBody {
     pub(crate) fn new(alert: &StoredAlert) -> Self {
         let raised = alert.raised.as_ref();
-        let field = |name: &str| raised.and_then(|stored| stored.event.data.get(name));
-        let target = ["min", "max"]
-            .into_iter()
-            .find_map(|side| field(side).map(|bound| json!({ side: bound })));
+        let found = raised.and_then(|stored| {
+            let Body::Finding(Finding::Alert(found)) = &stored.event.body else { return None };
+            Some(found)
+        });
+        let target = found.and_then(|found| match (found.min, found.max) {
+            (Some(min), _) => Some(json!({"min": min})),
+            (None, Some(max)) => Some(json!({"max": max})),
+            (None, None) => None,
+        });
         let delivery = alert.told.as_ref().map(|told| {
             json!({
                 "delivered": told.error.is_none(),
@@ -208,12 +213,11 @@ impl AlertBody {
             status: if alert.cleared.is_some() { "cleared" } else { "raised" },
             raised_at: raised.map(|stored| stored.event.ts.to_string()),
             cleared_at: alert.cleared.as_ref().map(|stored| stored.event.ts.to_string()),
-            value: field("value").and_then(Value::as_f64),
-            denominator: field("denominator").and_then(Value::as_u64),
-            interval: field("interval")
-                .and_then(|pair| Some([pair.get(0)?.as_f64()?, pair.get(1)?.as_f64()?])),
+            value: found.and_then(|found| found.value),
+            denominator: found.map(|found| found.denominator),
+            interval: found.and_then(|found| found.interval).map(|(low, high)| [low, high]),
             target: target.unwrap_or_default(),
-            window_hours: field("window_hours").and_then(Value::as_u64),
+            window_hours: found.map(|found| u64::from(found.window_hours)),
             event_id: raised.map(|stored| stored.event.id.to_string()),
             webhook: delivery,
         }

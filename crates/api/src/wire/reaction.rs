@@ -1,8 +1,8 @@
 //! Bodies of reaction requests and responses.
 
+use engine::report::{FeedbackItem, Satisfaction};
 use engine::{RawReaction, ReactionCounts};
 use model::{Origin, Reaction};
-use report::{FeedbackItem, Satisfaction};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;

@@ -1,8 +1,7 @@
 //! Conversation reports and the artifact search.
 
+use engine::report::{ArtifactPage, PeriodItem, PeriodReport, TurnFeedback, TurnReport};
 use engine::{StoredEvent, StoredTurn};
-use model::{Body, TurnHalf};
-use report::{ArtifactPage, PeriodItem, PeriodReport, TurnFeedback, TurnReport};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -97,7 +96,7 @@ pub(crate) struct Include {
 impl TurnReportBody {
     pub(crate) fn new(turn: &TurnReport, include: Include) -> Self {
         let stored = turn.stored.as_ref();
-        let log = |stored| report::turn_log(stored, &turn.reactions()).to_json();
+        let log = |stored| engine::report::turn_log(stored, &turn.reactions()).to_json();
         Self {
             turn_id: turn.turn.to_string(),
             turn_log: stored.filter(|_| include.turn_log).map(log),
@@ -111,29 +110,18 @@ impl TurnReportBody {
 
 /// The question as it was sent.
 pub(crate) fn user_message(turn: &StoredTurn) -> Option<Value> {
-    turn.events.iter().find_map(|stored| match turn_half(stored)? {
-        TurnHalf::Opened(_) => Some(message_json(stored)),
-        TurnHalf::Completed(_) => None,
-    })
+    let opened = turn.events.iter().find(|stored| stored.event.body.opening().is_some());
+    opened.map(message_json)
 }
 
 /// The answer as it was sent.
 pub(crate) fn assistant_message(turn: &StoredTurn) -> Option<Value> {
-    turn.events.iter().find_map(|stored| match turn_half(stored)? {
-        TurnHalf::Completed(_) => Some(message_json(stored)),
-        TurnHalf::Opened(_) => None,
-    })
-}
-
-fn turn_half(stored: &StoredEvent) -> Option<TurnHalf> {
-    match Body::read(stored.event.kind, &stored.event.data) {
-        Ok(Body::Turn(half)) => Some(half),
-        Ok(_) | Err(_) => None,
-    }
+    let completed = turn.events.iter().find(|stored| stored.event.body.completion().is_some());
+    completed.map(message_json)
 }
 
 fn message_json(stored: &StoredEvent) -> Value {
-    let mut fields = stored.event.data.clone();
+    let mut fields = stored.event.body.to_fields();
     fields.remove("phase");
     fields.insert("ts".into(), Value::String(stored.event.ts.to_string()));
     Value::Object(fields)

@@ -1,6 +1,6 @@
-//! Privacy settings and user attributes.
+//! Privacy settings, user attributes and API keys.
 
-use engine::{ErasedCounts, PrivacySettings, Redactor};
+use engine::{ErasedCounts, PrivacySettings, Redactor, StoredKey};
 use model::Tenant;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -86,4 +86,64 @@ impl From<ErasedCounts> for ErasedBody {
         let ErasedCounts { events, turns, reactions } = counts;
         Self { erased: CountsOfUser { events, turns, reactions } }
     }
+}
+
+/// Body of `POST /api/v1/keys`.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct KeyRequest {
+    pub(crate) tenant: String,
+    pub(crate) project: Option<String>,
+    pub(crate) role: String,
+    pub(crate) rate: Option<u32>,
+    pub(crate) origin: Option<String>,
+}
+
+/// A key without its secret.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct KeyBody {
+    id: String,
+    tenant: String,
+    project: Option<String>,
+    role: &'static str,
+    rate: Option<u32>,
+    origin: Option<String>,
+    created_at: String,
+    revoked_at: Option<String>,
+}
+
+impl From<&StoredKey> for KeyBody {
+    fn from(key: &StoredKey) -> Self {
+        Self {
+            id: key.id.clone(),
+            tenant: key.tenant.to_string(),
+            project: key.project.as_ref().map(|name| name.to_string()),
+            role: key.role.as_word(),
+            rate: key.rate,
+            origin: key.origin.clone(),
+            created_at: key.created_at.to_string(),
+            revoked_at: key.revoked_at.map(|at| at.to_string()),
+        }
+    }
+}
+
+/// A new key with its secret, which is shown only once.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct NewKeyBody {
+    pub(crate) key: String,
+    #[serde(flatten)]
+    pub(crate) record: KeyBody,
+}
+
+/// All keys that the caller may manage.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct KeysBody {
+    pub(crate) keys: Vec<KeyBody>,
+}
+
+/// Response to a revocation.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct RevokedBody {
+    pub(crate) id: String,
+    pub(crate) revoked: bool,
 }

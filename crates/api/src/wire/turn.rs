@@ -1,17 +1,13 @@
 //! Bodies of turn requests and responses.
 
-use engine::{
-    CompleteReceipt, FoundExample, IncomingHalf, OpenReceipt, RawCompletion, RawOpening,
-    RawRetrieved,
-};
+use engine::{CompleteReceipt, IncomingHalf, OpenReceipt, RawCompletion, RawOpening, RawRetrieved};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::example::ExampleBody;
 use super::retrieval::SignalBody;
 use super::routing::RouteBody;
-use super::strategy::StrategiesBody;
+use super::strategy::{ExampleBody, StrategiesBody};
 use super::verdict::{ContextBody, PreviousBody, RetryBody, SignalsBody};
 
 /// The question of a turn.
@@ -201,16 +197,12 @@ impl From<OpenReceipt> for OpenResponse {
             retry: receipt.retry.map(RetryBody::from),
             context: receipt.context.map(ContextBody::from),
             strategies: receipt.strategies.map(StrategiesBody::from),
-            examples: receipt.examples.map(examples_body),
+            examples: receipt.examples.map(|found| found.into_iter().map(Into::into).collect()),
             route: receipt.route.map(RouteBody::from),
             signals: completed.as_ref().and_then(|done| done.signals.clone()),
             completed,
         }
     }
-}
-
-fn examples_body(found: Vec<FoundExample>) -> Vec<ExampleBody> {
-    found.into_iter().map(ExampleBody::from).collect()
 }
 
 /// Response to a completed turn.

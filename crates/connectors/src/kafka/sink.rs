@@ -1,8 +1,9 @@
 //! Publishes to Kafka: idempotent, in order, acknowledged by all replicas.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use futures_util::future::join_all;
+use parking_lot::Mutex;
 use rdkafka::config::ClientConfig;
 use rdkafka::error::KafkaError;
 use rdkafka::message::{Header, OwnedHeaders};
@@ -11,24 +12,10 @@ use rdkafka::producer::{DeliveryFuture, FutureProducer, FutureRecord};
 use rdkafka::types::RDKafkaErrorCode;
 
 use super::context::LogContext;
-use super::{MAX_MESSAGE_BYTES, away, topics};
+use super::{KafkaSettings, MAX_MESSAGE_BYTES, topics, unavailable_error};
 use crate::error::ConnectorError;
 use crate::error::ConnectorFuture;
 use crate::event_sink::{EventSink, OutgoingMessage, RejectedMessage};
-
-#[derive(Clone, Debug, Default)]
-pub struct KafkaSettings {
-    /// Bootstrap servers as `HOST:PORT`, separated by commas.
-    pub brokers: String,
-    /// The prefix of topic names.
-    pub prefix: String,
-    /// Creates missing topics.
-    pub create_topics: bool,
-    /// Partitions of created topics; 0: the broker's default.
-    pub partitions: u32,
-    /// Replicas of created topics; 0: the broker's default.
-    pub replication: u32,
-}
 
 pub struct KafkaSink {
     settings: KafkaSettings,
@@ -66,7 +53,7 @@ impl KafkaSink {
 
     /// The idle producer, or a new one after checking the topics.
     async fn producer(&self) -> Result<Held, ConnectorError> {
-        let there = self.slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let there = self.slot.lock().take();
         let producer = match there {
             Some(producer) => producer,
             None => {
@@ -74,7 +61,9 @@ impl KafkaSink {
                 let names = self.topics.clone();
                 let open = move || {
                     topics::ensure(&settings, &names)?;
-                    config.create_with_context(LogContext).map_err(|error| away(&error))
+                    config
+                        .create_with_context(LogContext)
+                        .map_err(|error| unavailable_error(&error))
                 };
                 let opened = tokio::task::spawn_blocking(open).await;
                 let panicked =
@@ -112,7 +101,8 @@ impl EventSink for KafkaSink {
             for RejectedMessage { index, .. } in suspects {
                 let Some(message) = messages.get(index) else { continue };
                 let topic = format!("{}{}", self.settings.prefix, message.topic);
-                let alone = send(producer, &topic, message).map_err(|error| away(&error))?;
+                let alone =
+                    send(producer, &topic, message).map_err(|error| unavailable_error(&error))?;
                 refused.extend(outcome(index, alone.await)?);
             }
             held.give_back();
@@ -162,7 +152,7 @@ fn refuse(index: usize, error: &KafkaError) -> Result<RejectedMessage, Connector
     if of_itself {
         Ok(RejectedMessage { index, reason: error.to_string() })
     } else {
-        Err(away(error))
+        Err(unavailable_error(error))
     }
 }
 
@@ -174,7 +164,7 @@ struct Held {
 
 impl Held {
     fn give_back(mut self) {
-        *self.slot.lock().unwrap_or_else(PoisonError::into_inner) = self.producer.take();
+        *self.slot.lock() = self.producer.take();
     }
 }
 

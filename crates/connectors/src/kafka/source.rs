@@ -8,8 +8,8 @@ use rdkafka::message::{BorrowedMessage, Headers, Message};
 use rdkafka::topic_partition_list::{Offset, TopicPartitionList};
 use rdkafka::types::RDKafkaErrorCode;
 
-use super::away;
 use super::context::LogContext;
+use super::unavailable_error;
 use crate::error::ConnectorError;
 use crate::event_source::{EventSource, ReceivedMessage};
 
@@ -23,15 +23,6 @@ impl ConsumerContext for LogContext {
 /// A batch ends when it reaches this size.
 const MAX_BATCH_BYTES: usize = 4 << 20;
 
-#[derive(Clone, Debug)]
-pub struct ConsumerGroup {
-    /// Bootstrap servers as `HOST:PORT`, separated by commas.
-    pub brokers: String,
-    /// Members with the same group name share the partitions.
-    pub name: String,
-    pub topics: Vec<String>,
-}
-
 pub struct KafkaSource {
     consumer: Option<BaseConsumer<LogContext>>,
     // The last logged error, to log each error once.
@@ -39,12 +30,13 @@ pub struct KafkaSource {
 }
 
 impl KafkaSource {
-    /// Joins a group. A new group starts at the oldest message.
-    pub fn join(group: &ConsumerGroup) -> Result<Self, ConnectorError> {
+    /// Joins a group, whose members share the partitions. A new group starts at the oldest message.
+    /// `brokers` are bootstrap servers as `HOST:PORT`, separated by commas.
+    pub fn join(brokers: &str, group: &str, topics: &[&str]) -> Result<Self, ConnectorError> {
         let mut config = ClientConfig::new();
         config
-            .set("bootstrap.servers", &group.brokers)
-            .set("group.id", &group.name)
+            .set("bootstrap.servers", brokers)
+            .set("group.id", group)
             .set("client.id", "uptake")
             .set("enable.auto.commit", "false")
             .set("enable.auto.offset.store", "false")
@@ -59,9 +51,8 @@ impl KafkaSource {
             .set("queued.max.messages.kbytes", "16384")
             .set("isolation.level", "read_committed");
         let consumer: BaseConsumer<LogContext> =
-            config.create_with_context(LogContext).map_err(|error| away(&error))?;
-        let topics: Vec<&str> = group.topics.iter().map(String::as_str).collect();
-        consumer.subscribe(&topics).map_err(|error| away(&error))?;
+            config.create_with_context(LogContext).map_err(|error| unavailable_error(&error))?;
+        consumer.subscribe(topics).map_err(|error| unavailable_error(&error))?;
         Ok(Self { consumer: Some(consumer), trouble: None })
     }
 
@@ -93,7 +84,7 @@ impl EventSource for KafkaSource {
                     trouble = Some(error.to_string());
                     break;
                 }
-                Err(error) => return Err(away(&error)),
+                Err(error) => return Err(unavailable_error(&error)),
             }
             // Takes only what has already arrived.
             wait = Duration::ZERO;
@@ -120,7 +111,7 @@ impl EventSource for KafkaSource {
             } else {
                 upto.add_partition_offset(topic, *partition, next)
             };
-            noted.map_err(|error| away(&error))?;
+            noted.map_err(|error| unavailable_error(&error))?;
         }
         if upto.count() == 0 {
             return Ok(());
@@ -133,14 +124,14 @@ impl EventSource for KafkaSource {
                 tracing::info!(%error, "the offsets were not committed: the partitions moved to another member");
                 Ok(())
             }
-            Err(error) => Err(away(&error)),
+            Err(error) => Err(unavailable_error(&error)),
         }
     }
 
     fn stay(&mut self) -> Result<(), ConnectorError> {
         let consumer = self.consumer()?;
-        let mine = consumer.assignment().map_err(|error| away(&error))?;
-        consumer.pause(&mine).map_err(|error| away(&error))?;
+        let mine = consumer.assignment().map_err(|error| unavailable_error(&error))?;
+        consumer.pause(&mine).map_err(|error| unavailable_error(&error))?;
         // A message may arrive between pause and poll. Its offset is not committed, so seeking back
         // restores it.
         let stray = match consumer.poll(Duration::ZERO) {
@@ -151,10 +142,10 @@ impl EventSource for KafkaSource {
             let wait = Duration::from_secs(5);
             consumer
                 .seek(&topic, partition, Offset::Offset(offset), wait)
-                .map_err(|error| away(&error))?;
+                .map_err(|error| unavailable_error(&error))?;
         }
-        let mine = consumer.assignment().map_err(|error| away(&error))?;
-        consumer.resume(&mine).map_err(|error| away(&error))
+        let mine = consumer.assignment().map_err(|error| unavailable_error(&error))?;
+        consumer.resume(&mine).map_err(|error| unavailable_error(&error))
     }
 
     fn leave(&mut self) {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use testkit::servers::{Kafka, or_skip};
 
-use super::{ConsumerGroup, KafkaSettings, KafkaSink, KafkaSource, MAX_MESSAGE_BYTES};
+use super::{KafkaSettings, KafkaSink, KafkaSource, MAX_MESSAGE_BYTES};
 use crate::error::ConnectorError;
 use crate::event_sink::{EventSink, OutgoingMessage};
 use crate::event_source::{EventSource, ReceivedMessage};
@@ -24,16 +24,12 @@ fn message(key: &str, value: &str) -> OutgoingMessage {
     OutgoingMessage { topic: "t", key, value, headers: vec![("h", "1".into())] }
 }
 
-fn group(kafka: &Kafka, prefix: &str) -> ConsumerGroup {
-    ConsumerGroup {
-        brokers: kafka.bootstrap().to_owned(),
-        name: kafka.prefix(),
-        topics: vec![format!("{prefix}t")],
-    }
+fn join(kafka: &Kafka, group: &str, prefix: &str) -> KafkaSource {
+    KafkaSource::join(kafka.bootstrap(), group, &[&format!("{prefix}t")]).unwrap()
 }
 
 fn read(kafka: &Kafka, prefix: &str, count: usize) -> Vec<ReceivedMessage> {
-    take(&mut KafkaSource::join(&group(kafka, prefix)).unwrap(), 100, count)
+    take(&mut join(kafka, &kafka.prefix(), prefix), 100, count)
 }
 
 /// Receives at least `count` messages, at most `most` per call.
@@ -80,8 +76,8 @@ async fn committed_messages_are_not_received_again() {
     let forget = OutgoingMessage { value: None, ..message("k", "") };
     let messages = vec![message("k", "1"), message("k", "2"), forget, message("k", "4")];
     assert_eq!(outlet.publish(messages).await.unwrap(), []);
-    let group = group(kafka, &prefix);
-    let mut first = KafkaSource::join(&group).unwrap();
+    let group = kafka.prefix();
+    let mut first = join(kafka, &group, &prefix);
     let taken = take(&mut first, 1, 1);
     // Keeping the membership loses no queued message.
     first.stay().unwrap();
@@ -97,7 +93,7 @@ async fn committed_messages_are_not_received_again() {
     first.done(&[taken, more[..2].to_vec()].concat()).unwrap();
     first.leave();
     assert!(matches!(first.take(1, Duration::ZERO), Err(ConnectorError::Closed)));
-    let mut next = KafkaSource::join(&group).unwrap();
+    let mut next = join(kafka, &group, &prefix);
     assert_eq!(values(&take(&mut next, 100, 1)), [said("4")]);
 }
 

@@ -8,8 +8,7 @@ use rdkafka::config::ClientConfig;
 use rdkafka::types::RDKafkaErrorCode;
 
 use super::context::LogContext;
-use super::sink::KafkaSettings;
-use super::{MAX_MESSAGE_BYTES, away};
+use super::{KafkaSettings, MAX_MESSAGE_BYTES, unavailable_error};
 use crate::error::ConnectorError;
 
 const ADMIN_TIMEOUT: Duration = Duration::from_secs(10);
@@ -19,8 +18,11 @@ pub(super) fn ensure(settings: &KafkaSettings, names: &[String]) -> Result<(), C
     let mut config = ClientConfig::new();
     config.set("bootstrap.servers", &settings.brokers).set("client.id", "uptake");
     let admin: AdminClient<LogContext> =
-        config.create_with_context(LogContext).map_err(|error| away(&error))?;
-    let known = admin.inner().fetch_metadata(None, ADMIN_TIMEOUT).map_err(|error| away(&error))?;
+        config.create_with_context(LogContext).map_err(|error| unavailable_error(&error))?;
+    let known = admin
+        .inner()
+        .fetch_metadata(None, ADMIN_TIMEOUT)
+        .map_err(|error| unavailable_error(&error))?;
     let known: BTreeSet<&str> = known.topics().iter().map(|topic| topic.name()).collect();
     let missing: Vec<&String> =
         names.iter().filter(|name| !known.contains(name.as_str())).collect();
@@ -46,7 +48,7 @@ pub(super) fn ensure(settings: &KafkaSettings, names: &[String]) -> Result<(), C
     let options = AdminOptions::new().operation_timeout(Some(ADMIN_TIMEOUT));
     let making = admin.create_topics(&wanted, &options);
     let made = tokio::runtime::Handle::current().block_on(making);
-    for outcome in made.map_err(|error| away(&error))? {
+    for outcome in made.map_err(|error| unavailable_error(&error))? {
         match outcome {
             Ok(name) => tracing::info!(topic = name, "created a Kafka topic"),
             // Another node created it first.

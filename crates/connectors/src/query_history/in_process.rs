@@ -2,10 +2,10 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasher, RandomState};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use model::Timestamp;
+use parking_lot::{Mutex, MutexGuard};
 
 use super::{HistoryHealth, HistoryKey, QueryHistory, RecentQuestion};
 use crate::error::ConnectorFuture;
@@ -43,54 +43,6 @@ impl InProcessHistory {
         Self { shards, hasher: RandomState::new(), window, most }
     }
 
-    fn recent_now(&self, asker: &HistoryKey, at: Timestamp) -> Vec<(RecentQuestion, Duration)> {
-        let shard = self.shard(asker);
-        let Some(asked) = shard.askers.get(asker) else { return Vec::new() };
-        let aged = |asked: &RecentQuestion| {
-            let micros = u64::try_from(at.as_micros() - asked.ts.as_micros()).ok()?;
-            let age = Duration::from_micros(micros);
-            (age <= self.window).then(|| (asked.clone(), age))
-        };
-        asked.iter().filter_map(aged).collect()
-    }
-
-    fn add_now(&self, asker: &HistoryKey, asked: &RecentQuestion) {
-        let asked = RecentQuestion { vector: None, ..asked.clone() };
-        let now = asked.ts;
-        let mut shard = self.shard(asker);
-        shard.bytes += question_bytes(&asked);
-        let latest = shard.askers.entry(asker.clone()).or_default();
-        latest.push_front(asked);
-        let left_out: usize =
-            latest.drain(self.most.min(latest.len())..).map(|gone| question_bytes(&gone)).sum();
-        shard.bytes -= left_out;
-        if shard.bytes > MAX_SHARD_BYTES {
-            self.forget_oldest(&mut shard, now);
-        }
-    }
-
-    fn take_back_now(&self, asker: &HistoryKey, asked: &RecentQuestion) {
-        let mut shard = self.shard(asker);
-        let Some(latest) = shard.askers.get_mut(asker) else { return };
-        // The newest entry of the turn, because an earlier one may have been stored.
-        let found = latest.iter().position(|one| one.turn == asked.turn);
-        let gone = found.and_then(|at| latest.remove(at)).map_or(0, |asked| question_bytes(&asked));
-        shard.bytes -= gone;
-    }
-
-    fn clear_now(&self) {
-        for shard in &self.shards {
-            *shard.lock().unwrap_or_else(PoisonError::into_inner) = Shard::default();
-        }
-    }
-
-    fn forget_now(&self, asker: &HistoryKey) -> usize {
-        let mut shard = self.shard(asker);
-        let gone = shard.askers.remove(asker).unwrap_or_default();
-        shard.bytes -= gone.iter().map(question_bytes).sum::<usize>();
-        gone.len()
-    }
-
     /// Evicts users outside the window, then half of the rest if that is not enough.
     fn forget_oldest(&self, shard: &mut Shard, now: Timestamp) {
         let window = i64::try_from(self.window.as_micros()).unwrap_or(i64::MAX);
@@ -112,9 +64,7 @@ impl InProcessHistory {
     }
 
     fn shard(&self, asker: &HistoryKey) -> MutexGuard<'_, Shard> {
-        let number = self.hasher.hash_one(asker) as usize % SHARDS;
-        // A panic cannot leave a list half-changed, so poisoning is ignored.
-        self.shards[number].lock().unwrap_or_else(PoisonError::into_inner)
+        self.shards[self.hasher.hash_one(asker) as usize % SHARDS].lock()
     }
 }
 
@@ -124,25 +74,53 @@ impl QueryHistory for InProcessHistory {
         asker: &HistoryKey,
         at: Timestamp,
     ) -> ConnectorFuture<'_, Vec<(RecentQuestion, Duration)>> {
-        done(self.recent_now(asker, at))
+        let aged = |asked: &RecentQuestion| {
+            let micros = u64::try_from(at.as_micros() - asked.ts.as_micros()).ok()?;
+            let age = Duration::from_micros(micros);
+            (age <= self.window).then(|| (asked.clone(), age))
+        };
+        let shard = self.shard(asker);
+        done(shard.askers.get(asker).into_iter().flatten().filter_map(aged).collect())
     }
 
     fn add(&self, asker: &HistoryKey, asked: &RecentQuestion) -> ConnectorFuture<'_, ()> {
-        self.add_now(asker, asked);
+        let asked = RecentQuestion { vector: None, ..asked.clone() };
+        let now = asked.ts;
+        let mut shard = self.shard(asker);
+        shard.bytes += question_bytes(&asked);
+        let latest = shard.askers.entry(asker.clone()).or_default();
+        latest.push_front(asked);
+        let left_out: usize =
+            latest.drain(self.most.min(latest.len())..).map(|gone| question_bytes(&gone)).sum();
+        shard.bytes -= left_out;
+        if shard.bytes > MAX_SHARD_BYTES {
+            self.forget_oldest(&mut shard, now);
+        }
         done(())
     }
 
     fn take_back(&self, asker: &HistoryKey, asked: &RecentQuestion) -> ConnectorFuture<'_, ()> {
-        self.take_back_now(asker, asked);
+        let mut shard = self.shard(asker);
+        if let Some(latest) = shard.askers.get_mut(asker) {
+            // The newest entry of the turn, because an earlier one may have been stored.
+            let found = latest.iter().position(|one| one.turn == asked.turn);
+            let gone = found.and_then(|at| latest.remove(at));
+            shard.bytes -= gone.map_or(0, |asked| question_bytes(&asked));
+        }
         done(())
     }
 
     fn forget(&self, asker: &HistoryKey) -> ConnectorFuture<'_, usize> {
-        done(self.forget_now(asker))
+        let mut shard = self.shard(asker);
+        let gone = shard.askers.remove(asker).unwrap_or_default();
+        shard.bytes -= gone.iter().map(question_bytes).sum::<usize>();
+        done(gone.len())
     }
 
     fn clear(&self) {
-        self.clear_now();
+        for shard in &self.shards {
+            *shard.lock() = Shard::default();
+        }
     }
 
     fn is_shared(&self) -> bool {
@@ -178,7 +156,7 @@ mod tests {
     crate::query_history::contract::history_tests!(Fresh);
 
     fn kept(history: &InProcessHistory) -> usize {
-        history.shards.iter().map(|shard| shard.lock().unwrap().bytes).sum()
+        history.shards.iter().map(|shard| shard.lock().bytes).sum()
     }
 
     #[tokio::test]

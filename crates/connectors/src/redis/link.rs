@@ -9,11 +9,15 @@
 //!
 //! Requests never connect: each waits for one reply, up to the timeout. A keeper task in the
 //! background reconnects, and pings every second so that the health metric is current.
+//!
+//! Hand-written because requests on `redis::aio::ConnectionManager` wait for the reconnection, and
+//! it reports no health.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Client, ErrorKind, RedisError, RedisResult, ServerErrorKind};
 use tokio::sync::Notify;
@@ -85,7 +89,7 @@ impl Link {
     ) -> Result<T, ConnectorError> {
         let shared = &self.shared;
         let (connection, number) = {
-            let state = shared.state();
+            let state = shared.state.lock();
             (state.connection.clone(), state.number)
         };
         let Some(connection) = connection else {
@@ -103,14 +107,14 @@ impl Link {
     }
 
     pub(super) fn delete_later(&self, key: String) {
-        let mut state = self.shared.state();
+        let mut state = self.shared.state.lock();
         if state.pending_deletes.len() < MAX_PENDING_DELETES {
             state.pending_deletes.push(key);
         }
     }
 
     pub(super) fn health(&self) -> HistoryHealth {
-        let away = self.shared.state().connection.is_none();
+        let away = self.shared.state.lock().connection.is_none();
         HistoryHealth { away, missed: self.shared.missed.load(Ordering::Relaxed) }
     }
 }
@@ -122,7 +126,6 @@ impl Drop for Link {
 }
 
 impl Shared {
-    /// Reconnects until the link is dropped.
     async fn keep_connected(self: Arc<Self>, client: Client) {
         loop {
             let lived = Instant::now();
@@ -139,7 +142,7 @@ impl Shared {
     async fn watch(&self) {
         loop {
             let (connection, number) = {
-                let state = self.state();
+                let state = self.state.lock();
                 (state.connection.clone(), state.number)
             };
             let Some(mut connection) = connection else { return };
@@ -169,7 +172,7 @@ impl Shared {
         };
         match connected.await {
             Ok(connection) => {
-                let mut state = self.state();
+                let mut state = self.state.lock();
                 state.number += 1;
                 state.connection = Some(connection);
                 if std::mem::take(&mut state.warned_since_up) {
@@ -181,19 +184,18 @@ impl Shared {
     }
 
     async fn delete_pending(&self, connection: &mut MultiplexedConnection) -> RedisResult<()> {
-        let pending_deletes = self.state().pending_deletes.clone();
+        let pending_deletes = self.state.lock().pending_deletes.clone();
         if pending_deletes.is_empty() {
             return Ok(());
         }
         redis::cmd("DEL").arg(&pending_deletes).query_async::<()>(connection).await?;
-        self.state().pending_deletes.drain(..pending_deletes.len());
+        self.state.lock().pending_deletes.drain(..pending_deletes.len());
         Ok(())
     }
 
-    /// Drops a broken connection.
     fn lost(&self, number: u64, error: &RedisError) {
         {
-            let mut state = self.state();
+            let mut state = self.state.lock();
             if state.number != number || state.connection.take().is_none() {
                 return;
             }
@@ -204,18 +206,13 @@ impl Shared {
 
     /// Logs a warning, at most one per interval.
     fn warn(&self, error: &RedisError) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if state.warned.as_ref().is_some_and(|warned| warned.elapsed() < WARN_INTERVAL) {
             return;
         }
         state.warned = Some(Instant::now());
         state.warned_since_up = true;
         tracing::warn!(%error, "Redis is unavailable; retry detection is off meanwhile");
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        // A panic cannot leave the state half-changed, so poisoning is ignored.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -86,3 +86,33 @@ fn s3_location_has_its_own_name() {
     let same = S3Settings { prefix: "p".into(), region: "eu-west-1".into(), ..base.clone() };
     assert_eq!(name(&same), name(&base));
 }
+
+fn denied(body: &str) -> object_store::Error {
+    object_store::Error::PermissionDenied {
+        path: "a/b.json".into(),
+        source: body.to_owned().into(),
+    }
+}
+
+#[test]
+fn error_text_omits_the_request() {
+    let body = "403: <Error><Code>SignatureDoesNotMatch</Code><Key>words</Key></Error>";
+    let told = describe_error("s3:b/p", &denied(body));
+    assert_eq!(told, "s3:b/p refuses these credentials (SignatureDoesNotMatch)");
+    let other = object_store::Error::Generic { store: "S3", source: body.to_owned().into() };
+    let told = describe_error("s3:b/p", &other);
+    assert!(told.contains("SignatureDoesNotMatch") && !told.contains("words"), "{told}");
+}
+
+#[test]
+fn a_missing_document_is_not_a_missing_bucket() {
+    let missing = |code: &str| object_store::Error::NotFound {
+        path: "a".into(),
+        source: format!("<Error><Code>{code}</Code></Error>").into(),
+    };
+    assert!(is_absent(&missing("NoSuchKey")));
+    assert!(!is_absent(&missing("NoSuchBucket")));
+    assert!(!is_absent(&denied("")));
+    let told = describe_error("s3:b/p", &missing("NoSuchBucket"));
+    assert_eq!(told, "s3:b/p is not there (NoSuchBucket)");
+}

@@ -7,7 +7,7 @@
 use model::{Verdict, VerdictStatus};
 
 use super::{PastTurn, answer_head};
-use crate::references::{AnswerReference, Ordinal, ReferentKind, synonym_groups};
+use crate::references::{AnswerReference, Ordinal, ReferentKind, SYNONYM_GROUPS};
 use crate::text::{FoldedText, stem_word};
 use crate::utterance::ends_with_question;
 
@@ -161,7 +161,9 @@ fn count_mentions(past: &[PastTurn<'_>], words: &[String]) -> Vec<usize> {
     for word in words {
         let mut found = has_word(word);
         if !found.contains(&true) {
-            for other in synonym_groups().iter().filter(|group| group.contains(word)).flatten() {
+            for other in
+                SYNONYM_GROUPS.iter().filter(|group| group.contains(&word.as_str())).flatten()
+            {
                 found.iter_mut().zip(has_word(other)).for_each(|(all, one)| *all |= one);
             }
         }

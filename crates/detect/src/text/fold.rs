@@ -103,23 +103,18 @@ impl FoldedText {
     }
 
     fn push_folded(&mut self, c: char) {
-        if c.is_ascii() {
-            self.folded.push(c.to_ascii_lowercase());
-        } else if matches!(c, '’' | '‘' | 'ʼ' | '´') {
-            self.folded.push('\'');
-        } else if c == '？' {
-            self.folded.push('?');
-        } else if c == '！' {
-            self.folded.push('!');
-        } else if matches!(c, '，' | '、') {
-            self.folded.push(',');
-        } else if c == '。' {
-            self.folded.push('.');
-        } else if is_sign(c) {
-            self.folded.push(c);
-        } else {
-            let plain = c.to_lowercase().nfd().filter(|c| !is_combining_mark(*c));
-            self.folded.extend(plain);
+        match c {
+            _ if c.is_ascii() => self.folded.push(c.to_ascii_lowercase()),
+            '’' | '‘' | 'ʼ' | '´' => self.folded.push('\''),
+            '？' => self.folded.push('?'),
+            '！' => self.folded.push('!'),
+            '，' | '、' => self.folded.push(','),
+            '。' => self.folded.push('.'),
+            _ if is_sign(c) => self.folded.push(c),
+            _ => {
+                let plain = c.to_lowercase().nfd().filter(|c| !is_combining_mark(*c));
+                self.folded.extend(plain);
+            }
         }
     }
 }

@@ -55,13 +55,10 @@ fn mask_paired_marks(text: &str, bytes: &mut [u8]) {
             }
         }
         if open.is_none() {
-            open = closing_mark(c).map(|closing| (at, closing));
+            let closing = if c == '`' { Some('`') } else { closing_quote(c) };
+            open = closing.map(|closing| (at, closing));
         }
     }
-}
-
-fn closing_mark(c: char) -> Option<char> {
-    if c == '`' { Some('`') } else { closing_quote(c) }
 }
 
 /// Closing quotation mark for an opening one.

@@ -1,8 +1,7 @@
 //! Rates how certainly matched words are meant as the item's name.
 
 use super::layout::is_in_comment;
-use super::name::{ItemName, NamePart, PathTail};
-use super::name_endings::NameEndings;
+use super::name::{ItemName, NameEndings, NamePart, PathTail};
 use super::parsed_answer::{AnswerKind, ParsedAnswer};
 use super::tokenizer::{Gap, TokenKind};
 use super::weight::is_known_word;
@@ -36,9 +35,8 @@ impl ItemName {
             NamePart::Whole if self.is_common_file() => Some(Certainty::Common),
             NamePart::Whole => Some(plain),
             NamePart::Head => {
-                let proper =
-                    answer.tokenized.tokens[first].is_capitalised && plain > Certainty::Common;
-                proper.then_some(Certainty::Likely)
+                let is_capitalised = answer.tokenized.tokens[first].is_capitalised;
+                (is_capitalised && plain > Certainty::Common).then_some(Certainty::Likely)
             }
             NamePart::Title => endings.is_unique(self, self.first).then_some(plain),
             NamePart::Tail(tail) => {
@@ -83,9 +81,7 @@ impl ItemName {
         endings: &NameEndings,
         (first, last): (usize, usize),
     ) -> Option<Certainty> {
-        let tokens = &answer.tokenized.tokens;
-        let (start, end) = (tokens[first].start as usize, tokens[last].end as usize);
-        let same_file = |file: &String| answer.text[start..end].eq_ignore_ascii_case(file);
+        let same_file = |file: &String| answer.written_text(first, last).eq_ignore_ascii_case(file);
         let context = self.find_path_context(tail, answer, first)?;
         let reach = context.parts.checked_sub(1).map_or(self.first, |at| tail.preceding_parts[at]);
         if !endings.is_unique(self, reach) || !tail.file.as_ref().is_none_or(same_file) {
@@ -122,21 +118,19 @@ impl ItemName {
         let answer_tokens = &answer.tokenized.tokens;
         let mut matched = 0;
         while matched < self.first && matched < first {
-            let glue = answer_tokens[first - matched].gap;
-            let between = {
-                let (a, b) = (&answer_tokens[first - matched - 1], &answer_tokens[first - matched]);
-                &answer.text[a.end as usize..b.start as usize]
-            };
+            let at = first - matched;
+            let glue = answer_tokens[at].gap;
+            let is_path_mark =
+                |mark: &str| matches!(mark, "/" | "\\" | "::" | "#" | "->" | "/_" | "::_");
             let glued = match glue {
                 Gap::None | Gap::Underscore | Gap::Hyphen | Gap::Dot => true,
-                Gap::Tight => matches!(between, "/" | "\\" | "::" | "#" | "->" | "/_" | "::_"),
+                Gap::Tight => is_path_mark(answer.separator_before(at)),
                 Gap::Apostrophe | Gap::Space | Gap::Break => false,
             };
             if !glued {
                 break;
             }
-            if answer_tokens[first - matched - 1].hash != name_tokens[self.first - matched - 1].hash
-            {
+            if answer_tokens[at - 1].hash != name_tokens[self.first - matched - 1].hash {
                 // In `client.settle_batch()` the word before the dot is an arbitrary variable name.
                 let is_variable = matched == 0 && glue == Gap::Dot && tail.file.is_none();
                 if is_variable && (!self.is_one_word() || self.mentions_owner(tail, answer)) {
@@ -154,10 +148,11 @@ impl ItemName {
     /// True when the answer names the class elsewhere: `gateway = PaymentGateway()`.
     fn mentions_owner(&self, tail: &PathTail, answer: &ParsedAnswer<'_>) -> bool {
         let Some(start) = tail.preceding_parts.first() else { return false };
-        let owner = &self.tokenized.tokens[*start..self.first];
-        let (Some(from), Some(to)) = (owner.first(), owner.last()) else { return false };
-        let joined = &self.tokenized.folded[from.folded_start as usize..to.folded_end as usize];
-        let distinctive = owner.len() > 1 || !is_known_word(joined);
+        if *start >= self.first {
+            return false;
+        }
+        let joined = self.tokenized.folded_range(*start, self.first - 1);
+        let distinctive = self.first - start > 1 || !is_known_word(joined);
         distinctive && answer.suffixes.find_prefix(&answer.tokenized, joined).next().is_some()
     }
 
@@ -192,8 +187,7 @@ impl ItemName {
             }
             _ => return false,
         };
-        let from = self.tokenized.tokens[self.first].folded_start as usize;
-        let joined = &self.tokenized.folded[from..self.tokenized.tokens[stem].folded_end as usize];
+        let joined = self.tokenized.folded_range(self.first, stem);
         word_lists().common_files.contains(&crate::text::hash(0, joined.as_bytes()))
     }
 }
@@ -214,7 +208,7 @@ fn is_written_as_name(name: &ItemName, answer: &ParsedAnswer<'_>, at: usize) -> 
     }
     let in_code = answer.kind == AnswerKind::Code || answer.is_masked(start);
     if in_code {
-        let qualified = after.starts_with("::") || after.starts_with('(') || after.starts_with('.');
+        let qualified = after.starts_with("::") || after.starts_with(['(', '.']);
         let declared = ["def ", "fn ", "class ", "struct ", "function ", "func ", "interface "];
         let is_declaration = declared.iter().any(|word| before.ends_with(word));
         let typed = answer.kind == AnswerKind::Code

@@ -1,15 +1,18 @@
-//! Extracts citations: numbers and ids in brackets, and links.
+//! Extracts citations (numbers and ids in brackets, and links) and looks up the cited items.
 //!
 //! Code and quotations do not cite. `rows[2]` is an index, and a footnote in a pasted article
 //! belongs to that article.
 
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::ReturnedItem;
 use super::layout::{
     CitationLayout, is_checkbox, is_in_comment, is_list_amount, is_numbered_label,
 };
-use super::link::{find_links, is_year};
-use super::numbered_sources::find_numbered_sources;
-use super::parsed_answer::AnswerKind;
+use super::link::{find_links, is_linkable_id, is_year, link_ends};
+use super::parsed_answer::{AnswerKind, ParsedAnswer};
 use super::word_lists::word_lists;
+use crate::text::hash;
 
 /// Maximum bytes inside brackets. Longer text is a remark.
 const MAX_BRACKET_BYTES: usize = 120;
@@ -20,11 +23,11 @@ const MAX_RANGE_WIDTH: u64 = 20;
 pub(super) struct Citation {
     pub(super) start: usize,
     pub(super) end: usize,
-    pub(super) target: CitationTarget,
+    target: CitationTarget,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum CitationTarget {
+enum CitationTarget {
     /// A number: an id or a rank.
     Number(u64),
     /// Text in brackets, in lower case.
@@ -33,8 +36,68 @@ pub(super) enum CitationTarget {
     Link(String),
 }
 
+/// Looks up the items that an answer cites.
+pub(super) struct CitationIndex {
+    citations: Vec<Citation>,
+    /// Index in `citations` of the first citation per target.
+    numbers: FxHashMap<u64, usize>,
+    labels: FxHashMap<u64, usize>,
+    links: FxHashMap<u64, usize>,
+    ids: FxHashSet<u64>,
+    /// When all ids are numbers, a cited number is never a rank.
+    all_ids_numeric: bool,
+}
+
+impl CitationIndex {
+    pub(super) fn new(answer: &ParsedAnswer<'_>, items: &[ReturnedItem<'_>]) -> Self {
+        let citations = extract_citations(answer.text, &answer.prose, answer.kind);
+        let (mut numbers, mut labels) = (FxHashMap::default(), FxHashMap::default());
+        let mut links = FxHashMap::default();
+        for (at, citation) in citations.iter().enumerate() {
+            match &citation.target {
+                CitationTarget::Number(number) => {
+                    numbers.entry(*number).or_insert(at);
+                }
+                CitationTarget::Label(label) => {
+                    labels.entry(label_key(label)).or_insert(at);
+                }
+                CitationTarget::Link(link) => link_ends(link).for_each(|end| {
+                    links.entry(label_key(end)).or_insert(at);
+                }),
+            }
+        }
+        let ids: FxHashSet<u64> = items.iter().filter_map(|i| i.entity_id.parse().ok()).collect();
+        let all_ids_numeric = !items.is_empty() && ids.len() == items.len();
+        Self { citations, numbers, labels, links, ids, all_ids_numeric }
+    }
+
+    /// The first citation of an item. A number is an id if such an id exists, else a rank.
+    pub(super) fn find_citation(&self, item: &ReturnedItem<'_>) -> Option<&Citation> {
+        if self.citations.is_empty() {
+            return None;
+        }
+        let id = item.entity_id.to_lowercase();
+        let number: Option<u64> = item.entity_id.parse().ok();
+        let rank =
+            item.rank.map(u64::from).filter(|r| !self.all_ids_numeric && !self.ids.contains(r));
+        let is_small = number.is_some_and(|n| is_year(n) || n < 1_000);
+        let found = [
+            number.and_then(|n| self.numbers.get(&n)),
+            rank.and_then(|rank| self.numbers.get(&rank)),
+            (!is_small).then(|| self.labels.get(&label_key(&id))).flatten(),
+            is_linkable_id(&id).then(|| self.links.get(&label_key(&id))).flatten(),
+        ];
+        found.into_iter().flatten().min().map(|at| &self.citations[*at])
+    }
+}
+
+fn label_key(text: &str) -> u64 {
+    let half = |seed| u64::from(hash(seed, text.as_bytes()));
+    half(1) << 32 | half(2)
+}
+
 /// Extracts all citations. `prose` is the text with code and quotations masked.
-pub(super) fn extract_citations(text: &str, prose: &str, kind: AnswerKind) -> Vec<Citation> {
+fn extract_citations(text: &str, prose: &str, kind: AnswerKind) -> Vec<Citation> {
     let mut found = Vec::new();
     let seen = match kind {
         AnswerKind::Response => prose,
@@ -70,12 +133,7 @@ pub(super) fn extract_citations(text: &str, prose: &str, kind: AnswerKind) -> Ve
         parse_bracket(body, open, end, counts, &mut found);
     }
     if kind == AnswerKind::Response {
-        let named = find_numbered_sources(prose).into_iter();
-        found.extend(named.map(|(start, end, number)| Citation {
-            start,
-            end,
-            target: CitationTarget::Number(number),
-        }));
+        found.extend(find_numbered_sources(prose));
     }
     found.extend(find_links(text, MAX_CITATIONS).into_iter().map(|(start, end)| Citation {
         start,
@@ -150,6 +208,69 @@ fn parse_numbers(part: &str) -> Option<Vec<u64>> {
         return (low < high && high - low < MAX_RANGE_WIDTH).then(|| (low..=high).collect());
     }
     (part.len() <= 9).then(|| part.parse().ok()).flatten().map(|n| vec![n])
+}
+
+/// Finds sources named by number without brackets: "according to document 3", "(Source: 1)",
+/// "sources 1, 2 and 4".
+fn find_numbered_sources(prose: &str) -> Vec<Citation> {
+    let mut found = Vec::new();
+    let mut expected = SourceState::Idle;
+    let mut start = 0;
+    for word in prose.split_inclusive(char::is_whitespace) {
+        let (from, shown) = (start, word.trim());
+        start += word.len();
+        if shown.is_empty() {
+            continue;
+        }
+        let end = from + word.trim_end().len();
+        let mut cite =
+            |n| found.push(Citation { start: from, end, target: CitationTarget::Number(n) });
+        let bare = shown.trim_matches(|c: char| !c.is_alphanumeric());
+        let number = bare.parse().ok().filter(|n| (1..100).contains(n));
+        expected = match (expected, number) {
+            (SourceState::Number, Some(n)) => {
+                cite(n);
+                if shown.ends_with(',') { SourceState::Number } else { SourceState::Conjunction }
+            }
+            // "Results: 3 days" is an amount; "Source: 3)" and "Source: 3" at a line end are
+            // sources.
+            (SourceState::LastNumber, Some(n))
+                if !shown.ends_with(char::is_alphanumeric)
+                    || word.ends_with('\n')
+                    || start == prose.len() =>
+            {
+                cite(n);
+                if shown.ends_with(',') { SourceState::LastNumber } else { SourceState::Idle }
+            }
+            (SourceState::Conjunction, None) if word_lists().conjunctions.contains(shown) => {
+                SourceState::Number
+            }
+            _ => SourceState::after_word(shown),
+        };
+    }
+    found
+}
+
+/// Parser state: the expected next word.
+#[derive(Clone, Copy)]
+enum SourceState {
+    Idle,
+    Number,
+    /// A number that ends the clause.
+    LastNumber,
+    /// A conjunction, followed by another number.
+    Conjunction,
+}
+
+impl SourceState {
+    fn after_word(word: &str) -> Self {
+        let word = word.trim_start_matches('(').to_lowercase();
+        match word.strip_suffix(':') {
+            Some(word) if word_lists().source_words.contains(word) => Self::LastNumber,
+            None if word_lists().source_words.contains(word.as_str()) => Self::Number,
+            Some(_) | None => Self::Idle,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -106,10 +106,7 @@ impl ContentOverlap {
         let mut stretch: Option<(usize, usize)> = None;
         for (from, key) in iter_runs(&tokenized.tokens) {
             self.total_runs += 1;
-            if !answer.run_filter.may_contain(key) {
-                continue;
-            }
-            let Some(run) = answer.runs.get(&key) else { continue };
+            let Some(run) = answer.find_run(key) else { continue };
             let at = run.at as usize;
             self.rarest_run = self.rarest_run.max(run.rarity);
             let copied = by_sentence.entry(run.sentence).or_default();
@@ -157,10 +154,7 @@ impl ContentOverlap {
         let formula_runs: u32 = formulas.map(|(_, copied)| copied.runs).sum();
         let (mut first, mut shared, mut rare, mut elsewhere) = (None, 0, 0, 0);
         for token in tokens {
-            if !answer.word_filter.may_contain(u64::from(token.hash)) {
-                continue;
-            }
-            let Some(word) = answer.distinctive_words.get(&token.hash) else { continue };
+            let Some(word) = answer.find_distinctive_word(token.hash) else { continue };
             if seen.insert(token.hash) {
                 self.support += usize::from(!name_words.contains(&token.hash));
                 shared += 1;

@@ -11,8 +11,8 @@ const MIN_IDENTIFIER_BYTES: u32 = 5;
 const MIN_MIXED_BYTES: u32 = 4;
 /// Minimum bytes for one identifier to count alone. CamelCase needs more, because it may be a
 /// product name.
-const MIN_LONG_BYTES: u32 = 10;
-const MIN_LONG_CAMEL_CASE_BYTES: u32 = 15;
+const MIN_LONG_BYTES: usize = 10;
+const MIN_LONG_CAMEL_CASE_BYTES: usize = 15;
 
 /// An identifier with its inclusive token range.
 #[derive(Clone, Copy, Debug)]
@@ -82,13 +82,13 @@ fn collect_group(
 ) {
     let tokens = &tokenized.tokens[first..=last];
     let before = &text.as_bytes()[..tokens[0].start as usize];
+    let option = before.ends_with(b"--");
     // The common case: a single word.
-    if first == last && tokens[0].kind != TokenKind::Mixed && !before.ends_with(b"--") {
+    if first == last && tokens[0].kind != TokenKind::Mixed && !option {
         return;
     }
     let count = |gap: Gap| tokens[1..].iter().filter(|p| p.gap == gap).count();
     let (hyphens, dots) = (count(Gap::Hyphen), count(Gap::Dot));
-    let option = before.ends_with(b"--");
     let address = before.ends_with(b"@");
     let digits = tokens.iter().any(|p| matches!(p.kind, TokenKind::Mixed | TokenKind::Number));
     let letters = tokens.iter().any(|p| matches!(p.kind, TokenKind::Letters | TokenKind::Mixed));
@@ -104,22 +104,21 @@ fn collect_group(
     }
     let mut from = first;
     for at in first..=last {
-        let ends = at == last || matches!(tokenized.tokens[at + 1].gap, Gap::Hyphen | Gap::Dot);
-        if ends {
-            if is_identifier(&tokenized.tokens[from..=at]) {
-                let snake =
-                    tokenized.tokens[from + 1..=at].iter().any(|p| p.gap == Gap::Underscore);
-                let many = at - from >= 2;
-                push_identifier(tokenized, from, at, snake || many, found);
-            }
-            from = at + 1;
+        if at < last && !matches!(tokenized.tokens[at + 1].gap, Gap::Hyphen | Gap::Dot) {
+            continue;
         }
+        let part = &tokenized.tokens[from..=at];
+        if is_identifier(part) {
+            let is_snake_case = part[1..].iter().any(|p| p.gap == Gap::Underscore);
+            push_identifier(tokenized, from, at, is_snake_case || part.len() >= 3, found);
+        }
+        from = at + 1;
     }
 }
 
 /// True for camelCase, snake_case, or letters mixed with digits.
 fn is_identifier(tokens: &[Token]) -> bool {
-    let length: u32 = tokens.iter().map(|p| p.folded_end - p.folded_start).sum();
+    let length: u32 = tokens.iter().map(Token::folded_bytes).sum();
     match tokens {
         [one] => one.kind == TokenKind::Mixed && length >= MIN_MIXED_BYTES,
         _ => {
@@ -138,12 +137,12 @@ fn push_identifier(
     is_distinctive: bool,
     found: &mut Vec<Identifier>,
 ) {
-    let (from, to) = (tokenized.tokens[first].folded_start, tokenized.tokens[last].folded_end);
-    let key = hash(0, &tokenized.folded.as_bytes()[from as usize..to as usize]);
+    let identifier = tokenized.folded_range(first, last);
+    let key = hash(0, identifier.as_bytes());
     if word_lists().platform.contains(&key) {
         return;
     }
-    let is_long =
-        to - from >= if is_distinctive { MIN_LONG_BYTES } else { MIN_LONG_CAMEL_CASE_BYTES };
+    let min_bytes = if is_distinctive { MIN_LONG_BYTES } else { MIN_LONG_CAMEL_CASE_BYTES };
+    let is_long = identifier.len() >= min_bytes;
     found.push(Identifier { key, first: first as u32, last: last as u32, is_long });
 }

@@ -19,16 +19,16 @@ impl CitationLayout {
             line.strip_prefix('[').is_some_and(|rest| rest.starts_with(|c: char| c.is_numeric()))
         };
         let has_numbered_lines = text.lines().filter(|line| numbered(line)).count() > 1;
-        let mut sources_start = text.len();
         let mut end = 0;
-        for line in text.split_inclusive('\n') {
+        let heading_end = text.split_inclusive('\n').find_map(|line| {
             end += line.len();
-            if is_sources_heading(line) {
-                sources_start = end;
-                break;
-            }
+            is_sources_heading(line).then_some(end)
+        });
+        Self {
+            has_assignments: text.contains(" = "),
+            has_numbered_lines,
+            sources_start: heading_end.unwrap_or(text.len()),
         }
-        Self { has_assignments: text.contains(" = "), has_numbered_lines, sources_start }
     }
 }
 

@@ -1,7 +1,10 @@
-//! The parsed name of an item.
+//! The parsed name of an item, and the index of all name endings.
+
+use rustc_hash::FxHashMap;
 
 use super::tokenizer::{Gap, Token, TokenizedText};
 use super::weight::{WordWeight, weigh_word};
+use crate::text::hash;
 
 const MAX_NAME_TOKENS: usize = 24;
 pub(super) const MAX_NAME_BYTES: usize = 400;
@@ -86,9 +89,7 @@ impl ItemName {
     }
 
     pub(super) fn joined_from(&self, first: usize) -> &str {
-        let tokens = &self.tokenized.tokens;
-        &self.tokenized.folded
-            [tokens[first].folded_start as usize..tokens[self.last].folded_end as usize]
+        self.tokenized.folded_range(first, self.last)
     }
 
     pub(super) fn has_letters_and_digits(&self) -> bool {
@@ -108,4 +109,44 @@ impl ItemName {
     pub(super) fn word_hashes(&self) -> impl Iterator<Item = u32> {
         self.tokenized.tokens.iter().map(|p| p.hash)
     }
+}
+
+/// Index of name endings: `login.py` identifies a file only when no other item ends with it.
+#[derive(Default)]
+pub(super) struct NameEndings {
+    /// Owner of each ending; `None` when several names share it.
+    owners: FxHashMap<u32, Option<u32>>,
+}
+
+impl NameEndings {
+    /// Adds the endings of an item's name. Chunks of one document share their name and count as one
+    /// owner.
+    pub(super) fn add_name(&mut self, full: &str, names: &[ItemName]) {
+        let owner = hash(1, full.as_bytes());
+        for name in names {
+            let preceding: &[usize] = match &name.part {
+                NamePart::Whole | NamePart::Title => &[],
+                NamePart::Tail(tail) => &tail.preceding_parts,
+                NamePart::Head => continue,
+            };
+            self.record_ending(name, name.first, owner);
+            preceding.iter().for_each(|first| self.record_ending(name, *first, owner));
+        }
+    }
+
+    fn record_ending(&mut self, name: &ItemName, first: usize, owner: u32) {
+        let known = self.owners.entry(ending_key(name, first)).or_insert(Some(owner));
+        if *known != Some(owner) {
+            *known = None;
+        }
+    }
+
+    /// True when at most one item has this ending.
+    pub(super) fn is_unique(&self, name: &ItemName, first: usize) -> bool {
+        self.owners.get(&ending_key(name, first)) != Some(&None)
+    }
+}
+
+fn ending_key(name: &ItemName, first: usize) -> u32 {
+    hash(0, name.joined_from(first).as_bytes())
 }

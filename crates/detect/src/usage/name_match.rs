@@ -1,8 +1,7 @@
 //! Finds names in an answer.
 
 use super::certainty::Certainty;
-use super::name::{ItemName, NamePart};
-use super::name_endings::NameEndings;
+use super::name::{ItemName, NameEndings, NamePart};
 use super::parsed_answer::{AnswerKind, ParsedAnswer};
 use super::tokenizer::{Gap, Token, TokenKind};
 use super::word_lists::word_lists;
@@ -58,7 +57,7 @@ impl ItemName {
     fn has_matching_gaps(&self, answer: &ParsedAnswer<'_>, first: usize, last: usize) -> bool {
         let tokens = &answer.tokenized.tokens;
         (first + 1..=last).all(|at| {
-            let between = &answer.text[tokens[at - 1].end as usize..tokens[at].start as usize];
+            let between = answer.separator_before(at);
             let is_separated = || between.contains([',', ';']) || tokens[at].gap == Gap::Break;
             between.len() <= 6 && (self.has_comma || !is_separated())
         })
@@ -102,7 +101,6 @@ fn is_inside_longer_name(name: &ItemName, answer: &ParsedAnswer<'_>, last: usize
     let Some(next) = tokens.get(last + 1).filter(|next| next.gap == Gap::Space) else {
         return false;
     };
-    let between = &answer.text[tokens[last].end as usize..next.start as usize];
     let extends_name = match next.kind {
         TokenKind::Letters | TokenKind::Mixed => {
             next.is_capitalised && !lexicon().is_stop_word(next.hash)
@@ -110,7 +108,7 @@ fn is_inside_longer_name(name: &ItemName, answer: &ParsedAnswer<'_>, last: usize
         TokenKind::Number => tokens[last].kind == TokenKind::Letters && name.is_one_word(),
         TokenKind::Sign => false,
     };
-    between == " "
+    answer.separator_before(last + 1) == " "
         && extends_name
         && tokens[last].is_capitalised | (tokens[last].kind != TokenKind::Letters)
         && answer.kind == AnswerKind::Response

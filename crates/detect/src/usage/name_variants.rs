@@ -49,7 +49,7 @@ fn derive_heads(name: &ItemName) -> Vec<ItemName> {
     let near = name.first + 1..=name.last.min(name.first + 2);
     let figure = near.into_iter().find(|at| is_figure(&tokens[*at]));
     let first = &tokens[name.first];
-    let rare = first.is_capitalised && first.folded_end - first.folded_start >= 5;
+    let rare = first.is_capitalised && first.folded_bytes() >= 5;
     let rare = rare && weigh_word(&name.tokenized, first) == WordWeight::Rare;
     let lasts = [figure, rare.then_some(name.first)];
     let heads = lasts.into_iter().flatten().filter(|last| *last < name.last);
@@ -73,11 +73,7 @@ fn derive_titles(name: &str) -> Vec<ItemName> {
         let Some((title, detail)) = name.rsplit_once(mark) else { continue };
         // The part after the separator is the site, unless it is code; then the part before is a
         // chapter.
-        if is_code_title(detail) {
-            keep(detail);
-        } else {
-            keep(title);
-        }
+        keep(if is_code_title(detail) { detail } else { title });
     }
     for mark in chapter {
         if let Some((_, title)) = name.rsplit_once(mark) {
@@ -134,16 +130,12 @@ fn derive_tails(name: &str, last_start: usize, starts: &[usize]) -> Vec<ItemName
     let text = &name[last_start..];
     let stem = file_stem(text);
     let stem_tokens = stem.map(|stem| TokenizedText::new(stem).tokens.len()).filter(|n| *n > 0);
-    let is_platform = |last: usize| {
-        let from = tokenized.tokens[first].folded_start as usize;
-        let joined = &tokenized.folded[from..tokenized.tokens[last].folded_end as usize];
-        let key = hash(0, joined.as_bytes());
-        (word_lists().platform.contains(&key), word_lists().common_files.contains(&key))
-    };
     let tail = |last: usize, file: Option<String>| {
-        let (platform, ordinary) = is_platform(stem_tokens.map_or(last, |n| first + n - 1));
-        let part =
-            PathTail { preceding_parts: before.clone(), file, is_ordinary: platform || ordinary };
+        let stem_last = stem_tokens.map_or(last, |n| first + n - 1);
+        let key = hash(0, tokenized.folded_range(first, stem_last).as_bytes());
+        let lists = word_lists();
+        let is_ordinary = lists.platform.contains(&key) || lists.common_files.contains(&key);
+        let part = PathTail { preceding_parts: before.clone(), file, is_ordinary };
         ItemName::from_range(name, tokenized.clone(), first, last, NamePart::Tail(part))
     };
     let mut found = vec![tail(last, stem.map(|_| text.to_owned()))];

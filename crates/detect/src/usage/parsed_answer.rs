@@ -2,7 +2,6 @@
 
 use rustc_hash::FxHashMap;
 
-use super::bloom_filter::BloomFilter;
 use super::identifiers::{Identifier, extract_identifiers, is_import};
 use super::rule::UsageRule;
 use super::runs::{RUN_WORDS, iter_runs};
@@ -10,6 +9,7 @@ use super::suffix_array::SuffixArray;
 use super::tokenizer::{Gap, Token, TokenKind, TokenizedText};
 use super::weight::{WordWeight, is_distinctive, weigh_code_word, weigh_word};
 use super::word_lists::{FORMULA_WORDS, hash_run, word_lists};
+use crate::hashed_set::HashedSet;
 use crate::language::{LANGUAGES, detect_language};
 use crate::text::{FoldedText, mask_code_and_quotes};
 
@@ -19,6 +19,13 @@ pub enum AnswerKind {
     Response,
     /// Code that was written to a file.
     Code,
+}
+
+/// Rejects most absent keys, from a table that fits into the CPU cache.
+type KeyFilter = Box<HashedSet<256>>;
+
+fn fold_key(key: u64) -> u32 {
+    (key ^ key >> 32) as u32
 }
 
 /// A word run that is rare enough to be evidence.
@@ -57,12 +64,12 @@ pub struct ParsedAnswer<'a> {
     /// The text with code, quotations and quoted lines masked, byte for byte.
     pub(super) prose: String,
     /// Runs that are neither everyday words nor formulas.
-    pub(super) runs: FxHashMap<u64, RareRun>,
-    pub(super) run_filter: BloomFilter,
+    runs: FxHashMap<u64, RareRun>,
+    run_filter: KeyFilter,
     pub(super) identifiers: FxHashMap<u32, Identifier>,
     pub(super) sentences: Vec<Sentence>,
-    pub(super) distinctive_words: FxHashMap<u32, DistinctiveWord>,
-    pub(super) word_filter: BloomFilter,
+    distinctive_words: FxHashMap<u32, DistinctiveWord>,
+    word_filter: KeyFilter,
     pub(super) suffixes: SuffixArray,
     /// True when nouns are capitalised, as in German and in titles. Capitals then mark no names.
     pub(super) capitalises_nouns: bool,
@@ -81,9 +88,10 @@ impl<'a> ParsedAnswer<'a> {
         let weigh = |p: &Token| *known.entry(p.hash).or_insert_with(|| weight(&tokenized, p));
         let weights: Vec<WordWeight> = tokenized.tokens.iter().map(weigh).collect();
         let mut ignored = vec![false; tokenized.tokens.len()];
-        ignore_uninformative_sentences(text, &tokenized, &mut ignored);
+        let hashes: Vec<u32> = tokenized.tokens.iter().map(|token| token.hash).collect();
+        ignore_uninformative_sentences(text, &tokenized, &hashes, &mut ignored);
         ignore_boilerplate_lines(text, &tokenized, &mut ignored);
-        let formula = mark_formula_tokens(&tokenized);
+        let formula = mark_formula_tokens(&hashes);
         let excluded: Vec<bool> = ignored.iter().zip(&formula).map(|(a, b)| a | b).collect();
         let german = LANGUAGES[detect_language(&FoldedText::new(text))] == "de";
         let capitalises_nouns = german || has_many_capitals(&tokenized, &weights);
@@ -103,10 +111,8 @@ impl<'a> ParsedAnswer<'a> {
         let distinctive_words =
             collect_distinctive_words(&tokenized, &weights, &excluded, &sentence_indexes);
         Self {
-            run_filter: BloomFilter::from_keys(runs.keys().copied()),
-            word_filter: BloomFilter::from_keys(
-                distinctive_words.keys().map(|word| u64::from(*word)),
-            ),
+            run_filter: HashedSet::from_hashes(runs.keys().map(|key| fold_key(*key))).into(),
+            word_filter: HashedSet::from_hashes(distinctive_words.keys().copied()).into(),
             runs,
             sentences,
             identifiers,
@@ -121,6 +127,28 @@ impl<'a> ParsedAnswer<'a> {
         }
     }
 
+    #[inline]
+    pub(super) fn find_run(&self, key: u64) -> Option<&RareRun> {
+        self.run_filter.may_contain(fold_key(key)).then(|| self.runs.get(&key)).flatten()
+    }
+
+    #[inline]
+    pub(super) fn find_distinctive_word(&self, hash: u32) -> Option<&DistinctiveWord> {
+        self.word_filter.may_contain(hash).then(|| self.distinctive_words.get(&hash)).flatten()
+    }
+
+    /// The tokens as written, from the first to the last.
+    pub(super) fn written_text(&self, first: usize, last: usize) -> &'a str {
+        let tokens = &self.tokenized.tokens;
+        &self.text[tokens[first].start as usize..tokens[last].end as usize]
+    }
+
+    /// The text between a token and the one before it.
+    pub(super) fn separator_before(&self, at: usize) -> &'a str {
+        let tokens = &self.tokenized.tokens;
+        &self.text[tokens[at - 1].end as usize..tokens[at].start as usize]
+    }
+
     /// True when a byte is inside code or a quotation.
     pub(super) fn is_masked(&self, at: usize) -> bool {
         self.prose.as_bytes().get(at) != self.text.as_bytes().get(at)
@@ -129,7 +157,12 @@ impl<'a> ParsedAnswer<'a> {
 
 /// Ignores sentences that repeat the question or report that nothing was found. They name items
 /// without using them.
-fn ignore_uninformative_sentences(text: &str, tokenized: &TokenizedText, ignored: &mut [bool]) {
+fn ignore_uninformative_sentences(
+    text: &str,
+    tokenized: &TokenizedText,
+    hashes: &[u32],
+    ignored: &mut [bool],
+) {
     let tokens = &tokenized.tokens;
     let mut first = 0;
     while first < tokens.len() {
@@ -139,7 +172,7 @@ fn ignore_uninformative_sentences(text: &str, tokenized: &TokenizedText, ignored
         let after = tokens.get(end).map_or(text.len(), |next| next.start as usize);
         let tail = &text[tokens[end - 1].end as usize..after];
         let opens_asking = first == 0 && tail.trim_start_matches(['"', '`', ')']).starts_with('?');
-        if opens_asking || word_lists().is_uninformative(&tokens[first..end]) {
+        if opens_asking || word_lists().is_uninformative(&hashes[first..end]) {
             ignored[first..end].fill(true);
         }
         first = end;
@@ -218,19 +251,15 @@ fn collect_rare_runs(
         let rarity: f32 = span.clone().filter(is_informative).map(|i| weights[i].as_f32()).sum();
         let bare = tokenized.tokens[span].iter().all(|p| p.kind == TokenKind::Number);
         if rarity >= rule.run_rarity && !bare {
-            runs.entry(key).or_insert(RareRun {
-                at: at as u32,
-                rarity,
-                sentence: sentence_indexes[at],
-            });
+            let run = RareRun { at: at as u32, rarity, sentence: sentence_indexes[at] };
+            runs.entry(key).or_insert(run);
         }
     }
     runs
 }
 
-fn mark_formula_tokens(tokenized: &TokenizedText) -> Vec<bool> {
-    let mut formula = vec![false; tokenized.tokens.len()];
-    let hashes: Vec<u32> = tokenized.tokens.iter().map(|p| p.hash).collect();
+fn mark_formula_tokens(hashes: &[u32]) -> Vec<bool> {
+    let mut formula = vec![false; hashes.len()];
     for (at, run) in hashes.windows(FORMULA_WORDS).enumerate() {
         if word_lists().formulas.contains(&hash_run(run)) {
             formula[at..at + FORMULA_WORDS].fill(true);
@@ -252,11 +281,8 @@ fn collect_distinctive_words(
         }
         let here = Some(sentence_indexes[at]);
         let is_rare = weights[at] == WordWeight::Rare;
-        let word = found.entry(token.hash).or_insert(DistinctiveWord {
-            at: at as u32,
-            is_rare,
-            sentence: here,
-        });
+        let word = DistinctiveWord { at: at as u32, is_rare, sentence: here };
+        let word = found.entry(token.hash).or_insert(word);
         if word.sentence != here {
             word.sentence = None;
         }
@@ -265,13 +291,11 @@ fn collect_distinctive_words(
 }
 
 fn has_many_capitals(tokenized: &TokenizedText, weights: &[WordWeight]) -> bool {
-    let inner = tokenized.tokens.iter().zip(weights).filter(|(token, weight)| {
+    let is_inner = |(token, weight): &(&Token, &WordWeight)| {
         token.gap == Gap::Space && token.kind == TokenKind::Letters && **weight > WordWeight::Empty
-    });
-    let (mut all, mut capitals) = (0, 0);
-    for (token, _) in inner {
-        all += 1;
-        capitals += usize::from(token.is_capitalised);
-    }
+    };
+    let inner = || tokenized.tokens.iter().zip(weights).filter(is_inner);
+    let (all, capitals) =
+        (inner().count(), inner().filter(|(token, _)| token.is_capitalised).count());
     capitals * 3 > all && all > 5
 }

@@ -1,12 +1,13 @@
 //! Five-word runs (shingles) within a sentence, with rolling hash keys.
 
+use model::hash::GOLDEN_GAMMA;
+
 use super::tokenizer::{Gap, Token};
 
 pub(super) const RUN_WORDS: usize = 5;
 
-const HASH_BASE: u64 = 0x9e37_79b9_7f4a_7c15;
-/// `HASH_BASE` to the power of `RUN_WORDS + 1`: the factor of a word that leaves the run.
-const LEAVING_WORD_FACTOR: u64 = HASH_BASE.wrapping_pow(RUN_WORDS as u32 + 1);
+/// The base of the hash to the power of `RUN_WORDS + 1`: the factor of a word that leaves the run.
+const LEAVING_WORD_FACTOR: u64 = GOLDEN_GAMMA.wrapping_pow(RUN_WORDS as u32 + 1);
 
 /// Start token and key of each run. Keys are computed incrementally.
 pub(super) fn iter_runs(tokens: &[Token]) -> impl Iterator<Item = (usize, u64)> {
@@ -15,12 +16,11 @@ pub(super) fn iter_runs(tokens: &[Token]) -> impl Iterator<Item = (usize, u64)> 
         if token.gap == Gap::Break {
             (key, length) = (0, 0);
         }
-        key = key.wrapping_add(u64::from(token.hash)).wrapping_mul(HASH_BASE);
+        key = key.wrapping_add(u64::from(token.hash)).wrapping_mul(GOLDEN_GAMMA);
         length += 1;
         if length > RUN_WORDS {
-            key = key.wrapping_sub(
-                u64::from(tokens[at - RUN_WORDS].hash).wrapping_mul(LEAVING_WORD_FACTOR),
-            );
+            let leaving = u64::from(tokens[at - RUN_WORDS].hash);
+            key = key.wrapping_sub(leaving.wrapping_mul(LEAVING_WORD_FACTOR));
         }
         (length >= RUN_WORDS).then(|| (at + 1 - RUN_WORDS, key ^ key >> 29))
     })

@@ -50,7 +50,8 @@ pub(super) fn weigh_word(tokenized: &TokenizedText, token: &Token) -> WordWeight
     {
         return WordWeight::Empty;
     }
-    match vocabulary_rank(word) {
+    // The rank of a word that is one whole token of the vocabulary.
+    match built_in().whole_token(word) {
         Some(place) if place < MAX_EVERYDAY_RANK => WordWeight::Everyday,
         Some(place) if place < MAX_KNOWN_RANK => WordWeight::Known,
         Some(_) | None => WordWeight::Rare,
@@ -59,25 +60,18 @@ pub(super) fn weigh_word(tokenized: &TokenizedText, token: &Token) -> WordWeight
 
 /// Weight in code, where words such as "request" and "row" and short numbers carry no information.
 pub(super) fn weigh_code_word(tokenized: &TokenizedText, token: &Token) -> WordWeight {
-    let short = token.folded_end - token.folded_start < 4;
-    if word_lists().code_words.contains(&token.hash) || (token.kind == TokenKind::Number && short) {
+    let short_number = token.kind == TokenKind::Number && token.folded_bytes() < 4;
+    if short_number || word_lists().code_words.contains(&token.hash) {
         return WordWeight::Empty;
     }
     weigh_word(tokenized, token)
 }
 
-/// Rank of a word that is one whole token of the vocabulary.
-pub(super) fn vocabulary_rank(word: &str) -> Option<u32> {
-    built_in().whole_token(word)
-}
-
 /// True for a known or rare word, or a number with at least two digits.
 pub(super) fn is_distinctive(token: &Token, weight: WordWeight) -> bool {
     match token.kind {
-        TokenKind::Letters => {
-            weight >= WordWeight::Known && token.folded_end - token.folded_start >= 4
-        }
-        TokenKind::Number | TokenKind::Mixed => token.folded_end - token.folded_start >= 2,
+        TokenKind::Letters => weight >= WordWeight::Known && token.folded_bytes() >= 4,
+        TokenKind::Number | TokenKind::Mixed => token.folded_bytes() >= 2,
         TokenKind::Sign => false,
     }
 }
@@ -92,5 +86,7 @@ pub(super) fn is_known_word(word: &str) -> bool {
             || lists.keywords.contains(&hash)
             || lexicon().is_stop_word(hash)
     };
-    vocabulary_rank(word).is_some() || listed(word) || word.strip_suffix('s').is_some_and(listed)
+    built_in().whole_token(word).is_some()
+        || listed(word)
+        || word.strip_suffix('s').is_some_and(listed)
 }

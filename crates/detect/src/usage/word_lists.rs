@@ -1,10 +1,13 @@
 //! Word lists of use detection, loaded from data files.
 
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use model::hash::GOLDEN_GAMMA;
+use rustc_hash::FxHashSet;
 
-use super::tokenizer::{Token, TokenizedText};
+use super::tokenizer::TokenizedText;
+use crate::lexicon::find_set;
+use crate::phrases::PhraseIndex;
 
 /// One formula per line: licence headers, greetings, disclaimers, stock phrases.
 const FORMULAS: &str = include_str!("formulas.txt");
@@ -35,87 +38,69 @@ pub(super) struct WordLists {
     /// Words after a bracketed label that is explained: `[1] means`.
     pub(super) explanation_verbs: FxHashSet<&'static str>,
     pub(super) source_headings: FxHashSet<&'static str>,
-    question_echoes: PhraseSet,
-    nothing_found: PhraseSet,
+    question_echoes: PhraseIndex<()>,
+    nothing_found: PhraseIndex<()>,
     source_nouns: FxHashSet<u32>,
     negations: FxHashSet<u32>,
 }
 
 pub(super) fn word_lists() -> &'static WordLists {
-    static LOADED: OnceLock<WordLists> = OnceLock::new();
-    LOADED.get_or_init(|| WordLists {
-        formulas: FORMULAS.lines().flat_map(|line| hash_runs(&hash_tokens(line))).collect(),
+    static LOADED: LazyLock<WordLists> = LazyLock::new(|| WordLists {
+        formulas: FORMULAS.lines().flat_map(hash_formula).collect(),
         keywords: hash_words("keywords").collect(),
         code_words: hash_words("code words").collect(),
         everyday: hash_words("everyday").collect(),
         particles: hash_words("particles").collect(),
-        common_files: find_set("every project").split(' ').map(hash_identifier).collect(),
-        file_endings: find_set("file endings").split(' ').collect(),
-        platform: find_set("platform").split(' ').map(hash_identifier).collect(),
-        counted_words: find_set("counted").split(' ').collect(),
-        value_words: find_set("filled").split(' ').collect(),
-        source_words: find_set("numbered").split(' ').collect(),
-        conjunctions: find_set("joining").split(' ').collect(),
-        explanation_verbs: find_set("explaining").split(' ').collect(),
-        source_headings: find_set("headings").split(' ').collect(),
-        question_echoes: PhraseSet::load("echo"),
-        nothing_found: PhraseSet::load("nothing found"),
+        common_files: split_set("every project").map(hash_identifier).collect(),
+        file_endings: split_set("file endings").collect(),
+        platform: split_set("platform").map(hash_identifier).collect(),
+        counted_words: split_set("counted").collect(),
+        value_words: split_set("filled").collect(),
+        source_words: split_set("numbered").collect(),
+        conjunctions: split_set("joining").collect(),
+        explanation_verbs: split_set("explaining").collect(),
+        source_headings: split_set("headings").collect(),
+        question_echoes: index_phrases("echo"),
+        nothing_found: index_phrases("nothing found"),
         source_nouns: hash_words("sources").collect(),
         negations: hash_words("negations").collect(),
-    })
+    });
+    &LOADED
+}
+
+fn hash_formula(line: &str) -> Vec<u64> {
+    hash_tokens(line).windows(FORMULA_WORDS).map(hash_run).collect()
 }
 
 impl WordLists {
     /// True when a sentence only repeats the question or says that nothing was found.
-    pub(super) fn is_uninformative(&self, sentence: &[Token]) -> bool {
-        let among = |set: &FxHashSet<u32>| sentence.iter().any(|word| set.contains(&word.hash));
-        let opening = &sentence[..sentence.len().min(2)];
-        (0..opening.len()).any(|at| self.question_echoes.matches_start(&sentence[at..]))
-            || (0..sentence.len()).any(|at| self.nothing_found.matches_start(&sentence[at..]))
+    pub(super) fn is_uninformative(&self, sentence: &[u32]) -> bool {
+        let among = |set: &FxHashSet<u32>| sentence.iter().any(|word| set.contains(word));
+        let occurs = |phrases: &PhraseIndex<()>, at: usize| {
+            phrases.match_start(&sentence[at..]).next().is_some()
+        };
+        (0..sentence.len().min(2)).any(|at| occurs(&self.question_echoes, at))
+            || (0..sentence.len()).any(|at| occurs(&self.nothing_found, at))
             || (among(&self.source_nouns) && among(&self.negations))
     }
 }
 
-struct PhraseSet(FxHashMap<u32, Vec<Vec<u32>>>);
-
-impl PhraseSet {
-    fn load(name: &str) -> Self {
-        let mut by_first: FxHashMap<u32, Vec<Vec<u32>>> = FxHashMap::default();
-        for phrase in find_set(name).split('|').map(hash_tokens) {
-            if let Some((first, rest)) = phrase.split_first() {
-                by_first.entry(*first).or_default().push(rest.to_vec());
-            }
-        }
-        Self(by_first)
-    }
-
-    fn matches_start(&self, words: &[Token]) -> bool {
-        let Some((first, rest)) = words.split_first() else { return false };
-        let matches_rest = |phrase: &Vec<u32>| {
-            phrase.len() <= rest.len() && phrase.iter().zip(rest).all(|(a, b)| *a == b.hash)
-        };
-        self.0.get(&first.hash).is_some_and(|phrases| phrases.iter().any(matches_rest))
-    }
-}
-
 pub(super) fn hash_run(words: &[u32]) -> u64 {
-    const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
-    words
-        .iter()
-        .fold(0, |key, word| (key ^ u64::from(*word)).wrapping_mul(MULTIPLIER).rotate_left(23))
+    let mix = |key: u64, word: &u32| (key ^ u64::from(*word)).wrapping_mul(GOLDEN_GAMMA);
+    words.iter().fold(0, |key, word| mix(key, word).rotate_left(23))
 }
 
-fn hash_runs(words: &[u32]) -> Vec<u64> {
-    words.windows(FORMULA_WORDS).map(hash_run).collect()
+fn index_phrases(name: &str) -> PhraseIndex<()> {
+    let phrases = find_set(WORD_SETS, name).split('|');
+    PhraseIndex::new(phrases.map(|phrase| (hash_tokens(phrase).into(), ())))
 }
 
-fn find_set(name: &str) -> &'static str {
-    let line = WORD_SETS.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
-    line.unwrap_or_default()
+fn split_set(name: &str) -> impl Iterator<Item = &'static str> {
+    find_set(WORD_SETS, name).split(' ')
 }
 
 fn hash_words(name: &str) -> impl Iterator<Item = u32> {
-    find_set(name).split(' ').flat_map(hash_tokens)
+    split_set(name).flat_map(hash_tokens)
 }
 
 fn hash_tokens(text: &str) -> Vec<u32> {

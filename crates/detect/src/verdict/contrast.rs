@@ -12,24 +12,12 @@ const NEGATED_WORDS: &str =
 /// Maximum words per side. A longer text is not a contrast.
 const MAX_SIDE_WORDS: usize = 12;
 
-const NEGATIONS: &[&str] = &["not"];
 /// Separators only after a comma or a conjunction: "la roja, no la azul". Elsewhere they negate a
 /// verb: "it has no number pad", "ich kann mich nicht mehr anmelden".
 const NEGATIONS_AFTER_COMMA: &[&str] = &["no", "non", "nicht", "pas", "nao", "niet"];
 const COMMAS_AND_CONJUNCTIONS: &[&str] = &[",", "and", "und", "et", "y", "e", "en"];
-const INSTEAD_OF_PHRASES: &[&[&str]] = &[
-    &["instead", "of"],
-    &["rather", "than"],
-    &["en", "vez", "de"],
-    &["en", "lugar", "de"],
-    &["au", "lieu", "de"],
-    &["em", "vez", "de"],
-    &["ao", "inves", "de"],
-    &["invece", "di"],
-    &["in", "plaats", "van"],
-    &["anstatt"],
-    &["statt"],
-];
+const INSTEAD_OF_PHRASES: &str = "instead of|rather than|en vez de|en lugar de|au lieu de|\
+    em vez de|ao inves de|invece di|in plaats van|anstatt|statt";
 const NEGATED_VERBS: &[&str] = &[
     "do", "does", "did", "is", "are", "am", "was", "were", "will", "would", "can", "could",
     "should", "shall", "may", "might", "must", "has", "have", "had", "i'm", "it's", "that's",
@@ -56,24 +44,21 @@ pub(crate) fn extract_contrast(message: &Utterance) -> Option<Contrast> {
 /// negates.
 fn find_separator(text: &FoldedText) -> Option<(usize, usize, bool)> {
     (1..text.words.len()).find_map(|at| {
-        for phrase in INSTEAD_OF_PHRASES {
-            let fits = phrase.iter().enumerate().all(|(i, word)| {
-                text.words.get(at + i).is_some_and(|w| text.folded_word(w) == *word)
-            });
-            if fits {
-                return Some((at, phrase.len(), true));
+        let is_word = |(i, word)| text.words.get(i).is_some_and(|w| text.folded_word(w) == word);
+        for phrase in INSTEAD_OF_PHRASES.split('|') {
+            if (at..).zip(phrase.split(' ')).all(is_word) {
+                return Some((at, phrase.split(' ').count(), true));
             }
         }
         let word = text.folded_word(&text.words[at]);
         let before = text.folded_word(&text.words[at - 1]);
         let behind_comma = COMMAS_AND_CONJUNCTIONS.contains(&before);
-        let is_not =
-            NEGATIONS.contains(&word) || (behind_comma && NEGATIONS_AFTER_COMMA.contains(&word));
+        let is_not = word == "not" || (behind_comma && NEGATIONS_AFTER_COMMA.contains(&word));
         let opens = (0..at).all(|before| is_preamble(text, before));
         let what_clause = text.words.get(at + 1).map(|w| text.folded_word(w)).is_some_and(|next| {
             // "a" is an article in Portuguese and a preposition in Spanish, so it counts only after
             // "not".
-            let one = next == "a" && NEGATIONS.contains(&word);
+            let one = next == "a" && word == "not";
             one || NEGATED_WORDS.split(' ').any(|word| word == next)
         });
         // "it does not work" negates a verb.

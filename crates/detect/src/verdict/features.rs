@@ -6,9 +6,9 @@ use super::substitution::is_substitution;
 use crate::language::{LANGUAGES, detect_language};
 use crate::pair::count_shared;
 use crate::phrases::Cue;
-use crate::text::{Word, WordKind, hash};
+use crate::text::{Word, WordKind};
 use crate::utterance::Utterance;
-use crate::wide_deep::{Features, SparseFeature};
+use crate::wide_deep::{Features, SparseFeature, word_ngrams};
 
 /// Words used for n-grams, at the beginning and at the end of a message.
 const HEAD_WORDS: usize = 48;
@@ -24,12 +24,13 @@ pub fn verdict_features(exchange: &Exchange<'_>, similarity: f64) -> Features {
     let language = detect_language(&exchange.message.text);
     dense.extend((0..LANGUAGES.len()).map(|at| f32::from(at == language)));
     dense.extend(exchange.message.vector.values().iter().map(|v| v * 3.0));
-    let asked = exchange.answer.is_some_and(|a| a.ends_with_question);
-    Features { sparse: hash_ngrams(exchange.message, asked), dense }
+    let sparse = hash_ngrams(exchange.message, exchange.replies_to_question());
+    Features { sparse, dense }
 }
 
 fn push_cue_features(message: &Utterance, dense: &mut Vec<f32>) {
-    for cue in MESSAGE_CUES {
+    let model_cues = Cue::ALL_CUES.iter().skip_while(|cue| **cue != Cue::Negation);
+    for cue in model_cues.take_while(|cue| **cue != Cue::OwnFault) {
         dense.push(f32::from(message.has_cue(*cue)));
         dense.push(f32::from(message.opens_with(*cue)));
     }
@@ -43,39 +44,12 @@ fn push_cue_features(message: &Utterance, dense: &mut Vec<f32>) {
     dense.push(f32::from(is_pleased && message.negations > 0));
 }
 
-const MESSAGE_CUES: &[Cue] = &[
-    Cue::Negation,
-    Cue::Correction,
-    Cue::Rejection,
-    Cue::Retry,
-    Cue::Quality,
-    Cue::Want,
-    Cue::Abandonment,
-    Cue::Thanks,
-    Cue::Praise,
-    Cue::Harmless,
-    Cue::Decline,
-    Cue::Dislike,
-    Cue::Action,
-    Cue::FollowUp,
-    Cue::DrillDown,
-    Cue::Comparison,
-    Cue::Continuation,
-    Cue::Step,
-    Cue::Filler,
-    Cue::Puzzled,
-];
-
 fn push_form_features(message: &Utterance, dense: &mut Vec<f32>) {
     let words = message.word_hashes.len() as f32;
     let original = message.original();
     let marks = |mark: &str| {
-        message
-            .text
-            .words
-            .iter()
-            .filter(|w| w.kind == WordKind::Mark && message.text.folded_word(w) == mark)
-            .count() as f32
+        let is_mark = |w: &&Word| w.kind == WordKind::Mark && message.text.folded_word(w) == mark;
+        message.text.words.iter().filter(is_mark).count() as f32
     };
     let letters = original.chars().take(400).filter(|c| c.is_alphabetic()).count().max(1) as f32;
     let capitals = original.chars().take(400).filter(|c| c.is_uppercase()).count() as f32;
@@ -162,25 +136,16 @@ fn hash_ngrams(message: &Utterance, asked: bool) -> Vec<SparseFeature> {
     } else {
         [&all[..HEAD_WORDS], &all[all.len() - TAIL_WORDS..]].concat()
     };
-    let mut grams = Vec::with_capacity(chosen.len() * 3 + 8);
-    for at in 0..chosen.len() {
-        let mut ngram_hash = 0;
-        for size in 0..3u32 {
-            let Some(last) = chosen.get(at + size as usize) else { break };
-            ngram_hash = hash(ngram_hash ^ (size + 1), &last.hash.to_le_bytes());
-            let span = (chosen[at].start as u32, last.end as u32);
-            grams.push(SparseFeature { hash: ngram_hash, start: span.0, end: span.1 });
-            if at == 0 {
-                let opening = hash(101, &ngram_hash.to_le_bytes());
-                grams.push(SparseFeature { hash: opening, start: span.0, end: span.1 });
-                let in_reply = hash(if asked { 103 } else { 104 }, &ngram_hash.to_le_bytes());
-                grams.push(SparseFeature { hash: in_reply, start: span.0, end: span.1 });
-            }
-            if at + size as usize + 1 == chosen.len() {
-                let closing = hash(102, &ngram_hash.to_le_bytes());
-                grams.push(SparseFeature { hash: closing, start: span.0, end: span.1 });
-            }
+    let mut features = Vec::with_capacity(chosen.len() * 3 + 8);
+    for ngram in word_ngrams(&chosen) {
+        features.push(ngram.feature);
+        if ngram.first == 0 {
+            features.push(ngram.seeded_feature(101));
+            features.push(ngram.seeded_feature(if asked { 103 } else { 104 }));
+        }
+        if ngram.last + 1 == chosen.len() {
+            features.push(ngram.seeded_feature(102));
         }
     }
-    grams
+    features
 }

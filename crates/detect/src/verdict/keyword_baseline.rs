@@ -4,7 +4,6 @@
 
 use model::{CorrectionType, VerdictStatus};
 
-use super::rules::new_finding;
 use super::{Exchange, RuleFinding};
 
 const REJECTION_KEYWORDS: &str = "no,|no i meant|not what i|i meant|i want|i need|that's wrong|you misunderstood|\
@@ -24,17 +23,15 @@ pub(crate) fn judge_by_keywords(exchange: &Exchange<'_>) -> RuleFinding {
     let same_intent = exchange.intent.zip(exchange.previous_intent).is_none_or(|(a, b)| a == b);
     let contains = |keywords: &str| keywords.split('|').any(|keyword| message.contains(keyword));
     let (confidence, correction_type, rule) = if message == "no" || contains(REJECTION_KEYWORDS) {
-        (0.9, Some(CorrectionType::Explicit), "seed_explicit")
+        (0.9, CorrectionType::Explicit, "seed_explicit")
     } else if cosine > 0.8 && same_intent {
-        (cosine, Some(CorrectionType::Rephrased), "seed_rephrased")
+        (cosine, CorrectionType::Rephrased, "seed_rephrased")
     } else if contains(ABANDONMENT_KEYWORDS) {
-        (0.85, Some(CorrectionType::Abandonment), "seed_abandonment")
+        (0.85, CorrectionType::Abandonment, "seed_abandonment")
     } else if CONTINUATION_KEYWORDS.split('|').any(|keyword| message.starts_with(keyword)) {
-        return new_finding(VerdictStatus::Accepted, 0.7, "seed_continuation", Vec::new());
+        return RuleFinding::new(VerdictStatus::Accepted, 0.7, "seed_continuation", Vec::new());
     } else {
-        return new_finding(VerdictStatus::Neutral, 0.5, "seed_default", Vec::new());
+        return RuleFinding::new(VerdictStatus::Neutral, 0.5, "seed_default", Vec::new());
     };
-    let finding =
-        new_finding(VerdictStatus::Rejected, confidence.clamp(0.0, 1.0), rule, Vec::new());
-    RuleFinding { correction_type, ..finding }
+    RuleFinding::rejected(correction_type, confidence.clamp(0.0, 1.0), rule, Vec::new())
 }

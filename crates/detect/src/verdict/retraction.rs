@@ -11,7 +11,7 @@
 
 use model::{CorrectionType, VerdictStatus};
 
-use super::rules::{cue_evidence, is_covered_by_praise, new_finding};
+use super::rules::{cue_evidence, is_covered_by_praise};
 use super::{Exchange, RuleFinding, contrast};
 use crate::phrases::{Cue, CueHit};
 use crate::references::{AnswerReference, extract_references, has_ordinal, is_negated, is_verb};
@@ -45,48 +45,29 @@ pub(crate) fn detect_retraction(exchange: &Exchange<'_>) -> Option<RuleFinding> 
     let praised = back.iter().any(is_good);
     let pointed = back.iter().any(|n| n.judgement.is_some());
     let halved = message.has_cue(Cue::Yet) || (praised && !back.iter().all(is_good));
-    match (own_fault, good, worse) {
-        (None, _, Some(hit)) if pointed => {
-            Some(rejected_finding(message, hit, EARLIER_BETTER_RULE))
-        }
+    let (status, confidence, rule, hit) = match (own_fault, good, worse) {
+        (None, _, Some(hit)) if pointed => (VerdictStatus::Rejected, 0.8, EARLIER_BETTER_RULE, hit),
         (Some(hit), Some(_), None) if !halved => {
-            Some(accepted_finding(message, hit, RETRACTED_RULE, 0.9))
+            (VerdictStatus::Accepted, 0.9, RETRACTED_RULE, hit)
         }
         (None, Some(hit), None) if praised && !halved => {
-            Some(accepted_finding(message, hit, EARLIER_RIGHT_RULE, 0.8))
+            (VerdictStatus::Accepted, 0.8, EARLIER_RIGHT_RULE, hit)
         }
         // "The first one was fine, but …" is positive, but about another answer.
         (None, Some(hit), None) if praised => {
-            Some(neutral_finding(message, hit, EARLIER_RIGHT_RULE))
+            (VerdictStatus::Neutral, 0.5, EARLIER_RIGHT_RULE, hit)
         }
         (Some(hit), None, None) if is_bare_remark(message) => {
-            Some(neutral_finding(message, hit, RETRACTED_RULE))
+            (VerdictStatus::Neutral, 0.5, RETRACTED_RULE, hit)
         }
         (None, None, None) if back.iter().any(|n| n.judgement == Some(Some(false))) => {
-            denied.map(|hit| rejected_finding(message, hit, EARLIER_WRONG_RULE))
+            (VerdictStatus::Rejected, 0.8, EARLIER_WRONG_RULE, denied?)
         }
-        _ => None,
-    }
-}
-
-fn accepted_finding(
-    message: &Utterance,
-    hit: &CueHit,
-    rule: &'static str,
-    confidence: f64,
-) -> RuleFinding {
-    new_finding(VerdictStatus::Accepted, confidence, rule, vec![cue_evidence(message, hit)])
-}
-
-fn neutral_finding(message: &Utterance, hit: &CueHit, rule: &'static str) -> RuleFinding {
-    new_finding(VerdictStatus::Neutral, 0.5, rule, vec![cue_evidence(message, hit)])
-}
-
-fn rejected_finding(message: &Utterance, hit: &CueHit, rule: &'static str) -> RuleFinding {
-    RuleFinding {
-        correction_type: Some(CorrectionType::Explicit),
-        ..new_finding(VerdictStatus::Rejected, 0.8, rule, vec![cue_evidence(message, hit)])
-    }
+        _ => return None,
+    };
+    let correction_type = (status == VerdictStatus::Rejected).then_some(CorrectionType::Explicit);
+    let evidence = vec![cue_evidence(message, hit)];
+    Some(RuleFinding { correction_type, ..RuleFinding::new(status, confidence, rule, evidence) })
 }
 
 /// True for "was right", "worked" and "perfect", but not for "the right question" or a negation.

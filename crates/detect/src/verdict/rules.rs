@@ -23,8 +23,7 @@ pub(crate) fn apply_rules(
     if let Some(finding) = match_explicit_rejection(message, similarity) {
         return finding;
     }
-    let late = exchange.gap.is_some_and(|gap| gap > rule.session);
-    if late {
+    if exchange.gap.is_some_and(|gap| gap > rule.session) {
         return neutral_finding("session_ended");
     }
     match_rephrasing(rule, exchange, similarity)
@@ -34,17 +33,8 @@ pub(crate) fn apply_rules(
         .unwrap_or_else(|| neutral_finding("none"))
 }
 
-pub(super) fn new_finding(
-    status: VerdictStatus,
-    confidence: f64,
-    rule: &'static str,
-    evidence: Vec<Evidence>,
-) -> RuleFinding {
-    RuleFinding { status, confidence, rule, evidence, correction_type: None, behaviour: None }
-}
-
 fn neutral_finding(rule: &'static str) -> RuleFinding {
-    new_finding(VerdictStatus::Neutral, 0.5, rule, Vec::new())
+    RuleFinding::new(VerdictStatus::Neutral, 0.5, rule, Vec::new())
 }
 
 /// Rule 1: explicit rejection.
@@ -59,10 +49,7 @@ fn match_explicit_rejection(message: &Utterance, similarity: f64) -> Option<Rule
     };
     let hit = message.hits.iter().filter(counts).find(|hit| !is_quoted(message, hit))?;
     let evidence = vec![cue_evidence(message, hit)];
-    Some(RuleFinding {
-        correction_type: Some(CorrectionType::Explicit),
-        ..new_finding(VerdictStatus::Rejected, 0.9, rule_name(hit.cue), evidence)
-    })
+    Some(RuleFinding::rejected(CorrectionType::Explicit, 0.9, rule_name(hit.cue), evidence))
 }
 
 /// True when a positive phrase contains the hit: "not bad" contains "bad".
@@ -95,20 +82,13 @@ fn match_rephrasing(
         Some(_) => return None,
         None => rule.rephrased,
     };
-    if similarity <= threshold || is_refinement(exchange) {
+    // A new step, or a question about something that the answer introduced, refines.
+    if similarity <= threshold || opens_step(exchange) || refers_to_answer(exchange) {
         return None;
     }
     let whole =
         Evidence { start: 0, end: exchange.message.original().len(), rule: "rephrased".to_owned() };
-    Some(RuleFinding {
-        correction_type: Some(CorrectionType::Rephrased),
-        ..new_finding(VerdictStatus::Rejected, similarity, "rephrased", vec![whole])
-    })
-}
-
-/// True when the message starts a new step or uses something that the answer introduced.
-fn is_refinement(exchange: &Exchange<'_>) -> bool {
-    opens_step(exchange) || refers_to_answer(exchange)
+    Some(RuleFinding::rejected(CorrectionType::Rephrased, similarity, "rephrased", vec![whole]))
 }
 
 /// True when the message continues ("now …", "and …") or the intent is `refine`.
@@ -135,10 +115,7 @@ fn match_abandonment(message: &Utterance) -> Option<RuleFinding> {
         return None;
     }
     let evidence = vec![cue_evidence(message, hit)];
-    Some(RuleFinding {
-        correction_type: Some(CorrectionType::Abandonment),
-        ..new_finding(VerdictStatus::Rejected, 0.85, "abandonment", evidence)
-    })
+    Some(RuleFinding::rejected(CorrectionType::Abandonment, 0.85, "abandonment", evidence))
 }
 
 /// Rule 4: the message continues from the answer.
@@ -147,7 +124,7 @@ fn match_continuation(exchange: &Exchange<'_>) -> Option<RuleFinding> {
     let is_pleased = |hit: &&CueHit| matches!(hit.cue, Cue::Thanks | Cue::Praise | Cue::Action);
     if let Some(hit) = message.hits.iter().find(is_pleased) {
         let evidence = vec![cue_evidence(message, hit)];
-        return Some(new_finding(VerdictStatus::Accepted, 0.9, rule_name(hit.cue), evidence));
+        return Some(RuleFinding::new(VerdictStatus::Accepted, 0.9, rule_name(hit.cue), evidence));
     }
     let continues = |hit: &&CueHit| {
         matches!(hit.cue, Cue::FollowUp | Cue::DrillDown | Cue::Comparison | Cue::Continuation)
@@ -158,12 +135,11 @@ fn match_continuation(exchange: &Exchange<'_>) -> Option<RuleFinding> {
     }
     let evidence = hit.map(|hit| cue_evidence(message, hit)).into_iter().collect();
     let rule = hit.map_or("refers_to_answer", |hit| rule_name(hit.cue));
-    let mut found = new_finding(VerdictStatus::Accepted, 0.7, rule, evidence);
     let refines = exchange.intent == Some("refine") || narrows_question(exchange);
     let behaviour =
-        if refines { InteractionKind::QueryRefinement } else { InteractionKind::FollowUp };
-    found.behaviour = Some(behaviour);
-    Some(found)
+        Some(if refines { InteractionKind::QueryRefinement } else { InteractionKind::FollowUp });
+    let finding = RuleFinding::new(VerdictStatus::Accepted, 0.7, rule, evidence);
+    Some(RuleFinding { behaviour, ..finding })
 }
 
 /// True when the message repeats the last question with an addition.
@@ -192,10 +168,11 @@ fn match_moving_on(
     if !rule.moved_on {
         return Some(neutral_finding(MOVED_ON_RULE));
     }
-    let confidence = if similarity < MAX_UNRELATED_SCORE { 0.55 } else { 0.6 };
-    let mut found = new_finding(VerdictStatus::Accepted, confidence, MOVED_ON_RULE, Vec::new());
-    if similarity >= MAX_UNRELATED_SCORE {
-        found.behaviour = Some(InteractionKind::QueryRefinement);
-    }
-    Some(found)
+    let (confidence, behaviour) = if similarity < MAX_UNRELATED_SCORE {
+        (0.55, None)
+    } else {
+        (0.6, Some(InteractionKind::QueryRefinement))
+    };
+    let finding = RuleFinding::new(VerdictStatus::Accepted, confidence, MOVED_ON_RULE, Vec::new());
+    Some(RuleFinding { behaviour, ..finding })
 }

@@ -61,22 +61,8 @@ impl<'a> WordSlice<'a> {
         };
         let (a, b) = (letters(self), letters(other));
         // At most one wrong letter in three.
-        3 * levenshtein_distance(&a, &b) <= a.len().max(b.len())
+        3 * strsim::generic_levenshtein(&a, &b) <= a.len().max(b.len())
     }
-}
-
-fn levenshtein_distance(a: &[char], b: &[char]) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut before = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let changed = before + usize::from(x != y);
-            before = row[j + 1];
-            row[j + 1] = changed.min(before + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

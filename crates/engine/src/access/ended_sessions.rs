@@ -2,9 +2,9 @@
 //! copy; the store is authoritative.
 
 use std::collections::HashMap;
-use std::sync::{PoisonError, RwLock};
 
 use model::Timestamp;
+use parking_lot::RwLock;
 use store::{Store, StoreError};
 use tokio::sync::watch;
 
@@ -30,7 +30,7 @@ impl EndedSessions {
 
     /// Adds the sessions of `more` that have not expired.
     pub(crate) fn merge(&self, more: Self, now: Timestamp) {
-        let more = more.ended.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let more = more.ended.into_inner();
         for (id, expires_at) in more {
             if expires_at > now && !self.is_listed(&id) {
                 self.mark_ended(&id, expires_at, now);
@@ -40,7 +40,7 @@ impl EndedSessions {
 
     /// Adds a session until its expiry, and drops expired ones.
     pub(crate) fn mark_ended(&self, id: &str, expires_at: Timestamp, now: Timestamp) {
-        let mut ended = self.ended.write().unwrap_or_else(PoisonError::into_inner);
+        let mut ended = self.ended.write();
         ended.retain(|_, expires_at| *expires_at > now);
         ended.insert(id.to_owned(), expires_at);
         drop(ended);
@@ -62,7 +62,7 @@ impl EndedSessions {
     }
 
     fn is_listed(&self, id: &str) -> bool {
-        self.ended.read().unwrap_or_else(PoisonError::into_inner).contains_key(id)
+        self.ended.read().contains_key(id)
     }
 }
 

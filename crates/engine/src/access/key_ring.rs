@@ -1,8 +1,9 @@
 //! API keys in memory, because every request needs them. The store is authoritative.
 
 use std::collections::HashMap;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
+use parking_lot::RwLock;
 use store::{Store, StoreError, StoredKey};
 
 #[derive(Debug, Default)]
@@ -17,15 +18,15 @@ impl KeyRing {
 
     /// Adds a key or replaces the one with its id.
     pub(crate) fn insert(&self, key: StoredKey) {
-        let mut keys = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut keys = self.0.write();
         keys.insert(key.id.clone(), Arc::new(key));
     }
 
     /// Merges keys read from the store. No key is removed, and a key revoked here stays revoked.
     /// Returns true when a key is new or newly revoked.
     pub(crate) fn merge(&self, ring: Self) -> bool {
-        let ring = ring.0.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let mut keys = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let ring = ring.0.into_inner();
+        let mut keys = self.0.write();
         let mut has_changes = false;
         for (id, key) in ring {
             let known = keys.get(&id).map(|known| known.revoked_at.is_some());
@@ -38,17 +39,17 @@ impl KeyRing {
     }
 
     pub(crate) fn get(&self, id: &str) -> Option<Arc<StoredKey>> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).get(id).cloned()
+        self.0.read().get(id).cloned()
     }
 
     /// True when no key was ever created.
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).is_empty()
+        self.0.read().is_empty()
     }
 
     /// All keys, oldest first.
     pub(crate) fn list(&self) -> Vec<Arc<StoredKey>> {
-        let keys = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let keys = self.0.read();
         let mut all: Vec<_> = keys.values().cloned().collect();
         all.sort_by(|a, b| (a.created_at, &a.id).cmp(&(b.created_at, &b.id)));
         all

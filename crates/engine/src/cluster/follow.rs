@@ -101,7 +101,7 @@ mod tests {
             engine.turns.history.add_question(&question_event(turn, user, secs)).await;
         }
         let ann = UserId::new("ann").ok();
-        engine.core.store_rule(&Scope::default(), ann, &Rule::HistoryForgotten).await.unwrap();
+        engine.core.store_rule(&Scope::default(), ann, Rule::HistoryForgotten).await.unwrap();
         engine.cluster.catch_up(&mut Position(0)).await.unwrap();
         for (user, expected) in [("ann", "t3"), ("bob", "t2")] {
             let asker = HistoryKey::from_event(&question_event("x", user, 0)).unwrap();

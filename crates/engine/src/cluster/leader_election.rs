@@ -24,8 +24,11 @@ impl Cluster {
 
     async fn request_lease(&self, node: &str) -> Result<(), StoreError> {
         let since = Stopwatch::start();
-        let lease =
-            self.core.store.hold(LEADER_LEASE, node, self.core.clock.now(), LEASE_TTL).await?;
+        let lease = self
+            .core
+            .store
+            .acquire_lease(LEADER_LEASE, node, self.core.clock.now(), LEASE_TTL)
+            .await?;
         let has = lease.is_some();
         match (self.leadership.record_lease(lease, since).is_some(), has) {
             (false, true) => tracing::info!("this node is the leader"),

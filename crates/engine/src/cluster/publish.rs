@@ -104,7 +104,7 @@ impl Publisher {
     }
 
     async fn acquire_lease(&self) -> Result<Option<Lease>, StoreError> {
-        self.store.hold(&self.lease, &self.node, self.clock.now(), LEASE_TTL).await
+        self.store.acquire_lease(&self.lease, &self.node, self.clock.now(), LEASE_TTL).await
     }
 
     async fn release_lease(&self, lease: &Lease) {
@@ -116,7 +116,7 @@ impl Publisher {
     /// Records the position of the node that holds the lease.
     async fn record_peer_progress(&self) {
         let seen = async {
-            let reached = self.store.reached(&self.lease).await?;
+            let reached = self.store.lease_position(&self.lease).await?;
             let next = self.store.tail(reached, 1).await?;
             let waiting = next.first().map(|stored| stored.event.received_at);
             self.published.record_progress(reached, waiting, false);

@@ -1,6 +1,6 @@
 //! Publishing progress of this node, for metrics.
 
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 
 use model::{Position, Timestamp};
 
@@ -35,19 +35,19 @@ impl PublishProgress {
         waiting_since: Option<Timestamp>,
         mine: bool,
     ) {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.0.lock();
         let refused = state.map_or(0, |state| state.refused);
         *state = Some(ProgressState { reached, waiting_since, is_holder: mine, refused });
     }
 
     pub(crate) fn count_refused(&self) {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.0.lock();
         state.get_or_insert_default().refused += 1;
     }
 
     /// `None` when publishing is off.
     pub(crate) fn compute_lag(&self, head: Position, now: Timestamp) -> Option<PublishLag> {
-        let state = (*self.0.lock().unwrap_or_else(PoisonError::into_inner))?;
+        let state = (*self.0.lock())?;
         let events = head.0.saturating_sub(state.reached.0);
         let waited = state.waiting_since.map_or(0, |since| now.as_micros() - since.as_micros());
         // An event without a recorded arrival time has just come in: its age is 0.

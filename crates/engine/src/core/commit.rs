@@ -9,8 +9,11 @@
 use std::collections::HashSet;
 use std::pin::Pin;
 
-use model::{Body, Change, Entry, Event, EventId, Need, Origin, Outcome, Position, Rule, Scope};
-use model::{Source, Write};
+use model::Write;
+use model::{
+    Body, Change, Entry, Event, EventId, Need, Origin, Outcome, Position, Rule, Scope,
+    SettingsChange, TurnChange,
+};
 
 use crate::changes::is_learnable;
 use crate::core::Core;
@@ -91,43 +94,38 @@ impl CommitSummary {
             self.add_change(scope, change);
         }
         // Local rules were applied by the service that wrote them. Most events carry none.
-        if self.is_peer() && event.kind.source == Source::Engine {
-            match Body::read(event.kind, &event.data) {
-                Ok(Body::Rule(Rule::Erasure { .. })) => self.erasures.push(event.clone()),
-                Ok(Body::Rule(Rule::HistoryForgotten)) => {
-                    self.forgotten_histories.push(event.clone());
-                }
-                Ok(_) | Err(_) => {}
+        if self.is_peer() {
+            if let Body::Rule(Rule::Erasure { .. }) = event.body {
+                self.erasures.push(event.clone());
+            }
+            if let Body::Rule(Rule::HistoryForgotten) = event.body {
+                self.forgotten_histories.push(event.clone());
             }
         }
     }
 
     fn add_change(&mut self, scope: &Scope, change: &Change) {
         match change {
-            Change::React { origin: Origin::User, .. }
-            | Change::ClearReaction
-            | Change::Review(_) => push_once(&mut self.labelled, scope),
-            Change::SetPrivacy(_) => self.privacy = true,
-            Change::SetTargets(_) => self.targets = true,
-            Change::Calibrate(_) => self.curves = true,
-            Change::SetRouter { .. } => push_once(&mut self.router_definitions, scope),
+            Change::Turn(TurnChange::React { origin: Origin::User, .. })
+            | Change::Turn(TurnChange::ClearReaction | TurnChange::Review(_)) => {
+                push_once(&mut self.labelled, scope);
+            }
+            Change::Settings(SettingsChange::Privacy(_)) => self.privacy = true,
+            Change::Settings(SettingsChange::Targets(_)) => self.targets = true,
+            Change::Settings(SettingsChange::Calibration(_)) => self.curves = true,
+            Change::Settings(SettingsChange::Router { .. }) => {
+                push_once(&mut self.router_definitions, scope);
+            }
             // Read from the store on demand.
-            Change::React { origin: Origin::Machine, .. }
-            | Change::OpenTurn { .. }
-            | Change::EraseUser(_)
-            | Change::SetVector(_)
-            | Change::CompleteTurn { .. }
-            | Change::Judge { .. }
-            | Change::Note(_)
+            Change::Turn(_)
+            | Change::Judge(_)
             | Change::Count(_)
-            | Change::EndSession { .. }
-            | Change::Decide { .. }
-            | Change::Settle { .. }
-            | Change::Alert { .. }
-            | Change::SetProfile(_)
+            | Change::Decision(_)
+            | Change::Retrieval(_)
             | Change::Experiment(_)
-            | Change::Return { .. }
-            | Change::Weigh { .. } => {}
+            | Change::Settings(SettingsChange::Profile(_))
+            | Change::Alert { .. }
+            | Change::EraseUser(_) => {}
         }
     }
 }

@@ -4,12 +4,13 @@ use ingest::FindingPlace;
 use learn::experiment::{AssignmentSalt, ExperimentStatus, assign_variant};
 use model::{
     BadData, BadId, ConversationId, ExperimentId, ExperimentUnit, Exposure, Finding, Need, Outcome,
-    Scope, UserId,
+    Redacted, Scope, UserId,
 };
 use serde_json::Value;
 use store::StoredExposure;
 
-use super::{ExperimentView, build_unredacted_write};
+use super::ExperimentView;
+use crate::core::build_redacted_write;
 use crate::error::EngineError;
 use crate::experiments::Experiments;
 
@@ -78,8 +79,8 @@ impl Experiments {
         let place = FindingPlace { scope: scope.clone(), turn: None, conversation, user };
         let now = self.core.clock.now();
         let finding = Finding::Exposure(exposure);
-        let event = ingest::finding_event(place, &finding, self.core.ids.event_id(now), now, now);
-        let mut write = build_unredacted_write(event, None, None);
+        let event = ingest::finding_event(place, finding, self.core.ids.event_id(now), now, now);
+        let mut write = build_redacted_write(Redacted::assert_no_user_text(event), None, None);
         let statuses = vec![view.status.word().to_owned()];
         write.needs = vec![
             Need::Experiment { id: view.id.clone(), statuses },

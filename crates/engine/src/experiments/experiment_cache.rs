@@ -4,9 +4,10 @@
 //! stale entry is detected by comparison and needs no invalidation.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use model::{ExperimentId, Scope};
+use parking_lot::Mutex;
 use store::StoredStanding;
 
 use crate::experiments::view::ExperimentView;
@@ -27,14 +28,14 @@ impl ExperimentCache {
         id: &ExperimentId,
         standing: &StoredStanding,
     ) -> Option<Arc<ExperimentView>> {
-        let views = self.views.lock().unwrap_or_else(PoisonError::into_inner);
+        let views = self.views.lock();
         let view = views.get(&(scope.clone(), id.clone()))?;
         view.matches_standing(standing).then(|| Arc::clone(view))
     }
 
     pub(crate) fn insert_view(&self, scope: &Scope, view: ExperimentView) -> Arc<ExperimentView> {
         let view = Arc::new(view);
-        let mut views = self.views.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut views = self.views.lock();
         if views.len() >= MAX_CACHED_EXPERIMENTS {
             views.clear();
         }

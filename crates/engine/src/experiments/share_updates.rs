@@ -11,7 +11,7 @@ use learn::experiment::{
     ExperimentEvidence, ExperimentStatus, StepReason, TrafficShares, adaptive_shares,
     compute_results, next_step,
 };
-use model::{Claim, ClaimSpace, Event, ExperimentRule, Need, Outcome, Scope};
+use model::{Claim, ClaimSpace, ExperimentRule, Need, Outcome, Scope, record_fields};
 use serde_json::{Map, Value, json};
 use store::Stopwatch;
 
@@ -131,7 +131,7 @@ fn compute_next_move(
     if view.status != ExperimentStatus::Running && !is_back {
         return None;
     }
-    Some((TrafficShares::from_percent(&view.definition, step.to), Event::data_of(&step)))
+    Some((TrafficShares::from_percent(&view.definition, step.to), record_fields(&step)))
 }
 
 /// New shares of an adaptive experiment, if they differ enough.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use detect::Utterance;
 use model::{
-    Body, Entry, Event, Finding, FoundSentiment, Kind, Position, Reaction, Scope, Sentiment,
-    Source, Type, UnitInterval, Window,
+    Body, Entry, Event, Finding, FoundSentiment, Position, Reaction, Redacted, Scope, Sentiment,
+    UnitInterval, Window,
 };
 use store::{EventPage, QualityQuery, StoredEvent};
 
@@ -14,7 +14,7 @@ use crate::comment_view::CommentView;
 use crate::error::EngineError;
 use crate::feedback::Feedback;
 use crate::insights::Insights;
-use crate::insights::patterns::FailureReport;
+use crate::insights::failures::FailureReport;
 
 /// Window of failures that comments are matched with.
 const TOPIC_WINDOW_DAYS: i64 = 30;
@@ -25,7 +25,7 @@ const RATING_DETECTOR: &str = "rating";
 
 impl Feedback {
     /// The finding with a comment's sentiment. It is not a reaction to the turn.
-    pub(crate) fn sentiment_entry(&self, event: &Event) -> Option<Entry> {
+    pub(crate) fn sentiment_entry(&self, event: &Redacted<Event>) -> Option<Entry> {
         let comment = CommentView::from_event(event)?;
         let (detector, (sentiment, confidence)) = match read_own_rating(event) {
             Some(said) => (RATING_DETECTOR.to_owned(), (said, UnitInterval::ONE)),
@@ -40,17 +40,15 @@ impl Feedback {
             sentiment,
             confidence,
         });
-        Some(self.core.finding_entry(event, event.turn.clone(), &finding))
+        Some(self.core.finding_entry(event, event.turn.clone(), finding))
     }
 
     /// The comment of an event with its sentiment; `None` for other events.
     pub async fn comment(&self, stored: &StoredEvent) -> Result<Option<CommentView>, EngineError> {
         let Some(mut view) = CommentView::from_event(&stored.event) else { return Ok(None) };
         for next in self.read_following(&stored.event.scope, stored.position).await? {
-            if let Ok(Body::Finding(Finding::Sentiment(found))) =
-                Body::read(next.event.kind, &next.event.data)
-            {
-                view.apply_sentiment(&found);
+            if let Body::Finding(Finding::Sentiment(found)) = &next.event.body {
+                view.apply_sentiment(found);
             }
         }
         Ok(Some(view))
@@ -94,9 +92,8 @@ impl Insights {
 
 /// The sentiment of a rating in the same event.
 fn read_own_rating(event: &Event) -> Option<Sentiment> {
-    let kind = Kind { event_type: Type::Explicit, source: Source::UserRating };
-    let Ok(Body::Rating(rating)) = Body::read(kind, &event.data) else { return None };
-    Some(match rating.reaction() {
+    let Body::Comment(comment) = &event.body else { return None };
+    Some(match comment.rating?.reaction() {
         Reaction::Ok => Sentiment::Positive,
         Reaction::NotOk => Sentiment::Negative,
         Reaction::Neutral => Sentiment::Neutral,

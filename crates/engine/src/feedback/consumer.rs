@@ -7,20 +7,29 @@
 use connectors::ReceivedMessage;
 use ingest::CaptureError;
 use model::{
-    Category, Event, EventId, Kind, Project, Scope, Severity, Source, Tenant, Type, UserId, Write,
+    Body, Category, Event, EventId, Kind, Project, Scope, Severity, Source, Tenant, Type, UserId,
+    Write, record_fields,
 };
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::cluster::publish::{EVENT_ID_HEADER, PROJECT_HEADER, TENANT_HEADER};
 use crate::error::EngineError;
 use crate::feedback::Feedback;
 use crate::turns::log_copier::CopySettings;
 
-/// Field that holds the raw message of a dead letter.
-const MESSAGE_FIELD: &str = "message";
-const OFFSET_FIELD: &str = "offset";
-/// The exact fields of a message's dead letter.
-const DEAD_LETTER_FIELDS: [&str; 4] = ["topic", "partition", OFFSET_FIELD, MESSAGE_FIELD];
+/// The exact fields of a message's dead letter. A client's event with other fields must not be
+/// parsed as a message.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RejectedMessage {
+    topic: String,
+    partition: i32,
+    offset: i64,
+    /// The message as received.
+    message: String,
+}
+
 const DEAD_LETTER_KIND: Kind = Kind { event_type: Type::Log, source: Source::Trace };
 
 /// Counts of consumed messages.
@@ -66,7 +75,7 @@ impl Feedback {
         if writes.is_empty() {
             // An empty write list would drop the message silently.
             let got = "a conversation without a question";
-            return Err(CaptureError::new(MESSAGE_FIELD, got, "one with user messages").into());
+            return Err(CaptureError::new("message", got, "one with user messages").into());
         }
         Ok(writes)
     }
@@ -116,20 +125,19 @@ impl Feedback {
         let line: Value = serde_json::from_slice(value).unwrap_or_default();
         let user = line["user_id"].as_str().and_then(|id| UserId::new(id).ok());
         let id = format!("kafka.{topic}.{partition}.{offset}");
-        let data = json!({"topic": topic, "partition": partition, OFFSET_FIELD: offset, MESSAGE_FIELD: text});
+        let rejected = RejectedMessage {
+            topic: topic.clone(),
+            partition: *partition,
+            offset: *offset,
+            message: text,
+        };
+        let id = EventId::new(id).unwrap_or_else(|_| self.core.ids.event_id(now));
+        let (kind, body) =
+            ((DEAD_LETTER_KIND, Category::Error), Body::Other(record_fields(&rejected)));
         let event = Event {
-            id: EventId::new(id).unwrap_or_else(|_| self.core.ids.event_id(now)),
-            scope: message_scope(message, &line),
-            kind: DEAD_LETTER_KIND,
             severity: Severity::Warning,
-            category: Category::Error,
             user,
-            conversation: None,
-            turn: None,
-            ts: now,
-            received_at: now,
-            tags: Vec::new(),
-            data: data.as_object().cloned().unwrap_or_default(),
+            ..Event::new(message_scope(message, &line), id, kind, now, body)
         };
         self.core.build_write(event, None, None)
     }
@@ -148,7 +156,9 @@ impl Feedback {
         let known = self.core.store.event(&scope, &id).await?;
         // Erased events have no user. A repeated tombstone therefore erases nothing, even if the
         // user has returned.
-        let Some(user) = known.and_then(|stored| stored.event.user) else { return Ok(()) };
+        let Some(user) = known.and_then(|stored| stored.event.into_inner().user) else {
+            return Ok(());
+        };
         match self.privacy.erase_user(&scope, &user, copies).await {
             Ok(_) => {
                 consumed.erased += 1;
@@ -167,15 +177,12 @@ impl Feedback {
         &self,
         letter: &Event,
     ) -> Option<Result<Vec<Write>, EngineError>> {
-        // A client's event may have the same field names and must not be parsed as a message.
-        let is_letter =
-            letter.kind == DEAD_LETTER_KIND && letter.data.len() == DEAD_LETTER_FIELDS.len();
-        if !is_letter || !DEAD_LETTER_FIELDS.iter().all(|name| letter.data.contains_key(*name)) {
+        let Body::Other(fields) = &letter.body else { return None };
+        if letter.kind != DEAD_LETTER_KIND {
             return None;
         }
-        let offset = letter.data.get(OFFSET_FIELD).and_then(Value::as_i64)?;
-        let text = letter.data.get(MESSAGE_FIELD).and_then(Value::as_str)?;
-        Some(self.prepare_message(text.as_bytes(), offset).and_then(|writes| {
+        let RejectedMessage { offset, message, .. } = RejectedMessage::deserialize(fields).ok()?;
+        Some(self.prepare_message(message.as_bytes(), offset).and_then(|writes| {
             let is_own = |write: &Write| write.entry.event.scope == letter.scope;
             // A replay may write only to the letter's own scope.
             if writes.iter().all(is_own) { Ok(writes) } else { Err(EngineError::NotStored) }
@@ -197,6 +204,7 @@ fn message_scope(message: &ReceivedMessage, line: &Value) -> Scope {
 mod tests {
     use crate::Engine;
     use model::ANONYMOUS;
+    use serde_json::json;
     use tempfile::TempDir;
 
     use super::*;
@@ -239,11 +247,13 @@ mod tests {
         let (engine, _folder) = engine().await;
         let said = json!({"messages": [{"role": "user", "content": "a"}]}).to_string();
         let message = ReceivedMessage { value: Some(said.into_bytes()), ..tombstone(7, "x") };
-        let letter = engine.feedback.build_dead_letter(&message).entry.event;
+        let letter = engine.feedback.build_dead_letter(&message).entry.event.into_inner();
         assert_eq!(engine.feedback.parse_dead_letter(&letter).unwrap().unwrap().len(), 1);
         // A client's event has more fields or another kind.
         let mut said_more = letter.clone();
-        said_more.data.insert("level".to_owned(), json!("info"));
+        let mut fields = letter.body.to_fields();
+        fields.insert("level".to_owned(), json!("info"));
+        said_more.body = Body::Other(fields);
         let other = Kind { source: Source::ApplicationLog, ..DEAD_LETTER_KIND };
         assert!(engine.feedback.parse_dead_letter(&said_more).is_none());
         assert!(engine.feedback.parse_dead_letter(&Event { kind: other, ..letter }).is_none());
@@ -267,7 +277,10 @@ mod tests {
         let by = |user: &str, id: &str| {
             let user = Some(UserId::new(user).unwrap());
             let event = Event { user, ..testkit::event(&scope, id) };
-            Write { claims: vec![testkit::claim(id, 1)], ..Write::new(event, Vec::new()) }
+            Write {
+                claims: vec![testkit::claim(id, 1)],
+                ..Write::new(testkit::redacted(event), Vec::new())
+            }
         };
         let writes = vec![by(ANONYMOUS, "of-anonymous"), by("ann", "of-ann")];
         engine.core.store.commit(writes).await.unwrap();

@@ -1,8 +1,7 @@
 //! Decisions of an agent and their outcomes.
 
 use ingest::{RawDecision, RawOutcome};
-use model::{ConversationId, DecisionId, Mac, Need, Outcome, Position, Scope};
-use serde_json::Value;
+use model::{Body, ConversationId, DecisionId, Mac, Need, Outcome, Position, Scope};
 use store::StoredDecision;
 
 use crate::error::EngineError;
@@ -31,8 +30,10 @@ impl Feedback {
         }
         // A repeat without an id of its own is known only by the idempotency key.
         let first = self.core.store.event(scope, &receipt.id).await?;
-        let text = first.as_ref().and_then(|stored| stored.event.data.get("decision_id")?.as_str());
-        let first_id = text.and_then(|text| DecisionId::new(text).ok());
+        let first_id = match first.map(|stored| stored.event.into_inner().body) {
+            Some(Body::Decision(made)) => made.into_value().decision_id,
+            Some(_) | None => None,
+        };
         Ok((first_id.unwrap_or(id), true))
     }
 
@@ -73,11 +74,8 @@ impl Feedback {
         let known =
             self.core.store.decision(scope, id).await?.ok_or(EngineError::NotFound("decision"))?;
         let settled = known.settled.as_ref();
-        if let Some(Value::Object(before)) =
-            settled.and_then(|stored| stored.event.data.get("outcome_data"))
-        {
-            let mentioned = std::mem::take(&mut raw.outcome_data);
-            raw.outcome_data = before.clone();
+        if let Some(Body::Settlement(before)) = settled.map(|stored| &stored.event.body) {
+            let mentioned = std::mem::replace(&mut raw.outcome_data, before.outcome_data.clone());
             raw.outcome_data.extend(mentioned);
         }
         let made = &known.made.event;

@@ -37,7 +37,7 @@ impl Feedback {
 /// The id that an event claims: a turn's by its two halves, an experiment's by its definition.
 fn import_claim(event: &Event) -> Option<(ClaimSpace, String)> {
     let turn = || event.turn.as_ref().map(|turn| turn.as_str().to_owned());
-    match Body::read(event.kind, &event.data).ok()? {
+    match &event.body {
         Body::Turn(TurnHalf::Opened(_)) => Some((ClaimSpace::Turn, turn()?)),
         Body::Turn(TurnHalf::Completed(_)) => Some((ClaimSpace::Completion, turn()?)),
         Body::Rule(Rule::Experiment(ExperimentRule::Defined { experiment_id, .. })) => {
@@ -47,12 +47,13 @@ fn import_claim(event: &Event) -> Option<(ClaimSpace, String)> {
         | Body::Comment(_)
         | Body::Correction(_)
         | Body::Interaction(_)
-        | Body::Metric
+        | Body::Metric(_)
         | Body::Decision(_)
         | Body::Settlement(_)
         | Body::Reaction(_)
         | Body::Rule(_)
         | Body::Finding(_)
-        | Body::Other => None,
+        | Body::Other(_)
+        | Body::Unreadable(_) => None,
     }
 }

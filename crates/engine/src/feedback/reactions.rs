@@ -5,8 +5,8 @@
 
 use ingest::{AcceptedReaction, RawReaction, TurnPlace};
 use model::{
-    ConversationId, EventId, GivenReaction, Mac, Need, Origin, Outcome, Reaction, Scope, TurnId,
-    artifact_id, resource_name,
+    Body, ConversationId, EventId, GivenReaction, Mac, Need, Origin, Outcome, Reaction, Scope,
+    TurnId, artifact_id, resource_name,
 };
 use store::TurnHead;
 
@@ -61,8 +61,9 @@ impl Feedback {
         let id = event.id.clone();
         let mut write = self.core.build_write(event, mac, key);
         // Stored text is redacted, so the new text is compared after redaction.
-        let text = write.entry.event.data.get("text").and_then(|text| text.as_str());
-        write.needs = reaction_needs(&place, &accepted.given, text.map(str::to_owned));
+        if let Body::Reaction(given) = &write.entry.event.body {
+            write.needs = reaction_needs(&place, given);
+        }
         let outcome = self.core.store_writes(vec![write]).await?.pop();
         match outcome.unwrap_or(Outcome::Failed) {
             Outcome::Stored(_) => Ok(new_receipt(&place, &accepted, &id)),
@@ -95,12 +96,12 @@ impl Feedback {
     ) -> Result<ReactionReceipt, EngineError> {
         let first =
             self.core.store.event(scope, id).await?.ok_or(EngineError::NotFound("reaction"))?;
-        let word = first.event.data.get("reaction").and_then(|word| word.as_str());
-        let turn = first.event.turn.ok_or(EngineError::NotFound("turn"))?;
-        let artifact = artifact_id(first.event.ts, id);
-        let (user, conversation) = (first.event.user.as_ref(), first.event.conversation.as_ref());
-        let rn = resource_name(scope, user, conversation, &turn, &artifact);
-        let reaction = word.and_then(Reaction::from_word);
+        let event = &first.event;
+        let turn = event.turn.as_ref().ok_or(EngineError::NotFound("turn"))?;
+        let artifact = artifact_id(event.ts, id);
+        let (user, conversation) = (event.user.as_ref(), event.conversation.as_ref());
+        let rn = resource_name(scope, user, conversation, turn, &artifact);
+        let reaction = if let Body::Reaction(given) = &event.body { given.reaction } else { None };
         Ok(ReactionReceipt::Given { reaction, rn: Some(rn), unchanged: true })
     }
 
@@ -112,15 +113,17 @@ impl Feedback {
     ) -> Result<ReactionReceipt, EngineError> {
         let TurnPlace { scope, turn, user, .. } = place;
         let standing = self.core.store.standing_reaction(scope, turn, user.as_ref()).await?;
-        let rn = standing.map(|standing| report::FeedbackItem::new(scope, standing).rn);
+        let rn = standing.map(|standing| crate::report::FeedbackItem::new(scope, standing).rn);
         Ok(ReactionReceipt::Given { reaction, rn, unchanged: true })
     }
 }
 
-fn reaction_needs(place: &TurnPlace, given: &GivenReaction, text: Option<String>) -> Vec<Need> {
+fn reaction_needs(place: &TurnPlace, given: &GivenReaction) -> Vec<Need> {
     let mut needs = vec![Need::Turn(place.conversation.clone())];
     match given.origin {
-        Origin::User => needs.push(Need::OtherReaction { reaction: given.reaction, text }),
+        Origin::User => {
+            needs.push(Need::OtherReaction { reaction: given.reaction, text: given.text.clone() })
+        }
         Origin::Machine => {}
     }
     needs

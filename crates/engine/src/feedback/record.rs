@@ -8,8 +8,8 @@
 
 use ingest::RawEvent;
 use model::{
-    Body, ClaimSpace, Entry, Event, Finding, FoundRetry, InteractionKind, Mac, Need, RetryIntent,
-    Scope, Severity, Source, Type, UnitInterval, Write,
+    Body, ClaimSpace, Entry, Event, Finding, FoundRetry, InteractionKind, Mac, Need, Redacted,
+    RetryIntent, Scope, Severity, Source, Type, UnitInterval, Write,
 };
 
 use crate::error::EngineError;
@@ -88,27 +88,28 @@ impl Feedback {
     pub fn prepare(&self, scope: &Scope, incoming: IncomingEvent) -> Result<Write, EngineError> {
         let IncomingEvent { raw, mac, key, trust } = incoming;
         let now = self.core.clock.now();
-        let event = ingest::accept_event(scope, raw, now, || self.core.ids.event_id(now))?;
+        let claims_more = ["origin", "confidence"].iter().any(|name| raw.data.contains_key(*name));
+        let mut event = ingest::accept_event(scope, raw, now, || self.core.ids.event_id(now))?;
         reject_demo_marker(&event)?;
-        let mut write = self.core.build_write(event, mac, key);
-        match trust {
-            Trust::Backend => {}
+        let need = match trust {
+            Trust::Backend => None,
+            Trust::Widget if claims_more => return Err(EngineError::WidgetNotAllowed),
             Trust::Widget => {
-                write.needs.push(check_widget_event(&write.entry.event)?);
                 // Widgets cannot set the time or claim ids.
-                write.entry.event.ts = now;
+                event.ts = now;
+                Some(check_widget_event(&event)?)
             }
-        }
+        };
+        let mut write = self.core.build_write(event, mac, key);
+        write.needs.extend(need);
         write.more.extend(self.regeneration_entry(&write.entry.event));
         write.more.extend(self.sentiment_entry(&write.entry.event));
         Ok(write)
     }
 
     /// A click on "regenerate" counts as a retry.
-    fn regeneration_entry(&self, event: &Event) -> Option<Entry> {
-        let Ok(Body::Interaction(interaction)) = Body::read(event.kind, &event.data) else {
-            return None;
-        };
+    fn regeneration_entry(&self, event: &Redacted<Event>) -> Option<Entry> {
+        let Body::Interaction(interaction) = &event.body else { return None };
         let turn = event.turn.clone()?;
         (interaction.kind == InteractionKind::Regenerate).then(|| {
             let finding = Finding::Retry(FoundRetry {
@@ -118,7 +119,7 @@ impl Feedback {
                 delay_seconds: None,
                 intent: RetryIntent::Dissatisfied,
             });
-            self.core.finding_entry(event, Some(turn), &finding)
+            self.core.finding_entry(event, Some(turn), finding)
         })
     }
 }
@@ -133,8 +134,7 @@ fn check_widget_event(event: &Event) -> Result<Need, EngineError> {
         event.kind.event_type,
         Type::Explicit | Type::UserExplicit | Type::Implicit | Type::Interaction
     );
-    let claims_more = event.severity != Severity::Info
-        || ["origin", "confidence"].iter().any(|name| event.data.contains_key(*name));
+    let claims_more = event.severity != Severity::Info;
     if !by_user || !of_user || claims_more || event.turn.is_none() {
         return Err(EngineError::WidgetNotAllowed);
     }

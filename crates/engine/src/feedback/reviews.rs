@@ -22,7 +22,7 @@ impl Feedback {
         // The review is not by the turn's user, but is erased with the turn.
         let place = self.core.finding_place(scope, turn, None).await?;
         let finding = Finding::Review { status };
-        let event = ingest::finding_event(place, &finding, self.core.ids.event_id(now), now, now);
+        let event = ingest::finding_event(place, finding, self.core.ids.event_id(now), now, now);
         let mut write = self.core.build_write(event, mac, key);
         write.needs.push(Need::Turn(None));
         self.core.commit_one(write).await

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use model::{Position, Tenant};
+use model::{Body, Finding, Position, Tenant};
 use outbound::Webhook;
-use serde_json::{Value, json};
+use serde_json::json;
 use store::{Delivery, Undelivered};
 use tokio::task::{AbortHandle, JoinSet};
 
@@ -69,7 +69,7 @@ impl Insights {
         let now = self.core.clock.now();
         let news = now.plus_secs(-MAX_ALERT_AGE_SECS);
         for Undelivered { stored, attempts } in
-            self.core.store.undelivered(tenant, news, now).await?
+            self.core.store.list_due_deliveries(tenant, news, now).await?
         {
             if *stop.borrow() {
                 return Ok(());
@@ -92,7 +92,7 @@ impl Insights {
             let next_at = again.then(|| now.plus_secs(pause));
             self.core
                 .store
-                .note_delivery(stored.position, Delivery { attempts, next_at, error })
+                .record_delivery(stored.position, Delivery { attempts, next_at, error })
                 .await?;
             if failed {
                 return Ok(());
@@ -104,8 +104,8 @@ impl Insights {
 
 /// The webhook's JSON body. The event's id identifies duplicates.
 fn build_webhook_body(event: &model::Event, position: Position) -> String {
-    let word =
-        if event.data.get("raised") == Some(&Value::Bool(true)) { "raised" } else { "cleared" };
+    let raised = matches!(&event.body, Body::Finding(Finding::Alert(found)) if found.raised);
+    let word = if raised { "raised" } else { "cleared" };
     json!({
         "type": format!("alert.{word}"),
         "id": event.id.as_str(),
@@ -113,7 +113,7 @@ fn build_webhook_body(event: &model::Event, position: Position) -> String {
         "tenant": event.scope.tenant.as_str(),
         "project": event.scope.project.as_str(),
         "timestamp": event.ts.to_string(),
-        "alert": event.data,
+        "alert": event.body.to_fields(),
     })
     .to_string()
 }

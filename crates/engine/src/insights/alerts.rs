@@ -8,9 +8,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::report::{Figure, Reading, Target};
 use ingest::FindingPlace;
 use model::{Finding, FoundAlert, Mac, Position, Project, Rule, Scope, Tenant, Window};
-use report::{Figure, Reading, Target};
 use serde_json::{Map, Value, json};
 use store::{QualityQuery, StoredAlert};
 
@@ -36,7 +36,7 @@ impl Insights {
         let scope = Scope { tenant: tenant.clone(), project: Scope::default().project };
         let now = self.core.clock.now();
         let rule = Rule::Targets { settings };
-        let event = ingest::rule_event(&scope, None, &rule, self.core.ids.event_id(now), now);
+        let event = ingest::rule_event(&scope, None, rule, self.core.ids.event_id(now), now);
         let receipt =
             self.core.commit_one(self.core.build_write(event, Mac([0; 16]), None)).await?;
         targets.position = receipt.position;
@@ -47,7 +47,7 @@ impl Insights {
         self.dirty_scopes.mark_dirty(scopes.filter(|scope| scope.tenant == *tenant).collect());
         if moved {
             // Alerts that the old address did not accept are sent to the new one.
-            self.core.store.tell_anew(tenant, now).await?;
+            self.core.store.reschedule_deliveries(tenant, now).await?;
         }
         Ok(())
     }
@@ -105,9 +105,9 @@ impl Insights {
             bucket_hours: targets.window_hours,
             bucket_shift: 0,
         };
-        let sums = report::sum_buckets(&self.core.store.quality(query).await?);
+        let sums = crate::report::sum_buckets(&self.core.store.quality(query).await?);
         let known = self.core.store.newest_alerts(scope).await?;
-        for figure in Figure::ALL {
+        for figure in Figure::ALL_FIGURES {
             let found = figure.compute(&sums);
             let newest = known.iter().find(|(metric, ..)| metric == figure.as_word());
             let stands = newest.is_some_and(|(_, _, stands)| *stands);
@@ -155,7 +155,7 @@ impl Insights {
         let (turn, conversation, user) = (None, None, None);
         let place = FindingPlace { scope: scope.clone(), turn, conversation, user };
         let now = self.core.clock.now();
-        let event = ingest::finding_event(place, &Finding::Alert(alert), id, now, now);
+        let event = ingest::finding_event(place, Finding::Alert(alert), id, now, now);
         match self.core.commit_one(self.core.build_write(event, None, None)).await {
             Ok(receipt) if !receipt.replayed => {
                 tracing::info!(metric, raised, tenant = %scope.tenant, "a figure crossed its target");
@@ -223,7 +223,7 @@ async fn check_dirty_scopes(insights: &Insights, all: bool) -> Result<(), Engine
 
 #[cfg(test)]
 mod tests {
-    use report::Rate;
+    use crate::report::Rate;
 
     use super::*;
     use crate::test_engine::{TestEngine, open_test_engine};

@@ -4,11 +4,12 @@
 //! before it is used.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use learn::{FailurePattern, Suggestion, is_prompt_injection, sanitise_instruction};
 use model::Scope;
 use outbound::ChatClient;
+use parking_lot::{Mutex, MutexGuard};
 use serde_json::{Value, json};
 
 /// Patterns sent to the model per report, and drafts in the cache.
@@ -82,7 +83,7 @@ impl Drafts {
     }
 
     fn lock(&self) -> MutexGuard<'_, DraftCache> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+        self.kept.lock()
     }
 
     /// Drafts for the largest patterns that at least two users reported. Model failures are logged

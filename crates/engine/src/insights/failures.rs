@@ -5,6 +5,8 @@
 //!     cached, since many turns take seconds --> reports, suggestions
 //! ```
 
+mod centroids;
+mod report_cache;
 mod reporters;
 mod negative_turn;
 mod cached;
@@ -21,11 +23,13 @@ use model::{Scope, Timestamp, TurnId, Window};
 use store::{QualityQuery, Stopwatch, StoreError};
 
 pub use cached::CachedReport;
-pub(crate) use negative_turn::NegativeTurn;
+pub(crate) use centroids::{PatternCentroids, TurnVectors};
+pub(crate) use negative_turn::{AnswerSource, Complaint, NegativeTurn};
+pub(crate) use report_cache::PatternCache;
+pub use report_cache::{CommentTopic, FailureReport};
 
 use crate::error::EngineError;
 use crate::insights::Insights;
-use crate::insights::patterns::{FailureReport, PatternCentroids, TurnVectors};
 
 /// Turns read per query.
 const PAGE_TURNS: usize = 500;
@@ -147,7 +151,10 @@ pub(crate) fn find_patterns(
     let vectors: Vec<TurnVectors> = negatives
         .iter()
         .map(|one| {
-            (model.embed(&one.question), one.remark.as_deref().map(|said| model.embed(said)))
+            (
+                model.embed(&one.question),
+                one.complaint.remark.as_deref().map(|said| model.embed(said)),
+            )
         })
         .collect();
     let turns: Vec<FailedTurn<'_>> = negatives
@@ -157,15 +164,15 @@ pub(crate) fn find_patterns(
             turn_id: &one.turn,
             question: &one.question,
             question_vector: Some(question.values()),
-            remark: one.remark.as_deref(),
+            remark: one.complaint.remark.as_deref(),
             remark_vector: said.as_ref().map(|said| said.values()),
-            contrast: one.contrast.as_ref(),
+            contrast: one.complaint.contrast.as_ref(),
             changes: &one.changes,
-            kind: one.kind,
+            kind: one.complaint.kind,
             error_type: one.error_type.as_deref(),
-            model: one.model.as_deref(),
-            prompt: one.prompt.as_deref(),
-            strategy: one.strategy.as_deref(),
+            model: one.source.model.as_deref(),
+            prompt: one.source.prompt.as_deref(),
+            strategy: one.source.strategy.as_deref(),
             when_ms: one.at.as_micros() / 1000,
             window: one.period,
         })

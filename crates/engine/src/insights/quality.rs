@@ -57,7 +57,7 @@ impl Insights {
         let days = u32::try_from(hours / 24 + 1).unwrap_or(u32::MAX / 24);
         let bucket_hours = days.saturating_mul(24);
         let query = QualityQuery { bucket_hours, bucket_shift: 0, ..query };
-        Ok(report::sum_buckets(&self.core.store.quality(query).await?))
+        Ok(crate::report::sum_buckets(&self.core.store.quality(query).await?))
     }
 }
 

@@ -1,10 +1,10 @@
 //! Reports over reactions, conversations, artifacts and turn logs.
 
-use model::{Scope, Timestamp, TurnId};
-use report::{
+use crate::report::{
     ArtifactPage, ArtifactSearch, ConversationReport, ConversationRequest, PeriodReport,
     PeriodRequest, TurnLog,
 };
+use model::{Scope, Timestamp, TurnId};
 use store::{ConversationQuery, StoredReaction, StoredTurn};
 
 use crate::error::EngineError;
@@ -15,7 +15,7 @@ const MAX_TURN_REACTIONS: usize = 1000;
 
 impl Insights {
     pub async fn period(&self, request: PeriodRequest) -> Result<PeriodReport, EngineError> {
-        Ok(report::report_period(&self.core.store, &self.core.seal, request).await?)
+        Ok(crate::report::report_period(&self.core.store, &self.core.seal, request).await?)
     }
 
     /// The turns of a conversation that have a reaction.
@@ -23,12 +23,12 @@ impl Insights {
         &self,
         request: ConversationRequest,
     ) -> Result<ConversationReport, EngineError> {
-        Ok(report::report_conversation(&self.core.store, request).await?)
+        Ok(crate::report::report_conversation(&self.core.store, request).await?)
     }
 
     /// A page of the artifact index.
     pub async fn artifacts(&self, search: ArtifactSearch) -> Result<ArtifactPage, EngineError> {
-        Ok(report::search_artifacts(&self.core.store, &self.core.seal, search).await?)
+        Ok(crate::report::search_artifacts(&self.core.store, &self.core.seal, search).await?)
     }
 }
 
@@ -58,7 +58,7 @@ impl Turns {
     ) -> Result<Option<(StoredTurn, TurnLog)>, EngineError> {
         let Some(turn) = self.core.load_turn(scope, turn).await? else { return Ok(None) };
         let reactions = self.turn_reactions(scope, &turn).await?;
-        let log = report::turn_log(&turn, &reactions);
+        let log = crate::report::turn_log(&turn, &reactions);
         Ok(Some((turn, log)))
     }
 }

@@ -61,10 +61,9 @@ impl Insights {
         id: &EventId,
     ) -> Result<Option<FoundSuggestion>, EngineError> {
         let stored = self.core.store.event(scope, id).await?;
-        let body = stored.map(|stored| Body::read(stored.event.kind, &stored.event.data));
-        match body {
+        match stored.map(|stored| stored.event.into_inner().body) {
             // Erasing a user can empty the instruction; the suggestion then no longer exists.
-            Some(Ok(Body::Finding(Finding::Suggestion(found)))) => {
+            Some(Body::Finding(Finding::Suggestion(found))) => {
                 Ok(Some(found).filter(|found| !found.instruction.is_empty()))
             }
             Some(_) | None => Ok(None),
@@ -122,7 +121,7 @@ impl Insights {
             let place = FindingPlace { scope: scope.clone(), turn, conversation, user };
             let now = self.core.clock.now();
             let finding = Finding::Suggestion(found.clone());
-            let event = ingest::finding_event(place, &finding, id.clone(), now, now);
+            let event = ingest::finding_event(place, finding, id.clone(), now, now);
             self.core.commit_one(self.core.build_write(event, None, None)).await?;
         }
         Ok(id)

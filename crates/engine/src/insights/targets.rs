@@ -1,12 +1,12 @@
 //! Target values of figures per tenant, in memory. The store is authoritative.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{PoisonError, RwLock};
 
+use crate::report::{Bounds, Figure, Target};
 use ingest::CaptureError;
-use model::{Position, Tenant};
+use model::{Body, Position, Rule, Tenant};
 use outbound::Webhook;
-use report::{Bounds, Figure, Target};
+use parking_lot::RwLock;
 use serde_json::{Map, Value};
 use store::{Store, StoreError, StoredTargets};
 
@@ -125,11 +125,9 @@ fn parse_webhook(value: &Value) -> Result<Option<String>, CaptureError> {
 
 /// Masks the webhook URL in a targets event. It may contain a secret that readers of the log must
 /// not see.
-pub fn redact_webhook(data: &mut Map<String, Value>) {
-    if data.get("rule").and_then(Value::as_str) != Some("targets") {
-        return;
-    }
-    let url = data.get_mut("settings").and_then(|settings| settings.pointer_mut("/webhook/url"));
+pub fn redact_webhook(body: &mut Body) {
+    let Body::Rule(Rule::Targets { settings }) = body else { return };
+    let url = settings.get_mut("webhook").and_then(|webhook| webhook.get_mut("url"));
     if let Some(Value::String(url)) = url {
         *url = Webhook::redact_url(url);
     }
@@ -173,14 +171,14 @@ impl TenantTargets {
 
     /// The tenant's targets or the defaults.
     pub(crate) fn get(&self, tenant: &Tenant) -> Targets {
-        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.0.read();
         known.get(tenant).cloned().unwrap_or_default()
     }
 
     /// Replaces the targets unless newer ones are known. The log's order decides between
     /// concurrent changes.
     pub(crate) fn set(&self, tenant: Tenant, targets: Targets) {
-        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.write();
         if known.get(&tenant).is_none_or(|kept| kept.position < targets.position) {
             known.insert(tenant, targets);
         }
@@ -188,18 +186,18 @@ impl TenantTargets {
 
     /// Adds targets read from the store, keeping newer ones.
     pub(crate) fn merge(&self, others: Self) {
-        let others = others.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let others = others.0.into_inner();
         others.into_iter().for_each(|(tenant, targets)| self.set(tenant, targets));
     }
 
     /// Removes the targets of a removed tenant.
     pub(crate) fn remove(&self, tenant: &Tenant) {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).remove(tenant);
+        self.0.write().remove(tenant);
     }
 
     /// Tenants with a webhook, and its URL.
     pub(crate) fn list_webhooks(&self) -> Vec<(Tenant, String)> {
-        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.0.read();
         let webhooks = known.iter().filter_map(|(tenant, targets)| {
             targets.webhook.as_ref().map(|url| (tenant.clone(), url.clone()))
         });

@@ -4,7 +4,9 @@
 //! cannot send the markers, since they allow the tenant to be removed.
 
 use ingest::{CaptureError, RawEvent};
-use model::{Event, EventId, Scope, Tenant};
+use model::{Body, Event, EventId, Scope, Tenant, record_fields};
+use serde::Deserialize;
+use serde::Serialize;
 use serde_json::json;
 
 use crate::error::EngineError;
@@ -31,6 +33,13 @@ pub fn demo_scope() -> Scope {
     // The name is a valid id. Otherwise the default tenant would be refused as foreign.
     let tenant = Tenant::new(DEMO_TENANT).unwrap_or(usual.tenant);
     Scope { tenant, project: usual.project }
+}
+
+/// The body of the events before and after the demo data.
+#[derive(Debug, Serialize, Deserialize)]
+struct DemoMarker {
+    demo: bool,
+    message: String,
 }
 
 /// Rejects a client's event with the id of a marker.
@@ -70,13 +79,14 @@ impl Privacy {
     /// Writes the marker before (`ends` false) or after the demo data.
     pub async fn write_demo_marker(&self, ends: bool) -> Result<(), EngineError> {
         let id = if ends { LOADED_EVENT_ID } else { BEGUN_EVENT_ID };
-        let data = json!({"demo": true, "message": "made-up conversations to look at; not real"});
+        let message = "made-up conversations to look at; not real".to_owned();
+        let marker = DemoMarker { demo: true, message };
         let raw = RawEvent {
             id: Some(id.to_owned()),
             event_type: "log".to_owned(),
             source: "application_log".to_owned(),
             category: "quality".to_owned(),
-            data: data.as_object().cloned().unwrap_or_default(),
+            data: record_fields(&marker),
             tags: vec!["demo".to_owned()],
             ..RawEvent::default()
         };
@@ -123,7 +133,10 @@ impl Privacy {
     async fn has_marker(&self, id: &str) -> Result<bool, EngineError> {
         let Ok(id) = EventId::new(id) else { return Ok(false) };
         let found = self.core.store.event(&demo_scope(), &id).await?;
-        Ok(found.is_some_and(|found| found.event.data.get("demo") == Some(&json!(true))))
+        let Some(Body::Other(fields)) = found.map(|found| found.event.into_inner().body) else {
+            return Ok(false);
+        };
+        Ok(DemoMarker::deserialize(&fields).is_ok_and(|marker| marker.demo))
     }
 }
 
@@ -179,7 +192,7 @@ mod tests {
             turn: TurnId::new("t1").ok(),
             ts: NOW,
             kind: Kind { event_type: Type::Query, source: Source::Turn },
-            data: Event::data_of(&half),
+            body: Body::Turn(half),
             ..testkit::event(&demo, "asked")
         };
         engine.privacy.write_demo_marker(false).await.unwrap();

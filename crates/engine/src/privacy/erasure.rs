@@ -38,7 +38,7 @@ impl Privacy {
         let (counts, turns) = self.core.store.user_data(scope, user).await?;
         let now = self.core.clock.now();
         let rule = Rule::Erasure { events: counts.events, turns: counts.turns };
-        let event = ingest::rule_event(scope, None, &rule, self.core.ids.event_id(now), now);
+        let event = ingest::rule_event(scope, None, rule, self.core.ids.event_id(now), now);
         let mut write: Write = self.core.build_write(event, Mac([0; 16]), None);
         // The event does not name the user; a rebuild finds the stubs.
         write.entry.changes = vec![Change::EraseUser(user.clone())];
@@ -116,11 +116,14 @@ mod tests {
     use std::sync::Arc;
 
     use connectors::{BlobStore, ConnectorError, ConnectorFuture};
-    use model::{ConversationId, Event, Kind, Position, Source, Tenant, TurnId, Type, Window};
+    use model::{
+        Body, ConversationId, Event, Kind, Opening, Position, Source, Tenant, TurnHalf, TurnId,
+        Type, Window,
+    };
     use store::QualityQuery;
 
     use super::*;
-    use crate::insights::patterns::{FailureReport, PatternCentroids};
+    use crate::insights::failures::{FailureReport, PatternCentroids};
     use crate::test_engine::{NOW, TestEngine, open_test_engine};
 
     fn report() -> Arc<FailureReport> {
@@ -149,7 +152,7 @@ mod tests {
         }
     }
 
-    fn about() -> crate::insights::drafts::DraftKey {
+    fn draft_key() -> crate::insights::drafts::DraftKey {
         (Scope::default(), "ann asked".to_owned())
     }
 
@@ -191,19 +194,19 @@ mod tests {
         engine.insights.patterns.insert(query(), Position(0), NOW, long, before, &report());
         engine.insights.drafts.insert(
             engine.insights.drafts.generation(),
-            about(),
+            draft_key(),
             "Tell Ann.".into(),
         );
         let known = || engine.insights.patterns.find_fresh(&query(), Position(9), NOW).is_some();
-        assert!(known() && engine.insights.drafts.get(&about()).is_some());
+        assert!(known() && engine.insights.drafts.get(&draft_key()).is_some());
         let (scope, ann) = (Scope::default(), UserId::new("ann").unwrap());
         let copies = CopySettings { place: None, previous_places: Vec::new() };
         engine.privacy.erase_user(&scope, &ann, &copies).await.unwrap();
-        assert!(!known() && engine.insights.drafts.get(&about()).is_none());
+        assert!(!known() && engine.insights.drafts.get(&draft_key()).is_none());
         // A computation that began before the erasure is not cached.
         engine.insights.patterns.insert(query(), Position(0), NOW, long, before, &report());
-        engine.insights.drafts.insert(0, about(), "Tell Ann.".into());
-        assert!(!known() && engine.insights.drafts.get(&about()).is_none());
+        engine.insights.drafts.insert(0, draft_key(), "Tell Ann.".into());
+        assert!(!known() && engine.insights.drafts.get(&draft_key()).is_none());
     }
 
     /// A blob store that is unreachable.
@@ -232,17 +235,22 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let TestEngine { engine, .. } = open_test_engine(folder.path()).await;
         let (scope, ann) = (Scope::default(), UserId::new("ann").unwrap());
-        let data = serde_json::json!({"phase": "opened", "text": "What now?"});
+        let opening = Opening { text: "What now?".into(), ..Opening::default() };
         let event = Event {
             kind: Kind { event_type: Type::Query, source: Source::Turn },
             user: Some(ann.clone()),
             conversation: ConversationId::new("c1").ok(),
             turn: TurnId::new("t1").ok(),
-            data: data.as_object().unwrap().clone(),
+            body: Body::Turn(TurnHalf::Opened(opening)),
             ..testkit::event(&scope, "open")
         };
-        let opened = Change::OpenTurn { track: None, bundle: None, user_type: None, intent: None };
-        engine.core.store.commit(vec![Write::new(event, vec![opened])]).await.unwrap();
+        let opened = testkit::opening_change();
+        engine
+            .core
+            .store
+            .commit(vec![Write::new(testkit::redacted(event), vec![opened])])
+            .await
+            .unwrap();
         let copies =
             CopySettings { place: None, previous_places: vec![Arc::new(UnreachableBlobs)] };
         let erased = engine.privacy.erase_user(&scope, &ann, &copies).await;

@@ -26,11 +26,8 @@ impl Retrieval {
     ) -> Result<Option<RetrievalQuery>, EngineError> {
         let mut query = self.query_from_turn(scope, query_id).await?;
         for stored in self.core.store.returned(scope, query_id, MAX_REPORTS).await? {
-            let event = stored.event;
-            let Ok(Body::Finding(Finding::Returned(part))) = Body::read(event.kind, &event.data)
-            else {
-                continue;
-            };
+            let event = stored.event.into_inner();
+            let Body::Finding(Finding::Returned(part)) = event.body else { continue };
             let place = FindingPlace {
                 scope: scope.clone(),
                 turn: event.turn,

@@ -1,8 +1,7 @@
 //! Reranks items by their past relevance signals.
 
 use learn::{
-    CoecRule, Estimator, ItemCounts, ItemEvidence, ItemTally, RankTotals, RerankedResult,
-    cluster_query, rerank,
+    CoecRule, Estimator, ItemEvidence, ItemTally, RankTotals, RerankedResult, cluster_query, rerank,
 };
 use model::Scope;
 use store::{Extreme, StoredTally};
@@ -58,14 +57,14 @@ impl Retrieval {
         }
         let known = |index: usize| {
             let (entity, pair) = found.items.get(index).copied().unwrap_or_default();
-            ItemEvidence { entity: entity.map(to_counts), pair: pair.map(to_counts) }
+            ItemEvidence { entity: entity.map(to_tally), pair: pair.map(to_tally) }
         };
         let scores: Vec<f64> = results.iter().map(|(_, score)| *score).collect();
         Ok(rerank(estimator, &CoecRule::default(), &totals.estimate_examination(), &scores, known))
     }
 }
 
-fn to_counts(tally: StoredTally) -> ItemCounts {
+fn to_tally(tally: StoredTally) -> ItemTally {
     let StoredTally { used, ignored, positive, negative, returned } = tally;
-    ItemTally { used, ignored, positive, negative, returned }.to_counts()
+    ItemTally { used, ignored, positive, negative, returned }
 }

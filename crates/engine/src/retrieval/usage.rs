@@ -3,26 +3,22 @@
 use detect::{AnswerKind, ItemUse, ParsedAnswer, ReturnedItem, detect_item_use};
 use learn::cluster_query;
 use model::{
-    Body, EntitySignal, Event, Finding, FoundRelevance, RelevanceSignal, Retrieved, TurnHalf,
-    TurnId, TurnStatus,
+    Body, Completion, EntitySignal, Event, Finding, FoundRelevance, Redacted, RelevanceSignal,
+    Retrieved, TurnId, TurnStatus,
 };
 
 use crate::retrieval::Retrieval;
 
 impl Retrieval {
-    /// The relevance finding of a turn's answer. A failed answer gives none. `completed` is already
+    /// The relevance finding of a turn's answer. A failed answer gives none. `done` is already
     /// redacted.
     pub(crate) fn detect_relevance(
         &self,
         turn: &TurnId,
         question: &str,
-        completed: &Event,
+        done: &Completion,
         shown: &Finding,
     ) -> Option<Finding> {
-        let Ok(Body::Turn(TurnHalf::Completed(done))) = Body::read(completed.kind, &completed.data)
-        else {
-            return None;
-        };
         let failed = done.status == TurnStatus::Error
             || matches!(shown, Finding::Answer(found) if found.error.error_type.is_some());
         let response = done.response.as_deref().filter(|_| !failed)?;
@@ -85,14 +81,15 @@ pub(super) fn assign_ranks(items: &[Retrieved]) -> Vec<Retrieved> {
 }
 
 /// Reads a turn's usage signals from stored events.
-pub(crate) fn read_usage(turn: &TurnId, events: &[Event]) -> Vec<EntitySignal> {
+pub(crate) fn read_usage(turn: &TurnId, events: &[Redacted<Event>]) -> Vec<EntitySignal> {
     let of_turn = events.iter().filter(|event| event.turn.as_ref() == Some(turn));
-    of_turn.flat_map(read_signals).collect()
+    of_turn.flat_map(|event| read_signals(event)).collect()
 }
 
 pub(super) fn read_signals(event: &Event) -> Vec<EntitySignal> {
-    match Body::read(event.kind, &event.data) {
-        Ok(Body::Finding(Finding::Relevance(found))) => found.signals,
-        Ok(_) | Err(_) => Vec::new(),
+    if let Body::Finding(Finding::Relevance(found)) = &event.body {
+        found.signals.clone()
+    } else {
+        Vec::new()
     }
 }

@@ -3,8 +3,9 @@
 use learn::{
     Algorithm, ArmSummary, CandidateLead, FEATURE_COUNT, RouterDefinition, RouterRule, TurnRecord,
 };
-use model::{BadData, Mac, Position, Rule, Scope, Timestamp};
+use model::{BadData, Mac, Position, Redacted, Rule, Scope, Timestamp};
 
+use crate::core::build_redacted_write;
 use crate::error::EngineError;
 use crate::routing::ProjectRouters;
 use crate::routing::Routing;
@@ -57,28 +58,22 @@ impl Routing {
         let rule = RouterRule::new(definition).map_err(EngineError::InvalidSetting)?;
         let written = serde_json::json!(rule.definition());
         let definition = written.as_object().cloned().unwrap_or_default();
-        self.store_router_rule(scope, &Rule::Router { name: name.to_owned(), definition }).await?;
+        self.store_router_rule(scope, Rule::Router { name: name.to_owned(), definition }).await?;
         self.load_router(scope, name).await
     }
 
     /// Resets a router's learnt state.
     pub async fn reset_router(&self, scope: &Scope, name: &str) -> Result<RouterView, EngineError> {
         self.load_router(scope, name).await?;
-        self.store_router_rule(scope, &Rule::RouterReset { name: name.to_owned() }).await?;
+        self.store_router_rule(scope, Rule::RouterReset { name: name.to_owned() }).await?;
         self.load_router(scope, name).await
     }
 
-    async fn store_router_rule(&self, scope: &Scope, rule: &Rule) -> Result<(), EngineError> {
+    async fn store_router_rule(&self, scope: &Scope, rule: Rule) -> Result<(), EngineError> {
         let now = self.core.clock.now();
         let event = ingest::rule_event(scope, None, rule, self.core.ids.event_id(now), now);
-        // Settings contain no user data, so they are not redacted.
-        let changes = crate::changes::changes_of(&event);
-        let claim = model::Claim {
-            space: model::ClaimSpace::Event,
-            id: event.id.to_string(),
-            mac: Some(Mac([0; 16])),
-        };
-        let write = model::Write { claims: vec![claim], ..model::Write::new(event, changes) };
+        let event = Redacted::assert_no_user_text(event);
+        let write = build_redacted_write(event, Some(Mac([0; 16])), None);
         self.core.commit_one(write).await.map(drop)
     }
 

@@ -7,8 +7,6 @@
 //!   reads from the store stay valid, because turns with newer events are in its memory.
 //! - Checkpoint of a later position, or one after an erasure: this node continues from it.
 
-use std::sync::PoisonError;
-
 use learn::{Router, RouterDefinition, RouterRule, RouterState, Routers, TurnRecord};
 use model::{Position, Timestamp, TurnId};
 use store::{
@@ -78,7 +76,7 @@ impl ProjectRouters {
         routers: Routers,
     ) {
         *progress = LearningProgress { position, base, ..LearningProgress::default() };
-        *self.routers.write().unwrap_or_else(PoisonError::into_inner) = routers;
+        *self.routers.write() = routers;
     }
 
     /// Starts at the definition of the project's first router.
@@ -108,7 +106,7 @@ impl ProjectRouters {
                 }
             }
         }
-        *self.routers.write().unwrap_or_else(PoisonError::into_inner) = routers;
+        *self.routers.write() = routers;
         Ok(())
     }
 

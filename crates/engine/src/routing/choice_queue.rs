@@ -1,9 +1,9 @@
 //! The queue of choices between a request and the log.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use model::Write;
+use parking_lot::Mutex;
 
 /// Beyond this size, choices are dropped and counted.
 const MAX_QUEUED_CHOICES: usize = 10_000;
@@ -18,7 +18,7 @@ pub(crate) struct ChoiceQueue {
 
 impl ChoiceQueue {
     pub(crate) fn push(&self, choice: Write) {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = self.waiting.lock();
         if waiting.len() < MAX_QUEUED_CHOICES {
             waiting.push(choice);
         } else {
@@ -27,7 +27,7 @@ impl ChoiceQueue {
     }
 
     pub(crate) fn take_all(&self) -> Vec<Write> {
-        std::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.waiting.lock())
     }
 
     pub(crate) fn count_dropped(&self, choices: u64) {

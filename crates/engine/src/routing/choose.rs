@@ -13,11 +13,11 @@ use learn::{
 };
 use model::hash::{GOLDEN_GAMMA, mix64};
 use model::{
-    Claim, ClaimSpace, ConversationId, Finding, RouterChoice, Scope, Timestamp, TurnId, UserId,
-    Write,
+    ConversationId, Finding, Redacted, RouterChoice, Scope, Timestamp, TurnId, UserId, Write,
 };
 
-use crate::changes::{changes_of, truncate_for_embedding};
+use crate::changes::truncate_for_embedding;
+use crate::core::build_redacted_write;
 use crate::error::EngineError;
 use crate::routing::DecisionToken;
 use crate::routing::Routing;
@@ -190,10 +190,8 @@ impl Routing {
         };
         // Stored without features: they derive from the user's text, and the event may not name the user.
         let finding = Finding::Choice(RouterChoice { features: Vec::new(), ..choice.clone() });
-        let event = ingest::finding_event(place, &finding, self.core.ids.event_id(now), now, now);
-        let claim = Claim { space: ClaimSpace::Event, id: event.id.to_string(), mac: None };
-        let changes = changes_of(&event);
-        Write { claims: vec![claim], ..Write::new(event, changes) }
+        let event = ingest::finding_event(place, finding, self.core.ids.event_id(now), now, now);
+        build_redacted_write(Redacted::assert_no_user_text(event), None, None)
     }
 }
 

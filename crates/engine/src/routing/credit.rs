@@ -2,10 +2,9 @@
 
 use learn::{RewardRule, dequantize_features};
 use model::{
-    Body, Completion, DecisionId, Finding, GivenReward, Mac, Need, RouterChoice, Scope, TurnHalf,
-    TurnId, UserId,
+    Body, Completion, DecisionId, Finding, GivenReward, Mac, Need, RouterChoice, Scope, TurnId,
+    UserId,
 };
-use store::StoredEvent;
 
 use super::choose::{encode_features, unix_hours};
 use crate::answer_signals::AnswerSignals;
@@ -63,21 +62,17 @@ impl Routing {
             return Ok(Some(choice));
         }
         let Some(stored) = self.core.load_turn(scope, turn.clone()).await? else { return Ok(None) };
-        let read = |stored: &StoredEvent| Body::read(stored.event.kind, &stored.event.data);
-        let choice = stored.events.iter().rev().find_map(|stored| match read(stored) {
-            Ok(Body::Finding(Finding::Choice(choice))) => Some((choice, stored.event.ts)),
-            Ok(_) | Err(_) => None,
+        let choice = stored.events.iter().rev().find_map(|stored| {
+            let Body::Finding(Finding::Choice(choice)) = &stored.event.body else { return None };
+            Some((choice.clone(), stored.event.ts))
         });
-        let question = stored.events.iter().find_map(|stored| match read(stored) {
-            Ok(Body::Turn(TurnHalf::Opened(opening))) => Some(opening.text),
-            Ok(_) | Err(_) => None,
-        });
+        let question = stored.events.iter().find_map(|stored| stored.event.body.opening());
         Ok(choice.map(|(choice, ts)| {
             let contextual = project.read_routers(|routers| {
                 routers.get(&choice.router).is_some_and(|it| it.rule.algorithm().is_contextual())
             });
             let codes = match (contextual, question) {
-                (true, Some(text)) => encode_features(&text, unix_hours(ts)),
+                (true, Some(opening)) => encode_features(&opening.text, unix_hours(ts)),
                 (true | false, _) => Vec::new(),
             };
             let features =
@@ -128,7 +123,7 @@ impl Routing {
         let now = self.core.clock.now();
         let place = self.core.finding_place(scope, turn, user).await?;
         let finding = Finding::Reward(given);
-        let event = ingest::finding_event(place, &finding, self.core.ids.event_id(now), now, now);
+        let event = ingest::finding_event(place, finding, self.core.ids.event_id(now), now, now);
         let mut write = self.core.build_write(event, mac, key);
         write.needs.push(Need::Turn(None));
         self.core.commit_one(write).await

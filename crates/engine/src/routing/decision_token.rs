@@ -1,9 +1,9 @@
 //! The `decision_id` of a choice: a sealed token that carries all that learning needs. A turn
 //! earns its credit even when the choice is not in the log.
 
+use crate::report::Seal;
 use learn::{FEATURES_VERSION, Routers, dequantize_features, quantize_features};
 use model::{DecisionId, RouterChoice, Scope};
-use report::Seal;
 
 const VERSION: u8 = 1;
 

@@ -1,7 +1,5 @@
 //! Removes an erased user's data from the routers' state.
 
-use std::sync::PoisonError;
-
 use model::{Event, TurnId, UserId};
 use store::{Store, StoreError};
 
@@ -79,7 +77,7 @@ impl ProjectRouters {
         touched: &[TurnId],
         now: &Event,
     ) {
-        let mut routers = self.routers.write().unwrap_or_else(PoisonError::into_inner);
+        let mut routers = self.routers.write();
         if let Some(user) = user {
             for turn in touched {
                 routers.anonymise_rating(now, turn, user, &mut progress.unsaved);

@@ -1,10 +1,11 @@
 //! Routers learn from entries of other nodes, in a task of their own.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use model::{Event, Position, Scope};
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use super::Routing;
@@ -39,7 +40,7 @@ impl PeerEvents {
         if more.is_empty() {
             return;
         }
-        let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pending = self.pending.lock();
         for (scope, upto) in more.scopes {
             let known = pending.scopes.entry(scope).or_default();
             *known = upto.max(*known);
@@ -49,7 +50,7 @@ impl PeerEvents {
     }
 
     fn take(&self) -> PendingLearning {
-        std::mem::take(&mut *self.pending.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.pending.lock())
     }
 }
 

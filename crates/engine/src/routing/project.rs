@@ -1,15 +1,16 @@
 //! The routers of one project and their progress through the log.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError, RwLock};
 
 use learn::{Routers, TurnRecord};
-use model::{Position, Source, TurnId, Type};
+use model::{Position, TurnId, Type};
+use parking_lot::{Mutex, RwLock};
 use store::{
     CheckpointVersion, EventPage, KindFilter, RouterScope, Store, StoreError, StoredEvent,
 };
 
 use super::recent_choices::RecentChoices;
+use crate::changes::LEARNABLE_SOURCES;
 
 /// Events per read.
 const PAGE_EVENTS: usize = 500;
@@ -185,7 +186,7 @@ impl ProjectRouters {
             self.load_record(store, progress, turn).await?;
         }
         let pseudonym = |name: &str| self.pseudonym(name);
-        let mut routers = self.routers.write().unwrap_or_else(PoisonError::into_inner);
+        let mut routers = self.routers.write();
         routers.apply_event(stored.position, &stored.event, &mut progress.unsaved, &pseudonym);
         progress.position = stored.position;
         progress.changed = true;
@@ -209,10 +210,10 @@ impl ProjectRouters {
                 if !progress.accept_base(at) {
                     return Err(RecordError::Superseded);
                 }
-                let Some((text, features)) = found else { return Ok(()) };
-                let read = serde_json::from_str(&text);
+                let Some(stored) = found else { return Ok(()) };
+                let read = serde_json::from_str(&stored.record);
                 let mut record: TurnRecord = read.map_err(|_| RecordError::Record(turn.clone()))?;
-                record.restore_features(&features);
+                record.restore_features(&stored.features);
                 record
             }
         };
@@ -256,11 +257,11 @@ impl ProjectRouters {
     }
 
     pub(crate) fn read_routers<T>(&self, look: impl FnOnce(&Routers) -> T) -> T {
-        look(&self.routers.read().unwrap_or_else(PoisonError::into_inner))
+        look(&self.routers.read())
     }
 
-    pub(super) fn recent_choices(&self) -> std::sync::MutexGuard<'_, RecentChoices> {
-        self.recent.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn recent_choices(&self) -> parking_lot::MutexGuard<'_, RecentChoices> {
+        self.recent.lock()
     }
 
     /// A stable pseudonym of a name, keyed with the store's secret.
@@ -272,13 +273,6 @@ impl ProjectRouters {
 
 fn learnable_kinds() -> Vec<KindFilter> {
     let from_source = |source| KindFilter { types: Vec::new(), source: Some(source) };
-    let of_type = |kind| KindFilter { types: vec![kind], source: None };
-    vec![
-        from_source(Source::Engine),
-        from_source(Source::Reaction),
-        from_source(Source::UserRating),
-        from_source(Source::UserCorrection),
-        from_source(Source::UserInteraction),
-        of_type(Type::Interaction),
-    ]
+    let interactions = KindFilter { types: vec![Type::Interaction], source: None };
+    LEARNABLE_SOURCES.map(from_source).into_iter().chain([interactions]).collect()
 }

@@ -229,7 +229,7 @@ async fn erasure_on_one_node_is_not_undone_by_another() {
     other.routing.states.save_checkpoints(&store).await.unwrap();
     for turn in turns {
         let (_, kept) = store.router_turn(&scope, &turn).await.unwrap();
-        assert_eq!(kept.unwrap().1, Vec::<u8>::new(), "{turn} has no features any more");
+        assert_eq!(kept.unwrap().features, Vec::<u8>::new(), "{turn} has no features any more");
     }
     one.routing.states.learn_up_to(&store, &scope, store.head()).await;
     assert_eq!(state_bytes(&one), state_bytes(&other));

@@ -42,6 +42,12 @@ pub struct ScannedTurn {
     pub verdict: Option<Verdict>,
     /// The next message.
     pub next: Option<String>,
+    pub feedback: ScannedFeedback,
+}
+
+/// Feedback in the log itself.
+#[derive(Clone, Debug, Default)]
+pub struct ScannedFeedback {
     /// The latest rating.
     pub rating: Option<TurnRating>,
     /// The comment given with the rating.
@@ -54,7 +60,7 @@ pub struct ScannedTurn {
     pub regenerated: bool,
 }
 
-impl ScannedTurn {
+impl ScannedFeedback {
     fn apply_sign(&mut self, sign: Sign) {
         match sign {
             Sign::Rated { value, confidence, said } => {
@@ -128,13 +134,9 @@ pub(super) fn detect_conversation(
             retry,
             verdict: None,
             next: None,
-            rating: None,
-            rated_because: None,
-            corrections: Vec::new(),
-            comment: None,
-            regenerated: false,
+            feedback: ScannedFeedback::default(),
         };
-        answered.signs.into_iter().for_each(|sign| turn.apply_sign(sign));
+        answered.signs.into_iter().for_each(|sign| turn.feedback.apply_sign(sign));
         turns.push(turn);
         push_history(&mut history, number, &message, at, detectors.retry.max_questions);
         last = Some(LastAnswer { question: message, answer, at: answered.at });

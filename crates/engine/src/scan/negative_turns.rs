@@ -3,17 +3,17 @@
 use std::collections::VecDeque;
 
 use learn::{
-    AnsweredTotals, FailureKind, FailurePattern, FailureWindow, LiftDimension, PatternRule,
-    extract_changes, summarise_correction,
+    AnsweredTotals, FailureKind, FailurePattern, FailureWindow, PatternRule, extract_changes,
+    summarise_correction,
 };
 use model::{Timestamp, VerdictStatus};
 
 use super::conversation::ScannedTurn;
-use super::tally::{NO_MODEL, ScanReport, cut_excerpt};
-use crate::insights::failures::{NegativeTurn, find_patterns};
+use crate::insights::failures::{AnswerSource, Complaint, NegativeTurn, find_patterns};
 
 /// Pattern detection is quadratic, and a scan should process 20,000 turns per second.
 const MAX_NEGATIVES: usize = 10_000;
+const EXCERPT_BYTES: usize = 400;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct NegativeTurns {
@@ -37,6 +37,13 @@ impl NegativeTurns {
         self.kept.extend(later.kept);
         self.kept.drain(..self.kept.len().saturating_sub(MAX_NEGATIVES));
     }
+
+    /// Takes seconds for many turns.
+    pub(super) fn patterns(&mut self, totals: &AnsweredTotals) -> ScanPatterns {
+        let found = find_patterns(self.kept.make_contiguous(), totals, &PatternRule::default());
+        let (looked_at, patterns) = (found.count, found.patterns);
+        ScanPatterns { negatives: self.count, looked_at, patterns }
+    }
 }
 
 /// Failure patterns of the scanned files.
@@ -49,25 +56,10 @@ pub struct ScanPatterns {
     pub patterns: Vec<FailurePattern>,
 }
 
-impl ScanReport {
-    /// Finds failure patterns. Takes seconds for many turns.
-    pub fn patterns(&mut self) -> ScanPatterns {
-        let negatives: &[NegativeTurn] = self.negatives.kept.make_contiguous();
-        let named = self.models.iter().filter(|(model, _)| *model != NO_MODEL);
-        let by = named
-            .map(|(model, [turns, ..])| (LiftDimension::Model, model.clone(), *turns))
-            .collect();
-        let totals = AnsweredTotals { now: self.turns, before: 0, by_dimension: by };
-        let found = find_patterns(negatives, &totals, &PatternRule::default());
-        let (looked_at, patterns) = (found.count, found.patterns);
-        ScanPatterns { negatives: self.negatives.count, looked_at, patterns }
-    }
-}
-
 fn to_negative(turn: &ScannedTurn) -> Option<NegativeTurn> {
     let rejection = turn.verdict.as_ref().filter(|said| said.status == VerdictStatus::Rejected);
-    let correction = turn.corrections.last();
-    let disliked = turn.rating.is_some_and(|rating| rating.is_down());
+    let correction = turn.feedback.corrections.last();
+    let disliked = turn.feedback.rating.is_some_and(|rating| rating.is_down());
     let error_type = turn.failure.error_type;
     let kind = match (correction, disliked, rejection, error_type) {
         (Some(_), ..) => FailureKind::Correction,
@@ -85,11 +77,11 @@ fn to_negative(turn: &ScannedTurn) -> Option<NegativeTurn> {
     });
     let asked = pair.map(|(original, corrected)| summarise_correction(original, corrected));
     let explanation = correction.and_then(|given| given.explanation.as_deref());
-    let said = [explanation, turn.comment.as_deref()]
+    let said = [explanation, turn.feedback.comment.as_deref()]
         .into_iter()
         .chain([
             rejection.and_then(|said| said.user_said.as_deref()),
-            turn.rated_because.as_deref().filter(|_| disliked),
+            turn.feedback.rated_because.as_deref().filter(|_| disliked),
             asked.as_deref(),
         ])
         .flatten()
@@ -98,43 +90,42 @@ fn to_negative(turn: &ScannedTurn) -> Option<NegativeTurn> {
     Some(NegativeTurn {
         turn: turn.id.to_string(),
         question: cut_excerpt(&turn.question),
-        remark: said,
-        contrast: rejection.and_then(|said| said.contrast.clone()),
-        kind,
+        complaint: Complaint {
+            kind,
+            remark: said,
+            contrast: rejection.and_then(|said| said.contrast.clone()),
+        },
         error_type: error_type
             .filter(|_| kind == FailureKind::Error)
             .map(|kind| kind.as_word().to_owned()),
-        model: turn.model.clone(),
-        prompt: None,
-        strategy: None,
+        source: AnswerSource { model: turn.model.clone(), ..AnswerSource::default() },
         // Only suggestions need reporters, and a scan makes none.
         reporters: Vec::new(),
         changes: pair
             .map_or(Vec::new(), |(original, corrected)| extract_changes(original, corrected)),
         user: None,
         conversation: None,
-        corrections: turn.corrections.len(),
+        corrections: turn.feedback.corrections.len(),
         at: turn.asked_at.unwrap_or(Timestamp::from_micros(0)),
         period: FailureWindow::Current,
     })
 }
 
+pub(super) fn cut_excerpt(text: &str) -> String {
+    text[..text.floor_char_boundary(EXCERPT_BYTES)].to_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scan::tally::EXCERPT_BYTES;
 
     fn negative(turn: usize) -> NegativeTurn {
         NegativeTurn {
             turn: turn.to_string(),
             question: "why?".to_owned(),
-            remark: None,
-            contrast: None,
-            kind: FailureKind::Rejected,
+            complaint: Complaint { kind: FailureKind::Rejected, remark: None, contrast: None },
             error_type: None,
-            model: None,
-            prompt: None,
-            strategy: None,
+            source: AnswerSource::default(),
             reporters: Vec::new(),
             changes: Vec::new(),
             user: None,

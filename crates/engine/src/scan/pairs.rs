@@ -136,9 +136,10 @@ impl ScanPairs {
                 correction_type: said.correction_type,
                 confidence: said.confidence,
             }),
-            rating: turn.rating,
+            rating: turn.feedback.rating,
             // The latest correction counts. Without times, the order decides.
             corrections: turn
+                .feedback
                 .corrections
                 .iter()
                 .zip(0..)
@@ -149,7 +150,7 @@ impl ScanPairs {
                     confidence: UnitInterval::ONE,
                 })
                 .collect(),
-            regenerated: turn.regenerated,
+            regenerated: turn.feedback.regenerated,
             context_only: false,
             arms: Vec::new(),
         }
@@ -159,7 +160,10 @@ impl ScanPairs {
 /// True when the turn can be part of a pair.
 fn has_signal(turn: &ScannedTurn) -> bool {
     let rejected = turn.verdict.as_ref().is_some_and(|said| said.status == VerdictStatus::Rejected);
-    rejected || turn.rating.is_some() || turn.regenerated || !turn.corrections.is_empty()
+    rejected
+        || turn.feedback.rating.is_some()
+        || turn.feedback.regenerated
+        || !turn.feedback.corrections.is_empty()
 }
 
 impl std::fmt::Debug for ScanPairs {

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use learn::{AnsweredTotals, LiftDimension};
 use model::{Contrast, CorrectionType, ErrorType, Evidence, RetryIntent, Tolerance, VerdictStatus};
 
-use report::Satisfaction;
+use crate::report::Satisfaction;
 
-use super::negative_turns::NegativeTurns;
+use super::negative_turns::{NegativeTurns, ScanPatterns, cut_excerpt};
 use super::{ScannedConversation, ScannedTurn};
 
 /// Excerpts per conversation.
 const MAX_EXCERPTS: usize = 3;
-pub(super) const EXCERPT_BYTES: usize = 400;
 
 /// Counts over all conversations. Adding parts in file order also keeps the latest negative turns.
 #[derive(Clone, Debug, Default)]
@@ -20,14 +20,7 @@ pub struct ScanReport {
     pub turns: u64,
     /// Lines that are not a conversation.
     pub unreadable: u64,
-    /// Answers by verdict: rejected, accepted, neutral.
-    pub status: [u64; 3],
-    /// Answers accepted with confidence 0.7 or more.
-    pub liked: u64,
-    /// Answers with a clear reaction, and those that were liked. A rating overrides the verdict.
-    pub clear: [u64; 2],
-    /// Rejections by type: explicit, rephrased, abandonment.
-    pub corrections: [u64; 3],
+    pub verdicts: VerdictCounts,
     /// Failed answers by type: execution error, empty, refusal, error text.
     pub failures: [u64; 4],
     /// Retries by intent: dissatisfied, exploratory.
@@ -44,8 +37,20 @@ pub struct ScanReport {
     pub(super) negatives: NegativeTurns,
 }
 
+#[derive(Clone, Copy, Debug, Default)]
+pub struct VerdictCounts {
+    /// Answers by verdict: rejected, accepted, neutral.
+    pub status: [u64; 3],
+    /// Answers accepted with confidence 0.7 or more.
+    pub liked: u64,
+    /// Answers with a clear reaction, and those that were liked. A rating overrides the verdict.
+    pub clear: [u64; 2],
+    /// Rejections by type: explicit, rephrased, abandonment.
+    pub corrections: [u64; 3],
+}
+
 /// Placeholder for a model that the log does not name.
-pub(super) const NO_MODEL: &str = "(not given)";
+const NO_MODEL: &str = "(not given)";
 
 #[derive(Clone, Debug)]
 pub struct WorstConversation {
@@ -78,7 +83,7 @@ const MIN_ACCEPT_CONFIDENCE: f64 = 0.7;
 /// True when the answer was liked, by its rating or else by the verdict. `None` if neither is
 /// clear.
 fn read_reaction(turn: &ScannedTurn) -> Option<bool> {
-    if let Some(rating) = turn.rating {
+    if let Some(rating) = turn.feedback.rating {
         // A neutral rating counts as not liked, as in all figures.
         return Some(rating.is_up());
     }
@@ -95,13 +100,23 @@ fn read_reaction(turn: &ScannedTurn) -> Option<bool> {
 impl ScanReport {
     /// Answers with a verdict.
     pub fn judged(&self) -> u64 {
-        self.status.iter().sum()
+        self.verdicts.status.iter().sum()
     }
 
     /// The share of liked answers among those with a clear reaction.
     pub fn satisfaction(&self) -> Satisfaction {
-        let [clear, liked] = self.clear;
+        let [clear, liked] = self.verdicts.clear;
         Satisfaction::from_share(liked, clear)
+    }
+
+    /// Finds failure patterns. Takes seconds for many turns.
+    pub fn patterns(&mut self) -> ScanPatterns {
+        let named = self.models.iter().filter(|(model, _)| *model != NO_MODEL);
+        let by = named
+            .map(|(model, [turns, ..])| (LiftDimension::Model, model.clone(), *turns))
+            .collect();
+        let totals = AnsweredTotals { now: self.turns, before: 0, by_dimension: by };
+        self.negatives.patterns(&totals)
     }
 
     /// Adds another file's report and keeps the `worst` worst conversations.
@@ -140,8 +155,8 @@ impl ScanReport {
             }] += 1;
         }
         if let Some(liked) = read_reaction(turn) {
-            self.clear[0] += 1;
-            self.clear[1] += u64::from(liked);
+            self.verdicts.clear[0] += 1;
+            self.verdicts.clear[1] += u64::from(liked);
         }
         let by_model = self.models.entry(model.unwrap_or(NO_MODEL).to_owned()).or_default();
         by_model[0] += 1;
@@ -150,21 +165,21 @@ impl ScanReport {
         match verdict.status {
             VerdictStatus::Rejected => {
                 by_model[2] += 1;
-                self.status[0] += 1;
+                self.verdicts.status[0] += 1;
                 *self.rules.entry(verdict.rule.clone()).or_default() += 1;
                 self.contrasts.extend(verdict.contrast.clone());
                 self.contrasts.truncate(MAX_CONTRASTS);
             }
             VerdictStatus::Accepted => {
-                self.status[1] += 1;
-                self.liked += u64::from(verdict.confidence.get() >= MIN_ACCEPT_CONFIDENCE);
+                self.verdicts.status[1] += 1;
+                self.verdicts.liked += u64::from(verdict.confidence.get() >= MIN_ACCEPT_CONFIDENCE);
             }
-            VerdictStatus::Neutral => self.status[2] += 1,
+            VerdictStatus::Neutral => self.verdicts.status[2] += 1,
         }
         match verdict.correction_type {
-            Some(CorrectionType::Explicit) => self.corrections[0] += 1,
-            Some(CorrectionType::Rephrased) => self.corrections[1] += 1,
-            Some(CorrectionType::Abandonment) => self.corrections[2] += 1,
+            Some(CorrectionType::Explicit) => self.verdicts.corrections[0] += 1,
+            Some(CorrectionType::Rephrased) => self.verdicts.corrections[1] += 1,
+            Some(CorrectionType::Abandonment) => self.verdicts.corrections[2] += 1,
             None => {}
         }
     }
@@ -173,13 +188,13 @@ impl ScanReport {
         self.conversations += other.conversations;
         self.turns += other.turns;
         self.unreadable += other.unreadable;
-        self.liked += other.liked;
+        self.verdicts.liked += other.verdicts.liked;
         let sum = |mine: &mut [u64], theirs: &[u64]| {
             mine.iter_mut().zip(theirs).for_each(|(m, t)| *m += t)
         };
-        sum(&mut self.clear, &other.clear);
-        sum(&mut self.status, &other.status);
-        sum(&mut self.corrections, &other.corrections);
+        sum(&mut self.verdicts.clear, &other.verdicts.clear);
+        sum(&mut self.verdicts.status, &other.verdicts.status);
+        sum(&mut self.verdicts.corrections, &other.verdicts.corrections);
         sum(&mut self.failures, &other.failures);
         sum(&mut self.retries, &other.retries);
         sum(&mut self.paces, &other.paces);
@@ -245,8 +260,4 @@ fn excerpt_bad_turn(turn: &ScannedTurn) -> Option<WorstTurn> {
     }
     let error = turn.failure.error_type?;
     Some(excerpt(turn.failure.evidence.clone(), error.as_word(), turn.failure.confidence.get()))
-}
-
-pub(super) fn cut_excerpt(text: &str) -> String {
-    text[..text.floor_char_boundary(EXCERPT_BYTES)].to_owned()
 }

@@ -1,12 +1,19 @@
-//! Fits a project's calibration curve from turns with both a verdict and a human label.
+//! Calibration of verdict confidences: one curve per project, fitted from turns with both a verdict
+//! and a human label.
 
-use detect::{MIN_LABELS, Platt, recalibrate};
-use model::{Mac, Position, Rule, Scope};
-use store::Label;
+use std::collections::HashMap;
 
+use detect::{MIN_LABELS, Mode, Platt, recalibrate};
+use ingest::MIN_MACHINE_CONFIDENCE;
+use model::{
+    Calibration, Mac, Position, Rule, Scope, Tenant, UnitInterval, Verdict, VerdictStatus,
+};
+use parking_lot::RwLock;
+use store::{Label, Store, StoreError};
+
+use crate::detectors::Detectors;
 use crate::error::EngineError;
 use crate::turns::Turns;
-use crate::turns::calibration_curves::parse_curve;
 
 /// Newest labels that are used for a fit.
 const MAX_LABELS: usize = 20_000;
@@ -55,16 +62,12 @@ impl Turns {
         let labels = self.core.store.labels(scope, MAX_LABELS).await?;
         let stored = self.core.store.calibrations().await?;
         let stored = stored.into_iter().find(|stored| stored.scope == *scope);
-        let pair = |name: &str| {
-            let both = stored.as_ref()?.settings.get(name)?.as_array()?;
-            Some((both.first()?.as_f64()?, both.get(1)?.as_f64()?))
-        };
         let curve = self.curves.curve_for(scope);
         Ok(CalibrationReport {
             labels: labels.len(),
             labels_needed: MIN_LABELS,
             curve: Some(curve).filter(|curve| *curve != Platt::IDENTITY),
-            error: pair("error"),
+            error: stored.as_ref().map(|stored| stored.calibration.error),
             position: stored.as_ref().map(|stored| stored.position),
             reliability: reliability_bins(&labels, curve),
         })
@@ -86,7 +89,7 @@ impl Turns {
         let labels = self.core.store.labels(scope, MAX_LABELS).await?;
         let stored = self.core.store.calibrations().await?;
         let before = stored.iter().find(|stored| stored.scope == *scope);
-        let known = before.and_then(|stored| stored.settings.get("labels")?.as_f64());
+        let known = before.map(|stored| stored.calibration.labels as f64);
         // At the label limit, the growth of the log stands in for the growth of the labels.
         let (now, then) = match labels.len() {
             MAX_LABELS => {
@@ -100,17 +103,17 @@ impl Turns {
         let points: Vec<(f64, bool)> =
             labels.iter().map(|label| (label.confidence.get(), label.right)).collect();
         let Some(fitted) = recalibrate(&points) else { return Ok(()) };
-        let rule = Rule::Calibration {
+        let calibration = Calibration {
             slope: fitted.curve.slope,
             offset: fitted.curve.offset,
             labels: fitted.labels as u64,
             error: fitted.error,
         };
+        let rule = Rule::Calibration(calibration);
         let now = self.core.clock.now();
-        let event = ingest::rule_event(scope, None, &rule, self.core.ids.event_id(now), now);
-        let curve = parse_curve(&event.data);
+        let event = ingest::rule_event(scope, None, rule, self.core.ids.event_id(now), now);
         self.core.commit_one(self.core.build_write(event, Mac([0; 16]), None)).await?;
-        self.curves.set_curve(scope.clone(), curve);
+        self.curves.set_curve(scope.clone(), to_curve(&calibration));
         tracing::info!(labels = fitted.labels, "verdict confidences recalibrated");
         Ok(())
     }
@@ -147,10 +150,79 @@ fn reliability_bins(labels: &[Label], curve: Platt) -> Vec<ReliabilityBin> {
         .collect()
 }
 
+/// A user who only moved on never counts as a clear acceptance, whatever the curve.
+const MAX_MOVED_ON_CONFIDENCE: f64 = MIN_MACHINE_CONFIDENCE - 0.01;
+
+/// A project without a curve keeps its raw confidences.
+#[derive(Debug, Default)]
+pub(crate) struct CalibrationCurves(RwLock<HashMap<Scope, Platt>>);
+
+impl CalibrationCurves {
+    pub(crate) async fn load(store: &Store) -> Result<Self, StoreError> {
+        let curves = Self::default();
+        for stored in store.calibrations().await? {
+            curves.set_curve(stored.scope, to_curve(&stored.calibration));
+        }
+        Ok(curves)
+    }
+
+    pub(crate) fn curve_for(&self, scope: &Scope) -> Platt {
+        let curves = self.0.read();
+        curves.get(scope).copied().unwrap_or(Platt::IDENTITY)
+    }
+
+    /// Overwrites entries with newly loaded ones.
+    pub(crate) fn update_from(&self, others: Self) {
+        let others = others.0.into_inner();
+        self.0.write().extend(others);
+    }
+
+    pub(crate) fn remove_tenant(&self, tenant: &Tenant) {
+        let mut curves = self.0.write();
+        curves.retain(|scope, _| scope.tenant != *tenant);
+    }
+
+    pub(crate) fn set_curve(&self, scope: Scope, curve: Platt) {
+        self.0.write().insert(scope, curve);
+    }
+}
+
+/// The curve of a stored calibration. An invalid slope gives no curve.
+pub(crate) fn to_curve(stored: &Calibration) -> Platt {
+    let Calibration { slope, offset, .. } = *stored;
+    if slope > 0.0 { Platt { slope, offset } } else { Platt::IDENTITY }
+}
+
+/// Applies the project's curve to a verdict. A rejection below the confidence threshold becomes
+/// neutral. Only the model's verdicts are calibrated, not those of rules.
+pub(crate) fn calibrate_verdict(detectors: &Detectors, curve: Platt, found: Verdict) -> Verdict {
+    if detectors.verdict.mode != Mode::Model || curve == Platt::IDENTITY {
+        return found;
+    }
+    let raw = found.confidence.get();
+    let curved = curve.adjust_probability(raw);
+    let unit = |value: f64| UnitInterval::new(value).unwrap_or(found.confidence);
+    match found.status {
+        VerdictStatus::Neutral => found,
+        VerdictStatus::Accepted if raw < MIN_MACHINE_CONFIDENCE => {
+            Verdict { confidence: unit(curved.min(MAX_MOVED_ON_CONFIDENCE)), ..found }
+        }
+        VerdictStatus::Rejected if curved < detectors.verdict.min_confidence => Verdict {
+            status: VerdictStatus::Neutral,
+            confidence: unit(0.5),
+            correction_type: None,
+            user_said: None,
+            contrast: None,
+            ..found
+        },
+        VerdictStatus::Accepted | VerdictStatus::Rejected => {
+            Verdict { confidence: unit(curved), ..found }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use model::UnitInterval;
-
     use super::*;
 
     #[test]
@@ -163,5 +235,46 @@ mod tests {
         assert_eq!(counts, [(0.0, 1), (0.7, 2), (0.9, 1)]);
         assert_eq!(bins[1].right, 0.5);
         assert!((bins[1].confidence - 0.75).abs() < 1e-9);
+    }
+
+    fn verdict(status: VerdictStatus, confidence: f64) -> Verdict {
+        Verdict {
+            status,
+            confidence: UnitInterval::new(confidence).unwrap(),
+            correction_type: None,
+            user_said: Some("no".into()),
+            evidence: Vec::new(),
+            contrast: None,
+            rule: "model".into(),
+            dissatisfied: None,
+            behaviour: None,
+        }
+    }
+
+    #[track_caller]
+    fn check(offset: f64, before: (VerdictStatus, f64), after: (VerdictStatus, f64)) {
+        let curve = Platt { slope: 1.0, offset };
+        let found = calibrate_verdict(&Detectors::default(), curve, verdict(before.0, before.1));
+        assert_eq!(found.status, after.0);
+        assert!((found.confidence.get() - after.1).abs() < 0.01, "{}", found.confidence.get());
+    }
+
+    #[test]
+    fn curve_changes_confidences_and_weak_rejections_become_neutral() {
+        use VerdictStatus::{Accepted, Neutral, Rejected};
+        check(-1.0, (Rejected, 0.9), (Rejected, 0.77));
+        check(-1.0, (Rejected, 0.8), (Neutral, 0.5));
+        check(2.0, (Accepted, 0.6), (Accepted, 0.69));
+        check(1.0, (Accepted, 0.8), (Accepted, 0.916));
+        check(-3.0, (Neutral, 0.6), (Neutral, 0.6));
+        let rules = Detectors {
+            verdict: detect::VerdictRule { mode: Mode::Rules, ..Default::default() },
+            ..Detectors::default()
+        };
+        let curve = Platt { slope: 1.0, offset: -2.0 };
+        assert_eq!(
+            calibrate_verdict(&rules, curve, verdict(Rejected, 0.9)),
+            verdict(Rejected, 0.9)
+        );
     }
 }

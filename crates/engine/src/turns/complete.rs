@@ -3,8 +3,8 @@
 use detect::{Answer, Utterance};
 use ingest::{RawCompletion, TurnPlace};
 use model::{
-    Claim, ClaimSpace, Completion, Event, Finding, FoundAnswer, Mac, Need, Scope, Timestamp,
-    TurnHalf, TurnId, TurnStatus,
+    Claim, ClaimSpace, Completion, Finding, FoundAnswer, Mac, Need, Scope, Timestamp, TurnHalf,
+    TurnId,
 };
 
 use super::open::{CompleteReceipt, IncomingHalf, OpenTurn};
@@ -64,22 +64,21 @@ impl Turns {
         };
         let half = TurnHalf::Completed(Box::new(completion));
         let mut event =
-            ingest::turn_event(place.clone(), &half, self.core.ids.event_id(now), ts, now);
+            ingest::turn_event(place.clone(), half, self.core.ids.event_id(now), ts, now);
         if open.erased {
             // The user was erased before the answer arrived: only a stub of it is stored.
-            event.data = event.stub_data();
+            event.body = event.stub_body();
         }
         let mut write = self.core.build_write(event, mac, key);
         let id = turn.as_str().to_owned();
         write.claims.push(Claim { space: ClaimSpace::Completion, id, mac: Some(mac) });
         write.needs.push(Need::Turn(None));
-        if !open.erased {
-            let completed = &write.entry.event;
-            let found = self.inspect_answer(question, completed);
-            let relevance = self.retrieval.detect_relevance(&turn, question, completed, &found);
+        if let Some(done) = write.entry.event.body.completion().filter(|_| !open.erased) {
+            let found = self.inspect_answer(question, done);
+            let relevance = self.retrieval.detect_relevance(&turn, question, done, &found);
             let findings = std::iter::once(found).chain(served).chain(relevance);
             let entry =
-                |finding| self.core.finding_entry(&write.entry.event, Some(turn.clone()), &finding);
+                |finding| self.core.finding_entry(&write.entry.event, Some(turn.clone()), finding);
             write.more = findings.map(entry).collect();
         }
         let together = write.more.iter().map(|entry| entry.event.clone()).collect();
@@ -94,34 +93,29 @@ impl Turns {
         Ok(CompleteReceipt { turn, replayed: receipt.replayed, signals, usage, reward })
     }
 
-    /// Detects failure and latency of an answer. `completed` is already redacted.
-    pub(crate) fn inspect_answer(&self, question: &str, completed: &Event) -> Finding {
-        let text = |name: &str| completed.data.get(name).and_then(|text| text.as_str());
-        let number = |name: &str| completed.data.get(name).and_then(serde_json::Value::as_f64);
-        let response = text("response").unwrap_or_default();
+    /// Detects failure and latency of an answer. `done` is already redacted.
+    pub(crate) fn inspect_answer(&self, question: &str, done: &Completion) -> Finding {
+        let response = done.response.as_deref().unwrap_or_default();
         let question = Utterance::read(question);
         let answer = Answer::read(Some(&question), response);
-        let status = text("status").and_then(TurnStatus::from_word);
-        let status = status.unwrap_or(TurnStatus::Success);
         let failure = self.core.detectors.detect_failure(
             Some(&question),
             response,
             &answer,
-            status,
-            text("error"),
+            done.status,
+            done.error.as_deref(),
         );
-        let moment = |name: &str| text(name).and_then(|text| Timestamp::parse(text).ok());
-        let between = moment("started_at")
-            .zip(moment("completed_at"))
+        let between = done
+            .started_at
+            .zip(done.completed_at)
             .map(|(start, end)| (end.as_micros() - start.as_micros()) as f64 / 1e6);
         // Negative time between the two clocks reveals skew, unless the client measured a latency.
         let seconds = match between {
-            Some(seconds) if seconds < 0.0 && number("latency_ms") == Some(0.0) => Some(seconds),
-            Some(_) | None => number("latency_ms").map(|ms| ms / 1000.0),
+            Some(seconds) if seconds < 0.0 && done.latency_ms == Some(0.0) => Some(seconds),
+            Some(_) | None => done.latency_ms.map(|ms| ms / 1000.0),
         };
-        let waited = completed.data.get("accepted").and_then(serde_json::Value::as_bool);
-        let pace = seconds
-            .and_then(|s| self.core.detectors.detect_pace(&question, s, waited.unwrap_or(true)));
+        let waited = done.accepted.unwrap_or(true);
+        let pace = seconds.and_then(|s| self.core.detectors.detect_pace(&question, s, waited));
         if pace.is_some_and(|pace| pace.skewed) {
             self.core.counters.count_skewed_clock();
         }

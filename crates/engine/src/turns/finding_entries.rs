@@ -1,10 +1,12 @@
 //! Log entries of detected signals: findings and machine reactions.
 
 use ingest::{FindingPlace, TurnPlace};
-use model::{Entry, Event, Finding, FoundRetry, FoundVerdict, GivenReaction, Origin, TurnId};
+use model::{
+    Entry, Event, Finding, FoundRetry, FoundVerdict, GivenReaction, Origin, Redacted, TurnId,
+};
 
 use super::message_signals::{DetectedVerdict, MessageSignals};
-use crate::changes::{changes_of, truncate_for_embedding};
+use crate::changes::{build_entry, truncate_for_embedding};
 use crate::core::Core;
 use crate::turns::Turns;
 
@@ -14,43 +16,47 @@ const MAX_QUOTED_CHARS: usize = 1000;
 impl Core {
     /// The entry that stores a question's remote embedding. Without a remote one there is no entry,
     /// because the built-in embedding is derived from the text.
-    pub(crate) async fn vector_entry(&self, opening: &Event) -> Option<Entry> {
+    pub(crate) async fn vector_entry(&self, opening: &Redacted<Event>) -> Option<Entry> {
         if !self.embedder.is_remote() {
             return None;
         }
-        let text = opening.data.get("text").and_then(|text| text.as_str())?;
+        let text = &opening.body.opening()?.text;
         let vector = self.embed_text(truncate_for_embedding(text)).await;
         if vector.model() == embed::built_in().embed("").model() {
             return None;
         }
         let (model, values) = (vector.model().to_string(), vector.values().to_vec());
         let finding = Finding::Vector { model, values };
-        Some(self.finding_entry(opening, opening.turn.clone(), &finding))
+        Some(self.finding_entry(opening, opening.turn.clone(), finding))
     }
 
     /// Builds the entry of a finding about `turn` that was detected in `words`.
     pub(crate) fn finding_entry(
         &self,
-        words: &Event,
+        words: &Redacted<Event>,
         turn: Option<TurnId>,
-        finding: &Finding,
+        finding: Finding,
     ) -> Entry {
-        let place = FindingPlace {
-            scope: words.scope.clone(),
-            turn,
-            conversation: words.conversation.clone(),
-            user: words.user.clone(),
-        };
-        let now = words.received_at;
-        let id = self.ids.event_id(now);
-        let event = ingest::finding_event(place, finding, id, words.ts, now);
-        Entry { changes: changes_of(&event), event }
+        build_entry(words.derive(|words| {
+            let place = FindingPlace {
+                scope: words.scope.clone(),
+                turn,
+                conversation: words.conversation.clone(),
+                user: words.user.clone(),
+            };
+            let now = words.received_at;
+            ingest::finding_event(place, finding, self.ids.event_id(now), words.ts, now)
+        }))
     }
 }
 
 impl Turns {
     /// The entries of a message's signals, to be committed with its opening.
-    pub(crate) fn signal_entries(&self, opening: &Event, signals: MessageSignals) -> Vec<Entry> {
+    pub(crate) fn signal_entries(
+        &self,
+        opening: &Redacted<Event>,
+        signals: MessageSignals,
+    ) -> Vec<Entry> {
         let Some(detected_in) = opening.turn.clone() else { return Vec::new() };
         let mut entries = Vec::new();
         if let Some(retry) = signals.retry {
@@ -62,7 +68,7 @@ impl Turns {
                 intent: retry.intent,
             });
             let turn = Some(retry.original_turn_id);
-            entries.push(self.core.finding_entry(opening, turn, &finding));
+            entries.push(self.core.finding_entry(opening, turn, finding));
         }
         if let Some(verdict) = signals.verdict {
             entries.extend(self.verdict_entries(opening, &detected_in, verdict));
@@ -72,7 +78,7 @@ impl Turns {
 
     pub(crate) fn verdict_entries(
         &self,
-        opening: &Event,
+        opening: &Redacted<Event>,
         detected_in: &TurnId,
         detected: DetectedVerdict,
     ) -> Vec<Entry> {
@@ -91,7 +97,7 @@ impl Turns {
         let confidence = found.verdict.confidence;
         let finding = Finding::Verdict(Box::new(found));
         let turn = target.as_ref().map(|target| target.turn.clone());
-        let mut entries = vec![self.core.finding_entry(opening, turn, &finding)];
+        let mut entries = vec![self.core.finding_entry(opening, turn, finding)];
         if let (Some(place), Some(reaction)) = (target, reaction) {
             let given = GivenReaction {
                 reaction: Some(reaction),
@@ -105,16 +111,22 @@ impl Turns {
         entries
     }
 
-    fn reaction_entry(&self, place: TurnPlace, given: GivenReaction, opening: &Event) -> Entry {
-        let now = opening.received_at;
-        let accepted = ingest::AcceptedReaction { user: None, ts: opening.ts, given };
-        let event = ingest::reaction_event(place, &accepted, self.core.ids.event_id(now), now);
-        Entry { changes: changes_of(&event), event }
+    fn reaction_entry(
+        &self,
+        place: TurnPlace,
+        given: GivenReaction,
+        opening: &Redacted<Event>,
+    ) -> Entry {
+        build_entry(opening.derive(|opening| {
+            let now = opening.received_at;
+            let accepted = ingest::AcceptedReaction { user: None, ts: opening.ts, given };
+            ingest::reaction_event(place, &accepted, self.core.ids.event_id(now), now)
+        }))
     }
 }
 
 fn quote_message(opening: &Event) -> Option<String> {
-    let text = opening.data.get("text").and_then(|text| text.as_str())?;
+    let text = &opening.body.opening()?.text;
     Some(truncate_quote(text)).filter(|text| !text.trim().is_empty())
 }
 

@@ -2,7 +2,7 @@
 //! for a repeat.
 
 use model::{
-    Body, Event, Finding, GivenReaction, Position, Retry, Scope, TurnId, Verdict, artifact_id,
+    Body, Event, Finding, Position, Redacted, Retry, Scope, TurnId, Verdict, artifact_id,
     resource_name,
 };
 use store::EventPage;
@@ -43,36 +43,37 @@ impl Turns {
         &self,
         opening: &Event,
         position: Position,
-        events: &[Event],
+        events: &[Redacted<Event>],
     ) -> Result<TurnFindings, EngineError> {
         let mut findings = TurnFindings::default();
         let (scope, Some(turn)) = (&opening.scope, &opening.turn) else { return Ok(findings) };
         for event in events {
-            match Body::read(event.kind, &event.data) {
-                Ok(Body::Finding(Finding::Verdict(found))) if found.detected_in == *turn => {
-                    findings.previous = event.turn.clone().map(|judged| PreviousVerdict {
-                        turn: judged,
-                        verdict: found.verdict,
-                        rejection_streak: 0,
-                        rn: None,
-                    });
-                }
-                Ok(Body::Finding(Finding::Retry(found)))
-                    if found.detected_in.as_ref() == Some(turn) =>
-                {
-                    findings.retry = event.turn.clone().map(|original_turn_id| Retry {
-                        original_turn_id,
-                        similarity: found.similarity,
-                        delay_seconds: found.delay_seconds,
-                        intent: found.intent,
-                    });
-                }
-                Ok(Body::Reaction(given)) if is_detected_in(&given, turn) => {
-                    let rn = reaction_name(scope, event);
-                    findings.previous =
-                        findings.previous.map(|previous| PreviousVerdict { rn, ..previous });
-                }
-                Ok(_) | Err(_) => {}
+            if let Body::Finding(Finding::Verdict(found)) = &event.body
+                && found.detected_in == *turn
+            {
+                findings.previous = event.turn.clone().map(|judged| PreviousVerdict {
+                    turn: judged,
+                    verdict: found.verdict.clone(),
+                    rejection_streak: 0,
+                    rn: None,
+                });
+            }
+            if let Body::Finding(Finding::Retry(found)) = &event.body
+                && found.detected_in.as_ref() == Some(turn)
+            {
+                findings.retry = event.turn.clone().map(|original_turn_id| Retry {
+                    original_turn_id,
+                    similarity: found.similarity,
+                    delay_seconds: found.delay_seconds,
+                    intent: found.intent,
+                });
+            }
+            if let Body::Reaction(given) = &event.body
+                && given.detected_in.as_ref() == Some(turn)
+            {
+                let rn = reaction_name(scope, event);
+                findings.previous =
+                    findings.previous.map(|previous| PreviousVerdict { rn, ..previous });
             }
         }
         if let (Some(previous), Some(conversation)) =
@@ -99,7 +100,7 @@ impl Turns {
         &self,
         scope: &Scope,
         position: Position,
-    ) -> Result<Vec<Event>, EngineError> {
+    ) -> Result<Vec<Redacted<Event>>, EngineError> {
         let page = EventPage {
             scope: scope.clone(),
             after: position,
@@ -114,19 +115,15 @@ impl Turns {
 }
 
 /// Reads the signals of a turn's answer from stored events.
-pub(crate) fn read_answer_signals(turn: &TurnId, events: &[Event]) -> Option<AnswerSignals> {
-    let of_turn = events.iter().filter(|event| event.turn.as_ref() == Some(turn));
-    let mut found = of_turn.filter_map(|event| match Body::read(event.kind, &event.data) {
-        Ok(Body::Finding(Finding::Answer(found))) => {
-            Some(AnswerSignals { failure: found.error, pace: found.latency })
-        }
-        Ok(_) | Err(_) => None,
-    });
-    found.next()
-}
-
-fn is_detected_in(given: &GivenReaction, turn: &TurnId) -> bool {
-    given.detected_in.as_ref() == Some(turn)
+pub(crate) fn read_answer_signals(
+    turn: &TurnId,
+    events: &[Redacted<Event>],
+) -> Option<AnswerSignals> {
+    let mut of_turn = events.iter().filter(|event| event.turn.as_ref() == Some(turn));
+    of_turn.find_map(|event| {
+        let Body::Finding(Finding::Answer(found)) = &event.body else { return None };
+        Some(AnswerSignals { failure: found.error.clone(), pace: found.latency })
+    })
 }
 
 fn reaction_name(scope: &Scope, event: &Event) -> Option<String> {

@@ -35,7 +35,7 @@ impl Turns {
             && (self.core.store.is_shared()
                 || !place.recent(&asker, self.core.clock.now()).await?.is_empty())
         {
-            self.core.store_rule(scope, Some(user.clone()), &Rule::HistoryForgotten).await?;
+            self.core.store_rule(scope, Some(user.clone()), Rule::HistoryForgotten).await?;
         }
         Ok(place.forget(&asker).await?)
     }

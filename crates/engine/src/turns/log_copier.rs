@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use connectors::BlobStore;
-use model::{Position, Scope, Timestamp, TurnId};
+use model::{Event, Position, Scope, Timestamp, TurnId};
 use store::{ConversationQuery, DueCopy, Lease, Store, StoreError, StoredEvent, TurnLogCopy};
 
 use crate::cluster::leadership::{Authority, Leadership};
@@ -94,7 +94,7 @@ impl Turns {
         match place {
             None => Ok(None),
             Some(CopyPlace::Table) => {
-                Ok(self.core.store.copy_of(scope, turn).await?.and_then(|copy| copy.document))
+                Ok(self.core.store.find_copy(scope, turn).await?.and_then(|copy| copy.document))
             }
             Some(CopyPlace::Blobs(blobs)) => Ok(blobs.get(scope, turn).await?),
         }
@@ -185,7 +185,7 @@ impl LogCopier {
         let Some(place) = &self.copies.place else { return Ok(CopyStep::Disabled) };
         let Some(authority) = self.leadership.authority() else { return Ok(CopyStep::More) };
         let lease = authority.into_lease();
-        let done = self.store.mirrored_to(&place.name()).await?;
+        let done = self.store.mirror_position(&place.name()).await?;
         let events = self.store.tail(done, BATCH_EVENTS).await?;
         let Some(last) = events.last() else { return Ok(CopyStep::CaughtUp(done)) };
         let upto = last.position;
@@ -203,8 +203,8 @@ impl LogCopier {
         let mut turns = BTreeSet::new();
         let mut scopes: Vec<Scope> = Vec::new();
         for stored in events {
-            let Some(turn) = stored.event.turn else { continue };
-            let scope = stored.event.scope;
+            let Event { turn, scope, .. } = stored.event.into_inner();
+            let Some(turn) = turn else { continue };
             let number = scopes.iter().position(|known| *known == scope).unwrap_or_else(|| {
                 scopes.push(scope);
                 scopes.len() - 1
@@ -262,7 +262,7 @@ impl LogCopier {
             .await?;
         // The position of the newest event identifies the copied state.
         let state = stored.events.last().map_or(Position(0), |newest| newest.position);
-        let document = report::turn_log(&stored, &reactions).to_json().to_string();
+        let document = crate::report::turn_log(&stored, &reactions).to_json().to_string();
         let (hosted_uri, document) = match place {
             CopyPlace::Table => {
                 (format!("uptake:turn-log:{turn}?position={state}"), Some(document))
@@ -285,11 +285,9 @@ enum CopyStep {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Mutex;
-
     use connectors::ConnectorFuture;
-    use model::{Change, Event, Kind, Source, Type, UserId, Write};
-    use serde_json::json;
+    use model::{Body, Change, Event, Kind, Opening, Source, TurnHalf, Type, UserId, Write};
+    use parking_lot::Mutex;
 
     use super::*;
     use crate::test_engine::{TestEngine, open_test_engine};
@@ -302,13 +300,14 @@ mod tests {
 
     impl BlobStore for ErasingBlobs {
         fn put(&self, scope: &Scope, turn: &TurnId, _: String) -> ConnectorFuture<'_, String> {
-            let mut touched = self.touched.lock().unwrap();
+            let mut touched = self.touched.lock();
             touched.push(turn.to_string());
             let (is_first, scope) = (touched.len() == 1, scope.clone());
             Box::pin(async move {
                 if is_first {
                     let erase = vec![Change::EraseUser(UserId::new("ann").unwrap())];
-                    let erasure = Write::new(testkit::event(&scope, "erased"), erase);
+                    let erasure =
+                        Write::new(testkit::redacted(testkit::event(&scope, "erased")), erase);
                     self.store.commit(vec![erasure]).await.unwrap();
                 }
                 Ok("busy:".to_owned())
@@ -320,7 +319,7 @@ mod tests {
         }
 
         fn delete(&self, _: &Scope, turn: &TurnId) -> ConnectorFuture<'_, ()> {
-            self.touched.lock().unwrap().push(turn.to_string());
+            self.touched.lock().push(turn.to_string());
             Box::pin(async { Ok(()) })
         }
 
@@ -330,17 +329,17 @@ mod tests {
     }
 
     fn opening_write(turn: &str, user: &str) -> Write {
-        let data = json!({"phase": "opened", "text": "What now?"});
+        let opening = Opening { text: "What now?".into(), ..Opening::default() };
         let event = Event {
             kind: Kind { event_type: Type::Query, source: Source::Turn },
             user: UserId::new(user).ok(),
             conversation: model::ConversationId::new("c1").ok(),
             turn: TurnId::new(turn).ok(),
-            data: data.as_object().unwrap().clone(),
+            body: Body::Turn(TurnHalf::Opened(opening)),
             ..testkit::event(&Scope::default(), &format!("open-{turn}"))
         };
-        let change = Change::OpenTurn { track: None, bundle: None, user_type: None, intent: None };
-        Write::new(event, vec![change])
+        let change = testkit::opening_change();
+        Write::new(testkit::redacted(event), vec![change])
     }
 
     #[tokio::test]
@@ -355,7 +354,7 @@ mod tests {
         let place = Some(CopyPlace::Blobs(Arc::clone(&busy) as Arc<dyn BlobStore>));
         let mirror = engine.turns.log_copier(CopySettings { place, previous_places: Vec::new() });
         assert!(matches!(mirror.copy_batch().await.unwrap(), CopyStep::More));
-        let touched = busy.touched.lock().unwrap().clone();
+        let touched = busy.touched.lock().clone();
         assert_eq!(touched.len(), 41, "{touched:?}");
         assert_eq!(
             touched.iter().rposition(|turn| turn == "t00"),

@@ -13,14 +13,13 @@ use std::time::Duration;
 use detect::{Answer, Exchange, Utterance};
 use ingest::{MIN_MACHINE_CONFIDENCE, TurnPlace};
 use model::{
-    Body, Event, Opening, Position, Reaction, Retry, Timestamp, TurnHalf, UnitInterval, Verdict,
-    VerdictStatus,
+    Event, Opening, Position, Reaction, Retry, Timestamp, UnitInterval, Verdict, VerdictStatus,
 };
 use store::{ExchangeQuery, StoredExchange};
 
 use crate::error::EngineError;
 use crate::turns::Turns;
-use crate::turns::calibration_curves::calibrate_verdict;
+use crate::turns::calibration::calibrate_verdict;
 use crate::turns::recent_questions::RecentQuestions;
 
 /// Turns read to find the last one that can be judged. The first attempt nearly always suffices.
@@ -78,9 +77,7 @@ impl Turns {
         event: &Event,
         background: MessageContext<'_>,
     ) -> Result<MessageSignals, EngineError> {
-        let Ok(Body::Turn(TurnHalf::Opened(opening))) = Body::read(event.kind, &event.data) else {
-            return Ok(MessageSignals::default());
-        };
+        let Some(opening) = event.body.opening() else { return Ok(MessageSignals::default()) };
         let message = Utterance::read(&opening.text);
         let before = background.position;
         let (retry, previous) = tokio::try_join!(
@@ -90,7 +87,7 @@ impl Turns {
         let verdict = match previous {
             None => None,
             Some(previous) => {
-                Some(self.detect_verdict(event, before, &message, &opening, &previous).await?)
+                Some(self.detect_verdict(event, before, &message, opening, &previous).await?)
             }
         };
         Ok(MessageSignals { verdict, retry })

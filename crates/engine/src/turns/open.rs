@@ -8,8 +8,8 @@
 use ingest::{AcceptedOpening, RawCompletion, RawOpening, TurnPlace};
 use learn::PlannerContext;
 use model::{
-    Claim, ClaimSpace, ConversationId, EntitySignal, Event, Mac, Retry, Scope, Timestamp, TurnHalf,
-    TurnId, Write,
+    Claim, ClaimSpace, ConversationId, EntitySignal, Event, Mac, Redacted, Retry, Scope, Timestamp,
+    TurnHalf, TurnId, Write,
 };
 
 use crate::answer_signals::AnswerSignals;
@@ -194,7 +194,7 @@ impl Turns {
         };
         let half = TurnHalf::Opened(accepted.opening);
         let id = self.core.ids.event_id(now);
-        let event = ingest::turn_event(place.clone(), &half, id, accepted.ts, now);
+        let event = ingest::turn_event(place.clone(), half, id, accepted.ts, now);
         let mut write = self.core.build_write(event, mac, key);
         let turn = place.turn.as_str().to_owned();
         write.claims.push(Claim { space: ClaimSpace::Turn, id: turn, mac: Some(mac) });
@@ -207,7 +207,7 @@ impl Turns {
         &self,
         mut write: Write,
         is_first: bool,
-    ) -> Result<(Receipt, Event, Vec<Event>), EngineError> {
+    ) -> Result<(Receipt, Redacted<Event>, Vec<Redacted<Event>>), EngineError> {
         let event = write.entry.event.clone();
         let context = MessageContext { history: &self.history, position: None, is_first };
         let signals = self.detect_message_signals(&event, context).await?;
@@ -236,5 +236,5 @@ impl Turns {
 }
 
 pub(super) fn question_text(opening: &Event) -> String {
-    opening.data.get("text").and_then(|text| text.as_str()).unwrap_or_default().to_owned()
+    opening.body.opening().map_or_else(String::new, |opening| opening.text.clone())
 }

@@ -56,7 +56,7 @@ impl Turns {
         };
         let preferences = derive_preferences(self.core.store.habits(habits).await?);
         let shown: Vec<PastExchange<'_>> = past.iter().map(to_past_exchange).collect();
-        let message = opening.data.get("text").and_then(|text| text.as_str());
+        let message = opening.body.opening().map(|opening| opening.text.as_str());
         let verdict = previous
             .zip(judged.as_ref())
             .map(|(previous, judged)| effective_verdict(&previous.verdict, &judged.standing));

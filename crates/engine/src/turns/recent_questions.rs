@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use connectors::{HistoryKey, InProcessHistory, QueryHistory, RecentQuestion};
 
-use model::{Body, Event, Rule, Source, Timestamp, TurnHalf};
+use model::{Body, Event, Rule, Timestamp};
 use store::{Store, StoreError};
 
 use crate::error::connector_error;
@@ -34,18 +34,14 @@ pub(crate) struct PendingQuestion {
 
 /// True for an event that clears its user's question history.
 pub(crate) fn is_history_erasure(event: &Event) -> bool {
-    // Most events are questions; this check avoids parsing them.
-    event.kind.source == Source::Engine
-        && matches!(Body::read(event.kind, &event.data), Ok(Body::Rule(Rule::HistoryForgotten)))
+    matches!(event.body, Body::Rule(Rule::HistoryForgotten))
 }
 
 impl PendingQuestion {
     /// `None` unless the event opens a turn and names a user or a conversation.
     fn from_opening(event: &Event, with_vector: bool) -> Option<Self> {
         let (asker, turn) = (HistoryKey::from_event(event)?, event.turn.clone()?);
-        let Ok(Body::Turn(TurnHalf::Opened(opening))) = Body::read(event.kind, &event.data) else {
-            return None;
-        };
+        let opening = event.body.opening()?;
         let text: Arc<str> =
             opening.text.chars().take(MAX_QUESTION_CHARS).collect::<String>().into();
         let vector = with_vector.then(|| embed_question(&text));
@@ -154,6 +150,8 @@ impl RecentQuestions {
 
 #[cfg(test)]
 mod tests {
+    use model::{Opening, TurnHalf};
+
     use super::*;
     use crate::test_engine::{NOW, question_event};
 
@@ -178,7 +176,8 @@ mod tests {
     async fn long_question_is_truncated() {
         let history = RecentQuestions::in_process(Duration::from_secs(300), 10);
         let mut long = question_event("t1", "ann", 0);
-        long.data.insert("text".into(), "ö".repeat(9_000).into());
+        let opening = Opening { text: "ö".repeat(9_000), ..Opening::default() };
+        long.body = Body::Turn(TurnHalf::Opened(opening));
         let kept = history.add_question(&long).await.unwrap();
         assert_eq!(kept.asked.text.chars().count(), MAX_QUESTION_CHARS);
     }

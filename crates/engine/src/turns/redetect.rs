@@ -4,11 +4,12 @@
 //! gives the same result.
 
 use model::{
-    Body, Claim, ClaimSpace, Entry, Event, Finding, FoundVerdict, Position, Scope, TurnHalf, Write,
+    Body, Claim, ClaimSpace, Entry, Event, Finding, Position, Redacted, Scope, TurnHalf, Write,
 };
 
 use store::StoredEvent;
 
+use crate::changes::build_entry;
 use crate::error::EngineError;
 use crate::turns::Turns;
 use crate::turns::message_signals::{MessageContext, MessageSignals};
@@ -40,9 +41,7 @@ impl Turns {
             let Some(last) = events.last() else { break };
             done = last.position;
             for stored in events.into_iter().filter(|stored| stored.position <= head) {
-                let Ok(Body::Turn(half)) = Body::read(stored.event.kind, &stored.event.data) else {
-                    continue;
-                };
+                let Body::Turn(half) = &stored.event.body else { continue };
                 total.turns += 1;
                 total.findings += match half {
                     TurnHalf::Opened(_) => {
@@ -71,14 +70,15 @@ impl Turns {
         }
         let context = MessageContext { history, position: Some(stored.position), is_first: false };
         let signals = self.detect_message_signals(opening, context).await?;
-        let now = Event { received_at: self.core.clock.now(), ..opening.clone() };
+        let now = self.core.clock.now();
+        let now = opening.derive(|opening| Event { received_at: now, ..opening.clone() });
         let mut findings = 0;
         let MessageSignals { verdict, retry } = signals;
         if let Some(verdict) = verdict {
-            let known = self.core.store.heard_in(&opening.scope, turn).await?;
+            let known = self.core.store.message_verdict(&opening.scope, turn).await?;
             let mut entries = self.verdict_entries(&now, turn, verdict);
             if let (Some(entry), Some(known)) = (entries.first_mut(), &known) {
-                set_replaced_turn(&mut entry.event, known);
+                *entry = set_replaced_turn(entry, known);
             }
             if !entries.first().is_some_and(|entry| is_same_verdict(&entry.event, known.as_ref())) {
                 findings += self.append_findings(entries).await?;
@@ -92,12 +92,11 @@ impl Turns {
                 Some(original) => self.core.load_turn(&opening.scope, original).await?,
             };
             // One retry finding per message, of any detector version.
-            let same = |event: &Event| {
-                let is_retry = event.data.get("finding").is_some_and(|word| word == "retry");
-                let detected_in = event.data.get("detected_in").and_then(|id| id.as_str());
-                is_retry && detected_in == Some(turn.as_str())
+            let same = |stored: &StoredEvent| {
+                matches!(&stored.event.body, Body::Finding(Finding::Retry(found))
+                    if found.detected_in.as_ref() == Some(turn))
             };
-            if !known.is_some_and(|turn| turn.events.iter().any(|stored| same(&stored.event))) {
+            if !known.is_some_and(|known| known.events.iter().any(same)) {
                 findings += self.append_findings(entries).await?;
             }
         }
@@ -105,25 +104,24 @@ impl Turns {
     }
 
     /// Appends the changed findings of an answer.
-    async fn redetect_answer(&self, completed: &Event) -> Result<u64, EngineError> {
+    async fn redetect_answer(&self, completed: &Redacted<Event>) -> Result<u64, EngineError> {
         let Some(turn) = &completed.turn else { return Ok(0) };
         let question = self.load_question(&completed.scope, turn).await?;
         if question.is_empty() {
             // The turn was erased or dropped.
             return Ok(0);
         }
-        let finding = self.inspect_answer(&question, completed);
-        let now = Event { received_at: self.core.clock.now(), ..completed.clone() };
-        let entry = self.core.finding_entry(&now, Some(turn.clone()), &finding);
+        let Some(done) = completed.body.completion() else { return Ok(0) };
+        let finding = self.inspect_answer(&question, done);
+        let now = self.core.clock.now();
+        let now = completed.derive(|completed| Event { received_at: now, ..completed.clone() });
+        let entry = self.core.finding_entry(&now, Some(turn.clone()), finding);
         let known = self.core.load_turn(&completed.scope, turn.clone()).await?;
         let last = known.and_then(|turn| {
             let mut newest = turn.events.into_iter().rev();
-            newest.find(|stored| {
-                let body = Body::read(stored.event.kind, &stored.event.data);
-                matches!(body, Ok(Body::Finding(Finding::Answer(_))))
-            })
+            newest.find(|stored| matches!(stored.event.body, Body::Finding(Finding::Answer(_))))
         });
-        if last.is_some_and(|stored| stored.event.data == entry.event.data) {
+        if last.is_some_and(|stored| stored.event.body == entry.event.body) {
             return Ok(0);
         }
         self.append_findings(vec![entry]).await
@@ -150,26 +148,29 @@ impl Turns {
 }
 
 /// Names the verdict's previous target, so that learners can correct it.
-fn set_replaced_turn(found: &mut Event, known: &Event) {
-    if found.turn != known.turn
-        && let Some(before) = &known.turn
-    {
-        found.data.insert("instead_of".into(), before.as_str().into());
-    }
+fn set_replaced_turn(found: &Entry, known: &Event) -> Entry {
+    let before = known.turn.clone().filter(|before| found.event.turn.as_ref() != Some(before));
+    build_entry(found.event.derive(|event| {
+        let mut event = event.clone();
+        if let Body::Finding(Finding::Verdict(verdict)) = &mut event.body {
+            verdict.instead_of = before;
+        }
+        event
+    }))
 }
 
 /// True for the stub of an erased message.
 fn is_stub(opening: &Event) -> bool {
-    opening.data.get("text").and_then(|text| text.as_str()).is_none_or(str::is_empty)
+    opening.body.opening().is_none_or(|opening| opening.text.is_empty())
 }
 
 /// True when the known verdict has the same target, detector and content.
 fn is_same_verdict(found: &Event, known: Option<&Event>) -> bool {
     let Some(known) = known else { return false };
-    let read = |event: &Event| match Body::read(event.kind, &event.data) {
-        Ok(Body::Finding(Finding::Verdict(verdict))) => Some(*verdict),
-        Ok(_) | Err(_) => None,
+    let (Body::Finding(Finding::Verdict(new)), Body::Finding(Finding::Verdict(old))) =
+        (&found.body, &known.body)
+    else {
+        return false;
     };
-    let essence = |verdict: FoundVerdict| (verdict.detector, verdict.verdict);
-    found.turn == known.turn && read(found).map(essence) == read(known).map(essence)
+    found.turn == known.turn && new.detector == old.detector && new.verdict == old.verdict
 }

@@ -3,13 +3,14 @@
 use detect::Utterance;
 use ingest::FindingPlace;
 use model::{
-    Category, Claim, ClaimSpace, Entry, Event, Finding, FoundSession, InteractionKind, Kind, Need,
+    Body, Category, Entry, Event, Finding, FoundSession, InteractionKind, Kind, Need, Redacted,
     Severity, Source, Timestamp, Type, Write,
 };
 use serde_json::json;
 use store::{OpenSession, StoredExchange};
 
-use crate::changes::changes_of;
+use crate::changes::build_entry;
+use crate::core::build_redacted_write;
 use crate::error::EngineError;
 use crate::turns::Turns;
 
@@ -63,30 +64,27 @@ impl Turns {
             user: last.and_then(|last| last.user.clone()),
         };
         let id = self.core.ids.event_id(now);
-        let event = ingest::finding_event(place, &finding, id, open.last_at, now);
+        let event = ingest::finding_event(place, finding, id, open.last_at, now);
+        let event = Redacted::assert_no_user_text(event);
         let more = abandoned.then(|| self.abandonment_entry(&event));
-        let id = event.id.to_string();
-        let changes = changes_of(&event);
         Write {
-            claims: vec![Claim { space: ClaimSpace::Event, id, mac: None }],
             needs: vec![Need::SilentSince(open.last_at)],
             more: more.into_iter().collect(),
-            ..Write::new(event, changes)
+            ..build_redacted_write(event, None, None)
         }
     }
 
     /// The interaction event of a user who left without using the last answer.
-    fn abandonment_entry(&self, ended: &Event) -> Entry {
+    fn abandonment_entry(&self, ended: &Redacted<Event>) -> Entry {
         let kind = Kind { event_type: Type::Interaction, source: Source::SessionAnalysis };
         let data = json!({"kind": InteractionKind::Abandonment});
-        let event = Event {
+        build_entry(ended.derive(|ended| Event {
             id: self.core.ids.event_id(ended.received_at),
             kind,
             severity: Severity::Info,
             category: Category::UserSatisfaction,
-            data: data.as_object().cloned().unwrap_or_default(),
+            body: Body::from_stored(kind, data.as_object().cloned().unwrap_or_default()),
             ..ended.clone()
-        };
-        Entry { changes: changes_of(&event), event }
+        }))
     }
 }

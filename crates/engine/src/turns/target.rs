@@ -33,7 +33,9 @@ impl Turns {
         let (past, _) = self.load_answered(event, before, MAX_TARGET_CANDIDATES + 1).await?;
         // In redetection, the message's own earlier verdict must not influence the result.
         let own = match (&event.turn, before) {
-            (Some(message), Some(_)) => self.core.store.heard_in(&event.scope, message).await?,
+            (Some(message), Some(_)) => {
+                self.core.store.message_verdict(&event.scope, message).await?
+            }
             _ => None,
         };
         let own = own.and_then(|event| event.turn);

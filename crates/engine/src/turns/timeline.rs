@@ -161,20 +161,19 @@ fn assemble_view(
 fn add_event(view: &mut TurnView, stored: &StoredEvent) {
     let is_at = |position: Option<Position>| position == Some(stored.position);
     view.comments.extend(CommentView::from_event(&stored.event));
-    let Ok(Body::Finding(finding)) = Body::read(stored.event.kind, &stored.event.data) else {
-        return;
-    };
+    let Body::Finding(finding) = &stored.event.body else { return };
     let standing = &view.exchange.standing;
     match finding {
         Finding::Verdict(found) if is_at(standing.verdict) => {
-            view.verdict = Some((*found, stored.event.ts));
+            view.verdict = Some((FoundVerdict::clone(found), stored.event.ts));
         }
         Finding::Answer(found) => {
-            view.signals = Some(AnswerSignals { failure: found.error, pace: found.latency });
+            view.signals =
+                Some(AnswerSignals { failure: found.error.clone(), pace: found.latency });
         }
         Finding::Retry(_) => view.retries += 1,
         Finding::Sentiment(found) => {
-            view.comments.iter_mut().for_each(|comment| comment.apply_sentiment(&found));
+            view.comments.iter_mut().for_each(|comment| comment.apply_sentiment(found));
         }
         Finding::Review { .. } if is_at(standing.review.map(|(_, position)| position)) => {
             view.reviewed_at = Some(stored.event.ts);

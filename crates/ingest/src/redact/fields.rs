@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use model::{EntityId, Event, EventId, Source};
+use model::{Body, EntityId, Event, EventId, Redacted, Source};
 use serde_json::{Map, Value};
 
 use super::Redactor;
@@ -30,9 +30,11 @@ const SECRET_NAMES: [&str; 12] = [
 ];
 
 impl Redactor {
-    /// Redacts an event's data, including field names, and its tags.
-    pub fn redact_event(&self, event: &mut Event) {
-        event.tags.iter_mut().for_each(|tag| self.redact_text(tag));
+    /// Redacts an event's body, including the field names of clients, and its tags.
+    pub fn redact_event(&self, mut event: Event) -> Redacted<Event> {
+        for tag in &mut event.tags {
+            self.redact_text(tag);
+        }
         let is_id: IsId = match event.kind.source {
             // In our own records, ids are already validated and may have any form. A webhook URL
             // is not a text.
@@ -57,10 +59,15 @@ impl Redactor {
             | Source::SessionAnalysis
             | Source::Reaction => |name, text| IDS.contains(&name) && EventId::new(text).is_ok(),
         };
-        self.redact_fields(&mut event.data, is_id);
+        let mut fields = event.body.to_fields();
+        if self.redact_fields(&mut fields, is_id) {
+            event.body = Body::from_stored(event.kind, fields);
+        }
+        Redacted::assert_redacted(event)
     }
 
-    fn redact_fields(&self, fields: &mut Map<String, Value>, is_id: IsId) {
+    /// Returns true when it changed a name or a value.
+    fn redact_fields(&self, fields: &mut Map<String, Value>, is_id: IsId) -> bool {
         let renamed: Vec<(String, String)> = fields
             .keys()
             .filter_map(|name| match self.redact(name) {
@@ -68,6 +75,7 @@ impl Redactor {
                 Cow::Owned(redacted) => Some((name.clone(), redacted)),
             })
             .collect();
+        let mut changed = !renamed.is_empty();
         // Redaction can make names equal; all their values are kept.
         let mut last: HashMap<String, usize> = HashMap::new();
         for (name, redacted) in renamed {
@@ -84,27 +92,33 @@ impl Redactor {
             let is_id_here = value.as_str().is_some_and(|text| is_id(name, text));
             if self.secret && is_secret_name(name) && value.is_string() {
                 *value = Value::String("[secret]".to_owned());
+                changed = true;
             } else if !is_id_here {
-                self.redact_value(value, is_id);
+                changed |= self.redact_value(value, is_id);
             }
         }
+        changed
     }
 
-    fn redact_value(&self, value: &mut Value, is_id: IsId) {
+    fn redact_value(&self, value: &mut Value, is_id: IsId) -> bool {
         match value {
-            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+            Value::Null | Value::Bool(_) | Value::Number(_) => false,
             Value::String(text) => self.redact_text(text),
             Value::Array(items) => {
-                items.iter_mut().for_each(|item| self.redact_value(item, is_id));
+                let mut changed = false;
+                for item in items {
+                    changed |= self.redact_value(item, is_id);
+                }
+                changed
             }
             Value::Object(fields) => self.redact_fields(fields, is_id),
         }
     }
 
-    fn redact_text(&self, text: &mut String) {
-        if let Cow::Owned(redacted) = self.redact(text) {
-            *text = redacted;
-        }
+    fn redact_text(&self, text: &mut String) -> bool {
+        let Cow::Owned(redacted) = self.redact(text) else { return false };
+        *text = redacted;
+        true
     }
 }
 

@@ -1,6 +1,5 @@
 //! Chat logs of other systems: messages with speaker and time.
 
-mod own;
 mod read;
 
 use model::Timestamp;

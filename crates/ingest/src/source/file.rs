@@ -76,19 +76,19 @@ fn own_record(
     };
     check_tags(&raw.tags)?;
     check_texts("data", &raw.data)?;
-    let body = match Body::read(kind, &raw.data) {
-        Err(_) if raw.data.is_empty() => Body::Other,
-        body => body?,
+    let body = match raw.data.is_empty() {
+        true => Body::from_stored(kind, raw.data),
+        false => Body::read(kind, raw.data)?,
     };
-    match body {
-        Body::Rule(Rule::Privacy { settings }) => drop(accept_privacy(&settings)?),
-        Body::Rule(Rule::Profile { attributes }) => drop(accept_profile(attributes)?),
+    match &body {
+        Body::Rule(Rule::Privacy { settings }) => drop(accept_privacy(settings)?),
+        Body::Rule(Rule::Profile { attributes }) => drop(accept_profile(attributes.clone())?),
         // Router and experiment definitions and targets are validated where they are used. Invalid
         // ones change nothing.
         Body::Rule(
             Rule::Erasure { .. }
             | Rule::Targets { .. }
-            | Rule::Calibration { .. }
+            | Rule::Calibration(_)
             | Rule::Router { .. }
             | Rule::RouterReset { .. }
             | Rule::HistoryForgotten
@@ -101,10 +101,11 @@ fn own_record(
         | Body::Comment(_)
         | Body::Correction(_)
         | Body::Interaction(_)
-        | Body::Metric
+        | Body::Metric(_)
         | Body::Decision(_)
         | Body::Settlement(_)
-        | Body::Other => {}
+        | Body::Other(_)
+        | Body::Unreadable(_) => {}
     }
     let severity = raw.severity.as_deref().unwrap_or("info");
     Ok(Event {
@@ -119,7 +120,7 @@ fn own_record(
         ts: parse_timestamp("timestamp", raw.timestamp.as_deref(), now)?,
         received_at: now,
         tags: raw.tags,
-        data: raw.data,
+        body,
     })
 }
 

@@ -42,11 +42,8 @@ pub(super) fn event_sign(record: &Map<String, Value>, data: &Map<String, Value>)
         event_type: Type::from_word(word("type")?)?,
         source: Source::from_word(word("source")?)?,
     };
-    match Body::read(kind, data).ok()? {
-        Body::Rating(rating) => {
-            let written = ["comment", "text"].into_iter().find_map(|name| data.get(name)?.as_str());
-            Some(person_rating(rating.value(), written.map(str::to_owned)))
-        }
+    match Body::read(kind, data.clone()).ok()? {
+        Body::Rating(given) => Some(person_rating(given.rating.value(), given.remark().cloned())),
         Body::Reaction(given) => match (given.reaction, given.origin, given.detected_in) {
             (None, ..) => Some(Sign::Cleared),
             (Some(_), Origin::Machine, Some(_)) => None,
@@ -56,20 +53,21 @@ pub(super) fn event_sign(record: &Map<String, Value>, data: &Map<String, Value>)
             }
         },
         Body::Correction(given) if !given.corrected.is_empty() => {
-            Some(Sign::Corrected(Box::new(given)))
+            Some(Sign::Corrected(Box::new(given.into_value())))
         }
-        Body::Comment(text) => Some(Sign::Said(text)),
+        Body::Comment(given) => Some(Sign::Said(given.into_value().text)),
         Body::Interaction(done) => {
             (done.kind == InteractionKind::Regenerate).then_some(Sign::Regenerated)
         }
         Body::Correction(_)
-        | Body::Metric
+        | Body::Metric(_)
         | Body::Decision(_)
         | Body::Settlement(_)
         | Body::Turn(_)
         | Body::Rule(_)
         | Body::Finding(_)
-        | Body::Other => None,
+        | Body::Other(_)
+        | Body::Unreadable(_) => None,
     }
 }
 
@@ -81,20 +79,20 @@ pub(super) fn inline_signs(fields: &Map<String, Value>) -> Vec<Sign> {
         some.map(|(name, value)| (name.clone(), value.clone())).collect()
     };
     let read = |source: Source, names: &[&str]| -> Result<Body, BadData> {
-        Body::read(Kind { event_type: Type::Explicit, source }, &only(names))
+        Body::read(Kind { event_type: Type::Explicit, source }, only(names))
     };
     let mut signs = Vec::new();
-    if let Ok(Body::Rating(rating)) = read(Source::UserRating, &["rating"]) {
-        signs.push(person_rating(rating.value(), None));
+    if let Ok(Body::Rating(given)) = read(Source::UserRating, &["rating"]) {
+        signs.push(person_rating(given.rating.value(), None));
     }
     let corrected = ["corrected", "corrected_sql", "original", "original_sql", "explanation"];
     if let Ok(Body::Correction(given)) = read(Source::UserCorrection, &corrected)
         && !given.corrected.is_empty()
     {
-        signs.push(Sign::Corrected(Box::new(given)));
+        signs.push(Sign::Corrected(Box::new(given.into_value())));
     }
-    if let Ok(Body::Comment(text)) = read(Source::UserComment, &["comment"]) {
-        signs.push(Sign::Said(text));
+    if let Ok(Body::Comment(given)) = read(Source::UserComment, &["comment"]) {
+        signs.push(Sign::Said(given.into_value().text));
     }
     if fields.get("regenerated") == Some(&Value::Bool(true)) {
         signs.push(Sign::Regenerated);

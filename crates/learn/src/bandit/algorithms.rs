@@ -36,22 +36,15 @@ impl ScoreBoard {
         Self { count, means: zeros, draws: zeros, chances: zeros, faults: 0 }
     }
 
-    pub(super) fn means(&self) -> &[f64] {
-        &self.means[..self.count]
-    }
-
-    pub(super) fn draws(&self) -> &[f64] {
-        &self.draws[..self.count]
-    }
-
-    pub(super) fn chances(&self) -> &[f64] {
-        &self.chances[..self.count]
+    /// The values of the eligible arms.
+    pub(super) fn trim<'a>(&self, values: &'a [f64; MAX_ARMS]) -> &'a [f64] {
+        &values[..self.count]
     }
 
     /// Gives all probability to the highest draw; ties share it equally.
     fn assign_to_winner(&mut self) {
-        let best = self.draws().iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let equals = self.draws().iter().filter(|draw| **draw >= best).count().max(1);
+        let best = self.trim(&self.draws).iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let equals = self.trim(&self.draws).iter().filter(|draw| **draw >= best).count().max(1);
         for index in 0..self.count {
             self.chances[index] = if self.draws[index] >= best { 1.0 / equals as f64 } else { 0.0 };
         }

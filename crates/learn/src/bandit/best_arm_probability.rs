@@ -30,7 +30,6 @@ enum DistributionShape {
 }
 
 impl ScoreDensity {
-    /// Placeholder for array slots.
     pub(super) const NEVER_WINS: Self = Self {
         shape: DistributionShape::Normal { mean: f64::NEG_INFINITY, precision: 1.0 },
         low: f64::NEG_INFINITY,
@@ -78,12 +77,13 @@ impl ScoreDensity {
 
     /// Logarithm of the density, up to an additive constant.
     fn log_density(&self, at: f64) -> f64 {
+        self.log_density_from(at, softplus(at))
+    }
+
+    /// The same with a known `softplus(at)`.
+    fn log_density_from(&self, at: f64, soft: f64) -> f64 {
         match self.shape {
-            DistributionShape::Beta { good, bad } => {
-                // ln(1 + eˣ) without overflow on either side.
-                let soft = if at > 0.0 { at + (-at).exp().ln_1p() } else { at.exp().ln_1p() };
-                good * at - (good + bad) * soft
-            }
+            DistributionShape::Beta { good, bad } => good * at - (good + bad) * soft,
             DistributionShape::Normal { mean, precision } => {
                 let off = (at - mean) * precision;
                 -0.5 * off * off
@@ -93,13 +93,15 @@ impl ScoreDensity {
 
     /// The density, scaled so that a normal distribution integrates to one.
     fn density_at(&self, at: f64, soft: f64) -> f64 {
-        let exponent = match self.shape {
-            DistributionShape::Beta { good, bad } => good * at - (good + bad) * soft,
-            DistributionShape::Normal { .. } => self.log_density(at),
-        };
         const NORMAL_PEAK_DENSITY: f64 = 0.398_942_280_401_432_7;
+        let exponent = self.log_density_from(at, soft);
         (exponent - self.height).exp() * NORMAL_PEAK_DENSITY / self.scale
     }
+}
+
+/// ln(1 + eˣ) without overflow on either side.
+fn softplus(x: f64) -> f64 {
+    if x > 0.0 { x + (-x).exp().ln_1p() } else { x.exp().ln_1p() }
 }
 
 /// One grid point: the density of every score and the probability mass below it.
@@ -118,20 +120,16 @@ pub(crate) fn best_arm_probabilities(scores: &[ScoreDensity], chances: &mut [f64
     }
     // A score that lies entirely below another's lower edge never wins and is skipped.
     let worst = scores.iter().map(|score| score.low).fold(f64::NEG_INFINITY, f64::max);
-    let mut at = f64::INFINITY;
-    let mut end = f64::NEG_INFINITY;
-    for score in scores.iter().filter(|score| score.high > worst) {
+    let (mut at, mut end) = (f64::INFINITY, f64::NEG_INFINITY);
+    let (mut active, mut active_count) = ([0usize; MAX_ARMS], 0);
+    for (index, score) in scores.iter().enumerate().filter(|(_, score)| score.high > worst) {
         at = at.min(score.low);
         end = end.max(score.high);
+        active[active_count] = index;
+        active_count += 1;
     }
     if !(at.is_finite() && end.is_finite()) {
         return None;
-    }
-    let mut active = [0usize; MAX_ARMS];
-    let mut active_count = 0;
-    for (index, _) in scores.iter().enumerate().filter(|(_, score)| score.high > worst) {
-        active[active_count] = index;
-        active_count += 1;
     }
     let active = &active[..active_count];
     let mut left = GridPoint { density: [0.0; MAX_ARMS], below: [0.0; MAX_ARMS] };
@@ -177,7 +175,7 @@ fn panel_width(scores: &[ScoreDensity], active: &[usize], at: f64) -> f64 {
 }
 
 fn evaluate_densities(scores: &[ScoreDensity], active: &[usize], at: f64, point: &mut GridPoint) {
-    let soft = if at > 0.0 { at + (-at).exp().ln_1p() } else { at.exp().ln_1p() };
+    let soft = softplus(at);
     for index in active {
         let score = &scores[*index];
         let inside = at >= score.low && at <= score.high;

@@ -4,9 +4,8 @@
 use model::hash::fnv1a_64;
 
 use super::discount::{Decay, DiscountEra};
-use super::matrix::{Matrix, padded_len};
 use super::reward_sums::RewardSums;
-use super::ridge_regression::RidgeRegression;
+use super::ridge_regression::{Matrix, RidgeRegression, padded_len};
 use super::shadow_evaluation::ShadowComparison;
 use super::state::{ArmState, RouterState};
 use super::{MAX_ARMS, MAX_FEATURES};
@@ -39,8 +38,7 @@ impl RouterState {
         out.put(self.generations.to_le_bytes());
         out.put(self.tick.to_le_bytes());
         out.put(self.decay_since.to_le_bytes());
-        out.put(self.decay_factor.to_le_bytes());
-        out.put_bool(self.decay_hourly);
+        out.put_decay(self.decay);
         out.put(self.spent_day.to_le_bytes());
         out.put(self.spent.to_le_bytes());
         out.put(self.faults.to_le_bytes());
@@ -62,8 +60,8 @@ impl RouterState {
     pub fn from_bytes(bytes: &[u8]) -> Result<(Self, u64), CheckpointError> {
         let (body, sum) = bytes.split_last_chunk::<8>().ok_or(CheckpointError::Foreign)?;
         let mut from = CheckpointReader(body);
-        let ours = from.take_bytes() == Some(MAGIC);
-        let version = from.take_bytes().map(u16::from_le_bytes);
+        let ours = from.read(|bytes| bytes) == Some(MAGIC);
+        let version = from.read(u16::from_le_bytes);
         let known = |version: &u16| (VERSION_WITHOUT_ERAS..=CURRENT_VERSION).contains(version);
         let version = version.filter(|version| ours && known(version));
         let version = version.ok_or(CheckpointError::Foreign)?;
@@ -86,9 +84,13 @@ impl CheckpointWriter {
         self.0.push(u8::from(value));
     }
 
+    fn put_decay(&mut self, decay: Decay) {
+        self.put(decay.factor.to_le_bytes());
+        self.put_bool(decay.hourly);
+    }
+
     fn put_era(&mut self, era: &DiscountEra) {
-        self.put(era.decay.factor.to_le_bytes());
-        self.put_bool(era.decay.hourly);
+        self.put_decay(era.decay);
         self.put(era.since.to_le_bytes());
         self.put(era.until.to_le_bytes());
     }
@@ -120,75 +122,66 @@ impl CheckpointWriter {
 struct CheckpointReader<'a>(&'a [u8]);
 
 impl CheckpointReader<'_> {
-    fn take_bytes<const N: usize>(&mut self) -> Option<[u8; N]> {
+    fn read<T, const N: usize>(&mut self, decode: fn([u8; N]) -> T) -> Option<T> {
         let (first, rest) = self.0.split_first_chunk::<N>()?;
         self.0 = rest;
-        Some(*first)
-    }
-
-    fn read_u32(&mut self) -> Option<u32> {
-        self.take_bytes().map(u32::from_le_bytes)
-    }
-
-    fn read_u64(&mut self) -> Option<u64> {
-        self.take_bytes().map(u64::from_le_bytes)
-    }
-
-    fn read_i128(&mut self) -> Option<i128> {
-        self.take_bytes().map(i128::from_le_bytes)
-    }
-
-    fn read_f64(&mut self) -> Option<f64> {
-        self.read_u64().map(f64::from_bits)
+        Some(decode(*first))
     }
 
     fn read_f64s(&mut self, count: usize) -> Option<Vec<f64>> {
-        (0..count).map(|_| self.read_f64()).collect()
+        (0..count).map(|_| self.read(f64::from_le_bytes)).collect()
     }
 
     fn read_bool(&mut self) -> Option<bool> {
-        match self.take_bytes()? {
-            [0] => Some(false),
-            [1] => Some(true),
-            [_] => None,
+        match self.read(u8::from_le_bytes)? {
+            0 => Some(false),
+            1 => Some(true),
+            _ => None,
         }
     }
 
     fn read_count(&mut self, most: usize) -> Option<usize> {
-        let count = usize::try_from(self.read_u32()?).ok()?;
+        let count = usize::try_from(self.read(u32::from_le_bytes)?).ok()?;
         (count <= most).then_some(count)
     }
 
     fn read_state(&mut self, version: u16) -> Option<(RouterState, u64)> {
-        let position = self.read_u64()?;
+        let position = self.read(u64::from_le_bytes)?;
         let mut state = RouterState {
-            generations: self.read_u32()?,
-            tick: self.read_u64()?,
-            decay_since: self.read_u64()?,
-            decay_factor: self.read_f64()?,
-            decay_hourly: self.read_bool()?,
-            spent_day: self.read_u64()?.cast_signed(),
-            spent: self.read_i128()?,
-            faults: self.read_u64()?,
+            generations: self.read(u32::from_le_bytes)?,
+            tick: self.read(u64::from_le_bytes)?,
+            decay_since: self.read(u64::from_le_bytes)?,
+            decay: self.read_decay()?,
+            spent_day: self.read(i64::from_le_bytes)?,
+            spent: self.read(i128::from_le_bytes)?,
+            faults: self.read(u64::from_le_bytes)?,
             ..RouterState::default()
         };
         let mut sums = [0.0; 5];
         for sum in &mut sums {
-            *sum = self.read_f64()?;
+            *sum = self.read(f64::from_le_bytes)?;
         }
         state.comparison = ShadowComparison { sums, serving: self.read_bool()? };
         let arms = self.read_count(MAX_ARMS)?;
         state.arms = (0..arms).map(|_| self.read_arm()).collect::<Option<_>>()?;
         if version > VERSION_WITHOUT_ERAS {
-            let eras = self.read_u32()?;
+            let eras = self.read(u32::from_le_bytes)?;
             state.eras = (0..eras).map(|_| self.read_era()).collect::<Option<_>>()?;
         }
         Some((state, position))
     }
 
+    fn read_decay(&mut self) -> Option<Decay> {
+        Some(Decay { factor: self.read(f64::from_le_bytes)?, hourly: self.read_bool()? })
+    }
+
     fn read_era(&mut self) -> Option<DiscountEra> {
-        let decay = Decay { factor: self.read_f64()?, hourly: self.read_bool()? };
-        Some(DiscountEra { decay, since: self.read_u64()?, until: self.read_u64()? })
+        let decay = self.read_decay()?;
+        Some(DiscountEra {
+            decay,
+            since: self.read(u64::from_le_bytes)?,
+            until: self.read(u64::from_le_bytes)?,
+        })
     }
 
     fn read_arm(&mut self) -> Option<ArmState> {
@@ -198,20 +191,24 @@ impl CheckpointReader<'_> {
         self.0 = rest;
         Some(ArmState {
             id,
-            generation: self.read_u32()?,
-            tick: self.read_u64()?,
-            sums: RewardSums { good: self.read_i128()?, all: self.read_i128()? },
-            observations: self.read_u64()?,
-            choices: self.read_u64()?,
-            cost: self.read_i128()?,
-            paid_calls: self.read_u64()?,
+            generation: self.read(u32::from_le_bytes)?,
+            tick: self.read(u64::from_le_bytes)?,
+            sums: RewardSums {
+                good: self.read(i128::from_le_bytes)?,
+                all: self.read(i128::from_le_bytes)?,
+            },
+            observations: self.read(u64::from_le_bytes)?,
+            choices: self.read(u64::from_le_bytes)?,
+            cost: self.read(i128::from_le_bytes)?,
+            paid_calls: self.read(u64::from_le_bytes)?,
             linear: if self.read_bool()? { Some(self.read_regression()?) } else { None },
         })
     }
 
     fn read_regression(&mut self) -> Option<RidgeRegression> {
         let size = self.read_count(MAX_FEATURES)? + 1;
-        let (generation, updates, broken) = (self.read_u32()?, self.read_u32()?, self.read_bool()?);
+        let (generation, updates, broken) =
+            (self.read(u32::from_le_bytes)?, self.read(u32::from_le_bytes)?, self.read_bool()?);
         Some(RidgeRegression {
             generation,
             updates,

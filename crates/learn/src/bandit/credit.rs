@@ -48,6 +48,14 @@ impl AppliedObservation {
     }
 }
 
+/// A turn's old and new observation, of which `left` remains.
+#[derive(Clone, Copy)]
+struct Replacement {
+    old: Option<Observation>,
+    now: Option<Observation>,
+    left: f64,
+}
+
 impl RouterState {
     /// Replaces the turn's previous observation by the current one and returns the record to store.
     /// Turns of removed arms, and turns from before a reset, are left out.
@@ -74,8 +82,10 @@ impl RouterState {
         if old == now {
             return Some(applied);
         }
-        self.update_sums(rule, index, &applied, old, now);
-        self.update_regression(rule, index, credit, &applied, old, now);
+        let left = self.remaining_weight(rule, applied.era, applied.tick);
+        let replacement = Replacement { old, now, left };
+        self.update_sums(rule, index, replacement);
+        self.update_regression(rule, credit, index, applied.linear, replacement);
         if let Some(shadow) = applied.shadow {
             self.comparison.replace_turn(shadow, old, now);
         }
@@ -92,7 +102,9 @@ impl RouterState {
         let index = self.arms.iter().position(|arm| arm.id == credit.arm);
         let same = |index: &usize| self.arms[*index].generation == before.generation;
         if let Some(index) = index.filter(same) {
-            self.update_regression(rule, index, credit, &before, before.observation(), None);
+            let left = self.remaining_weight(rule, before.era, before.tick);
+            let replacement = Replacement { old: before.observation(), now: None, left };
+            self.update_regression(rule, credit, index, before.linear, replacement);
         }
         AppliedObservation { linear: None, ..before }
     }
@@ -129,23 +141,12 @@ impl RouterState {
         AppliedObservation { generation, tick, era, observed: None, linear, shadow }
     }
 
-    fn update_sums(
-        &mut self,
-        rule: &RouterRule,
-        index: usize,
-        applied: &AppliedObservation,
-        old: Option<Observation>,
-        now: Option<Observation>,
-    ) {
+    fn update_sums(&mut self, rule: &RouterRule, index: usize, replacement: Replacement) {
+        let Replacement { old, now, left } = replacement;
         let (tick, decay) = (self.tick, rule.decay());
-        let left = self.remaining_weight(rule, applied.era, applied.tick);
         let arm = &mut self.arms[index];
         if !decay.is_disabled() {
-            let rest = decay.remaining_after(tick.saturating_sub(arm.tick));
-            arm.sums.apply_decay(rest);
-            if let Some(linear) = &mut arm.linear {
-                linear.apply_decay(rest);
-            }
+            arm.apply_decay(decay.remaining_after(tick.saturating_sub(arm.tick)));
             arm.tick = tick;
         }
         if let Some(old) = old {
@@ -158,23 +159,22 @@ impl RouterState {
         }
     }
 
+    /// Updates the arm's regression if it still has this generation.
     fn update_regression(
         &mut self,
         rule: &RouterRule,
-        index: usize,
         credit: &Credit<'_>,
-        applied: &AppliedObservation,
-        old: Option<Observation>,
-        now: Option<Observation>,
+        index: usize,
+        generation: Option<u32>,
+        Replacement { old, now, left }: Replacement,
     ) {
-        let left = self.remaining_weight(rule, applied.era, applied.tick);
         let weight = |o: Option<Observation>| o.map_or(0.0, |o| o.weight() * left);
         let reward = |o: Option<Observation>| o.map_or(0.0, |o| o.weight() * o.reward() * left);
         let arm = &mut self.arms[index];
         let definition = rule.arms().iter().find(|definition| definition.id == arm.id);
         let prior = definition.map_or(0.5, |known| regression_prior(rule, known, arm.sums));
         let Some(linear) = &mut arm.linear else { return };
-        if applied.linear != Some(linear.generation) {
+        if generation != Some(linear.generation) {
             return;
         }
         let (weight, reward) = (weight(now) - weight(old), reward(now) - reward(old));

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::discount::{Decay, Discount};
 use super::{MAX_ARMS, MAX_FEATURES};
-use crate::bad_data;
+use crate::check_field;
 use crate::reward::{RewardDefinition, RewardRule};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,7 +34,6 @@ pub enum Algorithm {
 }
 
 impl Algorithm {
-    /// True when the algorithm uses the request's features.
     pub fn is_contextual(self) -> bool {
         match self {
             Self::LinUcb | Self::LinTs | Self::Hybrid => true,
@@ -48,13 +47,10 @@ impl Algorithm {
 pub struct ArmDefinition {
     pub id: String,
     /// Price per million input tokens.
-    #[serde(default)]
     pub price_in: Option<f64>,
     /// Price per million output tokens.
-    #[serde(default)]
     pub price_out: Option<f64>,
     /// Expected reward before any observation, 0 to 1.
-    #[serde(default)]
     pub prior_quality: Option<f64>,
     #[serde(default = "default_enabled")]
     pub enabled: bool,
@@ -81,16 +77,12 @@ pub struct RouterDefinition {
     pub algorithm: Algorithm,
     #[serde(default)]
     pub reward: RewardDefinition,
-    #[serde(default)]
     pub discount: Option<Discount>,
     /// Minimum propensity of every enabled arm.
     #[serde(default = "default_min_propensity")]
     pub min_propensity: f64,
-    /// Spending limit of all calls per day.
-    #[serde(default)]
     pub daily_budget: Option<f64>,
     /// Makes the choices reproducible.
-    #[serde(default)]
     pub seed: Option<u64>,
     /// Feature count of a choice, without the intercept.
     #[serde(default = "default_features")]
@@ -113,7 +105,6 @@ impl RouterDefinition {
     }
 }
 
-/// A validated router definition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RouterRule {
     definition: RouterDefinition,
@@ -125,18 +116,15 @@ impl RouterRule {
     pub fn new(definition: RouterDefinition) -> Result<Self, BadData> {
         check_arms(&definition.arms)?;
         let least = definition.min_propensity;
-        if !(0.0..=0.5).contains(&least) {
-            return Err(bad_data("min_propensity", &least, "a number from 0 to 0.5"));
+        let fits = (0.0..=0.5).contains(&least);
+        check_field(fits, "min_propensity", &least, "a number from 0 to 0.5")?;
+        if let Some(budget) = definition.daily_budget {
+            let fits = budget.is_finite() && budget > 0.0;
+            check_field(fits, "daily_budget", &budget, "a number above 0")?;
         }
-        if let Some(budget) = definition.daily_budget
-            && !(budget.is_finite() && budget > 0.0)
-        {
-            return Err(bad_data("daily_budget", &budget, "a number above 0"));
-        }
-        if definition.features == 0 || definition.features > MAX_FEATURES {
-            let expected = format!("a number from 1 to {MAX_FEATURES}");
-            return Err(bad_data("features", &definition.features, &expected));
-        }
+        let fits = (1..=MAX_FEATURES).contains(&definition.features);
+        let expected = format!("a number from 1 to {MAX_FEATURES}");
+        check_field(fits, "features", &definition.features, &expected)?;
         let decay = Decay::new(definition.discount)?;
         let reward = RewardRule::new(definition.reward.clone())?;
         Ok(Self { definition, reward, decay })
@@ -164,37 +152,24 @@ impl RouterRule {
 }
 
 fn check_arms(arms: &[ArmDefinition]) -> Result<(), BadData> {
-    if arms.is_empty() || arms.len() > MAX_ARMS {
-        let expected = format!("1 to {MAX_ARMS} arms");
-        return Err(bad_data("arms", &arms.len(), &expected));
-    }
+    let fits = (1..=MAX_ARMS).contains(&arms.len());
+    check_field(fits, "arms", &arms.len(), &format!("1 to {MAX_ARMS} arms"))?;
     let mut known = BTreeSet::new();
     for (index, arm) in arms.iter().enumerate() {
-        let field = |name: &str| format!("arms[{index}].{name}");
-        let id_error = |got: String, expected: &str| {
-            Err(bad_data(&format!("arms[{index}].id"), &got, expected))
+        let check = |fits: bool, name: &str, got: &dyn ToString, expected: &str| {
+            check_field(fits, &format!("arms[{index}].{name}"), got, expected)
         };
-        if arm.id.is_empty() || arm.id.len() > 200 {
-            return id_error(format!("{} bytes", arm.id.len()), "1 to 200 bytes");
+        let (bytes, shown) = (arm.id.len(), format!("{:?}", arm.id));
+        check((1..=200).contains(&bytes), "id", &format!("{bytes} bytes"), "1 to 200 bytes")?;
+        check(!arm.id.chars().any(char::is_control), "id", &shown, "no control characters")?;
+        check(known.insert(arm.id.as_str()), "id", &shown, "an id that no other arm has")?;
+        for (name, price) in [("price_in", arm.price_in), ("price_out", arm.price_out)] {
+            let price = price.unwrap_or(0.0);
+            check(price.is_finite() && price >= 0.0, name, &price, "a number not below 0")?;
         }
-        if arm.id.chars().any(char::is_control) {
-            return id_error(format!("{:?}", arm.id), "no control characters");
-        }
-        if !known.insert(arm.id.as_str()) {
-            return id_error(format!("{:?}", arm.id), "an id that no other arm has");
-        }
-        let prices = [("price_in", arm.price_in), ("price_out", arm.price_out)];
-        for (name, price) in prices.into_iter().filter_map(|(name, price)| Some((name, price?))) {
-            if !(price.is_finite() && price >= 0.0) {
-                return Err(bad_data(&field(name), &price, "a number not below 0"));
-            }
-        }
-        if let Some(quality) = arm.prior_quality.filter(|q| !(0.0..=1.0).contains(q)) {
-            return Err(bad_data(&field("prior_quality"), &quality, "a number from 0 to 1"));
-        }
+        let quality = arm.prior_quality.unwrap_or(0.0);
+        check((0.0..=1.0).contains(&quality), "prior_quality", &quality, "a number from 0 to 1")?;
     }
-    if arms.iter().all(|arm| !arm.enabled) {
-        return Err(bad_data("arms", &"all disabled", "at least one enabled arm"));
-    }
-    Ok(())
+    let enabled = arms.iter().any(|arm| arm.enabled);
+    check_field(enabled, "arms", &"all disabled", "at least one enabled arm")
 }

@@ -3,7 +3,7 @@
 use model::BadData;
 use serde::{Deserialize, Serialize};
 
-use crate::bad_data;
+use crate::check_field;
 
 /// Discount setting: a factor per observation, or a half-life.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -20,7 +20,7 @@ pub enum Discount {
 }
 
 /// A validated discount. A tick is one observation, or one hour when `hourly`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Decay {
     pub(super) factor: f64,
     pub(super) hourly: bool,
@@ -34,20 +34,18 @@ impl Decay {
             None => Ok(Self::DISABLED),
             Some(Discount::Factor(factor)) => {
                 let fits = factor > 0.5 && factor <= 1.0;
-                let decay = Self { factor, hourly: false };
-                fits.then_some(decay)
-                    .ok_or_else(|| bad_data("discount", &factor, "above 0.5, at most 1"))
+                check_field(fits, "discount", &factor, "above 0.5, at most 1")?;
+                Ok(Self { factor, hourly: false })
             }
             Some(Discount::Observations { half_life_observations: life }) => {
-                let fits = life.is_finite() && life >= 1.0;
-                let bad = || bad_data("discount.half_life_observations", &life, "a number from 1");
-                fits.then(|| Self { factor: half_life_factor(life), hourly: false }).ok_or_else(bad)
+                let (fits, field) = (life >= 1.0, "discount.half_life_observations");
+                check_field(fits && life.is_finite(), field, &life, "a number from 1")?;
+                Ok(Self { factor: half_life_factor(life), hourly: false })
             }
             Some(Discount::Days { half_life_days: life }) => {
-                let fits = life.is_finite() && life >= 0.05;
-                let bad = || bad_data("discount.half_life_days", &life, "a number from 0.05");
-                fits.then(|| Self { factor: half_life_factor(24.0 * life), hourly: true })
-                    .ok_or_else(bad)
+                let (fits, field) = (life >= 0.05, "discount.half_life_days");
+                check_field(fits && life.is_finite(), field, &life, "a number from 0.05")?;
+                Ok(Self { factor: half_life_factor(24.0 * life), hourly: true })
             }
         }
     }

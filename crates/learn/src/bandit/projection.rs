@@ -45,18 +45,21 @@ impl Routers {
 
     /// The turns whose records `apply_event` needs.
     pub fn affected_turns(event: &Event) -> Vec<TurnId> {
-        let Ok(body) = Body::read(event.kind, &event.data) else { return Vec::new() };
         let carries_no_signal = matches!(
-            body,
+            event.body,
             Body::Turn(_)
                 | Body::Rule(_)
+                | Body::Unreadable(_)
                 | Body::Finding(Finding::Choice(_) | Finding::Returned(_) | Finding::Relevance(_))
         );
         if carries_no_signal {
             return Vec::new();
         }
-        let before =
-            if let Body::Finding(Finding::Verdict(found)) = body { found.instead_of } else { None };
+        let before = if let Body::Finding(Finding::Verdict(found)) = &event.body {
+            found.instead_of.clone()
+        } else {
+            None
+        };
         event.turn.iter().cloned().chain(before).collect()
     }
 
@@ -69,8 +72,7 @@ impl Routers {
         records: &mut TurnRecords,
         pseudonym: &dyn Fn(&str) -> u64,
     ) {
-        let Ok(body) = Body::read(event.kind, &event.data) else { return };
-        match &body {
+        match &event.body {
             Body::Rule(Rule::Router { name, definition }) => self.define_router(name, definition),
             Body::Rule(Rule::RouterReset { name }) => {
                 if let Some(Router { rule, state }) = self.0.get_mut(name) {
@@ -92,7 +94,7 @@ impl Routers {
                     let withdrawal = TurnSignal::Verdict { message, judged: None };
                     self.record_signal(at, event, before, &withdrawal, records);
                 }
-                self.record_event_signals(at, event, &body, records, pseudonym);
+                self.record_event_signals(at, event, records, pseudonym);
             }
             Body::Finding(_)
             | Body::Rule(_)
@@ -101,11 +103,12 @@ impl Routers {
             | Body::Comment(_)
             | Body::Correction(_)
             | Body::Interaction(_)
-            | Body::Metric
+            | Body::Metric(_)
             | Body::Decision(_)
             | Body::Settlement(_)
             | Body::Reaction(_)
-            | Body::Other => self.record_event_signals(at, event, &body, records, pseudonym),
+            | Body::Other(_)
+            | Body::Unreadable(_) => self.record_event_signals(at, event, records, pseudonym),
         }
     }
 
@@ -156,12 +159,11 @@ impl Routers {
         &mut self,
         at: Position,
         event: &Event,
-        body: &Body,
         records: &mut TurnRecords,
         pseudonym: &dyn Fn(&str) -> u64,
     ) {
         let Some(turn) = &event.turn else { return };
-        for signal in extract_signals(event, body, pseudonym) {
+        for signal in extract_signals(event, pseudonym) {
             self.record_signal(at, event, turn, &signal, records);
         }
     }

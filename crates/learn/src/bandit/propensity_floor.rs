@@ -2,7 +2,6 @@
 
 use super::sampler::Sampler;
 
-/// Upper bound on the sum of all floors.
 const MAX_TOTAL_FLOOR: f64 = 0.5;
 
 /// Raises probabilities to their floors, at the proportional expense of the others.
@@ -41,7 +40,7 @@ pub(crate) fn raise_to_floors(raw: &[f64], floors: &mut [f64], lifted: &mut [f64
     }
 }
 
-/// Redirects an arm drawn with raw probabilities so that sampler follow the lifted ones.
+/// Redirects an arm drawn with raw probabilities so that samples follow the lifted ones.
 pub(super) fn resample_with_floors(
     sampler: &mut Sampler,
     drawn: usize,
@@ -52,20 +51,8 @@ pub(super) fn resample_with_floors(
     if lifted[drawn] >= raw[drawn] || u * raw[drawn] < lifted[drawn] {
         return drawn;
     }
-    let mut left = sampler.sample_uniform() * floor_gains(raw, lifted).sum::<f64>();
-    let mut last = drawn;
-    for (index, more) in floor_gains(raw, lifted).enumerate().filter(|(_, more)| *more > 0.0) {
-        last = index;
-        if left < more {
-            break;
-        }
-        left -= more;
-    }
-    last
-}
-
-fn floor_gains(raw: &[f64], lifted: &[f64]) -> impl Iterator<Item = f64> {
-    raw.iter().zip(lifted).map(|(raw, lifted)| (lifted - raw).max(0.0))
+    let gains = raw.iter().zip(lifted).map(|(raw, lifted)| (lifted - raw).max(0.0));
+    sampler.sample_index(gains).unwrap_or(drawn)
 }
 
 #[cfg(test)]
@@ -98,7 +85,7 @@ mod tests {
         let mut sampler = Sampler::new(3);
         let mut counts = [0.0; 3];
         for _ in 0..20_000 {
-            let drawn = sampler.sample_index(&raw).unwrap();
+            let drawn = sampler.sample_index(raw.into_iter()).unwrap();
             counts[resample_with_floors(&mut sampler, drawn, &raw, &lifted)] += 1.0 / 20_000.0;
         }
         for (count, chance) in counts.iter().zip(lifted) {

@@ -66,7 +66,6 @@ impl RewardSums {
     }
 }
 
-/// Weighted counts of good and bad outcomes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct BetaCounts {
     good: f64,

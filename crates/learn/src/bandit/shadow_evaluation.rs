@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::confidence_sequence::ConfidenceSequence;
 use crate::reward::Observation;
 
 /// Effective turns before the candidate may take over.
@@ -46,7 +47,6 @@ impl ShadowEstimate {
     }
 }
 
-/// Estimated advantage of the candidate over Thompson.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CandidateLead {
     pub estimate: f64,
@@ -112,16 +112,9 @@ impl ShadowComparison {
         let estimate = by / weight;
         let spread = square_by_square - 2.0 * estimate * square_by + estimate * estimate * square;
         let turns = weight * weight / square;
-        let reach = sequence_width(turns) * spread.max(0.0).sqrt() / weight;
+        let sequence = ConfidenceSequence::new(MAX_ERROR_RATE, TUNED_FOR_TURNS);
+        let reach = sequence.half_width(turns) * spread.max(0.0).sqrt() / weight;
         let interval = [estimate - reach, estimate + reach];
         CandidateLead { estimate, interval, turns, serving: self.serving }
     }
-}
-
-/// Half-width in standard errors of an asymptotic confidence sequence, valid at every look.
-fn sequence_width(turns: f64) -> f64 {
-    let doubt = -2.0 * MAX_ERROR_RATE.ln();
-    let rate = (doubt + (doubt + 1.0).ln()) / TUNED_FOR_TURNS;
-    let grown = turns * rate + 1.0;
-    (2.0 * grown / (turns * rate) * (grown.sqrt() / MAX_ERROR_RATE).ln()).sqrt()
 }

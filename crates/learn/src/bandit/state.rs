@@ -1,5 +1,6 @@
-//! Learned state of a router, and every change to it besides observations.
+//! Learned state of a router, every change to it besides observations, and its summary.
 
+use super::best_arm_probability::ScoreDensity;
 use super::definition::{Algorithm, ArmDefinition, RouterRule};
 use super::discount::{Decay, DiscountEra};
 use super::reward_sums::RewardSums;
@@ -7,7 +8,7 @@ use super::ridge_regression::RidgeRegression;
 use super::shadow_evaluation::{CandidateLead, ShadowComparison};
 
 /// Costs are summed in integer billionths, so that their order does not matter.
-pub(super) const COST_SCALE: f64 = 1e9;
+const COST_SCALE: f64 = 1e9;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct ArmState {
@@ -29,6 +30,13 @@ impl ArmState {
         Self { id: id.to_owned(), generation, tick, ..Self::default() }
     }
 
+    pub(super) fn apply_decay(&mut self, left: f64) {
+        self.sums.apply_decay(left);
+        if let Some(linear) = &mut self.linear {
+            linear.apply_decay(left);
+        }
+    }
+
     pub(super) fn mean_cost(&self) -> Option<f64> {
         (self.paid_calls > 0).then(|| self.cost as f64 / COST_SCALE / self.paid_calls as f64)
     }
@@ -43,14 +51,33 @@ pub struct RouterState {
     pub(super) tick: u64,
     /// Tick at which the current discount took effect.
     pub(super) decay_since: u64,
-    pub(super) decay_factor: f64,
-    pub(super) decay_hourly: bool,
+    /// The factor is 0 before the first rule.
+    pub(super) decay: Decay,
     /// Closed discount eras since the last reset, oldest first.
     pub(super) eras: Vec<DiscountEra>,
     pub(super) spent_day: i64,
     pub(super) spent: i128,
     pub(super) faults: u64,
     pub(super) comparison: ShadowComparison,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct ArmSummary {
+    pub id: String,
+    pub enabled: bool,
+    pub choices: u64,
+    pub observations: u64,
+    /// Total weight of the observations after decay.
+    pub weight: f64,
+    /// Posterior mean reward.
+    pub mean: f64,
+    /// 95% credible interval of the mean.
+    pub interval: [f64; 2],
+    /// Share of all choices, 0 to 1.
+    pub share: f64,
+    pub cost: f64,
+    /// Expected cost of the next call; `None` when unknown.
+    pub expected_cost: Option<f64>,
 }
 
 impl RouterState {
@@ -89,7 +116,6 @@ impl RouterState {
         self.adopt_rule(rule);
     }
 
-    /// Generation of an arm. It changes on a reset and when the arm is removed and added.
     pub fn arm_generation(&self, arm: &str) -> Option<u32> {
         self.arms.iter().find(|known| known.id == arm).map(|arm| arm.generation)
     }
@@ -138,6 +164,33 @@ impl RouterState {
         self.comparison.estimate_lead()
     }
 
+    pub fn summarise_arms(&self, rule: &RouterRule) -> Vec<ArmSummary> {
+        let all = self.total_choices();
+        let summary = |index: usize| {
+            let definition = &rule.arms()[index];
+            let arm = self.find_arm(rule, index)?;
+            let left = self.arm_remaining(rule, arm);
+            let (good, bad) =
+                arm.sums.decayed_counts(left).beta_posterior(definition.prior_quality, 1.0);
+            let mean = good / (good + bad);
+            let interval =
+                ScoreDensity::from_beta(good, bad).map(|score| score.credible_interval());
+            Some(ArmSummary {
+                id: definition.id.clone(),
+                enabled: definition.enabled,
+                choices: arm.choices,
+                observations: arm.observations,
+                weight: arm.sums.weight() * left,
+                mean,
+                interval: interval.unwrap_or([0.0, 1.0]),
+                share: if all > 0 { arm.choices as f64 / all as f64 } else { 0.0 },
+                cost: arm.cost as f64 / COST_SCALE,
+                expected_cost: self.expected_cost(rule, index),
+            })
+        };
+        (0..rule.arms().len()).filter_map(summary).collect()
+    }
+
     pub(super) fn find_arm_mut(&mut self, id: &str) -> Option<&mut ArmState> {
         self.arms.iter_mut().find(|arm| arm.id == id)
     }
@@ -158,19 +211,12 @@ impl RouterState {
     /// Decays every arm to the current tick under the old discount, then switches.
     fn change_decay(&mut self, rule: &RouterRule) {
         let decay = rule.decay();
-        if self.decay_factor == decay.factor && self.decay_hourly == decay.hourly {
+        if self.decay == decay {
             return;
         }
-        let old = Decay {
-            factor: if self.decay_factor > 0.0 { self.decay_factor } else { 1.0 },
-            hourly: self.decay_hourly,
-        };
+        let old = if self.decay.factor > 0.0 { self.decay } else { Decay::DISABLED };
         for arm in &mut self.arms {
-            let left = old.remaining_after(self.tick.saturating_sub(arm.tick));
-            arm.sums.apply_decay(left);
-            if let Some(linear) = &mut arm.linear {
-                linear.apply_decay(left);
-            }
+            arm.apply_decay(old.remaining_after(self.tick.saturating_sub(arm.tick)));
         }
         self.end_era(old, decay);
         // Turn ticks and hour ticks are not comparable.
@@ -179,8 +225,7 @@ impl RouterState {
         }
         self.arms.iter_mut().for_each(|arm| arm.tick = self.tick);
         self.decay_since = self.tick;
-        self.decay_factor = decay.factor;
-        self.decay_hourly = decay.hourly;
+        self.decay = decay;
     }
 
     pub(super) fn current_era(&self) -> u32 {

@@ -1,12 +1,4 @@
-//! Adaptive traffic shares: each variant's share is its probability of being the best.
-//!
-//! This is Thompson sampling, integrated instead of drawn, with normal posteriors of the means.
-//! Exposed units keep their variant; only new units see the new shares.
-//!
-//! Limits: shares that follow outcomes bias the difference of means towards the early leader, and
-//! the arms cover different days. Adaptive results therefore use one interval per arm, which is
-//! valid under any allocation but wider, and no CUPED correction. Use fixed weights when one
-//! precise difference matters.
+//! Traffic shares that follow the evidence.
 
 use super::assignment::TrafficShares;
 use super::definition::ExperimentDefinition;
@@ -14,8 +6,14 @@ use super::evidence::ExperimentEvidence;
 use super::tally::MeanEstimate;
 use crate::bandit::{ScoreDensity, best_arm_probabilities, raise_to_floors};
 
-/// Traffic shares for new units. Falls back to the definition's weights while a variant has fewer
-/// than [`super::MIN_UNITS`] units, and on numerical faults.
+/// Adaptive shares for new units: each variant's share is its probability of being the best. This is
+/// Thompson sampling, integrated instead of drawn, with normal posteriors of the means. Exposed units
+/// keep their variant. Falls back to the definition's weights while a variant has fewer than
+/// [`super::MIN_UNITS`] units, and on numerical faults.
+///
+/// Limits: shares that follow outcomes bias the difference of means towards the early leader, and
+/// the arms cover different days. Adaptive results therefore use one interval per arm, which is
+/// valid under any allocation but wider, and no CUPED correction.
 ///
 /// A pure function of the evidence, which changes with every observation. Callers compute it at
 /// fixed points and log the shares they used.
@@ -48,9 +46,7 @@ fn learn_shares(
     raise_to_floors(&chances, &mut vec![floor; scores.len()], &mut lifted);
     let mut weights = vec![0.0; definition.variants.len()];
     for (variant, share) in in_play.iter().zip(lifted) {
-        if let Some(weight) = weights.get_mut(*variant) {
-            *weight = share;
-        }
+        weights[*variant] = share;
     }
     Some(TrafficShares::from_weights(&weights))
 }

@@ -19,15 +19,10 @@ impl AssignmentSalt {
 /// units move only from the control to a treatment.
 pub fn assign_variant(salt: &AssignmentSalt, unit_id: &str, shares: &TrafficShares) -> usize {
     let hash = blake3::keyed_hash(&salt.0, unit_id.as_bytes());
-    let mut halves = hash.as_bytes().chunks_exact(8).map(hash_to_unit_interval);
-    let (treated, which) = (halves.next(), halves.next());
-    shares.pick_variant(treated.unwrap_or(0.0), which.unwrap_or(0.0))
-}
-
-/// 0 to below 1, in steps of 2⁻⁵³.
-fn hash_to_unit_interval(bytes: &[u8]) -> f64 {
-    let number = bytes.iter().rev().fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
-    (number >> 11) as f64 / (1_u64 << 53) as f64
+    let (parts, _) = hash.as_bytes().as_chunks::<8>();
+    // 0 to below 1, in steps of 2⁻⁵³.
+    let point = |part: [u8; 8]| (u64::from_le_bytes(part) >> 11) as f64 / (1_u64 << 53) as f64;
+    shares.pick_variant(point(parts[0]), point(parts[1]))
 }
 
 /// Shares by variant, the control first. They sum to one.

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use model::{BadData, Metric, UnitTotals};
+use model::{BadData, Metric};
 pub use model::{ExperimentUnit, MetricBy};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::bad_data;
+use crate::check_field;
 
 /// More variants would dilute the error budget of each comparison.
 const MAX_VARIANTS: usize = 16;
@@ -55,7 +55,7 @@ pub struct Rollout {
 #[serde(deny_unknown_fields)]
 pub struct AdaptiveAllocation {
     /// Keeps a verdict possible. The default depends on the number of variants.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub min_share: Option<f64>,
 }
 
@@ -74,10 +74,8 @@ pub struct ExperimentDefinition {
     #[serde(default)]
     pub guardrails: Vec<Guardrail>,
     /// Replaces the weights by rollout steps.
-    #[serde(default)]
     pub rollout: Option<Rollout>,
     /// Replaces the weights by adaptive shares.
-    #[serde(default)]
     pub adaptive: Option<AdaptiveAllocation>,
     /// Probability of a wrong verdict over all looks and comparisons.
     #[serde(default = "default_alpha")]
@@ -106,27 +104,19 @@ impl ExperimentDefinition {
         check_name("name", &self.name)?;
         check_variants(&self.variants)?;
         check_guardrails(&self.guardrails)?;
-        if self.rollout.is_some() && self.adaptive.is_some() {
-            return Err(bad_data(
-                "adaptive",
-                &"given beside rollout",
-                "one of the two, or neither",
-            ));
-        }
+        let both = self.rollout.is_some() && self.adaptive.is_some();
+        check_field(!both, "adaptive", &"given beside rollout", "one of the two, or neither")?;
         if let Some(rollout) = &self.rollout {
             check_rollout(rollout)?;
         }
         if let Some(min_share) = self.min_share() {
             let most = self.max_min_share();
-            if !(min_share > 0.0 && min_share <= most) {
-                let expected = format!("above 0, at most {most} with so many variants");
-                return Err(bad_data("adaptive.min_share", &min_share, &expected));
-            }
+            let expected = format!("above 0, at most {most} with so many variants");
+            let fits = min_share > 0.0 && min_share <= most;
+            check_field(fits, "adaptive.min_share", &min_share, &expected)?;
         }
-        if !(0.0001..=0.5).contains(&self.alpha) {
-            return Err(bad_data("alpha", &self.alpha, "a number from 0.0001 to 0.5"));
-        }
-        Ok(())
+        let fits = (0.0001..=0.5).contains(&self.alpha);
+        check_field(fits, "alpha", &self.alpha, "a number from 0.0001 to 0.5")
     }
 
     /// Minimum share of every variant; `None` unless adaptive.
@@ -148,92 +138,59 @@ impl ExperimentDefinition {
     pub fn alpha_per_comparison(&self) -> f64 {
         self.alpha / self.comparison_count().max(1) as f64
     }
-
-    /// A unit's totals under the configured denominator.
-    pub fn count_totals(&self, totals: UnitTotals) -> UnitTotals {
-        totals.weighted_by(self.by)
-    }
 }
 
 fn check_variants(variants: &[Variant]) -> Result<(), BadData> {
-    if !(2..=MAX_VARIANTS).contains(&variants.len()) {
-        let expected = format!("2 to {MAX_VARIANTS}, the control first");
-        return Err(bad_data("variants", &format!("{} variants", variants.len()), &expected));
-    }
+    let expected = format!("2 to {MAX_VARIANTS}, the control first");
+    let fits = (2..=MAX_VARIANTS).contains(&variants.len());
+    check_field(fits, "variants", &format!("{} variants", variants.len()), &expected)?;
     let mut known = BTreeSet::new();
-    for (index, variant) in variants.iter().enumerate() {
-        let field = |name: &str| format!("variants[{index}].{name}");
-        check_name(&field("name"), &variant.name)?;
-        if !known.insert(variant.name.as_str()) {
-            let got = format!("{:?}", variant.name);
-            return Err(bad_data(&field("name"), &got, "a name that no other variant has"));
-        }
-        if !(variant.weight.is_finite() && (0.0..=1e9).contains(&variant.weight)) {
-            return Err(bad_data(&field("weight"), &variant.weight, "a number from 0 to 1e9"));
-        }
+    for (index, Variant { name, weight, .. }) in variants.iter().enumerate() {
+        let field = format!("variants[{index}].name");
+        check_name(&field, name)?;
+        let expected = "a name that no other variant has";
+        check_field(known.insert(name.as_str()), &field, &format!("{name:?}"), expected)?;
+        let field = format!("variants[{index}].weight");
+        check_field((0.0..=1e9).contains(weight), &field, weight, "a number from 0 to 1e9")?;
     }
-    let weight = |variant: &Variant| variant.weight > 0.0;
-    if !variants.first().is_some_and(weight) {
-        return Err(bad_data(
-            "variants[0].weight",
-            &0,
-            "above 0: the first variant is the control",
-        ));
-    }
-    if !variants.iter().skip(1).any(weight) {
-        return Err(bad_data(
-            "variants",
-            &"nothing but the control",
-            "a weight above 0 for another",
-        ));
-    }
-    Ok(())
+    let has_weight = |variant: &Variant| variant.weight > 0.0;
+    let expected = "above 0: the first variant is the control";
+    check_field(variants.first().is_some_and(has_weight), "variants[0].weight", &0, expected)?;
+    let (treated, got) = (variants.iter().skip(1).any(has_weight), "nothing but the control");
+    check_field(treated, "variants", &got, "a weight above 0 for another")
 }
 
 fn check_guardrails(guardrails: &[Guardrail]) -> Result<(), BadData> {
     let mut known = BTreeSet::new();
     for (index, Guardrail { metric, limit }) in guardrails.iter().enumerate() {
-        if !limit.is_finite() {
-            return Err(bad_data(&format!("guardrails[{index}].limit"), limit, "a number"));
-        }
-        if metric.is_share() && !(0.0..=1.0).contains(limit) {
-            let expected = format!("from 0 to 1, as {} is", metric.word());
-            return Err(bad_data(&format!("guardrails[{index}].limit"), limit, &expected));
-        }
-        if !known.insert(metric) {
-            let field = format!("guardrails[{index}].metric");
-            return Err(bad_data(&field, &metric.word(), "one guardrail for each metric"));
-        }
+        let field = format!("guardrails[{index}].limit");
+        check_field(limit.is_finite(), &field, limit, "a number")?;
+        let fits = !metric.is_share() || (0.0..=1.0).contains(limit);
+        check_field(fits, &field, limit, &format!("from 0 to 1, as {} is", metric.word()))?;
+        let (field, expected) =
+            (format!("guardrails[{index}].metric"), "one guardrail for each metric");
+        check_field(known.insert(metric), &field, &metric.word(), expected)?;
     }
     Ok(())
 }
 
 fn check_rollout(rollout: &Rollout) -> Result<(), BadData> {
-    let steps = &rollout.steps;
+    let Rollout { steps, margin, min_units } = rollout;
     let rising = steps.windows(2).all(|pair| pair[0] < pair[1]);
     let inside = steps.iter().all(|step| *step > 0.0 && *step <= 100.0);
-    if steps.is_empty() || steps.len() > 100 || !rising || !inside {
-        let expected =
-            "1 to 100 percentages above 0 that rise to at most 100, as [1, 5, 25, 50, 100]";
-        return Err(bad_data("rollout.steps", &format!("{steps:?}"), expected));
-    }
-    if !(rollout.margin.is_finite() && rollout.margin >= 0.0) {
-        return Err(bad_data("rollout.margin", &rollout.margin, "a number not below 0"));
-    }
-    if rollout.min_units < super::MIN_UNITS {
-        let expected = format!("at least {}", super::MIN_UNITS);
-        return Err(bad_data("rollout.min_units", &rollout.min_units, &expected));
-    }
-    Ok(())
+    let fits = (1..=100).contains(&steps.len()) && rising && inside;
+    let expected = "1 to 100 percentages above 0 that rise to at most 100, as [1, 5, 25, 50, 100]";
+    check_field(fits, "rollout.steps", &format!("{steps:?}"), expected)?;
+    let fits = margin.is_finite() && *margin >= 0.0;
+    check_field(fits, "rollout.margin", margin, "a number not below 0")?;
+    let (fits, least) = (*min_units >= super::MIN_UNITS, super::MIN_UNITS);
+    check_field(fits, "rollout.min_units", min_units, &format!("at least {least}"))
 }
 
 fn check_name(field: &str, name: &str) -> Result<(), BadData> {
-    if name.trim().is_empty() || name.len() > MAX_NAME_BYTES {
-        let expected = format!("1 to {MAX_NAME_BYTES} bytes, not only spaces");
-        return Err(bad_data(field, &format!("{} bytes", name.len()), &expected));
-    }
-    if name.chars().any(char::is_control) {
-        return Err(bad_data(field, &format!("{name:?}"), "no control characters"));
-    }
-    Ok(())
+    let fits = !name.trim().is_empty() && name.len() <= MAX_NAME_BYTES;
+    let expected = format!("1 to {MAX_NAME_BYTES} bytes, not only spaces");
+    check_field(fits, field, &format!("{} bytes", name.len()), &expected)?;
+    let clean = !name.chars().any(char::is_control);
+    check_field(clean, field, &format!("{name:?}"), "no control characters")
 }

@@ -10,8 +10,8 @@
 
 use model::Metric;
 
-use super::confidence_sequence::{ConfidenceSequence, TUNED_FOR_UNITS};
 use super::tally::{MeanEstimate, MetricTally};
+use crate::confidence_sequence::{ConfidenceSequence, TUNED_FOR_UNITS};
 
 /// Treatment minus control.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,15 +33,8 @@ struct StratumPair {
 }
 
 impl ArmDifference {
-    /// Takes (control, treatment) pairs per stratum. `None` when no stratum has both.
-    pub fn compute_plain<'a>(
-        strata: impl Iterator<Item = (&'a MetricTally, &'a MetricTally)>,
-        metric: Metric,
-    ) -> Option<Self> {
-        Some(Self::compute_both(strata, metric)?.0)
-    }
-
-    /// The plain difference, and the CUPED-corrected one given enough pre-exposure data.
+    /// The plain difference, and the CUPED-corrected one given enough pre-exposure data. Takes
+    /// (control, treatment) pairs per stratum; `None` when no stratum has both.
     pub fn compute_both<'a>(
         strata: impl Iterator<Item = (&'a MetricTally, &'a MetricTally)>,
         metric: Metric,

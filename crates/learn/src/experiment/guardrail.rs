@@ -2,9 +2,9 @@
 
 use model::{Direction, Metric};
 
-use super::confidence_sequence::ConfidenceSequence;
 use super::definition::ExperimentDefinition;
 use super::evidence::ExperimentEvidence;
+use crate::confidence_sequence::ConfidenceSequence;
 
 /// Guardrails must react early, so their bounds are narrowest at fewer units.
 const GUARDRAIL_TUNED_FOR_UNITS: f64 = 500.0;
@@ -19,7 +19,6 @@ pub struct GuardrailStatus {
     pub mean: Option<f64>,
     /// Bound of the mean on the harmless side; `None` with too few units.
     pub bound: Option<f64>,
-    /// True when the bound is beyond the limit.
     pub crossed: bool,
 }
 
@@ -31,13 +30,10 @@ pub fn evaluate_guardrails(
     definition: &ExperimentDefinition,
     evidence: &ExperimentEvidence,
 ) -> Vec<GuardrailStatus> {
-    let mut standings = Vec::new();
-    for index in 0..definition.guardrails.len() {
-        for variant in 1..definition.variants.len() {
-            standings.extend(evaluate_guardrail(definition, evidence, index, variant));
-        }
-    }
-    standings
+    let treatments = 1..definition.variants.len();
+    let pairs = (0..definition.guardrails.len())
+        .flat_map(|index| treatments.clone().map(move |variant| (index, variant)));
+    pairs.filter_map(|(i, variant)| evaluate_guardrail(definition, evidence, i, variant)).collect()
 }
 
 fn evaluate_guardrail(
@@ -50,18 +46,12 @@ fn evaluate_guardrail(
     let mean = evidence.guardrail_mean(index, variant, guardrail.metric);
     let sequence = ConfidenceSequence::one_sided(definition.alpha, GUARDRAIL_TUNED_FOR_UNITS);
     let enough = mean.filter(|mean| mean.units >= super::MIN_UNITS as f64);
-    let direction = guardrail.metric.direction();
-    let bound = enough.map(|mean| {
-        let reach = mean.standard_error() * sequence.bound_width(mean.units);
-        match direction {
-            Direction::Lower => mean.mean - reach,
-            Direction::Higher => mean.mean + reach,
-        }
-    });
-    let beyond = |bound: f64| match direction {
-        Direction::Lower => bound > guardrail.limit,
-        Direction::Higher => bound < guardrail.limit,
+    let harm = match guardrail.metric.direction() {
+        Direction::Lower => 1.0,
+        Direction::Higher => -1.0,
     };
+    let bound = enough
+        .map(|mean| mean.mean - harm * mean.standard_error() * sequence.bound_width(mean.units));
     Some(GuardrailStatus {
         variant: definition.variants.get(variant)?.name.clone(),
         metric: guardrail.metric,
@@ -69,6 +59,6 @@ fn evaluate_guardrail(
         units: mean.map_or(0, |mean| mean.units as u64),
         mean: mean.map(|mean| mean.mean),
         bound,
-        crossed: bound.is_some_and(beyond),
+        crossed: bound.is_some_and(|bound| harm * bound > harm * guardrail.limit),
     })
 }

@@ -1,7 +1,5 @@
 //! Experiment lifecycle: states and transitions.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,12 +27,8 @@ pub enum LifecycleAction {
 
 impl ExperimentStatus {
     pub fn apply_action(self, action: LifecycleAction) -> Result<Self, InvalidTransition> {
-        let possible = self.allowed_actions();
-        possible
-            .iter()
-            .find(|(known, _)| *known == action)
-            .map(|(_, next)| *next)
-            .ok_or(InvalidTransition { status: self, action })
+        let allowed = self.allowed_actions().iter().find(|(known, _)| *known == action);
+        allowed.map(|(_, next)| *next).ok_or(InvalidTransition { status: self, action })
     }
 
     /// Allowed actions and the status each leads to.
@@ -87,20 +81,17 @@ impl LifecycleAction {
     }
 }
 
-/// An action that is not allowed in the current status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "cannot {} an experiment that is {}; possible is {}",
+    .action.word(), .status.word(), list_actions(*.status)
+)]
 pub struct InvalidTransition {
     pub status: ExperimentStatus,
     pub action: LifecycleAction,
 }
 
-impl fmt::Display for InvalidTransition {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (action, status) = (self.action.word(), self.status.word());
-        write!(f, "cannot {action} an experiment that is {status}; possible is ")?;
-        let words: Vec<&str> =
-            self.status.allowed_actions().iter().map(|(a, _)| a.word()).collect();
-        f.write_str(if words.is_empty() { "nothing any more" } else { "" })?;
-        f.write_str(&words.join(" or "))
-    }
+fn list_actions(status: ExperimentStatus) -> String {
+    let words: Vec<&str> = status.allowed_actions().iter().map(|(a, _)| a.word()).collect();
+    if words.is_empty() { "nothing any more".to_owned() } else { words.join(" or ") }
 }

@@ -1,14 +1,13 @@
 //! Experiment results: means, differences and verdicts.
 
 use super::MIN_UNITS;
-use super::confidence_sequence::{ConfidenceSequence, TUNED_FOR_UNITS};
 use super::definition::ExperimentDefinition;
 use super::difference::{ArmDifference, separate_arm_interval};
-use super::evidence::ExperimentEvidence;
+use super::evidence::{ExperimentEvidence, SampleRatioTest};
 use super::guardrail::{GuardrailStatus, evaluate_guardrails};
 use super::lifecycle::ExperimentStatus;
-use super::sample_ratio::SampleRatioTest;
 use super::tally::MeanEstimate;
+use crate::confidence_sequence::{ConfidenceSequence, TUNED_FOR_UNITS};
 
 /// The first variant is the control; each other one has a comparison.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,7 +28,6 @@ pub struct ExperimentResults {
 #[derive(Clone, Debug, PartialEq)]
 pub struct VariantResult {
     pub name: String,
-    /// The number of exposed units.
     pub units: u64,
     /// Exposed units with at least one observation.
     pub observed: u64,
@@ -89,9 +87,7 @@ impl ExperimentVerdict {
 pub enum VerdictReason {
     /// Fewer than [`MIN_UNITS`] units in an arm.
     TooFewUnits,
-    /// The interval includes zero.
     ZeroInside,
-    /// The interval excludes zero.
     ZeroOutside,
     GuardrailCrossed,
     /// The split between variants differs from the configured shares.
@@ -115,122 +111,106 @@ pub fn compute_results(
     status: ExperimentStatus,
     evidence: &ExperimentEvidence,
 ) -> ExperimentResults {
+    let analysis = Analysis { definition, evidence };
     let srm = evidence.test_sample_ratio();
     let guardrails = evaluate_guardrails(definition, evidence);
     let comparisons: Vec<VariantComparison> = (1..definition.variants.len())
         .filter_map(|treatment| {
-            let mut comparison = compare_variant(definition, evidence, treatment)?;
+            let comparison = analysis.compare_variant(treatment)?;
             let crossed = |g: &GuardrailStatus| g.crossed && g.variant == comparison.variant;
-            if !srm.ok {
-                let mismatch = VerdictReason::SampleRatioMismatch;
-                comparison.set_verdict(ExperimentVerdict::NoVerdict, mismatch);
+            let (verdict, why) = if !srm.ok {
+                (ExperimentVerdict::NoVerdict, VerdictReason::SampleRatioMismatch)
             } else if guardrails.iter().any(crossed) {
-                comparison.set_verdict(ExperimentVerdict::Worse, VerdictReason::GuardrailCrossed);
-            }
-            Some(comparison)
+                (ExperimentVerdict::Worse, VerdictReason::GuardrailCrossed)
+            } else {
+                (comparison.verdict, comparison.why)
+            };
+            Some(VariantComparison { verdict, why, ..comparison })
         })
         .collect();
     let (verdict, why, best) = overall_verdict(definition, &comparisons);
     let variants = (0..definition.variants.len())
-        .filter_map(|variant| variant_result(definition, evidence, variant))
+        .filter_map(|variant| analysis.summarise_variant(variant))
         .collect();
     ExperimentResults { status, variants, comparisons, srm, guardrails, verdict, why, best }
 }
 
-impl VariantComparison {
-    fn set_verdict(&mut self, verdict: ExperimentVerdict, why: VerdictReason) {
-        self.verdict = verdict;
-        self.why = why;
+struct Analysis<'a> {
+    definition: &'a ExperimentDefinition,
+    evidence: &'a ExperimentEvidence,
+}
+
+impl Analysis<'_> {
+    fn summarise_variant(&self, variant: usize) -> Option<VariantResult> {
+        let total = self.evidence.total_tally(variant);
+        let sequence = ConfidenceSequence::new(self.definition.alpha, TUNED_FOR_UNITS);
+        let mean = MeanEstimate::from_tally(&total, self.definition.metric);
+        let interval = |mean: MeanEstimate| {
+            let reach = mean.standard_error() * sequence.half_width(mean.units);
+            [mean.mean - reach, mean.mean + reach]
+        };
+        Some(VariantResult {
+            name: self.definition.variants.get(variant)?.name.clone(),
+            units: self.evidence.exposed_units().get(variant).copied().unwrap_or(0),
+            observed: total.units(),
+            mean: total.mean_ratio(),
+            interval: mean.filter(|_| total.units() >= MIN_UNITS).map(interval),
+        })
     }
-}
 
-fn variant_result(
-    definition: &ExperimentDefinition,
-    evidence: &ExperimentEvidence,
-    variant: usize,
-) -> Option<VariantResult> {
-    let total = evidence.total_tally(variant);
-    let sequence = ConfidenceSequence::new(definition.alpha, TUNED_FOR_UNITS);
-    let mean = MeanEstimate::from_tally(&total, definition.metric);
-    let enough = mean.filter(|_| total.units() >= MIN_UNITS);
-    let interval = |mean: MeanEstimate| {
-        let reach = mean.standard_error() * sequence.half_width(mean.units);
-        [mean.mean - reach, mean.mean + reach]
-    };
-    Some(VariantResult {
-        name: definition.variants.get(variant)?.name.clone(),
-        units: evidence.exposed_units().get(variant).copied().unwrap_or(0),
-        observed: total.units(),
-        mean: total.mean_ratio(),
-        interval: enough.map(interval),
-    })
-}
+    fn compare_variant(&self, treatment: usize) -> Option<VariantComparison> {
+        let (difference, cuped, variance_reduction) = if self.definition.adaptive.is_some() {
+            (self.separate_arm_difference(treatment), None, None)
+        } else {
+            self.stratified_difference(treatment)
+        };
+        let (verdict, why) = decide_verdict(self.definition, cuped.or(difference));
+        let variant = self.definition.variants.get(treatment)?.name.clone();
+        Some(VariantComparison { variant, difference, cuped, variance_reduction, verdict, why })
+    }
 
-fn compare_variant(
-    definition: &ExperimentDefinition,
-    evidence: &ExperimentEvidence,
-    treatment: usize,
-) -> Option<VariantComparison> {
-    let (difference, cuped, variance_reduction) = if definition.adaptive.is_some() {
-        (separate_arm_difference(definition, evidence, treatment), None, None)
-    } else {
-        stratified_difference(definition, evidence, treatment)
-    };
-    let (verdict, why) = decide_verdict(definition, cuped.or(difference));
-    Some(VariantComparison {
-        variant: definition.variants.get(treatment)?.name.clone(),
-        difference,
-        cuped,
-        variance_reduction,
-        verdict,
-        why,
-    })
-}
+    /// Stratified comparison, plain and CUPED-corrected, and the variance reduction.
+    fn stratified_difference(
+        &self,
+        treatment: usize,
+    ) -> (Option<DifferenceEstimate>, Option<DifferenceEstimate>, Option<f64>) {
+        let pairs = self.evidence.control_pairs(treatment);
+        let Some((plain, cuped)) = ArmDifference::compute_both(pairs, self.definition.metric)
+        else {
+            return (None, None, None);
+        };
+        let alpha = self.definition.alpha_per_comparison();
+        let sequence = ConfidenceSequence::new(alpha, TUNED_FOR_UNITS);
+        let show = |compared: ArmDifference| {
+            let units = compared.control_units.min(compared.treatment_units);
+            let bounds = compared.confidence_interval(&sequence);
+            self.build_difference(compared.estimate, bounds, units)
+        };
+        let reduced = |cuped: ArmDifference| 1.0 - cuped.variance / plain.variance;
+        let reduction = cuped.map(reduced).filter(|part| part.is_finite());
+        (Some(show(plain)), cuped.map(show), reduction)
+    }
 
-/// Stratified comparison, plain and CUPED-corrected.
-fn stratified_difference(
-    definition: &ExperimentDefinition,
-    evidence: &ExperimentEvidence,
-    treatment: usize,
-) -> (Option<DifferenceEstimate>, Option<DifferenceEstimate>, Option<f64>) {
-    let pairs = evidence.control_pairs(treatment);
-    let Some((plain, cuped)) = ArmDifference::compute_both(pairs, definition.metric) else {
-        return (None, None, None);
-    };
-    let sequence = ConfidenceSequence::new(definition.alpha_per_comparison(), TUNED_FOR_UNITS);
-    let show = |compared: ArmDifference| {
-        let units = compared.control_units.min(compared.treatment_units);
-        let bounds = compared.confidence_interval(&sequence);
-        build_difference(definition, compared.estimate, bounds, units)
-    };
-    let reduced = |cuped: ArmDifference| 1.0 - cuped.variance / plain.variance;
-    let reduction = cuped.map(reduced).filter(|part| part.is_finite());
-    (Some(show(plain)), cuped.map(show), reduction)
-}
+    /// Comparison with one interval per arm, for adaptive shares.
+    fn separate_arm_difference(&self, treatment: usize) -> Option<DifferenceEstimate> {
+        let arms = [0, treatment].map(|variant| self.evidence.total_tally(variant));
+        let [a, b] = arms.map(|arm| MeanEstimate::from_tally(&arm, self.definition.metric));
+        let (a, b) = a.zip(b)?;
+        let bounds = separate_arm_interval(&a, &b, self.definition.alpha_per_comparison());
+        let units = arms[0].units().min(arms[1].units());
+        Some(self.build_difference(b.mean - a.mean, bounds, units))
+    }
 
-/// Comparison with one interval per arm, for adaptive shares.
-fn separate_arm_difference(
-    definition: &ExperimentDefinition,
-    evidence: &ExperimentEvidence,
-    treatment: usize,
-) -> Option<DifferenceEstimate> {
-    let (control, treated) = (evidence.total_tally(0), evidence.total_tally(treatment));
-    let a = MeanEstimate::from_tally(&control, definition.metric)?;
-    let b = MeanEstimate::from_tally(&treated, definition.metric)?;
-    let bounds = separate_arm_interval(&a, &b, definition.alpha_per_comparison());
-    let units = control.units().min(treated.units());
-    Some(build_difference(definition, b.mean - a.mean, bounds, units))
-}
-
-fn build_difference(
-    definition: &ExperimentDefinition,
-    estimate: f64,
-    (interval, p): ([f64; 2], f64),
-    units: u64,
-) -> DifferenceEstimate {
-    let anytime_valid = units >= MIN_UNITS;
-    let p = if anytime_valid { p * definition.comparison_count() as f64 } else { 1.0 };
-    DifferenceEstimate { estimate, interval, anytime_valid, p_always_valid: p.min(1.0) }
+    fn build_difference(
+        &self,
+        estimate: f64,
+        (interval, p): ([f64; 2], f64),
+        units: u64,
+    ) -> DifferenceEstimate {
+        let anytime_valid = units >= MIN_UNITS;
+        let p = if anytime_valid { p * self.definition.comparison_count() as f64 } else { 1.0 };
+        DifferenceEstimate { estimate, interval, anytime_valid, p_always_valid: p.min(1.0) }
+    }
 }
 
 fn decide_verdict(

@@ -4,11 +4,11 @@ use model::{Direction, Metric};
 use serde::{Deserialize, Serialize};
 
 use super::assignment::TrafficShares;
-use super::confidence_sequence::{ConfidenceSequence, TUNED_FOR_UNITS};
-use super::definition::{ExperimentDefinition, Rollout};
+use super::definition::ExperimentDefinition;
 use super::difference::ArmDifference;
 use super::evidence::ExperimentEvidence;
-use super::guardrail::evaluate_guardrails;
+use super::guardrail::{GuardrailStatus, evaluate_guardrails};
+use crate::confidence_sequence::{ConfidenceSequence, TUNED_FOR_UNITS};
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RolloutState {
@@ -52,7 +52,6 @@ pub struct RolloutStep {
 pub enum StepReason {
     /// No treatment is worse than the control by more than the margin.
     NotWorse { treatments: Vec<NonInferiority> },
-    /// A guardrail's bound is beyond its limit.
     GuardrailCrossed {
         variant: String,
         metric: Metric,
@@ -64,7 +63,6 @@ pub enum StepReason {
     },
 }
 
-/// Evidence that a treatment is not worse than the control.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NonInferiority {
     pub variant: String,
@@ -92,7 +90,9 @@ pub fn next_step(
         return None;
     }
     let from = state.percent;
-    if let Some(reason) = crossed_guardrail(definition, evidence) {
+    let standings = evaluate_guardrails(definition, evidence);
+    let crossed = standings.into_iter().find(|standing| standing.crossed);
+    if let Some(reason) = crossed.and_then(describe_crossing) {
         return Some(RolloutStep { from, to: 0.0, reason });
     }
     let to = rollout.steps.iter().copied().find(|step| *step > from)?;
@@ -102,19 +102,13 @@ pub fn next_step(
     let shares = state.current_shares(definition);
     let in_play = (1..definition.variants.len())
         .filter(|variant| shares.as_slice().get(*variant).is_some_and(|share| *share > 0.0));
-    let treatments: Option<Vec<NonInferiority>> = in_play
-        .map(|treatment| check_non_inferiority(definition, rollout, evidence, treatment))
-        .collect();
+    let treatments: Option<Vec<NonInferiority>> =
+        in_play.map(|treatment| check_non_inferiority(definition, evidence, treatment)).collect();
     let treatments = treatments.filter(|all| !all.is_empty())?;
     Some(RolloutStep { from, to, reason: StepReason::NotWorse { treatments } })
 }
 
-fn crossed_guardrail(
-    definition: &ExperimentDefinition,
-    evidence: &ExperimentEvidence,
-) -> Option<StepReason> {
-    let standings = evaluate_guardrails(definition, evidence);
-    let standing = standings.into_iter().find(|standing| standing.crossed)?;
+fn describe_crossing(standing: GuardrailStatus) -> Option<StepReason> {
     Some(StepReason::GuardrailCrossed {
         mean: standing.mean?,
         bound: standing.bound?,
@@ -127,10 +121,10 @@ fn crossed_guardrail(
 
 fn check_non_inferiority(
     definition: &ExperimentDefinition,
-    rollout: &Rollout,
     evidence: &ExperimentEvidence,
     treatment: usize,
 ) -> Option<NonInferiority> {
+    let rollout = definition.rollout.as_ref()?;
     let has_units = |variant: usize| evidence.units_in_last_stratum(variant) >= rollout.min_units;
     if !(has_units(0) && has_units(treatment)) {
         return None;

@@ -1,34 +1,18 @@
 //! Metric sums over the units of one variant, and the mean with its standard error.
 
-use model::{Metric, Moments, UnitTotals};
+use model::{Metric, Moments};
 use serde::{Deserialize, Serialize};
 
 /// Sums over the observed units of one variant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct MetricTally {
-    sums: Moments,
-}
-
-impl From<Moments> for MetricTally {
-    fn from(sums: Moments) -> Self {
-        Self { sums }
-    }
+    pub(super) sums: Moments,
 }
 
 impl MetricTally {
-    /// Replaces a unit's previous totals by its new ones.
-    pub fn replace_unit(&mut self, old: Option<UnitTotals>, new: Option<UnitTotals>) {
-        if let Some(old) = old {
-            self.sums = self.sums.minus(&Moments::from_totals(old));
-        }
-        if let Some(new) = new {
-            self.sums = self.sums.plus(&Moments::from_totals(new));
-        }
-    }
-
-    pub fn add_tally(&mut self, other: &Self) {
-        self.sums = self.sums.plus(&other.sums);
+    pub(super) fn add_moments(&mut self, moments: &Moments) {
+        self.sums = self.sums.plus(moments);
     }
 
     pub fn units(&self) -> u64 {

@@ -6,6 +6,8 @@ mod results;
 mod definition;
 mod rollout;
 
+use model::Moments;
+
 use super::*;
 
 fn parse(json: &str) -> ExperimentDefinition {
@@ -33,13 +35,14 @@ fn add(
 ) {
     for unit in 0..units {
         let place = evidence.record_exposure(variant, shares);
-        evidence.observe_unit(place, None, Some(one_turn(f64::from(u8::from(unit < good)))));
+        evidence
+            .add_moments(place, &Moments::from_totals(one_turn(f64::from(u8::from(unit < good)))));
     }
 }
 
 fn add_errors(evidence: &mut ExperimentEvidence, variant: usize, units: usize, failed: usize) {
     for unit in 0..units {
         let failed = f64::from(u8::from(unit < failed));
-        evidence.observe_guardrail(0, variant, None, Some(one_turn(failed)));
+        evidence.add_guardrail_moments(0, variant, &Moments::from_totals(one_turn(failed)));
     }
 }

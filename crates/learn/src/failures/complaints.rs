@@ -11,9 +11,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::agglomeration::plan_merges;
-use super::neighbours::find_neighbours;
+use super::neighbours::{find_neighbours, plan_merges};
 use super::turn::FailedTurn;
+use super::turn_vector::add_vector;
 use super::words::extract_stems;
 
 /// Minimum mean similarity of two clusters, for the built-in embedding model.
@@ -67,11 +67,8 @@ pub(super) fn group_by_complaint(turns: &[&FailedTurn<'_>], dims: usize) -> Vec<
         }
         clusters = merge_clusters(clusters, &targets);
     }
-    let mut groups: Vec<Vec<usize>> = clusters
-        .into_iter()
-        .filter(ComplaintCluster::is_complaint)
-        .map(|cluster| cluster.members)
-        .collect();
+    let complaints = clusters.into_iter().filter(ComplaintCluster::is_complaint);
+    let mut groups: Vec<Vec<usize>> = complaints.map(|cluster| cluster.members).collect();
     groups.iter_mut().for_each(|members| members.sort_unstable());
     groups
 }
@@ -109,7 +106,7 @@ fn group_identical(turns: &[&FailedTurn<'_>], dims: usize) -> Vec<ComplaintClust
         }
         cluster.sum.resize(dims, 0.0);
         if let Some(vector) = turn.remark_vector.filter(|vector| vector.len() == dims) {
-            cluster.sum.iter_mut().zip(vector).for_each(|(sum, value)| *sum += value);
+            add_vector(&mut cluster.sum, vector);
         }
     }
     clusters.into_values().collect()
@@ -128,8 +125,7 @@ fn merge_clusters(clusters: Vec<ComplaintCluster>, targets: &[usize]) -> Vec<Com
     for (cluster, to) in clusters.into_iter().zip(targets) {
         let target = merged.entry(*to).or_default();
         target.members.extend(cluster.members);
-        target.sum.resize(cluster.sum.len(), 0.0);
-        target.sum.iter_mut().zip(&cluster.sum).for_each(|(sum, value)| *sum += value);
+        add_vector(&mut target.sum, &cluster.sum);
         target.descriptive += cluster.descriptive;
         cluster.words.into_iter().for_each(|(word, n)| *target.words.entry(word).or_default() += n);
         for (change, times) in cluster.changes {

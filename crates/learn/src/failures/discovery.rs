@@ -5,14 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::dot;
 
 use super::complaints::group_by_complaint;
-use super::label::{TermCounts, Terms, build_label};
+use super::label::{PatternIdentity, TermCounts, Terms, assign_ids, build_label};
 use super::pattern::{
     FailureExample, FailurePattern, FailureTrend, MAX_LABEL_CHARS, MAX_QUOTE_CHARS, compute_lifts,
     count_contrasts,
 };
-use super::pattern_id::{PatternIdentity, assign_ids};
 use super::turn::{AnsweredTotals, FailedTurn, FailureKind, FailureWindow};
-use super::turn_vector::{compute_turn_vector, to_unit_length};
+use super::turn_vector::{add_vector, compute_turn_vector, to_unit_length};
 use super::vector_groups::group_vectors;
 use crate::ranking::cluster_query;
 use crate::text::truncate_chars;
@@ -58,11 +57,9 @@ pub fn find_failure_patterns(
     let mut found: Vec<(PatternIdentity, FailurePattern)> = Vec::new();
     for (error_type, members) in cluster_turns(&prepared, dims, rule) {
         let members = sort_by_typicality(members);
-        let now: Vec<&FailedTurn<'_>> = members
-            .iter()
-            .map(|m| m.turn)
-            .filter(|turn| turn.window == FailureWindow::Current)
-            .collect();
+        let turns = members.iter().map(|member| member.turn);
+        let now: Vec<&FailedTurn<'_>> =
+            turns.filter(|turn| turn.window == FailureWindow::Current).collect();
         if (now.len() as u32) < rule.min_turns.max(2) {
             continue;
         }
@@ -164,11 +161,8 @@ fn cluster_turns<'t, 'a>(
 /// Sorts by similarity to the centroid, then newest first.
 fn sort_by_typicality<'t, 'a>(mut members: Vec<&'t PreparedTurn<'a>>) -> Vec<&'t PreparedTurn<'a>> {
     let vectors = members.iter().filter_map(|member| member.vector.as_ref());
-    let sum = vectors.fold(Vec::new(), |mut sum: Vec<f32>, vector| {
-        sum.resize(vector.len(), 0.0);
-        sum.iter_mut().zip(vector).for_each(|(sum, value)| *sum += value);
-        sum
-    });
+    let mut sum = Vec::new();
+    vectors.for_each(|vector| add_vector(&mut sum, vector));
     let centroid = to_unit_length(sum).unwrap_or_default();
     let similarity =
         |m: &PreparedTurn<'_>| m.vector.as_ref().map_or(-1.0, |vector| dot(vector, &centroid));

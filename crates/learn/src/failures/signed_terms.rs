@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 
 use super::words::is_content_word;
 use crate::ranking::stem_word;
+use crate::text::list_contains;
 
 const MAX_WORDS: usize = 200;
 
@@ -139,10 +140,6 @@ fn sign_terms(clause: &[&str]) -> Vec<String> {
 
 fn is_separator(c: char) -> bool {
     !c.is_alphanumeric() && c != '\'' && c != '_'
-}
-
-fn list_contains(list: &str, word: &str) -> bool {
-    !word.is_empty() && list.split(' ').any(|known| known == word)
 }
 
 #[cfg(test)]

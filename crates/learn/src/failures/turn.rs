@@ -6,7 +6,6 @@ use model::Contrast;
 pub enum FailureKind {
     /// The next message rejected the answer.
     Rejected,
-    /// Feedback marked the answer as not ok.
     NotOk,
     Rating,
     Correction,
@@ -59,7 +58,7 @@ pub enum LiftDimension {
 }
 
 impl LiftDimension {
-    pub const ALL: [Self; 3] = [Self::Model, Self::Prompt, Self::Strategy];
+    pub const ALL_DIMENSIONS: [Self; 3] = [Self::Model, Self::Prompt, Self::Strategy];
 
     pub const fn as_word(self) -> &'static str {
         match self {

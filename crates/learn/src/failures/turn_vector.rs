@@ -45,3 +45,9 @@ pub(super) fn to_unit_length(mut values: Vec<f32>) -> Option<Vec<f32>> {
     values.iter_mut().for_each(|v| *v /= length);
     Some(values)
 }
+
+/// Adds a vector to a sum, which may be empty at first.
+pub(super) fn add_vector(sum: &mut Vec<f32>, vector: &[f32]) {
+    sum.resize(vector.len(), 0.0);
+    sum.iter_mut().zip(vector).for_each(|(sum, value)| *sum += value);
+}

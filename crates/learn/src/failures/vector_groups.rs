@@ -8,10 +8,11 @@
 
 use std::collections::BTreeMap;
 
-use super::agglomeration::plan_merges;
-use super::centroids::{Centroids, GroupAssignment, refine_groups};
+use model::dot;
+
 use super::louvain::{Graph, detect_communities};
-use super::neighbours::{Neighbour, find_neighbours};
+use super::neighbours::{Neighbour, find_neighbours, plan_merges};
+use super::turn_vector::add_vector;
 
 /// Resolutions to try, as powers of two.
 const RESOLUTIONS: [f64; 9] = [-2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
@@ -33,6 +34,12 @@ const SILHOUETTE_SAMPLE: usize = 2_000;
 const MIN_MERGE_SIMILARITY: f32 = 0.9;
 const CENTROID_NEIGHBOURS: usize = 5;
 const MAX_MERGE_ROUNDS: usize = 20;
+
+/// Later rounds move almost no vectors.
+const MAX_REFINEMENT_ROUNDS: usize = 5;
+
+/// Group of each vector; `None` for vectors in no group.
+pub(super) type GroupAssignment = Vec<Option<u32>>;
 
 /// Returns the group of each unit vector, numbered from 0; `None` for outliers.
 ///
@@ -66,9 +73,8 @@ pub(super) fn group_vectors(vectors: &[Vec<f32>], floor: f32) -> GroupAssignment
 fn merge_close_groups(vectors: &[Vec<f32>], mut groups: GroupAssignment) -> GroupAssignment {
     for _ in 0..MAX_MERGE_ROUNDS {
         let centroids = Centroids::from_groups(vectors, &groups);
-        let (vectors, sizes) = centroids.with_sizes();
-        let near = find_neighbours(vectors, CENTROID_NEIGHBOURS, MIN_MERGE_SIMILARITY);
-        let targets = plan_merges(&near, &sizes, |_, _| true);
+        let near = find_neighbours(&centroids.vectors, CENTROID_NEIGHBOURS, MIN_MERGE_SIMILARITY);
+        let targets = plan_merges(&near, &centroids.sizes, |_, _| true);
         if targets.iter().enumerate().all(|(at, to)| at == *to) {
             break;
         }
@@ -128,13 +134,100 @@ fn mean_silhouette(vectors: &[Vec<f32>], groups: &GroupAssignment) -> f64 {
     let silhouette_at = |index: usize| {
         let Some(own) = groups[index].map(|own| own as usize) else { return 0.0 };
         let inside = 1.0 - centroids.similarity_without_self(own, &vectors[index]);
-        let others = (0..centroids.group_count()).filter(|other| *other != own);
+        let others = (0..centroids.vectors.len()).filter(|other| *other != own);
         let nearest =
             others.map(|other| centroids.similarity(other, &vectors[index])).fold(0.0, f32::max);
         let outside = 1.0 - nearest;
         f64::from(outside - inside) / f64::from(outside.max(inside).max(f32::EPSILON))
     };
     sampled.map(silhouette_at).sum::<f64>() / count as f64
+}
+
+#[derive(Clone, Debug)]
+struct Centroids {
+    vectors: Vec<Vec<f32>>,
+    lengths: Vec<f32>,
+    sizes: Vec<usize>,
+}
+
+impl Centroids {
+    fn from_groups(vectors: &[Vec<f32>], groups: &GroupAssignment) -> Self {
+        let dims = vectors.first().map_or(0, Vec::len);
+        let count = groups.iter().flatten().max().map_or(0, |last| *last as usize + 1);
+        let mut sums = vec![vec![0.0; dims]; count];
+        let mut sizes = vec![0; count];
+        for (vector, group) in vectors.iter().zip(groups) {
+            if let Some(group) = group.map(|group| group as usize) {
+                add_vector(&mut sums[group], vector);
+                sizes[group] += 1;
+            }
+        }
+        let length = |sum: &Vec<f32>| dot(sum, sum).sqrt().max(f32::MIN_POSITIVE);
+        let lengths: Vec<f32> = sums.iter().map(length).collect();
+        for (sum, length) in sums.iter_mut().zip(&lengths) {
+            sum.iter_mut().for_each(|value| *value /= length);
+        }
+        Self { vectors: sums, lengths, sizes }
+    }
+
+    fn similarity(&self, group: usize, vector: &[f32]) -> f32 {
+        dot(&self.vectors[group], vector)
+    }
+
+    /// Similarity of a member to the centroid of the other members; 0 for a group of one.
+    fn similarity_without_self(&self, group: usize, vector: &[f32]) -> f32 {
+        let (sum, similarity) = (self.lengths[group], self.similarity(group, vector));
+        // For s - v with |v| = 1: its product with v, and its length.
+        let product = sum * similarity - 1.0;
+        let length = (sum * sum - 2.0 * sum * similarity + 1.0).max(0.0).sqrt();
+        if length > 1e-3 { product / length } else { 0.0 }
+    }
+}
+
+/// Moves each vector to the nearest group among its own and its neighbours' groups.
+///
+/// Vectors below `floor` similarity leave their group, and groups of one are dissolved.
+fn refine_groups(
+    vectors: &[Vec<f32>],
+    near: &[Vec<Neighbour>],
+    mut groups: GroupAssignment,
+    floor: f32,
+) -> GroupAssignment {
+    for _ in 0..MAX_REFINEMENT_ROUNDS {
+        let centroids = Centroids::from_groups(vectors, &groups);
+        let next = (0..vectors.len()).map(|at| {
+            let neighbour_groups = near[at].iter().filter_map(|n| groups[n.index as usize]);
+            let mut candidates: Vec<u32> = neighbour_groups.chain(groups[at]).collect();
+            candidates.sort_unstable();
+            candidates.dedup();
+            let similarity = |group: u32| centroids.similarity(group as usize, &vectors[at]);
+            candidates
+                .into_iter()
+                .filter(|group| centroids.sizes[*group as usize] > 1)
+                .map(|group| (similarity(group), group))
+                .filter(|(similarity, _)| *similarity >= floor)
+                // Ties go to the lower group number.
+                .max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)))
+                .map(|(_, group)| group)
+        });
+        let next: GroupAssignment = next.collect();
+        if next == groups {
+            break;
+        }
+        groups = next;
+    }
+    drop_singletons(&groups)
+}
+
+/// Keeps groups of at least two, renumbered from 0 without gaps.
+fn drop_singletons(groups: &GroupAssignment) -> GroupAssignment {
+    let count = groups.iter().flatten().max().map_or(0, |last| *last as usize + 1);
+    let mut sizes = vec![0u32; count];
+    groups.iter().flatten().for_each(|group| sizes[*group as usize] += 1);
+    let mut numbers = 0..;
+    let renumber = |size: &u32| if *size > 1 { numbers.next() } else { None };
+    let kept: Vec<Option<u32>> = sizes.iter().map(renumber).collect();
+    groups.iter().map(|group| group.and_then(|group| kept[group as usize])).collect()
 }
 
 #[cfg(test)]

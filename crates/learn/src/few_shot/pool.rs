@@ -7,15 +7,14 @@ use std::collections::BTreeMap;
 
 use model::{Timestamp, UnitInterval};
 
-use crate::fingerprint::fingerprint_text;
 use crate::question::QuestionKey;
+use crate::question::fingerprint_text;
 
 /// The reason an answer may serve as an example, weakest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ExampleSource {
     /// The next message accepted the answer.
     Accepted,
-    /// The answer was rated well.
     Rating,
     /// A person wrote the correct answer.
     Correction,
@@ -63,41 +62,31 @@ pub struct ExamplePool<T> {
     questions: usize,
 }
 
-#[derive(Debug)]
-pub struct BestExample<'a, T> {
-    pub source: ExampleSource,
-    pub rating: Option<UnitInterval>,
-    pub when: Timestamp,
-    pub tokens: u32,
-    pub payload: &'a T,
-    turn: u64,
-}
-
 /// Sort key: source, rating, then time. The offer key breaks ties, so insertion order is
 /// irrelevant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct OfferRank {
-    question: QuestionKey,
-    source: ExampleSource,
+pub(super) struct OfferRank {
+    pub(super) question: QuestionKey,
+    pub(super) source: ExampleSource,
     /// Bits of a non-negative float, which sort like the float.
     rating: u64,
-    when: Timestamp,
-    key: OfferKey,
+    pub(super) when: Timestamp,
+    pub(super) key: OfferKey,
 }
 
 /// Hashed turn, source and hashed id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct OfferKey {
-    turn: u64,
+pub(super) struct OfferKey {
+    pub(super) turn: u64,
     source: ExampleSource,
     id: u64,
 }
 
 #[derive(Clone, Debug)]
-struct StoredOffer<T> {
-    rating: Option<UnitInterval>,
-    tokens: u32,
-    payload: T,
+pub(super) struct StoredOffer<T> {
+    pub(super) rating: Option<UnitInterval>,
+    pub(super) tokens: u32,
+    pub(super) payload: T,
 }
 
 impl<T> Default for ExamplePool<T> {
@@ -116,16 +105,9 @@ impl<T> ExamplePool<T> {
         self.questions == 0
     }
 
-    pub fn find_best(&self, question: QuestionKey) -> Option<BestExample<'_, T>> {
-        let (rank, stored) = self.offers.range(OfferRank::question_range(question)).next_back()?;
-        Some(BestExample {
-            source: rank.source,
-            rating: stored.rating,
-            when: rank.when,
-            tokens: stored.tokens,
-            payload: &stored.payload,
-            turn: rank.key.turn,
-        })
+    pub(super) fn find_best(&self, question: QuestionKey) -> Option<(&OfferRank, &StoredOffer<T>)> {
+        let best = self.offers.range(..=OfferRank::highest(question)).next_back();
+        best.filter(|(rank, _)| rank.question == question)
     }
 
     /// Adds an offer. It replaces an earlier offer with the same turn, source and id.
@@ -157,8 +139,10 @@ impl<T> ExamplePool<T> {
     }
 
     fn remove_offers(&mut self, turn: u64, matches: impl Fn(&OfferKey) -> bool) -> IndexChange {
-        let offers = self.turns.range(OfferKey::turn_range(turn)).filter(|(key, _)| matches(key));
-        let ranks: Vec<OfferRank> = offers.map(|(_, rank)| *rank).collect();
+        let first = OfferKey { turn, source: ExampleSource::Accepted, id: 0 };
+        let offers = self.turns.range(first..).take_while(|(key, _)| key.turn == turn);
+        let ranks: Vec<OfferRank> =
+            offers.filter(|(key, _)| matches(key)).map(|(_, rank)| *rank).collect();
         let mut removed = Vec::new();
         for rank in ranks {
             self.turns.remove(&rank.key);
@@ -172,31 +156,11 @@ impl<T> ExamplePool<T> {
     }
 }
 
-impl<T> BestExample<'_, T> {
-    pub fn belongs_to(&self, turn: &str) -> bool {
-        self.turn == fingerprint_text(turn)
-    }
-}
-
 impl OfferRank {
-    fn question_range(question: QuestionKey) -> std::ops::RangeInclusive<Self> {
-        let (low, high) = (ExampleSource::Accepted, ExampleSource::Correction);
-        let lowest = OfferKey { turn: 0, source: low, id: 0 };
-        let highest = OfferKey { turn: u64::MAX, source: high, id: u64::MAX };
-        let (first, last) = (Timestamp::from_micros(i64::MIN), Timestamp::from_micros(i64::MAX));
-        Self { question, source: low, rating: 0, when: first, key: lowest }..=Self {
-            question,
-            source: high,
-            rating: u64::MAX,
-            when: last,
-            key: highest,
-        }
-    }
-}
-
-impl OfferKey {
-    fn turn_range(turn: u64) -> std::ops::RangeInclusive<Self> {
-        let (low, high) = (ExampleSource::Accepted, ExampleSource::Correction);
-        Self { turn, source: low, id: 0 }..=Self { turn, source: high, id: u64::MAX }
+    /// Upper bound of the offers of a question.
+    fn highest(question: QuestionKey) -> Self {
+        let source = ExampleSource::Correction;
+        let key = OfferKey { turn: u64::MAX, source, id: u64::MAX };
+        Self { question, source, rating: u64::MAX, when: Timestamp::from_micros(i64::MAX), key }
     }
 }

@@ -1,11 +1,12 @@
-//! Selects examples that are relevant to a query and different from each other.
+//! Selects examples that are relevant to a query and different from each other, within a token
+//! budget.
 
 use std::cmp::Ordering;
 
 use model::{Timestamp, UnitInterval, dot};
 
-use super::pool::{BestExample, ExamplePool, ExampleSource};
-use crate::question::QuestionKey;
+use super::pool::{ExamplePool, ExampleSource, OfferRank, StoredOffer};
+use crate::question::{QuestionKey, fingerprint_text};
 
 pub const MAX_NEAR_QUESTIONS: usize = 50;
 
@@ -59,7 +60,7 @@ pub fn select_examples<T: Clone>(
     let mut candidates = find_candidates(pool, query, near);
     let mut picked = Vec::with_capacity(query.k.min(candidates.len()));
     while picked.len() < query.k {
-        candidates.retain(|candidate| candidate.example.tokens <= budget);
+        candidates.retain(|candidate| candidate.stored.tokens <= budget);
         let score =
             |c: &ExampleCandidate<'_, T>| weight * c.similarity - (1.0 - weight) * c.redundancy;
         let best = (0..candidates.len()).max_by(|a, b| {
@@ -68,19 +69,26 @@ pub fn select_examples<T: Clone>(
         });
         let Some(best) = best else { break };
         let chosen = candidates.swap_remove(best);
-        budget -= chosen.example.tokens;
+        budget -= chosen.stored.tokens;
         for candidate in &mut candidates {
             let similarity = dot(&candidate.vector, &chosen.vector).clamp(-1.0, 1.0);
             candidate.redundancy = candidate.redundancy.max(similarity);
         }
-        picked.push(chosen.to_selected());
+        picked.push(SelectedExample {
+            payload: chosen.stored.payload.clone(),
+            source: chosen.rank.source,
+            rating: chosen.stored.rating,
+            similarity: f64::from(chosen.similarity),
+            when: chosen.rank.when,
+            tokens: chosen.stored.tokens,
+        });
     }
     picked
 }
 
 struct ExampleCandidate<'a, T> {
-    question: QuestionKey,
-    example: BestExample<'a, T>,
+    rank: &'a OfferRank,
+    stored: &'a StoredOffer<T>,
     similarity: f32,
     vector: Vec<f32>,
     /// Highest similarity to an example already picked.
@@ -103,14 +111,14 @@ fn find_candidates<'a, T>(
     let mut others: Vec<NearQuestion> = others.collect();
     others.extend(same);
     let candidate = |near: NearQuestion| {
-        let example = pool.find_best(near.question)?;
-        let excluded = query.excluded.iter().any(|turn| example.belongs_to(turn));
+        let (rank, stored) = pool.find_best(near.question)?;
+        let excluded = query.excluded.iter().any(|turn| rank.key.turn == fingerprint_text(turn));
         // NaN similarity fails this comparison too.
         let similar = near.similarity >= SIMILARITY_FLOOR;
         let similarity = near.similarity.min(1.0);
         (similar && !excluded).then_some(ExampleCandidate {
-            question: near.question,
-            example,
+            rank,
+            stored,
             similarity,
             vector: near.vector,
             redundancy: 0.0,
@@ -119,7 +127,7 @@ fn find_candidates<'a, T>(
     let mut candidates: Vec<ExampleCandidate<'a, T>> =
         others.into_iter().filter_map(candidate).collect();
     candidates.sort_by(|a, b| b.compare_relevance(a));
-    candidates.dedup_by_key(|candidate| candidate.question);
+    candidates.dedup_by_key(|candidate| candidate.rank.question);
     candidates.truncate(MAX_NEAR_QUESTIONS);
     candidates
 }
@@ -129,22 +137,46 @@ impl<T> ExampleCandidate<'_, T> {
     fn compare_relevance(&self, other: &Self) -> Ordering {
         self.similarity
             .total_cmp(&other.similarity)
-            .then_with(|| self.example.when.cmp(&other.example.when))
-            .then_with(|| self.example.source.cmp(&other.example.source))
-            .then_with(|| self.question.cmp(&other.question))
+            .then_with(|| self.rank.when.cmp(&other.rank.when))
+            .then_with(|| self.rank.source.cmp(&other.rank.source))
+            .then_with(|| self.rank.question.cmp(&other.rank.question))
     }
 }
 
-impl<T: Clone> ExampleCandidate<'_, T> {
-    fn to_selected(&self) -> SelectedExample<T> {
-        let BestExample { payload, source, rating, when, tokens, .. } = &self.example;
-        SelectedExample {
-            payload: (*payload).clone(),
-            source: *source,
-            rating: *rating,
-            similarity: f64::from(self.similarity),
-            when: *when,
-            tokens: *tokens,
+/// Estimates the number of tokens of a text, erring on the high side.
+///
+/// Byte-pair vocabularies use about one token per four English letters, two letters of another
+/// alphabet, or one Chinese or Japanese character. About every second symbol of SQL or code is a
+/// token.
+pub fn estimate_tokens(text: &str) -> u32 {
+    let quarters: u64 = text.chars().map(quarter_tokens).sum();
+    u32::try_from(quarters.div_ceil(4)).unwrap_or(u32::MAX)
+}
+
+fn quarter_tokens(c: char) -> u64 {
+    match c {
+        'a'..='z' | 'A'..='Z' | ' ' | '\n' => 1,
+        // Digits form tokens of up to three.
+        '0'..='9' | '\0'..='\u{2e7f}' => 2,
+        '\u{2e80}'..=char::MAX => 4,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn token_estimate_depends_on_the_script() {
+        for (text, tokens) in [
+            ("", 0),
+            ("a", 1),
+            ("word", 1),
+            ("four letters make a token", 7),
+            ("売上合計", 4),
+            ("a == b;", 3),
+        ] {
+            assert_eq!(estimate_tokens(text), tokens, "{text}");
         }
     }
 }

@@ -40,7 +40,7 @@ fn pool(offers: Vec<TestOffer>) -> ExamplePool<String> {
 }
 
 fn best(pool: &ExamplePool<String>, question: &str) -> Option<String> {
-    pool.find_best(key(question)).map(|best| best.payload.clone())
+    pool.find_best(key(question)).map(|(_, best)| best.payload.clone())
 }
 
 #[test]
@@ -249,8 +249,8 @@ proptest! {
                 };
                 let offers = model.iter().filter(|(_, (of, _, _))| *of == at);
                 let top = offers.map(|((_, source), (_, secs, rating))| merit(*source, *secs, *rating)).max();
-                let found = pool.find_best(key(question)).map(|best| {
-                    let (_, secs, rating) = model[best.payload];
+                let found = pool.find_best(key(question)).map(|(_, best)| {
+                    let (_, secs, rating) = model[&best.payload];
                     merit(best.payload.1, secs, rating)
                 });
                 prop_assert_eq!(found, top);

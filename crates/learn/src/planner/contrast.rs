@@ -6,10 +6,10 @@
 
 use model::Contrast;
 
-use super::quoting::to_bare_text;
-use super::vocabulary::{CLAUSE_WORDS, NEGATIVE_OPENINGS, WISH_WORDS};
-use super::words::{Word, contains_word, find_phrase, split_words};
-use crate::text::to_single_line;
+use super::words::{
+    CLAUSE_WORDS, NEGATIVE_OPENINGS, WISH_WORDS, Word, contains_word, find_phrase, split_words,
+};
+use crate::text::{list_contains, to_bare_text, to_single_line};
 
 const MAX_PHRASE_WORDS: usize = 8;
 
@@ -43,8 +43,8 @@ pub(super) fn filter_contrast(
 
 fn is_wish(message: &str) -> bool {
     let message = split_words(message);
-    let opens = message.first().is_some_and(|first| NEGATIVE_OPENINGS.contains(&first.key()));
-    opens || message.iter().any(|word| WISH_WORDS.contains(&word.key()))
+    let opens = message.first().is_some_and(|first| list_contains(NEGATIVE_OPENINGS, first.key()));
+    opens || message.iter().any(|word| list_contains(WISH_WORDS, word.key()))
 }
 
 /// "No subscription, no drama" refuses both sides.
@@ -61,7 +61,7 @@ fn is_noun_phrase(side: &str) -> bool {
     let found = split_words(side);
     let one_clause = !side.contains([',', ';', ':', '!', '?', '[', ']', '(', ')', '{', '}']);
     let is_clause =
-        found.iter().any(|word| CLAUSE_WORDS.contains(&word.text().to_lowercase().as_str()));
+        found.iter().any(|word| list_contains(CLAUSE_WORDS, &word.text().to_lowercase()));
     let is_named = found.iter().any(|word| !word.is_function_word());
     one_clause && is_named && !is_clause && found.len() <= MAX_PHRASE_WORDS
 }

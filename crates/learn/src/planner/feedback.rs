@@ -3,9 +3,9 @@
 use model::{Contrast, CorrectionType, Strategy, VerdictStatus};
 
 use super::contrast::filter_contrast;
-use super::input::{JudgedPreviousTurn, PlannerInput};
 use super::query_rewrite::{emphasise_difference, is_code, rewrite_query};
-use super::quoting::{MAX_ANSWER_CHARS, MAX_QUOTED_CHARS, quote_text, to_bare_text};
+use super::{JudgedPreviousTurn, PlannerContext, PlannerInput};
+use crate::text::{MAX_ANSWER_CHARS, MAX_QUOTED_CHARS, quote_text, to_bare_text};
 
 /// Rejections in a row from which a clarifying question is better than an answer.
 const MIN_CLARIFY_STREAK: u32 = 2;
@@ -13,29 +13,25 @@ const MIN_CLARIFY_STREAK: u32 = 2;
 const QUERY_PARAMS: &[&str] = &["query", "q", "search", "question", "text", "prompt"];
 const MAX_PARAMS: usize = 6;
 
+/// The context without its Markdown, and the parts that only the Markdown shows.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Feedback {
-    pub(super) status: VerdictStatus,
     pub(super) detected: String,
     pub(super) user_said: Option<String>,
-    pub(super) previous_strategy: Option<String>,
-    pub(super) what_went_wrong: Option<String>,
-    pub(super) instructions: Vec<String>,
-    pub(super) rewritten_query: Option<String>,
-    pub(super) suggest_clarify: bool,
+    pub(super) context: PlannerContext,
 }
 
 impl Feedback {
     pub(super) fn new(input: &PlannerInput<'_>) -> Self {
-        let suggest_clarify = input.rejection_streak >= MIN_CLARIFY_STREAK;
         let mut feedback = match &input.judged {
             Some(judged) => Self::from_verdict(input, judged),
             None => Self::without_verdict(input),
         };
-        if suggest_clarify {
-            feedback.instructions.push(format_clarify_advice(input.rejection_streak));
+        if input.rejection_streak >= MIN_CLARIFY_STREAK {
+            feedback.context.suggest_clarify = true;
+            feedback.context.instructions.push(format_clarify_advice(input.rejection_streak));
         }
-        Self { suggest_clarify, ..feedback }
+        feedback
     }
 
     fn without_verdict(input: &PlannerInput<'_>) -> Self {
@@ -45,40 +41,39 @@ impl Feedback {
         } else {
             format!("Turn {} says nothing clear about an earlier turn", input.turn)
         };
-        Self {
+        let context = PlannerContext {
+            markdown: String::new(),
             status: VerdictStatus::Neutral,
-            detected,
-            user_said: None,
+            judged: input.judged.map(|judged| judged.turn.clone()),
+            suggest_clarify: false,
+            rejection_streak: input.rejection_streak,
             previous_strategy: None,
             what_went_wrong: None,
             instructions: Vec::new(),
             rewritten_query: None,
-            suggest_clarify: false,
-        }
+        };
+        Self { detected, user_said: None, context }
     }
 
     fn from_verdict(input: &PlannerInput<'_>, judged: &JudgedPreviousTurn<'_>) -> Self {
         let status = judged.verdict.status;
-        let feedback = Self {
-            status,
-            detected: describe_detection(input, judged),
-            previous_strategy: Some(
-                judged.strategy.map_or("not recorded".to_owned(), describe_strategy),
-            ),
-            ..Self::without_verdict(input)
-        };
+        let mut feedback = Self::without_verdict(input);
+        feedback.detected = describe_detection(input, judged);
+        feedback.context.status = status;
+        feedback.context.previous_strategy =
+            Some(judged.strategy.map_or("not recorded".to_owned(), describe_strategy));
         match status {
-            VerdictStatus::Neutral => feedback,
-            VerdictStatus::Accepted => {
-                let worked =
-                    format!("The strategy from Turn {} worked and may be reused", judged.turn);
-                Self { instructions: vec![worked], ..feedback }
-            }
-            VerdictStatus::Rejected => feedback.with_rejection(input, judged),
+            VerdictStatus::Neutral => {}
+            VerdictStatus::Accepted => feedback
+                .context
+                .instructions
+                .push(format!("The strategy from Turn {} worked and may be reused", judged.turn)),
+            VerdictStatus::Rejected => feedback.add_rejection(input, judged),
         }
+        feedback
     }
 
-    fn with_rejection(self, input: &PlannerInput<'_>, judged: &JudgedPreviousTurn<'_>) -> Self {
+    fn add_rejection(&mut self, input: &PlannerInput<'_>, judged: &JudgedPreviousTurn<'_>) {
         let verdict = judged.verdict;
         let message = verdict.user_said.as_deref().unwrap_or(input.message);
         let contrast = verdict.contrast.as_ref();
@@ -97,13 +92,11 @@ impl Feedback {
         let reason = contrast.and_then(describe_mismatch);
         let reason =
             reason.unwrap_or_else(|| describe_rejection(verdict.correction_type).to_owned());
-        Self {
-            user_said: verdict.user_said.as_deref().map(|text| quote_text(text, MAX_QUOTED_CHARS)),
-            what_went_wrong: Some(reason),
-            instructions,
-            rewritten_query,
-            ..self
-        }
+        let said = verdict.user_said.as_deref();
+        self.user_said = said.map(|text| quote_text(text, MAX_QUOTED_CHARS));
+        self.context.what_went_wrong = Some(reason);
+        self.context.instructions = instructions;
+        self.context.rewritten_query = rewritten_query;
     }
 }
 

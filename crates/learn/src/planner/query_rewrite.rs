@@ -4,16 +4,16 @@
 //! The rules use words only, no grammar. They return nothing when unsure: no query is better for a
 //! planner than a wrong one.
 
-mod text_edit;
+mod query;
 mod overlay;
 
 use model::Contrast;
 
-use super::quoting::MAX_QUOTED_CHARS;
-use super::words::{Word, contains_word, find_phrase, phrase_text, split_words};
+use super::words::{Word, contains_word, phrase_text, split_words};
+use crate::text::MAX_QUOTED_CHARS;
 use crate::text::to_single_line;
-use overlay::{ContrastSides, insert_beside_shared, overlay_wanted};
-use text_edit::{TextEdit, apply_edits, replace_phrase};
+use overlay::ContrastSides;
+use query::{Query, TextEdit};
 
 /// Adjective and noun of a period: "monthly revenue" is "revenue by month".
 const PERIODS: &[(&str, &str)] = &[
@@ -39,9 +39,9 @@ pub(super) fn rewrite_query(query: &str, contrast: &Contrast) -> Option<String> 
     }
     let (wants, instead_of) = (split_words(&wants), split_words(&instead_of));
     let sides = ContrastSides::new(&wants, &instead_of);
-    let once = rewrite_once(&query, &sides)?;
+    let once = Query::new(&query).rewrite_once(&sides)?;
     // A rewrite that can be rewritten once more misplaced the wanted phrase.
-    let settled = rewrite_once(&once, &sides).is_none();
+    let settled = Query::new(&once).rewrite_once(&sides).is_none();
     (settled && fits(&once)).then_some(once)
 }
 
@@ -57,94 +57,78 @@ pub(super) fn is_code(text: &str) -> bool {
             && lower.contains(['*', '(', '`']))
 }
 
-fn rewrite_once(query: &str, sides: &ContrastSides<'_>) -> Option<String> {
-    let query_words = split_words(query);
-    if sides.wanted.is_empty() || already_satisfied(&query_words, sides) {
-        return None;
+impl Query<'_> {
+    fn rewrite_once(&self, sides: &ContrastSides<'_>) -> Option<String> {
+        if sides.wanted.is_empty() || self.already_satisfied(sides) {
+            return None;
+        }
+        let result = self
+            .replace_middle(sides)
+            .or_else(|| self.replace_whole(sides))
+            .or_else(|| self.replace_period(sides))
+            .or_else(|| self.insert_beside_shared(sides))
+            .or_else(|| self.overlay_wanted(sides.wanted))?;
+        let result_words = split_words(&result);
+        let unwanted_stays = sides.only_unwanted().any(|word| contains_word(&result_words, word));
+        (!unwanted_stays && result != self.text).then_some(result)
     }
-    let result = replace_middle(query, &query_words, sides)
-        .or_else(|| replace_whole(query, &query_words, sides))
-        .or_else(|| replace_period(query, &query_words, sides))
-        .or_else(|| insert_beside_shared(query, &query_words, sides))
-        .or_else(|| overlay_wanted(query, &query_words, sides.wanted))?;
-    let result_words = split_words(&result);
-    let unwanted_stays = sides.only_unwanted().any(|word| contains_word(&result_words, word));
-    (!unwanted_stays && result != query).then_some(result)
-}
 
-/// True when the query has all distinguishing words of the wanted side, or the whole phrase.
-fn already_satisfied(query_words: &[Word<'_>], sides: &ContrastSides<'_>) -> bool {
-    let mut new = sides.only_wanted().peekable();
-    let has_new = new.peek().is_some() && new.all(|word| contains_word(query_words, word));
-    let contains = |side| find_phrase(query_words, side, 0).is_some();
-    has_new || (contains(sides.wanted) && !contains(sides.unwanted))
-}
-
-/// "business laptop": replaces the part of "business laptops" that the sides do not share.
-fn replace_middle(
-    query: &str,
-    query_words: &[Word<'_>],
-    sides: &ContrastSides<'_>,
-) -> Option<String> {
-    let (wanted, unwanted) = sides.differing_parts();
-    let named = !wanted.is_empty() && unwanted.iter().any(Word::is_content);
-    let edits = replace_phrase(query_words, unwanted, wanted).filter(|_| named)?;
-    let repeats = wanted
-        .iter()
-        .filter(|w| w.is_content())
-        .any(|word| text_edit::occurs_outside(&edits, query_words, word));
-    if repeats { None } else { apply_edits(query, edits) }
-}
-
-/// "price with tax": replaces the whole unwanted phrase by the wanted one.
-fn replace_whole(
-    query: &str,
-    query_words: &[Word<'_>],
-    sides: &ContrastSides<'_>,
-) -> Option<String> {
-    let edits = replace_phrase(query_words, sides.unwanted, sides.wanted)?;
-    let repeats =
-        sides.only_wanted().any(|word| text_edit::occurs_outside(&edits, query_words, word));
-    if !repeats {
-        return apply_edits(query, edits);
+    /// True when the query has all distinguishing words of the wanted side, or the whole phrase.
+    fn already_satisfied(&self, sides: &ContrastSides<'_>) -> bool {
+        let mut new = sides.only_wanted().peekable();
+        let has_new = new.peek().is_some() && new.all(|word| contains_word(&self.words, word));
+        let contains = |side| self.find_phrase(side).is_some();
+        has_new || (contains(sides.wanted) && !contains(sides.unwanted))
     }
-    // "laptops for business", wanted "gaming laptops": drop "for business", then overlay.
-    let rest = apply_edits(query, vec![cut_phrase(query_words, sides.unwanted)?])
-        .map(|rest| to_single_line(&rest))?;
-    overlay_wanted(&rest, &split_words(&rest), sides.wanted)
-}
 
-/// Removes a phrase with the prepositions before it, unless another word follows it directly.
-fn cut_phrase(query_words: &[Word<'_>], unwanted: &[Word<'_>]) -> Option<TextEdit> {
-    let at = find_phrase(query_words, unwanted, 0)?;
-    let end = at + unwanted.len();
-    let ends_there = query_words.get(end).is_none_or(Word::is_preposition);
-    let links =
-        query_words.get(..at)?.iter().rev().take_while(|word| word.is_preposition()).count();
-    let (first, last) = (query_words.get(at - links)?, query_words.get(end - 1)?);
-    ends_there.then(|| TextEdit { range: first.start..last.end, text: String::new() })
-}
+    /// "business laptop": replaces the part of "business laptops" that the sides do not share.
+    fn replace_middle(&self, sides: &ContrastSides<'_>) -> Option<String> {
+        let (wanted, unwanted) = sides.differing_parts();
+        let named = !wanted.is_empty() && unwanted.iter().any(Word::is_content);
+        let edits = self.replace_phrase(unwanted, wanted).filter(|_| named)?;
+        let repeats = self.repeats_outside(&edits, wanted.iter().filter(|w| w.is_content()));
+        if repeats { None } else { self.apply_edits(&edits) }
+    }
 
-/// "revenue by month" with "quarterly, not monthly": replaces the period in its other form.
-fn replace_period(
-    query: &str,
-    query_words: &[Word<'_>],
-    sides: &ContrastSides<'_>,
-) -> Option<String> {
-    let ([wanted], [unwanted]) = sides.differing_parts() else { return None };
-    let known = |word: &Word<'_>| {
-        PERIODS.iter().find(|(adjective, noun)| word.key() == *adjective || word.key() == *noun)
-    };
-    let ((adjective, noun), (old_adjective, old_noun)) = (known(wanted)?, known(unwanted)?);
-    let place = query_words.iter().find(|w| w.key() == *old_adjective || w.key() == *old_noun)?;
-    let text = if place.key() == *old_noun { noun } else { adjective };
-    apply_edits(query, vec![TextEdit { range: place.start..place.end, text: (*text).to_owned() }])
+    /// "price with tax": replaces the whole unwanted phrase by the wanted one.
+    fn replace_whole(&self, sides: &ContrastSides<'_>) -> Option<String> {
+        let edits = self.replace_phrase(sides.unwanted, sides.wanted)?;
+        if !self.repeats_outside(&edits, sides.only_wanted()) {
+            return self.apply_edits(&edits);
+        }
+        // "laptops for business", wanted "gaming laptops": drop "for business", then overlay.
+        let rest = to_single_line(&self.cut_phrase(sides.unwanted)?);
+        Query::new(&rest).overlay_wanted(sides.wanted)
+    }
+
+    /// Removes a phrase with the prepositions before it, unless another word follows it directly.
+    fn cut_phrase(&self, unwanted: &[Word<'_>]) -> Option<String> {
+        let at = self.find_phrase(unwanted)?;
+        let end = at + unwanted.len();
+        let ends_there = self.words.get(end).is_none_or(Word::is_preposition);
+        let before = self.words.get(..at)?.iter().rev();
+        let links = before.take_while(|word| word.is_preposition()).count();
+        let (first, last) = (self.words.get(at - links)?, self.words.get(end - 1)?);
+        self.replace_range(first.start..last.end, String::new()).filter(|_| ends_there)
+    }
+
+    /// "revenue by month" with "quarterly, not monthly": replaces the period in its other form.
+    fn replace_period(&self, sides: &ContrastSides<'_>) -> Option<String> {
+        let ([wanted], [unwanted]) = sides.differing_parts() else { return None };
+        let known = |word: &Word<'_>| {
+            PERIODS.iter().find(|(adjective, noun)| word.key() == *adjective || word.key() == *noun)
+        };
+        let ((adjective, noun), (old_adjective, old_noun)) = (known(wanted)?, known(unwanted)?);
+        let mut words = self.words.iter();
+        let place = words.find(|w| w.key() == *old_adjective || w.key() == *old_noun)?;
+        let text = if place.key() == *old_noun { noun } else { adjective };
+        self.replace_range(place.start..place.end, (*text).to_owned())
+    }
 }
 
 /// Capitalises the words of `wants` that distinguish it from `against`.
 pub(super) fn emphasise_difference(wants: &str, against: &str) -> String {
-    let known = split_words(against);
-    let found = split_words(wants);
+    let (known, query) = (split_words(against), Query::new(wants));
     // Capitals would change identifiers such as orders_v2 or iPhone.
     let plain = |word: &&Word<'_>| {
         let mut letters = word.text().chars();
@@ -152,14 +136,13 @@ pub(super) fn emphasise_difference(wants: &str, against: &str) -> String {
             && letters.all(|c| c.is_alphabetic() && !c.is_uppercase() || c == '-')
     };
     let distinct =
-        found.iter().filter(|w| !w.is_function_word() && !contains_word(&known, w)).filter(plain);
-    let edits = distinct
-        .map(|word| TextEdit {
-            range: word.start..word.end,
-            text: phrase_text(std::slice::from_ref(word)).to_uppercase(),
-        })
-        .collect();
-    apply_edits(wants, edits).unwrap_or_else(|| wants.to_owned())
+        query.words.iter().filter(|w| !w.is_function_word() && !contains_word(&known, w));
+    let capitalised = distinct.filter(plain).map(|word| TextEdit {
+        range: word.start..word.end,
+        text: phrase_text(std::slice::from_ref(word)).to_uppercase(),
+    });
+    let edits: Vec<TextEdit> = capitalised.collect();
+    query.apply_edits(&edits).unwrap_or_else(|| wants.to_owned())
 }
 
 #[cfg(test)]

@@ -388,3 +388,19 @@ proptest! {
         prop_assert!(status == Rejected || found.rewritten_query.is_none());
     }
 }
+
+#[test]
+fn streak_ends_at_the_first_turn_not_rejected() {
+    use VerdictStatus::{Accepted, Neutral, Rejected};
+    let rows: [(&[VerdictStatus], u32); 6] = [
+        (&[], 0),
+        (&[Accepted, Rejected], 0),
+        (&[Neutral, Rejected, Rejected], 0),
+        (&[Rejected], 1),
+        (&[Rejected, Rejected, Accepted, Rejected], 2),
+        (&[Rejected, Rejected, Rejected], 3),
+    ];
+    for (statuses, expected) in rows {
+        assert_eq!(count_rejection_streak(statuses.iter().copied()), expected, "{statuses:?}");
+    }
+}

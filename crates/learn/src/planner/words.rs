@@ -1,13 +1,41 @@
-//! Words of a text with their byte ranges, and comparison of words.
+//! Words of a text with their byte ranges, comparison of words, and word lists in the languages
+//! supported for corrections.
 
-use super::vocabulary::{FUNCTION_WORDS, LINKING_PREPOSITIONS, MEANINGFUL_PREPOSITIONS};
+use crate::text::list_contains;
+
+/// Articles, pronouns and "one", which name nothing by themselves.
+const FUNCTION_WORDS: &str = "a an the this that these those one ones some any my our your me it its them der die das den \
+    dem ein eine einen le la les un une des el los las una unos il lo gli het een os um uma mein \
+    meine mon mes mi meu minha mio mia mijn";
+
+/// Prepositions and conjunctions that only link a phrase to the words before it.
+const LINKING_PREPOSITIONS: &str = "to for from in on at of by about as per and or nach für von zu aus im pour dans à de du para \
+    por en di da do em voor naar van op und et y e ou o";
+
+/// Prepositions with a meaning of their own.
+const MEANINGFUL_PREPOSITIONS: &str = "with without under over above below before after between since until near like mit ohne \
+    unter über vor avec sans sous con sin com sem senza met zonder onder";
+
+/// Words of a clause: subjects, auxiliary verbs, and verbs that describe answers.
+pub(super) const CLAUSE_WORDS: &str = "i i'm i'd i've i'll im you you're he she we we're they they're it's that's thats there's \
+    what's who which is are was were am be does did doesn't don't didn't isn't can can't will \
+    would should could must has had said says asked wait but so because not never talks tells \
+    mentions explains gives shows returns describes defines answers lists uses ich du wir ist \
+    sind war habe hat nicht aber je j'ai tu nous est n'ai faut pas non mais yo es está pero eu é \
+    não nao mas sono è ma ik niet maar vind que qu'il diz dit";
+
+pub(super) const WISH_WORDS: &str = "meant mean want wanted need needed said asked asking prefer instead rather please looking \
+    meinte meine wollte will möchte brauche statt anstatt bitte voulais veux lieu plutôt quería \
+    quiero refería vez lugar queria quero quis intendevo volevo voglio invece bedoelde wil wilde \
+    plaats graag";
+
+pub(super) const NEGATIVE_OPENINGS: &str = "no nope nah nein non nee não nao wrong sorry";
 
 #[derive(Clone, Debug)]
 pub(super) struct Word<'a> {
     source: &'a str,
     /// Byte offset of the first byte.
     pub start: usize,
-    /// Byte offset after the last byte.
     pub end: usize,
     key: String,
 }
@@ -29,18 +57,16 @@ impl Word<'_> {
         self.source.get(self.start..self.end).unwrap_or_default()
     }
 
-    /// True for articles and pronouns.
     pub(super) fn is_function_word(&self) -> bool {
-        FUNCTION_WORDS.contains(&self.key.as_str())
+        list_contains(FUNCTION_WORDS, &self.key)
     }
 
-    /// True for a preposition without a meaning of its own.
     pub(super) fn is_linking_preposition(&self) -> bool {
-        LINKING_PREPOSITIONS.contains(&self.key.as_str())
+        list_contains(LINKING_PREPOSITIONS, &self.key)
     }
 
     pub(super) fn is_preposition(&self) -> bool {
-        self.is_linking_preposition() || MEANINGFUL_PREPOSITIONS.contains(&self.key.as_str())
+        self.is_linking_preposition() || list_contains(MEANINGFUL_PREPOSITIONS, &self.key)
     }
 
     /// True for a word that names or describes something.

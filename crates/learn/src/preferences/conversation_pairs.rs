@@ -1,16 +1,17 @@
 //! Pairs within one conversation: corrections, regenerations and rephrased questions.
 
-use model::{UnitInterval, VerdictStatus};
+use model::{CorrectionType, VerdictStatus};
 
 use super::pair::{AnswerOrigin, PairEvidence, PairSource, PreferencePair, RatedAnswer};
-use super::rejection_chain::{JudgedTurn, find_chain_pairs};
 use super::rows::Message;
-use super::turn::{PreferenceConversation, PreferenceTurn, TurnCorrection};
+use super::turn::{PreferenceConversation, PreferenceTurn};
 use crate::question::QuestionKey;
 
 /// A regeneration is weaker evidence than a rating and has no strength of preference.
 const REGENERATION_CONFIDENCE: f64 = 0.8;
 const REGENERATION_MARGIN: f64 = 0.5;
+/// Below this, the user may have moved on without accepting.
+const MIN_ACCEPTANCE_CONFIDENCE: f64 = 0.7;
 
 /// Builds a prompt from the latest `max_turns` exchanges and the question. Discarded answers are
 /// left out, because the model did not see them.
@@ -31,140 +32,170 @@ pub(super) fn build_prompt(
     messages
 }
 
-/// Extracts all pairs, most reliable sources first.
-pub(super) fn extract_pairs(
-    conversation: &PreferenceConversation,
-    max_turns: usize,
-) -> Vec<PreferencePair<'_>> {
-    let corrected =
-        (0..conversation.turns.len()).filter_map(|at| correction_pair(conversation, at, max_turns));
-    let mut pairs: Vec<PreferencePair<'_>> = corrected.collect();
-    pairs.extend(
-        (0..conversation.turns.len())
-            .filter_map(|at| regeneration_pair(conversation, at, max_turns)),
-    );
-    pairs.extend(rephrase_pairs(conversation, max_turns));
-    pairs
+/// Reads the preferences of one conversation. Prompts hold up to `max_turns` earlier exchanges.
+#[derive(Clone, Copy)]
+pub(super) struct ConversationReader<'a> {
+    pub(super) conversation: &'a PreferenceConversation,
+    pub(super) max_turns: usize,
 }
 
-pub(super) fn extract_rated_answers(
-    conversation: &PreferenceConversation,
-    max_turns: usize,
-) -> Vec<RatedAnswer<'_>> {
-    let turns = conversation.turns.iter().enumerate();
-    let single =
-        |(at, turn): (usize, &'_ PreferenceTurn)| turn.has_answer().then_some((at, turn.rating?));
-    let rated = turns.filter_map(single);
-    let made = rated.map(|(at, rating)| {
-        let turn = &conversation.turns[at];
-        RatedAnswer {
-            prompt: build_prompt(&conversation.turns[..at], &turn.question, max_turns),
-            answer: turn.answer.trim(),
-            good: rating.is_up(),
-            rating: Some(rating.value.get()),
-            evidence: PairEvidence::new(
-                PairSource::Rating,
-                (rating.value.get() - 0.5).abs() * 2.0,
-                rating.confidence.get(),
-            ),
-            origin: origin_of_turn(conversation, at),
+/// An answer and the index of its turn.
+#[derive(Clone, Copy)]
+struct AnswerAt<'a> {
+    turn_index: usize,
+    text: &'a str,
+}
+
+impl<'a> ConversationReader<'a> {
+    /// Extracts all pairs, most reliable sources first.
+    pub(super) fn extract_pairs(self) -> Vec<PreferencePair<'a>> {
+        let turns = || 0..self.conversation.turns.len();
+        let corrected = turns().filter_map(|at| self.pair_correction(at));
+        let regenerated = turns().filter_map(|at| self.pair_regeneration(at));
+        corrected.chain(regenerated).chain(self.pair_rephrased()).collect()
+    }
+
+    pub(super) fn extract_rated_answers(self) -> Vec<RatedAnswer<'a>> {
+        let turns = &self.conversation.turns;
+        let rated = turns.iter().enumerate().filter_map(|(at, turn)| {
+            let rating = turn.rating.filter(|_| turn.has_answer())?;
+            let margin = (rating.value.get() - 0.5).abs() * 2.0;
+            Some(RatedAnswer {
+                prompt: build_prompt(&turns[..at], &turn.question, self.max_turns),
+                answer: turn.answer.trim(),
+                good: rating.is_up(),
+                rating: Some(rating.value.get()),
+                evidence: PairEvidence::new(PairSource::Rating, margin, rating.confidence.get()),
+                origin: self.find_origin(at),
+            })
+        });
+        rated.collect()
+    }
+
+    fn answer_at(self, turn_index: usize) -> AnswerAt<'a> {
+        AnswerAt { turn_index, text: &self.conversation.turns[turn_index].answer }
+    }
+
+    fn find_origin(self, at: usize) -> AnswerOrigin<'a> {
+        AnswerOrigin { conversation: &self.conversation.id, turn: &self.conversation.turns[at].id }
+    }
+
+    fn build_pair(
+        self,
+        question: &str,
+        better: AnswerAt<'a>,
+        worse: AnswerAt<'a>,
+        evidence: PairEvidence<'a>,
+    ) -> PreferencePair<'a> {
+        let before = &self.conversation.turns[..worse.turn_index];
+        PreferencePair {
+            prompt: build_prompt(before, question, self.max_turns),
+            chosen: better.text.trim(),
+            rejected: worse.text.trim(),
+            evidence,
+            better: self.find_origin(better.turn_index),
+            worse: self.find_origin(worse.turn_index),
         }
-    });
-    made.collect()
-}
+    }
 
-fn origin_of_turn(conversation: &PreferenceConversation, at: usize) -> AnswerOrigin<'_> {
-    AnswerOrigin { conversation: &conversation.id, turn: &conversation.turns[at].id }
-}
+    /// Pairs the latest correction of a turn with the corrected text.
+    fn pair_correction(self, at: usize) -> Option<PreferencePair<'a>> {
+        let turn = &self.conversation.turns[at];
+        let corrections = turn.corrections.iter().filter(|one| !one.corrected.trim().is_empty());
+        let latest = corrections.max_by_key(|correction| correction.when)?;
+        let original = latest.original.as_deref().unwrap_or(&turn.answer);
+        let evidence = PairEvidence::new(PairSource::Correction, 1.0, latest.confidence.get());
+        let answer = |text: &'a str| AnswerAt { turn_index: at, text };
+        let (better, worse) = (answer(&latest.corrected), answer(original));
+        Some(self.build_pair(&turn.question, better, worse, evidence))
+    }
 
-/// Pairs the latest correction of a turn with the corrected text.
-fn correction_pair(
-    conversation: &PreferenceConversation,
-    at: usize,
-    max_turns: usize,
-) -> Option<PreferencePair<'_>> {
-    let turn = &conversation.turns[at];
-    let given = turn.corrections.iter().filter(|given| !given.corrected.trim().is_empty());
-    let latest: &TurnCorrection = given.max_by_key(|given| given.when)?;
-    let original = latest.original.as_deref().unwrap_or(&turn.answer);
-    Some(PreferencePair {
-        prompt: build_prompt(&conversation.turns[..at], &turn.question, max_turns),
-        chosen: latest.corrected.trim(),
-        rejected: original.trim(),
-        evidence: PairEvidence::new(PairSource::Correction, 1.0, latest.confidence.get()),
-        better: origin_of_turn(conversation, at),
-        worse: origin_of_turn(conversation, at),
-    })
-}
+    /// Pairs a discarded answer with the one kept in its place, unless that was rejected too.
+    fn pair_regeneration(self, at: usize) -> Option<PreferencePair<'a>> {
+        let turns = &self.conversation.turns;
+        let is_discarded = |t: &&PreferenceTurn| t.regenerated && t.has_answer() && !t.context_only;
+        let discarded = Some(&turns[at]).filter(is_discarded)?;
+        let question = QuestionKey::from_text(&discarded.question)?;
+        let is_repeat =
+            |turn: &PreferenceTurn| QuestionKey::from_text(&turn.question) == Some(question);
+        let mut repeats = turns.iter().enumerate().skip(at + 1).take_while(|(_, t)| is_repeat(t));
+        let (kept_at, kept) = repeats.find(|(_, turn)| !turn.regenerated)?;
+        let rejected =
+            kept.effective_verdict().is_some_and(|judged| judged.status == VerdictStatus::Rejected);
+        let rated_down = kept.rating.is_some_and(|rating| rating.is_down());
+        let (better, worse) = (self.answer_at(kept_at), self.answer_at(at));
+        let source = PairSource::Regeneration;
+        let evidence = PairEvidence::new(source, REGENERATION_MARGIN, REGENERATION_CONFIDENCE);
+        (kept.has_answer() && !rejected && !rated_down)
+            .then(|| self.build_pair(&discarded.question, better, worse, evidence))
+    }
 
-/// Pairs a discarded answer with the one kept in its place, unless that was rejected too.
-fn regeneration_pair(
-    conversation: &PreferenceConversation,
-    at: usize,
-    max_turns: usize,
-) -> Option<PreferencePair<'_>> {
-    let is_discarded = |t: &&PreferenceTurn| t.regenerated && t.has_answer() && !t.context_only;
-    let discarded = Some(&conversation.turns[at]).filter(is_discarded)?;
-    let question = QuestionKey::from_text(&discarded.question)?;
-    let repeats = conversation.turns.iter().enumerate().skip(at + 1);
-    let mut repeats =
-        repeats.take_while(|(_, turn)| QuestionKey::from_text(&turn.question) == Some(question));
-    let (kept_at, kept) = repeats.find(|(_, turn)| !turn.regenerated)?;
-    let rejected =
-        kept.effective_verdict().is_some_and(|judged| judged.status == VerdictStatus::Rejected);
-    let rated_down = kept.rating.is_some_and(|rating| rating.is_down());
-    (kept.has_answer() && !rejected && !rated_down).then(|| PreferencePair {
-        prompt: build_prompt(&conversation.turns[..at], &discarded.question, max_turns),
-        chosen: kept.answer.trim(),
-        rejected: discarded.answer.trim(),
-        evidence: PairEvidence::new(
-            PairSource::Regeneration,
-            REGENERATION_MARGIN,
-            REGENERATION_CONFIDENCE,
-        ),
-        better: origin_of_turn(conversation, kept_at),
-        worse: origin_of_turn(conversation, at),
-    })
-}
-
-fn rephrase_pairs(
-    conversation: &PreferenceConversation,
-    max_turns: usize,
-) -> Vec<PreferencePair<'_>> {
-    let turns = &conversation.turns;
-    let judged: Vec<JudgedTurn<'_>> = turns.iter().map(to_judged_turn).collect();
-    let chains = find_chain_pairs(&judged).into_iter();
-    let pair = |chain: super::rejection_chain::ChainPair| {
-        let (worse, better) = (&turns[chain.worse], &turns[chain.better]);
-        let confidence = |turn: &PreferenceTurn| verdict_confidence(turn).get();
-        (!worse.failed).then(|| PreferencePair {
-            prompt: build_prompt(&turns[..chain.worse], &chain.prompt, max_turns),
-            chosen: better.answer.trim(),
-            rejected: worse.answer.trim(),
-            evidence: PairEvidence::new(
-                PairSource::Rephrase,
-                f64::midpoint(confidence(worse), confidence(better)),
-                chain.confidence.get(),
-            ),
-            better: origin_of_turn(conversation, chain.better),
-            worse: origin_of_turn(conversation, chain.worse),
-        })
-    };
-    chains.filter_map(pair).collect()
-}
-
-fn to_judged_turn(turn: &PreferenceTurn) -> JudgedTurn<'_> {
-    let judged = turn.effective_verdict();
-    JudgedTurn {
-        question: &turn.question,
-        answer: &turn.answer,
-        status: judged.map(|judged| judged.status),
-        correction_type: judged.and_then(|judged| judged.correction_type),
-        confidence: verdict_confidence(turn),
-        failed: turn.failed,
+    fn pair_rephrased(self) -> impl Iterator<Item = PreferencePair<'a>> {
+        let turns = &self.conversation.turns;
+        find_chain_pairs(turns).into_iter().filter(|pair| !turns[pair.worse].failed).map(
+            move |ChainPair { worse, better, prompt }| {
+                let confidence = [worse, better].map(|at| verdict_confidence(&turns[at]));
+                let margin = f64::midpoint(confidence[0], confidence[1]);
+                let weaker = confidence[0].min(confidence[1]);
+                let evidence = PairEvidence::new(PairSource::Rephrase, margin, weaker);
+                let (better, worse) = (self.answer_at(better), self.answer_at(worse));
+                self.build_pair(&prompt, better, worse, evidence)
+            },
+        )
     }
 }
 
-fn verdict_confidence(turn: &PreferenceTurn) -> UnitInterval {
-    turn.effective_verdict().map_or(UnitInterval::ZERO, |judged| judged.confidence)
+fn verdict_confidence(turn: &PreferenceTurn) -> f64 {
+    turn.effective_verdict().map_or(0.0, |judged| judged.confidence.get())
+}
+
+/// Indexes of a rejected turn and the accepted one that ended its chain, with their prompt.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct ChainPair {
+    pub(super) worse: usize,
+    pub(super) better: usize,
+    pub(super) prompt: String,
+}
+
+/// Pairs each rejected answer of a chain with the accepted one. An explicit complaint is added to
+/// the prompt, because without it nothing favours the better answer.
+pub(super) fn find_chain_pairs(turns: &[PreferenceTurn]) -> Vec<ChainPair> {
+    let mut pairs = Vec::new();
+    let mut chain = 0..0;
+    for (at, turn) in turns.iter().enumerate() {
+        match turn.effective_verdict().map(|judged| judged.status) {
+            Some(VerdictStatus::Rejected)
+                if correction_type(turn) != Some(CorrectionType::Abandonment) =>
+            {
+                chain = if chain.is_empty() { at..at + 1 } else { chain.start..at + 1 };
+            }
+            Some(VerdictStatus::Accepted)
+                if !turn.failed && verdict_confidence(turn) >= MIN_ACCEPTANCE_CONFIDENCE =>
+            {
+                pairs.extend(chain.filter_map(|worse| build_chain_pair(turns, worse, at)));
+                chain = 0..0;
+            }
+            Some(_) | None => chain = 0..0,
+        }
+    }
+    pairs
+}
+
+fn correction_type(turn: &PreferenceTurn) -> Option<CorrectionType> {
+    turn.effective_verdict()?.correction_type
+}
+
+fn build_chain_pair(turns: &[PreferenceTurn], worse: usize, better: usize) -> Option<ChainPair> {
+    let (chosen, rejected) = (turns[better].answer.trim(), turns[worse].answer.trim());
+    if chosen.is_empty() || rejected.is_empty() || chosen == rejected {
+        return None;
+    }
+    let mut prompt = turns[worse].question.clone();
+    for at in worse..better {
+        if correction_type(&turns[at]) != Some(CorrectionType::Rephrased) {
+            prompt.push_str("\n\n");
+            prompt.push_str(&turns[at + 1].question);
+        }
+    }
+    Some(ChainPair { worse, better, prompt })
 }

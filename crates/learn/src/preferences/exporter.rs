@@ -1,20 +1,17 @@
 //! Turns pairs into rows: filters by confidence, split and source, and removes duplicates.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use model::UnitInterval;
 
-use super::conversation_pairs;
-use super::export_rule::{ExportFormat, ExportRule};
+use super::conversation_pairs::ConversationReader;
+use super::export_rule::{ExportFormat, ExportRule, Split};
 use super::group_pairs::{self, GroupedAnswer};
 use super::pair::{AnswerOrigin, PairEvidence, PairSource, PreferencePair, RatedAnswer};
-use super::rows::{
-    DpoRow, KtoRow, Message, OpenAiInput, OpenAiRow, PreferenceRow, Provenance, SftRow,
-};
-use super::split::Split;
+use super::rows::{Message, OpenAiInput, PreferenceRow, Provenance, RowContent};
 use super::turn::{PreferenceConversation, TurnRating};
-use super::votes::Votes;
-use crate::fingerprint::Fingerprint;
+use crate::question::Fingerprint;
+use crate::question::normalise_question;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExportTally {
@@ -48,20 +45,24 @@ impl Exporter {
     /// Counts the votes of a conversation. Call this for all conversations before the first export,
     /// so that each answer gets one label and each pair one direction.
     pub fn count_votes(&mut self, conversation: &PreferenceConversation) {
-        let max_turns = self.rule.context_turns;
+        let reader = self.read_conversation(conversation);
         if !self.is_unpaired() {
-            for pair in conversation_pairs::extract_pairs(conversation, max_turns) {
+            for pair in reader.extract_pairs() {
                 if self.is_wanted(pair.evidence) {
                     self.votes.add_preference(&pair);
                 }
             }
             return;
         }
-        for rated in conversation_pairs::extract_rated_answers(conversation, max_turns) {
+        for rated in reader.extract_rated_answers() {
             if let (Some(value), true) = (rated.rating, self.is_wanted(rated.evidence)) {
                 self.votes.add_rating(&rated.prompt, rated.answer, value);
             }
         }
+    }
+
+    fn read_conversation<'a>(&self, from: &'a PreferenceConversation) -> ConversationReader<'a> {
+        ConversationReader { conversation: from, max_turns: self.rule.context_turns }
     }
 
     /// Unpaired formats also get every rated answer.
@@ -70,13 +71,13 @@ impl Exporter {
         conversation: &PreferenceConversation,
     ) -> Vec<PreferenceRow> {
         let split = self.rule.shares.assign_split(&conversation.id);
-        let max_turns = self.rule.context_turns;
+        let reader = self.read_conversation(conversation);
         let mut rows = Vec::new();
-        for pair in conversation_pairs::extract_pairs(conversation, max_turns) {
+        for pair in reader.extract_pairs() {
             self.add_pair(&mut rows, pair, split);
         }
         if self.is_unpaired() {
-            for rated in conversation_pairs::extract_rated_answers(conversation, max_turns) {
+            for rated in reader.extract_rated_answers() {
                 let mean = self.votes.mean_rating(&rated.prompt, rated.answer).or(rated.rating);
                 let Some((good, margin)) = mean.and_then(label_mean) else { continue };
                 let evidence = PairEvidence { margin, ..rated.evidence };
@@ -111,12 +112,12 @@ impl Exporter {
                 if answers.contains(&"") || self.votes.is_contradicted(&pair) {
                     return;
                 }
-                let Some(provenance) =
-                    self.admit_row(&pair.prompt, &answers, pair.evidence, &origins, split)
-                else {
-                    return;
-                };
-                rows.push(self.build_paired_row(pair, provenance));
+                let admitted =
+                    self.admit_row(&pair.prompt, &answers, pair.evidence, &origins, split);
+                rows.extend(admitted.map(|provenance| PreferenceRow {
+                    content: self.build_paired_content(pair),
+                    provenance,
+                }));
             }
             ExportFormat::Kto | ExportFormat::Sft => {
                 for rated in pair.into_rated_answers() {
@@ -144,20 +145,20 @@ impl Exporter {
         if unfit || !self.check_wanted(rated.evidence) {
             return;
         }
+        let (answers, origins) = ([rated.answer], [rated.origin]);
         let Some(provenance) =
-            self.admit_row(&rated.prompt, &[rated.answer], rated.evidence, &[rated.origin], split)
+            self.admit_row(&rated.prompt, &answers, rated.evidence, &origins, split)
         else {
             return;
         };
-        let completion = Message::assistant(rated.answer);
-        rows.push(if sft {
-            let mut messages = rated.prompt;
-            messages.push(completion);
-            PreferenceRow::Sft(SftRow { messages, provenance })
+        let (mut prompt, completion) = (rated.prompt, Message::assistant(rated.answer));
+        let content = if sft {
+            prompt.push(completion);
+            RowContent::Sft { messages: prompt }
         } else {
-            let (prompt, label) = (rated.prompt, rated.good);
-            PreferenceRow::Kto(KtoRow { prompt, completion: vec![completion], label, provenance })
-        });
+            RowContent::Kto { prompt, completion: vec![completion], label: rated.good }
+        };
+        rows.push(PreferenceRow { content, provenance });
     }
 
     /// True for formats with one answer per row.
@@ -190,7 +191,7 @@ impl Exporter {
         if prompt.last().is_none_or(|question| question.content.trim().is_empty()) {
             return None;
         }
-        let id = hash_row(prompt, answers);
+        let id = hash_answers(prompt, answers, str::to_owned);
         if !self.seen.insert(id) {
             self.tally.repeated += 1;
             return None;
@@ -216,18 +217,17 @@ impl Exporter {
         })
     }
 
-    fn build_paired_row(&self, pair: PreferencePair<'_>, provenance: Provenance) -> PreferenceRow {
+    fn build_paired_content(&self, pair: PreferencePair<'_>) -> RowContent {
         let chosen = vec![Message::assistant(pair.chosen)];
         let rejected = vec![Message::assistant(pair.rejected)];
-        if self.rule.format == ExportFormat::OpenAiDpo {
-            return PreferenceRow::OpenAi(OpenAiRow {
-                input: OpenAiInput { messages: pair.prompt },
-                preferred_output: chosen,
-                non_preferred_output: rejected,
-                provenance,
-            });
+        if self.rule.format != ExportFormat::OpenAiDpo {
+            return RowContent::Dpo { prompt: pair.prompt, chosen, rejected };
         }
-        PreferenceRow::Dpo(DpoRow { prompt: pair.prompt, chosen, rejected, provenance })
+        RowContent::OpenAi {
+            input: OpenAiInput { messages: pair.prompt },
+            preferred_output: chosen,
+            non_preferred_output: rejected,
+        }
     }
 }
 
@@ -238,9 +238,11 @@ fn label_mean(mean: f64) -> Option<(bool, f64)> {
     (rating.is_up() || rating.is_down()).then(|| (rating.is_up(), (mean.get() - 0.5).abs() * 2.0))
 }
 
-fn hash_row(prompt: &[Message], answers: &[&str]) -> u64 {
-    let prompt_hash = prompt.iter().fold(Fingerprint::new(), |hash, message| {
-        hash.add_part(message.role.as_word().as_bytes()).add_part(message.content.as_bytes())
+/// Hashes the prompt, in the given form, and the answers.
+fn hash_answers(prompt: &[Message], answers: &[&str], form: fn(&str) -> String) -> u64 {
+    let prompt_hash = prompt.iter().fold(Fingerprint::default(), |hash, message| {
+        let content = form(&message.content);
+        hash.add_part(message.role.as_word().as_bytes()).add_part(content.as_bytes())
     });
     let all = answers
         .iter()
@@ -251,4 +253,55 @@ fn hash_row(prompt: &[Message], answers: &[&str]) -> u64 {
 /// Writes 0.8, not 0.8000000000000000444.
 fn round_to_millionths(number: f64) -> f64 {
     (number * 1e6).round() / 1e6
+}
+
+/// Votes on answers and pairs, counted before any row is exported. Counting first makes the result
+/// independent of order. Sums are in whole millionths for the same reason.
+#[derive(Clone, Debug, Default)]
+struct Votes {
+    ratings: HashMap<u64, RatingSum>,
+    /// Total margin for the alphabetically first answer; negative when the second is preferred.
+    pairs: HashMap<u64, i64>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct RatingSum {
+    millionths: i64,
+    count: u32,
+}
+
+impl Votes {
+    fn add_rating(&mut self, prompt: &[Message], answer: &str, value: f64) {
+        let key = hash_answers(prompt, &[answer], normalise_question);
+        let sum = self.ratings.entry(key).or_default();
+        sum.millionths += to_millionths(value);
+        sum.count += 1;
+    }
+
+    fn mean_rating(&self, prompt: &[Message], answer: &str) -> Option<f64> {
+        let sum = self.ratings.get(&hash_answers(prompt, &[answer], normalise_question))?;
+        Some(sum.millionths as f64 / f64::from(sum.count) / 1e6)
+    }
+
+    fn add_preference(&mut self, pair: &PreferencePair<'_>) {
+        let (key, sign) = order_answers(pair);
+        *self.pairs.entry(key).or_default() += sign * to_millionths(pair.evidence.margin);
+    }
+
+    /// True when the votes for the other answer are at least as strong.
+    fn is_contradicted(&self, pair: &PreferencePair<'_>) -> bool {
+        let (key, sign) = order_answers(pair);
+        self.pairs.get(&key).is_some_and(|sum| sum * sign <= 0)
+    }
+}
+
+fn to_millionths(number: f64) -> i64 {
+    (number * 1e6).round() as i64
+}
+
+/// Hash of the pair independent of its direction, and the direction as a sign.
+fn order_answers(pair: &PreferencePair<'_>) -> (u64, i64) {
+    let (first, second) = (pair.chosen.min(pair.rejected), pair.chosen.max(pair.rejected));
+    let key = hash_answers(&pair.prompt, &[first, second], normalise_question);
+    (key, if first == pair.chosen { 1 } else { -1 })
 }

@@ -1,15 +1,17 @@
-//! Pairs answers to the same question by rating or by experiment variant.
+//! Groups turns by question, and pairs answers to the same question by rating or by experiment
+//! variant. Only rated turns and judged turns of experiments are grouped, in a few bytes each.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use model::{ConversationId, Vector};
+use model::{ConversationId, Vector, dot};
 
 use super::conversation_pairs::build_prompt;
+use super::export_rule::SplitShares;
 use super::pair::{AnswerOrigin, PairEvidence, PairSource, PreferencePair};
-use super::question_similarity::{is_same_context, is_same_question, is_self_contained};
 use super::rows::Message;
-use super::split::SplitShares;
 use super::turn::{PreferenceTurn, ServedVariant, TurnRating};
+use crate::question::{QuestionKey, normalise_question};
+use crate::text::list_contains;
 
 #[derive(Clone, Copy, Debug)]
 pub struct GroupedAnswer<'a> {
@@ -162,4 +164,164 @@ fn find_common_prompt(
         return Some(build_prompt(better.before, question, max_turns));
     }
     is_self_contained(question).then(|| vec![Message::user(question)])
+}
+
+const MIN_SAME_COSINE: f32 = 0.95;
+/// This many letters of an unspaced script carry as much as two words.
+const MIN_UNSPACED_CHARS: usize = 6;
+
+/// True for identical words, or for similar vectors with identical numbers. Vectors barely
+/// distinguish years or versions.
+fn is_same_question(a: (&str, Option<&Vector>), b: (&str, Option<&Vector>)) -> bool {
+    let (left, right) = (normalise_question(a.0), normalise_question(b.0));
+    if left.is_empty() || right.is_empty() {
+        return false;
+    }
+    if left == right {
+        return true;
+    }
+    let cosine = a.1.zip(b.1).filter(|(x, y)| x.model() == y.model()).map(|(x, y)| {
+        let same_length = x.values().len() == y.values().len();
+        if same_length { dot(x.values(), y.values()) } else { 0.0 }
+    });
+    cosine.is_some_and(|cosine| cosine >= MIN_SAME_COSINE)
+        && words_with_digits(&left) == words_with_digits(&right)
+}
+
+fn words_with_digits(question: &str) -> Vec<&str> {
+    question.split(' ').filter(|word| word.bytes().any(|b| b.is_ascii_digit())).collect()
+}
+
+fn is_same_context(a: &[PreferenceTurn], b: &[PreferenceTurn]) -> bool {
+    a.len() == b.len()
+        && a.iter().zip(b).all(|(x, y)| {
+            normalise_question(&x.question) == normalise_question(&y.question)
+                && x.answer == y.answer
+        })
+}
+
+/// Words that refer back or carry no information.
+const UNINFORMATIVE_WORDS: &str = " it its this that these those they them their he she him her there then one ones same other \
+    others another else instead again also too more less further above previous last former latter such yes no ok okay \
+    sure please thanks thank and or but so what which who when where why how about is are was were be been do does did \
+    can could will would should the a an of in on at by for with from to as me my i you your we us our tell show give \
+    explain continue go ahead try now just not dont es sie das dies diese dieser den dem ihn ihm ihr dort dann noch \
+    weiter mehr ja nein bitte und oder aber ello eso esto ese esta lo la le los las más otra otro sí por favor ça cela \
+    ceci celui celle encore plus oui non ";
+/// Words that always refer back.
+const BACK_REFERENCES: &str = " it this that these those they them instead same again also above previous es das dies diese \
+    dieser dort eso esto ese ça cela ceci ";
+
+/// True when a question needs no context: "show total sales", but not "and for 2023?".
+fn is_self_contained(question: &str) -> bool {
+    let plain = normalise_question(question);
+    if plain.split(' ').any(|word| list_contains(BACK_REFERENCES, word)) {
+        return false;
+    }
+    let informative = || plain.split(' ').filter(|word| !list_contains(UNINFORMATIVE_WORDS, word));
+    let unspaced = plain.chars().filter(|c| *c >= '\u{2e80}').count();
+    informative().count() >= 2 || unspaced >= MIN_UNSPACED_CHARS
+}
+
+/// Collects turns by question. `T` is the caller's reference to a turn.
+#[derive(Clone, Debug)]
+pub struct QuestionGroups<T> {
+    turns: BTreeSet<(QuestionKey, T)>,
+    /// Union-find parents of merged questions.
+    same_as: BTreeMap<QuestionKey, QuestionKey>,
+}
+
+impl<T> Default for QuestionGroups<T> {
+    fn default() -> Self {
+        Self { turns: BTreeSet::new(), same_as: BTreeMap::new() }
+    }
+}
+
+impl<T: Copy + Ord> QuestionGroups<T> {
+    /// Adds a turn that can be paired, and returns its question.
+    pub fn add_turn(&mut self, turn: &PreferenceTurn, place: T) -> Option<QuestionKey> {
+        let rated = turn.rating.is_some_and(|rating| rating.is_up() || rating.is_down());
+        let judged = || !turn.arms.is_empty() && turn.effective_rating().is_some();
+        let pairable = turn.has_answer() && (rated || judged());
+        let question = QuestionKey::from_text(&turn.question).filter(|_| pairable)?;
+        self.turns.insert((question, place));
+        Some(question)
+    }
+
+    /// Merges two similar questions. Each pair is checked later, so a false merge is harmless.
+    pub fn merge_questions(&mut self, one: QuestionKey, other: QuestionKey) {
+        let (one, other) = (self.find_root(one), self.find_root(other));
+        if one != other {
+            // The smaller key is the root, whatever the order of calls.
+            self.same_as.insert(one.max(other), one.min(other));
+        }
+    }
+
+    /// Returns the turns of each question with more than one turn, ordered by question.
+    pub fn into_groups(self) -> impl Iterator<Item = Vec<T>> {
+        let mut by_question: BTreeMap<QuestionKey, Vec<T>> = BTreeMap::new();
+        for (question, place) in &self.turns {
+            by_question.entry(self.find_root(*question)).or_default().push(*place);
+        }
+        by_question.into_values().filter(|places| places.len() > 1).map(|mut places| {
+            places.sort_unstable();
+            places
+        })
+    }
+
+    fn find_root(&self, question: QuestionKey) -> QuestionKey {
+        let mut here = question;
+        while let Some(next) = self.same_as.get(&here) {
+            here = *next;
+        }
+        here
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn vector(x: f32, y: f32) -> Vector {
+        Vector::new("m".into(), vec![x, y])
+    }
+
+    #[test]
+    fn same_question_matches_words_or_vectors() {
+        let (here, near, far) = (vector(1.0, 0.0), vector(1.0, 0.2), vector(1.0, 0.5));
+        let check = |a, va, b, vb, expected| {
+            assert_eq!(is_same_question((a, va), (b, vb)), expected, "{a} / {b}");
+        };
+        check("Total sales?", None, "total SALES", None, true);
+        check("total sales", Some(&here), "sales in total", Some(&near), true);
+        check("total sales", Some(&here), "sales in total", Some(&far), false);
+        check("total sales", Some(&here), "sales in total", None, false);
+        check("sales of 2023", Some(&here), "sales of 2024", Some(&near), false);
+        check("???", Some(&here), "???", Some(&here), false);
+        let other = Vector::new("n".into(), vec![1.0, 0.0]);
+        check("total sales", Some(&here), "sales in total", Some(&other), false);
+    }
+
+    #[test]
+    fn context_dependent_questions_are_not_self_contained() {
+        for alone in [
+            "Show total sales",
+            "reset my password",
+            "How do I cancel my contract?",
+            "売上の合計を表示して",
+        ] {
+            assert!(is_self_contained(alone), "{alone}");
+        }
+        for leaning in [
+            "yes please",
+            "and for 2023?",
+            "tell me more",
+            "what about Germany",
+            "does it work offline",
+            "",
+            "はい",
+        ] {
+            assert!(!is_self_contained(leaning), "{leaning}");
+        }
+    }
 }

@@ -18,7 +18,7 @@ pub enum PairSource {
 }
 
 impl PairSource {
-    pub const ALL: [Self; 5] =
+    pub const ALL_SOURCES: [Self; 5] =
         [Self::Correction, Self::Rating, Self::Rephrase, Self::Regeneration, Self::Experiment];
 
     pub const fn as_word(self) -> &'static str {
@@ -32,7 +32,7 @@ impl PairSource {
     }
 
     pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|source| source.as_word() == word)
+        Self::ALL_SOURCES.into_iter().find(|source| source.as_word() == word)
     }
 }
 

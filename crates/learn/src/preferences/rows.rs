@@ -56,66 +56,33 @@ pub struct Provenance {
     pub experiment: String,
 }
 
-/// A pair for DPO and for reward models, which also read the margin.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct DpoRow {
-    pub prompt: Vec<Message>,
-    pub chosen: Vec<Message>,
-    pub rejected: Vec<Message>,
-    #[serde(flatten)]
-    pub provenance: Provenance,
-}
-
-/// A single labelled answer, for KTO.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct KtoRow {
-    pub prompt: Vec<Message>,
-    pub completion: Vec<Message>,
-    pub label: bool,
-    #[serde(flatten)]
-    pub provenance: Provenance,
-}
-
-/// A conversation that ends in a good answer, for supervised fine-tuning.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct SftRow {
-    pub messages: Vec<Message>,
-    #[serde(flatten)]
-    pub provenance: Provenance,
-}
-
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct OpenAiInput {
     pub messages: Vec<Message>,
 }
 
-/// A pair for OpenAI preference fine-tuning.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct OpenAiRow {
-    pub input: OpenAiInput,
-    pub preferred_output: Vec<Message>,
-    pub non_preferred_output: Vec<Message>,
-    #[serde(flatten)]
-    pub provenance: Provenance,
-}
-
-/// A row in the requested format. It serialises as the inner row.
+/// The columns of the requested format.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
-pub enum PreferenceRow {
-    Dpo(DpoRow),
-    Kto(KtoRow),
-    Sft(SftRow),
-    OpenAi(OpenAiRow),
+pub enum RowContent {
+    /// A pair for DPO and for reward models, which also read the margin.
+    Dpo { prompt: Vec<Message>, chosen: Vec<Message>, rejected: Vec<Message> },
+    /// A single labelled answer, for KTO.
+    Kto { prompt: Vec<Message>, completion: Vec<Message>, label: bool },
+    /// A conversation that ends in a good answer, for supervised fine-tuning.
+    Sft { messages: Vec<Message> },
+    /// A pair for OpenAI preference fine-tuning.
+    OpenAi {
+        input: OpenAiInput,
+        preferred_output: Vec<Message>,
+        non_preferred_output: Vec<Message>,
+    },
 }
 
-impl PreferenceRow {
-    pub fn provenance(&self) -> &Provenance {
-        match self {
-            Self::Dpo(row) => &row.provenance,
-            Self::Kto(row) => &row.provenance,
-            Self::Sft(row) => &row.provenance,
-            Self::OpenAi(row) => &row.provenance,
-        }
-    }
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PreferenceRow {
+    #[serde(flatten)]
+    pub content: RowContent,
+    #[serde(flatten)]
+    pub provenance: Provenance,
 }

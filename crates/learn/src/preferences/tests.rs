@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::*;
 
 mod properties;
+mod rejection_chain;
 mod votes;
 
 fn unit(value: f64) -> UnitInterval {
@@ -58,10 +59,10 @@ fn train_only(format: ExportFormat) -> ExportRule {
 
 #[test]
 fn format_and_source_words_round_trip() {
-    for format in ExportFormat::ALL {
+    for format in ExportFormat::ALL_FORMATS {
         assert_eq!(ExportFormat::from_word(format.as_word()), Some(format));
     }
-    for source in PairSource::ALL {
+    for source in PairSource::ALL_SOURCES {
         assert_eq!(PairSource::from_word(source.as_word()), Some(source));
     }
     assert_eq!((ExportFormat::from_word("DPO"), PairSource::from_word("")), (None, None));
@@ -452,7 +453,7 @@ fn blank_question_makes_no_row() {
             ..turn("t1", blank, "worse")
         };
         let talk = conversation("c", vec![turn("t0", "hi", "hello"), fixed]);
-        for format in ExportFormat::ALL {
+        for format in ExportFormat::ALL_FORMATS {
             assert!(rows(format, &talk).is_empty(), "{format:?} {blank:?}");
         }
     }

@@ -1,4 +1,5 @@
-//! Position bias: the probability that a user examines each rank, estimated from the log.
+//! Relevance counters, and position bias: the probability that a user examines each rank, estimated
+//! from the log.
 //!
 //! An unused item at rank 20 may simply not have been read. Expected uses are therefore based on
 //! examinations, not on returns.
@@ -89,7 +90,40 @@ impl Examination {
     }
 
     /// Expected examinations of an item, from its returns per band.
-    pub(super) fn expected_looks(&self, returned: &[f64; BANDS]) -> f64 {
-        self.chance.iter().zip(returned).map(|(chance, n)| chance * n).sum()
+    pub(super) fn expected_looks(&self, returned: &[u64; BANDS]) -> f64 {
+        self.chance.iter().zip(returned).map(|(chance, n)| chance * *n as f64).sum()
+    }
+}
+
+/// Exact counters, as the store adds them up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ItemTally {
+    /// Queries whose answer used the item.
+    pub used: u64,
+    /// Queries whose answer ignored the item.
+    pub ignored: u64,
+    /// Queries with helpful marks.
+    pub positive: u64,
+    /// Queries with unhelpful marks.
+    pub negative: u64,
+    /// Returns per rank band; they sum to `used + ignored`.
+    pub returned: [u64; BANDS],
+}
+
+impl ItemTally {
+    /// Adds a change for a query that returned the item in `band`. Counters saturate at zero.
+    pub fn add_delta(&mut self, delta: Delta, band: RankBand) {
+        let add = |counter: &mut u64, change: i64| *counter = counter.saturating_add_signed(change);
+        add(&mut self.used, delta.used);
+        add(&mut self.ignored, delta.ignored);
+        add(&mut self.positive, delta.positive);
+        add(&mut self.negative, delta.negative);
+        let (place, change) = delta.in_band(band);
+        add(&mut self.returned[place], change);
+    }
+
+    /// Distinct queries that returned the item with a known outcome.
+    pub fn total_returns(&self) -> u64 {
+        self.used.saturating_add(self.ignored)
     }
 }

@@ -1,21 +1,20 @@
-//! Score multipliers from relevance counters: `seed`, `legacy` and `coec`.
+//! Score multipliers from relevance counters (`seed`, `legacy` and `coec`), and results sorted by
+//! score times multiplier.
 
 use serde::{Deserialize, Serialize};
 
-use super::examination::Examination;
-use super::item_tally::ItemCounts;
+use super::examination::{Examination, ItemTally};
 
 /// Signals required before the `seed` formula applies.
-const SEED_MIN_SIGNALS: f64 = 5.0;
+const SEED_MIN_SIGNALS: u64 = 5;
 /// Explicit opinions of one kind beyond this number have no effect.
-const MAX_COUNTED_OPINIONS: f64 = 3.0;
+const MAX_COUNTED_OPINIONS: u64 = 3;
 const POSITIVE_OPINION_BONUS: f64 = 0.1;
 const NEGATIVE_OPINION_PENALTY: f64 = 0.15;
 const SEED_MULTIPLIER_RANGE: (f64, f64) = (0.3, 1.7);
 /// Standard errors on each side of a 95% interval.
 const Z_95: f64 = 1.96;
 
-/// Formula that turns counters into a multiplier.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Estimator {
@@ -60,8 +59,8 @@ impl Default for CoecRule {
 /// Counters of an item, overall and for the cluster of the current query.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ItemEvidence {
-    pub entity: Option<ItemCounts>,
-    pub pair: Option<ItemCounts>,
+    pub entity: Option<ItemTally>,
+    pub pair: Option<ItemTally>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -87,7 +86,7 @@ pub fn compute_multiplier(
     examination: &Examination,
     known: &ItemEvidence,
 ) -> ScoreMultiplier {
-    let entity = known.entity.or(known.pair).filter(|c| total_signals(c) > 0.0);
+    let entity = known.entity.or(known.pair).filter(|tally| total_signals(tally) > 0);
     let Some(entity) = entity else {
         return ScoreMultiplier::without_interval(1.0, "nothing known".to_owned());
     };
@@ -98,19 +97,19 @@ pub fn compute_multiplier(
     }
 }
 
-fn total_signals(counts: &ItemCounts) -> f64 {
-    counts.total_returns() + counts.positive + counts.negative
+fn total_signals(tally: &ItemTally) -> u64 {
+    tally.total_returns().saturating_add(tally.positive).saturating_add(tally.negative)
 }
 
 /// The `seed` formula; `returns` is the denominator of the use rate.
-fn seed_multiplier(counts: &ItemCounts, returns: f64) -> ScoreMultiplier {
+fn seed_multiplier(counts: &ItemTally, returns: u64) -> ScoreMultiplier {
     let text = describe_counts(counts);
     if total_signals(counts) < SEED_MIN_SIGNALS {
         return ScoreMultiplier::without_interval(1.0, format!("{text}: too little to go by"));
     }
-    let rate = if returns > 0.0 { counts.used / returns } else { 0.5 };
-    let praise = POSITIVE_OPINION_BONUS * counts.positive.min(MAX_COUNTED_OPINIONS);
-    let blame = NEGATIVE_OPINION_PENALTY * counts.negative.min(MAX_COUNTED_OPINIONS);
+    let rate = if returns > 0 { counts.used as f64 / returns as f64 } else { 0.5 };
+    let praise = POSITIVE_OPINION_BONUS * counts.positive.min(MAX_COUNTED_OPINIONS) as f64;
+    let blame = NEGATIVE_OPINION_PENALTY * counts.negative.min(MAX_COUNTED_OPINIONS) as f64;
     let value =
         (0.5 + rate + praise - blame).clamp(SEED_MULTIPLIER_RANGE.0, SEED_MULTIPLIER_RANGE.1);
     // Rounded for display: 1.7, not 1.7000000000000002.
@@ -123,11 +122,12 @@ struct UseRate {
 }
 
 /// Uses per examination, shrunk towards the average with the given prior weight.
-fn use_rate(rule: &CoecRule, seen: &Examination, counts: &ItemCounts, weight: f64) -> UseRate {
+fn use_rate(rule: &CoecRule, seen: &Examination, counts: &ItemTally, weight: f64) -> UseRate {
+    let (used, positive) = (counts.used as f64, counts.positive as f64);
     let looks = seen.expected_looks(&counts.returned)
-        + rule.opinion_weight * (counts.positive + counts.negative)
+        + rule.opinion_weight * (positive + counts.negative as f64)
         + weight;
-    let uses = counts.used + rule.opinion_weight * counts.positive + weight * seen.overall_rate();
+    let uses = used + rule.opinion_weight * positive + weight * seen.overall_rate();
     // Uses are Poisson-like: their standard deviation is the square root.
     UseRate { mean: uses / looks, deviation: uses.sqrt() / looks }
 }
@@ -135,14 +135,14 @@ fn use_rate(rule: &CoecRule, seen: &Examination, counts: &ItemCounts, weight: f6
 fn coec_multiplier(
     rule: &CoecRule,
     seen: &Examination,
-    entity: &ItemCounts,
-    pair: Option<&ItemCounts>,
+    entity: &ItemTally,
+    pair: Option<&ItemTally>,
 ) -> ScoreMultiplier {
     let average = seen.overall_rate();
     let of_entity = use_rate(rule, seen, entity, rule.entity_weight);
     let clip = |value: f64, (low, high): (f64, f64)| value.clamp(low, high);
     let entity_factor = |u: f64| clip(1.0 + rule.entity_pull * (u - average), rule.entity_range);
-    let pair = pair.filter(|counts| total_signals(counts) > 0.0);
+    let pair = pair.filter(|counts| total_signals(counts) > 0);
     let of_pair = pair.map(|counts| use_rate(rule, seen, counts, rule.pair_weight));
     let multiplier_at = |deviations: f64| {
         let shifted = |r: &UseRate| (r.mean + deviations * r.deviation).max(0.0);
@@ -160,14 +160,54 @@ fn coec_multiplier(
 }
 
 /// Formats counters as "used 4 of 5, helpful 2, unhelpful 1".
-fn describe_counts(counts: &ItemCounts) -> String {
-    let whole = |n: f64| n.round();
-    let mut text = format!("used {} of {}", whole(counts.used), whole(counts.total_returns()));
-    if counts.positive > 0.0 {
-        text.push_str(&format!(", helpful {}", whole(counts.positive)));
+fn describe_counts(counts: &ItemTally) -> String {
+    let mut text = format!("used {} of {}", counts.used, counts.total_returns());
+    if counts.positive > 0 {
+        text.push_str(&format!(", helpful {}", counts.positive));
     }
-    if counts.negative > 0.0 {
-        text.push_str(&format!(", unhelpful {}", whole(counts.negative)));
+    if counts.negative > 0 {
+        text.push_str(&format!(", unhelpful {}", counts.negative));
     }
     text
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct RerankedResult {
+    pub index: usize,
+    pub original_score: f64,
+    pub score: f64,
+    pub multiplier: ScoreMultiplier,
+}
+
+/// Sorts by adjusted score, best first. Ties keep their order and NaN goes last.
+///
+/// `known` returns the evidence for the result at a position. Negative scores are divided instead
+/// of multiplied, so that a good item rises there too.
+pub fn rerank(
+    estimator: Estimator,
+    rule: &CoecRule,
+    examination: &Examination,
+    scores: &[f64],
+    known: impl Fn(usize) -> ItemEvidence,
+) -> Vec<RerankedResult> {
+    let mut results: Vec<RerankedResult> = scores
+        .iter()
+        .enumerate()
+        .map(|(index, &original_score)| {
+            let multiplier = compute_multiplier(estimator, rule, examination, &known(index));
+            let score = adjust_score(original_score, multiplier.value);
+            RerankedResult { index, original_score, score, multiplier }
+        })
+        .collect();
+    results.sort_by(|a, b| {
+        let key = |r: &RerankedResult| if r.score.is_nan() { f64::NEG_INFINITY } else { r.score };
+        a.score.is_nan().cmp(&b.score.is_nan()).then_with(|| key(b).total_cmp(&key(a)))
+    });
+    results
+}
+
+fn adjust_score(score: f64, multiplier: f64) -> f64 {
+    let adjusted = if score < 0.0 { score / multiplier } else { score * multiplier };
+    // Finite scores stay finite: an overflow saturates.
+    if score.is_finite() { adjusted.clamp(-f64::MAX, f64::MAX) } else { adjusted }
 }

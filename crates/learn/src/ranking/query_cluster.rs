@@ -5,8 +5,9 @@
 //! machines.
 
 use model::hash::Fnv64;
-
 use serde::{Deserialize, Serialize};
+
+use crate::text::list_contains;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -36,8 +37,11 @@ pub(crate) fn stop_words() -> impl Iterator<Item = &'static str> {
 pub fn cluster_query(query: &str) -> QueryCluster {
     let lower = query.to_lowercase();
     let words = lower.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty());
-    let mut stems: Vec<&str> =
-        words.filter(|w| !is_stop_word(w)).take(MAX_QUERY_WORDS).map(stem_word).collect();
+    let mut stems: Vec<&str> = words
+        .filter(|w| !list_contains(STOP_WORDS, w))
+        .take(MAX_QUERY_WORDS)
+        .map(stem_word)
+        .collect();
     stems.sort_unstable();
     stems.dedup();
     if stems.is_empty() {
@@ -48,10 +52,6 @@ pub fn cluster_query(query: &str) -> QueryCluster {
         hash = hash.add_bytes(stem.as_bytes()).add_byte(b' ');
     }
     QueryCluster(hash.0)
-}
-
-fn is_stop_word(word: &str) -> bool {
-    STOP_WORDS.split(' ').any(|empty| empty == word)
 }
 
 /// Cuts the most common English endings; other languages are mostly left alone.

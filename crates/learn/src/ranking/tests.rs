@@ -5,11 +5,11 @@ use proptest::prelude::*;
 use super::RelevanceSignal::{ExplicitNegative, ExplicitPositive, Ignored, Used};
 use super::*;
 
-fn counts(used: u32, ignored: u32, positive: u32, negative: u32) -> ItemCounts {
+fn counts(used: u32, ignored: u32, positive: u32, negative: u32) -> ItemTally {
     let mut returned = [0; BANDS];
     returned[0] = u64::from(used + ignored);
     let [used, ignored, positive, negative] = [used, ignored, positive, negative].map(u64::from);
-    ItemTally { used, ignored, positive, negative, returned }.to_counts()
+    ItemTally { used, ignored, positive, negative, returned }
 }
 
 fn multiplier_for(estimator: Estimator, known: &ItemEvidence) -> ScoreMultiplier {
@@ -89,7 +89,7 @@ fn unhelpful_mark_lowers_the_multiplier() {
 #[test]
 fn used_items_rank_above_ignored_items() {
     for estimator in [Estimator::Seed, Estimator::Legacy, Estimator::Coec] {
-        let known = [counts(0, 5, 0, 0), ItemCounts::default(), counts(5, 0, 0, 0)];
+        let known = [counts(0, 5, 0, 0), ItemTally::default(), counts(5, 0, 0, 0)];
         let known = |at: usize| ItemEvidence { entity: Some(known[at]), pair: None };
         let seen = RankTotals::default().estimate_examination();
         let order = rerank(estimator, &CoecRule::default(), &seen, &[1.0; 3], known);
@@ -110,10 +110,10 @@ fn unexamined_low_ranks_are_penalised_less() {
         }
     }
     let seen = totals.estimate_examination();
-    let mut low = ItemCounts { ignored: 5.0, ..ItemCounts::default() };
+    let mut low = ItemTally { ignored: 5, ..ItemTally::default() };
     let mut high = low;
-    low.returned[RankBand::from_rank(Some(10)).index()] = 5.0;
-    high.returned[0] = 5.0;
+    low.returned[RankBand::from_rank(Some(10)).index()] = 5;
+    high.returned[0] = 5;
     let rule = CoecRule::default();
     let value = |counts| {
         let known = ItemEvidence { entity: Some(counts), pair: Some(counts) };

@@ -1,11 +1,12 @@
 //! Reward definitions: the JSON form, the validated rule and its override conditions.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use model::{BadData, InteractionKind};
 use serde::{Deserialize, Serialize};
 
-use crate::bad_data;
+use crate::check_field;
 
 /// A reward definition as configured by the user.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -44,7 +45,6 @@ impl Default for RewardDefinition {
     }
 }
 
-/// A validated reward definition.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RewardRule {
     definition: RewardDefinition,
@@ -53,22 +53,28 @@ pub struct RewardRule {
 
 impl RewardRule {
     pub fn new(definition: RewardDefinition) -> Result<Self, BadData> {
-        check_unit_range("reward.explicit_weight", definition.explicit_weight)?;
-        check_unit_range("reward.implicit_weight", definition.implicit_weight)?;
-        if definition.explicit_weight + definition.implicit_weight <= 0.0 {
-            let expected = "above 0 when implicit_weight is 0";
-            return Err(bad_data("reward.explicit_weight", &0.0, expected));
-        }
+        let RewardDefinition { explicit_weight, implicit_weight, .. } = definition;
+        check_unit_range("reward.explicit_weight", explicit_weight)?;
+        check_unit_range("reward.implicit_weight", implicit_weight)?;
+        let expected = "above 0 when implicit_weight is 0";
+        let weighted = explicit_weight + implicit_weight > 0.0;
+        check_field(weighted, "reward.explicit_weight", &0.0, expected)?;
         let [quick, slow] = definition.latency_seconds;
-        if !(quick >= 0.0 && slow >= quick && slow.is_finite()) {
-            let (got, expected) =
-                (format!("[{quick}, {slow}]"), "two numbers not below 0, the smaller first");
-            return Err(bad_data("reward.latency_seconds", &got, expected));
+        let fits = quick >= 0.0 && slow >= quick && slow.is_finite();
+        let (got, expected) =
+            (format!("[{quick}, {slow}]"), "two numbers not below 0, the smaller first");
+        check_field(fits, "reward.latency_seconds", &got, expected)?;
+        let RewardDefinition { cost_weight, latency_weight, cost_ref, latency_ref, .. } =
+            definition;
+        for (field, weight) in
+            [("reward.cost_weight", cost_weight), ("reward.latency_weight", latency_weight)]
+        {
+            let fits = weight.is_finite() && weight >= 0.0;
+            check_field(fits, field, &weight, "a number not below 0")?;
         }
-        check_not_negative("reward.cost_weight", definition.cost_weight)?;
-        check_not_negative("reward.latency_weight", definition.latency_weight)?;
-        check_positive("reward.cost_ref", definition.cost_ref)?;
-        check_positive("reward.latency_ref", definition.latency_ref)?;
+        for (field, scale) in [("reward.cost_ref", cost_ref), ("reward.latency_ref", latency_ref)] {
+            check_field(scale.is_finite() && scale > 0.0, field, &scale, "a number above 0")?;
+        }
         let mut overrides = Vec::with_capacity(definition.overrides.len());
         for (text, reward) in &definition.overrides {
             check_unit_range(&format!("reward.overrides.{text}"), *reward)?;
@@ -95,18 +101,7 @@ impl RewardRule {
 }
 
 fn check_unit_range(field: &str, value: f64) -> Result<(), BadData> {
-    let fits = (0.0..=1.0).contains(&value);
-    if fits { Ok(()) } else { Err(bad_data(field, &value, "a number from 0 to 1")) }
-}
-
-fn check_not_negative(field: &str, value: f64) -> Result<(), BadData> {
-    let fits = value.is_finite() && value >= 0.0;
-    if fits { Ok(()) } else { Err(bad_data(field, &value, "a number not below 0")) }
-}
-
-fn check_positive(field: &str, value: f64) -> Result<(), BadData> {
-    let fits = value.is_finite() && value > 0.0;
-    if fits { Ok(()) } else { Err(bad_data(field, &value, "a number above 0")) }
+    check_field((0.0..=1.0).contains(&value), field, &value, "a number from 0 to 1")
 }
 
 /// Condition of a reward override, such as `export` or `dwell_ms>=30000`.
@@ -116,22 +111,18 @@ pub(super) enum OverrideCondition {
     Dwell(DwellBound),
 }
 
+/// Holds for values on one side of the limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum DwellBound {
-    AtLeast(f64),
-    Above(f64),
-    AtMost(f64),
-    Below(f64),
+pub(super) struct DwellBound {
+    side: Ordering,
+    inclusive: bool,
+    limit: f64,
 }
 
 impl DwellBound {
     pub(super) fn is_met(self, value: f64) -> bool {
-        match self {
-            Self::AtLeast(limit) => value >= limit,
-            Self::Above(limit) => value > limit,
-            Self::AtMost(limit) => value <= limit,
-            Self::Below(limit) => value < limit,
-        }
+        let compared = value.partial_cmp(&self.limit);
+        compared == Some(self.side) || (self.inclusive && compared == Some(Ordering::Equal))
     }
 }
 
@@ -154,14 +145,15 @@ impl OverrideCondition {
 }
 
 fn parse_bound(text: &str) -> Option<DwellBound> {
-    let limit = |sign: &str| {
-        let limit: f64 = text.strip_prefix(sign)?.trim().parse().ok()?;
-        (limit.is_finite() && limit >= 0.0).then_some(limit)
-    };
     // The longer operators come first, or ">=" would parse as ">".
-    limit(">=")
-        .map(DwellBound::AtLeast)
-        .or_else(|| limit("<=").map(DwellBound::AtMost))
-        .or_else(|| limit(">").map(DwellBound::Above))
-        .or_else(|| limit("<").map(DwellBound::Below))
+    let signs = [
+        (">=", Ordering::Greater, true),
+        ("<=", Ordering::Less, true),
+        (">", Ordering::Greater, false),
+        ("<", Ordering::Less, false),
+    ];
+    signs.into_iter().find_map(|(sign, side, inclusive)| {
+        let limit: f64 = text.strip_prefix(sign)?.trim().parse().ok()?;
+        (limit.is_finite() && limit >= 0.0).then_some(DwellBound { side, inclusive, limit })
+    })
 }

@@ -13,7 +13,6 @@ use super::definition::{OverrideCondition, RewardRule};
 
 /// Displayed reward of a turn without signals. Never used for learning.
 const DEFAULT_REWARD: f64 = 0.7;
-/// Quality of an answer that a user corrected.
 const CORRECTED_QUALITY: f64 = 0.2;
 /// Ratings kept per turn, the most recent first. Each new rating rewrites all of them.
 pub(super) const MAX_RATINGS: usize = 1000;
@@ -50,7 +49,6 @@ pub enum TurnSignal {
     },
     /// A quality score; `None` clears it.
     Quality(Option<UnitInterval>),
-    /// A user supplied a better answer.
     Correction,
     /// True when the answer met expectations; `None` clears it.
     MetExpectations(Option<bool>),
@@ -137,7 +135,6 @@ fn is_zero(done: &u16) -> bool {
 }
 
 impl TurnEvidence {
-    /// Records the signal at a log position.
     pub fn record(&mut self, at: u64, signal: &TurnSignal) {
         match *signal {
             TurnSignal::Answered(answered) => {
@@ -203,7 +200,6 @@ impl TurnEvidence {
         rule.net_reward(quality, self.cost.value, self.seconds())
     }
 
-    /// Combines explicit and implicit reward into a reward and its weight.
     fn combined_reward(&self, rule: &RewardRule) -> Option<(f64, f64)> {
         let definition = rule.definition();
         let (explicit_weight, implicit_weight) =
@@ -269,7 +265,6 @@ impl TurnEvidence {
         })
     }
 
-    /// Explicit reward; `None` without explicit feedback.
     pub fn explicit_reward(&self) -> Option<f64> {
         let met = self.met.value.map(|met| if met { 1.0 } else { 0.0 });
         let fields = [self.quality.value, self.mean_rating(), met];

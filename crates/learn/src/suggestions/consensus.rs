@@ -52,6 +52,17 @@ pub(super) struct AgreedInstruction<'a> {
     pub(super) total: usize,
 }
 
+impl<'a> AgreedInstruction<'a> {
+    pub(super) fn new(
+        basis: SuggestionBasis,
+        instruction: String,
+        support: Support<'a>,
+        total: usize,
+    ) -> Option<Self> {
+        has_two_authors(&support).then_some(Self { basis, instruction, support, total })
+    }
+}
+
 struct MergedInstruction<'a> {
     patterns: Vec<&'a FailurePattern>,
     agreed: AgreedInstruction<'a>,

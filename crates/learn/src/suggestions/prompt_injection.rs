@@ -8,6 +8,7 @@ mod phrases;
 
 use unicode_normalization::UnicodeNormalization;
 
+use crate::text::list_contains;
 use phrases::{
     COMMAND_OPENINGS, INJECTION_PHRASES, OVERRIDE_VERBS_AND_OBJECTS, PROMPT_MARKERS,
     UNSPACED_PHRASES,
@@ -50,27 +51,18 @@ fn replace_digits(word: &str) -> String {
     if !word.chars().any(char::is_alphabetic) {
         return word.to_owned();
     }
-    let letter = |c| match c {
-        '0' => 'o',
-        '1' => 'i',
-        '3' => 'e',
-        '4' => 'a',
-        '5' => 's',
-        '7' => 't',
-        other => other,
-    };
+    let letter = |c| "013457".find(c).map_or(c, |at| char::from(b"oieast"[at]));
     word.chars().map(letter).collect()
 }
 
 fn has_verb_near_object(words: &[&str], verbs: &str, objects: &str) -> bool {
     let (verbs, objects) = (fold_text(verbs), fold_text(objects));
-    let is_in = |list: &str, word: &str| list.split_whitespace().any(|one| one == word);
-    words.iter().enumerate().filter(|(_, word)| is_in(&verbs, word)).any(|(at, _)| {
+    words.iter().enumerate().filter(|(_, word)| list_contains(&verbs, word)).any(|(at, _)| {
         let (first, last) = (
             at.saturating_sub(MAX_VERB_OBJECT_DISTANCE),
             words.len().min(at + MAX_VERB_OBJECT_DISTANCE + 1),
         );
-        words[first..last].iter().any(|word| is_in(&objects, word))
+        words[first..last].iter().any(|word| list_contains(&objects, word))
     })
 }
 

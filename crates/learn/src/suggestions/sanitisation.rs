@@ -20,10 +20,6 @@ pub(super) fn sanitise_words(text: &str) -> String {
     )
 }
 
-pub(super) fn quote_words(text: &str) -> String {
-    format!("\"{}\"", sanitise_words(text))
-}
-
 /// Returns a foreign instruction as one line. `None` means that it is too long, contains markup,
 /// code or a link, or addresses the model.
 pub fn sanitise_instruction(text: &str, max_chars: usize) -> Option<String> {
@@ -111,7 +107,7 @@ mod tests {
             ("<script>alert(1)</script> `ls`", "\"script alert(1) /script ls\""),
         ];
         for (text, expected) in rows {
-            assert_eq!(quote_words(text), expected, "{text:?}");
+            assert_eq!(format!("\"{}\"", sanitise_words(text)), expected, "{text:?}");
         }
         assert!(sanitise_words(&"ä ".repeat(500)).chars().count() <= MAX_QUOTATION_CHARS);
     }

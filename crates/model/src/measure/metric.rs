@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::feedback::BadData;
+use crate::body::BadData;
 
 /// A metric of turns. Its name is the same in JSON, events and pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -46,7 +46,7 @@ pub enum Direction {
 }
 
 impl Metric {
-    pub const ALL: [Self; 9] = [
+    pub const ALL_METRICS: [Self; 9] = [
         Self::Satisfaction,
         Self::ErrorRate,
         Self::RejectionRate,
@@ -74,8 +74,8 @@ impl Metric {
 
     /// Parses a metric's name. The error lists all names.
     pub fn from_word(word: &str) -> Result<Self, BadData> {
-        Self::ALL.into_iter().find(|metric| metric.word() == word).ok_or_else(|| {
-            let words: Vec<&str> = Self::ALL.into_iter().map(Self::word).collect();
+        Self::ALL_METRICS.into_iter().find(|metric| metric.word() == word).ok_or_else(|| {
+            let words: Vec<&str> = Self::ALL_METRICS.into_iter().map(Self::word).collect();
             let shown: String = word.chars().take(60).collect();
             BadData {
                 field: "metric".to_owned(),

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::feedback::BadData;
+use crate::body::BadData;
 
 /// Parts per 1.
 const PARTS_PER_ONE: f64 = (1_u64 << 32) as f64;

@@ -5,21 +5,19 @@ use std::mem::take;
 use tokio_postgres::Statement;
 
 use super::super::error::Result;
-use super::super::statement::RowBatch;
+use super::super::params::RowBatch;
 use super::super::value::Value;
-use super::column::{Column, columns};
 
-/// A queued statement.
 pub(super) enum Pending {
     Batch(&'static str),
-    Statement(Statement, Vec<Value>),
-    /// A row that can be batched with others of its table.
-    Row {
+    Statement {
         statement: Statement,
-        together: RowBatch,
+        /// Set for a row that can be batched with others of its table.
+        together: Option<RowBatch>,
         values: Vec<Value>,
     },
-    Rows(Statement, Vec<Column>),
+    /// Batched rows, as one array per column.
+    Rows(Statement, Vec<Vec<Value>>),
     /// Rows after this fence are not sent before statements in front of it.
     InOrder,
 }
@@ -34,14 +32,14 @@ pub(super) fn group_rows(
     let (mut tables, mut rest): (Vec<Table>, Vec<Pending>) = (Vec::new(), Vec::new());
     for one in pending {
         match one {
-            Pending::Row { statement, together, values } => {
+            Pending::Statement { statement, together: Some(together), values } => {
                 match tables.iter_mut().find(|table| table.together == together) {
                     Some(table) => table.rows.push(values),
                     None => tables.push(Table { statement, together, rows: vec![values] }),
                 }
             }
             Pending::Batch(_) if rest.is_empty() && tables.is_empty() => group_rows.push(one),
-            Pending::Batch(_) | Pending::Statement(..) | Pending::Rows(..) => rest.push(one),
+            Pending::Batch(_) | Pending::Statement { .. } | Pending::Rows(..) => rest.push(one),
             Pending::InOrder => put_together(&mut group_rows, &mut tables, &mut rest, &prepare)?,
         }
     }
@@ -80,8 +78,15 @@ impl Table {
     ) -> Result<Pending> {
         let (RowBatch::New(many) | RowBatch::First(many) | RowBatch::Each(many)) = self.together;
         Ok(match &mut self.rows[..] {
-            [only] => Pending::Statement(self.statement, take(only)),
-            rows => Pending::Rows(prepare(many)?, columns(rows)),
+            [only] => {
+                Pending::Statement { statement: self.statement, together: None, values: take(only) }
+            }
+            rows => Pending::Rows(prepare(many)?, transpose(rows)),
         })
     }
+}
+
+fn transpose(rows: &[Vec<Value>]) -> Vec<Vec<Value>> {
+    let width = rows.first().map_or(0, Vec::len);
+    (0..width).map(|at| rows.iter().map(|row| row[at].clone()).collect()).collect()
 }

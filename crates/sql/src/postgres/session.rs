@@ -9,12 +9,12 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::future::{join, join_all};
 use tokio::runtime::Runtime;
-use tokio_postgres::{Client, Config, NoTls, Row, Statement};
+use tokio_postgres::{Client, Config, Connection, NoTls, Row, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::super::dialect::to_postgres;
-use super::super::error::{Error, Result};
-use super::super::statement::RowBatch;
+use super::super::error::{Error, Result, ends_session};
+use super::super::params::RowBatch;
 use super::super::value::{Value, ValueRef};
 use super::keys::Keys;
 use super::memory::Memory;
@@ -39,18 +39,21 @@ pub struct Session {
 /// A statement with its parameters.
 pub type Question<'a> = (&'a str, &'a [&'a (dyn tokio_postgres::types::ToSql + Sync)]);
 
-type Sent<'a> = Pin<Box<dyn Future<Output = std::result::Result<(), tokio_postgres::Error>> + 'a>>;
+type Sending = std::result::Result<(), tokio_postgres::Error>;
+type Sent<'a> = Pin<Box<dyn Future<Output = Sending> + 'a>>;
 
-/// Drives the connection in the background.
+/// Drives the connection in the background and returns its client.
 #[expect(clippy::disallowed_methods, reason = "the task ends with the session's own runtime")]
-fn drive_connection(
-    connection: impl Future<Output = std::result::Result<(), tokio_postgres::Error>> + Send + 'static,
-) {
+fn drive_connection<S, T>((client, connection): (Client, Connection<S, T>)) -> Client
+where
+    Connection<S, T>: Future<Output = Sending> + Send + 'static,
+{
     tokio::spawn(async move {
         if let Err(error) = connection.await {
             tracing::debug!(%error, "a session with Postgres ended");
         }
     });
+    client
 }
 
 impl Session {
@@ -64,14 +67,8 @@ impl Session {
         let client = runtime.block_on(async {
             let connecting = async {
                 match tls {
-                    Some(tls) => config.connect(tls.clone()).await.map(|(client, connection)| {
-                        drive_connection(connection);
-                        client
-                    }),
-                    None => config.connect(NoTls).await.map(|(client, connection)| {
-                        drive_connection(connection);
-                        client
-                    }),
+                    Some(tls) => config.connect(tls.clone()).await.map(drive_connection),
+                    None => config.connect(NoTls).await.map(drive_connection),
                 }
             };
             tokio::time::timeout(CONNECT_TIMEOUT, connecting)
@@ -129,12 +126,10 @@ impl Session {
         self.ask(async { answers.await.into_iter().collect() })
     }
 
-    /// The cache of keys.
     pub fn keys(&self) -> &Keys {
         &self.keys
     }
 
-    /// The facts of the transaction.
     pub fn memory(&self) -> &Memory {
         &self.memory
     }
@@ -236,11 +231,9 @@ impl Session {
         match pending {
             Pending::InOrder => Box::pin(std::future::ready(Ok(()))),
             Pending::Batch(sql) => Box::pin(self.client.batch_execute(sql)),
-            Pending::Statement(statement, values) | Pending::Row { statement, values, .. } => {
-                Box::pin(async move {
-                    self.client.execute_raw(statement, values.iter()).await.map(drop)
-                })
-            }
+            Pending::Statement { statement, values, .. } => Box::pin(async move {
+                self.client.execute_raw(statement, values.iter()).await.map(drop)
+            }),
             Pending::Rows(statement, columns) => Box::pin(async move {
                 self.client.execute_raw(statement, columns.iter()).await.map(drop)
             }),
@@ -252,7 +245,7 @@ impl Session {
             self.lost.set(true);
             return Error::Away(full_message(&error));
         }
-        if error.as_db_error().is_some_and(super::ends_session) {
+        if error.as_db_error().is_some_and(ends_session) {
             self.lost.set(true);
         }
         Error::Postgres(error)
@@ -288,17 +281,11 @@ impl Prepared<'_> {
         self.session.ask(changed).map(|rows| rows as usize)
     }
 
-    /// Queues the statement for the next query.
-    pub fn queue_statement(&self, values: &[ValueRef<'_>]) {
+    /// Queues the statement for the next query, batched with other rows of its table if `together`
+    /// is set.
+    pub fn queue(&self, together: Option<RowBatch>, values: &[ValueRef<'_>]) {
         let values = values.iter().map(|value| Value::from(*value)).collect();
-        let pending = Pending::Statement(self.statement.clone(), values);
-        self.session.pending.borrow_mut().push(pending);
-    }
-
-    /// Queues a row, to be batched with others of its table.
-    pub fn queue_row(&self, together: RowBatch, values: &[ValueRef<'_>]) {
-        let values = values.iter().map(|value| Value::from(*value)).collect();
-        let pending = Pending::Row { statement: self.statement.clone(), together, values };
+        let pending = Pending::Statement { statement: self.statement.clone(), together, values };
         self.session.pending.borrow_mut().push(pending);
     }
 

@@ -1,6 +1,6 @@
 //! Every alert is delivered once.
 
-use model::{Change, Position, Project, Scope, Tenant};
+use model::{Change, Position, Project, Scope, SettingsChange, Tenant};
 use serde_json::{Map, json};
 
 use crate::contract::scene::{Scene, at, play};
@@ -14,21 +14,22 @@ fn alert(id: &str, metric: &str, raised: bool) -> Scene {
 
 fn targets(id: &str) -> Scene {
     let settings: Map<_, _> = json!({"min_count": 9}).as_object().unwrap().clone();
-    Scene::new(id, "t1", Change::SetTargets(settings))
+    Scene::new(id, "t1", Change::Settings(SettingsChange::Targets(settings)))
 }
 
 /// The deliveries due at a second, for alerts cleared at most a day ago.
 async fn due(store: &Store, tenant: &Tenant, now: i64) -> Vec<(String, u32)> {
-    let found = store.undelivered(tenant, at(now - DAY), at(now)).await.unwrap();
+    let found = store.list_due_deliveries(tenant, at(now - DAY), at(now)).await.unwrap();
     found.iter().map(|one| (one.stored.event.id.to_string(), one.attempts)).collect()
 }
 
 async fn told(store: &Store, id: &str, attempts: u32, again: Option<i64>, error: Option<&str>) {
-    let all = store.undelivered(&Scope::default().tenant, at(-DAY), at(9 * DAY)).await.unwrap();
+    let all =
+        store.list_due_deliveries(&Scope::default().tenant, at(-DAY), at(9 * DAY)).await.unwrap();
     let one = all.iter().find(|one| one.stored.event.id.as_str() == id).unwrap();
     let (next_at, error) = (again.map(at), error.map(str::to_owned));
     let delivery = Delivery { attempts, next_at, error };
-    store.note_delivery(one.stored.position, delivery).await.unwrap();
+    store.record_delivery(one.stored.position, delivery).await.unwrap();
 }
 
 /// New targets neither cancel pending deliveries nor repeat finished ones.
@@ -63,9 +64,9 @@ pub(crate) async fn failed_deliveries_are_rescheduled(store: &Store) {
     told(store, "over", 17, None, Some("given up")).await;
     play(store, [alert("over-", "over", false)]).await;
     told(store, "over-", 1, None, None).await;
-    store.tell_anew(&Tenant::new("other").unwrap(), at(5)).await.unwrap();
+    store.reschedule_deliveries(&Tenant::new("other").unwrap(), at(5)).await.unwrap();
     assert_eq!(due(store, &tenant, 5).await, []);
-    store.tell_anew(&tenant, at(5)).await.unwrap();
+    store.reschedule_deliveries(&tenant, at(5)).await.unwrap();
     assert_eq!(due(store, &tenant, 5).await, [("failing".into(), 0), ("standing".into(), 0)]);
 }
 
@@ -135,7 +136,7 @@ pub(crate) async fn alerts_list_their_delivery(store: &Store) {
 pub(crate) async fn newest_targets_apply(store: &Store) {
     let other = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };
     let mut first = targets("first");
-    first.change = Change::SetTargets(Map::new());
+    first.change = Change::Settings(SettingsChange::Targets(Map::new()));
     assert_eq!(store.targets().await.unwrap(), []);
     play(store, [first, targets("theirs").of(&other), targets("second")]).await;
     let mut found = store.targets().await.unwrap();

@@ -42,7 +42,7 @@ async fn stage(store: &Store) {
         let (model, prompt) = (Some(model.to_owned()), Some("shop@3".to_owned()));
         let failed = model.as_deref() == Some("m3");
         let fact = TurnFact::Answered { model, prompt, strategy: None, failed, tokens: 1, cost: 1 };
-        Scene::new(&format!("a-{turn}"), turn, Change::Note(fact))
+        Scene::note(&format!("a-{turn}"), turn, fact)
     };
     play(
         store,
@@ -244,9 +244,9 @@ pub(crate) async fn worst_turn_represents_its_conversation(store: &Store) {
         store,
         [
             Scene::open("t6", "c1").at(9),
-            Scene::new("failed", "t6", Change::Note(failed)),
+            Scene::note("failed", "t6", failed),
             Scene::open("t7", "c4").at(10),
-            Scene::new("fixed", "t7", Change::Note(TurnFact::Corrected)),
+            Scene::note("fixed", "t7", TurnFact::Corrected),
         ],
     )
     .await;

@@ -1,17 +1,29 @@
 //! Decisions and outcomes.
 
-use model::{Change, Position, Scope};
+use model::{Change, DecisionChange, Position, Scope};
 
 use crate::Store;
 use crate::contract::scene::{Scene, conversation_id, decision_id, play};
 
 pub(crate) async fn decision_has_its_newest_outcome(store: &Store) {
     let scope = Scope::default();
-    let settle =
-        |id: &str| Scene::new(id, "t1", Change::Settle { id: decision_id("d1"), executed: true });
+    let settle = |id: &str| {
+        Scene::new(
+            id,
+            "t1",
+            Change::Decision(DecisionChange::Settle { id: decision_id("d1"), executed: true }),
+        )
+    };
     let make = |id: &str, decision: &str| {
-        Scene::new(id, "t1", Change::Decide { id: decision_id(decision), sql_executed: None })
-            .inside("c1")
+        Scene::new(
+            id,
+            "t1",
+            Change::Decision(DecisionChange::Make {
+                id: decision_id(decision),
+                sql_executed: None,
+            }),
+        )
+        .inside("c1")
     };
     let shown = async || {
         let found = store.decision(&scope, &decision_id("d1")).await.unwrap()?;

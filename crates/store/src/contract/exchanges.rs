@@ -1,8 +1,8 @@
 //! Reception of answers, and precedence of verdicts.
 
 use model::{
-    Change, Contrast, Position, Reaction, Scope, Tenant, Timestamp, TurnId, UnitInterval,
-    VerdictStatus,
+    Change, Contrast, Judgement, Position, Reaction, Scope, Tenant, Timestamp, TurnChange, TurnId,
+    UnitInterval, VerdictStatus,
 };
 use serde_json::json;
 
@@ -97,7 +97,7 @@ pub(crate) async fn verdict_is_found_by_its_message(store: &Store) {
     .await;
     let elsewhere = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };
     let heard = async |scope: &Scope, message: &str| -> Option<String> {
-        let found = store.heard_in(scope, &turn_id(message)).await.unwrap();
+        let found = store.message_verdict(scope, &turn_id(message)).await.unwrap();
         found.map(|event| event.id.to_string())
     };
     let here = Scope::default();
@@ -139,7 +139,7 @@ pub(crate) async fn verdict_precedence_holds(store: &Store) {
     play(store, [Scene::react("user", "t1", Reaction::NotOk)]).await;
     let by_user = standing(store, "t1").await;
     assert_eq!((by_user.status, by_user.confidence), (Rejected, UnitInterval::ONE));
-    play(store, [Scene::new("review", "t1", Change::Review(Neutral))]).await;
+    play(store, [Scene::new("review", "t1", Change::Turn(TurnChange::Review(Neutral)))]).await;
     assert_eq!(status(store, "t1").await, Neutral);
     play(store, [Scene::clear("clear", "t1")]).await;
     assert_eq!(status(store, "t1").await, Neutral, "the review stands");
@@ -165,14 +165,14 @@ pub(crate) async fn verdict_without_a_message_counts(store: &Store) {
     use VerdictStatus::{Accepted, Rejected};
     let say = |id: &str, status: VerdictStatus| {
         let confidence = UnitInterval::new(0.8).unwrap();
-        let change = Change::Judge {
+        let change = Change::Judge(Judgement {
             status,
             confidence,
             raw_confidence: confidence,
             moved_on: false,
             corrects: false,
             detected_in: None,
-        };
+        });
         Scene::new(id, "t1", change)
     };
     play(store, [Scene::open("t1", "c1"), Scene::answer("t1"), say("first", Rejected)]).await;

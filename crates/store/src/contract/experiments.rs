@@ -52,7 +52,7 @@ fn moved() -> Scene {
 fn answered(id: &str, turn: &str, failed: bool) -> Scene {
     let (model, prompt, strategy) = (None, None, None);
     let fact = TurnFact::Answered { model, prompt, strategy, failed, tokens: 0, cost: 7 };
-    Scene::new(id, turn, Change::Note(fact))
+    Scene::note(id, turn, fact)
 }
 
 fn scenes() -> Vec<Scene> {

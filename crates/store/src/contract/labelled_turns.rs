@@ -1,8 +1,8 @@
 //! Contract of labelled turns.
 
 use model::{
-    Change, Event, Kind, LooseFact, Position, Reaction, Scope, Source, Tenant, TurnFact, Type,
-    UnitInterval, Vector, VerdictStatus, Write,
+    Change, Event, Kind, LooseFact, Position, Reaction, Scope, Source, Tenant, TurnChange,
+    TurnFact, Type, UnitInterval, Vector, VerdictStatus, Write,
 };
 use serde_json::{Value, json};
 use testkit::claim;
@@ -19,11 +19,13 @@ async fn correct(store: &Store, id: &str, turn: Option<&str>, data: &Value) {
     let event = Event {
         kind: Kind { event_type: Type::Explicit, source: Source::UserCorrection },
         turn: turn.map(turn_id),
-        data: data.as_object().unwrap().clone(),
+        body: testkit::other_body(data),
         ..testkit::event(&Scope::default(), id)
     };
-    let changes = turn.map(|_| Change::Note(TurnFact::Corrected)).into_iter().collect();
-    let write = Write { claims: vec![claim(id, 1)], ..Write::new(event, changes) };
+    let changes =
+        turn.map(|_| Change::Turn(TurnChange::Note(TurnFact::Corrected))).into_iter().collect();
+    let write =
+        Write { claims: vec![claim(id, 1)], ..Write::new(testkit::redacted(event), changes) };
     store.commit(vec![write]).await.unwrap();
 }
 
@@ -112,7 +114,7 @@ pub(crate) async fn erased_corrections_are_returned(store: &Store) {
     play(store, [Scene::open("t1", "c1"), Scene::answer("t1")]).await;
     play(store, [react("good", "t1", Reaction::Ok)]).await;
     play(store, [Scene::open("t2", "c2").by("u2"), Scene::answer("t2")]).await;
-    play(store, [fix("theirs", Change::Note(TurnFact::Corrected)), lone]).await;
+    play(store, [fix("theirs", Change::Turn(TurnChange::Note(TurnFact::Corrected))), lone]).await;
     let before = changed(store, Position(0)).await;
     assert_eq!((before.loose.len(), before.gone.len()), (1, 0));
     let mut erasure = Scene::new("erasure", "t1", Change::EraseUser(user_id("u1")));
@@ -131,9 +133,9 @@ pub(crate) async fn erased_corrections_are_returned(store: &Store) {
 
 pub(crate) async fn stars_and_regenerations_are_returned(store: &Store) {
     let stars = Scene::react("stars", "t1", Reaction::Ok).saying(&json!({"rating": 4}));
-    let again = Scene::new("again", "t1", Change::Note(TurnFact::GotFeedback));
+    let again = Scene::note("again", "t1", TurnFact::GotFeedback);
     let again = again.saying(&json!({"kind": "regenerate"}));
-    let vector = Change::SetVector(Vector::new("m".into(), vec![3.0, 4.0]));
+    let vector = Change::Turn(TurnChange::SetVector(Vector::new("m".into(), vec![3.0, 4.0])));
     play(
         store,
         [
@@ -231,7 +233,10 @@ pub(crate) async fn empty_conversations_block_no_page(store: &Store) {
     let named = |n: usize| {
         let conversation = Some(conversation_id(&format!("a{n}")));
         let event = Event { conversation, ..testkit::event(&Scope::default(), &format!("e{n}")) };
-        Write { claims: vec![claim(&format!("e{n}"), 1)], ..Write::new(event, Vec::new()) }
+        Write {
+            claims: vec![claim(&format!("e{n}"), 1)],
+            ..Write::new(testkit::redacted(event), Vec::new())
+        }
     };
     store.commit((0..600).map(named).collect()).await.unwrap();
     play(store, [Scene::open("t1", "b")]).await;

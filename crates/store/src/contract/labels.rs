@@ -1,7 +1,6 @@
 //! Labels for calibration.
 
-use model::{Change, Reaction, Scope, VerdictStatus};
-use serde_json::json;
+use model::{Calibration, Change, Reaction, Scope, SettingsChange, TurnChange, VerdictStatus};
 
 use crate::contract::scene::{Scene, play};
 use crate::{Label, Store};
@@ -25,7 +24,7 @@ pub(crate) async fn labels_need_person_and_machine(store: &Store) {
             Scene::react("r3", "t3", Reaction::Neutral),
             Scene::react("r4", "t4", Reaction::Ok),
             Scene::react("r5", "t5", Reaction::Ok),
-            Scene::new("review", "t2", Change::Review(Rejected)),
+            Scene::new("review", "t2", Change::Turn(TurnChange::Review(Rejected))),
         ],
     )
     .await;
@@ -37,11 +36,11 @@ pub(crate) async fn labels_need_person_and_machine(store: &Store) {
 
 pub(crate) async fn newest_calibration_applies(store: &Store) {
     for (id, slope) in [("a", 1.0), ("b", 0.5)] {
-        let settings = json!({"slope": slope, "offset": 0.0});
-        let change = Change::Calibrate(settings.as_object().unwrap().clone());
+        let calibration = Calibration { slope, offset: 0.0, labels: 9, error: (0.5, 0.25) };
+        let change = Change::Settings(SettingsChange::Calibration(calibration));
         play(store, [Scene::new(id, "t1", change)]).await;
     }
     let found = store.calibrations().await.unwrap();
     assert_eq!(found.len(), 1);
-    assert_eq!((&found[0].scope, &found[0].settings["slope"]), (&Scope::default(), &json!(0.5)));
+    assert_eq!((&found[0].scope, found[0].calibration.slope), (&Scope::default(), 0.5));
 }

@@ -10,7 +10,7 @@ const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
 const LONG: Duration = Duration::from_secs(3600);
 
 async fn hold(store: &Store, holder: &str, now: Timestamp, lasts: Duration) -> Option<Lease> {
-    store.hold("work", holder, now, lasts).await.unwrap()
+    store.acquire_lease("work", holder, now, lasts).await.unwrap()
 }
 
 pub(crate) async fn lease_has_one_holder(store: &Store) {
@@ -18,7 +18,7 @@ pub(crate) async fn lease_has_one_holder(store: &Store) {
     assert_eq!((first.epoch, first.position), (1, Position(0)));
     assert_eq!(hold(store, "b", NOW, LONG).await, None);
     assert_eq!(hold(store, "a", NOW, LONG).await, Some(first.clone()), "renewed");
-    let other = store.hold("other work", "b", NOW, LONG).await.unwrap();
+    let other = store.acquire_lease("other work", "b", NOW, LONG).await.unwrap();
     assert_eq!(other.map(|lease| lease.epoch), Some(1), "leases do not touch one another");
     store.release(&first).await.unwrap();
     let second = hold(store, "b", NOW, LONG).await.unwrap();
@@ -32,16 +32,16 @@ pub(crate) async fn lease_has_one_holder(store: &Store) {
 
 /// Progress never goes back.
 pub(crate) async fn expired_holder_stores_no_progress(store: &Store) {
-    assert_eq!(store.reached("work").await.unwrap(), Position(0));
+    assert_eq!(store.lease_position("work").await.unwrap(), Position(0));
     let first = hold(store, "a", NOW, Duration::ZERO).await.unwrap();
     assert!(store.advance(&first, Position(5)).await.unwrap(), "the lease is still held");
     let second = hold(store, "b", NOW, LONG).await.unwrap();
     assert_eq!(second.position, Position(5));
     assert!(!store.advance(&first, Position(9)).await.unwrap());
-    assert_eq!(store.reached("work").await.unwrap(), Position(5));
+    assert_eq!(store.lease_position("work").await.unwrap(), Position(5));
     assert!(store.advance(&second, Position(6)).await.unwrap());
     assert!(!store.advance(&second, Position(4)).await.unwrap());
-    assert_eq!(store.reached("work").await.unwrap(), Position(6));
+    assert_eq!(store.lease_position("work").await.unwrap(), Position(6));
     // A node that acquires the lease again gets a new token.
     store.release(&second).await.unwrap();
     let third = hold(store, "a", NOW, LONG).await.unwrap();

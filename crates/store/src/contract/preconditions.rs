@@ -1,6 +1,8 @@
 //! Preconditions of writes.
 
-use model::{Change, Claim, ClaimSpace, Mac, Need, Outcome, Position, Reaction, Write};
+use model::{
+    Change, Claim, ClaimSpace, DecisionChange, Mac, Need, Outcome, Position, Reaction, Write,
+};
 use serde_json::json;
 
 use crate::Store;
@@ -34,13 +36,22 @@ pub(crate) async fn needed_turn_must_be_open_in_its_conversation(store: &Store) 
 
 pub(crate) async fn needed_decision_must_exist(store: &Store) {
     let need = || vec![Need::Decision(decision_id("d1"))];
-    let settle =
-        |id: &str| Scene::new(id, "t1", Change::Settle { id: decision_id("d1"), executed: true });
+    let settle = |id: &str| {
+        Scene::new(
+            id,
+            "t1",
+            Change::Decision(DecisionChange::Settle { id: decision_id("d1"), executed: true }),
+        )
+    };
     let refused = outcome(store, settle("a"), need()).await;
     assert_eq!(refused, Outcome::Missing(need().remove(0)));
     play(
         store,
-        [Scene::new("made", "t1", Change::Decide { id: decision_id("d1"), sql_executed: None })],
+        [Scene::new(
+            "made",
+            "t1",
+            Change::Decision(DecisionChange::Make { id: decision_id("d1"), sql_executed: None }),
+        )],
     )
     .await;
     assert_eq!(outcome(store, settle("b"), need()).await, Outcome::Stored(Position(2)));
@@ -55,10 +66,12 @@ pub(crate) async fn needed_decision_must_exist(store: &Store) {
 
 /// Repeating an older outcome is a change.
 pub(crate) async fn equal_outcome_changes_nothing(store: &Store) {
-    let decide = Change::Decide { id: decision_id("d1"), sql_executed: None };
+    let decide =
+        Change::Decision(DecisionChange::Make { id: decision_id("d1"), sql_executed: None });
     play(store, [Scene::new("made", "t1", decide)]).await;
     let settle = async |id: &str, said: &str| {
-        let change = Change::Settle { id: decision_id("d1"), executed: true };
+        let change =
+            Change::Decision(DecisionChange::Settle { id: decision_id("d1"), executed: true });
         let scene = Scene::new(id, "t1", change).saying(&json!({"outcome": said}));
         outcome(store, scene, vec![Need::OtherOutcome(decision_id("d1"))]).await
     };

@@ -1,7 +1,8 @@
 //! Quality sums agree with the turns.
 
 use model::{
-    Change, Event, LooseFact, Project, Reaction, Scope, Sentiment, TurnFact, VerdictStatus, Window,
+    Change, DecisionChange, Event, LooseFact, Project, Reaction, Scope, Sentiment, SettingsChange,
+    TurnChange, TurnFact, VerdictStatus, Window,
 };
 use serde_json::json;
 
@@ -28,11 +29,11 @@ fn answered(id: &str, turn: &str, model: &str, failed: bool) -> Scene {
     // The second model plans.
     let strategy = model.as_deref().filter(|model| *model == "m2").map(|_| "plan".to_owned());
     let fact = TurnFact::Answered { model, prompt, strategy, failed, tokens: 10, cost: 5 };
-    Scene::new(id, turn, Change::Note(fact))
+    Scene::note(id, turn, fact)
 }
 
 fn shown(id: &str, turn: &str, failed: bool, millis: u64) -> Scene {
-    Scene::new(id, turn, Change::Note(TurnFact::Shown { failed, millis: Some(millis) }))
+    Scene::note(id, turn, TurnFact::Shown { failed, millis: Some(millis) })
 }
 
 async fn counts(store: &Store, query: QualityQuery) -> QualityCounts {
@@ -41,7 +42,7 @@ async fn counts(store: &Store, query: QualityQuery) -> QualityCounts {
 }
 
 pub(crate) async fn quality_counts_current_turns(store: &Store) {
-    let corrected = |id: &str, turn: &str| Scene::new(id, turn, Change::Note(TurnFact::Corrected));
+    let corrected = |id: &str, turn: &str| Scene::note(id, turn, TurnFact::Corrected);
     play(
         store,
         [
@@ -57,16 +58,20 @@ pub(crate) async fn quality_counts_current_turns(store: &Store) {
             Scene::open("t2", "c1").at(HOUR).by("u2"),
             answered("a2", "t2", "m2", true),
             shown("s2", "t2", true, 90),
-            Scene::new("end", "t2", Change::EndSession { last_at: at(HOUR), abandoned: true }),
-            Scene::new("r", "t2", Change::Note(TurnFact::Retried)),
+            Scene::new(
+                "end",
+                "t2",
+                Change::Turn(TurnChange::EndSession { last_at: at(HOUR), abandoned: true }),
+            ),
+            Scene::note("r", "t2", TurnFact::Retried),
             Scene::open("t3", "c2").at(2 * HOUR),
             Scene::new("stars", "t3", Change::Count(LooseFact::Rated(Reaction::NotOk))),
             Scene::new("loose", "t3", Change::Count(LooseFact::Corrected)),
-            Scene::new("p1", "t1", Change::Note(TurnFact::Commented(Sentiment::Positive))),
-            Scene::new("p2", "t1", Change::Note(TurnFact::Commented(Sentiment::Positive))),
-            Scene::new("n1", "t2", Change::Note(TurnFact::Commented(Sentiment::Negative))),
+            Scene::note("p1", "t1", TurnFact::Commented(Sentiment::Positive)),
+            Scene::note("p2", "t1", TurnFact::Commented(Sentiment::Positive)),
+            Scene::note("n1", "t2", TurnFact::Commented(Sentiment::Negative)),
             Scene::new("n2", "t3", Change::Count(LooseFact::Commented(Sentiment::Negative))),
-            Scene::new("o1", "t3", Change::Note(TurnFact::Commented(Sentiment::Neutral))),
+            Scene::note("o1", "t3", TurnFact::Commented(Sentiment::Neutral)),
         ],
     )
     .await;
@@ -139,7 +144,7 @@ async fn stage(store: &Store) -> Scope {
     let second = Scope { project: Project::new("second").unwrap(), ..Scope::default() };
     let profile = |id: &str, user: &str, attributes: serde_json::Value| {
         let attributes = attributes.as_object().unwrap().clone();
-        Scene::new(id, "t1", Change::SetProfile(attributes)).by(user)
+        Scene::new(id, "t1", Change::Settings(SettingsChange::Profile(attributes))).by(user)
     };
     let pro = json!({"plan": "pro", "seats": 5, "beta": true, "a.b": "x", "none": null});
     play(
@@ -214,10 +219,22 @@ pub(crate) async fn quality_filters_by_user_profile(store: &Store) {
 
 pub(crate) async fn sql_statements_count_by_newest_outcome(store: &Store) {
     let made = |id: &str, executed| {
-        Scene::new(id, "t1", Change::Decide { id: decision_id(id), sql_executed: Some(executed) })
+        Scene::new(
+            id,
+            "t1",
+            Change::Decision(DecisionChange::Make {
+                id: decision_id(id),
+                sql_executed: Some(executed),
+            }),
+        )
     };
     let settled = |id: &str, decision: &str, executed| {
-        Scene::new(id, "t1", Change::Settle { id: decision_id(decision), executed }).at(9 * HOUR)
+        Scene::new(
+            id,
+            "t1",
+            Change::Decision(DecisionChange::Settle { id: decision_id(decision), executed }),
+        )
+        .at(9 * HOUR)
     };
     play(store, [settled("s1", "d1", true), made("d1", false), made("d2", true), made("d3", true)])
         .await;
@@ -250,14 +267,22 @@ fn anything() -> Vec<Scene> {
                 2 => shown(&id, &turn, draw(2) == 0, draw(5000)),
                 3 => Scene::react(&id, &turn, [Reaction::Ok, Reaction::NotOk][draw(2) as usize]),
                 4 => Scene::clear(&id, &turn),
-                5 => Scene::new(&id, &turn, Change::Note(TurnFact::Corrected)),
-                6 => Scene::new(&id, &turn, Change::Note(TurnFact::Retried)),
-                7 => Scene::new(&id, &turn, Change::Review(VerdictStatus::Accepted)),
-                8 => Scene::new(&id, &turn, Change::EndSession { last_at: at(0), abandoned: true }),
-                9 => Scene::new(&id, &turn, Change::Note(TurnFact::GotFeedback)),
+                5 => Scene::note(&id, &turn, TurnFact::Corrected),
+                6 => Scene::note(&id, &turn, TurnFact::Retried),
+                7 => Scene::new(
+                    &id,
+                    &turn,
+                    Change::Turn(TurnChange::Review(VerdictStatus::Accepted)),
+                ),
+                8 => Scene::new(
+                    &id,
+                    &turn,
+                    Change::Turn(TurnChange::EndSession { last_at: at(0), abandoned: true }),
+                ),
+                9 => Scene::note(&id, &turn, TurnFact::GotFeedback),
                 10 => {
                     let sentiment = [Sentiment::Positive, Sentiment::Negative][draw(2) as usize];
-                    Scene::new(&id, &turn, Change::Note(TurnFact::Commented(sentiment)))
+                    Scene::note(&id, &turn, TurnFact::Commented(sentiment))
                 }
                 _ => return None,
             };

@@ -1,7 +1,8 @@
 //! Contract of reactions.
 
 use model::{
-    Change, Origin, Position, Reaction, Scope, Tenant, UnitInterval, VerdictStatus, Window,
+    Change, Origin, Position, Reaction, Scope, Tenant, TurnChange, UnitInterval, VerdictStatus,
+    Window,
 };
 
 use crate::contract::scene::{Scene, at, conversation_id, play, turn_id, user_id};
@@ -149,11 +150,19 @@ pub(crate) async fn review_overrides_messages(store: &Store) {
     let read = |id: &str, message: &str| {
         let (origin, reaction) = (Origin::Machine, Reaction::NotOk);
         let (confidence, detected_in) = (UnitInterval::ONE, Some(turn_id(message)));
-        Scene::new(id, "t1", Change::React { origin, reaction, confidence, detected_in })
+        Scene::new(
+            id,
+            "t1",
+            Change::Turn(TurnChange::React { origin, reaction, confidence, detected_in }),
+        )
     };
     play(store, [Scene::open("t1", "c1"), read("before", "t2")]).await;
     assert_eq!(events(&of_conversation(store, "c1").await), ["before"]);
-    play(store, [Scene::new("review", "t1", Change::Review(VerdictStatus::Accepted))]).await;
+    play(
+        store,
+        [Scene::new("review", "t1", Change::Turn(TurnChange::Review(VerdictStatus::Accepted)))],
+    )
+    .await;
     play(store, [read("after", "t3"), Scene::infer("own", "t1", Reaction::NotOk)]).await;
     assert_eq!(events(&of_conversation(store, "c1").await), ["review", "own"]);
 }

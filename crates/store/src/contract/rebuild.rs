@@ -1,6 +1,6 @@
 //! Contract of a rebuild.
 
-use model::{Change, Event, Reaction, Vector, VerdictStatus};
+use model::{Change, DecisionChange, Event, Reaction, TurnChange, Vector, VerdictStatus};
 
 use crate::contract::scene::{Scene, decision_id, play};
 use crate::{Rebuild, Rebuilt, Store};
@@ -11,16 +11,27 @@ fn scenes() -> Vec<Scene> {
         Scene::react("named", "t1", Reaction::Ok).by("u2"),
         Scene::open("t1", "c1"),
         Scene::answer("t1"),
-        Scene::new("vector", "t1", Change::SetVector(Vector::new("m".into(), vec![1.0, 2.0]))),
+        Scene::new(
+            "vector",
+            "t1",
+            Change::Turn(TurnChange::SetVector(Vector::new("m".into(), vec![1.0, 2.0]))),
+        ),
         Scene::judge("t1", "t2", VerdictStatus::Rejected, false),
         Scene::react("again", "t1", Reaction::NotOk),
         Scene::infer("guess", "t1", Reaction::NotOk).at(90_000),
         Scene::clear("clear", "t1").by("u2"),
-        Scene::new("settled", "t1", Change::Settle { id: decision_id("d1"), executed: true }),
+        Scene::new(
+            "settled",
+            "t1",
+            Change::Decision(DecisionChange::Settle { id: decision_id("d1"), executed: true }),
+        ),
         Scene::new(
             "made",
             "t1",
-            Change::Decide { id: decision_id("d1"), sql_executed: Some(false) },
+            Change::Decision(DecisionChange::Make {
+                id: decision_id("d1"),
+                sql_executed: Some(false),
+            }),
         )
         .inside("c1"),
     ]

@@ -1,7 +1,8 @@
 //! Use of retrieved items.
 
 use model::{
-    Change, ItemStanding, Opinion, RankBand, RelevanceSignal, Scope, Tenant, UsageStanding,
+    Change, ItemStanding, Opinion, RankBand, RelevanceSignal, RetrievalChange, Scope, Tenant,
+    UsageStanding,
 };
 
 use crate::contract::scene::{Scene, play};
@@ -16,7 +17,7 @@ fn weigh(
     signal: RelevanceSignal,
 ) -> Scene {
     let (query, entity, band) = (query.to_owned(), entity.to_owned(), RankBand::from_rank(rank));
-    let change = Change::Weigh { query, cluster, entity, band, signal };
+    let change = Change::Retrieval(RetrievalChange::Weigh { query, cluster, entity, band, signal });
     Scene::new(&format!("weigh-{id}"), "t1", change)
 }
 
@@ -24,7 +25,8 @@ pub(crate) async fn query_counts_once_per_item(store: &Store) {
     use RelevanceSignal::{ExplicitNegative, ExplicitPositive, Ignored, Used};
     let scope = Scope::default();
     assert!(store.returned(&scope, "q1", 9).await.unwrap().is_empty());
-    let returned = Scene::new("r1", "t1", Change::Return { query: "q1".into() });
+    let returned =
+        Scene::new("r1", "t1", Change::Retrieval(RetrievalChange::Return { query: "q1".into() }));
     play(store, [Scene::open("t1", "c1"), returned]).await;
     let event = store.returned(&scope, "q1", 9).await.unwrap().remove(0).event;
     assert_eq!(event.id.as_str(), "r1");

@@ -1,6 +1,6 @@
 //! Checkpoints of routers.
 
-use model::{Change, Position, Scope, Tenant, Timestamp};
+use model::{Change, Position, Scope, SettingsChange, Tenant, Timestamp};
 
 use crate::contract::scene::{Scene, play, turn_id};
 use crate::{
@@ -49,8 +49,8 @@ pub(crate) async fn stale_router_checkpoint_is_rejected(store: &Store) {
         let late = state(from, false, 9, vec![turn("t1", Some("a"), 10, "too late")]);
         assert_eq!(save(store, late).await, Keeping::Moved(kept(2, 1, 5)));
     }
-    let (at, record) = store.router_turn(&scope, &turn_id("t1")).await.unwrap();
-    assert_eq!((at, record.unwrap().0.as_str()), (kept(2, 1, 5), "one"));
+    let (at, turn) = store.router_turn(&scope, &turn_id("t1")).await.unwrap();
+    assert_eq!((at, turn.unwrap().record.as_str()), (kept(2, 1, 5), "one"));
     let latest = (kept(2, 1, 5), Some(checkpoint(5, 2)));
     store.forget_routers(&scope, 1).await.unwrap();
     assert_eq!(store.router_checkpoint(&scope).await.unwrap(), latest, "1 is not the latest");
@@ -69,7 +69,7 @@ pub(crate) async fn router_checkpoint_round_trips(store: &Store) {
     play(store, ["t1", "t2", "t3"].map(|turn| Scene::open(turn, "c1"))).await;
     for (id, arms) in [("set", 1), ("set-again", 2)] {
         let definition = [("arms".to_owned(), arms.into())].into_iter().collect();
-        let change = Change::SetRouter { name: "a".into(), definition };
+        let change = Change::Settings(SettingsChange::Router { name: "a".into(), definition });
         play(store, [Scene::new(id, "t1", change)]).await;
     }
     let expected = RouterScope {
@@ -95,8 +95,8 @@ pub(crate) async fn router_checkpoint_round_trips(store: &Store) {
     let record = async |id: &str| {
         let (_, found) = store.router_turn(&scope, &turn_id(id)).await.unwrap();
         found
-            .inspect(|(record, features)| assert_eq!(&record.as_bytes()[..2], features))
-            .map(|(r, _)| r)
+            .inspect(|turn| assert_eq!(&turn.record.as_bytes()[..2], turn.features))
+            .map(|turn| turn.record)
     };
     assert_eq!(record("t1").await.as_deref(), Some("one more"));
     assert_eq!(record("t3").await.as_deref(), Some("three"));

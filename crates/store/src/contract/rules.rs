@@ -1,6 +1,6 @@
 //! Privacy settings and profiles.
 
-use model::{Change, Scope, Tenant};
+use model::{Change, Scope, SettingsChange, Tenant};
 use serde_json::{Map, Value, json};
 
 use crate::Store;
@@ -15,10 +15,15 @@ pub(crate) async fn newest_rule_applies(store: &Store) {
     let here = Scope::default();
     let other = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };
     let privacy = |id: &str, days: u32| {
-        Scene::new(id, "t1", Change::SetPrivacy(map(json!({"retention_days": days}))))
+        Scene::new(
+            id,
+            "t1",
+            Change::Settings(SettingsChange::Privacy(map(json!({"retention_days": days})))),
+        )
     };
     let profile = |id: &str, plan: &str| {
-        Scene::new(id, "t1", Change::SetProfile(map(json!({"plan": plan})))).by("ann")
+        Scene::new(id, "t1", Change::Settings(SettingsChange::Profile(map(json!({"plan": plan})))))
+            .by("ann")
     };
     play(store, [privacy("p1", 30), privacy("p2", 60).of(&other), privacy("p3", 90)]).await;
     play(store, [profile("a1", "free"), profile("a2", "pro"), Scene::open("t1", "c1")]).await;

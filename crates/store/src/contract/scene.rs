@@ -1,8 +1,9 @@
 //! Builders of test events.
 
 use model::{
-    Change, ConversationId, DecisionId, Event, Origin, Outcome, Position, Reaction, Scope,
-    Timestamp, TurnId, UnitInterval, UserId, ValidationOutcome, VerdictStatus, Write,
+    Change, ConversationId, DecisionId, Event, Judgement, Origin, Outcome, Position, Reaction,
+    Scope, Timestamp, TurnChange, TurnFact, TurnId, UnitInterval, UserId, ValidationOutcome,
+    VerdictStatus, Write,
 };
 use serde_json::{Value, json};
 use testkit::claim;
@@ -42,23 +43,27 @@ impl Scene {
         Self { event, change }
     }
 
+    pub(crate) fn note(id: &str, turn: &str, fact: TurnFact) -> Self {
+        Self::new(id, turn, Change::Turn(TurnChange::Note(fact)))
+    }
+
     pub(crate) fn open(turn: &str, conversation: &str) -> Self {
-        let labels = Change::OpenTurn {
+        let labels = Change::Turn(TurnChange::Open {
             track: Some("A".into()),
             bundle: Some("b".into()),
             user_type: Some("privileged".into()),
             intent: None,
-        };
+        });
         let said = json!({"phase": "opened", "text": "What now?"});
         Self::new(&format!("open-{turn}"), turn, labels).saying(&said).by("u1").inside(conversation)
     }
 
     pub(crate) fn answer(turn: &str) -> Self {
-        let change = Change::CompleteTurn {
+        let change = Change::Turn(TurnChange::Complete {
             outcome: Some(ValidationOutcome::Approve),
             quality: UnitInterval::new(0.9),
             has_strategy: true,
-        };
+        });
         let said = json!({"phase": "completed", "response": "This.", "status": "success"});
         Self::new(&format!("done-{turn}"), turn, change).saying(&said)
     }
@@ -78,29 +83,33 @@ impl Scene {
         origin: Origin,
         confidence: UnitInterval,
     ) -> Self {
-        Self::new(id, turn, Change::React { origin, reaction, confidence, detected_in: None })
-            .saying(&json!({"text": id}))
+        Self::new(
+            id,
+            turn,
+            Change::Turn(TurnChange::React { origin, reaction, confidence, detected_in: None }),
+        )
+        .saying(&json!({"text": id}))
     }
 
     pub(crate) fn judge(turn: &str, message: &str, status: VerdictStatus, moved_on: bool) -> Self {
         let sure = UnitInterval::new(if moved_on { 0.55 } else { 0.9 }).unwrap();
-        let change = Change::Judge {
+        let change = Change::Judge(Judgement {
             status,
             confidence: sure,
             raw_confidence: sure,
             moved_on,
             corrects: status == VerdictStatus::Rejected,
             detected_in: Some(turn_id(message)),
-        };
+        });
         Self::new(&format!("judge-{message}"), turn, change)
     }
 
     pub(crate) fn clear(id: &str, turn: &str) -> Self {
-        Self::new(id, turn, Change::ClearReaction)
+        Self::new(id, turn, Change::Turn(TurnChange::ClearReaction))
     }
 
     pub(crate) fn saying(mut self, data: &Value) -> Self {
-        self.event.data = data.as_object().unwrap().clone();
+        self.event.body = testkit::other_body(data);
         self
     }
 
@@ -126,7 +135,10 @@ impl Scene {
 
     pub(crate) fn write(self) -> Write {
         let id = self.event.id.as_str().to_owned();
-        Write { claims: vec![claim(&id, 1)], ..Write::new(self.event, vec![self.change]) }
+        Write {
+            claims: vec![claim(&id, 1)],
+            ..Write::new(testkit::redacted(self.event), vec![self.change])
+        }
     }
 }
 

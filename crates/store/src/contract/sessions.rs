@@ -1,6 +1,6 @@
 //! Contract of open sessions.
 
-use model::{Change, Reaction, Scope};
+use model::{Change, Reaction, Scope, TurnChange};
 
 use crate::Store;
 use crate::contract::scene::{Scene, at, conversation_id, play};
@@ -20,8 +20,12 @@ pub(crate) async fn session_ends_after_its_last_turn(store: &Store) {
     assert_eq!((found.last_at, found.used, found.answered), (at(40), true, true));
     let silent = store.silent_sessions(at(41), 10).await.unwrap();
     assert_eq!(silent, [found]);
-    let end = Scene::new("end", "t2", Change::EndSession { last_at: at(40), abandoned: false })
-        .inside("c1");
+    let end = Scene::new(
+        "end",
+        "t2",
+        Change::Turn(TurnChange::EndSession { last_at: at(40), abandoned: false }),
+    )
+    .inside("c1");
     play(store, [end]).await;
     assert_eq!(open().await, None);
     play(store, [Scene::open("t4", "c1").at(9_000)]).await;

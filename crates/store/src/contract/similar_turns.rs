@@ -1,6 +1,6 @@
 //! Contract of similar turns.
 
-use model::{Change, Reaction, Scope, Tenant, Vector, VerdictStatus};
+use model::{Change, Reaction, Scope, Tenant, TurnChange, Vector, VerdictStatus};
 
 use crate::contract::scene::{Scene, play, user_id};
 use crate::{SimilarQuery, SimilarTurn, SimilarTurns, Store, StoredExchange};
@@ -10,7 +10,7 @@ fn vector(values: &[f32]) -> Vector {
 }
 
 fn asked(turn: &str, values: &[f32]) -> Scene {
-    Scene::new(&format!("vector-{turn}"), turn, Change::SetVector(vector(values)))
+    Scene::new(&format!("vector-{turn}"), turn, Change::Turn(TurnChange::SetVector(vector(values))))
 }
 
 async fn search(store: &Store, query: SimilarQuery) -> Vec<(String, VerdictStatus)> {

@@ -19,20 +19,20 @@ pub(crate) async fn copies_and_progress_are_stored_together(store: &Store) {
         hosted_uri: format!("uri:{document}"),
         document: Some(document.to_owned()),
     };
-    assert_eq!(store.mirrored_to("a").await.unwrap(), Position(0));
+    assert_eq!(store.mirror_position("a").await.unwrap(), Position(0));
     play(store, [Scene::open("t1", "c1")]).await;
-    assert_eq!(store.copy_of(&scope, &turn_id("t1")).await.unwrap(), None);
+    assert_eq!(store.find_copy(&scope, &turn_id("t1")).await.unwrap(), None);
     for (n, document) in [(1, "old"), (2, "new")] {
         store.note_copies("a", vec![copy(document)], Position(n), None).await.unwrap();
     }
-    assert_eq!(store.mirrored_to("a").await.unwrap(), Position(2));
-    assert_eq!(store.mirrored_to("b").await.unwrap(), Position(0), "another place starts anew");
-    assert_eq!(store.copy_of(&scope, &turn_id("t1")).await.unwrap(), Some(copy("new")));
+    assert_eq!(store.mirror_position("a").await.unwrap(), Position(2));
+    assert_eq!(store.mirror_position("b").await.unwrap(), Position(0), "another place starts anew");
+    assert_eq!(store.find_copy(&scope, &turn_id("t1")).await.unwrap(), Some(copy("new")));
     let turn = store.turns(&scope, vec![turn_id("t1")]).await.unwrap().remove(0);
     assert_eq!(turn.hosted_uri.as_deref(), Some("uri:new"));
     store.forget_copies().await.unwrap();
-    assert_eq!(store.copy_of(&scope, &turn_id("t1")).await.unwrap(), None);
-    assert_eq!(store.mirrored_to("a").await.unwrap(), Position(0));
+    assert_eq!(store.find_copy(&scope, &turn_id("t1")).await.unwrap(), None);
+    assert_eq!(store.mirror_position("a").await.unwrap(), Position(0));
 }
 
 pub(crate) async fn erased_users_copies_are_due_until_settled(store: &Store) {
@@ -62,8 +62,8 @@ pub(crate) async fn erased_users_copies_are_due_until_settled(store: &Store) {
     assert_eq!(store.copies_due(None, 1).await.unwrap(), [due("t1")]);
     store.settle_copies(vec![due("t1"), due("t2")], vec![copy("t2")], None).await.unwrap();
     assert_eq!(store.copies_due(None, 9).await.unwrap(), []);
-    assert_eq!(store.copy_of(&scope, &turn_id("t1")).await.unwrap(), None);
-    assert_eq!(store.copy_of(&scope, &turn_id("t2")).await.unwrap(), Some(copy("t2")));
+    assert_eq!(store.find_copy(&scope, &turn_id("t1")).await.unwrap(), None);
+    assert_eq!(store.find_copy(&scope, &turn_id("t2")).await.unwrap(), Some(copy("t2")));
 }
 
 /// A copy made before another user of the turn was erased settles nothing and is not stored.
@@ -87,12 +87,12 @@ pub(crate) async fn copies_stay_due_after_another_erasure(store: &Store) {
     assert_eq!(first, [due("t1", 3)]);
     play(store, [erase("u2")]).await;
     store.settle_copies(first, vec![copy("what u2 said")], None).await.unwrap();
-    assert_eq!(store.copy_of(&scope, &turn_id("t1")).await.unwrap(), None);
+    assert_eq!(store.find_copy(&scope, &turn_id("t1")).await.unwrap(), None);
     let second = store.copies_due(None, 9).await.unwrap();
     assert_eq!(second, [due("t1", 4)]);
     store.settle_copies(second, vec![copy("nothing")], None).await.unwrap();
     assert_eq!(store.copies_due(None, 9).await.unwrap(), []);
-    assert_eq!(store.copy_of(&scope, &turn_id("t1")).await.unwrap(), Some(copy("nothing")));
+    assert_eq!(store.find_copy(&scope, &turn_id("t1")).await.unwrap(), Some(copy("nothing")));
 }
 
 pub(crate) async fn copies_under_an_expired_lease_are_due(store: &Store) {
@@ -106,15 +106,15 @@ pub(crate) async fn copies_under_an_expired_lease_are_due(store: &Store) {
     let due = |turn: &str| due(turn, 0);
     play(store, [Scene::open("t1", "c1"), Scene::open("t2", "c1")]).await;
     let now = Timestamp::from_micros(1);
-    let old = store.hold("chores", "one", now, Duration::ZERO).await.unwrap();
+    let old = store.acquire_lease("chores", "one", now, Duration::ZERO).await.unwrap();
     store.note_copies("a", vec![copy("t1")], Position(1), old.clone()).await.unwrap();
     assert_eq!(store.copies_due(None, 9).await.unwrap(), []);
     let now = Timestamp::from_micros(2);
-    let new = store.hold("chores", "other", now, Duration::from_secs(60)).await.unwrap();
+    let new = store.acquire_lease("chores", "other", now, Duration::from_secs(60)).await.unwrap();
     assert!(old.is_some() && new.is_some());
     store.note_copies("a", vec![copy("t2")], Position(2), old.clone()).await.unwrap();
-    assert_eq!(store.mirrored_to("a").await.unwrap(), Position(1), "others go on from there");
-    assert_eq!(store.copy_of(&scope, &turn_id("t2")).await.unwrap(), None);
+    assert_eq!(store.mirror_position("a").await.unwrap(), Position(1), "others go on from there");
+    assert_eq!(store.find_copy(&scope, &turn_id("t2")).await.unwrap(), None);
     assert_eq!(store.copies_due(None, 9).await.unwrap(), [due("t2")]);
     store.settle_copies(vec![due("t1"), due("t2")], vec![copy("t2")], old).await.unwrap();
     assert_eq!(store.copies_due(None, 9).await.unwrap(), [due("t1"), due("t2")]);

@@ -1,6 +1,6 @@
 //! Contract of turn queries.
 
-use model::{Event, Outcome, Reaction, Scope, Tenant};
+use model::{Outcome, Reaction, Scope, Tenant};
 
 use crate::contract::scene::{Scene, at, conversation_id, play, turn_id, user_id};
 use crate::{Store, TurnHead};
@@ -49,7 +49,7 @@ pub(crate) async fn long_turn_keeps_question_and_answer(store: &Store) {
     let about = |n: usize| {
         let id = format!("e{n}");
         let mut write = testkit::write(&scope, &id, 1);
-        write.entry.event = Event { turn: Some(turn_id("t1")), ..testkit::event(&scope, &id) };
+        testkit::edit_event(&mut write.entry.event, |event| event.turn = Some(turn_id("t1")));
         write
     };
     store.commit((0..1001).map(about).collect()).await.unwrap();

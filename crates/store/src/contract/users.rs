@@ -11,7 +11,7 @@ use crate::{ErasedCounts, Store};
 
 async fn put(store: &Store, event: Event, changes: Vec<Change>) -> Position {
     let claims = vec![claim(event.id.as_str(), 1)];
-    let write = Write { claims, ..Write::new(event, changes) };
+    let write = Write { claims, ..Write::new(testkit::redacted(event), changes) };
     match store.commit(vec![write]).await.unwrap().as_slice() {
         [Outcome::Stored(position)] => *position,
         other => panic!("not stored: {other:?}"),
@@ -67,7 +67,7 @@ pub(crate) async fn erased_positions_are_returned(store: &Store) {
     let erased = async |at| -> Vec<(String, bool)> {
         let positions = store.erased_positions(at).await.unwrap();
         let found = store.events_at(positions).await.unwrap();
-        let text = |stored: &crate::StoredEvent| stored.event.data.contains_key("text");
+        let text = |stored: &crate::StoredEvent| stored.event.body.to_fields().contains_key("text");
         found.iter().map(|stored| (stored.event.id.to_string(), text(stored))).collect()
     };
     let empty = |id: &str| (id.to_owned(), false);
@@ -80,7 +80,7 @@ pub(crate) async fn erased_positions_are_returned(store: &Store) {
 pub(crate) async fn erased_id_is_always_a_repeat(store: &Store) {
     let first = put(store, by("ann", "ann1"), Vec::new()).await;
     let erase = vec![Change::EraseUser(user_id("ann"))];
-    let erasure = Write::new(testkit::event(&Scope::default(), "erased"), erase);
+    let erasure = Write::new(testkit::redacted(testkit::event(&Scope::default(), "erased")), erase);
     let group = vec![erasure, testkit::write(&Scope::default(), "ann1", 2)];
     let outcomes = store.commit(group).await.unwrap();
     let again = Outcome::Replayed { position: first, id: EventId::new("ann1").unwrap() };
@@ -92,7 +92,10 @@ pub(crate) async fn erasure_empties_many_events(store: &Store) {
     let keyed = |event: Event, key: &str, body: u8| {
         let mac = Some(Mac([body; 16]));
         let key = Claim { space: ClaimSpace::RequestKey, id: key.to_owned(), mac };
-        Write { claims: vec![claim(event.id.as_str(), body), key], ..Write::new(event, Vec::new()) }
+        Write {
+            claims: vec![claim(event.id.as_str(), body), key],
+            ..Write::new(testkit::redacted(event), Vec::new())
+        }
     };
     let hers = |n: usize, body| keyed(by("ann", &format!("ann{n}")), &format!("key{n}"), body);
     let mut group: Vec<Write> = (0..MANY).map(|n| hers(n, 1)).collect();
@@ -103,7 +106,7 @@ pub(crate) async fn erasure_empties_many_events(store: &Store) {
     let found = store.erased_positions(erasure).await.unwrap();
     let found = store.events_at(found).await.unwrap();
     assert_eq!(found.len(), MANY);
-    assert!(found.iter().all(|stored| !stored.event.data.contains_key("text")));
+    assert!(found.iter().all(|stored| !stored.event.body.to_fields().contains_key("text")));
     let last = MANY - 1;
     let outcomes = store
         .commit(vec![
@@ -123,7 +126,7 @@ pub(crate) async fn dead_letters_are_listed(store: &Store) {
     let scope = Scope { tenant: Tenant::new("new").unwrap(), ..Scope::default() };
     let write = |id: &str| {
         let user = Some(user_id("ann"));
-        Write::new(Event { user, ..testkit::event(&scope, id) }, Vec::new())
+        Write::new(testkit::redacted(Event { user, ..testkit::event(&scope, id) }), Vec::new())
     };
     for (id, reason) in [("m1", "first"), ("m2", "second"), ("m1", "again")] {
         store.set_aside(write(id), reason.to_owned()).await.unwrap();
@@ -150,8 +153,8 @@ pub(crate) async fn dead_letters_do_not_block_erasure(store: &Store) {
     let scope = Scope::default();
     let message = |user: Option<&str>, id: &str| {
         let mut event = Event { user: user.map(user_id), ..testkit::event(&scope, id) };
-        event.data.insert("message".into(), "\0\\u0000 and \0".into());
-        Write::new(event, Vec::new())
+        event.body = testkit::other_body(&serde_json::json!({"message": "\0\\u0000 and \0"}));
+        Write::new(testkit::redacted(event), Vec::new())
     };
     for (user, id) in [(None, "bytes"), (Some("ann"), "hers"), (Some("bob"), "his")] {
         store.set_aside(message(user, id), "no event".to_owned()).await.unwrap();

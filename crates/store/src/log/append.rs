@@ -3,7 +3,7 @@
 #[cfg(feature = "scaled")]
 use model::Change;
 use model::{ClaimSpace, EventId, Mac, Outcome, Position};
-use sql::{Connection, OptionalExtension, RowBatch};
+use sql::{Connection, RowBatch};
 
 use crate::log::claims::UsedClaim;
 use crate::log::packed_write::{PackedClaim, PackedEntry, PackedWrite};
@@ -71,15 +71,10 @@ fn find_used_claims(
         if let Some(known) = cursor.claims.take(project, claim.space.code(), &claim.id) {
             return Ok(known);
         }
-        select
-            .query_row((project, claim.space.code(), &claim.id), |row| {
-                Ok(UsedClaim {
-                    mac: row.get(0)?,
-                    position: row.get(1)?,
-                    event: PackedId::read(row, 2)?,
-                })
-            })
-            .optional()
+        select.find_row_with((project, claim.space.code(), &claim.id), |row| {
+            let (mac, position) = (row.get(0)?, row.get(1)?);
+            Ok(UsedClaim { mac, position, event: PackedId::read(row, 2)? })
+        })
     };
     claims.iter().map(ask).collect()
 }

@@ -14,8 +14,7 @@ pub(crate) struct UsedClaim {
     pub(crate) event: Option<String>,
 }
 
-/// Prefetched claims. Each entry serves one lookup, because the write that finds a claim free uses
-/// it.
+/// Prefetched claims. Each serves one lookup, because the write that finds a claim free uses it.
 #[cfg(feature = "scaled")]
 #[derive(Debug, Default)]
 pub(crate) struct KnownClaims(HashMap<(Key, u8, String), Option<UsedClaim>>);

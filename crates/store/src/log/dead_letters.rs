@@ -14,21 +14,14 @@ pub(crate) fn insert(
     reason: &str,
     letter: &Value,
 ) -> sql::Result<()> {
-    connection
-        .prepare_cached(
-            "INSERT INTO dead_letters (project, id, reason, at, letter)
-             VALUES (?1, ?2, ?3, ?4, ?5)
-             ON CONFLICT (project, id) DO UPDATE SET reason = excluded.reason,
-                 at = excluded.at, letter = excluded.letter",
-        )?
-        .execute((
-            project,
-            event.id.as_str(),
-            reason,
-            event.received_at.as_micros(),
-            letter.to_string(),
-        ))
-        .map(drop)
+    let at = event.received_at.as_micros();
+    connection.execute_cached(
+        "INSERT INTO dead_letters (project, id, reason, at, letter) VALUES (?1, ?2, ?3, ?4, ?5)
+         ON CONFLICT (project, id) DO UPDATE SET reason = excluded.reason,
+             at = excluded.at, letter = excluded.letter",
+        (project, event.id.as_str(), reason, at, letter.to_string()),
+    )?;
+    Ok(())
 }
 
 pub(crate) fn claim_json(space: ClaimSpace, id: &str, mac: Option<Mac>) -> Value {

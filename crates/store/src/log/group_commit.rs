@@ -2,16 +2,16 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use model::Outcome;
+use model::{Outcome, Position};
 use sql::Connection;
 
 use crate::log::append::append;
+use crate::log::dead_letters;
 use crate::log::packed_write::PackedWrite;
 #[cfg(feature = "scaled")]
 use crate::log::prefetch;
-use crate::log::writer::Submission;
+use crate::log::queue::Submission;
 use crate::log::writer_state::WriterState;
-use crate::log::{dead_letters, head};
 
 #[derive(Clone, Copy)]
 pub(crate) enum Isolation {
@@ -24,8 +24,7 @@ pub(crate) enum GroupOutcome {
     InDoubt(Vec<Vec<Outcome>>, sql::Error),
 }
 
-/// Writes the group. When other nodes write too, `join` adds the writes that arrived while this
-/// node waited for the head.
+/// Writes the group. `join` adds writes that arrived while this node waited for other nodes.
 pub(crate) fn attempt(
     connection: &mut Connection,
     cursor: &mut WriterState,
@@ -59,12 +58,24 @@ pub(crate) fn attempt(
         }
         answers.push(outcomes);
     }
-    head::store_head(&transaction, cursor.head)?;
+    store_head(&transaction, cursor.head)?;
     match transaction.commit() {
         Ok(()) => Ok(GroupOutcome::Done(answers)),
         Err(error) if connection.is_lost() => Ok(GroupOutcome::InDoubt(answers, error)),
         Err(error) => Err(error),
     }
+}
+
+/// Stores the newest position on Postgres, where several nodes write. The transaction locks it.
+fn store_head(connection: &Connection, head: Position) -> sql::Result<()> {
+    if connection.sqlite().is_some() {
+        return Ok(());
+    }
+    #[cfg(feature = "scaled")]
+    if let Some(session) = connection.postgres() {
+        session.keys().wrote(head.0);
+    }
+    connection.run("UPDATE log_head SET position = ?1", [head.0 as i64])
 }
 
 fn append_in_savepoint(

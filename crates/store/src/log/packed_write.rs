@@ -1,6 +1,6 @@
 //! A write prepared for the writer thread.
 
-use model::{Change, Claim, ClaimSpace, Entry, Event, Mac, Need, Write};
+use model::{Body, Change, Claim, ClaimSpace, Entry, Event, Fields, Mac, Need, Write};
 
 use crate::log::dead_letters::{claim_json, event_json};
 use crate::row_keys::PackedId;
@@ -24,7 +24,7 @@ pub(crate) struct PackedClaim {
 /// An event with its changes.
 #[derive(Debug)]
 pub(crate) struct PackedEntry {
-    // Its `data` is moved into the field `data`, as JSON text.
+    // Its body is moved into the field `data`, as JSON text.
     pub(crate) event: Event,
     pub(crate) id: PackedId,
     pub(crate) tags: Option<String>,
@@ -34,10 +34,11 @@ pub(crate) struct PackedEntry {
 
 impl PackedEntry {
     fn new(entry: Entry) -> Self {
-        let Entry { mut event, changes } = entry;
+        let Entry { event, changes } = entry;
+        let mut event = event.into_inner();
         let tags = &event.tags;
         let tags = (!tags.is_empty()).then(|| serde_json::json!(tags).to_string());
-        let data = serde_json::Value::Object(std::mem::take(&mut event.data)).to_string();
+        let data = std::mem::replace(&mut event.body, Body::Other(Fields::new())).to_json();
         Self { id: PackedId::pack(event.id.as_str()), tags, data, event, changes }
     }
 }

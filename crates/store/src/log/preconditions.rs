@@ -1,7 +1,7 @@
 //! Checks the preconditions of a write, inside the transaction.
 
 use model::{DecisionId, Need, Origin, Reaction};
-use sql::{Connection, OptionalExtension};
+use sql::Connection;
 
 use crate::event_rows::read_text;
 use crate::projections::apply::{Subject, TurnRow, served};
@@ -29,77 +29,53 @@ pub(crate) fn check(
     need: &Need,
 ) -> sql::Result<Option<UnmetPrecondition>> {
     let subject = &about.subject;
+    let missing = |is_met: bool| Ok((!is_met).then_some(UnmetPrecondition::Missing));
+    let applied = |is_so: bool| Ok(is_so.then_some(UnmetPrecondition::AlreadyApplied(0)));
+    let decision = |id: &DecisionId| (subject.project, PackedId::pack(id.as_str()));
     match need {
         Need::Turn(conversation) => {
             let conversation = conversation.as_ref().map(|id| id.as_str());
-            let there = turn_is_there(connection, subject, conversation)?;
-            Ok((!there).then_some(UnmetPrecondition::Missing))
+            missing(turn_is_there(connection, subject, conversation)?)
         }
-        Need::Decision(id) => {
-            let made = connection
-                .prepare_cached(
-                    "SELECT 1 FROM decisions
-                     WHERE project = ?1 AND id = ?2 AND made IS NOT NULL",
-                )?
-                .exists((subject.project, PackedId::pack(id.as_str())))?;
-            Ok((!made).then_some(UnmetPrecondition::Missing))
-        }
+        Need::Decision(id) => missing(connection.exists(
+            "SELECT 1 FROM decisions WHERE project = ?1 AND id = ?2 AND made IS NOT NULL",
+            decision(id),
+        )?),
         Need::OutcomeAt(id, expected) => {
-            let found = outcome_at(connection, subject, id)?;
-            let same = found == expected.map(|position| position.0 as i64);
-            Ok((!same).then_some(UnmetPrecondition::Missing))
+            // The newest outcome, unless its event was dropped.
+            let found: Option<i64> = connection.find_row(
+                "SELECT e.position FROM decisions d JOIN events e ON e.position = d.settled
+                 WHERE d.project = ?1 AND d.id = ?2",
+                decision(id),
+            )?;
+            missing(found == expected.map(|position| position.0 as i64))
         }
         Need::OtherOutcome(id) => {
-            let settled: Option<i64> = connection
-                .prepare_cached(
-                    "SELECT e.position FROM decisions d JOIN events e ON e.position = d.settled
-                     WHERE d.project = ?1 AND d.id = ?2 AND e.data = ?3",
-                )?
-                .query_row((subject.project, PackedId::pack(id.as_str()), about.data), |row| {
-                    row.get(0)
-                })
-                .optional()?;
+            let settled: Option<i64> = connection.find_row(
+                "SELECT e.position FROM decisions d JOIN events e ON e.position = d.settled
+                 WHERE d.project = ?1 AND d.id = ?2 AND e.data = ?3",
+                (subject.project, PackedId::pack(id.as_str()), about.data),
+            )?;
             Ok(settled.map(UnmetPrecondition::AlreadyApplied))
         }
         Need::Experiment { id, statuses } => {
-            let status: Option<String> = connection
-                .prepare_cached("SELECT status FROM experiments WHERE project = ?1 AND id = ?2")?
-                .query_row((subject.project, id.as_str()), |row| row.get(0))
-                .optional()?;
-            let stands = status.is_some_and(|status| statuses.contains(&status));
-            Ok((!stands).then_some(UnmetPrecondition::Missing))
+            let status: Option<String> = connection.find_row(
+                "SELECT status FROM experiments WHERE project = ?1 AND id = ?2",
+                (subject.project, id.as_str()),
+            )?;
+            missing(status.is_some_and(|status| statuses.contains(&status)))
         }
         Need::OtherVariant(id, variant) => {
-            let now = served(connection, subject, id.as_str())?;
-            Ok((now == Some(*variant)).then_some(UnmetPrecondition::AlreadyApplied(0)))
+            applied(served(connection, subject, id.as_str())? == Some(*variant))
         }
-        Need::SilentSince(moment) => {
-            let silent = connection
-                .prepare_cached(
-                    "SELECT 1 FROM open_sessions WHERE conversation = ?1 AND last_ts = ?2",
-                )?
-                .exists((subject.conversation, moment.as_micros()))?;
-            Ok((!silent).then_some(UnmetPrecondition::AlreadyApplied(0)))
-        }
+        Need::SilentSince(moment) => applied(!connection.exists(
+            "SELECT 1 FROM open_sessions WHERE conversation = ?1 AND last_ts = ?2",
+            (subject.conversation, moment.as_micros()),
+        )?),
         Need::OtherReaction { reaction, text } => {
             already_so(connection, about, *reaction, text.as_deref())
         }
     }
-}
-
-/// The position of a decision's newest outcome, unless that event was dropped.
-fn outcome_at(
-    connection: &Connection,
-    subject: &Subject,
-    id: &DecisionId,
-) -> sql::Result<Option<i64>> {
-    connection
-        .prepare_cached(
-            "SELECT e.position FROM decisions d JOIN events e ON e.position = d.settled
-             WHERE d.project = ?1 AND d.id = ?2",
-        )?
-        .query_row((subject.project, PackedId::pack(id.as_str())), |row| row.get(0))
-        .optional()
 }
 
 fn turn_is_there(
@@ -110,10 +86,10 @@ fn turn_is_there(
     let Some(turn) = subject.turn else { return Ok(false) };
     let found: Option<Option<Key>> = match connection.recall::<TurnRow>(turn) {
         Some(row) => row.opened.then_some(row.conversation),
-        None => connection
-            .prepare_cached("SELECT conversation FROM turns WHERE key = ?1 AND opened IS NOT NULL")?
-            .query_row([turn], |row| row.get(0))
-            .optional()?,
+        None => connection.find_row(
+            "SELECT conversation FROM turns WHERE key = ?1 AND opened IS NOT NULL",
+            [turn],
+        )?,
     };
     let Some(found) = found else { return Ok(false) };
     let Some(wanted) = conversation else { return Ok(true) };
@@ -150,15 +126,12 @@ fn standing(
         Some(user) => Some(user),
         None => find_turn_user(connection, about.subject.project, turn)?,
     };
-    connection
-        .prepare_cached(
-            "SELECT r.position, r.reaction,
-                 coalesce(json_extract(e.data, '$.text'), json_extract(e.data, '$.comment'))
-             FROM reactions r LEFT JOIN events e ON e.position = r.position
-             WHERE r.turn = ?1 AND r.origin = ?2 AND r.user IS NOT DISTINCT FROM ?3",
-        )?
-        .query_row((turn, Origin::User.code(), user), |row| {
-            Ok((row.get(0)?, row.get(1)?, read_text(row, 2)?))
-        })
-        .optional()
+    connection.find_row_with(
+        "SELECT r.position, r.reaction,
+             coalesce(json_extract(e.data, '$.text'), json_extract(e.data, '$.comment'))
+         FROM reactions r LEFT JOIN events e ON e.position = r.position
+         WHERE r.turn = ?1 AND r.origin = ?2 AND r.user IS NOT DISTINCT FROM ?3",
+        (turn, Origin::User.code(), user),
+        |row| Ok((row.get(0)?, row.get(1)?, read_text(row, 2)?)),
+    )
 }

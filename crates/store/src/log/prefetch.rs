@@ -9,7 +9,7 @@ use crate::log::claims::UsedClaim;
 use crate::log::packed_write::PackedWrite;
 use crate::log::writer_state::WriterState;
 use crate::projections::apply::prefetch::{Turns, remember};
-use crate::row_keys::{Key, Table};
+use crate::row_keys::{Key, TABLES};
 
 /// The log head, and whether another node erased a user after a position.
 const SELECT_HEAD: &str =
@@ -18,28 +18,6 @@ const SELECT_CLAIMS: &str = "SELECT c.project, c.space, c.id, c.mac, c.position,
     FROM unnest($1::BIGINT[], $2::BIGINT[], $3::TEXT[]) AS asked (project, space, id)
     JOIN claims c ON c.project = asked.project AND c.space = asked.space AND c.id = asked.id
     LEFT JOIN events e ON e.position = c.position";
-
-/// For each id table: its keys by id, and unused keys.
-const SELECT_KEYS: [(Table, &str, &str); 3] = [
-    (
-        Table::Users,
-        "SELECT t.project, t.id, t.key FROM unnest($1::BIGINT[], $2::TEXT[]) AS asked (project, id)
-         JOIN users t ON t.project = asked.project AND t.id = asked.id",
-        "SELECT nextval('users_key_seq') FROM generate_series(1, $1::BIGINT)",
-    ),
-    (
-        Table::Conversations,
-        "SELECT t.project, t.id, t.key FROM unnest($1::BIGINT[], $2::TEXT[]) AS asked (project, id)
-         JOIN conversations t ON t.project = asked.project AND t.id = asked.id",
-        "SELECT nextval('conversations_key_seq') FROM generate_series(1, $1::BIGINT)",
-    ),
-    (
-        Table::Turns,
-        "SELECT t.project, t.id, t.key FROM unnest($1::BIGINT[], $2::TEXT[]) AS asked (project, id)
-         JOIN turns t ON t.project = asked.project AND t.id = asked.id",
-        "SELECT nextval('turns_key_seq') FROM generate_series(1, $1::BIGINT)",
-    ),
-];
 
 /// Prefetches all claims, ids and turns of a group. Returns the log head.
 pub(crate) fn prefetch_group<'a>(
@@ -81,10 +59,10 @@ fn ask<'a>(
     let since: [Parameter<'_>; 1] = [&known_head];
     let mut questions: Vec<sql::Question<'_>> =
         vec![(SELECT_HEAD, &since), (SELECT_CLAIMS, &claims)];
-    for (at, (_, keys, free)) in SELECT_KEYS.iter().enumerate() {
+    for (at, table) in TABLES.iter().enumerate() {
         if !ids[at].0.is_empty() {
-            questions.push((keys, &values[at]));
-            questions.push((free, &counts[at]));
+            questions.push((&table.select_keys, &values[at]));
+            questions.push((&table.free_keys, &counts[at]));
         }
     }
     let about_turns = Turns::QUESTIONS;
@@ -104,11 +82,11 @@ fn ask<'a>(
         let used = UsedClaim { mac: row.get(3)?, position: row.get(4)?, event: row.get(5)? };
         cursor.claims.put((row.get(0)?, row.get(1)?, row.get(2)?), Some(used));
     }
-    for ((table, ..), unknown) in SELECT_KEYS.iter().zip(&named.unknown) {
+    for (table, unknown) in TABLES.iter().zip(&named.unknown) {
         if unknown.is_empty() {
             continue;
         }
-        let name = table.name();
+        let name = table.name;
         for (project, id) in unknown {
             session.keys().put_unknown(name, *project, id);
         }
@@ -157,10 +135,9 @@ impl<'a> NamedIds<'a> {
                     event.conversation.as_ref().map(|id| id.as_str()),
                     event.turn.as_ref().map(|id| id.as_str()),
                 ];
-                for ((ids, (table, ..)), id) in this.unknown.iter_mut().zip(SELECT_KEYS).zip(named)
-                {
+                for ((ids, table), id) in this.unknown.iter_mut().zip(&*TABLES).zip(named) {
                     let is_unknown =
-                        |id: &&str| session.keys().get(table.name(), project, id).is_none();
+                        |id: &&str| session.keys().get(table.name, project, id).is_none();
                     ids.extend(id.filter(is_unknown).map(|id| (project, id)));
                 }
                 this.turns.extend(named[2].map(|id| (project, id)));

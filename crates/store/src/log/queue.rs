@@ -1,9 +1,32 @@
 //! The queue of the writer thread.
 
-use model::Position;
+use model::{Outcome, Position};
+use sql::Connection;
 use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
-use crate::log::writer::{Job, Submission};
+use crate::error::StoreError;
+use crate::log::packed_write::PackedWrite;
+
+pub(crate) type Answer = Result<Vec<Outcome>, StoreError>;
+
+pub(crate) struct Submission {
+    pub(crate) writes: Vec<PackedWrite>,
+    pub(crate) reply: oneshot::Sender<Answer>,
+    // Queue capacity, released before the reply.
+    pub(crate) room: OwnedSemaphorePermit,
+}
+
+/// A job on the writer's connection, run between two groups.
+type ConnectionTask = Box<dyn FnOnce(&mut Connection) + Send>;
+
+pub(crate) enum Job {
+    Commit(Submission),
+    ConnectionTask(ConnectionTask),
+    /// Another node has written up to this position.
+    #[cfg_attr(not(feature = "scaled"), expect(dead_code, reason = "SQLite has one writer"))]
+    ForeignHead(Position),
+}
 
 /// Jobs in arrival order.
 pub(crate) struct Queue {
@@ -56,10 +79,9 @@ mod tests {
 
     use model::Scope;
     use testkit::write;
-    use tokio::sync::{Semaphore, mpsc, oneshot};
+    use tokio::sync::{Semaphore, mpsc};
 
     use super::*;
-    use crate::log::packed_write::PackedWrite;
 
     fn commit() -> Job {
         let writes = vec![PackedWrite::new(write(&Scope::default(), "a", 1))];

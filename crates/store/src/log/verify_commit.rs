@@ -4,7 +4,7 @@ use model::{Outcome, Position};
 use sql::Connection;
 
 use crate::log::packed_write::PackedWrite;
-use crate::log::writer::Submission;
+use crate::log::queue::Submission;
 
 /// True when the group was committed. The transaction waits for the lock on the log head, which the
 /// lost commit may still hold.
@@ -19,9 +19,8 @@ pub(crate) fn verify_commit(
         return Ok(!answers.iter().flatten().any(is_set_aside));
     };
     let transaction = connection.transaction()?;
-    let mut select =
-        transaction.prepare_cached("SELECT 1 FROM events WHERE position = ?1 AND id = ?2")?;
-    select.exists((position.0 as i64, write.event_id()))
+    let select = "SELECT 1 FROM events WHERE position = ?1 AND id = ?2";
+    transaction.exists(select, (position.0 as i64, write.event_id()))
 }
 
 /// An event that is in the log exactly when the group is.

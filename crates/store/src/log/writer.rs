@@ -1,45 +1,25 @@
 //! The handle of the writer thread. Requests that wait at the same time share one commit, so each
 //! group pays for one fsync.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 
-use model::{Outcome, Position, Write};
+use model::{Position, Write};
+use parking_lot::Mutex;
 use sql::Connection;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError, mpsc, oneshot, watch};
+use tokio::sync::{Semaphore, TryAcquireError, mpsc, oneshot, watch};
 
 use crate::connection_source::Source;
 use crate::error::StoreError;
 use crate::event_rows::newest_position;
 use crate::log::Limits;
 use crate::log::packed_write::PackedWrite;
-use crate::log::queue::Queue;
+use crate::log::queue::{Answer, Job, Queue, Submission};
 use crate::log::writer_state::WriterState;
-use crate::log::writer_thread::WriterThread;
-use crate::metrics::{Histogram, LogStats, SECONDS, SIZES};
-use crate::outage::Outage;
+use crate::log::writer_thread::{Meters, WriterThread};
+use crate::metrics::LogStats;
 use crate::similarity::{SimilarityIndexes, Touched};
-
-pub(crate) type Answer = Result<Vec<Outcome>, StoreError>;
-
-pub(crate) struct Submission {
-    pub(crate) writes: Vec<PackedWrite>,
-    pub(crate) reply: oneshot::Sender<Answer>,
-    // Queue capacity, released before the reply.
-    pub(crate) room: OwnedSemaphorePermit,
-}
-
-/// A job on the writer's connection, run between two groups.
-type ConnectionTask = Box<dyn FnOnce(&mut Connection) + Send>;
-
-pub(crate) enum Job {
-    Commit(Submission),
-    ConnectionTask(ConnectionTask),
-    /// Another node has written up to this position.
-    #[cfg_attr(not(feature = "scaled"), expect(dead_code, reason = "SQLite has one writer"))]
-    ForeignHead(Position),
-}
 
 pub(crate) struct Writer {
     queue: Mutex<Option<mpsc::UnboundedSender<Job>>>,
@@ -48,17 +28,6 @@ pub(crate) struct Writer {
     head: watch::Receiver<Position>,
     meters: Arc<Meters>,
     thread: Mutex<Option<JoinHandle<()>>>,
-}
-
-pub(crate) struct Meters {
-    pub(crate) commit_seconds: Histogram,
-    pub(crate) commit_writes: Histogram,
-    pub(crate) failed_commits: AtomicU64,
-    pub(crate) queued_writes: AtomicU64,
-    pub(crate) in_trouble: AtomicBool,
-    // True until the first commit after start. The disk may have been full before.
-    pub(crate) untried: AtomicBool,
-    pub(crate) outage: Outage,
 }
 
 impl Writer {
@@ -71,15 +40,7 @@ impl Writer {
     ) -> Result<Self, StoreError> {
         let cursor = WriterState::new(newest_position(&connection)?);
         let (announce, head) = watch::channel(cursor.head);
-        let meters = Arc::new(Meters {
-            commit_seconds: Histogram::new(SECONDS),
-            commit_writes: Histogram::new(SIZES),
-            failed_commits: AtomicU64::new(0),
-            queued_writes: AtomicU64::new(0),
-            in_trouble: AtomicBool::new(false),
-            untried: AtomicBool::new(true),
-            outage: Outage::new("written to"),
-        });
+        let meters = Arc::new(Meters::new());
         let room_kib = u32::try_from(limits.queue_bytes / 1024).unwrap_or(u32::MAX).max(1);
         let (queue, jobs) = mpsc::unbounded_channel();
         let mut work = WriterThread {
@@ -158,11 +119,11 @@ impl Writer {
     /// A weak sender, which does not keep the thread alive.
     #[cfg(feature = "scaled")]
     pub(crate) fn weak_queue(&self) -> Option<mpsc::WeakUnboundedSender<Job>> {
-        locked(&self.queue).as_ref().map(mpsc::UnboundedSender::downgrade)
+        self.queue.lock().as_ref().map(mpsc::UnboundedSender::downgrade)
     }
 
     fn send(&self, job: Job) -> Result<(), StoreError> {
-        let queue = locked(&self.queue);
+        let queue = self.queue.lock();
         let queue = queue.as_ref().ok_or(StoreError::Closed)?;
         queue.send(job).map_err(|_| StoreError::Closed)
     }
@@ -196,8 +157,8 @@ impl Writer {
 
     /// Closes the queue and waits until the thread has finished it.
     pub(crate) async fn close(&self) -> Result<(), StoreError> {
-        locked(&self.queue).take();
-        let Some(thread) = locked(&self.thread).take() else { return Ok(()) };
+        self.queue.lock().take();
+        let Some(thread) = self.thread.lock().take() else { return Ok(()) };
         let joined = tokio::task::spawn_blocking(move || thread.join()).await;
         match joined {
             Ok(Ok(())) => Ok(()),
@@ -208,16 +169,11 @@ impl Writer {
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        locked(&self.queue).take();
-        if let Some(thread) = locked(&self.thread).take()
+        self.queue.lock().take();
+        if let Some(thread) = self.thread.lock().take()
             && thread.join().is_err()
         {
             tracing::error!("the writer thread panicked");
         }
     }
-}
-
-/// A panic cannot leave the guarded values half-changed, so poisoning is ignored.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

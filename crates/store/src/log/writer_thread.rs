@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use model::{Outcome, Position};
 use sql::Connection;
@@ -12,11 +12,11 @@ use crate::connection_source::Source;
 use crate::error::StoreError;
 use crate::log::group_commit::{GroupOutcome, Isolation, attempt};
 use crate::log::packed_write::PackedWrite;
-use crate::log::queue::Queue;
+use crate::log::queue::{Answer, Job, Queue, Submission};
 use crate::log::verify_commit::verify_commit;
-use crate::log::writer::{Answer, Job, Meters, Submission};
 use crate::log::writer_state::WriterState;
-use crate::metrics::Stopwatch;
+use crate::metrics::{Histogram, SECONDS, SIZES, Stopwatch};
+use crate::outage::Outage;
 use crate::similarity::{SimilarityIndexes, Touched};
 
 pub(crate) struct WriterThread {
@@ -28,6 +28,31 @@ pub(crate) struct WriterThread {
     pub(crate) announce: watch::Sender<Position>,
     pub(crate) meters: Arc<Meters>,
     pub(crate) group_writes: usize,
+}
+
+pub(crate) struct Meters {
+    pub(crate) commit_seconds: Histogram,
+    pub(crate) commit_writes: Histogram,
+    pub(crate) failed_commits: AtomicU64,
+    pub(crate) queued_writes: AtomicU64,
+    pub(crate) in_trouble: AtomicBool,
+    // True until the first commit after start. The disk may have been full before.
+    pub(crate) untried: AtomicBool,
+    pub(crate) outage: Outage,
+}
+
+impl Meters {
+    pub(crate) fn new() -> Self {
+        Self {
+            commit_seconds: Histogram::new(SECONDS),
+            commit_writes: Histogram::new(SIZES),
+            failed_commits: AtomicU64::new(0),
+            queued_writes: AtomicU64::new(0),
+            in_trouble: AtomicBool::new(false),
+            untried: AtomicBool::new(true),
+            outage: Outage::new("written to"),
+        }
+    }
 }
 
 impl WriterThread {

@@ -121,8 +121,7 @@ impl FolderLock {
     fn write(&self, text: &str) -> Result<(), StoreError> {
         let failed = |cause| StoreError::Folder { folder: self.folder.clone(), cause };
         let mut file = &self.file;
-        // Overwritten in one call and truncated afterwards, so that a reader never sees an empty or
-        // mixed file.
+        // Overwritten in one call and then truncated: a reader never sees an empty or mixed file.
         let old = usize::try_from(file.metadata().map_err(failed)?.len()).unwrap_or(0);
         let whole = format!("{text}{}", "\n".repeat(old.saturating_sub(text.len())));
         file.rewind().map_err(failed)?;

@@ -3,7 +3,6 @@
 //! Each transaction also records its progress in the target, so an interrupted run resumes. While
 //! that record exists, no server opens the database. Rows keep their keys.
 
-mod handover;
 mod tables;
 mod columns;
 mod field;
@@ -15,8 +14,13 @@ mod tests;
 
 use std::path::Path;
 
+use model::Position;
+use sql::Connection;
+
 use crate::error::StoreError;
-use crate::maintenance::migrate_store::handover::Handover;
+use crate::maintenance::folder_lock::FolderLock;
+use crate::maintenance::migrations;
+use crate::{event_rows, meta, sqlite};
 
 use columns::Layout;
 use target::Target;
@@ -98,4 +102,30 @@ pub fn migrate_store(
     }
     target.finish(&layouts, source.head)?;
     Ok(Migrated { tables: layouts.len(), rows, found, head: source.head.0 })
+}
+
+/// A locked store that no server can open meanwhile.
+struct Handover {
+    connection: Connection,
+    /// The position of the newest event.
+    head: Position,
+    seal_key: [u8; 32],
+    _lock: FolderLock,
+}
+
+impl Handover {
+    /// Locks the folder and migrates its schema.
+    fn open(folder: &Path) -> Result<Self, StoreError> {
+        let file = folder.join("uptake.db");
+        if !file.exists() {
+            return Err(StoreError::NoStore { folder: folder.to_owned() });
+        }
+        let lock = FolderLock::acquire(folder)?;
+        let mut connection = Connection::Sqlite(sqlite::writer(&file)?);
+        migrations::migrate_to_newest(&mut connection)?;
+        let seal_key = meta::find_seal_key(&connection)?
+            .ok_or_else(|| StoreError::Corrupt("the store has no seal key".into()))?;
+        let head = event_rows::newest_position(&connection)?;
+        Ok(Self { connection, head, seal_key, _lock: lock })
+    }
 }

@@ -46,8 +46,7 @@ pub(crate) fn check_reader(connection: &Connection) -> Result<u32, StoreError> {
 
 /// Schema versions with new projections. Older stores rebuild them from the log.
 const NEW_PROJECTIONS: [u32; 5] = [6, 9, 12, 14, 20];
-/// The schema version with sums of experiments. They are computed from stored rows, also in the
-/// baseline.
+/// The schema version with sums of experiments, computed from stored rows and the baseline.
 const EXPERIMENT_SUMS: u32 = 11;
 
 /// Logs one line for all migrations of a start.

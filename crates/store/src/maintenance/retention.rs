@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use model::{Position, Tenant, Timestamp};
-use sql::{Connection, OptionalExtension};
+use sql::Connection;
 
 use crate::error::StoreError;
-use crate::row_keys::Key;
+use crate::row_keys::{Key, find_projects};
 
 const BATCH_EVENTS: i64 = 500;
 /// Positions at which a project's log is searched for old events.
@@ -19,10 +19,7 @@ pub(crate) fn old_events(
     before: Timestamp,
     upto: Option<Position>,
 ) -> Result<Vec<Position>, StoreError> {
-    let projects: Vec<Key> = connection
-        .prepare_cached("SELECT key FROM projects WHERE tenant = ?1 ORDER BY key")?
-        .query_map([tenant.as_str()], |row| row.get(0))?
-        .collect::<Result<_, _>>()?;
+    let projects = find_projects(connection, tenant, None)?;
     let upto = upto.and_then(|upto| i64::try_from(upto.0).ok()).unwrap_or(i64::MAX);
     // First the beginning of each log, where old events are dense. Then the rest need not be
     // searched again for every batch.
@@ -50,21 +47,19 @@ fn old_in_project(
     let Some(first) = log_end(connection, project, upto, "ASC")? else { return Ok(Vec::new()) };
     let last = log_end(connection, project, upto, "DESC")?.unwrap_or(first);
     let step = ((last - first) / PROBES_PER_PROJECT + 1).max(BATCH_EVENTS);
-    let mut select = connection.prepare_cached(
-        "SELECT position FROM (
-             SELECT position, received_at FROM events INDEXED BY events_by_project
-             WHERE project = ?1 AND position >= ?2 AND position <= ?3
-             ORDER BY position LIMIT ?4) stretch
-         WHERE received_at < ?5 ORDER BY position",
-    )?;
     for place in places {
         let from = first + place * step;
         if from > last {
             break;
         }
-        let found: Vec<i64> = select
-            .query_map((project, from, upto, BATCH_EVENTS, before.as_micros()), |row| row.get(0))?
-            .collect::<Result<_, _>>()?;
+        let found: Vec<i64> = connection.read_rows(
+            "SELECT position FROM (
+                 SELECT position, received_at FROM events INDEXED BY events_by_project
+                 WHERE project = ?1 AND position >= ?2 AND position <= ?3
+                 ORDER BY position LIMIT ?4) stretch
+             WHERE received_at < ?5 ORDER BY position",
+            (project, from, upto, BATCH_EVENTS, before.as_micros()),
+        )?;
         if !found.is_empty() {
             return Ok(found.into_iter().map(|position| Position(position as u64)).collect());
         }
@@ -83,7 +78,7 @@ fn log_end(
         "SELECT position FROM events INDEXED BY events_by_project
          WHERE project = ?1 AND position <= ?2 ORDER BY position {order} LIMIT 1"
     );
-    connection.prepare_cached(&sql)?.query_row((project, upto), |row| row.get(0)).optional()
+    connection.find_row(&sql, (project, upto))
 }
 
 pub(crate) fn drop_events(

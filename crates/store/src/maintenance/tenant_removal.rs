@@ -9,8 +9,8 @@ use sql::Connection;
 use crate::error::StoreError;
 use crate::event_rows::newest_position;
 use crate::meta;
-use crate::projections::rebuild::PROJECTIONS;
-use crate::row_keys::Key;
+use crate::projections::PROJECTIONS;
+use crate::row_keys::find_projects;
 use crate::similarity::SimilarityIndexes;
 
 /// Subqueries for the keys of a tenant.
@@ -45,37 +45,11 @@ const TABLES_BY_KEY: [(&str, &str, &str); 15] = [
 ];
 
 /// Tables with a project column. Tables that subqueries read come last.
-const TABLES_BY_PROJECT: [&str; 29] = [
-    "activity",
-    "alerts",
-    "calibrations",
-    "decisions",
-    "entity_tallies",
-    "newest",
-    "open_sessions",
-    "pair_tallies",
-    "quality",
-    "quality_days",
-    "rank_totals",
-    "reactions",
-    "relevance",
-    "returned",
-    "routers",
-    "turn_facts",
-    "turn_index",
-    "waits",
-    "waits_days",
-    "claims",
-    "dead_letters",
-    "router_progress",
-    "router_states",
-    "router_turns",
-    "events",
-    "experiments",
-    "turns",
-    "conversations",
-    "users",
-];
+const TABLES_BY_PROJECT: &str = "
+    activity alerts calibrations decisions entity_tallies newest open_sessions pair_tallies
+    quality quality_days rank_totals reactions relevance returned routers turn_facts turn_index
+    waits waits_days claims dead_letters router_progress router_states router_turns events
+    experiments turns conversations users";
 
 /// Tables with a tenant column. API keys stay.
 const TABLES_BY_TENANT: [&str; 3] = ["privacy", "targets", "projects"];
@@ -87,10 +61,7 @@ pub(crate) fn remove_tenant(
     similar: &SimilarityIndexes,
 ) -> Result<usize, StoreError> {
     let transaction = connection.transaction()?;
-    let projects: Vec<Key> = transaction
-        .prepare("SELECT key FROM projects WHERE tenant = ?1")?
-        .query_map([tenant.as_str()], |row| row.get(0))?
-        .collect::<Result<_, _>>()?;
+    let projects = find_projects(&transaction, tenant, None)?;
     let end = newest_position(&transaction)?;
     let is_projection = |table: &str| PROJECTIONS.iter().any(|(name, _)| *name == table);
     let run = |sql: &str| transaction.prepare(sql)?.execute([tenant.as_str()]);
@@ -101,14 +72,14 @@ pub(crate) fn remove_tenant(
             run(&format!("DELETE FROM {prefix}{table} WHERE {column} IN {keys}"))?;
         }
     }
-    for table in TABLES_BY_PROJECT.into_iter().filter(|table| is_projection(table)) {
+    for table in TABLES_BY_PROJECT.split_whitespace().filter(|table| is_projection(table)) {
         run(&format!("DELETE FROM baseline_{table} WHERE project IN {PROJECTS}"))?;
     }
     for table in TABLES_BY_TENANT.into_iter().filter(|table| is_projection(table)) {
         run(&format!("DELETE FROM baseline_{table} WHERE tenant = ?1"))?;
     }
     let mut events = 0;
-    for table in TABLES_BY_PROJECT {
+    for table in TABLES_BY_PROJECT.split_whitespace() {
         let gone = run(&format!("DELETE FROM {table} WHERE project IN {PROJECTS}"))?;
         events += if table == "events" { gone } else { 0 };
     }
@@ -116,7 +87,7 @@ pub(crate) fn remove_tenant(
         run(&format!("DELETE FROM {table} WHERE tenant = ?1"))?;
     }
     if newest_position(&transaction)? < end {
-        meta::set_removed_position(&transaction, end)?;
+        meta::write_position(&transaction, meta::REMOVED_POSITION, end)?;
     }
     transaction.commit()?;
     similar.forget(&projects);
@@ -152,8 +123,11 @@ mod tests {
             .collect::<Result<_, _>>()
             .unwrap();
         let others = TABLES_BY_KEY.iter().map(|(table, ..)| *table);
-        let known: Vec<&str> =
-            others.chain(TABLES_BY_PROJECT).chain(TABLES_BY_TENANT).chain(SHARED_TABLES).collect();
+        let known: Vec<&str> = others
+            .chain(TABLES_BY_PROJECT.split_whitespace())
+            .chain(TABLES_BY_TENANT)
+            .chain(SHARED_TABLES)
+            .collect();
         assert!(tables.len() > 30);
         for table in tables {
             assert!(known.contains(&table.as_str()), "{table} would keep what was removed");

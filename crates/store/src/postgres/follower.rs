@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use model::Position;
 use sql::Connection;
 use tokio::sync::watch;
 
+use crate::background_thread::BackgroundThread;
 use crate::error::StoreError;
 use crate::event_rows::newest_position;
 use crate::postgres::{PartitionMaker, Server};
@@ -18,9 +18,8 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Polls until it is dropped.
 pub(crate) struct Follower {
-    stop: Arc<AtomicBool>,
     went_back: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
+    _thread: BackgroundThread,
 }
 
 impl Follower {
@@ -32,27 +31,20 @@ impl Follower {
         committed: watch::Receiver<Position>,
         mut notify: impl FnMut(Position) + Send + 'static,
     ) -> Result<Self, StoreError> {
-        let stop = Arc::new(AtomicBool::new(false));
-        let stopped = Arc::clone(&stop);
         let went_back = Arc::new(AtomicBool::new(false));
         let shorter = Arc::clone(&went_back);
-        let follow = move || {
+        let follow = move |stop: &AtomicBool| {
             let (mut connection, mut told): (Option<Connection>, _) = (None, Position(0));
-            while !stopped.load(Ordering::Acquire) {
+            while !stop.load(Ordering::Acquire) {
                 // Read before the head, because a later commit may not be visible yet.
                 let known = told.max(*committed.borrow());
                 match read_head(&mut connection, &server) {
                     Ok(head) if head < known => {
                         shorter.store(true, Ordering::Release);
-                        tracing::error!(
-                            head = head.0,
-                            known = known.0,
-                            "the log is shorter than it was"
-                        );
-                        return;
+                        let (head, known) = (head.0, known.0);
+                        return tracing::error!(head, known, "the log is shorter than it was");
                     }
-                    // Also when this node has committed more since: other nodes may have written
-                    // before.
+                    // Also when this node has committed more: others may have written before.
                     Ok(head) if head > told => {
                         told = head;
                         notify(head);
@@ -69,11 +61,7 @@ impl Follower {
                 std::thread::park_timeout(POLL_INTERVAL);
             }
         };
-        let thread = std::thread::Builder::new()
-            .name("uptake-follower".into())
-            .spawn(follow)
-            .map_err(|error| StoreError::Unavailable(error.to_string()))?;
-        Ok(Self { stop, went_back, thread: Some(thread) })
+        Ok(Self { went_back, _thread: BackgroundThread::spawn("uptake-follower", follow)? })
     }
 
     /// True when the log was once shorter than before.
@@ -86,17 +74,5 @@ fn read_head(connection: &mut Option<Connection>, server: &Server) -> Result<Pos
     match connection {
         Some(connection) => newest_position(connection),
         None => newest_position(connection.insert(server.open()?)),
-    }
-}
-
-impl Drop for Follower {
-    fn drop(&mut self) {
-        self.stop.store(true, Ordering::Release);
-        if let Some(thread) = self.thread.take() {
-            thread.thread().unpark();
-            if thread.join().is_err() {
-                tracing::error!("the follower thread panicked");
-            }
-        }
     }
 }

@@ -37,8 +37,7 @@ fn version(connection: &Connection) -> Result<u32, StoreError> {
     if found > known { Err(StoreError::NewerSchema { found, known }) } else { Ok(found) }
 }
 
-/// Runs missing migrations in one transaction. Nodes that start at the same time wait for the
-/// first.
+/// Runs missing migrations in one transaction. Nodes that start at the same time wait.
 pub(crate) fn migrate_to_newest(connection: &mut Connection) -> Result<(), StoreError> {
     connection.execute_batch("BEGIN")?;
     let outcome = lock(connection)

@@ -46,7 +46,7 @@ mod tests {
 
     use super::*;
 
-    fn with(parameters: &str) -> Config {
+    fn parse_config(parameters: &str) -> Config {
         let address = format!("postgres://u@a,b/d{parameters}");
         let mut config = Config::from_str(&address).unwrap();
         apply_defaults(&mut config, &address);
@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn default_settings_bound_every_wait() {
-        let config = with("");
+        let config = parse_config("");
         let secs = Duration::from_secs;
         assert_eq!(config.get_connect_timeout(), Some(&secs(3)));
         assert_eq!(config.get_tcp_user_timeout(), Some(&secs(10)));
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn address_settings_take_precedence() {
-        let config = with(
+        let config = parse_config(
             "?options=-c%20lock_timeout%3D1s&tcp_user_timeout=60&keepalives_idle=7\
              &target_session_attrs=any&connect_timeout=4",
         );

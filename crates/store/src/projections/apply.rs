@@ -8,17 +8,18 @@ mod alert;
 mod decision;
 mod erase;
 mod experiment;
+mod fact_changes;
 mod facts;
 mod index;
 mod reaction;
 mod judge;
-mod rule;
+mod settings;
 mod relevance;
 mod session;
 mod sums;
 mod turn;
 
-use model::{Change, Event, Position, Timestamp, is_refinement};
+use model::{Change, Event, Position, Timestamp, TurnChange, is_refinement};
 use sql::Connection;
 
 use crate::row_keys::{Key, PackedId, Table, resolve_key};
@@ -71,55 +72,24 @@ impl Subject {
     }
 }
 
-/// Applies one change. A change to a turn does nothing when the event names no turn.
 pub(crate) fn apply(
     connection: &Connection,
     subject: &Subject,
     change: &Change,
 ) -> sql::Result<()> {
     match change {
-        Change::Decide { id, sql_executed } => {
-            decision::decide(connection, subject, id, *sql_executed)
-        }
-        Change::Settle { id, executed } => decision::settle(connection, subject, id, *executed),
-        Change::Count(fact) => facts::count(connection, subject, *fact),
-        Change::EraseUser(user) => erase::erase(connection, subject, user),
-        Change::SetPrivacy(settings) => rule::set_privacy(connection, subject, settings),
-        Change::SetTargets(settings) => rule::set_targets(connection, subject, settings),
-        Change::Alert { metric, raised } => alert::note(connection, subject, metric, *raised),
-        Change::SetProfile(attributes) => rule::set_profile(connection, subject, attributes),
-        Change::Calibrate(settings) => rule::calibrate(connection, subject, settings),
-        Change::Experiment(change) => experiment::apply(connection, subject, change),
-        Change::Return { query } => relevance::note_returned(connection, subject, query),
-        Change::Weigh { query, cluster, entity, band, signal } => {
-            let weighed = relevance::Weighed { query, cluster: *cluster, entity, band: *band };
-            relevance::weigh(connection, subject, weighed, *signal)
-        }
-        Change::SetRouter { name, definition } => {
-            rule::set_router(connection, subject, name, definition)
-        }
-        Change::Judge { status, confidence, raw_confidence, moved_on, corrects, detected_in } => {
-            let said = judge::VerdictInput {
-                status: *status,
-                confidence: confidence.get(),
-                raw_confidence: raw_confidence.get(),
-                moved_on: *moved_on,
-                corrects: *corrects,
-                detected_in: detected_in.as_ref(),
-            };
-            judge::judge(connection, subject, subject.turn, said)
-        }
-        Change::OpenTurn { .. }
-        | Change::SetVector(_)
-        | Change::CompleteTurn { .. }
-        | Change::React { .. }
-        | Change::ClearReaction
-        | Change::Review(_)
-        | Change::Note(_)
-        | Change::EndSession { .. } => match subject.turn {
+        Change::Turn(change) => match subject.turn {
             Some(turn) => apply_to_turn(connection, subject, turn, change),
             None => Ok(()),
         },
+        Change::Judge(judgement) => judge::judge(connection, subject, subject.turn, judgement),
+        Change::Count(fact) => fact_changes::count_loose_fact(connection, subject, *fact),
+        Change::Decision(change) => decision::apply(connection, subject, change),
+        Change::Retrieval(change) => relevance::apply(connection, subject, change),
+        Change::Experiment(change) => experiment::apply(connection, subject, change),
+        Change::Settings(change) => settings::apply(connection, subject, change),
+        Change::Alert { metric, raised } => alert::note(connection, subject, metric, *raised),
+        Change::EraseUser(user) => erase::erase(connection, subject, user),
     }
 }
 
@@ -127,32 +97,34 @@ fn apply_to_turn(
     connection: &Connection,
     subject: &Subject,
     turn: Key,
-    change: &Change,
+    change: &TurnChange,
 ) -> sql::Result<()> {
     match change {
-        Change::OpenTurn { track, bundle, user_type, intent } => {
+        TurnChange::Open { track, bundle, user_type, intent } => {
             let labels = turn::Labels {
                 track: track.as_deref(),
                 bundle: bundle.as_deref(),
                 user_type: user_type.as_deref(),
             };
             turn::open(connection, subject, turn, labels)?;
+            reaction::attach(connection, subject, turn)?;
             session::open(connection, subject, turn)?;
             let refines = intent.as_deref().is_some_and(is_refinement);
-            facts::open(connection, subject, turn, refines)?;
-            experiment::opened(connection, subject, turn)?;
-            index::open(connection, subject, turn, intent.as_deref())
+            fact_changes::record_opening(connection, subject, turn, refines)?;
+            experiment::bind_turn(connection, subject, turn)?;
+            index::open(connection, subject, turn, intent.as_deref())?;
+            judge::refresh(connection, subject, turn)
         }
-        Change::SetVector(vector) => index::set_vector(connection, turn, vector),
-        Change::CompleteTurn { outcome, quality, has_strategy } => {
+        TurnChange::SetVector(vector) => index::set_vector(connection, turn, vector),
+        TurnChange::Complete { outcome, quality, has_strategy } => {
             let (outcome, quality, has_strategy) = (*outcome, *quality, *has_strategy);
             let assessment = index::Assessment { outcome, quality, has_strategy };
             turn::complete(connection, subject, turn)?;
-            session::answered(connection, subject, turn)?;
+            session::record_answer(connection, subject, turn)?;
             index::complete(connection, turn, assessment)?;
-            experiment::answered(connection, subject, turn, quality)
+            experiment::record_answer(connection, subject, turn, quality)
         }
-        Change::React { origin, reaction, confidence, detected_in } => {
+        TurnChange::React { origin, reaction, confidence, detected_in } => {
             let message = match detected_in {
                 None => None,
                 Some(id) => {
@@ -162,31 +134,17 @@ fn apply_to_turn(
             let (origin, reaction) = (*origin, *reaction);
             let given = reaction::Given { origin, reaction, confidence: confidence.get(), message };
             reaction::react(connection, subject, turn, given)?;
-            index::refresh(connection, subject, turn)
+            judge::refresh(connection, subject, turn)
         }
-        Change::Note(fact) => facts::note(connection, subject, turn, fact),
-        Change::ClearReaction => {
+        TurnChange::ClearReaction => {
             reaction::clear(connection, subject, turn)?;
-            index::refresh(connection, subject, turn)
+            judge::refresh(connection, subject, turn)
         }
-        Change::Review(status) => judge::review(connection, subject, turn, *status),
-        Change::EndSession { last_at, abandoned } => {
-            facts::end(connection, subject, turn, *abandoned)?;
+        TurnChange::Review(status) => judge::review(connection, subject, turn, *status),
+        TurnChange::Note(fact) => fact_changes::record_fact(connection, subject, turn, fact),
+        TurnChange::EndSession { last_at, abandoned } => {
+            fact_changes::record_session_end(connection, subject, turn, *abandoned)?;
             session::end(connection, subject, turn, *last_at)
         }
-        Change::Decide { .. }
-        | Change::Settle { .. }
-        | Change::Count(_)
-        | Change::EraseUser(_)
-        | Change::SetPrivacy(_)
-        | Change::SetTargets(_)
-        | Change::Alert { .. }
-        | Change::SetProfile(_)
-        | Change::Calibrate(_)
-        | Change::SetRouter { .. }
-        | Change::Experiment(_)
-        | Change::Return { .. }
-        | Change::Weigh { .. }
-        | Change::Judge { .. } => Ok(()),
     }
 }

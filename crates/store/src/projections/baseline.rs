@@ -9,7 +9,7 @@ use sql::Connection;
 use crate::error::StoreError;
 use crate::event_rows::newest_position;
 use crate::meta;
-use crate::projections::rebuild::PROJECTIONS;
+use crate::projections::PROJECTIONS;
 
 /// Copies the projections. Returns their position.
 pub(crate) fn copy_projections(connection: &mut Connection) -> Result<Position, StoreError> {
@@ -20,7 +20,7 @@ pub(crate) fn copy_projections(connection: &mut Connection) -> Result<Position, 
         ))?;
     }
     let position = newest_position(&transaction)?;
-    meta::set_baseline_position(&transaction, position)?;
+    meta::write_position(&transaction, meta::BASELINE_POSITION, position)?;
     transaction.commit()?;
     Ok(position)
 }

@@ -9,7 +9,7 @@ use crate::error::StoreError;
 use crate::event_rows::{self, EventKeys, StoredEvent};
 use crate::meta;
 use crate::projections::apply::{Subject, apply};
-use crate::projections::{baseline, word_index};
+use crate::projections::{PROJECTIONS, baseline, word_index};
 use crate::row_keys::PackedId;
 
 /// The parameters of a rebuild.
@@ -28,43 +28,6 @@ pub struct Rebuilt {
 }
 
 const PAGE_EVENTS: usize = 1000;
-
-/// Projections with the row order for comparison. The ids in `turns` are not a projection, but
-/// comparing them does no harm.
-pub(crate) const PROJECTIONS: [(&str, &str); 32] = [
-    ("turns", "key"),
-    ("reactions", "position"),
-    ("activity", "conversation, day, origin, reaction"),
-    ("newest", "conversation"),
-    ("decisions", "project, id"),
-    ("privacy", "tenant"),
-    ("profiles", "user"),
-    ("verdicts", "position"),
-    ("turn_index", "turn"),
-    ("turn_vectors", "turn"),
-    ("open_sessions", "conversation"),
-    ("calibrations", "project"),
-    ("routers", "project, name"),
-    ("returned", "project, query, position"),
-    ("relevance", "project, query, entity"),
-    ("entity_tallies", "project, entity"),
-    ("pair_tallies", "project, cluster, entity"),
-    ("rank_totals", "project, band"),
-    ("targets", "tenant"),
-    ("alerts", "raised"),
-    ("turn_facts", "turn"),
-    ("quality", "project, hour, model, prompt"),
-    ("quality_days", "project, day, model, prompt"),
-    ("waits", "project, hour, model, prompt, step"),
-    ("waits_days", "project, day, model, prompt, step"),
-    ("experiments", "key"),
-    ("experiment_moves", "experiment, number"),
-    ("experiment_units", "experiment, unit, variant"),
-    ("experiment_turns", "turn, experiment"),
-    ("experiment_measures", "experiment, place"),
-    ("experiment_sums", "experiment, variant, moves"),
-    ("experiment_days", "experiment, day, variant, moves"),
-];
 
 /// Ids stay, because other rows refer to them.
 const EMPTY_TURNS: &str = "
@@ -127,7 +90,7 @@ fn empty(connection: &Connection) -> sql::Result<()> {
 fn page(connection: &Connection, after: Position) -> Result<Vec<(Subject, Event)>, StoreError> {
     let with_keys = event_rows::read_tail_with_keys(connection, after, PAGE_EVENTS)?;
     let subject = |(stored, named): (StoredEvent, EventKeys)| {
-        let StoredEvent { position, event } = stored;
+        let (position, event) = (stored.position, stored.event.into_inner());
         let EventKeys { project, user, conversation, turn } = named;
         let (id, ts, received_at) =
             (PackedId::pack(event.id.as_str()), event.ts, event.received_at);

@@ -1,10 +1,9 @@
 //! API keys and ended visits.
 
 use model::{Project, Timestamp};
-use sql::Connection;
 
 use crate::api_key_rows::{StoredKey, all_keys};
-use crate::error::{StoreError, Task};
+use crate::error::Task;
 use crate::meta;
 use crate::store::Store;
 
@@ -15,80 +14,60 @@ impl Store {
     }
 
     pub fn add_key(&self, key: StoredKey) -> Task<'_, ()> {
-        Box::pin(self.writer.run(move |connection| self::add(connection, &key)))
+        Box::pin(self.writer.run(move |connection| {
+            connection.execute_cached(
+                "INSERT INTO keys (id, hash, tenant, project, role, rate, origin, created_at,
+                     revoked_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+                (
+                    &key.id,
+                    &key.hash[..],
+                    key.tenant.as_str(),
+                    key.project.as_ref().map(Project::as_str),
+                    key.role.code(),
+                    key.rate,
+                    &key.origin,
+                    key.created_at.as_micros(),
+                    key.revoked_at.map(Timestamp::as_micros),
+                ),
+            )?;
+            Ok(())
+        }))
     }
 
     /// Revokes a key. Returns false when it was absent or already revoked.
     pub fn revoke_key(&self, id: &str, at: Timestamp) -> Task<'_, bool> {
         let id = id.to_owned();
-        Box::pin(self.writer.run(move |connection| self::revoke(connection, &id, at)))
+        Box::pin(self.writer.run(move |connection| {
+            let sql = "UPDATE keys SET revoked_at = ?2 WHERE id = ?1 AND revoked_at IS NULL";
+            Ok(connection.execute_cached(sql, (&id, at.as_micros()))? > 0)
+        }))
     }
 
     /// Records a visit that ended before `until`, and deletes expired records.
     pub fn end_visit(&self, id: &str, until: Timestamp, now: Timestamp) -> Task<'_, ()> {
         let id = id.to_owned();
-        Box::pin(self.writer.run(move |connection| end_visit(connection, &id, until, now)))
+        Box::pin(self.writer.run(move |connection| {
+            let expire = "DELETE FROM ended_visits WHERE until <= ?1";
+            connection.execute_cached(expire, [now.as_micros()])?;
+            let insert =
+                "INSERT INTO ended_visits (id, until) VALUES (?1, ?2) ON CONFLICT (id) DO NOTHING";
+            connection.execute_cached(insert, (&id, until.as_micros()))?;
+            Ok(())
+        }))
     }
 
     /// Ended visits with the time at which they would have expired.
     pub fn ended_visits(&self) -> Task<'_, Vec<(String, Timestamp)>> {
-        self.pool.run(ended_visits)
+        self.pool.run(|connection| {
+            connection.read_rows_with("SELECT id, until FROM ended_visits ORDER BY id", (), |row| {
+                Ok((row.get(0)?, Timestamp::from_micros(row.get(1)?)))
+            })
+        })
     }
 
     /// The time of the restore from a backup. The ends of earlier visits are unknown.
     pub fn restored_at(&self) -> Task<'_, Option<Timestamp>> {
         self.pool.run(meta::restored_at)
     }
-}
-
-pub(crate) fn add(connection: &Connection, key: &StoredKey) -> Result<(), StoreError> {
-    connection
-        .prepare_cached(
-            "INSERT INTO keys (id, hash, tenant, project, role, rate, origin, created_at, revoked_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-        )?
-        .execute((
-            &key.id,
-            &key.hash[..],
-            key.tenant.as_str(),
-            key.project.as_ref().map(Project::as_str),
-            key.role.code(),
-            key.rate,
-            &key.origin,
-            key.created_at.as_micros(),
-            key.revoked_at.map(Timestamp::as_micros),
-        ))?;
-    Ok(())
-}
-
-pub(crate) fn revoke(connection: &Connection, id: &str, at: Timestamp) -> Result<bool, StoreError> {
-    let sql = "UPDATE keys SET revoked_at = ?2 WHERE id = ?1 AND revoked_at IS NULL";
-    Ok(connection.prepare_cached(sql)?.execute((id, at.as_micros()))? > 0)
-}
-
-fn end_visit(
-    connection: &Connection,
-    id: &str,
-    until: Timestamp,
-    now: Timestamp,
-) -> Result<(), StoreError> {
-    connection
-        .prepare_cached("DELETE FROM ended_visits WHERE until <= ?1")?
-        .execute([now.as_micros()])?;
-    connection
-        .prepare_cached(
-            "INSERT INTO ended_visits (id, until) VALUES (?1, ?2) ON CONFLICT (id) DO NOTHING",
-        )?
-        .execute((id, until.as_micros()))?;
-    Ok(())
-}
-
-fn ended_visits(connection: &Connection) -> Result<Vec<(String, Timestamp)>, StoreError> {
-    let mut select = connection.prepare_cached("SELECT id, until FROM ended_visits ORDER BY id")?;
-    let mut rows = select.query(())?;
-    let mut found = Vec::new();
-    while let Some(row) = &rows.next()? {
-        found.push((row.get(0)?, Timestamp::from_micros(row.get(1)?)));
-    }
-    Ok(found)
 }

@@ -12,7 +12,7 @@ use sql::{Connection, Value, params_from_iter};
 use crate::error::{StoreError, Task};
 use crate::projections::word_index;
 use crate::queries::exchanges::StoredExchange;
-use crate::row_keys::{Key, Table, find_key};
+use crate::row_keys::{Key, Table, find_key, find_projects};
 use crate::store::{Engine, Store};
 
 // One list: the flag, its name, and its SQL condition.
@@ -23,23 +23,18 @@ macro_rules! marks {
         pub enum TurnMark { $($(#[$doc])* $mark),+ }
 
         impl TurnMark {
-            pub const ALL: &[Self] = &[$(Self::$mark),+];
+            pub const ALL_MARKS: &[Self] = &[$(Self::$mark),+];
 
             pub const fn as_word(self) -> &'static str {
                 match self { $(Self::$mark => $word),+ }
             }
 
             pub fn from_word(word: &str) -> Option<Self> {
-                Self::ALL.iter().copied().find(|mark| mark.as_word() == word)
+                Self::ALL_MARKS.iter().copied().find(|mark| mark.as_word() == word)
             }
 
-            /// The SQL condition on the facts `f`.
-            pub(crate) fn condition(self) -> String {
-                let condition = match self { $(Self::$mark => $sql),+ };
-                let code = |status: VerdictStatus| status.code().to_string();
-                condition
-                    .replace("REJECTED", &code(VerdictStatus::Rejected))
-                    .replace("ACCEPTED", &code(VerdictStatus::Accepted))
+            const fn template(self) -> &'static str {
+                match self { $(Self::$mark => $sql),+ }
             }
         }
     };
@@ -71,33 +66,29 @@ marks! {
 }
 
 impl TurnMark {
+    /// The SQL condition on the facts `f`.
+    pub(crate) fn condition(self) -> String {
+        let code = |status: VerdictStatus| status.code().to_string();
+        self.template()
+            .replace("REJECTED", &code(VerdictStatus::Rejected))
+            .replace("ACCEPTED", &code(VerdictStatus::Accepted))
+    }
+
     /// True when only turns with a problem can have the flag.
-    pub(crate) const fn is_negative(self) -> bool {
-        match self {
-            Self::Trouble
-            | Self::Rejected
-            | Self::Wrong
-            | Self::Corrected
-            | Self::Failed
-            | Self::ToReview
-            | Self::NotOk => true,
-            Self::All
-            | Self::Accepted
-            | Self::Ok
-            | Self::Reacted
-            | Self::Heard
-            | Self::Retried
-            | Self::Refined
-            | Self::Abandoned
-            | Self::Disagreed
-            | Self::Slow => false,
-        }
+    pub(crate) fn is_negative(self) -> bool {
+        self.template().starts_with("f.negative = 1")
     }
 }
 
-/// The end of a page, opaque to callers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ListCursor(pub i64, pub i64);
+/// The end of a page, opaque to callers. Cursors are ordered by their fields, in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ListCursor {
+    /// Of the page's last conversation: the turn's time, the message's log position in a search,
+    /// or the score in the worst-first order.
+    pub rank: i64,
+    /// The turn, the log position where the search began, or the conversation.
+    pub key: i64,
+}
 
 /// Selects conversations that have a matching turn.
 #[derive(Clone, Debug)]
@@ -150,32 +141,17 @@ pub struct ListPage {
     pub stopped_at: Option<Timestamp>,
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_mark_has_its_word() {
-        for mark in TurnMark::ALL {
-            assert_eq!(TurnMark::from_word(mark.as_word()), Some(*mark));
-            assert_eq!(mark.is_negative(), mark.condition().contains("f.negative = 1"), "{mark:?}");
-        }
-        assert_eq!(TurnMark::from_word("nothing"), None);
-    }
-}
-
 /// Turns examined per round, growing until the page is full.
 const CHUNKS: [i64; 4] = [400, 1_600, 6_000, 12_000];
 
 impl Store {
-    /// Lists conversations by their newest matching turn, newest first. Examines a bounded number
-    /// of turns.
+    /// Lists conversations by their newest matching turn. Examines a bounded number of turns.
     pub fn newest_conversations(&self, query: ListQuery) -> Task<'_, ListPage> {
         Box::pin(async move {
             let Some(text) = query.words.clone() else {
                 return self.pool.run(move |connection| newest(connection, &query)).await;
             };
-            if let Engine::Sqlite { .. } = &self.engine
+            if let Engine::Sqlite(_) = &self.engine
                 && let Err(error) = self.writer.run(word_index::catch_up).await
             {
                 // Messages that are indexed already are found anyway.
@@ -185,8 +161,7 @@ impl Store {
         })
     }
 
-    /// Lists the conversations with the most recent problems, worst first. Examines a bounded
-    /// number of turns.
+    /// Lists conversations with recent problems, worst first. Examines a bounded number of turns.
     pub fn worst_conversations(&self, query: ListQuery) -> Task<'_, ListPage> {
         self.pool.run(move |connection| worst::page(connection, &query))
     }
@@ -201,54 +176,58 @@ struct Hit {
     project: Key,
 }
 
-/// A turn's time and key.
-type Spot = (i64, Key);
+/// A project to search.
+#[derive(Clone, Copy, Debug)]
+struct SearchScope {
+    project: Key,
+    /// Set when only this user's turns match.
+    user: Option<Key>,
+}
 
-/// A project, and a user's key when only one user's turns match.
-type Place = (Key, Option<Key>);
-
-fn places(connection: &Connection, query: &ListQuery) -> sql::Result<Vec<Place>> {
-    let sql = "SELECT key FROM projects
-        WHERE tenant = ?1 AND (project = ?2 OR ?2 IS NULL) ORDER BY key";
-    let project = query.project.as_ref().map(|project| project.as_str());
-    let keys: Vec<Key> = connection
-        .prepare_cached(sql)?
-        .query_map((query.tenant.as_str(), project), |row| row.get(0))?
-        .collect::<Result<_, _>>()?;
+fn find_search_scopes(connection: &Connection, query: &ListQuery) -> sql::Result<Vec<SearchScope>> {
+    let projects = find_projects(connection, &query.tenant, query.project.as_ref())?;
     let Some(user) = &query.user else {
-        return Ok(keys.into_iter().map(|key| (key, None)).collect());
+        let scope = |project| SearchScope { project, user: None };
+        return Ok(projects.into_iter().map(scope).collect());
     };
-    let mut places = Vec::new();
-    for key in keys {
-        if let Some(user) = find_key(connection, Table::Users, key, user.as_str())? {
-            places.push((key, Some(user)));
+    let mut scopes = Vec::new();
+    for project in projects {
+        if let Some(user) = find_key(connection, Table::Users, project, user.as_str())? {
+            scopes.push(SearchScope { project, user: Some(user) });
         }
     }
-    Ok(places)
+    Ok(scopes)
 }
 
 fn newest(connection: &Connection, query: &ListQuery) -> Result<ListPage, StoreError> {
     let mut hits = Vec::new();
-    let mut stopped: Option<Spot> = None;
-    for place in places(connection, query)? {
-        let (found, ended) = walk(connection, query, place)?;
-        hits.extend(found);
+    let mut stopped: Option<ListCursor> = None;
+    for scope in find_search_scopes(connection, query)? {
         // With several projects, the page reaches back as far as the project that stopped first.
-        stopped = stopped.max(ended);
+        stopped = stopped.max(walk(connection, query, scope, &mut hits)?);
     }
-    hits.sort_by_key(|hit| std::cmp::Reverse((hit.ts, hit.turn)));
-    if let Some(end) = stopped {
-        hits.retain(|hit| (hit.ts, hit.turn) >= end);
+    let cursor = |hit: &Hit| ListCursor { rank: hit.ts, key: hit.turn };
+    let hits = hits.into_iter().map(|hit| (cursor(&hit), hit)).collect();
+    build_page(connection, query, hits, stopped.map(|end| (end, end.rank)))
+}
+
+/// Builds the page from all hits. `stopped` is the end and the time of a search that stopped early.
+fn build_page(
+    connection: &Connection,
+    query: &ListQuery,
+    mut hits: Vec<(ListCursor, Hit)>,
+    stopped: Option<(ListCursor, i64)>,
+) -> Result<ListPage, StoreError> {
+    hits.sort_by_key(|(cursor, _)| std::cmp::Reverse(*cursor));
+    if let Some((end, _)) = stopped {
+        hits.retain(|(cursor, _)| *cursor >= end);
     }
     let more = hits.len() > query.limit;
     hits.truncate(query.limit);
-    let last = hits.last().map(|hit| ListCursor(hit.ts, hit.turn));
-    let next = match (more, stopped) {
-        (true, _) => last,
-        (false, Some((ts, turn))) => Some(ListCursor(ts, turn)),
-        (false, None) => None,
-    };
-    let stopped_at = stopped.filter(|_| !more).map(|(ts, _)| Timestamp::from_micros(ts));
+    let last = hits.last().map(|(cursor, _)| *cursor);
+    let next = if more { last } else { stopped.map(|(end, _)| end) };
+    let stopped_at = stopped.filter(|_| !more).map(|(_, ts)| Timestamp::from_micros(ts));
+    let hits: Vec<Hit> = hits.into_iter().map(|(_, hit)| hit).collect();
     Ok(ListPage { items: found::conversations(connection, &hits)?, next, stopped_at })
 }
 
@@ -256,29 +235,27 @@ fn newest(connection: &Connection, query: &ListQuery) -> Result<ListPage, StoreE
 fn walk(
     connection: &Connection,
     query: &ListQuery,
-    place: Place,
-) -> Result<(Vec<Hit>, Option<Spot>), StoreError> {
-    let (mut hits, mut seen) = (Vec::new(), HashSet::new());
-    let end = query.window.end.as_micros();
-    let mut from = query.behind.map_or((end, i64::MAX), |ListCursor(ts, turn)| (ts, turn));
+    scope: SearchScope,
+    hits: &mut Vec<Hit>,
+) -> sql::Result<Option<ListCursor>> {
+    let (mut fresh, mut seen) = (0, HashSet::new());
+    let newest = ListCursor { rank: query.window.end.as_micros(), key: i64::MAX };
+    let mut from = query.behind.unwrap_or(newest);
     for most in CHUNKS {
-        let found = chunk(connection, query, place, from, most)?;
-        let fresh: Vec<Hit> =
-            found.into_iter().filter(|hit| seen.insert(hit.conversation)).collect();
-        hits.extend(not_shown_before(connection, query, fresh)?);
-        let ended = conversation_end(connection, query, place, from, most)?;
-        let Some(ended) = ended else { return Ok((hits, None)) };
-        if hits.len() > query.limit {
-            return Ok((hits, None));
-        }
+        let (mut found, ended) = chunk(connection, query, scope, from, most)?;
+        found.retain(|hit| seen.insert(hit.conversation));
+        let found = not_shown_before(connection, query, found)?;
+        fresh += found.len();
+        hits.extend(found);
+        let Some(ended) = ended.filter(|_| fresh <= query.limit) else { return Ok(None) };
         from = ended;
     }
-    Ok((hits, Some(from)))
+    Ok(Some(from))
 }
 
 /// Selects turns of a project after a turn, newest first.
-fn turns_of(query: &ListQuery, (project, user): Place, from: Spot) -> (String, Vec<Value>) {
-    let (index, more) = match (user, query.mark.is_negative()) {
+fn turns_of(query: &ListQuery, scope: SearchScope, from: ListCursor) -> (String, Vec<Value>) {
+    let (index, more) = match (scope.user, query.mark.is_negative()) {
         (Some(_), _) => ("turn_facts_by_user", "user = ? AND ts IS NOT NULL AND "),
         (None, true) => ("turn_facts_negative", "negative = 1 AND "),
         (None, false) => ("turn_facts_by_time", "ts IS NOT NULL AND "),
@@ -289,30 +266,34 @@ fn turns_of(query: &ListQuery, (project, user): Place, from: Spot) -> (String, V
          ORDER BY ts DESC, turn DESC"
     );
     let start = query.window.start.as_micros();
-    let rest = [project, start, from.0, from.0, from.1];
-    let values = user.into_iter().chain(rest).map(Value::from).collect();
+    let rest = [scope.project, start, from.rank, from.rank, from.key];
+    let values = scope.user.into_iter().chain(rest).map(Value::from).collect();
     (sql, values)
 }
 
+/// The matching turns among the next `most`, and the last of those when more follow.
 fn chunk(
     connection: &Connection,
     query: &ListQuery,
-    place: Place,
-    from: Spot,
+    scope: SearchScope,
+    from: ListCursor,
     most: i64,
-) -> sql::Result<Vec<Hit>> {
-    let (turns, mut values) = turns_of(query, place, from);
+) -> sql::Result<(Vec<Hit>, Option<ListCursor>)> {
+    let (turns, mut values) = turns_of(query, scope, from);
+    let last = format!("{} LIMIT 1 OFFSET ?", turns.replacen('*', "ts, turn", 1));
+    let offset = values.iter().cloned().chain([Value::from(most - 1)]);
+    let last: Option<(i64, Key)> = connection.find_row(&last, params_from_iter(offset))?;
     values.push(Value::from(most));
     let sql = format!(
         "SELECT f.ts, f.turn, t.conversation FROM ({turns} LIMIT ?) f JOIN turns t ON t.key = f.turn
          WHERE t.conversation IS NOT NULL AND {} ORDER BY f.ts DESC, f.turn DESC",
         wanted(query, &mut values)
     );
-    let hit = |row: &sql::Row<'_>| {
-        let (ts, turn, conversation) = (row.get(0)?, row.get(1)?, row.get(2)?);
-        Ok(Hit { ts, turn, conversation, project: place.0 })
-    };
-    connection.prepare_cached(&sql)?.query_map(params_from_iter(values), hit)?.collect()
+    let hits = connection.read_rows_with(&sql, params_from_iter(values), |row| {
+        let (ts, turn, conversation) = row.read()?;
+        Ok::<_, sql::Error>(Hit { ts, turn, conversation, project: scope.project })
+    })?;
+    Ok((hits, last.map(|(ts, turn)| ListCursor { rank: ts, key: turn })))
 }
 
 /// The SQL condition on `f`. Its parameters are appended to `values`.
@@ -329,42 +310,26 @@ fn wanted(query: &ListQuery, values: &mut Vec<Value>) -> String {
     terms.join(" AND ")
 }
 
-fn conversation_end(
-    connection: &Connection,
-    query: &ListQuery,
-    place: Place,
-    from: Spot,
-    most: i64,
-) -> sql::Result<Option<Spot>> {
-    let (turns, mut values) = turns_of(query, place, from);
-    values.push(Value::from(most - 1));
-    let sql = format!("{} LIMIT 1 OFFSET ?", turns.replacen('*', "ts, turn", 1));
-    let both = |row: &sql::Row<'_>| Ok((row.get(0)?, row.get(1)?));
-    let mut statement = connection.prepare_cached(&sql)?;
-    statement.query_map(params_from_iter(values), both)?.next().transpose()
-}
-
 /// Excludes conversations that an earlier page showed by a newer turn.
 fn not_shown_before(
     connection: &Connection,
     query: &ListQuery,
     hits: Vec<Hit>,
 ) -> sql::Result<Vec<Hit>> {
-    let Some(ListCursor(ts, turn)) = query.behind.filter(|_| !hits.is_empty()) else {
+    let Some(ListCursor { rank, key }) = query.behind.filter(|_| !hits.is_empty()) else {
         return Ok(hits);
     };
     let mut values =
-        vec![Value::from(query.window.end.as_micros()), Value::from(ts), Value::from(turn)];
+        vec![Value::from(query.window.end.as_micros()), Value::from(rank), Value::from(key)];
     let sql = format!(
         "SELECT DISTINCT t.conversation FROM turns t JOIN turn_facts f ON f.turn = t.key
          WHERE t.conversation IN ({}) AND f.ts <= ? AND (f.ts, f.turn) >= (?, ?) AND {}",
         listed(hits.iter().map(|hit| hit.conversation)),
         wanted(query, &mut values)
     );
-    let mut statement = connection.prepare(&sql)?;
-    let shown: HashSet<Key> = statement
-        .query_map(params_from_iter(values), |row| row.get(0))?
-        .collect::<Result<_, _>>()?;
+    let shown =
+        connection.prepare(&sql)?.read_rows_with(params_from_iter(values), |row| row.get(0))?;
+    let shown: HashSet<Key> = shown.into_iter().collect();
     Ok(hits.into_iter().filter(|hit| !shown.contains(&hit.conversation)).collect())
 }
 
@@ -372,4 +337,18 @@ fn not_shown_before(
 fn listed(keys: impl Iterator<Item = Key>) -> String {
     let texts: Vec<String> = keys.map(|key| key.to_string()).collect();
     texts.join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_mark_has_its_word() {
+        for mark in TurnMark::ALL_MARKS {
+            assert_eq!(TurnMark::from_word(mark.as_word()), Some(*mark));
+            assert_eq!(mark.is_negative(), mark.condition().contains("f.negative = 1"), "{mark:?}");
+        }
+        assert_eq!(TurnMark::from_word("nothing"), None);
+    }
 }

@@ -1,11 +1,11 @@
 //! Dead letters: accepted writes that could not be stored.
 
 use model::{
-    Category, Claim, ClaimSpace, ConversationId, Entry, Event, EventId, Kind, Mac, Scope, Severity,
-    Source, Timestamp, TurnId, Type, UserId, Write,
+    Body, Category, Claim, ClaimSpace, ConversationId, Entry, Event, EventId, Kind, Mac, Redacted,
+    Scope, Severity, Source, Timestamp, TurnId, Type, UserId, Write,
 };
 use serde_json::{Map, Value};
-use sql::{Connection, OptionalExtension, Row};
+use sql::{Connection, Row};
 
 use crate::error::{StoreError, Task};
 use crate::log::dead_letters;
@@ -108,11 +108,7 @@ pub(crate) fn by_id(
 ) -> Result<Option<DeadLetter>, StoreError> {
     let Some(project) = find_project(connection, scope)? else { return Ok(None) };
     let sql = format!("{SELECT} WHERE project = ?1 AND id = ?2");
-    let found = connection
-        .prepare_cached(&sql)?
-        .query_row((project, id), |row| Ok(read(row, scope)))
-        .optional()?;
-    found.transpose()
+    connection.find_row_with(&sql, (project, id), |row| read(row, scope))
 }
 
 pub(crate) fn forget(
@@ -163,7 +159,7 @@ fn read_claim(value: &Value) -> Option<Claim> {
     })
 }
 
-fn read_event(value: &Value, scope: &Scope) -> Option<Event> {
+fn read_event(value: &Value, scope: &Scope) -> Option<Redacted<Event>> {
     let text = |name: &str| value[name].as_str();
     let moment = |name: &str| value[name].as_i64().map(Timestamp::from_micros);
     let data: Map<String, Value> = value["data"].as_object()?.clone();
@@ -171,13 +167,14 @@ fn read_event(value: &Value, scope: &Scope) -> Option<Event> {
     let user = text("user").map(UserId::new).transpose().ok()?;
     let conversation = text("conversation").map(ConversationId::new).transpose().ok()?;
     let turn = text("turn").map(TurnId::new).transpose().ok()?;
-    Some(Event {
+    let kind = Kind {
+        event_type: Type::from_word(text("type")?)?,
+        source: Source::from_word(text("source")?)?,
+    };
+    Some(Redacted::assert_redacted(Event {
         id: EventId::new(text("id")?).ok()?,
         scope: scope.clone(),
-        kind: Kind {
-            event_type: Type::from_word(text("type")?)?,
-            source: Source::from_word(text("source")?)?,
-        },
+        kind,
         severity: Severity::from_word(text("severity")?)?,
         category: Category::from_word(text("category")?)?,
         user,
@@ -186,6 +183,6 @@ fn read_event(value: &Value, scope: &Scope) -> Option<Event> {
         ts: moment("ts")?,
         received_at: moment("received_at")?,
         tags: serde_json::from_value(value["tags"].clone()).ok()?,
-        data,
-    })
+        body: Body::from_stored(kind, data),
+    }))
 }

@@ -1,7 +1,7 @@
 //! Events by id, page and position.
 
-use model::{EventId, Kind, Position, Scope, Source, Timestamp, Type};
-use sql::{Connection, OptionalExtension};
+use model::{ClaimSpace, EventId, Kind, Position, Scope, Source, Timestamp, Type};
+use sql::Connection;
 
 use crate::error::{StoreError, Task};
 use crate::event_rows::{
@@ -39,7 +39,15 @@ impl KindFilter {
 impl Store {
     pub fn event(&self, scope: &Scope, id: &EventId) -> Task<'_, Option<StoredEvent>> {
         let (scope, id) = (scope.clone(), id.clone());
-        self.pool.run_short(move |connection| self::by_id(connection, &scope, &id))
+        self.pool.run_short(move |connection| {
+            let Some(project) = find_project(connection, &scope)? else { return Ok(None) };
+            let sql = format!(
+                "{SELECT} WHERE e.position =
+                    (SELECT position FROM claims WHERE project = ?1 AND space = ?2 AND id = ?3)"
+            );
+            let values = (project, ClaimSpace::Event.code(), PackedId::pack(id.as_str()));
+            connection.find_row_with(&sql, values, |row| read_event(row, &scope))
+        })
     }
 
     /// The matching events of a page, in log order. Fewer than the limit when they are large.
@@ -47,7 +55,16 @@ impl Store {
         // A follower of the log reads the few newest events.
         let behind = self.head().0.saturating_sub(page.after.0);
         let most = usize::try_from(behind).unwrap_or(usize::MAX).min(page.limit);
-        self.pool.run_some(most, move |connection| self::page(connection, &page))
+        self.pool.run_some(most, move |connection| {
+            let EventPage { scope, after, limit, any_of } = &page;
+            let kinds: Vec<String> = any_of.iter().map(condition).collect();
+            let by_kind = match kinds.as_slice() {
+                [] => String::new(),
+                some => format!("AND ({})", some.join(" OR ")),
+            };
+            let wanted = format!("position > ?2 {by_kind}");
+            read_page(connection, scope, &wanted, "", (after.0 as i64, *limit))
+        })
     }
 
     /// The newest matching events of a scope before a position, newest first. Fewer than the limit
@@ -60,7 +77,11 @@ impl Store {
         limit: usize,
     ) -> Task<'_, Vec<StoredEvent>> {
         let scope = scope.clone();
-        self.pool.run(move |connection| newest_of_kind(connection, &scope, &kind, before, limit))
+        self.pool.run(move |connection| {
+            let wanted = format!("position < ?2 AND {}", condition(&kind));
+            let before = i64::try_from(before.0).unwrap_or(i64::MAX);
+            read_page(connection, &scope, &wanted, " DESC", (before, limit))
+        })
     }
 
     /// Events of every scope after a position, in log order.
@@ -70,78 +91,38 @@ impl Store {
 
     /// The events at some positions, in log order. Missing ones are skipped.
     pub fn events_at(&self, positions: Vec<Position>) -> Task<'_, Vec<StoredEvent>> {
-        self.pool.run_some(positions.len(), move |connection| at_each(connection, &positions))
+        self.pool.run_some(positions.len(), move |connection| {
+            if positions.is_empty() {
+                return Ok(Vec::new());
+            }
+            // The numbers are positions, not input.
+            let numbers: Vec<String> = positions.iter().map(Position::to_string).collect();
+            let sql = format!(
+                "{} WHERE e.position IN ({}) ORDER BY e.position",
+                select_all_scopes(),
+                numbers.join(",")
+            );
+            connection.prepare(&sql)?.read_rows_with((), |row| read_event(row, &read_scope(row)?))
+        })
     }
 
     /// Questions received since a time, of every scope, and rules about users among them, in log
     /// order. Examines at most `newest` of the newest events.
     pub fn recent_questions(&self, since: Timestamp, newest: u64) -> Task<'_, Vec<StoredEvent>> {
-        self.pool.run(move |connection| self::recent_questions(connection, since, newest))
+        self.pool.run(move |connection| {
+            let after = newest_position(connection)?.0.saturating_sub(newest);
+            let sql = format!(
+                "{} WHERE e.position > ?1 AND e.received_at >= ?2 AND e.ts >= ?2
+                     AND (e.source = ?3 OR (e.source = ?4 AND e.type = ?5 AND e.user IS NOT NULL))
+                     AND (e.source <> ?3 OR t.opened = e.position)
+                 ORDER BY e.position",
+                select_all_scopes()
+            );
+            let (asked, ours) = (Source::Turn.code(), Source::Engine.code());
+            let values = (after as i64, since.as_micros(), asked, ours, Type::Log.code());
+            connection.read_rows_with(&sql, values, |row| read_event(row, &read_scope(row)?))
+        })
     }
-}
-
-pub(crate) fn by_id(
-    connection: &Connection,
-    scope: &Scope,
-    id: &EventId,
-) -> Result<Option<StoredEvent>, StoreError> {
-    let Some(project) = find_project(connection, scope)? else { return Ok(None) };
-    let space = model::ClaimSpace::Event.code();
-    let sql = format!(
-        "{SELECT} WHERE e.position =
-            (SELECT position FROM claims WHERE project = ?1 AND space = ?2 AND id = ?3)"
-    );
-    let found = connection
-        .prepare_cached(&sql)?
-        .query_row((project, space, PackedId::pack(id.as_str())), |row| Ok(read_event(row, scope)))
-        .optional()?;
-    found.transpose()
-}
-
-pub(crate) fn at_each(
-    connection: &Connection,
-    positions: &[Position],
-) -> Result<Vec<StoredEvent>, StoreError> {
-    if positions.is_empty() {
-        return Ok(Vec::new());
-    }
-    // The numbers are positions, not input.
-    let numbers: Vec<String> = positions.iter().map(Position::to_string).collect();
-    let sql = format!(
-        "{} WHERE e.position IN ({}) ORDER BY e.position",
-        select_all_scopes(),
-        numbers.join(",")
-    );
-    let mut select = connection.prepare(&sql)?;
-    let mut rows = select.query(())?;
-    let mut found = Vec::with_capacity(positions.len());
-    while let Some(row) = &rows.next()? {
-        found.push(read_event(row, &read_scope(row)?)?);
-    }
-    Ok(found)
-}
-
-pub(crate) fn recent_questions(
-    connection: &Connection,
-    since: Timestamp,
-    newest_events: u64,
-) -> Result<Vec<StoredEvent>, StoreError> {
-    let after = newest_position(connection)?.0.saturating_sub(newest_events);
-    let sql = format!(
-        "{} WHERE e.position > ?1 AND e.received_at >= ?2 AND e.ts >= ?2
-             AND (e.source = ?3 OR (e.source = ?4 AND e.type = ?5 AND e.user IS NOT NULL))
-             AND (e.source <> ?3 OR t.opened = e.position)
-         ORDER BY e.position",
-        select_all_scopes()
-    );
-    let mut select = connection.prepare_cached(&sql)?;
-    let (asked, ours, rule) = (Source::Turn.code(), Source::Engine.code(), Type::Log.code());
-    let mut rows = select.query((after as i64, since.as_micros(), asked, ours, rule))?;
-    let mut found = Vec::new();
-    while let Some(row) = &rows.next()? {
-        found.push(read_event(row, &read_scope(row)?)?);
-    }
-    Ok(found)
 }
 
 /// The numbers come from our enums, not from a request.
@@ -158,54 +139,24 @@ fn condition(kind: &KindFilter) -> String {
     format!("{by_type} AND {by_source}")
 }
 
-pub(crate) fn page(
-    connection: &Connection,
-    page: &EventPage,
-) -> Result<Vec<StoredEvent>, StoreError> {
-    let Some(project) = find_project(connection, &page.scope)? else { return Ok(Vec::new()) };
-    let kinds: Vec<String> = page.any_of.iter().map(condition).collect();
-    let by_kind = match kinds.as_slice() {
-        [] => String::new(),
-        some => format!("AND ({})", some.join(" OR ")),
-    };
-    let sql = format!(
-        "{SELECT} WHERE e.position IN (
-            SELECT position FROM events INDEXED BY events_by_project
-            WHERE project = ?1 AND position > ?2 {by_kind}
-            ORDER BY position LIMIT ?3)
-         ORDER BY e.position"
-    );
-    let mut select = connection.prepare_cached(&sql)?;
-    let mut rows = select.query((project, page.after.0 as i64, page.limit as i64))?;
-    let (mut found, mut bytes) = (Vec::new(), 0);
-    while bytes < MAX_PAGE_BYTES
-        && let Some(row) = &rows.next()?
-    {
-        bytes += text(row, 12)?.len();
-        found.push(read_event(row, &page.scope)?);
-    }
-    Ok(found)
-}
-
-fn newest_of_kind(
+/// Events of a scope that are `wanted` from a position on, until the page is large.
+fn read_page(
     connection: &Connection,
     scope: &Scope,
-    kind: &KindFilter,
-    before: Position,
-    limit: usize,
+    wanted: &str,
+    order: &str,
+    (from, limit): (i64, usize),
 ) -> Result<Vec<StoredEvent>, StoreError> {
     let Some(project) = find_project(connection, scope)? else { return Ok(Vec::new()) };
-    let by_kind = condition(kind);
     let sql = format!(
         "{SELECT} WHERE e.position IN (
             SELECT position FROM events INDEXED BY events_by_project
-            WHERE project = ?1 AND position < ?2 AND {by_kind}
-            ORDER BY position DESC LIMIT ?3)
-         ORDER BY e.position DESC"
+            WHERE project = ?1 AND {wanted}
+            ORDER BY position{order} LIMIT ?3)
+         ORDER BY e.position{order}"
     );
-    let before = i64::try_from(before.0).unwrap_or(i64::MAX);
     let mut select = connection.prepare_cached(&sql)?;
-    let mut rows = select.query((project, before, limit as i64))?;
+    let mut rows = select.query((project, from, limit as i64))?;
     let (mut found, mut bytes) = (Vec::new(), 0);
     while bytes < MAX_PAGE_BYTES
         && let Some(row) = &rows.next()?

@@ -6,10 +6,10 @@ use model::{
     Completion, Contrast, ConversationId, Event, Opening, Position, Scope, Timestamp, TurnHalf,
     TurnId, UnitInterval, UserId, ValidationOutcome, VerdictStatus,
 };
-use sql::{Connection, OptionalExtension, Row, Value, params_from_iter};
+use sql::{Connection, Row, Value, params_from_iter};
 
 use crate::error::{StoreError, Task};
-use crate::row_keys::{Key, Table, find_key, find_project};
+use crate::row_keys::{Key, Table, find_key, find_project, find_scoped_key};
 use crate::store::Store;
 
 /// The reception of an answer.
@@ -74,7 +74,7 @@ impl Store {
     /// The matching turns, newest first. A query without conversation and user matches nothing.
     pub fn exchanges(&self, query: ExchangeQuery) -> Task<'_, Vec<StoredExchange>> {
         let most = query.limit;
-        self.pool.run_some(most, move |connection| self::newest(connection, &query))
+        self.pool.run_some(most, move |connection| matching(connection, SELECT, &query, read))
     }
 
     /// Turns in the order of `ids`; unknown ones are skipped.
@@ -84,19 +84,43 @@ impl Store {
         turns: Vec<TurnId>,
     ) -> Task<'_, Vec<StoredExchange>> {
         let scope = scope.clone();
-        self.pool.run_some(turns.len(), move |connection| self::by_id(connection, &scope, &turns))
+        self.pool.run_some(turns.len(), move |connection| {
+            let Some(project) = find_project(connection, &scope)? else { return Ok(Vec::new()) };
+            let mut found = Vec::with_capacity(turns.len());
+            for turn in turns {
+                if let Some(key) = find_key(connection, Table::Turns, project, turn.as_str())? {
+                    found.extend(by_key(connection, project, key)?);
+                }
+            }
+            Ok(found)
+        })
     }
 
     /// The newest finding that a turn's message is about another turn.
-    pub fn heard_in(&self, scope: &Scope, message: &TurnId) -> Task<'_, Option<Event>> {
+    pub fn message_verdict(&self, scope: &Scope, message: &TurnId) -> Task<'_, Option<Event>> {
         let (scope, message) = (scope.clone(), message.clone());
-        self.pool.run_short(move |connection| self::heard_in(connection, &scope, &message))
+        self.pool.run_short(move |connection| {
+            let key = find_scoped_key(connection, &scope, Table::Turns, message.as_str())?;
+            let Some(key) = key else { return Ok(None) };
+            let select = "SELECT position FROM verdicts WHERE detected_in = ?1";
+            let Some(position) = connection.find_row(select, [key])? else { return Ok(None) };
+            let found = crate::event_rows::event_at(connection, &scope, position)?;
+            Ok(found.map(|stored| stored.event.into_inner()))
+        })
     }
 
     /// The matching turns in short form.
     pub fn habits(&self, query: ExchangeQuery) -> Task<'_, Vec<Habit>> {
-        let most = query.limit;
-        self.pool.run_some(most, move |connection| self::habits(connection, &query))
+        self.pool.run_some(query.limit, move |connection| {
+            matching(connection, HABITS, &query, |row| {
+                let (strategy, status, contrast): (_, String, Option<String>) = row.read()?;
+                Ok(Habit {
+                    strategy,
+                    status: read_status(&status)?,
+                    contrast: contrast.and_then(|text| serde_json::from_str(&text).ok()),
+                })
+            })
+        })
     }
 
     /// The reception of the latest answered turns of a conversation up to a position, newest first.
@@ -107,9 +131,22 @@ impl Store {
         until: (Timestamp, Position),
         limit: usize,
     ) -> Task<'_, Vec<(TurnId, VerdictStatus)>> {
-        let (scope, conversation) = (scope.clone(), conversation.clone());
+        let (scope, id) = (scope.clone(), conversation.clone());
         self.pool.run_short(move |connection| {
-            self::statuses(connection, &scope, &conversation, until, limit)
+            let key = find_scoped_key(connection, &scope, Table::Conversations, id.as_str())?;
+            let Some(key) = key else { return Ok(Vec::new()) };
+            connection.read_rows_with(
+                "SELECT t.id, i.user_feedback_status
+                 FROM turns t JOIN turn_index i ON i.turn = t.key
+                 WHERE t.conversation = ?1 AND t.ts <= ?2 AND t.completed IS NOT NULL
+                     AND t.completed < ?3
+                 ORDER BY t.ts DESC, t.opened DESC LIMIT ?4",
+                (key, until.0.as_micros(), until.1.0 as i64, limit as i64),
+                |row| {
+                    let (turn, status): (String, String) = row.read()?;
+                    Ok((turn_id(turn)?, read_status(&status)?))
+                },
+            )
         })
     }
 }
@@ -138,27 +175,6 @@ const HABITS: &str = "
     JOIN turn_index i ON i.turn = t.key
     LEFT JOIN events d ON d.position = t.completed
     LEFT JOIN events v ON v.position = i.verdict";
-
-pub(crate) fn newest(
-    connection: &Connection,
-    query: &ExchangeQuery,
-) -> Result<Vec<StoredExchange>, StoreError> {
-    matching(connection, SELECT, query, read)
-}
-
-pub(crate) fn habits(
-    connection: &Connection,
-    query: &ExchangeQuery,
-) -> Result<Vec<Habit>, StoreError> {
-    matching(connection, HABITS, query, |row| {
-        let (status, contrast): (String, Option<String>) = (row.get(1)?, row.get(2)?);
-        Ok(Habit {
-            strategy: row.get(0)?,
-            status: VerdictStatus::from_word(&status).ok_or_else(|| unreadable("status"))?,
-            contrast: contrast.and_then(|text| serde_json::from_str(&text).ok()),
-        })
-    })
-}
 
 fn matching<T>(
     connection: &Connection,
@@ -202,28 +218,7 @@ fn matching<T>(
         "{columns} WHERE {} AND t.ts <= ? ORDER BY t.ts DESC, t.opened DESC LIMIT ?",
         terms.join(" AND ")
     );
-    let mut select = connection.prepare_cached(&sql)?;
-    let mut rows = select.query(params_from_iter(values))?;
-    let mut found = Vec::new();
-    while let Some(row) = &rows.next()? {
-        found.push(read(row)?);
-    }
-    Ok(found)
-}
-
-pub(crate) fn by_id(
-    connection: &Connection,
-    scope: &Scope,
-    turns: &[TurnId],
-) -> Result<Vec<StoredExchange>, StoreError> {
-    let Some(project) = find_project(connection, scope)? else { return Ok(Vec::new()) };
-    let mut found = Vec::with_capacity(turns.len());
-    for turn in turns {
-        if let Some(key) = find_key(connection, Table::Turns, project, turn.as_str())? {
-            found.extend(by_key(connection, project, key)?);
-        }
-    }
-    Ok(found)
+    connection.read_rows_with(&sql, params_from_iter(values), read)
 }
 
 /// The turn of a key, if it is open and belongs to the project.
@@ -233,9 +228,7 @@ pub(crate) fn by_key(
     turn: Key,
 ) -> Result<Option<StoredExchange>, StoreError> {
     let sql = format!("{SELECT} WHERE t.key = ?1 AND t.project = ?2");
-    let mut select = connection.prepare_cached(&sql)?;
-    let mut rows = select.query([turn, project])?;
-    rows.next()?.map(|row| read(&row)).transpose()
+    connection.find_row_with(&sql, [turn, project], read)
 }
 
 /// Turns by key, in one query; unopened ones are skipped.
@@ -249,63 +242,18 @@ pub(crate) fn by_keys(
     // The numbers are keys, not input.
     let keys: Vec<String> = turns.iter().map(Key::to_string).collect();
     let sql = format!("{SELECT} WHERE t.key IN ({})", keys.join(","));
-    let mut select = connection.prepare(&sql)?;
-    let mut rows = select.query(())?;
-    let mut found = HashMap::with_capacity(turns.len());
-    while let Some(row) = &rows.next()? {
-        found.insert(row.get(18)?, read(row)?);
-    }
-    Ok(found)
-}
-
-pub(crate) fn heard_in(
-    connection: &Connection,
-    scope: &Scope,
-    message: &TurnId,
-) -> Result<Option<Event>, StoreError> {
-    let Some(project) = find_project(connection, scope)? else { return Ok(None) };
-    let Some(key) = find_key(connection, Table::Turns, project, message.as_str())? else {
-        return Ok(None);
-    };
-    let position: Option<i64> = connection
-        .prepare_cached("SELECT position FROM verdicts WHERE detected_in = ?1")?
-        .query_row([key], |row| row.get(0))
-        .optional()?;
-    let Some(position) = position else { return Ok(None) };
-    Ok(crate::event_rows::event_at(connection, scope, position)?.map(|stored| stored.event))
-}
-
-pub(crate) fn statuses(
-    connection: &Connection,
-    scope: &Scope,
-    conversation: &ConversationId,
-    until: (Timestamp, Position),
-    limit: usize,
-) -> Result<Vec<(TurnId, VerdictStatus)>, StoreError> {
-    let Some(project) = find_project(connection, scope)? else { return Ok(Vec::new()) };
-    let id = conversation.as_str();
-    let Some(conversation) = find_key(connection, Table::Conversations, project, id)? else {
-        return Ok(Vec::new());
-    };
-    let mut select = connection.prepare_cached(
-        "SELECT t.id, i.user_feedback_status FROM turns t JOIN turn_index i ON i.turn = t.key
-         WHERE t.conversation = ?1 AND t.ts <= ?2 AND t.completed IS NOT NULL
-             AND t.completed < ?3
-         ORDER BY t.ts DESC, t.opened DESC LIMIT ?4",
-    )?;
-    let (ts, position) = (until.0.as_micros(), until.1.0 as i64);
-    let mut rows = select.query((conversation, ts, position, limit as i64))?;
-    let mut found = Vec::new();
-    while let Some(row) = &rows.next()? {
-        let status: String = row.get(1)?;
-        let status = VerdictStatus::from_word(&status).ok_or_else(|| unreadable("status"))?;
-        found.push((turn_id(row.get(0)?)?, status));
-    }
-    Ok(found)
+    let rows = connection
+        .prepare(&sql)?
+        .read_rows_with((), |row| Ok::<_, StoreError>((row.get(18)?, read(row)?)))?;
+    Ok(rows.into_iter().collect())
 }
 
 fn unreadable(what: &str) -> StoreError {
     StoreError::Corrupt(format!("turn_index has an invalid {what}"))
+}
+
+fn read_status(word: &str) -> Result<VerdictStatus, StoreError> {
+    VerdictStatus::from_word(word).ok_or_else(|| unreadable("status"))
 }
 
 fn turn_id(text: String) -> Result<TurnId, StoreError> {
@@ -322,29 +270,20 @@ fn read(row: &Row<'_>) -> Result<StoredExchange, StoreError> {
         conversation: conversation.map_err(|_| unreadable("conversation id"))?,
         user: user.map_err(|_| unreadable("user id"))?,
         ts: Timestamp::from_micros(row.get(3)?),
-        opening: opening(text(4)?)?,
+        opening: match half(text(4)?)? {
+            Some(TurnHalf::Opened(opening)) => opening,
+            Some(TurnHalf::Completed(_)) => return Err(unreadable("opening")),
+            None => Opening::default(),
+        },
         answered_at: answered_at.map(Timestamp::from_micros),
-        completion: completion(text(6)?)?,
+        completion: match half(text(6)?)? {
+            Some(TurnHalf::Completed(completion)) => Some(*completion),
+            Some(TurnHalf::Opened(_)) => return Err(unreadable("answer")),
+            None => None,
+        },
         opened: Position(row.get::<_, i64>(17)? as u64),
         standing: standing(row)?,
     })
-}
-
-/// Empty when the event was dropped.
-fn opening(data: Option<String>) -> Result<Opening, StoreError> {
-    match half(data)? {
-        Some(TurnHalf::Opened(opening)) => Ok(opening),
-        Some(TurnHalf::Completed(_)) => Err(unreadable("opening")),
-        None => Ok(Opening::default()),
-    }
-}
-
-fn completion(data: Option<String>) -> Result<Option<Completion>, StoreError> {
-    match half(data)? {
-        Some(TurnHalf::Completed(completion)) => Ok(Some(*completion)),
-        Some(TurnHalf::Opened(_)) => Err(unreadable("answer")),
-        None => Ok(None),
-    }
 }
 
 fn half(data: Option<String>) -> Result<Option<TurnHalf>, StoreError> {
@@ -360,7 +299,7 @@ fn standing(row: &Row<'_>) -> Result<Standing, StoreError> {
     };
     let review: Option<u8> = row.get(14)?;
     Ok(Standing {
-        status: VerdictStatus::from_word(&status).ok_or_else(|| unreadable("status"))?,
+        status: read_status(&status)?,
         confidence: UnitInterval::new(row.get(8)?).ok_or_else(|| unreadable("confidence"))?,
         rejection_detected_in: row.get::<_, Option<String>>(9)?.map(turn_id).transpose()?,
         validation_outcome: outcome.and_then(ValidationOutcome::from_code),

@@ -2,7 +2,7 @@
 
 use model::{ExperimentId, ExperimentUnit, Moments, Position, Scope, Timestamp};
 use serde_json::{Map, Value};
-use sql::{Connection, OptionalExtension, Row};
+use sql::{Connection, Row};
 
 use crate::error::{StoreError, Task};
 use crate::projections::apply::read_sums;
@@ -95,7 +95,11 @@ impl Store {
         id: &ExperimentId,
     ) -> Task<'_, Option<StoredExperiment>> {
         let (scope, id) = (scope.clone(), id.clone());
-        self.pool.run_short(move |connection| one(connection, &scope, &id))
+        self.pool.run_short(move |connection| {
+            let Some(project) = find_project(connection, &scope)? else { return Ok(None) };
+            let sql = format!("{SELECT} WHERE project = ?1 AND id = ?2");
+            connection.find_row_with(&sql, (project, id.as_str()), |row| read(connection, row))
+        })
     }
 
     /// Experiments of a project defined after a position, in order.
@@ -106,12 +110,17 @@ impl Store {
         limit: usize,
     ) -> Task<'_, Vec<StoredExperiment>> {
         let scope = scope.clone();
-        self.pool.run(move |connection| page(connection, &scope, after, limit))
+        self.pool.run(move |connection| {
+            let Some(project) = find_project(connection, &scope)? else { return Ok(Vec::new()) };
+            let sql = format!("{SELECT} WHERE project = ?1 AND key > ?2 ORDER BY key LIMIT ?3");
+            let values = (project, after.0 as i64, limit as i64);
+            connection.read_rows_with(&sql, values, |row| read(connection, row))
+        })
     }
 
     /// Running and paused experiments of all projects.
     pub fn experiments_going_on(&self) -> Task<'_, Vec<ExperimentScope>> {
-        self.pool.run(going_on)
+        self.pool.run(list_active)
     }
 
     /// The status of an experiment, and the variant of a user or conversation.
@@ -122,17 +131,43 @@ impl Store {
         unit_id: &str,
     ) -> Task<'_, Option<StoredStanding>> {
         let (scope, id, unit_id) = (scope.clone(), id.clone(), unit_id.to_owned());
-        self.pool.run_short(move |connection| standing(connection, &scope, &id, &unit_id))
+        self.pool.run_short(move |connection| {
+            let Some(project) = find_project(connection, &scope)? else { return Ok(None) };
+            let found: Option<(Key, u8, String, u32)> = connection.find_row(
+                "SELECT key, unit, status,
+                     (SELECT COUNT(*) FROM experiment_moves WHERE experiment = key)
+                 FROM experiments WHERE project = ?1 AND id = ?2",
+                (project, id.as_str()),
+            )?;
+            let Some((experiment, kind, status, moves)) = found else { return Ok(None) };
+            let is_user = kind == ExperimentUnit::User.code();
+            let table = if is_user { Table::Users } else { Table::Conversations };
+            let exposure = match find_key(connection, table, project, &unit_id)? {
+                Some(unit) => exposure(connection, experiment, unit)?,
+                None => None,
+            };
+            let position = Position(experiment as u64);
+            Ok(Some(StoredStanding { position, status, moves, exposure }))
+        })
     }
 
     /// The sums of an experiment by variant and number of share changes, as of one moment.
     pub fn experiment_sums(&self, scope: &Scope, id: &ExperimentId) -> Task<'_, Vec<StoredSums>> {
         let (scope, id) = (scope.clone(), id.clone());
-        self.pool.run(move |connection| sums(connection, &scope, &id))
+        self.pool.run(move |connection| {
+            let Some(key) = find_experiment(connection, &scope, &id)? else {
+                return Ok(Vec::new());
+            };
+            connection.read_rows_with(
+                "SELECT variant, moves, exposed, sums FROM experiment_sums
+                 WHERE experiment = ?1 ORDER BY variant, moves",
+                [key],
+                |row| read_stored_sums(row, key),
+            )
+        })
     }
 
-    /// The sums at the end of each day with a change, in order, with the day since 1970. At most
-    /// `limit` rows.
+    /// The sums at the end of each day with a change, in order, with the day since 1970.
     pub fn experiment_days(
         &self,
         scope: &Scope,
@@ -140,7 +175,17 @@ impl Store {
         limit: usize,
     ) -> Task<'_, Vec<(i64, StoredSums)>> {
         let (scope, id) = (scope.clone(), id.clone());
-        self.pool.run(move |connection| days(connection, &scope, &id, limit))
+        self.pool.run(move |connection| {
+            let Some(key) = find_experiment(connection, &scope, &id)? else {
+                return Ok(Vec::new());
+            };
+            connection.read_rows_with(
+                "SELECT variant, moves, exposed, sums, day FROM experiment_days
+                 WHERE experiment = ?1 ORDER BY day, variant, moves LIMIT ?2",
+                (key, limit as i64),
+                |row| Ok((row.get(4)?, read_stored_sums(row, key)?)),
+            )
+        })
     }
 
     /// Rows of units after a cursor. A unit's time before the exposure comes before its variants.
@@ -152,50 +197,41 @@ impl Store {
         limit: usize,
     ) -> Task<'_, Vec<StoredUnit>> {
         let (scope, id) = (scope.clone(), id.clone());
-        self.pool.run(move |connection| units(connection, &scope, &id, after, limit))
+        self.pool.run(move |connection| {
+            let Some(key) = find_experiment(connection, &scope, &id)? else {
+                return Ok(Vec::new());
+            };
+            let after = after.unwrap_or(UnitCursor { unit: i64::MIN, variant: 0 });
+            let sql = format!(
+                "SELECT unit, variant, moves, first, {} FROM experiment_units
+                 WHERE experiment = ?1 AND (unit, variant) > (?2, ?3)
+                 ORDER BY unit, variant LIMIT ?4",
+                UnitSums::COLUMNS.join(", ")
+            );
+            connection.read_rows_with(&sql, (key, after.unit, after.variant, limit as i64), |row| {
+                let (unit, variant, moves, first) = row.read()?;
+                Ok(StoredUnit {
+                    mark: UnitCursor { unit, variant },
+                    variant: u32::try_from(variant).ok(),
+                    moves,
+                    first,
+                    sums: read_sums(row, 4)?,
+                })
+            })
+        })
     }
 }
 
 const SELECT: &str = "SELECT key, id, definition, status, created, changed FROM experiments";
 
-fn one(
-    connection: &Connection,
-    scope: &Scope,
-    id: &ExperimentId,
-) -> Result<Option<StoredExperiment>, StoreError> {
-    let Some(project) = find_project(connection, scope)? else { return Ok(None) };
-    let mut select =
-        connection.prepare_cached(&format!("{SELECT} WHERE project = ?1 AND id = ?2"))?;
-    let mut rows = select.query((project, id.as_str()))?;
-    rows.next()?.map(|row| read(connection, &row)).transpose()
-}
-
-fn page(
-    connection: &Connection,
-    scope: &Scope,
-    after: Position,
-    limit: usize,
-) -> Result<Vec<StoredExperiment>, StoreError> {
-    let Some(project) = find_project(connection, scope)? else { return Ok(Vec::new()) };
-    let sql = format!("{SELECT} WHERE project = ?1 AND key > ?2 ORDER BY key LIMIT ?3");
-    let mut select = connection.prepare_cached(&sql)?;
-    let mut rows = select.query((project, after.0 as i64, limit as i64))?;
-    let mut found = Vec::new();
-    while let Some(row) = &rows.next()? {
-        found.push(read(connection, row)?);
-    }
-    Ok(found)
-}
-
 fn read(connection: &Connection, row: &Row<'_>) -> Result<StoredExperiment, StoreError> {
-    let (key, id): (Key, String) = (row.get(0)?, row.get(1)?);
+    let (key, id, definition, status): (Key, String, String, String) = row.read()?;
     let unreadable = || StoreError::Corrupt(format!("invalid experiment with key {key}"));
-    let definition: String = row.get(2)?;
     Ok(StoredExperiment {
         id: ExperimentId::new(id).map_err(|_| unreadable())?,
         position: Position(key as u64),
         definition: serde_json::from_str(&definition).map_err(|_| unreadable())?,
-        status: row.get(3)?,
+        status,
         created: Timestamp::from_micros(row.get(4)?),
         changed: Timestamp::from_micros(row.get(5)?),
         moves: moves(connection, key)?,
@@ -203,34 +239,29 @@ fn read(connection: &Connection, row: &Row<'_>) -> Result<StoredExperiment, Stor
 }
 
 fn moves(connection: &Connection, experiment: Key) -> Result<Vec<StoredMove>, StoreError> {
-    let mut select = connection.prepare_cached(
+    connection.read_rows_with(
         "SELECT number, ts, shares, step FROM experiment_moves
          WHERE experiment = ?1 ORDER BY number",
-    )?;
-    let mut rows = select.query([experiment])?;
-    let mut found = Vec::new();
-    while let Some(row) = &rows.next()? {
-        let (shares, step): (String, String) = (row.get(2)?, row.get(3)?);
-        let unreadable =
-            |_| StoreError::Corrupt(format!("invalid share change of experiment {experiment}"));
-        found.push(StoredMove {
-            number: row.get(0)?,
-            ts: Timestamp::from_micros(row.get(1)?),
-            shares: serde_json::from_str(&shares).map_err(unreadable)?,
-            step: serde_json::from_str(&step).map_err(unreadable)?,
-        });
-    }
-    Ok(found)
+        [experiment],
+        |row| {
+            let (number, ts, shares, step): (u32, i64, String, String) = row.read()?;
+            let unreadable =
+                |_| StoreError::Corrupt(format!("invalid share change of experiment {experiment}"));
+            Ok(StoredMove {
+                number,
+                ts: Timestamp::from_micros(ts),
+                shares: serde_json::from_str(&shares).map_err(unreadable)?,
+                step: serde_json::from_str(&step).map_err(unreadable)?,
+            })
+        },
+    )
 }
 
-fn going_on(connection: &Connection) -> Result<Vec<ExperimentScope>, StoreError> {
-    let mut select = connection.prepare_cached(
-        "SELECT project, id FROM experiments WHERE status IN ('RUNNING', 'PAUSED') ORDER BY key",
-    )?;
-    let mut rows = select.query(())?;
+fn list_active(connection: &Connection) -> Result<Vec<ExperimentScope>, StoreError> {
+    let sql =
+        "SELECT project, id FROM experiments WHERE status IN ('RUNNING', 'PAUSED') ORDER BY key";
     let mut found = Vec::new();
-    while let Some(row) = &rows.next()? {
-        let (project, id): (Key, String) = (row.get(0)?, row.get(1)?);
+    for (project, id) in connection.read_rows::<(Key, String)>(sql, ())? {
         // An unreadable experiment must not block the others.
         match (read_project_scope(connection, project), ExperimentId::new(id)) {
             (Ok(scope), Ok(id)) => found.push((scope, id)),
@@ -247,142 +278,39 @@ fn going_on(connection: &Connection) -> Result<Vec<ExperimentScope>, StoreError>
     Ok(found)
 }
 
-fn resolve_key(
+fn find_experiment(
     connection: &Connection,
     scope: &Scope,
     id: &ExperimentId,
 ) -> sql::Result<Option<Key>> {
     let Some(project) = find_project(connection, scope)? else { return Ok(None) };
-    connection
-        .prepare_cached("SELECT key FROM experiments WHERE project = ?1 AND id = ?2")?
-        .query_row((project, id.as_str()), |row| row.get(0))
-        .optional()
-}
-
-fn standing(
-    connection: &Connection,
-    scope: &Scope,
-    id: &ExperimentId,
-    unit_id: &str,
-) -> Result<Option<StoredStanding>, StoreError> {
-    let Some(project) = find_project(connection, scope)? else { return Ok(None) };
-    let found: Option<(Key, u8, String, u32)> = connection
-        .prepare_cached(
-            "SELECT key, unit, status,
-                 (SELECT COUNT(*) FROM experiment_moves WHERE experiment = key)
-             FROM experiments WHERE project = ?1 AND id = ?2",
-        )?
-        .query_row((project, id.as_str()), |row| {
-            Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
-        })
-        .optional()?;
-    let Some((experiment, kind, status, moves)) = found else { return Ok(None) };
-    let is_user = kind == ExperimentUnit::User.code();
-    let table = if is_user { Table::Users } else { Table::Conversations };
-    let exposure = match find_key(connection, table, project, unit_id)? {
-        Some(unit) => exposure(connection, experiment, unit)?,
-        None => None,
-    };
-    let position = Position(experiment as u64);
-    Ok(Some(StoredStanding { position, status, moves, exposure }))
+    let select = "SELECT key FROM experiments WHERE project = ?1 AND id = ?2";
+    connection.find_row(select, (project, id.as_str()))
 }
 
 fn exposure(
     connection: &Connection,
     experiment: Key,
     unit: Key,
-) -> Result<Option<StoredExposure>, StoreError> {
-    let mut select = connection.prepare_cached(
+) -> sql::Result<Option<StoredExposure>> {
+    let served: Vec<(u32, bool, bool)> = connection.read_rows(
         "SELECT variant, first, current FROM experiment_units
          WHERE experiment = ?1 AND unit = ?2 AND variant >= 0",
+        (experiment, unit),
     )?;
-    let mut rows = select.query((experiment, unit))?;
-    let (mut first, mut current) = (None, None);
-    while let Some(row) = &rows.next()? {
-        let variant: u32 = row.get(0)?;
-        first = first.or(row.get::<_, bool>(1)?.then_some(variant));
-        current = current.or(row.get::<_, bool>(2)?.then_some(variant));
-    }
-    Ok(first.zip(current).map(|(first, current)| StoredExposure { first, current }))
-}
-
-fn sums(
-    connection: &Connection,
-    scope: &Scope,
-    id: &ExperimentId,
-) -> Result<Vec<StoredSums>, StoreError> {
-    let Some(experiment) = resolve_key(connection, scope, id)? else { return Ok(Vec::new()) };
-    let mut select = connection.prepare_cached(
-        "SELECT variant, moves, exposed, sums FROM experiment_sums
-         WHERE experiment = ?1 ORDER BY variant, moves",
-    )?;
-    let mut rows = select.query([experiment])?;
-    let mut found = Vec::new();
-    while let Some(row) = &rows.next()? {
-        found.push(read_stored_sums(row, experiment)?);
-    }
-    Ok(found)
+    let first = served.iter().find(|(_, first, _)| *first);
+    let current = served.iter().find(|(.., current)| *current);
+    Ok(first
+        .zip(current)
+        .map(|(first, current)| StoredExposure { first: first.0, current: current.0 }))
 }
 
 fn read_stored_sums(row: &Row<'_>, experiment: Key) -> Result<StoredSums, StoreError> {
     let unreadable = || StoreError::Corrupt(format!("invalid sums of experiment {experiment}"));
-    let (exposed, packed): (i64, Vec<u8>) = (row.get(2)?, row.get(3)?);
-    Ok(StoredSums {
-        variant: row.get(0)?,
-        moves: row.get(1)?,
-        exposed: u64::try_from(exposed).map_err(|_| unreadable())?,
-        moments: unpack(&packed).ok_or_else(unreadable)?,
-    })
-}
-
-fn days(
-    connection: &Connection,
-    scope: &Scope,
-    id: &ExperimentId,
-    limit: usize,
-) -> Result<Vec<(i64, StoredSums)>, StoreError> {
-    let Some(experiment) = resolve_key(connection, scope, id)? else { return Ok(Vec::new()) };
-    let mut select = connection.prepare_cached(
-        "SELECT variant, moves, exposed, sums, day FROM experiment_days
-         WHERE experiment = ?1 ORDER BY day, variant, moves LIMIT ?2",
-    )?;
-    let mut rows = select.query((experiment, limit as i64))?;
-    let mut found = Vec::new();
-    while let Some(row) = &rows.next()? {
-        found.push((row.get(4)?, read_stored_sums(row, experiment)?));
-    }
-    Ok(found)
-}
-
-fn units(
-    connection: &Connection,
-    scope: &Scope,
-    id: &ExperimentId,
-    after: Option<UnitCursor>,
-    limit: usize,
-) -> Result<Vec<StoredUnit>, StoreError> {
-    let Some(experiment) = resolve_key(connection, scope, id)? else { return Ok(Vec::new()) };
-    let after = after.unwrap_or(UnitCursor { unit: i64::MIN, variant: 0 });
-    let mut select = connection.prepare_cached(&format!(
-        "SELECT unit, variant, moves, first, {} FROM experiment_units
-         WHERE experiment = ?1 AND (unit, variant) > (?2, ?3)
-         ORDER BY unit, variant LIMIT ?4",
-        UnitSums::COLUMNS.join(", ")
-    ))?;
-    let values = (experiment, after.unit, after.variant, limit as i64);
-    let found = select.query_map(values, read_unit)?.collect::<Result<_, _>>()?;
-    Ok(found)
-}
-
-fn read_unit(row: &Row<'_>) -> sql::Result<StoredUnit> {
-    let mark = UnitCursor { unit: row.get(0)?, variant: row.get(1)? };
-    Ok(StoredUnit {
-        mark,
-        variant: u32::try_from(mark.variant).ok(),
-        moves: row.get(2)?,
-        first: row.get(3)?,
-        sums: read_sums(row, 4)?,
-    })
+    let (variant, moves, exposed, packed): (u32, u32, i64, Vec<u8>) = row.read()?;
+    let exposed = u64::try_from(exposed).map_err(|_| unreadable())?;
+    let moments = unpack(&packed).ok_or_else(unreadable)?;
+    Ok(StoredSums { variant, moves, exposed, moments })
 }
 
 #[cfg(test)]
@@ -401,8 +329,8 @@ mod tests {
             "INSERT INTO experiments (key, project, id, unit, definition, status, created, changed)
             VALUES (1, 7, 'x', 1, '{}', 'RUNNING', 0, 0)";
         connection.execute_batch(put).unwrap();
-        assert_eq!(going_on(&connection).unwrap(), [], "there is no such project");
+        assert_eq!(list_active(&connection).unwrap(), [], "there is no such project");
         connection.execute_batch("DROP TABLE projects").unwrap();
-        assert!(going_on(&connection).is_err());
+        assert!(list_active(&connection).is_err());
     }
 }

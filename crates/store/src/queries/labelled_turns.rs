@@ -87,7 +87,6 @@ pub struct GivenCorrection {
     pub when: Timestamp,
 }
 
-/// A page of corrections.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Corrections {
     pub turns: Vec<TurnNumber>,
@@ -97,11 +96,9 @@ pub struct Corrections {
     pub next: Option<Position>,
 }
 
-/// The turns and corrections that changed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Changed {
-    /// Changed turns in their current state. Turns that are neither accepted nor corrected come
-    /// without text.
+    /// Changed turns in their current state; `None` when neither accepted nor corrected.
     pub turns: Vec<(TurnId, Option<LabelledTurn>)>,
     /// New corrections without a known turn.
     pub loose: Vec<GivenCorrection>,
@@ -136,70 +133,17 @@ impl ConversationCursor {
 
 /// Reads of labelled turns, on a store or on a read-only log.
 pub trait LabelledTurnReads: Send + Sync {
-    /// Turns in their current state; missing ones are skipped.
-    fn judged(&self, turns: Vec<TurnNumber>) -> Task<'_, Vec<LabelledTurn>>;
-
-    /// Corrections in their current state; missing ones are skipped.
-    fn loose(&self, scope: &Scope, corrections: Vec<Position>) -> Task<'_, Vec<GivenCorrection>>;
-
-    /// Turns with an accepted answer before a turn, newest first.
-    fn accepted(
-        &self,
-        scope: &Scope,
-        older_than: Option<TurnNumber>,
-        limit: usize,
-    ) -> Task<'_, Vec<LabelledTurn>>;
-
-    /// Corrections before a position, newest first.
-    fn corrections(
-        &self,
-        scope: &Scope,
-        before: Option<Position>,
-        limit: usize,
-    ) -> Task<'_, Corrections>;
-
-    /// Turns and corrections touched by events after a position. Examines at most `limit` events.
-    fn changed(&self, scope: &Scope, after: Position, limit: usize) -> Task<'_, Changed>;
-
-    /// For each turn the latest `most` earlier turns of its conversation, oldest first, followed by
-    /// the turn itself. Missing turns are skipped.
-    fn with_context(&self, turns: Vec<TurnNumber>, most: usize)
-    -> Task<'_, Vec<Vec<LabelledTurn>>>;
-
-    /// Conversations by id after a cursor, with about `turns` turns in total, and the next cursor.
-    /// A page may be empty although more follow.
-    fn labelled_conversations(
-        &self,
-        scope: &Scope,
-        behind: ConversationCursor,
-        turns: usize,
-    ) -> Task<'_, (Vec<LabelledConversation>, Option<ConversationCursor>)>;
-}
-
-/// Owners of a read pool.
-pub(crate) trait HasPool: Send + Sync {
+    #[doc(hidden)]
     fn pool(&self) -> &ReadPool;
-}
 
-impl HasPool for Store {
-    fn pool(&self) -> &ReadPool {
-        &self.pool
-    }
-}
-
-impl HasPool for ReadOnlyLog {
-    fn pool(&self) -> &ReadPool {
-        &self.pool
-    }
-}
-
-impl<T: HasPool> LabelledTurnReads for T {
+    /// Turns in their current state; missing ones are skipped.
     fn judged(&self, turns: Vec<TurnNumber>) -> Task<'_, Vec<LabelledTurn>> {
         self.pool().run_some(turns.len(), move |connection| {
             read_turns(connection, turns.iter().map(|turn| turn.0))
         })
     }
 
+    /// Corrections in their current state; missing ones are skipped.
     fn loose(&self, scope: &Scope, corrections: Vec<Position>) -> Task<'_, Vec<GivenCorrection>> {
         let scope = scope.clone();
         self.pool().run_some(corrections.len(), move |connection| {
@@ -212,6 +156,7 @@ impl<T: HasPool> LabelledTurnReads for T {
         })
     }
 
+    /// Turns with an accepted answer before a turn, newest first.
     fn accepted(
         &self,
         scope: &Scope,
@@ -219,9 +164,20 @@ impl<T: HasPool> LabelledTurnReads for T {
         limit: usize,
     ) -> Task<'_, Vec<LabelledTurn>> {
         let scope = scope.clone();
-        self.pool().run(move |connection| accepted(connection, &scope, older_than, limit))
+        self.pool().run(move |connection| {
+            let Some(project) = find_project(connection, &scope)? else { return Ok(Vec::new()) };
+            let older_than = older_than.map_or(i64::MAX, |turn| turn.0);
+            let turns: Vec<Key> = connection.read_rows(
+                "SELECT turn FROM turn_index INDEXED BY idx_feedback_status
+                 WHERE project = ?1 AND user_feedback_status = ?2 AND turn < ?3
+                 ORDER BY turn DESC LIMIT ?4",
+                (project, VerdictStatus::Accepted.as_word(), older_than, limit as i64),
+            )?;
+            read_turns(connection, turns.into_iter())
+        })
     }
 
+    /// Corrections before a position, newest first.
     fn corrections(
         &self,
         scope: &Scope,
@@ -229,14 +185,46 @@ impl<T: HasPool> LabelledTurnReads for T {
         limit: usize,
     ) -> Task<'_, Corrections> {
         let scope = scope.clone();
-        self.pool().run(move |connection| corrections(connection, &scope, before, limit))
+        self.pool().run(move |connection| {
+            let mut found = Corrections::default();
+            let Some(project) = find_project(connection, &scope)? else { return Ok(found) };
+            let before = before.map_or(i64::MAX, |position| position.0 as i64);
+            // The index identifies them, so only their own rows are read.
+            let places = connection.read_rows::<(i64, Option<Key>, Option<i64>)>(
+                "SELECT e.position, e.turn, t.opened
+                 FROM events e LEFT JOIN turns t ON t.key = e.turn
+                 WHERE e.position IN (
+                     SELECT position FROM events INDEXED BY events_by_project
+                     WHERE project = ?1 AND position < ?2 AND source = ?3
+                     ORDER BY position DESC LIMIT ?4)
+                 ORDER BY e.position DESC",
+                (project, before, Source::UserCorrection.code(), limit as i64),
+            )?;
+            let last = places.last().map(|(position, ..)| Position(*position as u64));
+            found.next = last.filter(|_| places.len() == limit);
+            for (position, turn, opened) in places {
+                match turn.filter(|_| opened.is_some()) {
+                    Some(turn) => found.turns.push(TurnNumber(turn)),
+                    None => {
+                        let position = Position(position as u64);
+                        found.loose.extend(turn::correction_at(connection, project, position)?);
+                    }
+                }
+            }
+            found.turns.sort_unstable();
+            found.turns.dedup();
+            Ok(found)
+        })
     }
 
+    /// Turns and corrections touched by events after a position. Examines at most `limit` events.
     fn changed(&self, scope: &Scope, after: Position, limit: usize) -> Task<'_, Changed> {
         let scope = scope.clone();
-        self.pool().run(move |connection| changes::behind(connection, &scope, after, limit))
+        self.pool().run(move |connection| changes::read_changes(connection, &scope, after, limit))
     }
 
+    /// For each turn the latest `most` earlier turns of its conversation, oldest first, followed by
+    /// the turn itself. Missing turns are skipped.
     fn with_context(
         &self,
         turns: Vec<TurnNumber>,
@@ -251,6 +239,8 @@ impl<T: HasPool> LabelledTurnReads for T {
         })
     }
 
+    /// Conversations by id after a cursor, with about `turns` turns in total, and the next cursor.
+    /// A page may be empty although more follow.
     fn labelled_conversations(
         &self,
         scope: &Scope,
@@ -262,73 +252,21 @@ impl<T: HasPool> LabelledTurnReads for T {
     }
 }
 
+impl LabelledTurnReads for Store {
+    fn pool(&self) -> &ReadPool {
+        &self.pool
+    }
+}
+
+impl LabelledTurnReads for ReadOnlyLog {
+    fn pool(&self) -> &ReadPool {
+        &self.pool
+    }
+}
+
 fn read_turns(
     connection: &Connection,
     turns: impl Iterator<Item = Key>,
 ) -> Result<Vec<LabelledTurn>, StoreError> {
-    let mut found = Vec::new();
-    for turn in turns {
-        found.extend(turn::read_turn(connection, turn)?);
-    }
-    Ok(found)
-}
-
-fn accepted(
-    connection: &Connection,
-    scope: &Scope,
-    older_than: Option<TurnNumber>,
-    limit: usize,
-) -> Result<Vec<LabelledTurn>, StoreError> {
-    let Some(project) = find_project(connection, scope)? else { return Ok(Vec::new()) };
-    let mut select = connection.prepare_cached(
-        "SELECT turn FROM turn_index INDEXED BY idx_feedback_status
-         WHERE project = ?1 AND user_feedback_status = ?2 AND turn < ?3
-         ORDER BY turn DESC LIMIT ?4",
-    )?;
-    let older_than = older_than.map_or(i64::MAX, |turn| turn.0);
-    let wanted = (project, VerdictStatus::Accepted.as_word(), older_than, limit as i64);
-    let turns: Vec<Key> = select.query_map(wanted, |row| row.get(0))?.collect::<Result<_, _>>()?;
-    read_turns(connection, turns.into_iter())
-}
-
-/// A possible correction: its position, its turn, and the turn's opening.
-type Place = (i64, Option<Key>, Option<i64>);
-
-fn corrections(
-    connection: &Connection,
-    scope: &Scope,
-    before: Option<Position>,
-    limit: usize,
-) -> Result<Corrections, StoreError> {
-    let Some(project) = find_project(connection, scope)? else {
-        return Ok(Corrections::default());
-    };
-    // The index identifies them, so only their own rows are read.
-    let mut select = connection.prepare_cached(
-        "SELECT e.position, e.turn, t.opened FROM events e LEFT JOIN turns t ON t.key = e.turn
-         WHERE e.position IN (
-             SELECT position FROM events INDEXED BY events_by_project
-             WHERE project = ?1 AND position < ?2 AND source = ?3
-             ORDER BY position DESC LIMIT ?4)
-         ORDER BY e.position DESC",
-    )?;
-    let before = before.map_or(i64::MAX, |position| position.0 as i64);
-    let wanted = (project, before, Source::UserCorrection.code(), limit as i64);
-    let places = select.query_map(wanted, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-    let places: Vec<Place> = places.collect::<Result<_, _>>()?;
-    let last = places.last().map(|(position, ..)| Position(*position as u64));
-    let mut found =
-        Corrections { next: last.filter(|_| places.len() == limit), ..Corrections::default() };
-    for (position, turn, opened) in places {
-        match turn.filter(|_| opened.is_some()) {
-            Some(turn) => found.turns.push(TurnNumber(turn)),
-            None => {
-                let position = Position(position as u64);
-                found.loose.extend(turn::correction_at(connection, project, position)?);
-            }
-        }
-    }
-    found.turns.sort_unstable();
-    found.turns.dedup();
-    Ok(found)
+    turns.filter_map(|turn| turn::read_turn(connection, turn).transpose()).collect()
 }

@@ -10,12 +10,13 @@ mod counts;
 mod walk;
 
 use model::{ConversationId, Origin, Reaction, Scope, Timestamp, Window};
-use sql::{Connection, OptionalExtension, Value, params_from_iter};
+use sql::{Connection, Value, params_from_iter};
 
-use crate::error::StoreError;
+use crate::error::{StoreError, Task};
 use crate::projections::apply::DAY_MICROS;
 use crate::queries::reactions::{self, ReactionFilter, StoredReaction, Where};
 use crate::row_keys::{Key, Table, find_key, find_project};
+use crate::store::Store;
 
 use walk::Walk;
 
@@ -58,7 +59,7 @@ impl ReactionCounts {
         self.counts[Self::row(origin)][Self::column(reaction)] += count;
     }
 
-    pub fn of(&self, origin: Origin, reaction: Reaction) -> u64 {
+    pub fn get(&self, origin: Origin, reaction: Reaction) -> u64 {
         self.counts[Self::row(origin)][Self::column(reaction)]
     }
 
@@ -107,7 +108,14 @@ const REACTIONS: [Reaction; 3] = [Reaction::Ok, Reaction::NotOk, Reaction::Neutr
 const MAX_REACTIONS: usize = 10_000;
 const MAX_CONVERSATION_REACTIONS: usize = 1_000;
 
-pub(crate) fn page(connection: &Connection, query: &PeriodQuery) -> Result<PeriodPage, StoreError> {
+impl Store {
+    /// A page of the period report, newest activity first.
+    pub fn active_conversations(&self, query: PeriodQuery) -> Task<'_, PeriodPage> {
+        self.pool.run(move |connection| page(connection, &query))
+    }
+}
+
+fn page(connection: &Connection, query: &PeriodQuery) -> Result<PeriodPage, StoreError> {
     let nothing = PeriodPage { items: Vec::new(), next: None };
     let Some(project) = find_project(connection, &query.scope)? else { return Ok(nothing) };
     let user = match &query.filter.user {
@@ -164,13 +172,13 @@ impl Search<'_> {
         let placed = |of: Where| of.and("r.conversation IS DISTINCT FROM ?", Value::Null);
         if let Some(user) = self.user {
             let of_user = placed(project_indexes().and("r.user = ?", user));
-            walk.through(reactions, of_user.and_filter(self.filter), "r.ts", (start, from))?;
+            walk.visit(reactions, of_user.and_filter(self.filter), "r.ts", (start, from))?;
             return Ok(walk.end());
         }
         let record_failure = self.goes_on_after(end)?;
         if !record_failure && self.filter.origin.is_none() && self.filter.reaction.is_none() {
             let newest = "SELECT r.last_ts, r.conversation FROM newest r";
-            walk.through(newest, project_indexes(), "r.last_ts", (start, from))?;
+            walk.visit(newest, project_indexes(), "r.last_ts", (start, from))?;
             return Ok(walk.end());
         }
         // The counters of the window's last day may reach beyond the window, so that day is
@@ -179,19 +187,20 @@ impl Search<'_> {
         if record_failure {
             let last_day = (end.div_euclid(DAY_MICROS) * DAY_MICROS).max(start);
             let of_day = placed(project_indexes()).and_filter(self.filter);
-            walk.through(reactions, of_day, "r.ts", (last_day, from))?;
+            walk.visit(reactions, of_day, "r.ts", (last_day, from))?;
             counted_from = from.min(last_day - 1);
         }
         let counters = "SELECT r.last_ts, r.conversation FROM activity r";
         let counted = project_indexes().and_filter(self.filter);
-        walk.through(counters, counted, "r.last_ts", (start, counted_from))?;
+        walk.visit(counters, counted, "r.last_ts", (start, counted_from))?;
         Ok(walk.end())
     }
 
     fn goes_on_after(&self, end: i64) -> sql::Result<bool> {
-        self.connection
-            .prepare_cached("SELECT 1 FROM newest WHERE project = ?1 AND last_ts > ?2 LIMIT 1")?
-            .exists((self.project, end))
+        self.connection.exists(
+            "SELECT 1 FROM newest WHERE project = ?1 AND last_ts > ?2 LIMIT 1",
+            (self.project, end),
+        )
     }
 
     fn combinations(&self) -> impl Iterator<Item = (Origin, Reaction)> {
@@ -205,32 +214,18 @@ impl Search<'_> {
 
     /// The newest matching reaction of a conversation up to the window's end.
     fn newest(&self, conversation: Key) -> sql::Result<Option<i64>> {
-        let sql = match self.user {
-            None => {
-                "SELECT ts FROM reactions
-                 WHERE conversation = ?1 AND origin = ?2 AND reaction = ?3 AND ts <= ?4
-                 ORDER BY ts DESC LIMIT 1"
-            }
-            Some(_) => {
-                "SELECT ts FROM reactions
-                 WHERE conversation = ?1 AND origin = ?2 AND reaction = ?3 AND ts <= ?4
-                     AND user = ?5
-                 ORDER BY ts DESC LIMIT 1"
-            }
-        };
-        let mut select = self.connection.prepare_cached(sql)?;
+        let by_user = if self.user.is_some() { "AND user = ?5" } else { "" };
+        let mut select = self.connection.prepare_cached(&format!(
+            "SELECT ts FROM reactions
+             WHERE conversation = ?1 AND origin = ?2 AND reaction = ?3 AND ts <= ?4 {by_user}
+             ORDER BY ts DESC LIMIT 1"
+        ))?;
         let end = self.window.end.as_micros();
         let mut newest = None;
         for (origin, reaction) in self.combinations() {
-            let mut values: Vec<Value> = vec![
-                conversation.into(),
-                i64::from(origin.code()).into(),
-                i64::from(reaction.code()).into(),
-                end.into(),
-            ];
-            values.extend(self.user.map(Value::from));
-            let found: Option<i64> =
-                select.query_row(params_from_iter(values), |row| row.get(0)).optional()?;
+            let values = [conversation, origin.code().into(), reaction.code().into(), end];
+            let values = params_from_iter(values.into_iter().chain(self.user));
+            let found: Option<i64> = select.find_row_with(values, |row| row.get(0))?;
             newest = newest.max(found);
         }
         Ok(newest)
@@ -241,15 +236,12 @@ impl Search<'_> {
         mark: PeriodCursor,
         with_reactions: bool,
     ) -> Result<ActiveConversation, StoreError> {
-        let id: String = self
-            .connection
-            .prepare_cached("SELECT id FROM conversations WHERE key = ?1")?
-            .query_row([mark.key], |row| row.get(0))?;
-        let started_at: Option<i64> = self
-            .connection
-            .prepare_cached("SELECT ts FROM turns WHERE conversation = ?1 ORDER BY ts LIMIT 1")?
-            .query_row([mark.key], |row| row.get(0))
-            .optional()?;
+        let id: String =
+            self.connection.read_row("SELECT id FROM conversations WHERE key = ?1", [mark.key])?;
+        let started_at: Option<i64> = self.connection.find_row(
+            "SELECT ts FROM turns WHERE conversation = ?1 ORDER BY ts LIMIT 1",
+            [mark.key],
+        )?;
         let unreadable = |_| StoreError::Corrupt(format!("conversation {} has no id", mark.key));
         let shown = if with_reactions { self.reactions(mark.key)? } else { Vec::new() };
         Ok(ActiveConversation {
@@ -261,10 +253,7 @@ impl Search<'_> {
         })
     }
 
-    fn reactions(
-        &self,
-        conversation: Key,
-    ) -> Result<Vec<crate::queries::reactions::StoredReaction>, StoreError> {
+    fn reactions(&self, conversation: Key) -> Result<Vec<StoredReaction>, StoreError> {
         let mut condition = Where::default()
             .and("r.conversation = ?", conversation)
             .and("r.ts >= ?", self.window.start.as_micros())

@@ -8,7 +8,6 @@ use sql::{Connection, Row, Value, params_from_iter};
 
 use crate::error::{StoreError, Task};
 use crate::event_rows::read_text;
-use crate::queries::period::{self, PeriodPage, PeriodQuery};
 use crate::row_keys::{Key, PackedId, Table, find_key, find_project, find_turn_user};
 use crate::store::Store;
 
@@ -71,13 +70,23 @@ impl Store {
         user: Option<&UserId>,
     ) -> Task<'_, Option<StoredReaction>> {
         let (scope, turn, user) = (scope.clone(), turn.clone(), user.cloned());
-        self.pool
-            .run_short(move |connection| self::standing(connection, &scope, &turn, user.as_ref()))
-    }
-
-    /// A page of the period report, newest activity first.
-    pub fn active_conversations(&self, query: PeriodQuery) -> Task<'_, PeriodPage> {
-        self.pool.run(move |connection| period::page(connection, &query))
+        self.pool.run_short(move |connection| {
+            let Some(project) = find_project(connection, &scope)? else { return Ok(None) };
+            let turn = find_key(connection, Table::Turns, project, turn.as_str())?;
+            let Some(turn) = turn else { return Ok(None) };
+            let user = match user {
+                None => find_turn_user(connection, project, turn)?,
+                Some(user) => match find_key(connection, Table::Users, project, user.as_str())? {
+                    Some(key) => Some(key),
+                    None => return Ok(None),
+                },
+            };
+            let condition = Where::default()
+                .and("r.turn = ?", turn)
+                .and("r.origin = ?", i64::from(Origin::User.code()))
+                .and("r.user IS NOT DISTINCT FROM ?", user);
+            Ok(select(connection, condition, "LIMIT 1")?.pop())
+        })
     }
 
     /// Reactions of one conversation, oldest first.
@@ -85,12 +94,12 @@ impl Store {
         &self,
         query: ConversationQuery,
     ) -> Task<'_, Vec<StoredReaction>> {
-        self.pool.run(move |connection| self::of_conversation(connection, &query))
+        self.pool.run(move |connection| of_conversation(connection, &query))
     }
 
     /// Reactions that match a search, newest first.
     pub fn search_reactions(&self, query: ReactionSearch) -> Task<'_, Vec<StoredReaction>> {
-        self.pool.run(move |connection| self::search(connection, &query))
+        self.pool.run(move |connection| search(connection, &query))
     }
 }
 
@@ -103,7 +112,6 @@ const JOINS: &str = "LEFT JOIN events e ON e.position = r.position
     LEFT JOIN conversations c ON c.key = r.conversation
     LEFT JOIN users u ON u.key = r.user";
 
-/// A SQL condition with its parameters.
 #[derive(Debug, Default)]
 pub(crate) struct Where {
     terms: Vec<&'static str>,
@@ -127,13 +135,14 @@ impl Where {
     }
 
     pub(crate) fn and_filter(self, filter: &ReactionFilter) -> Self {
-        let this = match filter.origin {
+        self.and_code("r.origin = ?", filter.origin.map(Origin::code))
+            .and_code("r.reaction = ?", filter.reaction.map(Reaction::code))
+    }
+
+    fn and_code(self, term: &'static str, code: Option<u8>) -> Self {
+        match code {
             None => self,
-            Some(origin) => self.and("r.origin = ?", i64::from(origin.code())),
-        };
-        match filter.reaction {
-            None => this,
-            Some(reaction) => this.and("r.reaction = ?", i64::from(reaction.code())),
+            Some(code) => self.and(term, i64::from(code)),
         }
     }
 
@@ -146,39 +155,14 @@ impl Where {
     }
 }
 
-pub(crate) fn standing(
-    connection: &Connection,
-    scope: &Scope,
-    turn: &TurnId,
-    user: Option<&UserId>,
-) -> Result<Option<StoredReaction>, StoreError> {
-    let Some(project) = find_project(connection, scope)? else { return Ok(None) };
-    let Some(turn) = find_key(connection, Table::Turns, project, turn.as_str())? else {
-        return Ok(None);
-    };
-    let user = match user {
-        None => find_turn_user(connection, project, turn)?,
-        Some(user) => match find_key(connection, Table::Users, project, user.as_str())? {
-            Some(key) => Some(key),
-            None => return Ok(None),
-        },
-    };
-    let condition = Where::default()
-        .and("r.turn = ?", turn)
-        .and("r.origin = ?", i64::from(Origin::User.code()))
-        .and("r.user IS NOT DISTINCT FROM ?", user);
-    Ok(select(connection, condition, "LIMIT 1")?.pop())
-}
-
-pub(crate) fn of_conversation(
+fn of_conversation(
     connection: &Connection,
     query: &ConversationQuery,
 ) -> Result<Vec<StoredReaction>, StoreError> {
     let Some(project) = find_project(connection, &query.scope)? else { return Ok(Vec::new()) };
     let id = query.conversation.as_str();
-    let Some(conversation) = find_key(connection, Table::Conversations, project, id)? else {
-        return Ok(Vec::new());
-    };
+    let conversation = find_key(connection, Table::Conversations, project, id)?;
+    let Some(conversation) = conversation else { return Ok(Vec::new()) };
     let newest = format!("ORDER BY r.ts DESC, r.position DESC LIMIT {}", query.limit);
     let in_conversation = |turn: Option<Key>| {
         let condition = match turn {
@@ -210,7 +194,7 @@ fn keep_newest(found: &mut Vec<StoredReaction>, most: usize) {
     found.drain(..found.len().saturating_sub(most));
 }
 
-pub(crate) fn search(
+fn search(
     connection: &Connection,
     query: &ReactionSearch,
 ) -> Result<Vec<StoredReaction>, StoreError> {
@@ -257,13 +241,7 @@ pub(crate) fn select(
 ) -> Result<Vec<StoredReaction>, StoreError> {
     let sql =
         format!("SELECT {COLUMNS} FROM reactions r {JOINS} WHERE {} {order}", condition.sql());
-    let mut statement = connection.prepare_cached(&sql)?;
-    let mut rows = statement.query(params_from_iter(condition.into_values()))?;
-    let mut found = Vec::new();
-    while let Some(row) = &rows.next()? {
-        found.push(read(row)?);
-    }
-    Ok(found)
+    connection.read_rows_with(&sql, params_from_iter(condition.into_values()), read)
 }
 
 fn read(row: &Row<'_>) -> Result<StoredReaction, StoreError> {

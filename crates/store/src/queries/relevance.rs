@@ -1,15 +1,14 @@
 //! The use of retrieved items.
 
 use model::{BANDS, ItemStanding, Scope};
-use sql::{Connection, OptionalExtension, Row};
+use sql::Row;
 
-use crate::error::{StoreError, Task};
+use crate::error::Task;
 use crate::event_rows::{self, StoredEvent};
 use crate::projections::apply;
 use crate::row_keys::find_project;
 use crate::store::Store;
 
-/// Counters of an item.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StoredTally {
     pub used: u64,
@@ -40,7 +39,16 @@ impl Store {
     /// The latest events with a query's results, oldest first.
     pub fn returned(&self, scope: &Scope, query: &str, limit: usize) -> Task<'_, Vec<StoredEvent>> {
         let (scope, query) = (scope.clone(), query.to_owned());
-        self.pool.run_short(move |connection| returned(connection, &scope, &query, limit))
+        self.pool.run_short(move |connection| {
+            let Some(project) = find_project(connection, &scope)? else { return Ok(Vec::new()) };
+            let positions: Vec<i64> = connection.read_rows(
+                "SELECT position FROM returned WHERE project = ?1 AND query = ?2
+                 ORDER BY position DESC LIMIT ?3",
+                (project, &query, limit as i64),
+            )?;
+            let event_at = |position| event_rows::event_at(connection, &scope, position);
+            positions.into_iter().rev().map(event_at).filter_map(Result::transpose).collect()
+        })
     }
 
     /// The standing of a query's items, in the order of the request.
@@ -52,7 +60,13 @@ impl Store {
     ) -> Task<'_, Vec<ItemStanding>> {
         let (scope, query) = (scope.clone(), query.to_owned());
         self.pool.run_some(entities.len() / 4, move |connection| {
-            standings(connection, &scope, &query, &entities)
+            let Some(project) = find_project(connection, &scope)? else {
+                return Ok(vec![ItemStanding::default(); entities.len()]);
+            };
+            let found = entities.iter().map(|entity| {
+                Ok(apply::item_standing(connection, project, &query, entity)?.unwrap_or_default())
+            });
+            found.collect()
         })
     }
 
@@ -66,7 +80,34 @@ impl Store {
         let scope = scope.clone();
         // Two narrow rows each, so more of them fit a short read than turns.
         self.pool.run_some(entities.len() / 4, move |connection| {
-            tallies(connection, &scope, cluster, &entities)
+            let mut found = StoredTallies::default();
+            let Some(project) = find_project(connection, &scope)? else {
+                found.items = vec![(None, None); entities.len()];
+                return Ok(found);
+            };
+            let select = format!("SELECT {COLUMNS} FROM");
+            let mut one = connection.prepare_cached(&format!(
+                "{select} entity_tallies WHERE project = ?1 AND entity = ?2"
+            ))?;
+            let mut pair = connection.prepare_cached(&format!(
+                "{select} pair_tallies WHERE project = ?1 AND cluster = ?2 AND entity = ?3"
+            ))?;
+            let tally = |row: &Row<'_>| read(row, 0);
+            for entity in &entities {
+                let known = one.find_row_with((project, entity), tally)?;
+                let under = match cluster.filter(|_| known.is_some()).map(u64::cast_signed) {
+                    None => None,
+                    Some(cluster) => pair.find_row_with((project, cluster, entity), tally)?,
+                };
+                found.items.push((known, under));
+            }
+            let sql = "SELECT band, returned, used FROM rank_totals WHERE project = ?1";
+            for (band, returned, used) in connection.read_rows::<(u8, i64, i64)>(sql, [project])? {
+                if let Some(place) = found.totals.get_mut(usize::from(band)) {
+                    *place = (returned as u64, used as u64);
+                }
+            }
+            Ok(found)
         })
     }
 
@@ -78,108 +119,27 @@ impl Store {
         limit: usize,
     ) -> Task<'_, Vec<(String, StoredTally)>> {
         let scope = scope.clone();
-        self.pool.run(move |connection| extremes(connection, &scope, which, limit))
+        self.pool.run(move |connection| {
+            let Some(project) = find_project(connection, &scope)? else { return Ok(Vec::new()) };
+            // The order of the index, so that only the first rows are read.
+            let order = match which {
+                Extreme::Helpful => "positive + used - negative",
+                Extreme::Ignored => "ignored - used + negative",
+            };
+            let sql = format!(
+                "SELECT entity, {COLUMNS} FROM entity_tallies WHERE project = ?1 AND {order} > 0
+                 ORDER BY {order} DESC, entity LIMIT ?2"
+            );
+            connection.read_rows_with(&sql, (project, limit as i64), |row| {
+                Ok((row.get(0)?, read(row, 1)?))
+            })
+        })
     }
 }
 
 const COLUMNS: &str =
     "used, ignored, positive, negative, r0, r1, r2, r3, r4, r5, r6, r7, r8, r9, r10,
     r11";
-
-fn returned(
-    connection: &Connection,
-    scope: &Scope,
-    query: &str,
-    limit: usize,
-) -> Result<Vec<StoredEvent>, StoreError> {
-    let Some(project) = find_project(connection, scope)? else { return Ok(Vec::new()) };
-    let mut positions: Vec<i64> = connection
-        .prepare_cached(
-            "SELECT position FROM returned WHERE project = ?1 AND query = ?2
-             ORDER BY position DESC LIMIT ?3",
-        )?
-        .query_map((project, query, limit as i64), |row| row.get(0))?
-        .collect::<Result<_, _>>()?;
-    positions.reverse();
-    let found =
-        positions.into_iter().map(|position| event_rows::event_at(connection, scope, position));
-    found.filter_map(Result::transpose).collect()
-}
-
-fn standings(
-    connection: &Connection,
-    scope: &Scope,
-    query: &str,
-    entities: &[String],
-) -> Result<Vec<ItemStanding>, StoreError> {
-    let Some(project) = find_project(connection, scope)? else {
-        return Ok(vec![ItemStanding::default(); entities.len()]);
-    };
-    let found = entities.iter().map(|entity| {
-        Ok(apply::item_standing(connection, project, query, entity)?.unwrap_or_default())
-    });
-    found.collect()
-}
-
-fn tallies(
-    connection: &Connection,
-    scope: &Scope,
-    cluster: Option<u64>,
-    entities: &[String],
-) -> Result<StoredTallies, StoreError> {
-    let mut found = StoredTallies::default();
-    let Some(project) = find_project(connection, scope)? else {
-        found.items = vec![(None, None); entities.len()];
-        return Ok(found);
-    };
-    let mut one = connection.prepare_cached(&format!(
-        "SELECT {COLUMNS} FROM entity_tallies WHERE project = ?1 AND entity = ?2"
-    ))?;
-    let mut pair = connection.prepare_cached(&format!(
-        "SELECT {COLUMNS} FROM pair_tallies WHERE project = ?1 AND cluster = ?2 AND entity = ?3"
-    ))?;
-    for entity in entities {
-        let known = one.query_row((project, entity), |row| read(row, 0)).optional()?;
-        let under = match cluster.filter(|_| known.is_some()) {
-            None => None,
-            Some(cluster) => pair
-                .query_row((project, cluster.cast_signed(), entity), |row| read(row, 0))
-                .optional()?,
-        };
-        found.items.push((known, under));
-    }
-    let sql = "SELECT band, returned, used FROM rank_totals WHERE project = ?1";
-    let mut totals = connection.prepare_cached(sql)?;
-    let mut rows = totals.query([project])?;
-    while let Some(row) = &rows.next()? {
-        let (band, returned, used): (u8, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
-        if let Some(place) = found.totals.get_mut(usize::from(band)) {
-            *place = (returned as u64, used as u64);
-        }
-    }
-    Ok(found)
-}
-
-fn extremes(
-    connection: &Connection,
-    scope: &Scope,
-    which: Extreme,
-    limit: usize,
-) -> Result<Vec<(String, StoredTally)>, StoreError> {
-    let Some(project) = find_project(connection, scope)? else { return Ok(Vec::new()) };
-    // The order of the index, so that only the first rows are read.
-    let order = match which {
-        Extreme::Helpful => "positive + used - negative",
-        Extreme::Ignored => "ignored - used + negative",
-    };
-    let mut select = connection.prepare_cached(&format!(
-        "SELECT entity, {COLUMNS} FROM entity_tallies WHERE project = ?1 AND {order} > 0
-         ORDER BY {order} DESC, entity LIMIT ?2"
-    ))?;
-    let read = |row: &Row<'_>| Ok((row.get(0)?, read(row, 1)?));
-    let found = select.query_map((project, limit as i64), read)?.collect::<Result<_, _>>()?;
-    Ok(found)
-}
 
 fn read(row: &Row<'_>, from: usize) -> sql::Result<StoredTally> {
     let count = |column: usize| -> sql::Result<u64> {

@@ -4,10 +4,9 @@ use model::{ConversationId, Origin, Scope, Source, Timestamp, TurnId};
 use sql::{Connection, Row};
 
 use crate::error::{StoreError, Task};
-use crate::row_keys::{Key, Table, find_key, find_project, read_project_scope};
+use crate::row_keys::{Table, find_scoped_key, read_project_scope};
 use crate::store::Store;
 
-/// A session that has not ended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpenSession {
     pub scope: Scope,
@@ -18,7 +17,6 @@ pub struct OpenSession {
     pub turns: u64,
     /// True when the user did anything with the last answer.
     pub used: bool,
-    /// True when the last turn has its answer.
     pub answered: bool,
 }
 
@@ -28,19 +26,26 @@ impl Store {
         scope: &Scope,
         conversation: &ConversationId,
     ) -> Task<'_, Option<OpenSession>> {
-        let (scope, conversation) = (scope.clone(), conversation.clone());
-        self.pool
-            .run_short(move |connection| self::of_conversation(connection, &scope, &conversation))
+        let (scope, id) = (scope.clone(), conversation.clone());
+        self.pool.run_short(move |connection| {
+            let key = find_scoped_key(connection, &scope, Table::Conversations, id.as_str())?;
+            let Some(key) = key else { return Ok(None) };
+            connection
+                .find_row_with(&select("s.conversation = ?1"), [key], |row| read(connection, row))
+        })
     }
 
     /// Sessions without activity since a time, oldest first.
     pub fn silent_sessions(&self, since: Timestamp, limit: usize) -> Task<'_, Vec<OpenSession>> {
-        self.pool.run(move |connection| self::silent(connection, since, limit))
+        self.pool.run(move |connection| {
+            let sql = select("s.last_ts < ?1 ORDER BY s.last_ts LIMIT ?2");
+            let values = (since.as_micros(), limit as i64);
+            connection.read_rows_with(&sql, values, |row| read(connection, row))
+        })
     }
 }
 
-/// A session, and whether its last answer was rated, commented on, corrected, clicked or reacted
-/// to.
+/// A session. Its last answer counts as used after a rating, comment, correction or reaction.
 fn select(condition: &str) -> String {
     let by_users =
         [Source::UserRating, Source::UserComment, Source::UserCorrection, Source::UserInteraction];
@@ -60,43 +65,13 @@ fn select(condition: &str) -> String {
     )
 }
 
-pub(crate) fn of_conversation(
-    connection: &Connection,
-    scope: &Scope,
-    conversation: &ConversationId,
-) -> Result<Option<OpenSession>, StoreError> {
-    let Some(project) = find_project(connection, scope)? else { return Ok(None) };
-    let id = conversation.as_str();
-    let Some(key) = find_key(connection, Table::Conversations, project, id)? else {
-        return Ok(None);
-    };
-    let mut statement = connection.prepare_cached(&select("s.conversation = ?1"))?;
-    let mut rows = statement.query([key])?;
-    rows.next()?.map(|row| read(connection, &row)).transpose()
-}
-
-pub(crate) fn silent(
-    connection: &Connection,
-    since: Timestamp,
-    limit: usize,
-) -> Result<Vec<OpenSession>, StoreError> {
-    let sql = select("s.last_ts < ?1 ORDER BY s.last_ts LIMIT ?2");
-    let mut statement = connection.prepare_cached(&sql)?;
-    let mut rows = statement.query((since.as_micros(), limit as i64))?;
-    let mut found = Vec::new();
-    while let Some(row) = &rows.next()? {
-        found.push(read(connection, row)?);
-    }
-    Ok(found)
-}
-
 fn read(connection: &Connection, row: &Row<'_>) -> Result<OpenSession, StoreError> {
     let unreadable = |_| StoreError::Corrupt("an open session has an invalid id".into());
-    let project: Key = row.get(0)?;
+    let (project, conversation): (_, String) = row.read()?;
     let turns: i64 = row.get(5)?;
     Ok(OpenSession {
         scope: read_project_scope(connection, project)?,
-        conversation: ConversationId::new(row.get::<_, String>(1)?).map_err(unreadable)?,
+        conversation: ConversationId::new(conversation).map_err(unreadable)?,
         started_at: Timestamp::from_micros(row.get(2)?),
         last_at: Timestamp::from_micros(row.get(3)?),
         last_turn: TurnId::new(row.get::<_, String>(4)?).map_err(unreadable)?,

@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use model::{Scope, Timestamp, UnitInterval, VerdictStatus};
-use sql::Connection;
 use vector_index::{Filter, Near};
 
-use crate::error::{StoreError, Task};
+use crate::error::Task;
 use crate::queries::exchanges::{self, StoredExchange};
 use crate::row_keys::{Table, find_key, find_project};
-use crate::similarity::{self, SimilarQuery, SimilarityIndexes};
+use crate::similarity::{self, SimilarQuery};
 use crate::store::Store;
 
 /// The store's key of a turn, for further queries.
@@ -26,7 +25,6 @@ pub struct SimilarTurn {
     pub quality: Option<UnitInterval>,
     pub silent: bool,
     pub ts: Timestamp,
-    /// True when the turn names its strategy.
     pub has_strategy: bool,
 }
 
@@ -45,7 +43,30 @@ impl Store {
     /// The turns most similar to a question. A turn is found as soon as its answer is stored.
     pub fn similar(&self, query: SimilarQuery) -> Task<'_, SimilarTurns> {
         let indexes = Arc::clone(&self.indexes);
-        self.pool.run(move |connection| self::find(connection, &indexes, &query))
+        self.pool.run(move |connection| {
+            let nothing = SimilarTurns { exact: true, complete: true, ..SimilarTurns::default() };
+            let Some(project) = find_project(connection, &query.scope)? else { return Ok(nothing) };
+            let user = match &query.user {
+                None => None,
+                Some(user) => match find_key(connection, Table::Users, project, user.as_str())? {
+                    Some(key) => Some(similarity::short_user(key)),
+                    None => return Ok(nothing),
+                },
+            };
+            let intent = query.intent.as_deref().map(similarity::intent_hash);
+            let complete = indexes.is_complete();
+            let found = indexes.search(project, &query, Filter { user, intent });
+            let by_status = [
+                (VerdictStatus::Accepted, found.accepted),
+                (VerdictStatus::Neutral, found.neutral),
+                (VerdictStatus::Rejected, found.rejected),
+            ];
+            let similar = |(status, turns): (VerdictStatus, Vec<Near>)| {
+                turns.into_iter().map(move |near| similar_turn(near, status))
+            };
+            let turns = by_status.into_iter().flat_map(similar).collect();
+            Ok(SimilarTurns { turns, exact: found.exact, complete })
+        })
     }
 
     /// Reads similar turns with question and answer. `None` for a turn that is gone, or whose key
@@ -63,30 +84,6 @@ impl Store {
             turns.iter().map(|turn| exchanges::by_key(connection, project, turn.0)).collect()
         })
     }
-}
-
-pub(crate) fn find(
-    connection: &Connection,
-    indexes: &SimilarityIndexes,
-    query: &SimilarQuery,
-) -> Result<SimilarTurns, StoreError> {
-    let nothing = SimilarTurns { exact: true, complete: true, ..SimilarTurns::default() };
-    let Some(project) = find_project(connection, &query.scope)? else { return Ok(nothing) };
-    let user = match &query.user {
-        None => None,
-        Some(user) => match find_key(connection, Table::Users, project, user.as_str())? {
-            Some(key) => Some(similarity::short_user(key)),
-            None => return Ok(nothing),
-        },
-    };
-    let intent = query.intent.as_deref().map(similarity::intent_hash);
-    let complete = indexes.is_complete();
-    let found = indexes.search(project, query, Filter { user, intent });
-    let of = |status: VerdictStatus| move |near: Near| similar_turn(near, status);
-    let turns = found.accepted.into_iter().map(of(VerdictStatus::Accepted));
-    let turns = turns.chain(found.neutral.into_iter().map(of(VerdictStatus::Neutral)));
-    let turns = turns.chain(found.rejected.into_iter().map(of(VerdictStatus::Rejected)));
-    Ok(SimilarTurns { turns: turns.collect(), exact: found.exact, complete })
 }
 
 fn similar_turn(near: Near, status: VerdictStatus) -> SimilarTurn {

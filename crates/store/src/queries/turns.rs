@@ -1,7 +1,7 @@
 //! Turns and their events.
 
 use model::{ConversationId, Scope, Timestamp, TurnId, UserId};
-use sql::{Connection, OptionalExtension};
+use sql::Connection;
 
 use crate::error::{StoreError, Task};
 use crate::event_rows::{self, StoredEvent};
@@ -21,26 +21,36 @@ pub struct TurnHead {
     pub completed: bool,
 }
 
-/// A turn with its events.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredTurn {
     pub head: TurnHead,
     pub hosted_uri: Option<String>,
-    /// All events that name the turn, in log order. Beyond 1,000: its two halves and the newest
-    /// 1,000.
+    /// All events that name the turn, in log order; beyond 1,000 its halves and the newest 1,000.
     pub events: Vec<StoredEvent>,
 }
 
 impl Store {
     pub fn turn_head(&self, scope: &Scope, turn: &TurnId) -> Task<'_, Option<TurnHead>> {
         let (scope, turn) = (scope.clone(), turn.clone());
-        self.pool.run_short(move |connection| self::head(connection, &scope, &turn))
+        self.pool.run_short(move |connection| {
+            let Some(project) = find_project(connection, &scope)? else { return Ok(None) };
+            Ok(find(connection, project, &turn)?.map(|found| found.head))
+        })
     }
 
     /// Turns with their events, in the order of the ids; unknown ones are skipped.
     pub fn turns(&self, scope: &Scope, turns: Vec<TurnId>) -> Task<'_, Vec<StoredTurn>> {
         let scope = scope.clone();
-        self.pool.run(move |connection| self::with_events(connection, &scope, &turns))
+        self.pool.run(move |connection| {
+            let Some(project) = find_project(connection, &scope)? else { return Ok(Vec::new()) };
+            let mut stored = Vec::with_capacity(turns.len());
+            for turn in &turns {
+                let Some(found) = find(connection, project, turn)? else { continue };
+                let events = turn_events(connection, &scope, &found)?;
+                stored.push(StoredTurn { head: found.head, hosted_uri: found.hosted_uri, events });
+            }
+            Ok(stored)
+        })
     }
 }
 
@@ -55,63 +65,34 @@ struct Found {
     completed: Option<i64>,
 }
 
-pub(crate) fn head(
-    connection: &Connection,
-    scope: &Scope,
-    turn: &TurnId,
-) -> Result<Option<TurnHead>, StoreError> {
-    let Some(project) = find_project(connection, scope)? else { return Ok(None) };
-    Ok(find(connection, project, turn)?.map(|found| found.head))
-}
-
-pub(crate) fn with_events(
-    connection: &Connection,
-    scope: &Scope,
-    turns: &[TurnId],
-) -> Result<Vec<StoredTurn>, StoreError> {
-    let Some(project) = find_project(connection, scope)? else { return Ok(Vec::new()) };
-    let mut stored = Vec::with_capacity(turns.len());
-    for turn in turns {
-        let Some(found) = find(connection, project, turn)? else { continue };
-        let events = turn_events(connection, scope, &found)?;
-        stored.push(StoredTurn { head: found.head, hosted_uri: found.hosted_uri, events });
-    }
-    Ok(stored)
-}
-
 fn find(connection: &Connection, project: Key, turn: &TurnId) -> Result<Option<Found>, StoreError> {
-    let row = connection
-        .prepare_cached(
-            "SELECT t.key, c.id, u.id, t.ts, t.opened, t.completed, l.hosted_uri,
-                 coalesce(o.received_at, t.ts), u.erased IS NOT NULL
-             FROM turns t
-             LEFT JOIN events o ON o.position = t.opened
-             LEFT JOIN conversations c ON c.key = t.conversation
-             LEFT JOIN users u ON u.key = t.user
-             LEFT JOIN turn_logs l ON l.turn = t.key
-             WHERE t.project = ?1 AND t.id = ?2 AND t.opened IS NOT NULL",
-        )?
-        .query_row((project, turn.as_str()), |row| {
-            let conversation: Option<String> = row.get(1)?;
-            let user: Option<String> = row.get(2)?;
-            let halves: (i64, Option<i64>) = (row.get(4)?, row.get(5)?);
-            let times: (i64, i64, bool) = (row.get(3)?, row.get(7)?, row.get(8)?);
-            Ok((row.get(0)?, conversation, user, times, halves, row.get(6)?))
-        })
-        .optional()?;
-    let Some((key, conversation, user, times, halves, hosted_uri)) = row else { return Ok(None) };
-    let (opened, completed) = halves;
-    let unreadable = |_| StoreError::Corrupt(format!("turn {turn} has an invalid id"));
-    let head = TurnHead {
-        turn: turn.clone(),
-        conversation: conversation.map(ConversationId::new).transpose().map_err(unreadable)?,
-        user: user.map(UserId::new).transpose().map_err(unreadable)?,
-        ts: Timestamp::from_micros(times.0),
-        received_at: Timestamp::from_micros(times.1),
-        erased: times.2,
-        completed: completed.is_some(),
-    };
-    Ok(Some(Found { key, head, hosted_uri, opened, completed }))
+    connection.find_row_with(
+        "SELECT t.key, c.id, u.id, t.ts, t.opened, t.completed, l.hosted_uri,
+             coalesce(o.received_at, t.ts), u.erased IS NOT NULL
+         FROM turns t
+         LEFT JOIN events o ON o.position = t.opened
+         LEFT JOIN conversations c ON c.key = t.conversation
+         LEFT JOIN users u ON u.key = t.user
+         LEFT JOIN turn_logs l ON l.turn = t.key
+         WHERE t.project = ?1 AND t.id = ?2 AND t.opened IS NOT NULL",
+        (project, turn.as_str()),
+        |row| {
+            let (key, conversation, user): (_, Option<String>, Option<String>) = row.read()?;
+            let (opened, completed) = (row.get(4)?, row.get(5)?);
+            let unreadable = |_| StoreError::Corrupt(format!("turn {turn} has an invalid id"));
+            let conversation = conversation.map(ConversationId::new).transpose();
+            let head = TurnHead {
+                turn: turn.clone(),
+                conversation: conversation.map_err(unreadable)?,
+                user: user.map(UserId::new).transpose().map_err(unreadable)?,
+                ts: Timestamp::from_micros(row.get(3)?),
+                received_at: Timestamp::from_micros(row.get(7)?),
+                erased: row.get(8)?,
+                completed: Option::is_some(&completed),
+            };
+            Ok(Found { key, head, hosted_uri: row.get(6)?, opened, completed })
+        },
+    )
 }
 
 /// The newest events that name the turn, and its two halves.
@@ -124,12 +105,8 @@ fn turn_events(
         "{} WHERE e.turn = ?1 ORDER BY e.position DESC LIMIT {MAX_EVENTS}",
         event_rows::SELECT
     );
-    let mut select = connection.prepare_cached(&sql)?;
-    let mut rows = select.query([turn.key])?;
-    let mut found = Vec::new();
-    while let Some(row) = &rows.next()? {
-        found.push(event_rows::read_event(row, scope)?);
-    }
+    let mut found =
+        connection.read_rows_with(&sql, [turn.key], |row| event_rows::read_event(row, scope))?;
     for half in [turn.completed, Some(turn.opened)].into_iter().flatten() {
         if !found.iter().any(|stored| stored.position.0 as i64 == half) {
             found.extend(event_rows::event_at(connection, scope, half)?);

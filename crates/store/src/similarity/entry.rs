@@ -2,7 +2,7 @@
 
 use model::VerdictStatus;
 use model::hash::Fnv32;
-use sql::{Connection, OptionalExtension, Row};
+use sql::{Connection, Row};
 use vector_index::{Labels, Quality, Tier, unpack};
 
 use crate::row_keys::Key;
@@ -11,7 +11,6 @@ use crate::similarity::touched::Turns;
 /// The longest chain of corrections whose questions are combined.
 const MAX_BATCH_TURNS: usize = 4;
 
-/// The labels of an answered turn.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub(crate) turn: Key,
@@ -26,20 +25,20 @@ const COLUMNS: &str = "i.turn, i.project, i.user_feedback_status, t.user, i.inte
 
 /// Reads the entry of a turn; `None` without an answer.
 pub(crate) fn read_entry(connection: &Connection, turn: Key) -> sql::Result<Option<Entry>> {
-    connection
-        .prepare_cached(&format!(
+    connection.find_row_with(
+        &format!(
             "SELECT {COLUMNS} FROM turn_index i JOIN turns t ON t.key = i.turn
              WHERE i.turn = ?1 AND i.completed = 1"
-        ))?
-        .query_row([turn], read)
-        .optional()
+        ),
+        [turn],
+        read,
+    )
 }
 
 /// A vector's model and packed form.
 pub(crate) type StoredVector = (String, Vec<u8>);
 
-/// Reads the touched turns that have an answer. On Postgres their vectors come along, which saves a
-/// round trip.
+/// Reads the touched turns that have an answer. On Postgres their vectors come along.
 pub(crate) fn read_touched(
     connection: &Connection,
     touched: &Turns,
@@ -83,14 +82,15 @@ pub(crate) fn page(
     after: Key,
     limit: usize,
 ) -> sql::Result<Vec<(Entry, String, Vec<u8>)>> {
-    connection
-        .prepare_cached(&format!(
+    connection.read_rows_with(
+        &format!(
             "SELECT {COLUMNS}, v.model, v.vector FROM turn_vectors v
              JOIN turn_index i ON i.turn = v.turn JOIN turns t ON t.key = v.turn
              WHERE v.turn > ?1 AND i.completed = 1 ORDER BY v.turn LIMIT ?2"
-        ))?
-        .query_map((after, limit as i64), |row| Ok((read(row)?, row.get(10)?, row.get(11)?)))?
-        .collect()
+        ),
+        (after, limit as i64),
+        |row| Ok((read(row)?, row.get(10)?, row.get(11)?)),
+    )
 }
 
 /// The largest key with a vector.
@@ -119,14 +119,10 @@ fn read(row: &Row<'_>) -> sql::Result<Entry> {
 }
 
 pub(crate) fn read_vector(connection: &Connection, turn: Key) -> sql::Result<Option<StoredVector>> {
-    connection
-        .prepare_cached("SELECT model, vector FROM turn_vectors WHERE turn = ?1")?
-        .query_row([turn], |row| Ok((row.get(0)?, row.get(1)?)))
-        .optional()
+    connection.find_row("SELECT model, vector FROM turn_vectors WHERE turn = ?1", [turn])
 }
 
-/// A correction is indexed by its question combined with the question it corrects, which may be a
-/// correction too.
+/// Combines a correction's question with the one it corrects, which may be a correction too.
 pub(crate) fn together(
     connection: &Connection,
     entry: &Entry,
@@ -144,9 +140,7 @@ pub(crate) fn together(
             sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
         }
         next = connection
-            .prepare_cached("SELECT corrects FROM turn_index WHERE turn = ?1")?
-            .query_row([turn], |row| row.get(0))
-            .optional()?
+            .find_row("SELECT corrects FROM turn_index WHERE turn = ?1", [turn])?
             .flatten();
     }
     Ok(Some(sum))

@@ -1,9 +1,10 @@
 //! One vector index per project and model, in memory.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use parking_lot::{Mutex, RwLock};
 use sql::Connection;
 use vector_index::{Filter, Found, Index};
 
@@ -43,25 +44,24 @@ impl SimilarityIndexes {
     }
 
     pub(crate) fn finish_loading(&self) {
-        *self.newer() = None;
+        *self.newer.lock() = None;
         self.complete.store(true, Ordering::Release);
     }
 
     /// Removes the indexes of deleted projects, because a new project may reuse a key.
     pub(crate) fn forget(&self, projects: &[Key]) {
-        if let Some(newer) = &mut *self.newer() {
+        if let Some(newer) = &mut *self.newer.lock() {
             newer.gone.extend(projects);
         }
-        let mut indexes = self.indexes.write().unwrap_or_else(PoisonError::into_inner);
+        let mut indexes = self.indexes.write();
         indexes.retain(|project, _| !projects.contains(project));
     }
 
-    /// The nearest turns of each status.
     pub(crate) fn search(&self, project: Key, query: &SimilarQuery, filter: Filter) -> Found {
         let Some(shelf) = self.get(project, query.vector.model()) else {
             return Found { exact: true, ..Found::default() };
         };
-        read(&shelf).search(query.vector.values(), query.most, query.floor, filter)
+        shelf.read().search(query.vector.values(), query.most, query.floor, filter)
     }
 
     /// Updates turns to their current state in the database.
@@ -69,7 +69,7 @@ impl SimilarityIndexes {
         if touched.is_empty() {
             return Ok(());
         }
-        let mut newer = self.newer();
+        let mut newer = self.newer.lock();
         if let Some(newer) = &mut *newer {
             newer.turns.extend(touched.keys());
         }
@@ -93,7 +93,7 @@ impl SimilarityIndexes {
         vector_too: bool,
     ) -> sql::Result<Fresh> {
         let models = self.project_indexes(entry.project);
-        let is_here = || models.iter().any(|(_, shelf)| read(shelf).has(entry.turn));
+        let is_here = || models.iter().any(|(_, shelf)| shelf.read().has(entry.turn));
         // The common case: the turn is in the index and only its labels changed.
         if !vector_too && entry.corrects.is_none() && is_here() {
             return Ok(Fresh { entry, direction: FreshDirection::AsBefore });
@@ -111,8 +111,7 @@ impl SimilarityIndexes {
         Ok(Fresh { entry, direction })
     }
 
-    /// Puts in turns of one project. A search may hold the lock for milliseconds, so the lock is
-    /// taken once.
+    /// Puts in turns of one project. The lock is taken once, because a search holds it for long.
     fn put(&self, project: Key, turns: &[Fresh]) {
         for fresh in turns {
             if let FreshDirection::Of { model, values } = &fresh.direction {
@@ -120,7 +119,7 @@ impl SimilarityIndexes {
             }
         }
         for (model, shelf) in self.project_indexes(project) {
-            let mut index = write(&shelf);
+            let mut index = shelf.write();
             for Fresh { entry, direction } in turns {
                 match direction {
                     FreshDirection::AsBefore => _ = index.relabel(entry.turn, entry.labels),
@@ -137,7 +136,7 @@ impl SimilarityIndexes {
 
     /// Puts in a loaded turn, unless the writer has updated it or its project was removed.
     pub(crate) fn load(&self, model: &str, entry: &Entry, values: &[f32]) {
-        let newer = self.newer();
+        let newer = self.newer.lock();
         let is_outdated = |newer: &Newer| {
             newer.turns.contains(&entry.turn) || newer.gone.contains(&entry.project)
         };
@@ -145,11 +144,11 @@ impl SimilarityIndexes {
             return;
         }
         let shelf = self.shelf(entry.project, model, values.len());
-        insert(&mut write(&shelf), entry, values);
+        insert(&mut shelf.write(), entry, values);
     }
 
     fn get(&self, project: Key, model: &str) -> Option<SharedIndex> {
-        let indexes = self.indexes.read().unwrap_or_else(PoisonError::into_inner);
+        let indexes = self.indexes.read();
         indexes.get(&project)?.get(model).cloned()
     }
 
@@ -157,7 +156,7 @@ impl SimilarityIndexes {
         if let Some(shelf) = self.get(project, model) {
             return shelf;
         }
-        let mut indexes = self.indexes.write().unwrap_or_else(PoisonError::into_inner);
+        let mut indexes = self.indexes.write();
         let new = || Arc::new(RwLock::new(Index::new(dims)));
         let models = indexes.entry(project).or_default();
         Arc::clone(models.entry(model.to_owned()).or_insert_with(new))
@@ -165,13 +164,9 @@ impl SimilarityIndexes {
 
     /// One index, unless the project has used several models.
     fn project_indexes(&self, project: Key) -> Vec<(String, SharedIndex)> {
-        let indexes = self.indexes.read().unwrap_or_else(PoisonError::into_inner);
+        let indexes = self.indexes.read();
         let models = indexes.get(&project).into_iter().flatten();
         models.map(|(model, shelf)| (model.clone(), Arc::clone(shelf))).collect()
-    }
-
-    fn newer(&self) -> MutexGuard<'_, Option<Newer>> {
-        self.newer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -184,14 +179,6 @@ enum FreshDirection {
     AsBefore,
     Of { model: String, values: Vec<f32> },
     Nowhere,
-}
-
-fn read(shelf: &SharedIndex) -> RwLockReadGuard<'_, Index> {
-    shelf.read().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn write(shelf: &SharedIndex) -> RwLockWriteGuard<'_, Index> {
-    shelf.write().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn insert(index: &mut Index, entry: &Entry, values: &[f32]) {

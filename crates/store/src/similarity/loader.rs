@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use sql::Connection;
 
+use crate::background_thread::BackgroundThread;
 use crate::connection_source::Source;
 use crate::error::StoreError;
 use crate::similarity::entry;
@@ -15,59 +15,32 @@ use crate::similarity::indexes::SimilarityIndexes;
 const PAGE_TURNS: usize = 2_000;
 const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Dropping the loader stops its thread.
-pub(crate) struct Loader {
-    stop: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Loader {
-    pub(crate) fn start(
-        source: &Source,
-        indexes: Arc<SimilarityIndexes>,
-    ) -> Result<Self, StoreError> {
-        let mut connection = source.reader()?;
-        let source = source.clone();
-        let stop = Arc::new(AtomicBool::new(false));
-        let stopped = Arc::clone(&stop);
-        let work = move || {
-            while !stopped.load(Ordering::Acquire) {
-                match load(&connection, &indexes, &stopped) {
-                    Ok(turns) => return tracing::info!(turns, "similarity index loaded"),
-                    Err(error) if error.is_lasting() => {
-                        return tracing::error!(%error, "loading the similarity index failed; it is incomplete");
-                    }
-                    // Starts over; loading a turn twice is harmless.
-                    Err(error) => {
-                        tracing::warn!(%error, "loading the similarity index failed; retrying");
-                    }
+pub(crate) fn spawn_loader(
+    source: &Source,
+    indexes: Arc<SimilarityIndexes>,
+) -> Result<BackgroundThread, StoreError> {
+    let mut connection = source.reader()?;
+    let source = source.clone();
+    BackgroundThread::spawn("uptake-vectors", move |stop| {
+        while !stop.load(Ordering::Acquire) {
+            match load(&connection, &indexes, stop) {
+                Ok(turns) => return tracing::info!(turns, "similarity index loaded"),
+                Err(error) if error.is_lasting() => {
+                    return tracing::error!(%error, "loading the similarity index failed; it is incomplete");
                 }
-                std::thread::park_timeout(RETRY_INTERVAL);
-                if connection.is_lost()
-                    && let Ok(another) = source.reader()
-                {
-                    connection = another;
+                // Starts over; loading a turn twice is harmless.
+                Err(error) => {
+                    tracing::warn!(%error, "loading the similarity index failed; retrying");
                 }
             }
-        };
-        let thread = std::thread::Builder::new()
-            .name("uptake-vectors".into())
-            .spawn(work)
-            .map_err(|error| StoreError::Unavailable(error.to_string()))?;
-        Ok(Self { stop, thread: Some(thread) })
-    }
-}
-
-impl Drop for Loader {
-    fn drop(&mut self) {
-        self.stop.store(true, Ordering::Release);
-        if let Some(thread) = self.thread.take() {
-            thread.thread().unpark();
-            if thread.join().is_err() {
-                tracing::error!("the loader thread of the similarity index panicked");
+            std::thread::park_timeout(RETRY_INTERVAL);
+            if connection.is_lost()
+                && let Ok(another) = source.reader()
+            {
+                connection = another;
             }
         }
-    }
+    })
 }
 
 /// Loads all turns. Returns their number.

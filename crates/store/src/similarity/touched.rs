@@ -1,8 +1,9 @@
 //! Finds the turns a transaction touched: by an update hook on SQLite and by triggers on Postgres.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use rusqlite::hooks::Action;
 use sql::Connection;
 
@@ -20,7 +21,7 @@ pub(crate) enum Touched {
 
 impl Touched {
     /// Installs the update hook on the writer's connection.
-    pub(crate) fn listen(connection: &mut rusqlite::Connection) -> rusqlite::Result<Self> {
+    pub(crate) fn install_hooks(connection: &mut rusqlite::Connection) -> rusqlite::Result<Self> {
         let heard = Arc::new(Mutex::new(Turns::new()));
         let turns = Arc::clone(&heard);
         connection.update_hook(Some(move |_: Action, _: &str, table: &str, row: i64| {
@@ -29,7 +30,7 @@ impl Touched {
                 "turn_index" => false,
                 _ => return,
             };
-            let mut turns = turns.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut turns = turns.lock();
             *turns.entry(row).or_default() |= vector;
         }))?;
         Ok(Self::Heard(heard))
@@ -54,21 +55,18 @@ impl Touched {
     ) -> sql::Result<()> {
         match self {
             Self::Heard(heard) => {
-                let mut heard = heard.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut heard = heard.lock();
                 keep(&heard)?;
                 heard.clear();
             }
             #[cfg(feature = "scaled")]
             Self::Numbered(last) => {
-                let mut select = connection.prepare_cached(
+                let touched: Vec<(Key, bool, i64)> = connection.read_rows(
                     "SELECT turn, vectored > ?1, touched FROM turn_touches WHERE touched > ?1",
+                    [*last],
                 )?;
-                let mut rows = select.query([*last])?;
-                let (mut turns, mut newest) = (Turns::new(), *last);
-                while let Some(row) = &rows.next()? {
-                    turns.insert(row.get(0)?, row.get(1)?);
-                    newest = newest.max(row.get(2)?);
-                }
+                let newest = touched.iter().map(|(.., number)| *number).fold(*last, i64::max);
+                let turns = touched.iter().map(|(turn, vectored, _)| (*turn, *vectored)).collect();
                 keep(&turns)?;
                 *last = newest;
             }

@@ -209,7 +209,8 @@ fn is_there(database: &Database, table: &str) -> bool {
 fn write_of_now(database: &Database, id: &str) -> model::Write {
     let now = database.run("SELECT CAST(extract(epoch FROM now()) * 1000000 AS BIGINT)").unwrap();
     let mut write = testkit::write(&Scope::default(), id, 1);
-    write.entry.event.received_at = Timestamp::from_micros(now.parse().unwrap());
+    let now = Timestamp::from_micros(now.parse().unwrap());
+    testkit::edit_event(&mut write.entry.event, |event| event.received_at = now);
     write
 }
 
@@ -219,7 +220,8 @@ async fn events_are_partitioned_by_month() {
     let (store, database) = (place.open(), &*place.database);
     store.commit(vec![write_of_now(database, "now")]).await.unwrap();
     let mut old = testkit::write(&Scope::default(), "another", 1);
-    old.entry.event.received_at = Timestamp::from_micros(1);
+    let long_ago = Timestamp::from_micros(1);
+    testkit::edit_event(&mut old.entry.event, |event| event.received_at = long_ago);
     store.commit(vec![old]).await.unwrap();
     let [this, next] = months(database);
     let ids = |table: &str| database.run(&format!("SELECT id FROM {table}")).unwrap();
@@ -329,12 +331,12 @@ async fn leases_use_the_server_clock() {
     let (first, second) = (place.open(), other.open());
     let at = |secs: i64| Timestamp::from_micros(1_800_000_000_000_000).plus_secs(secs);
     let long = Duration::from_secs(30);
-    assert!(first.hold("work", "a", at(0), long).await.unwrap().is_some());
-    assert_eq!(second.hold("work", "b", at(60), long).await.unwrap(), None);
+    assert!(first.acquire_lease("work", "a", at(0), long).await.unwrap().is_some());
+    assert_eq!(second.acquire_lease("work", "b", at(60), long).await.unwrap(), None);
     // Renewed by a node whose clock is a minute fast.
-    assert!(first.hold("work", "a", at(60), Duration::ZERO).await.unwrap().is_some());
-    assert!(second.hold("work", "b", at(0), long).await.unwrap().is_some());
-    assert_eq!(first.hold("work", "a", at(60), long).await.unwrap(), None);
+    assert!(first.acquire_lease("work", "a", at(60), Duration::ZERO).await.unwrap().is_some());
+    assert!(second.acquire_lease("work", "b", at(0), long).await.unwrap().is_some());
+    assert_eq!(first.acquire_lease("work", "a", at(60), long).await.unwrap(), None);
 }
 
 async fn write_one(store: &Store, id: &str) -> Result<Vec<Outcome>, StoreError> {

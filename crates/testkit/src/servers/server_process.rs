@@ -7,14 +7,15 @@ use std::fs;
 use std::io;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::missing_server::NoServer;
 use super::supervisor::{Launch, Supervisor};
 use super::unique_names;
+use parking_lot::Mutex;
 
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// Long enough for a JVM on a busy machine.
@@ -77,7 +78,7 @@ impl<S: Server> ServerProcess<S> {
     }
 
     fn launch(&self) -> Result<(), NoServer> {
-        let pid = self.supervisor().order("start").map_err(S::broken)?;
+        let pid = self.supervisor.lock().order("start").map_err(S::broken)?;
         self.pid.store(pid.parse().map_err(S::broken)?, Ordering::Relaxed);
         self.wait_until_ready()
     }
@@ -157,11 +158,7 @@ impl<S: Server> ServerProcess<S> {
     }
 
     fn order(&self, order: &str) -> String {
-        self.supervisor().order(order).expect("the supervisor answers as long as we live")
-    }
-
-    fn supervisor(&self) -> MutexGuard<'_, Supervisor> {
-        self.supervisor.lock().unwrap_or_else(PoisonError::into_inner)
+        self.supervisor.lock().order(order).expect("the supervisor answers as long as we live")
     }
 }
 

@@ -4,7 +4,7 @@ use engine::SequencePoint;
 use engine::experiment::{DifferenceEstimate, ExperimentResults, Metric, VariantComparison};
 use model::Timestamp;
 
-use super::{format_difference, format_p_value};
+use super::{format_difference, format_differences, format_p_value};
 use crate::chart::{self, AxisRange, Chart, ChartPoint};
 use crate::display_time::{DisplayTime, TimePrecision};
 
@@ -32,9 +32,7 @@ fn valid_interval(found: &DifferenceEstimate) -> Option<(f64, f64)> {
 
 fn daily_chart(metric: Metric, days: &[(Timestamp, DifferenceEstimate)]) -> Chart {
     let interval_text = |found: &DifferenceEstimate| match valid_interval(found) {
-        Some((low, high)) => {
-            format!("{} to {}", format_difference(metric, low), format_difference(metric, high))
-        }
+        Some((low, high)) => format_differences(metric, [low, high]),
         None => "too few units".to_owned(),
     };
     let moment = |ts: Timestamp| DisplayTime::new(ts, TimePrecision::Day);

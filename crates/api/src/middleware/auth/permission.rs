@@ -2,12 +2,13 @@
 
 use std::marker::PhantomData;
 use std::ops::Deref;
+use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
-use engine::StoredKey;
-use model::Role;
+use engine::{Engine, StoredKey};
+use model::{Role, Scope};
 
 use super::{Caller, Identity, LoopbackCall};
 use crate::error::Problem;
@@ -50,17 +51,24 @@ impl Permission for AdminAccess {
     const ROLES: &[Role] = &[Role::Admin];
 }
 
-/// Proof that the caller has the access `P`, with the scope of the request.
+/// A request whose caller has the access `P`, with its scope.
 #[derive(Debug)]
-pub(crate) struct Authorized<P> {
+pub(crate) struct Call<P> {
+    pub(crate) engine: Arc<Engine>,
     scope: RequestScope,
     caller: Caller,
     access: PhantomData<P>,
 }
 
-impl<P> Authorized<P> {
-    pub(crate) fn into_scope(self) -> RequestScope {
-        self.scope
+pub(crate) type WriteCall = Call<WriteAccess>;
+pub(crate) type FeedbackCall = Call<FeedbackAccess>;
+pub(crate) type ReadCall = Call<ReadAccess>;
+pub(crate) type UseCall = Call<UseAccess>;
+pub(crate) type AdminCall = Call<AdminAccess>;
+
+impl<P> Call<P> {
+    pub(crate) fn scope(&self) -> &Scope {
+        self.scope.get()
     }
 
     pub(crate) fn caller(&self) -> &Caller {
@@ -73,7 +81,7 @@ impl<P> Authorized<P> {
     }
 }
 
-impl<P> Deref for Authorized<P> {
+impl<P> Deref for Call<P> {
     type Target = RequestScope;
 
     fn deref(&self) -> &RequestScope {
@@ -81,7 +89,7 @@ impl<P> Deref for Authorized<P> {
     }
 }
 
-impl<S: Send + Sync, P: Permission> FromRequestParts<S> for Authorized<P> {
+impl<S: Send + Sync, P: Permission> FromRequestParts<S> for Call<P> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Problem> {
@@ -96,10 +104,7 @@ impl<S: Send + Sync, P: Permission> FromRequestParts<S> for Authorized<P> {
             let detail = format!("the key has the role {role}, expected one of {expected}");
             return Err(Problem::forbidden(detail));
         }
-        let key = match &caller {
-            Caller::Open | Caller::Owner => None,
-            Caller::Key(key) => Some(&**key),
-        };
+        let key = caller.key();
         if let Some(key) = key {
             check_origin(key, &parts.headers)?;
         }
@@ -107,7 +112,8 @@ impl<S: Send + Sync, P: Permission> FromRequestParts<S> for Authorized<P> {
             identity.check_rate_limit(key, identity.auth.engine.now())?;
         }
         let scope = RequestScope::from_headers(&parts.headers, key)?;
-        Ok(Self { scope, caller, access: PhantomData })
+        let engine = Arc::clone(&identity.auth.engine);
+        Ok(Self { engine, scope, caller, access: PhantomData })
     }
 }
 

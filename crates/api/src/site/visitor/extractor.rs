@@ -13,6 +13,7 @@ use web::{DEFAULT_DAYS, Filter, SelectOptions, Viewer};
 use super::Visitor;
 use crate::error::Problem;
 use crate::middleware::auth::{Caller, Identity, Permission, ReadAccess, check_origin};
+use crate::params;
 use crate::site::page_response::PageError;
 use crate::site::{Site, session_cookie};
 
@@ -38,14 +39,7 @@ impl FromRequestParts<Site> for Visitor {
             );
             return Err(Problem::forbidden(detail).into());
         }
-        let query = Query::<Vec<(String, String)>>::try_from_uri(&parts.uri);
-        let bad = |_| {
-            Problem::invalid(
-                "query",
-                "query: the query string is malformed, expected name=value pairs",
-            )
-        };
-        let Query(parameters) = query.map_err(bad)?;
+        let parameters = params::read_pairs(Query::try_from_uri(&parts.uri))?;
         let visitor = resolve_visitor(site, identified, parameters).await?;
         Ok(Self { address: public_url(&parts.headers), position, ..visitor })
     }
@@ -95,22 +89,14 @@ async fn resolve_visitor(
     parameters: Vec<(String, String)>,
 ) -> Result<Visitor, PageError> {
     let caller = &identified.caller;
-    let given = |name: &str| {
-        let mut found = parameters.iter().filter(|(one, value)| one == name && !value.is_empty());
-        found.next().map(|(_, value)| value.clone())
-    };
+    let given = |name: &str| params::find_text(&parameters, name).map(str::to_owned);
     let scopes = site.engine.insights.scopes().await?;
     let (tenant, choice) = match caller {
         Caller::Key(key) => (check_tenant(&key.tenant, given("tenant"))?, None),
         Caller::Open | Caller::Owner => choose_tenant(&scopes, given("tenant"))?,
     };
-    let key_project = match caller {
-        Caller::Key(key) => key.project.clone(),
-        Caller::Open | Caller::Owner => None,
-    };
-    let asked = given("project")
-        .map(|name| Project::new(name).map_err(invalid_name("project")))
-        .transpose()?;
+    let key_project = caller.key().and_then(|key| key.project.clone());
+    let asked = params::parse_optional_id("project", given("project"), Project::new)?;
     let project = match (&key_project, asked) {
         (Some(own), Some(asked)) if *own != asked => return Err(scope_mismatch()),
         (Some(own), _) => Some(own.clone()),
@@ -178,10 +164,6 @@ fn scope_mismatch() -> PageError {
     Problem::forbidden("the tenant or project in the query is outside the scope of the key").into()
 }
 
-fn invalid_name(field: &'static str) -> impl Fn(model::BadId) -> Problem {
-    move |bad| Problem::invalid(field, format!("{field}: {bad}"))
-}
-
 /// Returns the tenant, and its name when links must contain it. The default tenant is omitted.
 fn choose_tenant(
     scopes: &[Scope],
@@ -191,7 +173,7 @@ fn choose_tenant(
     let has_default = scopes.is_empty() || scopes.iter().any(|scope| scope.tenant == default);
     let default = if has_default { default } else { scopes[0].tenant.clone() };
     let Some(asked) = asked else { return Ok((default, None)) };
-    let tenant = Tenant::new(asked).map_err(invalid_name("tenant"))?;
+    let tenant = params::parse_id("tenant", asked, Tenant::new)?;
     let choice = (tenant != default).then(|| tenant.to_string());
     Ok((tenant, choice))
 }

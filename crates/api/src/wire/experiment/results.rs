@@ -79,30 +79,21 @@ struct GuardrailBody {
 
 impl ResultsBody {
     pub(crate) fn new(view: &ExperimentView, results: ExperimentResults) -> Self {
-        let ExperimentResults {
-            status,
-            variants,
-            comparisons,
-            srm,
-            guardrails,
-            verdict,
-            why,
-            best,
-        } = results;
+        let best = results.best;
         let named =
             |one: &&VariantComparison| best.as_ref().is_none_or(|best| *best == one.variant);
-        let shown = comparisons.iter().find(named);
-        let SampleRatioTest { p, ok } = srm;
+        let shown = results.comparisons.iter().find(named);
+        let SampleRatioTest { p, ok } = results.srm;
         Self {
-            status: status.word(),
+            status: results.status.word(),
             metric: view.definition.metric.word(),
             difference: shown.and_then(|one| one.difference).map(DifferenceBody::from),
-            variants: variants.into_iter().map(VariantBody::from).collect(),
-            comparisons: comparisons.into_iter().map(ComparisonBody::from).collect(),
+            variants: results.variants.into_iter().map(VariantBody::from).collect(),
+            comparisons: results.comparisons.into_iter().map(ComparisonBody::from).collect(),
             srm: SrmBody { p, ok },
-            guardrails: guardrails.into_iter().map(GuardrailBody::from).collect(),
-            verdict: verdict.word(),
-            why: why.word(),
+            guardrails: results.guardrails.into_iter().map(GuardrailBody::from).collect(),
+            verdict: results.verdict.word(),
+            why: results.why.word(),
             best,
             progress: view.rollout.map(ProgressBody::from),
         }

@@ -47,7 +47,7 @@ fn build_messages(event: &Event, position: Position) -> Vec<OutgoingMessage> {
             (POSITION_HEADER, position.to_string()),
         ]
     };
-    Topic::ALL
+    Topic::ALL_TOPICS
         .iter()
         .filter(|(_, topic)| topic.contains(event))
         .map(|(name, topic)| OutgoingMessage {

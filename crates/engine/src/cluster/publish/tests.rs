@@ -1,10 +1,11 @@
 //! Tests of the publisher with an in-memory outlet instead of Kafka.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use connectors::{ConnectorError, ConnectorFuture, EventSink, OutgoingMessage, RejectedMessage};
 use model::Scope;
+use parking_lot::Mutex;
 use store::Store;
 
 use crate::Engine;
@@ -27,8 +28,8 @@ impl EventSink for FlakyOutlet {
     fn publish(&self, messages: Vec<OutgoingMessage>) -> ConnectorFuture<'_, Vec<RejectedMessage>> {
         let names: Vec<String> =
             messages.iter().map(|message| format!("{}:{}", message.topic, message.key)).collect();
-        self.tried.lock().unwrap().push(names);
-        let mut failures = self.failures.lock().unwrap();
+        self.tried.lock().push(names);
+        let mut failures = self.failures.lock();
         let fails = *failures > 0;
         *failures -= usize::from(fails);
         let refused = messages.iter().position(|message| message.key == "/refused");
@@ -80,15 +81,15 @@ async fn unconfirmed_messages_are_redelivered_before_progress_is_saved() {
         .cluster
         .spawn_publisher(Arc::clone(&outlet) as Arc<dyn EventSink>, |_| Ok(String::new()));
     wait_until(|| engine.cluster.publish_lag().is_some_and(|lag| lag.events == 0)).await;
-    assert_eq!(store.reached(LEASE).await.unwrap(), engine.core.head());
+    assert_eq!(store.lease_position(LEASE).await.unwrap(), engine.core.head());
     let names = ["feedback-events:default", "feedback-ratings:default"];
     let more = ["feedback-events:default", "feedback-metrics:/refused"];
     let names: Vec<String> = names.iter().chain(&more).map(|name| (*name).to_owned()).collect();
-    assert_eq!(*outlet.tried.lock().unwrap(), [names.clone(), names], "the batch is redelivered");
+    assert_eq!(*outlet.tried.lock(), [names.clone(), names], "the batch is redelivered");
     let lag = engine.cluster.publish_lag().unwrap();
     assert_eq!((lag.refused, lag.is_holder), (1, true));
     record_event(&engine, "user_rating", serde_json::json!({"rating": "positive"})).await;
-    wait_until(|| outlet.tried.lock().unwrap().len() == 3).await;
+    wait_until(|| outlet.tried.lock().len() == 3).await;
     wait_until(|| engine.cluster.publish_lag().is_some_and(|lag| lag.events == 0)).await;
     engine.close().await.unwrap();
 }
@@ -98,7 +99,7 @@ async fn node_without_the_lease_publishes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let (engine, store) = open_engine(folder.path()).await;
     let other = store
-        .hold(LEASE, "another", engine.core.clock.now(), Duration::from_secs(60))
+        .acquire_lease(LEASE, "another", engine.core.clock.now(), Duration::from_secs(60))
         .await
         .unwrap()
         .unwrap();
@@ -110,13 +111,14 @@ async fn node_without_the_lease_publishes_nothing() {
     wait_until(|| engine.cluster.publish_lag().is_some()).await;
     let lag = engine.cluster.publish_lag().unwrap();
     assert_eq!((lag.events, lag.is_holder), (1, false));
-    assert!(outlet.tried.lock().unwrap().is_empty());
+    assert!(outlet.tried.lock().is_empty());
     store.release(&other).await.unwrap();
     wait_until(|| engine.cluster.publish_lag().is_some_and(|lag| lag.events == 0)).await;
-    assert_eq!(outlet.tried.lock().unwrap().len(), 1);
+    assert_eq!(outlet.tried.lock().len(), 1);
     // A clean stop releases the lease at once.
     engine.core.tasks.stop_all().await;
-    let next = store.hold(LEASE, "next", engine.core.clock.now(), Duration::from_secs(60)).await;
+    let next =
+        store.acquire_lease(LEASE, "next", engine.core.clock.now(), Duration::from_secs(60)).await;
     assert_eq!(next.unwrap().map(|lease| lease.epoch), Some(3));
 }
 
@@ -138,8 +140,8 @@ async fn events_dropped_before_publishing_are_skipped() {
         .cluster
         .spawn_publisher(Arc::clone(&outlet) as Arc<dyn EventSink>, |_| Ok(String::new()));
     wait_until(|| engine.cluster.publish_lag().is_some_and(|lag| lag.events == 0)).await;
-    assert!(outlet.tried.lock().unwrap().is_empty());
-    assert_eq!(store.reached(LEASE).await.unwrap(), engine.core.head());
+    assert!(outlet.tried.lock().is_empty());
+    assert_eq!(store.lease_position(LEASE).await.unwrap(), engine.core.head());
     record_event(&engine, "user_rating", serde_json::json!({"rating": "positive"})).await;
-    wait_until(|| outlet.tried.lock().unwrap().len() == 1).await;
+    wait_until(|| outlet.tried.lock().len() == 1).await;
 }

@@ -26,7 +26,7 @@ impl TestRng {
 
 /// One experiment for each metric, by turn and by unit, each with guardrails on other metrics.
 fn experiment_definitions() -> Vec<(String, Value)> {
-    let metrics = Metric::ALL.into_iter().filter(|metric| *metric != Metric::Reward);
+    let metrics = Metric::ALL_METRICS.into_iter().filter(|metric| *metric != Metric::Reward);
     let words: Vec<&str> = metrics.map(Metric::word).collect();
     let mut all = Vec::new();
     for (n, word) in words.iter().enumerate() {

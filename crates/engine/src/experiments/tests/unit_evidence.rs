@@ -1,7 +1,7 @@
 //! Reference evidence from each unit's row, for comparison with the sums.
 
 use learn::experiment::{ExperimentEvidence, TrafficShares, UnitPlacement, UnitTotals};
-use model::Scope;
+use model::{Moments, Scope};
 use store::StoredUnit;
 
 use super::super::ExperimentView;
@@ -57,7 +57,7 @@ impl<'a> UnitEvidence<'a> {
         for (index, guardrail) in self.view.definition.guardrails.iter().enumerate() {
             let (value, count) = row.sums.measured(guardrail.metric);
             let totals = UnitTotals { value, count, before: None };
-            self.evidence.observe_guardrail(index, variant, None, Some(totals));
+            self.evidence.add_guardrail_moments(index, variant, &Moments::from_totals(totals));
         }
     }
 
@@ -69,6 +69,7 @@ impl<'a> UnitEvidence<'a> {
         let (value, count) = row.sums.measured(metric);
         let before = before.and_then(|before| before.sums.mean(metric));
         let totals = UnitTotals { value, count, before };
-        self.evidence.observe_unit(place, None, Some(self.view.definition.count_totals(totals)));
+        self.evidence
+            .add_moments(place, &Moments::from_totals(totals.weighted_by(self.view.definition.by)));
     }
 }

@@ -6,8 +6,8 @@ use store::QualityQuery;
 
 use crate::error::EngineError;
 use crate::insights::Insights;
+use crate::insights::failures::FailureReport;
 use crate::insights::failures::with_previous_window;
-use crate::insights::patterns::FailureReport;
 use crate::retriable::log_retriable;
 
 /// Turns analysed within the request: about 50 ms of work.

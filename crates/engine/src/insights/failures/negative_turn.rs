@@ -6,26 +6,18 @@ use learn::{
 use model::{
     Body, Contrast, Finding, Origin, Reaction, Timestamp, TurnHalf, TurnStatus, VerdictStatus,
 };
-use serde_json::{Map, Value};
 use store::StoredTurn;
 
-use crate::insights::failures::reporters::{
-    Reporter, collect_reporters, identify_author, rating_comment,
-};
+use crate::insights::failures::reporters::{Reporter, collect_reporters, identify_author};
 
 /// Evidence about one negative turn.
 #[derive(Clone, Debug)]
 pub(crate) struct NegativeTurn {
     pub(crate) turn: String,
     pub(crate) question: String,
-    /// The clearest remark on the answer.
-    pub(crate) remark: Option<String>,
-    pub(crate) contrast: Option<Contrast>,
-    pub(crate) kind: FailureKind,
+    pub(crate) complaint: Complaint,
     pub(crate) error_type: Option<String>,
-    pub(crate) model: Option<String>,
-    pub(crate) prompt: Option<String>,
-    pub(crate) strategy: Option<String>,
+    pub(crate) source: AnswerSource,
     /// Everyone who gave feedback on the turn, each once.
     pub(crate) reporters: Vec<Reporter>,
     /// Changes made by the latest correction.
@@ -38,6 +30,24 @@ pub(crate) struct NegativeTurn {
     pub(crate) period: FailureWindow,
 }
 
+#[derive(Clone, Debug)]
+pub(crate) struct Complaint {
+    pub(crate) kind: FailureKind,
+    /// The clearest remark on the answer.
+    pub(crate) remark: Option<String>,
+    pub(crate) contrast: Option<Contrast>,
+}
+
+/// The parts of the application that gave an answer.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct AnswerSource {
+    pub(crate) model: Option<String>,
+    /// Written as `id@version`.
+    pub(crate) prompt: Option<String>,
+    /// The strategy's name.
+    pub(crate) strategy: Option<String>,
+}
+
 /// Evidence collected from the events, in order.
 #[derive(Default)]
 struct TurnSummary {
@@ -45,16 +55,35 @@ struct TurnSummary {
     response: Option<String>,
     failed: bool,
     error_type: Option<String>,
-    model: Option<String>,
-    prompt: Option<String>,
-    strategy: Option<String>,
-    rejected: Option<(Option<String>, Option<Contrast>)>,
-    disliked: Option<(FailureKind, Option<String>)>,
+    source: AnswerSource,
+    rejection: Option<Rejection>,
+    dislike: Option<Dislike>,
     comment: Option<String>,
     explanation: Option<String>,
-    correction: Option<(String, String)>,
+    /// The latest correction.
+    correction: Option<CorrectedText>,
     corrections: usize,
-    rejecting: Option<String>,
+    /// The user whose message holds the latest verdict.
+    rejected_by: Option<String>,
+}
+
+/// A rejection in the user's next message.
+#[derive(Default)]
+struct Rejection {
+    remark: Option<String>,
+    contrast: Option<Contrast>,
+}
+
+/// A thumbs down or a low rating.
+struct Dislike {
+    kind: FailureKind,
+    remark: Option<String>,
+}
+
+#[derive(Default)]
+struct CorrectedText {
+    original: String,
+    corrected: String,
 }
 
 impl NegativeTurn {
@@ -62,51 +91,42 @@ impl NegativeTurn {
     pub(super) fn from_turn(turn: &StoredTurn, start: Timestamp) -> Option<Self> {
         let mut summary = TurnSummary::default();
         for stored in &turn.events {
-            if let Ok(body) = Body::read(stored.event.kind, &stored.event.data) {
-                if let (Body::Finding(Finding::Verdict(_)), Some(user)) =
-                    (&body, &stored.event.user)
-                {
-                    summary.rejecting = Some(user.to_string());
-                }
-                summary.add_event(body, &stored.event.data);
+            let body = &stored.event.body;
+            if let (Body::Finding(Finding::Verdict(_)), Some(user)) = (body, &stored.event.user) {
+                summary.rejected_by = Some(user.to_string());
             }
+            summary.add_event(body);
         }
         if summary.question.trim().is_empty() {
             return None;
         }
-        let rejection = summary.rejected.clone();
-        let (user_said, contrast) = rejection.clone().unwrap_or_default();
-        let kind = match (&summary.disliked, summary.corrections) {
+        let kind = match (&summary.dislike, summary.corrections) {
             (_, 1..) => FailureKind::Correction,
-            (Some((kind, _)), 0) => *kind,
-            (None, 0) if rejection.is_some() => FailureKind::Rejected,
+            (Some(dislike), 0) => dislike.kind,
+            (None, 0) if summary.rejection.is_some() => FailureKind::Rejected,
             (None, 0) => FailureKind::Error,
         };
-        let said = [summary.explanation, summary.comment, user_said]
-            .into_iter()
-            .chain([summary.disliked.and_then(|(_, text)| text)])
-            .flatten()
-            .find(|said| !said.trim().is_empty());
-        let (original, corrected) = summary.correction.clone().unwrap_or_default();
-        let said = said.or_else(|| {
-            Some(summarise_correction(&original, &corrected)).filter(|s| !s.is_empty())
+        let Rejection { remark, contrast } = summary.rejection.unwrap_or_default();
+        let dislike_remark = summary.dislike.and_then(|dislike| dislike.remark);
+        let remarks = [summary.explanation, summary.comment, remark, dislike_remark];
+        let remark = remarks.into_iter().flatten().find(|remark| !remark.trim().is_empty());
+        let CorrectedText { original, corrected } = summary.correction.unwrap_or_default();
+        let remark = remark.or_else(|| {
+            let correction = summarise_correction(&original, &corrected);
+            Some(correction).filter(|correction| !correction.is_empty())
         });
         let error_type = summary.error_type.or_else(|| summary.failed.then(|| "error".to_owned()));
         Some(Self {
             turn: turn.head.turn.to_string(),
             question: summary.question,
-            remark: said,
-            contrast,
-            kind,
+            complaint: Complaint { kind, remark, contrast },
             // Turns with a remark are grouped by the remark, not by the type of error.
             error_type: error_type.filter(|_| kind == FailureKind::Error),
-            model: summary.model,
-            prompt: summary.prompt,
-            strategy: summary.strategy,
+            source: summary.source,
             changes: extract_changes(&original, &corrected),
             reporters: collect_reporters(turn),
             corrections: summary.corrections,
-            user: summary.rejecting.or_else(|| turn.head.user.as_ref().map(ToString::to_string)),
+            user: summary.rejected_by.or_else(|| turn.head.user.as_ref().map(ToString::to_string)),
             conversation: turn.head.conversation.as_ref().map(ToString::to_string),
             at: turn.head.ts,
             period: if turn.head.ts >= start {
@@ -138,55 +158,61 @@ impl NegativeTurn {
 }
 
 impl TurnSummary {
-    fn add_event(&mut self, body: Body, data: &Map<String, Value>) {
+    fn add_event(&mut self, body: &Body) {
         match body {
-            Body::Turn(TurnHalf::Opened(opening)) => self.question = opening.text,
+            Body::Turn(TurnHalf::Opened(opening)) => self.question.clone_from(&opening.text),
             Body::Turn(TurnHalf::Completed(done)) => {
                 self.failed = done.status == TurnStatus::Error;
-                self.response = done.response;
-                self.model = done.model;
-                self.prompt = done.prompt.map(|prompt| match prompt.version {
-                    Some(version) => format!("{}@{version}", prompt.id),
-                    None => prompt.id,
-                });
-                self.strategy = done.strategy.map(|strategy| strategy.name);
+                self.response.clone_from(&done.response);
+                self.source = AnswerSource {
+                    model: done.model.clone(),
+                    prompt: done.prompt.as_ref().map(ToString::to_string),
+                    strategy: done.strategy.as_ref().map(|strategy| strategy.name.clone()),
+                };
             }
             Body::Finding(Finding::Answer(found)) => {
                 self.error_type = found.error.error_type.map(|kind| kind.as_word().to_owned());
             }
             Body::Finding(Finding::Verdict(found)) => {
                 // The latest verdict counts. A review that is not a rejection withdraws it.
-                let verdict = found.verdict;
-                self.rejected = (verdict.status == VerdictStatus::Rejected)
-                    .then_some((verdict.user_said, verdict.contrast));
+                let verdict = &found.verdict;
+                self.rejection = (verdict.status == VerdictStatus::Rejected).then(|| Rejection {
+                    remark: verdict.user_said.clone(),
+                    contrast: verdict.contrast.clone(),
+                });
             }
-            Body::Finding(Finding::Review { status }) if status != VerdictStatus::Rejected => {
-                self.rejected = None;
+            Body::Finding(Finding::Review { status }) if *status != VerdictStatus::Rejected => {
+                self.rejection = None;
             }
-            Body::Reaction(given) if given.origin == Origin::User => {
-                self.disliked = (given.reaction == Some(Reaction::NotOk))
-                    .then_some((FailureKind::NotOk, given.text));
+            Body::Reaction(feedback) if feedback.origin == Origin::User => {
+                self.dislike = (feedback.reaction == Some(Reaction::NotOk))
+                    .then(|| Dislike { kind: FailureKind::NotOk, remark: feedback.text.clone() });
             }
-            Body::Rating(rating) => {
-                self.disliked = (rating.reaction() == Reaction::NotOk)
-                    .then(|| (FailureKind::Rating, rating_comment(data)));
+            Body::Rating(feedback) => {
+                let remark = feedback.remark().cloned();
+                self.dislike = (feedback.rating.reaction() == Reaction::NotOk)
+                    .then_some(Dislike { kind: FailureKind::Rating, remark });
             }
-            Body::Comment(text) => self.comment = Some(text),
+            Body::Comment(comment) => self.comment = Some(comment.text.clone()),
             Body::Correction(correction) if !correction.corrected.is_empty() => {
-                let original = correction.original.or_else(|| self.response.clone());
-                self.correction = Some((original.unwrap_or_default(), correction.corrected));
-                self.explanation = correction.explanation.or(self.explanation.take());
+                let original = correction.original.clone().or_else(|| self.response.clone());
+                self.correction = Some(CorrectedText {
+                    original: original.unwrap_or_default(),
+                    corrected: correction.corrected.clone(),
+                });
+                self.explanation = correction.explanation.clone().or(self.explanation.take());
                 self.corrections += 1;
             }
             Body::Finding(_)
             | Body::Reaction(_)
             | Body::Correction(_)
             | Body::Interaction(_)
-            | Body::Metric
+            | Body::Metric(_)
             | Body::Decision(_)
             | Body::Settlement(_)
             | Body::Rule(_)
-            | Body::Other => {}
+            | Body::Other(_)
+            | Body::Unreadable(_) => {}
         }
     }
 }

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 
 use learn::{Author, summarise_correction};
 use model::{Body, Finding, Origin, Reaction, VerdictStatus};
-use serde_json::{Map, Value};
 use store::StoredTurn;
 
 /// One user's feedback on a turn.
@@ -37,59 +36,55 @@ pub(super) fn collect_reporters(turn: &StoredTurn) -> Vec<Reporter> {
     let mut events: BTreeMap<Option<String>, ReporterEvents> = BTreeMap::new();
     let mut response = None;
     for stored in &turn.events {
-        let Ok(body) = Body::read(stored.event.kind, &stored.event.data) else { continue };
-        if let Body::Turn(model::TurnHalf::Completed(done)) = body {
-            response = done.response;
+        let body = &stored.event.body;
+        if let Some(done) = body.completion() {
+            response = done.response.as_deref();
             continue;
         }
         let user = stored.event.user.as_ref().map(ToString::to_string).or_else(|| asker.clone());
-        if matches!(body, Body::Finding(Finding::Review { status }) if status != VerdictStatus::Rejected)
+        if matches!(body, Body::Finding(Finding::Review { status }) if *status != VerdictStatus::Rejected)
         {
             // The review overrules every detected rejection.
             events.values_mut().for_each(|person| person.rejected = None);
         }
-        events.entry(user).or_default().add_event(body, &stored.event.data, response.as_deref());
+        events.entry(user).or_default().add_event(body, response);
     }
     events.into_iter().filter_map(|(user, events)| events.into_reporter(user)).collect()
 }
 
-/// The free text that came with a rating.
-pub(super) fn rating_comment(data: &Map<String, Value>) -> Option<String> {
-    let beside = ["comment", "text"].into_iter().find_map(|name| data.get(name)?.as_str());
-    beside.map(str::to_owned)
-}
-
 impl ReporterEvents {
-    fn add_event(&mut self, body: Body, data: &Map<String, Value>, response: Option<&str>) {
+    fn add_event(&mut self, body: &Body, response: Option<&str>) {
         match body {
             Body::Finding(Finding::Verdict(found)) => {
-                let verdict = found.verdict;
+                let verdict = &found.verdict;
                 self.rejected =
-                    (verdict.status == VerdictStatus::Rejected).then_some(verdict.user_said);
+                    (verdict.status == VerdictStatus::Rejected).then(|| verdict.user_said.clone());
             }
             Body::Reaction(given) if given.origin == Origin::User => {
-                self.disliked = (given.reaction == Some(Reaction::NotOk)).then_some(given.text);
-            }
-            Body::Rating(rating) => {
                 self.disliked =
-                    (rating.reaction() == Reaction::NotOk).then(|| rating_comment(data));
+                    (given.reaction == Some(Reaction::NotOk)).then(|| given.text.clone());
             }
-            Body::Comment(text) => self.comment = Some(text),
+            Body::Rating(sent) => {
+                self.disliked =
+                    (sent.rating.reaction() == Reaction::NotOk).then(|| sent.remark().cloned());
+            }
+            Body::Comment(sent) => self.comment = Some(sent.text.clone()),
             Body::Correction(correction) if !correction.corrected.is_empty() => {
-                let original = correction.original.or_else(|| response.map(str::to_owned));
-                self.correction = Some((original.unwrap_or_default(), correction.corrected));
-                self.explanation = correction.explanation.or(self.explanation.take());
+                let original = correction.original.as_deref().or(response).unwrap_or_default();
+                self.correction = Some((original.to_owned(), correction.corrected.clone()));
+                self.explanation = correction.explanation.clone().or(self.explanation.take());
             }
             Body::Turn(_)
             | Body::Finding(_)
             | Body::Reaction(_)
             | Body::Correction(_)
             | Body::Interaction(_)
-            | Body::Metric
+            | Body::Metric(_)
             | Body::Decision(_)
             | Body::Settlement(_)
             | Body::Rule(_)
-            | Body::Other => {}
+            | Body::Other(_)
+            | Body::Unreadable(_) => {}
         }
     }
 

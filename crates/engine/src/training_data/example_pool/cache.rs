@@ -1,10 +1,11 @@
 //! LRU cache of example pools by project.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use model::{Position, Scope};
+use parking_lot::{Mutex, RwLock};
 
 use crate::training_data::example_pool::pool::IndexedPool;
 
@@ -33,19 +34,19 @@ impl ExamplePoolCache {
     /// A project's pool; empty if it is new.
     pub(crate) fn get_or_create(&self, scope: &Scope) -> Arc<ProjectPool> {
         let now = self.asked.fetch_add(1, Ordering::Relaxed);
-        let mut projects = self.projects();
+        let mut projects = self.projects.lock();
         let project = Arc::clone(projects.entry(scope.clone()).or_default());
         project.asked.store(now, Ordering::Relaxed);
         project
     }
 
     pub(crate) fn get(&self, scope: &Scope) -> Option<Arc<ProjectPool>> {
-        self.projects().get(scope).cloned()
+        self.projects.lock().get(scope).cloned()
     }
 
     /// Evicts the least recently used pools until the limits hold.
     pub(crate) fn evict(&self) {
-        let mut projects = self.projects();
+        let mut projects = self.projects.lock();
         let mut questions: usize = projects.values().map(|project| project.len()).sum();
         while projects.len() > 1
             && (questions > MAX_CACHED_QUESTIONS || projects.len() > MAX_CACHED_PROJECTS)
@@ -61,11 +62,7 @@ impl ExamplePoolCache {
 
     /// Drops all pools. They are rebuilt on demand.
     pub(crate) fn clear(&self) {
-        self.projects().clear();
-    }
-
-    fn projects(&self) -> MutexGuard<'_, HashMap<Scope, Arc<ProjectPool>>> {
-        self.projects.lock().unwrap_or_else(PoisonError::into_inner)
+        self.projects.lock().clear();
     }
 }
 
@@ -75,10 +72,10 @@ impl ProjectPool {
     }
 
     pub(crate) fn read<T>(&self, look: impl FnOnce(&IndexedPool) -> T) -> T {
-        look(&self.pool.read().unwrap_or_else(PoisonError::into_inner))
+        look(&self.pool.read())
     }
 
     pub(crate) fn update(&self, change: impl FnOnce(&mut IndexedPool)) {
-        change(&mut self.pool.write().unwrap_or_else(PoisonError::into_inner));
+        change(&mut self.pool.write());
     }
 }

@@ -1,6 +1,6 @@
 //! Builds preference rows from labelled turns and encodes them.
 
-use export::ExportError;
+use crate::export::ExportError;
 use learn::{
     ExportTally, Exporter, GroupedAnswer, PreferenceConversation, PreferenceRow, PreferenceTurn,
     QuestionGroups,
@@ -130,7 +130,7 @@ impl<T: Copy + Ord> PairBuilder<T> {
     fn push(&mut self, rows: &[PreferenceRow]) -> Result<(), EngineError> {
         for row in rows {
             if let Some(after) = &self.after {
-                if row.provenance().id == *after {
+                if row.provenance.id == *after {
                     self.after = None;
                 }
                 continue;

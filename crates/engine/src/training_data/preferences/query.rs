@@ -50,12 +50,12 @@ impl PreferenceQuery {
     /// Parses a request. The error names the invalid field.
     pub fn parse(request: PreferenceRequest) -> Result<Self, EngineError> {
         let word = request.format.as_deref().unwrap_or(ExportFormat::Dpo.as_word());
-        let formats = list_words(ExportFormat::ALL.map(ExportFormat::as_word));
+        let formats = list_words(ExportFormat::ALL_FORMATS.map(ExportFormat::as_word));
         let format =
             ExportFormat::from_word(word).ok_or_else(|| invalid_field("format", word, &formats))?;
         let mut rule = ExportRule::new(format);
         if let Some(word) = &request.split {
-            let splits = list_words(Split::ALL.map(Split::as_word));
+            let splits = list_words(Split::ALL_SPLITS.map(Split::as_word));
             let split =
                 Split::from_word(word).ok_or_else(|| invalid_field("split", word, &splits))?;
             rule.split = Some(split);
@@ -117,7 +117,7 @@ fn invalid_field(field: &str, got: &str, expected: &str) -> EngineError {
 }
 
 fn parse_source(field: &str, word: &str) -> Result<PairSource, EngineError> {
-    let sources = list_words(PairSource::ALL.map(PairSource::as_word));
+    let sources = list_words(PairSource::ALL_SOURCES.map(PairSource::as_word));
     PairSource::from_word(word.trim()).ok_or_else(|| invalid_field(field, word, &sources))
 }
 
@@ -136,7 +136,7 @@ fn parse_caps(given: &[String]) -> Result<BTreeMap<PairSource, u64>, EngineError
             Some((word, most)) => _ = caps.insert(parse_source("cap", word)?, number(most)?),
             None => {
                 let most = number(part)?;
-                for source in PairSource::ALL {
+                for source in PairSource::ALL_SOURCES {
                     caps.entry(source).or_insert(most);
                 }
             }

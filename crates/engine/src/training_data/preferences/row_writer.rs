@@ -1,10 +1,11 @@
 //! Encodes preference rows as JSONL or Parquet, in chunks.
 
 use std::io::Write;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
-use export::{ExportError, ParquetWriter, write_jsonl};
+use crate::export::{ExportError, ParquetWriter, write_jsonl};
 use learn::{ExportFormat, PreferenceRow};
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::training_data::preferences::query::PreferenceEncoding;
 
@@ -20,7 +21,7 @@ pub(super) struct SharedBuffer(Arc<Mutex<Vec<u8>>>);
 
 impl SharedBuffer {
     fn bytes(&self) -> MutexGuard<'_, Vec<u8>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

@@ -1,13 +1,12 @@
 //! Parses a chat record of any known format: OpenAI-style `messages`, ShareGPT, LMSYS, WildChat,
 //! Langfuse traces and our own turns.
 
-use model::Timestamp;
+use model::{Correction, Timestamp};
 use serde_json::{Map, Value};
 
-use super::own::{own_event, own_turn};
 use super::{ChatMessage, ChatRecord, Speaker};
 use crate::check::CaptureError;
-use crate::source::signs;
+use crate::source::signs::{self, Sign};
 
 /// Parses a record of any known format.
 pub fn read_chat(record: &Map<String, Value>) -> Result<ChatRecord, CaptureError> {
@@ -50,7 +49,7 @@ fn list_field<'a>(record: &'a Map<String, Value>, name: &str) -> Option<&'a Vec<
     record.get(name)?.as_array()
 }
 
-pub(super) fn text_field(record: &Map<String, Value>, names: &[&str]) -> Option<String> {
+fn text_field(record: &Map<String, Value>, names: &[&str]) -> Option<String> {
     names.iter().find_map(|name| match record.get(*name)? {
         Value::String(text) if !text.is_empty() => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),
@@ -95,7 +94,7 @@ fn read_message(value: &Value) -> Option<ChatMessage> {
 }
 
 /// A time as RFC 3339, without a zone (then UTC), or as seconds or milliseconds since 1970.
-pub(super) fn time_field(fields: &Map<String, Value>, names: &[&str]) -> Option<Timestamp> {
+fn time_field(fields: &Map<String, Value>, names: &[&str]) -> Option<Timestamp> {
     const MILLIS_FROM: f64 = 1e11;
     let written = text_field(fields, names)?;
     if let Some(number) = written.parse::<f64>().ok().filter(|number| number.is_finite()) {
@@ -171,7 +170,7 @@ fn read_trace(record: &Map<String, Value>) -> ChatRecord {
     }
 }
 
-pub(super) fn is_error(record: &Map<String, Value>) -> bool {
+fn is_error(record: &Map<String, Value>) -> bool {
     text_field(record, &["level", "status"])
         .is_some_and(|level| level.eq_ignore_ascii_case("error"))
 }
@@ -183,6 +182,75 @@ fn last_question(input: &Value) -> String {
             .find_map(|name| fields.get(*name))
     });
     read_content(named.unwrap_or(input))
+}
+
+/// A turn as accepted by POST /api/v1/turns.
+fn own_turn(record: &Map<String, Value>) -> ChatRecord {
+    let at = time_field(record, &["ts", "timestamp"]);
+    let turn = text_field(record, &["turn_id"]);
+    let said = |speaker, name| {
+        let mut message =
+            ChatMessage::new(speaker, text_field(record, &[name]).unwrap_or_default(), at);
+        message.turn.clone_from(&turn);
+        message
+    };
+    let (question, mut answer) =
+        (said(Speaker::User, "text"), said(Speaker::Assistant, "response"));
+    answer.model = text_field(record, &["model"]);
+    answer.error =
+        text_field(record, &["error"]).or_else(|| is_error(record).then(|| "error".to_owned()));
+    answer.latency_seconds = record.get("latency_ms").and_then(Value::as_f64).map(|ms| ms / 1000.0);
+    answer.signs = signs::inline_signs(record);
+    ChatRecord {
+        conversation: text_field(record, &["conversation_id", "session_id"]),
+        user: text_field(record, &["user_id"]),
+        messages: vec![question, answer],
+        remarks: Vec::new(),
+        is_turn: true,
+    }
+}
+
+/// A line of `uptake export`: an opening, a completion, or feedback on a turn. Other events yield
+/// nothing.
+fn own_event(record: &Map<String, Value>, data: &Map<String, Value>) -> ChatRecord {
+    let mut turn = own_turn(data);
+    turn.conversation = text_field(record, &["session_id"]);
+    turn.user = text_field(record, &["user_id"]);
+    let at = time_field(record, &["timestamp"]);
+    let (id, phase) = (text_field(record, &["message_id"]), text_field(data, &["phase"]));
+    let spoken = match phase.as_deref() {
+        Some("opened") => Some(Speaker::User),
+        Some("completed") => Some(Speaker::Assistant),
+        Some(_) | None => None,
+    };
+    turn.messages.retain(|message| Some(message.speaker) == spoken);
+    for message in &mut turn.messages {
+        message.at = at;
+        message.turn.clone_from(&id);
+        message.signs.clear();
+    }
+    if let Some(sign) = signs::event_sign(record, data) {
+        match (id, sign) {
+            (Some(id), sign) => turn.remarks.push((id, sign)),
+            (None, Sign::Corrected(given)) => return lone_correction(record, turn, *given),
+            (None, _) => {}
+        }
+    }
+    turn
+}
+
+/// A correction without a turn becomes a conversation if it includes the question.
+fn lone_correction(record: &Map<String, Value>, of: ChatRecord, given: Correction) -> ChatRecord {
+    let at = time_field(record, &["timestamp"]);
+    let Some(asked) = given.query.clone() else { return of };
+    let mut question = ChatMessage::new(Speaker::User, asked, at);
+    let original = given.original.clone().unwrap_or_default();
+    let mut answer = ChatMessage::new(Speaker::Assistant, original, at);
+    answer.signs.push(Sign::Corrected(Box::new(given)));
+    question.turn = text_field(record, &["id"]);
+    answer.turn.clone_from(&question.turn);
+    let conversation = of.conversation.or_else(|| question.turn.clone());
+    ChatRecord { conversation, messages: vec![question, answer], is_turn: false, ..of }
 }
 
 #[cfg(test)]

@@ -9,14 +9,10 @@ pub(super) const ANONYMOUS_USER: u64 = 0;
 
 /// The signals an event carries about its turn. Machine reactions repeat a verdict and comments are
 /// covered by verdicts, so neither adds a signal.
-pub fn extract_signals(
-    event: &Event,
-    body: &Body,
-    pseudonym: &dyn Fn(&str) -> u64,
-) -> Vec<TurnSignal> {
+pub fn extract_signals(event: &Event, pseudonym: &dyn Fn(&str) -> u64) -> Vec<TurnSignal> {
     let user = event.user.as_ref().map_or(ANONYMOUS_USER, |user| pseudonym(user.as_str()));
-    let one = match body {
-        Body::Rating(rating) => TurnSignal::Rating { user, given: Some(rating.value()) },
+    let one = match &event.body {
+        Body::Rating(sent) => TurnSignal::Rating { user, given: Some(sent.rating.value()) },
         Body::Reaction(given) if given.origin == Origin::User => {
             TurnSignal::Rating { user, given: given.reaction.map(Reaction::value) }
         }
@@ -27,12 +23,13 @@ pub fn extract_signals(
         Body::Finding(finding) => return finding_signals(finding, user, pseudonym),
         Body::Reaction(_)
         | Body::Comment(_)
-        | Body::Metric
+        | Body::Metric(_)
         | Body::Decision(_)
         | Body::Settlement(_)
         | Body::Turn(_)
         | Body::Rule(_)
-        | Body::Other => return Vec::new(),
+        | Body::Other(_)
+        | Body::Unreadable(_) => return Vec::new(),
     };
     vec![one]
 }
@@ -42,7 +39,7 @@ fn finding_signals(
     user: u64,
     pseudonym: &dyn Fn(&str) -> u64,
 ) -> Vec<TurnSignal> {
-    let one = match finding {
+    let signal = match finding {
         Finding::Verdict(found) => TurnSignal::Verdict {
             message: pseudonym(found.detected_in.as_str()),
             judged: Some(MessageVerdict {
@@ -72,7 +69,7 @@ fn finding_signals(
         | Finding::Relevance(_)
         | Finding::Served { .. } => return Vec::new(),
     };
-    vec![one]
+    vec![signal]
 }
 
 fn reward_signals(given: GivenReward, user: u64) -> Vec<TurnSignal> {

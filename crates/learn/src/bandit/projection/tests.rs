@@ -1,8 +1,7 @@
 use std::collections::BTreeMap;
 
 use model::{
-    Category, Event, EventId, Kind, Position, Scope, Severity, Source, Timestamp, TurnId, Type,
-    UserId,
+    Category, Event, EventId, Kind, Position, Scope, Source, Timestamp, TurnId, Type, UserId,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -11,20 +10,12 @@ use super::*;
 use crate::bandit::{Algorithm, RouterState};
 
 fn event(source: Source, event_type: Type, turn: Option<usize>, data: &Value) -> Event {
-    Event {
-        id: EventId::new("e").unwrap(),
-        scope: Scope::default(),
-        kind: Kind { event_type, source },
-        severity: Severity::Info,
-        category: Category::Quality,
-        user: Some(UserId::new("ann").unwrap()),
-        conversation: None,
-        turn: turn.map(turn_id),
-        ts: Timestamp::from_micros(1_800_000_000_000_000),
-        received_at: Timestamp::from_micros(1_800_000_000_000_000),
-        tags: Vec::new(),
-        data: data.as_object().unwrap().clone(),
-    }
+    let kind = Kind { event_type, source };
+    let body = Body::read(kind, data.as_object().unwrap().clone()).unwrap();
+    let (id, now) = (EventId::new("e").unwrap(), Timestamp::from_micros(1_800_000_000_000_000));
+    let user = Some(UserId::new("ann").unwrap());
+    let event = Event::new(Scope::default(), id, (kind, Category::Quality), now, body);
+    Event { user, turn: turn.map(turn_id), ..event }
 }
 
 fn turn_id(turn: usize) -> TurnId {

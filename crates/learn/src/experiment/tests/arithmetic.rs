@@ -1,13 +1,23 @@
 //! Tallies, means, confidence sequences and sample-ratio tests.
 
+use model::Moments;
 use proptest::prelude::*;
 
 use super::super::*;
 use super::{one_turn, two_variants};
 
+fn replace_unit(tally: &mut MetricTally, old: Option<UnitTotals>, new: Option<UnitTotals>) {
+    if let Some(old) = old {
+        tally.sums = tally.sums.minus(&Moments::from_totals(old));
+    }
+    if let Some(new) = new {
+        tally.add_moments(&Moments::from_totals(new));
+    }
+}
+
 fn tally(units: &[UnitTotals]) -> MetricTally {
     let mut tally = MetricTally::default();
-    units.iter().for_each(|unit| tally.replace_unit(None, Some(*unit)));
+    units.iter().for_each(|unit| replace_unit(&mut tally, None, Some(*unit)));
     tally
 }
 
@@ -29,10 +39,10 @@ proptest! {
     ) {
         let mut changed = MetricTally::default();
         for (old, new) in &rows {
-            changed.replace_unit(Some(*old), Some(*new));
+            replace_unit(&mut changed, Some(*old), Some(*new));
         }
         for (old, _) in rows.iter().rev() {
-            changed.replace_unit(None, Some(*old));
+            replace_unit(&mut changed, None, Some(*old));
         }
         let fresh: Vec<UnitTotals> = rows.iter().map(|(_, new)| *new).collect();
         prop_assert_eq!(changed, tally(&fresh));
@@ -60,11 +70,11 @@ proptest! {
 fn repeated_replacements_leave_no_trace() {
     let mut tally = MetricTally::default();
     let row = |n: u32| UnitTotals { value: f64::from(n) * 0.1, count: 3.0, before: Some(0.3) };
-    tally.replace_unit(None, Some(row(0)));
+    replace_unit(&mut tally, None, Some(row(0)));
     for n in 0..200_000 {
-        tally.replace_unit(Some(row(n)), Some(row(n + 1)));
+        replace_unit(&mut tally, Some(row(n)), Some(row(n + 1)));
     }
-    tally.replace_unit(Some(row(200_000)), None);
+    replace_unit(&mut tally, Some(row(200_000)), None);
     assert_eq!(tally, MetricTally::default());
 }
 
@@ -95,9 +105,9 @@ fn metric_by_unit_counts_each_unit_once() {
     let mut definition = two_variants("reward");
     definition.by = MetricBy::Unit;
     let totals = UnitTotals { value: 6.0, count: 8.0, before: Some(0.5) };
-    let counted = definition.count_totals(totals);
+    let counted = totals.weighted_by(definition.by);
     assert_eq!((counted.value, counted.count, counted.before), (0.75, 1.0, Some(0.5)));
-    assert_eq!(definition.count_totals(UnitTotals::default()), UnitTotals::default());
+    assert_eq!(UnitTotals::default().weighted_by(definition.by), UnitTotals::default());
 }
 
 /// Reference values computed independently from the formula.
@@ -139,7 +149,7 @@ fn expose(counts: [u32; 2], weights: &[f64]) -> SampleRatioTest {
     let mut exposures = ExposureCounts::new(2);
     let shares = TrafficShares::from_weights(weights);
     for (variant, count) in counts.into_iter().enumerate() {
-        (0..count).for_each(|_| exposures.add_unit(variant, &shares));
+        (0..count).for_each(|_| exposures.add_units(variant, &shares, 1));
     }
     exposures.test_ratio()
 }
@@ -161,7 +171,7 @@ fn expected_counts_follow_changing_shares() {
     for (percent, counts) in [(0.05, [950, 50]), (0.5, [500, 500])] {
         let shares = TrafficShares::from_weights(&[1.0 - percent, percent]);
         for (variant, count) in counts.into_iter().enumerate() {
-            (0..count).for_each(|_| exposures.add_unit(variant, &shares));
+            (0..count).for_each(|_| exposures.add_units(variant, &shares, 1));
         }
     }
     let test = exposures.test_ratio();

@@ -143,7 +143,7 @@ fn cuped_removes_pre_exposure_differences() {
         let value = before + noise + 0.2 * variant as f64;
         let place = evidence.record_exposure(variant, &halves());
         let totals = UnitTotals { value, count: 1.0, before: Some(before) };
-        evidence.observe_unit(place, None, Some(totals));
+        evidence.add_moments(place, &Moments::from_totals(totals));
     }
     let seen = running_results(&definition, &evidence);
     let comparison = &seen.comparisons[0];
@@ -226,8 +226,8 @@ fn added_moments_equal_observed_units() {
     for unit in 0..30 {
         let totals = UnitTotals { value: f64::from(unit % 3), count: 2.0, before: Some(0.5) };
         let place = seen.record_exposure(1, &halves());
-        seen.observe_unit(place, None, Some(totals));
-        seen.observe_guardrail(0, 1, None, Some(totals));
+        seen.add_moments(place, &Moments::from_totals(totals));
+        seen.add_guardrail_moments(0, 1, &Moments::from_totals(totals));
         sums = sums.plus(&Moments::from_totals(totals));
     }
     let place = UnitPlacement { variant: 1, stratum: 1 };
@@ -249,12 +249,15 @@ fn evidence_survives_a_json_round_trip() {
     let mut evidence = ExperimentEvidence::new(&definition);
     add(&mut evidence, 0, 50, 20, &halves());
     let place = evidence.record_exposure(1, &halves());
-    evidence.observe_unit(place, None, Some(one_turn(0.3)));
+    evidence.add_moments(place, &Moments::from_totals(one_turn(0.3)));
     let written = serde_json::to_value(&evidence).unwrap();
     assert_eq!(serde_json::from_value::<ExperimentEvidence>(written).unwrap(), evidence);
     // Unknown placements are ignored.
     let before = evidence.clone();
-    evidence.observe_unit(UnitPlacement { variant: 7, stratum: 9 }, None, Some(one_turn(1.0)));
-    evidence.observe_guardrail(3, 0, None, Some(one_turn(1.0)));
+    evidence.add_moments(
+        UnitPlacement { variant: 7, stratum: 9 },
+        &Moments::from_totals(one_turn(1.0)),
+    );
+    evidence.add_guardrail_moments(3, 0, &Moments::from_totals(one_turn(1.0)));
     assert_eq!(evidence, before);
 }

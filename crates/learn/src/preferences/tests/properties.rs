@@ -80,13 +80,13 @@ proptest! {
     fn splits_are_disjoint_and_rows_unique(talks in any_conversations()) {
         // Half is held out, so that a pair across splits would be noticed.
         let shares = SplitShares { validation: 25, test: 25 };
-        for format in ExportFormat::ALL {
+        for format in ExportFormat::ALL_FORMATS {
             let rule = ExportRule { shares, ..ExportRule::new(format) };
             let rows = export_all(&rule, &talks);
             let mut parts: BTreeMap<String, &str> = BTreeMap::new();
             let mut ids = BTreeSet::new();
             for row in &rows {
-                let from = row.provenance();
+                let from = &row.provenance;
                 prop_assert!(ids.insert(from.id.clone()));
                 prop_assert!(from.confidence >= 0.7 && (0.0..=1.0).contains(&from.margin));
                 for conversation in &from.conversation_ids {
@@ -95,9 +95,9 @@ proptest! {
                 }
             }
             let mut by_part: Vec<String> = Vec::new();
-            for split in Split::ALL {
+            for split in Split::ALL_SPLITS {
                 let only = ExportRule { split: Some(split), ..rule.clone() };
-                by_part.extend(export_all(&only, &talks).iter().map(|r| r.provenance().id.clone()));
+                by_part.extend(export_all(&only, &talks).iter().map(|r| r.provenance.id.clone()));
             }
             prop_assert_eq!(by_part.len(), ids.len(), "the parts together are all, without repeats");
             prop_assert!(by_part.iter().all(|id| ids.contains(id)));
@@ -107,7 +107,7 @@ proptest! {
 
     #[test]
     fn all_rows_share_the_same_columns(talks in any_conversations()) {
-        for format in ExportFormat::ALL {
+        for format in ExportFormat::ALL_FORMATS {
             let rows = as_json(&export_all(&train_only(format), &talks));
             for row in &rows {
                 prop_assert_eq!(columns(row), columns(&rows[0]));

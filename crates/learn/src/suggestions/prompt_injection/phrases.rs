@@ -3,58 +3,34 @@
 /// A verb with an object near it. German puts the verb last, so the object may come first.
 #[rustfmt::skip]
 pub(super) const OVERRIDE_VERBS_AND_OBJECTS: &[(&str, &str)] = &[
-    (
-        "ignore ignoring disregard disregarding forget override overrule bypass circumvent discard drop skip neglect",
-        "instruction instructions prompt prompts rule rules guideline guidelines directive directives constraint \
-         constraints restriction restrictions safety policy policies programming training system",
-    ),
-    (
-        "reveal disclose leak print repeat show display output tell give expose dump share summarize write send",
-        "prompt prompts instruction instructions password passwords secret secrets credentials apikey token tokens \
-         confidential system hidden",
-    ),
-    (
-        "ignoriere ignorier ignorieren ignoriert vergiss vergesse vergessen missachte missachten umgehe umgehen \
-         überschreibe überschreiben verwirf",
-        "anweisung anweisungen instruktion instruktionen regel regeln vorgabe vorgaben richtlinie richtlinien befehl \
-         befehle prompt systemprompt",
-    ),
-    (
-        "zeige zeig verrate verrat nenne nenn gib wiederhole drucke offenbare veröffentliche",
-        "anweisungen systemprompt systemanweisungen prompt passwort passwörter geheimnis geheimnisse zugangsdaten",
-    ),
-    (
-        "ignore ignorez ignorer oublie oubliez oublier contourne contournez néglige négligez",
-        "instruction instructions consigne consignes règle règles directive directives prompt invite",
-    ),
-    (
-        "révèle révélez montre montrez affiche affichez répète répétez donne donnez divulgue divulguez",
-        "prompt système instructions consignes secret secrets motdepasse invite",
-    ),
-    (
-        "ignora ignore ignorad ignorar olvida olvide olvidar omite omita desobedece descarta",
-        "instrucción instrucciones regla reglas orden órdenes indicación indicaciones directriz directrices prompt",
-    ),
-    (
-        "revela revele muestra muestre imprime imprima repite repita dime diga divulga",
-        "prompt sistema instrucciones secreto secretos contraseña contraseñas",
-    ),
-    (
-        "ignora ignori ignorate ignorare dimentica dimentichi dimenticate trascura trascurate",
-        "istruzione istruzioni regola regole direttiva direttive comandi prompt",
-    ),
-    (
-        "ignore ignora ignorem ignorar esqueça esquece esqueçam desconsidere desconsidera",
-        "instrução instruções regra regras diretriz diretrizes ordens prompt",
-    ),
-    (
-        "negeer negeert negeren vergeet vergeten",
-        "instructie instructies regel regels richtlijn richtlijnen opdrachten aanwijzingen prompt",
-    ),
-    (
-        "игнорируй игнорируйте проигнорируй проигнорируйте игнорировать забудь забудьте",
-        "инструкция инструкции инструкцию инструкций указания указаний правила правил команды промпт",
-    ),
+    ("ignore ignoring disregard disregarding forget override overrule bypass circumvent discard drop skip neglect",
+     "instruction instructions prompt prompts rule rules guideline guidelines directive directives constraint \
+      constraints restriction restrictions safety policy policies programming training system"),
+    ("reveal disclose leak print repeat show display output tell give expose dump share summarize write send",
+     "prompt prompts instruction instructions password passwords secret secrets credentials apikey token tokens \
+      confidential system hidden"),
+    ("ignoriere ignorier ignorieren ignoriert vergiss vergesse vergessen missachte missachten umgehe umgehen \
+      überschreibe überschreiben verwirf",
+     "anweisung anweisungen instruktion instruktionen regel regeln vorgabe vorgaben richtlinie richtlinien befehl \
+      befehle prompt systemprompt"),
+    ("zeige zeig verrate verrat nenne nenn gib wiederhole drucke offenbare veröffentliche",
+     "anweisungen systemprompt systemanweisungen prompt passwort passwörter geheimnis geheimnisse zugangsdaten"),
+    ("ignore ignorez ignorer oublie oubliez oublier contourne contournez néglige négligez",
+     "instruction instructions consigne consignes règle règles directive directives prompt invite"),
+    ("révèle révélez montre montrez affiche affichez répète répétez donne donnez divulgue divulguez",
+     "prompt système instructions consignes secret secrets motdepasse invite"),
+    ("ignora ignore ignorad ignorar olvida olvide olvidar omite omita desobedece descarta",
+     "instrucción instrucciones regla reglas orden órdenes indicación indicaciones directriz directrices prompt"),
+    ("revela revele muestra muestre imprime imprima repite repita dime diga divulga",
+     "prompt sistema instrucciones secreto secretos contraseña contraseñas"),
+    ("ignora ignori ignorate ignorare dimentica dimentichi dimenticate trascura trascurate",
+     "istruzione istruzioni regola regole direttiva direttive comandi prompt"),
+    ("ignore ignora ignorem ignorar esqueça esquece esqueçam desconsidere desconsidera",
+     "instrução instruções regra regras diretriz diretrizes ordens prompt"),
+    ("negeer negeert negeren vergeet vergeten",
+     "instructie instructies regel regels richtlijn richtlijnen opdrachten aanwijzingen prompt"),
+    ("игнорируй игнорируйте проигнорируй проигнорируйте игнорировать забудь забудьте",
+     "инструкция инструкции инструкцию инструкций указания указаний правила правил команды промпт"),
 ];
 
 /// Phrases that are sufficient by themselves.

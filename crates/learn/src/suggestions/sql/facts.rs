@@ -11,10 +11,11 @@ use sqlparser::ast::{
     Visitor, visit_expressions,
 };
 
-use super::normalisation::{SqlNames, normalise_statements, table_name};
-use super::rendering::{
-    list_columns, render_condition, render_sorted_sides, render_unqualified, split_conjuncts,
+use super::normalisation::{
+    SqlNames, list_columns, normalise_statements, render_condition, render_sorted_sides,
+    render_unqualified, split_conjuncts, table_name,
 };
+use crate::text::list_contains;
 
 /// Clause of a fact. The order is by effect on the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,11 +41,8 @@ pub(super) struct SqlFact {
     pub(super) about: String,
 }
 
-#[rustfmt::skip]
-const AGGREGATE_FUNCTIONS: &[&str] = &[
-    "count", "sum", "avg", "min", "max", "median", "stddev", "variance", "array_agg", "string_agg",
-    "group_concat", "percentile_cont", "approx_count_distinct",
-];
+const AGGREGATE_FUNCTIONS: &str = "count sum avg min max median stddev variance array_agg string_agg \
+    group_concat percentile_cont approx_count_distinct";
 
 pub(super) fn extract_facts(mut statements: Vec<Statement>) -> BTreeSet<SqlFact> {
     let names = normalise_statements(&mut statements);
@@ -63,12 +61,11 @@ impl Visitor for FactCollector<'_> {
 
     fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
         if let Some(OrderByKind::Expressions(by)) = query.order_by.as_ref().map(|by| &by.kind) {
-            let one = |by: &sqlparser::ast::OrderByExpr| {
+            let keys = by.iter().map(|by| {
                 let descending = by.options.sort == Some(OrderBySort::Desc);
                 format!("{}{}", render_unqualified(&by.expr), if descending { " DESC" } else { "" })
-            };
-            let text: Vec<String> = by.iter().map(one).collect();
-            self.add_fact(ClauseKind::Order, text.join(", "), String::new());
+            });
+            self.add_fact(ClauseKind::Order, keys.collect::<Vec<String>>().join(", "));
         }
         let limit = match &query.limit_clause {
             Some(LimitClause::LimitOffset { limit, .. }) => limit.as_ref(),
@@ -76,24 +73,20 @@ impl Visitor for FactCollector<'_> {
             None => None,
         };
         if let Some(limit) = limit {
-            self.add_fact(ClauseKind::Limit, limit.to_string(), String::new());
+            self.add_fact(ClauseKind::Limit, limit.to_string());
         }
         if let SetExpr::SetOperation { op, set_quantifier, .. } = query.body.as_ref() {
-            let text = format!("{op} {set_quantifier}");
-            self.add_fact(ClauseKind::Combination, text.trim().to_owned(), String::new());
+            self.add_fact(ClauseKind::Combination, format!("{op} {set_quantifier}").trim());
         }
         ControlFlow::Continue(())
     }
 
     fn pre_visit_select(&mut self, select: &Select) -> ControlFlow<()> {
         match &select.distinct {
-            Some(Distinct::Distinct) => {
-                self.add_fact(ClauseKind::Distinct, "DISTINCT".to_owned(), String::new());
-            }
+            Some(Distinct::Distinct) => self.add_fact(ClauseKind::Distinct, "DISTINCT"),
             Some(Distinct::On(by)) => {
                 let by: Vec<String> = by.iter().map(render_unqualified).collect();
-                let text = format!("DISTINCT ON ({})", by.join(", "));
-                self.add_fact(ClauseKind::Distinct, text, String::new());
+                self.add_fact(ClauseKind::Distinct, format!("DISTINCT ON ({})", by.join(", ")));
             }
             Some(Distinct::All) | None => {}
         }
@@ -105,19 +98,19 @@ impl Visitor for FactCollector<'_> {
                 TopQuantity::Constant(rows) => rows.to_string(),
             };
             let percent = if top.percent { " PERCENT" } else { "" };
-            self.add_fact(ClauseKind::Limit, format!("{rows}{percent}"), String::new());
+            self.add_fact(ClauseKind::Limit, format!("{rows}{percent}"));
         }
         select.projection.iter().for_each(|item| self.add_projection(item));
-        for condition in select.selection.iter().flat_map(split_conjuncts) {
-            self.add_condition(ClauseKind::Filter, condition);
-        }
-        for condition in select.having.iter().flat_map(split_conjuncts) {
-            self.add_condition(ClauseKind::Having, condition);
+        let conditions =
+            [(ClauseKind::Filter, &select.selection), (ClauseKind::Having, &select.having)];
+        for (part, condition) in conditions {
+            for condition in condition.iter().flat_map(split_conjuncts) {
+                let (text, about) = (render_condition(condition), list_columns(condition));
+                self.facts.insert(SqlFact { part, text, about });
+            }
         }
         if let GroupByExpr::Expressions(by, _) = &select.group_by {
-            by.iter().for_each(|by| {
-                self.add_fact(ClauseKind::Group, render_unqualified(by), String::new())
-            });
+            by.iter().for_each(|by| self.add_fact(ClauseKind::Group, render_unqualified(by)));
         }
         select.from.iter().flat_map(|from| &from.joins).for_each(|join| self.add_join(join));
         ControlFlow::Continue(())
@@ -127,7 +120,7 @@ impl Visitor for FactCollector<'_> {
         if let TableFactor::Table { name, .. } = table {
             let name = table_name(name);
             if !self.names.is_query(&name) {
-                self.add_fact(ClauseKind::Table, name, String::new());
+                self.add_fact(ClauseKind::Table, name);
             }
         }
         ControlFlow::Continue(())
@@ -135,8 +128,8 @@ impl Visitor for FactCollector<'_> {
 }
 
 impl FactCollector<'_> {
-    fn add_fact(&mut self, part: ClauseKind, text: String, about: String) {
-        self.facts.insert(SqlFact { part, text, about });
+    fn add_fact(&mut self, part: ClauseKind, text: impl Into<String>) {
+        self.facts.insert(SqlFact { part, text: text.into(), about: String::new() });
     }
 
     fn add_projection(&mut self, item: &SelectItem) {
@@ -145,15 +138,11 @@ impl FactCollector<'_> {
             | SelectItem::ExprWithAlias { expr, .. }
             | SelectItem::ExprWithAliases { expr, .. } => expr,
             SelectItem::QualifiedWildcard(..) | SelectItem::Wildcard(_) => {
-                return self.add_fact(ClauseKind::Column, "*".to_owned(), String::new());
+                return self.add_fact(ClauseKind::Column, "*");
             }
         };
         let part = if is_aggregate(expr) { ClauseKind::Aggregate } else { ClauseKind::Column };
-        self.add_fact(part, render_unqualified(expr), String::new());
-    }
-
-    fn add_condition(&mut self, part: ClauseKind, condition: &Expr) {
-        self.add_fact(part, render_condition(condition), list_columns(condition));
+        self.add_fact(part, render_unqualified(expr));
     }
 
     fn add_join(&mut self, join: &Join) {
@@ -172,7 +161,7 @@ impl FactCollector<'_> {
             Some(JoinConstraint::Natural) => format!("NATURAL {kind} {table}"),
             Some(JoinConstraint::None) | None => format!("{kind} {table}"),
         };
-        self.add_fact(ClauseKind::Join, text, table);
+        self.facts.insert(SqlFact { part: ClauseKind::Join, text, about: table });
     }
 }
 
@@ -210,7 +199,7 @@ fn is_aggregate(expr: &Expr) -> bool {
         // A window function is computed per row, so it is no aggregate.
         if let Expr::Function(function) = inner
             && function.over.is_none()
-            && AGGREGATE_FUNCTIONS.contains(&table_name(&function.name).as_str())
+            && list_contains(AGGREGATE_FUNCTIONS, &table_name(&function.name))
         {
             return ControlFlow::Break(());
         }

@@ -99,7 +99,6 @@ fn copy_pages(
     Ok(counted)
 }
 
-/// Checks the consistency of pages, tables and indexes.
 pub(crate) fn check_structure(copy: &File) -> Result<(), StoreError> {
     let found: String = copy.query_row("PRAGMA integrity_check(1)", (), |row| row.get(0))?;
     match found.as_str() {

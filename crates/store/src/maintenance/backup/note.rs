@@ -4,7 +4,6 @@ use model::Timestamp;
 use rusqlite::{Connection, OptionalExtension};
 use serde_json::{Value, json};
 
-/// The note's name in the table `meta`.
 pub(crate) const NAME: &str = "backup";
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -81,8 +81,7 @@ fn partial(target: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Rejects a folder in which a restore was interrupted. Opening it would start an empty store
-/// unnoticed.
+/// Rejects a folder with an interrupted restore. Opening it would start an empty store.
 pub(crate) fn reject_partial_restore(file: &Path) -> Result<(), StoreError> {
     let partial = partial(file);
     if file.exists() || !partial.exists() {

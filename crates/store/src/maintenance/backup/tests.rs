@@ -172,7 +172,8 @@ async fn backup_reports_progress() {
     let large = |n: usize| {
         let mut write = sample(&format!("large{n}"));
         let text = format!("{n}").repeat(120_000);
-        write.entry.event.data.insert("text".to_owned(), text.into());
+        let body = testkit::other_body(&serde_json::json!({"text": text}));
+        testkit::edit_event(&mut write.entry.event, |event| event.body = body);
         write
     };
     scene.store.commit((10..60).map(large).collect()).await.unwrap();

@@ -5,7 +5,6 @@ use sql::{Connection, Session};
 use super::tables::Table;
 use crate::error::StoreError;
 
-/// The Postgres type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Integer,
@@ -21,7 +20,6 @@ pub(crate) struct Column {
     pub(crate) is_identity: bool,
 }
 
-/// A table with its columns.
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
     pub(crate) table: Table,
@@ -37,10 +35,8 @@ impl Layout {
     ) -> Result<Self, StoreError> {
         let columns = in_postgres(table, target)?;
         let mut ours: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
-        let theirs: Vec<String> = source
-            .prepare("SELECT name FROM pragma_table_info(?1)")?
-            .query_map([&table.name], |row| row.get(0))?
-            .collect::<Result<_, _>>()?;
+        let theirs: Vec<String> =
+            source.read_rows("SELECT name FROM pragma_table_info(?1)", [&table.name])?;
         let mut theirs: Vec<&str> = theirs.iter().map(String::as_str).collect();
         ours.sort_unstable();
         theirs.sort_unstable();

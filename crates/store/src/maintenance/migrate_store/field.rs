@@ -9,7 +9,6 @@ use uuid::Uuid;
 
 use super::columns::Kind;
 
-/// A value of a Postgres column.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Field<'a> {
     Null,

@@ -1,6 +1,6 @@
 //! All tables of a store. A test fails when a schema has a table that is missing here.
 
-use crate::projections::rebuild::PROJECTIONS;
+use crate::projections::PROJECTIONS;
 
 /// A table and the order in which its rows are read.
 #[derive(Clone, Debug, PartialEq, Eq)]

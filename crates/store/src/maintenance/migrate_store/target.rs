@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use model::Position;
-use sql::{Connection, OptionalExtension, Session};
+use sql::{Connection, Session};
 
+use super::Handover;
 use super::columns::Layout;
 use super::tables::{self, Table};
 use crate::error::StoreError;
-use crate::maintenance::migrate_store::handover::Handover;
+use crate::meta;
 use crate::postgres::{self, MIGRATION_NOTE, Server};
 
 /// The advisory lock of migration runs.
@@ -55,9 +56,7 @@ impl Target {
         let known = format!("{here} AND c.relname = 'schema_version'");
         let count = |sql: &str| self.0.query_row(sql, (), |row| row.get::<_, i64>(0));
         if count(&known)? > 0 {
-            let key = "SELECT value FROM meta WHERE name = 'seal_key'";
-            let key: Option<Vec<u8>> = self.0.query_row(key, (), |row| row.get(0)).optional()?;
-            let why = if key.is_some_and(|key| key == source.seal_key) {
+            let why = if meta::find_seal_key(&self.0)? == Some(source.seal_key) {
                 "the target already holds this store, completely migrated"
             } else {
                 "the target holds another store"
@@ -82,7 +81,7 @@ impl Target {
 
     fn go_on(&self, source: &Handover, name: &str) -> Result<(), StoreError> {
         postgres::migrate(&self.0)?;
-        let Some(head) = self.noted(name)? else {
+        let Some(head) = self.read_note(name)? else {
             let why = "the target is half filled from another store; finish that one, or name an \
                 empty database";
             return Err(StoreError::Migration(why.into()));
@@ -98,14 +97,13 @@ impl Target {
         self.note(name, source.head.0)
     }
 
-    /// The number of copied rows.
     pub(crate) fn copied_rows(&self, table: &Table) -> Result<u64, StoreError> {
-        Ok(self.noted(&table.name)?.unwrap_or(0))
+        Ok(self.read_note(&table.name)?.unwrap_or(0))
     }
 
-    fn noted(&self, part: &str) -> Result<Option<u64>, StoreError> {
+    fn read_note(&self, part: &str) -> Result<Option<u64>, StoreError> {
         let select = format!("SELECT rows FROM {MIGRATION_NOTE} WHERE part = ?1");
-        Ok(self.0.query_row(&select, [part], |row| row.get(0)).optional()?)
+        Ok(self.0.find_row(&select, [part])?)
     }
 
     fn note(&self, part: &str, more: u64) -> Result<(), StoreError> {
@@ -113,7 +111,7 @@ impl Target {
             "INSERT INTO {MIGRATION_NOTE} (part, rows) VALUES (?1, ?2)
              ON CONFLICT (part) DO UPDATE SET rows = {MIGRATION_NOTE}.rows + excluded.rows"
         );
-        self.0.prepare_cached(&add)?.execute((part, more as i64))?;
+        self.0.execute_cached(&add, (part, more as i64))?;
         Ok(())
     }
 
@@ -144,9 +142,7 @@ impl Target {
     pub(crate) fn make_partitions(&self, source: &Connection) -> Result<(), StoreError> {
         let months = "SELECT DISTINCT strftime('%Y-%m-01', received_at / 1000000, 'unixepoch')
             FROM events WHERE received_at BETWEEN 946684800000000 AND 4102444800000000";
-        let months: Vec<String> =
-            source.prepare(months)?.query_map((), |row| row.get(0))?.collect::<Result<_, _>>()?;
-        for month in months {
+        for month in source.read_rows::<String>(months, ())? {
             self.0.raw_batch(&format!("SELECT make_partition(DATE '{month}')"))?;
         }
         Ok(())
@@ -177,8 +173,7 @@ impl Target {
 
 fn lock(connection: &Connection) -> Result<(), StoreError> {
     for _ in 0..MAX_ATTEMPTS {
-        let mut lock = connection.prepare("SELECT pg_try_advisory_lock(?1)")?;
-        if lock.query_row([LOCK], |row| row.get::<_, bool>(0))? {
+        if connection.read_row("SELECT pg_try_advisory_lock(?1)", [LOCK])? {
             return Ok(());
         }
         std::thread::sleep(RETRY_INTERVAL);

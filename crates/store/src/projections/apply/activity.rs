@@ -1,13 +1,12 @@
 //! Counts reactions per conversation and day.
 
 use model::Timestamp;
-use sql::{Connection, OptionalExtension, RowBatch};
+use sql::{Connection, RowBatch};
 
 use crate::row_keys::Key;
 
 pub(crate) const DAY_MICROS: i64 = 86_400_000_000;
 
-/// A counted reaction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Counted {
     pub(crate) project: Key,
@@ -24,34 +23,23 @@ impl Counted {
 }
 
 pub(crate) fn add(connection: &Connection, counted: Counted) -> sql::Result<()> {
-    connection
-        .prepare_cached(
-            "INSERT INTO activity (conversation, day, origin, reaction, project, count, last_ts)
-             VALUES (?1, ?2, ?3, ?4, ?5, 1, ?6)
-             ON CONFLICT (conversation, day, origin, reaction) DO UPDATE
-                 SET count = activity.count + 1, last_ts = max(activity.last_ts, excluded.last_ts)",
-        )?
-        .add(
-            RowBatch::Each(MANY),
-            (
-                counted.conversation,
-                counted.day(),
-                counted.origin,
-                counted.reaction,
-                counted.project,
-                counted.ts.as_micros(),
-            ),
-        )?;
-    connection
-        .prepare_cached(
-            "INSERT INTO newest (conversation, project, last_ts) VALUES (?1, ?2, ?3)
-             ON CONFLICT (conversation) DO UPDATE SET last_ts = excluded.last_ts
-                 WHERE excluded.last_ts > newest.last_ts",
-        )?
-        .add(
-            RowBatch::Each(MANY_NEWEST),
-            (counted.conversation, counted.project, counted.ts.as_micros()),
-        )
+    let Counted { project, conversation, origin, reaction, ts } = counted;
+    let (day, ts) = (counted.day(), ts.as_micros());
+    connection.add_row(
+        "INSERT INTO activity (conversation, day, origin, reaction, project, count, last_ts)
+         VALUES (?1, ?2, ?3, ?4, ?5, 1, ?6)
+         ON CONFLICT (conversation, day, origin, reaction) DO UPDATE
+             SET count = activity.count + 1, last_ts = max(activity.last_ts, excluded.last_ts)",
+        RowBatch::Each(MANY),
+        (conversation, day, origin, reaction, project, ts),
+    )?;
+    connection.add_row(
+        "INSERT INTO newest (conversation, project, last_ts) VALUES (?1, ?2, ?3)
+         ON CONFLICT (conversation) DO UPDATE SET last_ts = excluded.last_ts
+             WHERE excluded.last_ts > newest.last_ts",
+        RowBatch::Each(MANY_NEWEST),
+        (conversation, project, ts),
+    )
 }
 
 const MANY: &str = "
@@ -80,27 +68,22 @@ pub(crate) fn remove(connection: &Connection, counted: Counted) -> sql::Result<(
 }
 
 fn remove_from_newest(connection: &Connection, counted: Counted) -> sql::Result<()> {
-    let newest: Option<i64> = connection
-        .prepare_cached("SELECT last_ts FROM newest WHERE conversation = ?1")?
-        .query_row([counted.conversation], |row| row.get(0))
-        .optional()?;
-    if newest != Some(counted.ts.as_micros()) {
+    let key = counted.conversation;
+    let select = "SELECT last_ts FROM newest WHERE conversation = ?1";
+    if connection.find_row(select, [key])? != Some(counted.ts.as_micros()) {
         return Ok(());
     }
     // The newest reaction is on the last remaining day.
-    let left: Option<i64> = connection
-        .prepare_cached(
-            "SELECT max(last_ts) FROM activity WHERE conversation = ?1 AND day =
-                 (SELECT max(day) FROM activity WHERE conversation = ?1)",
-        )?
-        .query_row([counted.conversation], |row| row.get(0))?;
+    let left: Option<i64> = connection.read_row(
+        "SELECT max(last_ts) FROM activity WHERE conversation = ?1 AND day =
+             (SELECT max(day) FROM activity WHERE conversation = ?1)",
+        [key],
+    )?;
     match left {
-        None => connection
-            .prepare_cached("DELETE FROM newest WHERE conversation = ?1")?
-            .run([counted.conversation]),
-        Some(left) => connection
-            .prepare_cached("UPDATE newest SET last_ts = ?2 WHERE conversation = ?1")?
-            .run((counted.conversation, left)),
+        None => connection.run("DELETE FROM newest WHERE conversation = ?1", [key]),
+        Some(left) => {
+            connection.run("UPDATE newest SET last_ts = ?2 WHERE conversation = ?1", (key, left))
+        }
     }
 }
 
@@ -108,30 +91,23 @@ fn remove_from_newest(connection: &Connection, counted: Counted) -> sql::Result<
 fn remove_from_counter(connection: &Connection, counted: Counted) -> sql::Result<()> {
     let Counted { conversation, origin, reaction, .. } = counted;
     let day = counted.day();
-    let newest_left: Option<i64> = connection
-        .prepare_cached(
-            "SELECT ts FROM reactions
-             WHERE conversation = ?1 AND origin = ?2 AND reaction = ?3 AND ts >= ?4 AND ts < ?5
-             ORDER BY ts DESC LIMIT 1",
-        )?
-        .query_row(
-            (conversation, origin, reaction, day * DAY_MICROS, (day + 1) * DAY_MICROS),
-            |row| row.get(0),
-        )
-        .optional()?;
+    let newest_left: Option<i64> = connection.find_row(
+        "SELECT ts FROM reactions
+         WHERE conversation = ?1 AND origin = ?2 AND reaction = ?3 AND ts >= ?4 AND ts < ?5
+         ORDER BY ts DESC LIMIT 1",
+        (conversation, origin, reaction, day * DAY_MICROS, (day + 1) * DAY_MICROS),
+    )?;
     let row = (conversation, day, origin, reaction);
     match newest_left {
-        None => connection
-            .prepare_cached(
-                "DELETE FROM activity
-                 WHERE conversation = ?1 AND day = ?2 AND origin = ?3 AND reaction = ?4",
-            )?
-            .run(row),
-        Some(newest) => connection
-            .prepare_cached(
-                "UPDATE activity SET count = count - 1, last_ts = ?5
-                 WHERE conversation = ?1 AND day = ?2 AND origin = ?3 AND reaction = ?4",
-            )?
-            .run((conversation, day, origin, reaction, newest)),
+        None => connection.run(
+            "DELETE FROM activity
+             WHERE conversation = ?1 AND day = ?2 AND origin = ?3 AND reaction = ?4",
+            row,
+        ),
+        Some(newest) => connection.run(
+            "UPDATE activity SET count = count - 1, last_ts = ?5
+             WHERE conversation = ?1 AND day = ?2 AND origin = ?3 AND reaction = ?4",
+            (conversation, day, origin, reaction, newest),
+        ),
     }
 }

@@ -18,5 +18,5 @@ pub(crate) fn note(
              WHERE project = ?1 AND metric = ?2 AND cleared IS NULL"
         }
     };
-    connection.prepare_cached(sql)?.run((subject.project, metric, subject.row_position()))
+    connection.run(sql, (subject.project, metric, subject.row_position()))
 }

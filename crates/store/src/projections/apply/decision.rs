@@ -1,71 +1,74 @@
 //! Decisions and their outcomes, in any order of arrival.
 
-use model::DecisionId;
-use sql::{Connection, OptionalExtension};
+use model::{DecisionChange, DecisionId};
+use sql::Connection;
 
 use super::Subject;
 use super::sums::{self, Place};
 use crate::projections::counters::QualityCounts;
 use crate::row_keys::{Key, PackedId};
 
+pub(super) fn apply(
+    connection: &Connection,
+    subject: &Subject,
+    change: &DecisionChange,
+) -> sql::Result<()> {
+    match change {
+        DecisionChange::Make { id, sql_executed } => decide(connection, subject, id, *sql_executed),
+        DecisionChange::Settle { id, executed } => settle(connection, subject, id, *executed),
+    }
+}
+
 /// Stores the position of the decision.
-pub(crate) fn decide(
+fn decide(
     connection: &Connection,
     subject: &Subject,
     id: &DecisionId,
     sql_executed: Option<bool>,
 ) -> sql::Result<()> {
-    let before = counted(connection, subject.project, id)?;
+    let Subject { project, conversation, .. } = *subject;
+    let before = find_counted_hour(connection, project, id)?;
+    let (packed, made) = (PackedId::pack(id.as_str()), subject.row_position());
     let hour = sql_executed.map(|_| sums::hour_number(subject.ts.as_micros()));
-    connection
-        .prepare_cached(
-            "INSERT INTO decisions (project, id, conversation, made, sql_hour, made_executed)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-             ON CONFLICT (project, id) DO UPDATE SET conversation = excluded.conversation, made = excluded.made,
-                 sql_hour = excluded.sql_hour, made_executed = excluded.made_executed",
-        )?
-        .run((
-            subject.project,
-            PackedId::pack(id.as_str()),
-            subject.conversation,
-            subject.row_position(),
-            hour,
-            sql_executed,
-        ))?;
-    recount(connection, subject.project, id, before)
+    connection.run(
+        "INSERT INTO decisions (project, id, conversation, made, sql_hour, made_executed)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+         ON CONFLICT (project, id) DO UPDATE SET conversation = excluded.conversation,
+             made = excluded.made, sql_hour = excluded.sql_hour,
+             made_executed = excluded.made_executed",
+        (project, packed, conversation, made, hour, sql_executed),
+    )?;
+    recount(connection, project, id, before)
 }
 
 /// Stores the position of the newest outcome.
-pub(crate) fn settle(
+fn settle(
     connection: &Connection,
     subject: &Subject,
     id: &DecisionId,
     executed: bool,
 ) -> sql::Result<()> {
-    let before = counted(connection, subject.project, id)?;
-    connection
-        .prepare_cached(
-            "INSERT INTO decisions (project, id, settled, settled_executed) VALUES (?1, ?2, ?3, ?4)
-             ON CONFLICT (project, id) DO UPDATE SET settled = excluded.settled,
-                 settled_executed = excluded.settled_executed",
-        )?
-        .run((subject.project, PackedId::pack(id.as_str()), subject.row_position(), executed))?;
+    let before = find_counted_hour(connection, subject.project, id)?;
+    connection.run(
+        "INSERT INTO decisions (project, id, settled, settled_executed) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT (project, id) DO UPDATE SET settled = excluded.settled,
+             settled_executed = excluded.settled_executed",
+        (subject.project, PackedId::pack(id.as_str()), subject.row_position(), executed),
+    )?;
     recount(connection, subject.project, id, before)
 }
 
 /// The hour in which a generated SQL statement counts, and whether it was executed.
-fn counted(
+fn find_counted_hour(
     connection: &Connection,
     project: Key,
     id: &DecisionId,
 ) -> sql::Result<Option<(i64, bool)>> {
-    connection
-        .prepare_cached(
-            "SELECT sql_hour, coalesce(settled_executed, made_executed) FROM decisions
-             WHERE project = ?1 AND id = ?2 AND sql_hour IS NOT NULL",
-        )?
-        .query_row((project, PackedId::pack(id.as_str())), |row| Ok((row.get(0)?, row.get(1)?)))
-        .optional()
+    connection.find_row(
+        "SELECT sql_hour, coalesce(settled_executed, made_executed) FROM decisions
+         WHERE project = ?1 AND id = ?2 AND sql_hour IS NOT NULL",
+        (project, PackedId::pack(id.as_str())),
+    )
 }
 
 fn recount(
@@ -74,7 +77,7 @@ fn recount(
     id: &DecisionId,
     before: Option<(i64, bool)>,
 ) -> sql::Result<()> {
-    let after = counted(connection, project, id)?;
+    let after = find_counted_hour(connection, project, id)?;
     if before == after {
         return Ok(());
     }

@@ -5,7 +5,7 @@
 
 use std::sync::LazyLock;
 
-use model::{ClaimSpace, Scope, UserId};
+use model::{Body, ClaimSpace, Scope, UserId};
 use sql::{Connection, Row, params_from_iter};
 
 use super::Subject;
@@ -23,69 +23,60 @@ pub(crate) fn erase(connection: &Connection, subject: &Subject, user: &UserId) -
     };
     let scope = read_project_scope(connection, subject.project)?;
     // Read once, because a search per batch would be quadratic.
-    let mut positions = positions(connection, key)?;
+    let own = format!("{USER_EVENTS} SELECT position FROM theirs ORDER BY position");
+    let mut positions: Vec<i64> = connection.read_rows(&own, [key])?;
     positions.extend(suggestions(connection, subject.project, key)?);
     for some in positions.chunks(TOGETHER) {
         let events = read_all(connection, &scope, some)?;
         for sql in BESIDE.iter() {
-            connection.prepare_cached(sql)?.run(params_from_iter(padded(some)))?;
+            connection.run(sql, params_from_iter(pad_positions(some)))?;
         }
         events.iter().try_for_each(|event| stub(connection, subject.project, event))?;
     }
-    connection
-        .prepare_cached("UPDATE profiles SET attributes = '{}' WHERE user = ?1")?
-        .run([key])?;
-    connection
-        .prepare_cached("UPDATE baseline_profiles SET attributes = '{}' WHERE user = ?1")?
-        .run([key])?;
-    connection
-        .prepare_cached(
-            "UPDATE baseline_turns SET track = NULL, bundle = NULL, user_type = NULL
-             WHERE user = ?1",
-        )?
-        .run([key])?;
-    // Turns whose opening was dropped are found in the baseline.
-    connection
-        .prepare_cached(
-            "UPDATE turns SET track = NULL, bundle = NULL, user_type = NULL
-             WHERE key IN (SELECT key FROM baseline_turns WHERE user = ?1)",
-        )?
-        .run([key])?;
-    forget_questions(connection, key)?;
-    connection
-        .prepare_cached("UPDATE users SET id = NULL, erased = ?2 WHERE key = ?1")?
-        .run((key, subject.row_position()))?;
+    forget_rows(connection, key)?;
+    connection.run(
+        "UPDATE users SET id = NULL, erased = ?2 WHERE key = ?1",
+        (key, subject.row_position()),
+    )?;
     connection.invalidate_users()
 }
 
-/// Deletes the user's dead letters.
 fn forget_letters(connection: &Connection, project: Key, user: &UserId) -> sql::Result<()> {
     let events = match connection.sqlite() {
         Some(_) => "json_each(letter, '$.events') v WHERE v.value",
-        // Postgres cannot parse a document with NUL, which a foreign message may contain. Ids never
-        // contain it.
+        // Postgres cannot parse NUL, which a message may contain. Ids never contain it.
         None => {
             "json_array_elements(CAST(replace(letter, '\\u0000', '\\u0020') AS json) -> 'events') v
              WHERE v"
         }
     };
-    connection
-        .prepare_cached(&format!(
+    connection.run(
+        &format!(
             "DELETE FROM dead_letters WHERE project = ?1 AND EXISTS (
                  SELECT 1 FROM {events} ->> 'user' = ?2)"
-        ))?
-        .run((project, user.as_str()))
+        ),
+        (project, user.as_str()),
+    )
 }
 
 /// The user's turns, including those whose opening was dropped.
 pub(crate) const USER_TURNS: &str = "(SELECT key FROM turns WHERE user = ?1
     UNION SELECT key FROM baseline_turns WHERE user = ?1)";
 
-/// Removes the user's questions from the index, and from other users' corrections of their answers.
-fn forget_questions(connection: &Connection, user: Key) -> sql::Result<()> {
+/// Removes the user's attributes and labels, and the user's questions from the index and from other
+/// users' corrections of their answers.
+fn forget_rows(connection: &Connection, user: Key) -> sql::Result<()> {
     // A refinement counts in rates and holds no personal data.
     let intent = "CASE WHEN lower(intent) = 'refine' THEN intent END";
     let forget = [
+        "UPDATE profiles SET attributes = '{}' WHERE user = ?1".to_owned(),
+        "UPDATE baseline_profiles SET attributes = '{}' WHERE user = ?1".to_owned(),
+        "UPDATE baseline_turns SET track = NULL, bundle = NULL, user_type = NULL WHERE user = ?1"
+            .to_owned(),
+        // Turns whose opening was dropped are found in the baseline.
+        "UPDATE turns SET track = NULL, bundle = NULL, user_type = NULL
+         WHERE key IN (SELECT key FROM baseline_turns WHERE user = ?1)"
+            .to_owned(),
         format!(
             "UPDATE turn_index SET intent = {intent}, has_strategy = 0 WHERE turn IN {USER_TURNS}"
         ),
@@ -103,8 +94,7 @@ fn forget_questions(connection: &Connection, user: Key) -> sql::Result<()> {
              ON CONFLICT (turn) DO NOTHING"
         ),
         format!("UPDATE router_turns SET features = NULL WHERE turn IN {USER_TURNS}"),
-        // Touches the rows so that the similarity index is updated: chains of corrections include
-        // this question.
+        // Touches the rows of chained corrections, so that the similarity index is updated.
         format!(
             "WITH RECURSIVE corrections (turn) AS (
                  SELECT turn FROM turn_index WHERE corrects IN {USER_TURNS}
@@ -113,7 +103,7 @@ fn forget_questions(connection: &Connection, user: Key) -> sql::Result<()> {
              UPDATE turn_vectors SET model = model WHERE turn IN (SELECT turn FROM corrections)"
         ),
     ];
-    forget.iter().try_for_each(|sql| connection.prepare_cached(sql)?.run([user]))
+    forget.iter().try_for_each(|sql| connection.run(sql, [user]))
 }
 
 /// The positions of a user's events: events that name the user, events that name only one of the
@@ -135,35 +125,27 @@ pub(crate) const USER_EVENTS: &str = "
         SELECT e.position FROM own_conversations c JOIN events e ON e.conversation = c.conversation
         WHERE e.user IS NULL AND e.turn IS NULL)";
 
-fn positions(connection: &Connection, user: Key) -> sql::Result<Vec<i64>> {
-    connection
-        .prepare_cached(&format!("{USER_EVENTS} SELECT position FROM theirs ORDER BY position"))?
-        .query_map([user], |row| row.get(0))?
-        .collect()
-}
-
 /// Suggestions derived from the user's turns, found by the prefix of their ids.
 fn suggestions(connection: &Connection, project: Key, user: Key) -> sql::Result<Vec<i64>> {
     let evidence = match connection.sqlite() {
         Some(_) => "SELECT value FROM json_each(e.data, '$.evidence')",
         None => "SELECT json_array_elements_text(CAST(e.data AS json) -> 'evidence') AS value",
     };
-    connection
-        .prepare_cached(&format!(
+    connection.read_rows(
+        &format!(
             "SELECT e.position FROM claims c JOIN events e ON e.position = c.position
              WHERE c.project = ?2 AND c.space = ?3 AND c.id >= 'suggestion.' AND c.id < 'suggestion/'
                  AND EXISTS (
                      SELECT 1 FROM ({evidence}) v
                          JOIN turns t ON t.project = ?2 AND t.id = v.value
                      WHERE t.key IN {USER_TURNS})"
-        ))?
-        .query_map((user, project, ClaimSpace::Event.code()), |row| row.get(0))?
-        .collect()
+        ),
+        (user, project, ClaimSpace::Event.code()),
+    )
 }
 
-/// Placeholders for [`numbers`]. Short lists repeat their last number, so one plan serves all
-/// lengths.
-fn padded(positions: &[i64]) -> Vec<i64> {
+/// Placeholders for [`numbers`]. Short lists repeat their last number, so one plan serves all.
+fn pad_positions(positions: &[i64]) -> Vec<i64> {
     let mut padded = positions.to_vec();
     padded.resize(TOGETHER, positions.last().copied().unwrap_or_default());
     padded
@@ -211,20 +193,18 @@ fn read_all(
         event_rows::read_event(row, scope)
             .map_err(|error| sql::Error::Unreadable(error.to_string()))
     };
-    connection
-        .prepare_cached(&READ)?
-        .query_map(params_from_iter(padded(positions)), read)?
-        .collect()
+    connection.read_rows_with(&READ, params_from_iter(pad_positions(positions)), read)
 }
 
 fn stub(connection: &Connection, project: Key, stored: &StoredEvent) -> sql::Result<()> {
     let (event, position) = (&stored.event, stored.position.0 as i64);
-    let data = serde_json::Value::Object(event.stub_data()).to_string();
+    let data = event.stub_body().to_json();
     connection
-        .prepare_cached("UPDATE events SET data = ?2, tags = NULL WHERE position = ?1")?
-        .run((position, data))?;
+        .run("UPDATE events SET data = ?2, tags = NULL WHERE position = ?1", (position, data))?;
     let turn = event.turn.as_ref().map(|id| id.as_str());
-    let decision = event.data.get("decision_id").and_then(serde_json::Value::as_str);
+    let made =
+        if let Body::Decision(made) = &event.body { made.decision_id.as_ref() } else { None };
+    let decision = made.map(|id| id.as_str());
     let claims = [
         (ClaimSpace::Event, Some(event.id.as_str())),
         (ClaimSpace::Turn, turn),

@@ -1,47 +1,35 @@
-//! The facts of each turn, and the sums over them. A change of a turn subtracts its old
-//! contribution and adds the new one.
+//! The facts of a turn, and their contribution to sums.
 
-mod many;
 mod row;
-mod unit;
 
-use model::{LooseFact, Reaction, Sentiment, TurnFact, VerdictStatus};
-use sql::{CachedFact, Connection, OptionalExtension};
+use model::{Sentiment, VerdictStatus};
+use sql::CachedFact;
 
 use super::sums::{self, Place};
-use super::{Subject, experiment};
-use crate::projections::counters::{QualityCounts, wait_step};
+use crate::projections::counters::{QualityCounts, UnitSums, wait_step};
 use crate::row_keys::Key;
-
-/// The application reported a failure.
-const REPORTED: u8 = 1;
-/// The detector found a failure.
-const DETECTED: u8 = 2;
-
-/// The cap per turn, so that sums over a million turns fit into 64 bits.
-const MAX_MILLIS: u64 = 1 << 42;
 
 /// The facts of a turn that count in rates.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Facts {
-    user: Option<Key>,
-    ts: Option<i64>,
-    model: String,
-    prompt: String,
-    strategy: String,
-    answered: bool,
-    failed: u8,
-    millis: Option<u64>,
-    tokens: i64,
-    cost: i64,
-    opinions: Opinions,
-    corrected: bool,
-    retried: bool,
-    heard: bool,
-    refined: bool,
-    ended: bool,
-    abandoned: bool,
-    comments: Comments,
+    pub(crate) user: Option<Key>,
+    pub(crate) ts: Option<i64>,
+    pub(crate) model: String,
+    pub(crate) prompt: String,
+    pub(crate) strategy: String,
+    pub(crate) answered: bool,
+    pub(crate) failed: u8,
+    pub(crate) millis: Option<u64>,
+    pub(crate) tokens: i64,
+    pub(crate) cost: i64,
+    pub(crate) opinions: Opinions,
+    pub(crate) corrected: bool,
+    pub(crate) retried: bool,
+    pub(crate) heard: bool,
+    pub(crate) refined: bool,
+    pub(crate) ended: bool,
+    pub(crate) abandoned: bool,
+    pub(crate) comments: Comments,
 }
 
 /// Cached facts of a turn.
@@ -56,16 +44,15 @@ impl CachedFact for Known {
     }
 }
 
-/// Comments on a turn by sentiment.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Comments {
+pub(crate) struct Comments {
     positive: i64,
     negative: i64,
     neutral: i64,
 }
 
 impl Comments {
-    fn count(&mut self, sentiment: Sentiment) {
+    pub(crate) fn count(&mut self, sentiment: Sentiment) {
         match sentiment {
             Sentiment::Positive => self.positive += 1,
             Sentiment::Negative => self.negative += 1,
@@ -73,14 +60,13 @@ impl Comments {
         }
     }
 
-    fn add_to(self, counts: &mut QualityCounts) {
+    pub(crate) fn add_to(self, counts: &mut QualityCounts) {
         counts.comments_positive += self.positive;
         counts.comments_negative += self.negative;
         counts.comments_neutral += self.neutral;
     }
 }
 
-/// Opinions on a turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Opinions {
     pub(crate) ok: i64,
@@ -141,140 +127,25 @@ impl Facts {
         self.comments.add_to(&mut counts);
         counts
     }
-}
 
-/// Changes the facts of a turn and the sums.
-fn amend(
-    connection: &Connection,
-    subject: &Subject,
-    turn: Key,
-    change: impl FnOnce(&mut Facts),
-) -> sql::Result<()> {
-    let project = subject.project;
-    let known = match connection.recall(turn) {
-        Some(Known(facts)) => facts,
-        None => connection
-            .prepare_cached("SELECT * FROM turn_facts WHERE turn = ?1")?
-            .query_row([turn], Facts::read)
-            .optional()?,
-    };
-    let before = known.clone().unwrap_or_default();
-    let mut after = before.clone();
-    change(&mut after);
-    if known.is_some() && after == before {
-        return Ok(());
-    }
-    after.write(connection, project, turn)?;
-    connection.remember(turn, || Known(Some(after.clone())));
-    experiment::amended(connection, subject, turn, &after.unit_sums().since(&before.unit_sums()))?;
-    let counted =
-        |facts: &Facts| facts.place().map_or(QualityCounts::default(), |_| facts.counts());
-    if let (Some(from), Some(to)) = (before.place(), after.place())
-        && from == to
-    {
-        sums::add(connection, project, to, &counted(&after).since(&counted(&before)))?;
-    } else {
-        let nothing = QualityCounts::default();
-        if let Some(from) = before.place() {
-            sums::add(connection, project, from, &nothing.since(&counted(&before)))?;
-        }
-        if let Some(to) = after.place() {
-            sums::add(connection, project, to, &counted(&after))?;
+    /// All sums but the score, which is not a fact. The counters mean the same as in rates.
+    pub(crate) fn unit_sums(&self) -> UnitSums {
+        let counts = self.counts();
+        let millis = self.millis.filter(|_| self.answered);
+        UnitSums {
+            turns: counts.turns,
+            answered: counts.answered,
+            failed: counts.failed,
+            ok: counts.ok,
+            not_ok: counts.not_ok,
+            neutral: counts.neutral,
+            rejected: counts.rejected,
+            corrected: counts.corrected,
+            retried: counts.retried,
+            timed: i64::from(millis.is_some()),
+            millis: millis.map_or(0, |millis| i64::try_from(millis).unwrap_or(i64::MAX >> 16)),
+            cost: counts.cost,
+            ..UnitSums::default()
         }
     }
-    if before.place() != after.place() || before.step() != after.step() {
-        for (facts, by) in [(&before, -1), (&after, 1)] {
-            if let (Some(place), Some(step)) = (facts.place(), facts.step()) {
-                sums::wait(connection, project, place, step, by)?;
-            }
-        }
-    }
-    Ok(())
-}
-
-pub(crate) fn open(
-    connection: &Connection,
-    subject: &Subject,
-    turn: Key,
-    refines: bool,
-) -> sql::Result<()> {
-    amend(connection, subject, turn, |facts| {
-        facts.user = subject.user;
-        facts.ts = Some(subject.ts.as_micros());
-        facts.refined |= refines;
-    })
-}
-
-pub(crate) fn judge(
-    connection: &Connection,
-    subject: &Subject,
-    turn: Key,
-    opinions: Opinions,
-) -> sql::Result<()> {
-    amend(connection, subject, turn, |facts| facts.opinions = opinions)
-}
-
-/// Records the end of the session after the turn.
-pub(crate) fn end(
-    connection: &Connection,
-    subject: &Subject,
-    turn: Key,
-    abandoned: bool,
-) -> sql::Result<()> {
-    amend(connection, subject, turn, |facts| {
-        facts.ended = true;
-        facts.abandoned = abandoned;
-    })
-}
-
-/// Records another fact of the turn.
-pub(crate) fn note(
-    connection: &Connection,
-    subject: &Subject,
-    turn: Key,
-    fact: &TurnFact,
-) -> sql::Result<()> {
-    amend(connection, subject, turn, |facts| match fact {
-        TurnFact::Answered { model, prompt, strategy, failed, tokens, cost } => {
-            facts.answered = true;
-            facts.model = model.clone().unwrap_or_default();
-            facts.prompt = prompt.clone().unwrap_or_default();
-            facts.strategy = strategy.clone().unwrap_or_default();
-            facts.failed = facts.failed & DETECTED | if *failed { REPORTED } else { 0 };
-            facts.tokens = (*tokens).min(MAX_MILLIS) as i64;
-            facts.cost = (*cost).min(MAX_MILLIS) as i64;
-        }
-        TurnFact::Shown { failed, millis } => {
-            facts.failed = facts.failed & REPORTED | if *failed { DETECTED } else { 0 };
-            facts.millis = millis.map(|millis| millis.min(MAX_MILLIS));
-        }
-        TurnFact::Retried => facts.retried = true,
-        TurnFact::Corrected => facts.corrected = true,
-        TurnFact::GotFeedback => facts.heard = true,
-        TurnFact::Refined => facts.refined = true,
-        TurnFact::Commented(sentiment) => facts.comments.count(*sentiment),
-    })
-}
-
-/// Counts an event that names no turn.
-pub(crate) fn count(
-    connection: &Connection,
-    subject: &Subject,
-    fact: LooseFact,
-) -> sql::Result<()> {
-    let mut counts = QualityCounts::default();
-    match fact {
-        LooseFact::Rated(Reaction::Ok) => counts.ok = 1,
-        LooseFact::Rated(Reaction::NotOk) => counts.not_ok = 1,
-        LooseFact::Rated(Reaction::Neutral) => counts.neutral = 1,
-        LooseFact::Corrected => counts.loose_corrected = 1,
-        LooseFact::Refined => counts.loose_refined = 1,
-        LooseFact::Commented(sentiment) => {
-            let mut comments = Comments::default();
-            comments.count(sentiment);
-            comments.add_to(&mut counts);
-        }
-    }
-    let place = Place { hour: sums::hour_number(subject.ts.as_micros()), model: "", prompt: "" };
-    sums::add(connection, subject.project, place, &counts)
 }

@@ -1,13 +1,13 @@
 //! The index of turns: labels for the search of strategies, and the verdict in effect.
 
 use model::{UnitInterval, ValidationOutcome, Vector, VerdictStatus};
-use sql::{CachedFact, Connection, OptionalExtension, RowBatch};
+use sql::{CachedFact, Connection, RowBatch};
 
-use super::{Subject, facts, judge, reaction};
+use super::Subject;
 use crate::row_keys::Key;
 
 /// The confidence of a turn without a verdict.
-const UNKNOWN: f64 = 0.5;
+pub(crate) const UNKNOWN_CONFIDENCE: f64 = 0.5;
 
 pub(crate) fn open(
     connection: &Connection,
@@ -26,7 +26,7 @@ pub(crate) fn open(
         }
         Some(Known(Some(_))) | None => insert.run((turn, subject.project, intent))?,
     }
-    refresh(connection, subject, turn)
+    Ok(())
 }
 
 const MANY_OPENED: &str = "INSERT INTO turn_index (turn, project, intent)
@@ -54,23 +54,23 @@ pub(crate) struct Known(pub(in super::super) Option<Row>);
 pub(crate) struct Row {
     pub(crate) review: Option<u8>,
     /// The values last written, if known.
-    pub(crate) shown: Option<Shown>,
+    pub(crate) shown: Option<EffectiveVerdict>,
 }
 
 /// The verdict in effect.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Shown {
-    status: VerdictStatus,
-    confidence: f64,
-    detected_in: Option<Key>,
-    verdict: Option<i64>,
+pub(crate) struct EffectiveVerdict {
+    pub(crate) status: VerdictStatus,
+    pub(crate) confidence: f64,
+    pub(crate) detected_in: Option<Key>,
+    pub(crate) verdict: Option<i64>,
 }
 
 impl Default for Row {
     /// The table's column defaults.
     fn default() -> Self {
-        let (status, confidence) = (VerdictStatus::Neutral, UNKNOWN);
-        let shown = Shown { status, confidence, detected_in: None, verdict: None };
+        let (status, confidence) = (VerdictStatus::Neutral, UNKNOWN_CONFIDENCE);
+        let shown = EffectiveVerdict { status, confidence, detected_in: None, verdict: None };
         Self { review: None, shown: Some(shown) }
     }
 }
@@ -87,10 +87,9 @@ pub(crate) fn row(connection: &Connection, turn: Key) -> sql::Result<Option<Row>
     if let Some(Known(row)) = connection.recall(turn) {
         return Ok(row);
     }
-    connection
-        .prepare_cached("SELECT review FROM turn_index WHERE turn = ?1")?
-        .query_row([turn], |row| Ok(Row { review: row.get(0)?, shown: None }))
-        .optional()
+    connection.find_row_with("SELECT review FROM turn_index WHERE turn = ?1", [turn], |row| {
+        Ok(Row { review: row.get(0)?, shown: None })
+    })
 }
 
 /// The validator's result.
@@ -122,61 +121,24 @@ pub(crate) fn complete(
 }
 
 pub(crate) fn set_vector(connection: &Connection, turn: Key, vector: &Vector) -> sql::Result<()> {
-    connection
-        .prepare_cached(
-            "INSERT INTO turn_vectors (turn, model, vector) VALUES (?1, ?2, ?3)
-             ON CONFLICT (turn) DO UPDATE SET model = excluded.model, vector = excluded.vector",
-        )?
-        .add(
-            RowBatch::Each(MANY_VECTORS),
-            (turn, &**vector.model(), vector_index::encode(vector.values())),
-        )
+    connection.add_row(
+        "INSERT INTO turn_vectors (turn, model, vector) VALUES (?1, ?2, ?3)
+         ON CONFLICT (turn) DO UPDATE SET model = excluded.model, vector = excluded.vector",
+        RowBatch::Each(MANY_VECTORS),
+        (turn, &**vector.model(), vector_index::encode(vector.values())),
+    )
 }
 
-/// Chooses the verdict in effect: a review, otherwise the latest reaction of a user, otherwise the
-/// messages. Among messages the latest wins, but "moved on" never replaces another verdict and a
-/// neutral message replaces none.
-pub(crate) fn refresh(connection: &Connection, subject: &Subject, turn: Key) -> sql::Result<()> {
-    // Not opened yet: earlier verdicts apply once it is.
-    let Some(row) = row(connection, turn)? else { return Ok(()) };
-    let verdict = judge::active_verdicts(connection, turn)?;
-    let by_users = reaction::latest_of_users(connection, turn)?.map(VerdictStatus::from);
-    let given = row.review.and_then(VerdictStatus::from_code).or(by_users);
-    let (status, confidence) = match (given, &verdict) {
-        (Some(status), _) => (status, 1.0),
-        (None, Some(verdict)) => (verdict.status, verdict.confidence),
-        (None, None) => (VerdictStatus::Neutral, UNKNOWN),
-    };
-    let rejects = |verdict: &judge::ActiveVerdict| {
-        status == VerdictStatus::Rejected && verdict.status == VerdictStatus::Rejected
-    };
-    let detected_in = verdict.as_ref().filter(|verdict| rejects(verdict));
-    let shown = Shown {
-        status,
-        confidence,
-        detected_in: detected_in.and_then(|verdict| verdict.detected_in),
-        verdict: verdict.as_ref().map(|verdict| verdict.position),
-    };
-    if row.shown.as_ref() != Some(&shown) {
-        show(connection, turn, &shown)?;
-        connection.remember(turn, || Known(Some(Row { review: row.review, shown: Some(shown) })));
-    }
-    let (ok, not_ok, neutral) = reaction::counts_of_users(connection, turn)?;
-    let takes_side = |status: VerdictStatus| status != VerdictStatus::Neutral;
-    let sides = by_users
-        .filter(|status| takes_side(*status))
-        .zip(verdict.map(|verdict| verdict.status).filter(|status| takes_side(*status)));
-    let (both, agree) = (sides.is_some(), sides.is_some_and(|(user, machine)| user == machine));
-    let opinions = facts::Opinions { ok, not_ok, neutral, status: Some(status), both, agree };
-    facts::judge(connection, subject, turn, opinions)
-}
-
-fn show(connection: &Connection, turn: Key, shown: &Shown) -> sql::Result<()> {
-    connection
-        .prepare_cached(
-            "UPDATE turn_index SET user_feedback_status = ?2, feedback_confidence = ?3,
-                 rejection_detected_in = (SELECT id FROM turns WHERE key = ?4), verdict = ?5
-             WHERE turn = ?1",
-        )?
-        .run((turn, shown.status.as_word(), shown.confidence, shown.detected_in, shown.verdict))
+/// Writes the verdict in effect.
+pub(crate) fn write_verdict(
+    connection: &Connection,
+    turn: Key,
+    shown: &EffectiveVerdict,
+) -> sql::Result<()> {
+    connection.run(
+        "UPDATE turn_index SET user_feedback_status = ?2, feedback_confidence = ?3,
+             rejection_detected_in = (SELECT id FROM turns WHERE key = ?4), verdict = ?5
+         WHERE turn = ?1",
+        (turn, shown.status.as_word(), shown.confidence, shown.detected_in, shown.verdict),
+    )
 }

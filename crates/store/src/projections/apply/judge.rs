@@ -1,79 +1,49 @@
 //! Verdicts of messages and reviewers about turns.
 
-use model::{Origin, Reaction, TurnId, VerdictStatus};
-use sql::{CachedFact, Connection, OptionalExtension, Row, RowBatch};
+use model::{Judgement, Origin, Reaction, VerdictStatus};
+use sql::{CachedFact, Connection, Row, RowBatch};
 
-use super::{Subject, index, reaction};
+use super::facts::Opinions;
+use super::{Subject, fact_changes, index, reaction};
 use crate::row_keys::{Key, Table, resolve_key};
 
-/// The verdict of a message.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct VerdictInput<'a> {
-    pub(crate) status: VerdictStatus,
-    pub(crate) confidence: f64,
-    pub(crate) raw_confidence: f64,
-    pub(crate) moved_on: bool,
-    pub(crate) corrects: bool,
-    pub(crate) detected_in: Option<&'a TurnId>,
-}
-
-/// Stores the verdict of a message about a turn. It replaces the message's earlier verdict,
-/// whichever turn that was about.
+/// Stores the verdict of a message. It replaces the message's earlier verdict about any turn.
 pub(crate) fn judge(
     connection: &Connection,
     subject: &Subject,
     turn: Option<Key>,
-    said: VerdictInput<'_>,
+    said: &Judgement,
 ) -> sql::Result<()> {
-    let message = match said.detected_in {
+    let (status, moved_on) = (said.status, said.moved_on);
+    let (confidence, raw_confidence) = (said.confidence.get(), said.raw_confidence.get());
+    let position = subject.row_position();
+    let message = match &said.detected_in {
         None => None,
         Some(id) => Some(resolve_key(connection, Table::Turns, subject.project, id.as_str())?),
     };
     if let Some(message) = message {
-        take_back(connection, subject, message)?;
-        let corrected = turn.filter(|_| said.corrects);
-        connection
-            .prepare_cached(
-                "UPDATE turn_index SET corrects = ?2 WHERE turn = ?1 AND corrects IS DISTINCT FROM ?2",
-            )?
-            .run((message, corrected))?;
+        withdraw_verdict(connection, subject, message)?;
+        connection.run(
+            "UPDATE turn_index SET corrects = ?2 WHERE turn = ?1 AND corrects IS DISTINCT FROM ?2",
+            (message, turn.filter(|_| said.corrects)),
+        )?;
         // Touches the row so that the similarity index is updated.
-        connection
-            .prepare_cached("UPDATE turn_vectors SET model = model WHERE turn = ?1")?
-            .run([message])?;
-    }
-    let verdict = ActiveVerdict {
-        position: subject.row_position(),
-        status: said.status,
-        confidence: said.confidence,
-        detected_in: message,
-        moved_on: said.moved_on,
-    };
-    if let Some(turn) = turn {
-        learn(connection, turn, |known| known.push(verdict));
-    }
-    if let Some(message) = message {
+        connection.run("UPDATE turn_vectors SET model = model WHERE turn = ?1", [message])?;
         connection.unlearn::<SilentTurn>(message);
     }
-    connection
-        .prepare_cached(
-            "INSERT INTO verdicts (position, turn, detected_in, status, confidence, raw_confidence,
-                 moved_on)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-        )?
-        .add(
-            RowBatch::Each(MANY),
-            (
-                subject.row_position(),
-                turn,
-                message,
-                said.status.code(),
-                said.confidence,
-                said.raw_confidence,
-                said.moved_on,
-            ),
-        )?;
-    turn.map_or(Ok(()), |turn| index::refresh(connection, subject, turn))
+    if let Some(turn) = turn {
+        let detected_in = message;
+        let verdict = ActiveVerdict { position, status, confidence, detected_in, moved_on };
+        learn(connection, turn, |known| known.push(verdict));
+    }
+    connection.add_row(
+        "INSERT INTO verdicts (position, turn, detected_in, status, confidence, raw_confidence,
+             moved_on)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        RowBatch::Each(MANY),
+        (position, turn, message, status.code(), confidence, raw_confidence, moved_on),
+    )?;
+    turn.map_or(Ok(()), |turn| refresh(connection, subject, turn))
 }
 
 const MANY: &str = "
@@ -132,11 +102,8 @@ fn learn(connection: &Connection, turn: Key, change: impl FnOnce(&mut Vec<Active
     }
 }
 
-/// The verdict in effect among messages; see [`index::refresh`].
-pub(crate) fn active_verdicts(
-    connection: &Connection,
-    turn: Key,
-) -> sql::Result<Option<ActiveVerdict>> {
+/// The verdict in effect among messages; see [`refresh`].
+fn find_active_verdict(connection: &Connection, turn: Key) -> sql::Result<Option<ActiveVerdict>> {
     if let Some(Known(verdicts)) = connection.recall(turn) {
         let order = |verdict: &&ActiveVerdict| {
             let says_nothing = verdict.status == VerdictStatus::Neutral;
@@ -144,28 +111,64 @@ pub(crate) fn active_verdicts(
         };
         return Ok(verdicts.iter().min_by_key(order).copied());
     }
-    let found = connection
-        .prepare_cached(
-            "SELECT position, status, confidence, detected_in, moved_on FROM verdicts WHERE turn = ?1
-             ORDER BY status = ?2, moved_on, position DESC LIMIT 1",
-        )?
-        .query_row((turn, VerdictStatus::Neutral.code()), ActiveVerdict::read)
-        .optional()?;
+    let found = connection.find_row_with(
+        "SELECT position, status, confidence, detected_in, moved_on FROM verdicts WHERE turn = ?1
+         ORDER BY status = ?2, moved_on, position DESC LIMIT 1",
+        (turn, VerdictStatus::Neutral.code()),
+        ActiveVerdict::read,
+    )?;
     Ok(found.flatten())
 }
 
-fn take_back(connection: &Connection, subject: &Subject, message: Key) -> sql::Result<()> {
+/// Chooses the verdict in effect: a review, otherwise the latest reaction of a user, otherwise the
+/// messages. Among messages the latest wins, but "moved on" never replaces another verdict and a
+/// neutral message replaces none.
+pub(crate) fn refresh(connection: &Connection, subject: &Subject, turn: Key) -> sql::Result<()> {
+    // Not opened yet: earlier verdicts apply once it is.
+    let Some(row) = index::row(connection, turn)? else { return Ok(()) };
+    let verdict = find_active_verdict(connection, turn)?;
+    let by_users = reaction::latest_of_users(connection, turn)?.map(VerdictStatus::from);
+    let given = row.review.and_then(VerdictStatus::from_code).or(by_users);
+    let (status, confidence) = match (given, &verdict) {
+        (Some(status), _) => (status, 1.0),
+        (None, Some(verdict)) => (verdict.status, verdict.confidence),
+        (None, None) => (VerdictStatus::Neutral, index::UNKNOWN_CONFIDENCE),
+    };
+    let rejects = |verdict: &ActiveVerdict| {
+        status == VerdictStatus::Rejected && verdict.status == VerdictStatus::Rejected
+    };
+    let detected_in = verdict.as_ref().filter(|verdict| rejects(verdict));
+    let shown = index::EffectiveVerdict {
+        status,
+        confidence,
+        detected_in: detected_in.and_then(|verdict| verdict.detected_in),
+        verdict: verdict.as_ref().map(|verdict| verdict.position),
+    };
+    if row.shown.as_ref() != Some(&shown) {
+        index::write_verdict(connection, turn, &shown)?;
+        let row = index::Row { review: row.review, shown: Some(shown) };
+        connection.remember(turn, || index::Known(Some(row)));
+    }
+    let (ok, not_ok, neutral) = reaction::counts_of_users(connection, turn)?;
+    let takes_side = |status: VerdictStatus| status != VerdictStatus::Neutral;
+    let sides = by_users
+        .filter(|status| takes_side(*status))
+        .zip(verdict.map(|verdict| verdict.status).filter(|status| takes_side(*status)));
+    let (both, agree) = (sides.is_some(), sides.is_some_and(|(user, machine)| user == machine));
+    let opinions = Opinions { ok, not_ok, neutral, status: Some(status), both, agree };
+    fact_changes::record_opinions(connection, subject, turn, opinions)
+}
+
+fn withdraw_verdict(connection: &Connection, subject: &Subject, message: Key) -> sql::Result<()> {
     if connection.recall::<SilentTurn>(message).is_some() {
         return Ok(());
     }
     let before: Option<Option<Key>> = connection
-        .prepare_cached("DELETE FROM verdicts WHERE detected_in = ?1 RETURNING turn")?
-        .query_row([message], |row| row.get(0))
-        .optional()?;
+        .find_row("DELETE FROM verdicts WHERE detected_in = ?1 RETURNING turn", [message])?;
     let Some(Some(turn)) = before else { return Ok(()) };
     learn(connection, turn, |known| known.retain(|verdict| verdict.detected_in != Some(message)));
     reaction::take_back(connection, subject.project, message)?;
-    index::refresh(connection, subject, turn)
+    refresh(connection, subject, turn)
 }
 
 /// A review replaces the machine's verdict, in the index and among the reactions.
@@ -175,9 +178,10 @@ pub(crate) fn review(
     turn: Key,
     status: VerdictStatus,
 ) -> sql::Result<()> {
-    connection
-        .prepare_cached("UPDATE turn_index SET review = ?2, reviewed = ?3 WHERE turn = ?1")?
-        .run((turn, status.code(), subject.row_position()))?;
+    connection.run(
+        "UPDATE turn_index SET review = ?2, reviewed = ?3 WHERE turn = ?1",
+        (turn, status.code(), subject.row_position()),
+    )?;
     if let Some(index::Known(Some(row))) = connection.recall(turn) {
         let review = Some(status.code());
         connection.remember(turn, || index::Known(Some(index::Row { review, ..row })));
@@ -190,5 +194,5 @@ pub(crate) fn review(
         message: None,
     };
     reaction::react(connection, subject, turn, given)?;
-    index::refresh(connection, subject, turn)
+    refresh(connection, subject, turn)
 }

@@ -1,12 +1,11 @@
 //! Active reactions: one per turn and user, any number by the machine.
 
 use model::{ANONYMOUS, Origin, Reaction, Timestamp};
-use sql::{CachedFact, Connection, OptionalExtension, Row, RowBatch};
+use sql::{CachedFact, Connection, Row, RowBatch};
 
 use super::{Subject, activity, index, turn};
 use crate::row_keys::{Key, Table, resolve_key};
 
-/// A reaction to store.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Given {
     pub(crate) origin: Origin,
@@ -28,7 +27,6 @@ pub(crate) struct Active {
     ts: Timestamp,
 }
 
-/// The columns of an [`Active`].
 pub(crate) const COLUMNS: &str = "position, conversation, user, origin, reaction, ts, turn";
 
 /// Cached reactions on a turn, by position.
@@ -105,8 +103,9 @@ pub(crate) fn react(
     turn: Key,
     given: Given,
 ) -> sql::Result<()> {
-    if given.message.is_some() && is_reviewed(connection, turn)? {
-        // After a user's reaction the machine's reading no longer counts.
+    // After a review the machine's reading no longer counts.
+    let is_reviewed = |row: index::Row| row.review.is_some();
+    if given.message.is_some() && index::row(connection, turn)?.is_some_and(is_reviewed) {
         return Ok(());
     }
     let (conversation, user) = place(connection, subject, turn)?;
@@ -123,28 +122,25 @@ pub(crate) fn react(
         reaction: given.reaction.code(),
         ts: subject.ts,
     };
-    connection
-        .prepare_cached(
-            "INSERT INTO reactions (position, event, project, turn, conversation, user, origin, reaction,
-                 confidence, ts, detected_in)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
-        )?
-        .add(
-            RowBatch::Each(MANY),
-            (
-                active.position,
-                &subject.id,
-                subject.project,
-                turn,
-                conversation,
-                user,
-                active.origin,
-                active.reaction,
-                given.confidence,
-                subject.ts.as_micros(),
-                given.message,
-            ),
-        )?;
+    connection.add_row(
+        "INSERT INTO reactions (position, event, project, turn, conversation, user, origin,
+             reaction, confidence, ts, detected_in)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+        RowBatch::Each(MANY),
+        (
+            active.position,
+            &subject.id,
+            subject.project,
+            turn,
+            conversation,
+            user,
+            active.origin,
+            active.reaction,
+            given.confidence,
+            subject.ts.as_micros(),
+            given.message,
+        ),
+    )?;
     learn(connection, turn, |known| known.push(active));
     count(connection, subject.project, &active)
 }
@@ -155,22 +151,16 @@ const MANY: &str = "
     SELECT * FROM unnest($1::BIGINT[], $2::TEXT[], $3::BIGINT[], $4::BIGINT[], $5::BIGINT[], $6::BIGINT[],
         $7::BIGINT[], $8::BIGINT[], $9::DOUBLE PRECISION[], $10::BIGINT[], $11::BIGINT[])";
 
-fn is_reviewed(connection: &Connection, turn: Key) -> sql::Result<bool> {
-    Ok(index::row(connection, turn)?.is_some_and(|row| row.review.is_some()))
-}
-
 pub(crate) fn latest_of_users(connection: &Connection, turn: Key) -> sql::Result<Option<Reaction>> {
     let latest: Option<u8> = match connection.recall(turn) {
         Some(Known(reactions)) => {
             reactions.iter().rfind(|active| active.is_users()).map(|active| active.reaction)
         }
-        None => connection
-            .prepare_cached(
-                "SELECT reaction FROM reactions WHERE turn = ?1 AND origin = ?2
-                 ORDER BY position DESC LIMIT 1",
-            )?
-            .query_row((turn, Origin::User.code()), |row| row.get(0))
-            .optional()?,
+        None => connection.find_row(
+            "SELECT reaction FROM reactions WHERE turn = ?1 AND origin = ?2
+             ORDER BY position DESC LIMIT 1",
+            (turn, Origin::User.code()),
+        )?,
     };
     Ok(latest.and_then(Reaction::from_code))
 }
@@ -183,15 +173,12 @@ pub(crate) fn counts_of_users(connection: &Connection, turn: Key) -> sql::Result
         let of = |code| by_users.clone().filter(|active| active.reaction == code).count() as i64;
         return Ok((of(codes[0]), of(codes[1]), of(codes[2])));
     }
-    connection
-        .prepare_cached(
-            "SELECT count(CASE WHEN reaction = ?3 THEN 1 END),
-                 count(CASE WHEN reaction = ?4 THEN 1 END), count(CASE WHEN reaction = ?5 THEN 1 END)
-             FROM reactions WHERE turn = ?1 AND origin = ?2",
-        )?
-        .query_row((turn, Origin::User.code(), codes[0], codes[1], codes[2]), |row| {
-            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-        })
+    connection.read_row(
+        "SELECT count(CASE WHEN reaction = ?3 THEN 1 END),
+             count(CASE WHEN reaction = ?4 THEN 1 END), count(CASE WHEN reaction = ?5 THEN 1 END)
+         FROM reactions WHERE turn = ?1 AND origin = ?2",
+        (turn, Origin::User.code(), codes[0], codes[1], codes[2]),
+    )
 }
 
 pub(crate) fn clear(connection: &Connection, subject: &Subject, turn: Key) -> sql::Result<()> {
@@ -204,12 +191,11 @@ pub(crate) fn clear(connection: &Connection, subject: &Subject, turn: Key) -> sq
 pub(crate) fn attach(connection: &Connection, subject: &Subject, turn: Key) -> sql::Result<()> {
     let waiting: Vec<Active> = match connection.recall(turn) {
         Some(Known(reactions)) => reactions,
-        None => connection
-            .prepare_cached(&format!(
-                "SELECT {COLUMNS} FROM reactions WHERE turn = ?1 ORDER BY position"
-            ))?
-            .query_map([turn], Active::read)?
-            .collect::<Result<_, _>>()?,
+        None => connection.read_rows_with(
+            &format!("SELECT {COLUMNS} FROM reactions WHERE turn = ?1 ORDER BY position"),
+            [turn],
+            Active::read,
+        )?,
     };
     if waiting.is_empty() {
         return Ok(());
@@ -239,9 +225,10 @@ fn move_to_turn(
 ) -> sql::Result<()> {
     let conversation = subject.conversation;
     let moved = Active { conversation, user: active.user.or(Some(user)), ..*active };
-    connection
-        .prepare_cached("UPDATE reactions SET conversation = ?2, user = ?3 WHERE position = ?1")?
-        .run((moved.position, moved.conversation, moved.user))?;
+    connection.run(
+        "UPDATE reactions SET conversation = ?2, user = ?3 WHERE position = ?1",
+        (moved.position, moved.conversation, moved.user),
+    )?;
     learn(connection, active.turn, |known| {
         for known in known.iter_mut().filter(|known| known.position == moved.position) {
             *known = moved;
@@ -267,10 +254,7 @@ pub(crate) fn remove_machines(connection: &Connection, project: Key, turn: Key) 
 
 fn remove_all(connection: &Connection, project: Key, condition: &str, key: Key) -> sql::Result<()> {
     let sql = format!("SELECT {COLUMNS} FROM reactions WHERE {condition}");
-    let found: Vec<Active> = connection
-        .prepare_cached(&sql)?
-        .query_map([key], Active::read)?
-        .collect::<Result<_, _>>()?;
+    let found: Vec<Active> = connection.read_rows_with(&sql, [key], Active::read)?;
     found.iter().try_for_each(|active| remove(connection, project, active))
 }
 
@@ -284,13 +268,14 @@ fn remove_users(
         Some(Known(reactions)) => {
             reactions.into_iter().find(|active| active.is_users() && active.user == user)
         }
-        None => connection
-            .prepare_cached(&format!(
+        None => connection.find_row_with(
+            &format!(
                 "SELECT {COLUMNS} FROM reactions
                  WHERE turn = ?1 AND origin = ?2 AND user IS NOT DISTINCT FROM ?3"
-            ))?
-            .query_row((turn, Origin::User.code(), user), Active::read)
-            .optional()?,
+            ),
+            (turn, Origin::User.code(), user),
+            Active::read,
+        )?,
     };
     match standing {
         Some(active) => remove(connection, project, &active),
@@ -299,9 +284,7 @@ fn remove_users(
 }
 
 fn remove(connection: &Connection, project: Key, active: &Active) -> sql::Result<()> {
-    connection
-        .prepare_cached("DELETE FROM reactions WHERE position = ?1")?
-        .run([active.position])?;
+    connection.run("DELETE FROM reactions WHERE position = ?1", [active.position])?;
     learn(connection, active.turn, |known| known.retain(|one| one.position != active.position));
     uncount(connection, project, active)
 }

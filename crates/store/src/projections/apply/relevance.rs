@@ -1,32 +1,40 @@
 //! The use of items that queries returned: one row per item, with counters.
 
-use model::{Delta, ItemStanding, Opinion, RankBand, RelevanceSignal, UsageStanding};
-use sql::{Connection, OptionalExtension};
+use model::{
+    Delta, ItemStanding, Opinion, RankBand, RelevanceSignal, RetrievalChange, UsageStanding,
+};
+use sql::Connection;
 
 use super::Subject;
 use crate::row_keys::Key;
 
-/// Stores the position of the event with a query's results.
-pub(crate) fn note_returned(
+pub(super) fn apply(
     connection: &Connection,
     subject: &Subject,
-    query: &str,
+    change: &RetrievalChange,
 ) -> sql::Result<()> {
-    connection
-        .prepare_cached("INSERT INTO returned (project, query, position) VALUES (?1, ?2, ?3)")?
-        .run((subject.project, query, subject.row_position()))
+    match change {
+        RetrievalChange::Return { query } => connection.run(
+            "INSERT INTO returned (project, query, position) VALUES (?1, ?2, ?3)",
+            (subject.project, query.as_str(), subject.row_position()),
+        ),
+        RetrievalChange::Weigh { query, cluster, entity, band, signal } => {
+            let weighed = Weighed { query, cluster: *cluster, entity, band: *band };
+            weigh(connection, subject, weighed, *signal)
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Weighed<'a> {
-    pub(crate) query: &'a str,
-    pub(crate) cluster: Option<u64>,
-    pub(crate) entity: &'a str,
-    pub(crate) band: RankBand,
+struct Weighed<'a> {
+    query: &'a str,
+    cluster: Option<u64>,
+    entity: &'a str,
+    band: RankBand,
 }
 
 /// Applies signals about an item. A repeat changes nothing.
-pub(crate) fn weigh(
+fn weigh(
     connection: &Connection,
     subject: &Subject,
     weighed: Weighed<'_>,
@@ -34,11 +42,9 @@ pub(crate) fn weigh(
 ) -> sql::Result<()> {
     let project = subject.project;
     let Weighed { query, entity, .. } = weighed;
+    let new = Place { entity, band: weighed.band, cluster: weighed.cluster };
     let before = standing(connection, project, query, entity)?;
-    let (stood, old) = before.unwrap_or((
-        ItemStanding::default(),
-        Place { entity, band: weighed.band, cluster: weighed.cluster },
-    ));
+    let (stood, old) = before.unwrap_or((ItemStanding::default(), new));
     // The first known rank and cluster stay.
     let place = Place {
         entity,
@@ -49,20 +55,14 @@ pub(crate) fn weigh(
     if delta.is_zero() && place == old {
         return Ok(());
     }
-    connection
-        .prepare_cached(
-            "REPLACE INTO relevance (project, query, entity, usage, opinion, band, cluster)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-        )?
-        .run((
-            project,
-            query,
-            entity,
-            now.usage.map(|usage| usage == UsageStanding::Used),
-            now.opinion.map(|opinion| opinion == Opinion::Positive),
-            place.band.index() as i64,
-            place.cluster.map(u64::cast_signed),
-        ))?;
+    let used = now.usage.map(|usage| usage == UsageStanding::Used);
+    let liked = now.opinion.map(|opinion| opinion == Opinion::Positive);
+    let (band, cluster) = (place.band.index() as i64, place.cluster.map(u64::cast_signed));
+    connection.run(
+        "REPLACE INTO relevance (project, query, entity, usage, opinion, band, cluster)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        (project, query, entity, used, liked, band, cluster),
+    )?;
     if place == old {
         return count(connection, project, place, delta);
     }
@@ -84,37 +84,37 @@ fn count(connection: &Connection, project: Key, place: Place<'_>, delta: Delta) 
         return Ok(());
     }
     let Place { entity, band, cluster } = place;
-    let entity_key = "INSERT INTO entity_tallies (project, entity) VALUES (?1, ?2)
-        ON CONFLICT DO NOTHING";
-    connection.prepare_cached(entity_key)?.run((project, entity))?;
-    let row = "project = ?5 AND entity = ?6";
     let Delta { used, ignored, positive, negative } = delta;
-    connection.prepare_cached(&add_to("entity_tallies", band, row))?.run((
-        used,
-        ignored,
-        positive,
-        negative,
-        project,
-        entity,
-        delta.returns(),
-    ))?;
+    let returns = delta.returns();
+    connection.run(
+        "INSERT INTO entity_tallies (project, entity) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
+        (project, entity),
+    )?;
+    connection.run(
+        &add_to("entity_tallies", band, "project = ?5 AND entity = ?6"),
+        (used, ignored, positive, negative, project, entity, returns),
+    )?;
     if let Some(cluster) = cluster.map(u64::cast_signed) {
-        let pair_key = "INSERT INTO pair_tallies (project, cluster, entity) VALUES (?1, ?2, ?3)
-            ON CONFLICT DO NOTHING";
-        connection.prepare_cached(pair_key)?.run((project, cluster, entity))?;
-        let row = "project = ?5 AND entity = ?6 AND cluster = ?8";
-        connection.prepare_cached(&add_to("pair_tallies", band, row))?.run((
-            used,
-            ignored,
-            positive,
-            negative,
-            project,
-            entity,
-            delta.returns(),
-            cluster,
-        ))?;
+        connection.run(
+            "INSERT INTO pair_tallies (project, cluster, entity) VALUES (?1, ?2, ?3)
+             ON CONFLICT DO NOTHING",
+            (project, cluster, entity),
+        )?;
+        connection.run(
+            &add_to("pair_tallies", band, "project = ?5 AND entity = ?6 AND cluster = ?8"),
+            (used, ignored, positive, negative, project, entity, returns, cluster),
+        )?;
     }
-    add_to_totals(connection, project, band, delta)
+    if returns == 0 && used == 0 {
+        return Ok(());
+    }
+    connection.run(
+        "INSERT INTO rank_totals (project, band, returned, used) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT (project, band) DO UPDATE
+             SET returned = rank_totals.returned + excluded.returned,
+                 used = rank_totals.used + excluded.used",
+        (project, band.index() as i64, returns, used),
+    )
 }
 
 fn add_to(table: &str, band: RankBand, place: &str) -> String {
@@ -124,25 +124,6 @@ fn add_to(table: &str, band: RankBand, place: &str) -> String {
              negative = negative + ?4, {column} = {column} + ?7
          WHERE {place}"
     )
-}
-
-fn add_to_totals(
-    connection: &Connection,
-    project: Key,
-    band: RankBand,
-    delta: Delta,
-) -> sql::Result<()> {
-    if delta.returns() == 0 && delta.used == 0 {
-        return Ok(());
-    }
-    connection
-        .prepare_cached(
-            "INSERT INTO rank_totals (project, band, returned, used) VALUES (?1, ?2, ?3, ?4)
-             ON CONFLICT (project, band) DO UPDATE
-                 SET returned = rank_totals.returned + excluded.returned,
-                     used = rank_totals.used + excluded.used",
-        )?
-        .run((project, band.index() as i64, delta.returns(), delta.used))
 }
 
 pub(crate) fn item_standing(
@@ -160,12 +141,11 @@ fn standing<'a>(
     query: &str,
     entity: &'a str,
 ) -> sql::Result<Option<(ItemStanding, Place<'a>)>> {
-    connection
-        .prepare_cached(
-            "SELECT usage, opinion, band, cluster FROM relevance
-             WHERE project = ?1 AND query = ?2 AND entity = ?3",
-        )?
-        .query_row((project, query, entity), |row| {
+    connection.find_row_with(
+        "SELECT usage, opinion, band, cluster FROM relevance
+         WHERE project = ?1 AND query = ?2 AND entity = ?3",
+        (project, query, entity),
+        |row| {
             let (usage, opinion): (Option<bool>, Option<bool>) = (row.get(0)?, row.get(1)?);
             let used = |used| if used { UsageStanding::Used } else { UsageStanding::Ignored };
             let said = |good| if good { Opinion::Positive } else { Opinion::Negative };
@@ -173,6 +153,6 @@ fn standing<'a>(
             let cluster: Option<i64> = row.get(3)?;
             let band = RankBand::from_index(row.get(2)?);
             Ok((standing, Place { entity, band, cluster: cluster.map(i64::cast_unsigned) }))
-        })
-        .optional()
+        },
+    )
 }

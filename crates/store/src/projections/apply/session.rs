@@ -8,35 +8,36 @@ use crate::row_keys::Key;
 
 pub(crate) fn open(connection: &Connection, subject: &Subject, turn: Key) -> sql::Result<()> {
     let Some(conversation) = subject.conversation else { return Ok(()) };
-    connection
-        .prepare_cached(
-            "INSERT INTO open_sessions (conversation, project, started_ts, last_ts, last_turn, turns)
-             VALUES (?1, ?2, ?3, ?3, ?4, 1)
-             ON CONFLICT (conversation) DO UPDATE SET
-                 started_ts = min(open_sessions.started_ts, excluded.started_ts),
-                 last_turn = CASE WHEN excluded.last_ts >= open_sessions.last_ts
-                     THEN excluded.last_turn ELSE open_sessions.last_turn END,
-                 last_ts = max(open_sessions.last_ts, excluded.last_ts),
-                 turns = open_sessions.turns + 1",
-        )?
-        .run((conversation, subject.project, subject.ts.as_micros(), turn))
+    connection.run(
+        "INSERT INTO open_sessions (conversation, project, started_ts, last_ts, last_turn, turns)
+         VALUES (?1, ?2, ?3, ?3, ?4, 1)
+         ON CONFLICT (conversation) DO UPDATE SET
+             started_ts = min(open_sessions.started_ts, excluded.started_ts),
+             last_turn = CASE WHEN excluded.last_ts >= open_sessions.last_ts
+                 THEN excluded.last_turn ELSE open_sessions.last_turn END,
+             last_ts = max(open_sessions.last_ts, excluded.last_ts),
+             turns = open_sessions.turns + 1",
+        (conversation, subject.project, subject.ts.as_micros(), turn),
+    )
 }
 
 /// An answer counts as activity.
-pub(crate) fn answered(connection: &Connection, subject: &Subject, turn: Key) -> sql::Result<()> {
+pub(crate) fn record_answer(
+    connection: &Connection,
+    subject: &Subject,
+    turn: Key,
+) -> sql::Result<()> {
     if let Some(row) = connection.recall::<turn::Row>(turn) {
-        return connection
-            .prepare_cached(
-                "UPDATE open_sessions SET last_ts = max(last_ts, ?2) WHERE conversation = ?1",
-            )?
-            .run((row.conversation, subject.ts.as_micros()));
+        return connection.run(
+            "UPDATE open_sessions SET last_ts = max(last_ts, ?2) WHERE conversation = ?1",
+            (row.conversation, subject.ts.as_micros()),
+        );
     }
-    connection
-        .prepare_cached(
-            "UPDATE open_sessions SET last_ts = max(last_ts, ?2)
-             WHERE conversation = (SELECT conversation FROM turns WHERE key = ?1)",
-        )?
-        .run((turn, subject.ts.as_micros()))
+    connection.run(
+        "UPDATE open_sessions SET last_ts = max(last_ts, ?2)
+         WHERE conversation = (SELECT conversation FROM turns WHERE key = ?1)",
+        (turn, subject.ts.as_micros()),
+    )
 }
 
 /// Ends the session after this turn, unless there was activity since.
@@ -46,8 +47,9 @@ pub(crate) fn end(
     turn: Key,
     last_at: Timestamp,
 ) -> sql::Result<()> {
-    connection.prepare_cached("UPDATE turn_index SET silent = 1 WHERE turn = ?1")?.run([turn])?;
-    connection
-        .prepare_cached("DELETE FROM open_sessions WHERE conversation = ?1 AND last_ts <= ?2")?
-        .run((subject.conversation, last_at.as_micros()))
+    connection.run("UPDATE turn_index SET silent = 1 WHERE turn = ?1", [turn])?;
+    connection.run(
+        "DELETE FROM open_sessions WHERE conversation = ?1 AND last_ts <= ?2",
+        (subject.conversation, last_at.as_micros()),
+    )
 }

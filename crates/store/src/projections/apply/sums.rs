@@ -1,13 +1,11 @@
 //! Sums per hour and per day, by model and prompt. Days make long periods quick to read.
 
-mod statements;
+use std::sync::LazyLock;
 
 use sql::{Connection, RowBatch, ToSql};
 
 use crate::projections::counters::QualityCounts;
 use crate::row_keys::Key;
-
-use statements::{BY_DAY, BY_HOUR};
 
 pub(crate) const HOUR_MICROS: i64 = 3_600_000_000;
 pub(crate) const DAY_HOURS: i64 = 24;
@@ -28,8 +26,7 @@ fn day_number(hour: i64) -> i64 {
     hour.div_euclid(DAY_HOURS)
 }
 
-/// Adds to the sums of a row and deletes an all-zero row, so the result does not depend on the
-/// steps.
+/// Adds to a row and deletes it when all zero, so the result does not depend on the steps.
 pub(crate) fn add(
     connection: &Connection,
     project: Key,
@@ -44,12 +41,10 @@ pub(crate) fn add(
     for (kept, time) in [(&*BY_HOUR, place.hour), (&*BY_DAY, day_number(place.hour))] {
         let mut parameters: Vec<&dyn ToSql> = vec![&project, &time, &place.model, &place.prompt];
         parameters.extend(values.iter().map(|value| value as &dyn ToSql));
-        connection
-            .prepare_cached(&kept.add)?
-            .add(RowBatch::Each(&kept.add_many), &parameters[..])?;
+        connection.add_row(&kept.add, RowBatch::Each(&kept.add_many), &parameters[..])?;
         if takes_away {
             let clean = RowBatch::Each(&kept.clean_many);
-            connection.prepare_cached(&kept.clean)?.add(clean, &parameters[..4])?;
+            connection.add_row(&kept.clean, clean, &parameters[..4])?;
         }
     }
     Ok(())
@@ -65,13 +60,98 @@ pub(crate) fn wait(
 ) -> sql::Result<()> {
     for (kept, time) in [(&*BY_HOUR, place.hour), (&*BY_DAY, day_number(place.hour))] {
         let row = (project, time, place.model, place.prompt, step);
-        connection
-            .prepare_cached(&kept.wait)?
-            .add(RowBatch::Each(&kept.wait_many), (row.0, row.1, row.2, row.3, row.4, by))?;
+        connection.add_row(
+            &kept.wait,
+            RowBatch::Each(&kept.wait_many),
+            (row.0, row.1, row.2, row.3, row.4, by),
+        )?;
         if by < 0 {
             let clean = RowBatch::Each(&kept.clean_wait_many);
-            connection.prepare_cached(&kept.clean_wait)?.add(clean, row)?;
+            connection.add_row(&kept.clean_wait, clean, row)?;
         }
     }
     Ok(())
+}
+
+/// The statements that update sums, built from the counters. Additions run before clean-ups.
+struct Statements {
+    add: String,
+    add_many: String,
+    clean: String,
+    clean_many: String,
+    wait: String,
+    wait_many: String,
+    clean_wait: String,
+    clean_wait_many: String,
+}
+
+static BY_HOUR: LazyLock<Statements> =
+    LazyLock::new(|| Statements::new("quality", "waits", "hour"));
+static BY_DAY: LazyLock<Statements> =
+    LazyLock::new(|| Statements::new("quality_days", "waits_days", "day"));
+
+const PLACE_ARRAYS: &str = "$1::BIGINT[], $2::BIGINT[], $3::TEXT[], $4::TEXT[]";
+
+impl Statements {
+    /// `time` is the column of the hour or day.
+    fn new(quality: &str, waits: &str, time: &str) -> Self {
+        let columns = QualityCounts::COLUMNS;
+        let names = columns.join(", ");
+        let each = |one: &dyn Fn(usize, &str) -> String, between: &str| {
+            let all: Vec<String> =
+                columns.iter().enumerate().map(|(n, name)| one(n + 5, name)).collect();
+            all.join(between)
+        };
+        let places = each(&|n, _| format!("?{n}"), ", ");
+        let sums = each(&|_, name| format!("{name} = {quality}.{name} + excluded.{name}"), ", ");
+        let zeros = each(&|_, name| format!("{quality}.{name} = 0"), " AND ");
+        let added = each(&|_, name| format!("CAST(sum({name}) AS BIGINT)"), ", ");
+        let arrays = each(&|n, _| format!("${n}::BIGINT[]"), ", ");
+        let place = format!("project, {time}, model, prompt");
+        let same = |table: &str| {
+            format!(
+                "{table}.project = given.project AND {table}.{time} = given.{time}
+                 AND {table}.model = given.model AND {table}.prompt = given.prompt"
+            )
+        };
+        let at = format!("project = ?1 AND {time} = ?2 AND model = ?3 AND prompt = ?4");
+        let waited = format!(
+            "ON CONFLICT ({place}, step) DO UPDATE SET count = {waits}.count + excluded.count"
+        );
+        Self {
+            add: format!(
+                "INSERT INTO {quality} ({place}, {names}) VALUES (?1, ?2, ?3, ?4, {places})
+                 ON CONFLICT ({place}) DO UPDATE SET {sums}"
+            ),
+            add_many: format!(
+                "INSERT INTO {quality} ({place}, {names})
+                 SELECT {place}, {added}
+                 FROM unnest({PLACE_ARRAYS}, {arrays}) AS given ({place}, {names})
+                 GROUP BY {place}
+                 ON CONFLICT ({place}) DO UPDATE SET {sums}"
+            ),
+            clean: format!("DELETE FROM {quality} WHERE {at} AND {zeros}"),
+            clean_many: format!(
+                "DELETE FROM {quality} USING unnest({PLACE_ARRAYS}) AS given ({place})
+                 WHERE {} AND {zeros}",
+                same(quality)
+            ),
+            wait: format!(
+                "INSERT INTO {waits} ({place}, step, count) VALUES (?1, ?2, ?3, ?4, ?5, ?6) {waited}"
+            ),
+            wait_many: format!(
+                "INSERT INTO {waits} ({place}, step, count)
+                 SELECT {place}, step, CAST(sum(count) AS BIGINT)
+                 FROM unnest({PLACE_ARRAYS}, $5::BIGINT[], $6::BIGINT[])
+                     AS given ({place}, step, count)
+                 GROUP BY {place}, step {waited}"
+            ),
+            clean_wait: format!("DELETE FROM {waits} WHERE {at} AND step = ?5 AND count = 0"),
+            clean_wait_many: format!(
+                "DELETE FROM {waits} USING unnest({PLACE_ARRAYS}, $5::BIGINT[]) AS given ({place}, step)
+                 WHERE {} AND {waits}.step = given.step AND {waits}.count = 0",
+                same(waits)
+            ),
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use sql::{CachedFact, Connection, RowBatch};
 
-use super::{Subject, reaction};
+use super::Subject;
 use crate::row_keys::Key;
 
 /// Labels copied onto a turn's reactions.
@@ -13,45 +13,37 @@ pub(crate) struct Labels<'a> {
     pub(crate) user_type: Option<&'a str>,
 }
 
-/// Fills in the turn's row and attaches earlier reactions.
+/// Fills in the turn's row.
 pub(crate) fn open(
     connection: &Connection,
     subject: &Subject,
     turn: Key,
     labels: Labels<'_>,
 ) -> sql::Result<()> {
+    let Subject { conversation, user, .. } = *subject;
+    let Labels { track, bundle, user_type } = labels;
+    let (ts, opened) = (subject.ts.as_micros(), subject.row_position());
     let mut update = connection.prepare_cached(
         "UPDATE turns SET conversation = ?2, user = ?3, ts = ?4, opened = ?5, track = ?6,
              bundle = ?7, user_type = ?8
          WHERE key = ?1",
     )?;
-    let values = (
-        turn,
-        subject.conversation,
-        subject.user,
-        subject.ts.as_micros(),
-        subject.row_position(),
-        labels.track,
-        labels.bundle,
-        labels.user_type,
-    );
+    let values = (turn, conversation, user, ts, opened, track, bundle, user_type);
     match connection.recall::<Row>(turn) {
         Some(row) if !row.opened => update.add(RowBatch::First(MANY_OPENED), values)?,
         Some(_) | None => update.run(values)?,
     }
-    connection.remember(turn, || Row {
-        conversation: subject.conversation,
-        user: subject.user,
-        opened: true,
-    });
-    reaction::attach(connection, subject, turn)
+    connection.remember(turn, || Row { conversation, user, opened: true });
+    Ok(())
 }
 
 /// Stores the position of the answer.
 pub(crate) fn complete(connection: &Connection, subject: &Subject, turn: Key) -> sql::Result<()> {
-    connection
-        .prepare_cached("UPDATE turns SET completed = ?2 WHERE key = ?1")?
-        .add(RowBatch::Each(MANY_COMPLETED), (turn, subject.row_position()))
+    connection.add_row(
+        "UPDATE turns SET completed = ?2 WHERE key = ?1",
+        RowBatch::Each(MANY_COMPLETED),
+        (turn, subject.row_position()),
+    )
 }
 
 const MANY_OPENED: &str = "
@@ -88,14 +80,11 @@ pub(crate) fn row(connection: &Connection, subject: &Subject, turn: Key) -> sql:
     if let Some(row) = connection.recall(turn) {
         return Ok(row);
     }
-    connection
-        .prepare_cached(
-            "SELECT t.conversation, u.key, t.opened IS NOT NULL
-             FROM turns t LEFT JOIN users u
-                 ON u.key = t.user AND (u.erased IS NULL OR u.erased > ?2)
-             WHERE t.key = ?1",
-        )?
-        .query_row((turn, subject.row_position()), |row| {
-            Ok(Row { conversation: row.get(0)?, user: row.get(1)?, opened: row.get(2)? })
-        })
+    let (conversation, user, opened) = connection.read_row(
+        "SELECT t.conversation, u.key, t.opened IS NOT NULL
+         FROM turns t LEFT JOIN users u ON u.key = t.user AND (u.erased IS NULL OR u.erased > ?2)
+         WHERE t.key = ?1",
+        (turn, subject.row_position()),
+    )?;
+    Ok(Row { conversation, user, opened })
 }

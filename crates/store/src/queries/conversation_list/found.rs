@@ -55,10 +55,7 @@ fn sums(connection: &Connection, hits: &[Hit]) -> sql::Result<HashMap<Key, Sums>
         VerdictStatus::Rejected.code(),
         listed(hits.iter().map(|hit| hit.conversation))
     );
-    let mut statement = connection.prepare(&sql)?;
-    let mut rows = statement.query(())?;
-    let mut found = HashMap::new();
-    while let Some(row) = &rows.next()? {
+    let rows = connection.prepare(&sql)?.read_rows_with((), |row| {
         let count =
             |column: usize| -> sql::Result<u64> { Ok(row.get::<_, i64>(column)?.unsigned_abs()) };
         let tally = ConversationTally {
@@ -69,7 +66,7 @@ fn sums(connection: &Connection, hits: &[Hit]) -> sql::Result<HashMap<Key, Sums>
             ok: count(7)?,
             not_ok: count(8)?,
         };
-        found.insert(row.get(0)?, (row.get(1)?, row.get(2)?, tally));
-    }
-    Ok(found)
+        Ok::<_, sql::Error>((row.get(0)?, (row.get(1)?, row.get(2)?, tally)))
+    })?;
+    Ok(rows.into_iter().collect())
 }

@@ -2,11 +2,10 @@
 
 use std::collections::HashSet;
 
-use model::Timestamp;
 use sql::{Connection, Value, params_from_iter};
 use unicode_normalization::char::is_combining_mark;
 
-use super::{CHUNKS, Hit, Place, found, places, wanted};
+use super::{CHUNKS, Hit, SearchScope, build_page, find_search_scopes, wanted};
 use crate::error::StoreError;
 use crate::queries::conversation_list::{ListCursor, ListPage, ListQuery};
 use crate::row_keys::Key;
@@ -29,28 +28,18 @@ pub(crate) fn page(
     if words.is_empty() {
         return Ok(ListPage::default());
     }
-    let ListCursor(shown, begun) = query.behind.unwrap_or(ListCursor(i64::MAX, i64::MAX));
-    let mut hits: Vec<(i64, Hit)> = Vec::new();
+    let newest = ListCursor { rank: i64::MAX, key: i64::MAX };
+    let ListCursor { rank: shown, key: begun } = query.behind.unwrap_or(newest);
+    let mut hits: Vec<(ListCursor, Hit)> = Vec::new();
     let mut stopped: Option<(i64, i64)> = None;
-    for place in places(connection, query)? {
-        let search = Search { query, place, matching: matching(connection, place.0, &words) };
+    for scope in find_search_scopes(connection, query)? {
+        let matching = matching(connection, scope.project, &words);
+        let search = Search { query, scope, matching };
         let ended = search.walk(connection, begun, shown, &mut hits)?;
         stopped = stopped.max(ended);
     }
-    hits.sort_by_key(|(position, _)| std::cmp::Reverse(*position));
-    if let Some((end, _)) = stopped {
-        hits.retain(|(position, _)| *position >= end);
-    }
-    let more = hits.len() > query.limit;
-    hits.truncate(query.limit);
-    let next = match (more, stopped) {
-        (true, _) => hits.last().map(|(position, _)| ListCursor(*position, begun)),
-        (false, Some((end, _))) => Some(ListCursor(end, end)),
-        (false, None) => None,
-    };
-    let stopped_at = stopped.filter(|_| !more).map(|(_, ts)| Timestamp::from_micros(ts));
-    let hits: Vec<Hit> = hits.into_iter().map(|(_, hit)| hit).collect();
-    Ok(ListPage { items: found::conversations(connection, &hits)?, next, stopped_at })
+    let stopped = stopped.map(|(end, ts)| (ListCursor { rank: end, key: end }, ts));
+    build_page(connection, query, hits, stopped)
 }
 
 /// Splits text into words as the index does: lower case, separated by anything but letters and
@@ -107,7 +96,7 @@ fn matching(connection: &Connection, project: Key, words: &[String]) -> String {
 
 struct Search<'a> {
     query: &'a ListQuery,
-    place: Place,
+    scope: SearchScope,
     matching: String,
 }
 
@@ -118,7 +107,7 @@ impl Search<'_> {
         connection: &Connection,
         begun: i64,
         shown: i64,
-        hits: &mut Vec<(i64, Hit)>,
+        hits: &mut Vec<(ListCursor, Hit)>,
     ) -> sql::Result<Option<(i64, i64)>> {
         let mut seen = HashSet::new();
         let (mut before, mut fresh) = ((begun, 0), 0);
@@ -129,7 +118,7 @@ impl Search<'_> {
                 before = (position, ts);
                 let Some(hit) = hit.filter(|hit| seen.insert(hit.conversation)) else { continue };
                 if position < shown {
-                    hits.push((position, hit));
+                    hits.push((ListCursor { rank: position, key: begun }, hit));
                     fresh += 1;
                 }
             }
@@ -161,16 +150,11 @@ impl Search<'_> {
                  ORDER BY position DESC LIMIT ?"
             }
         };
-        let (project, user) = self.place;
+        let SearchScope { project, user } = self.scope;
         let window = self.query.window;
-        let mut values = vec![
-            Value::from(self.matching.clone()),
-            Value::from(before),
-            Value::from(most),
-            Value::from(project),
-            Value::from(window.start.as_micros()),
-            Value::from(window.end.as_micros()),
-        ];
+        let (start, end) = (window.start.as_micros(), window.end.as_micros());
+        let mut values = vec![Value::from(self.matching.clone())];
+        values.extend([before, most, project, start, end].map(Value::from));
         let mut terms = wanted(self.query, &mut values);
         if let Some(user) = user {
             terms.push_str(" AND f.user = ?");
@@ -182,17 +166,14 @@ impl Search<'_> {
              LEFT JOIN turns t ON t.key = f.turn
              ORDER BY s.position DESC"
         );
-        let message = |row: &sql::Row<'_>| {
-            let parts: (Option<i64>, Option<Key>, Option<Key>) =
-                (row.get(2)?, row.get(3)?, row.get(4)?);
-            let hit = match parts {
+        connection.read_rows_with(&sql, params_from_iter(values), |row| {
+            let hit = match (row.get(2)?, row.get(3)?, row.get(4)?) {
                 (Some(ts), Some(turn), Some(conversation)) => {
                     Some(Hit { ts, turn, conversation, project })
                 }
                 _ => None,
             };
             Ok((row.get(0)?, row.get(1)?, hit))
-        };
-        connection.prepare_cached(&sql)?.query_map(params_from_iter(values), message)?.collect()
+        })
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use model::{Timestamp, VerdictStatus};
 use sql::{Connection, Value, params_from_iter};
 
-use super::{Hit, found, places, turns_of};
+use super::{Hit, SearchScope, find_search_scopes, found, turns_of};
 use crate::error::StoreError;
 use crate::queries::conversation_list::{ListCursor, ListPage, ListQuery, TurnMark};
 use crate::row_keys::Key;
@@ -26,18 +26,19 @@ pub(crate) fn page(connection: &Connection, query: &ListQuery) -> Result<ListPag
     let walked = ListQuery { mark: TurnMark::Trouble, behind: None, ..query.clone() };
     let mut all: HashMap<Key, Bad> = HashMap::new();
     let mut stopped: Option<i64> = None;
-    for place in places(connection, query)? {
-        let (count, last) = add(connection, query, &walked, place, &mut all)?;
+    for scope in find_search_scopes(connection, query)? {
+        let (count, last) = add(connection, query, &walked, scope, &mut all)?;
         stopped = stopped.max(last.filter(|_| count >= MAX_TURNS));
     }
     let mut all: Vec<Bad> = all.into_values().collect();
-    all.sort_by_key(|bad| std::cmp::Reverse((bad.score, bad.hit.conversation)));
-    if let Some(ListCursor(score, conversation)) = query.behind {
-        all.retain(|bad| (bad.score, bad.hit.conversation) < (score, conversation));
+    let cursor = |bad: &Bad| ListCursor { rank: bad.score, key: bad.hit.conversation };
+    if let Some(behind) = query.behind {
+        all.retain(|bad| cursor(bad) < behind);
     }
+    all.sort_by_key(|bad| std::cmp::Reverse(cursor(bad)));
     let more = all.len() > query.limit;
     all.truncate(query.limit);
-    let last = all.last().map(|bad| ListCursor(bad.score, bad.hit.conversation));
+    let last = all.last().map(cursor);
     let hits: Vec<Hit> = all.iter().map(|bad| bad.hit).collect();
     Ok(ListPage {
         items: found::conversations(connection, &hits)?,
@@ -50,11 +51,11 @@ fn add(
     connection: &Connection,
     query: &ListQuery,
     walked: &ListQuery,
-    place: super::Place,
+    scope: SearchScope,
     all: &mut HashMap<Key, Bad>,
 ) -> sql::Result<(i64, Option<i64>)> {
-    let from = (query.window.end.as_micros(), i64::MAX);
-    let (turns, mut values) = turns_of(walked, place, from);
+    let from = ListCursor { rank: query.window.end.as_micros(), key: i64::MAX };
+    let (turns, mut values) = turns_of(walked, scope, from);
     values.push(Value::from(MAX_TURNS));
     let sql = format!(
         "SELECT f.ts, f.turn, t.conversation,
@@ -80,7 +81,7 @@ fn add(
         let Some(conversation) = conversation.filter(|_| matches_query && score > 0) else {
             continue;
         };
-        let hit = Hit { ts, turn: row.get(1)?, conversation, project: place.0 };
+        let hit = Hit { ts, turn: row.get(1)?, conversation, project: scope.project };
         let rank = (score, ts, hit.turn);
         let bad = all.entry(conversation).or_insert(Bad { score: 0, worst: rank, hit });
         bad.score += score;

@@ -23,7 +23,7 @@ struct Touched {
 }
 
 /// Touched turns and corrections in their current state.
-pub(crate) fn behind(
+pub(crate) fn read_changes(
     connection: &Connection,
     scope: &Scope,
     after: Position,
@@ -75,14 +75,11 @@ fn touched(
          ORDER BY e.position",
         sources.join(",")
     );
-    let mut select = connection.prepare_cached(&sql)?;
-    let mut rows = select.query((project, after.0 as i64, limit as i64))?;
-    let (mut touched, mut count, mut last) = (Touched::default(), 0, None);
-    while let Some(row) = &rows.next()? {
-        let position: i64 = row.get(0)?;
-        let (turn, opened): (Option<Key>, Option<i64>) = (row.get(1)?, row.get(4)?);
-        let (event_type, source): (u8, u8) = (row.get(2)?, row.get(3)?);
-        count += 1;
+    let (mut touched, mut last) = (Touched::default(), None);
+    let values = (project, after.0 as i64, limit as i64);
+    let events = connection.read_rows::<(i64, Option<Key>, u8, u8, Option<i64>)>(&sql, values)?;
+    let count = events.len();
+    for (position, turn, event_type, source, opened) in events {
         last = Some(Position(position as u64));
         touched.turns.extend(turn);
         if source == Source::UserCorrection.code() && opened.is_none() {
@@ -102,35 +99,26 @@ fn erased_at(
     position: i64,
     touched: &mut Touched,
 ) -> Result<(), StoreError> {
-    let mut select = connection.prepare_cached(
-        "SELECT key FROM users WHERE project = ?1 AND id IS NULL AND erased = ?2",
-    )?;
-    let users: Vec<Key> =
-        select.query_map((project, position), |row| row.get(0))?.collect::<Result<_, _>>()?;
-    for user in users {
+    let select = "SELECT key FROM users WHERE project = ?1 AND id IS NULL AND erased = ?2";
+    for user in connection.read_rows::<Key>(select, (project, position))? {
         // Postgres 15 requires an alias.
         let sql = format!("SELECT key FROM {USER_TURNS} own");
-        let mut turns = connection.prepare_cached(&sql)?;
-        for turn in turns.query_map([user], |row| row.get(0))? {
-            touched.turns.insert(turn?);
-        }
+        touched.turns.extend(connection.read_rows::<Key>(&sql, [user])?);
         let sql = format!(
             "{USER_EVENTS} SELECT e.position, e.turn FROM theirs JOIN events e USING (position)
              WHERE e.source = ?2"
         );
-        let mut corrections = connection.prepare_cached(&sql)?;
-        let mut rows = corrections.query((user, Source::UserCorrection.code()))?;
-        while let Some(row) = &rows.next()? {
-            touched.turns.extend(row.get::<_, Option<Key>>(1)?);
-            touched.loose.insert(row.get(0)?);
+        let corrections: Vec<(i64, Option<Key>)> =
+            connection.read_rows(&sql, (user, Source::UserCorrection.code()))?;
+        for (position, turn) in corrections {
+            touched.turns.extend(turn);
+            touched.loose.insert(position);
         }
     }
     Ok(())
 }
 
 fn turn_id(connection: &Connection, turn: Key) -> Result<TurnId, StoreError> {
-    let id: String = connection
-        .prepare_cached("SELECT id FROM turns WHERE key = ?1")?
-        .query_row([turn], |row| row.get(0))?;
+    let id: String = connection.read_row("SELECT id FROM turns WHERE key = ?1", [turn])?;
     TurnId::new(id).map_err(|_| StoreError::Corrupt("a turn has an invalid id".into()))
 }

@@ -69,18 +69,16 @@ fn ids(
     project: Key,
     behind: Option<&ConversationId>,
 ) -> Result<Vec<(Key, ConversationId)>, StoreError> {
-    let mut select = connection.prepare_cached(
-        "SELECT key, id FROM conversations WHERE project = ?1 AND id > ?2 ORDER BY id LIMIT ?3",
-    )?;
     let behind = behind.map_or("", |id| id.as_str());
-    let mut rows = select.query((project, behind, PREFETCH_CONVERSATIONS))?;
-    let mut found = Vec::new();
-    while let Some(row) = &rows.next()? {
-        let id = ConversationId::new(row.get::<_, String>(1)?);
-        let unreadable = |_| StoreError::Corrupt("a conversation has an invalid id".into());
-        found.push((row.get(0)?, id.map_err(unreadable)?));
-    }
-    Ok(found)
+    connection.read_rows_with(
+        "SELECT key, id FROM conversations WHERE project = ?1 AND id > ?2 ORDER BY id LIMIT ?3",
+        (project, behind, PREFETCH_CONVERSATIONS),
+        |row| {
+            let (key, id): (Key, String) = row.read()?;
+            let unreadable = |_| StoreError::Corrupt("a conversation has an invalid id".into());
+            Ok((key, ConversationId::new(id).map_err(unreadable)?))
+        },
+    )
 }
 
 fn stretch(
@@ -93,13 +91,8 @@ fn stretch(
         turn::SELECT
     );
     let (ts, key) = after.map_or((i64::MIN, 0), |(ts, turn)| (ts.as_micros(), turn.0));
-    let mut select = connection.prepare_cached(&sql)?;
-    let mut rows = select.query((conversation, ts, key, PAGE_TURNS as i64))?;
-    let mut found = Vec::new();
-    while let Some(row) = &rows.next()? {
-        found.push(turn::read(connection, row)?);
-    }
-    Ok(found)
+    let values = (conversation, ts, key, PAGE_TURNS as i64);
+    connection.read_rows_with(&sql, values, |row| turn::read(connection, row))
 }
 
 /// The latest `most` turns before a turn, followed by the turn.
@@ -115,12 +108,9 @@ pub(crate) fn up_to(
          ORDER BY t.ts DESC, t.key DESC LIMIT ?3",
         turn::SELECT
     );
-    let mut select = connection.prepare_cached(&sql)?;
-    let mut rows = select.query((last.asked_at.as_micros(), turn, most as i64))?;
-    let mut found = vec![last];
-    while let Some(row) = &rows.next()? {
-        found.push(turn::read(connection, row)?);
-    }
+    let values = (last.asked_at.as_micros(), turn, most as i64);
+    let mut found = connection.read_rows_with(&sql, values, |row| turn::read(connection, row))?;
     found.reverse();
+    found.push(last);
     Ok(Some(found))
 }

@@ -4,8 +4,8 @@ use model::{
     Body, ConversationId, CorrectionType, EventId, ExperimentId, InteractionKind, Kind, Origin,
     Position, Reaction, Source, Timestamp, TurnId, Type, UnitInterval, Vector, VerdictStatus,
 };
-use serde_json::{Map, Value};
-use sql::{Connection, OptionalExtension, Row};
+use serde_json::Value;
+use sql::{Connection, Row};
 use vector_index::unpack;
 
 use crate::error::StoreError;
@@ -115,7 +115,7 @@ fn rating(connection: &Connection, turn: Key) -> Result<Option<GivenRating>, Sto
     let Some(row) = &rows.next()? else { return Ok(None) };
     let reaction = Reaction::from_code(row.get(1)?).ok_or_else(|| unreadable("reaction"))?;
     let value = match body(row, 4)? {
-        Some(Body::Rating(rating)) => rating.value(),
+        Some(Body::Rating(given)) => given.rating.value(),
         Some(_) | None => reaction.value(),
     };
     Ok(Some(GivenRating {
@@ -190,16 +190,11 @@ pub(crate) fn correction_at(
     project: Key,
     position: Position,
 ) -> Result<Option<GivenCorrection>, StoreError> {
-    let found = connection
-        .prepare_cached(
-            "SELECT e.position, t.id, e.ts, e.type, e.source, e.data, e.id, c.id
-             FROM events e LEFT JOIN turns t ON t.key = e.turn
-             LEFT JOIN conversations c ON c.key = e.conversation
-             WHERE e.position = ?1 AND e.project = ?2",
-        )?
-        .query_row((position.0 as i64, project), |row| Ok(correction(row)))
-        .optional()?;
-    Ok(found.transpose()?.flatten())
+    let sql = "SELECT e.position, t.id, e.ts, e.type, e.source, e.data, e.id, c.id
+         FROM events e LEFT JOIN turns t ON t.key = e.turn
+         LEFT JOIN conversations c ON c.key = e.conversation
+         WHERE e.position = ?1 AND e.project = ?2";
+    Ok(connection.find_row_with(sql, (position.0 as i64, project), correction)?.flatten())
 }
 
 /// Reads position, turn, time, type, source, data, id and conversation.
@@ -211,6 +206,7 @@ fn correction(row: &Row<'_>) -> Result<Option<GivenCorrection>, StoreError> {
     let turn = row.get::<_, Option<String>>(1)?.map(TurnId::new).transpose();
     let conversation = row.get::<_, Option<String>>(7)?.map(ConversationId::new).transpose();
     let event = PackedId::read(row, 6)?.and_then(|id| EventId::new(id).ok());
+    let given = given.into_value();
     Ok(Some(GivenCorrection {
         position: Position(row.get::<_, i64>(0)? as u64),
         event: event.ok_or_else(|| unreadable("event id"))?,
@@ -233,8 +229,8 @@ fn body(row: &Row<'_>, first: usize) -> Result<Option<Body>, StoreError> {
         return Err(unreadable("kind"));
     };
     let data = row.get_ref(first + 2)?.as_str().map_err(|_| unreadable("data"))?;
-    let data: Map<String, Value> = serde_json::from_str(data).map_err(|_| unreadable("data"))?;
-    Ok(Body::read(Kind { event_type, source }, &data).ok())
+    let body = Body::parse_stored(Kind { event_type, source }, data);
+    Ok(Some(body.map_err(|_| unreadable("data"))?))
 }
 
 fn unit(number: f64) -> Result<UnitInterval, StoreError> {

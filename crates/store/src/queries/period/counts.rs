@@ -10,10 +10,15 @@ use crate::row_keys::Key;
 
 impl Search<'_> {
     pub(crate) fn counts(&self, conversation: Key) -> Result<ReactionCounts, StoreError> {
-        match self.user {
-            None => self.counts_by_day(conversation),
-            Some(user) => self.counts_of_user(conversation, user),
+        if self.user.is_none() {
+            return self.counts_by_day(conversation);
         }
+        let window = (self.window.start.as_micros(), self.window.end.as_micros());
+        let mut counts = ReactionCounts::default();
+        for (origin, reaction) in self.combinations() {
+            counts.add(origin, reaction, self.count(conversation, origin, reaction, window)?);
+        }
+        Ok(counts)
     }
 
     /// Whole days come from the counters, partial days from the reactions.
@@ -37,43 +42,31 @@ impl Search<'_> {
                 row.get(3)?
             } else {
                 let within = (first.max(start), (first + DAY_MICROS - 1).min(end));
-                self.count_one_by_one(conversation, origin, reaction, within)?
+                self.count(conversation, origin, reaction, within)?
             };
-            counts.add(origin, reaction, count as u64);
+            counts.add(origin, reaction, count);
         }
         Ok(counts)
     }
 
-    fn count_one_by_one(
+    /// Counts the user's reactions, or all of them, one by one.
+    fn count(
         &self,
         conversation: Key,
         origin: Origin,
         reaction: Reaction,
         (from, to): (i64, i64),
-    ) -> sql::Result<i64> {
-        self.connection
-            .prepare_cached(
-                "SELECT count(*) FROM reactions
-                 WHERE conversation = ?1 AND origin = ?2 AND reaction = ?3
-                     AND ts >= ?4 AND ts <= ?5",
-            )?
-            .query_row((conversation, origin.code(), reaction.code(), from, to), |row| row.get(0))
-    }
-
-    fn counts_of_user(&self, conversation: Key, user: Key) -> Result<ReactionCounts, StoreError> {
-        let (start, end) = (self.window.start.as_micros(), self.window.end.as_micros());
-        let mut counts = ReactionCounts::default();
-        let mut select = self.connection.prepare_cached(
-            "SELECT count(*) FROM reactions
-             WHERE conversation = ?1 AND origin = ?2 AND reaction = ?3 AND ts >= ?4 AND ts <= ?5
-                 AND user = ?6",
-        )?;
-        for (origin, reaction) in self.combinations() {
-            let values = (conversation, origin.code(), reaction.code(), start, end, user);
-            let count: i64 = select.query_row(values, |row| row.get(0))?;
-            counts.add(origin, reaction, count as u64);
+    ) -> sql::Result<u64> {
+        let sql = "SELECT count(*) FROM reactions
+            WHERE conversation = ?1 AND origin = ?2 AND reaction = ?3 AND ts >= ?4 AND ts <= ?5";
+        let (origin, reaction) = (origin.code(), reaction.code());
+        match self.user {
+            None => self.connection.read_row(sql, (conversation, origin, reaction, from, to)),
+            Some(user) => {
+                let values = (conversation, origin, reaction, from, to, user);
+                self.connection.read_row(&format!("{sql} AND user = ?6"), values)
+            }
         }
-        Ok(counts)
     }
 }
 

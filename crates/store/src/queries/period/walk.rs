@@ -41,7 +41,7 @@ impl<'a> Walk<'a> {
         self.marks.len() >= self.limit || self.cut_short_at.is_some()
     }
 
-    pub(crate) fn through(
+    pub(crate) fn visit(
         &mut self,
         select: &str,
         condition: Where,

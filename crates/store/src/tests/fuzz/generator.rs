@@ -9,9 +9,9 @@ use std::collections::HashMap;
 
 use model::{
     Body, Change, Claim, ClaimSpace, ConversationId, Entry, Event, EventId, Finding, Kind, Mac,
-    Project, Rule, Scope, Source, Tenant, Timestamp, TurnHalf, TurnId, Type, UserId, Vector, Write,
+    Project, Rule, Scope, Source, Tenant, Timestamp, TurnChange, TurnHalf, TurnId, Type, UserId,
+    Vector, Write,
 };
-use serde_json::{Map, Value};
 
 use super::random::SeededRandom;
 use crate::contract::scene::at;
@@ -105,18 +105,18 @@ impl StoryGenerator {
         self.opened.get(&(self.scope.clone(), turn.clone())).cloned()
     }
 
-    fn event(&mut self, event_type: Type, source: Source, data: Map<String, Value>) -> Event {
+    fn event(&mut self, event_type: Type, source: Source, body: Body) -> Event {
         let (id, ts, received_at) = (self.mint(), self.moment(), self.now());
         let kind = Kind { event_type, source };
-        Event { kind, ts, received_at, data, ..testkit::event(&self.scope, &id) }
+        Event { kind, ts, received_at, body, ..testkit::event(&self.scope, &id) }
     }
 
     fn found(&mut self, finding: &Finding) -> Event {
-        self.event(Type::Quality, Source::Engine, Event::data_of(finding))
+        self.event(Type::Quality, Source::Engine, Body::Finding(finding.clone()))
     }
 
     fn ruled(&mut self, rule: &Rule) -> Event {
-        self.event(Type::Log, Source::Engine, Event::data_of(rule))
+        self.event(Type::Log, Source::Engine, Body::Rule(rule.clone()))
     }
 
     /// A write that claims the event's id and sometimes a request key.
@@ -139,17 +139,17 @@ impl StoryGenerator {
 }
 
 fn entry(event: Event) -> Entry {
-    Entry { changes: changes_of(&event), event }
+    Entry { changes: changes_of(&event), event: testkit::redacted(event) }
 }
 
 /// The changes of an event as in the engine, with a generated vector.
 pub(crate) fn changes_of(event: &Event) -> Vec<Change> {
-    let mut changes = report::changes_of(event);
-    if let Ok(Body::Turn(TurnHalf::Opened(opening))) = Body::read(event.kind, &event.data)
+    let mut changes = event.changes();
+    if let Body::Turn(TurnHalf::Opened(opening)) = &event.body
         && !opening.text.is_empty()
     {
         let values = vec![1.0, opening.text.len() as f32];
-        changes.push(Change::SetVector(Vector::new("made-up".into(), values)));
+        changes.push(Change::Turn(TurnChange::SetVector(Vector::new("made-up".into(), values))));
     }
     changes
 }

@@ -28,7 +28,7 @@ impl Node {
     pub(crate) fn on_file(file: &Path) -> Self {
         let mut connection = sqlite::writer(file).unwrap();
         connection.execute_batch("PRAGMA synchronous = OFF").unwrap();
-        let touched = Touched::listen(&mut connection).unwrap();
+        let touched = Touched::install_hooks(&mut connection).unwrap();
         Self::start(Connection::Sqlite(connection), Source::File(file.to_owned()), touched)
     }
 

@@ -86,7 +86,7 @@ fn tell(f: &mut fmt::Formatter<'_>, write: &Write) -> fmt::Result {
             id(event.conversation.as_ref().map(|id| id.as_str())),
             id(event.user.as_ref().map(|id| id.as_str())),
             event.ts,
-            serde_json::Value::Object(event.data.clone()),
+            event.body.to_json(),
         )?;
         writeln!(f, "        {:?}", entry.changes)?;
     }

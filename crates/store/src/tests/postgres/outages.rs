@@ -3,7 +3,7 @@
 use std::sync::mpsc;
 use std::time::Duration;
 
-use model::{Change, Scope, Vector};
+use model::{Change, Scope, TurnChange, Vector};
 use testkit::FaultProxy;
 use testkit::servers::Database;
 
@@ -23,7 +23,11 @@ fn question() -> Vector {
 }
 
 fn answered(turn: &str) -> [Scene; 3] {
-    let asked = Scene::new(&format!("vector-{turn}"), turn, Change::SetVector(question()));
+    let asked = Scene::new(
+        &format!("vector-{turn}"),
+        turn,
+        Change::Turn(TurnChange::SetVector(question())),
+    );
     [Scene::open(turn, "c1"), asked, Scene::answer(turn)]
 }
 

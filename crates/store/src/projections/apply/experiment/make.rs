@@ -7,9 +7,8 @@ use model::{Measure, Moments};
 use serde_json::Value;
 use sql::{Connection, Row};
 
-use super::before::BEFORE;
 use super::measures::{self, Counted};
-use super::read_sums;
+use super::{BEFORE, read_sums};
 use crate::projections::counters::UnitSums;
 use crate::projections::moments::pack;
 use crate::row_keys::Key;
@@ -20,11 +19,7 @@ type Sums = BTreeMap<(i64, u32), (u64, Vec<Moments>)>;
 /// Works on the projections, or on the copy named by `prefix`. Their sums must be empty.
 pub(crate) fn make(connection: &Connection, prefix: &str) -> sql::Result<()> {
     let sql = format!("SELECT key, definition FROM {prefix}experiments ORDER BY key");
-    let all: Vec<(Key, String)> = connection
-        .prepare(&sql)?
-        .query_map((), |row| Ok((row.get(0)?, row.get(1)?)))?
-        .collect::<Result<_, _>>()?;
-    for (experiment, definition) in all {
+    for (experiment, definition) in connection.read_rows::<(Key, String)>(&sql, ())? {
         let definition: Value = serde_json::from_str(&definition).unwrap_or_default();
         let measures = Measure::parse_all(&definition);
         measures::write(connection, prefix, experiment, &measures)?;

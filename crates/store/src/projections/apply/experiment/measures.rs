@@ -1,20 +1,10 @@
 //! The measures of an experiment, and how a unit's row counts for them.
 
 use model::{Measure, Metric, MetricBy, Moments, UnitTotals};
-use serde_json::Value;
 use sql::{Connection, Row};
 
 use crate::projections::counters::UnitSums;
 use crate::row_keys::Key;
-
-/// Stores the measures of a definition. An invalid definition has none.
-pub(crate) fn keep(
-    connection: &Connection,
-    experiment: Key,
-    definition: &Value,
-) -> sql::Result<()> {
-    write(connection, "", experiment, &Measure::parse_all(definition))
-}
 
 /// Writes to the projections, or to the copy named by `prefix`.
 pub(crate) fn write(
@@ -36,12 +26,11 @@ pub(crate) fn write(
 
 /// The measures of an experiment, in order.
 pub(crate) fn read_measures(connection: &Connection, experiment: Key) -> sql::Result<Vec<Measure>> {
-    connection
-        .prepare_cached(
-            "SELECT metric, by_unit FROM experiment_measures WHERE experiment = ?1 ORDER BY place",
-        )?
-        .query_map([experiment], read)?
-        .collect()
+    connection.read_rows_with(
+        "SELECT metric, by_unit FROM experiment_measures WHERE experiment = ?1 ORDER BY place",
+        [experiment],
+        read,
+    )
 }
 
 fn read(row: &Row<'_>) -> sql::Result<Measure> {

@@ -1,12 +1,14 @@
 //! The totals over all units, updated by the exact difference of each unit's row. Whole numbers
 //! make the result independent of the order of changes.
+//!
+//! The totals at the end of each day are kept for the confidence sequence.
 
 use model::{Measure, Moments};
-use sql::{Connection, OptionalExtension, Row};
+use sql::{Connection, Row};
 
-use super::before::BEFORE;
+use super::super::activity::DAY_MICROS;
 use super::measures::{self, Counted};
-use super::{SELECT_SUMS, Subject, UnitKey, days, read_sums};
+use super::{BEFORE, SELECT_SUMS, Subject, UnitKey, read_sums};
 use crate::projections::counters::UnitSums;
 use crate::projections::moments::{pack, unpack};
 use crate::row_keys::Key;
@@ -20,35 +22,33 @@ pub(crate) struct Place {
 }
 
 /// Counts a unit that is served a variant for the first time.
-pub(crate) fn arrived(
+pub(crate) fn count_exposed_unit(
     connection: &Connection,
     subject: &Subject,
     (experiment, _, variant): UnitKey,
     moves: u32,
     is_first: bool,
 ) -> sql::Result<()> {
-    let known = connection
-        .prepare_cached(
-            "UPDATE experiment_sums SET exposed = exposed + ?4
-             WHERE experiment = ?1 AND variant = ?2 AND moves = ?3",
-        )?
-        .execute((experiment, variant, moves, is_first))?;
+    let known = connection.execute_cached(
+        "UPDATE experiment_sums SET exposed = exposed + ?4
+         WHERE experiment = ?1 AND variant = ?2 AND moves = ?3",
+        (experiment, variant, moves, is_first),
+    )?;
     let place = Place { experiment, variant, moves };
     if known > 0 {
-        return days::keep(connection, subject, place);
+        return store_day_totals(connection, subject, place);
     }
     let nothing = vec![Moments::default(); measures::read_measures(connection, experiment)?.len()];
-    connection
-        .prepare_cached(
-            "INSERT INTO experiment_sums (experiment, variant, moves, exposed, sums)
-             VALUES (?1, ?2, ?3, ?4, ?5)",
-        )?
-        .run((experiment, variant, moves, is_first, pack(&nothing)))?;
-    days::keep(connection, subject, place)
+    connection.run(
+        "INSERT INTO experiment_sums (experiment, variant, moves, exposed, sums)
+         VALUES (?1, ?2, ?3, ?4, ?5)",
+        (experiment, variant, moves, is_first, pack(&nothing)),
+    )?;
+    store_day_totals(connection, subject, place)
 }
 
 /// Applies a change of a unit's sums under a variant.
-pub(crate) fn grows(
+pub(crate) fn add_unit_change(
     connection: &Connection,
     subject: &Subject,
     key: UnitKey,
@@ -69,20 +69,17 @@ pub(crate) fn grows(
         return Ok(());
     }
     let place = Place { experiment, variant, moves };
-    change(connection, place, &old, &new)?;
-    days::keep(connection, subject, place)
+    replace_moments(connection, place, &old, &new)?;
+    store_day_totals(connection, subject, place)
 }
 
 fn read_sum_row(
     connection: &Connection,
     (experiment, unit, variant): UnitKey,
 ) -> sql::Result<Option<(u32, bool, UnitSums)>> {
-    connection
-        .prepare_cached(&SELECT_SUMS)?
-        .query_row((experiment, unit, variant), |row: &Row<'_>| {
-            Ok((row.get(0)?, row.get(1)?, read_sums(row, 2)?))
-        })
-        .optional()
+    connection.find_row_with(&SELECT_SUMS, (experiment, unit, variant), |row: &Row<'_>| {
+        Ok((row.get(0)?, row.get(1)?, read_sums(row, 2)?))
+    })
 }
 
 fn read_before(
@@ -92,28 +89,49 @@ fn read_before(
     Ok(read_sum_row(connection, (experiment, unit, BEFORE))?.map(|(_, _, sums)| sums))
 }
 
-fn change(
+fn replace_moments(
     connection: &Connection,
     Place { experiment, variant, moves }: Place,
     old: &[Moments],
     new: &[Moments],
 ) -> sql::Result<()> {
-    let kept: Option<Vec<u8>> = connection
-        .prepare_cached(
-            "SELECT sums FROM experiment_sums WHERE experiment = ?1 AND variant = ?2 AND moves = ?3",
-        )?
-        .query_row((experiment, variant, moves), |row| row.get(0))
-        .optional()?;
+    let kept: Option<Vec<u8>> = connection.find_row(
+        "SELECT sums FROM experiment_sums WHERE experiment = ?1 AND variant = ?2 AND moves = ?3",
+        (experiment, variant, moves),
+    )?;
     // Unreadable totals are left to a rebuild; the commit must not fail.
     let kept = kept.and_then(|bytes| unpack(&bytes)).filter(|kept| kept.len() == old.len());
     let Some(mut kept) = kept else { return Ok(()) };
     for ((kept, old), new) in kept.iter_mut().zip(old).zip(new) {
         *kept = kept.minus(old).plus(new);
     }
-    connection
-        .prepare_cached(
-            "UPDATE experiment_sums SET sums = ?4
-             WHERE experiment = ?1 AND variant = ?2 AND moves = ?3",
-        )?
-        .run((experiment, variant, moves, pack(&kept)))
+    connection.run(
+        "UPDATE experiment_sums SET sums = ?4
+         WHERE experiment = ?1 AND variant = ?2 AND moves = ?3",
+        (experiment, variant, moves, pack(&kept)),
+    )
+}
+
+/// Stores the current sums under the day of arrival. The last write of a day wins.
+///
+/// An event received before midnight may be stored after one received later. The sums then include
+/// both and belong to the later day.
+fn store_day_totals(
+    connection: &Connection,
+    subject: &Subject,
+    Place { experiment, variant, moves }: Place,
+) -> sql::Result<()> {
+    let day = subject.received_at.as_micros().div_euclid(DAY_MICROS);
+    connection.run(
+        "INSERT INTO experiment_days (experiment, day, variant, moves, exposed, sums)
+         SELECT s.experiment,
+             CASE WHEN newest.day > CAST(?4 AS BIGINT) THEN newest.day ELSE CAST(?4 AS BIGINT) END,
+             s.variant, s.moves, s.exposed, s.sums
+         FROM experiment_sums s
+         CROSS JOIN (SELECT max(day) AS day FROM experiment_days WHERE experiment = ?1) newest
+         WHERE s.experiment = ?1 AND s.variant = ?2 AND s.moves = ?3
+         ON CONFLICT (experiment, day, variant, moves)
+         DO UPDATE SET exposed = excluded.exposed, sums = excluded.sums",
+        (experiment, variant, moves, day),
+    )
 }

@@ -1,8 +1,8 @@
 //! Feedback events of clients.
 
 use model::{
-    ClaimSpace, DecisionId, Event, Finding, FoundSentiment, Need, Sentiment, Source, Type,
-    UnitInterval, Write,
+    Body, ClaimSpace, DecisionId, Event, Finding, FoundSentiment, Kind, Need, Sentiment, Source,
+    Type, UnitInterval, Write,
 };
 use serde_json::{Value, json};
 
@@ -33,7 +33,8 @@ impl StoryGenerator {
 
     fn sent(&mut self, event_type: Type, source: Source, data: &Value) -> Event {
         let data = data.as_object().cloned().unwrap();
-        let mut event = self.event(event_type, source, data);
+        let body = Body::from_stored(Kind { event_type, source }, data);
+        let mut event = self.event(event_type, source, body);
         if self.dice.percent(50) {
             event.id = self.chosen_id();
         }

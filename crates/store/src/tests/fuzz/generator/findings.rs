@@ -1,8 +1,9 @@
 //! Later findings of the engine: verdicts, reviews, ends of sessions, item signals.
 
 use model::{
-    Change, Claim, ClaimSpace, EntitySignal, Event, Finding, FoundAlert, FoundRelevance,
-    FoundSession, Need, RelevanceSignal, Returned, Source, TurnId, Type, VerdictStatus, Write,
+    Body, Change, Claim, ClaimSpace, EntitySignal, Event, Fields, Finding, FoundAlert,
+    FoundRelevance, FoundSession, Kind, Need, RelevanceSignal, RetrievalChange, Returned, Source,
+    TurnId, Type, VerdictStatus, Write,
 };
 use serde_json::json;
 
@@ -34,7 +35,7 @@ impl StoryGenerator {
 
     fn on(&mut self, turn: &TurnId) -> Event {
         let place = self.place_of(turn);
-        let mut event = self.event(Type::Log, Source::ApplicationLog, serde_json::Map::new());
+        let mut event = self.event(Type::Log, Source::ApplicationLog, Body::Other(Fields::new()));
         event.turn = Some(turn.clone());
         event.conversation = place.as_ref().map(|(conversation, _)| conversation.clone());
         event.user = place.and_then(|(_, user)| user);
@@ -65,8 +66,10 @@ impl StoryGenerator {
         let mut write = self.write(found.clone(), &[]);
         write.needs.push(Need::SilentSince(last_at));
         if abandoned {
+            let (event_type, source) = (Type::Interaction, Source::SessionAnalysis);
             let data = json!({"kind": "abandonment"}).as_object().cloned().unwrap();
-            let mut left = self.event(Type::Interaction, Source::SessionAnalysis, data);
+            let body = Body::from_stored(Kind { event_type, source }, data);
+            let mut left = self.event(event_type, source, body);
             (left.turn, left.user) = (found.turn, found.user);
             left.conversation = found.conversation;
             write.more.push(entry(left));
@@ -121,9 +124,9 @@ impl StoryGenerator {
 
     /// A write that neither database accepts and that becomes a dead letter.
     pub(crate) fn poison(&mut self) -> Write {
-        let event = self.feedback().entry.event;
+        let event = self.feedback().entry.event.into_inner();
         let mut write = self.write(event, &[]);
-        let twice = Change::Return { query: "q1".into() };
+        let twice = Change::Retrieval(RetrievalChange::Return { query: "q1".into() });
         write.entry.changes.extend([twice.clone(), twice]);
         write
     }

@@ -1,8 +1,8 @@
 //! Settings, experiments and erasures.
 
 use model::{
-    Change, ClaimSpace, ExperimentId, ExperimentRule, ExperimentUnit, Exposure, Finding, Need,
-    Rule, UserId, Write,
+    Calibration, Change, ClaimSpace, ExperimentId, ExperimentRule, ExperimentUnit, Exposure,
+    Finding, Need, Rule, UserId, Write,
 };
 use serde_json::{Map, Value, json};
 
@@ -18,7 +18,12 @@ impl StoryGenerator {
         let rule = match self.dice.below(5) {
             0 => Rule::Privacy { settings },
             1 => Rule::Targets { settings },
-            2 => Rule::Calibration { slope: 1.0, offset: 0.5, labels: 9, error: (0.5, 0.25) },
+            2 => Rule::Calibration(Calibration {
+                slope: 1.0,
+                offset: 0.5,
+                labels: 9,
+                error: (0.5, 0.25),
+            }),
             3 => Rule::Router {
                 name: self.dice.of_these(&["r1", "r2"]).into(),
                 definition: settings,

@@ -1,9 +1,10 @@
 //! Turns: opened, completed, reacted on.
 
 use model::{
-    ClaimSpace, CorrectionType, Entry, ErrorType, Event, Failure, Finding, FoundAnswer, FoundRetry,
-    FoundVerdict, GivenReaction, Need, Opening, Origin, Pace, Reaction, RetryIntent, Source,
-    Tolerance, TurnHalf, TurnId, Type, UnitInterval, Verdict, VerdictStatus, Write,
+    Body, ClaimSpace, CorrectionType, Entry, ErrorType, Event, Failure, Finding, FoundAnswer,
+    FoundRetry, FoundVerdict, GivenReaction, Kind, Need, Opening, Origin, Pace, Reaction,
+    RetryIntent, Source, Tolerance, TurnHalf, TurnId, Type, UnitInterval, Verdict, VerdictStatus,
+    Write,
 };
 use serde_json::json;
 
@@ -34,7 +35,7 @@ impl StoryGenerator {
             user_type: word(self.dice.maybe(20, &["privileged"])),
         };
         let mut event =
-            self.event(Type::Query, Source::Turn, Event::data_of(&TurnHalf::Opened(opening)));
+            self.event(Type::Query, Source::Turn, Body::Turn(TurnHalf::Opened(opening)));
         event.turn = Some(turn.clone());
         event.conversation = Some(conversation.clone());
         event.user = user.clone();
@@ -124,7 +125,8 @@ impl StoryGenerator {
                 text: Some("No.".into()),
                 detected_in: Some(message.clone()),
             };
-            let mut event = self.event(Type::Implicit, Source::Reaction, Event::data_of(&given));
+            let mut event =
+                self.event(Type::Implicit, Source::Reaction, Body::Reaction(given.clone()));
             event.turn = Some(about);
             event.conversation = place.as_ref().map(|(conversation, _)| conversation.clone());
             event.user = place.and_then(|(_, user)| user);
@@ -153,7 +155,9 @@ impl StoryGenerator {
             "cost": dice.maybe(40, &[0.25, 0.001]),
         });
         let data = data.as_object().cloned().unwrap();
-        let mut event = self.event(Type::Query, Source::Turn, data);
+        let kind = Kind { event_type: Type::Query, source: Source::Turn };
+        let body = Body::from_stored(kind, data);
+        let mut event = self.event(kind.event_type, kind.source, body);
         let place = self.place_of(&turn);
         event.conversation = place.as_ref().map(|(conversation, _)| conversation.clone());
         event.user = place.and_then(|(_, user)| user);
@@ -214,7 +218,7 @@ impl StoryGenerator {
         let given =
             GivenReaction { reaction, origin, confidence, text: text.clone(), detected_in: None };
         let event_type = if origin == Origin::User { Type::Explicit } else { Type::Implicit };
-        let mut event = self.event(event_type, Source::Reaction, Event::data_of(&given));
+        let mut event = self.event(event_type, Source::Reaction, Body::Reaction(given.clone()));
         event.turn = Some(turn);
         event.conversation = Some(conversation.clone());
         event.user = self.maybe_user().or(place.and_then(|(_, user)| user));
