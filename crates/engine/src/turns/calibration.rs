@@ -73,16 +73,17 @@ impl Turns {
         })
     }
 
-    /// Fits the curves of projects with new labels.
+    /// Fits the curves of projects with new labels. A project that fails is retried in the next
+    /// sweep and does not hold up the others. Returns the first error.
     pub(crate) async fn recalibrate_projects(&self) -> Result<(), EngineError> {
+        let mut failed = None;
         for scope in self.new_labels.take_all() {
             if let Err(error) = self.recalibrate_project(&scope).await {
-                // Retried in the next sweep.
                 self.new_labels.mark_dirty([scope].into());
-                return Err(error);
+                failed.get_or_insert(error);
             }
         }
-        Ok(())
+        failed.map_or(Ok(()), Err)
     }
 
     async fn recalibrate_project(&self, scope: &Scope) -> Result<(), EngineError> {
