@@ -225,7 +225,7 @@ mod tests {
         }
     }
 
-    /// What an event says apart from its absolute times and generated ids.
+    /// The content of an event without absolute times and generated ids.
     fn shifted_event(stored: &StoredEvent, now: Timestamp) -> impl PartialEq + std::fmt::Debug {
         let event = &stored.event;
         let age = now.as_micros() - event.received_at.as_micros();
