@@ -62,6 +62,7 @@ mod score;
 #[cfg(feature = "scaled")]
 mod s3;
 mod sessions;
+mod shared_conversations;
 mod start_and_stop;
 mod strategies;
 mod topics;

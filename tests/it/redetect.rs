@@ -83,7 +83,7 @@ fn erased_turns_and_late_answers_are_not_judged() {
     talk.answer("t3", "Here are three others.");
     talk.send_message("t4", "The tomato soup recipe was awful and far too salty");
     let other = TestConversation::new(&server, "c2", "bob");
-    other.send_message("b1", "How do I bake bread at home?");
+    other.send("b1", "How do I bake bread at home?", &json!({"user_id": null}));
     other.answer("b1", "Mix flour, water, salt and yeast.");
     TestConversation::new(&server, "c2", "ann").send_message("a1", "No, that is wrong");
     assert_eq!(server.client().delete("/api/v1/users/ann").0, 200);

@@ -196,9 +196,10 @@ fn erasure_removes_the_user_from_index_vectors_and_context() {
     talk.answer_with_query("t1", "At the zwxqv-pharmacy in the high street.", "zwxqv-query");
     talk.send_message("t2", "No, I meant the zwxqv-tablets, not the zwxqv-drops");
     talk.answer_with_query("t2", "At the zwxqv-chemist.", "zwxqv-query");
-    // Another user corrects an answer to her, and continues the conversation.
+    // A message without a user corrects an answer to her, and the conversation continues.
     let other = TestConversation::new(&server, "shared", "bob");
-    other.send_message("t3", "No, that is wrong, I meant a shop that is open today");
+    let anonymous = json!({"user_id": null});
+    other.send("t3", "No, that is wrong, I meant a shop that is open today", &anonymous);
     other.answer_with_query("t3", "The one in the station is open.", "open shops");
     let own = json!({"query": "No, that is wrong, I meant a shop that is open today"});
     let blended = server.post("/api/v1/strategies/search", &own).1["strategies"][0].clone();
@@ -217,7 +218,7 @@ fn erasure_removes_the_user_from_index_vectors_and_context() {
                 assert!(!server.get(&path).1.to_string().contains("zwxqv"), "{path}");
             }
         }
-        // Bob's own question is no longer combined with hers.
+        // The correction is no longer combined with her question.
         let found = server.post("/api/v1/strategies/search", &own).1;
         assert!(found["strategies"][0]["similarity"].as_f64().unwrap() > 0.99, "{found}");
     };
@@ -241,12 +242,12 @@ fn erasure_removes_the_user_from_correction_chains() {
     let server = Server::start();
     let secret = "Where can I buy zwxqv-medicine for my zwxqv-illness?";
     for (turn, user, text) in [
-        ("t1", "ann", secret),
-        ("t2", "bob", "No, I meant a shop that is open today"),
-        ("t3", "eve", "No, I meant one with a car park"),
+        ("t1", json!("ann"), secret),
+        ("t2", Value::Null, "No, I meant a shop that is open today"),
+        ("t3", Value::Null, "No, I meant one with a car park"),
     ] {
-        let talk = TestConversation::new(&server, "shared", user);
-        talk.send_message(turn, text);
+        let talk = TestConversation::new(&server, "shared", "ann");
+        talk.send(turn, text, &json!({"user_id": user}));
         talk.answer_with_query(turn, "There is one in the station.", "shops");
     }
     let alike = |server: &Server| {

@@ -59,6 +59,7 @@ macro_rules! contract_tests {
             turns::long_turn_keeps_question_and_answer,
             turns::known_and_unknown_turns_open_together,
             exchanges::conversation_reads_newest_first,
+            exchanges::user_sees_own_answers_and_those_without_a_user,
             exchanges::conversation_reads_before_a_position,
             exchanges::verdict_is_found_by_its_message,
             exchanges::verdict_precedence_holds,

@@ -21,4 +21,5 @@ pub(crate) mod sessions;
 pub(crate) mod similar_turns;
 pub(crate) mod turn_log_copies;
 pub(crate) mod turns;
+pub(crate) mod user_turns;
 pub(crate) mod users;

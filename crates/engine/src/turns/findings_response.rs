@@ -5,7 +5,7 @@ use model::{
     Body, Event, Finding, Position, Redacted, Retry, Scope, TurnId, Verdict, artifact_id,
     resource_name,
 };
-use store::EventPage;
+use store::{EventPage, UserTurns};
 
 use crate::answer_signals::AnswerSignals;
 
@@ -24,7 +24,7 @@ pub struct PreviousVerdict {
     /// The turn that was judged.
     pub turn: TurnId,
     pub verdict: Verdict,
-    /// Number of latest answers rejected in a row.
+    /// Number of the user's latest answers rejected in a row.
     pub rejection_streak: u32,
     /// Resource name of the machine reaction, if one was stored.
     pub rn: Option<String>,
@@ -83,7 +83,12 @@ impl Turns {
             let until = (opening.ts, position);
             // Most streaks are short, so a small read comes first.
             for most in [SHORT_STREAK_TURNS, MAX_STREAK_TURNS] {
-                let latest = self.core.store.statuses(scope, conversation, until, most).await?;
+                let turns = UserTurns {
+                    scope: scope.clone(),
+                    conversation: conversation.clone(),
+                    user: opening.user.clone(),
+                };
+                let latest = self.core.store.statuses(turns, until, most).await?;
                 let streak =
                     learn::count_rejection_streak(latest.into_iter().map(|(_, status)| status));
                 previous.rejection_streak = streak;

@@ -6,7 +6,9 @@
 //! ```
 //!
 //! Reads the last answered turn and the latest questions. Older turns are read only for a remark
-//! that refers to them.
+//! that refers to them. In a conversation with several users, a message judges the answers that its
+//! user saw: those to turns of the same user and to turns without a user. A message without a user
+//! may judge any answer.
 
 use std::time::Duration;
 
@@ -15,7 +17,7 @@ use ingest::{MIN_MACHINE_CONFIDENCE, TurnPlace};
 use model::{
     Event, Opening, Position, Reaction, Retry, Timestamp, UnitInterval, Verdict, VerdictStatus,
 };
-use store::{ExchangeQuery, StoredExchange};
+use store::{MessagePosition, StoredExchange, UserTurns};
 
 use crate::error::EngineError;
 use crate::turns::Turns;
@@ -93,13 +95,13 @@ impl Turns {
         Ok(MessageSignals { verdict, retry })
     }
 
-    /// The conversation's last answered turn that can be judged.
+    /// The last answer in the conversation that the message's user saw.
     async fn load_last_answered(
         &self,
         event: &Event,
         background: MessageContext<'_>,
     ) -> Result<Option<StoredExchange>, EngineError> {
-        if background.is_first || event.conversation.is_none() {
+        if background.is_first {
             return Ok(None);
         }
         for few in EXCHANGE_LIMITS {
@@ -112,25 +114,19 @@ impl Turns {
         Ok(None)
     }
 
-    /// The conversation's answered turns before this one, newest first. The flag is `true` when
-    /// there are no more.
+    /// The answered turns of the message's user before this one, newest first. The flag is `true`
+    /// when there are no more.
     pub(super) async fn load_answered(
         &self,
         event: &Event,
         before: Option<Position>,
         limit: usize,
     ) -> Result<(Vec<StoredExchange>, bool), EngineError> {
-        let query = ExchangeQuery {
-            scope: event.scope.clone(),
-            conversation: event.conversation.clone(),
-            user: None,
-            until: event.ts,
-            before,
-            older_than: None,
-            only_answered: true,
-            limit,
-        };
-        let mut found = self.core.store.exchanges(query).await?;
+        let Some(conversation) = event.conversation.clone() else { return Ok((Vec::new(), true)) };
+        let (scope, user) = (event.scope.clone(), event.user.clone());
+        let stored_at = before.map(|position| MessagePosition { position, late_since: event.ts });
+        let turns = UserTurns { scope, conversation, user };
+        let mut found = self.core.store.answered_turns(turns, event.ts, stored_at, limit).await?;
         let is_all = found.len() < limit;
         // Excluded: the turn itself (found by a repeated request), erased or dropped turns, and
         // answers that arrived after the message, which the user had not seen.

@@ -7,7 +7,7 @@ use model::{
 use serde_json::json;
 
 use crate::contract::scene::{Scene, at, conversation_id, play, turn_id, user_id};
-use crate::{ExchangeQuery, Habit, Standing, Store};
+use crate::{ExchangeQuery, Habit, MessagePosition, Standing, Store, UserTurns};
 
 fn query(limit: usize) -> ExchangeQuery {
     ExchangeQuery {
@@ -19,6 +19,14 @@ fn query(limit: usize) -> ExchangeQuery {
         older_than: None,
         only_answered: true,
         limit,
+    }
+}
+
+fn user_turns(user: Option<&str>) -> UserTurns {
+    UserTurns {
+        scope: Scope::default(),
+        conversation: conversation_id("c1"),
+        user: user.map(user_id),
     }
 }
 
@@ -50,10 +58,7 @@ pub(crate) async fn conversation_reads_newest_first(store: &Store) {
     assert!(ids(ExchangeQuery { conversation: None, ..query(10) }).await.is_empty());
     let other = Scope { tenant: model::Tenant::new("other").unwrap(), ..Scope::default() };
     assert!(ids(ExchangeQuery { scope: other, ..query(10) }).await.is_empty());
-    let statuses = store
-        .statuses(&Scope::default(), &conversation_id("c1"), (at(99), Position(99)), 10)
-        .await
-        .unwrap();
+    let statuses = store.statuses(user_turns(None), (at(99), Position(99)), 10).await.unwrap();
     let neutral = |turn: &str| (turn_id(turn), VerdictStatus::Neutral);
     assert_eq!(statuses, [neutral("t3"), neutral("t1")]);
     assert_eq!(standing(store, "t1").await.quality, UnitInterval::new(0.9));
@@ -117,6 +122,47 @@ pub(crate) async fn verdict_is_found_by_its_message(store: &Store) {
     ];
     assert_eq!(store.habits(query(10)).await.unwrap(), expected);
     assert_eq!(store.habits(query(1)).await.unwrap(), expected[..1]);
+}
+
+/// Also which answers count for a stored message: those before it, and later ones since a time.
+pub(crate) async fn user_sees_own_answers_and_those_without_a_user(store: &Store) {
+    let anonymous = |mut scene: Scene| {
+        scene.event.user = None;
+        scene
+    };
+    // Positions 1 to 4, answered at 5 to 8. The last question was asked before the others.
+    play(store, [Scene::open("t1", "c1").by("ann").at(10)]).await;
+    play(store, [Scene::open("t2", "c1").by("bob").at(20)]).await;
+    play(store, [anonymous(Scene::open("t3", "c1")).at(30)]).await;
+    play(store, [Scene::open("t4", "c1").by("ann").at(5)]).await;
+    for turn in ["t1", "t2", "t3", "t4"] {
+        play(store, [Scene::answer(turn)]).await;
+    }
+    let answered = async |user, until, stored_at| -> Vec<String> {
+        let turns = user_turns(user);
+        let found = store.answered_turns(turns, at(until), stored_at, 10).await.unwrap();
+        found.into_iter().map(|exchange| exchange.turn.to_string()).collect()
+    };
+    let rows: [(Option<&str>, &[&str]); 4] = [
+        (Some("ann"), &["t3", "t1", "t4"]),
+        (Some("bob"), &["t3", "t2"]),
+        (Some("eve"), &["t3"]),
+        (None, &["t3", "t2", "t1", "t4"]),
+    ];
+    for (user, expected) in rows {
+        assert_eq!(answered(user, 99, None).await, expected, "{user:?}");
+        let statuses = store.statuses(user_turns(user), (at(99), Position(99)), 9).await.unwrap();
+        assert_eq!(statuses.len(), expected.len(), "{user:?}");
+    }
+    let stored = |position, since| {
+        Some(MessagePosition { position: Position(position), late_since: at(since) })
+    };
+    assert_eq!(answered(None, 30, stored(6, 99)).await, ["t1"]);
+    assert_eq!(answered(None, 30, stored(3, 10)).await, ["t2", "t1"]);
+    assert_eq!(answered(None, 30, stored(3, 0)).await, ["t2", "t1", "t4"]);
+    let later = store.turns_between(user_turns(Some("bob")), (at(10), at(20)), 9).await.unwrap();
+    assert_eq!(later.len(), 1);
+    assert_eq!((later[0].turn.clone(), later[0].opened), (turn_id("t2"), Position(2)));
 }
 
 /// A review beats the user, the user beats messages, and the latest message with a verdict wins.

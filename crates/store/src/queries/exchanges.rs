@@ -122,36 +122,9 @@ impl Store {
             })
         })
     }
-
-    /// The reception of the latest answered turns of a conversation up to a position, newest first.
-    pub fn statuses(
-        &self,
-        scope: &Scope,
-        conversation: &ConversationId,
-        until: (Timestamp, Position),
-        limit: usize,
-    ) -> Task<'_, Vec<(TurnId, VerdictStatus)>> {
-        let (scope, id) = (scope.clone(), conversation.clone());
-        self.pool.run_short(move |connection| {
-            let key = find_scoped_key(connection, &scope, Table::Conversations, id.as_str())?;
-            let Some(key) = key else { return Ok(Vec::new()) };
-            connection.read_rows_with(
-                "SELECT t.id, i.user_feedback_status
-                 FROM turns t JOIN turn_index i ON i.turn = t.key
-                 WHERE t.conversation = ?1 AND t.ts <= ?2 AND t.completed IS NOT NULL
-                     AND t.completed < ?3
-                 ORDER BY t.ts DESC, t.opened DESC LIMIT ?4",
-                (key, until.0.as_micros(), until.1.0 as i64, limit as i64),
-                |row| {
-                    let (turn, status): (String, String) = row.read()?;
-                    Ok((turn_id(turn)?, read_status(&status)?))
-                },
-            )
-        })
-    }
 }
 
-const SELECT: &str = "
+pub(super) const SELECT: &str = "
     SELECT t.id, c.id, u.id, t.ts, o.data, d.ts, d.data, i.user_feedback_status,
         i.feedback_confidence, i.rejection_detected_in, i.validation_outcome, i.quality_score,
         i.silent, i.verdict, i.review, i.reviewed,
@@ -252,15 +225,15 @@ fn unreadable(what: &str) -> StoreError {
     StoreError::Corrupt(format!("turn_index has an invalid {what}"))
 }
 
-fn read_status(word: &str) -> Result<VerdictStatus, StoreError> {
+pub(super) fn read_status(word: &str) -> Result<VerdictStatus, StoreError> {
     VerdictStatus::from_word(word).ok_or_else(|| unreadable("status"))
 }
 
-fn turn_id(text: String) -> Result<TurnId, StoreError> {
+pub(super) fn turn_id(text: String) -> Result<TurnId, StoreError> {
     TurnId::new(text).map_err(|_| unreadable("turn id"))
 }
 
-fn read(row: &Row<'_>) -> Result<StoredExchange, StoreError> {
+pub(super) fn read(row: &Row<'_>) -> Result<StoredExchange, StoreError> {
     let text = |column| row.get::<_, Option<String>>(column);
     let conversation = text(1)?.map(ConversationId::new).transpose();
     let user = text(2)?.map(UserId::new).transpose();

@@ -1,0 +1,147 @@
+//! Turns of a conversation with several users, as one of them sees it.
+//!
+//! A user sees the answers to the own turns and to turns without a user. A message without a user
+//! may concern any turn.
+
+use model::{ConversationId, Position, Scope, Timestamp, TurnId, UserId, VerdictStatus};
+use sql::{Connection, Value, params_from_iter};
+
+use super::exchanges::{SELECT, StoredExchange, read, read_status, turn_id};
+use crate::error::{StoreError, Task};
+use crate::row_keys::{Key, Table, find_key, find_project};
+use crate::store::Store;
+
+/// The turns of a conversation that a user sees.
+#[derive(Clone, Debug)]
+pub struct UserTurns {
+    pub scope: Scope,
+    pub conversation: ConversationId,
+    /// `None` selects the turns of all users.
+    pub user: Option<UserId>,
+}
+
+/// The place of a stored message among the turns of its conversation.
+#[derive(Clone, Copy, Debug)]
+pub struct MessagePosition {
+    pub position: Position,
+    /// Turns asked since this time count even when their answer was stored after the message.
+    pub late_since: Timestamp,
+}
+
+impl Store {
+    /// Answered turns up to a time, newest first. With `stored_at`, only those that the stored
+    /// message at that position follows.
+    pub fn answered_turns(
+        &self,
+        turns: UserTurns,
+        until: Timestamp,
+        stored_at: Option<MessagePosition>,
+        limit: usize,
+    ) -> Task<'_, Vec<StoredExchange>> {
+        self.pool.run_some(limit, move |connection| {
+            let Some((mut filter, mut values)) = turns.filter(connection)? else {
+                return Ok(Vec::new());
+            };
+            filter.push_str(" AND t.completed IS NOT NULL AND t.ts <= ?");
+            values.push(until.as_micros().into());
+            if let Some(MessagePosition { position, late_since }) = stored_at {
+                let position = position.0 as i64;
+                // Of turns with the same time, those opened earlier come first.
+                filter.push_str(
+                    " AND (t.ts < ? OR t.opened < ?)
+                      AND ((t.opened < ? AND t.completed < ?) OR t.ts >= ?)",
+                );
+                values.extend([until.as_micros(), position, position, position].map(Value::from));
+                values.push(late_since.as_micros().into());
+            }
+            values.push((limit as i64).into());
+            let sql =
+                format!("{SELECT} WHERE {filter} ORDER BY t.ts DESC, t.opened DESC LIMIT ?");
+            connection.read_rows_with(&sql, params_from_iter(values), read)
+        })
+    }
+
+    /// Turns asked from one time to another, oldest first.
+    pub fn turns_between(
+        &self,
+        turns: UserTurns,
+        (from, until): (Timestamp, Timestamp),
+        limit: usize,
+    ) -> Task<'_, Vec<StoredExchange>> {
+        self.pool.run_some(limit, move |connection| {
+            let Some((filter, mut values)) = turns.filter(connection)? else {
+                return Ok(Vec::new());
+            };
+            values.extend([from.as_micros(), until.as_micros(), limit as i64].map(Value::from));
+            let sql = format!(
+                "{SELECT} WHERE {filter} AND t.ts >= ? AND t.ts <= ?
+                 ORDER BY t.ts, t.opened LIMIT ?"
+            );
+            connection.read_rows_with(&sql, params_from_iter(values), read)
+        })
+    }
+
+    /// The reception of the latest answered turns up to a position, newest first.
+    pub fn statuses(
+        &self,
+        turns: UserTurns,
+        until: (Timestamp, Position),
+        limit: usize,
+    ) -> Task<'_, Vec<(TurnId, VerdictStatus)>> {
+        self.pool.run_short(move |connection| {
+            let Some((filter, mut values)) = turns.filter(connection)? else {
+                return Ok(Vec::new());
+            };
+            let (ts, position) = (until.0.as_micros(), until.1.0 as i64);
+            values.extend([ts, position, limit as i64].map(Value::from));
+            let sql = format!(
+                "SELECT t.id, i.user_feedback_status
+                 FROM turns t JOIN turn_index i ON i.turn = t.key
+                 WHERE {filter} AND t.ts <= ? AND t.completed IS NOT NULL AND t.completed < ?
+                 ORDER BY t.ts DESC, t.opened DESC LIMIT ?"
+            );
+            connection.read_rows_with(&sql, params_from_iter(values), |row| {
+                let (turn, status): (String, String) = row.read()?;
+                Ok((turn_id(turn)?, read_status(&status)?))
+            })
+        })
+    }
+
+    /// The stored opening of a turn, by its position.
+    pub fn opening_at(
+        &self,
+        scope: &Scope,
+        position: Position,
+    ) -> Task<'_, Option<crate::StoredEvent>> {
+        let scope = scope.clone();
+        self.pool.run_short(move |connection| {
+            crate::event_rows::event_at(connection, &scope, position.0 as i64)
+        })
+    }
+}
+
+impl UserTurns {
+    /// The condition on `turns t` and its values. `None` for an unknown conversation.
+    fn filter(&self, connection: &Connection) -> Result<Option<(String, Vec<Value>)>, StoreError> {
+        let Some(project) = find_project(connection, &self.scope)? else { return Ok(None) };
+        let find = |table, id: &str| find_key(connection, table, project, id);
+        let Some(key) = find(Table::Conversations, self.conversation.as_str())? else {
+            return Ok(None);
+        };
+        let mut values: Vec<Value> = vec![key.into()];
+        let user: Option<Option<Key>> = match &self.user {
+            None => None,
+            Some(user) => Some(find(Table::Users, user.as_str())?),
+        };
+        let by_user = match user {
+            None => "",
+            // A new user has no turns yet.
+            Some(None) => " AND t.user IS NULL",
+            Some(Some(key)) => {
+                values.push(key.into());
+                " AND (t.user = ? OR t.user IS NULL)"
+            }
+        };
+        Ok(Some((format!("t.conversation = ?{by_user}"), values)))
+    }
+}
