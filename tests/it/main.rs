@@ -42,6 +42,7 @@ mod metrics;
 mod migrate_store;
 #[cfg(feature = "scaled")]
 mod nodes;
+mod one_opinion;
 mod openapi;
 mod pages;
 mod period_report;

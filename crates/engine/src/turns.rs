@@ -1,5 +1,6 @@
 //! Turns: a question comes in, detectors read it, the answer completes it.
 
+pub(crate) mod agreement;
 pub(crate) mod calibration;
 pub(crate) mod complete;
 pub(crate) mod finding_entries;

@@ -21,6 +21,7 @@ use store::{MessagePosition, StoredExchange, UserTurns};
 
 use crate::error::EngineError;
 use crate::turns::Turns;
+use crate::turns::agreement::reconcile_signals;
 use crate::turns::calibration::calibrate_verdict;
 use crate::turns::recent_questions::RecentQuestions;
 
@@ -43,6 +44,17 @@ pub(crate) struct MessageContext<'a> {
 pub(crate) struct MessageSignals {
     pub(crate) verdict: Option<DetectedVerdict>,
     pub(crate) retry: Option<Retry>,
+}
+
+impl MessageSignals {
+    /// Removes a contradiction between a verdict and a retry about the same turn.
+    fn reconcile(&mut self) {
+        if let (Some(found), Some(retry)) = (&mut self.verdict, &mut self.retry)
+            && found.target.as_ref().is_some_and(|target| target.turn == retry.original_turn_id)
+        {
+            reconcile_signals(&mut found.verdict, retry);
+        }
+    }
 }
 
 /// A verdict with the turn that it refers to.
@@ -92,7 +104,9 @@ impl Turns {
                 Some(self.detect_verdict(event, before, &message, opening, &previous).await?)
             }
         };
-        Ok(MessageSignals { verdict, retry })
+        let mut signals = MessageSignals { verdict, retry };
+        signals.reconcile();
+        Ok(signals)
     }
 
     /// The last answer in the conversation that the message's user saw.

@@ -97,7 +97,10 @@ impl Turns {
 /// on after a thumbs down has not accepted.
 fn effective_verdict(verdict: &Verdict, standing: &Standing) -> Verdict {
     if verdict.status == standing.status {
-        return verdict.clone();
+        // A thumbs up counts more than moving on after it.
+        let is_surer = standing.confidence.get() > verdict.confidence.get();
+        let confidence = if is_surer { standing.confidence } else { verdict.confidence };
+        return Verdict { confidence, ..verdict.clone() };
     }
     Verdict {
         status: standing.status,

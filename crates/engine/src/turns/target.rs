@@ -6,12 +6,13 @@ use detect::{
 };
 use ingest::TurnPlace;
 use model::{Event, Position, TurnId, Vector, Verdict, VerdictStatus};
-use store::{ExchangeQuery, StoredExchange};
+use store::{ExchangeQuery, Standing, StoredExchange};
 
 use super::message_signals::{answer_text, elapsed_between};
 use crate::changes::{embed_question, truncate_for_embedding};
 use crate::error::EngineError;
 use crate::turns::Turns;
+use crate::turns::agreement::is_sure_acceptance;
 
 /// Answered turns that a remark about an earlier turn is compared with.
 const MAX_TARGET_CANDIDATES: usize = 300;
@@ -123,12 +124,15 @@ impl Turns {
 
 fn to_past_turn<'a>(event: &Event, turn: &'a StoredExchange, own: Option<&TurnId>) -> PastTurn<'a> {
     let is_own = own == Some(&turn.turn);
+    let Standing { status, confidence, .. } = turn.standing;
+    // A user who moved on has not praised the answer yet.
+    let moved_on = status == VerdictStatus::Accepted && !is_sure_acceptance(status, confidence);
     PastTurn {
         turn: &turn.turn,
         question: truncate_for_embedding(&turn.opening.text),
         answer: answer_text(turn),
         age: elapsed_between(turn.ts, event.ts),
-        status: if is_own { VerdictStatus::Neutral } else { turn.standing.status },
+        status: if is_own || moved_on { VerdictStatus::Neutral } else { status },
     }
 }
 

@@ -9,6 +9,8 @@ use crate::text::{MAX_ANSWER_CHARS, MAX_QUOTED_CHARS, quote_text, to_bare_text};
 
 /// Rejections in a row from which a clarifying question is better than an answer.
 const MIN_CLARIFY_STREAK: u32 = 2;
+/// Confidence from which an accepted strategy is recommended.
+const MIN_ACCEPTED_CONFIDENCE: f64 = 0.70;
 /// Parameter names that may hold the query, most likely first.
 const QUERY_PARAMS: &[&str] = &["query", "q", "search", "question", "text", "prompt"];
 const MAX_PARAMS: usize = 6;
@@ -64,6 +66,7 @@ impl Feedback {
             Some(judged.strategy.map_or("not recorded".to_owned(), describe_strategy));
         match status {
             VerdictStatus::Neutral => {}
+            VerdictStatus::Accepted if is_weak_acceptance(judged) => {}
             VerdictStatus::Accepted => feedback
                 .context
                 .instructions
@@ -100,6 +103,13 @@ impl Feedback {
     }
 }
 
+/// True when the user only moved on, which does not show that the strategy worked.
+pub(super) fn is_weak_acceptance(judged: &JudgedPreviousTurn<'_>) -> bool {
+    let verdict = judged.verdict;
+    verdict.status == VerdictStatus::Accepted
+        && verdict.confidence.get() < MIN_ACCEPTED_CONFIDENCE
+}
+
 fn format_clarify_advice(streak: u32) -> String {
     format!(
         "Multiple rejections - be more careful: {streak} answers in a row were rejected. \
@@ -111,6 +121,9 @@ fn describe_detection(input: &PlannerInput<'_>, judged: &JudgedPreviousTurn<'_>)
     let (now, then) = (input.turn, judged.turn);
     match judged.verdict.status {
         VerdictStatus::Rejected => format!("Turn {now} detected that Turn {then} was rejected"),
+        VerdictStatus::Accepted if is_weak_acceptance(judged) => {
+            format!("Turn {now} moved on from Turn {then} without a remark about its answer")
+        }
         VerdictStatus::Accepted => format!("Turn {now} detected that Turn {then} was accepted"),
         VerdictStatus::Neutral => format!("Turn {now} says nothing clear about Turn {then}"),
     }

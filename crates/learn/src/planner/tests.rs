@@ -133,6 +133,18 @@ fn accepted_strategy_is_recommended_for_reuse() {
 }
 
 #[test]
+fn weak_acceptance_recommends_nothing() {
+    for (confidence, recommended) in [(0.5, false), (0.69, false), (0.7, true), (1.0, true)] {
+        let confidence = UnitInterval::new(confidence).unwrap();
+        let found =
+            context("What now?", &Verdict { confidence, ..verdict(Accepted, None) }, None, 0);
+        assert_eq!(found.markdown.contains("worked and may be reused"), recommended);
+        assert_eq!(found.instructions.is_empty(), !recommended, "{confidence:?}");
+        assert_eq!(found.status, Accepted);
+    }
+}
+
+#[test]
 fn first_turn_and_unjudged_turn_are_neutral() {
     let turn = id("t1");
     let preferences = UserPreferences::default();
