@@ -35,6 +35,7 @@ mod isolation;
 #[cfg(feature = "scaled")]
 mod kafka;
 mod keys;
+mod late_answers;
 mod layers;
 mod mcp;
 mod metrics;

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use serde_json::{Value, json};
 
-use crate::conversation_calls::{TestConversation, read_verdict};
+use crate::conversation_calls::{TestConversation, past_time, read_verdict};
 use crate::feedback_calls::{counts, react};
 use crate::server::{Server, uptake};
 
@@ -71,17 +71,18 @@ fn changed_settings_update_findings_but_not_human_feedback() {
 }
 
 #[test]
-fn erased_turns_and_late_answers_are_not_judged() {
+fn erased_turns_and_unseen_answers_are_not_judged() {
     let server = Server::start();
-    // An answer after the complaint, a remark without target, and an erased user.
+    // An answer given after the complaint, a remark without target, and an erased user.
     let talk = TestConversation::new(&server, "c1", "u1");
-    talk.send_message("t1", "Find me laptops under $1000");
+    talk.send_message_at("t1", "Find me laptops under $1000", 0);
     talk.answer("t1", "Here are three laptops made for business.");
-    talk.send_message("t2", "What is the capital of France?");
-    talk.send_message("t3", "No, that is wrong");
-    talk.answer("t2", "The capital of France is Paris.");
+    talk.send_message_at("t2", "What is the capital of France?", 10);
+    talk.send_message_at("t3", "No, that is wrong", 20);
+    let answer = "The capital of France is Paris.";
+    talk.complete("t2", &json!({"response": answer, "completed_at": past_time(40)}));
     talk.answer("t3", "Here are three others.");
-    talk.send_message("t4", "The tomato soup recipe was awful and far too salty");
+    talk.send_message_at("t4", "The tomato soup recipe was awful and far too salty", 60);
     let other = TestConversation::new(&server, "c2", "bob");
     other.send("b1", "How do I bake bread at home?", &json!({"user_id": null}));
     other.answer("b1", "Mix flour, water, salt and yeast.");
@@ -90,14 +91,17 @@ fn erased_turns_and_late_answers_are_not_judged() {
     let turns = ["t1", "t2", "t3", "b1"];
     let before = turns.map(|turn| read_verdict(&server, turn));
     assert_eq!((before[0].0.as_str(), before[3].0.as_str()), ("rejected", "rejected"));
-    let all = (counts(&server, "c1"), counts(&server, "c2"));
+    let reactions = |server: &Server| {
+        turns.map(|turn| server.get(&format!("/api/v1/turns/{turn}")).1["reactions"].clone())
+    };
+    let all = (reactions(&server), counts(&server, "c2"));
     let (_, folder) = server.stop();
     for _ in 0..2 {
         assert_eq!(run_redetect(folder.path())["findings"], 0);
     }
     let server = Server::start_in(folder);
     assert_eq!(turns.map(|turn| read_verdict(&server, turn)), before);
-    assert_eq!((counts(&server, "c1"), counts(&server, "c2")), all);
+    assert_eq!((reactions(&server), counts(&server, "c2")), all);
 }
 
 #[test]

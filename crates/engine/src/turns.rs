@@ -6,6 +6,7 @@ pub(crate) mod complete;
 pub(crate) mod finding_entries;
 pub(crate) mod findings_response;
 pub(crate) mod includes;
+pub(crate) mod late_answers;
 pub(crate) mod log_copier;
 pub(crate) mod message_signals;
 pub(crate) mod open;

@@ -1,4 +1,5 @@
-//! Completes a turn: stores the answer with its detected signals.
+//! Completes a turn: stores the answer with its detected signals and the verdicts of messages that
+//! arrived before it.
 
 use detect::{Answer, Utterance};
 use ingest::{RawCompletion, TurnPlace};
@@ -80,6 +81,9 @@ impl Turns {
             let entry =
                 |finding| self.core.finding_entry(&write.entry.event, Some(turn.clone()), finding);
             write.more = findings.map(entry).collect();
+            // Messages that were stored before this answer are judged with it.
+            let late = self.late_verdict_entries(place, open.ts, (ts, done)).await?;
+            write.more.extend(late);
         }
         let together = write.more.iter().map(|entry| entry.event.clone()).collect();
         let receipt = self.core.commit_one(write).await?;

@@ -29,6 +29,8 @@ use crate::turns::recent_questions::RecentQuestions;
 const EXCHANGE_LIMITS: [usize; 2] = [2, 20];
 /// Tolerated clock skew between parts of an application.
 const MAX_CLOCK_SKEW_SECS: i64 = 5;
+/// Time after a question in which a stored message may be about its late answer.
+pub(super) const LATE_ANSWER_SECS: i64 = 60 * 60;
 
 /// Context for the detectors of a message.
 #[derive(Clone, Copy)]
@@ -38,6 +40,8 @@ pub(crate) struct MessageContext<'a> {
     pub(crate) position: Option<Position>,
     /// True when the message starts a new conversation.
     pub(crate) is_first: bool,
+    /// An answer that is about to be stored, after the message.
+    pub(crate) late_answer: Option<&'a StoredExchange>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -48,7 +52,7 @@ pub(crate) struct MessageSignals {
 
 impl MessageSignals {
     /// Removes a contradiction between a verdict and a retry about the same turn.
-    fn reconcile(&mut self) {
+    pub(super) fn reconcile(&mut self) {
         if let (Some(found), Some(retry)) = (&mut self.verdict, &mut self.retry)
             && found.target.as_ref().is_some_and(|target| target.turn == retry.original_turn_id)
         {
@@ -93,20 +97,40 @@ impl Turns {
     ) -> Result<MessageSignals, EngineError> {
         let Some(opening) = event.body.opening() else { return Ok(MessageSignals::default()) };
         let message = Utterance::read(&opening.text);
-        let before = background.position;
-        let (retry, previous) = tokio::try_join!(
+        let (retry, verdict) = tokio::try_join!(
             self.detect_retry(event, &message, background.history),
-            self.load_last_answered(event, background),
+            self.detect_verdict_of(event, &message, opening, background),
         )?;
-        let verdict = match previous {
-            None => None,
-            Some(previous) => {
-                Some(self.detect_verdict(event, before, &message, opening, &previous).await?)
-            }
-        };
         let mut signals = MessageSignals { verdict, retry };
         signals.reconcile();
         Ok(signals)
+    }
+
+    /// Detects the verdict alone.
+    pub(super) async fn detect_message_verdict(
+        &self,
+        event: &Event,
+        background: MessageContext<'_>,
+    ) -> Result<Option<DetectedVerdict>, EngineError> {
+        let Some(opening) = event.body.opening() else { return Ok(None) };
+        let message = Utterance::read(&opening.text);
+        self.detect_verdict_of(event, &message, opening, background).await
+    }
+
+    async fn detect_verdict_of(
+        &self,
+        event: &Event,
+        message: &Utterance,
+        opening: &Opening,
+        background: MessageContext<'_>,
+    ) -> Result<Option<DetectedVerdict>, EngineError> {
+        match self.load_last_answered(event, background).await? {
+            None => Ok(None),
+            Some(previous) => self
+                .detect_verdict(event, background, message, opening, &previous)
+                .await
+                .map(Some),
+        }
     }
 
     /// The last answer in the conversation that the message's user saw.
@@ -119,7 +143,7 @@ impl Turns {
             return Ok(None);
         }
         for few in EXCHANGE_LIMITS {
-            let (found, is_all) = self.load_answered(event, background.position, few).await?;
+            let (found, is_all) = self.load_answered(event, background, few).await?;
             let found = found.into_iter().next();
             if found.is_some() || is_all {
                 return Ok(found);
@@ -133,22 +157,28 @@ impl Turns {
     pub(super) async fn load_answered(
         &self,
         event: &Event,
-        before: Option<Position>,
+        background: MessageContext<'_>,
         limit: usize,
     ) -> Result<(Vec<StoredExchange>, bool), EngineError> {
         let Some(conversation) = event.conversation.clone() else { return Ok((Vec::new(), true)) };
         let (scope, user) = (event.scope.clone(), event.user.clone());
-        let stored_at = before.map(|position| MessagePosition { position, late_since: event.ts });
+        let late_since = event.ts.plus_secs(-LATE_ANSWER_SECS);
+        let stored_at =
+            background.position.map(|position| MessagePosition { position, late_since });
         let turns = UserTurns { scope, conversation, user };
         let mut found = self.core.store.answered_turns(turns, event.ts, stored_at, limit).await?;
         let is_all = found.len() < limit;
+        if let Some(late) = background.late_answer {
+            let order = |turn: &StoredExchange| (turn.ts, turn.opened);
+            let at = found.partition_point(|turn| order(turn) > order(late));
+            found.insert(at, late.clone());
+        }
         // Excluded: the turn itself (found by a repeated request), erased or dropped turns, and
-        // answers that arrived after the message, which the user had not seen.
+        // answers that the user had not seen.
         found.retain(|exchange| {
-            let unseen = |at: Timestamp| at > event.ts.plus_secs(MAX_CLOCK_SKEW_SECS);
             Some(&exchange.turn) != event.turn.as_ref()
                 && !exchange.opening.text.is_empty()
-                && !exchange.answered_at.is_some_and(unseen)
+                && was_seen(exchange, event.ts)
         });
         Ok((found, is_all))
     }
@@ -156,7 +186,7 @@ impl Turns {
     async fn detect_verdict(
         &self,
         event: &Event,
-        before: Option<Position>,
+        background: MessageContext<'_>,
         message: &Utterance,
         opening: &Opening,
         previous: &StoredExchange,
@@ -175,7 +205,7 @@ impl Turns {
         let verdict =
             calibrate_verdict(&self.core.detectors, self.curves.curve_for(&event.scope), found);
         let (target, target_score) =
-            self.resolve_target(event, before, message, &verdict, previous).await?;
+            self.resolve_target(event, background, message, &verdict, previous).await?;
         let reviewed = match &target {
             None => false,
             Some(place) if place.turn == previous.turn => previous.standing.review.is_some(),
@@ -189,6 +219,13 @@ impl Turns {
         let found = self.core.store.exchanges_by_id(&place.scope, ids).await?.pop();
         Ok(found.is_some_and(|found| found.standing.review.is_some()))
     }
+}
+
+/// True when the user had seen the answer at the time of a message. Only a time given by the
+/// application shows that it came later. The time of arrival does not: answers are logged late.
+pub(super) fn was_seen(turn: &StoredExchange, message: Timestamp) -> bool {
+    let completed_at = turn.completion.as_ref().and_then(|done| done.completed_at);
+    completed_at.is_none_or(|at| at <= message.plus_secs(MAX_CLOCK_SKEW_SECS))
 }
 
 pub(super) fn answer_text(turn: &StoredExchange) -> &str {

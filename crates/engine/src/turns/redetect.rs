@@ -12,7 +12,7 @@ use store::StoredEvent;
 use crate::changes::build_entry;
 use crate::error::EngineError;
 use crate::turns::Turns;
-use crate::turns::message_signals::{MessageContext, MessageSignals};
+use crate::turns::message_signals::{DetectedVerdict, MessageContext, MessageSignals};
 use crate::turns::recent_questions::RecentQuestions;
 
 /// Events per read.
@@ -68,23 +68,21 @@ impl Turns {
         if is_stub(opening) {
             return Ok(0);
         }
-        let context = MessageContext { history, position: Some(stored.position), is_first: false };
+        let context = MessageContext {
+            history,
+            position: Some(stored.position),
+            is_first: false,
+            late_answer: None,
+        };
         let signals = self.detect_message_signals(opening, context).await?;
-        let now = self.core.clock.now();
-        let now = opening.derive(|opening| Event { received_at: now, ..opening.clone() });
         let mut findings = 0;
         let MessageSignals { verdict, retry } = signals;
         if let Some(verdict) = verdict {
-            let known = self.core.store.message_verdict(&opening.scope, turn).await?;
-            let mut entries = self.verdict_entries(&now, turn, verdict);
-            if let (Some(entry), Some(known)) = (entries.first_mut(), &known) {
-                *entry = set_replaced_turn(entry, known);
-            }
-            if !entries.first().is_some_and(|entry| is_same_verdict(&entry.event, known.as_ref())) {
-                findings += self.append_findings(entries).await?;
-            }
+            let entries = self.changed_verdict_entries(opening, verdict).await?;
+            findings += self.append_findings(entries).await?;
         }
         if retry.is_some() {
+            let now = self.received_now(opening);
             let entries = self.signal_entries(&now, MessageSignals { verdict: None, retry });
             let original = entries.first().and_then(|entry| entry.event.turn.clone());
             let known = match original {
@@ -103,6 +101,29 @@ impl Turns {
         Ok(findings)
     }
 
+    /// The entries of a stored message's verdict. Empty when the message has the same verdict.
+    pub(super) async fn changed_verdict_entries(
+        &self,
+        opening: &Redacted<Event>,
+        verdict: DetectedVerdict,
+    ) -> Result<Vec<Entry>, EngineError> {
+        let Some(turn) = &opening.turn else { return Ok(Vec::new()) };
+        let known = self.core.store.message_verdict(&opening.scope, turn).await?;
+        let mut entries = self.verdict_entries(&self.received_now(opening), turn, verdict);
+        if let (Some(entry), Some(known)) = (entries.first_mut(), &known) {
+            *entry = set_replaced_turn(entry, known);
+        }
+        let is_same =
+            entries.first().is_some_and(|entry| is_same_verdict(&entry.event, known.as_ref()));
+        Ok(if is_same { Vec::new() } else { entries })
+    }
+
+    /// The event with the current time of arrival, which its findings get.
+    fn received_now(&self, event: &Redacted<Event>) -> Redacted<Event> {
+        let now = self.core.clock.now();
+        event.derive(|event| Event { received_at: now, ..event.clone() })
+    }
+
     /// Appends the changed findings of an answer.
     async fn redetect_answer(&self, completed: &Redacted<Event>) -> Result<u64, EngineError> {
         let Some(turn) = &completed.turn else { return Ok(0) };
@@ -113,9 +134,7 @@ impl Turns {
         }
         let Some(done) = completed.body.completion() else { return Ok(0) };
         let finding = self.inspect_answer(&question, done);
-        let now = self.core.clock.now();
-        let now = completed.derive(|completed| Event { received_at: now, ..completed.clone() });
-        let entry = self.core.finding_entry(&now, Some(turn.clone()), finding);
+        let entry = self.core.finding_entry(&self.received_now(completed), Some(turn.clone()), finding);
         let known = self.core.load_turn(&completed.scope, turn.clone()).await?;
         let last = known.and_then(|turn| {
             let mut newest = turn.events.into_iter().rev();

@@ -8,7 +8,7 @@ use ingest::TurnPlace;
 use model::{Event, Position, TurnId, Vector, Verdict, VerdictStatus};
 use store::{ExchangeQuery, Standing, StoredExchange};
 
-use super::message_signals::{answer_text, elapsed_between};
+use super::message_signals::{MessageContext, answer_text, elapsed_between};
 use crate::changes::{embed_question, truncate_for_embedding};
 use crate::error::EngineError;
 use crate::turns::Turns;
@@ -23,7 +23,7 @@ impl Turns {
     pub(super) async fn resolve_target(
         &self,
         event: &Event,
-        before: Option<Position>,
+        background: MessageContext<'_>,
         message: &Utterance,
         verdict: &Verdict,
         previous: &StoredExchange,
@@ -31,9 +31,9 @@ impl Turns {
         if !may_target_earlier_turn(verdict, message) {
             return Ok((Some(reaction_place(event, previous)), None));
         }
-        let (past, _) = self.load_answered(event, before, MAX_TARGET_CANDIDATES + 1).await?;
-        // In redetection, the message's own earlier verdict must not influence the result.
-        let own = match (&event.turn, before) {
+        let (past, _) = self.load_answered(event, background, MAX_TARGET_CANDIDATES + 1).await?;
+        // The earlier verdict of a stored message must not influence the result.
+        let own = match (&event.turn, background.position) {
             (Some(message), Some(_)) => {
                 self.core.store.message_verdict(&event.scope, message).await?
             }
@@ -53,7 +53,7 @@ impl Turns {
                 Ok((turn.map(|turn| reaction_place(event, turn)), Some(found.score)))
             }
             Target::NoTurn if self.core.detectors.search_other_conversations => {
-                self.find_in_other_conversations(event, before, message).await
+                self.find_in_other_conversations(event, background.position, message).await
             }
             Target::NoTurn => Ok((None, None)),
         }

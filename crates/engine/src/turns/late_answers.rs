@@ -1,0 +1,122 @@
+//! Judges stored messages by an answer that arrives after them.
+//!
+//! Applications log answers late and send turns out of order. A message that was stored before the
+//! answer it is about gets its verdict with that answer, in the same commit. A verdict on an older
+//! answer moves to the late one, so that the order of arrival does not change the result.
+
+use ingest::TurnPlace;
+use model::{
+    Body, Completion, Entry, Finding, Retry, Scope, Timestamp, TurnId, UserId,
+};
+use store::{StoredExchange, UserTurns};
+
+use super::message_signals::{LATE_ANSWER_SECS, MessageContext, MessageSignals, was_seen};
+use crate::error::EngineError;
+use crate::turns::Turns;
+
+/// Turns after a question that are searched for messages about its late answer.
+const MAX_LATER_TURNS: usize = 20;
+
+impl Turns {
+    /// The changed verdicts of stored messages about an answer that is about to be stored. `done`
+    /// is already redacted.
+    pub(super) async fn late_verdict_entries(
+        &self,
+        place: &TurnPlace,
+        asked: Timestamp,
+        answered: (Timestamp, &Completion),
+    ) -> Result<Vec<Entry>, EngineError> {
+        let Some(conversation) = place.conversation.clone() else { return Ok(Vec::new()) };
+        let scope = &place.scope;
+        // Turns of all users: a message without a user may be about any of them.
+        let turns = UserTurns { scope: scope.clone(), conversation, user: None };
+        let period = (asked, asked.plus_secs(LATE_ANSWER_SECS));
+        let mut later =
+            self.core.store.turns_between(turns, period, MAX_LATER_TURNS + 1).await?;
+        later.retain(|turn| turn.turn != place.turn);
+        if later.is_empty() {
+            return Ok(Vec::new());
+        }
+        let ids = vec![place.turn.clone()];
+        let Some(exchange) = self.core.store.exchanges_by_id(scope, ids).await?.pop() else {
+            return Ok(Vec::new());
+        };
+        let answer = StoredExchange {
+            answered_at: Some(answered.0),
+            completion: Some(answered.1.clone()),
+            ..exchange
+        };
+        later.retain(|turn| (turn.ts, turn.opened) > (answer.ts, answer.opened));
+        let mut entries = Vec::new();
+        for message in find_messages_about(&answer, &later) {
+            entries.extend(self.judge_late_answer(scope, &answer, message).await?);
+        }
+        Ok(entries)
+    }
+
+    async fn judge_late_answer(
+        &self,
+        scope: &Scope,
+        answer: &StoredExchange,
+        message: &StoredExchange,
+    ) -> Result<Vec<Entry>, EngineError> {
+        let Some(opening) = self.core.store.opening_at(scope, message.opened).await? else {
+            return Ok(Vec::new());
+        };
+        let context = MessageContext {
+            history: &self.history,
+            position: Some(message.opened),
+            is_first: false,
+            late_answer: Some(answer),
+        };
+        let verdict = self.detect_message_verdict(&opening.event, context).await?;
+        let retry = self.load_retry(scope, &answer.turn, &message.turn).await?;
+        let mut signals = MessageSignals { verdict, retry };
+        signals.reconcile();
+        match signals.verdict {
+            None => Ok(Vec::new()),
+            Some(verdict) => self.changed_verdict_entries(&opening.event, verdict).await,
+        }
+    }
+
+    /// The stored finding that a message repeats the question of a turn.
+    async fn load_retry(
+        &self,
+        scope: &Scope,
+        turn: &TurnId,
+        message: &TurnId,
+    ) -> Result<Option<Retry>, EngineError> {
+        let Some(turn) = self.core.load_turn(scope, turn.clone()).await? else { return Ok(None) };
+        let found = turn.events.iter().find_map(|stored| {
+            let Body::Finding(Finding::Retry(found)) = &stored.event.body else { return None };
+            (found.detected_in.as_ref() == Some(message)).then(|| Retry {
+                original_turn_id: turn.head.turn.clone(),
+                similarity: found.similarity,
+                delay_seconds: found.delay_seconds,
+                intent: found.intent,
+            })
+        });
+        Ok(found)
+    }
+}
+
+/// The messages whose latest seen answer is `answer`. `later` holds the turns after it, oldest
+/// first.
+fn find_messages_about<'a>(
+    answer: &StoredExchange,
+    later: &'a [StoredExchange],
+) -> Vec<&'a StoredExchange> {
+    let is_about = |(at, message): &(usize, &StoredExchange)| {
+        let sees = |turn: &StoredExchange| {
+            is_same_user(turn.user.as_ref(), message.user.as_ref()) && was_seen(turn, message.ts)
+        };
+        let has_newer = later[..*at].iter().any(|turn| turn.answered_at.is_some() && sees(turn));
+        !message.opening.text.is_empty() && sees(answer) && !has_newer
+    };
+    later.iter().enumerate().filter(is_about).map(|(_, message)| message).collect()
+}
+
+/// True unless both users are known and differ.
+fn is_same_user(one: Option<&UserId>, other: Option<&UserId>) -> bool {
+    one.zip(other).is_none_or(|(one, other)| one == other)
+}

@@ -1,0 +1,134 @@
+//! Answers that are logged after the message about them, and turns that arrive out of order.
+
+use serde_json::{Value, json};
+
+use crate::conversation_calls::{TestConversation, past_time, read_verdict};
+use crate::feedback_calls::counts;
+use crate::server::{Server, uptake};
+
+const LAPTOPS: &str = "Here are three laptops under $1000, all of them made for business.";
+
+/// Neither redetection nor a rebuild changes anything.
+fn check_stored_findings(server: Server) -> Server {
+    let (_, folder) = server.stop();
+    let (code, out, err) = uptake(folder.path(), &["redetect", "--json"]);
+    assert_eq!((code, out.contains("\"findings\":0")), (Some(0), true), "{out}{err}");
+    let (_, out, _) = uptake(folder.path(), &["rebuild", "--json"]);
+    assert!(out.starts_with("{\"changed\":false"), "{out}");
+    Server::start_in(folder)
+}
+
+#[test]
+fn message_is_judged_when_the_answer_arrives() {
+    let server = Server::start();
+    let talk = TestConversation::new(&server, "c1", "u1");
+    talk.send_message("t1", "Find me laptops under $1000");
+    let second = talk.send_message("t2", "No, that's wrong");
+    assert_eq!(second["previous"], Value::Null, "{second}");
+    assert_eq!(read_verdict(&server, "t1"), ("neutral".into(), 0.5));
+    talk.answer("t1", LAPTOPS);
+    let check = |server: &Server| {
+        let turn = server.get("/api/v1/turns/t1").1;
+        assert_eq!(turn["verdict"]["status"], "rejected", "{turn}");
+        assert_eq!(turn["verdict"]["rejection_detected_in"], "t2", "{turn}");
+        assert_eq!(counts(server, "c1"), [1, 0, 1, 0, 1, 0]);
+    };
+    check(&server);
+    // Repeats of both requests change nothing.
+    let server = server.kill_and_restart();
+    check(&server);
+    let talk = TestConversation::new(&server, "c1", "u1");
+    assert_eq!(talk.answer("t1", LAPTOPS)["replayed"], true);
+    let opening = json!({"conversation_id": "c1", "turn_id": "t2", "user_id": "u1",
+        "text": "No, that's wrong"});
+    assert_eq!(server.post("/api/v1/turns", &opening).0, 200);
+    check(&server);
+    check(&check_stored_findings(server));
+}
+
+#[test]
+fn answers_logged_one_turn_late_get_the_verdicts_of_their_own_messages() {
+    let server = Server::start();
+    let talk = TestConversation::new(&server, "c1", "u1");
+    talk.send_message("t1", "Find me laptops under $1000");
+    talk.send_message("t2", "No, I meant gaming laptops, not business laptops");
+    talk.answer("t1", LAPTOPS);
+    // The answer to t2 is not logged yet, so the message seems to be about t1.
+    let third = talk.send_message("t3", "Thanks, that is perfect!");
+    assert_eq!(third["previous"]["turn_id"], "t1", "{third}");
+    talk.answer("t2", "Here are three laptops for gaming.");
+    let check = |server: &Server| {
+        assert_eq!(read_verdict(server, "t1").0, "rejected");
+        assert_eq!(read_verdict(server, "t2").0, "accepted");
+        assert_eq!(counts(server, "c1"), [2, 0, 2, 1, 1, 0]);
+    };
+    check(&server);
+    let server = server.kill_and_restart();
+    check(&server);
+    check(&check_stored_findings(server));
+}
+
+#[test]
+fn order_of_arrival_does_not_change_verdicts() {
+    const SAID: [&str; 4] = [
+        "Find me laptops under $1000",
+        "No, I meant gaming laptops, not business laptops",
+        "Thanks, that is perfect!",
+        "What should I feed my hamster?",
+    ];
+    let server = Server::start();
+    let orders = [[0, 1, 2, 3], [3, 2, 1, 0], [1, 0, 3, 2], [0, 2, 1, 3], [2, 3, 0, 1]];
+    let conversations = orders.map(|order| order.map(|n| n.to_string()).concat());
+    for (order, conversation) in orders.into_iter().zip(&conversations) {
+        let talk = TestConversation::new(&server, conversation, conversation);
+        for n in order {
+            let more = json!({"ts": past_time(60 * n as u32), "response": LAPTOPS});
+            talk.send(&format!("{conversation}-{n}"), SAID[n], &more);
+        }
+    }
+    let check = |server: &Server| {
+        for conversation in &conversations {
+            let turns = [0, 1, 2, 3].map(|n| format!("{conversation}-{n}"));
+            let found = turns.each_ref().map(|turn| read_verdict(server, turn).0);
+            assert_eq!(found, ["rejected", "accepted", "accepted", "neutral"], "{conversation}");
+            let reactions = turns.map(|turn| {
+                let shown = server.get(&format!("/api/v1/turns/{turn}")).1;
+                shown["reactions"].as_array().unwrap().len()
+            });
+            assert_eq!(reactions, [1, 1, 0, 0], "{conversation}");
+        }
+    };
+    check(&server);
+    let server = server.kill_and_restart();
+    check(&server);
+    check(&check_stored_findings(server));
+}
+
+#[test]
+fn unseen_old_and_foreign_answers_are_not_judged() {
+    let server = Server::start();
+    // Completed after the message, too late, and by another user.
+    let rows = [
+        ("c1", "u1", 10, json!({"response": LAPTOPS, "completed_at": past_time(40)}), "neutral"),
+        ("c2", "u2", 10, json!({"response": LAPTOPS, "completed_at": past_time(5)}), "rejected"),
+        ("c3", "u3", 3700, json!({"response": LAPTOPS}), "neutral"),
+        ("c4", "eve", 10, json!({"response": LAPTOPS}), "neutral"),
+    ];
+    for (conversation, user, secs, answer, _) in &rows {
+        let first = format!("u{}", &conversation[1..]);
+        let (turn, next) = (format!("{conversation}-1"), format!("{conversation}-2"));
+        let talk = TestConversation::new(&server, conversation, &first);
+        talk.send_message_at(&turn, "Find me laptops under $1000", 0);
+        let other = TestConversation::new(&server, conversation, user);
+        other.send_message_at(&next, "No, that is wrong", *secs);
+        talk.complete(&turn, answer);
+    }
+    let check = |server: &Server| {
+        for (conversation, _, _, _, expected) in &rows {
+            let found = read_verdict(server, &format!("{conversation}-1")).0;
+            assert_eq!(found, *expected, "{conversation}");
+        }
+    };
+    check(&server);
+    check(&check_stored_findings(server.kill_and_restart()));
+}
