@@ -67,6 +67,7 @@ mod sessions;
 mod shared_conversations;
 mod start_and_stop;
 mod strategies;
+mod strategy_parameters;
 mod topics;
 mod turn_log;
 mod turns;

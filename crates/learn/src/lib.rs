@@ -42,8 +42,8 @@ pub use few_shot::{
 };
 pub use planner::count_rejection_streak;
 pub use planner::{
-    JudgedPreviousTurn, PastExchange, PlannerContext, PlannerInput, RepeatedCorrection,
-    UserPreferences, build_planner_context,
+    ComparedStrategies, JudgedPreviousTurn, JudgedStrategy, PastExchange, PlannerContext,
+    PlannerInput, RepeatedCorrection, UserPreferences, build_planner_context, compare_strategies,
 };
 pub use preferences::{
     ExportFormat, ExportRule, ExportTally, Exporter, GroupedAnswer, Message, MessageRole,
@@ -62,7 +62,8 @@ pub use reward::{
     TurnEvidence, TurnSignal,
 };
 pub use strategy::{
-    RankMode, StrategyCandidate, compute_ranking_score, compute_satisfaction, rank_strategies,
+    RankMode, StrategyCandidate, StrategyUse, compute_ranking_score, compute_satisfaction,
+    is_rejected_strategy, is_sure_acceptance, rank_strategies,
 };
 pub use suggestions::{
     Author, CorrectedAnswer, PatternEvidence, Remark, Suggestion, SuggestionBasis, extract_changes,

@@ -8,11 +8,13 @@ mod words;
 mod contrast;
 mod query_rewrite;
 mod feedback;
+mod preferences;
 
 use model::{Strategy, TurnId, Verdict, VerdictStatus};
 
 use crate::text::{MAX_ANSWER_CHARS, MAX_QUOTED_CHARS, quote_text, to_bare_text};
 use feedback::Feedback;
+pub use preferences::{ComparedStrategies, JudgedStrategy, compare_strategies};
 
 const MAX_TURNS: usize = 10;
 const MAX_ENTRIES: usize = 5;
@@ -53,7 +55,7 @@ pub struct PastExchange<'a> {
 /// Strategies and corrections of a user, most important first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UserPreferences {
-    /// Strategy names with the number of accepted answers.
+    /// Described strategies with the number of accepted answers.
     pub accepted_strategies: Vec<(String, u32)>,
     pub rejected_strategies: Vec<(String, u32)>,
     pub corrections: Vec<RepeatedCorrection>,

@@ -1,9 +1,34 @@
 //! Ranks the strategies of earlier turns for reuse.
 
-use model::{Timestamp, UnitInterval, ValidationOutcome, VerdictStatus};
+use model::{Strategy, Timestamp, UnitInterval, ValidationOutcome, VerdictStatus};
 
 /// Score of a turn without a validator score.
 const UNKNOWN_QUALITY: f64 = 0.5;
+
+/// Confidence from which an acceptance was expressed. A user who only moves on accepts with less.
+const MIN_SURE_CONFIDENCE: f64 = 0.70;
+
+/// True for an acceptance that the user expressed, by words or by a reaction.
+pub fn is_sure_acceptance(status: VerdictStatus, confidence: UnitInterval) -> bool {
+    status == VerdictStatus::Accepted && confidence.get() >= MIN_SURE_CONFIDENCE
+}
+
+/// A turn with its strategy, as far as it decides whether the strategy is reused.
+#[derive(Clone, Copy, Debug)]
+pub struct StrategyUse<'a> {
+    pub strategy: Option<&'a Strategy>,
+    pub status: VerdictStatus,
+    pub confidence: UnitInterval,
+}
+
+/// True when a strategy, by name and parameters, was rejected at least as often as it was accepted.
+/// Moving on is no acceptance here.
+pub fn is_rejected_strategy(strategy: &Strategy, uses: &[StrategyUse<'_>]) -> bool {
+    let same = || uses.iter().filter(|one| one.strategy == Some(strategy));
+    let rejected = same().filter(|one| one.status == VerdictStatus::Rejected).count();
+    let accepted = same().filter(|one| is_sure_acceptance(one.status, one.confidence)).count();
+    rejected > 0 && rejected >= accepted
+}
 
 /// Satisfaction with a turn, from −1 to 1. A user rejection overrides any validator outcome.
 pub fn compute_satisfaction(outcome: Option<ValidationOutcome>, status: VerdictStatus) -> f64 {

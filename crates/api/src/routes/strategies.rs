@@ -43,6 +43,7 @@ fn parse_search(request: StrategySearchRequest) -> Result<StrategySearch, Proble
         user,
         intent: request.intent,
         exclude_turn: None,
+        rejected_turn: None,
     })
 }
 

@@ -6,18 +6,13 @@
 //! | accepted, 0.70 or more | dissatisfied | the retry becomes exploratory |
 //! | rejected | exploratory | the retry becomes dissatisfied |
 
-use ingest::MIN_MACHINE_CONFIDENCE;
+use learn::is_sure_acceptance;
 use model::{Retry, RetryIntent, UnitInterval, Verdict, VerdictStatus};
 
 /// Confidence of a neutral verdict without evidence.
 const NEUTRAL_CONFIDENCE: f64 = 0.5;
 /// Rule name of a verdict that a retry made neutral.
 const RETRY_RULE: &str = "retry";
-
-/// True for an acceptance that the user expressed. A user who only moves on accepts with less.
-pub(super) fn is_sure_acceptance(status: VerdictStatus, confidence: UnitInterval) -> bool {
-    status == VerdictStatus::Accepted && confidence.get() >= MIN_MACHINE_CONFIDENCE
-}
 
 /// Makes the verdict and the retry of one message about the same turn agree.
 pub(super) fn reconcile_signals(verdict: &mut Verdict, retry: &mut Retry) {

@@ -1,7 +1,7 @@
 //! Optional sections of an opening's response: planner context, strategies, examples.
 
 use learn::PlannerContext;
-use model::{CorrectionType, Event, Position, Scope, TurnId};
+use model::{CorrectionType, Event, Position, Scope, TurnId, VerdictStatus};
 
 use super::open::{Include, question_text};
 use crate::error::EngineError;
@@ -34,7 +34,13 @@ impl Turns {
             return Ok(None);
         };
         let query = self.expand_question(&opening.scope, opening, previous).await?;
-        self.find_strategies(&opening.scope, similar_turns_search(query, turn)).await.map(Some)
+        let rejected =
+            previous.filter(|previous| previous.verdict.status == VerdictStatus::Rejected);
+        let search = StrategySearch {
+            rejected_turn: rejected.map(|previous| previous.turn.clone()),
+            ..similar_turns_search(query, turn)
+        };
+        self.find_strategies(&opening.scope, search).await.map(Some)
     }
 
     pub(super) async fn include_examples(

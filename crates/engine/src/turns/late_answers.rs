@@ -5,9 +5,7 @@
 //! answer moves to the late one, so that the order of arrival does not change the result.
 
 use ingest::TurnPlace;
-use model::{
-    Body, Completion, Entry, Finding, Retry, Scope, Timestamp, TurnId, UserId,
-};
+use model::{Body, Completion, Entry, Finding, Retry, Scope, Timestamp, TurnId, UserId};
 use store::{StoredExchange, UserTurns};
 
 use super::message_signals::{LATE_ANSWER_SECS, MessageContext, MessageSignals, was_seen};
@@ -31,8 +29,7 @@ impl Turns {
         // Turns of all users: a message without a user may be about any of them.
         let turns = UserTurns { scope: scope.clone(), conversation, user: None };
         let period = (asked, asked.plus_secs(LATE_ANSWER_SECS));
-        let mut later =
-            self.core.store.turns_between(turns, period, MAX_LATER_TURNS + 1).await?;
+        let mut later = self.core.store.turns_between(turns, period, MAX_LATER_TURNS + 1).await?;
         later.retain(|turn| turn.turn != place.turn);
         if later.is_empty() {
             return Ok(Vec::new());

@@ -126,10 +126,9 @@ impl Turns {
     ) -> Result<Option<DetectedVerdict>, EngineError> {
         match self.load_last_answered(event, background).await? {
             None => Ok(None),
-            Some(previous) => self
-                .detect_verdict(event, background, message, opening, &previous)
-                .await
-                .map(Some),
+            Some(previous) => {
+                self.detect_verdict(event, background, message, opening, &previous).await.map(Some)
+            }
         }
     }
 

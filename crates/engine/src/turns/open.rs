@@ -209,12 +209,8 @@ impl Turns {
         is_first: bool,
     ) -> Result<(Receipt, Redacted<Event>, Vec<Redacted<Event>>), EngineError> {
         let event = write.entry.event.clone();
-        let context = MessageContext {
-            history: &self.history,
-            position: None,
-            is_first,
-            late_answer: None,
-        };
+        let context =
+            MessageContext { history: &self.history, position: None, is_first, late_answer: None };
         let signals = self.detect_message_signals(&event, context).await?;
         write.more = self.signal_entries(&event, signals);
         write.more.extend(self.core.vector_entry(&event).await);

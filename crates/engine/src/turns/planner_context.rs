@@ -1,8 +1,8 @@
 //! Builds the planner context of a turn.
 
 use learn::{
-    JudgedPreviousTurn, PastExchange, PlannerContext, PlannerInput, RepeatedCorrection,
-    UserPreferences,
+    ComparedStrategies, JudgedPreviousTurn, JudgedStrategy, PastExchange, PlannerContext,
+    PlannerInput, RepeatedCorrection, UserPreferences,
 };
 use model::{Contrast, Event, Position, Verdict, VerdictStatus};
 use store::{ExchangeQuery, Habit, Standing, StoredExchange};
@@ -123,21 +123,22 @@ fn to_past_exchange(exchange: &StoredExchange) -> PastExchange<'_> {
     }
 }
 
-/// Derives a user's preferences from the verdicts on recent answers, most frequent first.
+/// Derives a user's preferences from the verdicts on recent answers, most frequent first. Moving on
+/// shows no preference.
 fn derive_preferences(habits: Vec<Habit>) -> UserPreferences {
-    let mut accepted = FrequencyCount::default();
-    let mut rejected = FrequencyCount::default();
+    let mut judged = Vec::new();
     let mut corrections: FrequencyCount<Contrast> = FrequencyCount::default();
     for habit in habits {
-        match habit.status {
-            VerdictStatus::Accepted => accepted.add(habit.strategy),
-            VerdictStatus::Rejected => {
-                rejected.add(habit.strategy);
-                corrections.add(habit.contrast);
-            }
-            VerdictStatus::Neutral => {}
+        let accepted = learn::is_sure_acceptance(habit.status, habit.confidence);
+        let rejected = habit.status == VerdictStatus::Rejected;
+        if let Some(strategy) = habit.strategy.filter(|_| accepted || rejected) {
+            judged.push(JudgedStrategy { strategy, accepted });
         }
+        corrections.add(habit.contrast.filter(|_| rejected));
     }
+    let ComparedStrategies { mut accepted, mut rejected } = learn::compare_strategies(&judged);
+    accepted.truncate(MAX_SHOWN_PREFERENCES);
+    rejected.truncate(MAX_SHOWN_PREFERENCES);
     // A single correction concerns one answer and is no preference.
     let repeated = corrections.most_frequent().into_iter().filter(|(_, count)| *count > 1);
     let corrections = repeated.map(|(contrast, count)| RepeatedCorrection {
@@ -146,8 +147,8 @@ fn derive_preferences(habits: Vec<Habit>) -> UserPreferences {
         count,
     });
     UserPreferences {
-        accepted_strategies: accepted.most_frequent(),
-        rejected_strategies: rejected.most_frequent(),
+        accepted_strategies: accepted,
+        rejected_strategies: rejected,
         corrections: corrections.collect(),
     }
 }
@@ -179,13 +180,17 @@ impl<T: PartialEq> FrequencyCount<T> {
 
 #[cfg(test)]
 mod tests {
+    use model::{Strategy, UnitInterval};
+    use serde_json::Map;
+
     use super::*;
 
     #[test]
     fn preferences_are_ordered_by_frequency() {
         let habit = |strategy: &str, status, wants: Option<&str>| Habit {
-            strategy: Some(strategy.to_owned()),
+            strategy: Some(Strategy { name: strategy.to_owned(), params: Map::new() }),
             status,
+            confidence: UnitInterval::ONE,
             contrast: wants
                 .map(|wants| Contrast { wants: Some(wants.to_owned()), instead_of: None }),
         };

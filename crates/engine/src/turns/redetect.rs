@@ -134,7 +134,8 @@ impl Turns {
         }
         let Some(done) = completed.body.completion() else { return Ok(0) };
         let finding = self.inspect_answer(&question, done);
-        let entry = self.core.finding_entry(&self.received_now(completed), Some(turn.clone()), finding);
+        let entry =
+            self.core.finding_entry(&self.received_now(completed), Some(turn.clone()), finding);
         let known = self.core.load_turn(&completed.scope, turn.clone()).await?;
         let last = known.and_then(|turn| {
             let mut newest = turn.events.into_iter().rev();

@@ -5,7 +5,7 @@
 //!                                \-> rejected ones, with the user's words
 //! ```
 
-use learn::{RankMode, StrategyCandidate};
+use learn::{RankMode, StrategyCandidate, StrategyUse};
 use model::{Scope, Strategy, TurnId, UnitInterval, UserId, Vector, VerdictStatus};
 use store::{SimilarQuery, SimilarTurn, SimilarTurns, StoredExchange, TurnNumber};
 
@@ -34,6 +34,8 @@ pub struct StrategySearch {
     pub intent: Option<String>,
     /// A turn to leave out: the one that asks.
     pub exclude_turn: Option<TurnId>,
+    /// A turn that was just rejected. Its strategy is avoided even when others accepted it.
+    pub rejected_turn: Option<TurnId>,
 }
 
 impl Default for StrategySearch {
@@ -47,6 +49,7 @@ impl Default for StrategySearch {
             user: None,
             intent: None,
             exclude_turn: None,
+            rejected_turn: None,
         }
     }
 }
@@ -58,6 +61,8 @@ pub struct FoundStrategy {
     pub question: String,
     pub strategy: Option<Strategy>,
     pub status: VerdictStatus,
+    /// Confidence of the status.
+    pub confidence: UnitInterval,
     pub quality: Option<UnitInterval>,
     /// Cosine of the two questions.
     pub similarity: f64,
@@ -96,27 +101,24 @@ impl Turns {
             intent: search.intent,
         };
         let found = self.core.store.similar(query).await?;
-        // One extra, because the turn that asks may be among them.
-        let most = search.k + usize::from(search.exclude_turn.is_some());
-        let rejected: Vec<SimilarTurn> = match search.include_rejected {
-            true => {
-                let rejected =
-                    found.turns.iter().filter(|turn| turn.status == VerdictStatus::Rejected);
-                let mut rejected: Vec<SimilarTurn> = rejected.cloned().collect();
-                rejected.sort_by(|a, b| b.similarity.total_cmp(&a.similarity));
-                rejected.truncate(most);
-                rejected
-            }
-            false => Vec::new(),
+        let mut rejected: Vec<SimilarTurn> = found
+            .turns
+            .iter()
+            .filter(|turn| turn.status == VerdictStatus::Rejected)
+            .cloned()
+            .collect();
+        rejected.sort_by(|a, b| b.similarity.total_cmp(&a.similarity));
+        // Without rejected turns there is nothing to avoid, so only the best turns are loaded. One
+        // extra, because the turn that asks may be among them.
+        let most = match rejected.is_empty() {
+            true => search.k + usize::from(search.exclude_turn.is_some()),
+            false => usize::MAX,
         };
         let mut all = rank_candidates(search.mode, &found, most);
         all.extend(rejected);
-        let (mut avoid, mut strategies): (Vec<_>, Vec<_>) = self
-            .load_strategies(scope, all)
-            .await?
-            .into_iter()
-            .filter(|found| Some(&found.turn) != search.exclude_turn.as_ref())
-            .partition(|turn| turn.status == VerdictStatus::Rejected);
+        let mut loaded = self.load_strategies(scope, all).await?;
+        loaded.retain(|turn| Some(&turn.turn) != search.exclude_turn.as_ref());
+        let (mut strategies, mut avoid) = split_strategies(loaded, search.rejected_turn.as_ref());
         strategies.truncate(search.k);
         avoid.truncate(if search.include_rejected { search.k } else { 0 });
         Ok(Strategies { strategies, avoid, exact: found.exact, complete: found.complete })
@@ -170,6 +172,42 @@ impl Core {
     }
 }
 
+/// Splits turns into those to reuse and those to avoid. A strategy, by name and parameters, is on one
+/// side only: it is avoided after as many rejections as acceptances, or when it was just rejected.
+fn split_strategies(
+    turns: Vec<FoundStrategy>,
+    just_rejected: Option<&TurnId>,
+) -> (Vec<FoundStrategy>, Vec<FoundStrategy>) {
+    let uses: Vec<StrategyUse<'_>> = turns
+        .iter()
+        .map(|turn| StrategyUse {
+            strategy: turn.strategy.as_ref(),
+            status: turn.status,
+            confidence: turn.confidence,
+        })
+        .collect();
+    let refused = turns.iter().find(|turn| Some(&turn.turn) == just_rejected);
+    let refused = refused.and_then(|turn| turn.strategy.as_ref());
+    let is_avoided = |turn: &FoundStrategy| {
+        let strategy = turn.strategy.as_ref();
+        strategy.map(|strategy| {
+            refused == Some(strategy) || learn::is_rejected_strategy(strategy, &uses)
+        })
+    };
+    let sides: Vec<Option<bool>> = turns.iter().map(is_avoided).collect();
+    let (mut strategies, mut avoid) = (Vec::new(), Vec::new());
+    for (turn, avoided) in turns.into_iter().zip(sides) {
+        let rejected = turn.status == VerdictStatus::Rejected;
+        // A turn without a strategy counts by its own status.
+        match (rejected, avoided.unwrap_or(rejected)) {
+            (true, true) => avoid.push(turn),
+            (false, false) => strategies.push(turn),
+            (true, false) | (false, true) => {}
+        }
+    }
+    (strategies, avoid)
+}
+
 /// Uses the stored standing, which may be newer than the index in memory.
 fn found_strategy(turn: &SimilarTurn, exchange: StoredExchange) -> FoundStrategy {
     let standing = exchange.standing;
@@ -180,6 +218,7 @@ fn found_strategy(turn: &SimilarTurn, exchange: StoredExchange) -> FoundStrategy
         strategy: exchange.completion.and_then(|done| done.strategy),
         user_said: standing.user_said,
         status: standing.status,
+        confidence: standing.confidence,
         quality: standing.quality,
         similarity: turn.similarity,
         turn: exchange.turn,

@@ -5,6 +5,7 @@ use detect::{
     may_target_earlier_turn, rank_candidates,
 };
 use ingest::TurnPlace;
+use learn::is_sure_acceptance;
 use model::{Event, Position, TurnId, Vector, Verdict, VerdictStatus};
 use store::{ExchangeQuery, Standing, StoredExchange};
 
@@ -12,7 +13,6 @@ use super::message_signals::{MessageContext, answer_text, elapsed_between};
 use crate::changes::{embed_question, truncate_for_embedding};
 use crate::error::EngineError;
 use crate::turns::Turns;
-use crate::turns::agreement::is_sure_acceptance;
 
 /// Answered turns that a remark about an earlier turn is compared with.
 const MAX_TARGET_CANDIDATES: usize = 300;

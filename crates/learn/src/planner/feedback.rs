@@ -5,14 +5,13 @@ use model::{Contrast, CorrectionType, Strategy, VerdictStatus};
 use super::contrast::filter_contrast;
 use super::query_rewrite::{emphasise_difference, is_code, rewrite_query};
 use super::{JudgedPreviousTurn, PlannerContext, PlannerInput};
+use crate::strategy::is_sure_acceptance;
 use crate::text::{MAX_ANSWER_CHARS, MAX_QUOTED_CHARS, quote_text, to_bare_text};
 
 /// Rejections in a row from which a clarifying question is better than an answer.
 const MIN_CLARIFY_STREAK: u32 = 2;
-/// Confidence from which an accepted strategy is recommended.
-const MIN_ACCEPTED_CONFIDENCE: f64 = 0.70;
 /// Parameter names that may hold the query, most likely first.
-const QUERY_PARAMS: &[&str] = &["query", "q", "search", "question", "text", "prompt"];
+pub(super) const QUERY_PARAMS: &[&str] = &["query", "q", "search", "question", "text", "prompt"];
 const MAX_PARAMS: usize = 6;
 
 /// The context without its Markdown, and the parts that only the Markdown shows.
@@ -107,7 +106,7 @@ impl Feedback {
 pub(super) fn is_weak_acceptance(judged: &JudgedPreviousTurn<'_>) -> bool {
     let verdict = judged.verdict;
     verdict.status == VerdictStatus::Accepted
-        && verdict.confidence.get() < MIN_ACCEPTED_CONFIDENCE
+        && !is_sure_acceptance(verdict.status, verdict.confidence)
 }
 
 fn format_clarify_advice(streak: u32) -> String {
@@ -130,7 +129,7 @@ fn describe_detection(input: &PlannerInput<'_>, judged: &JudgedPreviousTurn<'_>)
 }
 
 /// Example: `commerce_search with query "laptops under $1000"`.
-fn describe_strategy(strategy: &Strategy) -> String {
+pub(super) fn describe_strategy(strategy: &Strategy) -> String {
     let query_first = |name: &&String| {
         let position = QUERY_PARAMS.iter().position(|position| position == name);
         position.unwrap_or(QUERY_PARAMS.len())

@@ -1,4 +1,6 @@
 use proptest::prelude::*;
+// Two globs have this name.
+use proptest::strategy::Strategy;
 
 use model::TurnId;
 
@@ -109,6 +111,32 @@ fn ranking_ties_go_to_similarity_then_recency_then_id() {
     let turns = [row("d", 0.7, 9), row("c", 0.8, 1), row("b", 0.8, 2), row("a", 0.8, 1)];
     for mode in [Tiered, Formula] {
         check(mode, &turns, "b a c d");
+    }
+}
+
+#[test]
+fn strategy_is_avoided_after_as_many_rejections_as_acceptances() {
+    let chart = |kind: &str| {
+        let params = serde_json::json!({ "kind": kind }).as_object().cloned().unwrap();
+        model::Strategy { name: "chart".to_owned(), params }
+    };
+    let (pie, bar) = (chart("pie"), chart("bar"));
+    let rows: [(&[(VerdictStatus, f64)], bool); 5] = [
+        (&[], false),
+        (&[(Rejected, 0.8)], true),
+        (&[(Rejected, 0.8), (Accepted, 0.9)], true),
+        (&[(Rejected, 0.8), (Accepted, 0.9), (Accepted, 1.0)], false),
+        (&[(Rejected, 0.8), (Accepted, 0.6), (Accepted, 0.69)], true),
+    ];
+    for (judged, expected) in rows {
+        let to_use = |(status, confidence): &(VerdictStatus, f64)| StrategyUse {
+            strategy: Some(&pie),
+            status: *status,
+            confidence: UnitInterval::new(*confidence).unwrap(),
+        };
+        let uses: Vec<StrategyUse<'_>> = judged.iter().map(to_use).collect();
+        assert_eq!(is_rejected_strategy(&pie, &uses), expected, "{judged:?}");
+        assert!(!is_rejected_strategy(&bar, &uses), "other parameters");
     }
 }
 

@@ -87,7 +87,7 @@ pub(crate) async fn conversation_reads_before_a_position(store: &Store) {
 
 pub(crate) async fn verdict_is_found_by_its_message(store: &Store) {
     let planned = json!({"phase": "completed", "response": "This.", "status": "success",
-        "strategy": {"name": "plan"}});
+        "strategy": {"name": "plan", "params": {"kind": "bar"}}});
     let contrast = json!({"contrast": {"wants": "a table", "instead_of": "prose"}});
     play(
         store,
@@ -111,14 +111,21 @@ pub(crate) async fn verdict_is_found_by_its_message(store: &Store) {
     assert_eq!(heard(&here, "unknown").await, None);
     assert_eq!(heard(&elsewhere, "t2").await, None);
     let said = Contrast { wants: Some("a table".into()), instead_of: Some("prose".into()) };
-    let habit = |strategy: Option<&str>, status, contrast| Habit {
-        strategy: strategy.map(str::to_owned),
-        status,
-        contrast,
-    };
+    let plan = json!({"name": "plan", "params": {"kind": "bar"}});
+    let judged = standing(store, "t1").await;
     let expected = [
-        habit(None, VerdictStatus::Neutral, None),
-        habit(Some("plan"), VerdictStatus::Rejected, Some(said)),
+        Habit {
+            strategy: None,
+            status: VerdictStatus::Neutral,
+            confidence: standing(store, "t2").await.confidence,
+            contrast: None,
+        },
+        Habit {
+            strategy: serde_json::from_value(plan).ok(),
+            status: VerdictStatus::Rejected,
+            confidence: judged.confidence,
+            contrast: Some(said),
+        },
     ];
     assert_eq!(store.habits(query(10)).await.unwrap(), expected);
     assert_eq!(store.habits(query(1)).await.unwrap(), expected[..1]);

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use model::{
-    Completion, Contrast, ConversationId, Event, Opening, Position, Scope, Timestamp, TurnHalf,
-    TurnId, UnitInterval, UserId, ValidationOutcome, VerdictStatus,
+    Completion, Contrast, ConversationId, Event, Opening, Position, Scope, Strategy, Timestamp,
+    TurnHalf, TurnId, UnitInterval, UserId, ValidationOutcome, VerdictStatus,
 };
 use sql::{Connection, Row, Value, params_from_iter};
 
@@ -62,10 +62,11 @@ pub struct ExchangeQuery {
 }
 
 /// The strategy of an answer and its reception.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Habit {
-    pub strategy: Option<String>,
+    pub strategy: Option<Strategy>,
     pub status: VerdictStatus,
+    pub confidence: UnitInterval,
     /// The user's preferred alternative, if stated.
     pub contrast: Option<Contrast>,
 }
@@ -113,10 +114,16 @@ impl Store {
     pub fn habits(&self, query: ExchangeQuery) -> Task<'_, Vec<Habit>> {
         self.pool.run_some(query.limit, move |connection| {
             matching(connection, HABITS, &query, |row| {
-                let (strategy, status, contrast): (_, String, Option<String>) = row.read()?;
+                let (strategy, status, confidence, contrast): (
+                    Option<String>,
+                    String,
+                    f64,
+                    Option<String>,
+                ) = row.read()?;
                 Ok(Habit {
-                    strategy,
+                    strategy: strategy.and_then(|text| serde_json::from_str(&text).ok()),
                     status: read_status(&status)?,
+                    confidence: read_confidence(confidence)?,
                     contrast: contrast.and_then(|text| serde_json::from_str(&text).ok()),
                 })
             })
@@ -142,7 +149,7 @@ pub(super) const SELECT: &str = "
     LEFT JOIN events v ON v.position = i.verdict";
 
 const HABITS: &str = "
-    SELECT json_extract(d.data, '$.strategy.name'), i.user_feedback_status,
+    SELECT json_extract(d.data, '$.strategy'), i.user_feedback_status, i.feedback_confidence,
         json_extract(v.data, '$.contrast')
     FROM turns t
     JOIN turn_index i ON i.turn = t.key
@@ -229,6 +236,10 @@ pub(super) fn read_status(word: &str) -> Result<VerdictStatus, StoreError> {
     VerdictStatus::from_word(word).ok_or_else(|| unreadable("status"))
 }
 
+fn read_confidence(value: f64) -> Result<UnitInterval, StoreError> {
+    UnitInterval::new(value).ok_or_else(|| unreadable("confidence"))
+}
+
 pub(super) fn turn_id(text: String) -> Result<TurnId, StoreError> {
     TurnId::new(text).map_err(|_| unreadable("turn id"))
 }
@@ -273,7 +284,7 @@ fn standing(row: &Row<'_>) -> Result<Standing, StoreError> {
     let review: Option<u8> = row.get(14)?;
     Ok(Standing {
         status: read_status(&status)?,
-        confidence: UnitInterval::new(row.get(8)?).ok_or_else(|| unreadable("confidence"))?,
+        confidence: read_confidence(row.get(8)?)?,
         rejection_detected_in: row.get::<_, Option<String>>(9)?.map(turn_id).transpose()?,
         validation_outcome: outcome.and_then(ValidationOutcome::from_code),
         quality: row.get::<_, Option<f64>>(11)?.and_then(UnitInterval::new),

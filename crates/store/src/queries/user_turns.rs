@@ -55,8 +55,7 @@ impl Store {
                 values.push(late_since.as_micros().into());
             }
             values.push((limit as i64).into());
-            let sql =
-                format!("{SELECT} WHERE {filter} ORDER BY t.ts DESC, t.opened DESC LIMIT ?");
+            let sql = format!("{SELECT} WHERE {filter} ORDER BY t.ts DESC, t.opened DESC LIMIT ?");
             connection.read_rows_with(&sql, params_from_iter(values), read)
         })
     }
