@@ -16,9 +16,10 @@ impl<'a> TestConversation<'a> {
         Self { server, conversation, user }
     }
 
-    /// Sends a message and returns the response of Uptake.
+    /// Sends a message and returns the response of Uptake, with the context in fixed sections.
     pub(crate) fn send_message(&self, turn: &str, text: &str) -> Value {
-        self.send(turn, text, &json!({"include": ["context", "strategies"]}))
+        let include = json!(["context", "strategies"]);
+        self.send(turn, text, &json!({"include": include, "context_format": "sections"}))
     }
 
     /// Sends a message at a past time, in seconds from the start of a fixed day.

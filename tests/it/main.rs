@@ -47,6 +47,7 @@ mod one_opinion;
 mod openapi;
 mod pages;
 mod period_report;
+mod planner_text;
 mod preferences;
 mod privacy;
 mod embedding;

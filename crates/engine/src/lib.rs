@@ -81,9 +81,10 @@ pub use insights::suggestions::StoredSuggestion;
 pub use insights::targets::{Targets, redact_webhook};
 pub use learn::experiment;
 pub use learn::{
-    ArmSummary, CandidateLead, CorrectedQuery, CountedContrast, Estimator, ExampleSource,
-    FailureDirection, FailureExample, FailurePattern, FailureTrend, Lift, PlannerContext,
-    PolicyEstimate, PolicyEvaluation, RankMode, RerankedResult, RouterDefinition, Suggestion,
+    ArmSummary, CandidateLead, ContextFormat, CorrectedQuery, CountedContrast, Estimator,
+    ExampleSource, FailureDirection, FailureExample, FailurePattern, FailureTrend, Lift,
+    PlannerContext, PolicyEstimate, PolicyEvaluation, RankMode, RerankedResult, RouterDefinition,
+    Suggestion,
 };
 pub use outbound::{ChatClient, RemoteEmbedder};
 pub use receipt::{Receipt, RequestKey};

@@ -42,8 +42,9 @@ pub use few_shot::{
 };
 pub use planner::count_rejection_streak;
 pub use planner::{
-    ComparedStrategies, JudgedPreviousTurn, JudgedStrategy, PastExchange, PlannerContext,
-    PlannerInput, RepeatedCorrection, UserPreferences, build_planner_context, compare_strategies,
+    ComparedStrategies, ContextFormat, JudgedPreviousTurn, JudgedStrategy, PastExchange,
+    PlannerContext, PlannerInput, RepeatedCorrection, UserPreferences, build_planner_context,
+    compare_strategies,
 };
 pub use preferences::{
     ExportFormat, ExportRule, ExportTally, Exporter, GroupedAnswer, Message, MessageRole,

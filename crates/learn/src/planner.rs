@@ -1,16 +1,18 @@
 //! Planner context: the feedback on the previous answer and the instructions that follow, as
 //! Markdown and as data.
 //!
-//! Applications parse the headings and labels, so they must not change. User text always follows a
-//! fixed label on its line, so it cannot pass for a heading.
+//! The default text is made for a prompt (`prompt.rs`). Applications parse the headings and labels of
+//! [`ContextFormat::Sections`], so they must not change. User text always follows a fixed label on
+//! its line, so it cannot pass for a heading.
 
 mod words;
 mod contrast;
 mod query_rewrite;
 mod feedback;
 mod preferences;
+mod prompt;
 
-use model::{Strategy, TurnId, Verdict, VerdictStatus};
+use model::{Strategy, TurnId, UnitInterval, Verdict, VerdictStatus};
 
 use crate::text::{MAX_ANSWER_CHARS, MAX_QUOTED_CHARS, quote_text, to_bare_text};
 use feedback::Feedback;
@@ -20,8 +22,19 @@ const MAX_TURNS: usize = 10;
 const MAX_ENTRIES: usize = 5;
 const EMPTY_SECTION: &str = "None yet.";
 
+/// Layout of the Markdown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ContextFormat {
+    /// For a prompt: no empty sections and no ids. Empty when there is nothing to say.
+    #[default]
+    Prompt,
+    /// Fixed headings and labels, for applications that parse them.
+    Sections,
+}
+
 #[derive(Clone, Copy, Debug)]
 pub struct PlannerInput<'a> {
+    pub format: ContextFormat,
     /// The turn being opened.
     pub turn: &'a TurnId,
     pub message: &'a str,
@@ -49,6 +62,8 @@ pub struct PastExchange<'a> {
     pub question: &'a str,
     pub answer: Option<&'a str>,
     pub status: VerdictStatus,
+    /// Confidence of the status.
+    pub confidence: UnitInterval,
     pub strategy: Option<&'a str>,
 }
 
@@ -70,7 +85,7 @@ pub struct RepeatedCorrection {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlannerContext {
-    /// All sections, ready for a prompt.
+    /// The context in the requested format.
     pub markdown: String,
     pub status: VerdictStatus,
     pub judged: Option<TurnId>,
@@ -91,11 +106,14 @@ pub fn count_rejection_streak(newest_first: impl IntoIterator<Item = VerdictStat
 
 pub fn build_planner_context(input: &PlannerInput<'_>) -> PlannerContext {
     let feedback = Feedback::new(input);
-    let markdown = render_markdown(input, &feedback);
+    let markdown = match input.format {
+        ContextFormat::Prompt => prompt::render_prompt(input, &feedback),
+        ContextFormat::Sections => render_sections(input, &feedback),
+    };
     PlannerContext { markdown, ..feedback.context }
 }
 
-fn render_markdown(input: &PlannerInput<'_>, feedback: &Feedback) -> String {
+fn render_sections(input: &PlannerInput<'_>, feedback: &Feedback) -> String {
     let mut text = "## 2. Gathered Context\n\n### Previous Response Feedback\n".to_owned();
     let status = feedback.context.status.as_word().to_uppercase();
     let labelled = [
@@ -115,13 +133,19 @@ fn render_markdown(input: &PlannerInput<'_>, feedback: &Feedback) -> String {
     text.push_str("\n### Conversation Context\n");
     text.push_str(&render_conversation(input.conversation));
     text.push_str("\n### Session Preferences\n");
-    text.push_str(&render_preferences(input.preferences));
+    text.push_str(&render_list(&describe_preferences(input.preferences)));
     text
 }
 
 fn render_conversation(turns: &[PastExchange<'_>]) -> String {
-    let newest = turns.get(turns.len().saturating_sub(MAX_TURNS)..).unwrap_or_default();
-    render_list(&newest.iter().map(describe_exchange).collect::<Vec<_>>())
+    let describe = |past: &PastExchange<'_>| {
+        format!("Turn {} ({}): {}", past.turn, past.status.as_word(), describe_exchange(past))
+    };
+    render_list(&newest_turns(turns).iter().map(describe).collect::<Vec<_>>())
+}
+
+fn newest_turns<'a>(turns: &'a [PastExchange<'a>]) -> &'a [PastExchange<'a>] {
+    turns.get(turns.len().saturating_sub(MAX_TURNS)..).unwrap_or_default()
 }
 
 fn describe_exchange(past: &PastExchange<'_>) -> String {
@@ -131,15 +155,15 @@ fn describe_exchange(past: &PastExchange<'_>) -> String {
     let answer = answer.unwrap_or_else(|| "no answer".to_owned());
     let strategy = past.strategy.map(to_bare_text).filter(|name| !name.is_empty());
     let strategy = strategy.map(|name| format!(" with {name}")).unwrap_or_default();
-    format!("Turn {} ({}): asked {question}, {answer}{strategy}", past.turn, past.status.as_word())
+    format!("asked {question}, {answer}{strategy}")
 }
 
-fn render_preferences(preferences: &UserPreferences) -> String {
+fn describe_preferences(preferences: &UserPreferences) -> Vec<String> {
     let mut lines = Vec::new();
     lines.extend(describe_strategies("Accepted strategies", &preferences.accepted_strategies));
     lines.extend(describe_strategies("Rejected strategies", &preferences.rejected_strategies));
     lines.extend(preferences.corrections.iter().filter_map(describe_correction).take(MAX_ENTRIES));
-    render_list(&lines)
+    lines
 }
 
 fn describe_strategies(label: &str, counts: &[(String, u32)]) -> Option<String> {

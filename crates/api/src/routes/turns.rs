@@ -6,8 +6,8 @@ use axum::Json;
 use axum::extract::State;
 use engine::report::FeedbackItem;
 use engine::{
-    CopySettings, Engine, FailureReport, Include, IncomingHalf, IncomingTurn, RawCompletion,
-    ReactionCounts, RequestMark, TurnView,
+    ContextFormat, CopySettings, Engine, FailureReport, Include, IncomingHalf, IncomingTurn,
+    RawCompletion, ReactionCounts, RequestMark, TurnView,
 };
 use model::{ConversationId, Scope, TurnId, VerdictStatus};
 use serde_json::{Map, Value, json};
@@ -63,8 +63,8 @@ fn name_completion_fields(mut problem: Problem) -> Problem {
     problem
 }
 
-/// Removes `include` and `router` from the fields. They are not part of the turn, so a retry may
-/// change them.
+/// Removes `include`, `context_format` and `router` from the fields. They are not part of the turn, so
+/// a retry may change them.
 fn take_include(fields: &mut Value) -> Result<(Include, Option<String>), Problem> {
     let mut include = Include::default();
     let Some(fields) = fields.as_object_mut() else { return Ok((include, None)) };
@@ -73,6 +73,17 @@ fn take_include(fields: &mut Value) -> Result<(Include, Option<String>), Problem
         None | Some(Value::Null) => None,
         Some(Value::String(name)) => Some(name),
         Some(_) => return refuse("router", "router is not a string, expected a router name"),
+    };
+    let formats = [("prompt", ContextFormat::Prompt), ("sections", ContextFormat::Sections)];
+    include.context_format = match fields.remove("context_format") {
+        None | Some(Value::Null) => ContextFormat::default(),
+        Some(Value::String(word)) => {
+            params::choose_word("context_format", Some(word.as_str()), &formats)?
+        }
+        Some(_) => {
+            let detail = "context_format is not a string, expected prompt or sections";
+            return refuse("context_format", detail);
+        }
     };
     let mut route = false;
     let words = match fields.remove("include") {

@@ -25,6 +25,9 @@ pub(crate) struct OpeningRequest {
     user_type: Option<String>,
     #[expect(dead_code, reason = "only for the OpenAPI schema; removed before decoding")]
     include: Option<Vec<String>>,
+    /// Layout of `context.markdown`: `prompt` (default) or `sections`, with fixed headings.
+    #[expect(dead_code, reason = "only for the OpenAPI schema; removed before decoding")]
+    context_format: Option<String>,
     #[expect(dead_code, reason = "only for the OpenAPI schema; removed before decoding")]
     router: Option<String>,
 }

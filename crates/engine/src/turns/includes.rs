@@ -21,7 +21,8 @@ impl Turns {
         if !include.context {
             return Ok(None);
         }
-        self.build_context(opening, position, previous).await.map(Some)
+        let format = include.context_format;
+        self.build_context(opening, position, previous, format).await.map(Some)
     }
 
     pub(super) async fn include_strategies(

@@ -6,7 +6,7 @@
 //! ```
 
 use ingest::{AcceptedOpening, RawCompletion, RawOpening, TurnPlace};
-use learn::PlannerContext;
+use learn::{ContextFormat, PlannerContext};
 use model::{
     Claim, ClaimSpace, ConversationId, EntitySignal, Event, Mac, Redacted, Retry, Scope, Timestamp,
     TurnHalf, TurnId, Write,
@@ -47,6 +47,7 @@ pub struct IncomingTurn {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Include {
     pub context: bool,
+    pub context_format: ContextFormat,
     pub strategies: bool,
     pub examples: bool,
 }

@@ -1,8 +1,8 @@
 //! Builds the planner context of a turn.
 
 use learn::{
-    ComparedStrategies, JudgedPreviousTurn, JudgedStrategy, PastExchange, PlannerContext,
-    PlannerInput, RepeatedCorrection, UserPreferences,
+    ComparedStrategies, ContextFormat, JudgedPreviousTurn, JudgedStrategy, PastExchange,
+    PlannerContext, PlannerInput, RepeatedCorrection, UserPreferences,
 };
 use model::{Contrast, Event, Position, Verdict, VerdictStatus};
 use store::{ExchangeQuery, Habit, Standing, StoredExchange};
@@ -23,6 +23,7 @@ impl Turns {
         opening: &Event,
         position: Position,
         previous: Option<&PreviousVerdict>,
+        format: ContextFormat,
     ) -> Result<PlannerContext, EngineError> {
         let query = |user, conversation, limit| ExchangeQuery {
             scope: opening.scope.clone(),
@@ -62,6 +63,7 @@ impl Turns {
             .map(|(previous, judged)| effective_verdict(&previous.verdict, &judged.standing));
         let Some(turn) = &opening.turn else { return Err(EngineError::NotFound("turn")) };
         Ok(learn::build_planner_context(&PlannerInput {
+            format,
             turn,
             message: message.unwrap_or_default(),
             judged: judged.as_ref().zip(verdict.as_ref()).map(|(judged, verdict)| {
@@ -119,6 +121,7 @@ fn to_past_exchange(exchange: &StoredExchange) -> PastExchange<'_> {
         question: &exchange.opening.text,
         answer: done.and_then(|done| done.response.as_deref()),
         status: exchange.standing.status,
+        confidence: exchange.standing.confidence,
         strategy: done.and_then(|done| Some(done.strategy.as_ref()?.name.as_str())),
     }
 }

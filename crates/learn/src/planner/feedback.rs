@@ -4,7 +4,7 @@ use model::{Contrast, CorrectionType, Strategy, VerdictStatus};
 
 use super::contrast::filter_contrast;
 use super::query_rewrite::{emphasise_difference, is_code, rewrite_query};
-use super::{JudgedPreviousTurn, PlannerContext, PlannerInput};
+use super::{ContextFormat, JudgedPreviousTurn, PlannerContext, PlannerInput};
 use crate::strategy::is_sure_acceptance;
 use crate::text::{MAX_ANSWER_CHARS, MAX_QUOTED_CHARS, quote_text, to_bare_text};
 
@@ -66,10 +66,10 @@ impl Feedback {
         match status {
             VerdictStatus::Neutral => {}
             VerdictStatus::Accepted if is_weak_acceptance(judged) => {}
-            VerdictStatus::Accepted => feedback
-                .context
-                .instructions
-                .push(format!("The strategy from Turn {} worked and may be reused", judged.turn)),
+            VerdictStatus::Accepted => feedback.context.instructions.push(format!(
+                "The strategy {} worked and may be reused",
+                name_turn(input, judged)
+            )),
             VerdictStatus::Rejected => feedback.add_rejection(input, judged),
         }
         feedback
@@ -84,7 +84,8 @@ impl Feedback {
         let contrast = contrast.as_ref();
         let query = previous_query(judged);
         let rewritten_query = contrast.and_then(|contrast| rewrite_query(query, contrast));
-        let mut instructions = vec![format!("Do NOT reuse the strategy from Turn {}", judged.turn)];
+        let mut instructions =
+            vec![format!("Do NOT reuse the strategy {}", name_turn(input, judged))];
         let wish = contrast.and_then(|contrast| describe_wish(contrast, query));
         instructions
             .push(wish.unwrap_or_else(|| format_advice(verdict.correction_type, input.message)));
@@ -100,6 +101,21 @@ impl Feedback {
         self.context.instructions = instructions;
         self.context.rewritten_query = rewritten_query;
     }
+}
+
+/// Names the judged turn, in a prompt without its id.
+fn name_turn(input: &PlannerInput<'_>, judged: &JudgedPreviousTurn<'_>) -> String {
+    match input.format {
+        ContextFormat::Sections => format!("from Turn {}", judged.turn),
+        ContextFormat::Prompt if is_last_turn(input, judged) => "of the previous answer".to_owned(),
+        ContextFormat::Prompt => {
+            format!("of the answer to {}", quote_text(judged.question, MAX_QUOTED_CHARS))
+        }
+    }
+}
+
+pub(super) fn is_last_turn(input: &PlannerInput<'_>, judged: &JudgedPreviousTurn<'_>) -> bool {
+    input.conversation.last().is_none_or(|last| last.turn == judged.turn)
 }
 
 /// True when the user only moved on, which does not show that the strategy worked.

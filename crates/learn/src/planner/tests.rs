@@ -50,6 +50,7 @@ fn context(
     let (now, then) = (id("1234"), id("1233"));
     let question = "laptops under $1000";
     build_planner_context(&PlannerInput {
+        format: ContextFormat::Sections,
         turn: &now,
         message,
         judged: Some(JudgedPreviousTurn { turn: &then, question, strategy, verdict }),
@@ -59,6 +60,7 @@ fn context(
             question,
             answer: Some("Here are three\nbusiness laptops."),
             status: verdict.status,
+            confidence: verdict.confidence,
             strategy: strategy.map(|s| s.name.as_str()),
         }],
         preferences: &UserPreferences::default(),
@@ -149,6 +151,7 @@ fn first_turn_and_unjudged_turn_are_neutral() {
     let turn = id("t1");
     let preferences = UserPreferences::default();
     let first = PlannerInput {
+        format: ContextFormat::Sections,
         turn: &turn,
         message: "hi",
         judged: None,
@@ -174,6 +177,7 @@ None yet.
         question: "q",
         answer: None,
         status: Neutral,
+        confidence: UnitInterval::ONE,
         strategy: None,
     }];
     let later = build_planner_context(&PlannerInput { conversation: &past, ..first }).markdown;
@@ -284,6 +288,7 @@ fn preferences_section_lists_strategies_and_corrections() {
     };
     let turn = id("t");
     let found = build_planner_context(&PlannerInput {
+        format: ContextFormat::Sections,
         turn: &turn,
         message: "hi",
         judged: None,
@@ -388,11 +393,12 @@ proptest! {
             corrections: vec![RepeatedCorrection { wants: Some(wants.clone()), instead_of: None, count: 2 }],
         };
         let found = build_planner_context(&PlannerInput {
+            format: ContextFormat::Sections,
             turn: &now,
             message,
             judged: Some(JudgedPreviousTurn { turn: &then, question: query, strategy: Some(&how), verdict: &judged }),
             rejection_streak: streak,
-            conversation: &[PastExchange { turn: &then, question: query, answer, status, strategy }],
+            conversation: &[PastExchange { turn: &then, question: query, answer, status, confidence: judged.confidence, strategy }],
             preferences: &preferences,
         });
         assert_well_formed(&found.markdown);
