@@ -64,3 +64,33 @@ Problem: Wanted gaming laptops, got business laptops
         assert_eq!((status, &problem["field"]), (422, &json!("context_format")), "{problem}");
     }
 }
+
+#[test]
+fn unclear_question_suggests_a_clarifying_question() {
+    let server = Server::start();
+    let include = json!({"include": ["context"]});
+    let rows = [
+        ("", Some("empty_message")),
+        ("???", Some("empty_message")),
+        ("jaguar", Some("ambiguous_word")),
+        ("what about that one?", Some("unresolved_reference")),
+        ("What is the capital of Peru?", None),
+    ];
+    for (n, (text, reason)) in rows.into_iter().enumerate() {
+        let conversation = format!("c{n}");
+        let talk = TestConversation::new(&server, &conversation, &conversation);
+        let opened = talk.send(&format!("t{n}"), text, &include);
+        let context = &opened["context"];
+        assert_eq!(context["clarify_reason"], json!(reason), "{text}: {opened}");
+        assert_eq!(context["suggest_clarify"], reason.is_some(), "{text}: {opened}");
+        let decision = if reason.is_some() { "CLARIFY" } else { "PROCEED" };
+        assert_eq!(context["decision"], decision, "{text}: {opened}");
+        assert_eq!(markdown(&opened).contains("- Ask what the user"), reason.is_some(), "{opened}");
+    }
+    // An earlier turn resolves the reference, also after a crash.
+    let server = server.kill_and_restart();
+    let talk = TestConversation::new(&server, "c4", "c4");
+    talk.answer("t4", "It is Lima.");
+    let opened = talk.send("t5", "what about that one?", &include);
+    assert_eq!(opened["context"]["decision"], "PROCEED", "{opened}");
+}

@@ -22,6 +22,7 @@ mod retry;
 mod verdict;
 mod target;
 mod sentiment;
+mod clarity;
 mod usage;
 mod version;
 #[cfg(test)]
@@ -29,6 +30,7 @@ mod fuzz_tests;
 
 pub use answer::Answer;
 pub use calibration::{Calibration, MIN_LABELS, Platt, recalibrate};
+pub use clarity::{Unclear, detect_unclear};
 pub use failure::{CompletedAnswer, FailureRule, detect_failure};
 pub use pace::{Complexity, LatencyThresholds, PaceRule, classify_complexity, detect_pace};
 pub use pair::{pair_features, pair_score};

@@ -42,9 +42,9 @@ pub use few_shot::{
 };
 pub use planner::count_rejection_streak;
 pub use planner::{
-    ComparedStrategies, ContextFormat, JudgedPreviousTurn, JudgedStrategy, PastExchange,
-    PlannerContext, PlannerInput, RepeatedCorrection, UserPreferences, build_planner_context,
-    compare_strategies,
+    ClarifyReason, ComparedStrategies, ContextFormat, JudgedPreviousTurn, JudgedStrategy,
+    PastExchange, PlannerContext, PlannerInput, RepeatedCorrection, UserPreferences,
+    build_planner_context, compare_strategies,
 };
 pub use preferences::{
     ExportFormat, ExportRule, ExportTally, Exporter, GroupedAnswer, Message, MessageRole,

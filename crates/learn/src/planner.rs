@@ -32,12 +32,35 @@ pub enum ContextFormat {
     Sections,
 }
 
+/// Why a clarifying question is better than an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClarifyReason {
+    EmptyMessage,
+    AmbiguousWord,
+    UnresolvedReference,
+    /// Several answers in a row were rejected.
+    Rejections,
+}
+
+impl ClarifyReason {
+    pub const fn as_word(self) -> &'static str {
+        match self {
+            Self::EmptyMessage => "empty_message",
+            Self::AmbiguousWord => "ambiguous_word",
+            Self::UnresolvedReference => "unresolved_reference",
+            Self::Rejections => "rejections",
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 pub struct PlannerInput<'a> {
     pub format: ContextFormat,
     /// The turn being opened.
     pub turn: &'a TurnId,
     pub message: &'a str,
+    /// Why the message is unclear, if it is.
+    pub unclear: Option<ClarifyReason>,
     /// The turn judged by this message, if any.
     pub judged: Option<JudgedPreviousTurn<'a>>,
     /// Rejected answers in a row, including the one judged by this message.
@@ -90,6 +113,8 @@ pub struct PlannerContext {
     pub status: VerdictStatus,
     pub judged: Option<TurnId>,
     pub suggest_clarify: bool,
+    /// `None` when the message can be answered.
+    pub clarify_reason: Option<ClarifyReason>,
     pub rejection_streak: u32,
     pub previous_strategy: Option<String>,
     pub what_went_wrong: Option<String>,

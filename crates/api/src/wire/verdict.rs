@@ -92,6 +92,10 @@ impl From<Retry> for RetryBody {
 pub(crate) struct ContextBody {
     markdown: String,
     suggest_clarify: bool,
+    /// `PROCEED` or `CLARIFY`.
+    decision: &'static str,
+    /// `empty_message`, `ambiguous_word`, `unresolved_reference` or `rejections`.
+    clarify_reason: Option<&'static str>,
     status: &'static str,
     judged_turn_id: Option<String>,
     rejection_streak: u32,
@@ -106,6 +110,8 @@ impl From<PlannerContext> for ContextBody {
         Self {
             markdown: context.markdown,
             suggest_clarify: context.suggest_clarify,
+            decision: if context.suggest_clarify { "CLARIFY" } else { "PROCEED" },
+            clarify_reason: context.clarify_reason.map(|reason| reason.as_word()),
             status: context.status.as_word(),
             judged_turn_id: context.judged.map(|turn| turn.to_string()),
             rejection_streak: context.rejection_streak,

@@ -1,8 +1,9 @@
 //! Builds the planner context of a turn.
 
+use detect::{Unclear, Utterance, detect_unclear};
 use learn::{
-    ComparedStrategies, ContextFormat, JudgedPreviousTurn, JudgedStrategy, PastExchange,
-    PlannerContext, PlannerInput, RepeatedCorrection, UserPreferences,
+    ClarifyReason, ComparedStrategies, ContextFormat, JudgedPreviousTurn, JudgedStrategy,
+    PastExchange, PlannerContext, PlannerInput, RepeatedCorrection, UserPreferences,
 };
 use model::{Contrast, Event, Position, Verdict, VerdictStatus};
 use store::{ExchangeQuery, Habit, Standing, StoredExchange};
@@ -57,7 +58,7 @@ impl Turns {
         };
         let preferences = derive_preferences(self.core.store.habits(habits).await?);
         let shown: Vec<PastExchange<'_>> = past.iter().map(to_past_exchange).collect();
-        let message = opening.body.opening().map(|opening| opening.text.as_str());
+        let message = opening.body.opening().map_or("", |opening| opening.text.as_str());
         let verdict = previous
             .zip(judged.as_ref())
             .map(|(previous, judged)| effective_verdict(&previous.verdict, &judged.standing));
@@ -65,7 +66,8 @@ impl Turns {
         Ok(learn::build_planner_context(&PlannerInput {
             format,
             turn,
-            message: message.unwrap_or_default(),
+            message,
+            unclear: detect_unclear(&Utterance::read(message), past.is_empty()).map(clarify_reason),
             judged: judged.as_ref().zip(verdict.as_ref()).map(|(judged, verdict)| {
                 JudgedPreviousTurn {
                     turn: &judged.turn,
@@ -92,6 +94,14 @@ impl Turns {
         }
         let ids = vec![previous.turn.clone()];
         Ok(self.core.store.exchanges_by_id(&opening.scope, ids).await?.pop())
+    }
+}
+
+fn clarify_reason(unclear: Unclear) -> ClarifyReason {
+    match unclear {
+        Unclear::Empty => ClarifyReason::EmptyMessage,
+        Unclear::SingleWord => ClarifyReason::AmbiguousWord,
+        Unclear::Reference => ClarifyReason::UnresolvedReference,
     }
 }
 

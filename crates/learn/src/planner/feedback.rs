@@ -4,7 +4,7 @@ use model::{Contrast, CorrectionType, Strategy, VerdictStatus};
 
 use super::contrast::filter_contrast;
 use super::query_rewrite::{emphasise_difference, is_code, rewrite_query};
-use super::{ContextFormat, JudgedPreviousTurn, PlannerContext, PlannerInput};
+use super::{ClarifyReason, ContextFormat, JudgedPreviousTurn, PlannerContext, PlannerInput};
 use crate::strategy::is_sure_acceptance;
 use crate::text::{MAX_ANSWER_CHARS, MAX_QUOTED_CHARS, quote_text, to_bare_text};
 
@@ -28,10 +28,15 @@ impl Feedback {
             Some(judged) => Self::from_verdict(input, judged),
             None => Self::without_verdict(input),
         };
-        if input.rejection_streak >= MIN_CLARIFY_STREAK {
-            feedback.context.suggest_clarify = true;
+        let is_streak = input.rejection_streak >= MIN_CLARIFY_STREAK;
+        if is_streak {
             feedback.context.instructions.push(format_clarify_advice(input.rejection_streak));
         }
+        let advice = input.unclear.and_then(describe_unclear_message);
+        feedback.context.instructions.extend(advice.map(str::to_owned));
+        let streak = is_streak.then_some(ClarifyReason::Rejections);
+        feedback.context.clarify_reason = input.unclear.or(streak);
+        feedback.context.suggest_clarify = feedback.context.clarify_reason.is_some();
         feedback
     }
 
@@ -47,6 +52,7 @@ impl Feedback {
             status: VerdictStatus::Neutral,
             judged: input.judged.map(|judged| judged.turn.clone()),
             suggest_clarify: false,
+            clarify_reason: None,
             rejection_streak: input.rejection_streak,
             previous_strategy: None,
             what_went_wrong: None,
@@ -100,6 +106,20 @@ impl Feedback {
         self.context.what_went_wrong = Some(reason);
         self.context.instructions = instructions;
         self.context.rewritten_query = rewritten_query;
+    }
+}
+
+/// The instruction for an unclear message.
+fn describe_unclear_message(reason: ClarifyReason) -> Option<&'static str> {
+    match reason {
+        ClarifyReason::EmptyMessage => Some("Ask what the user wants: the message has no words"),
+        ClarifyReason::AmbiguousWord => {
+            Some("Ask what the user wants to know: the message is a single word")
+        }
+        ClarifyReason::UnresolvedReference => {
+            Some("Ask what the user means: the message refers to something that was not said")
+        }
+        ClarifyReason::Rejections => None,
     }
 }
 

@@ -54,6 +54,7 @@ fn context(
         turn: &now,
         message,
         judged: Some(JudgedPreviousTurn { turn: &then, question, strategy, verdict }),
+        unclear: None,
         rejection_streak: streak,
         conversation: &[PastExchange {
             turn: &then,
@@ -116,6 +117,34 @@ fn clarification_is_suggested_from_two_rejections() {
 }
 
 #[test]
+fn unclear_message_suggests_a_clarifying_question() {
+    use ClarifyReason::{AmbiguousWord, EmptyMessage, Rejections, UnresolvedReference};
+    let turn = id("t1");
+    for (unclear, streak, expected) in [
+        (None, 0, None),
+        (None, 2, Some(Rejections)),
+        (Some(EmptyMessage), 0, Some(EmptyMessage)),
+        (Some(AmbiguousWord), 0, Some(AmbiguousWord)),
+        (Some(UnresolvedReference), 3, Some(UnresolvedReference)),
+    ] {
+        let found = build_planner_context(&PlannerInput {
+            format: ContextFormat::Sections,
+            turn: &turn,
+            message: "it",
+            judged: None,
+            unclear,
+            rejection_streak: streak,
+            conversation: &[],
+            preferences: &UserPreferences::default(),
+        });
+        assert_eq!((found.clarify_reason, found.suggest_clarify), (expected, expected.is_some()));
+        let lines = usize::from(streak >= 2) + usize::from(unclear.is_some());
+        assert_eq!(found.instructions.len(), lines, "{unclear:?}");
+        assert_well_formed(&found.markdown);
+    }
+}
+
+#[test]
 fn accepted_strategy_is_recommended_for_reuse() {
     let search = strategy("commerce_search", &json!({}));
     let found = context("thanks!", &verdict(Accepted, None), Some(&search), 0);
@@ -155,6 +184,7 @@ fn first_turn_and_unjudged_turn_are_neutral() {
         turn: &turn,
         message: "hi",
         judged: None,
+        unclear: None,
         rejection_streak: 0,
         conversation: &[],
         preferences: &preferences,
@@ -292,6 +322,7 @@ fn preferences_section_lists_strategies_and_corrections() {
         turn: &turn,
         message: "hi",
         judged: None,
+        unclear: None,
         rejection_streak: 0,
         conversation: &[],
         preferences: &preferences,
@@ -344,6 +375,7 @@ fn assert_well_formed(markdown: &str) {
         "- Drop ",
         "- The strategy ",
         "- Multiple ",
+        "- Ask ",
         "**Status:** ",
         "**Detected:** Turn ",
         "**Detected:** No ",
@@ -397,7 +429,8 @@ proptest! {
             turn: &now,
             message,
             judged: Some(JudgedPreviousTurn { turn: &then, question: query, strategy: Some(&how), verdict: &judged }),
-            rejection_streak: streak,
+            unclear: None,
+        rejection_streak: streak,
             conversation: &[PastExchange { turn: &then, question: query, answer, status, confidence: judged.confidence, strategy }],
             preferences: &preferences,
         });

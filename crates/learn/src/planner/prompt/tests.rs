@@ -41,6 +41,7 @@ fn prompt(status: VerdictStatus, confidence: f64, preferences: &UserPreferences)
             strategy: Some(&strategy),
             verdict: judged,
         }),
+        unclear: None,
         rejection_streak: 0,
         conversation: &[PastExchange {
             turn: &then,
@@ -102,6 +103,7 @@ fn first_turn_without_preferences_needs_no_prompt() {
         turn: &turn,
         message: "Which laptops are light?",
         judged: None,
+        unclear: None,
         rejection_streak: 0,
         conversation: &[],
         preferences: &UserPreferences::default(),
