@@ -1,5 +1,7 @@
 //! Model routing learned from the outcomes of earlier turns.
 
+mod recovery;
+
 use serde_json::{Value, json};
 
 use crate::conversation_calls::past_time;

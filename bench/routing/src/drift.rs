@@ -16,8 +16,9 @@ use crate::table::Table;
 
 const ALGORITHMS: [(&str, Algorithm); 2] =
     [("thompson", Algorithm::Thompson), ("lints", Algorithm::LinTs)];
-const DISCOUNTS: [(&str, Option<Discount>); 3] = [
-    ("off", None),
+const DISCOUNTS: [(&str, Option<Discount>); 4] = [
+    ("detection", None),
+    ("off", Some(Discount::Factor(1.0))),
     ("0.9995", Some(Discount::Factor(0.9995))),
     ("0.998", Some(Discount::Factor(0.998))),
 ];

@@ -11,6 +11,7 @@ mod definition;
 mod ridge_regression;
 mod shadow_evaluation;
 mod reward_sums;
+mod reward_window;
 mod state;
 mod credit;
 mod algorithms;

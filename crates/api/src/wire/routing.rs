@@ -82,6 +82,8 @@ struct ArmBody {
     mean: f64,
     interval: [f64; 2],
     share: f64,
+    /// Detected falls of the reward. Each dropped the observations from before it.
+    falls: u64,
     cost: f64,
     expected_cost: Option<f64>,
 }
@@ -138,6 +140,7 @@ impl From<ArmSummary> for ArmBody {
             mean: arm.mean,
             interval: arm.interval,
             share: arm.share,
+            falls: arm.falls,
             cost: arm.cost,
             expected_cost: arm.expected_cost,
         }

@@ -5,6 +5,7 @@ use model::hash::fnv1a_64;
 
 use super::discount::{Decay, DiscountEra};
 use super::reward_sums::RewardSums;
+use super::reward_window::{RewardWindow, TurnPoint, WindowBucket};
 use super::ridge_regression::{Matrix, RidgeRegression, padded_len};
 use super::shadow_evaluation::ShadowComparison;
 use super::state::{ArmState, RouterState};
@@ -15,8 +16,11 @@ const MAGIC: [u8; 4] = *b"UpRt";
 /// read it. Older releases also wrote it after a discount change. The earlier decay is unknown
 /// then, and older turns count in full at the change.
 const VERSION_WITHOUT_ERAS: u16 = 1;
+/// Format without reward windows, written when no arm has one. A router read from it detects falls
+/// in later observations.
+const VERSION_WITHOUT_WINDOWS: u16 = 2;
 /// Raise it with every format change. An unreadable checkpoint is rebuilt from the log.
-const CURRENT_VERSION: u16 = 2;
+const CURRENT_VERSION: u16 = 3;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CheckpointError {
@@ -32,7 +36,7 @@ impl RouterState {
     pub fn to_bytes(&self, position: u64) -> Vec<u8> {
         let mut out = CheckpointWriter(Vec::new());
         out.put(MAGIC);
-        let version = if self.eras.is_empty() { VERSION_WITHOUT_ERAS } else { CURRENT_VERSION };
+        let version = self.checkpoint_version();
         out.put(version.to_le_bytes());
         out.put(position.to_le_bytes());
         out.put(self.generations.to_le_bytes());
@@ -52,9 +56,23 @@ impl RouterState {
             out.put(self.current_era().to_le_bytes());
             self.eras.iter().for_each(|era| out.put_era(era));
         }
+        if version > VERSION_WITHOUT_WINDOWS {
+            self.arms.iter().for_each(|arm| out.put_window(&arm.window));
+        }
         let sum = fnv1a_64(&out.0);
         out.put(sum.to_le_bytes());
         out.0
+    }
+
+    /// The oldest format that holds the state.
+    fn checkpoint_version(&self) -> u16 {
+        if self.arms.iter().any(|arm| arm.window != RewardWindow::default()) {
+            CURRENT_VERSION
+        } else if self.eras.is_empty() {
+            VERSION_WITHOUT_ERAS
+        } else {
+            VERSION_WITHOUT_WINDOWS
+        }
     }
 
     pub fn from_bytes(bytes: &[u8]) -> Result<(Self, u64), CheckpointError> {
@@ -93,6 +111,24 @@ impl CheckpointWriter {
         self.put_decay(era.decay);
         self.put(era.since.to_le_bytes());
         self.put(era.until.to_le_bytes());
+    }
+
+    fn put_window(&mut self, window: &RewardWindow) {
+        self.put_point(window.kept_from);
+        self.put(window.falls.to_le_bytes());
+        self.put((window.buckets.len() as u32).to_le_bytes());
+        for bucket in &window.buckets {
+            self.put_point(bucket.since);
+            self.put(bucket.turns.to_le_bytes());
+            self.put(bucket.sums.good.to_le_bytes());
+            self.put(bucket.sums.all.to_le_bytes());
+            self.put(bucket.squares.to_le_bytes());
+        }
+    }
+
+    fn put_point(&mut self, (era, tick): TurnPoint) {
+        self.put(era.to_le_bytes());
+        self.put(tick.to_le_bytes());
     }
 
     fn put_arm(&mut self, arm: &ArmState) {
@@ -168,7 +204,39 @@ impl CheckpointReader<'_> {
             let eras = self.read(u32::from_le_bytes)?;
             state.eras = (0..eras).map(|_| self.read_era()).collect::<Option<_>>()?;
         }
+        if version > VERSION_WITHOUT_WINDOWS {
+            for arm in &mut state.arms {
+                arm.window = self.read_window()?;
+            }
+        }
         Some((state, position))
+    }
+
+    fn read_window(&mut self) -> Option<RewardWindow> {
+        let (kept_from, falls) = (self.read_point()?, self.read(u64::from_le_bytes)?);
+        let buckets = self.read(u32::from_le_bytes)?;
+        let buckets = (0..buckets).map(|_| self.read_bucket()).collect::<Option<_>>()?;
+        Some(RewardWindow { kept_from, falls, buckets })
+    }
+
+    fn read_bucket(&mut self) -> Option<WindowBucket> {
+        Some(WindowBucket {
+            since: self.read_point()?,
+            turns: self.read(u64::from_le_bytes)?,
+            sums: self.read_sums()?,
+            squares: self.read(i128::from_le_bytes)?,
+        })
+    }
+
+    fn read_point(&mut self) -> Option<TurnPoint> {
+        Some((self.read(u32::from_le_bytes)?, self.read(u64::from_le_bytes)?))
+    }
+
+    fn read_sums(&mut self) -> Option<RewardSums> {
+        Some(RewardSums {
+            good: self.read(i128::from_le_bytes)?,
+            all: self.read(i128::from_le_bytes)?,
+        })
     }
 
     fn read_decay(&mut self) -> Option<Decay> {
@@ -193,10 +261,8 @@ impl CheckpointReader<'_> {
             id,
             generation: self.read(u32::from_le_bytes)?,
             tick: self.read(u64::from_le_bytes)?,
-            sums: RewardSums {
-                good: self.read(i128::from_le_bytes)?,
-                all: self.read(i128::from_le_bytes)?,
-            },
+            sums: self.read_sums()?,
+            window: RewardWindow::default(),
             observations: self.read(u64::from_le_bytes)?,
             choices: self.read(u64::from_le_bytes)?,
             cost: self.read(i128::from_le_bytes)?,

@@ -82,9 +82,25 @@ impl RouterState {
         if old == now {
             return Some(applied);
         }
-        let left = self.remaining_weight(rule, applied.era, applied.tick);
+        let turn = (applied.era, applied.tick);
+        let is_dropped = self.arms[index].window.has_dropped(turn);
+        let remaining = self.remaining_weight(rule, applied.era, applied.tick);
+        let left = if is_dropped { 0.0 } else { remaining };
         let replacement = Replacement { old, now, left };
+        if rule.detects_falls() && before.is_none() {
+            let arm = &mut self.arms[index];
+            arm.window.open_turn(turn, arm.sums);
+        }
         self.update_sums(rule, index, replacement);
+        if rule.detects_falls() {
+            let arm = &mut self.arms[index];
+            arm.window.replace_turn(turn, (old, now), left);
+            if before.is_none()
+                && let Some(kept) = arm.window.detect_fall()
+            {
+                arm.sums = kept;
+            }
+        }
         self.update_regression(rule, credit, index, applied.linear, replacement);
         if let Some(shadow) = applied.shadow {
             self.comparison.replace_turn(shadow, old, now);

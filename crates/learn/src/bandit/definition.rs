@@ -146,6 +146,21 @@ impl RouterRule {
         &self.reward
     }
 
+    /// A discount is the user's own rule for old observations, also one of 1. The reward of a
+    /// contextual algorithm's arm changes with the requests that the arm gets.
+    pub(super) fn detects_falls(&self) -> bool {
+        match self.definition.algorithm {
+            Algorithm::Thompson | Algorithm::EpsilonGreedy | Algorithm::Ucb1 => {
+                self.definition.discount.is_none()
+            }
+            Algorithm::LinUcb
+            | Algorithm::LinTs
+            | Algorithm::Hybrid
+            | Algorithm::Fixed
+            | Algorithm::Random => false,
+        }
+    }
+
     pub(super) fn decay(&self) -> Decay {
         self.decay
     }

@@ -16,11 +16,11 @@ pub(super) struct RewardSums {
     pub(super) all: i128,
 }
 
-fn to_parts(value: f64) -> i128 {
+pub(super) fn to_parts(value: f64) -> i128 {
     (value * PARTS_PER_ONE).round() as i128
 }
 
-fn from_parts(parts: i128) -> f64 {
+pub(super) fn from_parts(parts: i128) -> f64 {
     // Both conversions give the same number; the `i64` one is several times faster.
     i64::try_from(parts).map_or(parts as f64, |parts| parts as f64) / PARTS_PER_ONE
 }

@@ -4,6 +4,7 @@ use super::best_arm_probability::ScoreDensity;
 use super::definition::{Algorithm, ArmDefinition, RouterRule};
 use super::discount::{Decay, DiscountEra};
 use super::reward_sums::RewardSums;
+use super::reward_window::RewardWindow;
 use super::ridge_regression::RidgeRegression;
 use super::shadow_evaluation::{CandidateLead, ShadowComparison};
 
@@ -18,6 +19,7 @@ pub(super) struct ArmState {
     /// Tick up to which the sums are decayed.
     pub(super) tick: u64,
     pub(super) sums: RewardSums,
+    pub(super) window: RewardWindow,
     pub(super) observations: u64,
     pub(super) choices: u64,
     pub(super) cost: i128,
@@ -67,7 +69,7 @@ pub struct ArmSummary {
     pub enabled: bool,
     pub choices: u64,
     pub observations: u64,
-    /// Total weight of the observations after decay.
+    /// Total weight of the observations after decay, without dropped ones.
     pub weight: f64,
     /// Posterior mean reward.
     pub mean: f64,
@@ -75,6 +77,8 @@ pub struct ArmSummary {
     pub interval: [f64; 2],
     /// Share of all choices, 0 to 1.
     pub share: f64,
+    /// Detected falls of the reward. Each dropped the observations from before it.
+    pub falls: u64,
     pub cost: f64,
     /// Expected cost of the next call; `None` when unknown.
     pub expected_cost: Option<f64>,
@@ -103,6 +107,9 @@ impl RouterState {
                     ArmState::new(&definition.id, self.generations, tick)
                 }
             };
+            if !rule.detects_falls() {
+                arm.window.clear();
+            }
             self.prepare_regression(&mut arm, rule, definition);
             self.arms.push(arm);
         }
@@ -184,6 +191,7 @@ impl RouterState {
                 mean,
                 interval: interval.unwrap_or([0.0, 1.0]),
                 share: if all > 0 { arm.choices as f64 / all as f64 } else { 0.0 },
+                falls: arm.window.falls,
                 cost: arm.cost as f64 / COST_SCALE,
                 expected_cost: self.expected_cost(rule, index),
             })

@@ -3,6 +3,7 @@ mod discount;
 mod learning;
 mod arithmetic;
 mod replay;
+mod recovery;
 
 use super::sampler::Sampler;
 use super::*;

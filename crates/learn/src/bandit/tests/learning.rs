@@ -225,9 +225,11 @@ fn degraded_arm_loses_traffic_under_discounting() {
     }
     let hourly = Some(Discount::Days { half_life_days: 0.5 });
     assert!(late_share_of_degraded_arm(hourly, Algorithm::Thompson) < 0.1);
+    assert!(late_share_of_degraded_arm(None, Algorithm::Thompson) < 0.1, "the fall is detected");
+    let lasting = Some(Discount::Factor(1.0));
     assert!(
-        late_share_of_degraded_arm(None, Algorithm::Thompson) > 0.3,
-        "without discounting the arm keeps its traffic"
+        late_share_of_degraded_arm(lasting, Algorithm::Thompson) > 0.3,
+        "without discounting and detection the arm keeps its traffic"
     );
 }
 
