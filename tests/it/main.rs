@@ -53,6 +53,7 @@ mod privacy;
 mod embedding;
 mod example_programs;
 mod quality;
+mod raters;
 mod reactions;
 mod redetect;
 mod remote_embedder;

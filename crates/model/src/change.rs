@@ -153,6 +153,8 @@ pub enum TurnChange {
     React {
         origin: Origin,
         reaction: Reaction,
+        /// The reaction on a scale from 0 to 1.
+        rating: UnitInterval,
         confidence: UnitInterval,
         /// The turn whose message a machine read it from.
         detected_in: Option<TurnId>,

@@ -36,6 +36,7 @@ impl Event {
             Body::Rating(sent) if has_turn => vec![Change::Turn(TurnChange::React {
                 origin: Origin::User,
                 reaction: sent.rating.reaction(),
+                rating: sent.rating.value(),
                 confidence: UnitInterval::ONE,
                 detected_in: None,
             })],
@@ -128,7 +129,8 @@ fn reaction_changes(given: &GivenReaction) -> Vec<Change> {
             detected_in: None,
         })
     });
-    let react = TurnChange::React { origin, reaction, confidence, detected_in };
+    let rating = reaction.value();
+    let react = TurnChange::React { origin, reaction, rating, confidence, detected_in };
     std::iter::once(Change::Turn(react)).chain(judged).collect()
 }
 
@@ -215,12 +217,13 @@ mod tests {
 
     #[test]
     fn ratings_and_reactions_change_the_same() {
-        let rating = event(Type::Explicit, Source::UserRating, &json!({"rating": 2}));
+        let rating = event(Type::Explicit, Source::UserRating, &json!({"rating": 1}));
         let data = json!({"reaction": "not_ok", "origin": "user", "confidence": 1.0});
         let reaction = event(Type::Explicit, Source::Reaction, &data);
         let expected = Change::Turn(TurnChange::React {
             origin: Origin::User,
             reaction: Reaction::NotOk,
+            rating: UnitInterval::ZERO,
             confidence: UnitInterval::ONE,
             detected_in: None,
         });

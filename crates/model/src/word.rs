@@ -257,6 +257,19 @@ impl Reaction {
     }
 }
 
+impl VerdictStatus {
+    /// The status of a turn by the mean rating of its users, from 0 to 1. A tie is neutral.
+    pub fn from_rating(mean: f64) -> Self {
+        if mean > 0.5 {
+            Self::Accepted
+        } else if mean < 0.5 {
+            Self::Rejected
+        } else {
+            Self::Neutral
+        }
+    }
+}
+
 impl From<Reaction> for VerdictStatus {
     fn from(reaction: Reaction) -> Self {
         match reaction {

@@ -9,7 +9,7 @@ pub(crate) mod word_index;
 
 /// Projections with the row order for comparison. The ids in `turns` are not a projection, but
 /// comparing them does no harm.
-pub(crate) const PROJECTIONS: [(&str, &str); 32] = [
+pub(crate) const PROJECTIONS: [(&str, &str); 34] = [
     ("turns", "key"),
     ("reactions", "position"),
     ("activity", "conversation, day, origin, reaction"),
@@ -35,6 +35,8 @@ pub(crate) const PROJECTIONS: [(&str, &str); 32] = [
     ("quality_days", "project, day, model, prompt"),
     ("waits", "project, hour, model, prompt, step"),
     ("waits_days", "project, day, model, prompt, step"),
+    ("reacted", "project, hour, model, prompt, reaction"),
+    ("reacted_days", "project, day, model, prompt, reaction"),
     ("experiments", "key"),
     ("experiment_moves", "experiment, number"),
     ("experiment_units", "experiment, unit, variant"),

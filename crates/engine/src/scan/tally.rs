@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use learn::{AnsweredTotals, LiftDimension};
-use model::{Contrast, CorrectionType, ErrorType, Evidence, RetryIntent, Tolerance, VerdictStatus};
+use model::{
+    Contrast, CorrectionType, ErrorType, Evidence, Rating, Reaction, RetryIntent, Tolerance,
+    VerdictStatus,
+};
 
 use crate::report::Satisfaction;
 
@@ -85,7 +88,7 @@ const MIN_ACCEPT_CONFIDENCE: f64 = 0.7;
 fn read_reaction(turn: &ScannedTurn) -> Option<bool> {
     if let Some(rating) = turn.feedback.rating {
         // A neutral rating counts as not liked, as in all figures.
-        return Some(rating.is_up());
+        return Some(Rating::Score(rating.value).reaction() == Reaction::Ok);
     }
     let verdict = turn.verdict.as_ref()?;
     match verdict.status {

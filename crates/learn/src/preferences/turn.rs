@@ -63,14 +63,14 @@ pub struct ServedVariant {
 }
 
 impl TurnRating {
-    /// At least four stars.
+    /// Four stars or more, or a mean above the middle.
     pub fn is_up(self) -> bool {
-        self.value.get() >= 0.7
+        VerdictStatus::from_rating(self.value.get()) == VerdictStatus::Accepted
     }
 
-    /// At most two stars.
+    /// Two stars or fewer, or a mean below the middle.
     pub fn is_down(self) -> bool {
-        self.value.get() <= 0.3
+        VerdictStatus::from_rating(self.value.get()) == VerdictStatus::Rejected
     }
 }
 

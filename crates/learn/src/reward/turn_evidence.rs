@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{InteractionKind, UnitInterval, VerdictStatus};
+use model::{InteractionKind, Reaction, UnitInterval, VerdictStatus};
 use serde::{Deserialize, Serialize};
 
 use super::Observation;
@@ -274,10 +274,12 @@ impl TurnEvidence {
         (weight > 0.0).then(|| present().map(|(w, field)| w * field).sum::<f64>() / weight)
     }
 
+    /// The mean over users. A reviewer decides instead of the users.
     fn mean_rating(&self) -> Option<f64> {
         let given = || self.ratings.values().filter_map(|rating| rating.value);
         let users = given().count();
-        (users > 0).then(|| given().sum::<f64>() / users as f64)
+        let decided = self.review.value.map(|status| Reaction::from(status).value().get());
+        (users > 0).then(|| decided.unwrap_or_else(|| given().sum::<f64>() / users as f64))
     }
 
     fn seconds(&self) -> Option<f64> {

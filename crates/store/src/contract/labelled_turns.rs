@@ -1,7 +1,7 @@
 //! Contract of labelled turns.
 
 use model::{
-    Change, Event, Kind, LooseFact, Position, Reaction, Scope, Source, Tenant, TurnChange,
+    Change, Event, Kind, LooseFact, Origin, Position, Reaction, Scope, Source, Tenant, TurnChange,
     TurnFact, Type, UnitInterval, Vector, VerdictStatus, Write,
 };
 use serde_json::{Value, json};
@@ -132,7 +132,14 @@ pub(crate) async fn erased_corrections_are_returned(store: &Store) {
 }
 
 pub(crate) async fn stars_and_regenerations_are_returned(store: &Store) {
-    let stars = Scene::react("stars", "t1", Reaction::Ok).saying(&json!({"rating": 4}));
+    let stars = Change::Turn(TurnChange::React {
+        origin: Origin::User,
+        reaction: Reaction::Ok,
+        rating: UnitInterval::new(0.75).unwrap(),
+        confidence: UnitInterval::ONE,
+        detected_in: None,
+    });
+    let stars = Scene::new("stars", "t1", stars).saying(&json!({"rating": 4}));
     let again = Scene::note("again", "t1", TurnFact::GotFeedback);
     let again = again.saying(&json!({"kind": "regenerate"}));
     let vector = Change::Turn(TurnChange::SetVector(Vector::new("m".into(), vec![3.0, 4.0])));

@@ -150,11 +150,9 @@ pub(crate) async fn review_overrides_messages(store: &Store) {
     let read = |id: &str, message: &str| {
         let (origin, reaction) = (Origin::Machine, Reaction::NotOk);
         let (confidence, detected_in) = (UnitInterval::ONE, Some(turn_id(message)));
-        Scene::new(
-            id,
-            "t1",
-            Change::Turn(TurnChange::React { origin, reaction, confidence, detected_in }),
-        )
+        let rating = reaction.value();
+        let react = TurnChange::React { origin, reaction, rating, confidence, detected_in };
+        Scene::new(id, "t1", Change::Turn(react))
     };
     play(store, [Scene::open("t1", "c1"), read("before", "t2")]).await;
     assert_eq!(events(&of_conversation(store, "c1").await), ["before"]);

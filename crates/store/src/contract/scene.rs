@@ -83,12 +83,9 @@ impl Scene {
         origin: Origin,
         confidence: UnitInterval,
     ) -> Self {
-        Self::new(
-            id,
-            turn,
-            Change::Turn(TurnChange::React { origin, reaction, confidence, detected_in: None }),
-        )
-        .saying(&json!({"text": id}))
+        let (rating, detected_in) = (reaction.value(), None);
+        let react = TurnChange::React { origin, reaction, rating, confidence, detected_in };
+        Self::new(id, turn, Change::Turn(react)).saying(&json!({"text": id}))
     }
 
     pub(crate) fn judge(turn: &str, message: &str, status: VerdictStatus, moved_on: bool) -> Self {

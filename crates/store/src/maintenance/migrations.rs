@@ -31,6 +31,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../../migrations/sqlite/0020_experiment_days.sql"),
     include_str!("../../../../migrations/sqlite/0021_words.sql"),
     include_str!("../../../../migrations/sqlite/0022_baseline_indexes.sql"),
+    include_str!("../../../../migrations/sqlite/0024_ratings.sql"),
 ];
 
 /// Rejects a database with a newer schema. Returns its version.
@@ -45,7 +46,7 @@ pub(crate) fn check_reader(connection: &Connection) -> Result<u32, StoreError> {
 }
 
 /// Schema versions with new projections. Older stores rebuild them from the log.
-const NEW_PROJECTIONS: [u32; 5] = [6, 9, 12, 14, 20];
+const NEW_PROJECTIONS: [u32; 6] = [6, 9, 12, 14, 20, 23];
 /// The schema version with sums of experiments, computed from stored rows and the baseline.
 const EXPERIMENT_SUMS: u32 = 11;
 

@@ -124,7 +124,7 @@ fn apply_to_turn(
             index::complete(connection, turn, assessment)?;
             experiment::record_answer(connection, subject, turn, quality)
         }
-        TurnChange::React { origin, reaction, confidence, detected_in } => {
+        TurnChange::React { origin, reaction, rating, confidence, detected_in } => {
             let message = match detected_in {
                 None => None,
                 Some(id) => {
@@ -132,7 +132,8 @@ fn apply_to_turn(
                 }
             };
             let (origin, reaction) = (*origin, *reaction);
-            let given = reaction::Given { origin, reaction, confidence: confidence.get(), message };
+            let (rating, confidence) = (rating.get(), confidence.get());
+            let given = reaction::Given { origin, reaction, rating, confidence, message };
             reaction::react(connection, subject, turn, given)?;
             judge::refresh(connection, subject, turn)
         }

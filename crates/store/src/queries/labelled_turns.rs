@@ -35,7 +35,7 @@ pub struct LabelledTurn {
     pub confidence: UnitInterval,
     pub review: Option<VerdictStatus>,
     pub verdict: Option<GivenVerdict>,
-    /// The latest rating of a user, otherwise of a machine of the application.
+    /// The mean of the users' ratings, otherwise the latest of a machine of the application.
     pub rating: Option<GivenRating>,
     /// Corrections in log order.
     pub corrections: Vec<GivenCorrection>,
@@ -63,11 +63,13 @@ pub struct GivenVerdict {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GivenRating {
+    /// Of the latest rating.
     pub position: Position,
-    /// From 0 to 1.
+    /// From 0 to 1: the mean of each user's latest rating.
     pub value: UnitInterval,
     /// 1 for a person.
     pub confidence: UnitInterval,
+    /// Of the latest rating.
     pub when: Timestamp,
 }
 

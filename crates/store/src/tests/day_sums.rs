@@ -35,11 +35,22 @@ async fn migration_computes_day_sums_without_old_events() {
     let older = file(folder.path());
     let kept = TABLES.map(|table| rows(&older, table));
     assert!(kept.iter().all(|rows| rows.len() > 2), "{kept:?}");
-    let later = ["experiment_days", "baseline_experiment_days", "ended_visits"];
+    let later = [
+        "experiment_days",
+        "baseline_experiment_days",
+        "ended_visits",
+        "reacted",
+        "reacted_days",
+        "baseline_reacted",
+        "baseline_reacted_days",
+    ];
     for table in TABLES.iter().chain(&later) {
         older.execute_batch(&format!("DROP TABLE {table}")).unwrap();
     }
     older.execute_batch("DROP INDEX reactions_of_users").unwrap();
+    for table in ["reactions", "baseline_reactions"] {
+        older.execute_batch(&format!("ALTER TABLE {table} DROP COLUMN rating")).unwrap();
+    }
     for trigger in ["insert", "forget", "update", "delete"] {
         older.execute_batch(&format!("DROP TRIGGER event_words_{trigger}")).unwrap();
     }

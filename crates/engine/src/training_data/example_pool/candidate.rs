@@ -6,8 +6,6 @@ use store::{GivenCorrection, GivenRating, LabelledTurn, TurnNumber};
 
 /// Minimum confidence of an acceptance. Merely moving on to another question scores lower.
 const MIN_ACCEPT_CONFIDENCE: f64 = 0.7;
-/// Four of five stars.
-const MIN_GOOD_RATING: f64 = 0.7;
 
 /// Location of an example's text in the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,7 +91,10 @@ fn answer_candidate(exchange: &LabelledTurn) -> Option<ExampleCandidate> {
     if !taken_well || exchange.failed || !has_words || is_rejected_later(exchange) {
         return None;
     }
-    let rating = exchange.rating.filter(|rating| rating.value.get() >= MIN_GOOD_RATING);
+    let is_good = |rating: &GivenRating| {
+        VerdictStatus::from_rating(rating.value.get()) == VerdictStatus::Accepted
+    };
+    let rating = exchange.rating.filter(is_good);
     Some(ExampleCandidate {
         location: ExampleLocation::Answer(exchange.number),
         source: if rating.is_some() { ExampleSource::Rating } else { ExampleSource::Accepted },

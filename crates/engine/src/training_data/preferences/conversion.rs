@@ -3,7 +3,7 @@
 use learn::{
     PreferenceConversation, PreferenceTurn, ServedVariant, TurnCorrection, TurnRating, TurnVerdict,
 };
-use model::{ConversationId, Timestamp, TurnId, UnitInterval};
+use model::{ConversationId, Reaction, Timestamp, TurnId, UnitInterval};
 use store::{GivenCorrection, LabelledConversation, LabelledTurn, ServedBy};
 
 /// Time window of the turns that produce rows.
@@ -71,12 +71,17 @@ pub(super) fn to_turn(exchange: LabelledTurn, window: AskedWindow) -> Preference
             .and_then(|said| said.correction_type),
         confidence: UnitInterval::ONE,
     });
-    let rating = exchange
+    // A reviewer decides instead of the users.
+    let by_reviewer = exchange.review.map(|status| TurnRating {
+        value: Reaction::from(status).value(),
+        confidence: UnitInterval::ONE,
+    });
+    let by_users = exchange
         .rating
         .map(|given| TurnRating { value: given.value, confidence: given.confidence });
     PreferenceTurn {
         verdict: reviewed.or(by_message),
-        rating,
+        rating: by_reviewer.or(by_users),
         corrections: exchange.corrections.into_iter().map(to_correction).collect(),
         ..bare
     }

@@ -16,7 +16,8 @@ fn label_of_a_repeatedly_rated_answer_is_the_mean() {
         (vec![1.0, 0.0, 0.0, 0.0], Some(false)),
         (vec![0.0, 1.0, 1.0, 1.0], Some(true)),
         (vec![1.0, 0.0], None),
-        (vec![1.0, 0.5, 0.5], None),
+        (vec![1.0, 0.5, 0.5], Some(true)),
+        (vec![0.0, 0.5, 0.5], Some(false)),
         (vec![0.5, 1.0, 1.0, 1.0], Some(true)),
         (vec![1.0], Some(true)),
     ];

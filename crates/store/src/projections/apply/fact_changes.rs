@@ -4,9 +4,9 @@
 use model::{LooseFact, Reaction, TurnFact};
 use sql::Connection;
 
-use super::facts::{Comments, Facts, Known, Opinions};
+use super::facts::{Comments, Facts, Known, Opinions, find_facts};
 use super::sums::{self, Place};
-use super::{Subject, experiment};
+use super::{Subject, experiment, reaction};
 use crate::projections::counters::QualityCounts;
 use crate::row_keys::Key;
 
@@ -27,14 +27,7 @@ fn change_facts(
     change: impl FnOnce(&mut Facts),
 ) -> sql::Result<()> {
     let project = subject.project;
-    let known = match connection.recall(turn) {
-        Some(Known(facts)) => facts,
-        None => connection.find_row_with(
-            "SELECT * FROM turn_facts WHERE turn = ?1",
-            [turn],
-            Facts::read,
-        )?,
-    };
+    let known = find_facts(connection, turn)?;
     let before = known.clone().unwrap_or_default();
     let mut after = before.clone();
     change(&mut after);
@@ -49,6 +42,9 @@ fn change_facts(
         turn,
         &after.unit_sums().since(&before.unit_sums()),
     )?;
+    if (&before.model, &before.prompt) != (&after.model, &after.prompt) {
+        reaction::move_counts(connection, project, turn, [&before, &after])?;
+    }
     match (before.place(), after.place()) {
         (Some(from), Some(to)) if from == to => {
             sums::add(connection, project, to, &after.counts().since(&before.counts()))?;
@@ -140,6 +136,10 @@ pub(crate) fn count_loose_fact(
     fact: LooseFact,
 ) -> sql::Result<()> {
     let mut counts = QualityCounts::default();
+    let place = Place { hour: sums::hour_number(subject.ts.as_micros()), model: "", prompt: "" };
+    if let LooseFact::Rated(reaction) = fact {
+        sums::reacted(connection, subject.project, place, reaction.code(), 1)?;
+    }
     match fact {
         LooseFact::Rated(Reaction::Ok) => counts.ok = 1,
         LooseFact::Rated(Reaction::NotOk) => counts.not_ok = 1,
@@ -152,6 +152,5 @@ pub(crate) fn count_loose_fact(
             comments.add_to(&mut counts);
         }
     }
-    let place = Place { hour: sums::hour_number(subject.ts.as_micros()), model: "", prompt: "" };
     sums::add(connection, subject.project, place, &counts)
 }

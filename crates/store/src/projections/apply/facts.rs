@@ -3,7 +3,7 @@
 mod row;
 
 use model::{Sentiment, VerdictStatus};
-use sql::CachedFact;
+use sql::{CachedFact, Connection};
 
 use super::sums::{self, Place};
 use crate::projections::counters::{QualityCounts, UnitSums, wait_step};
@@ -42,6 +42,14 @@ impl CachedFact for Known {
     fn for_new_row() -> Option<Self> {
         Some(Self(None))
     }
+}
+
+/// The facts of a turn; `None` before the first one.
+pub(crate) fn find_facts(connection: &Connection, turn: Key) -> sql::Result<Option<Facts>> {
+    if let Some(Known(facts)) = connection.recall(turn) {
+        return Ok(facts);
+    }
+    connection.find_row_with("SELECT * FROM turn_facts WHERE turn = ?1", [turn], Facts::read)
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

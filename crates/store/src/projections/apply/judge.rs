@@ -120,14 +120,14 @@ fn find_active_verdict(connection: &Connection, turn: Key) -> sql::Result<Option
     Ok(found.flatten())
 }
 
-/// Chooses the verdict in effect: a review, otherwise the latest reaction of a user, otherwise the
+/// Chooses the verdict in effect: a review, otherwise the mean rating of the users, otherwise the
 /// messages. Among messages the latest wins, but "moved on" never replaces another verdict and a
 /// neutral message replaces none.
 pub(crate) fn refresh(connection: &Connection, subject: &Subject, turn: Key) -> sql::Result<()> {
     // Not opened yet: earlier verdicts apply once it is.
     let Some(row) = index::row(connection, turn)? else { return Ok(()) };
     let verdict = find_active_verdict(connection, turn)?;
-    let by_users = reaction::latest_of_users(connection, turn)?.map(VerdictStatus::from);
+    let by_users = reaction::mean_of_users(connection, turn)?.map(VerdictStatus::from_rating);
     let given = row.review.and_then(VerdictStatus::from_code).or(by_users);
     let (status, confidence) = match (given, &verdict) {
         (Some(status), _) => (status, 1.0),
@@ -190,6 +190,7 @@ pub(crate) fn review(
     let given = reaction::Given {
         origin: Origin::Machine,
         reaction: Reaction::from(status),
+        rating: Reaction::from(status).value().get(),
         confidence: 1.0,
         message: None,
     };

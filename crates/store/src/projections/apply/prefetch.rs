@@ -30,8 +30,8 @@ impl Turns {
         "SELECT r.* FROM unnest($1::BIGINT[], $2::TEXT[]) AS asked (project, id)
          JOIN turns t ON t.project = asked.project AND t.id = asked.id
          CROSS JOIN LATERAL (
-             SELECT position, conversation, user, origin, reaction, ts, turn FROM reactions
-             WHERE turn = t.key ORDER BY position LIMIT 201) r
+             SELECT position, conversation, user, origin, reaction, ts, turn, rating
+             FROM reactions WHERE turn = t.key ORDER BY position LIMIT 201) r
          ORDER BY r.position",
         "SELECT v.* FROM unnest($1::BIGINT[], $2::TEXT[]) AS asked (project, id)
          JOIN turns t ON t.project = asked.project AND t.id = asked.id

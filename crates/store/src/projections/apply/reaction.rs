@@ -3,6 +3,8 @@
 use model::{ANONYMOUS, Origin, Reaction, Timestamp};
 use sql::{CachedFact, Connection, Row, RowBatch};
 
+use super::facts::{Facts, find_facts};
+use super::sums::{self, Place};
 use super::{Subject, activity, index, turn};
 use crate::row_keys::{Key, Table, resolve_key};
 
@@ -10,6 +12,8 @@ use crate::row_keys::{Key, Table, resolve_key};
 pub(crate) struct Given {
     pub(crate) origin: Origin,
     pub(crate) reaction: Reaction,
+    /// The reaction on a scale from 0 to 1.
+    pub(crate) rating: f64,
     pub(crate) confidence: f64,
     /// The turn whose message the machine read it from.
     pub(crate) message: Option<Key>,
@@ -24,10 +28,11 @@ pub(crate) struct Active {
     user: Option<Key>,
     origin: u8,
     reaction: u8,
+    rating: f64,
     ts: Timestamp,
 }
 
-pub(crate) const COLUMNS: &str = "position, conversation, user, origin, reaction, ts, turn";
+pub(crate) const COLUMNS: &str = "position, conversation, user, origin, reaction, ts, turn, rating";
 
 /// Cached reactions on a turn, by position.
 #[derive(Clone, Debug, Default)]
@@ -57,12 +62,19 @@ impl Active {
             user: row.get(2)?,
             origin: row.get(3)?,
             reaction: row.get(4)?,
+            rating: row.get(7)?,
             ts: Timestamp::from_micros(row.get(5)?),
         })
     }
 
     fn is_users(&self) -> bool {
         self.origin == Origin::User.code()
+    }
+
+    /// The hour in which it was given, with the model and prompt of its turn.
+    fn hour_place<'a>(&self, facts: &'a Facts) -> Place<'a> {
+        let hour = sums::hour_number(self.ts.as_micros());
+        Place { hour, model: &facts.model, prompt: &facts.prompt }
     }
 
     fn counted(&self, project: Key) -> Option<activity::Counted> {
@@ -120,12 +132,13 @@ pub(crate) fn react(
         user,
         origin: given.origin.code(),
         reaction: given.reaction.code(),
+        rating: given.rating,
         ts: subject.ts,
     };
     connection.add_row(
         "INSERT INTO reactions (position, event, project, turn, conversation, user, origin,
-             reaction, confidence, ts, detected_in)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+             reaction, confidence, ts, detected_in, rating)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
         RowBatch::Each(MANY),
         (
             active.position,
@@ -139,6 +152,7 @@ pub(crate) fn react(
             given.confidence,
             subject.ts.as_micros(),
             given.message,
+            given.rating,
         ),
     )?;
     learn(connection, turn, |known| known.push(active));
@@ -147,22 +161,17 @@ pub(crate) fn react(
 
 const MANY: &str = "
     INSERT INTO reactions (position, event, project, turn, conversation, user, origin, reaction, confidence,
-        ts, detected_in)
+        ts, detected_in, rating)
     SELECT * FROM unnest($1::BIGINT[], $2::TEXT[], $3::BIGINT[], $4::BIGINT[], $5::BIGINT[], $6::BIGINT[],
-        $7::BIGINT[], $8::BIGINT[], $9::DOUBLE PRECISION[], $10::BIGINT[], $11::BIGINT[])";
+        $7::BIGINT[], $8::BIGINT[], $9::DOUBLE PRECISION[], $10::BIGINT[], $11::BIGINT[],
+        $12::DOUBLE PRECISION[])";
 
-pub(crate) fn latest_of_users(connection: &Connection, turn: Key) -> sql::Result<Option<Reaction>> {
-    let latest: Option<u8> = match connection.recall(turn) {
-        Some(Known(reactions)) => {
-            reactions.iter().rfind(|active| active.is_users()).map(|active| active.reaction)
-        }
-        None => connection.find_row(
-            "SELECT reaction FROM reactions WHERE turn = ?1 AND origin = ?2
-             ORDER BY position DESC LIMIT 1",
-            (turn, Origin::User.code()),
-        )?,
-    };
-    Ok(latest.and_then(Reaction::from_code))
+/// The mean of the users' ratings, each user's latest; `None` without one.
+pub(crate) fn mean_of_users(connection: &Connection, turn: Key) -> sql::Result<Option<f64>> {
+    let reactions = read_turn(connection, turn)?;
+    let by_users = reactions.iter().filter(|active| active.is_users());
+    let ratings: Vec<f64> = by_users.map(|active| active.rating).collect();
+    Ok((!ratings.is_empty()).then(|| ratings.iter().sum::<f64>() / ratings.len() as f64))
 }
 
 /// Counts users by reaction: good, bad, neutral.
@@ -189,14 +198,7 @@ pub(crate) fn clear(connection: &Connection, subject: &Subject, turn: Key) -> sq
 /// Attaches reactions that arrived before their turn: they get its conversation and, without a
 /// user, its user. Of two reactions of one user the later one stays.
 pub(crate) fn attach(connection: &Connection, subject: &Subject, turn: Key) -> sql::Result<()> {
-    let waiting: Vec<Active> = match connection.recall(turn) {
-        Some(Known(reactions)) => reactions,
-        None => connection.read_rows_with(
-            &format!("SELECT {COLUMNS} FROM reactions WHERE turn = ?1 ORDER BY position"),
-            [turn],
-            Active::read,
-        )?,
-    };
+    let waiting = read_turn(connection, turn)?;
     if waiting.is_empty() {
         return Ok(());
     }
@@ -290,10 +292,47 @@ fn remove(connection: &Connection, project: Key, active: &Active) -> sql::Result
 }
 
 fn count(connection: &Connection, project: Key, active: &Active) -> sql::Result<()> {
-    active.counted(project).map_or(Ok(()), |counted| activity::add(connection, counted))
+    let Some(counted) = active.counted(project) else { return Ok(()) };
+    activity::add(connection, counted)?;
+    count_hour(connection, project, active, 1)
 }
 
 /// Called after the row was deleted or moved.
 fn uncount(connection: &Connection, project: Key, active: &Active) -> sql::Result<()> {
-    active.counted(project).map_or(Ok(()), |counted| activity::remove(connection, counted))
+    let Some(counted) = active.counted(project) else { return Ok(()) };
+    activity::remove(connection, counted)?;
+    count_hour(connection, project, active, -1)
+}
+
+fn count_hour(connection: &Connection, project: Key, active: &Active, by: i64) -> sql::Result<()> {
+    if !active.is_users() {
+        return Ok(());
+    }
+    let facts = find_facts(connection, active.turn)?.unwrap_or_default();
+    sums::reacted(connection, project, active.hour_place(&facts), active.reaction, by)
+}
+
+/// Moves the users' reactions to the model and prompt that answered.
+pub(crate) fn move_counts(
+    connection: &Connection,
+    project: Key,
+    turn: Key,
+    [before, after]: [&Facts; 2],
+) -> sql::Result<()> {
+    let counted = |active: &Active| active.is_users() && active.conversation.is_some();
+    for active in read_turn(connection, turn)?.iter().filter(|active| counted(active)) {
+        for (facts, by) in [(before, -1), (after, 1)] {
+            sums::reacted(connection, project, active.hour_place(facts), active.reaction, by)?;
+        }
+    }
+    Ok(())
+}
+
+/// Reactions on a turn, by position.
+fn read_turn(connection: &Connection, turn: Key) -> sql::Result<Vec<Active>> {
+    if let Some(Known(reactions)) = connection.recall(turn) {
+        return Ok(reactions);
+    }
+    let sql = format!("SELECT {COLUMNS} FROM reactions WHERE turn = ?1 ORDER BY position");
+    connection.read_rows_with(&sql, [turn], Active::read)
 }

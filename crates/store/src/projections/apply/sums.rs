@@ -58,19 +58,22 @@ pub(crate) fn wait(
     step: u32,
     by: i64,
 ) -> sql::Result<()> {
-    for (kept, time) in [(&*BY_HOUR, place.hour), (&*BY_DAY, day_number(place.hour))] {
-        let row = (project, time, place.model, place.prompt, step);
-        connection.add_row(
-            &kept.wait,
-            RowBatch::Each(&kept.wait_many),
-            (row.0, row.1, row.2, row.3, row.4, by),
-        )?;
-        if by < 0 {
-            let clean = RowBatch::Each(&kept.clean_wait_many);
-            connection.add_row(&kept.clean_wait, clean, row)?;
-        }
-    }
-    Ok(())
+    let bin = i64::from(step);
+    WAITS_BY_HOUR.count(connection, (project, place.hour), place, bin, by)?;
+    WAITS_BY_DAY.count(connection, (project, day_number(place.hour)), place, bin, by)
+}
+
+/// Adds or subtracts one reaction of a user, in the hour in which it was given.
+pub(crate) fn reacted(
+    connection: &Connection,
+    project: Key,
+    place: Place<'_>,
+    reaction: u8,
+    by: i64,
+) -> sql::Result<()> {
+    let bin = i64::from(reaction);
+    REACTED_BY_HOUR.count(connection, (project, place.hour), place, bin, by)?;
+    REACTED_BY_DAY.count(connection, (project, day_number(place.hour)), place, bin, by)
 }
 
 /// The statements that update sums, built from the counters. Additions run before clean-ups.
@@ -79,22 +82,33 @@ struct Statements {
     add_many: String,
     clean: String,
     clean_many: String,
-    wait: String,
-    wait_many: String,
-    clean_wait: String,
-    clean_wait_many: String,
 }
 
-static BY_HOUR: LazyLock<Statements> =
-    LazyLock::new(|| Statements::new("quality", "waits", "hour"));
-static BY_DAY: LazyLock<Statements> =
-    LazyLock::new(|| Statements::new("quality_days", "waits_days", "day"));
+static BY_HOUR: LazyLock<Statements> = LazyLock::new(|| Statements::new("quality", "hour"));
+static BY_DAY: LazyLock<Statements> = LazyLock::new(|| Statements::new("quality_days", "day"));
+
+/// The statements that update counts by a further number: the latency step or the reaction.
+struct BinStatements {
+    add: String,
+    add_many: String,
+    clean: String,
+    clean_many: String,
+}
+
+static WAITS_BY_HOUR: LazyLock<BinStatements> =
+    LazyLock::new(|| BinStatements::new("waits", "hour", "step"));
+static WAITS_BY_DAY: LazyLock<BinStatements> =
+    LazyLock::new(|| BinStatements::new("waits_days", "day", "step"));
+static REACTED_BY_HOUR: LazyLock<BinStatements> =
+    LazyLock::new(|| BinStatements::new("reacted", "hour", "reaction"));
+static REACTED_BY_DAY: LazyLock<BinStatements> =
+    LazyLock::new(|| BinStatements::new("reacted_days", "day", "reaction"));
 
 const PLACE_ARRAYS: &str = "$1::BIGINT[], $2::BIGINT[], $3::TEXT[], $4::TEXT[]";
 
 impl Statements {
     /// `time` is the column of the hour or day.
-    fn new(quality: &str, waits: &str, time: &str) -> Self {
+    fn new(quality: &str, time: &str) -> Self {
         let columns = QualityCounts::COLUMNS;
         let names = columns.join(", ");
         let each = |one: &dyn Fn(usize, &str) -> String, between: &str| {
@@ -108,16 +122,7 @@ impl Statements {
         let added = each(&|_, name| format!("CAST(sum({name}) AS BIGINT)"), ", ");
         let arrays = each(&|n, _| format!("${n}::BIGINT[]"), ", ");
         let place = format!("project, {time}, model, prompt");
-        let same = |table: &str| {
-            format!(
-                "{table}.project = given.project AND {table}.{time} = given.{time}
-                 AND {table}.model = given.model AND {table}.prompt = given.prompt"
-            )
-        };
         let at = format!("project = ?1 AND {time} = ?2 AND model = ?3 AND prompt = ?4");
-        let waited = format!(
-            "ON CONFLICT ({place}, step) DO UPDATE SET count = {waits}.count + excluded.count"
-        );
         Self {
             add: format!(
                 "INSERT INTO {quality} ({place}, {names}) VALUES (?1, ?2, ?3, ?4, {places})
@@ -134,24 +139,66 @@ impl Statements {
             clean_many: format!(
                 "DELETE FROM {quality} USING unnest({PLACE_ARRAYS}) AS given ({place})
                  WHERE {} AND {zeros}",
-                same(quality)
-            ),
-            wait: format!(
-                "INSERT INTO {waits} ({place}, step, count) VALUES (?1, ?2, ?3, ?4, ?5, ?6) {waited}"
-            ),
-            wait_many: format!(
-                "INSERT INTO {waits} ({place}, step, count)
-                 SELECT {place}, step, CAST(sum(count) AS BIGINT)
-                 FROM unnest({PLACE_ARRAYS}, $5::BIGINT[], $6::BIGINT[])
-                     AS given ({place}, step, count)
-                 GROUP BY {place}, step {waited}"
-            ),
-            clean_wait: format!("DELETE FROM {waits} WHERE {at} AND step = ?5 AND count = 0"),
-            clean_wait_many: format!(
-                "DELETE FROM {waits} USING unnest({PLACE_ARRAYS}, $5::BIGINT[]) AS given ({place}, step)
-                 WHERE {} AND {waits}.step = given.step AND {waits}.count = 0",
-                same(waits)
+                same_place(quality, time)
             ),
         }
+    }
+}
+
+/// Joins a table to the given places.
+fn same_place(table: &str, time: &str) -> String {
+    format!(
+        "{table}.project = given.project AND {table}.{time} = given.{time}
+         AND {table}.model = given.model AND {table}.prompt = given.prompt"
+    )
+}
+
+impl BinStatements {
+    /// `time` is the column of the hour or day, `bin` that of the further number.
+    fn new(table: &str, time: &str, bin: &str) -> Self {
+        let row = format!("project, {time}, model, prompt, {bin}");
+        let counted =
+            format!("ON CONFLICT ({row}) DO UPDATE SET count = {table}.count + excluded.count");
+        Self {
+            add: format!(
+                "INSERT INTO {table} ({row}, count) VALUES (?1, ?2, ?3, ?4, ?5, ?6) {counted}"
+            ),
+            add_many: format!(
+                "INSERT INTO {table} ({row}, count)
+                 SELECT {row}, CAST(sum(count) AS BIGINT)
+                 FROM unnest({PLACE_ARRAYS}, $5::BIGINT[], $6::BIGINT[]) AS given ({row}, count)
+                 GROUP BY {row} {counted}"
+            ),
+            clean: format!(
+                "DELETE FROM {table} WHERE project = ?1 AND {time} = ?2 AND model = ?3
+                     AND prompt = ?4 AND {bin} = ?5 AND count = 0"
+            ),
+            clean_many: format!(
+                "DELETE FROM {table} USING unnest({PLACE_ARRAYS}, $5::BIGINT[]) AS given ({row})
+                 WHERE {} AND {table}.{bin} = given.{bin} AND {table}.count = 0",
+                same_place(table, time)
+            ),
+        }
+    }
+
+    /// Deletes the row at zero, so the result does not depend on the steps.
+    fn count(
+        &'static self,
+        connection: &Connection,
+        (project, time): (Key, i64),
+        place: Place<'_>,
+        bin: i64,
+        by: i64,
+    ) -> sql::Result<()> {
+        let row = (project, time, place.model, place.prompt, bin);
+        connection.add_row(
+            &self.add,
+            RowBatch::Each(&self.add_many),
+            (row.0, row.1, row.2, row.3, row.4, by),
+        )?;
+        if by < 0 {
+            connection.add_row(&self.clean, RowBatch::Each(&self.clean_many), row)?;
+        }
+        Ok(())
     }
 }

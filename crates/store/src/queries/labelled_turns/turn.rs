@@ -2,7 +2,7 @@
 
 use model::{
     Body, ConversationId, CorrectionType, EventId, ExperimentId, InteractionKind, Kind, Origin,
-    Position, Reaction, Source, Timestamp, TurnId, Type, UnitInterval, Vector, VerdictStatus,
+    Position, Source, Timestamp, TurnId, Type, UnitInterval, Vector, VerdictStatus,
 };
 use serde_json::Value;
 use sql::{Connection, Row};
@@ -102,28 +102,35 @@ fn vector(row: &Row<'_>) -> Result<Option<Vector>, StoreError> {
     Ok(unpack(&bytes).map(|values| Vector::new(model.into(), values)))
 }
 
-/// The latest rating of a user, otherwise of a machine of the application. Our detector's reading
-/// of a message is a verdict, not a rating.
+/// The mean of the users' ratings, otherwise the latest rating of a machine of the application. Our
+/// detector's reading of a message is a verdict, not a rating.
 fn rating(connection: &Connection, turn: Key) -> Result<Option<GivenRating>, StoreError> {
     let mut select = connection.prepare_cached(
-        "SELECT r.position, r.reaction, r.confidence, r.ts, e.type, e.source, e.data
-         FROM reactions r LEFT JOIN events e ON e.position = r.position
-         WHERE r.turn = ?1 AND (r.origin = ?2 OR r.detected_in IS NULL)
-         ORDER BY r.origin = ?2 DESC, r.position DESC LIMIT 1",
+        "SELECT origin, position, rating, confidence, ts FROM reactions
+         WHERE turn = ?1 AND (origin = ?2 OR detected_in IS NULL)
+         ORDER BY origin = ?2 DESC, position DESC",
     )?;
-    let mut rows = select.query((turn, Origin::User.code()))?;
-    let Some(row) = &rows.next()? else { return Ok(None) };
-    let reaction = Reaction::from_code(row.get(1)?).ok_or_else(|| unreadable("reaction"))?;
-    let value = match body(row, 4)? {
-        Some(Body::Rating(given)) => given.rating.value(),
-        Some(_) | None => reaction.value(),
-    };
-    Ok(Some(GivenRating {
-        position: Position(row.get::<_, i64>(0)? as u64),
-        value,
-        confidence: unit(row.get(2)?)?,
-        when: Timestamp::from_micros(row.get(3)?),
-    }))
+    let user = Origin::User.code();
+    let mut rows = select.query((turn, user))?;
+    let mut latest: Option<GivenRating> = None;
+    let mut ratings = Vec::new();
+    while let Some(row) = &rows.next()? {
+        let is_users = row.get::<_, u8>(0)? == user;
+        if latest.is_some() && !is_users {
+            break;
+        }
+        let value = row.get(2)?;
+        ratings.push(value);
+        latest = latest.or(Some(GivenRating {
+            position: Position(row.get::<_, i64>(1)? as u64),
+            value: unit(value)?,
+            confidence: unit(row.get(3)?)?,
+            when: Timestamp::from_micros(row.get(4)?),
+        }));
+    }
+    let Some(latest) = latest else { return Ok(None) };
+    let mean = ratings.iter().sum::<f64>() / ratings.len() as f64;
+    Ok(Some(GivenRating { value: unit(mean)?, ..latest }))
 }
 
 /// The variants that served a turn, oldest first.
