@@ -271,3 +271,33 @@ fn erasure_keeps_the_metrics() {
     assert!(out.contains(r#""changed":false"#), "{out}{err}");
     check_ten_answers(&get_quality(&Server::start_in(folder), ""));
 }
+
+#[test]
+fn sql_accuracy_counts_settled_decisions_only() {
+    let server = Server::start();
+    for n in 0..10 {
+        let outcome = if n < 3 { json!("success") } else { Value::Null };
+        let mut decision = json!({"decision_id": format!("d{n}"), "session_id": "c1",
+            "decision_type": "sql_generation", "confidence": 0.8});
+        if !outcome.is_null() {
+            decision["outcome"] = outcome;
+        }
+        assert_eq!(server.post("/api/v1/decisions", &decision).0, 201);
+    }
+    check_metric(&get_quality(&server, ""), "sql_accuracy", 3.0, 3);
+    let settle = |server: &Server, id: &str, outcome: &str| {
+        let path = format!("/api/v1/decisions/{id}");
+        let (status, answer) = server.client().patch(&path, &json!({ "outcome": outcome }));
+        assert_eq!(status, 200, "{answer}");
+    };
+    settle(&server, "d3", "failure");
+    settle(&server, "d4", "overridden");
+    check_metric(&get_quality(&server, ""), "sql_accuracy", 4.0, 5);
+    settle(&server, "d3", "unknown");
+    let server = server.kill_and_restart();
+    check_metric(&get_quality(&server, ""), "sql_accuracy", 4.0, 4);
+    let (_, folder) = server.stop();
+    let (_, out, error) = uptake(folder.path(), &["rebuild", "--json"]);
+    assert!(out.contains(r#""changed":false"#), "{out}{error}");
+    check_metric(&get_quality(&Server::start_in(folder), ""), "sql_accuracy", 4.0, 4);
+}

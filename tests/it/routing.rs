@@ -1,5 +1,6 @@
 //! Model routing learned from the outcomes of earlier turns.
 
+mod estimates;
 mod recovery;
 
 use serde_json::{Value, json};

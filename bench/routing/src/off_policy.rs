@@ -74,10 +74,11 @@ fn own_model(
 }
 
 fn line(name: &str, estimator: &str, found: PolicyEstimate, reference: Option<f64>) {
-    let [low, high] = found.interval;
+    let interval = found.interval.map(|[low, high]| format!("{low:.5}–{high:.5}"));
+    let interval = interval.unwrap_or_else(|| "–".to_owned());
     let compared = reference.map_or("| |".to_owned(), |reference| {
         let off = (found.estimate - reference).abs();
         format!("{off:.1e} | {} |", if off <= 1e-12 { "held" } else { "MISSED" })
     });
-    println!("| {name} | {estimator} | {} | {low:.5}–{high:.5} | {compared}", found.estimate);
+    println!("| {name} | {estimator} | {} | {interval} | {compared}", found.estimate);
 }

@@ -49,8 +49,10 @@ impl LoggedReward {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PolicyEstimate {
     pub estimate: f64,
-    /// 95% confidence interval.
-    pub interval: [f64; 2],
+    /// 95% confidence interval; `None` where none would be honest.
+    pub interval: Option<[f64; 2]>,
+    /// True when the interval was cut at the range of the rewards.
+    pub clipped: bool,
 }
 
 /// Estimated mean reward of the target policy.
@@ -59,7 +61,7 @@ pub struct PolicyEvaluation {
     pub ips: PolicyEstimate,
     /// `None` when the policy shares no choice with the log.
     pub snips: Option<PolicyEstimate>,
-    /// The interval excludes the model's own error.
+    /// Without an interval: the spread of predictions says nothing about the model's error.
     pub dm: Option<PolicyEstimate>,
     pub dr: Option<PolicyEstimate>,
     pub n: usize,
@@ -78,21 +80,43 @@ pub fn evaluate_policy(choices: &[LoggedReward]) -> Option<PolicyEvaluation> {
     let corrected = |(choice, expected): &(&LoggedReward, ModelledReward)| {
         choice.importance * (choice.reward - expected.of_chosen) + expected.of_target
     };
+    let range = reward_range(choices);
+    let mean = |values: &[f64]| estimate_mean(values).clip(range);
+    let earned: Vec<f64> = choices.iter().map(|choice| choice.importance * choice.reward).collect();
+    let predicted = |all: &Vec<(&LoggedReward, ModelledReward)>| {
+        let sum: f64 = all.iter().map(|(_, expected)| expected.of_target).sum();
+        PolicyEstimate { estimate: sum / all.len() as f64, interval: None, clipped: false }
+    };
     Some(PolicyEvaluation {
-        ips: estimate_mean(choices.iter().map(|choice| choice.importance * choice.reward)),
-        snips: (weights > 0.0).then(|| estimate_self_normalised(choices, weights)),
-        dm: modelled.as_ref().map(|all| estimate_mean(all.iter().map(|(_, e)| e.of_target))),
-        dr: modelled.as_ref().map(|all| estimate_mean(all.iter().map(corrected))),
+        ips: mean(&earned),
+        snips: (weights > 0.0).then(|| estimate_self_normalised(choices, weights).clip(range)),
+        dm: modelled.as_ref().map(predicted),
+        dr: modelled.as_ref().map(|all| mean(&all.iter().map(corrected).collect::<Vec<f64>>())),
         n: choices.len(),
         effective_n: if squares > 0.0 { weights * weights / squares } else { 0.0 },
     })
 }
 
+/// 0 to 1, wider where a logged reward is outside.
+fn reward_range(choices: &[LoggedReward]) -> (f64, f64) {
+    choices.iter().fold((0.0, 1.0), |(low, high), choice| {
+        (f64::min(low, choice.reward), f64::max(high, choice.reward))
+    })
+}
+
+impl PolicyEstimate {
+    /// Cuts the interval at the range of the rewards. The estimate stays as the formula gives it.
+    fn clip(self, (low, high): (f64, f64)) -> Self {
+        let cut = self.interval.map(|interval| interval.map(|bound| bound.clamp(low, high)));
+        Self { interval: cut, clipped: cut != self.interval, ..self }
+    }
+}
+
 /// Mean with a normal-approximation interval.
-fn estimate_mean(values: impl Iterator<Item = f64> + Clone) -> PolicyEstimate {
-    let count = values.clone().count() as f64;
-    let mean = values.clone().sum::<f64>() / count;
-    let spread: f64 = values.map(|value| (value - mean).powi(2)).sum();
+fn estimate_mean(values: &[f64]) -> PolicyEstimate {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let spread: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
     build_estimate(mean, (spread / (count - 1.0).max(1.0) / count).sqrt())
 }
 
@@ -107,7 +131,8 @@ fn estimate_self_normalised(choices: &[LoggedReward], weights: f64) -> PolicyEst
 
 fn build_estimate(estimate: f64, deviation: f64) -> PolicyEstimate {
     let reach = Z_95 * deviation;
-    PolicyEstimate { estimate, interval: [estimate - reach, estimate + reach] }
+    let interval = Some([estimate - reach, estimate + reach]);
+    PolicyEstimate { estimate, interval, clipped: false }
 }
 
 const FOLDS: usize = 5;

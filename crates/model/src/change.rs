@@ -193,14 +193,15 @@ pub struct Judgement {
 pub enum DecisionChange {
     Make {
         id: DecisionId,
-        /// For generated SQL: true when executed without an error.
-        sql_executed: Option<bool>,
+        is_sql: bool,
+        /// True when executed without an error; `None` until the outcome is known.
+        executed: Option<bool>,
     },
     /// Sets or changes its outcome.
     Settle {
         id: DecisionId,
-        /// True when the decision was executed without an error.
-        executed: bool,
+        /// True when executed without an error; `None` when the outcome became unknown.
+        executed: Option<bool>,
     },
 }
 

@@ -48,7 +48,7 @@ impl Event {
             Body::Decision(decision) => decision_changes(self, decision),
             Body::Settlement(settled) => vec![Change::Decision(DecisionChange::Settle {
                 id: settled.decision_id.clone(),
-                executed: settled.outcome.is_executed(),
+                executed: settled.outcome.executed(),
             })],
             Body::Finding(finding) => finding_changes(finding, has_turn),
             Body::Rule(rule) => rule_change(rule).into_iter().collect(),
@@ -107,9 +107,9 @@ fn interaction_changes(done: &Interaction, has_turn: bool) -> Vec<Change> {
 
 fn decision_changes(event: &Event, decision: &Decision) -> Vec<Change> {
     let is_sql = decision.decision_type == SQL_GENERATION;
-    let sql_executed = is_sql.then(|| decision.outcome.is_executed());
+    let executed = decision.outcome.executed();
     let id = decision.decision_id.clone().or_else(|| DecisionId::new(event.id.as_str()).ok());
-    let made = id.map(|id| Change::Decision(DecisionChange::Make { id, sql_executed }));
+    let made = id.map(|id| Change::Decision(DecisionChange::Make { id, is_sql, executed }));
     made.into_iter().collect()
 }
 
@@ -249,7 +249,7 @@ mod tests {
         let id = DecisionId::new("e1").unwrap();
         assert_eq!(
             decision.changes(),
-            [Change::Decision(DecisionChange::Make { id, sql_executed: Some(false) })]
+            [Change::Decision(DecisionChange::Make { id, is_sql: true, executed: None })]
         );
     }
 }

@@ -55,11 +55,13 @@ pub fn is_refinement(intent: &str) -> bool {
 pub const SQL_GENERATION: &str = "sql_generation";
 
 impl DecisionOutcome {
-    /// True when the decision was executed without an error, accepted or not.
-    pub const fn is_executed(self) -> bool {
+    /// True when the decision was executed without an error, accepted or not; `None` until the
+    /// outcome is known.
+    pub const fn executed(self) -> Option<bool> {
         match self {
-            Self::Success | Self::Correction | Self::Accepted | Self::Overridden => true,
-            Self::Failure | Self::Unknown => false,
+            Self::Success | Self::Correction | Self::Accepted | Self::Overridden => Some(true),
+            Self::Failure => Some(false),
+            Self::Unknown => None,
         }
     }
 }

@@ -219,7 +219,9 @@ pub(crate) fn metric_description(figure: Figure) -> &'static str {
     match figure {
         Figure::Satisfaction => "Thumbs up as a share of all user reactions",
         Figure::AccuracyRate => "Answers neither corrected nor rejected",
-        Figure::SqlAccuracy => "Generated SQL statements that ran without an error",
+        Figure::SqlAccuracy => {
+            "Generated SQL statements with a known outcome that ran without an error"
+        }
         Figure::CorrectionRate => "Answers that were corrected",
         Figure::RefinementRate => "Questions that refine an earlier one",
         Figure::AbandonmentRate => "Sessions that ended without use of the last answer",

@@ -130,6 +130,10 @@ fn pre_experiment_data_narrows_the_interval() {
     let width =
         |one: &Value| one["interval"][1].as_f64().unwrap() - one["interval"][0].as_f64().unwrap();
     assert!(width(&comparison["cuped"]) < 0.5 * width(&comparison["difference"]), "{comparison}");
+    // N of the confidence sequence, as documented.
+    let [a, b] = [0, 1].map(|n| found["variants"][n]["observed"].as_f64().unwrap());
+    let n = comparison["difference"]["n"].as_f64().unwrap();
+    assert!((n - 2.0 * a * b / (a + b)).abs() < 1e-9, "{comparison}");
     assert_eq!(
         (&found["verdict"], &found["best"]),
         (&json!("better"), &json!("treatment")),

@@ -32,7 +32,7 @@ figures! {
     Satisfaction "satisfaction",
     /// Answers neither corrected nor rejected, of all answers.
     AccuracyRate "accuracy_rate",
-    /// Generated SQL statements executed without an error, of all.
+    /// Generated SQL statements executed without an error, of those with a known outcome.
     SqlAccuracy "sql_accuracy",
     /// Corrected answers, of all. A correction without a turn counts as one more answer.
     CorrectionRate "correction_rate",

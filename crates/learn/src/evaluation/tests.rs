@@ -23,8 +23,27 @@ fn estimators_match_hand_computed_values() {
     assert!(near(found.dr.unwrap(), 1.7 / 3.0));
     assert_eq!((found.n, found.effective_n), (3, 6.25 / 4.25));
     for estimate in [found.ips, found.snips.unwrap(), found.dr.unwrap()] {
-        let [low, high] = estimate.interval;
+        let [low, high] = estimate.interval.unwrap();
         assert!(low < estimate.estimate && estimate.estimate < high);
+        assert!(0.0 <= low && high <= 1.0, "{estimate:?}");
+    }
+    assert_eq!(found.dm.unwrap().interval, None);
+}
+
+#[test]
+fn intervals_are_cut_at_the_range_of_the_rewards() {
+    let log = |reward: f64, propensity: f64| {
+        let one = |n: usize| {
+            LoggedReward::new(if n % 2 == 0 { reward } else { 0.0 }, propensity, 0.5, None).unwrap()
+        };
+        evaluate_policy(&(0..400).map(one).collect::<Vec<_>>()).unwrap().ips
+    };
+    for (reward, propensity, high, clipped) in
+        [(1.0, 0.5, 0.549, false), (1.0, 0.2, 1.0, true), (8.0, 0.5, 4.393, false)]
+    {
+        let found = log(reward, propensity);
+        assert!((found.interval.unwrap()[1] - high).abs() < 1e-3, "{found:?}");
+        assert_eq!(found.clipped, clipped, "{found:?}");
     }
 }
 
@@ -64,7 +83,10 @@ fn outcome_model_fits_linear_rewards_and_names_invalid_rows() {
     for estimate in [found.dm.unwrap(), found.dr.unwrap()] {
         assert!((estimate.estimate - truth).abs() < 0.02, "{found:?}");
     }
-    let width = |estimate: PolicyEstimate| estimate.interval[1] - estimate.interval[0];
+    let width = |estimate: PolicyEstimate| {
+        let [low, high] = estimate.interval.unwrap();
+        high - low
+    };
     assert!(width(found.dr.unwrap()) < width(found.ips));
     let mut broken = choices.clone();
     broken[3].features = &[];

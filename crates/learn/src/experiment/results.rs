@@ -55,6 +55,8 @@ pub struct DifferenceEstimate {
     pub estimate: f64,
     /// Valid at every look and for all comparisons together.
     pub interval: [f64; 2],
+    /// N of the confidence sequence; `None` with one interval per arm.
+    pub n: Option<f64>,
     /// True once each arm has [`MIN_UNITS`] units.
     pub anytime_valid: bool,
     /// Smallest alpha at which the interval excludes zero; 1 with too few units.
@@ -184,7 +186,8 @@ impl Analysis<'_> {
         let show = |compared: ArmDifference| {
             let units = compared.control_units.min(compared.treatment_units);
             let bounds = compared.confidence_interval(&sequence);
-            self.build_difference(compared.estimate, bounds, units)
+            let n = Some(compared.clock);
+            DifferenceEstimate { n, ..self.build_difference(compared.estimate, bounds, units) }
         };
         let reduced = |cuped: ArmDifference| 1.0 - cuped.variance / plain.variance;
         let reduction = cuped.map(reduced).filter(|part| part.is_finite());
@@ -209,7 +212,8 @@ impl Analysis<'_> {
     ) -> DifferenceEstimate {
         let anytime_valid = units >= MIN_UNITS;
         let p = if anytime_valid { p * self.definition.comparison_count() as f64 } else { 1.0 };
-        DifferenceEstimate { estimate, interval, anytime_valid, p_always_valid: p.min(1.0) }
+        let p_always_valid = p.min(1.0);
+        DifferenceEstimate { estimate, interval, n: None, anytime_valid, p_always_valid }
     }
 }
 

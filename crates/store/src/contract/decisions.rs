@@ -11,7 +11,10 @@ pub(crate) async fn decision_has_its_newest_outcome(store: &Store) {
         Scene::new(
             id,
             "t1",
-            Change::Decision(DecisionChange::Settle { id: decision_id("d1"), executed: true }),
+            Change::Decision(DecisionChange::Settle {
+                id: decision_id("d1"),
+                executed: Some(true),
+            }),
         )
     };
     let make = |id: &str, decision: &str| {
@@ -20,7 +23,8 @@ pub(crate) async fn decision_has_its_newest_outcome(store: &Store) {
             "t1",
             Change::Decision(DecisionChange::Make {
                 id: decision_id(decision),
-                sql_executed: None,
+                is_sql: false,
+                executed: None,
             }),
         )
         .inside("c1")

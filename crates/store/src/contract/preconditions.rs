@@ -40,7 +40,10 @@ pub(crate) async fn needed_decision_must_exist(store: &Store) {
         Scene::new(
             id,
             "t1",
-            Change::Decision(DecisionChange::Settle { id: decision_id("d1"), executed: true }),
+            Change::Decision(DecisionChange::Settle {
+                id: decision_id("d1"),
+                executed: Some(true),
+            }),
         )
     };
     let refused = outcome(store, settle("a"), need()).await;
@@ -50,7 +53,11 @@ pub(crate) async fn needed_decision_must_exist(store: &Store) {
         [Scene::new(
             "made",
             "t1",
-            Change::Decision(DecisionChange::Make { id: decision_id("d1"), sql_executed: None }),
+            Change::Decision(DecisionChange::Make {
+                id: decision_id("d1"),
+                is_sql: false,
+                executed: None,
+            }),
         )],
     )
     .await;
@@ -66,12 +73,17 @@ pub(crate) async fn needed_decision_must_exist(store: &Store) {
 
 /// Repeating an older outcome is a change.
 pub(crate) async fn equal_outcome_changes_nothing(store: &Store) {
-    let decide =
-        Change::Decision(DecisionChange::Make { id: decision_id("d1"), sql_executed: None });
+    let decide = Change::Decision(DecisionChange::Make {
+        id: decision_id("d1"),
+        is_sql: false,
+        executed: None,
+    });
     play(store, [Scene::new("made", "t1", decide)]).await;
     let settle = async |id: &str, said: &str| {
-        let change =
-            Change::Decision(DecisionChange::Settle { id: decision_id("d1"), executed: true });
+        let change = Change::Decision(DecisionChange::Settle {
+            id: decision_id("d1"),
+            executed: Some(true),
+        });
         let scene = Scene::new(id, "t1", change).saying(&json!({"outcome": said}));
         outcome(store, scene, vec![Need::OtherOutcome(decision_id("d1"))]).await
     };

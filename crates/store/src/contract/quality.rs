@@ -222,10 +222,7 @@ pub(crate) async fn sql_statements_count_by_newest_outcome(store: &Store) {
         Scene::new(
             id,
             "t1",
-            Change::Decision(DecisionChange::Make {
-                id: decision_id(id),
-                sql_executed: Some(executed),
-            }),
+            Change::Decision(DecisionChange::Make { id: decision_id(id), is_sql: true, executed }),
         )
     };
     let settled = |id: &str, decision: &str, executed| {
@@ -236,16 +233,19 @@ pub(crate) async fn sql_statements_count_by_newest_outcome(store: &Store) {
         )
         .at(9 * HOUR)
     };
-    play(store, [settled("s1", "d1", true), made("d1", false), made("d2", true), made("d3", true)])
-        .await;
-    play(
-        store,
-        [settled("s2", "d2", false), settled("s3", "d2", true), settled("s4", "d3", false)],
-    )
-    .await;
-    let buckets = store.quality(query()).await.unwrap();
-    assert_eq!(buckets.len(), 1);
-    assert_eq!((buckets[0].counts.sql_made, buckets[0].counts.sql_executed), (3, 2));
+    let (yes, no) = (Some(true), Some(false));
+    play(store, [settled("s1", "d1", yes), made("d1", no), made("d2", yes), made("d3", yes)]).await;
+    play(store, [settled("s2", "d2", no), settled("s3", "d2", yes), settled("s4", "d3", no)]).await;
+    let counts = async || {
+        let buckets = store.quality(query()).await.unwrap();
+        assert_eq!(buckets.len(), 1);
+        (buckets[0].counts.sql_made, buckets[0].counts.sql_executed)
+    };
+    assert_eq!(counts().await, (3, 2));
+    play(store, [made("d4", None), made("d5", None), settled("s5", "d5", no)]).await;
+    assert_eq!(counts().await, (4, 2), "an unsettled statement does not count");
+    play(store, [settled("s6", "d1", None)]).await;
+    assert_eq!(counts().await, (3, 1), "nor one whose outcome was withdrawn");
 }
 
 /// A few hundred reproducible random changes of a few turns.

@@ -23,14 +23,18 @@ fn scenes() -> Vec<Scene> {
         Scene::new(
             "settled",
             "t1",
-            Change::Decision(DecisionChange::Settle { id: decision_id("d1"), executed: true }),
+            Change::Decision(DecisionChange::Settle {
+                id: decision_id("d1"),
+                executed: Some(true),
+            }),
         ),
         Scene::new(
             "made",
             "t1",
             Change::Decision(DecisionChange::Make {
                 id: decision_id("d1"),
-                sql_executed: Some(false),
+                is_sql: true,
+                executed: Some(false),
             }),
         )
         .inside("c1"),

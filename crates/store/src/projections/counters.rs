@@ -65,6 +65,7 @@ counters! {
     tokens,
     /// In billionths of the currency.
     cost,
+    /// SQL statements with a known outcome.
     sql_made,
     /// SQL statements executed without an error.
     sql_executed,

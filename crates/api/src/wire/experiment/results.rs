@@ -44,6 +44,9 @@ struct VariantBody {
 struct DifferenceBody {
     estimate: f64,
     interval: [f64; 2],
+    /// N of the confidence sequence: the sum over strata of 2ab/(a+b), with a and b the units of
+    /// control and treatment. Null with adaptive shares, which have one interval per variant.
+    n: Option<f64>,
     /// True when the interval is valid at every look, from 100 units per variant.
     anytime_valid: bool,
     p_always_valid: f64,
@@ -109,8 +112,8 @@ impl From<VariantResult> for VariantBody {
 
 impl From<DifferenceEstimate> for DifferenceBody {
     fn from(one: DifferenceEstimate) -> Self {
-        let DifferenceEstimate { estimate, interval, anytime_valid, p_always_valid } = one;
-        Self { estimate, interval, anytime_valid, p_always_valid }
+        let DifferenceEstimate { estimate, interval, n, anytime_valid, p_always_valid } = one;
+        Self { estimate, interval, n, anytime_valid, p_always_valid }
     }
 }
 

@@ -14,29 +14,34 @@ pub(super) fn apply(
     change: &DecisionChange,
 ) -> sql::Result<()> {
     match change {
-        DecisionChange::Make { id, sql_executed } => decide(connection, subject, id, *sql_executed),
+        DecisionChange::Make { id, is_sql: true, executed } => {
+            let hour = sums::hour_number(subject.ts.as_micros());
+            decide(connection, subject, id, (Some(hour), *executed))
+        }
+        DecisionChange::Make { id, is_sql: false, .. } => {
+            decide(connection, subject, id, (None, None))
+        }
         DecisionChange::Settle { id, executed } => settle(connection, subject, id, *executed),
     }
 }
 
-/// Stores the position of the decision.
+/// Stores the position of the decision, and of generated SQL the hour and the outcome.
 fn decide(
     connection: &Connection,
     subject: &Subject,
     id: &DecisionId,
-    sql_executed: Option<bool>,
+    (sql_hour, executed): (Option<i64>, Option<bool>),
 ) -> sql::Result<()> {
     let Subject { project, conversation, .. } = *subject;
     let before = find_counted_hour(connection, project, id)?;
     let (packed, made) = (PackedId::pack(id.as_str()), subject.row_position());
-    let hour = sql_executed.map(|_| sums::hour_number(subject.ts.as_micros()));
     connection.run(
         "INSERT INTO decisions (project, id, conversation, made, sql_hour, made_executed)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6)
          ON CONFLICT (project, id) DO UPDATE SET conversation = excluded.conversation,
              made = excluded.made, sql_hour = excluded.sql_hour,
              made_executed = excluded.made_executed",
-        (project, packed, conversation, made, hour, sql_executed),
+        (project, packed, conversation, made, sql_hour, executed),
     )?;
     recount(connection, project, id, before)
 }
@@ -46,7 +51,7 @@ fn settle(
     connection: &Connection,
     subject: &Subject,
     id: &DecisionId,
-    executed: bool,
+    executed: Option<bool>,
 ) -> sql::Result<()> {
     let before = find_counted_hour(connection, subject.project, id)?;
     connection.run(
@@ -58,15 +63,18 @@ fn settle(
     recount(connection, subject.project, id, before)
 }
 
-/// The hour in which a generated SQL statement counts, and whether it was executed.
+/// The hour in which a generated SQL statement counts, and whether it was executed. It counts once
+/// its latest outcome is known.
 fn find_counted_hour(
     connection: &Connection,
     project: Key,
     id: &DecisionId,
 ) -> sql::Result<Option<(i64, bool)>> {
     connection.find_row(
-        "SELECT sql_hour, coalesce(settled_executed, made_executed) FROM decisions
-         WHERE project = ?1 AND id = ?2 AND sql_hour IS NOT NULL",
+        "SELECT sql_hour, CASE WHEN settled IS NULL THEN made_executed ELSE settled_executed END
+         FROM decisions
+         WHERE project = ?1 AND id = ?2 AND sql_hour IS NOT NULL
+             AND CASE WHEN settled IS NULL THEN made_executed ELSE settled_executed END IS NOT NULL",
         (project, PackedId::pack(id.as_str())),
     )
 }
