@@ -306,6 +306,84 @@ fn template_is_used_when_the_model_is_unreachable() {
     assert_eq!(response["suggestions"][0]["source"], "template", "{response}");
 }
 
+/// A question about one of five subjects and four months, as a turn of its own user.
+fn send_question(server: &Server, n: usize, more: &Value) {
+    let subject = ["revenue", "margin", "returns", "visitors", "baskets"][n % 5];
+    let month = ["July", "July", "March", "May"][n / 5 % 4];
+    let mut body = json!({"conversation_id": format!("c{n}"), "turn_id": format!("t{n}"),
+        "user_id": format!("u{n}"), "text": format!("What was the {subject} in {month}?"),
+        "response": "It was 42 in the end.", "model": "m1"});
+    body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let (status, answer) = server.post("/api/v1/turns", &body);
+    assert_eq!(status, 201, "{answer}");
+}
+
+fn suggestions(server: &Server) -> Vec<Value> {
+    let (status, response) = server.post("/api/v1/prompts/suggestions", &json!({}));
+    assert_eq!(status, 200, "{response}");
+    response["suggestions"].as_array().unwrap().clone()
+}
+
+#[test]
+fn error_spread_at_random_suggests_nothing_about_a_subject() {
+    let server = Server::start();
+    let failed = json!({"status": "error", "error": "timeout", "response": null});
+    for n in 0..200 {
+        // One in seven fails, whatever is asked.
+        let more = if n % 7 == 0 { failed.clone() } else { json!({}) };
+        send_question(&server, n, &more);
+    }
+    assert!(failures(&server)["negatives"].as_u64() > Some(20), "{}", failures(&server));
+    assert_eq!(suggestions(&server), Vec::<Value>::new());
+    // Now everything about baskets fails.
+    for n in (204..400).step_by(5) {
+        send_question(&server, n, &failed);
+    }
+    let about_baskets = |server: &Server| {
+        let found = suggestions(server);
+        assert_eq!(found.len(), 1, "{found:?}");
+        let instruction = found[0]["instruction"].as_str().unwrap();
+        assert!(instruction.starts_with("When the question is about baskets, "), "{instruction}");
+    };
+    about_baskets(&server);
+    about_baskets(&server.kill_and_restart());
+}
+
+#[test]
+fn suggestion_has_its_own_evidence_its_table_and_one_idea() {
+    let server = Server::start();
+    // Twelve users miss a filter and say so; six others complain about something else.
+    for n in (0..84).step_by(7) {
+        let sql = format!("SELECT sum(x{n}) FROM orders");
+        send_question(&server, n, &json!({ "response": sql }));
+        let data = json!({"original_sql": sql, "explanation": "completed orders only",
+            "corrected_sql": format!("{sql} WHERE status = 'completed'")});
+        let body = json!({"message_id": format!("t{n}"), "user_id": format!("u{n}"), "data": data});
+        assert_eq!(server.post("/api/v1/feedback/correction", &body).0, 201);
+    }
+    for n in (84..126).step_by(7) {
+        send_question(&server, n, &json!({}));
+        let said = json!({"type": "explicit", "source": "user_rating", "category": "accuracy",
+            "message_id": format!("t{n}"), "user_id": format!("u{n}"),
+            "data": {"rating": 1, "comment": format!("complaint number {n} of its own kind")}});
+        assert_eq!(server.post("/api/v1/feedback", &said).0, 201);
+    }
+    for n in (0..126).filter(|n| n % 7 != 0) {
+        send_question(&server, n, &json!({}));
+    }
+    let check_one = |server: &Server| {
+        let found = suggestions(server);
+        assert_eq!(found.len(), 1, "{found:?}");
+        let instruction = found[0]["instruction"].as_str().unwrap();
+        assert!(instruction.starts_with("In queries on orders, filter status ="), "{instruction}");
+        assert_eq!(found[0]["evidence"].as_array().unwrap().len(), 12);
+        assert_eq!(found[0]["reach"].as_f64(), Some(12.0 / 18.0), "{found:?}");
+        assert!(found[0]["strength"].as_f64() >= Some(0.7), "{found:?}");
+    };
+    check_one(&server);
+    check_one(&server.kill_and_restart());
+}
+
 /// Answers every request with one text, and records the requests.
 fn writer(answer: String) -> (String, std::sync::mpsc::Receiver<String>) {
     use std::io::{BufRead, BufReader, Read, Write};

@@ -17,11 +17,13 @@ mod complaints;
 mod vector_groups;
 mod label;
 mod pattern;
+mod topic;
 mod discovery;
 mod corrected_queries;
 
 pub use corrected_queries::{CorrectedQuery, rank_corrected_queries};
 pub use discovery::{PatternRule, find_failure_patterns};
+pub(crate) use pattern::wilson_interval;
 pub use pattern::{
     CountedContrast, FailureDirection, FailureExample, FailurePattern, FailureTrend, Lift,
 };

@@ -1,8 +1,9 @@
 //! Suggests prompt instructions for failure patterns, by templates.
 //!
 //! Sources are corrections with the same change, contrasts (one thing wanted instead of another),
-//! repeated remarks, and error types. At least two people must agree. The same instruction for
-//! several patterns is one suggestion.
+//! repeated remarks, and error types. At least two people must agree. One idea is one suggestion,
+//! whatever its sources and patterns. An instruction names the subject of the questions, where one
+//! is proven, or else the table.
 
 mod sanitisation;
 mod prompt_injection;
@@ -62,8 +63,10 @@ pub struct Suggestion {
     pub instruction: String,
     pub why: String,
     pub basis: SuggestionBasis,
-    /// Share of failed turns covered by its patterns, 0 to 1.
+    /// Share of the window's failed turns that are its evidence, 0 to 1.
     pub reach: f64,
+    /// Lower 95% bound of `agree / total`. Weaker ones than 0.05 are not returned.
+    pub strength: f64,
     pub evidence: Vec<String>,
     /// Number of supporting authors, counted once per turn.
     pub agree: u32,

@@ -215,8 +215,11 @@ pub(crate) struct SuggestionBody {
     pattern: PatternBody,
     instruction: String,
     why: String,
-    /// Share of failed turns that the instruction addresses.
+    /// Share of the window's failed turns that are in `evidence`.
     reach: f64,
+    /// Lower 95% bound of the agreement, from 0.05; weaker suggestions are hidden. Null for drafts
+    /// of a model.
+    strength: Option<f64>,
     /// Ids of turns that support the instruction.
     evidence: Vec<String>,
     /// Supporting turns, and turns that could have supported it.
@@ -233,6 +236,7 @@ impl From<StoredSuggestion> for SuggestionBody {
             instruction: kept.found.instruction,
             why: kept.found.why,
             reach: kept.found.reach,
+            strength: kept.strength,
             evidence: kept.found.evidence,
             support: [kept.support.0, kept.support.1],
             source: kept.found.source,

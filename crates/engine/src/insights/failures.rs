@@ -34,6 +34,8 @@ use crate::insights::Insights;
 /// Turns read per query.
 const PAGE_TURNS: usize = 500;
 const MAX_CORRECTED_QUERIES: usize = 10;
+/// Newest turns without a failure that topics are tested against.
+const MAX_PASSED: usize = 500;
 
 impl Insights {
     /// Failure patterns of a window, compared with the window before. Reports over few turns are
@@ -91,6 +93,7 @@ impl Insights {
             now: now.counts.answered.unsigned_abs(),
             before: before.counts.answered.unsigned_abs(),
             by_dimension: Vec::new(),
+            passed: self.core.store.passed_questions(query.clone(), MAX_PASSED).await?,
         };
         for found in self.core.store.answered_by(query.clone()).await? {
             for (by, value) in

@@ -21,6 +21,8 @@ pub struct StoredSuggestion {
     pub found: FoundSuggestion,
     /// Agreeing turns, and turns that could have agreed.
     pub support: (u32, u32),
+    /// Lower 95% bound of the agreement; `None` for a draft of a model.
+    pub strength: Option<f64>,
     pub pattern: FailurePattern,
 }
 
@@ -40,15 +42,18 @@ impl Insights {
         let mut stored = Vec::new();
         for pattern in &report.patterns {
             let templates = report.suggestions.iter().filter(|one| one.pattern_id == pattern.id);
-            let templates = templates
-                .map(|one| (from_template(one, pattern, prompt.clone()), (one.agree, one.total)));
+            let templates = templates.map(|one| {
+                let found = from_template(one, pattern, prompt.clone());
+                (found, (one.agree, one.total), Some(one.strength))
+            });
             let drafted = drafts.iter().filter(|draft| draft.pattern_id == pattern.id);
             let drafted = drafted.map(|draft| {
-                (from_draft(draft, pattern, prompt.clone()), (pattern.count, pattern.count))
+                let found = from_draft(draft, pattern, prompt.clone());
+                (found, (pattern.count, pattern.count), None)
             });
-            for (found, support) in drafted.chain(templates) {
-                let id = self.store_suggestion(scope, &found).await?;
-                stored.push(StoredSuggestion { id, found, support, pattern: pattern.clone() });
+            for (found, support, strength) in drafted.chain(templates) {
+                let (id, pattern) = (self.store_suggestion(scope, &found).await?, pattern.clone());
+                stored.push(StoredSuggestion { id, found, support, strength, pattern });
             }
         }
         Ok(stored)

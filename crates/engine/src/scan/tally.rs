@@ -118,7 +118,8 @@ impl ScanReport {
         let by = named
             .map(|(model, [turns, ..])| (LiftDimension::Model, model.clone(), *turns))
             .collect();
-        let totals = AnsweredTotals { now: self.turns, before: 0, by_dimension: by };
+        let now = self.turns;
+        let totals = AnsweredTotals { now, by_dimension: by, ..AnsweredTotals::default() };
         self.negatives.patterns(&totals)
     }
 

@@ -10,6 +10,7 @@ use super::pattern::{
     FailureExample, FailurePattern, FailureTrend, MAX_LABEL_CHARS, MAX_QUOTE_CHARS, compute_lifts,
     count_contrasts,
 };
+use super::topic::QuestionPool;
 use super::turn::{AnsweredTotals, FailedTurn, FailureKind, FailureWindow};
 use super::turn_vector::{add_vector, compute_turn_vector, to_unit_length};
 use super::vector_groups::group_vectors;
@@ -51,7 +52,10 @@ pub fn find_failure_patterns(
 ) -> Vec<FailurePattern> {
     let (prepared, dims) = prepare_turns(turns, rule);
     let counts = TermCounts::from_turns(prepared.iter().map(|turn| &turn.terms));
-    let question_counts = TermCounts::from_turns(prepared.iter().map(|turn| &turn.question_terms));
+    let passed: Vec<Terms> =
+        totals.passed.iter().map(|question| Terms::from_texts([question.as_str()])).collect();
+    let failed = prepared.iter().map(|turn| &turn.question_terms);
+    let pool = QuestionPool::new(failed.chain(&passed).collect::<Vec<_>>());
     let failed_now =
         prepared.iter().filter(|turn| turn.turn.window == FailureWindow::Current).count();
     let mut found: Vec<(PatternIdentity, FailurePattern)> = Vec::new();
@@ -64,8 +68,7 @@ pub fn find_failure_patterns(
             continue;
         }
         let label = build_label(&TermCounts::from_turns(members.iter().map(|m| &m.terms)), &counts);
-        let question_terms = TermCounts::from_turns(members.iter().map(|m| &m.question_terms));
-        let topic = find_topic(&question_terms, &question_counts);
+        let topic = pool.find_topic(members.iter().map(|member| &member.question_terms));
         let before = members.len() - now.len();
         let text = format_label(&label.terms, error_type.as_deref(), now[0].question);
         let identity = PatternIdentity {
@@ -198,11 +201,4 @@ fn format_label(terms: &[String], error_type: Option<&str>, question: &str) -> S
         None => terms,
     };
     truncate_chars(&label, MAX_LABEL_CHARS)
-}
-
-/// The subject of most questions; empty when they have none in common.
-fn find_topic(questions: &TermCounts, all: &TermCounts) -> String {
-    let terms = build_label(questions, all).terms.into_iter();
-    let mut common = terms.filter(|term| questions.is_common(term));
-    common.next().map(|term| truncate_chars(&term, MAX_LABEL_CHARS)).unwrap_or_default()
 }

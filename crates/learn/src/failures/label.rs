@@ -39,6 +39,10 @@ impl Terms {
         }
         Self(terms)
     }
+
+    pub(super) fn stems(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
 }
 
 /// Number of turns that contain each term.
@@ -63,11 +67,25 @@ impl TermCounts {
         all
     }
 
+    pub(super) fn turns(&self) -> u32 {
+        self.turns
+    }
+
+    /// The term with this preferred spelling, and its count.
+    pub(super) fn find_term(&self, spelling: &str) -> Option<(&str, u32)> {
+        let is_term = |term: &&String| self.preferred_spelling(term) == spelling;
+        let term = self.spellings.keys().find(is_term)?;
+        Some((term, *self.counts.get(term)?))
+    }
+
     /// True when at least a third of the turns contain the term with this preferred spelling.
     pub(super) fn is_common(&self, spelling: &str) -> bool {
-        let is_term = |term: &&String| self.preferred_spelling(term) == spelling;
-        let count = self.spellings.keys().find(is_term).and_then(|term| self.counts.get(term));
-        count.is_some_and(|count| *count * 3 >= self.turns)
+        let found = self.find_term(spelling);
+        found.is_some_and(|(_, count)| Self::is_common_count(count, self.turns))
+    }
+
+    pub(super) fn is_common_count(count: u32, turns: u32) -> bool {
+        count >= MIN_TERM_TURNS && count * 3 >= turns
     }
 
     /// The most frequent spelling; ties go to the alphabetically first.
@@ -116,9 +134,13 @@ pub(super) fn build_label(inside: &TermCounts, all: &TermCounts) -> Label {
 }
 
 fn score_term(count: u32, term: &str, inside: &TermCounts, all: &TermCounts) -> f64 {
-    let share_inside = f64::from(count) / f64::from(inside.turns.max(1));
     let elsewhere = all.counts.get(term).copied().unwrap_or(count).saturating_sub(count);
-    let others = all.turns.saturating_sub(inside.turns);
+    score_share((count, inside.turns), (elsewhere, all.turns.saturating_sub(inside.turns)))
+}
+
+/// Turns with the term and all turns, inside and elsewhere.
+pub(super) fn score_share((count, size): (u32, u32), (elsewhere, others): (u32, u32)) -> f64 {
+    let share_inside = f64::from(count) / f64::from(size.max(1));
     // Smoothing: a term that occurs nowhere else is rare, not impossible.
     let share_elsewhere = (f64::from(elsewhere) + 0.5) / (f64::from(others) + 1.0);
     share_inside * (1.0 + share_inside / share_elsewhere).ln()

@@ -185,7 +185,7 @@ fn merge_spellings(spellings: BTreeMap<ContrastPair<'_>, Vec<&str>>) -> Option<C
 }
 
 /// 95% confidence interval of a share.
-fn wilson_interval(part: f64, total: f64) -> [f64; 2] {
+pub(crate) fn wilson_interval(part: f64, total: f64) -> [f64; 2] {
     if total <= 0.0 {
         return [0.0, 1.0];
     }

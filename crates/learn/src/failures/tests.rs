@@ -163,7 +163,8 @@ fn lifts_list_only_over_represented_values() {
         (LiftDimension::Model, "m1".to_owned(), 800),
         (LiftDimension::Model, "small".to_owned(), 200),
     ];
-    let totals = AnsweredTotals { now: 1_000, before: 1_000, by_dimension: by };
+    let totals =
+        AnsweredTotals { now: 1_000, before: 1_000, by_dimension: by, ..AnsweredTotals::default() };
     let patterns = find_patterns(&turns, &totals);
     let lifts = &patterns[0].lifts;
     assert_eq!(lifts.len(), 1, "{lifts:?}");
@@ -184,7 +185,8 @@ fn lifts_are_sorted_by_lower_bound() {
         (LiftDimension::Model, "small".to_owned(), 400),
         (LiftDimension::Prompt, "v2".to_owned(), 50),
     ];
-    let totals = AnsweredTotals { now: 1_000, before: 1_000, by_dimension: by };
+    let totals =
+        AnsweredTotals { now: 1_000, before: 1_000, by_dimension: by, ..AnsweredTotals::default() };
     let patterns = find_failure_patterns(&failed, &totals, &PatternRule::default());
     let told: Vec<LiftDimension> = patterns[0].lifts.iter().map(|lift| lift.dimension).collect();
     assert_eq!(told, [LiftDimension::Prompt, LiftDimension::Model], "{:?}", patterns[0].lifts);
@@ -218,7 +220,7 @@ fn trend_is_relative_to_answered_turns_and_significant() {
             })
             .collect();
         let totals =
-            AnsweredTotals { now: answered.0, before: answered.1, by_dimension: Vec::new() };
+            AnsweredTotals { now: answered.0, before: answered.1, ..AnsweredTotals::default() };
         let trend = find_patterns(&turns, &totals)[0].trend;
         let counts = (trend.now, trend.before, trend.difference);
         assert_eq!(counts, (now as u32, before as u32, now as i64 - before as i64));

@@ -83,4 +83,6 @@ pub struct AnsweredTotals {
     pub now: u64,
     pub before: u64,
     pub by_dimension: Vec<(LiftDimension, String, u64)>,
+    /// Questions of turns that did not fail, a sample. Topics are tested against them.
+    pub passed: Vec<String>,
 }

@@ -5,14 +5,18 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::consensus::{AgreedInstruction, AuthoredTurn, Support, has_two_authors};
 use super::sanitisation::{contains_sentence, sanitise_sql};
-use super::sql::{ClauseKind, SqlEdit, diff_answers, extract_statement};
+use super::sql::{ClauseKind, SqlEdit, diff_answers, extract_statement, list_tables};
 use super::{PatternEvidence, SuggestionBasis};
-use crate::failures::{AnswerChange, extract_content_words};
+use crate::failures::{AnswerChange, extract_content_words, extract_signed_terms};
 
 /// Changes that authors agree on, most supported first; only the columns where values differ.
 pub(super) fn suggest_from_corrections<'a>(
     evidence: &PatternEvidence<'a>,
 ) -> Vec<AgreedInstruction<'a>> {
+    let mut tables: BTreeMap<AuthoredTurn<'a>, BTreeSet<String>> = BTreeMap::new();
+    for one in &evidence.corrections {
+        tables.insert((one.turn_id, one.author), list_tables(one.corrected));
+    }
     let changed: Vec<(AuthoredTurn<'a>, Vec<SqlEdit>)> = evidence
         .corrections
         .iter()
@@ -35,18 +39,22 @@ pub(super) fn suggest_from_corrections<'a>(
     exact.retain(|_, support| has_two_authors(support));
     let basis = SuggestionBasis::Corrections;
     let mut agreed: Vec<(ClauseKind, AgreedInstruction<'a>)> = Vec::new();
-    let mut add = |part: ClauseKind, instruction: Option<String>, support: Support<'a>| {
-        let new = |text| AgreedInstruction::new(basis, text, support, total);
-        agreed.extend(instruction.and_then(new).map(|agreed| (part, agreed)));
+    let mut add = |(part, what): (ClauseKind, &str), text: Option<String>, support: Support<'a>| {
+        let all = support.iter().filter_map(|authored| tables.get(authored));
+        let shared = if part.names_table() { BTreeSet::new() } else { intersect_all(all) };
+        let idea = extract_signed_terms(what);
+        let new = text.and_then(|text| AgreedInstruction::new(basis, (text, idea), support, total));
+        agreed.extend(new.map(|agreed| (part, AgreedInstruction { tables: shared, ..agreed })));
     };
     for (edit, support) in &exact {
-        add(edit.part, describe_edit(edit), support.clone());
+        let what = edit.added.as_deref().or(edit.removed.as_deref()).unwrap_or_default();
+        add((edit.part, what), describe_edit(edit), support.clone());
     }
     for ((part, about), authored) in &loose {
         if !exact.keys().any(|edit| edit.part == *part && edit.about == *about) {
             let example = authored.values().next().copied().unwrap_or_default();
             let instruction = describe_columns(*part, about, example);
-            add(*part, instruction, authored.keys().copied().collect());
+            add((*part, about), instruction, authored.keys().copied().collect());
         }
     }
     // `ClauseKind` is ordered by how much a clause changes the result: filters before columns.
@@ -55,6 +63,11 @@ pub(super) fn suggest_from_corrections<'a>(
         by_support.then(a.0.cmp(&b.0)).then_with(|| a.1.instruction.cmp(&b.1.instruction))
     });
     agreed.into_iter().map(|(_, agreed)| agreed).collect()
+}
+
+fn intersect_all<'s>(mut sets: impl Iterator<Item = &'s BTreeSet<String>>) -> BTreeSet<String> {
+    let first = sets.next().cloned().unwrap_or_default();
+    sets.fold(first, |shared, set| shared.intersection(set).cloned().collect())
 }
 
 /// The text after "When the question is about …,"; `None` when it cannot be quoted.

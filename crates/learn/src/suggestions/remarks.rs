@@ -36,7 +36,8 @@ impl<'a> PatternEvidence<'a> {
             };
             let support = support_from_turns(&contrast.turns, &self.authors);
             let total = self.pattern.count as usize;
-            AgreedInstruction::new(SuggestionBasis::Contrast, instruction, support, total)
+            let worded = (instruction, contrast_idea(contrast));
+            AgreedInstruction::new(SuggestionBasis::Contrast, worded, support, total)
         };
         self.pattern.contrasts.iter().filter_map(agreed).collect()
     }
@@ -50,19 +51,21 @@ impl<'a> PatternEvidence<'a> {
             groups.iter().filter(agrees).flat_map(|other| other.support.iter().copied()).collect()
         };
         // A single word is too vague to act on.
-        let (text, support) = groups
+        let (group, support) = groups
             .iter()
             .filter(|one| one.terms.len() >= 2)
             .take(MAX_COMPARED_REMARKS)
-            .map(|one| (one.text, supporters(&one.terms)))
+            .map(|one| (one, supporters(&one.terms)))
             .filter(|(_, support)| has_two_authors(support))
-            .max_by(|a, b| {
-                let shorter = b.0.len().cmp(&a.0.len());
-                a.1.len().cmp(&b.1.len()).then(shorter).then_with(|| b.0.cmp(a.0))
+            .max_by(|(a, a_support), (b, b_support)| {
+                let shorter = b.text.len().cmp(&a.text.len());
+                let larger = a_support.len().cmp(&b_support.len());
+                larger.then(shorter).then_with(|| b.text.cmp(a.text))
             })?;
-        let words = sanitisation::sanitise_words(text);
+        let words = sanitisation::sanitise_words(group.text);
         let instruction = format!("follow what users asked for: \"{words}\"");
-        AgreedInstruction::new(SuggestionBasis::Remarks, instruction, support, total)
+        let worded = (instruction, group.terms.clone());
+        AgreedInstruction::new(SuggestionBasis::Remarks, worded, support, total)
     }
 
     /// Groups remarks by signed terms, most supported first. Prompt injections are dropped.
@@ -98,7 +101,15 @@ impl<'a> PatternEvidence<'a> {
         let support = support_from_turns(&self.pattern.turns, &self.authors);
         let total = support.len();
         let instruction = format!("take care: answers fail with {error_type}");
-        AgreedInstruction::new(SuggestionBasis::Errors, instruction, support, total)
+        let worded = (instruction, BTreeSet::from([error_type.clone()]));
+        AgreedInstruction::new(SuggestionBasis::Errors, worded, support, total)
             .filter(|_| !error_type.is_empty())
     }
+}
+
+/// Stems of what is wanted, and of what is not, with their direction.
+fn contrast_idea(contrast: &CountedContrast) -> BTreeSet<String> {
+    let side = |text: &Option<String>| extract_signed_terms(text.as_deref().unwrap_or_default());
+    let unwanted = side(&contrast.instead_of).into_iter().map(|term| format!("instead of {term}"));
+    side(&contrast.wants).into_iter().chain(unwanted).collect()
 }

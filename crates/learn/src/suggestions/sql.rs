@@ -28,6 +28,14 @@ pub(super) fn diff_answers(original: &str, corrected: &str) -> Option<Vec<SqlEdi
     Some(diff_statements(extract_statement(original)?, extract_statement(corrected)?))
 }
 
+/// Returns the tables that the SQL of an answer reads; empty without a parsable statement.
+pub(super) fn list_tables(answer: &str) -> BTreeSet<String> {
+    let statements = extract_statement(answer).and_then(parse_statements);
+    let facts = statements.map(extract_facts).unwrap_or_default();
+    let tables = facts.into_iter().filter(|fact| fact.part == ClauseKind::Table);
+    tables.map(|fact| fact.text).collect()
+}
+
 /// Returns the edits from `original` to `corrected`; empty when one of them cannot be parsed.
 fn diff_statements(original: &str, corrected: &str) -> Vec<SqlEdit> {
     let (Some(before), Some(after)) = (parse_statements(original), parse_statements(corrected))

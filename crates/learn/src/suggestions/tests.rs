@@ -243,6 +243,62 @@ fn one_sided_contrast_is_avoided_and_wordless_one_dropped() {
 }
 
 #[test]
+fn weak_suggestions_are_hidden() {
+    for (count, expected) in [(11, 1), (12, 0)] {
+        let mut pattern = pattern();
+        (pattern.count, pattern.share) = (count, 1.0);
+        let turns = vec!["t1".to_owned(), "t2".to_owned()];
+        let wants = Some("net revenue".to_owned());
+        pattern.contrasts = vec![CountedContrast { wants, instead_of: None, count: 2, turns }];
+        let found = suggest(&pattern, Vec::new(), Vec::new());
+        assert_eq!(found.len(), expected, "2 of {count}: {found:?}");
+        assert!(found.iter().all(|one| one.reach == 2.0 / 11.0), "its own share: {found:?}");
+    }
+}
+
+#[test]
+fn correction_and_wish_of_the_same_turns_are_one_suggestion() {
+    let mut pattern = pattern();
+    pattern.contrasts = vec![CountedContrast {
+        wants: Some("completed orders".to_owned()),
+        instead_of: None,
+        count: 3,
+        turns: ["t0", "t1", "t2"].map(str::to_owned).into(),
+    }];
+    let (old, new) = ("SELECT a FROM t", "SELECT a FROM t WHERE status = 'completed'");
+    let corrections = ["t0", "t1"].map(|turn| corrected_answer(turn, old, new)).into();
+    let found = suggest(&pattern, corrections, Vec::new());
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0].basis, SuggestionBasis::Corrections);
+    let other = ["t8", "t9"].map(|turn| corrected_answer(turn, old, new)).into();
+    assert_eq!(suggest(&pattern, other, Vec::new()).len(), 2, "of other turns");
+}
+
+#[test]
+fn instruction_without_a_topic_names_its_table() {
+    let instruct = |topic: &str, statements: [(&'static str, &'static str); 2]| {
+        let pattern = FailurePattern { topic: topic.to_owned(), ..pattern() };
+        let corrections = ["t0", "t1"].into_iter().zip(statements);
+        let corrections = corrections.map(|(turn, (old, new))| corrected_answer(turn, old, new));
+        instructions(suggest(&pattern, corrections.collect(), Vec::new()))
+    };
+    let filter = ("SELECT a FROM t", "SELECT a FROM t WHERE b = 1");
+    let elsewhere = ("SELECT a FROM u", "SELECT a FROM u WHERE b = 1");
+    let rows = [
+        ("", [filter, filter], "In queries on t, filter b = 1 unless asked otherwise."),
+        ("", [filter, elsewhere], "Filter b = 1 unless asked otherwise."),
+        (
+            "x",
+            [filter, filter],
+            "When the question is about x, filter b = 1 unless asked otherwise.",
+        ),
+    ];
+    for (topic, statements, expected) in rows {
+        assert_eq!(instruct(topic, statements), [expected]);
+    }
+}
+
+#[test]
 fn most_supported_then_shortest_remark_is_quoted() {
     let check = |said: [&str; 5], expected: &str| {
         let pattern = pattern();

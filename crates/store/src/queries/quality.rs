@@ -81,6 +81,12 @@ impl Store {
 
     /// Answers per strategy name. Ignores the user filter.
     pub fn answered_by_strategy(&self, query: QualityQuery) -> Task<'_, Vec<(String, u64)>> {
+    /// Questions of the newest answered turns without a problem. Ignores the user filter.
+    pub fn passed_questions(&self, query: QualityQuery, limit: usize) -> Task<'_, Vec<String>> {
+        self.pool
+            .run(move |connection| Report { connection, query: &query }.passed_questions(limit))
+    }
+
         self.pool.run(move |connection| Report { connection, query: &query }.answered_by_strategy())
     }
 }
@@ -212,6 +218,28 @@ impl Report<'_> {
             // because it may contain path syntax.
             sql += match self.connection.sqlite() {
                 Some(_) => {
+    fn passed_questions(&self, limit: usize) -> Result<Vec<String>, StoreError> {
+        let (start, end) = self.whole_hours();
+        let mut found = Vec::new();
+        for project in self.projects()? {
+            let questions: Vec<Option<String>> = self.connection.read_rows(
+                &format!(
+                    "SELECT json_extract(o.data, '$.text')
+                     FROM (SELECT turn, ts FROM turn_facts INDEXED BY turn_facts_by_time
+                           WHERE project = ?1 AND ts >= ?2 AND ts < ?3 AND ts IS NOT NULL
+                               AND negative = 0 AND answered = 1 AND {BY_MODEL_AND_PROMPT}
+                           ORDER BY ts DESC, turn DESC LIMIT ?6) f
+                     JOIN turns t ON t.key = f.turn JOIN events o ON o.position = t.opened
+                     ORDER BY f.ts DESC, f.turn DESC"
+                ),
+                (project, start, end, &self.query.model, &self.query.prompt, limit as i64),
+            )?;
+            found.extend(questions.into_iter().flatten().filter(|text| !text.is_empty()));
+        }
+        found.truncate(limit);
+        Ok(found)
+    }
+
                     " AND EXISTS (SELECT 1 FROM json_each(p.attributes) a WHERE a.key = ?
                         AND CASE a.type WHEN 'true' THEN 'true' WHEN 'false' THEN 'false'
                             ELSE CAST(a.value AS TEXT) END = ?)"

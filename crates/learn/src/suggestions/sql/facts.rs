@@ -33,6 +33,24 @@ pub(in crate::suggestions) enum ClauseKind {
     Combination,
 }
 
+impl ClauseKind {
+    /// True when the text of a fact names its table.
+    pub(in crate::suggestions) fn names_table(self) -> bool {
+        match self {
+            Self::Table | Self::Join => true,
+            Self::Filter
+            | Self::Aggregate
+            | Self::Distinct
+            | Self::Group
+            | Self::Having
+            | Self::Column
+            | Self::Order
+            | Self::Limit
+            | Self::Combination => false,
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct SqlFact {
     pub(super) part: ClauseKind,

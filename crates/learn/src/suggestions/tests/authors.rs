@@ -110,7 +110,7 @@ fn prompt_injection_never_becomes_an_instruction() {
     pattern.error_type = side("timeout");
     let (corrections, remarks) = (Vec::new(), Vec::new());
     let found: Vec<String> = instructions(suggest(&pattern, corrections, remarks));
-    assert_eq!(found, ["Take care: answers fail with timeout."]);
+    assert_eq!(found, Vec::<String>::new(), "an error without a subject");
 }
 
 #[test]
@@ -137,8 +137,9 @@ fn same_instruction_for_two_patterns_is_merged() {
     let both = [evidence(&first, ["t0", "t1", "t2"]), evidence(&second, ["t2", "t3", "t4"])];
     let found = suggest_instructions(&both);
     assert_eq!(found.len(), 1, "{found:?}");
-    assert_eq!(found[0].instruction, "Filter status = 'completed' unless asked otherwise.");
+    let instruction = "When the question is about customers or orders, filter status = 'completed' unless asked otherwise.";
+    assert_eq!(found[0].instruction, instruction);
     assert_eq!(found[0].evidence, ["t0", "t1", "t2", "t3", "t4"], "a turn counts once");
-    assert!((found[0].reach - (first.share + 0.125)).abs() < 1e-12);
+    assert!((found[0].reach - 5.0 / 14.0).abs() < 1e-12, "five of fourteen failed turns");
     assert_eq!((found[0].pattern_id.as_str(), found[0].agree), (first.id.as_str(), 5));
 }
