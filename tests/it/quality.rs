@@ -301,3 +301,83 @@ fn sql_accuracy_counts_settled_decisions_only() {
     assert!(out.contains(r#""changed":false"#), "{out}{error}");
     check_metric(&get_quality(&Server::start_in(folder), ""), "sql_accuracy", 4.0, 4);
 }
+
+const IN_PERIOD: &str = "/conversations/default/default/feedback/conversations-in-period";
+
+/// Reactions of users in a window: by the period report, and by the quality report.
+fn reactions_in(server: &Server, start: &str, end: &str, more: &str) -> ([u64; 2], [u64; 2]) {
+    let body = json!({"start": start, "end": end, "limit": 500, "origin": "user"});
+    let (status, page) = server.post(IN_PERIOD, &body);
+    assert_eq!(status, 200, "{page}");
+    let sum = |name: &str| {
+        let items = page["items"].as_array().unwrap().iter();
+        items.map(|item| item["feedback_counts"][name].as_u64().unwrap()).sum::<u64>()
+    };
+    let found = get_quality(server, &format!("?start={start}&end={end}&{more}"));
+    let satisfaction = &found["metrics"]["satisfaction"];
+    let numerator = satisfaction["numerator"].as_f64().unwrap() as u64;
+    let denominator = satisfaction["denominator"].as_u64().unwrap();
+    ([sum("ok"), sum("total")], [numerator, denominator])
+}
+
+#[test]
+fn satisfaction_counts_by_the_time_of_the_turn_or_of_the_reaction() {
+    let server = Server::start();
+    // Asked on the first day; rated on the first, second and third day.
+    let day = |n: u32| format!("2026-02-0{n}T10:30:00Z");
+    for n in 0..6 {
+        send_turn(&server, n, &json!({"ts": day(1)}));
+        let (turn, conversation) = (format!("t{n}"), format!("c{n}"));
+        let reaction = if n < 2 { "ok" } else { "not_ok" };
+        let given = json!({"reaction": reaction, "ts": day(1 + n as u32 / 2), "user_id": "rater"});
+        assert_eq!(crate::feedback_calls::react(&server, &conversation, &turn, &given).0, 200);
+    }
+    // Changes their mind on the third day.
+    let again = json!({"reaction": "ok", "ts": day(3), "user_id": "rater"});
+    assert_eq!(crate::feedback_calls::react(&server, "c2", "t2", &again).0, 200);
+    // Rated before the answer is reported, so before its model is known.
+    let open = json!({"conversation_id": "c9", "turn_id": "t9", "text": "Why?", "ts": day(4)});
+    assert_eq!(server.post("/api/v1/turns", &open).0, 201);
+    let given = json!({"reaction": "ok", "ts": day(4), "user_id": "rater"});
+    assert_eq!(crate::feedback_calls::react(&server, "c9", "t9", &given).0, 200);
+    let done = json!({"response": "So.", "model": "m1"});
+    assert_eq!(server.post("/api/v1/turns/t9/complete", &done).0, 200);
+    let check_all = |server: &Server| {
+        let range =
+            |n: u32| (format!("2026-02-0{n}T00:00:00Z"), format!("2026-02-0{}T00:00:00Z", n + 1));
+        for (n, expected) in [(1, [2, 2]), (2, [0, 1]), (3, [1, 3]), (4, [1, 1])] {
+            let (start, end) = range(n);
+            for more in [
+                "by=reaction&bucket=hour",
+                "by=reaction",
+                "by=reaction&model=m1",
+                "by=reaction&user_id=rater",
+            ] {
+                let (period, quality) = reactions_in(server, &start, &end, more);
+                assert_eq!((period, quality), (expected, expected), "day {n}, {more}");
+            }
+        }
+        for more in ["", "by=turn"] {
+            let (start, end) = range(1);
+            assert_eq!(reactions_in(server, &start, &end, more).1, [3, 6], "{more}");
+            let (start, end) = range(3);
+            assert_eq!(reactions_in(server, &start, &end, more).1, [0, 0], "{more}");
+        }
+    };
+    check_all(&server);
+    let shown = get_quality(&server, "?by=reaction");
+    assert_eq!(shown["by"], "reaction", "{shown}");
+    let (status, problem) = server.get("/api/v1/feedback/quality/default?by=answer");
+    assert_eq!((status, &problem["field"]), (422, &json!("by")), "{problem}");
+    let server = server.kill_and_restart();
+    check_all(&server);
+    let (_, folder) = server.stop();
+    let (_, out, error) = uptake(folder.path(), &["rebuild", "--json"]);
+    assert!(out.contains(r#""changed":false"#), "{out}{error}");
+    let server = Server::start_in(folder);
+    check_all(&server);
+    // The counts stay when the user is erased.
+    assert_eq!(server.client().delete("/api/v1/users/rater").0, 200);
+    let (start, end) = ("2026-02-01T00:00:00Z", "2026-02-04T00:00:00Z");
+    assert_eq!(reactions_in(&server, start, end, "by=reaction"), ([3, 6], [3, 6]));
+}

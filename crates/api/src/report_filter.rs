@@ -1,7 +1,7 @@
 //! Query parameters that select the turns of a quality report.
 
 use axum::extract::Query;
-use engine::{QualityQuery, QualityUsers};
+use engine::{QualityQuery, QualityUsers, ReactionTime};
 use model::{Project, Tenant, Timestamp, UserId, Window};
 
 use crate::error::Problem;
@@ -60,7 +60,38 @@ pub(crate) fn parse_filter(
     };
     let (bucket_hours, bucket_shift) = parse_bucket(query.take("bucket")?)?;
     let (model, prompt) = (query.take("model")?, query.take("prompt")?);
-    Ok(QualityQuery { tenant, project, window, model, prompt, users, bucket_hours, bucket_shift })
+    Ok(QualityQuery {
+        tenant,
+        project,
+        window,
+        model,
+        prompt,
+        users,
+        by: ReactionTime::default(),
+        bucket_hours,
+        bucket_shift,
+    })
+}
+
+/// Like `parse_filter`, for reports on satisfaction: `by` selects the time of a reaction.
+pub(crate) fn parse_quality_filter(
+    scope: &RequestScope,
+    tenant: &str,
+    parameters: QueryParams,
+    now: Timestamp,
+    days: u32,
+) -> Result<QualityQuery, Problem> {
+    let all = params::read_pairs(parameters)?;
+    let (by, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|(name, _)| name == "by");
+    let times = |word: &str| match word {
+        "turn" => Some(ReactionTime::Turn),
+        "reaction" => Some(ReactionTime::Reaction),
+        _ => None,
+    };
+    let by = by.into_iter().next_back().map(|(_, word)| word);
+    let by = params::parse_optional_word("by", by, times, &["turn", "reaction"])?;
+    let query = parse_filter(scope, tenant, Ok(Query(others)), now, days)?;
+    Ok(QualityQuery { by: by.unwrap_or_default(), ..query })
 }
 
 /// Separates attributes such as `attr.plan=pro` from the other parameters.

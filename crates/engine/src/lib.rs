@@ -101,9 +101,9 @@ pub use score::{ScoreError, ScoreTask, score_line};
 pub use store::{
     AnsweredBy, ConversationTally, DeadLetter, ErasedCounts, EventPage, Extreme, Histogram,
     KindFilter, ListCursor, ListPage, ListQuery, ListedConversation, LogStats, QualityBucket,
-    QualityQuery, QualityUsers, ReactionCounts, ReactionFilter, ReactionSearch, Rebuilt, SECONDS,
-    Snapshot, Standing, Stopwatch, StoredAlert, StoredDecision, StoredEvent, StoredExchange,
-    StoredKey, StoredMove, StoredReaction, StoredTally, StoredTurn, TurnMark,
+    QualityQuery, QualityUsers, ReactionCounts, ReactionFilter, ReactionSearch, ReactionTime,
+    Rebuilt, SECONDS, Snapshot, Standing, Stopwatch, StoredAlert, StoredDecision, StoredEvent,
+    StoredExchange, StoredKey, StoredMove, StoredReaction, StoredTally, StoredTurn, TurnMark,
 };
 pub use topic::Topic;
 pub use training_data::examples::{ExampleSearch, FoundExample};

@@ -61,7 +61,7 @@ pub use queries::leases::Lease;
 pub use queries::period::{
     ActiveConversation, PeriodCursor, PeriodPage, PeriodQuery, ReactionCounts,
 };
-pub use queries::quality::{AnsweredBy, QualityBucket, QualityQuery, QualityUsers};
+pub use queries::quality::{AnsweredBy, QualityBucket, QualityQuery, QualityUsers, ReactionTime};
 pub use queries::reactions::{ConversationQuery, ReactionFilter, ReactionSearch, StoredReaction};
 pub use queries::relevance::{Extreme, StoredTallies, StoredTally};
 pub use queries::router_state::{

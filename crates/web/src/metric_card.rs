@@ -217,7 +217,9 @@ pub(crate) fn metric_name(figure: Figure) -> &'static str {
 
 pub(crate) fn metric_description(figure: Figure) -> &'static str {
     match figure {
-        Figure::Satisfaction => "Thumbs up as a share of all user reactions",
+        Figure::Satisfaction => {
+            "Thumbs up as a share of all user reactions, by the time of the turn"
+        }
         Figure::AccuracyRate => "Answers neither corrected nor rejected",
         Figure::SqlAccuracy => {
             "Generated SQL statements with a known outcome that ran without an error"

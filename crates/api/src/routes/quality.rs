@@ -1,7 +1,7 @@
 //! Quality metrics, targets, alerts and the calibration of verdicts.
 
 use axum::Json;
-use engine::Engine;
+use engine::{Engine, ReactionTime};
 use model::Tenant;
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ const DEFAULT_DAYS: u32 = 30;
 
 #[utoipa::path(get, path = "/api/v1/feedback/quality/{tenant}", tag = "quality",
     summary = "Show quality metrics with intervals, targets and series; attr.NAME=VALUE filters by user attribute",
-    params(("tenant" = String, Path), ("project" = Option<String>, Query), ("model" = Option<String>, Query), ("prompt" = Option<String>, Query), ("user_id" = Option<String>, Query), ("period_days" = Option<u16>, Query), ("start" = Option<String>, Query), ("end" = Option<String>, Query), ("bucket" = Option<String>, Query)),
+    params(("tenant" = String, Path), ("project" = Option<String>, Query), ("model" = Option<String>, Query), ("prompt" = Option<String>, Query), ("user_id" = Option<String>, Query), ("period_days" = Option<u16>, Query), ("start" = Option<String>, Query), ("end" = Option<String>, Query), ("bucket" = Option<String>, Query), ("by" = Option<String>, Query, description = "turn (default) counts a reaction in the bucket of its turn, reaction in the bucket in which it was given")),
     responses((status = 200, description = "Metrics by name", body = QualityBody)))]
 pub(crate) async fn show_quality(
     call: ReadCall,
@@ -27,8 +27,8 @@ pub(crate) async fn show_quality(
     query: QueryParams,
 ) -> ApiResult<QualityBody> {
     let tenant = params::read_path(tenant)?;
-    let query =
-        report_filter::parse_filter(&call, &tenant, query, call.engine.now(), DEFAULT_DAYS)?;
+    let now = call.engine.now();
+    let query = report_filter::parse_quality_filter(&call, &tenant, query, now, DEFAULT_DAYS)?;
     let buckets = call.engine.insights.quality(query.clone()).await?;
     let targets = call.engine.insights.tenant_targets(&query.tenant);
     let bucket = match query.bucket_hours {
@@ -42,6 +42,10 @@ pub(crate) async fn show_quality(
         start: query.window.start.to_string(),
         end: query.window.end.to_string(),
         bucket,
+        by: match query.by {
+            ReactionTime::Turn => "turn",
+            ReactionTime::Reaction => "reaction",
+        },
         turns: engine::report::sum_buckets(&buckets).counts.turns,
         metrics: metrics_by_name(&buckets, |figure| targets.target_for(figure)),
     }))

@@ -2,7 +2,7 @@
 
 mod extractor;
 
-use engine::{ListQuery, PageAccess, QualityQuery, TurnMark};
+use engine::{ListQuery, PageAccess, QualityQuery, ReactionTime, TurnMark};
 use model::{Position, Project, Role, Scope, Tenant, Timestamp, Window};
 use web::{Filter, PageLayout, SelectOptions, View, Viewer};
 
@@ -109,6 +109,7 @@ impl Visitor {
             model: self.filter.model.clone(),
             prompt: self.filter.prompt.clone(),
             users: None,
+            by: ReactionTime::default(),
             bucket_hours,
             bucket_shift: 0,
         }

@@ -58,6 +58,8 @@ pub(crate) struct QualityBody {
     pub(crate) start: String,
     pub(crate) end: String,
     pub(crate) bucket: &'static str,
+    /// The time by which satisfaction counts a reaction: `turn` or `reaction`.
+    pub(crate) by: &'static str,
     pub(crate) turns: i64,
     pub(crate) metrics: BTreeMap<&'static str, MetricBody>,
 }

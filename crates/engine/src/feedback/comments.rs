@@ -8,7 +8,7 @@ use model::{
     Body, Entry, Event, Finding, FoundSentiment, Position, Reaction, Redacted, Scope, Sentiment,
     UnitInterval, Window,
 };
-use store::{EventPage, QualityQuery, StoredEvent};
+use store::{EventPage, QualityQuery, ReactionTime, StoredEvent};
 
 use crate::comment_view::CommentView;
 use crate::error::EngineError;
@@ -83,6 +83,7 @@ impl Insights {
             model: None,
             prompt: None,
             users: None,
+            by: ReactionTime::default(),
             bucket_hours: 24,
             bucket_shift: 0,
         })

@@ -12,7 +12,7 @@ use crate::report::{Figure, Reading, Target};
 use ingest::FindingPlace;
 use model::{Finding, FoundAlert, Mac, Position, Project, Rule, Scope, Tenant, Window};
 use serde_json::{Map, Value, json};
-use store::{QualityQuery, StoredAlert};
+use store::{QualityQuery, ReactionTime, StoredAlert};
 
 use crate::error::EngineError;
 use crate::insights::Insights;
@@ -102,6 +102,7 @@ impl Insights {
             model: None,
             prompt: None,
             users: None,
+            by: ReactionTime::default(),
             bucket_hours: targets.window_hours,
             bucket_shift: 0,
         };

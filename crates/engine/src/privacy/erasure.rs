@@ -120,7 +120,7 @@ mod tests {
         Body, ConversationId, Event, Kind, Opening, Position, Source, Tenant, TurnHalf, TurnId,
         Type, Window,
     };
-    use store::QualityQuery;
+    use store::{QualityQuery, ReactionTime};
 
     use super::*;
     use crate::insights::failures::{FailureReport, PatternCentroids};
@@ -147,6 +147,7 @@ mod tests {
             model: None,
             prompt: None,
             users: None,
+            by: ReactionTime::default(),
             bucket_hours: 1,
             bucket_shift: 0,
         }

@@ -7,7 +7,9 @@ use model::{
 use serde_json::json;
 
 use crate::contract::scene::{Scene, at, decision_id, play, user_id};
-use crate::{QualityBucket, QualityCounts, QualityQuery, QualityUsers, Rebuild, Store};
+use crate::{
+    QualityBucket, QualityCounts, QualityQuery, QualityUsers, ReactionTime, Rebuild, Store,
+};
 
 const HOUR: i64 = 3600;
 
@@ -19,6 +21,7 @@ fn query() -> QualityQuery {
         model: None,
         prompt: None,
         users: None,
+        by: ReactionTime::default(),
         bucket_hours: 1,
         bucket_shift: 0,
     }

@@ -4,7 +4,7 @@ mod sums;
 
 use std::collections::BTreeMap;
 
-use model::{Project, Scope, Tenant, TurnId, UserId, Window};
+use model::{Origin, Project, Reaction, Scope, Tenant, TurnId, UserId, Window};
 use sql::{Connection, Value, params_from_iter};
 
 use crate::error::{StoreError, Task};
@@ -25,9 +25,20 @@ pub struct QualityQuery {
     pub prompt: Option<String>,
     /// Filters by user. Events without a turn then do not count.
     pub users: Option<QualityUsers>,
+    pub by: ReactionTime,
     pub bucket_hours: u32,
     /// Shifts the buckets by hours. Weeks start on Monday, but 1970 started on a Thursday.
     pub bucket_shift: u32,
+}
+
+/// The time that places a user's reaction in a window. Everything else counts by the turn's time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReactionTime {
+    /// The time of the turn it is about.
+    #[default]
+    Turn,
+    /// The time at which it was given.
+    Reaction,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -70,6 +81,12 @@ impl Store {
         self.pool.run(move |connection| Report { connection, query: &query }.negative_turns(limit))
     }
 
+    /// Questions of the newest answered turns without a problem. Ignores the user filter.
+    pub fn passed_questions(&self, query: QualityQuery, limit: usize) -> Task<'_, Vec<String>> {
+        self.pool
+            .run(move |connection| Report { connection, query: &query }.passed_questions(limit))
+    }
+
     pub fn answered_by(&self, query: QualityQuery) -> Task<'_, Vec<AnsweredBy>> {
         self.pool.run(move |connection| Report { connection, query: &query }.answered_by())
     }
@@ -81,12 +98,6 @@ impl Store {
 
     /// Answers per strategy name. Ignores the user filter.
     pub fn answered_by_strategy(&self, query: QualityQuery) -> Task<'_, Vec<(String, u64)>> {
-    /// Questions of the newest answered turns without a problem. Ignores the user filter.
-    pub fn passed_questions(&self, query: QualityQuery, limit: usize) -> Task<'_, Vec<String>> {
-        self.pool
-            .run(move |connection| Report { connection, query: &query }.passed_questions(limit))
-    }
-
         self.pool.run(move |connection| Report { connection, query: &query }.answered_by_strategy())
     }
 }
@@ -115,7 +126,52 @@ impl Report<'_> {
                 }
             }
         }
+        if self.query.by == ReactionTime::Reaction {
+            self.replace_reactions(&mut buckets)?;
+        }
         Ok(buckets.into_values().collect())
+    }
+
+    /// Counts reactions by their own time instead of the turn's.
+    fn replace_reactions(&self, buckets: &mut Buckets) -> sql::Result<()> {
+        for bucket in buckets.values_mut() {
+            (bucket.counts.ok, bucket.counts.not_ok, bucket.counts.neutral) = (0, 0, 0);
+        }
+        for project in self.projects()? {
+            match &self.query.users {
+                None => self.add_reactions(project, buckets)?,
+                Some(users) => {
+                    for user in self.user_keys(project, users)? {
+                        self.add_user_reactions((project, user), buckets)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Reactions that the user gave.
+    fn add_user_reactions(
+        &self,
+        (project, user): (Key, Key),
+        buckets: &mut Buckets,
+    ) -> sql::Result<()> {
+        let (start, end) = self.whole_hours();
+        let rows: Vec<(i64, u8)> = self.connection.read_rows(
+            "SELECT r.ts, r.reaction
+             FROM reactions r LEFT JOIN turn_facts f ON f.turn = r.turn
+             WHERE r.project = ?1 AND r.user = ?6 AND r.ts >= ?2 AND r.ts < ?3
+                 AND r.origin = ?7 AND r.conversation IS NOT NULL
+                 AND (f.model = ?4 OR ?4 IS NULL)
+                 AND (f.prompt = ?5 OR ?5 IS NULL
+                     OR substr(f.prompt, 1, length(?5) + 1) = ?5 || '@')",
+            (project, start, end, &self.query.model, &self.query.prompt, user, Origin::User.code()),
+        )?;
+        for (ts, reaction) in rows {
+            let bucket = bucket_at(buckets, self.bucket_start(hour_number(ts)));
+            add_reaction(bucket, reaction, 1);
+        }
+        Ok(())
     }
 
     fn projects(&self) -> sql::Result<Vec<Key>> {
@@ -160,6 +216,28 @@ impl Report<'_> {
             Ok((scope, TurnId::new(id).map_err(unreadable)?))
         };
         found.into_iter().map(turn).collect()
+    }
+
+    fn passed_questions(&self, limit: usize) -> Result<Vec<String>, StoreError> {
+        let (start, end) = self.whole_hours();
+        let mut found = Vec::new();
+        for project in self.projects()? {
+            let questions: Vec<Option<String>> = self.connection.read_rows(
+                &format!(
+                    "SELECT json_extract(o.data, '$.text')
+                     FROM (SELECT turn, ts FROM turn_facts INDEXED BY turn_facts_by_time
+                           WHERE project = ?1 AND ts >= ?2 AND ts < ?3 AND ts IS NOT NULL
+                               AND negative = 0 AND answered = 1 AND {BY_MODEL_AND_PROMPT}
+                           ORDER BY ts DESC, turn DESC LIMIT ?6) f
+                     JOIN turns t ON t.key = f.turn JOIN events o ON o.position = t.opened
+                     ORDER BY f.ts DESC, f.turn DESC"
+                ),
+                (project, start, end, &self.query.model, &self.query.prompt, limit as i64),
+            )?;
+            found.extend(questions.into_iter().flatten().filter(|text| !text.is_empty()));
+        }
+        found.truncate(limit);
+        Ok(found)
     }
 
     fn answered_by_strategy(&self) -> Result<Vec<(String, u64)>, StoreError> {
@@ -218,28 +296,6 @@ impl Report<'_> {
             // because it may contain path syntax.
             sql += match self.connection.sqlite() {
                 Some(_) => {
-    fn passed_questions(&self, limit: usize) -> Result<Vec<String>, StoreError> {
-        let (start, end) = self.whole_hours();
-        let mut found = Vec::new();
-        for project in self.projects()? {
-            let questions: Vec<Option<String>> = self.connection.read_rows(
-                &format!(
-                    "SELECT json_extract(o.data, '$.text')
-                     FROM (SELECT turn, ts FROM turn_facts INDEXED BY turn_facts_by_time
-                           WHERE project = ?1 AND ts >= ?2 AND ts < ?3 AND ts IS NOT NULL
-                               AND negative = 0 AND answered = 1 AND {BY_MODEL_AND_PROMPT}
-                           ORDER BY ts DESC, turn DESC LIMIT ?6) f
-                     JOIN turns t ON t.key = f.turn JOIN events o ON o.position = t.opened
-                     ORDER BY f.ts DESC, f.turn DESC"
-                ),
-                (project, start, end, &self.query.model, &self.query.prompt, limit as i64),
-            )?;
-            found.extend(questions.into_iter().flatten().filter(|text| !text.is_empty()));
-        }
-        found.truncate(limit);
-        Ok(found)
-    }
-
                     " AND EXISTS (SELECT 1 FROM json_each(p.attributes) a WHERE a.key = ?
                         AND CASE a.type WHEN 'true' THEN 'true' WHEN 'false' THEN 'false'
                             ELSE CAST(a.value AS TEXT) END = ?)"
@@ -281,6 +337,15 @@ const BY_MODEL_AND_PROMPT: &str = "(model = ?4 OR ?4 IS NULL)
 
 fn bucket_at(buckets: &mut Buckets, hour: i64) -> &mut QualityBucket {
     buckets.entry(hour).or_insert_with(|| QualityBucket { hour, ..QualityBucket::default() })
+}
+
+fn add_reaction(bucket: &mut QualityBucket, reaction: u8, count: i64) {
+    match Reaction::from_code(reaction) {
+        Some(Reaction::Ok) => bucket.counts.ok += count,
+        Some(Reaction::NotOk) => bucket.counts.not_ok += count,
+        Some(Reaction::Neutral) => bucket.counts.neutral += count,
+        None => {}
+    }
 }
 
 fn wait(bucket: &mut QualityBucket, step: u32, count: i64) {

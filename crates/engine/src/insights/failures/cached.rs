@@ -76,6 +76,7 @@ mod tests {
     use crate::Engine;
     use model::{Scope, Window};
     use serde_json::json;
+    use store::ReactionTime;
 
     use super::*;
     use crate::CopySettings;
@@ -127,6 +128,7 @@ mod tests {
             model: None,
             prompt: None,
             users: None,
+            by: ReactionTime::default(),
             bucket_hours: 24,
             bucket_shift: 0,
         }

@@ -199,6 +199,7 @@ fn has_same_filters(one: &QualityQuery, other: &QualityQuery) -> bool {
 mod tests {
     use super::*;
     use model::{Tenant, Window};
+    use store::ReactionTime;
 
     const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
 
@@ -212,6 +213,7 @@ mod tests {
             model: None,
             prompt: None,
             users: None,
+            by: ReactionTime::default(),
             bucket_hours: 24,
             bucket_shift: 0,
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use sql::Row;
 
-use super::{AnsweredBy, BY_MODEL_AND_PROMPT, Buckets, Report, bucket_at, wait};
+use super::{AnsweredBy, BY_MODEL_AND_PROMPT, Buckets, Report, add_reaction, bucket_at, wait};
 use crate::error::StoreError;
 use crate::projections::apply::{DAY_HOURS, hour_number};
 use crate::projections::counters::QualityCounts;
@@ -93,6 +93,14 @@ impl Report<'_> {
     pub(super) fn add_waits(&self, project: Key, buckets: &mut Buckets) -> sql::Result<()> {
         self.each((project, "waits"), ("step, sum(count)", ", step"), |start, row| {
             wait(bucket_at(buckets, start), row.get(1)?, row.get(2)?);
+            Ok(())
+        })
+    }
+
+    pub(super) fn add_reactions(&self, project: Key, buckets: &mut Buckets) -> sql::Result<()> {
+        let columns = ("reaction, sum(count)", ", reaction");
+        self.each((project, "reacted"), columns, |start, row| {
+            add_reaction(bucket_at(buckets, start), row.get(1)?, row.get(2)?);
             Ok(())
         })
     }
