@@ -328,9 +328,9 @@ fn suggestions(server: &Server) -> Vec<Value> {
 fn error_spread_at_random_suggests_nothing_about_a_subject() {
     let server = Server::start();
     let failed = json!({"status": "error", "error": "timeout", "response": null});
-    for n in 0..200 {
+    for n in 0..200_usize {
         // One in seven fails, whatever is asked.
-        let more = if n % 7 == 0 { failed.clone() } else { json!({}) };
+        let more = if n.is_multiple_of(7) { failed.clone() } else { json!({}) };
         send_question(&server, n, &more);
     }
     assert!(failures(&server)["negatives"].as_u64() > Some(20), "{}", failures(&server));
@@ -368,7 +368,7 @@ fn suggestion_has_its_own_evidence_its_table_and_one_idea() {
             "data": {"rating": 1, "comment": format!("complaint number {n} of its own kind")}});
         assert_eq!(server.post("/api/v1/feedback", &said).0, 201);
     }
-    for n in (0..126).filter(|n| n % 7 != 0) {
+    for n in (0..126).filter(|n: &usize| !n.is_multiple_of(7)) {
         send_question(&server, n, &json!({}));
     }
     let check_one = |server: &Server| {

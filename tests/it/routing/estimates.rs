@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::{put_router, serve_turn};
+use crate::feedback_calls::react;
 use crate::server::Server;
 
 #[test]
@@ -11,12 +12,10 @@ fn estimates_have_honest_intervals_or_none() {
     let definition = json!({"arms": [{"id": "a"}, {"id": "b"}], "algorithm": "random", "seed": 1});
     put_router(&server, "chat", &definition);
     for n in 0..12 {
-        serve_turn(
-            &server,
-            &format!("t{n}"),
-            "A question",
-            &json!({"response": "Here are the numbers that you asked for.", "latency_ms": 900}),
-        );
+        let (turn, done) = (format!("t{n}"), json!({"response": "12 in all.", "latency_ms": 900}));
+        serve_turn(&server, &turn, "A question", &done);
+        let liked = json!({"reaction": "ok"});
+        assert_eq!(react(&server, &format!("c-{turn}"), &turn, &liked).0, 200);
     }
     let body = json!({"router": "chat", "policy": {"kind": "fixed", "arm": "a"}});
     let check_all = |server: &Server| {

@@ -34,7 +34,8 @@ fn estimators_match_hand_computed_values() {
 fn intervals_are_cut_at_the_range_of_the_rewards() {
     let log = |reward: f64, propensity: f64| {
         let one = |n: usize| {
-            LoggedReward::new(if n % 2 == 0 { reward } else { 0.0 }, propensity, 0.5, None).unwrap()
+            let reward = if n.is_multiple_of(2) { reward } else { 0.0 };
+            LoggedReward::new(reward, propensity, 0.5, None).unwrap()
         };
         evaluate_policy(&(0..400).map(one).collect::<Vec<_>>()).unwrap().ips
     };
