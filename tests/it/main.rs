@@ -65,6 +65,7 @@ mod scan;
 mod score;
 #[cfg(feature = "scaled")]
 mod s3;
+mod seeds;
 mod sessions;
 mod shared_conversations;
 mod start_and_stop;
