@@ -23,7 +23,7 @@ mod text_report;
 /// Run all detectors over chat logs and print a report.
 ///
 /// Reads JSON Lines or one JSON array: turns or an export of Uptake, OpenAI-style `messages`, ShareGPT,
-/// LMSYS, WildChat, Langfuse traces. Nothing is stored and nothing leaves the machine.
+/// LMSYS, WildChat, Langfuse traces, LangSmith runs. Nothing is stored and nothing leaves the machine.
 ///
 /// Files may be of any size, since conversations are processed one by one. In memory are counts, the worst
 /// conversations, 400 bytes of each text of the latest 10,000 failed answers (for the failure patterns), and up

@@ -108,11 +108,14 @@ fn imported_log_equals_the_exported_one() {
     let import = || uptake(elsewhere.path(), &["import", path, "--json"]);
     let first = import();
     assert_eq!(
-        first.1, "{\"empty\":0,\"imported\":8,\"rejected\":0,\"replayed\":0}\n",
+        first.1, "{\"empty\":0,\"imported\":8,\"rejected\":0,\"replayed\":0,\"skipped\":{}}\n",
         "{}",
         first.2
     );
-    assert_eq!(import().1, "{\"empty\":0,\"imported\":0,\"rejected\":0,\"replayed\":8}\n");
+    assert_eq!(
+        import().1,
+        "{\"empty\":0,\"imported\":0,\"rejected\":0,\"replayed\":8,\"skipped\":{}}\n"
+    );
     let copy = Server::start_in(elsewhere);
     for path in ["/api/v1/events", "/api/v1/turns/t1", "/api/v1/users/u1", "/api/v1/decisions/d1"] {
         assert_eq!(copy.get(path), server.get(path), "{path}");
@@ -124,7 +127,8 @@ fn imported_log_equals_the_exported_one() {
     let (_, folder) = server.stop();
     let into_itself = uptake(folder.path(), &["import", path, "--json"]);
     assert_eq!(
-        into_itself.1, "{\"empty\":0,\"imported\":0,\"rejected\":0,\"replayed\":8}\n",
+        into_itself.1,
+        "{\"empty\":0,\"imported\":0,\"rejected\":0,\"replayed\":8,\"skipped\":{}}\n",
         "{}",
         into_itself.2
     );
@@ -139,7 +143,7 @@ fn invalid_lines_are_reported_by_number_and_the_rest_is_imported() {
     std::fs::write(&file, lines.join("\n")).unwrap();
     let (code, out, err) = uptake(folder.path(), &["import", file.to_str().unwrap(), "--json"]);
     assert_eq!(code, Some(1));
-    assert_eq!(out, "{\"empty\":0,\"imported\":1,\"rejected\":4,\"replayed\":0}\n");
+    assert_eq!(out, "{\"empty\":0,\"imported\":1,\"rejected\":4,\"replayed\":0,\"skipped\":{}}\n");
     for number in [1, 2, 5, 6] {
         assert!(err.contains(&format!("mixed.jsonl:{number}: ")), "{err}");
     }

@@ -45,6 +45,15 @@ pub(crate) fn all_formats() -> Vec<(&'static str, Vec<Value>)> {
                        "timestamp": format!("2026-05-01T10:0{at}:00Z")})
             }),
         ),
+        (
+            "langsmith",
+            turns(&|at, q, a| {
+                json!({"id": format!("r{at}"), "trace_id": format!("r{at}"), "run_type": "chain",
+                       "session_id": "project", "inputs": {"input": q}, "outputs": {"output": a},
+                       "start_time": format!("2026-05-01T10:0{at}:00"),
+                       "extra": {"metadata": {"thread_id": "x1"}}})
+            }),
+        ),
         ("ours", turns(&|_, q, a| json!({"conversation_id": "x1", "text": q, "response": a}))),
     ]
 }

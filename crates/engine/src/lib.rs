@@ -71,6 +71,7 @@ pub use cluster::publish::EventFormatter;
 pub use cluster::publish_progress::PublishLag;
 pub use experiments::{Assignment, ExperimentView, SequencePoint};
 pub use feedback::event_lookup::EventBatch;
+pub use feedback::import::PreparedLine;
 pub use feedback::reactions::{IncomingReaction, ReactionReceipt};
 pub use feedback::record::{IncomingEvent, Trust};
 pub use feedback::topics::EventFollower;

@@ -5,7 +5,8 @@ use serde_json::{Map, Value, json};
 
 use crate::accept::RawEvent;
 use crate::{
-    Line, accept_event, accept_privacy, accept_profile, chat_events, read_chat, read_line,
+    ImportLine, Line, accept_event, accept_privacy, accept_profile, chat_events, read_chat,
+    read_import_line, read_line,
 };
 
 const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
@@ -26,6 +27,15 @@ const CHATS: [&str; 6] = [
     r#"{"id":"t","sessionId":"s","timestamp":"2026-01-02T03:04:05Z","input":{"messages":[{"role":"user","content":"a"}]},"output":{"content":"b"},"scores":[{"name":"rating","value":1,"comment":"c"}]}"#,
     r#"{"text":"a","response":"b","turn_id":"t","conversation_id":"c"}"#,
     r#"{"type":"query","source":"turn","message_id":"t","session_id":"c","data":{"phase":"opened","text":"q"}}"#,
+];
+
+const FOREIGN: [&str; 6] = [
+    r#"{"role":"artifact","tags":["kind:turn.log.reaction","turn:t"],"user_id":"u","payload":{"reaction":{"turn_id":"t","text":"x","confidence":0.9,"ts":"2026-01-02T03:04:05Z","reaction":"ok","origin":"machine"},"meta":{"rn":"ef:x","track_id":"A"},"conversation_id":"c"}}"#,
+    r#"{"id":"s","timestamp":"2026-01-02 03:04:05.678000","name":"user-feedback","value":1,"data_type":"BOOLEAN","source":"API","trace_id":"t","comment":"good","metadata":{"userId":"u"}}"#,
+    r#"{"id":"t","traceId":"t","type":"SPAN","sessionId":"s","input":"[{\"role\":\"user\",\"content\":\"q\"}]","output":"{\"content\":\"a\"}","scores":{"thumb":[1]}}"#,
+    r#"{"id":"f","run_id":"r","trace_id":"r","key":"user_score","score":0.5,"comment":"c","correction":{"output":"b"},"created_at":"2026-01-02T03:04:05+00:00"}"#,
+    r#"{"id":"r","trace_id":"r","run_type":"chain","inputs":{"messages":[[{"id":["HumanMessage"],"kwargs":{"content":"q"}}]]},"outputs":{"generations":[[{"text":"a"}]]},"extra":{"metadata":{"thread_id":"c"}},"feedback_stats":{"user_score":{"n":1,"avg":1.0}}}"#,
+    r#"{"id":"o","trace_id":"t","parent_observation_id":"p","input":"q","output":"a"}"#,
 ];
 
 fn object(bytes: &[u8]) -> Option<Map<String, Value>> {
@@ -98,6 +108,20 @@ fn mangled_chat_logs_are_refused_or_yield_readable_lines() {
         read += 1;
         for line in chat_events(&record, 3, NOW) {
             // A line may be refused, for example for a long text, but nothing worse.
+            drop(read_line(line, NOW, fresh));
+        }
+    });
+    assert!(read > 300, "only {read} were read");
+}
+
+#[test]
+fn mangled_exports_of_other_systems_are_skipped_refused_or_yield_lines() {
+    let mut read = 0;
+    testkit::fuzz_rows(&FOREIGN, 3000, |bytes| {
+        let Some(fields) = object(bytes) else { return };
+        let Ok(ImportLine::Events(lines)) = read_import_line(fields, 3, NOW) else { return };
+        read += 1;
+        for line in lines {
             drop(read_line(line, NOW, fresh));
         }
     });

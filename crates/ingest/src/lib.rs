@@ -28,8 +28,8 @@ pub use redact::Redactor;
 pub use retrieval::{RawReturned, RawSignal, accept_query_id, accept_returned, accept_signals};
 pub use rule::{accept_privacy, accept_profile, rule_event};
 pub use source::{
-    ChatMessage, ChatRecord, Line, Sign, Speaker, chat_events, conversation_name, name_turn,
-    read_chat, read_line, turn_name,
+    ChatMessage, ChatRecord, ChatUsage, ImportLine, Line, Sign, Speaker, chat_events,
+    conversation_name, name_turn, read_chat, read_import_line, read_line, turn_name,
 };
 pub use turn::{
     AcceptedOpening, RawCompletion, RawOpening, RawRetrieved, TurnPlace, accept_completion,

@@ -1,11 +1,18 @@
 //! Event sources other than HTTP.
 
+mod fields;
+mod event_line;
 mod chat;
 mod chat_events;
+mod score;
 mod signs;
 mod file;
+mod artifact;
+mod import_line;
 
-pub use chat::{ChatMessage, ChatRecord, Speaker, read_chat};
+pub use chat::{ChatMessage, ChatRecord, ChatUsage, Speaker, read_chat};
 pub use chat_events::{chat_events, conversation_name, name_turn, turn_name};
+pub use event_line::ImportLine;
 pub use file::{Line, read_line};
+pub use import_line::read_import_line;
 pub use signs::Sign;

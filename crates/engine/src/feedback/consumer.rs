@@ -16,6 +16,7 @@ use serde_json::Value;
 use crate::cluster::publish::{EVENT_ID_HEADER, PROJECT_HEADER, TENANT_HEADER};
 use crate::error::EngineError;
 use crate::feedback::Feedback;
+use crate::feedback::import::PreparedLine;
 use crate::turns::log_copier::CopySettings;
 
 /// The exact fields of a message's dead letter. A client's event with other fields must not be
@@ -71,10 +72,11 @@ impl Feedback {
 
     fn prepare_message(&self, value: &[u8], offset: i64) -> Result<Vec<Write>, EngineError> {
         let line: Value = serde_json::from_slice(value).map_err(|_| EngineError::InvalidLine)?;
-        let writes = self.prepare_line(line, offset.unsigned_abs())?;
+        let prepared = self.prepare_line(line, offset.unsigned_abs(), &Scope::default())?;
+        let PreparedLine { writes, skipped } = prepared;
         if writes.is_empty() {
             // An empty write list would drop the message silently.
-            let got = "a conversation without a question";
+            let got = skipped.unwrap_or("a conversation without a question");
             return Err(CaptureError::new("message", got, "one with user messages").into());
         }
         Ok(writes)

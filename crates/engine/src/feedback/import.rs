@@ -1,25 +1,41 @@
 //! Imports lines of files: parsed, redacted and stored like any other event.
 
-use model::{Body, Claim, ClaimSpace, Event, ExperimentRule, Rule, TurnHalf, Write};
+use ingest::ImportLine;
+use model::{Body, Claim, ClaimSpace, Event, ExperimentRule, Rule, Scope, TurnHalf, Write};
 use serde_json::{Map, Value};
 
 use crate::error::EngineError;
 use crate::feedback::Feedback;
 
+/// The writes of a line.
+#[derive(Debug, Default)]
+pub struct PreparedLine {
+    /// One per event, or one per message of a chat log.
+    pub writes: Vec<Write>,
+    /// The reason, for a line that holds nothing to import.
+    pub skipped: Option<&'static str>,
+}
+
 impl Feedback {
-    /// Validates a line and builds its writes: one per event, or one per message of a chat log.
-    pub fn prepare_line(&self, line: Value, line_number: u64) -> Result<Vec<Write>, EngineError> {
+    /// Validates a line and builds its writes. `scope` applies to lines that name no tenant.
+    pub fn prepare_line(
+        &self,
+        line: Value,
+        line_number: u64,
+        scope: &Scope,
+    ) -> Result<PreparedLine, EngineError> {
         let Value::Object(fields) = line else {
             return Err(EngineError::InvalidLine);
         };
-        let has = |name: &str| fields.contains_key(name);
-        let is_trace = has("input") || has("output");
-        if has("source") || has("category") || has("data") || (has("type") && !is_trace) {
-            return Ok(vec![self.prepare_event(fields)?]);
-        }
-        let record = ingest::read_chat(&fields)?;
-        let events = ingest::chat_events(&record, line_number, self.core.clock.now());
-        events.into_iter().map(|event| self.prepare_event(event)).collect()
+        let events = match ingest::read_import_line(fields, line_number, self.core.clock.now())? {
+            ImportLine::Events(events) => events,
+            ImportLine::Skipped(reason) => {
+                return Ok(PreparedLine { skipped: Some(reason), ..PreparedLine::default() });
+            }
+        };
+        let events = events.into_iter().map(|event| add_scope(event, scope));
+        let writes = events.map(|event| self.prepare_event(event)).collect::<Result<_, _>>()?;
+        Ok(PreparedLine { writes, skipped: None })
     }
 
     fn prepare_event(&self, fields: Map<String, Value>) -> Result<Write, EngineError> {
@@ -32,6 +48,18 @@ impl Feedback {
         write.claims.extend(spaces.into_iter().map(|(space, id)| Claim { space, id, mac: None }));
         Ok(write)
     }
+}
+
+/// Fills in the tenant and project of a line that names no tenant.
+fn add_scope(mut event: Map<String, Value>, scope: &Scope) -> Map<String, Value> {
+    if event.get("tenant_id").is_none_or(Value::is_null) {
+        event.insert("tenant_id".to_owned(), scope.tenant.as_str().into());
+        let project = event.entry("project").or_insert(Value::Null);
+        if project.is_null() {
+            *project = scope.project.as_str().into();
+        }
+    }
+    event
 }
 
 /// The id that an event claims: a turn's by its two halves, an experiment's by its definition.

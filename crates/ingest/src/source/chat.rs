@@ -1,11 +1,16 @@
 //! Chat logs of other systems: messages with speaker and time.
 
+mod langfuse;
+mod langsmith;
+mod message;
 mod read;
 
 use model::Timestamp;
 
 use super::signs::Sign;
 
+pub(super) use langfuse::is_child_observation;
+pub(super) use langsmith::{is_child_run, is_run};
 pub use read::read_chat;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,14 +34,25 @@ pub struct ChatMessage {
     pub error: Option<String>,
     /// The latency of an answer.
     pub latency_seconds: Option<f64>,
+    /// Tokens and cost of an answer.
+    pub usage: ChatUsage,
     /// Feedback on an answer.
     pub signs: Vec<Sign>,
+}
+
+/// Token counts and cost of an answer; `None` means unknown.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ChatUsage {
+    pub tokens_in: Option<u64>,
+    pub tokens_out: Option<u64>,
+    pub cost: Option<f64>,
 }
 
 impl ChatMessage {
     fn new(speaker: Speaker, text: String, at: Option<Timestamp>) -> Self {
         let (turn, model, error, latency_seconds) = (None, None, None, None);
-        Self { speaker, text, at, turn, model, error, latency_seconds, signs: Vec::new() }
+        let usage = ChatUsage::default();
+        Self { speaker, text, at, turn, model, error, latency_seconds, usage, signs: Vec::new() }
     }
 }
 

@@ -3,10 +3,10 @@
 //! Ids are derived from the record and its line number. Importing a file twice stores nothing
 //! twice, and lines of one file never collide.
 
-use model::Timestamp;
+use model::{ConversationId, Timestamp};
 use serde_json::{Map, Value, json};
 
-use super::chat::{ChatMessage, ChatRecord};
+use super::chat::{ChatMessage, ChatRecord, ChatUsage};
 
 /// The events of a record as lines of an export. `place` is the record's line number; `now`
 /// replaces missing times.
@@ -34,6 +34,10 @@ fn completion_data(message: &ChatMessage) -> Value {
         fields.extend(message.error.clone().map(|error| ("error".to_owned(), json!(error))));
         let millis = message.latency_seconds.filter(|s| *s >= 0.0).map(|s| s * 1000.0);
         fields.extend(millis.map(|ms| ("latency_ms".to_owned(), json!(ms))));
+        let ChatUsage { tokens_in, tokens_out, cost } = message.usage;
+        fields.extend(tokens_in.map(|count| ("tokens_in".to_owned(), json!(count))));
+        fields.extend(tokens_out.map(|count| ("tokens_out".to_owned(), json!(count))));
+        fields.extend(cost.map(|cost| ("cost".to_owned(), json!(cost))));
     }
     data
 }
@@ -95,13 +99,13 @@ pub fn turn_name(
     }
 }
 
-fn fit_id(name: &str) -> String {
-    let fits = (1..=200).contains(&name.len())
-        && name.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'/');
+/// The name if it is a valid id, otherwise a hash of it.
+pub(super) fn fit_id(name: &str) -> String {
+    let fits = ConversationId::new(name).is_ok();
     if fits { name.to_owned() } else { hash_name("id", &[name]) }
 }
 
-fn hash_name(kind: &str, parts: &[&str]) -> String {
+pub(super) fn hash_name(kind: &str, parts: &[&str]) -> String {
     let mut hasher = blake3::Hasher::new();
     for part in parts {
         hasher.update(&(part.len() as u64).to_le_bytes());

@@ -6,6 +6,7 @@ use model::{
 };
 use serde_json::{Map, Value};
 
+use super::artifact::{OLD_REACTION_TAG, REACTION_TAG};
 use crate::accept::{RawEvent, accept_event};
 use crate::check::{CaptureError, check_tags, check_texts, parse_id, parse_timestamp, parse_word};
 use crate::rule::{accept_privacy, accept_profile};
@@ -15,10 +16,6 @@ pub struct Line {
     /// The event with its original times and id.
     pub event: Event,
 }
-
-/// A wrong tag in old exports, and its replacement.
-const WRONG_TAG: &str = "kind:turn.log.reaction";
-const RIGHT_TAG: &str = "artifact:turn.log.reaction";
 
 /// Parses a line. Our own records are accepted as well, because the importer has write access to
 /// the store.
@@ -150,7 +147,7 @@ impl Fields {
             Some(Value::Array(items)) => items
                 .into_iter()
                 .map(|item| match item {
-                    Value::String(tag) if tag == WRONG_TAG => Ok(RIGHT_TAG.to_owned()),
+                    Value::String(tag) if tag == OLD_REACTION_TAG => Ok(REACTION_TAG.to_owned()),
                     Value::String(tag) => Ok(tag),
                     Value::Null
                     | Value::Bool(_)

@@ -3,6 +3,8 @@
 use model::{BadData, Body, Correction, InteractionKind, Kind, Origin, Source, Type, UnitInterval};
 use serde_json::{Map, Value};
 
+use super::score::{Score, ScoreMeaning};
+
 #[derive(Clone, Debug, PartialEq)]
 pub enum Sign {
     Rated {
@@ -100,16 +102,13 @@ pub(super) fn inline_signs(fields: &Map<String, Value>) -> Vec<Sign> {
     signs
 }
 
-/// User scores of a Langfuse trace, by name, from 0 to 1.
+/// User scores of a Langfuse trace.
 pub(super) fn score_signs(trace: &Map<String, Value>) -> Vec<Sign> {
-    const CALLED: [&str; 3] = ["feedback", "rating", "thumb"];
     let scores = trace.get("scores").and_then(Value::as_array).map(Vec::as_slice);
-    let given = scores.unwrap_or_default().iter().filter_map(|score| {
-        let name = score.get("name")?.as_str()?.to_lowercase();
-        let is_meant = CALLED.iter().any(|word| name.contains(word));
-        let value = score.get("value").filter(|_| is_meant)?;
-        let number = value.as_f64().or_else(|| value.as_bool().map(|yes| f64::from(u8::from(yes))));
-        UnitInterval::new(number?).map(|value| person_rating(value, None))
+    let scores = scores.unwrap_or_default().iter().filter_map(Value::as_object);
+    let given = scores.filter_map(|score| match Score::from_langfuse(score).meaning() {
+        ScoreMeaning::Rating(value) => Some(person_rating(value, None)),
+        ScoreMeaning::Correction(_) | ScoreMeaning::Comment(_) | ScoreMeaning::Measure => None,
     });
     given.collect()
 }

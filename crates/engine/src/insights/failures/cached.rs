@@ -112,7 +112,8 @@ mod tests {
                     json!({"corrected": "1.1 M, by order date."}),
                 ),
             ] {
-                writes.extend(engine.feedback.prepare_line(line, 1).unwrap());
+                let scope = Scope::default();
+                writes.extend(engine.feedback.prepare_line(line, 1, &scope).unwrap().writes);
             }
         }
         for receipt in engine.feedback.record_batch(writes).await.unwrap() {

@@ -1,16 +1,20 @@
 //! Parses a chat record of any known format: OpenAI-style `messages`, ShareGPT, LMSYS, WildChat,
-//! Langfuse traces and our own turns.
+//! Langfuse traces, LangSmith runs and our own turns.
 
 use model::{Correction, Timestamp};
 use serde_json::{Map, Value};
 
-use super::{ChatMessage, ChatRecord, Speaker};
+use super::message::read_message;
+use super::{ChatMessage, ChatRecord, Speaker, langfuse, langsmith};
 use crate::check::CaptureError;
+use crate::source::fields::{is_error, list_field, text_field, time_field};
 use crate::source::signs::{self, Sign};
 
 /// Parses a record of any known format.
 pub fn read_chat(record: &Map<String, Value>) -> Result<ChatRecord, CaptureError> {
-    let read = if let Some(messages) = list_field(record, "messages") {
+    let read = if langsmith::is_run(record) {
+        langsmith::read_run(record)
+    } else if let Some(messages) = list_field(record, "messages") {
         read_conversation(record, messages)
     } else if let Some(messages) =
         list_field(record, "conversations").or_else(|| list_field(record, "conversation"))
@@ -19,14 +23,14 @@ pub fn read_chat(record: &Map<String, Value>) -> Result<ChatRecord, CaptureError
     } else if let Some(data) = record.get("data").and_then(Value::as_object) {
         own_event(record, data)
     } else if record.contains_key("input") || record.contains_key("output") {
-        read_trace(record)
+        langfuse::read_trace(record)
     } else if text_field(record, &["text", "response"]).is_some() {
         own_turn(record)
     } else {
         return Err(CaptureError::new(
             "record",
             "of an unknown shape",
-            "messages, conversation(s), input and output, or text and response",
+            "messages, conversation(s), input and output, inputs and outputs, or text and response",
         ));
     };
     if read.messages.iter().filter_map(|message| message.at).any(is_out_of_range) {
@@ -45,20 +49,6 @@ fn is_out_of_range(at: Timestamp) -> bool {
     at.as_micros().unsigned_abs() >= YEAR_9999
 }
 
-fn list_field<'a>(record: &'a Map<String, Value>, name: &str) -> Option<&'a Vec<Value>> {
-    record.get(name)?.as_array()
-}
-
-fn text_field(record: &Map<String, Value>, names: &[&str]) -> Option<String> {
-    names.iter().find_map(|name| match record.get(*name)? {
-        Value::String(text) if !text.is_empty() => Some(text.clone()),
-        Value::Number(number) => Some(number.to_string()),
-        Value::String(_) | Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => {
-            None
-        }
-    })
-}
-
 fn read_conversation(record: &Map<String, Value>, messages: &[Value]) -> ChatRecord {
     let model = text_field(record, &["model", "model_name"]);
     let mut messages: Vec<ChatMessage> = messages.iter().filter_map(read_message).collect();
@@ -73,115 +63,6 @@ fn read_conversation(record: &Map<String, Value>, messages: &[Value]) -> ChatRec
         remarks: Vec::new(),
         is_turn: false,
     }
-}
-
-fn read_message(value: &Value) -> Option<ChatMessage> {
-    let fields = value.as_object()?;
-    let who = text_field(fields, &["role", "from", "author", "speaker"])?;
-    let names = ["content", "value", "text", "message", "refusal"];
-    let said = names.iter().filter_map(|name| fields.get(*name)).map(read_content);
-    let said = said.into_iter().find(|text| !text.is_empty()).unwrap_or_default();
-    let mut message = ChatMessage::new(
-        parse_speaker(&who),
-        said,
-        time_field(fields, &["timestamp", "ts", "created_at"]),
-    );
-    message.model = text_field(fields, &["model"]);
-    if message.speaker == Speaker::Assistant {
-        message.signs = signs::inline_signs(fields);
-    }
-    Some(message)
-}
-
-/// A time as RFC 3339, without a zone (then UTC), or as seconds or milliseconds since 1970.
-fn time_field(fields: &Map<String, Value>, names: &[&str]) -> Option<Timestamp> {
-    const MILLIS_FROM: f64 = 1e11;
-    let written = text_field(fields, names)?;
-    if let Some(number) = written.parse::<f64>().ok().filter(|number| number.is_finite()) {
-        let seconds = if number.abs() >= MILLIS_FROM { number / 1000.0 } else { number };
-        return Some(Timestamp::from_micros((seconds * 1e6) as i64));
-    }
-    let spelt = written.replacen(' ', "T", 1);
-    Timestamp::parse(&spelt).or_else(|_| Timestamp::parse(&format!("{spelt}Z"))).ok()
-}
-
-fn parse_speaker(who: &str) -> Speaker {
-    match who.to_ascii_lowercase().as_str() {
-        "user" | "human" | "prompter" | "customer" => Speaker::User,
-        "assistant" | "gpt" | "chatgpt" | "bot" | "ai" | "model" | "bing" | "bard" | "claude"
-        | "agent" => Speaker::Assistant,
-        _ => Speaker::Other,
-    }
-}
-
-/// Text, a list of parts, or an object with either.
-fn read_content(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Array(parts) => {
-            let texts: Vec<String> =
-                parts.iter().map(read_content).filter(|t| !t.is_empty()).collect();
-            texts.join("\n")
-        }
-        Value::Object(fields) => ["text", "content", "value", "answer", "output"]
-            .iter()
-            .find_map(|name| fields.get(*name))
-            .map(read_content)
-            .unwrap_or_default(),
-        Value::Null | Value::Bool(_) => String::new(),
-        Value::Number(number) => number.to_string(),
-    }
-}
-
-/// A Langfuse trace: one turn of a session. Its input may be the whole conversation so far.
-fn read_trace(record: &Map<String, Value>) -> ChatRecord {
-    let input = record.get("input").unwrap_or(&Value::Null);
-    let said: Vec<&Value> = match input {
-        Value::Array(messages) => messages.iter().collect(),
-        Value::Object(fields) => {
-            list_field(fields, "messages").map(|m| m.iter().collect()).unwrap_or_default()
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Vec::new(),
-    };
-    let at = time_field(record, &["timestamp", "startTime", "createdAt"]);
-    let last_user =
-        said.iter().rev().filter_map(|m| read_message(m)).find(|m| m.speaker == Speaker::User);
-    let asked = last_user.map_or_else(|| last_question(input), |m| m.text);
-    let mut answer = read_content(record.get("output").unwrap_or(&Value::Null));
-    if answer.is_empty() {
-        answer = text_field(record, &["refusal"]).unwrap_or_default();
-    }
-    let mut question = ChatMessage::new(Speaker::User, asked, at);
-    let mut answer = ChatMessage::new(Speaker::Assistant, answer, at);
-    question.turn = text_field(record, &["id"]);
-    answer.turn.clone_from(&question.turn);
-    answer.model = text_field(record, &["model", "modelId"]);
-    answer.error = is_error(record).then(|| {
-        text_field(record, &["statusMessage", "error"]).unwrap_or_else(|| "error".to_owned())
-    });
-    answer.latency_seconds = record.get("latency").and_then(Value::as_f64);
-    answer.signs = signs::score_signs(record);
-    ChatRecord {
-        conversation: text_field(record, &["sessionId", "session_id", "traceId", "id"]),
-        user: text_field(record, &["userId", "user_id"]),
-        messages: vec![question, answer],
-        remarks: Vec::new(),
-        is_turn: true,
-    }
-}
-
-fn is_error(record: &Map<String, Value>) -> bool {
-    text_field(record, &["level", "status"])
-        .is_some_and(|level| level.eq_ignore_ascii_case("error"))
-}
-
-fn last_question(input: &Value) -> String {
-    let named = input.as_object().and_then(|fields| {
-        ["question", "query", "input", "prompt", "message"]
-            .iter()
-            .find_map(|name| fields.get(*name))
-    });
-    read_content(named.unwrap_or(input))
 }
 
 /// A turn as accepted by POST /api/v1/turns.
