@@ -26,8 +26,8 @@ const MAX_PRINTED_PER_REASON: u64 = 10;
 /// A line is an event in the format of `uptake export` or POST /api/v1/feedback, a turn in the format of
 /// POST /api/v1/turns, a conversation (OpenAI-style `messages`, ShareGPT, LMSYS, WildChat), a Langfuse trace,
 /// root observation or score, a LangSmith root run or feedback row, or a reaction artifact
-/// (`artifact:turn.log.reaction`). A file may also be one JSON array. Events that are already stored are
-/// skipped. The command needs the data folder to itself: stop the server first.
+/// (`artifact:turn.log.reaction`). A file may also be one JSON array, or CSV with a row of names. Events that
+/// are already stored are skipped. The command needs the data folder to itself: stop the server first.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   uptake import log.jsonl
@@ -116,7 +116,7 @@ async fn import_file(
     let file = File::open(path).with_context(failed)?;
     let size = file.metadata()?.len();
     let progress = Progress::new("bytes");
-    let mut reader = open_lines(file).with_context(failed)?;
+    let mut reader = open_lines(path, file).with_context(failed)?;
     let (mut line, mut number, mut read) = (Vec::new(), 0_u64, 0_u64);
     let mut writes = Vec::with_capacity(BATCH_WRITES);
     loop {
@@ -185,14 +185,18 @@ fn count_skipped(tally: &mut ImportCounts, path: &Path, number: u64, reason: &'s
     }
 }
 
-/// Opens the file line by line. Each item of a JSON array is returned as one line.
-pub(super) fn open_lines(mut file: File) -> std::io::Result<Box<dyn BufRead>> {
+/// Opens the file line by line. Each item of a JSON array and each row of a file with the extension
+/// `csv` is returned as one line.
+pub(super) fn open_lines(path: &Path, mut file: File) -> std::io::Result<Box<dyn BufRead>> {
     let mut head = [0u8; 256];
     let read = file.read(&mut head)?;
     file.seek(SeekFrom::Start(0))?;
     let is_array = head[..read].trim_ascii_start().starts_with(b"[");
+    let is_csv = path.extension().is_some_and(|name| name.eq_ignore_ascii_case("csv"));
     let reader = BufReader::with_capacity(1 << 20, file);
-    if is_array {
+    if is_csv {
+        Ok(Box::new(BufReader::new(engine::CsvLines::new(reader))))
+    } else if is_array {
         Ok(Box::new(BufReader::new(engine::ArrayLines::new(reader))))
     } else {
         Ok(Box::new(reader))

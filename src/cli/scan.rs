@@ -22,7 +22,7 @@ mod text_report;
 
 /// Run all detectors over chat logs and print a report.
 ///
-/// Reads JSON Lines or one JSON array: turns or an export of Uptake, OpenAI-style `messages`, ShareGPT,
+/// Reads JSON Lines, one JSON array or CSV: turns or an export of Uptake, OpenAI-style `messages`, ShareGPT,
 /// LMSYS, WildChat, Langfuse traces, LangSmith runs. Nothing is stored and nothing leaves the machine.
 ///
 /// Files may be of any size, since conversations are processed one by one. In memory are counts, the worst
@@ -144,7 +144,7 @@ fn scan_file(
         Ok(())
     };
     let step = (size / 200).max(1);
-    let report = engine::scan(settings, open_lines(file)?, each, |read| {
+    let report = engine::scan(settings, open_lines(path, file)?, each, |read| {
         if read - shown >= step || read == size {
             shown = read;
             progress.show(read, size);

@@ -20,7 +20,7 @@ fn reaction_counts(server: &Server, conversation: &str) -> [u64; 6] {
     names.map(|name| item["feedback_counts"][name].as_u64().unwrap())
 }
 
-fn counts(imported: u64, replayed: u64, empty: u64, skipped: Value) -> Value {
+fn counts(imported: u64, replayed: u64, empty: u64, skipped: &Value) -> Value {
     json!({"imported": imported, "replayed": replayed, "rejected": 0, "empty": empty,
         "skipped": skipped})
 }
@@ -34,10 +34,17 @@ fn import_lines(data: &Path, lines: &[Value]) -> (Value, String) {
     (serde_json::from_str(&out).unwrap(), err)
 }
 
+/// A rebuild from the log gives the projections that the import left.
+fn check_rebuild(data: &Path) {
+    let (code, out, err) = uptake(data, &["rebuild"]);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.contains("the projections match the log"), "{out}");
+}
+
 #[test]
 fn chat_log_is_imported_once_and_served() {
     let expected =
-        |imported: u64, replayed: u64| -> Value { counts(imported, replayed, 0, json!({})) };
+        |imported: u64, replayed: u64| -> Value { counts(imported, replayed, 0, &json!({})) };
     for (name, lines) in all_formats() {
         let (folder, data) = (TempDir::new().unwrap(), TempDir::new().unwrap());
         let log = write_file(folder.path(), "log.jsonl", &lines);
@@ -70,7 +77,7 @@ fn conversations_without_messages_are_counted() {
         assert_eq!(code, Some(0), "{err}");
         out
     };
-    let expected = counts(0, 0, 2, json!({}));
+    let expected = counts(0, 0, 2, &json!({}));
     assert_eq!(serde_json::from_str::<Value>(&import(&["--json"])).unwrap(), expected);
     assert!(import(&[]).contains("skipped 2 conversations without messages"));
 }
@@ -105,7 +112,7 @@ fn answer_after_a_tool_call_is_imported_as_the_answer() {
 }
 
 /// An artifact of a turn-reaction system.
-fn artifact(turn: &str, reaction: Value, origin: &str, confidence: f64) -> Value {
+fn artifact(turn: &str, reaction: &str, origin: &str, confidence: f64) -> Value {
     json!({
         "reaction": {"turn_id": turn, "text": "The second table was right.",
             "confidence": confidence, "ts": "2025-11-06T17:47:02.162904Z",
@@ -123,19 +130,19 @@ fn reaction_artifacts_are_imported_once_also_with_the_old_tag() {
     };
     let right = "artifact:turn.log.reaction";
     let old_tag = "kind:turn.log.reaction";
-    let mut old_kind = artifact("t3", json!("neutral"), "user", 1.0);
+    let mut old_kind = artifact("t3", "neutral", "user", 1.0);
     old_kind["meta"]["kind"] = json!("kind:turn.log.reaction");
     let embedded = json!({"role": "artifact", "tags": [old_tag], "turn_id": "t4",
         "conversation_id": "conv-1", "user_id": "ann",
         "text": "[turn.log.reaction] {\"turn_id\": \"t4\", \"reaction\": \"not_ok\", \
             \"origin\": \"user\", \"ts\": \"2025-11-06T18:00:00\"}"});
     let lines = [
-        artifact("t1", json!("ok"), "user", 1.0),
-        row("t2", old_tag, artifact("t2", json!("not_ok"), "user", 1.0)),
-        row("t2", right, artifact("t2", json!("not_ok"), "machine", 0.8)),
+        artifact("t1", "ok", "user", 1.0),
+        row("t2", old_tag, artifact("t2", "not_ok", "user", 1.0)),
+        row("t2", right, artifact("t2", "not_ok", "machine", 0.8)),
         old_kind,
         embedded,
-        artifact("t5", json!("ok"), "machine", 0.5),
+        artifact("t5", "ok", "machine", 0.5),
         json!({"role": "artifact", "tags": ["artifact:turn.log", "turn:t1"], "turn_id": "t1"}),
         json!({"role": "artifact", "tags": [old_tag], "turn_id": "t6"}),
     ];
@@ -143,14 +150,15 @@ fn reaction_artifacts_are_imported_once_also_with_the_old_tag() {
         "an artifact that is not a reaction": 1, "an index row without its payload": 1});
     let data = TempDir::new().unwrap();
     let (first, named) = import_lines(data.path(), &lines);
-    assert_eq!(first, counts(5, 0, 0, skipped.clone()));
+    assert_eq!(first, counts(5, 0, 0, &skipped));
     for (number, reason) in
         [(6, "below confidence"), (7, "not a reaction"), (8, "without its payload")]
     {
         let line = named.lines().find(|line| line.contains(&format!("export.jsonl:{number}: ")));
         assert!(line.is_some_and(|line| line.contains(reason)), "{number}: {named}");
     }
-    assert_eq!(import_lines(data.path(), &lines).0, counts(0, 5, 0, skipped));
+    assert_eq!(import_lines(data.path(), &lines).0, counts(0, 5, 0, &skipped));
+    check_rebuild(data.path());
 
     let mut server = Server::start_in(data);
     for _ in 0..2 {
@@ -238,12 +246,13 @@ fn langfuse_export_brings_turns_ratings_comments_and_corrections_once() {
     // The scores come before their traces: feedback waits for its turn.
     let (scores, traces) = (&lines[6..], &lines[..6]);
     let both = [scores, traces].concat();
-    assert_eq!(import_lines(data.path(), &both).0, counts(15, 0, 0, skipped.clone()));
-    assert_eq!(import_lines(data.path(), &both).0, counts(0, 15, 0, skipped));
+    assert_eq!(import_lines(data.path(), &both).0, counts(15, 0, 0, &skipped));
+    assert_eq!(import_lines(data.path(), &both).0, counts(0, 15, 0, &skipped));
     // A changed score replaces the earlier one.
     let mut changed = lines[6].clone();
     (changed["value"], changed["timestamp"]) = (json!(0), json!("2026-05-01 10:10:00.000000"));
-    assert_eq!(import_lines(data.path(), &[changed]).0, counts(1, 0, 0, json!({})));
+    assert_eq!(import_lines(data.path(), &[changed]).0, counts(1, 0, 0, &json!({})));
+    check_rebuild(data.path());
 
     let mut server = Server::start_in(data);
     for _ in 0..2 {
@@ -276,8 +285,8 @@ fn langfuse_export_brings_turns_ratings_comments_and_corrections_once() {
     }
 }
 
-#[test]
-fn langsmith_export_brings_root_runs_and_their_feedback_once() {
+/// Two root runs with a child run, and feedback rows.
+fn langsmith_export() -> Vec<Value> {
     let run = |id: &str, parent: Value, inputs: Value, outputs: Value| {
         json!({"id": id, "trace_id": "run1", "parent_run_id": parent, "run_type": "chain",
             "name": "agent", "session_id": "project-uuid", "inputs": inputs, "outputs": outputs,
@@ -311,7 +320,7 @@ fn langsmith_export_brings_root_runs_and_their_feedback_once() {
     second["trace_id"] = json!("run2");
     second["feedback_stats"] = json!({"user_score": {"n": 1, "avg": 0.0},
         "thumb": {"n": 7, "avg": 0.5}});
-    let lines = [
+    vec![
         run("run1", Value::Null, asked, answered),
         run("child", json!("run1"), json!({"input": "x"}), json!({"output": "y"})),
         second,
@@ -324,12 +333,18 @@ fn langsmith_export_brings_root_runs_and_their_feedback_once() {
         ),
         feedback("f4", "user_score", json!({"score": 0, "feedback_source": {"type": "model"}})),
         feedback("f5", "empty", json!({})),
-    ];
+    ]
+}
+
+#[test]
+fn langsmith_export_brings_root_runs_and_their_feedback_once() {
+    let lines = langsmith_export();
     let skipped = json!({"a child run; the root run is the turn": 1,
         "feedback without a score, value or comment": 1});
     let data = TempDir::new().unwrap();
-    assert_eq!(import_lines(data.path(), &lines).0, counts(9, 0, 0, skipped.clone()));
-    assert_eq!(import_lines(data.path(), &lines).0, counts(0, 9, 0, skipped));
+    assert_eq!(import_lines(data.path(), &lines).0, counts(9, 0, 0, &skipped));
+    assert_eq!(import_lines(data.path(), &lines).0, counts(0, 9, 0, &skipped));
+    check_rebuild(data.path());
     let mut server = Server::start_in(data);
     for _ in 0..2 {
         assert_eq!(reaction_counts(&server, "thread-1"), [2, 2, 0, 1, 1, 0]);
@@ -360,4 +375,28 @@ fn import_goes_to_the_named_project() {
     assert_eq!(server.get("/api/v1/turns/x").0, 404);
     let (status, list) = server.get("/conversations/acme/support/s/turns-with-feedbacks");
     assert_eq!(status, 200, "{list}");
+}
+
+#[test]
+fn csv_export_is_imported_row_by_row() {
+    let (folder, data) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let file = folder.path().join("traces.CSV");
+    let csv = "id,timestamp,sessionId,userId,input,output,latency,scores\r\n\
+        c1,2026-05-01T10:00:00.000Z,csv-1,ann,\"sales,\nby region\",\"North 4, \"\"South\"\" 2.\",1.5,\
+        \"[{\"\"id\"\": \"\"s1\"\", \"\"name\"\": \"\"thumb\"\", \"\"value\"\": 1}]\"\r\n\
+        c2,2026-05-01T10:01:00.000Z,csv-1,ann,,,,\r\n";
+    std::fs::write(&file, csv).unwrap();
+    let import = || {
+        let (code, out, err) = uptake(data.path(), &["import", "--json", file.to_str().unwrap()]);
+        assert_eq!(code, Some(0), "{err}");
+        serde_json::from_str::<Value>(&out).unwrap()
+    };
+    let skipped = json!({"a trace without input and output": 1});
+    assert_eq!(import(), counts(3, 0, 0, &skipped));
+    assert_eq!(import(), counts(0, 3, 0, &skipped));
+    let server = Server::start_in(data);
+    assert_eq!(reaction_counts(&server, "csv-1"), [1, 1, 0, 1, 0, 0]);
+    let (_, turn) = server.get("/api/v1/turns/c1");
+    assert_eq!(turn["user"]["text"], "sales,\nby region", "{turn}");
+    assert_eq!(turn["assistant"]["response"], "North 4, \"South\" 2.", "{turn}");
 }

@@ -95,7 +95,7 @@ pub use retrieval::{EntityStats, IncomingReturned, IncomingSignals, RequestMark}
 pub use routing::admin::{RewardTrend, RouterView};
 pub use routing::choose::{Route, RouteRequest, RouteScore};
 pub use scan::{
-    ArrayLines, ScanPairs, ScanPatterns, ScanReport, ScanSettings, ScannedConversation,
+    ArrayLines, CsvLines, ScanPairs, ScanPatterns, ScanReport, ScanSettings, ScannedConversation,
     ScannedTurn, WorstConversation, WorstTurn, scan,
 };
 pub use score::{ScoreError, ScoreTask, score_line};

@@ -6,6 +6,7 @@
 mod array;
 mod assembler;
 mod conversation;
+mod csv_lines;
 mod negative_turns;
 mod pairs;
 mod tally;
@@ -23,6 +24,7 @@ use crate::detectors::Detectors;
 
 pub use array::ArrayLines;
 pub use conversation::{ScannedConversation, ScannedTurn};
+pub use csv_lines::CsvLines;
 pub use negative_turns::ScanPatterns;
 pub use pairs::ScanPairs;
 pub use tally::{ScanReport, WorstConversation, WorstTurn};
