@@ -54,6 +54,7 @@ mod embedding;
 mod example_programs;
 mod quality;
 mod raters;
+mod quoted_turns;
 mod reactions;
 mod redetect;
 mod remote_embedder;

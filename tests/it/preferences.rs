@@ -179,8 +179,10 @@ fn every_source_makes_rows_with_its_name() {
     assert_eq!(sql["prompt"], prompt);
     assert_eq!((&sql["margin"], &sql["confidence"]), (&json!(1.0), &json!(1.0)));
     assert_eq!(sql["conversation_ids"], json!(["sql", "sql"]));
-    let alone = corrected.iter().find(|row| row["turn_ids"][0] == "alone").unwrap();
+    let alone = corrected.iter().find(|row| row["turn_ids"][0] != "s2").unwrap();
     assert_eq!(answers(alone), ("SELECT * FROM orders WHERE late", "SELECT 2"));
+    let (_, event) = server.get("/api/v1/feedback/alone");
+    assert_eq!(alone["turn_ids"][0], event["message_id"], "the quoted turn");
     let rated = filter_source(&all, "rating");
     assert!(rated.len() >= 6, "{}", rated.len());
     for row in &rated {

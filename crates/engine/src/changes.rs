@@ -26,7 +26,11 @@ pub(crate) fn changes_of(event: &Event) -> Vec<Change> {
     if let Some(opening) = event.body.opening() {
         let vector = embed_question(&opening.text);
         // A zero vector is similar to nothing, so it is not indexed.
-        changes.extend((!vector.is_zero()).then_some(Change::Turn(TurnChange::SetVector(vector))));
+        let vector = (!vector.is_zero()).then_some(vector);
+        if opening.derived {
+            return vec![Change::Turn(TurnChange::OpenDerived { vector })];
+        }
+        changes.extend(vector.map(|vector| Change::Turn(TurnChange::SetVector(vector))));
     }
     changes
 }

@@ -10,6 +10,7 @@ pub(crate) mod reactions;
 pub(crate) mod record;
 pub(crate) mod reviews;
 pub(crate) mod topics;
+pub(crate) mod turn_join;
 
 use std::sync::Arc;
 

@@ -99,6 +99,7 @@ pub fn accept_opening(raw: RawOpening, now: Timestamp) -> Result<AcceptedOpening
             track_id: accept_label("track_id", raw.track_id)?,
             bundle_id: accept_label("bundle_id", raw.bundle_id)?,
             user_type: accept_label("user_type", raw.user_type)?,
+            derived: false,
         },
     })
 }
@@ -149,6 +150,7 @@ pub fn accept_completion(raw: RawCompletion, now: Timestamp) -> Result<Completio
         tokens_out: accept_count("tokens_out", raw.tokens_out)?,
         cost: accept_number("cost", raw.cost)?,
         accepted: raw.accepted,
+        derived: false,
     })
 }
 

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::finding::Finding;
 use crate::reaction::GivenReaction;
 use crate::rule::Rule;
-use crate::turn::{Completion, Opening, TurnHalf};
+use crate::turn::{Completion, Opening, QuotedTurn, TurnHalf};
 use crate::word::{Kind, Source, Type};
 use field_reader::FieldReader;
 
@@ -129,6 +129,25 @@ impl Body {
     /// The answer, if the event completes a turn.
     pub fn completion(&self) -> Option<&Completion> {
         if let Self::Turn(TurnHalf::Completed(done)) = self { Some(done) } else { None }
+    }
+
+    /// The question and answer that a rating, comment or correction quotes.
+    pub fn quoted_turn(&self) -> Option<QuotedTurn> {
+        match self {
+            Self::Rating(sent) => sent.quoted.clone(),
+            Self::Comment(sent) => sent.quoted.clone(),
+            Self::Correction(sent) => sent.quoted(),
+            Self::Turn(_)
+            | Self::Reaction(_)
+            | Self::Rule(_)
+            | Self::Finding(_)
+            | Self::Interaction(_)
+            | Self::Metric(_)
+            | Self::Decision(_)
+            | Self::Settlement(_)
+            | Self::Other(_)
+            | Self::Unreadable(_) => None,
+        }
     }
 
     /// The body as the JSON text of a row.
@@ -277,6 +296,7 @@ mod tests {
             corrected: "b".into(),
             explanation: Some("c".into()),
             query: None,
+            response: None,
         };
         let Body::Correction(correction) = body else { panic!("{body:?}") };
         assert_eq!(*correction, expected);

@@ -138,6 +138,9 @@ pub enum TurnChange {
         /// The intent assigned by the application.
         intent: Option<String>,
     },
+    /// Opens a turn whose question feedback quotes. Does nothing when the turn is open. The turn's
+    /// own opening replaces it.
+    OpenDerived { vector: Option<Vector> },
     /// Sets the vector of its question.
     SetVector(Vector),
     /// Adds its answer.
@@ -149,6 +152,9 @@ pub enum TurnChange {
         /// True when the completion names a strategy.
         has_strategy: bool,
     },
+    /// Adds an answer that feedback quotes. Does nothing when the turn has an answer. The turn's own
+    /// answer replaces it.
+    CompleteDerived,
     /// A reaction. A user's replaces the previous one; a machine's is added.
     React {
         origin: Origin,
@@ -207,7 +213,7 @@ pub enum DecisionChange {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum RetrievalChange {
-    /// Records the results of a query.
+    /// Records the results of a query, or an answer that waits for them.
     Return { query: String },
     /// Counts feedback on a retrieved item.
     Weigh {

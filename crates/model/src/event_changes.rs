@@ -24,6 +24,12 @@ impl Event {
     pub fn changes(&self) -> Vec<Change> {
         let has_turn = self.turn.is_some();
         match &self.body {
+            Body::Turn(TurnHalf::Opened(opening)) if opening.derived => {
+                vec![Change::Turn(TurnChange::OpenDerived { vector: None })]
+            }
+            Body::Turn(TurnHalf::Completed(done)) if done.derived => {
+                vec![Change::Turn(TurnChange::CompleteDerived)]
+            }
             Body::Turn(TurnHalf::Opened(opening)) => vec![Change::Turn(TurnChange::Open {
                 track: opening.track_id.clone(),
                 bundle: opening.bundle_id.clone(),
@@ -101,7 +107,6 @@ fn interaction_changes(done: &Interaction, has_turn: bool) -> Vec<Change> {
         (false, true) if done.kind != InteractionKind::Abandonment => {
             vec![note(TurnFact::GotFeedback)]
         }
-        (false, _) => Vec::new(),
     }
 }
 
@@ -205,7 +210,7 @@ mod tests {
     use super::*;
     use crate::id::{EventId, Scope, TurnId};
     use crate::time::Timestamp;
-    use crate::word::{Category, Kind, Reaction, Source, Type};
+    use crate::word::{Category, Kind, Reaction, Source};
 
     fn event(event_type: Type, source: Source, data: &Value) -> Event {
         let kind = Kind { event_type, source };

@@ -52,7 +52,7 @@ pub use relevance::{
 pub use rule::{Calibration, Rule};
 pub use signal::{Contrast, Evidence, Failure, Pace, Retry, Verdict};
 pub use time::{BadTime, Clock, Timestamp, Window};
-pub use turn::{Completion, Opening, PromptRef, Retrieved, Strategy, TurnHalf};
+pub use turn::{Completion, Opening, PromptRef, QuotedTurn, Retrieved, Strategy, TurnHalf};
 pub use vector::{Vector, dot};
 pub use word::{
     Category, CorrectionType, DecisionOutcome, ErrorType, InteractionKind, Kind, Origin, Reaction,

@@ -25,7 +25,12 @@ impl Event {
         let fields = match &self.body {
             Body::Turn(TurnHalf::Opened(opening)) => {
                 let intent = opening.intent.clone().filter(|intent| is_refinement(intent));
-                return Body::Turn(TurnHalf::Opened(Opening { intent, ..Opening::default() }));
+                let derived = opening.derived;
+                return Body::Turn(TurnHalf::Opened(Opening {
+                    intent,
+                    derived,
+                    ..Opening::default()
+                }));
             }
             Body::Turn(TurnHalf::Completed(done)) => {
                 let done = Box::new(without_words(Completion::clone(done)));

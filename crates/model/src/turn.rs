@@ -25,6 +25,21 @@ pub struct Opening {
     /// Copied onto reactions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_type: Option<String>,
+    /// True when the question was quoted in feedback and the turn itself was not sent yet.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub derived: bool,
+}
+
+/// The question and answer that feedback quotes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct QuotedTurn {
+    pub query: String,
+    pub response: Option<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// The application's approach to an answer.

@@ -91,7 +91,7 @@ impl Feedback {
             return Ok(());
         }
         let (messages, writes): (Vec<&ReceivedMessage>, Vec<Write>) = waiting.into_iter().unzip();
-        for (message, receipt) in messages.into_iter().zip(self.core.commit(writes).await?) {
+        for (message, receipt) in messages.into_iter().zip(self.join_and_commit(writes).await?) {
             match receipt {
                 Ok(receipt) if receipt.replayed => consumed.replayed += 1,
                 Ok(_) => consumed.stored += 1,

@@ -40,7 +40,8 @@ impl Feedback {
 
     fn prepare_event(&self, fields: Map<String, Value>) -> Result<Write, EngineError> {
         let now = self.core.clock.now();
-        let line = ingest::read_line(fields, now, || self.core.ids.event_id(now))?;
+        let mut line = ingest::read_line(fields, now, || self.core.ids.event_id(now))?;
+        self.name_quoted_turn(&mut line.event)?;
         let spaces = import_claim(&line.event);
         // The file lacks the original request bodies. Later requests with these ids therefore
         // count as repeats, as do lines that are already stored.
@@ -66,6 +67,9 @@ fn add_scope(mut event: Map<String, Value>, scope: &Scope) -> Map<String, Value>
 fn import_claim(event: &Event) -> Option<(ClaimSpace, String)> {
     let turn = || event.turn.as_ref().map(|turn| turn.as_str().to_owned());
     match &event.body {
+        // The turn itself may still arrive.
+        Body::Turn(TurnHalf::Opened(opening)) if opening.derived => None,
+        Body::Turn(TurnHalf::Completed(done)) if done.derived => None,
         Body::Turn(TurnHalf::Opened(_)) => Some((ClaimSpace::Turn, turn()?)),
         Body::Turn(TurnHalf::Completed(_)) => Some((ClaimSpace::Completion, turn()?)),
         Body::Rule(Rule::Experiment(ExperimentRule::Defined { experiment_id, .. })) => {

@@ -47,8 +47,9 @@ impl Feedback {
         scope: &Scope,
         incoming: IncomingEvent,
     ) -> Result<Receipt, EngineError> {
-        let write = self.prepare(scope, incoming)?;
-        self.core.commit_one(write).await
+        let mut writes = vec![self.prepare(scope, incoming)?];
+        self.join_turns(&mut writes).await?;
+        self.core.commit_last(writes).await
     }
 
     /// Stores prepared writes and returns one result each. If the store fails midway, earlier
@@ -63,7 +64,9 @@ impl Feedback {
         let has_key =
             |write: &Write| write.claims.iter().any(|claim| claim.space == ClaimSpace::RequestKey);
         if let Some(first) = writes.next_if(has_key) {
-            match self.core.commit_one(first).await {
+            let mut first = vec![first];
+            self.join_turns(&mut first).await?;
+            match self.core.commit_last(first).await {
                 Err(EngineError::Conflict(ClaimSpace::RequestKey)) => {
                     return Err(EngineError::Conflict(ClaimSpace::RequestKey));
                 }
@@ -73,7 +76,7 @@ impl Feedback {
         while writes.peek().is_some() {
             let chunk: Vec<Write> = writes.by_ref().take(BATCH_WRITES).collect();
             let size = chunk.len();
-            match self.core.commit(chunk).await {
+            match self.join_and_commit(chunk).await {
                 Ok(some) => receipts.extend(some),
                 Err(error) => {
                     log_retriable(error, "part of a batch was not stored; the response names it");
@@ -82,6 +85,15 @@ impl Feedback {
             }
         }
         Ok(receipts)
+    }
+
+    /// Completes events from their turns and commits them together.
+    pub(super) async fn join_and_commit(
+        &self,
+        mut writes: Vec<Write>,
+    ) -> Result<Vec<Result<Receipt, EngineError>>, EngineError> {
+        self.join_turns(&mut writes).await?;
+        self.core.commit(writes).await
     }
 
     /// Validates an event and builds its write.
@@ -100,6 +112,7 @@ impl Feedback {
                 Some(check_widget_event(&event)?)
             }
         };
+        self.name_quoted_turn(&mut event)?;
         let mut write = self.core.build_write(event, mac, key);
         write.needs.extend(need);
         write.more.extend(self.regeneration_entry(&write.entry.event));

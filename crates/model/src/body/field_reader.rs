@@ -8,6 +8,7 @@ use super::sent::{
 };
 use crate::id::DecisionId;
 use crate::number::UnitInterval;
+use crate::turn::QuotedTurn;
 use crate::word::{DecisionOutcome, InteractionKind};
 
 /// The only field that erasure leaves of a comment or a correction.
@@ -24,7 +25,13 @@ impl FieldReader<'_> {
 
     pub(super) fn rating(&self) -> Result<SentRating, BadData> {
         let (comment, text) = (self.text("comment")?, self.text("text")?);
-        Ok(SentRating { rating: self.stars_or_score()?, comment, text })
+        Ok(SentRating { rating: self.stars_or_score()?, comment, text, quoted: self.quoted() })
+    }
+
+    /// The question and answer quoted in feedback. Values that are no text are ignored.
+    fn quoted(&self) -> Option<QuotedTurn> {
+        let quote = |name| self.text(name).ok().flatten().filter(|text| !text.trim().is_empty());
+        quote("query").map(|query| QuotedTurn { query, response: quote("response") })
     }
 
     fn stars_or_score(&self) -> Result<Rating, BadData> {
@@ -46,7 +53,8 @@ impl FieldReader<'_> {
 
     pub(super) fn comment(&self) -> Result<Comment, BadData> {
         let text = if self.is_erased() { String::new() } else { self.words("comment")? };
-        Ok(Comment { text, rating: self.rating().ok().map(|given| given.rating) })
+        let rating = self.rating().ok().map(|given| given.rating);
+        Ok(Comment { text, rating, quoted: self.quoted() })
     }
 
     fn is_erased(&self) -> bool {
@@ -62,6 +70,7 @@ impl FieldReader<'_> {
                 corrected: String::new(),
                 explanation: None,
                 query: None,
+                response: None,
             });
         }
         let expected = "the corrected answer (or corrected_sql)";
@@ -73,6 +82,7 @@ impl FieldReader<'_> {
             corrected,
             explanation: self.text("explanation")?,
             query: self.text("query")?,
+            response: self.quoted().and_then(|quoted| quoted.response),
         })
     }
 

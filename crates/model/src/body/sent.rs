@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::id::DecisionId;
 use crate::number::UnitInterval;
+use crate::turn::QuotedTurn;
 use crate::word::{DecisionOutcome, InteractionKind, Reaction};
 
 /// The fields of an event as JSON.
@@ -85,6 +86,7 @@ pub struct SentRating {
     pub comment: Option<String>,
     /// The comment under its other name.
     pub text: Option<String>,
+    pub quoted: Option<QuotedTurn>,
 }
 
 impl SentRating {
@@ -100,6 +102,7 @@ pub struct Comment {
     pub text: String,
     /// The writer's rating in the same event.
     pub rating: Option<Rating>,
+    pub quoted: Option<QuotedTurn>,
 }
 
 /// A better answer written by a person.
@@ -112,6 +115,19 @@ pub struct Correction {
     pub explanation: Option<String>,
     /// The question, for corrections without a turn.
     pub query: Option<String>,
+    /// The answer as quoted beside the question.
+    pub response: Option<String>,
+}
+
+impl Correction {
+    /// The question and answer that the correction quotes.
+    pub fn quoted(&self) -> Option<QuotedTurn> {
+        let query = self.query.clone().filter(|query| !query.trim().is_empty())?;
+        Some(QuotedTurn {
+            query,
+            response: self.response.clone().or_else(|| self.original.clone()),
+        })
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -144,7 +160,7 @@ pub struct Settlement {
 }
 
 /// Metrics of an endpoint. All other fields are stored as sent.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct EndpointMetric {
     pub endpoint: Option<String>,
 }

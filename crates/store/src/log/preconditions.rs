@@ -4,7 +4,7 @@ use model::{DecisionId, Need, Origin, Reaction};
 use sql::Connection;
 
 use crate::event_rows::read_text;
-use crate::projections::apply::{Subject, TurnRow, served};
+use crate::projections::apply::{Subject, TurnHalfState, TurnRow, served};
 use crate::row_keys::{Key, PackedId, Table, find_key, find_turn_user};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,7 +85,7 @@ fn turn_is_there(
 ) -> sql::Result<bool> {
     let Some(turn) = subject.turn else { return Ok(false) };
     let found: Option<Option<Key>> = match connection.recall::<TurnRow>(turn) {
-        Some(row) => row.opened.then_some(row.conversation),
+        Some(row) => (row.opened != TurnHalfState::Missing).then_some(row.conversation),
         None => connection.find_row(
             "SELECT conversation FROM turns WHERE key = ?1 AND opened IS NOT NULL",
             [turn],

@@ -31,6 +31,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../../migrations/sqlite/0020_experiment_days.sql"),
     include_str!("../../../../migrations/sqlite/0021_words.sql"),
     include_str!("../../../../migrations/sqlite/0022_baseline_indexes.sql"),
+    include_str!("../../../../migrations/sqlite/0023_derived_turns.sql"),
     include_str!("../../../../migrations/sqlite/0024_ratings.sql"),
 ];
 

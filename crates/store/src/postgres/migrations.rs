@@ -9,6 +9,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../../migrations/postgres/0002_reading.sql"),
     include_str!("../../../../migrations/postgres/0003_words.sql"),
     include_str!("../../../../migrations/postgres/0004_baseline_indexes.sql"),
+    include_str!("../../../../migrations/postgres/0005_derived_turns.sql"),
     include_str!("../../../../migrations/postgres/0006_ratings.sql"),
 ];
 

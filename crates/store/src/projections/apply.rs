@@ -19,7 +19,7 @@ mod session;
 mod sums;
 mod turn;
 
-use model::{Change, Event, Position, Timestamp, TurnChange, is_refinement};
+use model::{Change, Event, Position, Timestamp, TurnChange, TurnFact, Vector, is_refinement};
 use sql::Connection;
 
 use crate::row_keys::{Key, PackedId, Table, resolve_key};
@@ -30,7 +30,7 @@ pub(crate) use experiment::{make as make_experiment_sums, read_sums, served};
 pub(crate) use facts::Facts;
 pub(crate) use relevance::item_standing;
 pub(crate) use sums::{DAY_HOURS, HOUR_MICROS, hour_number};
-pub(crate) use turn::Row as TurnRow;
+pub(crate) use turn::{Half as TurnHalfState, Row as TurnRow};
 
 /// The event whose changes are applied, with its keys.
 #[derive(Clone, Debug)]
@@ -115,6 +115,10 @@ fn apply_to_turn(
             index::open(connection, subject, turn, intent.as_deref())?;
             judge::refresh(connection, subject, turn)
         }
+        TurnChange::OpenDerived { vector } => {
+            open_derived(connection, subject, turn, vector.as_ref())
+        }
+        TurnChange::CompleteDerived => complete_derived(connection, subject, turn),
         TurnChange::SetVector(vector) => index::set_vector(connection, turn, vector),
         TurnChange::Complete { outcome, quality, has_strategy } => {
             let (outcome, quality, has_strategy) = (*outcome, *quality, *has_strategy);
@@ -148,4 +152,41 @@ fn apply_to_turn(
             session::end(connection, subject, turn, *last_at)
         }
     }
+}
+
+/// Opens a turn by a quoted question. Sessions and experiments count turns that were sent.
+/// Reactions without a user keep none until the turn itself names its user.
+fn open_derived(
+    connection: &Connection,
+    subject: &Subject,
+    turn: Key,
+    vector: Option<&Vector>,
+) -> sql::Result<()> {
+    if !turn::open_derived(connection, subject, turn)? {
+        return Ok(());
+    }
+    reaction::move_to_conversation(connection, subject, turn)?;
+    fact_changes::record_opening(connection, subject, turn, false)?;
+    index::open(connection, subject, turn, None)?;
+    if let Some(vector) = vector {
+        index::set_vector(connection, turn, vector)?;
+    }
+    judge::refresh(connection, subject, turn)
+}
+
+fn complete_derived(connection: &Connection, subject: &Subject, turn: Key) -> sql::Result<()> {
+    if !turn::complete_derived(connection, subject, turn)? {
+        return Ok(());
+    }
+    let assessment = index::Assessment { outcome: None, quality: None, has_strategy: false };
+    index::complete(connection, turn, assessment)?;
+    let answered = TurnFact::Answered {
+        model: None,
+        prompt: None,
+        strategy: None,
+        failed: false,
+        tokens: 0,
+        cost: 0,
+    };
+    fact_changes::record_fact(connection, subject, turn, &answered)
 }

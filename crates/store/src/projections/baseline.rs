@@ -30,10 +30,12 @@ pub(crate) fn restore(connection: &Connection) -> sql::Result<()> {
     for (table, _) in PROJECTIONS {
         if table == "turns" {
             connection.execute_batch(
-                "UPDATE turns SET (conversation, user, ts, opened, completed, track, bundle, user_type)
+                "UPDATE turns SET (conversation, user, ts, opened, completed, track, bundle, user_type,
+                         opened_derived, completed_derived)
                      = (SELECT b.conversation, b.user, b.ts, b.opened, b.completed, b.track, b.bundle,
-                            b.user_type
-                        FROM baseline_turns b WHERE b.key = turns.key)",
+                            b.user_type, b.opened_derived, b.completed_derived
+                        FROM baseline_turns b WHERE b.key = turns.key)
+                 WHERE key IN (SELECT key FROM baseline_turns)",
             )?;
         } else {
             connection

@@ -32,7 +32,7 @@ const PAGE_EVENTS: usize = 1000;
 /// Ids stay, because other rows refer to them.
 const EMPTY_TURNS: &str = "
     UPDATE turns SET conversation = NULL, user = NULL, ts = NULL, opened = NULL, completed = NULL,
-        track = NULL, bundle = NULL, user_type = NULL";
+        track = NULL, bundle = NULL, user_type = NULL, opened_derived = 0, completed_derived = 0";
 
 /// Routers learn again from the log.
 const RESET_ROUTERS: &str = "

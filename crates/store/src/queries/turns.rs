@@ -1,6 +1,6 @@
 //! Turns and their events.
 
-use model::{ConversationId, Scope, Timestamp, TurnId, UserId};
+use model::{Body, ConversationId, Scope, Timestamp, TurnId, UserId};
 use sql::Connection;
 
 use crate::error::{StoreError, Task};
@@ -107,7 +107,14 @@ fn turn_events(
     );
     let mut found =
         connection.read_rows_with(&sql, [turn.key], |row| event_rows::read_event(row, scope))?;
-    for half in [turn.completed, Some(turn.opened)].into_iter().flatten() {
+    let halves = [turn.completed, Some(turn.opened)];
+    // A quoted half may have been replaced, or have arrived too late.
+    let is_current = |stored: &StoredEvent| {
+        !matches!(stored.event.body, Body::Turn(_))
+            || halves.contains(&Some(stored.position.0 as i64))
+    };
+    found.retain(is_current);
+    for half in halves.into_iter().flatten() {
         if !found.iter().any(|stored| stored.position.0 as i64 == half) {
             found.extend(event_rows::event_at(connection, scope, half)?);
         }

@@ -55,6 +55,17 @@ async fn migration_computes_day_sums_without_old_events() {
         older.execute_batch(&format!("DROP TRIGGER event_words_{trigger}")).unwrap();
     }
     older.execute_batch("DROP TABLE event_words; DROP TABLE event_words_upto; DROP VIEW event_unread; DROP VIEW event_said").unwrap();
+    let columns = [
+        ("turns", "opened_derived"),
+        ("turns", "completed_derived"),
+        ("turn_facts", "measured_ts"),
+        ("quality", "loose_failed"),
+    ];
+    for (table, column) in columns {
+        for table in [table.to_owned(), format!("baseline_{table}")] {
+            older.execute_batch(&format!("ALTER TABLE {table} DROP COLUMN {column}")).unwrap();
+        }
+    }
     older.pragma_update(None, "user_version", 18).unwrap();
     drop(older);
     drop(open(folder.path()).unwrap());

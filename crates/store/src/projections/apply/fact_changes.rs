@@ -10,10 +10,12 @@ use super::{Subject, experiment, reaction};
 use crate::projections::counters::QualityCounts;
 use crate::row_keys::Key;
 
-/// The application reported a failure.
+/// The application reported a failure or a refinement.
 const REPORTED: u8 = 1;
-/// The detector found a failure.
+/// A detector found it.
 const DETECTED: u8 = 2;
+/// The application reported an error in an event of its own.
+const REPORTED_BESIDE: u8 = 4;
 
 /// Cap of each amount per turn (milliseconds, tokens, billionths of the currency), so that sums over
 /// a million turns fit into 64 bits.
@@ -148,7 +150,7 @@ pub(crate) fn count_loose_fact(
         LooseFact::Refined => counts.loose_refined = 1,
         LooseFact::Commented(sentiment) => {
             let mut comments = Comments::default();
-            comments.count(sentiment);
+            comments.count(*sentiment);
             comments.add_to(&mut counts);
         }
     }

@@ -17,7 +17,8 @@ impl Turns {
     /// Each statement takes projects and ids. They read turns, facts, index rows, reactions,
     /// verdicts, and projects with running experiments.
     pub(crate) const QUESTIONS: [&'static str; 6] = [
-        "SELECT t.key, t.conversation, u.key, t.opened IS NOT NULL
+        "SELECT t.key, t.conversation, u.key, t.opened IS NOT NULL, t.opened_derived,
+             t.completed IS NOT NULL, t.completed_derived
          FROM unnest($1::BIGINT[], $2::TEXT[]) AS asked (project, id)
          JOIN turns t ON t.project = asked.project AND t.id = asked.id
          LEFT JOIN users u ON u.key = t.user AND u.erased IS NULL",
@@ -54,7 +55,12 @@ pub(crate) fn remember(
     for row in turns {
         let row = Row::Postgres(row);
         let key: Key = row.get(0)?;
-        let own = turn::Row { conversation: row.get(1)?, user: row.get(2)?, opened: row.get(3)? };
+        let own = turn::Row {
+            conversation: row.get(1)?,
+            user: row.get(2)?,
+            opened: turn::Half::new(row.get(3)?, row.get(4)?),
+            completed: turn::Half::new(row.get(5)?, row.get(6)?),
+        };
         connection.remember(key, || own);
         connection.remember(key, || facts::Known(None));
         connection.remember(key, || index::Known(None));

@@ -89,19 +89,22 @@ impl Active {
 }
 
 /// The turn's conversation takes precedence over the event's. The user is the event's, otherwise
-/// the turn's, otherwise anonymous. Before the turn arrives the user is unknown.
+/// the turn's, otherwise anonymous. Before the turn itself arrives the user is unknown.
 fn place(
     connection: &Connection,
     subject: &Subject,
     turn: Key,
 ) -> sql::Result<(Option<Key>, Option<Key>)> {
     let row = turn::row(connection, subject, turn)?;
-    let (conversation, user, opened) = (row.conversation, row.user, row.opened);
-    let user = match subject.user.or(user) {
-        None if opened => Some(anonymous(connection, subject.project)?),
-        known => known,
+    let user = match (row.opened, subject.user) {
+        (_, Some(user)) => Some(user),
+        (turn::Half::Missing | turn::Half::Derived, None) => None,
+        (turn::Half::Sent, None) => match row.user {
+            Some(user) => Some(user),
+            None => Some(anonymous(connection, subject.project)?),
+        },
     };
-    Ok((conversation.or(subject.conversation), user))
+    Ok((row.conversation.or(subject.conversation), user))
 }
 
 fn anonymous(connection: &Connection, project: Key) -> sql::Result<Key> {
@@ -213,20 +216,29 @@ pub(crate) fn attach(connection: &Connection, subject: &Subject, turn: Key) -> s
         if is_users_now(&active) && Some(active.position) != last {
             remove(connection, subject.project, active)?;
         } else {
-            move_to_turn(connection, subject, active, user)?;
+            move_to_turn(connection, subject, active, active.user.or(Some(user)))?;
         }
     }
     Ok(())
+}
+
+/// Gives reactions that arrived before their turn its conversation, and no user.
+pub(crate) fn move_to_conversation(
+    connection: &Connection,
+    subject: &Subject,
+    turn: Key,
+) -> sql::Result<()> {
+    let waiting = read_turn(connection, turn)?;
+    waiting.iter().try_for_each(|active| move_to_turn(connection, subject, active, active.user))
 }
 
 fn move_to_turn(
     connection: &Connection,
     subject: &Subject,
     active: &Active,
-    user: Key,
+    user: Option<Key>,
 ) -> sql::Result<()> {
-    let conversation = subject.conversation;
-    let moved = Active { conversation, user: active.user.or(Some(user)), ..*active };
+    let moved = Active { conversation: subject.conversation, user, ..*active };
     connection.run(
         "UPDATE reactions SET conversation = ?2, user = ?3 WHERE position = ?1",
         (moved.position, moved.conversation, moved.user),

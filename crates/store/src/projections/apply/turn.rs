@@ -1,4 +1,5 @@
-//! Turns: opened once, completed once.
+//! Turns: opened once, completed once. Halves that feedback quotes stand in until the turn's own
+//! halves arrive.
 
 use sql::{CachedFact, Connection, RowBatch};
 
@@ -25,22 +26,30 @@ pub(crate) fn open(
     let (ts, opened) = (subject.ts.as_micros(), subject.row_position());
     let mut update = connection.prepare_cached(
         "UPDATE turns SET conversation = ?2, user = ?3, ts = ?4, opened = ?5, track = ?6,
-             bundle = ?7, user_type = ?8
+             bundle = ?7, user_type = ?8, opened_derived = 0
          WHERE key = ?1",
     )?;
     let values = (turn, conversation, user, ts, opened, track, bundle, user_type);
-    match connection.recall::<Row>(turn) {
-        Some(row) if !row.opened => update.add(RowBatch::First(MANY_OPENED), values)?,
+    let known = connection.recall::<Row>(turn);
+    match known {
+        Some(row) if row.opened == Half::Missing => {
+            update.add(RowBatch::First(MANY_OPENED), values)?;
+        }
         Some(_) | None => update.run(values)?,
     }
-    connection.remember(turn, || Row { conversation, user, opened: true });
+    if let Some(row) = known {
+        connection.remember(turn, || Row { conversation, user, opened: Half::Sent, ..row });
+    }
     Ok(())
 }
 
 /// Stores the position of the answer.
 pub(crate) fn complete(connection: &Connection, subject: &Subject, turn: Key) -> sql::Result<()> {
+    if let Some(row) = connection.recall::<Row>(turn) {
+        connection.remember(turn, || Row { completed: Half::Sent, ..row });
+    }
     connection.add_row(
-        "UPDATE turns SET completed = ?2 WHERE key = ?1",
+        "UPDATE turns SET completed = ?2, completed_derived = 0 WHERE key = ?1",
         RowBatch::Each(MANY_COMPLETED),
         (turn, subject.row_position()),
     )
@@ -53,10 +62,31 @@ const MANY_OPENED: &str = "
         $8::TEXT[]) AS given (key, conversation, user, ts, opened, track, bundle, user_type)
     WHERE turns.key = given.key";
 const MANY_COMPLETED: &str = "
-    UPDATE turns SET completed = given.completed
+    UPDATE turns SET completed = given.completed, completed_derived = 0
     FROM (SELECT key, max(completed) AS completed FROM unnest($1::BIGINT[], $2::BIGINT[]) AS one (key, completed)
           GROUP BY key) given
     WHERE turns.key = given.key";
+
+/// The question or answer of a turn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Half {
+    #[default]
+    Missing,
+    /// Quoted in feedback.
+    Derived,
+    /// Sent as part of the turn.
+    Sent,
+}
+
+impl Half {
+    pub(crate) fn new(is_stored: bool, is_derived: bool) -> Self {
+        match (is_stored, is_derived) {
+            (false, _) => Self::Missing,
+            (true, true) => Self::Derived,
+            (true, false) => Self::Sent,
+        }
+    }
+}
 
 /// A turn's row, as far as other rows depend on it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -64,7 +94,8 @@ pub(crate) struct Row {
     pub(crate) conversation: Option<Key>,
     /// `None` after erasure.
     pub(crate) user: Option<Key>,
-    pub(crate) opened: bool,
+    pub(crate) opened: Half,
+    pub(crate) completed: Half,
 }
 
 impl CachedFact for Row {
@@ -80,11 +111,20 @@ pub(crate) fn row(connection: &Connection, subject: &Subject, turn: Key) -> sql:
     if let Some(row) = connection.recall(turn) {
         return Ok(row);
     }
-    let (conversation, user, opened) = connection.read_row(
-        "SELECT t.conversation, u.key, t.opened IS NOT NULL
+    let found = connection.find_row_with(
+        "SELECT t.conversation, u.key, t.opened IS NOT NULL, t.opened_derived,
+             t.completed IS NOT NULL, t.completed_derived
          FROM turns t LEFT JOIN users u ON u.key = t.user AND (u.erased IS NULL OR u.erased > ?2)
          WHERE t.key = ?1",
         (turn, subject.row_position()),
+        |row| {
+            Ok::<_, sql::Error>(Row {
+                conversation: row.get(0)?,
+                user: row.get(1)?,
+                opened: Half::new(row.get(2)?, row.get(3)?),
+                completed: Half::new(row.get(4)?, row.get(5)?),
+            })
+        },
     )?;
-    Ok(Row { conversation, user, opened })
+    found.ok_or(sql::Error::NoRows)
 }

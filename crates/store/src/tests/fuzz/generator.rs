@@ -149,7 +149,11 @@ pub(crate) fn changes_of(event: &Event) -> Vec<Change> {
         && !opening.text.is_empty()
     {
         let values = vec![1.0, opening.text.len() as f32];
-        changes.push(Change::Turn(TurnChange::SetVector(Vector::new("made-up".into(), values))));
+        let vector = Vector::new("made-up".into(), values);
+        if opening.derived {
+            return vec![Change::Turn(TurnChange::OpenDerived { vector: Some(vector) })];
+        }
+        changes.push(Change::Turn(TurnChange::SetVector(vector)));
     }
     changes
 }

@@ -1,8 +1,8 @@
 //! Feedback events of clients.
 
 use model::{
-    Body, ClaimSpace, DecisionId, Event, Finding, FoundSentiment, Kind, Need, Sentiment, Source,
-    Type, UnitInterval, Write,
+    Body, ClaimSpace, Completion, DecisionId, Entry, Event, Finding, FoundSentiment, Kind, Need,
+    Opening, Sentiment, Source, TurnHalf, Type, UnitInterval, Write,
 };
 use serde_json::{Value, json};
 
@@ -55,6 +55,9 @@ impl StoryGenerator {
         if self.dice.percent(20) && write.entry.event.turn.is_some() {
             // As a widget sends it.
             write.needs.push(Need::Turn(write.entry.event.conversation.clone()));
+        } else if self.dice.percent(40) && write.entry.event.turn.is_some() {
+            let words = write.entry.event.clone();
+            write.more.extend(self.quoted_halves(&words));
         }
         write
     }

@@ -33,6 +33,7 @@ impl StoryGenerator {
             track_id: word(self.dice.maybe(30, &["A", "B"])),
             bundle_id: word(self.dice.maybe(20, &["b"])),
             user_type: word(self.dice.maybe(20, &["privileged"])),
+            derived: false,
         };
         let mut event =
             self.event(Type::Query, Source::Turn, Body::Turn(TurnHalf::Opened(opening)));
@@ -105,7 +106,7 @@ impl StoryGenerator {
                 contrast: None,
                 rule: "made-up".into(),
                 dissatisfied: None,
-                behaviour: None,
+                behaviour,
             },
             raw_confidence: confidence,
             moved_on,

@@ -1,0 +1,13 @@
+-- Halves of a turn that were quoted in feedback. The turn's own halves replace them.
+ALTER TABLE turns ADD COLUMN opened_derived INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE turns ADD COLUMN completed_derived INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE baseline_turns ADD COLUMN opened_derived INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE baseline_turns ADD COLUMN completed_derived INTEGER NOT NULL DEFAULT 0;
+
+-- Measurements and errors that the application reports beside its turns.
+ALTER TABLE turn_facts ADD COLUMN measured_ts INTEGER;
+ALTER TABLE baseline_turn_facts ADD COLUMN measured_ts INTEGER;
+ALTER TABLE quality ADD COLUMN loose_failed INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE quality_days ADD COLUMN loose_failed INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE baseline_quality ADD COLUMN loose_failed INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE baseline_quality_days ADD COLUMN loose_failed INTEGER NOT NULL DEFAULT 0;
