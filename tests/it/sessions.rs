@@ -142,3 +142,63 @@ fn message_after_a_silence_starts_a_new_session() {
     }
     assert_eq!(seen, ["s4", "s3", "s2", "s1", "s0"]);
 }
+
+fn rate(server: &Server, metric: &str) -> (f64, u64) {
+    let (status, quality) = server.get("/api/v1/feedback/quality/default?period_days=3650");
+    assert_eq!(status, 200, "{quality}");
+    let found = &quality["metrics"][metric];
+    (found["numerator"].as_f64().unwrap(), found["denominator"].as_u64().unwrap())
+}
+
+#[test]
+fn reported_abandonment_makes_the_session_abandoned() {
+    let server = start_without_sweep();
+    let report = |turn: Option<&str>, session: Option<&str>| {
+        let body = json!({"type": "implicit", "source": "user_interaction", "category": "quality",
+            "message_id": turn, "session_id": session, "data": {"kind": "abandonment"}});
+        assert_eq!(server.post("/api/v1/feedback", &body).0, 201);
+    };
+    // The third report arrives before its turn.
+    report(Some("c-1"), None);
+    for conversation in ["a", "b", "c"] {
+        let talk = TestConversation::new(&server, conversation, "u1");
+        let turn = format!("{conversation}-1");
+        talk.send_message_at(&turn, "What is the price?", 0);
+        talk.answer(&turn, "It is 20 dollars and 50 cents.");
+    }
+    report(Some("a-1"), None);
+    report(None, Some("b"));
+    assert_eq!(rate(&server, "abandonment_rate"), (3.0, 3), "at once");
+    let server = start_with_sweep(server.kill_and_leave());
+    wait_for_session_ends(&server, 1);
+    assert_eq!(rate(&server, "abandonment_rate"), (3.0, 3), "the sweep agrees");
+    // The user returns: a new session, and the old one stays abandoned.
+    TestConversation::new(&server, "a", "u1").send("a-2", "And tomorrow?", &json!({}));
+    assert_eq!(rate(&server, "abandonment_rate"), (3.0, 3));
+    let folder = server.kill_and_leave();
+    let (_, out, _) = uptake(folder.path(), &["rebuild", "--json"]);
+    assert!(out.contains("\"changed\":false"), "{out}");
+}
+
+#[test]
+fn detected_refinement_counts_in_the_refinement_rate() {
+    let server = start_without_sweep();
+    let talk = TestConversation::new(&server, "c1", "u1");
+    talk.send("t1", "Show total sales by region", &json!({"response": "North 5, south 7."}));
+    let answer = talk.send(
+        "t2",
+        "Show total sales by region for 2024 only",
+        &json!({"response": "North 2, south 3."}),
+    );
+    let (_, findings) = server.get("/api/v1/events?type=quality&source=engine");
+    assert!(findings.to_string().contains("query_refinement"), "{answer} {findings}");
+    assert_eq!(rate(&server, "refinement_rate"), (1.0, 2));
+    // The application reports the same refinement; it counts once.
+    let body = json!({"type": "implicit", "source": "user_interaction", "category": "quality",
+        "message_id": "t2", "data": {"kind": "query_refinement"}});
+    assert_eq!(server.post("/api/v1/feedback", &body).0, 201);
+    assert_eq!(rate(&server, "refinement_rate"), (1.0, 2));
+    let folder = server.kill_and_leave();
+    let (_, out, _) = uptake(folder.path(), &["rebuild", "--json"]);
+    assert!(out.contains("\"changed\":false"), "{out}");
+}

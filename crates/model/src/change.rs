@@ -112,6 +112,9 @@ pub enum Change {
     Judge(Judgement),
     /// A fact without a turn that counts in figures.
     Count(LooseFact),
+    /// The user left without using the last answer: ends the session at the event's turn, or at the
+    /// last turn of the event's conversation.
+    AbandonSession,
     Decision(DecisionChange),
     Retrieval(RetrievalChange),
     Experiment(ExperimentChange),
@@ -191,6 +194,8 @@ pub struct Judgement {
     pub moved_on: bool,
     /// True when the message corrects the turn's question.
     pub corrects: bool,
+    /// True when the message refines the turn's question.
+    pub refines: bool,
     /// The turn of the message; `None` for a verdict of the application's machine.
     pub detected_in: Option<TurnId>,
 }

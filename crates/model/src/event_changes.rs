@@ -16,7 +16,7 @@ use crate::relevance::{EntitySignal, FoundRelevance, RankBand};
 use crate::rule::Rule;
 use crate::turn::{Completion, TurnHalf};
 use crate::vector::Vector;
-use crate::word::{CorrectionType, InteractionKind, Origin, TurnStatus};
+use crate::word::{CorrectionType, InteractionKind, Origin, TurnStatus, Type};
 
 impl Event {
     /// The changes that follow from the event alone. Embeddings of questions are added by the
@@ -98,14 +98,25 @@ fn answer_changes(done: &Completion) -> Vec<Change> {
     vec![complete, note(answered)]
 }
 
-/// A refined question counts as a refinement. Other interactions count as feedback on the turn.
+/// A refined question counts as a refinement, an abandonment ends the session. Other interactions
+/// count as feedback on the turn.
 fn interaction_changes(done: &Interaction, has_turn: bool) -> Vec<Change> {
-    let refines = done.kind == InteractionKind::QueryRefinement;
-    match (refines, has_turn) {
-        (true, true) => vec![note(TurnFact::Refined)],
-        (true, false) => vec![Change::Count(LooseFact::Refined)],
-        (false, true) if done.kind != InteractionKind::Abandonment => {
-            vec![note(TurnFact::GotFeedback)]
+    match done.kind {
+        InteractionKind::QueryRefinement if has_turn => vec![note(TurnFact::Refined)],
+        InteractionKind::QueryRefinement => vec![Change::Count(LooseFact::Refined)],
+        InteractionKind::Abandonment => vec![Change::AbandonSession],
+        InteractionKind::ResultInteraction
+        | InteractionKind::DwellTime
+        | InteractionKind::FollowUp
+        | InteractionKind::Export
+        | InteractionKind::DashboardAdd
+        | InteractionKind::Regenerate
+        | InteractionKind::Copy => {
+            if has_turn {
+                vec![note(TurnFact::GotFeedback)]
+            } else {
+                Vec::new()
+            }
         }
     }
 }
@@ -131,6 +142,7 @@ fn reaction_changes(given: &GivenReaction) -> Vec<Change> {
             raw_confidence: confidence,
             moved_on: false,
             corrects: false,
+            refines: false,
             detected_in: None,
         })
     });
@@ -171,6 +183,7 @@ fn finding_changes(finding: &Finding, has_turn: bool) -> Vec<Change> {
                 found.verdict.correction_type,
                 Some(CorrectionType::Explicit | CorrectionType::Rephrased)
             ),
+            refines: found.verdict.behaviour == Some(InteractionKind::QueryRefinement),
             detected_in: Some(found.detected_in.clone()),
         }),
         Finding::Session(FoundSession { last_at, abandoned, .. }) => {

@@ -120,6 +120,7 @@ impl CommitSummary {
             Change::Turn(_)
             | Change::Judge(_)
             | Change::Count(_)
+            | Change::AbandonSession
             | Change::Decision(_)
             | Change::Retrieval(_)
             | Change::Experiment(_)

@@ -50,7 +50,7 @@ impl Turns {
         let turn = open.last_turn.clone();
         let said_goodbye =
             last.is_some_and(|last| detect::is_farewell(&Utterance::read(&last.opening.text)));
-        let abandoned = open.answered && !open.used && !said_goodbye;
+        let abandoned = open.left || (open.answered && !open.used && !said_goodbye);
         let finding = Finding::Session(FoundSession {
             started_at: open.started_at,
             last_at: open.last_at,

@@ -224,6 +224,7 @@ pub(crate) async fn verdict_without_a_message_counts(store: &Store) {
             raw_confidence: confidence,
             moved_on: false,
             corrects: false,
+            refines: false,
             detected_in: None,
         });
         Scene::new(id, "t1", change)

@@ -96,6 +96,7 @@ impl Scene {
             raw_confidence: sure,
             moved_on,
             corrects: status == VerdictStatus::Rejected,
+            refines: false,
             detected_in: Some(turn_id(message)),
         });
         Self::new(&format!("judge-{message}"), turn, change)

@@ -83,7 +83,8 @@ pub(crate) fn apply(
             None => Ok(()),
         },
         Change::Judge(judgement) => judge::judge(connection, subject, subject.turn, judgement),
-        Change::Count(fact) => fact_changes::count_loose_fact(connection, subject, *fact),
+        Change::Count(fact) => fact_changes::count_loose_fact(connection, subject, fact),
+        Change::AbandonSession => abandon_session(connection, subject),
         Change::Decision(change) => decision::apply(connection, subject, change),
         Change::Retrieval(change) => relevance::apply(connection, subject, change),
         Change::Experiment(change) => experiment::apply(connection, subject, change),
@@ -91,6 +92,16 @@ pub(crate) fn apply(
         Change::Alert { metric, raised } => alert::note(connection, subject, metric, *raised),
         Change::EraseUser(user) => erase::erase(connection, subject, user),
     }
+}
+
+fn abandon_session(connection: &Connection, subject: &Subject) -> sql::Result<()> {
+    let turn = match subject.turn {
+        Some(turn) => Some(turn),
+        None => session::last_turn(connection, subject)?,
+    };
+    let Some(turn) = turn else { return Ok(()) };
+    fact_changes::record_session_end(connection, subject, turn, true)?;
+    session::leave(connection, turn)
 }
 
 fn apply_to_turn(

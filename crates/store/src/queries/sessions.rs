@@ -1,6 +1,6 @@
 //! Queries of open sessions.
 
-use model::{ConversationId, Origin, Scope, Source, Timestamp, TurnId};
+use model::{ConversationId, InteractionKind, Origin, Scope, Source, Timestamp, TurnId, Type};
 use sql::{Connection, Row};
 
 use crate::error::{StoreError, Task};
@@ -17,6 +17,8 @@ pub struct OpenSession {
     pub turns: u64,
     /// True when the user did anything with the last answer.
     pub used: bool,
+    /// True when the application reported that the user left after the last turn.
+    pub left: bool,
     pub answered: bool,
 }
 
@@ -45,17 +47,25 @@ impl Store {
     }
 }
 
-/// A session. Its last answer counts as used after a rating, comment, correction or reaction.
+/// A session. Its last answer counts as used after a rating, comment, correction, interaction or
+/// reaction. A report of abandonment is no use.
 fn select(condition: &str) -> String {
     let by_users =
         [Source::UserRating, Source::UserComment, Source::UserCorrection, Source::UserInteraction];
+    let abandonment = InteractionKind::Abandonment.as_word();
+    let (interaction, interaction_type) =
+        (Source::UserInteraction.code(), Type::Interaction.code());
     let by_users: Vec<String> = by_users.iter().map(|source| source.code().to_string()).collect();
     format!(
         "SELECT s.project, c.id, s.started_ts, s.last_ts, t.id, s.turns,
-            EXISTS (SELECT 1 FROM events e WHERE e.turn = s.last_turn AND e.source IN ({}))
+            EXISTS (SELECT 1 FROM events e WHERE e.turn = s.last_turn AND e.source IN ({})
+                    AND coalesce(json_extract(e.data, '$.kind'), '') <> '{abandonment}')
                 OR EXISTS (SELECT 1 FROM reactions r
                     WHERE r.turn = s.last_turn AND r.origin = {}),
-            t.completed IS NOT NULL
+            t.completed IS NOT NULL,
+            EXISTS (SELECT 1 FROM events e WHERE e.turn = s.last_turn
+                AND (e.source = {interaction} OR e.type = {interaction_type})
+                AND json_extract(e.data, '$.kind') = '{abandonment}')
          FROM open_sessions s
          JOIN conversations c ON c.key = s.conversation
          JOIN turns t ON t.key = s.last_turn
@@ -78,5 +88,6 @@ fn read(connection: &Connection, row: &Row<'_>) -> Result<OpenSession, StoreErro
         turns: turns as u64,
         used: row.get(6)?,
         answered: row.get(7)?,
+        left: row.get(8)?,
     })
 }

@@ -76,7 +76,21 @@ pub(crate) fn record_opening(
     change_facts(connection, subject, turn, |facts| {
         facts.user = subject.user;
         facts.ts = Some(subject.ts.as_micros());
-        facts.refined |= refines;
+        if refines {
+            facts.refined |= REPORTED;
+        }
+    })
+}
+
+/// Records whether the latest detection found that the turn refines an earlier question.
+pub(crate) fn record_detected_refinement(
+    connection: &Connection,
+    subject: &Subject,
+    turn: Key,
+    refines: bool,
+) -> sql::Result<()> {
+    change_facts(connection, subject, turn, |facts| {
+        facts.refined = facts.refined & REPORTED | if refines { DETECTED } else { 0 };
     })
 }
 
@@ -126,7 +140,7 @@ pub(crate) fn record_fact(
         TurnFact::Retried => facts.retried = true,
         TurnFact::Corrected => facts.corrected = true,
         TurnFact::GotFeedback => facts.heard = true,
-        TurnFact::Refined => facts.refined = true,
+        TurnFact::Refined => facts.refined |= REPORTED,
         TurnFact::Commented(sentiment) => facts.comments.count(*sentiment),
     })
 }

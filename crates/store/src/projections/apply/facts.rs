@@ -26,7 +26,8 @@ pub(crate) struct Facts {
     pub(crate) corrected: bool,
     pub(crate) retried: bool,
     pub(crate) heard: bool,
-    pub(crate) refined: bool,
+    /// Bits: reported by the application, detected.
+    pub(crate) refined: u8,
     pub(crate) ended: bool,
     pub(crate) abandoned: bool,
     pub(crate) comments: Comments,
@@ -125,7 +126,7 @@ impl Facts {
             heard: i64::from(reacted || self.heard || self.corrected),
             both: i64::from(both),
             agree: i64::from(agree),
-            refined: i64::from(self.refined),
+            refined: i64::from(self.refined > 0),
             ended: i64::from(self.ended),
             abandoned: i64::from(self.abandoned),
             tokens: self.tokens,

@@ -22,7 +22,11 @@ pub(crate) fn judge(
         Some(id) => Some(resolve_key(connection, Table::Turns, subject.project, id.as_str())?),
     };
     if let Some(message) = message {
-        withdraw_verdict(connection, subject, message)?;
+        let had_verdict = withdraw_verdict(connection, subject, message)?;
+        if said.refines || had_verdict {
+            let refines = said.refines;
+            fact_changes::record_detected_refinement(connection, subject, message, refines)?;
+        }
         connection.run(
             "UPDATE turn_index SET corrects = ?2 WHERE turn = ?1 AND corrects IS DISTINCT FROM ?2",
             (message, turn.filter(|_| said.corrects)),
@@ -159,16 +163,19 @@ pub(crate) fn refresh(connection: &Connection, subject: &Subject, turn: Key) -> 
     fact_changes::record_opinions(connection, subject, turn, opinions)
 }
 
-fn withdraw_verdict(connection: &Connection, subject: &Subject, message: Key) -> sql::Result<()> {
+/// Returns true when the message had a verdict.
+fn withdraw_verdict(connection: &Connection, subject: &Subject, message: Key) -> sql::Result<bool> {
     if connection.recall::<SilentTurn>(message).is_some() {
-        return Ok(());
+        return Ok(false);
     }
     let before: Option<Option<Key>> = connection
         .find_row("DELETE FROM verdicts WHERE detected_in = ?1 RETURNING turn", [message])?;
-    let Some(Some(turn)) = before else { return Ok(()) };
+    let Some(turn) = before else { return Ok(false) };
+    let Some(turn) = turn else { return Ok(true) };
     learn(connection, turn, |known| known.retain(|verdict| verdict.detected_in != Some(message)));
     reaction::take_back(connection, subject.project, message)?;
-    refresh(connection, subject, turn)
+    refresh(connection, subject, turn)?;
+    Ok(true)
 }
 
 /// A review replaces the machine's verdict, in the index and among the reactions.

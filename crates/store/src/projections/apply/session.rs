@@ -53,3 +53,21 @@ pub(crate) fn end(
         (subject.conversation, last_at.as_micros()),
     )
 }
+
+/// The last turn of the open session in the event's conversation.
+pub(crate) fn last_turn(connection: &Connection, subject: &Subject) -> sql::Result<Option<Key>> {
+    connection.find_row(
+        "SELECT last_turn FROM open_sessions WHERE conversation = ?1",
+        [subject.conversation],
+    )
+}
+
+/// Ends the open session whose last turn this is.
+pub(crate) fn leave(connection: &Connection, turn: Key) -> sql::Result<()> {
+    connection.run("UPDATE turn_index SET silent = 1 WHERE turn = ?1", [turn])?;
+    connection.run(
+        "DELETE FROM open_sessions WHERE last_turn = ?1
+             AND conversation = (SELECT conversation FROM turns WHERE key = ?1)",
+        [turn],
+    )
+}

@@ -2,9 +2,9 @@
 
 use model::{
     Body, ClaimSpace, CorrectionType, Entry, ErrorType, Event, Failure, Finding, FoundAnswer,
-    FoundRetry, FoundVerdict, GivenReaction, Kind, Need, Opening, Origin, Pace, Reaction,
-    RetryIntent, Source, Tolerance, TurnHalf, TurnId, Type, UnitInterval, Verdict, VerdictStatus,
-    Write,
+    FoundRetry, FoundVerdict, GivenReaction, InteractionKind, Kind, Need, Opening, Origin, Pace,
+    Reaction, RetryIntent, Source, Tolerance, TurnHalf, TurnId, Type, UnitInterval, Verdict,
+    VerdictStatus, Write,
 };
 use serde_json::json;
 
@@ -94,6 +94,7 @@ impl StoryGenerator {
         let is_rejection = status == VerdictStatus::Rejected;
         let moved_on = status == VerdictStatus::Accepted && confidence.get() < 0.7;
         let correction_type = self.dice.maybe(60, &[CorrectionType::Explicit]);
+        let behaviour = self.dice.maybe(20, &[InteractionKind::QueryRefinement]);
         let mut found = self.found(&Finding::Verdict(Box::new(FoundVerdict {
             detector: "verdict/1".into(),
             detected_in: message.clone(),
