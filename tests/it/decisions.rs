@@ -115,7 +115,7 @@ fn invalid_decisions_are_refused_with_the_field() {
     }
     let unknown =
         server.client().patch("/api/v1/decisions/nothing", &json!({"outcome": "success"}));
-    assert_eq!(unknown.0, 404);
+    assert_eq!((unknown.0, &unknown.1["pending"]), (202, &json!(true)));
     server.post("/api/v1/decisions", &json!({"decision_id": "d1", "decision_type": "x"}));
     let (status, problem) = server.client().patch("/api/v1/decisions/d1", &json!({"outcome": "?"}));
     assert_eq!((status, problem["field"].as_str()), (422, Some("outcome")));

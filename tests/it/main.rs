@@ -21,6 +21,7 @@ mod demo;
 mod deploy;
 mod docs;
 mod durability;
+mod early_feedback;
 mod erasure;
 mod events;
 mod failures;

@@ -107,8 +107,9 @@ fn used_items_rank_above_ignored_ones_after_a_restart() {
     let other = server.client().with_header("X-Uptake-Tenant", "other");
     assert_eq!(stats(&other, "liked")["totalReturns"], 0);
     assert_eq!(
-        other.post("/api/v1/retrieval/usage", &json!({"query_id": "q0", "response": "x"})).0,
-        404
+        other.post("/api/v1/retrieval/usage", &json!({"query_id": "q0", "response": "x"})),
+        (202, json!({"signals": [], "pending": true})),
+        "another tenant's query"
     );
     let (_, folder) = server.stop();
     let (code, out, error) = uptake(folder.path(), &["rebuild", "--json"]);

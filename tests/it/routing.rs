@@ -205,7 +205,8 @@ fn late_rating_updates_the_arm_that_served_the_turn() {
     let (_, bad) = server.post("/api/v1/rewards", &json!({"turn_id": "t1", "user_rating": 9}));
     assert_eq!(bad["field"], "user_rating", "{bad}");
     assert_eq!(server.post("/api/v1/rewards", &json!({"turn_id": "t1"})).0, 422);
-    assert_eq!(server.post("/api/v1/rewards", &json!({"turn_id": "no", "user_rating": 4})).0, 404);
+    let early = server.post("/api/v1/rewards", &json!({"turn_id": "no", "user_rating": 4}));
+    assert_eq!((early.0, &early.1["pending"]), (202, &json!(true)), "waits for its turn");
 }
 
 #[test]

@@ -31,9 +31,11 @@ use crate::wire::feedback::ReceiptResponse;
 type StoredResult<T> = Result<(StatusCode, Json<T>), Problem>;
 type ReceiptResult = StoredResult<ReceiptResponse>;
 
-/// Responds to a stored event.
+/// Responds to a stored event. 202 for an event that waits for the thing it names.
 fn receipt_response(receipt: Receipt) -> (StatusCode, Json<ReceiptResponse>) {
-    (stored_status(receipt.replayed), Json(receipt.into()))
+    let status =
+        if receipt.pending { StatusCode::ACCEPTED } else { stored_status(receipt.replayed) };
+    (status, Json(receipt.into()))
 }
 
 /// 200 for a request that was stored before, 201 otherwise.

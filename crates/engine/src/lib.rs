@@ -70,6 +70,7 @@ pub use answer_signals::AnswerSignals;
 pub use cluster::publish::EventFormatter;
 pub use cluster::publish_progress::PublishLag;
 pub use experiments::{Assignment, ExperimentView, SequencePoint};
+pub use feedback::decisions::OutcomeReceipt;
 pub use feedback::event_lookup::EventBatch;
 pub use feedback::import::PreparedLine;
 pub use feedback::reactions::{IncomingReaction, ReactionReceipt};
@@ -91,7 +92,7 @@ pub use outbound::{ChatClient, RemoteEmbedder};
 pub use receipt::{Receipt, RequestKey};
 pub use redactors::PrivacySettings;
 pub use retriable::log_retriable;
-pub use retrieval::{EntityStats, IncomingReturned, IncomingSignals, RequestMark};
+pub use retrieval::{EntityStats, IncomingReturned, IncomingSignals, RequestMark, Usage};
 pub use routing::admin::{RewardTrend, RouterView};
 pub use routing::choose::{Route, RouteRequest, RouteScore};
 pub use scan::{

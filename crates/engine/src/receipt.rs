@@ -19,4 +19,6 @@ pub struct Receipt {
     pub position: Position,
     /// True for a repeat of a stored event; nothing changed.
     pub replayed: bool,
+    /// True when the event waits for the turn or decision it names.
+    pub pending: bool,
 }

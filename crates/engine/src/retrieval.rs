@@ -7,6 +7,7 @@
 //! rerank: scores --> counters of the items --> multipliers --> order
 //! ```
 
+mod pending_usage;
 mod query;
 mod rank;
 mod usage;
@@ -17,19 +18,19 @@ use detect::AnswerKind;
 use ingest::{CaptureError, FindingPlace, RawReturned, RawSignal};
 use learn::cluster_query;
 use model::{
-    Body, EntitySignal, Event, Finding, FoundRelevance, ItemStanding, Mac, Returned, Scope, TurnId,
-    UserId,
+    Body, EntitySignal, Event, Finding, FoundRelevance, ItemStanding, Mac, PendingUsage, Returned,
+    Scope, TurnId, UserId,
 };
 
 use crate::changes::build_entry;
 use crate::core::Core;
 use crate::error::EngineError;
 use crate::receipt::{Receipt, RequestKey};
-use query::MAX_REPORTS;
+use query::{MAX_REPORTS, RetrievalQuery};
 use usage::read_signals;
 
 pub use rank::EntityStats;
-pub(crate) use usage::read_usage;
+pub(crate) use usage::{assign_ranks, read_usage};
 
 /// A report of the items that a query returned.
 #[derive(Clone, Debug, Default)]
@@ -46,6 +47,14 @@ pub struct IncomingSignals {
     pub query: Option<String>,
     pub signals: Vec<RawSignal>,
     pub user: Option<UserId>,
+}
+
+/// The use of a query's results by an answer.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Usage {
+    Detected(Vec<EntitySignal>),
+    /// The results are not reported yet. The answer is stored and waits for them.
+    Pending,
 }
 
 /// Identifies repeats of a request.
@@ -80,8 +89,12 @@ impl Retrieval {
             };
             let returned = ingest::accept_returned(raw).map_err(item)?;
             let turn = self.find_turn(scope, &returned.query_id).await?;
+            let cluster = returned.query.as_deref().map(|query| cluster_query(query).0);
+            let (query_id, items) = (&returned.query_id, &returned.entities);
+            let joined = self.join_pending_usage(scope, query_id, cluster, items).await?;
             let place = finding_place(scope, turn, user);
-            findings.push((place, Finding::Returned(returned)));
+            findings.push((place.clone(), Finding::Returned(returned)));
+            findings.extend(joined.into_iter().map(|finding| (place.clone(), finding)));
         }
         if mark.key.is_none()
             && let [(_, Finding::Returned(returned))] = &findings[..]
@@ -110,11 +123,12 @@ impl Retrieval {
             id: part.event.id.clone(),
             position: part.position,
             replayed: true,
+            pending: false,
         }))
     }
 
     /// Detects and records the items of a query that an answer used. An ignored item can become
-    /// used, never the other way round.
+    /// used, never the other way round. An answer whose query is unknown waits for it.
     pub async fn record_usage(
         &self,
         scope: &Scope,
@@ -122,29 +136,53 @@ impl Retrieval {
         response: &str,
         kind: AnswerKind,
         mark: RequestMark,
-    ) -> Result<Vec<EntitySignal>, EngineError> {
+    ) -> Result<Usage, EngineError> {
         let query_id = ingest::accept_query_id(query_id)?;
-        let query =
-            self.load_query(scope, &query_id).await?.ok_or(EngineError::NotFound("query"))?;
         // Stored items are redacted, so the answer is redacted before the comparison.
         let response = self.core.redactors.settings_for(&scope.tenant).redactor.redact(response);
-        let signals = self.detect_usage(&response, kind, &query.items);
+        if let Some(query) = self.load_query(scope, &query_id).await? {
+            let signals = self.detect_usage(&response, kind, &query.items);
+            return self.store_usage(scope, (query_id, query), signals, mark).await;
+        }
+        let is_code = match kind {
+            AnswerKind::Code => true,
+            AnswerKind::Response => false,
+        };
+        let (query, response) = (query_id.clone(), response.into_owned());
+        let pending = PendingUsage { query_id: query, response, is_code };
+        let unkeyed = RequestMark { mac: mark.mac, key: None };
+        self.store_pending_usage(scope, pending.clone(), mark).await?;
+        // The results may have arrived meanwhile, without this answer.
+        match self.load_query(scope, &query_id).await? {
+            None => Ok(Usage::Pending),
+            Some(query) => {
+                let signals = self.detect_usage(&pending.response, kind, &query.items);
+                self.store_usage(scope, (query_id, query), signals, unkeyed).await
+            }
+        }
+    }
+
+    async fn store_usage(
+        &self,
+        scope: &Scope,
+        (query_id, query): (String, RetrievalQuery),
+        signals: Vec<EntitySignal>,
+        mark: RequestMark,
+    ) -> Result<Usage, EngineError> {
         if signals.is_empty() {
-            return Ok(signals);
+            return Ok(Usage::Detected(signals));
         }
         if mark.key.is_none() && !self.changes_standings(scope, &query_id, &signals).await? {
-            return Ok(signals);
+            return Ok(Usage::Detected(signals));
         }
         let found = FoundRelevance { query_id, cluster: query.cluster, signals: signals.clone() };
         let finding = (query.place, Finding::Relevance(found));
         let receipt = self.store_findings(vec![finding], mark).await?;
-        match receipt.replayed {
-            false => Ok(signals),
-            true => {
-                let first = self.core.store.event(scope, &receipt.id).await?;
-                Ok(first.map(|first| read_signals(&first.event)).unwrap_or_default())
-            }
+        if !receipt.replayed {
+            return Ok(Usage::Detected(signals));
         }
+        let first = self.core.store.event(scope, &receipt.id).await?;
+        Ok(Usage::Detected(first.map(|first| read_signals(&first.event)).unwrap_or_default()))
     }
 
     /// True when the signals change any item's standing.

@@ -61,9 +61,10 @@ pub fn accept_decision(
     Ok((decision, decision_event(scope, place, event, now, data)?))
 }
 
-/// Validates a late outcome and builds its event, in the scope of the decision's event.
+/// Validates an outcome and builds its event. `made` is the decision's event, if it is known.
 pub fn accept_outcome(
-    made: &Event,
+    scope: &Scope,
+    made: Option<&Event>,
     decision: &DecisionId,
     raw: RawOutcome,
     event: EventId,
@@ -74,8 +75,11 @@ pub fn accept_outcome(
     data.insert("decision_id".into(), json!(decision.as_str()));
     data.insert("outcome".into(), json!(raw.outcome));
     data.insert("outcome_data".into(), Value::Object(raw.outcome_data));
-    let place = DecisionIds { conversation: made.conversation.clone(), turn: made.turn.clone() };
-    decision_event(&made.scope, place, event, now, data)
+    let place = DecisionIds {
+        conversation: made.and_then(|made| made.conversation.clone()),
+        turn: made.and_then(|made| made.turn.clone()),
+    };
+    decision_event(scope, place, event, now, data)
 }
 
 struct DecisionIds {

@@ -204,6 +204,9 @@ fn finding_changes(finding: &Finding, has_turn: bool) -> Vec<Change> {
         Finding::Exposure(exposure) => {
             Change::Experiment(ExperimentChange::Expose(exposure.clone()))
         }
+        Finding::PendingUsage(pending) => {
+            Change::Retrieval(RetrievalChange::Return { query: pending.query_id.clone() })
+        }
         Finding::Returned(returned) => {
             Change::Retrieval(RetrievalChange::Return { query: returned.query_id.clone() })
         }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::experiment::Exposure;
 use crate::id::{EventId, TurnId};
 use crate::number::UnitInterval;
-use crate::relevance::{FoundRelevance, Returned};
+use crate::relevance::{FoundRelevance, PendingUsage, Returned};
 use crate::signal::{Failure, Pace, Verdict};
 use crate::time::Timestamp;
 use crate::word::{RetryIntent, Sentiment, VerdictStatus};
@@ -45,6 +45,8 @@ pub enum Finding {
     Returned(Returned),
     /// Feedback on the results of a query.
     Relevance(FoundRelevance),
+    /// An answer that waits for the results of its query.
+    PendingUsage(PendingUsage),
     /// An alert was raised or cleared.
     Alert(FoundAlert),
     /// A suggested instruction derived from failures.

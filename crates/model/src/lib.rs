@@ -46,8 +46,8 @@ pub use measure::{Direction, Measure, Metric, MetricBy, Moments, PartSum, UnitTo
 pub use number::UnitInterval;
 pub use reaction::{ANONYMOUS, GivenReaction, artifact_id, resource_name};
 pub use relevance::{
-    BANDS, Delta, EntitySignal, FoundRelevance, ItemStanding, Opinion, RankBand, Returned,
-    UsageStanding,
+    BANDS, Delta, EntitySignal, FoundRelevance, ItemStanding, Opinion, PendingUsage, RankBand,
+    Returned, UsageStanding,
 };
 pub use rule::{Calibration, Rule};
 pub use signal::{Contrast, Evidence, Failure, Pace, Retry, Verdict};

@@ -21,6 +21,16 @@ pub struct Returned {
     pub entities: Vec<Retrieved>,
 }
 
+/// An answer whose use of a query's results was reported before the results.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PendingUsage {
+    pub query_id: String,
+    /// Empty when erased.
+    pub response: String,
+    /// True when the answer is program code.
+    pub is_code: bool,
+}
+
 /// Feedback on the results of a query.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FoundRelevance {

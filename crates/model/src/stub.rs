@@ -9,7 +9,7 @@ use crate::finding::{
     Finding, FoundAnswer, FoundSentiment, FoundSuggestion, FoundVerdict, RouterChoice,
 };
 use crate::reaction::GivenReaction;
-use crate::relevance::{EntitySignal, FoundRelevance, Returned};
+use crate::relevance::{EntitySignal, FoundRelevance, PendingUsage, Returned};
 use crate::rule::Rule;
 use crate::signal::{Failure, Verdict};
 use crate::turn::{Completion, Opening, TurnHalf};
@@ -122,6 +122,9 @@ fn found_without_words(finding: Finding) -> Finding {
         Finding::Returned(returned) => {
             let (query, entities) = (None, Vec::new());
             Finding::Returned(Returned { query, entities, ..returned })
+        }
+        Finding::PendingUsage(pending) => {
+            Finding::PendingUsage(PendingUsage { response: String::new(), ..pending })
         }
         Finding::Relevance(found) => Finding::Relevance(FoundRelevance {
             signals: found

@@ -1,6 +1,8 @@
 //! Decisions of agents and their outcomes.
 
 use axum::Json;
+use axum::http::StatusCode;
+use engine::OutcomeReceipt;
 use model::{ConversationId, DecisionId, Position};
 use serde_json::json;
 
@@ -34,28 +36,30 @@ pub(crate) async fn record_decision(
         .feedback
         .record_decision(call.scope(), request.into(), mark.mac, mark.key)
         .await?;
-    Ok((stored_status(replayed), Json(DecisionReceipt { decision_id: id.to_string(), replayed })))
+    let receipt = DecisionReceipt { decision_id: id.to_string(), replayed, pending: false };
+    Ok((stored_status(replayed), Json(receipt)))
 }
 
 #[utoipa::path(patch, path = "/api/v1/decisions/{id}", tag = "decisions",
-    summary = "Record the outcome of a decision",
+    summary = "Record the outcome of a decision, also before the decision",
     params(("id" = String, Path)),
     request_body(content = OutcomeRequest, example = json!({"outcome": "success", "outcome_data": {"needed": ["orders"]}})),
-    responses((status = 200, description = "Stored; `replayed` is true when it was stored before", body = DecisionReceipt)))]
+    responses((status = 200, description = "Stored; `replayed` is true when it was stored before", body = DecisionReceipt), (status = 202, description = "Stored; `pending` is true because the decision is not stored yet", body = DecisionReceipt)))]
 pub(crate) async fn record_outcome(
     call: WriteCall,
     id: PathParam,
     payload: Payload,
-) -> ApiResult<DecisionReceipt> {
+) -> StoredResult<DecisionReceipt> {
     let id = params::read_id("decision_id", id, DecisionId::new)?;
     let value = body::parse_json(&payload)?;
     let address = [id.as_str()];
     let key = read_request_key(&call.engine, &payload, OUTCOME_MAC_DOMAIN, &address, &value)?;
     let mac = call.engine.fingerprint(OUTCOME_MAC_DOMAIN, &json!([id.as_str(), value]));
     let request: OutcomeRequest = body::decode_fields(value)?;
-    let replayed =
+    let OutcomeReceipt { replayed, pending } =
         call.engine.feedback.record_outcome(call.scope(), &id, request.into(), mac, key).await?;
-    Ok(Json(DecisionReceipt { decision_id: id.to_string(), replayed }))
+    let status = if pending { StatusCode::ACCEPTED } else { StatusCode::OK };
+    Ok((status, Json(DecisionReceipt { decision_id: id.to_string(), replayed, pending })))
 }
 
 #[utoipa::path(get, path = "/api/v1/decisions/{id}", tag = "decisions",

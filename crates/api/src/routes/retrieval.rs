@@ -1,14 +1,15 @@
 //! Retrieval feedback and reranking.
 
 use axum::Json;
+use axum::http::StatusCode;
 use engine::{
     AnswerKind, Engine, Estimator, Extreme, IncomingReturned, IncomingSignals, RawSignal,
-    RequestMark,
+    RequestMark, Usage,
 };
 use model::{EntityId, RelevanceSignal, UserId};
 use serde::de::DeserializeOwned;
 
-use super::{ReceiptResult, read_mark, receipt_response};
+use super::{ReceiptResult, StoredResult, read_mark, receipt_response};
 use crate::body::{self, Payload};
 use crate::error::{ApiResult, Problem};
 use crate::middleware::auth::{ReadCall, UseCall, WriteCall};
@@ -39,10 +40,10 @@ pub(crate) async fn record_returned(call: WriteCall, payload: Payload) -> Receip
 }
 
 #[utoipa::path(post, path = "/api/v1/retrieval/usage", tag = "retrieval",
-    summary = "Detect which returned items an answer used; may be repeated for later answers and code",
+    summary = "Detect which returned items an answer used, also before the items are reported; may be repeated for later answers and code",
     request_body(content = UsageRequest, example = json!({"query_id": "q1", "response": "The LoginService checks the password."})),
-    responses((status = 200, description = "A signal per returned item", body = UsageResponse)))]
-pub(crate) async fn record_usage(call: WriteCall, payload: Payload) -> ApiResult<UsageResponse> {
+    responses((status = 200, description = "A signal per returned item", body = UsageResponse), (status = 202, description = "Stored; `pending` is true because the query is not stored yet", body = UsageResponse)))]
+pub(crate) async fn record_usage(call: WriteCall, payload: Payload) -> StoredResult<UsageResponse> {
     let fields = body::parse_json(&payload)?;
     let mark = read_mark(&call.engine, &payload, "usage", &[], &fields)?;
     let request: UsageRequest = body::decode_fields(fields)?;
@@ -54,7 +55,13 @@ pub(crate) async fn record_usage(call: WriteCall, payload: Payload) -> ApiResult
         .retrieval
         .record_usage(call.scope(), request.query_id, &request.response, kind, mark)
         .await?;
-    Ok(Json(UsageResponse { signals: found.into_iter().map(Into::into).collect() }))
+    let (status, signals) = match found {
+        Usage::Detected(signals) => (StatusCode::OK, signals),
+        Usage::Pending => (StatusCode::ACCEPTED, Vec::new()),
+    };
+    let pending = status == StatusCode::ACCEPTED;
+    let signals = signals.into_iter().map(Into::into).collect();
+    Ok((status, Json(UsageResponse { signals, pending })))
 }
 
 #[utoipa::path(post, path = "/api/v1/retrieval/signals", tag = "retrieval",

@@ -56,6 +56,9 @@ impl From<OutcomeRequest> for RawOutcome {
 pub(crate) struct DecisionReceipt {
     pub(crate) decision_id: String,
     pub(crate) replayed: bool,
+    /// True when the outcome waits for its decision. Absent otherwise.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) pending: bool,
 }
 
 /// A decision with its latest outcome.

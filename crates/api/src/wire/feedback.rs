@@ -69,11 +69,15 @@ impl From<EventRequest> for RawEvent {
 pub(crate) struct ReceiptResponse {
     id: String,
     replayed: bool,
+    /// True when the event waits for the turn it names. Absent otherwise.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pending: bool,
 }
 
 impl From<Receipt> for ReceiptResponse {
     fn from(receipt: Receipt) -> Self {
-        Self { id: receipt.id.to_string(), replayed: receipt.replayed }
+        let Receipt { id, replayed, pending, position: _ } = receipt;
+        Self { id: id.to_string(), replayed, pending }
     }
 }
 

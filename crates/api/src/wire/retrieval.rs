@@ -64,6 +64,9 @@ pub(crate) struct UsageRequest {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct UsageResponse {
     pub(crate) signals: Vec<SignalBody>,
+    /// True when the answer waits for the results of its query. Absent otherwise.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) pending: bool,
 }
 
 #[derive(Clone, Debug, Serialize, ToSchema)]

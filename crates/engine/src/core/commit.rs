@@ -203,8 +203,10 @@ impl Core {
 
 fn build_receipt(id: EventId, outcome: Outcome) -> Result<Receipt, EngineError> {
     match outcome {
-        Outcome::Stored(position) => Ok(Receipt { id, position, replayed: false }),
-        Outcome::Replayed { position, id } => Ok(Receipt { id, position, replayed: true }),
+        Outcome::Stored(position) => Ok(Receipt { id, position, replayed: false, pending: false }),
+        Outcome::Replayed { position, id } => {
+            Ok(Receipt { id, position, replayed: true, pending: false })
+        }
         Outcome::Conflict(space) => Err(EngineError::Conflict(space)),
         Outcome::Missing(need) => Err(EngineError::NotFound(name_need(&need))),
         // Only a reaction can be unchanged, and reactions are committed elsewhere.

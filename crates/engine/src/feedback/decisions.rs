@@ -11,6 +11,15 @@ use crate::receipt::RequestKey;
 /// Attempts before a write that keeps losing against concurrent outcomes is given up.
 const MAX_CONCURRENT_OUTCOMES: usize = 100;
 
+/// Response to an outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutcomeReceipt {
+    /// True if it changed nothing.
+    pub replayed: bool,
+    /// True when its decision is not stored yet.
+    pub pending: bool,
+}
+
 impl Feedback {
     /// Stores a decision. Returns its id, and true if it was stored before.
     pub async fn record_decision(
@@ -37,8 +46,8 @@ impl Feedback {
         Ok((first_id.unwrap_or(id), true))
     }
 
-    /// Stores the outcome of a decision. The newest outcome counts, merged with the fields of
-    /// earlier ones. Returns true if it changed nothing.
+    /// Stores the outcome of a decision, which may arrive later. The newest outcome counts, merged
+    /// with the fields of earlier ones.
     pub async fn record_outcome(
         &self,
         scope: &Scope,
@@ -46,11 +55,17 @@ impl Feedback {
         raw: RawOutcome,
         mac: Mac,
         key: Option<RequestKey>,
-    ) -> Result<bool, EngineError> {
+    ) -> Result<OutcomeReceipt, EngineError> {
         for _ in 0..MAX_CONCURRENT_OUTCOMES {
-            match self.try_record_outcome(scope, id, raw.clone(), mac, key.clone()).await? {
-                Outcome::Stored(_) => return Ok(false),
-                Outcome::Replayed { .. } | Outcome::Unchanged => return Ok(true),
+            let known = self.core.store.decision(scope, id).await?;
+            let pending = known.is_none();
+            let outcome =
+                self.try_record_outcome(scope, (id, known), raw.clone(), mac, key.clone()).await?;
+            match outcome {
+                Outcome::Stored(_) => return Ok(OutcomeReceipt { replayed: false, pending }),
+                Outcome::Replayed { .. } | Outcome::Unchanged => {
+                    return Ok(OutcomeReceipt { replayed: true, pending });
+                }
                 Outcome::Conflict(space) => return Err(EngineError::Conflict(space)),
                 // A concurrent outcome was stored, and must be merged first.
                 Outcome::Missing(Need::OutcomeAt(..)) => {}
@@ -65,24 +80,26 @@ impl Feedback {
     async fn try_record_outcome(
         &self,
         scope: &Scope,
-        id: &DecisionId,
+        (id, known): (&DecisionId, Option<StoredDecision>),
         mut raw: RawOutcome,
         mac: Mac,
         key: Option<RequestKey>,
     ) -> Result<Outcome, EngineError> {
         let now = self.core.clock.now();
-        let known =
-            self.core.store.decision(scope, id).await?.ok_or(EngineError::NotFound("decision"))?;
-        let settled = known.settled.as_ref();
-        if let Some(Body::Settlement(before)) = settled.map(|stored| &stored.event.body) {
+        let (made, settled) = match known {
+            Some(known) => (Some(known.made), known.settled),
+            None => (None, self.core.store.pending_outcome(scope, id).await?),
+        };
+        if let Some(Body::Settlement(before)) = settled.as_ref().map(|stored| &stored.event.body) {
             let mentioned = std::mem::replace(&mut raw.outcome_data, before.outcome_data.clone());
             raw.outcome_data.extend(mentioned);
         }
-        let made = &known.made.event;
-        let event = ingest::accept_outcome(made, id, raw, self.core.ids.event_id(now), now)?;
+        let made = made.as_ref().map(|made| &*made.event);
+        let event_id = self.core.ids.event_id(now);
+        let event = ingest::accept_outcome(scope, made, id, raw, event_id, now)?;
         let mut write = self.core.build_write(event, mac, key);
         let at = Need::OutcomeAt(id.clone(), settled.map(|stored| stored.position));
-        write.needs = vec![Need::Decision(id.clone()), at, Need::OtherOutcome(id.clone())];
+        write.needs = vec![at, Need::OtherOutcome(id.clone())];
         Ok(self.core.store_writes(vec![write]).await?.pop().unwrap_or(Outcome::Failed))
     }
 

@@ -122,6 +122,7 @@ fn finding_name(finding: &Finding) -> Option<&'static str> {
         Finding::Reward(_) => Some("reward"),
         Finding::Relevance(_) => Some("relevance"),
         Finding::Returned(_) => Some("returned"),
+        Finding::PendingUsage(_) => Some("pending_usage"),
         Finding::Vector { .. } => None,
     }
 }

@@ -72,7 +72,7 @@ impl Retrieval {
 }
 
 /// Items without a rank get their position in the list, from 1.
-pub(super) fn assign_ranks(items: &[Retrieved]) -> Vec<Retrieved> {
+pub(crate) fn assign_ranks(items: &[Retrieved]) -> Vec<Retrieved> {
     let rank = |(rank, item): (u32, &Retrieved)| Retrieved {
         rank: item.rank.or(Some(rank)),
         ..item.clone()

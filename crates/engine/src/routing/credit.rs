@@ -1,9 +1,9 @@
 //! Credit assignment: the choice that served a turn, and the turn's reward.
 
+use ingest::FindingPlace;
 use learn::{RewardRule, dequantize_features};
 use model::{
-    Body, Completion, DecisionId, Finding, GivenReward, Mac, Need, RouterChoice, Scope, TurnId,
-    UserId,
+    Body, Completion, DecisionId, Finding, GivenReward, Mac, RouterChoice, Scope, TurnId, UserId,
 };
 
 use super::choose::{encode_features, unix_hours};
@@ -110,7 +110,8 @@ impl Routing {
         Ok(evidence.reward(&RewardRule::default()))
     }
 
-    /// Records an explicit reward. The newest value of each component counts.
+    /// Records an explicit reward. The newest value of each component counts. A reward before its
+    /// turn counts as soon as a router's choice serves the turn.
     pub async fn record_reward(
         &self,
         scope: &Scope,
@@ -121,11 +122,17 @@ impl Routing {
         key: Option<RequestKey>,
     ) -> Result<Receipt, EngineError> {
         let now = self.core.clock.now();
-        let place = self.core.finding_place(scope, turn, user).await?;
+        let head = self.core.store.turn_head(scope, &turn).await?;
+        let pending = head.is_none();
+        let place = FindingPlace {
+            scope: scope.clone(),
+            turn: Some(turn),
+            conversation: head.as_ref().and_then(|head| head.conversation.clone()),
+            user: user.or_else(|| head.and_then(|head| head.user)),
+        };
         let finding = Finding::Reward(given);
         let event = ingest::finding_event(place, finding, self.core.ids.event_id(now), now, now);
-        let mut write = self.core.build_write(event, mac, key);
-        write.needs.push(Need::Turn(None));
-        self.core.commit_one(write).await
+        let receipt = self.core.commit_one(self.core.build_write(event, mac, key)).await?;
+        Ok(Receipt { pending, ..receipt })
     }
 }

@@ -3,6 +3,7 @@
 
 use detect::{Answer, Utterance};
 use ingest::{RawCompletion, TurnPlace};
+use learn::cluster_query;
 use model::{
     Claim, ClaimSpace, Completion, Finding, FoundAnswer, Mac, Need, Scope, Timestamp, TurnHalf,
     TurnId,
@@ -11,7 +12,7 @@ use model::{
 use super::open::{CompleteReceipt, IncomingHalf, OpenTurn};
 use crate::error::EngineError;
 use crate::receipt::RequestKey;
-use crate::retrieval::read_usage;
+use crate::retrieval::{assign_ranks, read_usage};
 use crate::turns::Turns;
 use crate::turns::findings_response::read_answer_signals;
 
@@ -77,7 +78,11 @@ impl Turns {
         if let Some(done) = write.entry.event.body.completion().filter(|_| !open.erased) {
             let found = self.inspect_answer(question, done);
             let relevance = self.retrieval.detect_relevance(&turn, question, done, &found);
-            let findings = std::iter::once(found).chain(served).chain(relevance);
+            let items = assign_ranks(&done.retrieved);
+            let cluster = Some(cluster_query(question).0).filter(|_| !question.trim().is_empty());
+            let waiting =
+                self.retrieval.join_pending_usage(&scope, turn.as_str(), cluster, &items).await?;
+            let findings = std::iter::once(found).chain(served).chain(relevance).chain(waiting);
             let entry =
                 |finding| self.core.finding_entry(&write.entry.event, Some(turn.clone()), finding);
             write.more = findings.map(entry).collect();

@@ -189,6 +189,7 @@ fn add_event(view: &mut TurnView, stored: &StoredEvent) {
         | Finding::Exposure(_)
         | Finding::Reward(_)
         | Finding::Returned(_)
+        | Finding::PendingUsage(_)
         | Finding::Relevance(_) => {}
     }
 }

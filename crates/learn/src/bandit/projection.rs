@@ -50,7 +50,12 @@ impl Routers {
             Body::Turn(_)
                 | Body::Rule(_)
                 | Body::Unreadable(_)
-                | Body::Finding(Finding::Choice(_) | Finding::Returned(_) | Finding::Relevance(_))
+                | Body::Finding(
+                    Finding::Choice(_)
+                        | Finding::Returned(_)
+                        | Finding::Relevance(_)
+                        | Finding::PendingUsage(_)
+                )
         );
         if carries_no_signal {
             return Vec::new();

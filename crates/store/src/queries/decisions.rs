@@ -31,6 +31,20 @@ impl Store {
         })
     }
 
+    /// The newest outcome of a decision that is not stored yet.
+    pub fn pending_outcome(&self, scope: &Scope, id: &DecisionId) -> Task<'_, Option<StoredEvent>> {
+        let (scope, id) = (scope.clone(), id.clone());
+        self.pool.run_short(move |connection| {
+            let Some(project) = find_project(connection, &scope)? else { return Ok(None) };
+            let settled: Option<i64> = connection.find_row(
+                "SELECT settled FROM decisions
+                 WHERE project = ?1 AND id = ?2 AND settled IS NOT NULL",
+                (project, PackedId::pack(id.as_str())),
+            )?;
+            settled.map_or(Ok(None), |settled| event_rows::event_at(connection, &scope, settled))
+        })
+    }
+
     /// Decisions of a conversation after a position, in log order.
     pub fn conversation_decisions(
         &self,

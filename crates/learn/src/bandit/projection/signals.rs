@@ -66,6 +66,7 @@ fn finding_signals(
         | Finding::Sentiment(_)
         | Finding::Exposure(_)
         | Finding::Returned(_)
+        | Finding::PendingUsage(_)
         | Finding::Relevance(_)
         | Finding::Served { .. } => return Vec::new(),
     };

@@ -107,7 +107,8 @@ fn forget_rows(connection: &Connection, user: Key) -> sql::Result<()> {
 }
 
 /// The positions of a user's events: events that name the user, events that name only one of the
-/// user's turns, and events that name only a conversation in which no other user has a turn.
+/// user's turns, events that name only a conversation in which no other user has a turn, and
+/// outcomes that arrived before their decision in such a conversation.
 pub(crate) const USER_EVENTS: &str = "
     WITH own_turns AS (
         SELECT DISTINCT t.key, t.conversation FROM events e JOIN turns t ON t.key = e.turn
@@ -123,7 +124,10 @@ pub(crate) const USER_EVENTS: &str = "
         SELECT e.position FROM own_turns o JOIN events e ON e.turn = o.key WHERE e.user IS NULL
         UNION
         SELECT e.position FROM own_conversations c JOIN events e ON e.conversation = c.conversation
-        WHERE e.user IS NULL AND e.turn IS NULL)";
+        WHERE e.user IS NULL AND e.turn IS NULL
+        UNION
+        SELECT d.settled FROM own_conversations c JOIN decisions d ON d.conversation = c.conversation
+        WHERE d.settled IS NOT NULL)";
 
 /// Suggestions derived from the user's turns, found by the prefix of their ids.
 fn suggestions(connection: &Connection, project: Key, user: Key) -> sql::Result<Vec<i64>> {

@@ -55,6 +55,48 @@ pub(crate) fn complete(connection: &Connection, subject: &Subject, turn: Key) ->
     )
 }
 
+/// Opens the turn by a quoted question. Returns false when it is open.
+pub(crate) fn open_derived(
+    connection: &Connection,
+    subject: &Subject,
+    turn: Key,
+) -> sql::Result<bool> {
+    let row = row(connection, subject, turn)?;
+    if row.opened != Half::Missing {
+        return Ok(false);
+    }
+    let Subject { conversation, user, .. } = *subject;
+    let (ts, opened) = (subject.ts.as_micros(), subject.row_position());
+    connection.run(
+        "UPDATE turns SET conversation = ?2, user = ?3, ts = ?4, opened = ?5, opened_derived = 1
+         WHERE key = ?1",
+        (turn, conversation, user, ts, opened),
+    )?;
+    // Batched updates of the turn must follow this one.
+    connection.fence_pending();
+    connection.remember(turn, || Row { conversation, user, opened: Half::Derived, ..row });
+    Ok(true)
+}
+
+/// Adds a quoted answer. Returns false when the turn has an answer.
+pub(crate) fn complete_derived(
+    connection: &Connection,
+    subject: &Subject,
+    turn: Key,
+) -> sql::Result<bool> {
+    let row = row(connection, subject, turn)?;
+    if row.completed != Half::Missing {
+        return Ok(false);
+    }
+    connection.run(
+        "UPDATE turns SET completed = ?2, completed_derived = 1 WHERE key = ?1",
+        (turn, subject.row_position()),
+    )?;
+    connection.fence_pending();
+    connection.remember(turn, || Row { completed: Half::Derived, ..row });
+    Ok(true)
+}
+
 const MANY_OPENED: &str = "
     UPDATE turns SET conversation = given.conversation, user = given.user, ts = given.ts,
         opened = given.opened, track = given.track, bundle = given.bundle, user_type = given.user_type

@@ -1,0 +1,135 @@
+//! Rewards, usage and outcomes that arrive before the thing they name join it later.
+
+use serde_json::{Value, json};
+
+use crate::keys::create;
+use crate::server::{Server, uptake};
+
+const ROUTER: &str = "/api/v1/routers/chat";
+
+fn router_arms() -> Value {
+    json!({"arms": [{"id": "a"}, {"id": "b"}], "algorithm": "thompson"})
+}
+
+fn total_reward(server: &Server) -> f64 {
+    let (status, router) = server.get(ROUTER);
+    assert_eq!(status, 200, "{router}");
+    let arms = router["arms"].as_array().unwrap();
+    arms.iter().map(|arm| arm["mean"].as_f64().unwrap()).sum()
+}
+
+/// Sends a reward before or after its turn and returns the sum of the arms' means.
+fn learn_reward(reward_first: bool) -> f64 {
+    let server = Server::start();
+    assert_eq!(server.client().put(ROUTER, &router_arms()).0, 200);
+    let choose = json!({"router": "chat", "text": "Hello?", "turn_id": "t1"});
+    let (_, route) = server.post("/api/v1/route", &choose);
+    let reward = json!({"turn_id": "t1", "user_rating": 5});
+    if reward_first {
+        let (status, answer) = server.post("/api/v1/rewards", &reward);
+        assert_eq!((status, &answer["pending"]), (202, &json!(true)), "{answer}");
+    }
+    let server = server.kill_and_restart();
+    let turn = json!({"conversation_id": "c1", "turn_id": "t1", "text": "Hello?",
+        "response": "Hello, how can I help you today?", "model": route["arm"],
+        "decision_id": route["decision_id"]});
+    let (status, answer) = server.post("/api/v1/turns", &turn);
+    assert_eq!(status, 201, "{answer}");
+    if !reward_first {
+        let (status, answer) = server.post("/api/v1/rewards", &reward);
+        assert_eq!((status, answer.get("pending")), (201, None), "{answer}");
+    }
+    total_reward(&server)
+}
+
+#[test]
+fn reward_before_its_turn_counts_like_one_after_it() {
+    let (early, late) = (learn_reward(true), learn_reward(false));
+    assert!((early - late).abs() < 1e-9 && early > 1.0, "{early} {late}");
+}
+
+#[test]
+fn widget_cannot_reward_an_unknown_turn() {
+    let server = Server::start();
+    let origin = "https://shop.example";
+    let key = create(&server, &["--tenant", "default", "--role", "widget", "--origin", origin]);
+    let client = server.client().with_header("Authorization", &format!("Bearer {key}"));
+    let client = client.with_header("Origin", origin);
+    let (status, answer) =
+        client.post("/api/v1/rewards", &json!({"turn_id": "t1", "user_rating": 5}));
+    assert!(matches!(status, 403 | 404), "{answer}");
+    let rating = json!({"type": "explicit", "source": "user_rating", "category": "quality",
+        "message_id": "t1", "data": {"rating": 5, "query": "Hello?", "response": "Hello!"}});
+    assert_eq!(client.post("/api/v1/feedback", &rating).0, 404, "widgets add no turns");
+}
+
+#[test]
+fn usage_before_the_results_of_its_query_joins_them() {
+    let server = Server::start();
+    let usage = json!({"query_id": "q1", "response": "The LoginService checks the password."});
+    for _ in 0..2 {
+        let answer = server.post("/api/v1/retrieval/usage", &usage);
+        assert_eq!(answer, (202, json!({"signals": [], "pending": true})));
+    }
+    let of_turn = json!({"query_id": "t9", "response": "See [doc-7] for the LoginService."});
+    assert_eq!(server.post("/api/v1/retrieval/usage", &of_turn).0, 202);
+    let server = server.kill_and_restart();
+    let returned = json!({"query_id": "q1", "query": "How do users log in?", "entities": [
+        {"entity_id": "e1", "name": "LoginService"}, {"entity_id": "e2", "name": "BillingReport"}]});
+    assert_eq!(server.post("/api/v1/retrieval/returned", &returned).0, 201);
+    let turn = json!({"conversation_id": "c1", "turn_id": "t9", "text": "How do users log in?",
+        "response": "Ask the administrator about it, please.",
+        "retrieved": [{"entity_id": "doc-7", "name": "Login manual"}]});
+    assert_eq!(server.post("/api/v1/turns", &turn).0, 201);
+    let check = |server: &Server| {
+        let used = |entity: &str| {
+            let (_, stats) = server.get(&format!("/api/v1/retrieval/entities/{entity}/stats"));
+            (stats["usedCount"].as_u64().unwrap(), stats["totalReturns"].as_u64().unwrap())
+        };
+        assert_eq!([used("e1"), used("e2"), used("doc-7")], [(1, 1), (0, 1), (1, 1)]);
+    };
+    check(&server);
+    check(&rebuilt(server));
+}
+
+#[test]
+fn outcome_before_its_decision_joins_it() {
+    let server = Server::start();
+    let settle = |server: &Server, body: &Value| {
+        let (status, answer) = server.client().patch("/api/v1/decisions/d1", body);
+        (
+            status,
+            answer["pending"].as_bool().unwrap_or(false),
+            answer["replayed"].as_bool().unwrap(),
+        )
+    };
+    let failed = json!({"outcome": "failure", "outcome_data": {"needed": ["orders"]}});
+    assert_eq!(settle(&server, &failed), (202, true, false));
+    assert_eq!(settle(&server, &failed), (202, true, true), "a repeat");
+    let fixed = json!({"outcome": "success", "outcome_data": {"rows": 3}});
+    assert_eq!(settle(&server, &fixed), (202, true, false));
+    assert_eq!(server.get("/api/v1/decisions/d1").0, 404, "no decision yet");
+    let server = server.kill_and_restart();
+    let decision = json!({"decision_id": "d1", "session_id": "c1", "decision_type": "sql_generation",
+        "confidence": 0.8});
+    assert_eq!(server.post("/api/v1/decisions", &decision).0, 201);
+    let check = |server: &Server| {
+        let (_, shown) = server.get("/api/v1/decisions/d1");
+        assert_eq!(shown["outcome"], "success", "{shown}");
+        assert_eq!(shown["outcome_data"], json!({"needed": ["orders"], "rows": 3}), "{shown}");
+        let (_, quality) = server.get("/api/v1/feedback/quality/default");
+        assert_eq!(quality["metrics"]["sql_accuracy"]["numerator"], 1.0, "{quality}");
+        assert_eq!(quality["metrics"]["sql_accuracy"]["denominator"], 1);
+    };
+    check(&server);
+    assert_eq!(settle(&server, &fixed), (200, false, true), "known by now");
+    check(&rebuilt(server));
+}
+
+fn rebuilt(server: Server) -> Server {
+    let folder = server.kill_and_leave();
+    let (code, out, error) = uptake(folder.path(), &["rebuild", "--json"]);
+    assert_eq!(code, Some(0), "{error}");
+    assert!(out.starts_with("{\"changed\":false"), "{out}");
+    Server::start_in(folder)
+}
