@@ -209,3 +209,44 @@ fn imported_sentiment_is_kept_and_erasure_leaves_only_counts() {
     let (_, out, err) = uptake(folder.path(), &["rebuild", "--json"]);
     assert!(out.contains(r#""changed":false"#), "{out}{err}");
 }
+
+/// One user asks and comments on the answer, without a rating.
+fn ask_and_comment(server: &Server, n: usize, text: &str) {
+    let (turn, user) = (format!("chart-{n}"), format!("user-{n}"));
+    let asked = json!({"conversation_id": turn, "turn_id": turn, "user_id": user,
+        "text": format!("Draw the sales of {} as a chart", PLACES[n % PLACES.len()]),
+        "response": "Here is the chart with the raw numbers of all months."});
+    assert_eq!(server.post("/api/v1/turns", &asked).0, 201);
+    let body = json!({"type": "explicit", "source": "user_comment", "category": "quality",
+        "user_id": user, "message_id": turn, "data": {"comment": text}});
+    assert_eq!(server.post("/api/v1/feedback", &body).0, 201);
+}
+
+#[test]
+fn comment_of_many_users_is_a_pattern_and_a_suggestion() {
+    const COMMENT: &str = "The chart should show percentages, not raw numbers";
+    let server = Server::start();
+    for n in 0..2 {
+        ask_and_comment(&server, n, COMMENT);
+    }
+    assert_eq!(failures(&server)["patterns"], json!([]), "two users are not several");
+    for n in 2..12 {
+        ask_and_comment(&server, n, COMMENT);
+    }
+    // A single complaint about something else stays out.
+    ask_and_comment(&server, 12, "The colours hurt my eyes terribly");
+    let check = |server: &Server| {
+        let found = failures(server);
+        assert_eq!(found["patterns"].as_array().unwrap().len(), 1, "{found}");
+        assert_eq!(found["patterns"][0]["count"], 12, "{found}");
+        assert_eq!(found["patterns"][0]["share"], 1.0, "{found}");
+        let (_, made) = server.post("/api/v1/prompts/suggestions", &json!({"window_days": 7}));
+        let instruction = made["suggestions"][0]["instruction"].as_str().unwrap();
+        assert!(instruction.to_lowercase().contains("percentages"), "{made}");
+    };
+    check(&server);
+    let folder = server.kill_and_leave();
+    let (_, out, _) = uptake(folder.path(), &["rebuild", "--json"]);
+    assert!(out.contains("\"changed\":false"), "{out}");
+    check(&Server::start_in(folder));
+}

@@ -381,3 +381,54 @@ fn satisfaction_counts_by_the_time_of_the_turn_or_of_the_reaction() {
     let (start, end) = ("2026-02-01T00:00:00Z", "2026-02-04T00:00:00Z");
     assert_eq!(reactions_in(&server, start, end, "by=reaction"), ([3, 6], [3, 6]));
 }
+
+fn send_metric(server: &Server, turn: Option<&str>, millis: u64) {
+    let body = json!({"type": "performance", "source": "system_metric", "category": "latency",
+        "message_id": turn, "data": {"endpoint": "/api/v1/text-to-sql", "latency_ms": millis,
+        "tokens_used": 3400, "llm_provider": "openai", "model": "gpt-4"}});
+    let (status, answer) = server.post("/api/v1/feedback", &body);
+    assert_eq!(status, 201, "{answer}");
+}
+
+fn send_error(server: &Server, turn: Option<&str>) {
+    let body = json!({"type": "error", "source": "application_log", "category": "error",
+        "message_id": turn, "data": {"message": "timeout"}});
+    let (status, answer) = server.post("/api/v1/feedback", &body);
+    assert_eq!(status, 201, "{answer}");
+}
+
+#[test]
+fn performance_and_error_events_count_with_and_without_their_turn() {
+    let server = Server::start();
+    let latency = |server: &Server| {
+        let metric = &get_quality(server, "")["metrics"]["latency_p50"];
+        (metric["value"].as_f64().unwrap_or(0.0), metric["denominator"].as_u64().unwrap())
+    };
+    // Without any turn: two measurements, one of them of a turn that arrives later, and two errors.
+    send_metric(&server, None, 1250);
+    send_metric(&server, Some("late"), 1250);
+    send_error(&server, None);
+    send_error(&server, Some("late"));
+    let (value, count) = latency(&server);
+    assert!((value - 1.25).abs() < 0.1 && count == 2, "{value} of {count}");
+    check_metric(&get_quality(&server, ""), "error_rate", 2.0, 2);
+    // The turn arrives without a latency: the measurement becomes its own.
+    let late = json!({"conversation_id": "c", "turn_id": "late", "text": "How many?",
+        "response": "Seven of them, as of today."});
+    assert_eq!(server.post("/api/v1/turns", &late).0, 201);
+    // A turn with a latency of its own keeps it.
+    let own = json!({"conversation_id": "c2", "turn_id": "own", "text": "How long?",
+        "response": "Seven metres, as of today.", "latency_ms": 1200});
+    assert_eq!(server.post("/api/v1/turns", &own).0, 201);
+    send_metric(&server, Some("own"), 90_000);
+    let check = |server: &Server| {
+        let (value, count) = latency(server);
+        assert!((value - 1.25).abs() < 0.1 && count == 3, "{value} of {count}");
+        check_metric(&get_quality(server, ""), "error_rate", 2.0, 3);
+    };
+    check(&server);
+    let folder = server.kill_and_leave();
+    let (_, out, _) = uptake(folder.path(), &["rebuild", "--json"]);
+    assert!(out.contains("\"changed\":false"), "{out}");
+    check(&Server::start_in(folder));
+}

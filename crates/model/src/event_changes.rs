@@ -1,7 +1,7 @@
 //! Computes the projection changes of an event. Pure, and used both when an event is stored and
 //! when projections are rebuilt.
 
-use crate::body::{Body, Decision, Interaction};
+use crate::body::{Body, Decision, EndpointMetric, Interaction};
 use crate::change::{
     Change, DecisionChange, Judgement, RetrievalChange, SettingsChange, TurnChange,
 };
@@ -58,6 +58,13 @@ impl Event {
             })],
             Body::Finding(finding) => finding_changes(finding, has_turn),
             Body::Rule(rule) => rule_change(rule).into_iter().collect(),
+            Body::Metric(metric) if self.kind.event_type == Type::Performance => {
+                metric_changes(metric, has_turn)
+            }
+            Body::Other(_) if self.kind.event_type == Type::Error => {
+                let loose = Change::Count(LooseFact::Failed);
+                vec![if has_turn { note(TurnFact::ReportedError) } else { loose }]
+            }
             Body::Comment(_) | Body::Metric(_) | Body::Other(_) | Body::Unreadable(_) => Vec::new(),
         }
     }
@@ -65,6 +72,20 @@ impl Event {
 
 fn note(fact: TurnFact) -> Change {
     Change::Turn(TurnChange::Note(fact))
+}
+
+/// A measurement belongs to its turn. Without one, only its latency counts.
+fn metric_changes(metric: &EndpointMetric, has_turn: bool) -> Vec<Change> {
+    let millis = metric.latency_ms.map(|millis| millis.round() as u64);
+    if has_turn {
+        return vec![note(TurnFact::Measured {
+            millis,
+            tokens: metric.tokens_used.unwrap_or(0.0).round() as u64,
+            cost: (metric.cost.unwrap_or(0.0) * 1e9).round() as u64,
+        })];
+    }
+    let count = |millis| Change::Count(LooseFact::Measured { model: metric.model.clone(), millis });
+    millis.map(count).into_iter().collect()
 }
 
 fn rule_change(rule: &Rule) -> Option<Change> {

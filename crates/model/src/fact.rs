@@ -33,15 +33,32 @@ pub enum TurnFact {
     Refined,
     /// A comment with this sentiment.
     Commented(Sentiment),
+    /// Measured by the application beside the turn. Counts where the turn itself names no value.
+    Measured {
+        /// Latency, if known.
+        millis: Option<u64>,
+        tokens: u64,
+        /// In billionths of the application's currency.
+        cost: u64,
+    },
+    /// The application reported an error beside the turn.
+    ReportedError,
 }
 
 /// A fact without a turn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LooseFact {
     Rated(Reaction),
     Corrected,
     Refined,
     Commented(Sentiment),
+    /// The latency of a request.
+    Measured {
+        model: Option<String>,
+        millis: u64,
+    },
+    /// A failed request.
+    Failed,
 }
 
 /// The intent of a question that refines the one before.

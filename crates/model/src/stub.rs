@@ -15,8 +15,15 @@ use crate::signal::{Failure, Verdict};
 use crate::turn::{Completion, Opening, TurnHalf};
 
 /// Metric fields that are not personal.
-const KEPT_METRIC_FIELDS: [&str; 6] =
-    ["latency_ms", "tokens_used", "tokens_in", "tokens_out", "cost", "time_to_first_token_ms"];
+const KEPT_METRIC_FIELDS: [&str; 7] = [
+    "model",
+    "latency_ms",
+    "tokens_used",
+    "tokens_in",
+    "tokens_out",
+    "cost",
+    "time_to_first_token_ms",
+];
 
 impl Event {
     /// The body without text, ids and features. Inputs of projections are kept, so that a rebuild

@@ -128,6 +128,36 @@ pub struct Completion {
     /// False when the client stopped waiting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accepted: Option<bool>,
+    /// True when the answer was quoted in feedback and the turn itself was not sent yet.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub derived: bool,
+}
+
+impl Completion {
+    /// An answer that feedback quotes.
+    pub fn quoted(response: Option<String>) -> Self {
+        Self {
+            response,
+            status: TurnStatus::Success,
+            error: None,
+            model: None,
+            decision_id: None,
+            strategy: None,
+            prompt: None,
+            retrieved: Vec::new(),
+            validation_outcome: None,
+            quality_score: None,
+            started_at: None,
+            completed_at: None,
+            latency_ms: None,
+            time_to_first_token_ms: None,
+            tokens_in: None,
+            tokens_out: None,
+            cost: None,
+            accepted: None,
+            derived: true,
+        }
+    }
 }
 
 /// Either half, as stored in an event's data.

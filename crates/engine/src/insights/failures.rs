@@ -15,9 +15,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use learn::{
-    AnsweredTotals, CorrectedAnswer, CorrectedQuery, FailedTurn, FailurePattern, FailureWindow,
-    LiftDimension, PatternEvidence, PatternRule, Remark, Suggestion, find_failure_patterns,
-    have_two_authors, rank_corrected_queries, suggest_instructions,
+    AnsweredTotals, Author, CorrectedAnswer, CorrectedQuery, FailedTurn, FailureKind,
+    FailurePattern, FailureWindow, LiftDimension, PatternEvidence, PatternRule, Remark, Suggestion,
+    find_failure_patterns, have_two_authors, rank_corrected_queries, suggest_instructions,
 };
 use model::{Scope, Timestamp, TurnId, Window};
 use store::{QualityQuery, Stopwatch, StoreError};
@@ -36,6 +36,8 @@ const PAGE_TURNS: usize = 500;
 const MAX_CORRECTED_QUERIES: usize = 10;
 /// Newest turns without a failure that topics are tested against.
 const MAX_PASSED: usize = 500;
+/// Users who must agree before comments alone count as failures.
+const MIN_COMMENT_AUTHORS: usize = 3;
 
 impl Insights {
     /// Failure patterns of a window, compared with the window before. Reports over few turns are
@@ -144,25 +146,52 @@ pub(crate) struct FailureFindings {
     centroids: PatternCentroids,
 }
 
-/// Finds patterns among negative turns, and suggestions for them.
+/// Finds patterns among negative turns, and suggestions for them. Turns with nothing but a negative
+/// comment count if at least three users share the pattern.
 pub(crate) fn find_patterns(
     negatives: &[NegativeTurn],
     totals: &AnsweredTotals,
     rule: &PatternRule,
 ) -> FailureFindings {
-    let model = embed::built_in();
-    let vectors: Vec<TurnVectors> = negatives
+    let is_comment = |one: &NegativeTurn| one.complaint.kind == FailureKind::Comment;
+    if !negatives.iter().any(is_comment) {
+        return find_patterns_among(negatives, totals, rule);
+    }
+    let vectors = embed_turns(negatives);
+    let patterns = find_failure_patterns(&failed_turns(negatives, &vectors), totals, rule);
+    let of: BTreeMap<&str, &NegativeTurn> =
+        negatives.iter().map(|one| (one.turn.as_str(), one)).collect();
+    let is_supported = |pattern: &&FailurePattern| {
+        let turns = pattern.turns.iter().filter_map(|turn| of.get(turn.as_str()));
+        let authors: BTreeSet<Author<'_>> = turns.flat_map(|one| one.authors()).collect();
+        authors.len() >= MIN_COMMENT_AUTHORS
+    };
+    let supported: BTreeSet<&str> = patterns
         .iter()
-        .map(|one| {
-            (
-                model.embed(&one.question),
-                one.complaint.remark.as_deref().map(|said| model.embed(said)),
-            )
-        })
+        .filter(is_supported)
+        .flat_map(|pattern| pattern.turns.iter().map(String::as_str))
         .collect();
-    let turns: Vec<FailedTurn<'_>> = negatives
+    let counts = |one: &&NegativeTurn| !is_comment(one) || supported.contains(one.turn.as_str());
+    let kept: Vec<NegativeTurn> = negatives.iter().filter(counts).cloned().collect();
+    find_patterns_among(&kept, totals, rule)
+}
+
+fn embed_turns(negatives: &[NegativeTurn]) -> Vec<TurnVectors> {
+    let model = embed::built_in();
+    let embed = |one: &NegativeTurn| {
+        let remark = one.complaint.remark.as_deref().map(|said| model.embed(said));
+        (model.embed(&one.question), remark)
+    };
+    negatives.iter().map(embed).collect()
+}
+
+fn failed_turns<'a>(
+    negatives: &'a [NegativeTurn],
+    vectors: &'a [TurnVectors],
+) -> Vec<FailedTurn<'a>> {
+    negatives
         .iter()
-        .zip(&vectors)
+        .zip(vectors)
         .map(|(one, (question, said))| FailedTurn {
             turn_id: &one.turn,
             question: &one.question,
@@ -179,8 +208,16 @@ pub(crate) fn find_patterns(
             when_ms: one.at.as_micros() / 1000,
             window: one.period,
         })
-        .collect();
-    let patterns = find_failure_patterns(&turns, totals, rule);
+        .collect()
+}
+
+fn find_patterns_among(
+    negatives: &[NegativeTurn],
+    totals: &AnsweredTotals,
+    rule: &PatternRule,
+) -> FailureFindings {
+    let vectors = embed_turns(negatives);
+    let patterns = find_failure_patterns(&failed_turns(negatives, &vectors), totals, rule);
     let now = || negatives.iter().filter(|one| one.period == FailureWindow::Current);
     let of: BTreeMap<&str, &NegativeTurn> = now().map(|one| (one.turn.as_str(), one)).collect();
     let evidence: Vec<PatternEvidence<'_>> =

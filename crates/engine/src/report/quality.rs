@@ -168,7 +168,7 @@ impl Figure {
             Self::AbandonmentRate => of(c.abandoned, c.ended),
             Self::RejectionRate => of(c.rejected, c.answered),
             Self::RetryRate => of(c.retried, c.turns),
-            Self::ErrorRate => of(c.failed, c.answered),
+            Self::ErrorRate => of(c.failed + c.loose_failed, c.answered + c.loose_failed),
             Self::FeedbackCoverage => of(c.heard, c.turns),
             Self::Agreement => of(c.agree, c.both),
             Self::LatencyMedian => quantile(&sums.waits, 0.50),

@@ -10,6 +10,8 @@ pub enum FailureKind {
     Rating,
     Correction,
     Error,
+    /// A negative comment and nothing else. It counts only if several users agree.
+    Comment,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -98,14 +98,14 @@ impl FieldReader<'_> {
     }
 
     pub(super) fn metric(&self) -> Result<EndpointMetric, BadData> {
-        let endpoint = self.text("endpoint")?;
-        for name in ["llm_provider", "model"] {
-            self.text(name)?;
-        }
-        for name in ["latency_ms", "tokens_used", "cost"] {
-            self.not_negative(name)?;
-        }
-        Ok(EndpointMetric { endpoint })
+        self.text("llm_provider")?;
+        Ok(EndpointMetric {
+            endpoint: self.text("endpoint")?,
+            model: self.text("model")?,
+            latency_ms: self.not_negative("latency_ms")?,
+            tokens_used: self.not_negative("tokens_used")?,
+            cost: self.not_negative("cost")?,
+        })
     }
 
     pub(super) fn decision(&self) -> Result<Decision, BadData> {

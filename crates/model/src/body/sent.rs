@@ -163,4 +163,8 @@ pub struct Settlement {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EndpointMetric {
     pub endpoint: Option<String>,
+    pub model: Option<String>,
+    pub latency_ms: Option<f64>,
+    pub tokens_used: Option<f64>,
+    pub cost: Option<f64>,
 }

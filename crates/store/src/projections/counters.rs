@@ -76,6 +76,8 @@ counters! {
     comments_positive,
     comments_negative,
     comments_neutral,
+    /// Errors of requests that were not reported as turns.
+    loose_failed,
 }
 
 counters! {

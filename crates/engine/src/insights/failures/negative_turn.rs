@@ -4,7 +4,8 @@ use learn::{
     AnswerChange, Author, FailureKind, FailureWindow, extract_changes, summarise_correction,
 };
 use model::{
-    Body, Contrast, Finding, Origin, Reaction, Timestamp, TurnHalf, TurnStatus, VerdictStatus,
+    Body, Contrast, Event, EventId, Finding, Origin, Reaction, Sentiment, Timestamp, TurnHalf,
+    TurnStatus, Type, VerdictStatus,
 };
 use store::StoredTurn;
 
@@ -59,6 +60,12 @@ struct TurnSummary {
     rejection: Option<Rejection>,
     dislike: Option<Dislike>,
     comment: Option<String>,
+    /// The event of the latest comment.
+    last_comment: Option<(EventId, String)>,
+    /// The latest negative comment.
+    criticism: Option<String>,
+    /// The application reported an error beside the turn.
+    error_reported: bool,
     explanation: Option<String>,
     /// The latest correction.
     correction: Option<CorrectedText>,
@@ -96,6 +103,7 @@ impl NegativeTurn {
                 summary.rejected_by = Some(user.to_string());
             }
             summary.add_event(body);
+            summary.add_envelope(&stored.event);
         }
         if summary.question.trim().is_empty() {
             return None;
@@ -104,18 +112,28 @@ impl NegativeTurn {
             (_, 1..) => FailureKind::Correction,
             (Some(dislike), 0) => dislike.kind,
             (None, 0) if summary.rejection.is_some() => FailureKind::Rejected,
-            (None, 0) => FailureKind::Error,
+            (None, 0) if summary.is_error() || summary.criticism.is_none() => FailureKind::Error,
+            (None, 0) => FailureKind::Comment,
         };
         let Rejection { remark, contrast } = summary.rejection.unwrap_or_default();
         let dislike_remark = summary.dislike.and_then(|dislike| dislike.remark);
-        let remarks = [summary.explanation, summary.comment, remark, dislike_remark];
+        let comment = match kind {
+            FailureKind::Comment => summary.criticism,
+            FailureKind::Rejected
+            | FailureKind::NotOk
+            | FailureKind::Rating
+            | FailureKind::Correction
+            | FailureKind::Error => summary.comment,
+        };
+        let remarks = [summary.explanation, comment, remark, dislike_remark];
         let remark = remarks.into_iter().flatten().find(|remark| !remark.trim().is_empty());
         let CorrectedText { original, corrected } = summary.correction.unwrap_or_default();
         let remark = remark.or_else(|| {
             let correction = summarise_correction(&original, &corrected);
             Some(correction).filter(|correction| !correction.is_empty())
         });
-        let error_type = summary.error_type.or_else(|| summary.failed.then(|| "error".to_owned()));
+        let failed = summary.failed || summary.error_reported;
+        let error_type = summary.error_type.or_else(|| failed.then(|| "error".to_owned()));
         Some(Self {
             turn: turn.head.turn.to_string(),
             question: summary.question,
@@ -158,6 +176,39 @@ impl NegativeTurn {
 }
 
 impl TurnSummary {
+    fn is_error(&self) -> bool {
+        self.failed || self.error_reported || self.error_type.is_some()
+    }
+
+    /// Reads the parts of an event that need its envelope.
+    fn add_envelope(&mut self, event: &Event) {
+        match &event.body {
+            Body::Comment(comment) => {
+                self.last_comment = Some((event.id.clone(), comment.text.clone()));
+            }
+            Body::Finding(Finding::Sentiment(found)) if found.sentiment == Sentiment::Negative => {
+                if let Some((id, text)) = &self.last_comment
+                    && found.comment.as_ref() == Some(id)
+                {
+                    self.criticism = Some(text.clone());
+                }
+            }
+            Body::Other(_) if event.kind.event_type == Type::Error => self.error_reported = true,
+            Body::Turn(_)
+            | Body::Reaction(_)
+            | Body::Rule(_)
+            | Body::Finding(_)
+            | Body::Rating(_)
+            | Body::Correction(_)
+            | Body::Interaction(_)
+            | Body::Metric(_)
+            | Body::Decision(_)
+            | Body::Settlement(_)
+            | Body::Other(_)
+            | Body::Unreadable(_) => {}
+        }
+    }
+
     fn add_event(&mut self, body: &Body) {
         match body {
             Body::Turn(TurnHalf::Opened(opening)) => self.question.clone_from(&opening.text),

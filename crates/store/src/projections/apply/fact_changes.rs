@@ -7,7 +7,7 @@ use sql::Connection;
 use super::facts::{Comments, Facts, Known, Opinions, find_facts};
 use super::sums::{self, Place};
 use super::{Subject, experiment, reaction};
-use crate::projections::counters::QualityCounts;
+use crate::projections::counters::{QualityCounts, wait_step};
 use crate::row_keys::Key;
 
 /// The application reported a failure or a refinement.
@@ -129,13 +129,29 @@ pub(crate) fn record_fact(
             facts.model = model.clone().unwrap_or_default();
             facts.prompt = prompt.clone().unwrap_or_default();
             facts.strategy = strategy.clone().unwrap_or_default();
-            facts.failed = facts.failed & DETECTED | if *failed { REPORTED } else { 0 };
-            facts.tokens = (*tokens).min(MAX_TURN_AMOUNT) as i64;
-            facts.cost = (*cost).min(MAX_TURN_AMOUNT) as i64;
+            facts.failed = facts.failed & !REPORTED | if *failed { REPORTED } else { 0 };
+            // Unknown amounts keep what was measured beside the turn.
+            facts.tokens = cap_amount(*tokens).unwrap_or(facts.tokens);
+            facts.cost = cap_amount(*cost).unwrap_or(facts.cost);
         }
         TurnFact::Shown { failed, millis } => {
-            facts.failed = facts.failed & REPORTED | if *failed { DETECTED } else { 0 };
-            facts.millis = millis.map(|millis| millis.min(MAX_TURN_AMOUNT));
+            facts.failed = facts.failed & !DETECTED | if *failed { DETECTED } else { 0 };
+            facts.millis = millis.map(|millis| millis.min(MAX_TURN_AMOUNT)).or(facts.millis);
+        }
+        TurnFact::Measured { millis, tokens, cost } => {
+            facts.measured_ts.get_or_insert(subject.ts.as_micros());
+            let millis = millis.map(|millis| millis.min(MAX_TURN_AMOUNT));
+            facts.millis = facts.millis.or(millis);
+            if facts.tokens == 0 {
+                facts.tokens = cap_amount(*tokens).unwrap_or(0);
+            }
+            if facts.cost == 0 {
+                facts.cost = cap_amount(*cost).unwrap_or(0);
+            }
+        }
+        TurnFact::ReportedError => {
+            facts.measured_ts.get_or_insert(subject.ts.as_micros());
+            facts.failed |= REPORTED_BESIDE;
         }
         TurnFact::Retried => facts.retried = true,
         TurnFact::Corrected => facts.corrected = true,
@@ -145,11 +161,16 @@ pub(crate) fn record_fact(
     })
 }
 
+/// `None` for 0, which means unknown.
+fn cap_amount(amount: u64) -> Option<i64> {
+    (amount > 0).then(|| amount.min(MAX_TURN_AMOUNT) as i64)
+}
+
 /// Counts an event that names no turn.
 pub(crate) fn count_loose_fact(
     connection: &Connection,
     subject: &Subject,
-    fact: LooseFact,
+    fact: &LooseFact,
 ) -> sql::Result<()> {
     let mut counts = QualityCounts::default();
     let place = Place { hour: sums::hour_number(subject.ts.as_micros()), model: "", prompt: "" };
@@ -167,6 +188,11 @@ pub(crate) fn count_loose_fact(
             comments.count(*sentiment);
             comments.add_to(&mut counts);
         }
+        LooseFact::Measured { model, millis } => {
+            let place = Place { model: model.as_deref().unwrap_or(""), ..place };
+            return sums::wait(connection, subject.project, place, wait_step(*millis), 1);
+        }
+        LooseFact::Failed => counts.loose_failed = 1,
     }
     sums::add(connection, subject.project, place, &counts)
 }

@@ -14,6 +14,9 @@ use crate::row_keys::Key;
 pub(crate) struct Facts {
     pub(crate) user: Option<Key>,
     pub(crate) ts: Option<i64>,
+    /// Time of the first measurement or error beside the turn. It counts there until the turn is
+    /// opened.
+    pub(crate) measured_ts: Option<i64>,
     pub(crate) model: String,
     pub(crate) prompt: String,
     pub(crate) strategy: String,
@@ -92,22 +95,29 @@ impl Facts {
         self.opinions.status == Some(VerdictStatus::Rejected)
     }
 
+    /// A candidate for failure patterns. Negative comments are failures only if several users agree.
     fn is_negative(&self) -> bool {
         let unhappy = self.is_rejected() || self.opinions.not_ok > 0 || self.corrected;
-        self.ts.is_some() && (unhappy || self.failed > 0)
+        let is_criticised = self.comments.negative > 0;
+        self.ts.is_some() && (unhappy || is_criticised || self.failed > 0)
     }
 
-    /// The row of sums the turn counts in; `None` until it is opened.
+    /// The row of sums the turn counts in; `None` until it is opened or measured.
     pub(crate) fn place(&self) -> Option<Place<'_>> {
-        let hour = sums::hour_number(self.ts?);
+        let hour = sums::hour_number(self.ts.or(self.measured_ts)?);
         Some(Place { hour, model: &self.model, prompt: &self.prompt })
     }
 
     pub(crate) fn step(&self) -> Option<u32> {
-        self.millis.filter(|_| self.answered).map(wait_step)
+        self.millis.filter(|_| self.answered || self.ts.is_none()).map(wait_step)
     }
 
     pub(crate) fn counts(&self) -> QualityCounts {
+        if self.ts.is_none() {
+            // Only an error beside the turn is known.
+            let loose_failed = i64::from(self.failed > 0);
+            return QualityCounts { loose_failed, ..QualityCounts::default() };
+        }
         let Opinions { ok, not_ok, neutral, status, both, agree } = self.opinions;
         let answered = |fact: bool| i64::from(self.answered && fact);
         let reacted = ok + not_ok + neutral > 0;
@@ -131,6 +141,8 @@ impl Facts {
             abandoned: i64::from(self.abandoned),
             tokens: self.tokens,
             cost: self.cost,
+            // An error beside a turn without an answer.
+            loose_failed: i64::from(!self.answered && self.failed > 0),
             ..QualityCounts::default()
         };
         self.comments.add_to(&mut counts);

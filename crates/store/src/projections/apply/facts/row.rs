@@ -12,7 +12,7 @@ use crate::row_keys::Key;
 const COLUMNS: &str =
     "project user ts MODEL PROMPT answered failed millis tokens cost ok not_ok neutral
     status both agree corrected retried heard refined ended abandoned negative comments_positive
-    comments_negative comments_neutral STRATEGY";
+    comments_negative comments_neutral STRATEGY measured_ts";
 
 /// Writes one row. Parameters are numbered in the order of the columns.
 static ONE: LazyLock<String> = LazyLock::new(|| {
@@ -53,6 +53,7 @@ impl Facts {
         Ok(Self {
             user: row.get("user")?,
             ts: row.get("ts")?,
+            measured_ts: row.get("measured_ts")?,
             model: row.get("model")?,
             prompt: row.get("prompt")?,
             strategy: row.get("strategy")?,
@@ -119,6 +120,7 @@ impl Facts {
             &self.comments.negative,
             &self.comments.neutral,
             &self.strategy,
+            &self.measured_ts,
         ];
         connection.add_row(&ONE, RowBatch::Each(&MANY), &values[..])
     }

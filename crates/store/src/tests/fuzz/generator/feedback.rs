@@ -20,7 +20,7 @@ impl StoryGenerator {
                 self.simple(Type::Explicit, Source::UserCorrection, &json!({"corrected": "That."}))
             }
             7 => self.interaction(),
-            8 => self.simple(Type::Metric, Source::Trace, &json!({"latency_ms": 5})),
+            8 => self.measurement(),
             9 | 10 => self.decision(),
             _ => self.settlement(),
         }
@@ -60,6 +60,35 @@ impl StoryGenerator {
             write.more.extend(self.quoted_halves(&words));
         }
         write
+    }
+
+    /// The halves of a turn that feedback quotes.
+    fn quoted_halves(&mut self, words: &Event) -> Vec<Entry> {
+        let text = "How many then?".to_owned();
+        let opening = Opening { text, derived: true, ..Opening::default() };
+        let mut halves = vec![TurnHalf::Opened(opening)];
+        if self.dice.percent(60) {
+            let answer = Completion::quoted(Some("Many.".into()));
+            halves.push(TurnHalf::Completed(Box::new(answer)));
+        }
+        let conversation = words.conversation.clone().unwrap_or_else(|| self.conversation());
+        let mut entries = Vec::new();
+        for half in halves {
+            let mut event = self.event(Type::Query, Source::Turn, Body::Turn(half));
+            (event.turn, event.user) = (words.turn.clone(), words.user.clone());
+            event.conversation = Some(conversation.clone());
+            entries.push(entry(event));
+        }
+        entries
+    }
+
+    fn measurement(&mut self) -> Write {
+        let (event_type, data) = self.dice.of_these(&[
+            (Type::Metric, json!({"latency_ms": 5})),
+            (Type::Performance, json!({"latency_ms": 900, "model": "m1", "tokens_used": 7})),
+            (Type::Error, json!({"message": "timeout"})),
+        ]);
+        self.simple(event_type, Source::Trace, &data)
     }
 
     fn comment(&mut self) -> Write {
