@@ -147,3 +147,37 @@ fn stream_ends_when_its_key_is_revoked() {
     assert_eq!(client.post("/api/v1/feedback", &mixed_event(0)).0, 201);
     assert!(!lines.any(|line| line.unwrap().starts_with("data:")), "it went on");
 }
+
+#[test]
+fn event_with_only_a_message_id_carries_the_context_of_its_turn() {
+    let server = Server::start();
+    let profile = json!({"attributes": {"plan": "gold"}});
+    assert_eq!(server.client().put("/api/v1/users/u1", &profile).0, 200);
+    let asked = json!({"conversation_id": "c1", "turn_id": "t1", "user_id": "u1", "text": "How many?",
+        "response": "Seven of them.", "model": "m1", "prompt": {"id": "shop", "version": "3"}});
+    assert_eq!(server.post("/api/v1/turns", &asked).0, 201);
+    let rating = |id: &str, user: Option<&str>| {
+        json!({"id": id, "type": "explicit", "source": "user_rating", "category": "quality",
+            "message_id": "t1", "user_id": user, "data": {"rating": "positive"}})
+    };
+    assert_eq!(server.post("/api/v1/feedback", &rating("e1", None)).0, 201);
+    let batch = json!([rating("e2", Some("bob"))]);
+    assert_eq!(server.post("/api/v1/feedback/batch", &batch).1["accepted"], 1);
+    let check = |server: &Server| {
+        let (_, page) = server.get("/api/v1/topics/feedback-ratings");
+        let (own, other) = (&page["items"][0], &page["items"][1]);
+        assert_eq!((&own["session_id"], &own["user_id"]), (&json!("c1"), &json!("u1")), "{own}");
+        assert_eq!(own["data"], json!({"rating": "positive"}), "data stays as sent");
+        let context = json!({"model": "m1", "prompt": "shop@3", "profile": {"plan": "gold"}});
+        assert_eq!(own["context"], context);
+        assert_eq!((&other["session_id"], &other["user_id"]), (&json!("c1"), &json!("bob")));
+        assert_eq!(other["context"]["profile"], json!({}), "the profile is not bob's");
+        assert_eq!(server.get("/api/v1/feedback/e1").1["context"], context);
+    };
+    check(&server);
+    let server = server.kill_and_restart();
+    check(&server);
+    assert_eq!(server.client().delete("/api/v1/users/u1").0, 200);
+    let (_, page) = server.get("/api/v1/topics/feedback-ratings");
+    assert!(!page.to_string().contains("gold"), "{page}");
+}

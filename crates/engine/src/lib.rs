@@ -105,7 +105,8 @@ pub use store::{
     KindFilter, ListCursor, ListPage, ListQuery, ListedConversation, LogStats, QualityBucket,
     QualityQuery, QualityUsers, ReactionCounts, ReactionFilter, ReactionSearch, ReactionTime,
     Rebuilt, SECONDS, Snapshot, Standing, Stopwatch, StoredAlert, StoredDecision, StoredEvent,
-    StoredExchange, StoredKey, StoredMove, StoredReaction, StoredTally, StoredTurn, TurnMark,
+    StoredExchange, StoredKey, StoredMove, StoredReaction, StoredTally, StoredTurn, TurnContext,
+    TurnMark,
 };
 pub use topic::Topic;
 pub use training_data::examples::{ExampleSearch, FoundExample};

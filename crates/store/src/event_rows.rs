@@ -9,12 +9,15 @@ use sql::{Connection, Row, ValueRef};
 use crate::error::StoreError;
 use crate::meta;
 use crate::row_keys::{Key, PackedId};
+use crate::turn_context::TurnContext;
 
 /// An event with its log position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredEvent {
     pub position: Position,
     pub event: Redacted<Event>,
+    /// The turn of a client's event, where a reader asked for it.
+    pub context: Option<Box<TurnContext>>,
 }
 
 /// The most event data in one page, plus one event. Bounds the reader's memory.
@@ -146,7 +149,7 @@ pub(crate) fn read_event(row: &Row<'_>, scope: &Scope) -> Result<StoredEvent, St
         body: Body::parse_stored(kind, data).map_err(|_| unreadable("data"))?,
     };
     let event = Redacted::assert_redacted(event);
-    Ok(StoredEvent { position: Position(position as u64), event })
+    Ok(StoredEvent { position: Position(position as u64), event, context: None })
 }
 
 fn read_id(row: &Row<'_>) -> Option<EventId> {

@@ -1,6 +1,6 @@
 //! Bodies of event requests and responses.
 
-use engine::{CommentView, EventBatch, FailureReport, RawEvent, Receipt, StoredEvent};
+use engine::{CommentView, EventBatch, FailureReport, RawEvent, Receipt, StoredEvent, TurnContext};
 use model::{Event, Position};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -118,6 +118,9 @@ pub(crate) struct EventResponse {
     #[schema(value_type = Object)]
     data: Map<String, Value>,
     tags: Vec<String>,
+    /// The turn that `message_id` names, once it is stored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    context: Option<EventContextBody>,
     /// Comments only: the sentiment, or null when it was not analysed.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<SentimentBody>)]
@@ -128,12 +131,31 @@ pub(crate) struct EventResponse {
     topic: Option<Option<TopicBody>>,
 }
 
+/// The turn that an event is about.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct EventContextBody {
+    model: Option<String>,
+    /// Written as `id@version`.
+    prompt: Option<String>,
+    /// Attributes of the user, if the event is by the turn's user.
+    #[schema(value_type = Object)]
+    profile: Map<String, Value>,
+}
+
+impl From<TurnContext> for EventContextBody {
+    fn from(context: TurnContext) -> Self {
+        let TurnContext { model, prompt, profile, .. } = context;
+        Self { model, prompt, profile }
+    }
+}
+
 impl From<StoredEvent> for EventResponse {
     /// Hides the webhook URL and secret.
     fn from(stored: StoredEvent) -> Self {
-        let mut event = stored.event.into_inner();
+        let StoredEvent { position, event, context } = stored;
+        let mut event = event.into_inner();
         engine::redact_webhook(&mut event.body);
-        Self::new(stored.position, event)
+        Self { context: context.map(|context| (*context).into()), ..Self::new(position, event) }
     }
 }
 
@@ -162,6 +184,7 @@ impl EventResponse {
             received_at: event.received_at.to_string(),
             data: event.body.to_fields(),
             tags: event.tags,
+            context: None,
             sentiment: None,
             topic: None,
         }
@@ -170,7 +193,10 @@ impl EventResponse {
 
 /// Serializes an event as one line of JSON, unlike the API with the webhook settings.
 pub fn event_line(stored: StoredEvent) -> serde_json::Result<String> {
-    serde_json::to_string(&EventResponse::new(stored.position, stored.event.into_inner()))
+    let StoredEvent { position, event, context } = stored;
+    let context = context.map(|context| (*context).into());
+    let line = EventResponse { context, ..EventResponse::new(position, event.into_inner()) };
+    serde_json::to_string(&line)
 }
 
 /// Serializes an event as the API returns it.

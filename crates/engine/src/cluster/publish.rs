@@ -204,7 +204,10 @@ impl Publisher {
         };
         let waiting = events.first().map(|stored| stored.event.received_at);
         self.published.record_progress(done, waiting, true);
-        let some = events
+        let some = self
+            .store
+            .attach_contexts(events)
+            .await?
             .into_iter()
             .flat_map(|stored| messages::event_messages(stored, self.line))
             .collect();

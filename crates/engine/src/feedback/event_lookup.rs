@@ -20,13 +20,16 @@ impl Feedback {
         scope: &Scope,
         id: &EventId,
     ) -> Result<Option<StoredEvent>, EngineError> {
-        Ok(self.core.store.event(scope, id).await?)
+        let found = self.core.store.event(scope, id).await?;
+        let found = self.core.store.attach_contexts(found.into_iter().collect()).await?;
+        Ok(found.into_iter().next())
     }
 
     /// Matching events after a position.
     pub async fn events(&self, page: EventPage) -> Result<EventBatch, EngineError> {
         let after = page.after;
         let items = self.core.store.events(page).await?;
+        let items = self.core.store.attach_contexts(items).await?;
         let next = items.last().map_or(after, |last| last.position);
         Ok(EventBatch { items, next })
     }

@@ -59,6 +59,7 @@ impl Feedback {
             // Read before the events, so that no commit in between is missed.
             let seen = *follow.head.borrow_and_update();
             let events = self.core.store.events(follow.page.clone()).await?;
+            let events = self.core.store.attach_contexts(events).await?;
             if let Some(last) = events.last() {
                 follow.page.after = last.position;
                 follow.waiting = events.into_iter();

@@ -33,6 +33,7 @@ pub fn read_line(
     };
     let received_at = parse_timestamp("received_at", fields.text("received_at")?.as_deref(), now)?;
     fields.0.remove("position");
+    fields.0.remove("context");
     let raw = RawEvent {
         id: fields.text("id")?,
         event_type: fields.text("type")?.unwrap_or_default(),

@@ -145,3 +145,33 @@ async fn events_dropped_before_publishing_are_skipped() {
     record_event(&engine, "user_rating", serde_json::json!({"rating": "positive"})).await;
     wait_until(|| outlet.tried.lock().len() == 1).await;
 }
+
+#[tokio::test]
+async fn rating_of_a_turn_is_keyed_by_the_session_of_the_turn() {
+    let folder = tempfile::tempdir().unwrap();
+    let (engine, _) = open_engine(folder.path()).await;
+    let raw = crate::RawOpening {
+        turn_id: Some("t1".into()),
+        conversation_id: Some("c1".into()),
+        text: "How many?".into(),
+        ..crate::RawOpening::default()
+    };
+    let mac = engine.core.fingerprint("turn", &serde_json::json!("t1"));
+    let incoming = crate::IncomingTurn {
+        opening: crate::IncomingHalf { raw, mac },
+        completion: None,
+        key: None,
+        include: crate::Include::default(),
+        router: None,
+    };
+    engine.turns.open_turn(&Scope::default(), incoming).await.unwrap();
+    let rating = serde_json::json!({"rating": "positive", "message_id": "t1"});
+    record_event(&engine, "user_rating", rating).await;
+    let outlet = Arc::new(FlakyOutlet::default());
+    engine
+        .cluster
+        .spawn_publisher(Arc::clone(&outlet) as Arc<dyn EventSink>, |_| Ok(String::new()));
+    wait_until(|| engine.cluster.publish_lag().is_some_and(|lag| lag.events == 0)).await;
+    let tried = outlet.tried.lock().concat();
+    assert!(tried.contains(&"feedback-ratings:c1".to_owned()), "{tried:?}");
+}
