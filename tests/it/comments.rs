@@ -250,3 +250,27 @@ fn comment_of_many_users_is_a_pattern_and_a_suggestion() {
     assert!(out.contains("\"changed\":false"), "{out}");
     check(&Server::start_in(folder));
 }
+
+#[test]
+fn comments_on_answers_of_unknown_turns_make_a_suggestion() {
+    let server = Server::start();
+    for n in 0..12 {
+        let body = json!({"type": "explicit", "source": "user_comment", "category": "quality",
+            "user_id": format!("user-{n}"), "data": {"message_id": format!("msg-{n}"),
+            "comment": "The chart should show percentages, not raw numbers"}});
+        assert_eq!(server.post("/api/v1/feedback", &body).0, 201);
+    }
+    let check = |server: &Server| {
+        let found = failures(server);
+        assert_eq!(found["patterns"][0]["count"], 12, "{found}");
+        let (_, made) = server.post("/api/v1/prompts/suggestions", &json!({"window_days": 7}));
+        let instruction = made["suggestions"][0]["instruction"].as_str().unwrap();
+        assert!(instruction.to_lowercase().contains("percentages"), "{made}");
+    };
+    check(&server);
+    let server = server.kill_and_restart();
+    check(&server);
+    // An erased user's comment is no longer evidence.
+    assert_eq!(server.client().delete("/api/v1/users/user-0").0, 200);
+    assert_eq!(failures(&server)["patterns"][0]["count"], 11);
+}

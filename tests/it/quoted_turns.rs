@@ -176,3 +176,18 @@ fn erasure_reaches_quoted_turns() {
     check(&server);
     check(&check_rebuild(server));
 }
+
+#[test]
+fn comment_before_a_quoting_rating_keeps_the_quoted_question() {
+    let server = Server::start();
+    let comment = json!({"comment": "Please show the currency", "message_id": "m1"});
+    send(&server, "user_comment", &json!({"user_id": "ann"}), &comment);
+    rate(&server, &json!({"user_id": "bob"}), Some("m1"), "positive");
+    let check = |server: &Server| {
+        assert_eq!(metric(server, "satisfaction"), (1.0, 1));
+        assert_eq!(metric(server, "feedback_coverage"), (1.0, 1), "one turn");
+        assert_eq!(examples(server)[0]["output_text"], ANSWER);
+    };
+    check(&server);
+    check(&check_rebuild(server));
+}

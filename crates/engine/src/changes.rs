@@ -28,7 +28,8 @@ pub(crate) fn changes_of(event: &Event) -> Vec<Change> {
         // A zero vector is similar to nothing, so it is not indexed.
         let vector = (!vector.is_zero()).then_some(vector);
         if opening.derived {
-            return vec![Change::Turn(TurnChange::OpenDerived { vector })];
+            let is_quoted = !opening.unquoted;
+            return vec![Change::Turn(TurnChange::OpenDerived { is_quoted, vector })];
         }
         changes.extend(vector.map(|vector| Change::Turn(TurnChange::SetVector(vector))));
     }

@@ -100,6 +100,7 @@ pub fn accept_opening(raw: RawOpening, now: Timestamp) -> Result<AcceptedOpening
             bundle_id: accept_label("bundle_id", raw.bundle_id)?,
             user_type: accept_label("user_type", raw.user_type)?,
             derived: false,
+            unquoted: false,
         },
     })
 }

@@ -141,9 +141,13 @@ pub enum TurnChange {
         /// The intent assigned by the application.
         intent: Option<String>,
     },
-    /// Opens a turn whose question feedback quotes. Does nothing when the turn is open. The turn's
-    /// own opening replaces it.
-    OpenDerived { vector: Option<Vector> },
+    /// Opens a turn that feedback names or quotes. Does nothing when the turn is open, unless this is
+    /// the first quotation of its question. The turn's own opening replaces it.
+    OpenDerived {
+        /// True when the question is known.
+        is_quoted: bool,
+        vector: Option<Vector>,
+    },
     /// Sets the vector of its question.
     SetVector(Vector),
     /// Adds its answer.

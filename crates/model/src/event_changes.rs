@@ -25,7 +25,8 @@ impl Event {
         let has_turn = self.turn.is_some();
         match &self.body {
             Body::Turn(TurnHalf::Opened(opening)) if opening.derived => {
-                vec![Change::Turn(TurnChange::OpenDerived { vector: None })]
+                let is_quoted = !opening.unquoted;
+                vec![Change::Turn(TurnChange::OpenDerived { is_quoted, vector: None })]
             }
             Body::Turn(TurnHalf::Completed(done)) if done.derived => {
                 vec![Change::Turn(TurnChange::CompleteDerived)]

@@ -32,12 +32,9 @@ impl Event {
         let fields = match &self.body {
             Body::Turn(TurnHalf::Opened(opening)) => {
                 let intent = opening.intent.clone().filter(|intent| is_refinement(intent));
-                let derived = opening.derived;
-                return Body::Turn(TurnHalf::Opened(Opening {
-                    intent,
-                    derived,
-                    ..Opening::default()
-                }));
+                let Opening { derived, unquoted, .. } = *opening;
+                let left = Opening { intent, derived, unquoted, ..Opening::default() };
+                return Body::Turn(TurnHalf::Opened(left));
             }
             Body::Turn(TurnHalf::Completed(done)) => {
                 let done = Box::new(without_words(Completion::clone(done)));

@@ -28,6 +28,9 @@ pub struct Opening {
     /// True when the question was quoted in feedback and the turn itself was not sent yet.
     #[serde(default, skip_serializing_if = "is_false")]
     pub derived: bool,
+    /// True for a derived turn whose question no feedback quoted yet.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub unquoted: bool,
 }
 
 /// The question and answer that feedback quotes.

@@ -10,6 +10,8 @@ pub struct TurnContext {
     pub user: Option<UserId>,
     /// True when the question is only quoted in feedback. Its user and conversation may change.
     pub derived: bool,
+    /// False when feedback names the turn without quoting its question.
+    pub has_question: bool,
     pub answered: bool,
     pub model: Option<String>,
     /// Written as `id@version`.

@@ -77,14 +77,17 @@ impl Feedback {
         context: Option<&TurnContext>,
     ) -> Result<(), EngineError> {
         let event = &write.entry.event;
-        let (Some(QuotedTurn { query, response }), Some(turn)) =
-            (event.body.quoted_turn(), event.turn.clone())
+        let is_comment = matches!(event.body, Body::Comment(_));
+        // Comments on answers of an unknown turn are compared with each other, so they need one too.
+        let quoted = event.body.quoted_turn().or_else(|| is_comment.then(QuotedTurn::default));
+        let (Some(QuotedTurn { query, response }), Some(turn)) = (quoted, event.turn.clone())
         else {
             return Ok(());
         };
         let mut halves = Vec::new();
-        if context.is_none() {
-            let opening = Opening { text: query, derived: true, ..Opening::default() };
+        let unquoted = query.is_empty();
+        if context.is_none_or(|context| !context.has_question && !unquoted) {
+            let opening = Opening { text: query, derived: true, unquoted, ..Opening::default() };
             halves.push(TurnHalf::Opened(opening));
         }
         // A correction is about an answer, even if it does not quote it.
@@ -92,7 +95,7 @@ impl Feedback {
         if is_answered && context.is_none_or(|context| !context.answered) {
             halves.push(TurnHalf::Completed(Box::new(Completion::quoted(response))));
         }
-        if event.conversation.is_none() && context.is_none() {
+        if event.conversation.is_none() && context.is_none_or(|context| !context.has_question) {
             // Without a session the turn is a conversation of its own.
             let id = self.derive_quoted_id(event, turn.as_str())?;
             let conversation = ConversationId::new(id).map_err(|_| EngineError::NotStored)?;

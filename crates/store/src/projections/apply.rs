@@ -126,8 +126,9 @@ fn apply_to_turn(
             index::open(connection, subject, turn, intent.as_deref())?;
             judge::refresh(connection, subject, turn)
         }
-        TurnChange::OpenDerived { vector } => {
-            open_derived(connection, subject, turn, vector.as_ref())
+        TurnChange::OpenDerived { is_quoted, vector } => {
+            let half = if *is_quoted { turn::Half::Quoted } else { turn::Half::Named };
+            open_derived(connection, subject, (turn, half), vector.as_ref())
         }
         TurnChange::CompleteDerived => complete_derived(connection, subject, turn),
         TurnChange::SetVector(vector) => index::set_vector(connection, turn, vector),
@@ -165,15 +166,15 @@ fn apply_to_turn(
     }
 }
 
-/// Opens a turn by a quoted question. Sessions and experiments count turns that were sent.
+/// Opens a turn by feedback on it. Sessions and experiments count turns that were sent.
 /// Reactions without a user keep none until the turn itself names its user.
 fn open_derived(
     connection: &Connection,
     subject: &Subject,
-    turn: Key,
+    (turn, half): (Key, turn::Half),
     vector: Option<&Vector>,
 ) -> sql::Result<()> {
-    if !turn::open_derived(connection, subject, turn)? {
+    if !turn::open_derived(connection, subject, turn, half)? {
         return Ok(());
     }
     reaction::move_to_conversation(connection, subject, turn)?;

@@ -11,6 +11,8 @@ use crate::row_keys::{Key, find_project};
 use crate::store::Store;
 use crate::turn_context::TurnContext;
 
+/// `opened_derived` of a turn that feedback names without quoting it.
+const NAMED: i64 = 2;
 /// Turns per query.
 const TURNS_PER_QUERY: usize = 200;
 
@@ -116,7 +118,8 @@ fn read(row: &Row<'_>) -> Result<(TurnId, TurnContext), StoreError> {
     let context = TurnContext {
         conversation: text(1)?.map(ConversationId::new).transpose().map_err(unreadable)?,
         user: text(2)?.map(UserId::new).transpose().map_err(unreadable)?,
-        derived: row.get(3)?,
+        derived: row.get::<_, i64>(3)? != 0,
+        has_question: row.get::<_, i64>(3)? != NAMED,
         answered: row.get(4)?,
         model: label(5)?,
         prompt: label(6)?,

@@ -105,9 +105,6 @@ impl NegativeTurn {
             summary.add_event(body);
             summary.add_envelope(&stored.event);
         }
-        if summary.question.trim().is_empty() {
-            return None;
-        }
         let kind = match (&summary.dislike, summary.corrections) {
             (_, 1..) => FailureKind::Correction,
             (Some(dislike), 0) => dislike.kind,
@@ -115,6 +112,10 @@ impl NegativeTurn {
             (None, 0) if summary.is_error() || summary.criticism.is_none() => FailureKind::Error,
             (None, 0) => FailureKind::Comment,
         };
+        // The question of a comment may be unknown. In all other cases it was erased.
+        if summary.question.trim().is_empty() && kind != FailureKind::Comment {
+            return None;
+        }
         let Rejection { remark, contrast } = summary.rejection.unwrap_or_default();
         let dislike_remark = summary.dislike.and_then(|dislike| dislike.remark);
         let comment = match kind {

@@ -98,7 +98,7 @@ fn place(
     let row = turn::row(connection, subject, turn)?;
     let user = match (row.opened, subject.user) {
         (_, Some(user)) => Some(user),
-        (turn::Half::Missing | turn::Half::Derived, None) => None,
+        (turn::Half::Missing | turn::Half::Named | turn::Half::Quoted, None) => None,
         (turn::Half::Sent, None) => match row.user {
             Some(user) => Some(user),
             None => Some(anonymous(connection, subject.project)?),

@@ -55,26 +55,27 @@ pub(crate) fn complete(connection: &Connection, subject: &Subject, turn: Key) ->
     )
 }
 
-/// Opens the turn by a quoted question. Returns false when it is open.
+/// Opens the turn by feedback. Returns false when it is as open already.
 pub(crate) fn open_derived(
     connection: &Connection,
     subject: &Subject,
     turn: Key,
+    half: Half,
 ) -> sql::Result<bool> {
     let row = row(connection, subject, turn)?;
-    if row.opened != Half::Missing {
+    if row.opened >= half {
         return Ok(false);
     }
     let Subject { conversation, user, .. } = *subject;
     let (ts, opened) = (subject.ts.as_micros(), subject.row_position());
     connection.run(
-        "UPDATE turns SET conversation = ?2, user = ?3, ts = ?4, opened = ?5, opened_derived = 1
+        "UPDATE turns SET conversation = ?2, user = ?3, ts = ?4, opened = ?5, opened_derived = ?6
          WHERE key = ?1",
-        (turn, conversation, user, ts, opened),
+        (turn, conversation, user, ts, opened, half.derivation()),
     )?;
     // Batched updates of the turn must follow this one.
     connection.fence_pending();
-    connection.remember(turn, || Row { conversation, user, opened: Half::Derived, ..row });
+    connection.remember(turn, || Row { conversation, user, opened: half, ..row });
     Ok(true)
 }
 
@@ -93,7 +94,7 @@ pub(crate) fn complete_derived(
         (turn, subject.row_position()),
     )?;
     connection.fence_pending();
-    connection.remember(turn, || Row { completed: Half::Derived, ..row });
+    connection.remember(turn, || Row { completed: Half::Quoted, ..row });
     Ok(true)
 }
 
@@ -109,23 +110,38 @@ const MANY_COMPLETED: &str = "
           GROUP BY key) given
     WHERE turns.key = given.key";
 
-/// The question or answer of a turn.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The question or answer of a turn, by increasing authority.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Half {
     #[default]
     Missing,
-    /// Quoted in feedback.
-    Derived,
+    /// Feedback names the turn.
+    Named,
+    /// Feedback quotes it.
+    Quoted,
     /// Sent as part of the turn.
     Sent,
 }
 
+/// Stored in `opened_derived` and `completed_derived`, where 0 is a half that was sent.
+const QUOTED: i64 = 1;
+const NAMED: i64 = 2;
+
 impl Half {
-    pub(crate) fn new(is_stored: bool, is_derived: bool) -> Self {
-        match (is_stored, is_derived) {
+    pub(crate) fn new(is_stored: bool, derivation: i64) -> Self {
+        match (is_stored, derivation) {
             (false, _) => Self::Missing,
-            (true, true) => Self::Derived,
-            (true, false) => Self::Sent,
+            (true, NAMED) => Self::Named,
+            (true, QUOTED) => Self::Quoted,
+            (true, _) => Self::Sent,
+        }
+    }
+
+    fn derivation(self) -> i64 {
+        match self {
+            Self::Named => NAMED,
+            Self::Quoted => QUOTED,
+            Self::Missing | Self::Sent => 0,
         }
     }
 }

@@ -151,7 +151,8 @@ pub(crate) fn changes_of(event: &Event) -> Vec<Change> {
         let values = vec![1.0, opening.text.len() as f32];
         let vector = Vector::new("made-up".into(), values);
         if opening.derived {
-            return vec![Change::Turn(TurnChange::OpenDerived { vector: Some(vector) })];
+            let is_quoted = !opening.unquoted;
+            return vec![Change::Turn(TurnChange::OpenDerived { is_quoted, vector: Some(vector) })];
         }
         changes.push(Change::Turn(TurnChange::SetVector(vector)));
     }

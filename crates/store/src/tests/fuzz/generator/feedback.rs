@@ -64,8 +64,9 @@ impl StoryGenerator {
 
     /// The halves of a turn that feedback quotes.
     fn quoted_halves(&mut self, words: &Event) -> Vec<Entry> {
-        let text = "How many then?".to_owned();
-        let opening = Opening { text, derived: true, ..Opening::default() };
+        let unquoted = self.dice.percent(30);
+        let text = if unquoted { String::new() } else { "How many then?".to_owned() };
+        let opening = Opening { text, derived: true, unquoted, ..Opening::default() };
         let mut halves = vec![TurnHalf::Opened(opening)];
         if self.dice.percent(60) {
             let answer = Completion::quoted(Some("Many.".into()));

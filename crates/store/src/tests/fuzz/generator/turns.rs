@@ -34,6 +34,7 @@ impl StoryGenerator {
             bundle_id: word(self.dice.maybe(20, &["b"])),
             user_type: word(self.dice.maybe(20, &["privileged"])),
             derived: false,
+            unquoted: false,
         };
         let mut event =
             self.event(Type::Query, Source::Turn, Body::Turn(TurnHalf::Opened(opening)));
