@@ -47,7 +47,7 @@ pub(crate) fn check_reader(connection: &Connection) -> Result<u32, StoreError> {
 }
 
 /// Schema versions with new projections. Older stores rebuild them from the log.
-const NEW_PROJECTIONS: [u32; 6] = [6, 9, 12, 14, 20, 23];
+const NEW_PROJECTIONS: [u32; 7] = [6, 9, 12, 14, 20, 23, 24];
 /// The schema version with sums of experiments, computed from stored rows and the baseline.
 const EXPERIMENT_SUMS: u32 = 11;
 
