@@ -5,9 +5,9 @@ mod text;
 use std::io::{IsTerminal, Write, stdout};
 use std::path::Path;
 
-use anyhow::{Context, ensure};
+use anyhow::Context;
 use clap::Args;
-use model::{Project, Tenant};
+use model::{ConversationId, Project, Tenant, encode_path_segment};
 use serde_json::{Value, json};
 
 use super::JsonCommon;
@@ -82,13 +82,9 @@ impl Report {
 
     fn fetch_conversation(&self, config: &Config, conversation: &str) -> anyhow::Result<Value> {
         let Self { tenant, project, limit, .. } = self;
-        let fits = conversation.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'/');
-        ensure!(
-            fits && !conversation.is_empty(),
-            "{conversation:?} is not a valid conversation id"
-        );
-        // Escapes the characters that would end the path of the URL.
-        let id = conversation.replace('%', "%25").replace('?', "%3F").replace('#', "%23");
+        let id = ConversationId::new(conversation)
+            .with_context(|| format!("{conversation:?} is not a valid conversation id"))?;
+        let id = encode_path_segment(id.as_str());
         let path = format!("/api/v1/conversations/{id}?limit={limit}");
         query_server(config, |server| server.with_scope(Some(tenant), Some(project)).get(&path))
             .with_context(|| {

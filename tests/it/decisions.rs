@@ -105,7 +105,7 @@ fn invalid_decisions_are_refused_with_the_field() {
         (json!({"decision_type": ""}), "decision_type"),
         (json!({"decision_type": "x", "outcome": "maybe"}), "outcome"),
         (json!({"decision_type": "x", "confidence": 2}), "confidence"),
-        (json!({"decision_type": "x", "decision_id": "a/b"}), "decision_id"),
+        (json!({"decision_type": "x", "decision_id": "a\nb"}), "decision_id"),
         (json!({"decision_type": "x", "session_id": ""}), "session_id"),
         (json!({"decision_type": "x", "decision_data": {"a": "\0"}}), "decision_data.a"),
     ];

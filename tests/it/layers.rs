@@ -39,7 +39,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("api", &["model", "engine", "web"]),
     // Sends generated conversations through the engine's public API only.
     ("demo", &["model", "engine"]),
-    ("mcp", &[]),
+    ("mcp", &["model"]),
     ("testkit", &["model"]),
 ];
 

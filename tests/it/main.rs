@@ -27,6 +27,7 @@ mod events;
 mod failures;
 mod experiments;
 mod few_shot_examples;
+mod field_forms;
 mod full_disk;
 #[cfg(feature = "scaled")]
 mod history;

@@ -289,7 +289,7 @@ fn invalid_strategy_searches_are_refused_with_the_field() {
         (json!({"query": "q", "k": 101}), "k"),
         (json!({"query": "q", "mode": "best"}), "mode"),
         (json!({"query": "q", "min_similarity": 2}), "min_similarity"),
-        (json!({"query": "q", "user_id": "a b"}), "user_id"),
+        (json!({"query": "q", "user_id": "a\nb"}), "user_id"),
         (json!({"query": "q", "colour": "red"}), "colour"),
     ];
     for (body, field) in rows {

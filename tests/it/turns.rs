@@ -85,8 +85,8 @@ fn invalid_turn_is_refused_with_the_field_and_not_stored() {
     let rows = [
         (json!({}), "text"),
         (json!({"text": 1}), "text"),
-        (json!({"text": "q", "turn_id": "a/b"}), "turn_id"),
-        (json!({"text": "q", "conversation_id": "a b"}), "conversation_id"),
+        (json!({"text": "q", "turn_id": "a\nb"}), "turn_id"),
+        (json!({"text": "q", "conversation_id": "a\nb"}), "conversation_id"),
         (json!({"text": "q", "ts": "soon"}), "ts"),
         (json!({"text": "q", "colour": "red"}), "colour"),
         (json!({"text": "q", "include": ["wishes"]}), "include"),

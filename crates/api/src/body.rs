@@ -6,10 +6,12 @@ use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::IntoResponse;
+use model::rename_aliases;
 use serde::de::DeserializeOwned;
 use serde_json::error::Category;
 use serde_json::{Map, Value};
 
+use crate::alias_decoder::{AliasDecoder, CONFLICT_PREFIX};
 use crate::error::Problem;
 
 const MAX_DEPTH: usize = 32;
@@ -117,6 +119,15 @@ pub(crate) fn parse_json_bytes(bytes: &[u8]) -> Result<Value, Problem> {
     })
 }
 
+/// Renames the aliases of an object's fields, before fields are read one by one.
+pub(crate) fn rename_fields(value: &mut Value, known: &[&str]) -> Result<(), Problem> {
+    let Value::Object(fields) = value else { return Ok(()) };
+    rename_aliases(fields, known).map_err(|conflict| {
+        let detail = format!("{}: {conflict}", conflict.alias);
+        Problem::invalid(conflict.alias, detail)
+    })
+}
+
 pub(crate) fn require_object(value: Value) -> Result<Map<String, Value>, Problem> {
     let Value::Object(fields) = value else {
         return Err(Problem::invalid("body", "the body is not a JSON object, expected one"));
@@ -124,16 +135,17 @@ pub(crate) fn require_object(value: Value) -> Result<Map<String, Value>, Problem
     Ok(fields)
 }
 
-/// Deserializes a JSON object. The error names the field that is invalid.
+/// Deserializes a JSON object, whose fields may have aliases. The error names the field that is invalid.
 pub(crate) fn decode_fields<T: DeserializeOwned>(value: Value) -> Result<T, Problem> {
     let value = Value::Object(require_object(value)?);
-    serde_path_to_error::deserialize(value).map_err(|error| {
+    serde_path_to_error::deserialize(AliasDecoder(value)).map_err(|error| {
         let path = error.path().to_string();
         let cause = error.into_inner().to_string();
         let field = match quoted_name(&cause) {
-            // serde puts the field name of these two into the message, not into the path.
+            // serde puts the field name of these into the message, not into the path.
             Some(name) if cause.starts_with("unknown field") => join_path(&path, name),
             Some(name) if cause.starts_with("missing field") => join_path(&path, name),
+            Some(name) if cause.starts_with(CONFLICT_PREFIX) => join_path(&path, name),
             Some(_) | None => path,
         };
         Problem::invalid(field.clone(), format!("{field}: {}", rephrase_serde_error(&cause)))
@@ -264,5 +276,7 @@ mod tests {
         check_field(r#"{"name": "a", "inner": {"cont": 3}}"#, "inner.cont");
         check_field(r#"{"name": "a", "inner": {}}"#, "inner.count");
         check_field("[]", "body");
+        check_field(r#"{"name": "a", "Name": "b"}"#, "Name");
+        check_field(r#"{"name": "a", "inner": {"count": 1, "Count": 2}}"#, "inner.Count");
     }
 }

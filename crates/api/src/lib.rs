@@ -2,6 +2,7 @@
 //!
 //! This crate takes no decisions and never accesses a database.
 
+mod alias_decoder;
 mod body;
 mod error;
 mod loopback_client;

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query};
-use model::{BadId, Position, Timestamp, Window};
+use model::{BadId, Position, Timestamp, Window, decode_path_segment, resolve_alias};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
@@ -31,7 +31,16 @@ pub(crate) fn read_id<T>(
     part: PathParam,
     new: impl Fn(String) -> Result<T, BadId>,
 ) -> Result<T, Problem> {
-    parse_id(field, read_path(part)?, new)
+    parse_segment(field, read_path(part)?, new)
+}
+
+/// Parses an id that was a segment of a path.
+pub(crate) fn parse_segment<T>(
+    field: &str,
+    segment: String,
+    new: impl Fn(String) -> Result<T, BadId>,
+) -> Result<T, Problem> {
+    parse_id(field, decode_path_segment(segment), new)
 }
 
 pub(crate) fn parse_id<T>(
@@ -80,16 +89,17 @@ pub(crate) enum ParamKind {
 #[derive(Debug)]
 pub(crate) struct QueryFields(Map<String, Value>);
 
-/// Converts query parameters to fields. An empty parameter counts as absent, and a parameter
+/// Converts query parameters to fields. Aliases are accepted as in bodies. An empty parameter counts as absent, and a parameter
 /// outside `known` is refused like an unknown field.
 pub(crate) fn read_query(
     query: QueryParams,
     known: &[(&str, ParamKind)],
 ) -> Result<QueryFields, Problem> {
     let mut fields = Map::new();
+    let names: Vec<&str> = known.iter().map(|(one, _)| *one).collect();
     for (name, text) in read_pairs(query)?.into_iter().filter(|(_, text)| !text.is_empty()) {
-        let Some((_, kind)) = known.iter().find(|(one, _)| *one == name) else {
-            let names: Vec<&str> = known.iter().map(|(one, _)| *one).collect();
+        let field = resolve_alias(&name, &names);
+        let Some((field, kind)) = known.iter().find(|(one, _)| Some(*one) == field) else {
             let detail = format!("{name}: unknown parameter, expected {}", names.join(", "));
             return Err(Problem::invalid(name, detail));
         };
@@ -101,7 +111,7 @@ pub(crate) fn read_query(
                 Ok(_) | Err(_) => Value::String(text),
             },
         };
-        if fields.insert(name.clone(), value).is_some() {
+        if fields.insert((*field).to_owned(), value).is_some() {
             let detail = format!("{name}: given twice, expected once");
             return Err(Problem::invalid(name, detail));
         }

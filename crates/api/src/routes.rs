@@ -21,7 +21,7 @@ pub(crate) mod operations;
 use axum::Json;
 use axum::http::StatusCode;
 use engine::{Engine, Receipt, RequestKey, RequestMark};
-use model::EventId;
+use model::IdempotencyKey;
 use serde_json::{Value, json};
 
 use crate::body::Payload;
@@ -43,8 +43,8 @@ fn stored_status(replayed: bool) -> StatusCode {
     if replayed { StatusCode::OK } else { StatusCode::CREATED }
 }
 
-/// Reads the `Idempotency-Key` header, which has the form of an id. Its MAC covers the kind of
-/// request, the path and the body.
+/// Reads the `Idempotency-Key` header: visible ASCII, since keys of batch items add a space. Its
+/// MAC covers the kind of request, the path and the body.
 fn read_request_key(
     engine: &Engine,
     payload: &Payload,
@@ -55,8 +55,8 @@ fn read_request_key(
     let Some(value) = payload.headers.get("idempotency-key") else { return Ok(None) };
     let bad = |reason: String| Problem::invalid("Idempotency-Key", reason);
     let text =
-        value.to_str().map_err(|_| bad("Idempotency-Key is not ASCII, expected an id".into()))?;
-    match EventId::new(text) {
+        value.to_str().map_err(|_| bad("Idempotency-Key is not ASCII, expected a key".into()))?;
+    match IdempotencyKey::new(text) {
         Ok(_) => {
             let mac = engine.fingerprint(mac_domain, &json!([address, body]));
             Ok(Some(RequestKey { id: text.to_owned(), mac }))

@@ -52,8 +52,8 @@ pub use error::EngineError;
 pub use feedback::Feedback;
 pub use feedback::consumer::ConsumeSummary;
 pub use ingest::{
-    CaptureError, RawCompletion, RawDecision, RawEvent, RawOpening, RawOutcome, RawReaction,
-    RawRetrieved, RawReturned, RawSignal, Redactor,
+    CaptureError, EVENT_FIELDS, RawCompletion, RawDecision, RawEvent, RawOpening, RawOutcome,
+    RawReaction, RawRetrieved, RawReturned, RawSignal, Redactor,
 };
 pub use insights::Insights;
 pub use jobs::{JobSettings, spawn_jobs};

@@ -28,7 +28,7 @@ pub struct RawEvent {
     pub user_id: Option<String>,
     pub session_id: Option<String>,
     pub message_id: Option<String>,
-    /// RFC 3339; the current time when absent.
+    /// Any form of `Timestamp::parse`; the current time when absent.
     pub timestamp: Option<String>,
     pub data: Map<String, Value>,
     pub tags: Vec<String>,
@@ -168,10 +168,10 @@ mod tests {
 
     #[test]
     fn invalid_id_error_names_the_field() {
-        check_field(RawEvent { id: Some("a/b".into()), ..rating() }, "id");
+        check_field(RawEvent { id: Some("a\nb".into()), ..rating() }, "id");
         check_field(RawEvent { user_id: Some(String::new()), ..rating() }, "user_id");
-        check_field(RawEvent { session_id: Some("a b".into()), ..rating() }, "session_id");
-        check_field(RawEvent { message_id: Some("é".into()), ..rating() }, "message_id");
+        check_field(RawEvent { session_id: Some("a\0".into()), ..rating() }, "session_id");
+        check_field(RawEvent { message_id: Some("é".repeat(101)), ..rating() }, "message_id");
     }
 
     #[test]

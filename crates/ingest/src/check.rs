@@ -1,6 +1,6 @@
 //! Validation shared by all inputs: words, ids, times, texts.
 
-use model::{BadData, BadId, Timestamp, UnitInterval};
+use model::{AliasConflict, BadData, BadId, Timestamp, UnitInterval};
 use serde_json::{Map, Value};
 
 /// Tolerated clock skew of a client.
@@ -47,6 +47,14 @@ impl CaptureError {
     }
 }
 
+impl From<AliasConflict> for CaptureError {
+    fn from(conflict: AliasConflict) -> Self {
+        let AliasConflict { alias, field } = conflict;
+        let got = format!("an alias of {field} with another value");
+        Self::new(&alias, got, format!("either {alias} or {field}"))
+    }
+}
+
 impl From<BadData> for CaptureError {
     fn from(bad: BadData) -> Self {
         Self::BadField { field: bad.field, got: bad.got, expected: bad.expected }
@@ -80,8 +88,9 @@ pub(crate) fn parse_timestamp(
     now: Timestamp,
 ) -> Result<Timestamp, CaptureError> {
     let Some(text) = text else { return Ok(now) };
-    let ts = Timestamp::parse(text).map_err(|_| {
-        CaptureError::new(field, shorten(text), "an RFC 3339 time such as 2026-01-31T12:00:00Z")
+    let ts = Timestamp::parse(text).map_err(|bad| {
+        let expected = bad.to_string().trim_start_matches("expected ").to_owned();
+        CaptureError::new(field, shorten(text), expected)
     })?;
     if ts > now.plus_secs(MAX_AHEAD_SECS) {
         return Err(CaptureError::new(

@@ -28,7 +28,7 @@ pub use redact::Redactor;
 pub use retrieval::{RawReturned, RawSignal, accept_query_id, accept_returned, accept_signals};
 pub use rule::{accept_privacy, accept_profile, rule_event};
 pub use source::{
-    ChatMessage, ChatRecord, ChatUsage, ImportLine, Line, Sign, Speaker, chat_events,
+    ChatMessage, ChatRecord, ChatUsage, EVENT_FIELDS, ImportLine, Line, Sign, Speaker, chat_events,
     conversation_name, name_turn, read_chat, read_import_line, read_line, turn_name,
 };
 pub use turn::{

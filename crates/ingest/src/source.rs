@@ -13,6 +13,6 @@ mod import_line;
 pub use chat::{ChatMessage, ChatRecord, ChatUsage, Speaker, read_chat};
 pub use chat_events::{chat_events, conversation_name, name_turn, turn_name};
 pub use event_line::ImportLine;
-pub use file::{Line, read_line};
+pub use file::{EVENT_FIELDS, Line, read_line};
 pub use import_line::read_import_line;
 pub use signs::Sign;

@@ -82,7 +82,7 @@ impl<D: ApiClient> ToolServer<D> {
         arguments: JsonObject,
         headers: Option<&http::HeaderMap>,
     ) -> CallToolResult {
-        let calls = match (tool.build_calls)(arguments) {
+        let calls = match tool.read_arguments(arguments).and_then(tool.build_calls) {
             Ok(calls) => calls,
             Err(wrong) => return CallToolResult::error(vec![ContentBlock::text(wrong)]),
         };

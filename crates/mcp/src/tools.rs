@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use model::rename_aliases;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
@@ -100,6 +101,17 @@ pub(crate) static TOOLS: [ToolDefinition; 7] = [
 impl ToolDefinition {
     pub(crate) fn find_by_name(name: &str) -> Option<&'static Self> {
         TOOLS.iter().find(|tool| tool.name == name)
+    }
+
+    /// Renames aliases to the arguments of the tool's schema.
+    pub(crate) fn read_arguments(&self, mut arguments: JsonObject) -> Result<JsonObject, String> {
+        let schema = (self.input_schema)();
+        let known = schema.get("properties").and_then(Value::as_object);
+        let known: Vec<&str> =
+            known.into_iter().flat_map(|known| known.keys()).map(String::as_str).collect();
+        rename_aliases(&mut arguments, &known)
+            .map_err(|conflict| format!("{}: {conflict}", conflict.alias))?;
+        Ok(arguments)
     }
 
     /// The tool's entry in the MCP listing.
@@ -216,6 +228,19 @@ mod tests {
         }
         let nothing = json!({"query_id": "q", "response": "x", "query": "", "user_id": null});
         assert_eq!(build_tool_calls("record_usage", &nothing).len(), 1);
+    }
+
+    #[test]
+    fn arguments_have_the_aliases_of_the_api() {
+        let tool = ToolDefinition::find_by_name("submit_feedback").unwrap();
+        let given = json!({"messageId": "t1", "session_id": "c1", "rating": 1});
+        let read = tool.read_arguments(given.as_object().cloned().unwrap()).unwrap();
+        assert_eq!(
+            Value::Object(read),
+            json!({"turn_id": "t1", "conversation_id": "c1", "rating": 1})
+        );
+        let twice = json!({"messageId": "t1", "turn_id": "t2"});
+        assert!(tool.read_arguments(twice.as_object().cloned().unwrap()).is_err());
     }
 
     #[test]

@@ -6,8 +6,10 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadId {
-    #[error("expected 1 to 200 bytes of visible ASCII without '/' or spaces")]
+    #[error("expected 1 to 200 bytes of UTF-8 without control characters, and not %2E or %2E%2E")]
     Opaque,
+    #[error("expected 1 to 200 bytes of visible ASCII without '/' or spaces")]
+    Token,
     /// An invalid external id.
     #[error("expected 1 to 500 bytes without control characters, not only spaces")]
     Outside,
@@ -16,9 +18,19 @@ pub enum BadId {
     Name,
 }
 
+/// Any text without control characters. The spellings that stand for `.` and `..` in a path
+/// (`model::encode_path_segment`) are no ids of their own.
 fn check_opaque(text: &str) -> Result<(), BadId> {
+    let fits = (1..=200).contains(&text.len())
+        && !text.chars().any(char::is_control)
+        && crate::url::decode_dot_segment(text).is_none();
+    if fits { Ok(()) } else { Err(BadId::Opaque) }
+}
+
+/// Ids from which others are derived with a separator.
+fn check_token(text: &str) -> Result<(), BadId> {
     let visible = text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'/');
-    if visible && (1..=200).contains(&text.len()) { Ok(()) } else { Err(BadId::Opaque) }
+    if visible && (1..=200).contains(&text.len()) { Ok(()) } else { Err(BadId::Token) }
 }
 
 /// External names: paths, URLs, titles.
@@ -103,7 +115,11 @@ text_id!(
     /// A search, or the turn that it was made for.
     QueryId, check_outside
 );
-text_id!(ExperimentId, check_opaque);
+text_id!(ExperimentId, check_token);
+text_id!(
+    /// The `Idempotency-Key` of a request.
+    IdempotencyKey, check_token
+);
 text_id!(
     /// An end user of the application.
     UserId, check_opaque
@@ -129,15 +145,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn opaque_id_is_visible_ascii_without_slash_or_space() {
-        for good in ["a", "turn_1762441078644_qp8d27", "!\"#$%&'()*+,-.:;<=>?@[]^_`{|}~"] {
-            assert!(EventId::new(good).is_ok(), "{good}");
+    fn opaque_id_is_any_text_without_control_characters() {
+        let longest = "é".repeat(100);
+        for good in ["a", "turn_1762441078644_qp8d27", "a b", "a/b", "é", "日本 語", "..", &longest]
+        {
+            assert_eq!(EventId::new(good).unwrap().as_str(), good);
         }
         let long = "x".repeat(201);
-        for bad in ["", "a b", "a/b", "é", "a\nb", "a\0", long.as_str()] {
+        for bad in ["", "a\nb", "a\0", "a\u{85}", "%2E", "%2e%2E", &long] {
             assert_eq!(EventId::new(bad), Err(BadId::Opaque), "{bad:?}");
         }
-        assert!(EventId::new("x".repeat(200)).is_ok());
+    }
+
+    #[test]
+    fn token_is_visible_ascii_without_slash_or_space() {
+        assert!(IdempotencyKey::new("!\"#$%&'()*+,-.:;<=>?@[]^_`{|}~").is_ok());
+        for bad in ["", "a b", "a/b", "é"] {
+            assert_eq!(IdempotencyKey::new(bad), Err(BadId::Token), "{bad:?}");
+            assert_eq!(ExperimentId::new(bad), Err(BadId::Token), "{bad:?}");
+        }
     }
 
     #[test]

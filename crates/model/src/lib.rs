@@ -6,6 +6,8 @@ mod id;
 mod number;
 pub mod hash;
 mod time;
+mod url;
+mod field_alias;
 mod word;
 mod event;
 mod turn;
@@ -34,13 +36,14 @@ pub use change::{
 pub use event::{Event, Redacted};
 pub use experiment::{ExperimentChange, ExperimentRule, ExperimentUnit, Exposure};
 pub use fact::{LooseFact, SQL_GENERATION, TurnFact, is_refinement};
+pub use field_alias::{AliasConflict, FIELD_ALIASES, rename_aliases, resolve_alias};
 pub use finding::{
     Finding, FoundAlert, FoundAnswer, FoundRetry, FoundSentiment, FoundSession, FoundSuggestion,
     FoundVerdict, GivenReward, RouterChoice,
 };
 pub use id::{
-    BadId, ConversationId, DecisionId, EntityId, EventId, ExperimentId, Project, QueryId, Scope,
-    Tenant, TurnId, UserId,
+    BadId, ConversationId, DecisionId, EntityId, EventId, ExperimentId, IdempotencyKey, Project,
+    QueryId, Scope, Tenant, TurnId, UserId,
 };
 pub use measure::{Direction, Measure, Metric, MetricBy, Moments, PartSum, UnitTotals};
 pub use number::UnitInterval;
@@ -53,6 +56,7 @@ pub use rule::{Calibration, Rule};
 pub use signal::{Contrast, Evidence, Failure, Pace, Retry, Verdict};
 pub use time::{BadTime, Clock, Timestamp, Window};
 pub use turn::{Completion, Opening, PromptRef, QuotedTurn, Retrieved, Strategy, TurnHalf};
+pub use url::{decode_path_segment, encode_path_segment, encode_url};
 pub use vector::{Vector, dot};
 pub use word::{
     Category, CorrectionType, DecisionOutcome, ErrorType, InteractionKind, Kind, Origin, Reaction,

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct Timestamp(i64);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected an RFC 3339 time such as 2026-01-31T12:00:00Z")]
+#[error("expected a time: RFC 3339 such as 2026-01-31T12:00:00Z, or Unix seconds or milliseconds")]
 pub struct BadTime;
 
 impl Timestamp {
@@ -32,11 +32,32 @@ impl Timestamp {
         Self(self.0.saturating_add(secs.saturating_mul(1_000_000)))
     }
 
-    /// Parses an RFC 3339 time; digits beyond microseconds are cut off.
+    /// Parses a time in any accepted form: RFC 3339, ISO 8601 without a zone (UTC), or Unix
+    /// seconds or milliseconds as a number. Digits beyond microseconds are cut off.
     pub fn parse(text: &str) -> Result<Self, BadTime> {
-        let moment: jiff::Timestamp = text.parse().map_err(|_| BadTime)?;
-        Ok(Self(moment.as_microsecond()))
+        if let Some(number) = parse_number(text) {
+            let moment = Self::from_unix(number);
+            return jiff::Timestamp::from_microsecond(moment.0)
+                .map(|_| moment)
+                .map_err(|_| BadTime);
+        }
+        let spelt = text.replacen(' ', "T", 1);
+        let zoned = spelt.parse::<jiff::Timestamp>();
+        let moment = zoned.or_else(|_| format!("{spelt}Z").parse::<jiff::Timestamp>());
+        Ok(Self(moment.map_err(|_| BadTime)?.as_microsecond()))
     }
+
+    /// Converts Unix seconds, or milliseconds above 10^11. Numbers out of range saturate.
+    pub fn from_unix(number: f64) -> Self {
+        const MILLIS_ABOVE: f64 = 1e11;
+        let seconds = if number.abs() > MILLIS_ABOVE { number / 1000.0 } else { number };
+        Self((seconds * 1e6).round() as i64)
+    }
+}
+
+/// A finite decimal number.
+fn parse_number(text: &str) -> Option<f64> {
+    text.parse::<f64>().ok().filter(|number| number.is_finite())
 }
 
 impl Timestamp {
@@ -112,14 +133,34 @@ mod tests {
         assert!(end.to_string().starts_with("9999-12-30T"), "{end}");
         let plain = Timestamp::parse_window_end("2025-11-06T17:47:02Z").unwrap();
         assert_eq!(plain.to_string(), "2025-11-06T17:47:02.000000Z");
-        for bad in ["9999-99-99T00:00:00Z", "9999", "soon"] {
+        for bad in ["9999-99-99T00:00:00Z", "9999-12", "soon"] {
             assert_eq!(Timestamp::parse_window_end(bad), Err(BadTime), "{bad}");
         }
     }
 
     #[test]
-    fn time_without_offset_or_date_is_refused() {
-        for bad in ["", "yesterday", "2025-11-06", "2025-11-06T17:47:02", "2025-13-06T17:47:02Z"] {
+    fn every_accepted_form_is_the_same_time() {
+        let expected = "2025-11-06T17:47:02.162904Z";
+        for text in [
+            expected,
+            "2025-11-06 17:47:02.162904+00:00",
+            "2025-11-06T17:47:02.162904",
+            "2025-11-06 17:47:02.162904",
+            "1762451222.162904",
+            "1762451222162.904",
+        ] {
+            check(text, expected);
+        }
+        check("1762451222", "2025-11-06T17:47:02.000000Z");
+        check("1762451222162", "2025-11-06T17:47:02.162000Z");
+        // The limit itself is in seconds.
+        check("100000000000", "5138-11-16T09:46:40.000000Z");
+        check("100000000001", "1973-03-03T09:46:40.001000Z");
+    }
+
+    #[test]
+    fn text_that_is_no_time_is_refused() {
+        for bad in ["", "yesterday", "2025-11-06", "2025-13-06T17:47:02Z", "1e300", "nan", "inf"] {
             assert_eq!(Timestamp::parse(bad), Err(BadTime), "{bad}");
         }
     }

@@ -2,11 +2,11 @@
 
 use askama::Template;
 use engine::{ConversationTally, ListCursor, ListedConversation, StoredExchange, TurnMark};
-use model::{Scope, Timestamp, VerdictStatus};
+use model::{Scope, Timestamp, VerdictStatus, encode_path_segment};
 
 use crate::chip::Chip;
 use crate::display_time::DisplayTime;
-use crate::filter::{Filter, encode_url};
+use crate::filter::Filter;
 use crate::layout::PageLayout;
 use crate::number_format::count_noun;
 use crate::select_options::SelectOptions;
@@ -187,8 +187,8 @@ impl ConversationRow {
 
     pub fn from_turn(scope: &Scope, shown: &StoredExchange, filter: &Filter) -> Self {
         let id = shown.conversation.as_ref().map_or("", |id| id.as_str());
-        let path = format!("/conversations/{}", encode_url(id));
-        let turn = encode_url(shown.turn.as_str());
+        let path = format!("/conversations/{}", encode_path_segment(id));
+        let turn = encode_path_segment(shown.turn.as_str());
         let link = filter.place_link(&path, scope.project.as_str(), &[]);
         Self {
             id: id.to_owned(),

@@ -8,11 +8,12 @@ use engine::experiment::{
     VariantComparison, VerdictReason,
 };
 use engine::{ExperimentView, SequencePoint};
+use model::encode_path_segment;
 
 use crate::chart::{self, Chart, Whisker};
 use crate::chip::Chip;
 use crate::display_time::DisplayTime;
-use crate::filter::{Filter, encode_url};
+use crate::filter::Filter;
 use crate::highlight::humanize_name;
 use crate::layout::PageLayout;
 use crate::number_format::{format_count, format_number, format_percent, format_seconds};
@@ -109,7 +110,7 @@ impl ExperimentCard {
                 }),
             });
         let (plot, scale) = plot_comparisons(metric, &results.comparisons);
-        let path = format!("/experiments/{}", encode_url(view.id.as_str()));
+        let path = format!("/experiments/{}", encode_path_segment(view.id.as_str()));
         let action =
             |word: &'static str| (word, filter.place_link(&format!("{path}/{word}"), project, &[]));
         let guardrails = results.guardrails.iter().map(|one| {

@@ -5,10 +5,11 @@ use engine::{
     CachedReport, CountedContrast, FailureDirection, FailurePattern, FailureReport, FailureTrend,
     Lift, Suggestion,
 };
+use model::encode_path_segment;
 
 use crate::chip::Chip;
 use crate::display_time::DisplayTime;
-use crate::filter::{Filter, encode_url};
+use crate::filter::Filter;
 use crate::highlight::{HighlightedText, humanize_name};
 use crate::layout::PageLayout;
 use crate::number_format::{count_noun, format_percent, pluralize};
@@ -160,7 +161,7 @@ pub(crate) fn pattern_list(
 
 /// The link to a turn, which redirects to its conversation.
 pub(crate) fn turn_link(filter: &Filter, project: &str, turn: &str) -> String {
-    filter.place_link(&format!("/turns/{}", encode_url(turn)), project, &[])
+    filter.place_link(&format!("/turns/{}", encode_path_segment(turn)), project, &[])
 }
 
 fn pattern_card(

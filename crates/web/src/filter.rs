@@ -1,6 +1,6 @@
 //! The filter of a page, and links that keep it.
 
-use std::fmt::Write;
+use model::encode_url;
 
 pub const DEFAULT_DAYS: u32 = 30;
 
@@ -69,20 +69,6 @@ fn build_url<'a>(path: &str, parameters: impl Iterator<Item = (&'a str, &'a str)
         sign = '&';
     }
     text
-}
-
-/// Percent-encodes a path segment or query value.
-pub fn encode_url(text: &str) -> String {
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-_.~@:".contains(&byte) {
-            encoded.push(char::from(byte));
-        } else {
-            // Writing to a string cannot fail.
-            let _ = write!(encoded, "%{byte:02X}");
-        }
-    }
-    encoded
 }
 
 #[cfg(test)]

@@ -32,7 +32,7 @@ pub use data::{DataPage, DataPageInput};
 pub use display_time::{DisplayTime, TimePrecision};
 pub use experiments::{ExperimentCard, ExperimentsPage};
 pub use failures::FailuresPage;
-pub use filter::{DEFAULT_DAYS, Filter, encode_url};
+pub use filter::{DEFAULT_DAYS, Filter};
 pub use highlight::{HighlightedText, TextSpan};
 pub use layout::{ErrorPage, HelpPage, LoginPage, PageLayout, View, Viewer};
 pub use metric_card::{MetricCard, TargetTone};

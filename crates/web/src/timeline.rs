@@ -6,11 +6,10 @@ use std::collections::HashMap;
 
 use askama::Template;
 use engine::{Timeline, TurnView};
-use model::{Evidence, Scope, TurnId};
+use model::{Evidence, Scope, TurnId, encode_path_segment};
 
 use crate::chip::Chip;
 use crate::display_time::DisplayTime;
-use crate::filter::encode_url;
 use crate::layout::PageLayout;
 use crate::number_format::count_noun;
 
@@ -46,7 +45,7 @@ impl ConversationPage {
     ) -> Self {
         let (turns, filter) = (&timeline.turns, &layout.filter);
         let evidence: MessageEvidence<'_> = turns.iter().filter_map(message_evidence).collect();
-        let path = format!("/conversations/{}", encode_url(id));
+        let path = format!("/conversations/{}", encode_path_segment(id));
         let here = |more: &[(&str, &str)]| filter.place_link(&path, scope.project.as_str(), more);
         let older = timeline.older_than.map(|(ts, at)| format!("{}-{at}", ts.as_micros()));
         let many = turns.len() as u64;

@@ -89,7 +89,7 @@ fn invalid_experiment_definitions_are_refused_with_the_field() {
     }
     run(&server.client(), "x", "satisfaction", &json!({}));
     for (body, field) in
-        [(json!({"unit_id": "a b"}), "unit_id"), (json!({}), "unit_id"), (json!({"u": 1}), "u")]
+        [(json!({"unit_id": "a\nb"}), "unit_id"), (json!({}), "unit_id"), (json!({"u": 1}), "u")]
     {
         let (status, answer) = server.post("/api/v1/experiments/x/assign", &body);
         assert_eq!((status, &answer["field"]), (422, &json!(field)), "{answer}");

@@ -95,7 +95,7 @@ fn check_scope(word: Option<&str>, user: bool, conversation: bool) -> Result<(),
 fn narrow_window(mut window: Window, filters: Vec<TimestampFilter>) -> Result<Window, Problem> {
     for (index, filter) in filters.into_iter().enumerate() {
         let field = format!("timestamp_filters[{index}]");
-        let moment = Timestamp::parse(&filter.value)
+        let moment = Timestamp::parse(&filter.value.into_text())
             .map_err(|bad| Problem::invalid(format!("{field}.value"), format!("{field}: {bad}")))?;
         let micros = moment.as_micros();
         let (start, end) = match filter.op.as_str() {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::http::StatusCode;
-use engine::{Engine, EngineError, IncomingEvent, RequestKey, Trust};
+use engine::{EVENT_FIELDS, Engine, EngineError, IncomingEvent, RequestKey, Trust};
 use model::Write;
 use serde::de::{Deserializer, SeqAccess, Visitor};
 use serde_json::value::RawValue;
@@ -92,7 +92,8 @@ fn batch_key(
 }
 
 fn read_item(call: &WriteCall, bytes: &[u8], key: Option<RequestKey>) -> Item {
-    let value = body::parse_json_bytes(bytes)?;
+    let mut value = body::parse_json_bytes(bytes)?;
+    body::rename_fields(&mut value, EVENT_FIELDS)?;
     let mac = call.engine.fingerprint(EVENT_MAC_DOMAIN, &value);
     let request: EventRequest = body::decode_fields(value)?;
     let scope = call.resolve_tenant(request.tenant_id.as_deref())?;

@@ -85,7 +85,7 @@ pub(crate) async fn act_on_experiment(
     payload: Payload,
 ) -> ApiResult<ExperimentBody> {
     let (id, word) = params::read_path(parts)?;
-    let id = params::parse_id("id", id, ExperimentId::new)?;
+    let id = params::parse_segment("id", id, ExperimentId::new)?;
     let Some(action) = LifecycleAction::from_word(&word) else {
         let words = LifecycleAction::ALL_ACTIONS.map(LifecycleAction::word).join(", ");
         let detail = format!("action {} not found, expected one of {words}", quote(&word));

@@ -3,8 +3,8 @@
 use axum::Json;
 use axum::extract::Path;
 use axum::http::StatusCode;
-use engine::{IncomingEvent, IncomingReaction, ReactionReceipt, RequestMark, Trust};
-use model::{ConversationId, EventId, TurnId};
+use engine::{EVENT_FIELDS, IncomingEvent, IncomingReaction, ReactionReceipt, RequestMark, Trust};
+use model::{ConversationId, EventId, TurnId, decode_path_segment};
 use serde_json::{Value, json};
 
 use super::{ReceiptResult, StoredResult, read_mark, read_request_key, receipt_response};
@@ -25,7 +25,8 @@ const REACTION_MAC_DOMAIN: &str = "reaction";
     request_body(content = EventRequest, example = json!({"id": "e1", "type": "explicit", "source": "user_rating", "category": "accuracy", "session_id": "c1", "message_id": "t1", "user_id": "ann", "data": {"rating": "positive"}})),
     responses((status = 201, description = "Stored", body = ReceiptResponse), (status = 200, description = "Already stored by an earlier request; nothing changed", body = ReceiptResponse)))]
 pub(crate) async fn submit_event(call: FeedbackCall, payload: Payload) -> ReceiptResult {
-    let value = body::parse_json(&payload)?;
+    let mut value = body::parse_json(&payload)?;
+    body::rename_fields(&mut value, EVENT_FIELDS)?;
     let mark = read_mark(&call.engine, &payload, EVENT_MAC_DOMAIN, &[], &value)?;
     let trust = if call.is_widget() { Trust::Widget } else { Trust::Backend };
     if trust == Trust::Widget && !value["id"].is_null() {
@@ -42,6 +43,7 @@ pub(crate) async fn submit_event(call: FeedbackCall, payload: Payload) -> Receip
     responses((status = 201, description = "Stored", body = ReceiptResponse), (status = 200, description = "Already stored by an earlier request; nothing changed", body = ReceiptResponse)))]
 pub(crate) async fn submit_correction(call: WriteCall, payload: Payload) -> ReceiptResult {
     let mut value = body::parse_json(&payload)?;
+    body::rename_fields(&mut value, EVENT_FIELDS)?;
     let mark = read_mark(&call.engine, &payload, CORRECTION_MAC_DOMAIN, &[], &value)?;
     if let Some(fields) = value.as_object_mut() {
         let defaults =
@@ -73,7 +75,7 @@ async fn record_event<P>(
 pub(crate) async fn show_event(call: ReadCall, id: PathParam) -> ApiResult<EventResponse> {
     let invalid = || Problem::not_found("event not found: the id in the path is not a valid id");
     let Path(id) = id.map_err(|_| invalid())?;
-    let id = EventId::new(id).map_err(|_| invalid())?;
+    let id = EventId::new(decode_path_segment(id)).map_err(|_| invalid())?;
     let unknown = || Problem::not_in_scope(format_args!("event {id}"));
     let found = call.engine.feedback.event(call.scope(), &id).await?.ok_or_else(unknown)?;
     let Some(comment) = call.engine.feedback.comment(&found).await? else {
@@ -94,6 +96,7 @@ pub(crate) async fn submit_reaction(
     payload: Payload,
 ) -> StoredResult<ReactionResponse> {
     let (tenant, project, conversation, turn) = params::read_path(parts)?;
+    let (conversation, turn) = (decode_path_segment(conversation), decode_path_segment(turn));
     let by_widget = call.is_widget();
     let scope = call.resolve_path(&tenant, &project)?;
     let value = body::parse_json(&payload)?;

@@ -14,6 +14,7 @@ use crate::wire::report::{
     ConversationBody, ConversationRequestBody, Include, PeriodBody, PeriodRequestBody,
     TurnReportBody,
 };
+use crate::wire::time::TimeInput;
 
 const DEFAULT_DAYS: u32 = 365;
 const MAX_TURNS: usize = 1000;
@@ -57,7 +58,7 @@ async fn build_conversation_report(
 ) -> ApiResult<ConversationBody> {
     let (tenant, project, conversation) = params::read_path(parts)?;
     let scope = call.resolve_path(&tenant, &project)?;
-    let conversation = params::parse_id("conversation_id", conversation, ConversationId::new)?;
+    let conversation = params::parse_segment("conversation_id", conversation, ConversationId::new)?;
     let request: ConversationRequestBody = body::decode_fields(fields)?;
     let include = parse_include(request.include.unwrap_or_default())?;
     let turns = request.turn_ids.map(parse_turn_ids).transpose()?;
@@ -162,8 +163,10 @@ fn parse_period_request(
     scope: Scope,
     request: PeriodRequestBody,
 ) -> Result<PeriodRequest, Problem> {
-    let start = request.start.map(|text| params::parse_time("start", &text)).transpose()?;
-    let end = request.end.map(|text| params::parse_time("end", &text)).transpose()?;
+    let parse = |field: &str, given: Option<TimeInput>| {
+        given.map(|time| params::parse_time(field, &time.into_text())).transpose()
+    };
+    let (start, end) = (parse("start", request.start)?, parse("end", request.end)?);
     let missing = |field: &str| {
         let detail = format!("{field} is missing, expected start and end together");
         Err(Problem::invalid(field, detail))

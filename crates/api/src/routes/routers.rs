@@ -14,6 +14,7 @@ use crate::wire::routing::{
     EvaluateRequest, PolicyRequest, RewardRequest, RouteBody, RouteRequestBody, RouterBody,
     RouterRequest, evaluation_json,
 };
+use crate::wire::time::TimeInput;
 
 const REWARD_MAC_DOMAIN: &str = "reward";
 
@@ -144,7 +145,8 @@ pub(crate) async fn evaluate_policy(call: ReadCall, payload: Payload) -> ApiResu
         let bad = |_| Problem::invalid("since", format!("since is {}, {expected}", quote(text)));
         Timestamp::parse(text).map_err(bad)
     };
-    let since = request.since.as_deref().map(parse_since).transpose()?;
+    let since = request.since.map(TimeInput::into_text);
+    let since = since.as_deref().map(parse_since).transpose()?;
     let policy = match request.policy {
         PolicyRequest::Fixed { arm } => Policy::Fixed(arm),
         PolicyRequest::Random => Policy::Random,

@@ -40,6 +40,8 @@ const MAX_TIMELINE_TURNS: usize = 500;
     responses((status = 201, description = "Stored", body = OpenResponse), (status = 200, description = "Already stored by an earlier request; nothing changed", body = OpenResponse)))]
 pub(crate) async fn open_turn(call: WriteCall, payload: Payload) -> StoredResult<OpenResponse> {
     let mut fields = body::parse_json(&payload)?;
+    let known = [&OpeningRequest::FIELDS[..], &CompletionRequest::FIELDS[..]].concat();
+    body::rename_fields(&mut fields, &known)?;
     let key = read_request_key(&call.engine, &payload, OPEN_MAC_DOMAIN, &[], &fields)?;
     let completion = match fields.as_object_mut().and_then(take_completion) {
         None => None,

@@ -80,7 +80,7 @@ pub(super) async fn act_on_experiment(
     posted: SubmittedForm,
 ) -> PageResult {
     let SubmittedForm { visitor, .. } = posted.require_manager()?;
-    let id = params::parse_id("id", id, ExperimentId::new)?;
+    let id = params::parse_segment("id", id, ExperimentId::new)?;
     let unknown = || Problem::not_found(format!("action {} not found", quote(&word)));
     let action = LifecycleAction::from_word(&word).ok_or_else(unknown)?;
     site.engine.experiments.apply_action(&visitor.scope(), &id, action, None).await?;

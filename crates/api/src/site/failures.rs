@@ -75,7 +75,7 @@ pub(super) async fn redirect_to_turn(
     visitor: Visitor,
     Path(turn): Path<String>,
 ) -> PageResult {
-    let turn = params::parse_id("turn", turn, TurnId::new)?;
+    let turn = params::parse_segment("turn", turn, TurnId::new)?;
     let found = site.engine.turns.load_turn_view(&visitor.scope(), turn.clone()).await?;
     let unknown = || Problem::not_found(format!("turn {turn} not found in this project"));
     let conversation = found.and_then(|view| view.exchange.conversation).ok_or_else(unknown)?;

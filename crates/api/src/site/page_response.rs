@@ -5,7 +5,8 @@ use std::fmt::Display;
 use axum::http::{HeaderName, HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use engine::EngineError;
-use web::{ErrorPage as Page, encode_url};
+use model::encode_url;
+use web::ErrorPage as Page;
 
 use crate::error::Problem;
 

@@ -3,9 +3,9 @@
 use axum::extract::{Path, State};
 use axum::response::Response;
 use engine::{IncomingEvent, IncomingReaction, RawEvent, RawReaction, Trust};
-use model::{ConversationId, TurnId, VerdictStatus};
+use model::{ConversationId, TurnId, VerdictStatus, encode_path_segment};
 use serde_json::{Map, Value, json};
-use web::{ConversationPage, View, encode_url};
+use web::{ConversationPage, View};
 
 use super::Site;
 use super::form::SubmittedForm;
@@ -25,7 +25,7 @@ pub(super) async fn show_timeline(
     visitor: Visitor,
     Path(id): Path<String>,
 ) -> PageResult {
-    let id = params::parse_id("id", id, ConversationId::new)?;
+    let id = params::parse_segment("id", id, ConversationId::new)?;
     let bad =
         || Problem::invalid("before", "before is invalid, expected the cursor of an earlier page");
     let parse = |text| params::parse_cursor(text).ok_or_else(bad);
@@ -63,7 +63,7 @@ async fn review_turn(
     done: &'static str,
 ) -> PageResult {
     let SubmittedForm { visitor, fields } = posted.require_writer()?;
-    let turn = params::parse_id("turn", turn, TurnId::new)?;
+    let turn = params::parse_segment("turn", turn, TurnId::new)?;
     let word = fields.require("status")?;
     let (words, from_word) = (VerdictStatus::WORDS, VerdictStatus::from_word);
     let status = params::parse_word("status", word, from_word, words)?;
@@ -82,7 +82,7 @@ pub(super) async fn react_to_turn(
     posted: SubmittedForm,
 ) -> PageResult {
     let SubmittedForm { visitor, fields } = posted.require_writer()?;
-    let turn = params::parse_id("turn", turn, TurnId::new)?;
+    let turn = params::parse_segment("turn", turn, TurnId::new)?;
     let word = fields.require("conversation")?;
     let conversation = params::parse_id("conversation", word.to_owned(), ConversationId::new)?;
     let reaction = Value::from(fields.require("reaction")?);
@@ -104,7 +104,7 @@ pub(super) async fn correct_turn(
     posted: SubmittedForm,
 ) -> PageResult {
     let SubmittedForm { visitor, fields } = posted.require_writer()?;
-    let turn = params::parse_id("turn", turn, TurnId::new)?;
+    let turn = params::parse_segment("turn", turn, TurnId::new)?;
     let (conversation, corrected) = (fields.require("conversation")?, fields.require("corrected")?);
     let mut data = Map::new();
     data.insert("corrected".to_owned(), corrected.into());
@@ -142,6 +142,7 @@ pub(super) fn turn_link(
     turn: &TurnId,
     others: &[(&str, &str)],
 ) -> String {
-    let link = visitor.link(&format!("/conversations/{}", encode_url(conversation)), others);
-    format!("{link}#turn-{}", encode_url(turn.as_str()))
+    let link =
+        visitor.link(&format!("/conversations/{}", encode_path_segment(conversation)), others);
+    format!("{link}#turn-{}", encode_path_segment(turn.as_str()))
 }

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::comment::{SentimentBody, TopicBody};
+use super::time::TimeInput;
 
 /// Body of `POST /api/v1/feedback`, and an item of a batch.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -22,7 +23,7 @@ pub(crate) struct EventRequest {
     user_id: Option<String>,
     session_id: Option<String>,
     message_id: Option<String>,
-    timestamp: Option<String>,
+    timestamp: Option<TimeInput>,
     #[serde(default)]
     #[schema(value_type = Object)]
     data: Map<String, Value>,
@@ -40,7 +41,7 @@ pub(crate) struct CorrectionRequest {
     user_id: Option<String>,
     session_id: Option<String>,
     message_id: Option<String>,
-    timestamp: Option<String>,
+    timestamp: Option<TimeInput>,
     #[schema(value_type = Object)]
     data: Map<String, Value>,
     tags: Option<Vec<String>>,
@@ -57,7 +58,7 @@ impl From<EventRequest> for RawEvent {
             user_id: request.user_id,
             session_id: request.session_id,
             message_id: request.message_id,
-            timestamp: request.timestamp,
+            timestamp: request.timestamp.map(TimeInput::into_text),
             data: request.data,
             tags: request.tags,
         }

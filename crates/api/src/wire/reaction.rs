@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use super::time::TimeInput;
+
 /// Body of `POST /conversations/{tenant}/{project}/{conversation_id}/turns/{turn_id}/feedback`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -16,7 +18,7 @@ pub(crate) struct ReactionRequest {
     #[schema(value_type = Option<Object>)]
     reaction: Option<Value>,
     text: Option<String>,
-    ts: Option<String>,
+    ts: Option<TimeInput>,
     user_id: Option<String>,
     origin: Option<String>,
     confidence: Option<f64>,
@@ -31,6 +33,7 @@ fn deserialize_present<'de, D: serde::Deserializer<'de>>(
 impl From<ReactionRequest> for RawReaction {
     fn from(request: ReactionRequest) -> Self {
         let ReactionRequest { reaction, text, ts, user_id, origin, confidence } = request;
+        let ts = ts.map(TimeInput::into_text);
         Self { reaction, text, ts, user_id, origin, confidence }
     }
 }

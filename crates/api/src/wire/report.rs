@@ -7,6 +7,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::reaction::{CountsBody, FeedbackBody, RecordBody, SatisfactionBody};
+use super::time::TimeInput;
 
 /// Body of `POST …/turns-with-feedbacks`.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -21,8 +22,8 @@ pub(crate) struct ConversationRequestBody {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PeriodRequestBody {
-    pub(crate) start: Option<String>,
-    pub(crate) end: Option<String>,
+    pub(crate) start: Option<TimeInput>,
+    pub(crate) end: Option<TimeInput>,
     pub(crate) include_turns: Option<bool>,
     pub(crate) limit: Option<usize>,
     pub(crate) cursor: Option<String>,
@@ -54,7 +55,7 @@ pub(crate) struct SearchRequestBody {
 #[serde(deny_unknown_fields)]
 pub(crate) struct TimestampFilter {
     pub(crate) op: String,
-    pub(crate) value: String,
+    pub(crate) value: TimeInput,
 }
 
 /// The turns of a conversation with their reactions.

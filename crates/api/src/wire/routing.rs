@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
+use super::time::TimeInput;
+
 /// Body of `PUT /api/v1/routers/{name}`.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "only for the OpenAPI schema; `learn` parses the body")]
@@ -263,7 +265,7 @@ pub(crate) struct RewardRequest {
 pub(crate) struct EvaluateRequest {
     pub(crate) router: String,
     pub(crate) policy: PolicyRequest,
-    pub(crate) since: Option<String>,
+    pub(crate) since: Option<TimeInput>,
 }
 
 /// The policy to evaluate.

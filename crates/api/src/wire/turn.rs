@@ -8,6 +8,7 @@ use utoipa::ToSchema;
 use super::retrieval::SignalBody;
 use super::routing::RouteBody;
 use super::strategy::{ExampleBody, StrategiesBody};
+use super::time::TimeInput;
 use super::verdict::{ContextBody, PreviousBody, RetryBody, SignalsBody};
 
 /// The question of a turn.
@@ -19,7 +20,7 @@ pub(crate) struct OpeningRequest {
     user_id: Option<String>,
     text: String,
     intent: Option<String>,
-    ts: Option<String>,
+    ts: Option<TimeInput>,
     track_id: Option<String>,
     bundle_id: Option<String>,
     user_type: Option<String>,
@@ -32,6 +33,23 @@ pub(crate) struct OpeningRequest {
     router: Option<String>,
 }
 
+impl OpeningRequest {
+    /// Fields of the question, for aliases in a body with both question and answer.
+    pub(crate) const FIELDS: [&str; 11] = [
+        "turn_id",
+        "conversation_id",
+        "user_id",
+        "text",
+        "intent",
+        "ts",
+        "track_id",
+        "bundle_id",
+        "user_type",
+        "include",
+        "router",
+    ];
+}
+
 impl From<OpeningRequest> for RawOpening {
     fn from(request: OpeningRequest) -> Self {
         Self {
@@ -40,7 +58,7 @@ impl From<OpeningRequest> for RawOpening {
             user_id: request.user_id,
             text: request.text,
             intent: request.intent,
-            ts: request.ts,
+            ts: request.ts.map(TimeInput::into_text),
             track_id: request.track_id,
             bundle_id: request.bundle_id,
             user_type: request.user_type,
@@ -88,8 +106,8 @@ pub(crate) struct CompletionRequest {
     retrieved: Option<Vec<RetrievedRequest>>,
     validation_outcome: Option<String>,
     quality_score: Option<f64>,
-    started_at: Option<String>,
-    completed_at: Option<String>,
+    started_at: Option<TimeInput>,
+    completed_at: Option<TimeInput>,
     latency_ms: Option<f64>,
     time_to_first_token_ms: Option<f64>,
     tokens_in: Option<u64>,
@@ -142,8 +160,8 @@ impl From<CompletionRequest> for RawCompletion {
             retrieved: request.retrieved.unwrap_or_default().into_iter().map(item).collect(),
             validation_outcome: request.validation_outcome,
             quality_score: request.quality_score,
-            started_at: request.started_at,
-            completed_at: request.completed_at,
+            started_at: request.started_at.map(TimeInput::into_text),
+            completed_at: request.completed_at.map(TimeInput::into_text),
             latency_ms: request.latency_ms,
             time_to_first_token_ms: request.time_to_first_token_ms,
             tokens_in: request.tokens_in,

@@ -23,16 +23,13 @@ pub(super) fn number_field(record: &Map<String, Value>, names: &[&str]) -> Optio
     number.filter(|number| number.is_finite())
 }
 
-/// A time as RFC 3339, without a zone (then UTC), or as seconds or milliseconds since 1970.
+/// A time in any form of `Timestamp::parse`. Numbers out of range are kept, to be refused.
 pub(super) fn time_field(fields: &Map<String, Value>, names: &[&str]) -> Option<Timestamp> {
-    const MILLIS_FROM: f64 = 1e11;
     let written = text_field(fields, names)?;
-    if let Some(number) = written.parse::<f64>().ok().filter(|number| number.is_finite()) {
-        let seconds = if number.abs() >= MILLIS_FROM { number / 1000.0 } else { number };
-        return Some(Timestamp::from_micros((seconds * 1e6) as i64));
+    match written.parse::<f64>() {
+        Ok(number) if number.is_finite() => Some(Timestamp::from_unix(number)),
+        Ok(_) | Err(_) => Timestamp::parse(&written).ok(),
     }
-    let spelt = written.replacen(' ', "T", 1);
-    Timestamp::parse(&spelt).or_else(|_| Timestamp::parse(&format!("{spelt}Z"))).ok()
 }
 
 /// Text, a list of parts, or an object with either.

@@ -2,7 +2,7 @@
 
 use model::{
     Body, Category, ConversationId, Event, EventId, Kind, Project, Rule, Scope, Severity, Source,
-    Tenant, Timestamp, TurnId, Type, UserId,
+    Tenant, Timestamp, TurnId, Type, UserId, rename_aliases,
 };
 use serde_json::{Map, Value};
 
@@ -17,6 +17,25 @@ pub struct Line {
     pub event: Event,
 }
 
+/// The fields of an event, as sent by clients and written by `uptake export`.
+pub const EVENT_FIELDS: &[&str] = &[
+    "id",
+    "type",
+    "source",
+    "severity",
+    "category",
+    "tenant_id",
+    "project",
+    "user_id",
+    "session_id",
+    "message_id",
+    "timestamp",
+    "received_at",
+    "data",
+    "tags",
+    "position",
+];
+
 /// Parses a line. Our own records are accepted as well, because the importer has write access to
 /// the store.
 pub fn read_line(
@@ -24,6 +43,8 @@ pub fn read_line(
     now: Timestamp,
     fresh_id: impl FnOnce() -> EventId,
 ) -> Result<Line, CaptureError> {
+    let mut fields = fields;
+    rename_aliases(&mut fields, EVENT_FIELDS)?;
     let mut fields = Fields(fields);
     let scope = Scope {
         tenant: parse_id("tenant_id", fields.text("tenant_id")?, Tenant::new)?
@@ -31,7 +52,7 @@ pub fn read_line(
         project: parse_id("project", fields.text("project")?, Project::new)?
             .unwrap_or_else(|| Scope::default().project),
     };
-    let received_at = parse_timestamp("received_at", fields.text("received_at")?.as_deref(), now)?;
+    let received_at = parse_timestamp("received_at", fields.time("received_at")?.as_deref(), now)?;
     fields.0.remove("position");
     fields.0.remove("context");
     let raw = RawEvent {
@@ -43,7 +64,7 @@ pub fn read_line(
         user_id: fields.text("user_id")?,
         session_id: fields.text("session_id")?,
         message_id: fields.text("message_id")?,
-        timestamp: fields.text("timestamp")?,
+        timestamp: fields.time("timestamp")?,
         data: fields.object("data")?,
         tags: fields.tags()?,
     };
@@ -130,6 +151,18 @@ impl Fields {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
             Some(_) => Err(CaptureError::new(name, "not a text", "a text")),
+        }
+    }
+
+    /// A time may be a number.
+    fn time(&mut self, name: &str) -> Result<Option<String>, CaptureError> {
+        match self.0.get(name) {
+            Some(Value::Number(number)) => {
+                let text = number.to_string();
+                self.0.remove(name);
+                Ok(Some(text))
+            }
+            Some(_) | None => self.text(name),
         }
     }
 

@@ -4,14 +4,14 @@ use askama::Template;
 use engine::{StoredReaction, TurnView};
 use model::{
     Body, Contrast, CorrectionType, ErrorType, Origin, Reaction, Scope, Tolerance, TurnStatus,
-    VerdictStatus,
+    VerdictStatus, encode_path_segment,
 };
 
 use super::MessageEvidence;
 use crate::chip::Chip;
 use crate::conversations::status_chip;
 use crate::display_time::DisplayTime;
-use crate::filter::{Filter, encode_url};
+use crate::filter::Filter;
 use crate::highlight::{HighlightedText, humanize_name};
 use crate::number_format::{format_count, format_number, format_seconds};
 
@@ -57,10 +57,10 @@ impl TurnCard {
         let (confirm, flip) = review_buttons(view);
         Self {
             id: exchange.turn.to_string(),
-            encoded_id: encode_url(exchange.turn.as_str()),
+            encoded_id: encode_path_segment(exchange.turn.as_str()),
             when: DisplayTime::with_minutes(exchange.ts),
             question: HighlightedText::with_evidence(&exchange.opening.text, evidence),
-            about: about.map(|(turn, _)| encode_url(turn.as_str())),
+            about: about.map(|(turn, _)| encode_path_segment(turn.as_str())),
             answer: answer.map(|answer| HighlightedText::with_evidence(answer, in_answer)),
             error: completion.and_then(|completion| completion.error.clone()),
             answer_facts: completion_facts(view),
@@ -161,7 +161,7 @@ fn read_verdict(view: &TurnView, turns: &[TurnView]) -> Option<DetectorVerdict> 
             found.moved_on,
         ),
         message: message.map(|message| HighlightedText::with_evidence(message, &verdict.evidence)),
-        message_turn: source_turn.map(|other| encode_url(other.exchange.turn.as_str())),
+        message_turn: source_turn.map(|other| encode_path_segment(other.exchange.turn.as_str())),
         contrast: verdict.contrast.clone(),
         detector: found.detector.clone(),
     })

@@ -1,7 +1,7 @@
 //! Parses a chat record of any known format: OpenAI-style `messages`, ShareGPT, LMSYS, WildChat,
 //! Langfuse traces, LangSmith runs and our own turns.
 
-use model::{Correction, Timestamp};
+use model::{Correction, Timestamp, rename_aliases};
 use serde_json::{Map, Value};
 
 use super::message::read_message;
@@ -24,8 +24,8 @@ pub fn read_chat(record: &Map<String, Value>) -> Result<ChatRecord, CaptureError
         own_event(record, data)
     } else if record.contains_key("input") || record.contains_key("output") {
         langfuse::read_trace(record)
-    } else if text_field(record, &["text", "response"]).is_some() {
-        own_turn(record)
+    } else if let Some(turn) = rename_turn_fields(record)? {
+        own_turn(&turn)
     } else {
         return Err(CaptureError::new(
             "record",
@@ -47,6 +47,16 @@ pub fn read_chat(record: &Map<String, Value>) -> Result<ChatRecord, CaptureError
 fn is_out_of_range(at: Timestamp) -> bool {
     const YEAR_9999: u64 = 253_370_764_800_000_000;
     at.as_micros().unsigned_abs() >= YEAR_9999
+}
+
+/// The record with the names of `POST /api/v1/turns`, if it has a question or an answer.
+fn rename_turn_fields(
+    record: &Map<String, Value>,
+) -> Result<Option<Map<String, Value>>, CaptureError> {
+    const KNOWN: &[&str] = &["turn_id", "conversation_id", "user_id", "text", "response", "ts"];
+    let mut turn = record.clone();
+    rename_aliases(&mut turn, KNOWN)?;
+    Ok(text_field(&turn, &["text", "response"]).is_some().then_some(turn))
 }
 
 fn read_conversation(record: &Map<String, Value>, messages: &[Value]) -> ChatRecord {
