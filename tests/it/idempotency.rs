@@ -17,7 +17,8 @@ fn replay_gets_the_first_response_and_another_body_is_refused() {
     assert_eq!(server.post("/api/v1/feedback", &rating_with_id("e1", "t1")).0, 201);
     let server = server.kill_and_restart();
     let again = server.post("/api/v1/feedback", &rating_with_id("e1", "t1"));
-    assert_eq!(again, (200, json!({"id": "e1", "replayed": true})));
+    assert_eq!((again.0, &again.1["id"], &again.1["replayed"]), (200, &json!("e1"), &json!(true)));
+    assert_eq!(again.1["warnings"][0]["code"], "unknown_turn", "the first response has it, too");
     let (status, problem) = server.post("/api/v1/feedback", &rating_with_id("e1", "t2"));
     assert_eq!((status, &problem["type"]), (409, &json!("urn:uptake:problem:conflict")));
     assert_eq!(server.get("/api/v1/events").1["next"], 1);

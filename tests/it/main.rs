@@ -78,4 +78,5 @@ mod topics;
 mod turn_log;
 mod turns;
 mod upgrade;
+mod warnings;
 mod widget;

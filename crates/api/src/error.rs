@@ -174,7 +174,9 @@ impl From<EngineError> for Problem {
             EngineError::WidgetNotAllowed => Self::forbidden(error.to_string()),
             EngineError::Report(bad) => Self::invalid("cursor", format!("cursor: {bad}")),
             EngineError::PreconditionFailed(detail) => Self::not_possible(detail),
-            EngineError::Conflict(_) => Self::conflict(error.to_string()),
+            EngineError::Conflict(_) | EngineError::TurnTaken { .. } => {
+                Self::conflict(error.to_string())
+            }
             EngineError::DeadLettered => {
                 let status = StatusCode::ACCEPTED;
                 Self::new(status, "set-aside", "Accepted, not stored yet", error.to_string())

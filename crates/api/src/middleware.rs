@@ -8,6 +8,7 @@ pub(crate) mod metrics;
 pub(crate) mod origin;
 mod rate_limit;
 pub(crate) mod request_id;
+pub(crate) mod response_warning;
 pub(crate) mod trailing_newline;
 
 pub(crate) use rate_limit::RateLimits;

@@ -1,6 +1,7 @@
 //! Request and response bodies: the public contract. Their doc comments become OpenAPI descriptions.
 
 pub(crate) mod time;
+pub(crate) mod warning;
 pub(crate) mod feedback;
 pub(crate) mod verdict;
 pub(crate) mod strategy;

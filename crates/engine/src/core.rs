@@ -24,6 +24,7 @@ use crate::ids::IdGenerator;
 use crate::receipt::RequestKey;
 use crate::redactors::Redactors;
 use crate::tasks::Tasks;
+use crate::warning::Warning;
 
 /// Shared by all services. Each service holds it in an `Arc` next to its own state.
 pub(crate) struct Core {
@@ -65,6 +66,10 @@ impl Core {
             counters: Arc::default(),
             observers: OnceLock::new(),
         })
+    }
+
+    pub(crate) fn count_warnings(&self, warnings: &[Warning]) {
+        warnings.iter().for_each(|warning| self.counters.warnings.count(warning.code));
     }
 
     pub(crate) fn head(&self) -> Position {

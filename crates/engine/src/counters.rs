@@ -2,12 +2,15 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::warning::WarningCounts;
+
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     skewed_clocks: AtomicU64,
     route_faults: AtomicU64,
     relaxed_routes: AtomicU64,
     failed_copies: AtomicU64,
+    pub(crate) warnings: WarningCounts,
 }
 
 impl Counters {

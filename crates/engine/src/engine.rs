@@ -38,6 +38,7 @@ use crate::retrieval::Retrieval;
 use crate::routing::Routing;
 use crate::training_data::TrainingData;
 use crate::turns::Turns;
+use crate::warning::{Warning, WarningCode};
 
 /// All services over one store. Time and randomness are arguments of `open`.
 pub struct Engine {
@@ -198,6 +199,16 @@ impl Engine {
     /// Statistics of the log's writer.
     pub fn stats(&self) -> LogStats {
         self.core.store.stats()
+    }
+
+    /// Number of warnings by code since the start.
+    pub fn warning_counts(&self) -> Vec<(WarningCode, u64)> {
+        self.core.counters.warnings.list()
+    }
+
+    /// Counts a warning that the caller found itself.
+    pub fn count_warning(&self, warning: &Warning) {
+        self.core.count_warnings(std::slice::from_ref(warning));
     }
 
     /// Rebuilds every projection from the log, and routers from the projections.

@@ -3,7 +3,7 @@
 use crate::report::ReportError;
 use connectors::ConnectorError;
 use ingest::CaptureError;
-use model::{BadData, ClaimSpace};
+use model::{BadData, ClaimSpace, ConversationId, TurnId};
 use store::StoreError;
 
 /// Divided by what the caller can do about it.
@@ -30,6 +30,12 @@ pub enum EngineError {
     /// The id or key was used for something else: choose another.
     #[error("this {} was used before with another body", claim_word(*.0))]
     Conflict(ClaimSpace),
+    /// The turn id belongs to another conversation of the project: choose another.
+    #[error(
+        "turn_id {turn} is used in conversation {conversation}, and turn ids are unique in a project; \
+         send another turn_id, for example {requested}:{turn}, or none to get a generated one"
+    )]
+    TurnTaken { turn: TurnId, conversation: ConversationId, requested: ConversationId },
     /// The current state does not allow the operation. The text names an alternative.
     #[error("{0}")]
     PreconditionFailed(String),

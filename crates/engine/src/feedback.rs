@@ -9,6 +9,7 @@ pub(crate) mod import;
 pub(crate) mod reactions;
 pub(crate) mod record;
 pub(crate) mod reviews;
+pub(crate) mod targets;
 pub(crate) mod topics;
 pub(crate) mod turn_join;
 

@@ -19,6 +19,7 @@ pub(crate) mod session;
 pub(crate) mod session_sweep;
 pub(crate) mod strategies;
 pub(crate) mod target;
+pub(crate) mod turn_conflict;
 pub(crate) mod timeline;
 
 use std::sync::Arc;

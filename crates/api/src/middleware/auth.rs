@@ -13,14 +13,15 @@ use axum::extract::{ConnectInfo, FromRequest, Request, State};
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use engine::{Engine, StoredKey};
+use engine::{Engine, StoredKey, Warning};
 use model::{Role, Timestamp};
 
 use crate::body::Payload;
 use crate::error::Problem;
 use crate::middleware::RateLimits;
 use crate::middleware::origin::{is_local_host, is_same_origin};
-use api_key::read_api_key;
+use crate::middleware::response_warning::add_warning;
+use api_key::{find_key_header, read_api_key};
 pub(crate) use permission::{
     AdminAccess, AdminCall, Call, FeedbackCall, Permission, ReadAccess, ReadCall, UseCall,
     WriteAccess, WriteCall, check_origin,
@@ -92,9 +93,18 @@ pub(crate) async fn identify_caller(
     next: Next,
 ) -> Response {
     let caller = auth.find_caller(request.method(), request.headers());
+    let warning = match &caller {
+        Ok(Caller::Open) => find_key_header(request.headers()).map(Warning::unknown_key),
+        Ok(Caller::Owner | Caller::Key(_)) | Err(_) => None,
+    };
     let client = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip());
+    let engine = Arc::clone(&auth.engine);
     request.extensions_mut().insert(Identity { caller, client, auth });
-    next.run(request).await
+    let response = next.run(request).await;
+    match warning {
+        None => response,
+        Some(warning) => add_warning(response, &engine, warning).await,
+    }
 }
 
 /// Marks an in-process call for a request that the rate limit has already counted.

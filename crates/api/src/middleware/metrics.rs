@@ -73,6 +73,11 @@ pub(crate) fn render_metrics(
     let mut page = String::new();
     push_values(&mut page, engine);
     push_kafka_lag(&mut page, engine);
+    let name = "uptake_warnings_total";
+    push_header(&mut page, name, "Warnings in responses", "counter");
+    for (code, count) in engine.warning_counts() {
+        push_line(&mut page, format_args!("{name}{{code=\"{}\"}} {count}", code.as_word()));
+    }
     let name = "uptake_alert";
     push_header(&mut page, name, "1 for each metric that misses its target", "gauge");
     for (scope, metric) in alerts {

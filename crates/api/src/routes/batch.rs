@@ -3,11 +3,14 @@
 //! Items are parsed one by one, so that a batch needs little more memory than its bytes. The number
 //! of concurrent batches is limited by `batch_limiter.rs`.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use axum::Json;
 use axum::http::StatusCode;
-use engine::{EVENT_FIELDS, Engine, EngineError, IncomingEvent, RequestKey, Trust};
+use engine::{
+    EVENT_FIELDS, Engine, EngineError, FeedbackTarget, IncomingEvent, RequestKey, Trust, Warning,
+};
 use model::Write;
 use serde::de::{Deserializer, SeqAccess, Visitor};
 use serde_json::value::RawValue;
@@ -18,9 +21,11 @@ use super::{StoredResult, read_request_key};
 use crate::body::{self, BodyFormat, Payload};
 use crate::error::Problem;
 use crate::middleware::auth::WriteCall;
-use crate::wire::feedback::{BatchError, BatchResponse, EventRequest};
+use crate::wire::feedback::{BatchError, BatchResponse, BatchWarning, EventRequest};
 
 const MAX_EVENTS: usize = 10_000;
+/// Warnings listed in a response.
+const MAX_WARNINGS: usize = 100;
 const BATCH_MAC_DOMAIN: &str = "batch";
 
 #[utoipa::path(post, path = "/api/v1/feedback/batch", tag = "events",
@@ -149,11 +154,12 @@ fn split_array(bytes: &[u8]) -> Result<Vec<&[u8]>, Problem> {
 
 async fn store_items(engine: &Engine, items: Vec<Item>) -> Result<BatchResponse, Problem> {
     let mut response = BatchResponse::default();
-    let (mut indexes, mut writes) = (Vec::new(), Vec::new());
+    let (mut indexes, mut writes, mut targets) = (Vec::new(), Vec::new(), HashMap::new());
     for (index, item) in items.into_iter().enumerate() {
         match item {
             Ok(write) => {
                 indexes.push(index);
+                targets.extend(FeedbackTarget::from_write(&write).map(|target| (index, target)));
                 writes.push(write);
             }
             Err(problem) => add_error(&mut response, index, problem),
@@ -166,6 +172,7 @@ async fn store_items(engine: &Engine, items: Vec<Item>) -> Result<BatchResponse,
             Ok(_) => response.accepted += 1,
             Err(error) => {
                 not_stored += usize::from(matches!(error, EngineError::NotStored));
+                targets.remove(&index);
                 add_error(&mut response, index, error.into());
             }
         }
@@ -174,6 +181,10 @@ async fn store_items(engine: &Engine, items: Vec<Item>) -> Result<BatchResponse,
         return Err(EngineError::NotStored.into());
     }
     response.errors.sort_by_key(|error| error.index);
+    let mut warnings = engine.feedback.check_targets(targets.into_iter().collect()).await?;
+    warnings.sort_by_key(|(index, _)| *index);
+    let body = |(index, warning): (usize, Warning)| BatchWarning { index, warning: warning.into() };
+    response.warnings = warnings.into_iter().take(MAX_WARNINGS).map(body).collect();
     Ok(response)
 }
 

@@ -65,7 +65,9 @@ async fn record_event<P>(
     let scope = call.resolve_tenant(request.tenant_id.as_deref())?;
     let RequestMark { mac, key } = mark;
     let incoming = IncomingEvent { raw: request.into(), mac, key, trust };
-    Ok(receipt_response(call.engine.feedback.record(&scope, incoming).await?))
+    let (receipt, warnings) = call.engine.feedback.record_with_warnings(&scope, incoming).await?;
+    let (status, Json(response)) = receipt_response(receipt);
+    Ok((status, Json(response.with_warnings(warnings))))
 }
 
 #[utoipa::path(get, path = "/api/v1/feedback/{id}", tag = "events",

@@ -1,6 +1,8 @@
 //! Bodies of event requests and responses.
 
-use engine::{CommentView, EventBatch, FailureReport, RawEvent, Receipt, StoredEvent, TurnContext};
+use engine::{
+    CommentView, EventBatch, FailureReport, RawEvent, Receipt, StoredEvent, TurnContext, Warning,
+};
 use model::{Event, Position};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -8,6 +10,7 @@ use utoipa::ToSchema;
 
 use super::comment::{SentimentBody, TopicBody};
 use super::time::TimeInput;
+use super::warning::{WarningBody, warning_bodies};
 
 /// Body of `POST /api/v1/feedback`, and an item of a batch.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -73,12 +76,20 @@ pub(crate) struct ReceiptResponse {
     /// True when the event waits for the turn it names. Absent otherwise.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pending: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<WarningBody>,
+}
+
+impl ReceiptResponse {
+    pub(crate) fn with_warnings(self, warnings: Vec<Warning>) -> Self {
+        Self { warnings: warning_bodies(warnings), ..self }
+    }
 }
 
 impl From<Receipt> for ReceiptResponse {
     fn from(receipt: Receipt) -> Self {
         let Receipt { id, replayed, pending, position: _ } = receipt;
-        Self { id: id.to_string(), replayed, pending }
+        Self { id: id.to_string(), replayed, pending, warnings: Vec::new() }
     }
 }
 
@@ -89,6 +100,17 @@ pub(crate) struct BatchResponse {
     pub(crate) replayed: usize,
     pub(crate) rejected: usize,
     pub(crate) errors: Vec<BatchError>,
+    /// Warnings about stored items; at most 100.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) warnings: Vec<BatchWarning>,
+}
+
+/// A warning about a stored item of a batch.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct BatchWarning {
+    pub(crate) index: usize,
+    #[serde(flatten)]
+    pub(crate) warning: WarningBody,
 }
 
 /// A rejected item of a batch.

@@ -10,6 +10,7 @@ use super::routing::RouteBody;
 use super::strategy::{ExampleBody, StrategiesBody};
 use super::time::TimeInput;
 use super::verdict::{ContextBody, PreviousBody, RetryBody, SignalsBody};
+use super::warning::{WarningBody, warning_bodies};
 
 /// The question of a turn.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -205,6 +206,8 @@ pub(crate) struct OpenResponse {
     pub(crate) signals: Option<SignalsBody>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) completed: Option<CompleteResponse>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) warnings: Vec<WarningBody>,
 }
 
 impl From<OpenReceipt> for OpenResponse {
@@ -221,6 +224,7 @@ impl From<OpenReceipt> for OpenResponse {
             examples: receipt.examples.map(|found| found.into_iter().map(Into::into).collect()),
             route: receipt.route.map(RouteBody::from),
             signals: completed.as_ref().and_then(|done| done.signals.clone()),
+            warnings: completed.as_ref().map(|done| done.warnings.clone()).unwrap_or_default(),
             completed,
         }
     }
@@ -236,6 +240,8 @@ pub(crate) struct CompleteResponse {
     usage: Vec<SignalBody>,
     /// Current reward of the turn, 0 to 1; 0.7 without evidence.
     reward: f64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<WarningBody>,
 }
 
 impl From<CompleteReceipt> for CompleteResponse {
@@ -246,6 +252,7 @@ impl From<CompleteReceipt> for CompleteResponse {
             signals: receipt.signals.as_ref().map(SignalsBody::from),
             usage: receipt.usage.into_iter().map(SignalBody::from).collect(),
             reward: receipt.reward,
+            warnings: warning_bodies(receipt.warnings),
         }
     }
 }

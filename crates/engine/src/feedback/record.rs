@@ -14,9 +14,11 @@ use model::{
 
 use crate::error::EngineError;
 use crate::feedback::Feedback;
+use crate::feedback::targets::FeedbackTarget;
 use crate::privacy::demo_tenant::reject_demo_marker;
 use crate::receipt::{Receipt, RequestKey};
 use crate::retriable::log_retriable;
+use crate::warning::Warning;
 
 /// Writes of a batch that share one transaction. Small enough not to delay other writers.
 const BATCH_WRITES: usize = 1000;
@@ -50,6 +52,22 @@ impl Feedback {
         let mut writes = vec![self.prepare(scope, incoming)?];
         self.join_turns(&mut writes).await?;
         self.core.commit_last(writes).await
+    }
+
+    /// Stores one event and warns when it waits for its turn.
+    pub async fn record_with_warnings(
+        &self,
+        scope: &Scope,
+        incoming: IncomingEvent,
+    ) -> Result<(Receipt, Vec<Warning>), EngineError> {
+        let trust = incoming.trust;
+        let mut writes = vec![self.prepare(scope, incoming)?];
+        let target = writes.first().and_then(FeedbackTarget::from_write);
+        let target = target.filter(|_| trust == Trust::Backend);
+        self.join_turns(&mut writes).await?;
+        let receipt = self.core.commit_last(writes).await?;
+        let warnings = self.check_targets(target.into_iter().map(|target| (0, target)).collect());
+        Ok((receipt, warnings.await?.into_iter().map(|(_, warning)| warning).collect()))
     }
 
     /// Stores prepared writes and returns one result each. If the store fails midway, earlier

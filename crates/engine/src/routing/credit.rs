@@ -12,6 +12,7 @@ use crate::error::EngineError;
 use crate::receipt::{Receipt, RequestKey};
 use crate::routing::Routing;
 use crate::routing::{DecisionToken, ProjectRouters};
+use crate::warning::{Warning, WarningCode};
 
 impl Routing {
     /// The finding that links a turn to the router's choice that served it.
@@ -79,6 +80,28 @@ impl Routing {
                 dequantize_features(&codes).into_iter().map(|value| value as f32).collect();
             RouterChoice { features, ..choice }
         }))
+    }
+
+    /// Warns about a decision id that is neither a router's choice nor a stored decision.
+    pub(crate) async fn check_decision(
+        &self,
+        scope: &Scope,
+        completion: &Completion,
+        is_served: bool,
+    ) -> Result<Option<Warning>, EngineError> {
+        let id = completion.decision_id.as_deref().and_then(|id| DecisionId::new(id).ok());
+        let Some(id) = id else { return Ok(None) };
+        if DecisionToken::open(&self.core.seal, scope, &id).is_some()
+            || self.core.store.decision(scope, &id).await?.is_some()
+        {
+            return Ok(None);
+        }
+        let credited = match is_served {
+            true => "the choice that was made for this turn was credited",
+            false => "no router was credited",
+        };
+        let detail = format!("decision_id was not issued by this server; {credited}");
+        Ok(Some(Warning { code: WarningCode::UnknownDecision, field: "decision_id", detail }))
     }
 
     /// The turn's current reward, also for a turn that no router served.

@@ -64,6 +64,7 @@ impl Turns {
             true => None,
             false => self.routing.find_serving_choice(&scope, &turn, &completion).await?,
         };
+        let warning = self.routing.check_decision(&scope, &completion, served.is_some()).await?;
         let half = TurnHalf::Completed(Box::new(completion));
         let mut event =
             ingest::turn_event(place.clone(), half, self.core.ids.event_id(now), ts, now);
@@ -99,7 +100,9 @@ impl Turns {
         let signals = read_answer_signals(&turn, &together);
         let usage = read_usage(&turn, &together);
         let reward = self.routing.compute_reward(&scope, &turn, signals.as_ref()).await?;
-        Ok(CompleteReceipt { turn, replayed: receipt.replayed, signals, usage, reward })
+        let warnings = Vec::from_iter(warning);
+        self.core.count_warnings(&warnings);
+        Ok(CompleteReceipt { turn, replayed: receipt.replayed, signals, usage, reward, warnings })
     }
 
     /// Detects failure and latency of an answer. `done` is already redacted.

@@ -21,6 +21,7 @@ use crate::turns::Turns;
 use crate::turns::findings_response::PreviousVerdict;
 use crate::turns::message_signals::MessageContext;
 use crate::turns::strategies::Strategies;
+use crate::warning::Warning;
 
 /// An incoming question or answer.
 #[derive(Clone, Debug)]
@@ -81,6 +82,7 @@ pub struct CompleteReceipt {
     pub usage: Vec<EntitySignal>,
     /// The turn's current reward.
     pub reward: f64,
+    pub warnings: Vec<Warning>,
 }
 
 /// A turn that waits for its answer.
@@ -231,7 +233,7 @@ impl Turns {
             }
             Err(error) => {
                 self.history.remove_question(asking).await;
-                Err(error)
+                Err(self.explain_conflict(&event, error).await?)
             }
         }
     }

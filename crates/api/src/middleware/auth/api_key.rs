@@ -21,6 +21,12 @@ pub(super) fn read_api_key(headers: &HeaderMap) -> Option<String> {
     Some(key.to_owned())
 }
 
+/// The header that carries a key, if there is one.
+pub(super) fn find_key_header(headers: &HeaderMap) -> Option<&'static str> {
+    read_api_key(headers)?;
+    Some(if headers.contains_key("x-api-key") { "X-API-Key" } else { "Authorization" })
+}
+
 fn decode_base64(text: &str) -> Option<Vec<u8>> {
     let value = |byte: u8| match byte {
         b'A'..=b'Z' => Some(byte - b'A'),

@@ -1,0 +1,41 @@
+//! Adds a warning to JSON responses.
+
+use axum::body::{Body, to_bytes};
+use axum::http::header;
+use axum::response::Response;
+use engine::{Engine, Warning};
+use serde_json::{Value, json};
+
+use crate::wire::warning::WarningBody;
+
+/// Larger responses are sent without the warning.
+const MAX_BODY_BYTES: u64 = 4 << 20;
+
+/// Adds the warning to the `warnings` of a successful JSON object. Other responses stay as they
+/// are.
+pub(crate) async fn add_warning(response: Response, engine: &Engine, warning: Warning) -> Response {
+    let media = response.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let size = axum::body::HttpBody::size_hint(response.body()).upper();
+    let fits = media == Some("application/json")
+        && response.status().is_success()
+        && size.is_some_and(|bytes| bytes <= MAX_BODY_BYTES);
+    if !fits {
+        return response;
+    }
+    let (mut parts, body) = response.into_parts();
+    let Ok(bytes) = to_bytes(body, MAX_BODY_BYTES as usize).await else {
+        return Response::from_parts(parts, Body::empty());
+    };
+    let mut value: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+    if !value.is_object() {
+        return Response::from_parts(parts, Body::from(bytes));
+    }
+    engine.count_warning(&warning);
+    let warning = json!(WarningBody::from(warning));
+    match value["warnings"].as_array_mut() {
+        Some(warnings) => warnings.push(warning),
+        None => value["warnings"] = json!([warning]),
+    }
+    parts.headers.remove(header::CONTENT_LENGTH);
+    Response::from_parts(parts, Body::from(value.to_string()))
+}

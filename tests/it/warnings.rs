@@ -1,0 +1,124 @@
+//! Requests that are accepted without full effect say so.
+
+use serde_json::{Value, json};
+
+use crate::feedback_calls::turn;
+use crate::server::Server;
+
+fn rating(turn: &str, session: &str) -> Value {
+    json!({"type": "explicit", "source": "user_rating", "category": "quality", "message_id": turn,
+        "session_id": session, "data": {"rating": 5}})
+}
+
+/// The warning codes of a response.
+fn codes(answer: &Value) -> Vec<&str> {
+    let warnings = answer["warnings"].as_array().map(Vec::as_slice).unwrap_or_default();
+    for warning in warnings {
+        assert!(warning["field"].is_string() && warning["detail"].is_string(), "{answer}");
+    }
+    warnings.iter().map(|warning| warning["code"].as_str().unwrap()).collect()
+}
+
+fn counter(server: &Server, code: &str) -> u64 {
+    let page = server.get("/metrics").1;
+    let name = format!("uptake_warnings_total{{code=\"{code}\"}} ");
+    let line = page.as_str().unwrap().lines().find_map(|line| line.strip_prefix(&name));
+    line.unwrap().parse().unwrap()
+}
+
+#[test]
+fn decision_id_that_was_not_issued_is_warned_about() {
+    let server = Server::start();
+    let arms = json!({"arms": [{"id": "m1"}]});
+    assert_eq!(server.client().put("/api/v1/routers/chat", &arms).0, 200);
+    let route = json!({"router": "chat", "text": "q", "turn_id": "t1"});
+    let issued = server.post("/api/v1/route", &route).1["decision_id"].clone();
+    let mut tampered = issued.as_str().unwrap().to_owned();
+    let last = if tampered.ends_with('0') { "1" } else { "0" };
+    tampered.replace_range(tampered.len() - 1.., last);
+    let body = |id: &str, decision: &Value| {
+        json!({"turn_id": id, "text": "q", "response": "a",
+        "model": "m1", "decision_id": decision})
+    };
+    let good = server.post("/api/v1/turns", &body("t1", &issued)).1;
+    assert_eq!(codes(&good), Vec::<&str>::new(), "{good}");
+    let bad = server.post("/api/v1/turns", &body("t2", &json!(tampered))).1;
+    assert_eq!(codes(&bad), ["unknown_decision"], "{bad}");
+    assert_eq!(codes(&bad["completed"]), ["unknown_decision"]);
+    assert_eq!(server.post("/api/v1/turns", &json!({"turn_id": "t3", "text": "q"})).0, 201);
+    let path = "/api/v1/turns/t3/complete";
+    let done = server.post(path, &json!({"response": "a", "decision_id": "made-up"})).1;
+    assert_eq!(
+        done["warnings"][0]["detail"],
+        "decision_id was not issued by this server; no router was credited"
+    );
+    // A decision of an agent is known.
+    let decision = json!({"decision_id": "d1", "decision_type": "x"});
+    assert_eq!(server.post("/api/v1/decisions", &decision).0, 201);
+    let known = server.post("/api/v1/turns", &body("t4", &json!("d1"))).1;
+    assert_eq!(codes(&known), Vec::<&str>::new());
+    assert_eq!(counter(&server, "unknown_decision"), 2);
+}
+
+#[test]
+fn feedback_on_an_unknown_turn_is_stored_with_a_warning() {
+    let server = Server::start();
+    turn(&server, "c1", "t1");
+    let known = server.post("/api/v1/feedback", &rating("t1", "c1")).1;
+    assert_eq!(codes(&known), Vec::<&str>::new());
+    let (status, unknown) = server.post("/api/v1/feedback", &rating("t2", "c1"));
+    assert_eq!((status, codes(&unknown)), (201, vec!["unknown_turn"]), "{unknown}");
+    assert_eq!(unknown["warnings"][0]["field"], "message_id");
+    let other = server.post("/api/v1/feedback", &rating("t1", "c9")).1;
+    assert_eq!(codes(&other), ["other_conversation"]);
+    assert!(other["warnings"][0]["detail"].as_str().unwrap().contains("c1"), "{other}");
+    let batch = json!([rating("t1", "c1"), rating("t3", "c1"), rating("t4", "c1")]);
+    let stored = server.post("/api/v1/feedback/batch", &batch).1;
+    assert_eq!((&stored["accepted"], codes(&stored).len()), (&json!(3), 2), "{stored}");
+    assert_eq!(
+        (&stored["warnings"][0]["index"], &stored["warnings"][1]["index"]),
+        (&json!(1), &json!(2))
+    );
+    assert_eq!(counter(&server, "unknown_turn"), 3);
+    let server = server.kill_and_restart();
+    turn(&server, "c1", "t2");
+    assert_eq!(server.get("/api/v1/turns/t2").1["reactions"][0]["reaction"], "ok");
+}
+
+#[test]
+fn key_sent_to_a_server_without_keys_is_warned_about() {
+    let server = Server::start();
+    let client = server.client().with_header("X-API-Key", "uk_nobody_knows");
+    let (status, opened) = client.post("/api/v1/turns", &json!({"turn_id": "t1", "text": "q"}));
+    assert_eq!((status, codes(&opened)), (201, vec!["unknown_key"]), "{opened}");
+    assert_eq!(opened["warnings"][0]["field"], "X-API-Key");
+    let read =
+        server.client().with_header("Authorization", "Bearer uk_a_b").get("/api/v1/turns/t1").1;
+    assert_eq!((codes(&read), &read["turn_id"]), (vec!["unknown_key"], &json!("t1")));
+    assert_eq!(counter(&server, "unknown_key"), 2);
+    assert_eq!(codes(&server.get("/api/v1/turns/t1").1), Vec::<&str>::new());
+}
+
+#[test]
+fn turn_id_of_another_conversation_is_refused_with_its_name() {
+    let server = Server::start();
+    let open = |conversation: &str, scope: &str| {
+        let body = json!({"conversation_id": conversation, "turn_id": "1", "text": conversation});
+        server.client().with_header("X-Uptake-Project", scope).post("/api/v1/turns", &body)
+    };
+    assert_eq!(open("a", "default").0, 201);
+    let (status, problem) = open("b", "default");
+    assert_eq!(status, 409, "{problem}");
+    let detail = problem["detail"].as_str().unwrap();
+    for part in ["conversation a", "b:1", "generated"] {
+        assert!(detail.contains(part), "{detail}");
+    }
+    assert_eq!(open("b", "other").0, 201, "projects have their own ids");
+    let same = server
+        .post("/api/v1/turns", &json!({"conversation_id": "a", "turn_id": "1", "text": "x"}))
+        .1;
+    assert!(same["detail"].as_str().unwrap().contains("used before with another body"), "{same}");
+    let server = server.kill_and_restart();
+    let body = json!({"conversation_id": "b", "turn_id": "1", "text": "b"});
+    assert_eq!(server.post("/api/v1/turns", &body).0, 409);
+}
