@@ -39,6 +39,7 @@ mod kafka;
 mod keys;
 mod late_answers;
 mod layers;
+mod lists;
 mod mcp;
 mod metrics;
 #[cfg(feature = "scaled")]
@@ -75,6 +76,7 @@ mod start_and_stop;
 mod strategies;
 mod strategy_parameters;
 mod topics;
+mod turn_feedback;
 mod turn_log;
 mod turns;
 mod upgrade;

@@ -1,20 +1,22 @@
 //! The routes of the API and the middleware around them.
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, Request};
+use axum::extract::{DefaultBodyLimit, MatchedPath, Request};
 use axum::middleware::{from_fn, from_fn_with_state, map_response};
-use axum::response::{IntoResponse, Response};
+use axum::response::IntoResponse;
 use axum::routing::get;
 use engine::{CopySettings, Engine};
+use serde_json::Value;
 use tower_service::Service;
 use utoipa::OpenApi;
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouterExt};
 use utoipa_axum::routes;
 
-use crate::error::Problem;
+use crate::error::{Problem, quote};
 use crate::middleware::RateLimits;
 use crate::middleware::auth::{self, AuthState, identify_caller};
 use crate::middleware::batch_limiter::{self, BatchLimiter};
@@ -25,7 +27,7 @@ use crate::middleware::trailing_newline::add_trailing_newline;
 use crate::openapi::Document;
 use crate::reference::{self, ApiDocs};
 use crate::routes::{
-    artifacts, batch, decisions, events, experiments, failures, feedback, keys, operations,
+    artifacts, batch, decisions, events, experiments, failures, feedback, keys, lists, operations,
     preferences, quality, reports, retrieval, routers, strategies, tenants, turns,
 };
 use crate::site;
@@ -108,6 +110,7 @@ impl MiddlewareStack {
 fn build_routes(engine: Arc<Engine>, settings: Settings, requests: RequestMetrics) -> Router {
     let body_bytes = settings.body_bytes;
     let (routes, document) = documented_routes(settings, requests).split_for_parts();
+    let methods = Arc::new(list_methods(&document));
     let api_docs = ApiDocs::new(document);
     routes
         .merge(site::routes(&engine))
@@ -116,7 +119,9 @@ fn build_routes(engine: Arc<Engine>, settings: Settings, requests: RequestMetric
         .route("/widget.js", get(widget::serve_script))
         .layer(DefaultBodyLimit::max(body_bytes))
         .fallback(route_not_found)
-        .method_not_allowed_fallback(method_not_allowed)
+        .method_not_allowed_fallback(move |request: Request| {
+            std::future::ready(method_not_allowed(&methods, &request))
+        })
         .with_state(engine)
 }
 
@@ -148,7 +153,8 @@ fn turn_routes(batch_bytes: usize) -> OpenApiRouter<Arc<Engine>> {
         .routes(routes!(feedback::show_event))
         .routes(routes!(events::list_events))
         .routes(routes!(events::list_topic_events))
-        .routes(routes!(turns::open_turn))
+        .routes(routes!(turns::open_turn, lists::list_turns))
+        .routes(routes!(lists::list_conversations))
         .routes(routes!(turns::show_turn))
         .routes(routes!(turns::complete_turn))
         .routes(routes!(turns::show_metadata))
@@ -199,9 +205,11 @@ fn retrieval_routes() -> OpenApiRouter<Arc<Engine>> {
 fn widget_routes() -> OpenApiRouter<Arc<Engine>> {
     let event = routes!(feedback::submit_event);
     let reaction = routes!(feedback::submit_reaction);
+    let turn_feedback = routes!(feedback::give_feedback);
     OpenApiRouter::new()
         .routes(event.map(|methods| methods.options(cors::answer_preflight)))
         .routes(reaction.map(|methods| methods.options(cors::answer_preflight)))
+        .routes(turn_feedback.map(|methods| methods.options(cors::answer_preflight)))
         .route_layer(from_fn(cors::add_cors_headers))
 }
 
@@ -232,12 +240,32 @@ fn report_routes() -> OpenApiRouter<Arc<Engine>> {
         .routes(routes!(reports::report_period, reports::report_period_by_query))
 }
 
-async fn route_not_found() -> Problem {
-    Problem::not_found("this path is not a route of the API; /docs lists them all")
+async fn route_not_found(request: Request) -> Problem {
+    let path = quote(request.uri().path());
+    Problem::not_found(format!("{path} is not a route of the API; /docs lists them all"))
 }
 
-async fn method_not_allowed(request: Request) -> Response {
-    let detail =
-        format!("{} is not supported here; the Allow header lists methods", request.method());
-    Problem::method_not_allowed(detail).into_response()
+/// The methods of each documented path, in upper case.
+fn list_methods(document: &utoipa::openapi::OpenApi) -> BTreeMap<String, Vec<String>> {
+    let document = serde_json::to_value(document).unwrap_or_default();
+    let paths = document["paths"].as_object().into_iter().flatten();
+    let names = |methods: &Value| {
+        let methods = methods.as_object().into_iter().flatten();
+        methods.map(|(method, _)| method.to_ascii_uppercase()).collect()
+    };
+    paths.map(|(path, methods)| (path.clone(), names(methods))).collect()
+}
+
+/// Names the methods that work. Pages are not documented; their `Allow` header has them.
+fn method_not_allowed(methods: &BTreeMap<String, Vec<String>>, request: &Request) -> Problem {
+    // Clients can invent methods of any length.
+    let method: String = request.method().as_str().chars().take(20).collect();
+    let path = quote(request.uri().path());
+    let matched = request.extensions().get::<MatchedPath>();
+    let known = matched.and_then(|route| methods.get(route.as_str()));
+    let instead = match known {
+        Some(known) => format!("send {}", known.join(" or ")),
+        None => "the Allow header lists methods".to_owned(),
+    };
+    Problem::method_not_allowed(format!("{method} is not supported by {path}; {instead}"))
 }

@@ -4,6 +4,7 @@ pub(crate) mod feedback;
 pub(crate) mod batch;
 pub(crate) mod events;
 pub(crate) mod turns;
+pub(crate) mod lists;
 pub(crate) mod strategies;
 pub(crate) mod preferences;
 pub(crate) mod routers;

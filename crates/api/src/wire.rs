@@ -1,7 +1,10 @@
 //! Request and response bodies: the public contract. Their doc comments become OpenAPI descriptions.
 
 pub(crate) mod time;
+pub(crate) mod csv;
+pub(crate) mod list;
 pub(crate) mod warning;
+pub(crate) mod turn_feedback;
 pub(crate) mod feedback;
 pub(crate) mod verdict;
 pub(crate) mod strategy;

@@ -54,7 +54,7 @@ pub use feedback::Feedback;
 pub use feedback::consumer::ConsumeSummary;
 pub use ingest::{
     CaptureError, EVENT_FIELDS, RawCompletion, RawDecision, RawEvent, RawOpening, RawOutcome,
-    RawReaction, RawRetrieved, RawReturned, RawSignal, Redactor,
+    RawReaction, RawRetrieved, RawReturned, RawSignal, RawTurnFeedback, Redactor,
 };
 pub use insights::Insights;
 pub use jobs::{JobSettings, spawn_jobs};
@@ -78,6 +78,7 @@ pub use feedback::reactions::{IncomingReaction, ReactionReceipt};
 pub use feedback::record::{IncomingEvent, Trust};
 pub use feedback::targets::FeedbackTarget;
 pub use feedback::topics::EventFollower;
+pub use feedback::turn_feedback::{FeedbackReceipt, IncomingFeedback};
 pub use insights::conversation_list::{FoundConversations, ListOrder};
 pub use insights::failures::CachedReport;
 pub use insights::failures::{CommentTopic, FailureReport};
@@ -97,18 +98,19 @@ pub use retriable::log_retriable;
 pub use retrieval::{EntityStats, IncomingReturned, IncomingSignals, RequestMark, Usage};
 pub use routing::admin::{RewardTrend, RouterView};
 pub use routing::choose::{Route, RouteRequest, RouteScore};
+pub use routing::turn_reward::TurnReward;
 pub use scan::{
     ArrayLines, CsvLines, ScanPairs, ScanPatterns, ScanReport, ScanSettings, ScannedConversation,
     ScannedTurn, WorstConversation, WorstTurn, scan,
 };
 pub use score::{ScoreError, ScoreTask, score_line};
 pub use store::{
-    AnsweredBy, ConversationTally, DeadLetter, ErasedCounts, EventPage, Extreme, Histogram,
-    KindFilter, ListCursor, ListPage, ListQuery, ListedConversation, LogStats, QualityBucket,
-    QualityQuery, QualityUsers, ReactionCounts, ReactionFilter, ReactionSearch, ReactionTime,
-    Rebuilt, SECONDS, Snapshot, Standing, Stopwatch, StoredAlert, StoredDecision, StoredEvent,
-    StoredExchange, StoredKey, StoredMove, StoredReaction, StoredTally, StoredTurn, TurnContext,
-    TurnMark,
+    AnsweredBy, ConversationSummary, ConversationTally, DeadLetter, ErasedCounts, EventPage,
+    Extreme, Histogram, KindFilter, ListCursor, ListPage, ListQuery, ListedConversation, LogStats,
+    QualityBucket, QualityQuery, QualityUsers, RankedBy, ReactionCounts, ReactionFilter,
+    ReactionSearch, ReactionTime, Rebuilt, SECONDS, Snapshot, Standing, Stopwatch, StoredAlert,
+    StoredDecision, StoredEvent, StoredExchange, StoredKey, StoredMove, StoredReaction,
+    StoredTally, StoredTurn, SummaryPage, TurnContext, TurnFilter, TurnMark,
 };
 pub use topic::Topic;
 pub use training_data::examples::{ExampleSearch, FoundExample};

@@ -18,6 +18,7 @@ pub(crate) mod credit;
 pub(crate) mod decision_token;
 pub(crate) mod erase;
 pub(crate) mod evaluate;
+pub(crate) mod turn_reward;
 mod project;
 mod recent_choices;
 mod peers;

@@ -35,6 +35,22 @@ impl CaptureError {
         Self::BadField { field: field.to_owned(), got: got.into(), expected: expected.into() }
     }
 
+    /// Replaces the fields of an event by the names that the client used.
+    #[must_use]
+    pub(crate) fn rename_event_field(self, data: &str) -> Self {
+        match self {
+            Self::BadField { field, got, expected } => {
+                let field = match field.as_str() {
+                    "timestamp" => "ts".to_owned(),
+                    name if name.starts_with("data") => data.to_owned(),
+                    _ => field,
+                };
+                Self::BadField { field, got, expected }
+            }
+            other @ (Self::BadReaction(_) | Self::NothingToClear) => other,
+        }
+    }
+
     /// Prefixes the field with the name of its parent.
     #[must_use]
     pub fn nested_in(self, outer: &str) -> Self {

@@ -6,6 +6,7 @@ mod check;
 mod accept;
 mod turn;
 mod reaction;
+mod turn_feedback;
 mod finding;
 mod retrieval;
 mod decision;
@@ -35,3 +36,4 @@ pub use turn::{
     AcceptedOpening, RawCompletion, RawOpening, RawRetrieved, TurnPlace, accept_completion,
     accept_opening, turn_event,
 };
+pub use turn_feedback::{AcceptedFeedback, RawTurnFeedback, accept_turn_feedback};

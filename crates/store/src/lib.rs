@@ -43,7 +43,8 @@ pub use projections::counters::{QualityCounts, UnitSums, wait_millis, wait_step}
 pub use projections::rebuild::{Rebuild, Rebuilt};
 pub use queries::alerts::{Delivery, StoredAlert, StoredTargets, Undelivered};
 pub use queries::conversation_list::{
-    ConversationTally, ListCursor, ListPage, ListQuery, ListedConversation, TurnMark,
+    ConversationSummary, ConversationTally, ListCursor, ListPage, ListQuery, ListedConversation,
+    RankedBy, SummaryCounts, SummaryPage, TurnFilter, TurnMark, TurnPage,
 };
 pub use queries::dead_letters::DeadLetter;
 pub use queries::decisions::StoredDecision;

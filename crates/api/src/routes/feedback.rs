@@ -3,22 +3,27 @@
 use axum::Json;
 use axum::extract::Path;
 use axum::http::StatusCode;
-use engine::{EVENT_FIELDS, IncomingEvent, IncomingReaction, ReactionReceipt, RequestMark, Trust};
+use engine::{
+    EVENT_FIELDS, IncomingEvent, IncomingFeedback, IncomingReaction, ReactionReceipt, RequestMark,
+    Trust,
+};
 use model::{ConversationId, EventId, TurnId, decode_path_segment};
 use serde_json::{Value, json};
 
 use super::{ReceiptResult, StoredResult, read_mark, read_request_key, receipt_response};
 use crate::body::{self, Payload};
-use crate::error::{ApiResult, Problem};
+use crate::error::{ApiResult, NameMissing, Problem};
 use crate::middleware::auth::{Call, FeedbackCall, ReadCall, WriteCall};
 use crate::params::{self, PathParam, PathParams};
 use crate::wire::feedback::{CorrectionRequest, EventRequest, EventResponse, ReceiptResponse};
 use crate::wire::reaction::{ReactionRequest, ReactionResponse};
+use crate::wire::turn_feedback::{TurnFeedbackRequest, TurnFeedbackResponse};
 
 /// Shared with batches: an event has the same MAC alone and in a batch.
 pub(super) const EVENT_MAC_DOMAIN: &str = "event";
 const CORRECTION_MAC_DOMAIN: &str = "correction";
 const REACTION_MAC_DOMAIN: &str = "reaction";
+const FEEDBACK_MAC_DOMAIN: &str = "turn feedback";
 
 #[utoipa::path(post, path = "/api/v1/feedback", tag = "events",
     summary = "Store an event",
@@ -87,6 +92,35 @@ pub(crate) async fn show_event(call: ReadCall, id: PathParam) -> ApiResult<Event
     Ok(Json(EventResponse::from(found).attach_comment(&comment, &patterns)))
 }
 
+#[utoipa::path(post, path = "/api/v1/turns/{turn_id}/feedback", tag = "reactions",
+    summary = "Give feedback on a turn: reaction, stars, rating, comment, correction, tags, in one commit",
+    params(("turn_id" = String, Path)),
+    request_body(content = TurnFeedbackRequest, example = json!({"user_id": "ann", "reaction": "not_ok", "comment": "I meant gaming laptops", "tags": ["wrong_category"]})),
+    responses((status = 200, description = "Stored", body = TurnFeedbackResponse), (status = 202, description = "Stored; the turn is unknown, and the feedback joins it when it arrives", body = TurnFeedbackResponse)))]
+pub(crate) async fn give_feedback(
+    call: FeedbackCall,
+    turn: PathParam,
+    payload: Payload,
+) -> StoredResult<TurnFeedbackResponse> {
+    let turn = params::read_id("turn_id", turn, TurnId::new)?;
+    let value = body::parse_json(&payload)?;
+    let address = [turn.as_str()];
+    let key = read_request_key(&call.engine, &payload, FEEDBACK_MAC_DOMAIN, &address, &value)?;
+    let mac = call.engine.fingerprint(FEEDBACK_MAC_DOMAIN, &json!([turn.as_str(), value]));
+    let mut request: TurnFeedbackRequest = body::decode_fields(value)?;
+    let conversation = params::parse_optional_id(
+        "conversation_id",
+        request.conversation_id.take(),
+        ConversationId::new,
+    )?;
+    let trust = if call.is_widget() { Trust::Widget } else { Trust::Backend };
+    let incoming =
+        IncomingFeedback { turn: turn.clone(), conversation, raw: request.into(), mac, key, trust };
+    let receipt = call.engine.feedback.give_feedback(call.scope(), incoming).await.named(&turn)?;
+    let status = if receipt.pending { StatusCode::ACCEPTED } else { StatusCode::OK };
+    Ok((status, Json(TurnFeedbackResponse::new(turn.to_string(), receipt))))
+}
+
 #[utoipa::path(post, path = "/conversations/{tenant}/{project}/{conversation_id}/turns/{turn_id}/feedback", tag = "reactions",
     summary = "Set, replace or clear (null) the reaction to a turn",
     params(("tenant" = String, Path), ("project" = String, Path), ("conversation_id" = String, Path), ("turn_id" = String, Path)),
@@ -121,7 +155,7 @@ pub(crate) async fn submit_reaction(
         mac,
         key,
     };
-    Ok(match call.engine.feedback.react(&scope, incoming).await? {
+    Ok(match call.engine.feedback.react(&scope, incoming).await.named(&turn)? {
         ReactionReceipt::Given { reaction, rn, unchanged } => {
             // A public page must not learn earlier reactions or the owner of the turn.
             let unchanged = unchanged && !by_widget;

@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 
 use super::{StoredResult, read_mark, read_request_key, stored_status};
 use crate::body::{self, Payload};
-use crate::error::{ApiResult, Problem, quote};
+use crate::error::{ApiResult, NameMissing, Problem, quote};
 use crate::middleware::auth::{ReadCall, WriteCall};
 use crate::params::{self, ParamKind, PathParam, QueryParams};
 use crate::wire::comment::CommentBody;
@@ -52,7 +52,9 @@ pub(crate) async fn open_turn(call: WriteCall, payload: Payload) -> StoredResult
     let request: OpeningRequest = body::decode_fields(fields).map_err(name_completion_fields)?;
     let opening = IncomingHalf { raw: request.into(), mac };
     let incoming = IncomingTurn { opening, completion, key, include, router };
-    let receipt = call.engine.turns.open_turn(call.scope(), incoming).await?;
+    let router = incoming.router.clone().unwrap_or_default();
+    let opened = call.engine.turns.open_turn(call.scope(), incoming).await;
+    let receipt = opened.named(router)?;
     Ok((stored_status(receipt.replayed), Json(OpenResponse::from(receipt))))
 }
 
@@ -143,7 +145,8 @@ pub(crate) async fn complete_turn(
     let address = [turn.as_str()];
     let key = read_request_key(&call.engine, &payload, COMPLETE_MAC_DOMAIN, &address, &fields)?;
     let completion = parse_completion(&call.engine, fields)?;
-    let receipt = call.engine.turns.complete_turn(call.scope(), turn, completion, key).await?;
+    let completed = call.engine.turns.complete_turn(call.scope(), turn.clone(), completion, key);
+    let receipt = completed.await.named(&turn)?;
     Ok(Json(CompleteResponse::from(receipt)))
 }
 
@@ -184,7 +187,8 @@ pub(crate) async fn review_turn(
     let (words, from_word) = (VerdictStatus::WORDS, VerdictStatus::from_word);
     let status = params::parse_word("status", &status, from_word, words)?;
     let RequestMark { mac, key } = mark;
-    let receipt = call.engine.feedback.review(call.scope(), turn.clone(), status, mac, key).await?;
+    let reviewed = call.engine.feedback.review(call.scope(), turn.clone(), status, mac, key);
+    let receipt = reviewed.await.named(&turn)?;
     Ok(Json(ReviewResponse {
         turn_id: turn.to_string(),
         status: status.as_word(),
@@ -194,7 +198,7 @@ pub(crate) async fn review_turn(
 }
 
 /// Loads the failure patterns that give comments their topic, when any turn has a comment.
-async fn load_patterns(
+pub(super) async fn load_patterns(
     call: &ReadCall,
     turns: &[TurnView],
 ) -> Result<Option<Arc<FailureReport>>, Problem> {
@@ -204,7 +208,7 @@ async fn load_patterns(
     Ok(Some(call.engine.insights.comment_patterns(call.scope()).await?))
 }
 
-fn turn_json(scope: &Scope, view: &TurnView, patterns: Option<&FailureReport>) -> Value {
+pub(super) fn turn_json(scope: &Scope, view: &TurnView, patterns: Option<&FailureReport>) -> Value {
     let comments: Vec<CommentBody> =
         view.comments.iter().map(|comment| CommentBody::new(comment, patterns)).collect();
     let items: Vec<FeedbackItem> =
@@ -229,6 +233,8 @@ fn turn_json(scope: &Scope, view: &TurnView, patterns: Option<&FailureReport>) -
         "reactions": feedbacks,
         "comments": comments,
         "satisfaction": view.satisfaction(),
+        "reward": view.reward.value,
+        "reward_weight": view.reward.weight,
         "satisfaction_rate": SatisfactionBody::from(&counts),
         "hosted_uri": view.stored.hosted_uri,
     })

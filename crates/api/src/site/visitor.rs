@@ -2,7 +2,7 @@
 
 mod extractor;
 
-use engine::{ListQuery, PageAccess, QualityQuery, ReactionTime, TurnMark};
+use engine::{ListQuery, PageAccess, QualityQuery, ReactionTime, TurnFilter, TurnMark};
 use model::{Position, Project, Role, Scope, Tenant, Timestamp, Window};
 use web::{Filter, PageLayout, SelectOptions, View, Viewer};
 
@@ -141,7 +141,8 @@ impl Visitor {
 pub(super) fn list_query(period: QualityQuery, mark: TurnMark, limit: usize) -> ListQuery {
     let QualityQuery { tenant, project, window, model, prompt, .. } = period;
     let (user, words, behind) = (None, None, None);
-    ListQuery { tenant, project, window, model, prompt, user, words, mark, behind, limit }
+    let filter = TurnFilter::default();
+    ListQuery { tenant, project, window, model, prompt, user, words, mark, filter, behind, limit }
 }
 
 /// Notice after a form. Unknown words show nothing, so links cannot inject text.

@@ -24,7 +24,8 @@ pub(crate) struct ReactionRequest {
     confidence: Option<f64>,
 }
 
-fn deserialize_present<'de, D: serde::Deserializer<'de>>(
+/// Distinguishes null from an absent field.
+pub(super) fn deserialize_present<'de, D: serde::Deserializer<'de>>(
     from: D,
 ) -> Result<Option<Value>, D::Error> {
     Value::deserialize(from).map(Some)

@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 
 use model::{ConversationId, Scope, Timestamp, TurnId};
-use store::{ExchangeQuery, ListPage, ListQuery, SimilarQuery, StoredExchange};
+use store::{
+    ExchangeQuery, ListPage, ListQuery, RankedBy, SimilarQuery, StoredExchange, SummaryPage,
+};
 
 use crate::changes::truncate_for_embedding;
 use crate::error::EngineError;
@@ -40,6 +42,15 @@ impl Insights {
             ListOrder::Newest => self.core.store.newest_conversations(query).await?,
             ListOrder::Worst => self.core.store.worst_conversations(query).await?,
         })
+    }
+
+    /// Lists conversations with counts: by rank, or newest first without one.
+    pub async fn summarise_conversations(
+        &self,
+        query: ListQuery,
+        rank: Option<RankedBy>,
+    ) -> Result<SummaryPage, EngineError> {
+        Ok(self.core.store.conversation_summaries(query, rank).await?)
     }
 
     /// Searches by conversation or turn id, then by words, then by meaning.

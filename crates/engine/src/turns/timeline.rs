@@ -4,12 +4,14 @@ use std::collections::HashMap;
 
 use model::{Body, ConversationId, Finding, FoundVerdict, Position, Scope, Timestamp, TurnId};
 use store::{
-    ConversationQuery, ExchangeQuery, StoredEvent, StoredExchange, StoredReaction, StoredTurn,
+    ConversationQuery, ExchangeQuery, ListCursor, ListQuery, StoredEvent, StoredExchange,
+    StoredReaction, StoredTurn,
 };
 
 use crate::answer_signals::AnswerSignals;
 use crate::comment_view::CommentView;
 use crate::error::EngineError;
+use crate::routing::turn_reward::TurnReward;
 use crate::turns::Turns;
 
 /// Newest reactions that are loaded for a timeline.
@@ -28,6 +30,7 @@ pub struct TurnView {
     /// Comments on the turn, in order.
     pub comments: Vec<CommentView>,
     pub reviewed_at: Option<Timestamp>,
+    pub reward: TurnReward,
     /// All events of the turn.
     pub stored: StoredTurn,
 }
@@ -90,6 +93,28 @@ impl Turns {
         Ok(Some(Timeline { turns: self.build_views(scope, found).await?, older_than: oldest }))
     }
 
+    /// Matching turns, newest first, and the cursor of the next page.
+    pub async fn list_turns(
+        &self,
+        scope: &Scope,
+        query: ListQuery,
+    ) -> Result<(Vec<TurnView>, Option<ListCursor>), EngineError> {
+        let page = self.core.store.newest_turns(query).await?;
+        let order: Vec<TurnId> = page.items.iter().map(|one| one.turn.clone()).collect();
+        let mut by_conversation: HashMap<Option<ConversationId>, Vec<StoredExchange>> =
+            HashMap::new();
+        for exchange in page.items {
+            by_conversation.entry(exchange.conversation.clone()).or_default().push(exchange);
+        }
+        let mut views: HashMap<TurnId, TurnView> = HashMap::new();
+        for exchanges in by_conversation.into_values() {
+            let built = self.build_views(scope, exchanges).await?;
+            views.extend(built.into_iter().map(|view| (view.exchange.turn.clone(), view)));
+        }
+        let views = order.iter().filter_map(|turn| views.remove(turn)).collect();
+        Ok((views, page.next))
+    }
+
     /// Builds the views of one conversation's turns in one read.
     async fn build_views(
         &self,
@@ -118,7 +143,8 @@ impl Turns {
         let build = |exchange: StoredExchange| {
             let turn = stored.remove(&exchange.turn)?;
             let given = reactions.remove(&exchange.turn).unwrap_or_default();
-            Some(assemble_view(exchange, turn, given))
+            let reward = self.routing.turn_reward(scope, &turn);
+            Some(assemble_view(exchange, turn, given, reward))
         };
         Ok(exchanges.into_iter().filter_map(build).collect())
     }
@@ -132,7 +158,8 @@ impl Turns {
             return Ok(None);
         };
         let reactions = self.turn_reactions(scope, &stored).await?;
-        Ok(Some(assemble_view(exchange, stored, reactions)))
+        let reward = self.routing.turn_reward(scope, &stored);
+        Ok(Some(assemble_view(exchange, stored, reactions, reward)))
     }
 }
 
@@ -140,6 +167,7 @@ fn assemble_view(
     exchange: StoredExchange,
     stored: StoredTurn,
     reactions: Vec<StoredReaction>,
+    reward: TurnReward,
 ) -> TurnView {
     let mut view = TurnView {
         verdict: None,
@@ -148,6 +176,7 @@ fn assemble_view(
         retries: 0,
         comments: Vec::new(),
         reviewed_at: None,
+        reward,
         exchange,
         stored: StoredTurn { events: Vec::new(), ..stored.clone() },
     };

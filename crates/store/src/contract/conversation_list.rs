@@ -4,7 +4,7 @@ use model::{Change, Kind, Reaction, Scope, Source, Tenant, TurnFact, Type, Verdi
 use serde_json::{Value, json};
 
 use crate::contract::scene::{Scene, at, play, user_id};
-use crate::{ListCursor, ListPage, ListQuery, Store, TurnMark};
+use crate::{ListCursor, ListPage, ListQuery, Store, TurnFilter, TurnMark};
 
 fn query(mark: TurnMark, limit: usize) -> ListQuery {
     ListQuery {
@@ -16,6 +16,7 @@ fn query(mark: TurnMark, limit: usize) -> ListQuery {
         user: None,
         words: None,
         mark,
+        filter: TurnFilter::default(),
         behind: None,
         limit,
     }

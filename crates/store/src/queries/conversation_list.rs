@@ -1,8 +1,11 @@
 //! The list of conversations. Every page examines a bounded number of turns, by an index over time.
 
+mod filter;
 mod found;
+mod ranked;
+mod summary;
+mod turn_page;
 mod words;
-mod worst;
 
 use std::collections::HashSet;
 
@@ -14,6 +17,12 @@ use crate::projections::word_index;
 use crate::queries::exchanges::StoredExchange;
 use crate::row_keys::{Key, Table, find_key, find_projects};
 use crate::store::{Engine, Store};
+use filter::wanted;
+
+pub use filter::TurnFilter;
+pub use ranked::RankedBy;
+pub use summary::{ConversationSummary, SummaryCounts, SummaryPage};
+pub use turn_page::TurnPage;
 
 // One list: the flag, its name, and its SQL condition.
 macro_rules! marks {
@@ -105,6 +114,7 @@ pub struct ListQuery {
     /// prefix. Only with the newest-first order.
     pub words: Option<String>,
     pub mark: TurnMark,
+    pub filter: TurnFilter,
     /// The end of the previous page.
     pub behind: Option<ListCursor>,
     pub limit: usize,
@@ -148,23 +158,92 @@ impl Store {
     /// Lists conversations by their newest matching turn. Examines a bounded number of turns.
     pub fn newest_conversations(&self, query: ListQuery) -> Task<'_, ListPage> {
         Box::pin(async move {
-            let Some(text) = query.words.clone() else {
-                return self.pool.run(move |connection| newest(connection, &query)).await;
-            };
-            if let Engine::Sqlite(_) = &self.engine
-                && let Err(error) = self.writer.run(word_index::catch_up).await
-            {
-                // Messages that are indexed already are found anyway.
-                tracing::debug!(%error, "indexing the newest messages failed; the search may miss them");
-            }
-            self.pool.run(move |connection| words::page(connection, &query, &text)).await
+            self.index_new_words(&query).await;
+            self.pool
+                .run(move |connection| listed_page(connection, newest_hits(connection, &query)?))
+                .await
         })
     }
 
     /// Lists conversations with recent problems, worst first. Examines a bounded number of turns.
     pub fn worst_conversations(&self, query: ListQuery) -> Task<'_, ListPage> {
-        self.pool.run(move |connection| worst::page(connection, &query))
+        self.pool.run(move |connection| {
+            listed_page(connection, ranked::hits(connection, &query, RankedBy::Problems)?)
+        })
     }
+
+    /// Lists conversations with counts: by rank, or newest first without one. Examines a bounded
+    /// number of turns.
+    pub fn conversation_summaries(
+        &self,
+        query: ListQuery,
+        rank: Option<RankedBy>,
+    ) -> Task<'_, SummaryPage> {
+        Box::pin(async move {
+            self.index_new_words(&query).await;
+            self.pool
+                .run(move |connection| {
+                    let (found, total) = match rank {
+                        Some(rank) => (
+                            ranked::hits(connection, &query, rank)?,
+                            turn_page::count(connection, &ranked::walked(&query, rank))?,
+                        ),
+                        None if query.words.is_some() => {
+                            (newest_hits(connection, &query)?, words::count(connection, &query)?)
+                        }
+                        None => (
+                            newest_hits(connection, &query)?,
+                            turn_page::count(connection, &query)?,
+                        ),
+                    };
+                    summary::page(connection, &found, total)
+                })
+                .await
+        })
+    }
+
+    /// Lists matching turns, newest first. Examines a bounded number of turns.
+    pub fn newest_turns(&self, query: ListQuery) -> Task<'_, TurnPage> {
+        Box::pin(async move {
+            self.index_new_words(&query).await;
+            self.pool
+                .run(move |connection| match query.words.is_some() {
+                    true => words::turns(connection, &query),
+                    false => turn_page::page(connection, &query),
+                })
+                .await
+        })
+    }
+
+    /// Brings the word index of SQLite up to date before a search.
+    async fn index_new_words(&self, query: &ListQuery) {
+        if query.words.is_some()
+            && let Engine::Sqlite(_) = &self.engine
+            && let Err(error) = self.writer.run(word_index::catch_up).await
+        {
+            // Messages that are indexed already are found anyway.
+            tracing::debug!(%error, "indexing the newest messages failed; the search may miss them");
+        }
+    }
+}
+
+fn newest_hits(connection: &Connection, query: &ListQuery) -> sql::Result<PageHits> {
+    match &query.words {
+        Some(text) => words::hits(connection, query, text),
+        None => newest(connection, query),
+    }
+}
+
+/// The hits of a page, in order.
+struct PageHits {
+    hits: Vec<Hit>,
+    next: Option<ListCursor>,
+    stopped_at: Option<Timestamp>,
+}
+
+fn listed_page(connection: &Connection, found: PageHits) -> Result<ListPage, StoreError> {
+    let PageHits { hits, next, stopped_at } = found;
+    Ok(ListPage { items: found::conversations(connection, &hits)?, next, stopped_at })
 }
 
 /// A turn by which a conversation is found.
@@ -182,24 +261,29 @@ struct SearchScope {
     project: Key,
     /// Set when only this user's turns match.
     user: Option<Key>,
+    /// Set when only turns of this conversation match.
+    conversation: Option<Key>,
 }
 
 fn find_search_scopes(connection: &Connection, query: &ListQuery) -> sql::Result<Vec<SearchScope>> {
-    let projects = find_projects(connection, &query.tenant, query.project.as_ref())?;
-    let Some(user) = &query.user else {
-        let scope = |project| SearchScope { project, user: None };
-        return Ok(projects.into_iter().map(scope).collect());
-    };
     let mut scopes = Vec::new();
-    for project in projects {
-        if let Some(user) = find_key(connection, Table::Users, project, user.as_str())? {
-            scopes.push(SearchScope { project, user: Some(user) });
+    for project in find_projects(connection, &query.tenant, query.project.as_ref())? {
+        let find = |table, id: Option<&str>| match id {
+            None => Ok(Some(None)),
+            Some(id) => find_key(connection, table, project, id).map(|key| key.map(Some)),
+        };
+        let user = find(Table::Users, query.user.as_ref().map(|id| id.as_str()))?;
+        let conversation = query.filter.conversation.as_ref().map(|id| id.as_str());
+        let conversation = find(Table::Conversations, conversation)?;
+        // A project that does not know the user or the conversation has no match.
+        if let (Some(user), Some(conversation)) = (user, conversation) {
+            scopes.push(SearchScope { project, user, conversation });
         }
     }
     Ok(scopes)
 }
 
-fn newest(connection: &Connection, query: &ListQuery) -> Result<ListPage, StoreError> {
+fn newest(connection: &Connection, query: &ListQuery) -> sql::Result<PageHits> {
     let mut hits = Vec::new();
     let mut stopped: Option<ListCursor> = None;
     for scope in find_search_scopes(connection, query)? {
@@ -208,16 +292,15 @@ fn newest(connection: &Connection, query: &ListQuery) -> Result<ListPage, StoreE
     }
     let cursor = |hit: &Hit| ListCursor { rank: hit.ts, key: hit.turn };
     let hits = hits.into_iter().map(|hit| (cursor(&hit), hit)).collect();
-    build_page(connection, query, hits, stopped.map(|end| (end, end.rank)))
+    Ok(cut_page(query, hits, stopped.map(|end| (end, end.rank))))
 }
 
-/// Builds the page from all hits. `stopped` is the end and the time of a search that stopped early.
-fn build_page(
-    connection: &Connection,
+/// Cuts the page from all hits. `stopped` is the end and the time of a search that stopped early.
+fn cut_page(
     query: &ListQuery,
     mut hits: Vec<(ListCursor, Hit)>,
     stopped: Option<(ListCursor, i64)>,
-) -> Result<ListPage, StoreError> {
+) -> PageHits {
     hits.sort_by_key(|(cursor, _)| std::cmp::Reverse(*cursor));
     if let Some((end, _)) = stopped {
         hits.retain(|(cursor, _)| *cursor >= end);
@@ -227,8 +310,7 @@ fn build_page(
     let last = hits.last().map(|(cursor, _)| *cursor);
     let next = if more { last } else { stopped.map(|(end, _)| end) };
     let stopped_at = stopped.filter(|_| !more).map(|(_, ts)| Timestamp::from_micros(ts));
-    let hits: Vec<Hit> = hits.into_iter().map(|(_, hit)| hit).collect();
-    Ok(ListPage { items: found::conversations(connection, &hits)?, next, stopped_at })
+    PageHits { hits: hits.into_iter().map(|(_, hit)| hit).collect(), next, stopped_at }
 }
 
 /// Searches back in time until the page is full. Returns where the search stopped early.
@@ -255,20 +337,32 @@ fn walk(
 
 /// Selects turns of a project after a turn, newest first.
 fn turns_of(query: &ListQuery, scope: SearchScope, from: ListCursor) -> (String, Vec<Value>) {
-    let (index, more) = match (scope.user, query.mark.is_negative()) {
-        (Some(_), _) => ("turn_facts_by_user", "user = ? AND ts IS NOT NULL AND "),
-        (None, true) => ("turn_facts_negative", "negative = 1 AND "),
-        (None, false) => ("turn_facts_by_time", "ts IS NOT NULL AND "),
+    let within = "project = ? AND ts >= ? AND ts <= ? AND (ts, turn) < (?, ?)";
+    let selected = match (scope.conversation, scope.user, query.mark.is_negative()) {
+        (Some(_), Some(_), _) => format!(
+            "turn_facts WHERE turn IN (SELECT key FROM turns WHERE conversation = ?) AND user = ?
+                 AND ts IS NOT NULL AND {within}"
+        ),
+        (Some(_), None, _) => format!(
+            "turn_facts WHERE turn IN (SELECT key FROM turns WHERE conversation = ?)
+                 AND ts IS NOT NULL AND {within}"
+        ),
+        (None, Some(_), _) => format!(
+            "turn_facts INDEXED BY turn_facts_by_user
+             WHERE user = ? AND ts IS NOT NULL AND {within}"
+        ),
+        (None, None, true) => {
+            format!("turn_facts INDEXED BY turn_facts_negative WHERE negative = 1 AND {within}")
+        }
+        (None, None, false) => {
+            format!("turn_facts INDEXED BY turn_facts_by_time WHERE ts IS NOT NULL AND {within}")
+        }
     };
-    let sql = format!(
-        "SELECT * FROM turn_facts INDEXED BY {index}
-         WHERE {more}project = ? AND ts >= ? AND ts <= ? AND (ts, turn) < (?, ?)
-         ORDER BY ts DESC, turn DESC"
-    );
+    let sql = format!("SELECT * FROM {selected} ORDER BY ts DESC, turn DESC");
     let start = query.window.start.as_micros();
     let rest = [scope.project, start, from.rank, from.rank, from.key];
-    let values = scope.user.into_iter().chain(rest).map(Value::from).collect();
-    (sql, values)
+    let keys = scope.conversation.into_iter().chain(scope.user).chain(rest);
+    (sql, keys.map(Value::from).collect())
 }
 
 /// The matching turns among the next `most`, and the last of those when more follow.
@@ -294,20 +388,6 @@ fn chunk(
         Ok::<_, sql::Error>(Hit { ts, turn, conversation, project: scope.project })
     })?;
     Ok((hits, last.map(|(ts, turn)| ListCursor { rank: ts, key: turn })))
-}
-
-/// The SQL condition on `f`. Its parameters are appended to `values`.
-fn wanted(query: &ListQuery, values: &mut Vec<Value>) -> String {
-    let mut terms = vec![query.mark.condition()];
-    if let Some(model) = &query.model {
-        terms.push("f.model = ?".to_owned());
-        values.push(Value::from(model.clone()));
-    }
-    if let Some(prompt) = &query.prompt {
-        terms.push("(f.prompt = ? OR substr(f.prompt, 1, length(?) + 1) = ? || '@')".to_owned());
-        values.extend([prompt, prompt, prompt].map(|prompt| Value::from(prompt.clone())));
-    }
-    terms.join(" AND ")
 }
 
 /// Excludes conversations that an earlier page showed by a newer turn.

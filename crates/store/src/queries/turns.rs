@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use model::{Body, ConversationId, Scope, Timestamp, TurnId, UserId};
+use model::{Body, ConversationId, Position, Scope, Timestamp, TurnId, UserId};
 use sql::{Connection, Value, params_from_iter};
 
 use crate::error::{StoreError, Task};
@@ -29,6 +29,8 @@ pub struct StoredTurn {
     pub hosted_uri: Option<String>,
     /// All events that name the turn, in log order; beyond 1,000 its halves and the newest 1,000.
     pub events: Vec<StoredEvent>,
+    /// Positions of the verdicts on the turn that were not withdrawn.
+    pub verdicts: Vec<Position>,
 }
 
 impl Store {
@@ -85,7 +87,13 @@ impl Store {
             for turn in &turns {
                 let Some(found) = find(connection, project, turn)? else { continue };
                 let events = turn_events(connection, &scope, &found)?;
-                stored.push(StoredTurn { head: found.head, hosted_uri: found.hosted_uri, events });
+                let verdicts = connection.read_rows_with(
+                    "SELECT position FROM verdicts WHERE turn = ?1",
+                    [found.key],
+                    |row| Ok::<_, StoreError>(Position(row.get::<_, i64>(0)?.unsigned_abs())),
+                )?;
+                let Found { head, hosted_uri, .. } = found;
+                stored.push(StoredTurn { head, hosted_uri, events, verdicts });
             }
             Ok(stored)
         })

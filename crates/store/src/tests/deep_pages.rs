@@ -6,7 +6,7 @@ use rusqlite::Connection;
 use super::open;
 use crate::contract::conversation_list::asks;
 use crate::contract::scene::{Scene, at, play};
-use crate::{ListCursor, ListQuery, TurnMark};
+use crate::{ListCursor, ListQuery, TurnFilter, TurnMark};
 
 /// The maximum examined per page.
 const MANY: &str =
@@ -22,6 +22,7 @@ fn query(words: Option<&str>, behind: Option<ListCursor>) -> ListQuery {
         user: None,
         words: words.map(str::to_owned),
         mark: TurnMark::Ok,
+        filter: TurnFilter::default(),
         behind,
         limit: 10,
     }

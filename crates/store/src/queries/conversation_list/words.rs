@@ -5,9 +5,10 @@ use std::collections::HashSet;
 use sql::{Connection, Value, params_from_iter};
 use unicode_normalization::char::is_combining_mark;
 
-use super::{CHUNKS, Hit, SearchScope, build_page, find_search_scopes, wanted};
+use super::filter::wanted;
+use super::{CHUNKS, Hit, PageHits, SearchScope, cut_page, find_search_scopes, turn_page};
 use crate::error::StoreError;
-use crate::queries::conversation_list::{ListCursor, ListPage, ListQuery};
+use crate::queries::conversation_list::{ListCursor, ListQuery, TurnPage};
 use crate::row_keys::Key;
 
 const MAX_WORDS: usize = 10;
@@ -17,16 +18,58 @@ const STEM: usize = 3;
 /// A matching message: position, time, and its turn when the turn matches too.
 type Message = (i64, i64, Option<Hit>);
 
+/// Messages that are examined for a count.
+const MAX_COUNTED_MESSAGES: i64 = 10_000;
+
 /// A cursor holds the position of the page's last message and the position where the search began,
 /// so one search shows each conversation once.
-pub(crate) fn page(
+pub(super) fn hits(
     connection: &Connection,
     query: &ListQuery,
     text: &str,
-) -> Result<ListPage, StoreError> {
+) -> sql::Result<PageHits> {
+    let (hits, stopped) = search(connection, query, text, |hit| hit.conversation)?;
+    Ok(cut_page(query, hits, stopped))
+}
+
+/// Matching turns by their newest matching message.
+pub(super) fn turns(connection: &Connection, query: &ListQuery) -> Result<TurnPage, StoreError> {
+    let text = query.words.as_deref().unwrap_or_default();
+    let (mut hits, stopped) = search(connection, query, text, |hit| hit.turn)?;
+    hits.sort_by_key(|(cursor, _)| std::cmp::Reverse(*cursor));
+    turn_page::finish(connection, query.limit, hits, stopped.map(|(end, _)| end))
+}
+
+/// Counts matching conversations, and whether older messages were left out.
+pub(super) fn count(connection: &Connection, query: &ListQuery) -> sql::Result<(u64, bool)> {
+    let words = split(connection, query.words.as_deref().unwrap_or_default());
+    let (mut conversations, mut is_capped) = (HashSet::new(), false);
+    for scope in find_search_scopes(connection, query)?.into_iter().filter(|_| !words.is_empty()) {
+        let matching = matching(connection, scope.project, &words);
+        let messages = Search { query, scope, matching }.messages(
+            connection,
+            i64::MAX,
+            MAX_COUNTED_MESSAGES,
+        )?;
+        is_capped |= messages.len() as i64 == MAX_COUNTED_MESSAGES;
+        conversations
+            .extend(messages.into_iter().filter_map(|(_, _, hit)| Some(hit?.conversation)));
+    }
+    Ok((conversations.len() as u64, is_capped))
+}
+
+/// All hits, one per group, and the end and the time of a search that stopped early.
+type SearchHits = (Vec<(ListCursor, Hit)>, Option<(ListCursor, i64)>);
+
+fn search(
+    connection: &Connection,
+    query: &ListQuery,
+    text: &str,
+    group: fn(&Hit) -> Key,
+) -> sql::Result<SearchHits> {
     let words = split(connection, text);
     if words.is_empty() {
-        return Ok(ListPage::default());
+        return Ok((Vec::new(), None));
     }
     let newest = ListCursor { rank: i64::MAX, key: i64::MAX };
     let ListCursor { rank: shown, key: begun } = query.behind.unwrap_or(newest);
@@ -35,11 +78,10 @@ pub(crate) fn page(
     for scope in find_search_scopes(connection, query)? {
         let matching = matching(connection, scope.project, &words);
         let search = Search { query, scope, matching };
-        let ended = search.walk(connection, begun, shown, &mut hits)?;
+        let ended = search.walk(connection, (begun, shown), group, &mut hits)?;
         stopped = stopped.max(ended);
     }
-    let stopped = stopped.map(|(end, ts)| (ListCursor { rank: end, key: end }, ts));
-    build_page(connection, query, hits, stopped)
+    Ok((hits, stopped.map(|(end, ts)| (ListCursor { rank: end, key: end }, ts))))
 }
 
 /// Splits text into words as the index does: lower case, separated by anything but letters and
@@ -105,8 +147,8 @@ impl Search<'_> {
     fn walk(
         &self,
         connection: &Connection,
-        begun: i64,
-        shown: i64,
+        (begun, shown): (i64, i64),
+        group: fn(&Hit) -> Key,
         hits: &mut Vec<(ListCursor, Hit)>,
     ) -> sql::Result<Option<(i64, i64)>> {
         let mut seen = HashSet::new();
@@ -116,7 +158,7 @@ impl Search<'_> {
             let is_last = (messages.len() as i64) < most;
             for (position, ts, hit) in messages {
                 before = (position, ts);
-                let Some(hit) = hit.filter(|hit| seen.insert(hit.conversation)) else { continue };
+                let Some(hit) = hit.filter(|hit| seen.insert(group(hit))) else { continue };
                 if position < shown {
                     hits.push((ListCursor { rank: position, key: begun }, hit));
                     fresh += 1;
@@ -150,7 +192,7 @@ impl Search<'_> {
                  ORDER BY position DESC LIMIT ?"
             }
         };
-        let SearchScope { project, user } = self.scope;
+        let SearchScope { project, user, conversation } = self.scope;
         let window = self.query.window;
         let (start, end) = (window.start.as_micros(), window.end.as_micros());
         let mut values = vec![Value::from(self.matching.clone())];
@@ -159,6 +201,10 @@ impl Search<'_> {
         if let Some(user) = user {
             terms.push_str(" AND f.user = ?");
             values.push(Value::from(user));
+        }
+        if let Some(conversation) = conversation {
+            terms.push_str(" AND f.turn IN (SELECT key FROM turns WHERE conversation = ?)");
+            values.push(Value::from(conversation));
         }
         let sql = format!(
             "SELECT s.position, s.ts, f.ts, f.turn, t.conversation FROM ({said}) s

@@ -1,0 +1,142 @@
+//! All feedback on a turn in one request: one write, all or nothing.
+
+use ingest::{AcceptedFeedback, RawTurnFeedback, TurnPlace};
+use model::{
+    Body, ConversationId, Entry, Event, Mac, Need, Outcome, Redacted, Scope, TurnId, Write,
+};
+use store::TurnHead;
+
+use crate::changes::build_entry;
+use crate::error::EngineError;
+use crate::feedback::Feedback;
+use crate::feedback::record::Trust;
+use crate::receipt::RequestKey;
+use crate::warning::{Warning, WarningCode};
+
+#[derive(Clone, Debug)]
+pub struct IncomingFeedback {
+    pub turn: TurnId,
+    /// The turn's conversation, if the client named it.
+    pub conversation: Option<ConversationId>,
+    pub raw: RawTurnFeedback,
+    /// The MAC of the request.
+    pub mac: Mac,
+    pub key: Option<RequestKey>,
+    pub trust: Trust,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FeedbackReceipt {
+    /// Names of the stored fields.
+    pub stored: Vec<&'static str>,
+    /// True when the turn is unknown. The feedback joins it when it arrives.
+    pub pending: bool,
+    pub warnings: Vec<Warning>,
+}
+
+impl Feedback {
+    /// Stores all parts of the feedback in one commit.
+    pub async fn give_feedback(
+        &self,
+        scope: &Scope,
+        incoming: IncomingFeedback,
+    ) -> Result<FeedbackReceipt, EngineError> {
+        let IncomingFeedback { turn, conversation, mut raw, mac, key, trust } = incoming;
+        let head = self.core.store.turn_head(scope, &turn).await?;
+        let is_known = head.is_some();
+        let place = locate_turn(scope, turn, conversation, head, trust)?;
+        if trust == Trust::Widget {
+            if raw.correction.is_some() {
+                return Err(EngineError::WidgetNotAllowed);
+            }
+            // Widgets cannot set the time.
+            raw.ts = None;
+        }
+        let now = self.core.clock.now();
+        let fresh_id = || self.core.ids.event_id(now);
+        let accepted = ingest::accept_turn_feedback(place, &raw, now, fresh_id)?;
+        let AcceptedFeedback { events, stored, overridden } = accepted;
+        let write = self.build_feedback_write(events, mac, key, trust)?;
+        let outcome = self.core.store_writes(vec![write]).await?.pop();
+        match outcome.unwrap_or(Outcome::Failed) {
+            Outcome::Stored(_) | Outcome::Replayed { .. } | Outcome::Unchanged => {}
+            Outcome::Conflict(space) => return Err(EngineError::Conflict(space)),
+            Outcome::Missing(_) => return Err(EngineError::NotFound("turn")),
+            Outcome::SetAside => return Err(EngineError::DeadLettered),
+            Outcome::Failed => return Err(EngineError::NotStored),
+        }
+        let by = stored.first().copied().unwrap_or_default();
+        let overridden = overridden.into_iter().map(|field| overridden_field(field, by));
+        let mut warnings: Vec<Warning> = overridden.collect();
+        warnings.extend((!is_known).then(|| Warning::unknown_turn("turn_id")));
+        self.core.count_warnings(&warnings);
+        Ok(FeedbackReceipt { stored, pending: !is_known, warnings })
+    }
+
+    /// One write with all events. A reaction alone that repeats the stored one changes nothing.
+    fn build_feedback_write(
+        &self,
+        events: Vec<Event>,
+        mac: Mac,
+        key: Option<RequestKey>,
+        trust: Trust,
+    ) -> Result<Write, EngineError> {
+        let mut events = events.into_iter();
+        let first = events.next().ok_or(EngineError::NotStored)?;
+        let mut write = self.core.build_write(first, mac, key);
+        write.more.extend(self.sentiment_entry(&write.entry.event));
+        for event in events {
+            let event: Redacted<Event> = self.core.redact(event);
+            let sentiment: Option<Entry> = self.sentiment_entry(&event);
+            write.more.push(build_entry(event));
+            write.more.extend(sentiment);
+        }
+        if trust == Trust::Widget {
+            write.needs.push(Need::Turn(None));
+        }
+        if let (Body::Reaction(given), true) = (&write.entry.event.body, write.more.is_empty()) {
+            let (reaction, text) = (given.reaction, given.text.clone());
+            write.needs.push(Need::OtherReaction { reaction, text });
+        }
+        Ok(write)
+    }
+}
+
+/// The scope of the feedback: the turn's conversation and user, as far as they are known.
+fn locate_turn(
+    scope: &Scope,
+    turn: TurnId,
+    conversation: Option<ConversationId>,
+    head: Option<TurnHead>,
+    trust: Trust,
+) -> Result<TurnPlace, EngineError> {
+    let scope = scope.clone();
+    let Some(head) = head else {
+        return match trust {
+            Trust::Backend => Ok(TurnPlace { scope, turn, conversation, user: None }),
+            Trust::Widget => Err(EngineError::NotFound("turn")),
+        };
+    };
+    match (conversation, &head.conversation) {
+        // A public page must not learn the conversations of others.
+        (Some(named), Some(own)) if named != *own && trust == Trust::Widget => {
+            Err(EngineError::NotFound("turn"))
+        }
+        (Some(named), Some(own)) if named != *own => {
+            let detail = format!(
+                "turn {turn} belongs to conversation {own}, not {named}; send conversation_id {own}, \
+                 or leave it out"
+            );
+            Err(EngineError::PreconditionFailed(detail))
+        }
+        (named, own) => {
+            let conversation = own.clone().or(named);
+            Ok(TurnPlace { scope, turn, conversation, user: head.user })
+        }
+    }
+}
+
+fn overridden_field(field: &'static str, by: &str) -> Warning {
+    let detail = format!("{field} is ignored, because {by} was sent as well");
+    Warning { code: WarningCode::OverriddenField, field, detail }
+}
