@@ -251,7 +251,8 @@ fn key_of_another_tenant_cannot_detect_existing_objects() {
             ] {
                 answer.as_object_mut().map(|fields| fields.remove(name));
             }
-            let ids = ["t1", "c1", "d1", "e1", "ann", "chat", "none", "nobody"];
+            let ids =
+                ["t1", "c1", "d1", "e1", "ann", "chat", "greeting", "none", "nobody", "other"];
             let text = ids.iter().fold(answer.to_string(), |text, id| {
                 // The detail of a 404 names the id of the request.
                 text.replace(&format!("\"{id}\""), "ID")

@@ -1,4 +1,4 @@
-//! Requests that are accepted without full effect say so.
+//! Requests that are accepted without full effect say so, and refusals name the object.
 
 use serde_json::{Value, json};
 
@@ -95,7 +95,9 @@ fn key_sent_to_a_server_without_keys_is_warned_about() {
     let read =
         server.client().with_header("Authorization", "Bearer uk_a_b").get("/api/v1/turns/t1").1;
     assert_eq!((codes(&read), &read["turn_id"]), (vec!["unknown_key"], &json!("t1")));
-    assert_eq!(counter(&server, "unknown_key"), 2);
+    let both = client.post("/api/v1/turns/t2/feedback", &json!({"stars": 5})).1;
+    assert_eq!(codes(&both), ["unknown_turn", "unknown_key"]);
+    assert_eq!(counter(&server, "unknown_key"), 3);
     assert_eq!(codes(&server.get("/api/v1/turns/t1").1), Vec::<&str>::new());
 }
 
@@ -121,4 +123,86 @@ fn turn_id_of_another_conversation_is_refused_with_its_name() {
     let server = server.kill_and_restart();
     let body = json!({"conversation_id": "b", "turn_id": "1", "text": "b"});
     assert_eq!(server.post("/api/v1/turns", &body).0, 409);
+}
+
+#[test]
+fn missing_objects_paths_and_methods_are_named() {
+    let server = Server::start();
+    let rows = [
+        ("/api/v1/turns/t%201/complete", json!({"response": "a"}), "turn t 1"),
+        ("/api/v1/turns/t2/review", json!({"status": "accepted"}), "turn t2"),
+        (
+            "/conversations/default/default/c1/turns/t3/feedback",
+            json!({"reaction": "ok"}),
+            "turn t3",
+        ),
+        ("/api/v1/route", json!({"router": "r1", "text": "q"}), "router r1"),
+        ("/api/v1/turns", json!({"text": "q", "include": ["route"], "router": "r2"}), "router r2"),
+        ("/api/v1/experiments/x1/start", json!({}), "experiment x1"),
+        ("/api/v1/experiments/x2/assign", json!({"unit_id": "u"}), "experiment x2"),
+        ("/api/v1/dead-letters/l1/replay", json!({}), "dead letter l1"),
+        ("/api/v1/nowhere", json!({}), "\"/api/v1/nowhere\" is not a route"),
+    ];
+    for (path, body, expected) in rows {
+        let (status, problem) = server.post(path, &body);
+        assert_eq!(status, 404, "{path} {problem}");
+        assert!(problem["detail"].as_str().unwrap().contains(expected), "{path} {problem}");
+    }
+    for (path, expected) in [
+        ("/api/v1/route", "GET is not supported by \"/api/v1/route\"; send POST"),
+        ("/api/v1/feedback", "send POST"),
+    ] {
+        let (status, problem) = server.get(path);
+        assert_eq!(status, 405, "{problem}");
+        assert!(problem["detail"].as_str().unwrap().contains(expected), "{problem}");
+    }
+    let (status, problem) = server.client().delete("/api/v1/turns");
+    assert_eq!(status, 405);
+    let detail = problem["detail"].as_str().unwrap();
+    assert!(detail.contains("GET") && detail.contains("POST"), "{detail}");
+}
+
+#[test]
+fn question_history_has_the_model_that_answered() {
+    let server = Server::start();
+    turn(&server, "c1", "t1");
+    assert_eq!(server.post("/api/v1/turns",
+        &json!({"conversation_id": "c1", "turn_id": "t2", "user_id": "u1", "text": "And now?"})).0, 201);
+    let server = server.kill_and_restart();
+    let queries = server.get("/api/v1/users/u1/history").1["queries"].clone();
+    let of = |turn: &str| {
+        let found = queries.as_array().unwrap().iter().find(|one| one["turn_id"] == turn);
+        found.unwrap()["model"].clone()
+    };
+    assert_eq!((of("t1"), of("t2")), (json!("m1"), Value::Null), "{queries}");
+}
+
+#[test]
+fn decisions_of_a_session_are_paged_and_calibrated_as_a_whole() {
+    let server = Server::start();
+    let decision = |number: usize| {
+        json!({"id": format!("e{number}"), "type": "query", "source": "model_response",
+            "category": "accuracy", "session_id": "s1",
+            "data": {"decision_id": format!("d{number}"), "decision_type": "x", "confidence": 0.85,
+                "outcome": if number < 500 { "success" } else { "failure" }}})
+    };
+    let batch: Vec<Value> = (0..1000).map(decision).collect();
+    let stored = server.post("/api/v1/feedback/batch", &json!(batch)).1;
+    assert_eq!(stored["accepted"], 1000, "{stored}");
+    let server = server.kill_and_restart();
+    let path = "/api/v1/feedback/decisions/s1";
+    let (mut seen, mut after) = (Vec::new(), 0);
+    loop {
+        let page = server.get(&format!("{path}?after={after}&limit=300")).1;
+        let items = page["decisions"].as_array().unwrap();
+        seen.extend(items.iter().map(|one| one["decision_id"].as_str().unwrap().to_owned()));
+        let bin = &page["calibration"][0];
+        assert_eq!((&bin["n"], &bin["success"]), (&json!(1000), &json!(0.5)), "{page}");
+        after = page["next"].as_u64().unwrap();
+        if page["truncated"] == false {
+            break;
+        }
+    }
+    let expected: Vec<String> = (0..1000).map(|number| format!("d{number}")).collect();
+    assert_eq!(seen, expected);
 }

@@ -12,7 +12,7 @@ mod artifact;
 mod turn_log;
 
 pub use artifact::{Artifact, ArtifactPage, ArtifactSearch, search_artifacts};
-pub use confidence::{ConfidenceBin, confidence_bins};
+pub use confidence::{ConfidenceBin, ConfidenceBins};
 pub use conversation::{ConversationReport, ConversationRequest, TurnReport, report_conversation};
 pub use item::FeedbackItem;
 pub use period::{PeriodItem, PeriodReport, PeriodRequest, TurnFeedback, report_period};

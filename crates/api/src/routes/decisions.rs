@@ -96,20 +96,23 @@ pub(crate) async fn list_decisions(call: ReadCall, query: QueryParams) -> ApiRes
 
 #[utoipa::path(get, path = "/api/v1/feedback/decisions/{session}", tag = "decisions",
     summary = "Show the decisions of a session, with success rates by confidence",
-    params(("session" = String, Path)),
-    responses((status = 200, description = "Up to 500 decisions", body = SessionDecisionsBody)))]
+    params(("session" = String, Path), ("after" = Option<u64>, Query), ("limit" = Option<u16>, Query)),
+    responses((status = 200, description = "A page of decisions; `next` continues it while `truncated` is true", body = SessionDecisionsBody)))]
 pub(crate) async fn list_session_decisions(
     call: ReadCall,
     session: PathParam,
+    query: QueryParams,
 ) -> ApiResult<SessionDecisionsBody> {
     let session = params::read_id("session", session, ConversationId::new)?;
-    let found = call
-        .engine
-        .feedback
-        .conversation_decisions(call.scope(), &session, Position(0), MAX_LIMIT)
-        .await?;
-    let calibration = engine::report::confidence_bins(&found).into_iter().map(Into::into).collect();
-    let truncated = found.len() == MAX_LIMIT;
+    let (after, limit) = params::read_page(query, MAX_LIMIT)?;
+    let feedback = &call.engine.feedback;
+    let mut found =
+        feedback.conversation_decisions(call.scope(), &session, after, limit + 1).await?;
+    let truncated = found.len() > limit;
+    found.truncate(limit);
+    let Position(next) = found.last().map_or(after, |last| last.made.position);
+    let calibration = feedback.session_calibration(call.scope(), &session).await?;
+    let calibration = calibration.into_iter().map(Into::into).collect();
     let decisions = found.into_iter().map(DecisionBody::from).collect();
-    Ok(Json(SessionDecisionsBody { decisions, calibration, truncated }))
+    Ok(Json(SessionDecisionsBody { decisions, calibration, truncated, next }))
 }

@@ -7,7 +7,7 @@ use model::EventId;
 
 use super::{StoredResult, read_mark, stored_status};
 use crate::body::{self, Payload};
-use crate::error::{ApiResult, Problem};
+use crate::error::{ApiResult, NameMissing, Problem};
 use crate::middleware::auth::{AdminCall, ReadCall};
 use crate::params::{self, PathParam, QueryParams};
 use crate::report_filter;
@@ -117,7 +117,7 @@ pub(crate) async fn create_suggestion_experiment(
         let detail = format!("{other}: unknown field, expected {}", own.join(", "));
         return Err(Problem::invalid(other.clone(), detail));
     }
-    let (view, replayed) =
-        call.engine.insights.try_suggestion(call.scope(), &id, wishes, mark.mac, mark.key).await?;
+    let tried = call.engine.insights.try_suggestion(call.scope(), &id, wishes, mark.mac, mark.key);
+    let (view, replayed) = tried.await.named(&id)?;
     Ok((stored_status(replayed), Json(view.into())))
 }

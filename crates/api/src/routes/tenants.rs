@@ -71,9 +71,12 @@ pub(crate) async fn set_profile(
 pub(crate) async fn show_question_history(call: ReadCall, user: PathParam) -> ApiResult<Value> {
     let user = params::read_id("user_id", user, UserId::new)?;
     let found = call.engine.turns.list_recent_questions(call.scope(), &user).await?;
-    let queries = found.into_iter().map(
-        |(turn, text, ts)| json!({"turn_id": turn.as_str(), "text": &*text, "ts": ts.to_string()}),
-    );
+    let turns = found.iter().map(|(turn, _, _)| turn.clone()).collect();
+    let models = call.engine.turns.answering_models(call.scope(), turns).await?;
+    let queries = found.into_iter().map(|(turn, text, ts)| {
+        json!({"turn_id": turn.as_str(), "text": &*text, "ts": ts.to_string(),
+            "model": models.get(&turn)})
+    });
     Ok(Json(json!({"user_id": user.as_str(), "queries": queries.collect::<Vec<Value>>()})))
 }
 

@@ -102,9 +102,12 @@ impl From<StoredDecision> for DecisionBody {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct SessionDecisionsBody {
     pub(crate) decisions: Vec<DecisionBody>,
+    /// Of all decisions of the session, not only those of the page.
     pub(crate) calibration: Vec<ConfidenceBody>,
-    /// True when the session has more decisions than are listed.
+    /// True when the session has more decisions after this page.
     pub(crate) truncated: bool,
+    /// The `after` of the next page.
+    pub(crate) next: u64,
 }
 
 /// Decisions of one confidence bin.

@@ -7,7 +7,10 @@ use store::StoredDecision;
 use crate::error::EngineError;
 use crate::feedback::Feedback;
 use crate::receipt::RequestKey;
+use crate::report::{ConfidenceBin, ConfidenceBins};
 
+/// Decisions read at once for the calibration.
+const CALIBRATION_PAGE: usize = 1000;
 /// Attempts before a write that keeps losing against concurrent outcomes is given up.
 const MAX_CONCURRENT_OUTCOMES: usize = 100;
 
@@ -109,6 +112,23 @@ impl Feedback {
         id: &DecisionId,
     ) -> Result<Option<StoredDecision>, EngineError> {
         Ok(self.core.store.decision(scope, id).await?)
+    }
+
+    /// Success rates by confidence of all decisions of a conversation.
+    pub async fn session_calibration(
+        &self,
+        scope: &Scope,
+        conversation: &ConversationId,
+    ) -> Result<Vec<ConfidenceBin>, EngineError> {
+        let mut bins = ConfidenceBins::default();
+        let mut after = Position(0);
+        loop {
+            let page =
+                self.conversation_decisions(scope, conversation, after, CALIBRATION_PAGE).await?;
+            let Some(last) = page.last() else { return Ok(bins.finish()) };
+            after = last.made.position;
+            page.iter().for_each(|decision| bins.add(decision));
+        }
     }
 
     /// Decisions of a conversation after a position.

@@ -19,26 +19,33 @@ pub struct ConfidenceBin {
     pub success: Rate,
 }
 
-/// Groups decisions with a confidence and a known outcome into bins. Empty bins are omitted.
-pub fn confidence_bins(decisions: &[StoredDecision]) -> Vec<ConfidenceBin> {
-    let mut bins = [(0.0, Rate::default()); BINS];
-    for (confidence, good) in decisions.iter().filter_map(read_outcome) {
+/// Groups decisions with a confidence and a known outcome into bins.
+#[derive(Clone, Debug, Default)]
+pub struct ConfidenceBins([(f64, Rate); BINS]);
+
+impl ConfidenceBins {
+    pub fn add(&mut self, decision: &StoredDecision) {
+        let Some((confidence, good)) = read_outcome(decision) else { return };
         let place = ((confidence * BINS as f64) as usize).min(BINS - 1);
-        let (sum, rate) = &mut bins[place];
+        let (sum, rate) = &mut self.0[place];
         *sum += confidence;
         rate.denominator += 1;
         rate.numerator += u64::from(good);
     }
-    let edge = |place: usize| place as f64 / BINS as f64;
-    let filled = bins.iter().enumerate().filter(|(_, (_, rate))| rate.denominator > 0);
-    filled
-        .map(|(place, (sum, rate))| ConfidenceBin {
-            from: edge(place),
-            to: edge(place + 1),
-            confidence: sum / rate.denominator as f64,
-            success: *rate,
-        })
-        .collect()
+
+    /// The bins in order. Empty ones are omitted.
+    pub fn finish(&self) -> Vec<ConfidenceBin> {
+        let edge = |place: usize| place as f64 / BINS as f64;
+        let filled = self.0.iter().enumerate().filter(|(_, (_, rate))| rate.denominator > 0);
+        filled
+            .map(|(place, (sum, rate))| ConfidenceBin {
+                from: edge(place),
+                to: edge(place + 1),
+                confidence: sum / rate.denominator as f64,
+                success: *rate,
+            })
+            .collect()
+    }
 }
 
 fn read_outcome(decision: &StoredDecision) -> Option<(f64, bool)> {

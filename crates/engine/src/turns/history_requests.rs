@@ -1,15 +1,28 @@
 //! Lists and clears the question history of a user.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use connectors::{HistoryHealth, HistoryKey};
 
 use model::{Rule, Scope, Timestamp, TurnId, UserId};
+use store::StoredExchange;
 
 use crate::error::EngineError;
 use crate::turns::Turns;
 
 impl Turns {
+    /// The models that answered turns. Unanswered turns are left out.
+    pub async fn answering_models(
+        &self,
+        scope: &Scope,
+        turns: Vec<TurnId>,
+    ) -> Result<HashMap<TurnId, String>, EngineError> {
+        let found = self.core.store.exchanges_by_id(scope, turns).await?;
+        let model = |one: StoredExchange| Some((one.turn, one.completion?.model?));
+        Ok(found.into_iter().filter_map(model).collect())
+    }
+
     /// A user's recent questions, newest first.
     pub async fn list_recent_questions(
         &self,
