@@ -93,6 +93,8 @@ macro_rules! contract_tests {
             conversation_list::word_search_pages_are_complete,
             conversation_list::long_conversation_hides_no_other,
             conversation_list::worst_turn_represents_its_conversation,
+            conversation_list::turn_filters_select_turns,
+            conversation_list::conversation_summaries_are_counted_and_ranked,
             quality::quality_counts_current_turns,
             quality::turns_with_problems_are_found,
             quality::quality_filters_by_user_profile,

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use connectors::BlobStore;
-use model::{Event, Position, Scope, Timestamp, TurnId};
+use model::{Event, Position, Scope, Timestamp, TurnId, encode_url};
 use store::{ConversationQuery, DueCopy, Lease, Store, StoreError, StoredEvent, TurnLogCopy};
 
 use crate::cluster::leadership::{Authority, Leadership};
@@ -265,6 +265,7 @@ impl LogCopier {
         let document = crate::report::turn_log(&stored, &reactions).to_json().to_string();
         let (hosted_uri, document) = match place {
             CopyPlace::Table => {
+                let turn = encode_url(turn.as_str());
                 (format!("uptake:turn-log:{turn}?position={state}"), Some(document))
             }
             CopyPlace::Blobs(blobs) => {

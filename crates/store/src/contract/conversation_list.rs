@@ -1,10 +1,16 @@
 //! The list of conversations.
 
-use model::{Change, Kind, Reaction, Scope, Source, Tenant, TurnFact, Type, VerdictStatus, Window};
+use model::{
+    Change, ConversationId, ErrorType, Kind, Reaction, Scope, Source, Tenant, TurnFact, TurnId,
+    Type, VerdictStatus, Window,
+};
 use serde_json::{Value, json};
 
 use crate::contract::scene::{Scene, at, play, user_id};
-use crate::{ListCursor, ListPage, ListQuery, Store, TurnFilter, TurnMark};
+use crate::{
+    ListCursor, ListPage, ListQuery, RankedBy, Store, SummaryCounts, SummaryPage, TurnFilter,
+    TurnMark,
+};
 
 fn query(mark: TurnMark, limit: usize) -> ListQuery {
     ListQuery {
@@ -277,4 +283,76 @@ pub(crate) async fn word_search_pages_are_complete(store: &Store) {
         }
     }
     assert_eq!(found, pairs(&[("c1", "t5"), ("c2", "t2"), ("c3", "t3")]), "page by page");
+}
+
+/// The turns that a filter selects, newest first.
+async fn filtered(store: &Store, filter: TurnFilter) -> Vec<String> {
+    let query = ListQuery { filter, ..query(TurnMark::All, 10) };
+    let page = store.newest_turns(query).await.unwrap();
+    page.items.iter().map(|one| one.turn.to_string()).collect()
+}
+
+pub(crate) async fn turn_filters_select_turns(store: &Store) {
+    stage(store).await;
+    let none = TurnFilter::default;
+    let word = || Some("w".to_owned());
+    let conversation = |id: &str| Some(ConversationId::new(id).unwrap());
+    let error_types = vec![ErrorType::ModelRefusal, ErrorType::ErrorText];
+    for (filter, expected) in [
+        (none(), &["t5", "t4", "t3", "t2", "t1"][..]),
+        (TurnFilter { status: Some(VerdictStatus::Rejected), ..none() }, &["t2", "t1"]),
+        (TurnFilter { status: Some(VerdictStatus::Accepted), ..none() }, &["t3"]),
+        (TurnFilter { status: Some(VerdictStatus::Neutral), ..none() }, &["t5", "t4"]),
+        (TurnFilter { reaction: Some(Reaction::NotOk), ..none() }, &["t1"]),
+        (TurnFilter { conversation: conversation("c1"), ..none() }, &["t3", "t1"]),
+        (TurnFilter { conversation: conversation("c9"), ..none() }, &[]),
+        (TurnFilter { strategy: word(), ..none() }, &[]),
+        (TurnFilter { intent: word(), ..none() }, &[]),
+        (TurnFilter { tag: word(), ..none() }, &[]),
+        (TurnFilter { error_types, ..none() }, &[]),
+    ] {
+        assert_eq!(filtered(store, filter.clone()).await, expected, "{filter:?}");
+    }
+    let filter = TurnFilter { conversation: conversation("c2"), ..none() };
+    let theirs = ListQuery { user: Some(user_id("u2")), filter, ..query(TurnMark::All, 1) };
+    let page = store.newest_turns(theirs.clone()).await.unwrap();
+    assert_eq!((page.items[0].turn.as_str(), page.next.is_some()), ("t5", true));
+    let page = store.newest_turns(ListQuery { behind: page.next, ..theirs }).await.unwrap();
+    assert_eq!((page.items[0].turn.as_str(), page.next), ("t2", None));
+    let turns = ["t1", "t9"].map(|id| TurnId::new(id).unwrap()).to_vec();
+    let known = store.turn_conversations(&Scope::default(), turns.clone()).await.unwrap();
+    assert_eq!(known.into_iter().collect::<Vec<_>>(), [(turns[0].clone(), conversation("c1"))]);
+}
+
+pub(crate) async fn conversation_summaries_are_counted_and_ranked(store: &Store) {
+    stage(store).await;
+    let names = |page: &SummaryPage| -> Vec<String> {
+        page.items.iter().map(|one| one.conversation.to_string()).collect()
+    };
+    let first = store.conversation_summaries(query(TurnMark::All, 2), None).await.unwrap();
+    assert_eq!(
+        (names(&first), first.total, first.total_is_capped),
+        (vec!["c2".into(), "c3".into()], 3, false)
+    );
+    let rest = ListQuery { behind: first.next, ..query(TurnMark::All, 2) };
+    let rest = store.conversation_summaries(rest, None).await.unwrap();
+    let [c1] = &rest.items[..] else { panic!("{rest:?}") };
+    let expected = SummaryCounts {
+        turns: 2,
+        rejected: 1,
+        accepted: 1,
+        ok: 1,
+        not_ok: 1,
+        cost: 2e-9,
+        ..SummaryCounts::default()
+    };
+    assert_eq!((c1.counts, c1.first, c1.last), (expected, at(1), at(3)));
+    for (rank, expected) in [
+        (RankedBy::Problems, &["c1", "c3", "c2"][..]),
+        (RankedBy::Cost, &["c1", "c3", "c2"]),
+        (RankedBy::Latency, &[]),
+    ] {
+        let page = store.conversation_summaries(query(TurnMark::All, 9), Some(rank)).await.unwrap();
+        assert_eq!(names(&page), expected, "{rank:?}");
+    }
 }

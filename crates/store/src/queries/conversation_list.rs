@@ -339,14 +339,20 @@ fn walk(
 fn turns_of(query: &ListQuery, scope: SearchScope, from: ListCursor) -> (String, Vec<Value>) {
     let within = "project = ? AND ts >= ? AND ts <= ? AND (ts, turn) < (?, ?)";
     let selected = match (scope.conversation, scope.user, query.mark.is_negative()) {
-        (Some(_), Some(_), _) => format!(
-            "turn_facts WHERE turn IN (SELECT key FROM turns WHERE conversation = ?) AND user = ?
-                 AND ts IS NOT NULL AND {within}"
-        ),
-        (Some(_), None, _) => format!(
-            "turn_facts WHERE turn IN (SELECT key FROM turns WHERE conversation = ?)
-                 AND ts IS NOT NULL AND {within}"
-        ),
+        (Some(_), user, _) => {
+            let by_user = if user.is_some() { "AND turn_facts.user = ?" } else { "" };
+            // The order of the join keeps SQLite from examining all turns of the project by time.
+            return (
+                format!(
+                    "SELECT turn_facts.* FROM turns CROSS JOIN turn_facts
+                     WHERE turns.conversation = ? AND turn_facts.turn = turns.key {by_user}
+                         AND turn_facts.project = ? AND turn_facts.ts >= ? AND turn_facts.ts <= ?
+                         AND (turn_facts.ts, turn_facts.turn) < (?, ?)
+                     ORDER BY turn_facts.ts DESC, turn_facts.turn DESC"
+                ),
+                turns_values(query, scope, from),
+            );
+        }
         (None, Some(_), _) => format!(
             "turn_facts INDEXED BY turn_facts_by_user
              WHERE user = ? AND ts IS NOT NULL AND {within}"
@@ -359,10 +365,15 @@ fn turns_of(query: &ListQuery, scope: SearchScope, from: ListCursor) -> (String,
         }
     };
     let sql = format!("SELECT * FROM {selected} ORDER BY ts DESC, turn DESC");
+    (sql, turns_values(query, scope, from))
+}
+
+/// The parameters of `turns_of`.
+fn turns_values(query: &ListQuery, scope: SearchScope, from: ListCursor) -> Vec<Value> {
     let start = query.window.start.as_micros();
     let rest = [scope.project, start, from.rank, from.rank, from.key];
     let keys = scope.conversation.into_iter().chain(scope.user).chain(rest);
-    (sql, keys.map(Value::from).collect())
+    keys.map(Value::from).collect()
 }
 
 /// The matching turns among the next `most`, and the last of those when more follow.
