@@ -105,18 +105,11 @@ class Section:
 
     def __init__(self, name, title, tenant, project="default"):
         self.name, self.title, self.tenant, self.project = name, title, tenant, project
-        self.steps, self.pending = [], []
+        self.steps = []
 
     def step(self, text, differs=None):
         """A step. `differs` says how Uptake deliberately differs from the document."""
         def register(run):
             self.steps.append((text, differs, run))
-            return run
-        return register
-
-    def later(self, line, text):
-        """A step that waits for a line of issue 24; `--all` runs it."""
-        def register(run):
-            self.pending.append((line, text, run))
             return run
         return register

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Runs the examples of the five source documents against a fresh server: run.py URL [--all] [SECTION...]
+"""Runs the examples of the five source documents against a fresh server: run.py URL [SECTION...]
 
 Each step sends the requests of a document in its own spelling and times. Every answer must be 2xx, and every
-figure as the document says, or as the step's "differs" line says. `--all` also runs the steps in PENDING, whose
-behaviour is described by numbered lines of issue 24. Exits with 1 if a step fails. Needs only Python 3.
+figure as the document says, or as the step's "differs" line says. Exits with 1 if a step fails. Needs only
+Python 3.
 """
 
 import sys
@@ -26,9 +26,6 @@ SECTIONS = [
     seed_003_reactions.SECTION,
     seed_004_service.SECTION,
 ]
-# Steps that wait for a line of the issue. To make one part of the default run, change its `@SECTION.later(N, …)`
-# to `@SECTION.step(…)`.
-PENDING = [(section, *pending) for section in SECTIONS for pending in section.pending]
 
 
 def attempt(client, run):
@@ -43,22 +40,17 @@ def attempt(client, run):
 
 
 def main(arguments):
-    run_all = "--all" in arguments
-    names = [argument for argument in arguments if argument != "--all"]
-    if not names or not names[0].startswith("http"):
+    if not arguments or not arguments[0].startswith("http"):
         print(__doc__, file=sys.stderr)
         return 2
-    url, chosen = names[0].rstrip("/"), names[1:]
+    url, chosen = arguments[0].rstrip("/"), arguments[1:]
     failed = passed = 0
     for section in SECTIONS:
         if chosen and section.name not in chosen:
             continue
         client = Client(url, section.tenant, section.project)
         print(f"{section.name}: {section.title}")
-        steps = [(text, differs, run) for text, differs, run in section.steps]
-        if run_all:
-            steps += [(f"issue 24, line {line}: {text}", None, run) for line, text, run in section.pending]
-        for text, differs, run in steps:
+        for text, differs, run in section.steps:
             failure = attempt(client, run)
             print(f"  {'ok' if failure is None else 'FAILED'}  {text}")
             if differs:
@@ -66,8 +58,7 @@ def main(arguments):
             if failure is not None:
                 print(f"      {failure}")
             failed, passed = failed + (failure is not None), passed + (failure is None)
-    waiting = 0 if run_all else len(PENDING)
-    print(f"{passed} steps passed, {failed} failed, {waiting} wait for issue 24")
+    print(f"{passed} steps passed, {failed} failed")
     return 1 if failed else 0
 
 

@@ -190,7 +190,7 @@ def history(api):
     expect(again["retry"], None)
 
 
-@SECTION.later(11, "Unix times as floats (time.time()) are accepted for started_at, completed_at and ts")
+@SECTION.step("Unix times as floats (time.time()) are accepted for started_at, completed_at and ts")
 def unix_floats(api):
     found = api.turn(turn_id="u-1", conversation_id="c-u1", user_id="u1", text="What is Python?", response=ANSWER,
                      ts=START, started_at=START, completed_at=START + 12.5)["completed"]
@@ -199,13 +199,13 @@ def unix_floats(api):
     expect(shown["ts"], "2023-11-14T22:13:20.000000Z")
 
 
-@SECTION.later(11, "query_id and session_id are aliases of turn_id and conversation_id")
+@SECTION.step("query_id and session_id are aliases of turn_id and conversation_id")
 def aliases(api):
     made = api.turn(query_id="u-2", session_id="c-u2", user_id="u2", text="What is Python?")
     expect(made, {"turn_id": "u-2", "conversation_id": "c-u2"})
 
 
-@SECTION.later(12, "a reward may come before its turn and joins it later")
+@SECTION.step("a reward may come before its turn and joins it later")
 def early_reward(api):
     one_arm(api, "early")
     early = api.post("/api/v1/rewards", {"turn_id": "t-early", "quality_score": 0.95, "user_rating": 5,
@@ -215,14 +215,14 @@ def early_reward(api):
     expect(arm(api, "early"), {"observations": 1, "weight": 1.0, "mean": 1.9525 / 3.0})
 
 
-@SECTION.later(20, "the history names the model that answered")
+@SECTION.step("the history names the model that answered")
 def history_model(api):
     api.turn(turn_id="k-3", conversation_id="c-k3", user_id="keeper2", text="What is Python?", response=ANSWER,
              model="gpt-4o-mini")
     expect(api.get("/api/v1/users/keeper2/history")["queries"][0]["model"], "gpt-4o-mini")
 
 
-@SECTION.later(20, "a turn shows its reward, from 0 to 1, with its weight")
+@SECTION.step("a turn shows its reward, from 0 to 1, with its weight")
 def turn_reward(api):
     detect(api, "w-1", "What is a tuple?", "A tuple is an immutable sequence.", user="w1")
     reward = api.get("/api/v1/turns/w-1")["reward"]

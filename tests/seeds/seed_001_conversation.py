@@ -158,7 +158,7 @@ def corrections(api):
         expect(found["context"]["suggest_clarify"], number >= 2)
 
 
-@SECTION.later(6, "context_format sections returns the headings of section 2, letter for letter")
+@SECTION.step("context_format sections returns the headings of section 2, letter for letter")
 def sections(api):
     answered(api, "plan", "plan-1", strategy={"name": "commerce_search", "params": {"query": "laptops under $1000"}})
     found = follow(api, "plan", "plan-2", SAID, include=["context"], context_format="sections")
@@ -168,7 +168,7 @@ def sections(api):
         "Do NOT reuse the strategy", "User wants GAMING laptops, not business laptops", "gaming laptops under $1000"))
 
 
-@SECTION.later(1, "with several users in a session a message judges the answer to the same user")
+@SECTION.step("with several users in a session a message judges the answer to the same user")
 def several_users(api):
     api.turn(conversation_id="room", turn_id="room-1", user_id="ann", text=ASKED, response=ANSWERED,
              ts="2026-01-04T10:00:00Z")
@@ -180,7 +180,7 @@ def several_users(api):
     expect(api.get("/api/v1/turns/room-2/metadata")["user_feedback"]["status"], "neutral")
 
 
-@SECTION.later(2, "an answer logged after the next message still gets its verdict")
+@SECTION.step("an answer logged after the next message still gets its verdict")
 def late_answer(api):
     api.turn(conversation_id="slow", turn_id="slow-1", user_id="ann", text=ASKED, ts="2026-01-04T10:00:00Z")
     api.turn(conversation_id="slow", turn_id="slow-2", user_id="ann", text="That's wrong", ts="2026-01-04T10:01:00Z")
@@ -189,7 +189,7 @@ def late_answer(api):
                                                                      "detected_in_turn": "slow-2"})
 
 
-@SECTION.later(4, "preferences name the parameters: bar chart accepted, pie chart rejected")
+@SECTION.step("preferences name the parameters: bar chart accepted, pie chart rejected")
 def parameters(api):
     rows = [("pie", "That's wrong"), ("bar", "Perfect, thanks")]
     for number, (kind, reply) in enumerate(rows):
@@ -202,7 +202,7 @@ def parameters(api):
     expect(any("chart" in line and "pie" in line and "ejected" in line for line in lines), True, "pie rejected")
 
 
-@SECTION.later(5, "PROCEED or CLARIFY follows the clarity of the query")
+@SECTION.step("PROCEED or CLARIFY follows the clarity of the query")
 def clarity(api):
     vague = api.turn(conversation_id="vague", turn_id="vague-1", user_id="ann", text="that one", include=["context"])
     expect(vague["context"]["suggest_clarify"], True)
@@ -210,7 +210,7 @@ def clarity(api):
     expect(clear["context"]["suggest_clarify"], False)
 
 
-@SECTION.later(11, "session_id is an alias of conversation_id on turns")
+@SECTION.step("session_id is an alias of conversation_id on turns")
 def session_alias(api):
     made = api.turn(session_id="henry2", turn_id="alias-1", text=ASKED, timestamp="2026-01-04T10:30:00")
     expect(made["conversation_id"], "henry2")

@@ -110,14 +110,14 @@ def opinions(api):
     expect(api.get("/api/v1/retrieval/entities/LoginService/stats"), {"positiveCount": 0, "negativeCount": 1})
 
 
-@SECTION.later(11, "queryId and entityId are aliases of query_id and entity_id")
+@SECTION.step("queryId and entityId are aliases of query_id and entity_id")
 def camel_case(api):
     api.post("/api/v1/retrieval/signals", {"queryId": "q-camel", "signals": [
         {"entityId": "Camel", "signal": "used"}]})
     expect(api.get("/api/v1/retrieval/entities/Camel/stats"), {"usedCount": 1})
 
 
-@SECTION.later(12, "usage may come before the items were returned, and is detected when they come")
+@SECTION.step("usage may come before the items were returned, and is detected when they come")
 def early_usage(api):
     early = api.post("/api/v1/retrieval/usage", {"query_id": "q-early", "response": "ReportBuilder makes the report."})
     expect(early["pending"], True)

@@ -146,7 +146,7 @@ def satisfaction(api):
     expect(found["metrics"]["satisfaction"], {"value": 0.5, "numerator": 1.0, "denominator": 2})
 
 
-@SECTION.later(11, "a ts without a zone is taken as UTC")
+@SECTION.step("a ts without a zone is taken as UTC")
 def zoneless(api):
     turn(api, "naive", "naive-1")
     api.post(feedback("naive", "naive-1"), {"reaction": "ok", "ts": "2025-11-06T15:30:00.123456"})
@@ -154,14 +154,14 @@ def zoneless(api):
     expect(item["last_activity_at"], "2025-11-06T15:30:00.123456Z")
 
 
-@SECTION.later(11, "ids may hold spaces, slashes and umlauts, percent-encoded in paths")
+@SECTION.step("ids may hold spaces, slashes and umlauts, percent-encoded in paths")
 def odd_ids(api):
     turn(api, "chat/42 Ü", "turn 1/2")
     expect(api.post(feedback("chat/42 Ü", "turn 1/2"), {"reaction": "ok", "ts": "2025-11-06T15:40:00Z"}),
            {"turn_id": "turn 1/2"})
 
 
-@SECTION.later(13, "satisfaction by=reaction puts a reaction at its own time, as the period report does")
+@SECTION.step("satisfaction by=reaction puts a reaction at its own time, as the period report does")
 def by_reaction(api):
     turn(api, "late", "late-1", ts="2025-10-01T10:00:00Z")
     api.post(feedback("late", "late-1"), {"reaction": "ok", "ts": "2025-11-06T20:00:00Z"})
@@ -172,7 +172,7 @@ def by_reaction(api):
     expect(found["metrics"]["satisfaction"], {"value": None, "denominator": 0})
 
 
-@SECTION.later(3, "praise that names an earlier answer reaches it")
+@SECTION.step("praise that names an earlier answer reaches it")
 def praise(api):
     turn(api, "praise", "p1", text="Write the SQL query for the revenue by region",
          response="SELECT region, SUM(revenue) FROM sales GROUP BY region", ts="2025-11-06T18:00:00Z")
@@ -183,7 +183,7 @@ def praise(api):
     expect(found["previous"], {"turn_id": "p1", "status": "accepted"})
 
 
-@SECTION.later(18, "POST /api/v1/turns/{turn_id}/feedback takes a reaction, stars, a comment and a correction")
+@SECTION.step("POST /api/v1/turns/{turn_id}/feedback takes a reaction, stars, a comment and a correction")
 def one_door(api):
     turn(api, "door", "door-1")
     given = api.post("/api/v1/turns/door-1/feedback", {"user_id": "user_123", "reaction": "ok",

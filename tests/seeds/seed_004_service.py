@@ -159,14 +159,14 @@ def suggestions(api):
     expect(any("completed" in one["instruction"] for one in found), True)
 
 
-@SECTION.later(11, "timestamp of datetime.utcnow().isoformat() has no zone and is taken as UTC")
+@SECTION.step("timestamp of datetime.utcnow().isoformat() has no zone and is taken as UTC")
 def naive_time(api):
     stored = send(api, RATING, tenant_id="acme", timestamp="2026-11-16T10:00:00.123456", severity="info", tags=[],
                   id="6f1a2b3c-0000-4000-8000-000000000002", user_id=None, session_id=None, message_id=None)
     expect(stored["timestamp"], "2026-11-16T10:00:00.123456Z")
 
 
-@SECTION.later(7, "a rating with query and response counts although its turn was never posted")
+@SECTION.step("a rating with query and response counts although its turn was never posted")
 def events_only(api):
     team = type(api)(api.url, "acme-events")
     for number in range(10):
@@ -181,7 +181,7 @@ def events_only(api):
     expect(report["most_corrected_queries"][0], {"query": "Show total sales", "corrections": 3})
 
 
-@SECTION.later(8, "performance events feed the latency figures")
+@SECTION.step("performance events feed the latency figures")
 def performance(api):
     team = type(api)(api.url, "acme-latency")
     for _ in range(5):
@@ -189,7 +189,7 @@ def performance(api):
     expect(metric(team, "latency_p50", "acme-latency")["value"], lambda value: 1.1 < value < 1.4)
 
 
-@SECTION.later(8, "a comment of twelve users is a suggestion")
+@SECTION.step("a comment of twelve users is a suggestion")
 def comments(api):
     team = type(api)(api.url, "acme-comments")
     for number in range(12):
@@ -201,7 +201,7 @@ def comments(api):
     expect(any("percentages" in one["instruction"] for one in found), True)
 
 
-@SECTION.later(10, "an event that names only message_id is stored with the conversation, user and model of its turn")
+@SECTION.step("an event that names only message_id is stored with the conversation, user and model of its turn")
 def enriched(api):
     api.turn(conversation_id="sess-e", turn_id="msg-e", user_id="user_e", text="Show total sales", response=ORIGINAL,
              model="gpt-4")
@@ -209,7 +209,7 @@ def enriched(api):
     expect(send(api, RATING | {"data": data}), {"session_id": "sess-e", "user_id": "user_e", "message_id": "msg-e"})
 
 
-@SECTION.later(12, "the outcome of a decision may come before the decision")
+@SECTION.step("the outcome of a decision may come before the decision")
 def early_outcome(api):
     early = api.call("PATCH", "/api/v1/decisions/dec-early", {"outcome": "success"})
     expect(early["pending"], True)
@@ -218,7 +218,7 @@ def early_outcome(api):
     expect(api.get("/api/v1/decisions/dec-early")["outcome"], "success")
 
 
-@SECTION.later(15, "sql_accuracy counts settled decisions only")
+@SECTION.step("sql_accuracy counts settled decisions only")
 def settled(api):
     team = type(api)(api.url, "acme-sql")
     for number in range(10):
