@@ -43,14 +43,13 @@ impl Turns {
     ) -> Result<usize, EngineError> {
         let (asker, place) =
             (HistoryKey::User(scope.clone(), user.clone()), self.history.backend());
+        let known = place.recent(&asker, self.core.clock.now()).await?.len();
         // Other nodes may hold questions that this one does not.
-        if !place.is_shared()
-            && (self.core.store.is_shared()
-                || !place.recent(&asker, self.core.clock.now()).await?.is_empty())
-        {
+        if !place.is_shared() && (self.core.store.is_shared() || known > 0) {
             self.core.store_rule(scope, Some(user.clone()), Rule::HistoryForgotten).await?;
         }
-        Ok(place.forget(&asker).await?)
+        // The follower of the shared log may have cleared them since the commit.
+        Ok(place.forget(&asker).await?.max(known))
     }
 
     /// Health of the history's backend.
