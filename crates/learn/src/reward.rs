@@ -6,6 +6,7 @@ mod definition;
 mod turn_evidence;
 
 pub use definition::{RewardDefinition, RewardRule};
+pub(crate) use turn_evidence::ANONYMOUS_USER;
 pub use turn_evidence::{AnswerOutcome, ImplicitReward, MessageVerdict, TurnEvidence, TurnSignal};
 
 /// No reward definition yields a larger weight.

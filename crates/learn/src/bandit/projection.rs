@@ -11,7 +11,7 @@ use model::{Body, Event, Finding, Position, RouterChoice, Rule, TurnId};
 use serde_json::{Map, Value};
 
 use super::{RouterDefinition, RouterRule, RouterState};
-use crate::reward::TurnSignal;
+use crate::reward::{ANONYMOUS_USER, TurnSignal};
 
 pub use signals::extract_signals;
 pub use turn_record::{ServedTurn, TurnRecord};
@@ -209,7 +209,7 @@ impl Routers {
         records: &mut TurnRecords,
     ) {
         if let Some(record) = records.get_mut(turn) {
-            record.evidence.anonymise_rating(user, signals::ANONYMOUS_USER);
+            record.evidence.anonymise_rating(user, ANONYMOUS_USER);
             self.update_observation(event, turn, records);
         }
     }

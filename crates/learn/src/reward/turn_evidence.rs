@@ -14,6 +14,8 @@ use super::definition::{OverrideCondition, RewardRule};
 /// Displayed reward of a turn without signals. Never used for learning.
 const DEFAULT_REWARD: f64 = 0.7;
 const CORRECTED_QUALITY: f64 = 0.2;
+/// Pseudonym shared by all unnamed users.
+pub(crate) const ANONYMOUS_USER: u64 = 0;
 /// Ratings kept per turn, the most recent first. Each new rating rewrites all of them.
 pub(super) const MAX_RATINGS: usize = 1000;
 /// Weights of quality, rating and expectations in the explicit reward.
@@ -25,6 +27,10 @@ const SLOW_REWARD: f64 = 0.5;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum TurnSignal {
+    /// The user who asked, known with the first answer. An earlier rating without a user is theirs.
+    AskedBy {
+        user: u64,
+    },
     Answered(AnswerOutcome),
     Cost(f64),
     /// Verdict of a later message; `None` withdraws that message's earlier verdict.
@@ -137,6 +143,15 @@ fn is_zero(done: &u16) -> bool {
 impl TurnEvidence {
     pub fn record(&mut self, at: u64, signal: &TurnSignal) {
         match *signal {
+            TurnSignal::AskedBy { user } => {
+                // Only before the first answer: later ratings without a user are of erased users.
+                if self.answered.is_unset()
+                    && let Some(early) = self.ratings.remove(&ANONYMOUS_USER)
+                {
+                    let rating = self.ratings.entry(user).or_default();
+                    rating.set_if_newer(early.position, early.value);
+                }
+            }
             TurnSignal::Answered(answered) => {
                 let seconds = answered.seconds.filter(|seconds| is_valid_amount(*seconds));
                 self.answered.set_if_newer(at, Some(AnswerOutcome { seconds, ..answered }));

@@ -2,10 +2,7 @@
 
 use model::{Body, Event, Finding, GivenReward, Origin, Rating, Reaction, RetryIntent};
 
-use crate::reward::{AnswerOutcome, MessageVerdict, TurnSignal};
-
-/// Pseudonym shared by all unnamed users.
-pub(super) const ANONYMOUS_USER: u64 = 0;
+use crate::reward::{ANONYMOUS_USER, AnswerOutcome, MessageVerdict, TurnSignal};
 
 /// The signals an event carries about its turn. Machine reactions repeat a verdict and comments are
 /// covered by verdicts, so neither adds a signal.
@@ -51,10 +48,14 @@ fn finding_signals(
         Finding::Retry(found) if found.intent == RetryIntent::Dissatisfied => {
             TurnSignal::Retry(found.similarity)
         }
-        Finding::Answer(found) => TurnSignal::Answered(AnswerOutcome {
-            failed: found.error.error_type.is_some(),
-            seconds: found.latency.map(|pace| pace.seconds),
-        }),
+        Finding::Answer(found) => {
+            let asked = (user != ANONYMOUS_USER).then_some(TurnSignal::AskedBy { user });
+            let answered = TurnSignal::Answered(AnswerOutcome {
+                failed: found.error.error_type.is_some(),
+                seconds: found.latency.map(|pace| pace.seconds),
+            });
+            return asked.into_iter().chain([answered]).collect();
+        }
         Finding::Review { status } => TurnSignal::Review(Some(*status)),
         Finding::Reward(given) => return reward_signals(*given, user),
         Finding::Retry(_)
