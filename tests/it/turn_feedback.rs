@@ -149,3 +149,47 @@ fn widget_keys_give_feedback_on_existing_turns_only() {
     }
     assert_eq!(post("t1", &json!({"correction": "43"})).0, 403);
 }
+
+#[test]
+fn feedback_on_a_quoted_turn_is_not_attributed_to_the_quoting_user() {
+    let server = Server::start();
+    let quote = json!({"type": "explicit", "source": "user_rating", "category": "accuracy",
+        "user_id": "bob", "message_id": "t1",
+        "data": {"rating": "positive", "query": "Show sales", "response": "SELECT 1"}});
+    assert_eq!(server.post("/api/v1/feedback", &quote).0, 201);
+    let (status, given) = give(&server, "t1", &json!({"stars": 1, "conversation_id": "c1"}));
+    assert_eq!((status, &given["pending"]), (202, &json!(true)), "{given}");
+    let own = json!({"conversation_id": "c1", "turn_id": "t1", "user_id": "ann",
+        "text": "Show sales", "response": "SELECT 1"});
+    assert_eq!(server.post("/api/v1/turns", &own).0, 201);
+    let server = server.kill_and_restart();
+    let mut found: Vec<(String, String)> = user_reactions(&server, "t1")
+        .iter()
+        .map(|one| {
+            [&one["user_id"], &one["reaction"]].map(|field| field.as_str().unwrap().to_owned())
+        })
+        .map(|[user, reaction]| (user, reaction))
+        .collect();
+    found.sort();
+    let expected = [("ann", "not_ok"), ("bob", "ok")];
+    assert_eq!(found, expected.map(|(user, given)| (user.to_owned(), given.to_owned())));
+}
+
+#[test]
+fn rating_before_the_turn_is_replaced_by_the_users_next_one() {
+    let server = Server::start();
+    assert_eq!(give(&server, "t1", &json!({"stars": 5})).0, 202);
+    let own = json!({"conversation_id": "c1", "turn_id": "t1", "user_id": "ann",
+        "text": "Show sales", "response": "There were 7 sales in May."});
+    assert_eq!(server.post("/api/v1/turns", &own).0, 201);
+    let reward = |server: &Server| {
+        let turn = server.get("/api/v1/turns/t1").1;
+        [turn["reward"].as_f64().unwrap(), turn["reward_weight"].as_f64().unwrap()]
+    };
+    assert_eq!(reward(&server)[0], 1.0);
+    assert_eq!(give(&server, "t1", &json!({"stars": 2})).0, 200);
+    assert_eq!(reward(&server)[0], 0.25);
+    assert_eq!(give(&server, "t1", &json!({"reaction": null})).0, 200);
+    assert_eq!(reward(&server), [0.7, 0.0]);
+    assert_eq!(reward(&server.kill_and_restart()), [0.7, 0.0]);
+}

@@ -42,7 +42,8 @@ impl Feedback {
         incoming: IncomingFeedback,
     ) -> Result<FeedbackReceipt, EngineError> {
         let IncomingFeedback { turn, conversation, mut raw, mac, key, trust } = incoming;
-        let head = self.core.store.turn_head(scope, &turn).await?;
+        // The user and conversation of a derived turn are those of other feedback.
+        let head = self.core.store.turn_head(scope, &turn).await?.filter(|head| !head.derived);
         let is_known = head.is_some();
         let place = locate_turn(scope, turn, conversation, head, trust)?;
         if trust == Trust::Widget {

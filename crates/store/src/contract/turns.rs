@@ -18,6 +18,7 @@ pub(crate) async fn turn_exists_from_its_opening(store: &Store) {
         received_at: model::Timestamp::from_micros(1_800_000_000_000_001),
         erased: false,
         completed: false,
+        derived: false,
     };
     assert_eq!(store.turn_head(&scope, &turn).await.unwrap(), Some(expected.clone()));
     play(store, [Scene::answer("t1")]).await;

@@ -21,6 +21,8 @@ pub struct TurnHead {
     pub received_at: Timestamp,
     pub erased: bool,
     pub completed: bool,
+    /// Known only from feedback that names or quotes it.
+    pub derived: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -114,7 +116,7 @@ struct Found {
 fn find(connection: &Connection, project: Key, turn: &TurnId) -> Result<Option<Found>, StoreError> {
     connection.find_row_with(
         "SELECT t.key, c.id, u.id, t.ts, t.opened, t.completed, l.hosted_uri,
-             coalesce(o.received_at, t.ts), u.erased IS NOT NULL
+             coalesce(o.received_at, t.ts), u.erased IS NOT NULL, t.opened_derived <> 0
          FROM turns t
          LEFT JOIN events o ON o.position = t.opened
          LEFT JOIN conversations c ON c.key = t.conversation
@@ -135,6 +137,7 @@ fn find(connection: &Connection, project: Key, turn: &TurnId) -> Result<Option<F
                 received_at: Timestamp::from_micros(row.get(7)?),
                 erased: row.get(8)?,
                 completed: Option::is_some(&completed),
+                derived: row.get(9)?,
             };
             Ok(Found { key, head, hosted_uri: row.get(6)?, opened, completed })
         },
