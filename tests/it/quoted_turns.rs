@@ -191,3 +191,19 @@ fn comment_before_a_quoting_rating_keeps_the_quoted_question() {
     check(&server);
     check(&check_rebuild(server));
 }
+
+#[test]
+fn redetection_does_not_judge_quoted_turns() {
+    let server = Server::start();
+    for n in 0..3 {
+        let data = json!({"rating": "positive", "query": QUERY, "response": ANSWER});
+        let message = json!({"user_id": "bob", "session_id": "s1", "message_id": format!("q{n}")});
+        send(&server, "user_rating", &message, &data);
+    }
+    let before = metric(&server, "retry_rate");
+    let folder = server.kill_and_leave();
+    let (code, out, err) = uptake(folder.path(), &["redetect", "--json"]);
+    assert_eq!(code, Some(0), "{err}");
+    assert_eq!(serde_json::from_str::<Value>(&out).unwrap()["findings"], 0, "{out}");
+    assert_eq!(metric(&Server::start_in(folder), "retry_rate"), before);
+}

@@ -170,3 +170,13 @@ pub enum TurnHalf {
     Opened(Opening),
     Completed(Box<Completion>),
 }
+
+impl TurnHalf {
+    /// True for a half that feedback names or quotes.
+    pub fn is_derived(&self) -> bool {
+        match self {
+            Self::Opened(opening) => opening.derived,
+            Self::Completed(done) => done.derived,
+        }
+    }
+}

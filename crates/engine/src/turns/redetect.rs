@@ -42,6 +42,10 @@ impl Turns {
             done = last.position;
             for stored in events.into_iter().filter(|stored| stored.position <= head) {
                 let Body::Turn(half) = &stored.event.body else { continue };
+                if half.is_derived() {
+                    // A quotation in feedback is no message.
+                    continue;
+                }
                 total.turns += 1;
                 total.findings += match half {
                     TurnHalf::Opened(_) => {
