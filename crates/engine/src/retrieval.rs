@@ -102,7 +102,12 @@ impl Retrieval {
         {
             return Ok(first);
         }
-        self.store_findings(findings, mark).await
+        let queries: Vec<String> = findings.iter().filter_map(returned_query).collect();
+        let receipt = self.store_findings(findings, mark).await?;
+        for query_id in queries {
+            self.join_concurrent_usage(scope, query_id).await?;
+        }
+        Ok(receipt)
     }
 
     /// Finds an identical report. Contents are long, and agents report them with every answer.
@@ -140,7 +145,7 @@ impl Retrieval {
         let query_id = ingest::accept_query_id(query_id)?;
         // Stored items are redacted, so the answer is redacted before the comparison.
         let response = self.core.redactors.settings_for(&scope.tenant).redactor.redact(response);
-        if let Some(query) = self.load_query(scope, &query_id).await? {
+        if let Some(query) = self.load_results(scope, &query_id).await? {
             let signals = self.detect_usage(&response, kind, &query.items);
             return self.store_usage(scope, (query_id, query), signals, mark).await;
         }
@@ -153,7 +158,7 @@ impl Retrieval {
         let unkeyed = RequestMark { mac: mark.mac, key: None };
         self.store_pending_usage(scope, pending.clone(), mark).await?;
         // The results may have arrived meanwhile, without this answer.
-        match self.load_query(scope, &query_id).await? {
+        match self.load_results(scope, &query_id).await? {
             None => Ok(Usage::Pending),
             Some(query) => {
                 let signals = self.detect_usage(&pending.response, kind, &query.items);
@@ -257,6 +262,11 @@ impl Retrieval {
         write.more = events.map(|event| build_entry(self.core.redact(event))).collect();
         self.core.commit_one(write).await
     }
+}
+
+/// The query of a report, which is the only finding with items.
+fn returned_query((_, finding): &(FindingPlace, Finding)) -> Option<String> {
+    if let Finding::Returned(returned) = finding { Some(returned.query_id.clone()) } else { None }
 }
 
 fn finding_place(scope: &Scope, turn: Option<TurnId>, user: Option<UserId>) -> FindingPlace {

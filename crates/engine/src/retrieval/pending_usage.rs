@@ -3,9 +3,9 @@
 //! The report is stored with its query. The write that brings the results also brings the signals.
 
 use detect::AnswerKind;
-use model::{Body, Finding, FoundRelevance, PendingUsage, Retrieved, Scope, TurnId};
+use model::{Body, Finding, FoundRelevance, Mac, PendingUsage, Retrieved, Scope, TurnId};
 
-use super::query::MAX_REPORTS;
+use super::query::{MAX_REPORTS, RetrievalQuery};
 use super::{RequestMark, Retrieval, finding_place};
 use crate::error::EngineError;
 
@@ -41,6 +41,34 @@ impl Retrieval {
             }
         });
         Ok(pending.collect())
+    }
+
+    /// A query whose results are reported.
+    pub(super) async fn load_results(
+        &self,
+        scope: &Scope,
+        query_id: &str,
+    ) -> Result<Option<RetrievalQuery>, EngineError> {
+        let query = self.load_query(scope, query_id).await?;
+        Ok(query.filter(|query| !query.items.is_empty()))
+    }
+
+    /// Joins answers that were stored while the results of their query were committed. The report of
+    /// such an answer looks for results after its commit, this one looks for answers after its own, so
+    /// the later of the two finds the other.
+    pub(crate) async fn join_concurrent_usage(
+        &self,
+        scope: &Scope,
+        query_id: String,
+    ) -> Result<(), EngineError> {
+        for pending in self.load_pending_usage(scope, &query_id).await? {
+            let Some(query) = self.load_results(scope, &query_id).await? else { return Ok(()) };
+            let kind = if pending.is_code { AnswerKind::Code } else { AnswerKind::Response };
+            let signals = self.detect_usage(&pending.response, kind, &query.items);
+            let unkeyed = RequestMark { mac: Mac([0; 16]), key: None };
+            self.store_usage(scope, (query_id.clone(), query), signals, unkeyed).await?;
+        }
+        Ok(())
     }
 
     /// The signals of waiting answers about the results of their query.

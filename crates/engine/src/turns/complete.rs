@@ -92,7 +92,12 @@ impl Turns {
             write.more.extend(late);
         }
         let together = write.more.iter().map(|entry| entry.event.clone()).collect();
+        let has_results =
+            write.entry.event.body.completion().is_some_and(|done| !done.retrieved.is_empty());
         let receipt = self.core.commit_one(write).await?;
+        if has_results {
+            self.retrieval.join_concurrent_usage(&scope, turn.to_string()).await?;
+        }
         let together = match receipt.replayed {
             true => self.read_batch(&scope, receipt.position).await?,
             false => together,
