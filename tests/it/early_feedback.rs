@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::keys::create;
+use crate::privacy::is_on_disk;
 use crate::server::{Server, uptake};
 
 const ROUTER: &str = "/api/v1/routers/chat";
@@ -90,6 +91,57 @@ fn usage_before_the_results_of_its_query_joins_them() {
     };
     check(&server);
     check(&rebuilt(server));
+}
+
+fn used_count(server: &Server, entity: &str) -> u64 {
+    let (_, stats) = server.get(&format!("/api/v1/retrieval/entities/{entity}/stats"));
+    stats["usedCount"].as_u64().unwrap()
+}
+
+#[test]
+fn usage_of_a_turn_without_results_waits_for_them() {
+    let server = Server::start();
+    let open = json!({"conversation_id": "c1", "turn_id": "t1", "text": "How do users log in?"});
+    assert_eq!(server.post("/api/v1/turns", &open).0, 201);
+    let usage = json!({"query_id": "t1", "response": "The LoginService checks the password."});
+    assert_eq!(server.post("/api/v1/retrieval/usage", &usage).0, 202);
+    let done = json!({"response": "Ask the administrator about it, please.",
+        "retrieved": [{"entity_id": "e1", "name": "LoginService"}]});
+    assert_eq!(server.post("/api/v1/turns/t1/complete", &done).0, 200);
+    assert_eq!(used_count(&server, "e1"), 1);
+    assert_eq!(used_count(&rebuilt(server), "e1"), 1);
+}
+
+#[test]
+fn usage_and_results_that_arrive_together_join() {
+    let server = Server::start();
+    for n in 0..40 {
+        let usage = json!({"query_id": format!("q{n}"), "response": "The LoginService does it."});
+        let returned = json!({"query_id": format!("q{n}"), "query": "How do users log in?",
+            "entities": [{"entity_id": format!("e{n}"), "name": "LoginService"}]});
+        std::thread::scope(|scope| {
+            scope.spawn(|| assert_eq!(server.post("/api/v1/retrieval/returned", &returned).0, 201));
+            let status = server.post("/api/v1/retrieval/usage", &usage).0;
+            assert!(matches!(status, 200..=202), "{status}");
+        });
+        assert_eq!(used_count(&server, &format!("e{n}")), 1, "query {n}");
+    }
+}
+
+#[test]
+fn erasure_removes_outcomes_that_came_before_their_decision() {
+    let server = Server::start();
+    let outcome = json!({"outcome": "failure", "outcome_data": {"needed": ["pelargonium"]}});
+    assert_eq!(server.client().patch("/api/v1/decisions/d1", &outcome).0, 202);
+    for (turn, user) in [("t1", "ann"), ("t2", "bob")] {
+        let turn = json!({"conversation_id": "c1", "turn_id": turn, "user_id": user, "text": "q"});
+        assert_eq!(server.post("/api/v1/turns", &turn).0, 201);
+    }
+    let decision = json!({"decision_id": "d1", "turn_id": "t1", "decision_type": "sql_generation"});
+    assert_eq!(server.post("/api/v1/decisions", &decision).0, 201);
+    assert_eq!(server.client().delete("/api/v1/users/ann").0, 200);
+    let server = rebuilt(server);
+    assert!(!is_on_disk(&server, "pelargonium"));
 }
 
 #[test]

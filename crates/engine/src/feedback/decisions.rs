@@ -36,7 +36,9 @@ impl Feedback {
         let fresh = || self.core.ids.decision_id(now);
         let event = self.core.ids.event_id(now);
         let (id, event) = ingest::accept_decision(scope, raw, event, now, fresh)?;
-        let receipt = self.core.commit_one(self.core.build_write(event, mac, key)).await?;
+        let mut writes = vec![self.core.build_write(event, mac, key)];
+        self.join_turns(&mut writes).await?;
+        let receipt = self.core.commit_last(writes).await?;
         if !receipt.replayed {
             return Ok((id, false));
         }

@@ -108,7 +108,7 @@ fn forget_rows(connection: &Connection, user: Key) -> sql::Result<()> {
 
 /// The positions of a user's events: events that name the user, events that name only one of the
 /// user's turns, events that name only a conversation in which no other user has a turn, and
-/// outcomes that arrived before their decision in such a conversation.
+/// outcomes that arrived before their decision on such a turn or in such a conversation.
 pub(crate) const USER_EVENTS: &str = "
     WITH own_turns AS (
         SELECT DISTINCT t.key, t.conversation FROM events e JOIN turns t ON t.key = e.turn
@@ -127,6 +127,10 @@ pub(crate) const USER_EVENTS: &str = "
         WHERE e.user IS NULL AND e.turn IS NULL
         UNION
         SELECT d.settled FROM own_conversations c JOIN decisions d ON d.conversation = c.conversation
+        WHERE d.settled IS NOT NULL
+        UNION
+        SELECT d.settled FROM own_turns o JOIN events m ON m.turn = o.key
+            JOIN decisions d ON d.conversation = m.conversation AND d.made = m.position
         WHERE d.settled IS NOT NULL)";
 
 /// Suggestions derived from the user's turns, found by the prefix of their ids.
