@@ -107,7 +107,8 @@ fn reaction_line(
         Some(name) => hash_name("reaction", &[name, word]),
         None => {
             let at = at.map(|at| at.to_string()).unwrap_or_default();
-            hash_name("reaction", &[&turn, origin.as_word(), word, &at])
+            let user = find(&["user_id"]).unwrap_or_default();
+            hash_name("reaction", &[&turn, origin.as_word(), word, &at, &user])
         }
     };
     let said = reaction.and_then(|_| text_field(given, &["text"]));

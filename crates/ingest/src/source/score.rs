@@ -104,7 +104,8 @@ impl Score {
         }
         match (names_feedback(&self.name), &self.value) {
             (true, Some(value)) => {
-                rating_value(value).map_or(ScoreMeaning::Measure, ScoreMeaning::Rating)
+                let rated = rating_value(value).filter(|_| !may_be_one_star(&self.name, value));
+                rated.map_or(ScoreMeaning::Measure, ScoreMeaning::Rating)
             }
             (_, None) => {
                 filled(self.comment.clone()).map_or(ScoreMeaning::Measure, ScoreMeaning::Comment)
@@ -165,6 +166,13 @@ fn names_feedback(name: &str) -> bool {
     is_named && !has(&REVERSED_WORDS)
 }
 
+/// True for a 1 under a name for stars: the best of 0 to 1, or the worst of 1 to 5.
+fn may_be_one_star(name: &str, value: &Value) -> bool {
+    let lower = name.to_lowercase();
+    let is_one = value.as_f64() == Some(1.0) || value.as_str().map(str::trim) == Some("1");
+    is_one && (lower.contains("rating") || lower.contains("star"))
+}
+
 /// A thumb or a number from 0 to 1; -1 is a thumb down. Stars are ambiguous and give `None`.
 fn rating_value(value: &Value) -> Option<UnitInterval> {
     if let Some(thumb) = value.as_bool() {
@@ -199,6 +207,8 @@ mod tests {
             ("feedback", json!("thumbs-down"), rated(0.0)),
             // One star, or a thumb up? The scale is not known.
             ("rating", json!(4), ScoreMeaning::Measure),
+            ("user-rating", json!(1), ScoreMeaning::Measure),
+            ("user-rating", json!(true), rated(1.0)),
             ("thumbs_down", json!(1), ScoreMeaning::Measure),
             ("likelihood", json!(0.9), ScoreMeaning::Measure),
             ("hallucination", json!(0.9), ScoreMeaning::Measure),

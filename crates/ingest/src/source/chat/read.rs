@@ -53,7 +53,18 @@ fn is_out_of_range(at: Timestamp) -> bool {
 fn rename_turn_fields(
     record: &Map<String, Value>,
 ) -> Result<Option<Map<String, Value>>, CaptureError> {
-    const KNOWN: &[&str] = &["turn_id", "conversation_id", "user_id", "text", "response", "ts"];
+    const KNOWN: &[&str] = &[
+        "turn_id",
+        "conversation_id",
+        "user_id",
+        "text",
+        "response",
+        "ts",
+        "model",
+        "error",
+        "status",
+        "latency_ms",
+    ];
     let mut turn = record.clone();
     rename_aliases(&mut turn, KNOWN)?;
     Ok(text_field(&turn, &["text", "response"]).is_some().then_some(turn))
