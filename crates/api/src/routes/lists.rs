@@ -224,9 +224,9 @@ fn turn_cells(turn: &Value) -> Vec<Cell> {
     let reactions: Vec<&str> =
         reactions.iter().filter_map(|given| given["reaction"].as_str()).collect();
     vec![
-        Cell::exact(&turn["turn_id"]),
-        Cell::exact(&turn["conversation_id"]),
-        Cell::exact(&turn["user_id"]),
+        Cell::free(&turn["turn_id"]),
+        Cell::free(&turn["conversation_id"]),
+        Cell::free(&turn["user_id"]),
         Cell::exact(&turn["ts"]),
         Cell::free(&turn["user"]["text"]),
         Cell::free(&assistant["response"]),

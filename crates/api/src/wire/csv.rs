@@ -7,7 +7,7 @@ use serde_json::Value;
 pub(crate) struct Cell(String);
 
 impl Cell {
-    /// A number, word or id as it is. Null is empty.
+    /// A number or a fixed word as it is. Null is empty.
     pub(crate) fn exact(value: &Value) -> Self {
         Self(match value {
             Value::Null => String::new(),
@@ -18,7 +18,7 @@ impl Cell {
         })
     }
 
-    /// A free text. Spreadsheets run cells that begin like a formula, so those get an apostrophe.
+    /// An id or a free text. Spreadsheets run cells that begin like a formula, so those get an apostrophe.
     pub(crate) fn free(value: &Value) -> Self {
         let Self(text) = Self::exact(value);
         match text.starts_with(['=', '+', '-', '@', '\t', '\r']) {

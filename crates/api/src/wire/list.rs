@@ -104,7 +104,9 @@ impl ConversationSummaryBody {
     pub(crate) fn csv_cells(summary: &ConversationSummary) -> Vec<Cell> {
         let one = json!(Self::from(summary.clone()));
         let cell = |name: &&str| match *name {
-            "first_question" | "last_message" => Cell::free(&one[*name]),
+            "conversation_id" | "user_id" | "first_question" | "last_message" => {
+                Cell::free(&one[*name])
+            }
             "ok" | "not_ok" | "neutral" => Cell::exact(&one["reactions"][*name]),
             _ => Cell::exact(&one[*name]),
         };
