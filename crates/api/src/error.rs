@@ -155,19 +155,13 @@ impl IntoResponse for Problem {
     }
 }
 
-/// Names the object of a request in the 404 that says it was not found.
-pub(crate) trait NameMissing<T> {
-    fn named(self, id: impl Display) -> Result<T, Problem>;
-}
-
-impl<T> NameMissing<T> for Result<T, EngineError> {
-    fn named(self, id: impl Display) -> Result<T, Problem> {
-        self.map_err(|error| {
-            if let EngineError::NotFound(kind) = error {
-                return Problem::not_in_scope(format_args!("{kind} {id}"));
-            }
-            Problem::from(error)
-        })
+/// Converts an error and names the object of the request in a 404.
+pub(crate) fn name_missing(id: impl Display) -> impl FnOnce(EngineError) -> Problem {
+    move |error| {
+        if let EngineError::NotFound(kind) = error {
+            return Problem::not_in_scope(format_args!("{kind} {id}"));
+        }
+        Problem::from(error)
     }
 }
 

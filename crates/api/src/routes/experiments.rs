@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{StoredResult, read_mark, read_request_key, stored_status};
 use crate::body::{self, Payload};
-use crate::error::{ApiResult, NameMissing, Problem, quote};
+use crate::error::{ApiResult, Problem, name_missing, quote};
 use crate::middleware::auth::{AdminCall, ReadCall, WriteCall};
 use crate::params::{self, PathParam, PathParams, QueryParams};
 use crate::wire::experiment::{
@@ -67,7 +67,14 @@ pub(crate) async fn list_experiments(
     responses((status = 200, description = "The experiment", body = ExperimentBody)))]
 pub(crate) async fn show_experiment(call: ReadCall, id: PathParam) -> ApiResult<ExperimentBody> {
     let id = params::read_id("id", id, ExperimentId::new)?;
-    Ok(Json(call.engine.experiments.load_experiment(call.scope(), &id).await.named(&id)?.into()))
+    Ok(Json(
+        call.engine
+            .experiments
+            .load_experiment(call.scope(), &id)
+            .await
+            .map_err(name_missing(&id))?
+            .into(),
+    ))
 }
 
 #[derive(Debug, Deserialize)]
@@ -96,7 +103,7 @@ pub(crate) async fn act_on_experiment(
     let key = read_request_key(&call.engine, &payload, ACTION_MAC_DOMAIN, &address, &fields)?;
     let NoFields {} = body::decode_fields(fields)?;
     let acted = call.engine.experiments.apply_action(call.scope(), &id, action, key).await;
-    Ok(Json(acted.named(&id)?.into()))
+    Ok(Json(acted.map_err(name_missing(&id))?.into()))
 }
 
 #[utoipa::path(post, path = "/api/v1/experiments/{id}/assign", tag = "experiments",
@@ -111,8 +118,12 @@ pub(crate) async fn assign_variant(
 ) -> ApiResult<AssignedBody> {
     let id = params::read_id("id", id, ExperimentId::new)?;
     let request: AssignRequest = body::decode_json(&payload)?;
-    let found =
-        call.engine.experiments.assign(call.scope(), &id, &request.unit_id).await.named(&id)?;
+    let found = call
+        .engine
+        .experiments
+        .assign(call.scope(), &id, &request.unit_id)
+        .await
+        .map_err(name_missing(&id))?;
     Ok(Json(AssignedBody {
         variant: found.variant,
         payload: found.payload,
@@ -126,7 +137,11 @@ pub(crate) async fn assign_variant(
     responses((status = 200, description = "Means, differences with anytime-valid intervals, guardrails and verdict", body = ResultsBody)))]
 pub(crate) async fn show_results(call: ReadCall, id: PathParam) -> ApiResult<ResultsBody> {
     let id = params::read_id("id", id, ExperimentId::new)?;
-    let (view, found) =
-        call.engine.experiments.experiment_results(call.scope(), &id).await.named(&id)?;
+    let (view, found) = call
+        .engine
+        .experiments
+        .experiment_results(call.scope(), &id)
+        .await
+        .map_err(name_missing(&id))?;
     Ok(Json(ResultsBody::new(&view, found)))
 }

@@ -7,7 +7,7 @@ use model::EventId;
 
 use super::{StoredResult, read_mark, stored_status};
 use crate::body::{self, Payload};
-use crate::error::{ApiResult, NameMissing, Problem};
+use crate::error::{ApiResult, Problem, name_missing};
 use crate::middleware::auth::{AdminCall, ReadCall};
 use crate::params::{self, PathParam, QueryParams};
 use crate::report_filter;
@@ -118,6 +118,6 @@ pub(crate) async fn create_suggestion_experiment(
         return Err(Problem::invalid(other.clone(), detail));
     }
     let tried = call.engine.insights.try_suggestion(call.scope(), &id, wishes, mark.mac, mark.key);
-    let (view, replayed) = tried.await.named(&id)?;
+    let (view, replayed) = tried.await.map_err(name_missing(&id))?;
     Ok((stored_status(replayed), Json(view.into())))
 }

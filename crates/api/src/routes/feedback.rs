@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::{ReceiptResult, StoredResult, read_mark, read_request_key, receipt_response};
 use crate::body::{self, Payload};
-use crate::error::{ApiResult, NameMissing, Problem};
+use crate::error::{ApiResult, Problem, name_missing};
 use crate::middleware::auth::{Call, FeedbackCall, ReadCall, WriteCall};
 use crate::params::{self, PathParam, PathParams};
 use crate::wire::feedback::{CorrectionRequest, EventRequest, EventResponse, ReceiptResponse};
@@ -116,7 +116,12 @@ pub(crate) async fn give_feedback(
     let trust = if call.is_widget() { Trust::Widget } else { Trust::Backend };
     let incoming =
         IncomingFeedback { turn: turn.clone(), conversation, raw: request.into(), mac, key, trust };
-    let receipt = call.engine.feedback.give_feedback(call.scope(), incoming).await.named(&turn)?;
+    let receipt = call
+        .engine
+        .feedback
+        .give_feedback(call.scope(), incoming)
+        .await
+        .map_err(name_missing(&turn))?;
     let status = if receipt.pending { StatusCode::ACCEPTED } else { StatusCode::OK };
     Ok((status, Json(TurnFeedbackResponse::new(turn.to_string(), receipt))))
 }
@@ -155,7 +160,7 @@ pub(crate) async fn submit_reaction(
         mac,
         key,
     };
-    Ok(match call.engine.feedback.react(&scope, incoming).await.named(&turn)? {
+    Ok(match call.engine.feedback.react(&scope, incoming).await.map_err(name_missing(&turn))? {
         ReactionReceipt::Given { reaction, rn, unchanged } => {
             // A public page must not learn earlier reactions or the owner of the turn.
             let unchanged = unchanged && !by_widget;

@@ -10,7 +10,7 @@ use engine::{DEMO_TENANT, DeadLetter, Engine};
 use model::Position;
 use serde_json::{Value, json};
 
-use crate::error::{ApiResult, NameMissing, Problem};
+use crate::error::{ApiResult, Problem, name_missing};
 use crate::middleware::auth::{AdminCall, Caller, ReadCall, WriteCall};
 use crate::middleware::metrics::{self, RequestMetrics};
 use crate::params::{self, PathParam, QueryParams};
@@ -75,7 +75,7 @@ pub(crate) async fn list_dead_letters(
     responses((status = 200, description = "The event is stored", body = ReplayedBody)))]
 pub(crate) async fn replay_dead_letter(call: WriteCall, id: PathParam) -> ApiResult<ReplayedBody> {
     let id = params::read_path(id)?;
-    call.engine.feedback.replay_dead_letter(call.scope(), &id).await.named(&id)?;
+    call.engine.feedback.replay_dead_letter(call.scope(), &id).await.map_err(name_missing(&id))?;
     Ok(Json(ReplayedBody { id, stored: true }))
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{ReceiptResult, read_mark, receipt_response};
 use crate::body::{self, Payload};
-use crate::error::{ApiResult, NameMissing, Problem, quote};
+use crate::error::{ApiResult, Problem, name_missing, quote};
 use crate::middleware::auth::{AdminCall, ReadCall, WriteCall};
 use crate::params::{self, PathParam};
 use crate::wire::routing::{
@@ -51,7 +51,14 @@ pub(crate) async fn set_router(
     responses((status = 200, description = "The router", body = RouterBody)))]
 pub(crate) async fn show_router(call: ReadCall, name: PathParam) -> ApiResult<RouterBody> {
     let name = params::read_path(name)?;
-    Ok(Json(call.engine.routing.load_router(call.scope(), &name).await.named(&name)?.into()))
+    Ok(Json(
+        call.engine
+            .routing
+            .load_router(call.scope(), &name)
+            .await
+            .map_err(name_missing(&name))?
+            .into(),
+    ))
 }
 
 #[utoipa::path(post, path = "/api/v1/routers/{name}/reset", tag = "routing",
@@ -60,7 +67,14 @@ pub(crate) async fn show_router(call: ReadCall, name: PathParam) -> ApiResult<Ro
     responses((status = 200, description = "The router after the reset", body = RouterBody)))]
 pub(crate) async fn reset_router(call: AdminCall, name: PathParam) -> ApiResult<RouterBody> {
     let name = params::read_path(name)?;
-    Ok(Json(call.engine.routing.reset_router(call.scope(), &name).await.named(&name)?.into()))
+    Ok(Json(
+        call.engine
+            .routing
+            .reset_router(call.scope(), &name)
+            .await
+            .map_err(name_missing(&name))?
+            .into(),
+    ))
 }
 
 #[utoipa::path(post, path = "/api/v1/route", tag = "routing",
@@ -71,7 +85,7 @@ pub(crate) async fn choose_route(call: WriteCall, payload: Payload) -> ApiResult
     let request: RouteRequestBody = body::decode_json(&payload)?;
     let request = parse_route_request(request)?;
     let route = call.engine.routing.choose_route(call.scope(), &request);
-    Ok(Json(route.named(&request.router)?.into()))
+    Ok(Json(route.map_err(name_missing(&request.router))?.into()))
 }
 
 fn parse_route_request(request: RouteRequestBody) -> Result<RouteRequest, Problem> {
@@ -156,6 +170,6 @@ pub(crate) async fn evaluate_policy(call: ReadCall, payload: Payload) -> ApiResu
     };
     let router = &request.router;
     let found = call.engine.routing.evaluate_policy(call.scope(), router, &policy, since).await;
-    let found = found.named(router)?;
+    let found = found.map_err(name_missing(router))?;
     Ok(Json(evaluation_json(&found)))
 }

@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 
 use super::{StoredResult, read_mark, read_request_key, stored_status};
 use crate::body::{self, Payload};
-use crate::error::{ApiResult, NameMissing, Problem, quote};
+use crate::error::{ApiResult, Problem, name_missing, quote};
 use crate::middleware::auth::{ReadCall, WriteCall};
 use crate::params::{self, ParamKind, PathParam, QueryParams};
 use crate::wire::comment::CommentBody;
@@ -54,7 +54,7 @@ pub(crate) async fn open_turn(call: WriteCall, payload: Payload) -> StoredResult
     let incoming = IncomingTurn { opening, completion, key, include, router };
     let router = incoming.router.clone().unwrap_or_default();
     let opened = call.engine.turns.open_turn(call.scope(), incoming).await;
-    let receipt = opened.named(router)?;
+    let receipt = opened.map_err(name_missing(router))?;
     Ok((stored_status(receipt.replayed), Json(OpenResponse::from(receipt))))
 }
 
@@ -146,7 +146,7 @@ pub(crate) async fn complete_turn(
     let key = read_request_key(&call.engine, &payload, COMPLETE_MAC_DOMAIN, &address, &fields)?;
     let completion = parse_completion(&call.engine, fields)?;
     let completed = call.engine.turns.complete_turn(call.scope(), turn.clone(), completion, key);
-    let receipt = completed.await.named(&turn)?;
+    let receipt = completed.await.map_err(name_missing(&turn))?;
     Ok(Json(CompleteResponse::from(receipt)))
 }
 
@@ -188,7 +188,7 @@ pub(crate) async fn review_turn(
     let status = params::parse_word("status", &status, from_word, words)?;
     let RequestMark { mac, key } = mark;
     let reviewed = call.engine.feedback.review(call.scope(), turn.clone(), status, mac, key);
-    let receipt = reviewed.await.named(&turn)?;
+    let receipt = reviewed.await.map_err(name_missing(&turn))?;
     Ok(Json(ReviewResponse {
         turn_id: turn.to_string(),
         status: status.as_word(),
