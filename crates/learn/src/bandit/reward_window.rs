@@ -51,7 +51,7 @@ impl WindowPart {
         self.squares += bucket.squares;
     }
 
-    fn without(mut self, other: Self) -> Self {
+    fn subtract(mut self, other: Self) -> Self {
         self.sums.subtract(other.sums);
         self.squares -= other.squares;
         self
@@ -126,7 +126,7 @@ impl RewardWindow {
         let (mut newer, mut strongest) = (WindowPart::default(), (FALL_THRESHOLD, None));
         for index in (1..self.buckets.len()).rev() {
             newer.add(&self.buckets[index]);
-            let strength = fall_strength(whole.without(newer), newer);
+            let strength = fall_strength(whole.subtract(newer), newer);
             if strength > strongest.0 {
                 strongest = (strength, Some((index, newer.sums)));
             }

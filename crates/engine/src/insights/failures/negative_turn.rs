@@ -59,17 +59,13 @@ struct TurnSummary {
     source: AnswerSource,
     rejection: Option<Rejection>,
     dislike: Option<Dislike>,
-    comment: Option<String>,
-    /// The event of the latest comment.
+    /// The latest comment and its event.
     last_comment: Option<(EventId, String)>,
     /// The latest negative comment.
     criticism: Option<String>,
     /// The application reported an error beside the turn.
     error_reported: bool,
-    explanation: Option<String>,
-    /// The latest correction.
-    correction: Option<CorrectedText>,
-    corrections: usize,
+    corrections: Corrections,
     /// The user whose message holds the latest verdict.
     rejected_by: Option<String>,
 }
@@ -88,7 +84,11 @@ struct Dislike {
 }
 
 #[derive(Default)]
-struct CorrectedText {
+struct Corrections {
+    count: usize,
+    /// The latest explanation.
+    explanation: Option<String>,
+    /// The texts of the latest correction.
     original: String,
     corrected: String,
 }
@@ -105,7 +105,7 @@ impl NegativeTurn {
             summary.add_event(body);
             summary.add_envelope(&stored.event);
         }
-        let kind = match (&summary.dislike, summary.corrections) {
+        let kind = match (&summary.dislike, summary.corrections.count) {
             (_, 1..) => FailureKind::Correction,
             (Some(dislike), 0) => dislike.kind,
             (None, 0) if summary.rejection.is_some() => FailureKind::Rejected,
@@ -124,11 +124,11 @@ impl NegativeTurn {
             | FailureKind::NotOk
             | FailureKind::Rating
             | FailureKind::Correction
-            | FailureKind::Error => summary.comment,
+            | FailureKind::Error => summary.last_comment.map(|(_, text)| text),
         };
-        let remarks = [summary.explanation, comment, remark, dislike_remark];
+        let Corrections { count, explanation, original, corrected } = summary.corrections;
+        let remarks = [explanation, comment, remark, dislike_remark];
         let remark = remarks.into_iter().flatten().find(|remark| !remark.trim().is_empty());
-        let CorrectedText { original, corrected } = summary.correction.unwrap_or_default();
         let remark = remark.or_else(|| {
             let correction = summarise_correction(&original, &corrected);
             Some(correction).filter(|correction| !correction.is_empty())
@@ -144,7 +144,7 @@ impl NegativeTurn {
             source: summary.source,
             changes: extract_changes(&original, &corrected),
             reporters: collect_reporters(turn),
-            corrections: summary.corrections,
+            corrections: count,
             user: summary.rejected_by.or_else(|| turn.head.user.as_ref().map(ToString::to_string)),
             conversation: turn.head.conversation.as_ref().map(ToString::to_string),
             at: turn.head.ts,
@@ -245,18 +245,19 @@ impl TurnSummary {
                 self.dislike = (feedback.rating.reaction() == Reaction::NotOk)
                     .then_some(Dislike { kind: FailureKind::Rating, remark });
             }
-            Body::Comment(comment) => self.comment = Some(comment.text.clone()),
             Body::Correction(correction) if !correction.corrected.is_empty() => {
                 let original = correction.original.clone().or_else(|| self.response.clone());
-                self.correction = Some(CorrectedText {
+                let explanation = correction.explanation.clone();
+                self.corrections = Corrections {
+                    count: self.corrections.count + 1,
+                    explanation: explanation.or(self.corrections.explanation.take()),
                     original: original.unwrap_or_default(),
                     corrected: correction.corrected.clone(),
-                });
-                self.explanation = correction.explanation.clone().or(self.explanation.take());
-                self.corrections += 1;
+                };
             }
             Body::Finding(_)
             | Body::Reaction(_)
+            | Body::Comment(_)
             | Body::Correction(_)
             | Body::Interaction(_)
             | Body::Metric(_)
