@@ -65,7 +65,7 @@ test-docs: compiler
 servers:
 	@scripts/servers install
 
-## Format, lints, docs, licences, bans, spelling.
+## Format, lints, docs, prose, licences, bans, spelling.
 check: compiler $(TOOLS)/bin/cargo-deny-$(DENY_VERSION) $(TOOLS)/typos-$(TYPOS_VERSION)/bin/typos
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --all-features --locked -- -D warnings

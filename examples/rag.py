@@ -1,7 +1,7 @@
 """Retrieval that learns which documents answers use.
 
 The made-up retriever counts common words, so an archived form comes before the page that has the answer. The made-up
-model reads what it was given and quotes the page that answers. Nobody rates anything.
+model reads what it was given and quotes the page that answers. No user rates anything.
 """
 
 import re

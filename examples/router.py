@@ -1,7 +1,7 @@
 """Model routing: the router learns the better model from the next messages of users.
 
-Two made-up models: `quick` is cheap and often wrong, `careful` is right most of the time. Nobody tells Uptake. Users
-only go on talking, and one in five clicks a thumb.
+Two made-up models: `quick` is cheap and often wrong, `careful` is right most of the time. Uptake does not know which is
+which. Users only keep talking, and one in five clicks a thumb.
 """
 
 from uptake import Uptake, expect
