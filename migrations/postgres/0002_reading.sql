@@ -1,6 +1,6 @@
--- What people read with SQL: the source systems' tables by their names, and a role that sees one tenant.
+-- SQL access for people: views for reports, and a role that sees one tenant.
 
--- The index of messages as the source system has it.
+-- The view `conv_messages`: reactions as rows of a message index.
 CREATE VIEW conv_messages WITH (security_invoker = true) AS
 SELECT
     p.tenant, p.project, u.id AS user_id, c.id AS conversation_id, t.id AS turn_id,
@@ -23,7 +23,7 @@ LEFT JOIN events e ON e.position = r.position
 LEFT JOIN users u ON u.key = r."user"
 LEFT JOIN conversations c ON c.key = r.conversation;
 
--- What was seen of each answer, as the source system has it.
+-- The view `implicit_feedback`: the detected signals of each answer.
 CREATE VIEW implicit_feedback WITH (security_invoker = true) AS
 SELECT
     'uptake:event:' || a.position AS id,
@@ -44,15 +44,15 @@ SELECT
 FROM turns t
 JOIN projects p ON p.key = t.project
 JOIN events d ON d.position = t.completed
--- What an answer shows is kept right behind the answer, a retry right behind the question.
+-- The findings of an answer directly follow it in the log; a retry directly follows its question.
 JOIN events a ON a.position BETWEEN t.completed + 1 AND t.completed + 8
     AND a.turn = t.key AND json_extract(a.data, '$.finding') = 'answer'
 LEFT JOIN events r ON r.position BETWEEN t.opened + 1 AND t.opened + 8
     AND json_extract(r.data, '$.finding') = 'retry' AND json_extract(r.data, '$.detected_in') = t.id
 LEFT JOIN turns o ON o.key = r.turn;
 
--- A second lock: whoever reads as a member of `uptake_read` sees the tenants that their login has a row for
--- here and nobody else, whatever the statement says and whatever they set. Only the owner writes it.
+-- Row-level security: a member of `uptake_read` sees only the tenants that this table lists for the login,
+-- regardless of the statement and of session settings. Only the owner writes it.
 CREATE TABLE readers (
     role   TEXT NOT NULL, -- the login
     tenant TEXT COLLATE "C" NOT NULL,
@@ -60,13 +60,13 @@ CREATE TABLE readers (
 );
 REVOKE ALL ON readers FROM PUBLIC;
 
--- Somebody who may not make roles has to have it made for them.
+-- A database user who may not create roles needs this role to exist before the first start.
 DO $$
 DECLARE
     name TEXT;
 BEGIN
-    -- By the login, which nobody can change, unlike the role or a setting; and by the tables of this schema,
-    -- whatever the reader's search_path has under their names.
+    -- Uses the login, which a session cannot change, unlike the role or a setting. Uses the tables of this
+    -- schema, regardless of the reader's search_path.
     EXECUTE format('CREATE FUNCTION tenants_of_reader() RETURNS TEXT[] LANGUAGE sql STABLE
         SECURITY DEFINER SET search_path = %1$I, pg_temp AS
         $f$ SELECT ARRAY(SELECT tenant FROM %1$I.readers WHERE role = session_user) $f$', current_schema());
@@ -86,7 +86,7 @@ BEGIN
     END IF;
     EXECUTE format('GRANT USAGE ON SCHEMA %I TO uptake_read', current_schema());
     GRANT EXECUTE ON FUNCTION tenants_of_reader(), projects_of_reader() TO uptake_read;
-    -- A select in brackets is run once for a statement, not for each row.
+    -- A scalar subquery runs once per statement, not once per row.
     ALTER TABLE projects ENABLE ROW LEVEL SECURITY;
     CREATE POLICY one_tenant ON projects FOR SELECT TO uptake_read
         USING (tenant = ANY (CAST((SELECT tenants_of_reader()) AS TEXT[])));

@@ -1,6 +1,6 @@
--- What was said, by its words: questions, answers, comments, corrections, reactions with a text.
--- The project is a word too, so that nobody's search goes through what others said. Signs that are no letters
--- part words, so that `a.example` is two of them, as in a store that is a file.
+-- The full-text index: questions, answers, comments, corrections and reactions with a text. The project is
+-- indexed as a word of every message, so that a search reads no other project. Punctuation separates words,
+-- so `a.example` is two words, as in SQLite.
 CREATE FUNCTION said_words(project BIGINT, data TEXT) RETURNS tsvector LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
 SELECT to_tsvector('pg_catalog.simple', 'p' || project || 'p ' || CASE WHEN strpos(data, '\u0000') > 0 THEN '' ELSE
     regexp_replace(left(concat_ws(' ', data::json ->> 'text', data::json ->> 'response', data::json ->> 'comment',

@@ -1,3 +1,3 @@
--- Everybody's writes wait for an erasure: it finds what the copy has of a user without reading all of it.
+-- All writes wait for an erasure, so it finds a user's rows in the baseline by an index.
 CREATE INDEX baseline_turn_facts_by_turn ON baseline_turn_facts (turn);
 CREATE INDEX baseline_profiles_by_user ON baseline_profiles ("user");

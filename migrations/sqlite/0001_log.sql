@@ -1,4 +1,4 @@
--- The event log and what finds things in it.
+-- The event log and its indexes.
 
 -- Facts about this store. `seal_key` is the random key behind MACs and sealed tokens.
 CREATE TABLE meta (
@@ -19,7 +19,7 @@ CREATE TABLE users (
     key     INTEGER PRIMARY KEY,
     project INTEGER NOT NULL REFERENCES projects (key),
     id      TEXT,
-    erased  INTEGER, -- the position of the event that says so
+    erased  INTEGER, -- the position of the erasure event
     UNIQUE (project, id)
 );
 
@@ -30,7 +30,7 @@ CREATE TABLE conversations (
     UNIQUE (project, id)
 );
 
--- The row is there as soon as anything names the turn; the columns behind `id` are a projection,
+-- The row exists as soon as an event names the turn; the columns behind `id` are a projection,
 -- empty until the turn is opened. `opened` and `completed` are positions in the log.
 CREATE TABLE turns (
     key          INTEGER PRIMARY KEY,
@@ -71,15 +71,15 @@ CREATE TABLE events (
 -- A project's part of the log, in order, filtered by type and source without touching the rows.
 CREATE INDEX events_by_project ON events (project, position, type, source);
 
--- What happened to a turn, in order. Events without a turn are not in it.
+-- The events of a turn, in order. Events without a turn are not in it.
 CREATE INDEX events_by_turn ON events (turn, position) WHERE turn IS NOT NULL;
 
--- What a user did, for erasing them.
+-- The events of a user, for erasure.
 CREATE INDEX events_by_user ON events (user, position) WHERE user IS NOT NULL;
 CREATE INDEX events_of_conversations ON events (conversation, position)
     WHERE conversation IS NOT NULL AND user IS NULL AND turn IS NULL;
 
--- Ids that are used up for ever. Neither retention nor erasure removes a row; erasure takes `mac`.
+-- Used ids, kept permanently. Neither retention nor erasure removes a row; erasure takes `mac`.
 CREATE TABLE claims (
     project  INTEGER NOT NULL,
     space    INTEGER NOT NULL,
@@ -89,5 +89,5 @@ CREATE TABLE claims (
     PRIMARY KEY (project, space, id)
 ) WITHOUT ROWID;
 
--- Request keys are found by what they did when that is erased; other ids are in the event itself.
+-- Erasure finds request keys by the position of their event; other ids are in the event itself.
 CREATE INDEX claims_of_requests ON claims (position) WHERE space = 2;

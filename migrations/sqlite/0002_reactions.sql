@@ -1,7 +1,7 @@
 -- Projections of the log: each can be dropped and made again by `uptake rebuild`.
 
 -- Active reactions, under the position of the event that gave them. One per turn and user, any
--- number by the machine. `conversation` is the turn's; until the turn arrives, what the event said.
+-- number by the machine. `conversation` is the turn's; until the turn arrives, the event's.
 -- `user` is empty when neither the event nor the turn named one.
 CREATE TABLE reactions (
     position     INTEGER PRIMARY KEY,
@@ -59,7 +59,7 @@ CREATE TABLE decisions (
 CREATE INDEX decisions_by_conversation ON decisions (conversation, made)
     WHERE conversation IS NOT NULL;
 
--- How far those who read along have come (the mirror of turn logs, for one). Not a projection.
+-- The positions of followers of the log, such as the mirror of turn logs. Not a projection.
 CREATE TABLE cursors (
     name     TEXT PRIMARY KEY,
     position INTEGER NOT NULL
@@ -73,7 +73,7 @@ CREATE TABLE turn_logs (
     document   TEXT
 );
 
--- The index of messages as the source system has it, for those who read the file with SQL.
+-- The view `conv_messages`: reactions as rows of a message index, for SQL readers.
 CREATE VIEW conv_messages AS
 SELECT
     p.tenant, p.project, u.id AS user_id, c.id AS conversation_id, t.id AS turn_id,

@@ -1,5 +1,5 @@
--- API keys. The secret itself is nowhere, only its hash. A key that was revoked stays in the list:
--- once there have been keys, the server is never open again.
+-- API keys, with the hash of the secret only. Revoked keys stay in the table: after the first key the
+-- server never returns to open mode.
 CREATE TABLE keys (
     id         TEXT PRIMARY KEY,
     hash       BLOB NOT NULL,

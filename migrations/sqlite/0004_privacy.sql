@@ -1,17 +1,16 @@
--- What each tenant wants removed and how long things are kept. A projection of the rules in the log.
+-- Redaction and retention settings per tenant. A projection of the rules in the log.
 CREATE TABLE privacy (
     tenant   TEXT PRIMARY KEY,
     settings TEXT NOT NULL
 ) WITHOUT ROWID;
 
--- What is known of users beside what they did: attributes by which reports can be sliced. A
--- projection of the log.
+-- Attributes of users, by which reports are filtered. A projection of the log.
 CREATE TABLE profiles (
     user       INTEGER PRIMARY KEY,
     attributes TEXT NOT NULL
 );
 
--- Writes that were accepted and could not be stored: kept whole, with the reason, to be tried again.
+-- Dead letters: accepted writes that could not be stored, with the reason. They can be replayed.
 CREATE TABLE dead_letters (
     number  INTEGER PRIMARY KEY,
     project INTEGER NOT NULL,

@@ -1,5 +1,5 @@
--- The projections as they were at `baseline_position` (in meta), from before old events were dropped:
--- a rebuild starts from here and replays what came later.
+-- The baseline: the projections at `baseline_position` (in meta), copied before old events are dropped.
+-- A rebuild starts from it and replays later events.
 CREATE TABLE baseline_turns AS SELECT * FROM turns WHERE FALSE;
 CREATE TABLE baseline_reactions AS SELECT * FROM reactions WHERE FALSE;
 CREATE TABLE baseline_activity AS SELECT * FROM activity WHERE FALSE;

@@ -1,10 +1,10 @@
--- The conversation loop: what messages say about earlier turns, the index of turns, open sessions.
+-- The conversation loop: verdicts of messages on earlier turns, the turn index, open sessions.
 -- All of these are projections of the log.
 
--- What each message says about a turn: one row per message, and any number by other machines.
+-- Verdicts on turns: one row per message, and any number by machines of the application.
 CREATE TABLE verdicts (
     position       INTEGER PRIMARY KEY,
-    turn           INTEGER, -- empty when nobody is meant
+    turn           INTEGER, -- empty when the verdict has no target
     detected_in    INTEGER, -- the turn of the message; empty when another machine judged
     status         INTEGER NOT NULL,
     confidence     REAL NOT NULL,
@@ -15,12 +15,12 @@ CREATE TABLE verdicts (
 CREATE INDEX verdicts_by_turn ON verdicts (turn) WHERE turn IS NOT NULL;
 CREATE UNIQUE INDEX verdicts_by_message ON verdicts (detected_in) WHERE detected_in IS NOT NULL;
 
--- The machine's reactions say which message they were read from.
+-- Machine reactions name the message they were detected in.
 ALTER TABLE reactions ADD COLUMN detected_in INTEGER;
 ALTER TABLE baseline_reactions ADD COLUMN detected_in INTEGER;
 CREATE INDEX reactions_by_message ON reactions (detected_in) WHERE detected_in IS NOT NULL;
 
--- The index of turns, as the source system has it. A turn is in it from its opening on.
+-- The turn index. A turn is added when it is opened.
 CREATE TABLE turn_index (
     turn                  INTEGER PRIMARY KEY,
     project               INTEGER NOT NULL,
@@ -33,7 +33,7 @@ CREATE TABLE turn_index (
     feedback_confidence   REAL NOT NULL DEFAULT 0.5,
     rejection_detected_in TEXT,
     verdict               INTEGER, -- the position of the verdict in force
-    review                INTEGER, -- what a person said, and the position of that
+    review                INTEGER, -- the reviewer's verdict, and its position
     reviewed              INTEGER,
     corrects              INTEGER, -- the turn whose question this one's message corrects
     silent                INTEGER NOT NULL DEFAULT 0 -- the session ended after it
@@ -43,14 +43,14 @@ CREATE INDEX idx_feedback_status ON turn_index (project, user_feedback_status);
 CREATE INDEX turn_index_by_review ON turn_index (project, reviewed) WHERE reviewed IS NOT NULL;
 CREATE INDEX turn_index_by_corrected ON turn_index (corrects) WHERE corrects IS NOT NULL;
 
--- The direction of each turn's question: a scale and a byte per dimension.
+-- The vector of each turn's question: a scale and one byte per dimension.
 CREATE TABLE turn_vectors (
     turn   INTEGER PRIMARY KEY,
     model  TEXT NOT NULL,
     vector BLOB NOT NULL
 );
 
--- Conversations that did not go silent yet.
+-- Open sessions: conversations without a silence since their last turn.
 CREATE TABLE open_sessions (
     conversation INTEGER PRIMARY KEY,
     project      INTEGER NOT NULL,
@@ -62,7 +62,7 @@ CREATE TABLE open_sessions (
 
 CREATE INDEX open_sessions_by_time ON open_sessions (last_ts);
 
--- How each project's confidences are corrected.
+-- The calibration curve of each project.
 CREATE TABLE calibrations (
     project  INTEGER PRIMARY KEY,
     position INTEGER NOT NULL,
@@ -79,7 +79,7 @@ CREATE TABLE baseline_turn_vectors AS SELECT * FROM turn_vectors WHERE FALSE;
 CREATE TABLE baseline_open_sessions AS SELECT * FROM open_sessions WHERE FALSE;
 CREATE TABLE baseline_calibrations AS SELECT * FROM calibrations WHERE FALSE;
 
--- Turns whose events were dropped before there was an index: what is still known of them.
+-- Adds turns whose events were dropped before the index existed, from their remaining columns.
 INSERT INTO baseline_turn_index (turn, project, completed, has_strategy, user_feedback_status,
     feedback_confidence, silent)
 SELECT t.key, t.project, t.completed IS NOT NULL, 0,

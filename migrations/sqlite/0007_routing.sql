@@ -1,4 +1,4 @@
--- Routing: which routers there are, what they have learnt, and what became of the turns they served.
+-- Routing: definitions and learnt state of routers, and the records of the turns they served.
 
 -- A projection of the log.
 CREATE TABLE routers (
@@ -11,8 +11,7 @@ CREATE TABLE routers (
 
 CREATE TABLE baseline_routers AS SELECT * FROM routers WHERE FALSE;
 
--- What was learnt up to a position of the log: written now and then, and made again from the log when
--- it is lost.
+-- Checkpoints of learnt state at a log position. A lost checkpoint is recomputed from the log.
 CREATE TABLE router_progress (
     project  INTEGER PRIMARY KEY,
     position INTEGER NOT NULL
@@ -26,7 +25,7 @@ CREATE TABLE router_states (
     PRIMARY KEY (project, name)
 ) WITHOUT ROWID;
 
--- Signals of each turn, who served it and what it has taught.
+-- Per turn: its signals, the arm that served it, and its current observation.
 CREATE TABLE router_turns (
     turn     INTEGER PRIMARY KEY,
     project  INTEGER NOT NULL,
@@ -38,7 +37,7 @@ CREATE TABLE router_turns (
 
 CREATE INDEX router_turns_by_router ON router_turns (project, router, ts) WHERE router IS NOT NULL;
 
--- What was seen of each answer, as the source system has it.
+-- The view `implicit_feedback`: the detected signals of each answer.
 CREATE VIEW implicit_feedback AS
 SELECT
     'uptake:event:' || a.position AS id,
@@ -59,7 +58,7 @@ SELECT
 FROM turns t
 JOIN projects p ON p.key = t.project
 JOIN events d ON d.position = t.completed
--- What an answer shows is kept right behind the answer, a retry right behind the question.
+-- The findings of an answer directly follow it in the log; a retry directly follows its question.
 JOIN events a ON a.position BETWEEN t.completed + 1 AND t.completed + 8
     AND a.turn = t.key AND json_extract(a.data, '$.finding') = 'answer'
 LEFT JOIN events r ON r.position BETWEEN t.opened + 1 AND t.opened + 8

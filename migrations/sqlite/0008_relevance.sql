@@ -1,6 +1,6 @@
--- Relevance: what became of items that queries returned. All of these are projections of the log.
+-- Relevance: the use of items that queries returned. All of these are projections of the log.
 
--- Where the log says what a query returned.
+-- The positions of the events that report a query's results.
 CREATE TABLE returned (
     project  INTEGER NOT NULL,
     query    TEXT NOT NULL,
@@ -8,7 +8,7 @@ CREATE TABLE returned (
     PRIMARY KEY (project, query)
 ) WITHOUT ROWID;
 
--- What stands for each item of each query.
+-- The current standing of each item of each query.
 CREATE TABLE relevance (
     project INTEGER NOT NULL,
     query   TEXT NOT NULL,
@@ -16,7 +16,7 @@ CREATE TABLE relevance (
     usage   INTEGER, -- 1 used, 0 ignored
     opinion INTEGER, -- 1 positive, 0 negative
     band    INTEGER NOT NULL, -- of the rank it had first
-    cluster INTEGER, -- the sort of question
+    cluster INTEGER, -- the query cluster
     PRIMARY KEY (project, query, entity)
 ) WITHOUT ROWID;
 
@@ -39,7 +39,7 @@ CREATE TABLE entity_tallies (
 CREATE INDEX entities_by_use ON entity_tallies (project, positive + used - negative DESC, entity);
 CREATE INDEX entities_by_neglect ON entity_tallies (project, ignored - used + negative DESC, entity);
 
--- The same under one sort of question.
+-- The same per query cluster.
 CREATE TABLE pair_tallies (
     project  INTEGER NOT NULL,
     cluster  INTEGER NOT NULL,

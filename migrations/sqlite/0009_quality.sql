@@ -7,10 +7,10 @@ CREATE TABLE returned (
     PRIMARY KEY (project, query, position)
 ) WITHOUT ROWID;
 
--- How good the answers are: what is known of each turn, and sums of it by hour, model and prompt.
+-- Quality: facts about each turn, and their sums by hour, model and prompt.
 -- All of these are projections of the log.
 
--- What a turn counts for. A turn that is only spoken of so far has a row, and counts for nothing.
+-- The facts of a turn. A turn that is not open yet has a row, but does not count.
 CREATE TABLE turn_facts (
     turn       INTEGER PRIMARY KEY,
     project    INTEGER NOT NULL,
@@ -19,7 +19,7 @@ CREATE TABLE turn_facts (
     model      TEXT NOT NULL DEFAULT '',
     prompt     TEXT NOT NULL DEFAULT '', -- id@version
     answered   INTEGER NOT NULL DEFAULT 0,
-    failed     INTEGER NOT NULL DEFAULT 0, -- said by the application (1), found by the detector (2)
+    failed     INTEGER NOT NULL DEFAULT 0, -- bits: reported by the application (1), detected (2)
     millis     INTEGER,
     tokens     INTEGER NOT NULL DEFAULT 0,
     cost       INTEGER NOT NULL DEFAULT 0, -- in billionths
@@ -41,7 +41,7 @@ CREATE TABLE turn_facts (
 CREATE INDEX turn_facts_by_user ON turn_facts (user, ts) WHERE user IS NOT NULL AND ts IS NOT NULL;
 CREATE INDEX turn_facts_negative ON turn_facts (project, ts) WHERE negative = 1;
 
--- Sums by hour (since 1970), model and prompt; what belongs to no turn has neither.
+-- Sums by hour (since 1970), model and prompt. Facts without a turn have neither model nor prompt.
 CREATE TABLE quality (
     project      INTEGER NOT NULL,
     hour         INTEGER NOT NULL,
@@ -71,7 +71,7 @@ CREATE TABLE quality (
     PRIMARY KEY (project, hour, model, prompt)
 ) WITHOUT ROWID;
 
--- How long answers took: counts by steps of a tenth.
+-- Latency histograms: each step is a tenth longer than the one before.
 CREATE TABLE waits (
     project INTEGER NOT NULL,
     hour    INTEGER NOT NULL,
@@ -82,7 +82,7 @@ CREATE TABLE waits (
     PRIMARY KEY (project, hour, model, prompt, step)
 ) WITHOUT ROWID;
 
--- What a decision counts for.
+-- The contribution of a decision to the sums.
 ALTER TABLE decisions ADD COLUMN sql_hour INTEGER; -- of a generated SQL statement
 ALTER TABLE decisions ADD COLUMN made_executed INTEGER;
 ALTER TABLE decisions ADD COLUMN settled_executed INTEGER;
@@ -90,14 +90,14 @@ ALTER TABLE baseline_decisions ADD COLUMN sql_hour INTEGER;
 ALTER TABLE baseline_decisions ADD COLUMN made_executed INTEGER;
 ALTER TABLE baseline_decisions ADD COLUMN settled_executed INTEGER;
 
--- Where tenants want their figures to be, and since which position.
+-- Targets of tenants, and the position that set them.
 CREATE TABLE targets (
     tenant   TEXT PRIMARY KEY,
     position INTEGER NOT NULL,
     settings TEXT NOT NULL
 ) WITHOUT ROWID;
 
--- Figures that were missed: the positions of the events that say so and that say the contrary.
+-- Alerts: the positions of the events that raised and cleared each.
 CREATE TABLE alerts (
     raised  INTEGER PRIMARY KEY,
     project INTEGER NOT NULL,
@@ -107,11 +107,11 @@ CREATE TABLE alerts (
 
 CREATE INDEX alerts_by_project ON alerts (project, metric);
 
--- Who was told of which alert. Not a projection: what was sent was sent.
+-- Deliveries of alerts to webhooks. Not a projection, because a delivery cannot be repeated.
 CREATE TABLE deliveries (
     position INTEGER PRIMARY KEY,
     attempts INTEGER NOT NULL,
-    next_ts  INTEGER, -- when it is tried again; empty when it is done or given up
+    next_ts  INTEGER, -- the next attempt; empty when delivered or given up
     error    TEXT
 );
 

@@ -1,4 +1,4 @@
--- Experiments: what they are, how their shares moved, and what their units add up to.
+-- Experiments: definitions, share moves, and sums over units.
 -- All of these are projections of the log.
 
 CREATE TABLE experiments (
@@ -9,13 +9,13 @@ CREATE TABLE experiments (
     definition TEXT NOT NULL,
     status     TEXT NOT NULL,
     created    INTEGER NOT NULL,
-    changed    INTEGER NOT NULL, -- when it came to stand where it stands
+    changed    INTEGER NOT NULL, -- time of the last status change
     UNIQUE (project, id)
 );
 
 CREATE INDEX experiments_going_on ON experiments (project) WHERE status IN ('RUNNING', 'PAUSED');
 
--- The shares of an experiment from a moment on; before the first move they follow from its definition.
+-- Share moves of experiments. Before the first move the shares follow from the definition.
 CREATE TABLE experiment_moves (
     experiment INTEGER NOT NULL,
     number     INTEGER NOT NULL, -- 1, 2, 3 and so on
@@ -25,13 +25,13 @@ CREATE TABLE experiment_moves (
     PRIMARY KEY (experiment, number)
 ) WITHOUT ROWID;
 
--- What a unit gave while it was served a variant. Variant -1 is its time before it was exposed.
+-- Sums of a unit while it was served a variant. Variant -1 is the time before its exposure.
 CREATE TABLE experiment_units (
     experiment INTEGER NOT NULL,
-    unit       INTEGER NOT NULL, -- the key of a user or conversation: whose it is, only those tables say
+    unit       INTEGER NOT NULL, -- the key of a user or conversation
     variant    INTEGER NOT NULL,
     kind       INTEGER NOT NULL, -- as in experiments
-    moves      INTEGER NOT NULL, -- how many there had been
+    moves      INTEGER NOT NULL, -- number of earlier share moves
     since      INTEGER NOT NULL,
     first      INTEGER NOT NULL, -- its first variant: what it stands for in comparisons
     current    INTEGER NOT NULL, -- what it is served now
@@ -54,7 +54,7 @@ CREATE TABLE experiment_units (
 
 CREATE INDEX experiment_units_now ON experiment_units (unit, kind) WHERE current = 1;
 
--- Which turns count for which variants.
+-- The variants that each turn counts for.
 CREATE TABLE experiment_turns (
     turn       INTEGER NOT NULL,
     experiment INTEGER NOT NULL,

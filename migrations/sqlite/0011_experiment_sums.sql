@@ -1,5 +1,5 @@
--- What the units of an experiment add up to, so that a look at it does not read them all.
--- Both are projections of the log; an older store makes them from its units when it gets here.
+-- Sums over the units of an experiment, so that reading results does not read every unit.
+-- Both are projections of the log. The migration computes them from existing units.
 
 -- The metrics whose sums are kept: place 0 is the experiment's own, 1 and on its guardrails.
 CREATE TABLE experiment_measures (
@@ -16,7 +16,7 @@ CREATE TABLE experiment_sums (
     variant    INTEGER NOT NULL,
     moves      INTEGER NOT NULL,
     exposed    INTEGER NOT NULL, -- units whose first variant it is
-    sums       BLOB NOT NULL, -- for each place the 13 sums of event::Moments, 16 bytes each
+    sums       BLOB NOT NULL, -- for each place the 13 sums of model::Moments, 16 bytes each
     PRIMARY KEY (experiment, variant, moves)
 ) WITHOUT ROWID;
 

@@ -1,5 +1,5 @@
--- Which of several nodes does what only one may do, until when, and how far it has come. `epoch` grows with
--- each new holder: an earlier one that wakes up late can be told from it. Not a projection.
+-- Leases of leader-only work: holder, expiry and progress. `epoch` is the fencing token: it grows with each
+-- new holder, so that a stale holder is refused. Not a projection.
 CREATE TABLE leases (
     name     TEXT PRIMARY KEY,
     holder   TEXT NOT NULL,

@@ -1,5 +1,5 @@
--- Turns of erased users whose copies elsewhere may still have what was erased: each stays here until its
--- copy was made again or taken away. The copies of a folder or a bucket are no part of a transaction.
+-- Turns of erased users whose copies may still hold erased text. A row stays until its copy is rewritten or
+-- deleted, because copies in a folder or a bucket are not part of the transaction.
 CREATE TABLE copies_due (
     turn INTEGER PRIMARY KEY
 );

@@ -1,9 +1,9 @@
--- Several nodes keep what routers have learnt in one place: each time has a number, and who did not see
--- the latest one looks again before it keeps its own.
+-- Versions of router checkpoints. A node that has not loaded the newest version loads it before it saves its
+-- own.
 CREATE TABLE router_progress_next (
     project  INTEGER PRIMARY KEY,
     version  INTEGER NOT NULL, -- grows each time
-    forgets  INTEGER NOT NULL, -- how often something was taken out, which does not follow from the log
+    forgets  INTEGER NOT NULL, -- number of erasures, which do not follow from the log
     position INTEGER           -- empty when nothing is kept
 );
 INSERT INTO router_progress_next (project, version, forgets, position)

@@ -1,2 +1,2 @@
--- Turns by when they were asked, for the list of conversations.
+-- Turns by the time of their question, for the conversation list.
 CREATE INDEX turn_facts_by_time ON turn_facts (project, ts) WHERE ts IS NOT NULL;

@@ -1,5 +1,5 @@
--- Sums by day beside those by hour, so that a long period is read as quickly as a short one. A day has 24
--- hours, counted from 1970 as hours are.
+-- Sums by day beside those by hour, so that a long period is as quick to read as a short one. Days are
+-- counted from 1970, like hours.
 CREATE TABLE quality_days (
     project           INTEGER NOT NULL,
     day               INTEGER NOT NULL,
@@ -47,7 +47,7 @@ CREATE TABLE waits_days (
 CREATE TABLE baseline_quality_days AS SELECT * FROM quality_days WHERE FALSE;
 CREATE TABLE baseline_waits_days AS SELECT * FROM waits_days WHERE FALSE;
 
--- Those of a store that has hours already follow from them, also in the copy that outlives old events.
+-- Existing stores compute them from their hourly sums, in the projections and in the baseline.
 INSERT INTO quality_days (project, day, model, prompt,
     turns, answered, failed, ok, not_ok, neutral, accepted, rejected, wrong, corrected, retried,
     heard, both, agree, refined, ended, abandoned, tokens, cost, sql_made, sql_executed,
@@ -80,5 +80,5 @@ INSERT INTO baseline_waits_days (project, day, model, prompt, step, count)
 SELECT project, (hour - (hour % 24 + 24) % 24) / 24, model, prompt, step, sum(count)
 FROM baseline_waits GROUP BY 1, 2, 3, 4, 5;
 
--- What users said, the newest first, for how right the machine's confidences are.
+-- Reactions of users, newest first, for the calibration of confidences.
 CREATE INDEX reactions_of_users ON reactions (project, position) WHERE origin = 1;

@@ -1,8 +1,8 @@
--- What the units of an experiment added up to at the end of each day, so that one sees how sure one was when.
--- A projection of the log: a row is the one of experiment_sums as it was when it last changed on that day.
+-- The sums of an experiment at the end of each day, for the confidence sequence. A projection of the log: each
+-- row is the row of experiment_sums after its last change on that day.
 CREATE TABLE experiment_days (
     experiment INTEGER NOT NULL,
-    day        INTEGER NOT NULL, -- since 1970, by when we heard of it
+    day        INTEGER NOT NULL, -- day since 1970, by the time of arrival
     variant    INTEGER NOT NULL,
     moves      INTEGER NOT NULL,
     exposed    INTEGER NOT NULL,
@@ -12,7 +12,7 @@ CREATE TABLE experiment_days (
 
 CREATE TABLE baseline_experiment_days AS SELECT * FROM experiment_days WHERE FALSE;
 
--- Visits of the page that were ended before their time, until that is over. No part of the log, as keys are none.
+-- Page sessions that were ended before their expiry, until they expire. Like keys, not part of the log.
 CREATE TABLE ended_visits (
     id    TEXT PRIMARY KEY,
     until INTEGER NOT NULL

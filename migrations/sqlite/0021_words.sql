@@ -1,20 +1,20 @@
--- What was said, by its words: questions, answers, comments, corrections, reactions with a text. Kept in step by the
--- database itself, so no way of writing, erasing or dropping an event can be forgotten.
+-- The full-text index: questions, answers, comments, corrections and reactions with a text. Maintained by triggers,
+-- so that no path that writes, erases or drops an event can be missed.
 CREATE VIEW event_said (position, said) AS
 SELECT position,
-    -- The project is a word too, so that nobody's search goes through what others said.
+    -- The project is indexed as a word, so that a search reads no other project.
     'p' || project || 'p ' || substr(
         coalesce(data ->> '$.text', '') || ' ' || coalesce(data ->> '$.response', '') || ' ' ||
         coalesce(data ->> '$.comment', '') || ' ' || coalesce(data ->> '$.corrected', '') || ' ' ||
         coalesce(data ->> '$.corrected_sql', '') || ' ' || coalesce(data ->> '$.explanation', ''), 1, 20000)
 FROM events WHERE turn IS NOT NULL AND source IN (4, 5, 6, 15, 16);
 
--- Only where a word stands is kept, not the text. What is erased is overwritten at once.
+-- The index stores word positions, not the text. Erased words are overwritten at once.
 CREATE VIRTUAL TABLE event_words USING fts5 (said, content = '', detail = 'none', columnsize = 0);
 INSERT INTO event_words (event_words, rank) VALUES ('secure-delete', 1);
 
--- Many messages together cost a fraction of each by itself, so they are put in by the hundred; a search puts in
--- what is left.
+-- Indexing in batches is much cheaper than one message at a time. A trigger indexes a full batch; a search indexes
+-- the rest.
 CREATE TABLE event_words_upto (position INTEGER NOT NULL);
 INSERT INTO event_words_upto VALUES (0);
 CREATE VIEW event_unread (position, said) AS

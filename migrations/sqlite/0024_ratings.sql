@@ -27,7 +27,7 @@ CREATE TABLE reacted_days (
 ) WITHOUT ROWID;
 CREATE TABLE baseline_reacted_days AS SELECT * FROM reacted_days WHERE FALSE;
 
--- A store with older reactions has them counted from its rows, also in the copy that outlives old events.
+-- Existing reactions are counted from their rows, in the projections and in the baseline.
 INSERT INTO reacted
 SELECT r.project, (r.ts - (r.ts % 3600000000 + 3600000000) % 3600000000) / 3600000000,
     coalesce(f.model, ''), coalesce(f.prompt, ''), r.reaction, count(*)
