@@ -207,7 +207,7 @@ impl ApiClient for ServerLink {
                 ServerLocation::Remote(_) => format!("{error}; the call may have been stored"),
                 ServerLocation::Folder { .. } => {
                     format!(
-                        "{error}; if the server was stopped, a repeated call finds the next one"
+                        "{error}; if the server was stopped, repeat the call to reach the next server"
                     )
                 }
             })),

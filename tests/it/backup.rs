@@ -162,7 +162,7 @@ fn failed_backup_or_restore_is_reported_and_changes_nothing() {
     let made = run_json(server.folder(), &["backup", "--to", folder, "--json"]);
     let file = made["file"].as_str().unwrap().to_owned();
     assert!(file.starts_with(folder) && file.ends_with("Z.db"), "{file}");
-    check_refused(server.folder(), &["backup", "--to", &file], "is there already");
+    check_refused(server.folder(), &["backup", "--to", &file], "already exists");
     let inside = server.folder().join("copy.db");
     check_refused(
         server.folder(),

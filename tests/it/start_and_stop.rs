@@ -47,7 +47,7 @@ fn serve_refuses_an_unusable_redis_address_at_start() {
     let output = command.output().unwrap();
     let message = String::from_utf8_lossy(&output.stderr).into_owned();
     let (code, expected) = match cfg!(feature = "scaled") {
-        true => (1, "the address of Redis cannot be read"),
+        true => (1, "the address of Redis is invalid"),
         false => (
             2,
             "this build has no Redis support: build with `cargo build --release --features scaled`",

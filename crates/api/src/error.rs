@@ -10,7 +10,7 @@ use serde::Serialize;
 
 pub(crate) type ApiResult<T> = Result<Json<T>, Problem>;
 
-/// A refused request: the status, the reason and what the client can do next.
+/// A refused request: the status, the reason and the client's next step.
 #[derive(Clone, Debug)]
 pub(crate) struct Problem {
     pub(crate) status: StatusCode,
@@ -56,7 +56,7 @@ impl Problem {
         Self::new(StatusCode::NOT_FOUND, "not-found", "Not found", detail)
     }
 
-    /// `what` names the kind and the id of the thing that was not found.
+    /// `what` names the kind and the id of the missing object.
     pub(crate) fn not_in_scope(what: impl Display) -> Self {
         Self::not_found(format!("{what} not found in this tenant and project"))
     }

@@ -1,4 +1,4 @@
-//! Everything a request passes before its handler runs, from the TCP connection inwards.
+//! Connection handling and middleware in front of the handlers.
 
 pub(crate) mod auth;
 pub(crate) mod batch_limiter;

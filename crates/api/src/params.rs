@@ -89,8 +89,8 @@ pub(crate) enum ParamKind {
 #[derive(Debug)]
 pub(crate) struct QueryFields(Map<String, Value>);
 
-/// Converts query parameters to fields. Aliases are accepted as in bodies. An empty parameter counts as absent, and a parameter
-/// outside `known` is refused like an unknown field.
+/// Converts query parameters to fields. Aliases are accepted as in bodies. An empty parameter
+/// counts as absent, and a parameter outside `known` is refused like an unknown field.
 pub(crate) fn read_query(
     query: QueryParams,
     known: &[(&str, ParamKind)],

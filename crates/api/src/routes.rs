@@ -32,7 +32,7 @@ use crate::wire::feedback::ReceiptResponse;
 type StoredResult<T> = Result<(StatusCode, Json<T>), Problem>;
 type ReceiptResult = StoredResult<ReceiptResponse>;
 
-/// Responds to a stored event. 202 for an event that waits for the thing it names.
+/// Responds to a stored event. 202 for an event that waits for the turn or decision it names.
 fn receipt_response(receipt: Receipt) -> (StatusCode, Json<ReceiptResponse>) {
     let status =
         if receipt.pending { StatusCode::ACCEPTED } else { stored_status(receipt.replayed) };

@@ -23,7 +23,8 @@ impl ReceivedMessage {
     }
 }
 
-/// A source of messages. Its calls block.
+/// A source of messages. Its calls block. Kafka is the only implementation; the trait lets `uptake
+/// consume` compile without the feature `scaled`.
 pub trait EventSource: Send {
     /// Returns up to `most` messages, or none after waiting for `wait`.
     fn take(&mut self, most: usize, wait: Duration)

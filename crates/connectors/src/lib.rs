@@ -1,6 +1,6 @@
 //! Connections to systems beside the database: Redis, Kafka, S3 and folders of documents.
 //!
-//! Nothing here is the source of truth. Whatever a connector loses can be restored from the log.
+//! The log is the source of truth. Data that a connector loses can be restored from it.
 
 mod error;
 mod event_sink;

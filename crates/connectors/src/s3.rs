@@ -168,9 +168,9 @@ fn describe_error(place: &str, error: &object_store::Error) -> String {
     ) {
         format!("{place} refuses these credentials{code}")
     } else if matches!(error, object_store::Error::NotFound { .. }) {
-        format!("{place} is not there{code}")
+        format!("{place} does not exist{code}")
     } else {
-        format!("{place} does not answer as it should{code}: {}", without_body(&said))
+        format!("{place} returned an unexpected response{code}: {}", without_body(&said))
     }
 }
 

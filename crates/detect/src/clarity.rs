@@ -8,13 +8,13 @@ use crate::utterance::{Utterance, is_bare_remark};
 pub enum Unclear {
     /// No words at all.
     Empty,
-    /// A single word that says neither what is asked nor what to do.
+    /// A single word without a question or an instruction.
     SingleWord,
     /// A reference without anything that it could refer to.
     Reference,
 }
 
-/// Words that refer to something said before.
+/// Words that refer to an earlier message.
 const REFERENCE_WORDS: &[&str] = &[
     "it", "that", "this", "these", "those", "them", "they", "same", "he", "she", "him", "former",
     "latter", "previous", "above",

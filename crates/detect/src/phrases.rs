@@ -89,7 +89,7 @@ cues!(
 );
 
 impl Cue {
-    /// True for cues that say the answer was not good enough.
+    /// True for cues that express dissatisfaction with the answer.
     pub(crate) fn is_rejecting(self) -> bool {
         matches!(self, Self::Correction | Self::Rejection | Self::Retry | Self::Quality)
     }

@@ -1,6 +1,6 @@
 //! Judges an answer by the next user message: rejected, accepted or neutral.
 //!
-//! - `rules` matches phrases in the order given in docs/signals.md.
+//! - `rules` matches phrases in the order given in docs/signals/verdicts.md.
 //! - `model` starts from the rules and rescores them with the learnt models.
 //! - `seed` is a plain keyword baseline, kept for comparison.
 

@@ -46,7 +46,7 @@ impl Cluster {
         }
     }
 
-    /// True when the log became shorter than it was.
+    /// True when the log became shorter: the database lost committed entries.
     pub fn is_outdated(&self) -> bool {
         *self.outdated.borrow()
     }

@@ -8,7 +8,7 @@ pub struct CommentView {
     pub ts: Timestamp,
     pub user: Option<UserId>,
     pub text: String,
-    /// `None` for comments stored before sentiment detection existed.
+    /// `None` for comments without a sentiment finding, such as imported ones.
     pub sentiment: Option<FoundSentiment>,
 }
 

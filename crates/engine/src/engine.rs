@@ -206,7 +206,7 @@ impl Engine {
         self.core.counters.warnings.list()
     }
 
-    /// Counts a warning that the caller found itself.
+    /// Counts a warning that the caller raised itself.
     pub fn count_warning(&self, warning: &Warning) {
         self.core.count_warnings(std::slice::from_ref(warning));
     }

@@ -25,7 +25,7 @@ use crate::turns::log_copier::CopySettings;
 
 pub struct JobSettings {
     pub copies: CopySettings,
-    /// The outlet for published events, and the function that formats one.
+    /// The sink of published events, and the function that formats an event.
     pub outlet: Option<(Arc<dyn EventSink>, EventFormatter)>,
     /// The period of the sweep that ends silent sessions.
     pub sweep_interval: Duration,

@@ -87,7 +87,7 @@ impl CommitObserver for Routing {
         if !commit.is_peer() {
             return Box::pin(self.learn_from_commit(commit));
         }
-        // Learning takes its own task: rules must not wait until routers have learnt.
+        // Learning runs in a separate task, so that settings of other nodes apply without waiting.
         let scopes = self.learning_scopes(commit);
         self.peer_events.add(PendingLearning {
             scopes: scopes.into_iter().map(|scope| (scope, commit.upto)).collect(),

@@ -112,7 +112,7 @@ pub(crate) fn parse_timestamp(
         return Err(CaptureError::new(
             field,
             shorten(text),
-            "a time not over 5 minutes ahead of now",
+            "a time at most 5 minutes in the future",
         ));
     }
     if ts < EARLIEST {
@@ -239,7 +239,7 @@ fn find_bad_field(fields: &Map<String, Value>) -> Option<BadText> {
 fn check_text(text: &str) -> Result<(), BadText> {
     let bad = |got: String, expected: String| BadText { path: String::new(), got, expected };
     if text.contains('\0') {
-        return Err(bad("a text with a NUL character".into(), "a text without one".into()));
+        return Err(bad("a text with a NUL character".into(), "a text without NUL".into()));
     }
     // Compare bytes first: most texts are too short to need counting.
     if text.len() > MAX_TEXT_CHARS && text.chars().count() > MAX_TEXT_CHARS {

@@ -67,7 +67,11 @@ fn apply_switches(
             }
         };
         let Value::Bool(on) = value else {
-            return Err(CaptureError::new(&format!("redact.{name}"), "not that", "true or false"));
+            return Err(CaptureError::new(
+                &format!("redact.{name}"),
+                "another type",
+                "true or false",
+            ));
         };
         *place = *on;
     }
@@ -87,7 +91,11 @@ pub fn accept_profile(attributes: Map<String, Value>) -> Result<Map<String, Valu
             Value::String(_) | Value::Number(_) | Value::Bool(_) => {}
             Value::Null | Value::Array(_) | Value::Object(_) => {
                 let field = format!("attributes.{name}");
-                return Err(CaptureError::new(&field, "not that", "a text, number or truth value"));
+                return Err(CaptureError::new(
+                    &field,
+                    "a list, an object or null",
+                    "a text, number or boolean",
+                ));
             }
         }
     }

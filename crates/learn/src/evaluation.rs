@@ -161,7 +161,7 @@ pub fn fit_outcome_model(choices: &[LoggedChoice<'_>]) -> Result<Vec<LoggedRewar
             field: format!("choices[{row}].{field}"),
             got: "an invalid value".to_owned(),
             expected: format!(
-                "one of {arms} arms, chances that add up to 1, and {features} features \
+                "one of {arms} arms, probabilities that add up to 1, and {features} features \
                  (at most {MAX_FEATURES})"
             ),
         })?);

@@ -25,7 +25,7 @@ const EMPTY_SECTION: &str = "None yet.";
 /// Layout of the Markdown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ContextFormat {
-    /// For a prompt: no empty sections and no ids. Empty when there is nothing to say.
+    /// For a prompt: no empty sections and no ids. Empty without feedback.
     #[default]
     Prompt,
     /// Fixed headings and labels, for applications that parse them.

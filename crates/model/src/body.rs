@@ -155,10 +155,10 @@ impl Body {
     /// # Panics
     /// If the body cannot be written as JSON, which no input can cause. A row without its body would
     /// be an acknowledged loss.
-    #[expect(clippy::panic, reason = "a body has text keys only, whatever it holds")]
+    #[expect(clippy::panic, reason = "every body has string keys, so serialization cannot fail")]
     pub fn to_json(&self) -> String {
         serde_json::to_string(self)
-            .unwrap_or_else(|error| panic!("a body that is not written as JSON: {error}"))
+            .unwrap_or_else(|error| panic!("serializing an event body failed: {error}"))
     }
 
     /// The body as JSON fields, in the shape that `read` accepts.
@@ -215,11 +215,11 @@ fn own_record<T: for<'de> Deserialize<'de>>(
 ///
 /// # Panics
 /// If the record is not a struct with named fields, which no input can cause.
-#[expect(clippy::panic, reason = "a record of ours has named fields, whatever they hold")]
+#[expect(clippy::panic, reason = "every record is a struct with named fields")]
 pub fn record_fields(record: &impl Serialize) -> Fields {
     match serde_json::to_value(record) {
         Ok(Value::Object(fields)) => fields,
-        Ok(_) | Err(_) => panic!("a record that is not written as a JSON object"),
+        Ok(_) | Err(_) => panic!("a record did not serialize to a JSON object"),
     }
 }
 

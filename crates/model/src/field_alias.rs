@@ -47,7 +47,7 @@ pub fn rename_aliases(
     Ok(())
 }
 
-/// The known name that `name` is, or is an alias of.
+/// Resolves `name` to the known name that it equals or is an alias of.
 pub fn resolve_alias<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     let of_known = |wanted: &str| known.iter().copied().find(|field| *field == wanted);
     if let Some(field) = of_known(name) {

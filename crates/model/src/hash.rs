@@ -1,6 +1,6 @@
 //! Fast hashes and seeded randomness that never change: stored values and seeds depend on them.
 //!
-//! None of these resists an attacker. Use `blake3` where a client chooses the input.
+//! None of these functions resists an attacker. Use `blake3` where a client chooses the input.
 
 /// 64-bit FNV-1a, fed in parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

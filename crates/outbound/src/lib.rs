@@ -1,6 +1,6 @@
 //! Outbound HTTP: a running Uptake server, embedding models, chat models and webhooks.
 //!
-//! This is the only crate that makes HTTP requests. It does not serve HTTP or access the store.
+//! All HTTP requests are made here, except those of `connectors` to S3. It does not serve HTTP or access the store.
 
 mod error;
 mod model_api;

@@ -51,7 +51,7 @@ pub(super) fn read<T: FromSql>(value: ValueRef<'_>, column: usize) -> Result<T> 
     T::from_sql(value).ok_or_else(|| {
         let sort = match value {
             ValueRef::Null => "nothing",
-            ValueRef::Integer(_) => "a number out of range or out of place",
+            ValueRef::Integer(_) => "a number that is out of range or of the wrong type",
             ValueRef::Real(_) => "a fraction",
             ValueRef::Text(_) => "a text",
             ValueRef::Blob(_) | ValueRef::Uuid(_) => "bytes",

@@ -20,7 +20,7 @@ pub struct StoredEvent {
     pub context: Option<Box<TurnContext>>,
 }
 
-/// The most event data in one page, plus one event. Bounds the reader's memory.
+/// Maximum bytes of event data in one page, plus one event. Bounds the reader's memory.
 pub(crate) const MAX_PAGE_BYTES: usize = 4 << 20;
 
 // Only the ids of user, conversation and turn come from other tables.

@@ -1,4 +1,4 @@
-//! Work on a store beside reading and writing: locks, migrations, backups, retention, scrubbing, removal.
+//! Maintenance of a store: locks, migrations, backups, retention, scrubbing, tenant removal.
 
 pub(crate) mod backup;
 pub(crate) mod checkpoint;

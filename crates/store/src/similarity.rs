@@ -19,7 +19,7 @@ pub(crate) use touched::Touched;
 pub struct SimilarQuery {
     pub scope: Scope,
     pub vector: Vector,
-    /// The most results per status.
+    /// Maximum results per status.
     pub most: usize,
     /// Minimum cosine similarity.
     pub floor: f32,

@@ -16,7 +16,7 @@ fn check_actions(client: &Client, status: &str, possible: &[&str]) {
         let (code, answer) = act(client, "x", action);
         assert_eq!(code, 409, "{status} {action}: {answer}");
         let detail = answer["detail"].as_str().unwrap();
-        let words = if possible.is_empty() { "nothing any more" } else { &possible.join(" or ") };
+        let words = if possible.is_empty() { "none" } else { &possible.join(" or ") };
         assert!(detail.contains(status) && detail.ends_with(words), "{action}: {detail}");
     }
     assert_eq!(show(client, "x"), before);

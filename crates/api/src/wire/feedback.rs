@@ -214,7 +214,7 @@ impl EventResponse {
     }
 }
 
-/// Serializes an event as one line of JSON, unlike the API with the webhook settings.
+/// Serializes an event as one line of JSON, including the webhook settings that the API hides.
 pub fn event_line(stored: StoredEvent) -> serde_json::Result<String> {
     let StoredEvent { position, event, context } = stored;
     let context = context.map(|context| (*context).into());

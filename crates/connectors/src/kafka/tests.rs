@@ -51,7 +51,7 @@ async fn missing_topic_is_named() {
     let settings = KafkaSettings { create_topics: false, ..settings(kafka, &prefix) };
     let outlet = KafkaSink::new(settings.clone(), &["t"]);
     let error = outlet.publish(vec![message("k", "v")]).await.unwrap_err().to_string();
-    let expected = format!("Kafka has no topic {prefix}t; create what is missing");
+    let expected = format!("Kafka has no topic {prefix}t; create the missing topics");
     assert!(error.contains(&expected), "{error}");
     // The sink finds the topic once it exists.
     let maker = KafkaSink::new(KafkaSettings { create_topics: true, ..settings }, &["t"]);
@@ -117,7 +117,7 @@ async fn oversized_message_is_rejected_alone() {
 }
 
 #[tokio::test]
-async fn whoever_gives_up_takes_back_what_was_not_sent() {
+async fn dropped_publication_withdraws_unsent_messages() {
     let Some(kafka) = or_skip(Kafka::start()) else { return };
     let prefix = kafka.prefix();
     let outlet = KafkaSink::new(settings(&kafka, &prefix), &["t"]);

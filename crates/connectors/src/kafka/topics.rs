@@ -32,7 +32,7 @@ pub(super) fn ensure(settings: &KafkaSettings, names: &[String]) -> Result<(), C
     if !settings.create_topics {
         let missing: Vec<&str> = missing.iter().map(|name| name.as_str()).collect();
         return Err(ConnectorError::Unavailable(format!(
-            "Kafka has no topic {}; create what is missing, or set kafka.create_topics",
+            "Kafka has no topic {}; create the missing topics, or set kafka.create_topics",
             missing.join(", ")
         )));
     }

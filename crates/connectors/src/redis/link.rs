@@ -64,7 +64,7 @@ impl Link {
     pub(super) async fn open(address: &str, timeout: Duration) -> Result<Self, ConnectorError> {
         let client = Client::open(address).map_err(|error| {
             // The error omits the address, which may contain a password.
-            ConnectorError::Unavailable(format!("the address of Redis cannot be read ({error})"))
+            ConnectorError::Unavailable(format!("the address of Redis is invalid ({error})"))
         })?;
         let shared = Arc::new(Shared {
             state: Mutex::default(),
@@ -212,7 +212,7 @@ impl Shared {
         }
         state.warned = Some(Instant::now());
         state.warned_since_up = true;
-        tracing::warn!(%error, "Redis is unavailable; retry detection is off meanwhile");
+        tracing::warn!(%error, "Redis is unavailable; retry detection is off");
     }
 }
 

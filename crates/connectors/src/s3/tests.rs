@@ -114,5 +114,5 @@ fn a_missing_document_is_not_a_missing_bucket() {
     assert!(!is_absent(&missing("NoSuchBucket")));
     assert!(!is_absent(&denied("")));
     let told = describe_error("s3:b/p", &missing("NoSuchBucket"));
-    assert_eq!(told, "s3:b/p is not there (NoSuchBucket)");
+    assert_eq!(told, "s3:b/p does not exist (NoSuchBucket)");
 }

@@ -15,7 +15,7 @@ use crate::tasks::StopSignal;
 
 /// Events per read.
 const PAGE_EVENTS: usize = 1_000;
-/// Keys are not in the log; a change made by another node takes effect within this.
+/// Keys are not in the log. A change made by another node takes effect within this period.
 const KEY_POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// The pause after a failed attempt.
 const RETRY_DELAY: Duration = Duration::from_millis(500);

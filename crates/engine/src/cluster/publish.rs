@@ -30,7 +30,7 @@ use crate::warn_throttle::WarnThrottle;
 /// Serialises an event for consumers.
 pub type EventFormatter = fn(StoredEvent) -> serde_json::Result<String>;
 
-/// Prefix of the lease name; the outlet's name follows.
+/// Prefix of the lease name; the sink's name follows.
 const LEASE_PREFIX: &str = "publish:";
 /// Time until another node can take over from a publisher that died.
 const LEASE_TTL: Duration = Duration::from_secs(6);

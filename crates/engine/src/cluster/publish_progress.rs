@@ -23,7 +23,7 @@ pub struct PublishLag {
     pub seconds: f64,
     /// True when this node holds the publishing lease.
     pub is_holder: bool,
-    /// Messages of this node that the broker refused for good.
+    /// Messages of this node that the broker refused permanently.
     pub refused: u64,
 }
 

@@ -182,7 +182,10 @@ impl Core {
         summary.upto = self.head();
         if let Err(error) = self.notify_observers(&summary).await {
             // The writes are durable; the state in memory is behind until the next commit.
-            log_retriable(error, "a service could not follow a commit");
+            log_retriable(
+                error,
+                "a service did not apply a commit; its state in memory is stale until the next commit",
+            );
         }
         Ok(outcomes)
     }

@@ -120,9 +120,9 @@ fn choose_variant(
         (ExperimentStatus::Draft | ExperimentStatus::Completed | ExperimentStatus::Archived, _) => {
             let possible = view.status.allowed_actions().iter().map(|(action, _)| action.word());
             let words: Vec<&str> = possible.collect();
-            let possible = if words.is_empty() { "nothing any more" } else { &words.join(" or ") };
+            let possible = if words.is_empty() { "none" } else { &words.join(" or ") };
             Err(EngineError::PreconditionFailed(format!(
-                "cannot assign units of an experiment that is {}; possible is {possible}",
+                "cannot assign units of an experiment in status {}; possible actions: {possible}",
                 view.status.word()
             )))
         }

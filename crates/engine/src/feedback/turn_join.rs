@@ -24,7 +24,7 @@ use crate::feedback::Feedback;
 type Contexts = HashMap<Scope, HashMap<TurnId, TurnContext>>;
 
 impl Feedback {
-    /// Names a turn for feedback that quotes a question and names none.
+    /// Generates a turn id for feedback that quotes a question without naming its turn.
     pub(super) fn name_quoted_turn(&self, event: &mut Event) -> Result<(), EngineError> {
         if event.turn.is_none() && event.body.quoted_turn().is_some() {
             // A turn of its own, because equal texts may be different answers.

@@ -159,7 +159,7 @@ impl Insights {
         let event = ingest::finding_event(place, Finding::Alert(alert), id, now, now);
         match self.core.commit_one(self.core.build_write(event, None, None)).await {
             Ok(receipt) if !receipt.replayed => {
-                tracing::info!(metric, raised, tenant = %scope.tenant, "a figure crossed its target");
+                tracing::info!(metric, raised, tenant = %scope.tenant, "a metric crossed its target");
                 Ok(())
             }
             Ok(_) => Ok(()),

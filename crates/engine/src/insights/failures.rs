@@ -75,7 +75,7 @@ impl Insights {
         }
         let totals = self.answered_totals(query).await?;
         let patterns = move || find_patterns(&negatives, &totals, &rule);
-        let panicked = |_| StoreError::Corrupt("looking for patterns panicked".into());
+        let panicked = |_| StoreError::Corrupt("the analysis of failure patterns panicked".into());
         let found = tokio::task::spawn_blocking(patterns).await.map_err(panicked)?;
         Ok(FailureReport {
             at: now,
@@ -134,7 +134,7 @@ fn group_by_scope(turns: Vec<(Scope, TurnId)>) -> Vec<(Scope, Vec<TurnId>)> {
     found
 }
 
-/// Patterns among negative turns, with what follows from them.
+/// Patterns among negative turns, with their suggestions.
 pub(crate) struct FailureFindings {
     /// Negative turns in the current window.
     pub(crate) count: usize,

@@ -79,7 +79,7 @@ impl Privacy {
     /// Writes the marker before (`ends` false) or after the demo data.
     pub async fn write_demo_marker(&self, ends: bool) -> Result<(), EngineError> {
         let id = if ends { LOADED_EVENT_ID } else { BEGUN_EVENT_ID };
-        let message = "made-up conversations to look at; not real".to_owned();
+        let message = "generated demo conversations, not real data".to_owned();
         let marker = DemoMarker { demo: true, message };
         let raw = RawEvent {
             id: Some(id.to_owned()),

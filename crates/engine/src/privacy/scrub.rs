@@ -19,8 +19,8 @@ const BUSY_RETRY_INTERVAL: Duration = Duration::from_millis(300);
 /// Pause after an error such as a full disk.
 const ERROR_RETRY_INTERVAL: Duration = Duration::from_secs(5);
 
-pub(crate) const READERS_PENDING: &str = "it is erased from the store; a running read still holds the old data, so its \
-    files are not scrubbed yet. Repeat the request to confirm";
+pub(crate) const READERS_PENDING: &str = "the data is erased from the store; a running read still holds it, so \
+    the store's files are not scrubbed yet. Repeat the request to confirm";
 
 impl Privacy {
     /// Starts background scrubbing. It also runs once at the start, because an earlier process may
@@ -69,7 +69,9 @@ impl Privacy {
         match self.core.store.scrub_if_free().await {
             Ok(true) => {}
             Ok(false) => {
-                tracing::info!("a read is running; the log is scrubbed at the next start")
+                tracing::info!(
+                    "a read is running; the write-ahead log is scrubbed at the next start"
+                )
             }
             Err(error) => {
                 log_retriable(error, "scrubbing at shutdown failed; the next start scrubs")

@@ -120,7 +120,7 @@ fn arm_probabilities(policy: &Policy, arms: &[String]) -> Result<Vec<f64>, Engin
             let fits = weights.values().all(|weight| weight.is_finite() && *weight >= 0.0);
             if !fits || sum <= 0.0 || !sum.is_finite() {
                 let expected = "numbers not below 0, at least one above".to_owned();
-                return Err(wrong("policy.weights", "something else".to_owned(), expected));
+                return Err(wrong("policy.weights", "invalid weights".to_owned(), expected));
             }
             for (arm, weight) in weights {
                 probabilities[known(arm)?] = weight / sum;
@@ -195,7 +195,7 @@ pub fn evaluate_files(log: &str, target: &str) -> Result<PolicyEvaluation, Evalu
         let one = LoggedReward::new(number(reward)?, number(pscore)?, *probability, expected);
         logged.push(one.map_err(|error| bad(at, error.to_string()))?);
     }
-    evaluate_policy(&logged).ok_or_else(|| bad(at, "it has no choices".into()))
+    evaluate_policy(&logged).ok_or_else(|| bad(at, "the log has no choices".into()))
 }
 
 fn parse_probabilities(text: &str) -> Result<Vec<Vec<f64>>, EvaluateError> {

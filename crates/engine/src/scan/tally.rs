@@ -87,7 +87,7 @@ const MIN_ACCEPT_CONFIDENCE: f64 = 0.7;
 /// clear.
 fn read_reaction(turn: &ScannedTurn) -> Option<bool> {
     if let Some(rating) = turn.feedback.rating {
-        // A neutral rating counts as not liked, as in all figures.
+        // A neutral rating counts as not liked, as in all metrics.
         return Some(Rating::Score(rating.value).reaction() == Reaction::Ok);
     }
     let verdict = turn.verdict.as_ref()?;

@@ -105,7 +105,7 @@ fn clarify_reason(unclear: Unclear) -> ClarifyReason {
     }
 }
 
-/// The verdict by the answer's overall standing instead of this message alone. A user who moves
+/// The verdict on the answer by all signals instead of this message alone. A user who moves
 /// on after a thumbs down has not accepted.
 fn effective_verdict(verdict: &Verdict, standing: &Standing) -> Verdict {
     if verdict.status == standing.status {

@@ -12,8 +12,8 @@ fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("the pattern compiles")
 }
 
-/// No alternative may match long text without being a secret while others begin and end inside it.
-/// Otherwise a text full of those takes quadratic time.
+/// A long candidate must not contain other candidates unless it is a secret. Otherwise a text of
+/// many nested candidates takes quadratic time.
 pub(super) static SECRET: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r#"(?x)
@@ -32,7 +32,7 @@ pub(super) static SECRET: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 /// Multi-part tokens, whose candidates are long, have a pass of their own. The last part is random
-/// and may contain what the first pass takes for a secret.
+/// and may contain text that the first pass mistakes for a secret.
 pub(super) static PARTED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"(?x) \b(?: SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}

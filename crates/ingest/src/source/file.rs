@@ -175,7 +175,7 @@ impl Fields {
     }
 
     fn tags(&mut self) -> Result<Vec<String>, CaptureError> {
-        let bad = || CaptureError::new("tags", "not that", "a list of texts");
+        let bad = || CaptureError::new("tags", "another type", "a list of texts");
         match self.0.remove("tags") {
             None | Some(Value::Null) => Ok(Vec::new()),
             Some(Value::Array(items)) => items

@@ -15,7 +15,7 @@ const MAX_SAME_SIZE: usize = 4;
 /// Marks the bucket of observations from before the window. It is never merged.
 const BASE_TURNS: u64 = u64::MAX;
 /// Hoeffding's bound for one split is exp(-9), about 1 in 8000. By that bound a fall by 0.5 is found
-/// after about 20 turns. The simulation in `tests/recovery.rs` checks the cost in a stationary run.
+/// after about 20 turns. The simulation in `bandit/tests/recovery.rs` checks the cost in a stationary run.
 const FALL_THRESHOLD: f64 = 9.0;
 
 /// Discount era and tick of a turn's first observation.

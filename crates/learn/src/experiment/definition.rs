@@ -105,7 +105,12 @@ impl ExperimentDefinition {
         check_variants(&self.variants)?;
         check_guardrails(&self.guardrails)?;
         let both = self.rollout.is_some() && self.adaptive.is_some();
-        check_field(!both, "adaptive", &"given beside rollout", "one of the two, or neither")?;
+        check_field(
+            !both,
+            "adaptive",
+            &"given together with rollout",
+            "rollout or adaptive, not both",
+        )?;
         if let Some(rollout) = &self.rollout {
             check_rollout(rollout)?;
         }
@@ -156,8 +161,9 @@ fn check_variants(variants: &[Variant]) -> Result<(), BadData> {
     let has_weight = |variant: &Variant| variant.weight > 0.0;
     let expected = "above 0: the first variant is the control";
     check_field(variants.first().is_some_and(has_weight), "variants[0].weight", &0, expected)?;
-    let (treated, got) = (variants.iter().skip(1).any(has_weight), "nothing but the control");
-    check_field(treated, "variants", &got, "a weight above 0 for another")
+    let (treated, got) =
+        (variants.iter().skip(1).any(has_weight), "weights of 0 for all treatments");
+    check_field(treated, "variants", &got, "a weight above 0 for at least one treatment")
 }
 
 fn check_guardrails(guardrails: &[Guardrail]) -> Result<(), BadData> {
@@ -166,7 +172,12 @@ fn check_guardrails(guardrails: &[Guardrail]) -> Result<(), BadData> {
         let field = format!("guardrails[{index}].limit");
         check_field(limit.is_finite(), &field, limit, "a number")?;
         let fits = !metric.is_share() || (0.0..=1.0).contains(limit);
-        check_field(fits, &field, limit, &format!("from 0 to 1, as {} is", metric.word()))?;
+        check_field(
+            fits,
+            &field,
+            limit,
+            &format!("from 0 to 1, because {} is a share", metric.word()),
+        )?;
         let (field, expected) =
             (format!("guardrails[{index}].metric"), "one guardrail for each metric");
         check_field(known.insert(metric), &field, &metric.word(), expected)?;
@@ -179,7 +190,8 @@ fn check_rollout(rollout: &Rollout) -> Result<(), BadData> {
     let rising = steps.windows(2).all(|pair| pair[0] < pair[1]);
     let inside = steps.iter().all(|step| *step > 0.0 && *step <= 100.0);
     let fits = (1..=100).contains(&steps.len()) && rising && inside;
-    let expected = "1 to 100 percentages above 0 that rise to at most 100, as [1, 5, 25, 50, 100]";
+    let expected =
+        "1 to 100 ascending percentages above 0, at most 100, such as [1, 5, 25, 50, 100]";
     check_field(fits, "rollout.steps", &format!("{steps:?}"), expected)?;
     let fits = margin.is_finite() && *margin >= 0.0;
     check_field(fits, "rollout.margin", margin, "a number not below 0")?;

@@ -83,7 +83,7 @@ impl LifecycleAction {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "cannot {} an experiment that is {}; possible is {}",
+    "cannot {} an experiment in status {}; possible actions: {}",
     .action.word(), .status.word(), list_actions(*.status)
 )]
 pub struct InvalidTransition {
@@ -93,5 +93,5 @@ pub struct InvalidTransition {
 
 fn list_actions(status: ExperimentStatus) -> String {
     let words: Vec<&str> = status.allowed_actions().iter().map(|(a, _)| a.word()).collect();
-    if words.is_empty() { "nothing any more".to_owned() } else { words.join(" or ") }
+    if words.is_empty() { "none".to_owned() } else { words.join(" or ") }
 }

@@ -105,7 +105,7 @@ fn total_signals(tally: &ItemTally) -> u64 {
 fn seed_multiplier(counts: &ItemTally, returns: u64) -> ScoreMultiplier {
     let text = describe_counts(counts);
     if total_signals(counts) < SEED_MIN_SIGNALS {
-        return ScoreMultiplier::without_interval(1.0, format!("{text}: too little to go by"));
+        return ScoreMultiplier::without_interval(1.0, format!("{text}: too few signals"));
     }
     let rate = if returns > 0 { counts.used as f64 / returns as f64 } else { 0.5 };
     let praise = POSITIVE_OPINION_BONUS * counts.positive.min(MAX_COUNTED_OPINIONS) as f64;

@@ -43,7 +43,7 @@ impl Keys {
         }
     }
 
-    /// Clears what other nodes may have changed since.
+    /// Clears cached absences, because other nodes may have created keys since.
     pub fn begin(&self) {
         self.unknown.borrow_mut().clear();
         self.free.borrow_mut().clear();

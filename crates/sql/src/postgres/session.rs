@@ -223,7 +223,7 @@ impl Session {
     }
 
     fn wait_for<T>(&self, answer: impl Future<Output = T>) -> Result<T> {
-        let over = || Error::Away("the session is over".into());
+        let over = || Error::Away("the session is closed".into());
         Ok(self.runtime.as_ref().ok_or_else(over)?.block_on(answer))
     }
 

@@ -26,9 +26,7 @@ impl<'a> FromSql<'a> for Found<'a> {
             Type::INT4 => ValueRef::Integer(i32::from_sql(kind, raw)?.into()),
             Type::BOOL => ValueRef::Integer(bool::from_sql(kind, raw)?.into()),
             Type::FLOAT8 => ValueRef::Real(f64::from_sql(kind, raw)?),
-            Type::NUMERIC => {
-                ValueRef::Integer(whole_number(raw).ok_or("a number that does not fit")?)
-            }
+            Type::NUMERIC => ValueRef::Integer(whole_number(raw).ok_or("a number out of range")?),
             Type::BYTEA => ValueRef::Blob(raw),
             _ => ValueRef::Text(std::str::from_utf8(raw)?),
         }))
@@ -86,7 +84,7 @@ impl ToSql for ValueRef<'_> {
 }
 
 fn misplaced(given: &str, wanted: &Type) -> std::result::Result<IsNull, Failure> {
-    Err(format!("{given} was given where {wanted} is expected").into())
+    Err(format!("{given} was given, expected {wanted}").into())
 }
 
 impl ToSql for Value {
@@ -134,10 +132,10 @@ mod tests {
             (ValueRef::Blob(b"4711"), "bytes"),
             (ValueRef::Uuid(&[47; 16]), "an id"),
         ] {
-            let told = format!("{sort} was given where int8 is expected");
+            let told = format!("{sort} was given, expected int8");
             assert_eq!(written(value, &Type::INT8), Err(told));
         }
-        let told = "a number was given where bytea is expected".to_owned();
+        let told = "a number was given, expected bytea".to_owned();
         assert_eq!(written(ValueRef::Integer(4711), &Type::BYTEA), Err(told));
         assert_eq!(written(ValueRef::Null, &Type::BYTEA), Ok(()));
         assert_eq!(written(ValueRef::Integer(4711), &Type::INT8), Ok(()));

@@ -15,9 +15,9 @@ use crate::error::StoreError;
 use crate::sqlite;
 
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
-/// Checkpoint after this many new events,
+/// New events that trigger a checkpoint.
 const MIN_EVENTS: u64 = 50;
-/// or after this many polls when there is any new event.
+/// Polls after which a single new event triggers a checkpoint.
 const MAX_IDLE_POLLS: u32 = 20;
 
 pub(crate) fn spawn_checkpointer(

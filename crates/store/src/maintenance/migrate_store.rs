@@ -91,8 +91,8 @@ pub fn migrate_store(
             copy::copy(layout, &source.connection, &mut target, batch, |_| {})?;
             if !check::is_equal(layout, &source.connection, target.session()?)? {
                 return Err(StoreError::Migration(format!(
-                    "the table {} is not the same on both sides after it was copied; the target \
-                     stays unfinished",
+                    "the table {} differs between SQLite and Postgres after the copy; the migration \
+                     is incomplete",
                     layout.table
                 )));
             }

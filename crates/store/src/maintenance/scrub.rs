@@ -7,10 +7,10 @@ use sql::Connection;
 use crate::error::StoreError;
 use crate::sqlite;
 
-/// The longest wait for readers. Writes wait too.
+/// Maximum wait for readers. Writes wait too.
 pub(crate) const READER_WAIT: Duration = Duration::from_millis(200);
 
-/// Not zero: with short reads all the time, there is no instant without a reader.
+/// Not zero, because under constant short reads some reader is always active.
 pub(crate) const SHORT_READER_WAIT: Duration = Duration::from_millis(10);
 
 /// Checkpoints and truncates the WAL. Deleted rows are already overwritten (`secure_delete`).

@@ -42,7 +42,11 @@ impl Follower {
                     Ok(head) if head < known => {
                         shorter.store(true, Ordering::Release);
                         let (head, known) = (head.0, known.0);
-                        return tracing::error!(head, known, "the log is shorter than it was");
+                        return tracing::error!(
+                            head,
+                            known,
+                            "the log head is behind the newest position seen: the database lost committed entries"
+                        );
                     }
                     // Also when this node has committed more: others may have written before.
                     Ok(head) if head > told => {

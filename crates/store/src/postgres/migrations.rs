@@ -67,8 +67,8 @@ fn check_finished(connection: &Connection) -> Result<(), StoreError> {
     if !is_unfinished(connection)? {
         return Ok(());
     }
-    let why = "the database holds a store that is not migrated to its end; run `uptake migrate-store` \
-        again, it goes on where it stopped";
+    let why = "the database holds an incomplete migration; run `uptake migrate-store` again to \
+        continue it";
     Err(StoreError::Migration(why.into()))
 }
 

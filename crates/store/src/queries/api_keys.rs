@@ -1,4 +1,4 @@
-//! API keys and ended visits.
+//! API keys, and page sessions that were ended early.
 
 use model::{Project, Timestamp};
 
@@ -44,7 +44,7 @@ impl Store {
         }))
     }
 
-    /// Records a visit that ended before `until`, and deletes expired records.
+    /// Records a page session that was ended before its expiry `until`, and deletes expired records.
     pub fn end_visit(&self, id: &str, until: Timestamp, now: Timestamp) -> Task<'_, ()> {
         let id = id.to_owned();
         Box::pin(self.writer.run(move |connection| {
@@ -57,7 +57,7 @@ impl Store {
         }))
     }
 
-    /// Ended visits with the time at which they would have expired.
+    /// Page sessions that were ended early, with the time at which they would have expired.
     pub fn ended_visits(&self) -> Task<'_, Vec<(String, Timestamp)>> {
         self.pool.run(|connection| {
             connection.read_rows_with("SELECT id, until FROM ended_visits ORDER BY id", (), |row| {
@@ -66,7 +66,7 @@ impl Store {
         })
     }
 
-    /// The time of the restore from a backup. The ends of earlier visits are unknown.
+    /// The time of the restore from a backup. The ends of earlier page sessions are unknown.
     pub fn restored_at(&self) -> Task<'_, Option<Timestamp>> {
         self.pool.run(meta::restored_at)
     }

@@ -368,7 +368,7 @@ fn turns_of(query: &ListQuery, scope: SearchScope, from: ListCursor) -> (String,
     (sql, turns_values(query, scope, from))
 }
 
-/// The parameters of `turns_of`.
+/// The parameters of the statement that `turns_of` builds.
 fn turns_values(query: &ListQuery, scope: SearchScope, from: ListCursor) -> Vec<Value> {
     let start = query.window.start.as_micros();
     let rest = [scope.project, start, from.rank, from.rank, from.key];
@@ -376,7 +376,7 @@ fn turns_values(query: &ListQuery, scope: SearchScope, from: ListCursor) -> Vec<
     keys.map(Value::from).collect()
 }
 
-/// The matching turns among the next `most`, and the last of those when more follow.
+/// The matching turns among the next `most`, and the last examined turn when more follow.
 fn chunk(
     connection: &Connection,
     query: &ListQuery,

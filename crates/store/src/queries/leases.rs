@@ -95,7 +95,7 @@ fn shared_clock(connection: &Connection, own: Timestamp) -> sql::Result<i64> {
     connection.read_row(select, ())
 }
 
-/// True while the lease is held. Without a lease the work needs none.
+/// True while the lease is held, and for work that needs no lease (`None`).
 pub(crate) fn is_held(connection: &Connection, lease: Option<&Lease>) -> sql::Result<bool> {
     let Some(lease) = lease else { return Ok(true) };
     let select = "SELECT epoch FROM leases WHERE name = ?1";

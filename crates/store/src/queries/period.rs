@@ -104,7 +104,7 @@ pub struct ActiveConversation {
 
 const ORIGINS: [Origin; 2] = [Origin::User, Origin::Machine];
 const REACTIONS: [Reaction; 3] = [Reaction::Ok, Reaction::NotOk, Reaction::Neutral];
-/// The most reactions per page, and per conversation.
+/// Maximum reactions per page, and per conversation.
 const MAX_REACTIONS: usize = 10_000;
 const MAX_CONVERSATION_REACTIONS: usize = 1_000;
 

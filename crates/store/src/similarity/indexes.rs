@@ -27,9 +27,9 @@ pub(crate) struct SimilarityIndexes {
 /// Changes made by the writer while the loader runs. They are newer than the loader's rows.
 #[derive(Default)]
 struct Newer {
-    // Turns already put in by the writer.
+    // Turns that the writer has inserted.
     turns: HashSet<Key>,
-    // Removed projects. The writer puts in turns of a new project with the same key.
+    // Removed projects. The writer inserts turns of a new project with the same key.
     gone: HashSet<Key>,
 }
 
@@ -111,7 +111,7 @@ impl SimilarityIndexes {
         Ok(Fresh { entry, direction })
     }
 
-    /// Puts in turns of one project. The lock is taken once, because a search holds it for long.
+    /// Inserts turns of one project. The lock is taken once, because a search holds it for long.
     fn put(&self, project: Key, turns: &[Fresh]) {
         for fresh in turns {
             if let FreshDirection::Of { model, values } = &fresh.direction {
@@ -134,7 +134,7 @@ impl SimilarityIndexes {
         }
     }
 
-    /// Puts in a loaded turn, unless the writer has updated it or its project was removed.
+    /// Inserts a loaded turn, unless the writer has updated it or its project was removed.
     pub(crate) fn load(&self, model: &str, entry: &Entry, values: &[f32]) {
         let newer = self.newer.lock();
         let is_outdated = |newer: &Newer| {

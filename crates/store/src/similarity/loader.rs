@@ -50,7 +50,7 @@ fn load(
     stop: &AtomicBool,
 ) -> Result<u64, StoreError> {
     let (mut after, mut turns) = (0, 0);
-    // The writer puts in later turns.
+    // The writer inserts later turns.
     let last = entry::last(connection)?;
     while after < last {
         if stop.load(Ordering::Acquire) {

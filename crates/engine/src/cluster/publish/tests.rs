@@ -1,4 +1,4 @@
-//! Tests of the publisher with an in-memory outlet instead of Kafka.
+//! Tests of the publisher with an in-memory sink instead of Kafka.
 
 use std::sync::Arc;
 use std::time::Duration;

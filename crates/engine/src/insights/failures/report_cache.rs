@@ -167,7 +167,7 @@ impl PatternCache {
 }
 
 impl CachedWindow {
-    /// True for a window that ended when it was computed, and that the query has moved on.
+    /// True when this report's window ended at its computation and the query's window ends later.
     fn is_predecessor_of(&self, query: &QualityQuery) -> bool {
         let secs = |micros: i64| micros.abs() / 1_000_000;
         let ended = self.query.window.end.as_micros();
@@ -177,7 +177,7 @@ impl CachedWindow {
     }
 }
 
-/// Same filters and nearly the same end: windows that end now keep moving.
+/// Same filters and nearly the same end, because the end of a current window keeps moving.
 fn is_same_window(one: &QualityQuery, other: &QualityQuery) -> bool {
     let apart = one.window.end.as_micros().abs_diff(other.window.end.as_micros());
     has_same_filters(one, other) && apart < (FRESH_SECS as u64) * 1_000_000

@@ -52,10 +52,10 @@ fn invalid_definitions_name_field_and_expectation() {
         ("/guardrails/0/metric", json!("joy"), "expected one of satisfaction"),
         ("/guardrails/0/limit", json!(5), "from 0 to 1, as error_rate is"),
         ("/rollout/steps", json!([]), "rollout.steps is []"),
-        ("/rollout/steps", json!([5, 5]), "that rise to at most 100"),
-        ("/rollout/steps", json!([50, 25]), "that rise to at most 100"),
+        ("/rollout/steps", json!([5, 5]), "ascending percentages"),
+        ("/rollout/steps", json!([50, 25]), "ascending percentages"),
         ("/rollout/steps", json!([0, 25]), "above 0"),
-        ("/rollout/steps", json!([5, 101]), "that rise to at most 100"),
+        ("/rollout/steps", json!([5, 101]), "ascending percentages"),
         ("/rollout/margin", json!(-0.1), "rollout.margin is -0.1"),
         ("/rollout", json!({"margin": 0, "min_units": 99}), "rollout.min_units is 99, expected at"),
         ("/guardrails/0", json!({"metric": "latency", "limit": 20}), "fine"),
@@ -78,7 +78,9 @@ fn non_finite_and_out_of_range_numbers_are_rejected() {
     assert!(definition.validate().unwrap_err().to_string().contains("guardrails[0].limit is inf"));
     definition.guardrails.clear();
     definition.adaptive = Some(AdaptiveAllocation { min_share: Some(0.1) });
-    assert!(definition.validate().unwrap_err().to_string().contains("one of the two"));
+    assert!(
+        definition.validate().unwrap_err().to_string().contains("rollout or adaptive, not both")
+    );
     definition.rollout = None;
     assert_eq!(definition.validate(), Ok(()));
     for unfit in [0.0, 0.26, f64::NAN] {
@@ -133,11 +135,11 @@ fn lifecycle_rejects_invalid_actions_and_lists_allowed_ones() {
         (
             ExperimentStatus::Draft,
             Pause,
-            "cannot pause an experiment that is DRAFT; possible is start",
+            "cannot pause an experiment in status DRAFT; possible actions: start",
         ),
-        (ExperimentStatus::Running, Start, "possible is pause or complete"),
-        (ExperimentStatus::Completed, Resume, "possible is archive"),
-        (ExperimentStatus::Archived, Start, "possible is nothing any more"),
+        (ExperimentStatus::Running, Start, "possible actions: pause or complete"),
+        (ExperimentStatus::Completed, Resume, "possible actions: archive"),
+        (ExperimentStatus::Archived, Start, "possible actions: none"),
     ];
     for (status, action, expected) in rows {
         let error = status.apply_action(action).unwrap_err().to_string();

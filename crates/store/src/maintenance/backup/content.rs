@@ -31,7 +31,7 @@ pub(crate) fn count(connection: &Connection) -> rusqlite::Result<Counts> {
     Ok(counts)
 }
 
-/// Hashes the schema and every value of every row, in storage order. `told` is called for each row.
+/// Hashes the schema and every value of every row, in storage order. `on_row` is called for each row.
 pub(crate) fn digest(
     connection: &Connection,
     mut told: impl FnMut(),

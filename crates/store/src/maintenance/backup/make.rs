@@ -50,7 +50,10 @@ pub fn back_up(
     copy.pragma_update(None, "journal_mode", "DELETE")?;
     check_structure(&copy)?;
     if content::count(&copy)? != counted {
-        return Err(StoreError::Backup("the copy has other rows than the store".into()));
+        return Err(StoreError::Backup(
+            "the row counts of the copy differ from those of the store; run the backup again"
+                .into(),
+        ));
     }
     let rows = counted.values().sum();
     let note = BackupNote {

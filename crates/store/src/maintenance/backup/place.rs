@@ -28,7 +28,7 @@ impl PartialFile {
             Ok(_) => Ok(Self { path, target: target.to_owned(), done: false }),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 Err(StoreError::Backup(format!(
-                    "{} exists: another process writes it or was killed while writing; delete it if none runs",
+                    "{} exists: another backup is writing it or was killed; delete it if no backup is running",
                     path.display()
                 )))
             }
@@ -88,12 +88,14 @@ pub(crate) fn reject_partial_restore(file: &Path) -> Result<(), StoreError> {
         return Ok(());
     }
     Err(StoreError::Backup(format!(
-        "{} is what is left of a restore that was not finished; remove everything in that folder and \
-         restore again",
+        "{} belongs to an interrupted restore; empty the folder and run the restore again",
         partial.display()
     )))
 }
 
 fn taken(target: &Path) -> StoreError {
-    StoreError::Backup(format!("{} is there already; nothing is written over", target.display()))
+    StoreError::Backup(format!(
+        "{} already exists and is not overwritten; choose another name",
+        target.display()
+    ))
 }

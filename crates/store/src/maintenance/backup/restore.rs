@@ -32,8 +32,8 @@ pub struct Restored {
     pub keys: Vec<StoredKey>,
 }
 
-/// Verifies a backup and makes it the store of an empty or missing folder. Visits from before `now`
-/// end. `progress` receives the done and total amounts.
+/// Verifies a backup and makes it the store of an empty or missing folder. Page sessions from
+/// before `now` end. `progress` receives the done and total amounts.
 pub fn restore(
     from: &Path,
     folder: &Path,
@@ -65,7 +65,7 @@ fn is_there_and_empty(folder: &Path) -> Result<bool, StoreError> {
         Ok(mut entries) => match entries.find(|entry| !is_lock(entry)) {
             None => Ok(true),
             Some(_) => Err(StoreError::Backup(format!(
-                "{} is not empty; name a folder that is, or that is not there yet",
+                "{} is not empty; choose an empty folder or a new one",
                 folder.display()
             ))),
         },
@@ -90,7 +90,7 @@ fn fill(
     let note = check(&copy).map_err(|error| name_backup(from, error))?;
     BackupNote::remove(&copy)?;
     copy.execute_batch(FORGET_FILES)?;
-    // Visits ended since the backup would otherwise continue.
+    // Page sessions ended since the backup would otherwise continue.
     let moment = now.as_micros().to_be_bytes();
     let insert = "INSERT OR REPLACE INTO meta (name, value) VALUES (?1, ?2)";
     copy.execute(insert, (meta::RESTORED_AT, &moment[..]))?;
@@ -128,7 +128,7 @@ fn check(copy: &File) -> Result<BackupNote, StoreError> {
         |row| row.get(0),
     )?;
     let note = if has_facts == 1 { BackupNote::read(copy)? } else { None };
-    let none = "it is a database, but no backup that `uptake backup` has made";
+    let none = "it is a database, but not a backup made by `uptake backup`";
     let note = note.ok_or_else(|| StoreError::Backup(none.into()))?;
     migrations::check(copy)?;
     check_structure(copy)?;
@@ -136,14 +136,14 @@ fn check(copy: &File) -> Result<BackupNote, StoreError> {
     let rows: u64 = counted.values().sum();
     if rows != note.rows || counted.len() as u64 != note.tables {
         return Err(StoreError::Backup(format!(
-            "it is damaged: it has {rows} rows in {} tables and should have {} in {}",
+            "it is damaged: it has {rows} rows in {} tables, expected {} rows in {} tables",
             counted.len(),
             note.rows,
             note.tables
         )));
     }
     if content::digest(copy, || {})?.to_hex().as_str() != note.digest {
-        let why = "it is damaged: what is in it is not what was put in";
+        let why = "it is damaged: the hash of its content differs from the recorded hash";
         return Err(StoreError::Backup(why.into()));
     }
     Ok(note)
@@ -156,7 +156,7 @@ fn name_backup(from: &Path, error: StoreError) -> StoreError {
         return StoreError::Backup(format!("{from} is refused: {why}"));
     }
     if let StoreError::Database(cause) = &error {
-        let why = format!("{from} is refused: it is damaged, or no backup: {cause}");
+        let why = format!("{from} is refused: it is damaged or not a backup: {cause}");
         return StoreError::Backup(why);
     }
     error

@@ -139,10 +139,10 @@ async fn backup_overwrites_nothing() {
     let scene = Scene::with(3).await;
     scene.back_up("copy.db").unwrap();
     let before = fs::read(scene.path("copy.db")).unwrap();
-    check_refused(scene.back_up("copy.db"), "is there already");
+    check_refused(scene.back_up("copy.db"), "already exists");
     assert_eq!(fs::read(scene.path("copy.db")).unwrap(), before);
     fs::write(scene.path("other.db.partial"), "mine").unwrap();
-    check_refused(scene.back_up("other.db"), "delete it if none runs");
+    check_refused(scene.back_up("other.db"), "delete it if no backup is running");
     check_refused(scene.restore("copy.db", "data"), "is not empty");
     // The lock file of an interrupted restore is not data.
     fs::create_dir(scene.path("begun")).unwrap();
@@ -161,7 +161,7 @@ fn backup_keeps_a_file_created_meanwhile() {
     let unfinished = PartialFile::create(&target).unwrap();
     fs::write(&target, "somebody else's").unwrap();
     let told = unfinished.finish().unwrap_err().to_string();
-    assert!(told.contains("is there already"), "{told}");
+    assert!(told.contains("already exists"), "{told}");
     assert_eq!(fs::read_to_string(&target).unwrap(), "somebody else's");
     assert_eq!(names(folder.path()), ["copy.db"], "nothing unfinished is left");
 }
@@ -264,7 +264,7 @@ async fn store_file_and_newer_backup_are_rejected() {
     let scene = Scene::with(3).await;
     scene.store.close().await.unwrap();
     fs::copy(scene.path("data/uptake.db"), scene.path("plain.db")).unwrap();
-    check_refused(scene.restore("plain.db", "again"), "no backup that `uptake backup` has made");
+    check_refused(scene.restore("plain.db", "again"), "not a backup made by `uptake backup`");
     scene.back_up("copy.db").unwrap();
     let file = rusqlite::Connection::open(scene.path("copy.db")).unwrap();
     file.pragma_update(None, "user_version", 999).unwrap();

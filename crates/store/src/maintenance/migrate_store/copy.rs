@@ -15,7 +15,7 @@ const BATCH_BYTES: usize = 4 << 20;
 const HEADER: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
 const END: i16 = -1;
 
-/// Copies the missing rows. `told` is called after each batch.
+/// Copies the missing rows. `on_batch` is called after each batch.
 pub(crate) fn copy(
     layout: &Layout,
     source: &Connection,

@@ -31,16 +31,16 @@ impl<'a> Field<'a> {
             }
             (ValueRef::Real(number), Kind::Real) => Ok(Self::Real(number)),
             (ValueRef::Text(text), Kind::Text) if text.contains('\0') => {
-                Err("a text with a zero byte, which Postgres does not take".to_owned())
+                Err("a text with a NUL character, which Postgres cannot store".to_owned())
             }
             (ValueRef::Text(text), Kind::Text) => Ok(Self::Text(text.into())),
             // SQLite stores UUIDs as 16 bytes.
             (ValueRef::Blob(bytes), Kind::Text) => match Uuid::from_slice(bytes) {
                 Ok(uuid) => Ok(Self::Text(uuid.hyphenated().to_string().into())),
-                Err(_) => Err(format!("{} bytes where an id should be", bytes.len())),
+                Err(_) => Err(format!("{} bytes, expected a UUID of 16 bytes", bytes.len())),
             },
             (ValueRef::Blob(bytes), Kind::Bytes) => Ok(Self::Bytes(bytes.into())),
-            (found, kind) => Err(format!("{} where {kind:?} should be", type_name(found))),
+            (found, kind) => Err(format!("{}, expected {kind:?}", type_name(found))),
         }
     }
 

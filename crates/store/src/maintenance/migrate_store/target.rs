@@ -57,7 +57,7 @@ impl Target {
         let count = |sql: &str| self.0.query_row(sql, (), |row| row.get::<_, i64>(0));
         if count(&known)? > 0 {
             let why = if meta::find_seal_key(&self.0)? == Some(source.seal_key) {
-                "the target already holds this store, completely migrated"
+                "the target already holds a complete copy of this store"
             } else {
                 "the target holds another store"
             };
@@ -65,7 +65,7 @@ impl Target {
         }
         let others = count(here)?;
         if others > 0 {
-            let why = format!("the target holds {others} foreign tables");
+            let why = format!("the target holds {others} tables of another application");
             return Err(StoreError::Migration(format!("{why}; name an empty database")));
         }
         postgres::migrate(&self.0)?;
@@ -82,8 +82,8 @@ impl Target {
     fn go_on(&self, source: &Handover, name: &str) -> Result<(), StoreError> {
         postgres::migrate(&self.0)?;
         let Some(head) = self.read_note(name)? else {
-            let why = "the target is half filled from another store; finish that one, or name an \
-                empty database";
+            let why = "the target holds an unfinished migration of another store; finish that \
+                migration, or name an empty database";
             return Err(StoreError::Migration(why.into()));
         };
         if head == source.head.0 {

@@ -219,7 +219,7 @@ async fn non_empty_target_is_rejected() {
     let foreign = server.database().unwrap();
     foreign.run("CREATE TABLE mine (a INT); INSERT INTO mine VALUES (1)").unwrap();
     let refused = migrate(&folder, &foreign, 9).unwrap_err().to_string();
-    assert!(refused.contains("1 foreign tables"), "{refused}");
+    assert!(refused.contains("1 tables of another application"), "{refused}");
     assert_eq!(foreign.run("SELECT a FROM mine").unwrap(), "1");
     let other = server.database().unwrap();
     postgres(&tempfile::tempdir().unwrap(), &other).unwrap().close().await.unwrap();
@@ -228,7 +228,7 @@ async fn non_empty_target_is_rejected() {
     let twice = server.database().unwrap();
     migrate(&folder, &twice, 9).unwrap();
     let refused = migrate(&folder, &twice, 9).unwrap_err().to_string();
-    assert!(refused.contains("already holds this store"), "{refused}");
+    assert!(refused.contains("already holds a complete copy"), "{refused}");
     let held = sqlite(&folder);
     let refused = migrate(&folder, &server.database().unwrap(), 9).unwrap_err();
     assert!(matches!(refused, StoreError::Locked { .. }), "{refused}");

@@ -130,7 +130,7 @@ pub(crate) fn record_fact(
             facts.prompt = prompt.clone().unwrap_or_default();
             facts.strategy = strategy.clone().unwrap_or_default();
             facts.failed = facts.failed & !REPORTED | if *failed { REPORTED } else { 0 };
-            // Unknown amounts keep what was measured beside the turn.
+            // Unknown amounts keep the values that the application measured beside the turn.
             facts.tokens = cap_amount(*tokens).unwrap_or(facts.tokens);
             facts.cost = cap_amount(*cost).unwrap_or(facts.cost);
         }

@@ -55,7 +55,7 @@ pub(crate) fn complete(connection: &Connection, subject: &Subject, turn: Key) ->
     )
 }
 
-/// Opens the turn by feedback. Returns false when it is as open already.
+/// Opens the turn by feedback. Returns false when its question has the same or a higher authority.
 pub(crate) fn open_derived(
     connection: &Connection,
     subject: &Subject,

@@ -80,7 +80,7 @@ impl TurnFilter {
     }
 }
 
-/// The newest finding about the answer has one of so many error types.
+/// The condition that the newest finding about the answer has one of `types` error types.
 fn failed_answer(types: usize) -> String {
     let places = vec!["?"; types].join(", ");
     let is_finding = |event: &str| {

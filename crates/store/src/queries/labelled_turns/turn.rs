@@ -15,7 +15,7 @@ use crate::queries::labelled_turns::{
 use crate::queries::similar_turns::TurnNumber;
 use crate::row_keys::{Key, PackedId};
 
-/// Corrections read per turn. In the end the newest counts.
+/// Corrections read per turn. The newest one counts.
 const MAX_CORRECTIONS: i64 = 100;
 
 /// The columns of a turn, for queries by other criteria than the key.

@@ -11,7 +11,7 @@ use crate::queries::period::PeriodCursor;
 use crate::queries::reactions::Where;
 use crate::row_keys::Key;
 
-/// The most candidates per page. Then the page ends early.
+/// Maximum candidates per page. A page that reaches it ends early.
 const MAX_CANDIDATES: usize = 5_000;
 const PAGE_CANDIDATES: usize = 500;
 
