@@ -207,7 +207,7 @@ async fn changed_row_count_is_damage() {
         let file = rusqlite::Connection::open(scene.path(&name)).unwrap();
         file.execute_batch(damage).unwrap();
         file.close().unwrap();
-        check_refused(scene.restore(&name, "again"), "and should have");
+        check_refused(scene.restore(&name, "again"), ", expected ");
         assert!(!scene.path("again").exists());
     }
 }
