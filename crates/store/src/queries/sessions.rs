@@ -32,15 +32,17 @@ impl Store {
         self.pool.run_short(move |connection| {
             let key = find_scoped_key(connection, &scope, Table::Conversations, id.as_str())?;
             let Some(key) = key else { return Ok(None) };
-            connection
-                .find_row_with(&select("s.conversation = ?1"), [key], |row| read(connection, row))
+            let sql = select("SELECT * FROM open_sessions WHERE conversation = ?1");
+            connection.find_row_with(&sql, [key], |row| read(connection, row))
         })
     }
 
     /// Sessions without activity since a time, oldest first.
     pub fn silent_sessions(&self, since: Timestamp, limit: usize) -> Task<'_, Vec<OpenSession>> {
         self.pool.run(move |connection| {
-            let sql = select("s.last_ts < ?1 ORDER BY s.last_ts LIMIT ?2");
+            // Limited before the joins, which Postgres would otherwise compute for all sessions.
+            let silent = "SELECT * FROM open_sessions WHERE last_ts < ?1 ORDER BY last_ts LIMIT ?2";
+            let sql = format!("{} ORDER BY s.last_ts", select(silent));
             let values = (since.as_micros(), limit as i64);
             connection.read_rows_with(&sql, values, |row| read(connection, row))
         })
@@ -49,7 +51,7 @@ impl Store {
 
 /// A session. Its last answer counts as used after a rating, comment, correction, interaction or
 /// reaction. A report of abandonment is no use.
-fn select(condition: &str) -> String {
+fn select(sessions: &str) -> String {
     let by_users =
         [Source::UserRating, Source::UserComment, Source::UserCorrection, Source::UserInteraction];
     let abandonment = InteractionKind::Abandonment.as_word();
@@ -66,10 +68,9 @@ fn select(condition: &str) -> String {
             EXISTS (SELECT 1 FROM events e WHERE e.turn = s.last_turn
                 AND (e.source = {interaction} OR e.type = {interaction_type})
                 AND json_extract(e.data, '$.kind') = '{abandonment}')
-         FROM open_sessions s
+         FROM ({sessions}) s
          JOIN conversations c ON c.key = s.conversation
-         JOIN turns t ON t.key = s.last_turn
-         WHERE {condition}",
+         JOIN turns t ON t.key = s.last_turn",
         by_users.join(","),
         Origin::User.code(),
     )
