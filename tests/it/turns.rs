@@ -68,6 +68,54 @@ fn turn_sent_in_one_call_is_idempotent() {
     assert_eq!(server.get("/api/v1/events").1["items"].as_array().unwrap().len(), 3);
 }
 
+/// The commits of the server so far.
+fn commits(server: &Server) -> u64 {
+    let Value::String(metrics) = server.get("/metrics").1 else { panic!("not a text") };
+    let count = metrics.lines().find_map(|line| line.strip_prefix("uptake_commit_seconds_count "));
+    count.unwrap().parse().unwrap()
+}
+
+#[test]
+fn new_turn_with_its_answer_is_one_commit() {
+    let server = Server::start();
+    let both = |turn: &str, text: &str| {
+        json!({"conversation_id": "c", "turn_id": turn, "user_id": "ann", "text": text,
+            "response": "Here are three business laptops.", "latency_ms": 900})
+    };
+    let before = commits(&server);
+    let first = server.post("/api/v1/turns", &both("t1", "Laptops under $1000?"));
+    assert_eq!(commits(&server) - before, 1);
+    let second = server.post("/api/v1/turns", &both("t2", "No, I meant gaming laptops"));
+    assert_eq!(commits(&server) - before, 2);
+    assert_eq!((first.0, second.0), (201, 201));
+    assert_eq!(second.1["previous"]["status"], "rejected", "{}", second.1);
+    assert_eq!(second.1["completed"]["signals"]["latency"]["seconds"], 0.9, "{}", second.1);
+    // A turn that is known already takes two: its question is repeated, its answer is new.
+    let question = json!({"conversation_id": "c", "turn_id": "t3", "user_id": "ann", "text": "q"});
+    assert_eq!(server.post("/api/v1/turns", &question).0, 201);
+    let whole = server.post(
+        "/api/v1/turns",
+        &json!({"conversation_id": "c", "turn_id": "t3",
+        "user_id": "ann", "text": "q", "response": "a"}),
+    );
+    assert_eq!((whole.0, &whole.1["completed"]["replayed"]), (201, &json!(false)), "{}", whole.1);
+    let events = server.get("/api/v1/events").1["items"].as_array().unwrap().clone();
+    assert!(events.len() >= 8, "{events:?}");
+    for event in &events {
+        let id = event["id"].as_str().unwrap();
+        assert_eq!(server.get(&format!("/api/v1/feedback/{id}")).1["position"], event["position"]);
+    }
+    let server = server.kill_and_restart();
+    let again = server.post("/api/v1/turns", &both("t2", "No, I meant gaming laptops"));
+    assert_eq!((again.0, &again.1["previous"]), (200, &second.1["previous"]));
+    assert_eq!(again.1["completed"]["signals"], second.1["completed"]["signals"]);
+    let other = server.post("/api/v1/turns", &both("t2", "Another question"));
+    assert_eq!(other.0, 409, "{}", other.1);
+    let half = json!({"response": "Here are three business laptops.", "latency_ms": 900});
+    let half = server.post("/api/v1/turns/t1/complete", &half);
+    assert_eq!((half.0, &half.1["replayed"]), (200, &json!(true)), "{}", half.1);
+}
+
 #[test]
 fn turn_without_an_id_is_replayed_by_its_idempotency_key() {
     let server = Server::start();

@@ -17,9 +17,13 @@ impl IdGenerator {
         Self(Mutex::new(StdRng::from_seed(seed)))
     }
 
+    /// An id that ends in 00, because an event may be the first of a write
+    /// ([`EventId::nth_of_write`]).
     #[expect(clippy::expect_used, reason = "a UUID is visible ASCII and 36 bytes long")]
     pub(crate) fn event_id(&self, now: Timestamp) -> EventId {
-        EventId::new(self.generate_uuid(now)).expect("a UUID is a valid id")
+        let mut id = self.generate_uuid(now);
+        id.replace_range(id.len() - 2.., "00");
+        EventId::new(id).expect("a UUID is a valid id")
     }
 
     #[expect(clippy::expect_used, reason = "a UUID is visible ASCII and 36 bytes long")]
@@ -82,6 +86,7 @@ mod tests {
         assert_eq!(first, two.event_id(early));
         assert!(first < one.event_id(early.plus_secs(1)));
         assert_eq!(&first.as_str()[14..15], "7");
+        assert!(first.nth_of_write(1).is_some(), "{first}");
         let turn = one.turn_id(early).to_string();
         assert!(turn.starts_with("turn_1800000000000_") && turn.len() == 25, "{turn}");
     }

@@ -85,6 +85,8 @@ pub struct Claim {
 pub enum Need {
     /// The event's turn is open, in this conversation if one is given.
     Turn(Option<ConversationId>),
+    /// No event has named the event's turn.
+    NewTurn,
     /// The decision exists.
     Decision(DecisionId),
     /// Position of the decision's newest outcome; `None` without one.
@@ -274,6 +276,23 @@ impl Write {
     pub fn new(event: Redacted<Event>, changes: Vec<Change>) -> Self {
         let entry = Entry { event, changes };
         Self { claims: Vec::new(), needs: Vec::new(), entry, more: Vec::new() }
+    }
+
+    /// Gives the further events ids that follow from the first one's, so that they need no claims.
+    /// They keep their own when a client made the first one's.
+    #[must_use]
+    pub fn with_numbered_events(mut self) -> Self {
+        let first = &self.entry.event.id;
+        let number = |(at, Entry { event, changes }): (usize, Entry)| {
+            let id = first.nth_of_write(at + 1);
+            let event = match id {
+                Some(id) => event.with_id(id),
+                None => event,
+            };
+            Entry { event, changes }
+        };
+        self.more = self.more.into_iter().enumerate().map(number).collect();
+        self
     }
 }
 

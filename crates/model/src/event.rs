@@ -78,6 +78,12 @@ impl Redacted<Event> {
         Self(compute(&self.0))
     }
 
+    /// The event under another id.
+    #[must_use]
+    pub fn with_id(self, id: EventId) -> Self {
+        Self(Event { id, ..self.0 })
+    }
+
     /// Marks an event of ids, numbers and application settings as redacted. It must hold no user
     /// text.
     pub fn assert_no_user_text(event: Event) -> Self {

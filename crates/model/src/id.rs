@@ -98,6 +98,39 @@ text_id!(
     Project, check_name
 );
 text_id!(EventId, check_opaque);
+
+/// The last digits of the id of a write's first event.
+const FIRST_OF_WRITE: &str = "00";
+
+/// The events of one write have ids that differ in the last two digits, when the server made the
+/// id of the first. Only that one is claimed; the others are found by it.
+impl EventId {
+    /// The id of the `number`-th further event of the write that begins with this event. `None`
+    /// when a client made this id, or the number is 0.
+    pub fn nth_of_write(&self, number: usize) -> Option<Self> {
+        let number = u8::try_from(number).ok().filter(|number| *number > 0)?;
+        let stem = self.0.strip_suffix(FIRST_OF_WRITE).filter(|_| self.is_server_made())?;
+        Some(Self(format!("{stem}{number:02x}")))
+    }
+
+    /// The first event of the write that this event may be a further one of, and its number.
+    pub fn first_of_write(&self) -> Option<(Self, u8)> {
+        let (stem, digits) = self.0.split_at_checked(self.0.len().checked_sub(2)?)?;
+        let number = u8::from_str_radix(digits, 16).ok().filter(|number| *number > 0)?;
+        let first = Self(format!("{stem}{FIRST_OF_WRITE}"));
+        (first.nth_of_write(number.into()).as_ref() == Some(self)).then_some((first, number))
+    }
+
+    /// True for the form of ids that the server makes: a UUIDv7.
+    fn is_server_made(&self) -> bool {
+        let form = "00000000-0000-7000-0000-000000000000".bytes();
+        self.0.len() == 36
+            && self.0.bytes().zip(form).all(|(byte, form)| match form {
+                b'0' => matches!(byte, b'0'..=b'9' | b'a'..=b'f'),
+                fixed => byte == fixed,
+            })
+    }
+}
 text_id!(
     /// One question and its answer.
     TurnId, check_opaque

@@ -10,6 +10,8 @@ pub struct UnitInterval(f64);
 impl UnitInterval {
     pub const ONE: Self = Self(1.0);
 
+    pub const HALF: Self = Self(0.5);
+
     pub const ZERO: Self = Self(0.0);
 
     /// Returns `None` for NaN and for anything outside 0..=1.

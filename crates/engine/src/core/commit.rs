@@ -220,7 +220,7 @@ fn build_receipt(id: EventId, outcome: Outcome) -> Result<Receipt, EngineError> 
 
 fn name_need(need: &Need) -> &'static str {
     match need {
-        Need::Turn(_) => "turn",
+        Need::Turn(_) | Need::NewTurn => "turn",
         Need::Decision(_) | Need::OutcomeAt(..) | Need::OtherOutcome(_) => "decision",
         Need::OtherReaction { .. } => "reaction",
         Need::SilentSince(_) => "open session",

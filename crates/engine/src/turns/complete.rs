@@ -6,15 +6,24 @@ use ingest::{RawCompletion, TurnPlace};
 use learn::cluster_query;
 use model::{
     Claim, ClaimSpace, Completion, Finding, FoundAnswer, Mac, Need, Scope, Timestamp, TurnHalf,
-    TurnId,
+    TurnId, Write,
 };
 
-use super::open::{CompleteReceipt, IncomingHalf, OpenTurn};
+use super::open::{CompleteReceipt, IncomingHalf, OpenTurn, PreparedOpening};
 use crate::error::EngineError;
-use crate::receipt::RequestKey;
+use crate::receipt::{Receipt, RequestKey};
 use crate::retrieval::{assign_ranks, read_usage};
 use crate::turns::Turns;
 use crate::turns::findings_response::read_answer_signals;
+use crate::warning::Warning;
+
+/// An answer with its findings, ready to be stored.
+pub(super) struct PreparedCompletion {
+    turn: TurnId,
+    scope: Scope,
+    pub(super) write: Write,
+    warning: Option<Warning>,
+}
 
 impl Turns {
     /// Stores the answer to an open turn.
@@ -53,6 +62,21 @@ impl Turns {
         mac: Mac,
         key: Option<RequestKey>,
     ) -> Result<CompleteReceipt, EngineError> {
+        let mut answer = self.prepare_completion(open, (completion, mac), key, None).await?;
+        answer.write.needs.push(Need::Turn(None));
+        answer.write = answer.write.with_numbered_events();
+        let receipt = self.core.commit_one(answer.write.clone()).await?;
+        self.finish_completion(answer, receipt).await
+    }
+
+    /// Runs the detectors on an answer. `opening` is its question, if it is not stored yet.
+    pub(super) async fn prepare_completion(
+        &self,
+        open: OpenTurn,
+        (completion, mac): (Completion, Mac),
+        key: Option<RequestKey>,
+        opening: Option<&PreparedOpening>,
+    ) -> Result<PreparedCompletion, EngineError> {
         let now = self.core.clock.now();
         let OpenTurn { place, question, .. } = &open;
         let (scope, turn) = (place.scope.clone(), place.turn.clone());
@@ -75,7 +99,6 @@ impl Turns {
         let mut write = self.core.build_write(event, mac, key);
         let id = turn.as_str().to_owned();
         write.claims.push(Claim { space: ClaimSpace::Completion, id, mac: Some(mac) });
-        write.needs.push(Need::Turn(None));
         if let Some(done) = write.entry.event.body.completion().filter(|_| !open.erased) {
             let found = self.inspect_answer(question, done);
             let relevance = self.retrieval.detect_relevance(&turn, question, done, &found);
@@ -88,19 +111,30 @@ impl Turns {
                 |finding| self.core.finding_entry(&write.entry.event, Some(turn.clone()), finding);
             write.more = findings.map(entry).collect();
             // Messages that were stored before this answer are judged with it.
-            let late = self.late_verdict_entries(place, open.ts, (ts, done)).await?;
-            write.more.extend(late);
+            if opening.is_none_or(|opening| !opening.is_first) {
+                let asked = opening.map(|opening| &*opening.write.entry.event);
+                let late = self.late_verdict_entries(place, asked, open.ts, (ts, done)).await?;
+                write.more.extend(late);
+            }
         }
-        let together = write.more.iter().map(|entry| entry.event.clone()).collect();
+        Ok(PreparedCompletion { turn, scope, write, warning })
+    }
+
+    /// Builds the response to a stored answer.
+    pub(super) async fn finish_completion(
+        &self,
+        answer: PreparedCompletion,
+        receipt: Receipt,
+    ) -> Result<CompleteReceipt, EngineError> {
+        let PreparedCompletion { turn, scope, write, warning } = answer;
         let has_results =
             write.entry.event.body.completion().is_some_and(|done| !done.retrieved.is_empty());
-        let receipt = self.core.commit_one(write).await?;
         if has_results {
             self.retrieval.join_concurrent_usage(&scope, turn.to_string()).await?;
         }
         let together = match receipt.replayed {
             true => self.read_batch(&scope, receipt.position).await?,
-            false => together,
+            false => write.more.into_iter().map(|entry| entry.event).collect(),
         };
         let signals = read_answer_signals(&turn, &together);
         let usage = read_usage(&turn, &together);

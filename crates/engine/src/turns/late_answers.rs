@@ -5,8 +5,10 @@
 //! answer moves to the late one, so that the order of arrival does not change the result.
 
 use ingest::TurnPlace;
-use model::{Body, Completion, Entry, Finding, Retry, Scope, Timestamp, TurnId, UserId};
-use store::{StoredExchange, UserTurns};
+use model::{
+    Body, Completion, Entry, Event, Finding, Position, Retry, Scope, Timestamp, TurnId, UserId,
+};
+use store::{Standing, StoredExchange, UserTurns};
 
 use super::message_signals::{LATE_ANSWER_SECS, MessageContext, MessageSignals, was_seen};
 use crate::error::EngineError;
@@ -17,10 +19,11 @@ const MAX_LATER_TURNS: usize = 20;
 
 impl Turns {
     /// The changed verdicts of stored messages about an answer that is about to be stored. `done`
-    /// is already redacted.
+    /// is already redacted. `opening` is the answer's question, if it is not stored yet.
     pub(super) async fn late_verdict_entries(
         &self,
         place: &TurnPlace,
+        opening: Option<&Event>,
         asked: Timestamp,
         answered: (Timestamp, &Completion),
     ) -> Result<Vec<Entry>, EngineError> {
@@ -34,10 +37,14 @@ impl Turns {
         if later.is_empty() {
             return Ok(Vec::new());
         }
-        let ids = vec![place.turn.clone()];
-        let Some(exchange) = self.core.store.exchanges_by_id(scope, ids).await?.pop() else {
-            return Ok(Vec::new());
+        let exchange = match opening {
+            Some(opening) => new_exchange(place, opening),
+            None => {
+                let ids = vec![place.turn.clone()];
+                self.core.store.exchanges_by_id(scope, ids).await?.pop()
+            }
         };
+        let Some(exchange) = exchange else { return Ok(Vec::new()) };
         let answer = StoredExchange {
             answered_at: Some(answered.0),
             completion: Some(answered.1.clone()),
@@ -95,6 +102,21 @@ impl Turns {
         });
         Ok(found)
     }
+}
+
+/// The turn of an opening that is not stored yet. It has no position: it follows all stored turns.
+fn new_exchange(place: &TurnPlace, event: &Event) -> Option<StoredExchange> {
+    Some(StoredExchange {
+        turn: place.turn.clone(),
+        conversation: place.conversation.clone(),
+        user: place.user.clone(),
+        ts: event.ts,
+        opening: event.body.opening()?.clone(),
+        answered_at: None,
+        completion: None,
+        opened: Position(i64::MAX.unsigned_abs()),
+        standing: Standing::default(),
+    })
 }
 
 /// The messages whose latest seen answer is `answer`. `later` holds the turns after it, oldest

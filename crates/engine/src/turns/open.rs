@@ -1,15 +1,18 @@
 //! Opens turns, optionally with the answer in the same request.
 //!
 //! ```text
-//! opening ----accept--> event, phase opened ----detect--> one commit with findings on earlier turns
-//! completion -accept--> event, phase completed -detect--> one commit with findings on the answer
+//! opening ----accept--> event, phase opened ----detect--> findings on earlier turns --\
+//!                                                                                      one write
+//! completion -accept--> event, phase completed -detect--> findings on the answer -----/
 //! ```
+//!
+//! A turn that is known already (a repeat, feedback before the turn) takes one write per half.
 
 use ingest::{AcceptedOpening, RawCompletion, RawOpening, TurnPlace};
 use learn::{ContextFormat, PlannerContext};
 use model::{
-    Claim, ClaimSpace, ConversationId, EntitySignal, Event, Mac, Redacted, Retry, Scope, Timestamp,
-    TurnHalf, TurnId, Write,
+    Claim, ClaimSpace, Completion, ConversationId, EntitySignal, Event, EventId, Mac, Need,
+    Outcome, Position, Redacted, Retry, Scope, Timestamp, TurnHalf, TurnId, Write,
 };
 
 use crate::answer_signals::AnswerSignals;
@@ -85,6 +88,22 @@ pub struct CompleteReceipt {
     pub warnings: Vec<Warning>,
 }
 
+/// An opening with its findings, ready to be stored.
+pub(super) struct PreparedOpening {
+    pub(super) write: Write,
+    /// Ends the session before it.
+    ended: Option<Write>,
+    /// True when it starts a new conversation.
+    pub(super) is_first: bool,
+}
+
+/// An opening in the log, and the events committed with it.
+struct StoredOpening {
+    receipt: Receipt,
+    event: Redacted<Event>,
+    together: Vec<Redacted<Event>>,
+}
+
 /// A turn that waits for its answer.
 pub(super) struct OpenTurn {
     pub(super) place: TurnPlace,
@@ -118,29 +137,22 @@ impl Turns {
         };
         let is_first = accepted.conversation.is_none();
         let (place, write) = self.build_opening_write(scope, accepted, opening.mac, key);
-        let (receipt, asked, together) = self.detect_and_store(write, is_first).await?;
-        let place = TurnPlace {
-            turn: asked.turn.clone().unwrap_or(place.turn),
-            conversation: asked.conversation.clone(),
-            user: asked.user.clone(),
-            ..place
+        let prepared = self.prepare_opening(write, is_first).await?;
+        let whole = match &completion {
+            None => None,
+            Some(half) => self.store_new_turn(&prepared, place.clone(), half.clone()).await?,
         };
+        let (StoredOpening { receipt, event: asked, together }, completion) = match whole {
+            Some((opening, completed)) => (opening, Some(completed)),
+            None => self.store_halves(prepared, &place, completion).await?,
+        };
+        let place = stored_place(place, &asked);
         let findings = self.read_findings(&asked, receipt.position, &together).await?;
         let (strategies, examples, context) = tokio::try_join!(
             self.include_strategies(include, &asked, findings.previous.as_ref()),
             self.include_examples(include, &asked, findings.previous.as_ref()),
             self.include_context(include, &asked, receipt.position, findings.previous.as_ref()),
         )?;
-        let completion = match completion {
-            None => None,
-            Some((completion, mac)) => {
-                let question = question_text(&asked);
-                let (ts, received_at) = (asked.ts, asked.received_at);
-                let place = place.clone();
-                let open = OpenTurn { place, question, ts, received_at, erased: false };
-                Some(self.store_completion(open, completion, mac, None).await?)
-            }
-        };
         // The routers have learnt from the message by now. The choice is not credited with an answer
         // in the same request.
         let route = match router {
@@ -204,32 +216,105 @@ impl Turns {
         (place, write)
     }
 
-    /// Stores an opening with its findings. Returns the receipt, the stored opening, and the events
-    /// committed with it. A repeat returns those of the first request.
-    async fn detect_and_store(
+    /// Runs the detectors on the message of an opening.
+    async fn prepare_opening(
         &self,
         mut write: Write,
         is_first: bool,
-    ) -> Result<(Receipt, Redacted<Event>, Vec<Redacted<Event>>), EngineError> {
+    ) -> Result<PreparedOpening, EngineError> {
         let event = write.entry.event.clone();
         let context =
             MessageContext { history: &self.history, position: None, is_first, late_answer: None };
         let signals = self.detect_message_signals(&event, context).await?;
         write.more = self.signal_entries(&event, signals);
         write.more.extend(self.core.vector_entry(&event).await);
-        let together = write.more.iter().map(|entry| entry.event.clone()).collect();
         // A session that timed out ends before the message that follows it.
         let ended = if is_first { None } else { self.end_session_before(&event).await? };
+        Ok(PreparedOpening { write: write.with_numbered_events(), ended, is_first })
+    }
+
+    /// Stores a new turn with its answer in one write. Returns `None` when the turn is known: its
+    /// halves are stored one after the other then.
+    async fn store_new_turn(
+        &self,
+        opening: &PreparedOpening,
+        place: TurnPlace,
+        half: (Completion, Mac),
+    ) -> Result<Option<(StoredOpening, CompleteReceipt)>, EngineError> {
+        let asked = &opening.write.entry.event;
+        let open = open_turn(place, asked);
+        let answer = self.prepare_completion(open, half, None, Some(opening)).await?;
+        let mut write = opening.write.clone();
+        let is_completion = |claim: &Claim| claim.space == ClaimSpace::Completion;
+        write
+            .claims
+            .extend(answer.write.claims.iter().filter(|claim| is_completion(claim)).cloned());
+        write.needs.push(Need::NewTurn);
+        let answered_at = 1 + write.more.len() as u64;
+        write.more.push(answer.write.entry.clone());
+        write.more.extend(answer.write.more.iter().cloned());
+        let asking = self.history.add_question(asked).await;
+        let write = write.with_numbered_events();
+        let writes = opening.ended.clone().into_iter().chain([write]).collect();
+        let outcome = self.core.store_writes(writes).await.map(|mut outcomes| outcomes.pop());
+        let Ok(Some(Outcome::Stored(position))) = outcome else {
+            self.history.remove_question(asking).await;
+            return match outcome? {
+                Some(Outcome::Replayed { .. } | Outcome::Conflict(_) | Outcome::Missing(_)) => {
+                    Ok(None)
+                }
+                Some(Outcome::SetAside) => Err(EngineError::DeadLettered),
+                Some(Outcome::Stored(_) | Outcome::Unchanged | Outcome::Failed) | None => {
+                    Err(EngineError::NotStored)
+                }
+            };
+        };
+        let receipt = |id: &EventId, position| Receipt {
+            id: id.clone(),
+            position,
+            replayed: false,
+            pending: false,
+        };
+        let answered = Position(position.0 + answered_at);
+        let answered = receipt(&answer.write.entry.event.id, answered);
+        let opened = StoredOpening {
+            receipt: receipt(&asked.id, position),
+            event: asked.clone(),
+            together: opening.write.more.iter().map(|entry| entry.event.clone()).collect(),
+        };
+        Ok(Some((opened, self.finish_completion(answer, answered).await?)))
+    }
+
+    /// Stores an opening, then its answer, if any.
+    async fn store_halves(
+        &self,
+        opening: PreparedOpening,
+        place: &TurnPlace,
+        completion: Option<(Completion, Mac)>,
+    ) -> Result<(StoredOpening, Option<CompleteReceipt>), EngineError> {
+        let opened = self.store_opening(opening).await?;
+        let Some((completion, mac)) = completion else { return Ok((opened, None)) };
+        let open = open_turn(stored_place(place.clone(), &opened.event), &opened.event);
+        let completed = self.store_completion(open, completion, mac, None).await?;
+        Ok((opened, Some(completed)))
+    }
+
+    /// Stores an opening with its findings. A repeat returns those of the first request.
+    async fn store_opening(&self, opening: PreparedOpening) -> Result<StoredOpening, EngineError> {
+        let PreparedOpening { write, ended, .. } = opening;
+        let event = write.entry.event.clone();
+        let together = write.more.iter().map(|entry| entry.event.clone()).collect();
         // Added before the commit, so that a concurrent erasure of the user finds it.
         let asking = self.history.add_question(&event).await;
         let stored = self.core.commit_last(ended.into_iter().chain([write]).collect()).await;
         match stored {
-            Ok(receipt) if !receipt.replayed => Ok((receipt, event, together)),
+            Ok(receipt) if !receipt.replayed => Ok(StoredOpening { receipt, event, together }),
             Ok(receipt) => {
                 self.history.remove_question(asking).await;
                 let first = self.core.store.event(&event.scope, &receipt.id).await?;
                 let together = self.read_batch(&event.scope, receipt.position).await?;
-                Ok((receipt, first.map_or(event, |first| first.event), together))
+                let event = first.map_or(event, |first| first.event);
+                Ok(StoredOpening { receipt, event, together })
             }
             Err(error) => {
                 self.history.remove_question(asking).await;
@@ -237,6 +322,21 @@ impl Turns {
             }
         }
     }
+}
+
+/// The place of a turn as it was stored. A repeat may have come under another id.
+fn stored_place(place: TurnPlace, stored: &Event) -> TurnPlace {
+    TurnPlace {
+        turn: stored.turn.clone().unwrap_or(place.turn),
+        conversation: stored.conversation.clone(),
+        user: stored.user.clone(),
+        ..place
+    }
+}
+
+fn open_turn(place: TurnPlace, asked: &Event) -> OpenTurn {
+    let (ts, received_at) = (asked.ts, asked.received_at);
+    OpenTurn { place, question: question_text(asked), ts, received_at, erased: false }
 }
 
 pub(super) fn question_text(opening: &Event) -> String {

@@ -1,7 +1,8 @@
 //! Preconditions of writes.
 
 use model::{
-    Change, Claim, ClaimSpace, DecisionChange, Mac, Need, Outcome, Position, Reaction, Write,
+    Body, Change, Claim, ClaimSpace, DecisionChange, Event, EventId, Mac, Need, Outcome, Position,
+    Project, Reaction, Scope, TurnHalf, Write,
 };
 use serde_json::json;
 
@@ -32,6 +33,27 @@ pub(crate) async fn needed_turn_must_be_open_in_its_conversation(store: &Store) 
     let stored = outcome(store, react("d"), vec![anywhere, here]).await;
     assert_eq!(stored, Outcome::Stored(Position(3)));
     assert_eq!(store.head(), Position(3), "what was refused left nothing");
+}
+
+pub(crate) async fn known_turn_is_not_new(store: &Store) {
+    let open = |turn| outcome(store, Scene::open(turn, "c1"), vec![Need::NewTurn]);
+    let refused = Outcome::Missing(Need::NewTurn);
+    play(store, [Scene::react("early", "t1", Reaction::Ok)]).await;
+    assert_eq!(open("t1").await, refused, "feedback names it");
+    assert_eq!(open("t2").await, Outcome::Stored(Position(2)));
+    let other =
+        Scene { event: scope_event(Scene::open("t2", "c1").event), ..Scene::open("t2", "c1") };
+    assert_eq!(
+        outcome(store, other, vec![Need::NewTurn]).await,
+        Outcome::Stored(Position(3)),
+        "another project may use the id"
+    );
+}
+
+/// The event in another project.
+fn scope_event(event: Event) -> Event {
+    let project = Project::new("other").unwrap();
+    Event { scope: Scope { project, ..event.scope }, ..event }
 }
 
 pub(crate) async fn needed_decision_must_exist(store: &Store) {
@@ -127,6 +149,37 @@ pub(crate) async fn unchanged_write_uses_up_its_request_key(store: &Store) {
     let outcomes = store.commit(vec![keyed("a", 1), keyed("b", 1), keyed("c", 2)]).await.unwrap();
     let conflict = Outcome::Conflict(ClaimSpace::RequestKey);
     assert_eq!(outcomes, [Outcome::Unchanged, Outcome::Unchanged, conflict]);
+}
+
+/// A further event of a write has an id that follows from the first one's and needs no claim.
+pub(crate) async fn further_events_are_found_by_the_first_ones_claim(store: &Store) {
+    const FIRST: &str = "0190a1b2-c3d4-7000-8000-0000000000";
+    let id = |digits: &str| EventId::new(format!("{FIRST}{digits}")).unwrap();
+    let mut write = Scene::open("t1", "c1").write();
+    let claims = std::mem::take(&mut write.claims);
+    let own = |id: &EventId, claim: Claim| Claim { id: id.as_str().to_owned(), ..claim };
+    write.claims = claims.into_iter().map(|claim| own(&id("00"), claim)).collect();
+    write.claims.push(Claim { space: ClaimSpace::Completion, id: "t1".into(), mac: None });
+    write.entry.event = write.entry.event.with_id(id("00"));
+    write.more.push(Scene::infer("x", "t1", Reaction::NotOk).write().entry);
+    let mut answer = Scene::answer("t1").write().entry;
+    let body = json!({"phase": "completed", "response": "This.", "status": "success"});
+    let body = Body::Turn(serde_json::from_value::<TurnHalf>(body).unwrap());
+    testkit::edit_event(&mut answer.event, |event| event.body = body);
+    write.more.push(answer);
+    let write = write.with_numbered_events();
+    let outcomes = store.commit(vec![Scene::open("t0", "c1").write(), write]).await.unwrap();
+    assert_eq!(outcomes[1], Outcome::Stored(Position(2)));
+    let scope = Scope::default();
+    for (digits, position) in [("00", Some(2)), ("01", Some(3)), ("02", Some(4)), ("03", None)] {
+        let found = store.event(&scope, &id(digits)).await.unwrap();
+        assert_eq!(found.map(|stored| stored.position), position.map(Position), "{digits}");
+    }
+    // A repeat of the answer is told its own event, not the question's.
+    let mut again = Scene::answer("t1").write();
+    again.claims = vec![Claim { space: ClaimSpace::Completion, id: "t1".into(), mac: None }];
+    let repeat = store.commit(vec![again]).await.unwrap();
+    assert_eq!(repeat, [Outcome::Replayed { position: Position(4), id: id("02") }]);
 }
 
 /// All of them are stored, or none.

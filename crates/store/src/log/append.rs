@@ -29,14 +29,15 @@ pub(crate) fn append(
         return Ok(refusal);
     }
     let start = Position(cursor.head.0 + 1);
-    insert_claims(connection, project, start.0 as i64, &write.claims)?;
+    let claims = write.claims.iter().map(|claim| (start.0 as i64 + claim.entry as i64, claim));
+    insert_claims(connection, project, claims)?;
     for (position, entry) in (start.0..).map(Position).zip(&write.entries) {
         let subject = insert_event(connection, project, position, entry)?;
-        if position > start {
-            // Further events of a write have ids of ours: unique, and found like any other.
+        if entry.claims_id {
+            // An id of ours: unique, and found like any other.
             let (space, id) = (ClaimSpace::Event, entry.id.clone());
-            let claim = PackedClaim { space, id, mac: None };
-            insert_claims(connection, project, position.0 as i64, [&claim])?;
+            let claim = PackedClaim { space, id, mac: None, entry: 0 };
+            insert_claims(connection, project, [(position.0 as i64, &claim)])?;
         }
         for change in &entry.changes {
             apply::apply(connection, &subject, change)?;
@@ -119,7 +120,7 @@ fn check_claims(
         let unused_key =
             |(claim, used): &(&PackedClaim, bool)| claim.space == ClaimSpace::RequestKey && !used;
         let keys = claims.iter().zip(used_ones).filter(unused_key).map(|(claim, _)| claim);
-        insert_claims(connection, project, *position, keys)?;
+        insert_claims(connection, project, keys.map(|claim| (*position, claim)))?;
     }
     Ok(repeat.map(|(_, outcome)| outcome))
 }
@@ -142,8 +143,9 @@ fn check_preconditions(
             None => {}
             Some(UnmetPrecondition::Missing) => return Ok(Some(Outcome::Missing(need.clone()))),
             Some(UnmetPrecondition::AlreadyApplied(position)) => {
-                let keys = |claim: &&PackedClaim| claim.space == ClaimSpace::RequestKey;
-                insert_claims(connection, project, position, write.claims.iter().filter(keys))?;
+                let is_key = |claim: &&PackedClaim| claim.space == ClaimSpace::RequestKey;
+                let keys = write.claims.iter().filter(is_key).map(|claim| (position, claim));
+                insert_claims(connection, project, keys)?;
                 return Ok(Some(Outcome::Unchanged));
             }
         }
@@ -204,13 +206,12 @@ fn insert_event(
 fn insert_claims<'a>(
     connection: &Connection,
     project: Key,
-    position: i64,
-    claims: impl IntoIterator<Item = &'a PackedClaim>,
+    claims: impl IntoIterator<Item = (i64, &'a PackedClaim)>,
 ) -> sql::Result<()> {
     let mut insert = connection.prepare_cached(
         "INSERT INTO claims (project, space, id, mac, position) VALUES (?1, ?2, ?3, ?4, ?5)",
     )?;
-    for claim in claims {
+    for (position, claim) in claims {
         let mac = claim.mac.as_ref().map(|mac| &mac.0[..]);
         insert.add(
             RowBatch::Each(INSERT_CLAIMS),

@@ -19,6 +19,8 @@ pub(crate) struct PackedClaim {
     pub(crate) space: ClaimSpace,
     pub(crate) id: PackedId,
     pub(crate) mac: Option<Mac>,
+    /// The entry of the write that a repeat is answered with.
+    pub(crate) entry: usize,
 }
 
 /// An event with its changes.
@@ -30,27 +32,46 @@ pub(crate) struct PackedEntry {
     pub(crate) tags: Option<String>,
     pub(crate) data: String,
     pub(crate) changes: Vec<Change>,
+    /// False when the id follows from the one of the write's first event.
+    pub(crate) claims_id: bool,
 }
 
 impl PackedEntry {
-    fn new(entry: Entry) -> Self {
+    fn new(entry: Entry, claims_id: bool) -> Self {
         let Entry { event, changes } = entry;
         let mut event = event.into_inner();
         let tags = &event.tags;
         let tags = (!tags.is_empty()).then(|| serde_json::json!(tags).to_string());
         let data = std::mem::replace(&mut event.body, Body::Other(Fields::new())).to_json();
-        Self { id: PackedId::pack(event.id.as_str()), tags, data, event, changes }
+        Self { id: PackedId::pack(event.id.as_str()), tags, data, event, changes, claims_id }
     }
+}
+
+fn pack_entries(first: Entry, more: Vec<Entry>) -> Vec<PackedEntry> {
+    let first_id = first.event.id.clone();
+    let pack = |(at, entry): (usize, Entry)| {
+        let is_numbered = first_id.nth_of_write(at + 1).as_ref() == Some(&entry.event.id);
+        PackedEntry::new(entry, !is_numbered)
+    };
+    let more = more.into_iter().enumerate().map(pack);
+    // The claim of the first event is among those of the write, with the MAC of the request.
+    std::iter::once(PackedEntry::new(first, false)).chain(more).collect()
 }
 
 impl PackedWrite {
     pub(crate) fn new(write: Write) -> Self {
         let Write { claims, needs, entry, more } = write;
-        let pack = |Claim { space, id, mac }| PackedClaim { space, id: PackedId::pack(&id), mac };
+        // The answer of a turn follows the question in the same write.
+        let is_answer = |entry: &Entry| entry.event.body.completion().is_some();
+        let answer = more.iter().position(is_answer).map_or(0, |at| at + 1);
+        let pack = |Claim { space, id, mac }| {
+            let entry = if space == ClaimSpace::Completion { answer } else { 0 };
+            PackedClaim { space, id: PackedId::pack(&id), mac, entry }
+        };
         Self {
             claims: claims.into_iter().map(pack).collect(),
             needs,
-            entries: std::iter::once(entry).chain(more).map(PackedEntry::new).collect(),
+            entries: pack_entries(entry, more),
         }
     }
 

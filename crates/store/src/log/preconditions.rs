@@ -37,6 +37,7 @@ pub(crate) fn check(
             let conversation = conversation.as_ref().map(|id| id.as_str());
             missing(turn_is_there(connection, subject, conversation)?)
         }
+        Need::NewTurn => missing(subject.turn.is_none()),
         Need::Decision(id) => missing(connection.exists(
             "SELECT 1 FROM decisions WHERE project = ?1 AND id = ?2 AND made IS NOT NULL",
             decision(id),

@@ -5,10 +5,10 @@ use sql::Connection;
 
 use crate::error::{StoreError, Task};
 use crate::event_rows::{
-    MAX_PAGE_BYTES, SELECT, StoredEvent, newest_position, read_event, read_scope, read_tail,
-    select_all_scopes, text,
+    MAX_PAGE_BYTES, SELECT, StoredEvent, event_at, newest_position, read_event, read_scope,
+    read_tail, select_all_scopes, text,
 };
-use crate::row_keys::{PackedId, find_project};
+use crate::row_keys::{Key, PackedId, find_project};
 use crate::store::Store;
 
 /// A page of one scope's log.
@@ -41,12 +41,8 @@ impl Store {
         let (scope, id) = (scope.clone(), id.clone());
         self.pool.run_short(move |connection| {
             let Some(project) = find_project(connection, &scope)? else { return Ok(None) };
-            let sql = format!(
-                "{SELECT} WHERE e.position =
-                    (SELECT position FROM claims WHERE project = ?1 AND space = ?2 AND id = ?3)"
-            );
-            let values = (project, ClaimSpace::Event.code(), PackedId::pack(id.as_str()));
-            connection.find_row_with(&sql, values, |row| read_event(row, &scope))
+            let Some(position) = find_event(connection, project, &id)? else { return Ok(None) };
+            event_at(connection, &scope, position)
         })
     }
 
@@ -126,6 +122,31 @@ impl Store {
 }
 
 /// The numbers come from our enums, not from a request.
+/// The position of an event that is in the log.
+fn find_event(
+    connection: &Connection,
+    project: Key,
+    id: &EventId,
+) -> Result<Option<i64>, StoreError> {
+    if let Some(position) = find_claim(connection, project, id)? {
+        return Ok(Some(position));
+    }
+    // A further event of a write is found by the claim of the first.
+    let Some((first, number)) = id.first_of_write() else { return Ok(None) };
+    let Some(start) = find_claim(connection, project, &first)? else { return Ok(None) };
+    let position = start + i64::from(number);
+    let select = "SELECT 1 FROM events WHERE position = ?1 AND project = ?2 AND id = ?3";
+    let is_there = connection.exists(select, (position, project, PackedId::pack(id.as_str())))?;
+    Ok(is_there.then_some(position))
+}
+
+fn find_claim(connection: &Connection, project: Key, id: &EventId) -> sql::Result<Option<i64>> {
+    connection.find_row(
+        "SELECT position FROM claims WHERE project = ?1 AND space = ?2 AND id = ?3",
+        (project, ClaimSpace::Event.code(), PackedId::pack(id.as_str())),
+    )
+}
+
 fn condition(kind: &KindFilter) -> String {
     let types: Vec<String> = kind.types.iter().map(|kind| kind.code().to_string()).collect();
     let by_type = match types.as_slice() {

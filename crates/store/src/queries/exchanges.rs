@@ -30,6 +30,23 @@ pub struct Standing {
     pub review: Option<(VerdictStatus, Position)>,
 }
 
+impl Default for Standing {
+    /// The standing of a turn that nothing is known about.
+    fn default() -> Self {
+        Self {
+            status: VerdictStatus::Neutral,
+            confidence: UnitInterval::HALF,
+            rejection_detected_in: None,
+            validation_outcome: None,
+            quality: None,
+            silent: false,
+            verdict: None,
+            user_said: None,
+            review: None,
+        }
+    }
+}
+
 /// A turn with its two halves.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredExchange {
