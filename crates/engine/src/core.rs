@@ -15,7 +15,7 @@ use serde_json::Value;
 use store::{Store, StoredTurn};
 
 use crate::changes::changes_of;
-use crate::core::commit::CommitObserver;
+use crate::core::commit::{CommitObserver, MissedCommits};
 use crate::counters::Counters;
 use crate::detectors::Detectors;
 use crate::embedder::Embedder;
@@ -38,6 +38,7 @@ pub(crate) struct Core {
     pub(crate) detectors: Detectors,
     pub(crate) embedder: Embedder,
     pub(crate) counters: Arc<Counters>,
+    pub(crate) missed_commits: MissedCommits,
     /// Set once, when all services exist. Weak, because the services hold this struct.
     pub(crate) observers: OnceLock<Vec<Weak<dyn CommitObserver>>>,
 }
@@ -64,6 +65,7 @@ impl Core {
             detectors,
             embedder,
             counters: Arc::default(),
+            missed_commits: MissedCommits::default(),
             observers: OnceLock::new(),
         })
     }

@@ -32,6 +32,7 @@ pub use api_key_rows::StoredKey;
 pub use error::{StoreError, Task};
 pub use event_rows::StoredEvent;
 pub use log::Limits;
+pub use log::own_positions::ForeignRange;
 pub use maintenance::backup::{BackupNote, Restored, back_up, restore};
 pub use maintenance::folder_lock::{
     LockHolder, is_folder_requested, read_lock_holder, request_folder,

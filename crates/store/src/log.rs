@@ -4,6 +4,7 @@ mod append;
 mod claims;
 pub(crate) mod dead_letters;
 mod group_commit;
+pub(crate) mod own_positions;
 pub(crate) mod packed_write;
 mod preconditions;
 #[cfg(feature = "scaled")]

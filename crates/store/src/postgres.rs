@@ -4,7 +4,7 @@ mod hosts;
 pub(crate) mod follower;
 mod migrations;
 mod partitions;
-mod settings;
+pub(crate) mod settings;
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -52,13 +52,15 @@ impl Server {
         Ok(Self { hosts: hosts::Hosts::from_config(&config), tls })
     }
 
-    /// Opens the writer's session: it caches keys and commits synchronously.
+    /// Opens the writer's session: it caches keys, commits synchronously and plans by index.
     pub(crate) fn writer(&self) -> Result<Connection, StoreError> {
         let connection = self.open()?;
         if let Some(session) = connection.postgres() {
-            session
-                .raw_batch(settings::REQUIRE_SYNCHRONOUS_COMMIT)
-                .map_err(|error| StoreError::Unavailable(error.to_string()))?;
+            for setting in [settings::REQUIRE_SYNCHRONOUS_COMMIT, settings::PLAN_BY_INDEX] {
+                session
+                    .raw_batch(setting)
+                    .map_err(|error| StoreError::Unavailable(error.to_string()))?;
+            }
             session.keys().remember();
         }
         Ok(connection)

@@ -12,6 +12,7 @@ use crate::background_thread::BackgroundThread;
 use crate::connection_source::Source;
 use crate::error::{StoreError, Task};
 use crate::log::Limits;
+use crate::log::own_positions::ForeignRange;
 use crate::log::writer::Writer;
 use crate::maintenance::checkpoint::spawn_checkpointer;
 use crate::maintenance::folder_lock::FolderLock;
@@ -137,6 +138,11 @@ impl Store {
     /// The position of the newest event; 0 when the log is empty.
     pub fn head(&self) -> Position {
         *self.writer.watch().borrow()
+    }
+
+    /// The positions after `after` that other nodes may have committed.
+    pub fn foreign_range(&self, after: Position) -> ForeignRange {
+        self.writer.foreign_range(after)
     }
 
     /// Notifies when the head moves.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use model::Position;
-use store::StoredEvent;
+use store::{ForeignRange, StoredEvent};
 
 use crate::changes::changes_of;
 use crate::cluster::Cluster;
@@ -31,20 +31,39 @@ impl Cluster {
         }
     }
 
-    /// Reads all entries after `after` and advances it.
+    /// Reads the entries of other nodes after `after` and advances it. Services have seen the
+    /// entries of this node when they were committed.
     async fn catch_up(&self, after: &mut Position) -> Result<(), EngineError> {
+        self.core.missed_commits.retry(&self.core).await?;
         loop {
-            let page = self.core.store.tail(*after, PAGE_EVENTS).await?;
-            let Some(last) = page.last() else { return Ok(()) };
-            let last = last.position;
-            let mut summary = CommitSummary::new(CommitSource::Log);
-            summary.upto = last;
-            for StoredEvent { event, .. } in &page {
-                summary.add_event(event, &changes_of(event));
+            let ForeignRange { after: from, upto } = self.core.store.foreign_range(*after);
+            *after = from;
+            if upto.is_none() && from >= self.core.head() {
+                return Ok(());
             }
-            self.core.notify_observers(&summary).await?;
-            *after = last;
+            let count = upto.map_or(u64::MAX, |upto| upto.0 - from.0);
+            let most = usize::try_from(count).unwrap_or(PAGE_EVENTS).min(PAGE_EVENTS);
+            if self.read_entries(after, most).await? == 0 {
+                // Retention has dropped the entries in between.
+                let Some(upto) = upto else { return Ok(()) };
+                *after = upto;
+            }
         }
+    }
+
+    /// Reads the next entries and notifies every service. Returns how many there were.
+    async fn read_entries(&self, after: &mut Position, most: usize) -> Result<usize, EngineError> {
+        let page = self.core.store.tail(*after, most).await?;
+        let Some(last) = page.last() else { return Ok(0) };
+        let last = last.position;
+        let mut summary = CommitSummary::new(CommitSource::Log);
+        summary.upto = last;
+        for StoredEvent { event, .. } in &page {
+            summary.add_event(event, &changes_of(event));
+        }
+        self.core.notify_observers(&summary).await?;
+        *after = last;
+        Ok(page.len())
     }
 }
 
@@ -63,6 +82,7 @@ async fn follow_log(cluster: Arc<Cluster>, mut stop: StopSignal) {
                     return; // the store is closed
                 }
             }
+            () = cluster.core.missed_commits.wait(), if !failed => {}
             () = tokio::time::sleep(RETRY_DELAY), if failed => {}
         }
     }
@@ -102,7 +122,7 @@ mod tests {
         }
         let ann = UserId::new("ann").ok();
         engine.core.store_rule(&Scope::default(), ann, Rule::HistoryForgotten).await.unwrap();
-        engine.cluster.catch_up(&mut Position(0)).await.unwrap();
+        engine.cluster.read_entries(&mut Position(0), PAGE_EVENTS).await.unwrap();
         for (user, expected) in [("ann", "t3"), ("bob", "t2")] {
             let asker = HistoryKey::from_event(&question_event("x", user, 0)).unwrap();
             let recent = engine.turns.history.recent_questions(&asker, NOW.plus_secs(2)).await;

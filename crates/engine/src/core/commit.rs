@@ -9,10 +9,12 @@
 use std::collections::HashSet;
 use std::pin::Pin;
 
-use model::Write;
+use parking_lot::Mutex;
+use tokio::sync::Notify;
+
 use model::{
     Body, Change, Entry, Event, EventId, Need, Origin, Outcome, Position, Rule, Scope,
-    SettingsChange, TurnChange,
+    SettingsChange, TurnChange, Write,
 };
 
 use crate::changes::is_learnable;
@@ -131,6 +133,37 @@ impl CommitSummary {
     }
 }
 
+/// Commits of this node that a service could not apply. The follower of a shared log reads only
+/// entries of other nodes, and notifies the services of these again.
+#[derive(Default)]
+pub(crate) struct MissedCommits {
+    summaries: Mutex<Vec<CommitSummary>>,
+    added: Notify,
+}
+
+impl MissedCommits {
+    fn push(&self, summary: CommitSummary) {
+        self.summaries.lock().push(summary);
+        self.added.notify_one();
+    }
+
+    /// Waits for a missed commit.
+    pub(crate) async fn wait(&self) {
+        self.added.notified().await;
+    }
+
+    /// Notifies the services again. Commits that fail once more stay.
+    pub(crate) async fn retry(&self, core: &Core) -> Result<(), EngineError> {
+        loop {
+            let Some(summary) = self.summaries.lock().pop() else { return Ok(()) };
+            if let Err(error) = core.notify_observers(&summary).await {
+                self.summaries.lock().push(summary);
+                return Err(error);
+            }
+        }
+    }
+}
+
 fn push_once(scopes: &mut Vec<Scope>, scope: &Scope) {
     if !scopes.contains(scope) {
         scopes.push(scope.clone());
@@ -181,7 +214,11 @@ impl Core {
         let outcomes = self.store.commit(writes).await?;
         summary.upto = self.head();
         if let Err(error) = self.notify_observers(&summary).await {
-            // The writes are durable; the state in memory is behind until the next commit.
+            // The writes are durable; the state in memory is stale until the follower of a shared
+            // log notifies the services again, or until the next commit.
+            if self.store.is_shared() {
+                self.missed_commits.push(summary);
+            }
             log_retriable(
                 error,
                 "a service did not apply a commit; its state in memory is stale until the next commit",

@@ -14,6 +14,7 @@ use crate::connection_source::Source;
 use crate::error::StoreError;
 use crate::event_rows::newest_position;
 use crate::log::Limits;
+use crate::log::own_positions::{ForeignRange, OwnPositions};
 use crate::log::packed_write::PackedWrite;
 use crate::log::queue::{Answer, Job, Queue, Submission};
 use crate::log::writer_state::WriterState;
@@ -26,6 +27,7 @@ pub(crate) struct Writer {
     room: Arc<Semaphore>,
     room_kib: u32,
     head: watch::Receiver<Position>,
+    own: Arc<OwnPositions>,
     meters: Arc<Meters>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
@@ -41,11 +43,13 @@ impl Writer {
         let cursor = WriterState::new(newest_position(&connection)?);
         let (announce, head) = watch::channel(cursor.head);
         let meters = Arc::new(Meters::new());
+        let own = Arc::new(OwnPositions::default());
         let room_kib = u32::try_from(limits.queue_bytes / 1024).unwrap_or(u32::MAX).max(1);
         let (queue, jobs) = mpsc::unbounded_channel();
         let mut work = WriterThread {
             cursor,
             announce,
+            own: Arc::clone(&own),
             meters: Arc::clone(&meters),
             group_writes: limits.group_writes,
             touched,
@@ -62,6 +66,7 @@ impl Writer {
             room: Arc::new(Semaphore::new(room_kib as usize)),
             room_kib,
             head,
+            own,
             meters,
             thread: Mutex::new(Some(thread)),
         })
@@ -131,6 +136,11 @@ impl Writer {
     /// Watches the newest durable position.
     pub(crate) fn watch(&self) -> watch::Receiver<Position> {
         self.head.clone()
+    }
+
+    /// The positions after `after` that other nodes may have committed.
+    pub(crate) fn foreign_range(&self, after: Position) -> ForeignRange {
+        self.own.skip(after)
     }
 
     /// True after a commit, when the last one succeeded.

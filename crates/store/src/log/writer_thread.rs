@@ -11,12 +11,15 @@ use tokio::sync::watch;
 use crate::connection_source::Source;
 use crate::error::StoreError;
 use crate::log::group_commit::{GroupOutcome, Isolation, attempt};
+use crate::log::own_positions::OwnPositions;
 use crate::log::packed_write::PackedWrite;
 use crate::log::queue::{Answer, Job, Queue, Submission};
 use crate::log::verify_commit::verify_commit;
 use crate::log::writer_state::WriterState;
 use crate::metrics::{Histogram, SECONDS, SIZES, Stopwatch};
 use crate::outage::Outage;
+#[cfg(feature = "scaled")]
+use crate::postgres::settings;
 use crate::similarity::{SimilarityIndexes, Touched};
 
 pub(crate) struct WriterThread {
@@ -26,6 +29,7 @@ pub(crate) struct WriterThread {
     pub(crate) similar: Arc<SimilarityIndexes>,
     pub(crate) cursor: WriterState,
     pub(crate) announce: watch::Sender<Position>,
+    pub(crate) own: Arc<OwnPositions>,
     pub(crate) meters: Arc<Meters>,
     pub(crate) group_writes: usize,
 }
@@ -55,6 +59,25 @@ impl Meters {
     }
 }
 
+/// How Postgres plans the writer's statements.
+#[derive(Clone, Copy)]
+enum Plans {
+    /// Groups look up rows by key.
+    ByIndex,
+    /// Maintenance reads whole tables.
+    ByCost,
+}
+
+#[cfg(feature = "scaled")]
+impl Plans {
+    fn statement(self) -> &'static str {
+        match self {
+            Self::ByIndex => settings::PLAN_BY_INDEX,
+            Self::ByCost => settings::PLAN_BY_COST,
+        }
+    }
+}
+
 impl WriterThread {
     /// Runs until all senders are gone.
     pub(crate) fn run(&mut self, mut queue: Queue) {
@@ -70,13 +93,29 @@ impl WriterThread {
                     }
                 }
                 Job::ConnectionTask(chore) => {
+                    self.plan(Plans::ByCost);
                     chore(&mut self.connection);
+                    self.plan(Plans::ByIndex);
                     // The job may have deleted rows that the state caches.
                     self.cursor.forget();
                     self.sync_similarity_index();
                 }
                 Job::ForeignHead(head) => self.catch_up(head),
             }
+        }
+    }
+
+    #[cfg_attr(
+        not(feature = "scaled"),
+        expect(unused_variables, clippy::unused_self, reason = "only Postgres has the setting")
+    )]
+    fn plan(&self, plans: Plans) {
+        #[cfg(feature = "scaled")]
+        if let Some(session) = self.connection.postgres()
+            && let Err(error) = session.send_raw_batch(plans.statement())
+        {
+            // The next statement of the session fails too, and is retried by its caller.
+            tracing::debug!(%error, "the writer's planner settings could not be changed");
         }
     }
 
@@ -105,6 +144,10 @@ impl WriterThread {
         if !is_in_trouble {
             self.meters.untried.store(false, Ordering::Relaxed);
             self.meters.outage.is_over();
+        }
+        // Before the announcement, so that a follower of the log does not read own entries.
+        if let Some(first) = answers.iter().flatten().find_map(first_position) {
+            self.own.record(first, self.cursor.head);
         }
         self.announce_head(self.cursor.head);
         for (submission, answer) in group.into_iter().zip(answers) {
@@ -224,4 +267,17 @@ impl WriterThread {
         self.meters.outage.record_failure(error, group.len());
         group.iter().map(|_| Err(StoreError::Unavailable(error.to_string()))).collect()
     }
+}
+
+/// The first position of a group, from the outcomes of one of its submissions.
+fn first_position(outcomes: &Vec<Outcome>) -> Option<Position> {
+    outcomes.iter().find_map(|outcome| match outcome {
+        Outcome::Stored(position) => Some(*position),
+        Outcome::Replayed { .. }
+        | Outcome::Unchanged
+        | Outcome::Conflict(_)
+        | Outcome::Missing(_)
+        | Outcome::SetAside
+        | Outcome::Failed => None,
+    })
 }

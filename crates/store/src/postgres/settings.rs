@@ -8,9 +8,20 @@ use tokio_postgres::config::TargetSessionAttrs;
 
 /// Server-side settings. A node that vanishes inside a transaction holds the lock on the log head,
 /// so its transaction must time out.
+///
+/// JIT compilation takes longer than any of our statements. Postgres compiles a statement again at
+/// every execution once its estimated cost is high, as the stores grow.
 const SERVER_OPTIONS: &str = "-c idle_in_transaction_session_timeout=10s -c lock_timeout=15s \
     -c tcp_user_timeout=10s -c tcp_keepalives_idle=5 -c tcp_keepalives_interval=2 \
-    -c tcp_keepalives_count=3";
+    -c tcp_keepalives_count=3 -c jit=off";
+
+/// The writer's statements look up rows by key. A plan that was made while a table was empty scans
+/// it, and a prepared statement keeps its plan.
+pub(crate) const PLAN_BY_INDEX: &str =
+    "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off";
+/// For maintenance, which reads whole tables.
+pub(crate) const PLAN_BY_COST: &str =
+    "RESET enable_seqscan; RESET enable_hashjoin; RESET enable_mergejoin";
 
 /// An acknowledged event must be on disk, even where the server's default is asynchronous commit.
 pub(super) const REQUIRE_SYNCHRONOUS_COMMIT: &str = "SELECT set_config('synchronous_commit', 'on', FALSE) \
