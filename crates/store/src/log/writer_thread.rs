@@ -59,7 +59,7 @@ impl Meters {
     }
 }
 
-/// How Postgres plans the writer's statements.
+/// Planner settings of the writer's Postgres session.
 #[derive(Clone, Copy)]
 enum Plans {
     /// Groups look up rows by key.
