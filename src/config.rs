@@ -45,6 +45,8 @@ pub(crate) struct StoreSection {
     pub(crate) queue_mib: usize,
     pub(crate) group_writes: usize,
     pub(crate) readers: usize,
+    pub(crate) similar_turns_per_project: usize,
+    pub(crate) similar_turns: usize,
 }
 
 #[derive(Debug, Deserialize)]

@@ -17,7 +17,7 @@ use http::HeaderMap;
 use mcp::{ApiCall, ApiClient, ApiError};
 use model::{Clock, Timestamp};
 use serde_json::Value;
-use store::{Limits, ReadOnlyLog, Store};
+use store::{Limits, ReadOnlyLog, SimilarityLimits, Store};
 
 use crate::config::{Config, EmbedSection, HistorySection, KeepCopies, LlmSection, StoreSection};
 
@@ -227,6 +227,10 @@ fn open_store(section: &StoreSection) -> anyhow::Result<Store> {
         queue_bytes: section.queue_mib << 20,
         group_writes: section.group_writes,
         readers: section.readers,
+        similar: SimilarityLimits {
+            project_turns: section.similar_turns_per_project,
+            turns: section.similar_turns,
+        },
     };
     let folder = Path::new(&section.data);
     if !section.postgres.is_empty() {

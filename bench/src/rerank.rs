@@ -81,7 +81,8 @@ pub(crate) fn measure(binary: &Binary, table: &mut Table) -> anyhow::Result<()> 
 
 /// Store and arithmetic without HTTP and JSON, which the target of 1,000 results refers to.
 fn in_process(folder: &tempfile::TempDir, table: &mut Table) -> anyhow::Result<()> {
-    let limits = Limits { queue_bytes: 1 << 20, group_writes: 100, readers: 2 };
+    let limits =
+        Limits { queue_bytes: 1 << 20, group_writes: 100, readers: 2, ..Limits::default() };
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build()?;
     let store = runtime.block_on(async { Store::open(folder.path(), limits, [0; 32]) })?;
     let scope = Scope::default();

@@ -72,7 +72,7 @@ fn merge_sources(
 }
 
 /// Smallest and largest accepted value of each integer a server could not run with otherwise.
-const INTEGER_RANGES: [(&str, i64, i64); 9] = [
+const INTEGER_RANGES: [(&str, i64, i64); 11] = [
     ("server.max_body_kib", 1, 1 << 20),
     ("server.max_batch_mib", 1, 1 << 12),
     ("server.linger_secs", 0, 3600),
@@ -81,6 +81,8 @@ const INTEGER_RANGES: [(&str, i64, i64); 9] = [
     ("store.queue_mib", 1, 1 << 16),
     ("store.group_writes", 1, 1 << 20),
     ("store.readers", 1, 1 << 10),
+    ("store.similar_turns_per_project", 1, 1 << 30),
+    ("store.similar_turns", 1, 1 << 30),
     ("detect.sweep_secs", 1, 86_400),
 ];
 

@@ -20,7 +20,7 @@ use connectors::QueryHistory;
 use model::{Clock, Mac, Position, Timestamp};
 use outbound::ChatClient;
 use serde_json::Value;
-use store::{LogStats, Rebuild, Rebuilt, Store};
+use store::{LogStats, Rebuild, Rebuilt, SimilarityStats, Store};
 
 use crate::access::Access;
 use crate::changes::changes_of;
@@ -197,6 +197,10 @@ impl Engine {
     }
 
     /// Statistics of the log's writer.
+    pub fn similarity_stats(&self) -> SimilarityStats {
+        self.core.store.similarity_stats()
+    }
+
     pub fn stats(&self) -> LogStats {
         self.core.store.stats()
     }

@@ -31,15 +31,15 @@ mod tests;
 pub use api_key_rows::StoredKey;
 pub use error::{StoreError, Task};
 pub use event_rows::StoredEvent;
-pub use log::Limits;
 pub use log::own_positions::ForeignRange;
+pub use log::{Limits, SimilarityLimits};
 pub use maintenance::backup::{BackupNote, Restored, back_up, restore};
 pub use maintenance::folder_lock::{
     LockHolder, is_folder_requested, read_lock_holder, request_folder,
 };
 #[cfg(feature = "scaled")]
 pub use maintenance::migrate_store::{MigrateStep, Migrated, migrate_store};
-pub use metrics::{Histogram, LogStats, SECONDS, SIZES, Snapshot, Stopwatch};
+pub use metrics::{Histogram, LogStats, SECONDS, SIZES, SimilarityStats, Snapshot, Stopwatch};
 pub use projections::counters::{QualityCounts, UnitSums, wait_millis, wait_step};
 pub use projections::rebuild::{Rebuild, Rebuilt};
 pub use queries::alerts::{Delivery, StoredAlert, StoredTargets, Undelivered};

@@ -22,10 +22,26 @@ pub struct Limits {
     pub queue_bytes: usize,
     pub group_writes: usize,
     pub readers: usize,
+    pub similar: SimilarityLimits,
+}
+
+/// Limits of the similarity index. Beyond them, turns without a verdict leave it, oldest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SimilarityLimits {
+    pub project_turns: usize,
+    /// Of all projects together.
+    pub turns: usize,
+}
+
+impl Default for SimilarityLimits {
+    fn default() -> Self {
+        Self { project_turns: 250_000, turns: 500_000 }
+    }
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { queue_bytes: 64 << 20, group_writes: 1024, readers: 4 }
+        let similar = SimilarityLimits::default();
+        Self { queue_bytes: 64 << 20, group_writes: 1024, readers: 4, similar }
     }
 }

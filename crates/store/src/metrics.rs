@@ -9,6 +9,9 @@ pub const SECONDS: &[f64] =
 /// Upper bounds of group sizes, in writes.
 pub const SIZES: &[f64] = &[1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0];
 
+/// Upper bounds of payloads, in bytes.
+pub(crate) const BYTES: &[f64] = &[1e3, 4e3, 16e3, 64e3, 256e3, 1e6, 4e6, 16e6];
+
 /// A histogram with fixed bounds, safe to write from many threads.
 #[derive(Debug)]
 pub struct Histogram {
@@ -73,8 +76,19 @@ pub struct LogStats {
     pub queued_bytes: u64,
     pub commit_seconds: Snapshot,
     pub commit_writes: Snapshot,
+    /// Payload of a group, in bytes.
+    pub commit_bytes: Snapshot,
+    /// Time of a submission in the queue.
+    pub wait_seconds: Snapshot,
     /// Groups that failed because of the disk or the database.
     pub failed_commits: u64,
+}
+
+/// The size of the similarity index.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SimilarityStats {
+    pub turns: u64,
+    pub bytes: u64,
 }
 
 #[cfg(test)]

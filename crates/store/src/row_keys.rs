@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use model::{ANONYMOUS, Project, Scope, Tenant};
+use model::{ANONYMOUS, EventId, Project, Scope, Tenant};
 #[cfg(feature = "scaled")]
 use sql::RowBatch;
 use sql::{Connection, Row, ToSql, ValueRef};
@@ -235,6 +235,18 @@ impl PackedId {
             Some(uuid) => Self::Uuid(uuid.into_bytes()),
             None => Self::Text(id.to_owned()),
         }
+    }
+
+    /// For the id of an event that may be a further one of a write: the id of the first, and its
+    /// number in the write.
+    pub(crate) fn first_of_write(&self) -> Option<(Self, i64)> {
+        let Self::Uuid(bytes) = self else { return None };
+        // Of most ids this is all there is to do.
+        if bytes[6] >> 4 != 7 || bytes[15] == 0 {
+            return None;
+        }
+        let (first, number) = EventId::new(self.text()).ok()?.first_of_write()?;
+        Some((Self::pack(first.as_str()), i64::from(number)))
     }
 
     pub(crate) fn text(&self) -> String {

@@ -17,7 +17,7 @@ use crate::log::writer::Writer;
 use crate::maintenance::checkpoint::spawn_checkpointer;
 use crate::maintenance::folder_lock::FolderLock;
 use crate::maintenance::{backup, migrations, retention, scrub, tenant_removal};
-use crate::metrics::LogStats;
+use crate::metrics::{LogStats, SimilarityStats};
 #[cfg(feature = "scaled")]
 use crate::postgres::Server;
 #[cfg(feature = "scaled")]
@@ -112,7 +112,7 @@ impl Store {
     ) -> Result<Self, StoreError> {
         let seal_key = meta::seal_key(&connection, fresh_seal_key)?;
         let pool = ReadPool::open(source, limits.readers)?;
-        let indexes = Arc::new(similarity::SimilarityIndexes::new());
+        let indexes = Arc::new(similarity::SimilarityIndexes::new(limits.similar));
         let index = Arc::clone(&indexes);
         let writer = Writer::start(connection, source.clone(), limits, touched, index)?;
         let loader = similarity::spawn_loader(source, Arc::clone(&indexes))?;
@@ -202,6 +202,10 @@ impl Store {
 
     pub fn stats(&self) -> LogStats {
         self.writer.stats()
+    }
+
+    pub fn similarity_stats(&self) -> SimilarityStats {
+        self.indexes.stats()
     }
 
     /// The store's random key, created with the store.

@@ -67,6 +67,10 @@ impl Blocks {
         block.keys[row]
     }
 
+    pub(super) fn keys(&self) -> Vec<i64> {
+        self.all.iter().flat_map(|block| &block.keys).copied().collect()
+    }
+
     pub(super) fn label(&mut self, place: u32, labels: Labels) {
         let (block, row) = parts(place);
         self.all[block].label(row, labels);

@@ -150,6 +150,27 @@ impl Index {
         place.inspect(|place| self.take_out(key, *place)).is_some()
     }
 
+    /// Removes this many rows: first the oldest neutral ones, then the oldest of the others. Older
+    /// rows have smaller keys.
+    pub fn evict_oldest(&mut self, count: usize) {
+        let mut left = count;
+        for tiers in [&[Tier::Neutral][..], &[Tier::Accepted, Tier::Rejected]] {
+            let mut keys: Vec<i64> =
+                tiers.iter().flat_map(|tier| self.tiers[*tier as usize].keys()).collect();
+            let evicted = left.min(keys.len());
+            if evicted == 0 {
+                continue;
+            }
+            if evicted < keys.len() {
+                keys.select_nth_unstable(evicted);
+            }
+            for key in &keys[..evicted] {
+                self.remove(*key);
+            }
+            left -= evicted;
+        }
+    }
+
     fn take_out(&mut self, key: i64, place: Place) {
         self.places.remove(key, place.packed());
         if let Some((moved, row)) = self.tiers[place.tier].swap_remove(place.row) {

@@ -92,6 +92,17 @@ pub(crate) fn render_metrics(
     let name = "uptake_commit_writes";
     push_header(&mut page, name, "Writes per group commit", "histogram");
     push_histogram(&mut page, name, "", &stats.commit_writes);
+    let name = "uptake_commit_bytes";
+    push_header(&mut page, name, "Bytes of events per group commit", "histogram");
+    push_histogram(&mut page, name, "", &stats.commit_bytes);
+    let name = "uptake_commit_wait_seconds";
+    push_header(
+        &mut page,
+        name,
+        "Time from a request's write to the start of its commit",
+        "histogram",
+    );
+    push_histogram(&mut page, name, "", &stats.wait_seconds);
     let name = "uptake_request_seconds";
     push_header(&mut page, name, "Duration of requests", "histogram");
     let all = requests.0.read();
@@ -110,6 +121,9 @@ fn push_values(page: &mut String, engine: &Engine) {
     let help = "Bytes of writes waiting for a commit";
     push("uptake_commit_queue_bytes", help, stats.queued_bytes);
     push("uptake_commit_queue_writes", "Writes waiting for a commit", stats.queued_writes);
+    let similar = engine.similarity_stats();
+    push("uptake_similar_turns", "Turns in the similarity index", similar.turns);
+    push("uptake_similarity_index_bytes", "Memory of the similarity index", similar.bytes);
     let help = "1 while the question history is unreachable and retry detection is off";
     push("uptake_history_unavailable", help, u64::from(history.away));
     push("uptake_commit_failures_total", "Failed group commits", stats.failed_commits);

@@ -175,6 +175,15 @@ pub(crate) async fn further_events_are_found_by_the_first_ones_claim(store: &Sto
         let found = store.event(&scope, &id(digits)).await.unwrap();
         assert_eq!(found.map(|stored| stored.position), position.map(Position), "{digits}");
     }
+    // An import of the event is a repeat; another event of the write's form is new.
+    let import = |digits: &str| {
+        let write = Scene::infer(id(digits).as_str(), "t1", Reaction::NotOk).write();
+        assert_eq!(write.claims[0].id, id(digits).as_str());
+        store.commit(vec![write])
+    };
+    let repeat = Outcome::Replayed { position: Position(3), id: id("01") };
+    assert_eq!(import("01").await.unwrap(), [repeat]);
+    assert_eq!(import("07").await.unwrap(), [Outcome::Stored(Position(5))]);
     // A repeat of the answer is told its own event, not the question's.
     let mut again = Scene::answer("t1").write();
     again.claims = vec![Claim { space: ClaimSpace::Completion, id: "t1".into(), mac: None }];

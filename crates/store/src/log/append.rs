@@ -55,29 +55,56 @@ pub(crate) fn append(
 /// Reads the earlier use of each claim.
 fn find_used_claims(
     connection: &Connection,
-    #[cfg_attr(
-        not(feature = "scaled"),
-        expect(unused_variables, reason = "only Postgres prefetches")
-    )]
     cursor: &mut WriterState,
     project: Key,
     claims: &[PackedClaim],
 ) -> sql::Result<Vec<Option<UsedClaim>>> {
+    let head = cursor.head;
     let mut select = connection.prepare_cached(
         "SELECT c.mac, c.position, e.id FROM claims c LEFT JOIN events e USING (position)
          WHERE c.project = ?1 AND c.space = ?2 AND c.id = ?3",
     )?;
-    let ask = |claim: &PackedClaim| {
+    let mut ask = |space: ClaimSpace, id: &PackedId| -> sql::Result<Option<UsedClaim>> {
         #[cfg(feature = "scaled")]
-        if let Some(known) = cursor.claims.take(project, claim.space.code(), &claim.id) {
+        if let Some(known) = cursor.claims.take(project, space.code(), id) {
             return Ok(known);
         }
-        select.find_row_with((project, claim.space.code(), &claim.id), |row| {
+        select.find_row_with((project, space.code(), id), |row| {
             let (mac, position) = (row.get(0)?, row.get(1)?);
             Ok(UsedClaim { mac, position, event: PackedId::read(row, 2)? })
         })
     };
-    claims.iter().map(ask).collect()
+    let mut used = Vec::with_capacity(claims.len());
+    for claim in claims {
+        let mut found = ask(claim.space, &claim.id)?;
+        // A further event of a write has no claim. An import may send its id.
+        if found.is_none()
+            && claim.space == ClaimSpace::Event
+            && let Some((first, number)) = claim.id.first_of_write()
+            && let Some(first) = ask(claim.space, &first)?
+        {
+            found = find_further_event(connection, head, first.position + number, &claim.id)?;
+        }
+        used.push(found);
+    }
+    Ok(used)
+}
+
+/// The event that a write stored at `position` under this id. A dropped event counts as stored.
+fn find_further_event(
+    connection: &Connection,
+    head: Position,
+    position: i64,
+    id: &PackedId,
+) -> sql::Result<Option<UsedClaim>> {
+    if position > head.0 as i64 {
+        return Ok(None);
+    }
+    let select = "SELECT id FROM events WHERE position = ?1";
+    let stored: Option<Option<String>> =
+        connection.find_row_with(select, [position], |row| PackedId::read(row, 0))?;
+    let is_same = stored.as_ref().is_none_or(|stored| *stored == Some(id.text()));
+    Ok(is_same.then(|| UsedClaim { mac: None, position, event: stored.flatten() }))
 }
 
 /// Decides by used claims: the same MAC is a repeat, another MAC a conflict. A claim whose MAC was

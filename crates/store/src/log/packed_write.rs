@@ -84,8 +84,12 @@ impl PackedWrite {
     }
 
     #[cfg(feature = "scaled")]
-    pub(crate) fn claimed(&self) -> impl Iterator<Item = (u8, &PackedId)> {
-        self.claims.iter().map(|claim| (claim.space.code(), &claim.id))
+    pub(crate) fn claimed(&self) -> impl Iterator<Item = (u8, String)> {
+        self.claims.iter().flat_map(|claim| {
+            let first = claim.id.first_of_write().filter(|_| claim.space == ClaimSpace::Event);
+            let ids = [Some(claim.id.text()), first.map(|(first, _)| first.text())];
+            ids.into_iter().flatten().map(|id| (claim.space.code(), id))
+        })
     }
 
     #[cfg(feature = "scaled")]
@@ -108,7 +112,11 @@ impl PackedWrite {
 
     /// Approximate size in the queue.
     pub(crate) fn bytes(&self) -> usize {
+        self.payload_bytes() + 512 * self.entries.len()
+    }
+
+    pub(crate) fn payload_bytes(&self) -> usize {
         let tags = |entry: &PackedEntry| entry.tags.as_ref().map_or(0, String::len);
-        self.entries.iter().map(|entry| entry.data.len() + tags(entry) + 512).sum()
+        self.entries.iter().map(|entry| entry.data.len() + tags(entry)).sum()
     }
 }

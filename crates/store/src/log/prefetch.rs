@@ -128,7 +128,7 @@ impl<'a> NamedIds<'a> {
         for write in writes {
             let Some(first) = write.first() else { continue };
             let project = cursor.projects.resolve_key(connection, &first.scope)?;
-            this.claimed.extend(write.claimed().map(|(space, id)| (project, space, id.text())));
+            this.claimed.extend(write.claimed().map(|(space, id)| (project, space, id)));
             for event in write.events() {
                 let named = [
                     event.user.as_ref().map(|id| id.as_str()),

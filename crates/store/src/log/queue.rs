@@ -7,6 +7,7 @@ use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use crate::error::StoreError;
 use crate::log::packed_write::PackedWrite;
+use crate::metrics::Stopwatch;
 
 pub(crate) type Answer = Result<Vec<Outcome>, StoreError>;
 
@@ -15,6 +16,7 @@ pub(crate) struct Submission {
     pub(crate) reply: oneshot::Sender<Answer>,
     // Queue capacity, released before the reply.
     pub(crate) room: OwnedSemaphorePermit,
+    pub(crate) queued: Stopwatch,
 }
 
 /// A job on the writer's connection, run between two groups.
@@ -86,7 +88,12 @@ mod tests {
     fn commit() -> Job {
         let writes = vec![PackedWrite::new(write(&Scope::default(), "a", 1))];
         let room = Arc::new(Semaphore::new(1)).try_acquire_owned().unwrap();
-        Job::Commit(Submission { writes, reply: oneshot::channel().0, room })
+        Job::Commit(Submission {
+            writes,
+            reply: oneshot::channel().0,
+            room,
+            queued: Stopwatch::start(),
+        })
     }
 
     fn group(queue: &mut Queue, most: usize) -> usize {

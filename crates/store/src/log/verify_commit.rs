@@ -50,13 +50,14 @@ mod tests {
 
     use super::*;
     use crate::log::Limits;
+    use crate::metrics::Stopwatch;
     use crate::store::Store;
 
     fn group(ids: &[&str]) -> Vec<Submission> {
         let writes =
             ids.iter().map(|id| PackedWrite::new(write(&Scope::default(), id, 1))).collect();
         let room = Arc::new(Semaphore::new(1)).try_acquire_owned().unwrap();
-        vec![Submission { writes, reply: oneshot::channel().0, room }]
+        vec![Submission { writes, reply: oneshot::channel().0, room, queued: Stopwatch::start() }]
     }
 
     #[tokio::test]

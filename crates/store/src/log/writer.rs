@@ -19,7 +19,7 @@ use crate::log::packed_write::PackedWrite;
 use crate::log::queue::{Answer, Job, Queue, Submission};
 use crate::log::writer_state::WriterState;
 use crate::log::writer_thread::{Meters, WriterThread};
-use crate::metrics::LogStats;
+use crate::metrics::{LogStats, Stopwatch};
 use crate::similarity::{SimilarityIndexes, Touched};
 
 pub(crate) struct Writer {
@@ -88,7 +88,7 @@ impl Writer {
             })?;
         let (reply, answer) = oneshot::channel();
         self.meters.queued_writes.fetch_add(writes.len() as u64, Ordering::Relaxed);
-        self.send(Job::Commit(Submission { writes, reply, room }))?;
+        self.send(Job::Commit(Submission { writes, reply, room, queued: Stopwatch::start() }))?;
         Ok(answer)
     }
 
@@ -161,6 +161,8 @@ impl Writer {
             queued_bytes: u64::from(self.room_kib).saturating_sub(free) * 1024,
             commit_seconds: self.meters.commit_seconds.snapshot(),
             commit_writes: self.meters.commit_writes.snapshot(),
+            commit_bytes: self.meters.commit_bytes.snapshot(),
+            wait_seconds: self.meters.wait_seconds.snapshot(),
             failed_commits: self.meters.failed_commits.load(Ordering::Relaxed),
         }
     }

@@ -16,7 +16,7 @@ use crate::log::packed_write::PackedWrite;
 use crate::log::queue::{Answer, Job, Queue, Submission};
 use crate::log::verify_commit::verify_commit;
 use crate::log::writer_state::WriterState;
-use crate::metrics::{Histogram, SECONDS, SIZES, Stopwatch};
+use crate::metrics::{BYTES, Histogram, SECONDS, SIZES, Stopwatch};
 use crate::outage::Outage;
 #[cfg(feature = "scaled")]
 use crate::postgres::settings;
@@ -37,6 +37,8 @@ pub(crate) struct WriterThread {
 pub(crate) struct Meters {
     pub(crate) commit_seconds: Histogram,
     pub(crate) commit_writes: Histogram,
+    pub(crate) commit_bytes: Histogram,
+    pub(crate) wait_seconds: Histogram,
     pub(crate) failed_commits: AtomicU64,
     pub(crate) queued_writes: AtomicU64,
     pub(crate) in_trouble: AtomicBool,
@@ -50,6 +52,8 @@ impl Meters {
         Self {
             commit_seconds: Histogram::new(SECONDS),
             commit_writes: Histogram::new(SIZES),
+            commit_bytes: Histogram::new(BYTES),
+            wait_seconds: Histogram::new(SECONDS),
             failed_commits: AtomicU64::new(0),
             queued_writes: AtomicU64::new(0),
             in_trouble: AtomicBool::new(false),
@@ -131,6 +135,9 @@ impl WriterThread {
 
     fn commit_and_answer(&mut self, mut group: Vec<Submission>, queue: &mut Queue) {
         let watch = Stopwatch::start();
+        group
+            .iter()
+            .for_each(|one| self.meters.wait_seconds.record(one.queued.elapsed().as_secs_f64()));
         let answers = self.commit(&mut group, queue);
         if group.iter().flat_map(|submission| &submission.writes).any(PackedWrite::touches_turns) {
             self.sync_similarity_index();
@@ -138,6 +145,9 @@ impl WriterThread {
         self.meters.commit_seconds.record(watch.elapsed().as_secs_f64());
         let writes: usize = group.iter().map(|submission| submission.writes.len()).sum();
         self.meters.commit_writes.record(writes as f64);
+        let bytes: usize =
+            group.iter().flat_map(|one| &one.writes).map(PackedWrite::payload_bytes).sum();
+        self.meters.commit_bytes.record(bytes as f64);
         self.meters.queued_writes.fetch_sub(writes as u64, Ordering::Relaxed);
         let is_in_trouble = answers.iter().any(Result::is_err);
         self.meters.in_trouble.store(is_in_trouble, Ordering::Relaxed);
@@ -151,7 +161,7 @@ impl WriterThread {
         }
         self.announce_head(self.cursor.head);
         for (submission, answer) in group.into_iter().zip(answers) {
-            let Submission { reply, room, writes } = submission;
+            let Submission { reply, room, writes, .. } = submission;
             drop((room, writes));
             // The caller may be gone; its writes are stored.
             drop(reply.send(answer));

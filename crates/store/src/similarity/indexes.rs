@@ -2,12 +2,14 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use parking_lot::{Mutex, RwLock};
 use sql::Connection;
 use vector_index::{Filter, Found, Index};
 
+use crate::log::SimilarityLimits;
+use crate::metrics::SimilarityStats;
 use crate::row_keys::Key;
 use crate::similarity::SimilarQuery;
 use crate::similarity::entry::{self, Entry, StoredVector};
@@ -22,7 +24,13 @@ pub(crate) struct SimilarityIndexes {
     complete: AtomicBool,
     // `Some` while the loader runs.
     newer: Mutex<Option<Newer>>,
+    limits: SimilarityLimits,
+    // Turns of all indexes.
+    turns: AtomicUsize,
 }
+
+/// An index over its limit loses this fraction at once, because finding the oldest reads all keys.
+const EVICTED_FRACTION: usize = 64;
 
 /// Changes made by the writer while the loader runs. They are newer than the loader's rows.
 #[derive(Default)]
@@ -34,8 +42,18 @@ struct Newer {
 }
 
 impl SimilarityIndexes {
-    pub(crate) fn new() -> Self {
-        Self { newer: Mutex::new(Some(Newer::default())), ..Self::default() }
+    pub(crate) fn new(limits: SimilarityLimits) -> Self {
+        Self { newer: Mutex::new(Some(Newer::default())), limits, ..Self::default() }
+    }
+
+    pub(crate) fn stats(&self) -> SimilarityStats {
+        let mut stats = SimilarityStats::default();
+        for shelf in self.indexes.read().values().flat_map(HashMap::values) {
+            let index = shelf.read();
+            stats.turns += index.len() as u64;
+            stats.bytes += index.bytes() as u64;
+        }
+        stats
     }
 
     /// True when the loader has finished.
@@ -54,7 +72,10 @@ impl SimilarityIndexes {
             newer.gone.extend(projects);
         }
         let mut indexes = self.indexes.write();
-        indexes.retain(|project, _| !projects.contains(project));
+        let gone = indexes.extract_if(|project, _| projects.contains(project));
+        let turns: usize =
+            gone.flat_map(|(_, models)| models).map(|(_, shelf)| shelf.read().len()).sum();
+        self.turns.fetch_sub(turns, Ordering::Relaxed);
     }
 
     pub(crate) fn search(&self, project: Key, query: &SimilarQuery, filter: Filter) -> Found {
@@ -120,6 +141,7 @@ impl SimilarityIndexes {
         }
         for (model, shelf) in self.project_indexes(project) {
             let mut index = shelf.write();
+            let before = index.len();
             for Fresh { entry, direction } in turns {
                 match direction {
                     FreshDirection::AsBefore => _ = index.relabel(entry.turn, entry.labels),
@@ -131,6 +153,37 @@ impl SimilarityIndexes {
                     }
                 }
             }
+            self.limit_project(&mut index, before);
+        }
+        self.limit_all();
+    }
+
+    /// Counts the turns that an index gained since it had `before`, and evicts those over the limit
+    /// of a project.
+    fn limit_project(&self, index: &mut Index, before: usize) {
+        let most = self.limits.project_turns;
+        if index.len() > most {
+            index.evict_oldest(index.len() - most + most / EVICTED_FRACTION);
+        }
+        let after = index.len();
+        self.turns.fetch_add(after.saturating_sub(before), Ordering::Relaxed);
+        self.turns.fetch_sub(before.saturating_sub(after), Ordering::Relaxed);
+    }
+
+    /// Evicts turns of the largest indexes while all together are over the limit.
+    fn limit_all(&self) {
+        while self.turns.load(Ordering::Relaxed) > self.limits.turns {
+            let indexes = self.indexes.read();
+            let shelves = indexes.values().flat_map(HashMap::values);
+            let Some(largest) = shelves.max_by_key(|shelf| shelf.read().len()) else { return };
+            let mut index = largest.write();
+            let before = index.len();
+            if before == 0 {
+                return;
+            }
+            let over = self.turns.load(Ordering::Relaxed).saturating_sub(self.limits.turns);
+            index.evict_oldest(over + before / EVICTED_FRACTION);
+            self.limit_project(&mut index, before);
         }
     }
 
@@ -144,7 +197,12 @@ impl SimilarityIndexes {
             return;
         }
         let shelf = self.shelf(entry.project, model, values.len());
-        insert(&mut shelf.write(), entry, values);
+        let mut index = shelf.write();
+        let before = index.len();
+        insert(&mut index, entry, values);
+        self.limit_project(&mut index, before);
+        drop(index);
+        self.limit_all();
     }
 
     fn get(&self, project: Key, model: &str) -> Option<SharedIndex> {
@@ -196,28 +254,53 @@ mod tests {
     use model::{Scope, Vector};
 
     use super::*;
-    use vector_index::Labels;
+    use vector_index::{Labels, Tier};
 
     #[test]
     fn loaded_turn_of_a_removed_project_is_skipped() {
-        let indexes = SimilarityIndexes::new();
-        let load = |project: Key, turn: Key| {
-            let entry = Entry { turn, project, labels: Labels::default(), corrects: None };
-            indexes.load("tiny", &entry, &[1.0, 0.0]);
-        };
-        load(1, 1);
+        let indexes = SimilarityIndexes::new(SimilarityLimits::default());
+        load(&indexes, 1, 1, Tier::Neutral);
         indexes.forget(&[1]);
-        load(1, 2);
-        load(2, 3);
+        load(&indexes, 1, 2, Tier::Neutral);
+        load(&indexes, 2, 3, Tier::Neutral);
+        assert_eq!((found(&indexes, 1).len(), found(&indexes, 2).len()), (0, 1));
+        assert_eq!(indexes.turns.load(Ordering::Relaxed), 1);
+    }
+
+    #[test]
+    fn full_index_evicts_the_oldest_turns_without_a_verdict() {
+        let indexes = SimilarityIndexes::new(SimilarityLimits { project_turns: 4, turns: 6 });
+        load(&indexes, 1, 1, Tier::Rejected);
+        (2..=8).for_each(|turn| load(&indexes, 1, turn, Tier::Neutral));
+        assert_eq!(found(&indexes, 1), [1, 6, 7, 8]);
+        // The largest project makes room for others.
+        (11..=13).for_each(|turn| load(&indexes, 2, turn, Tier::Accepted));
+        assert_eq!(found(&indexes, 2), [11, 12, 13]);
+        assert_eq!(found(&indexes, 1), [1, 7, 8]);
+        let stats = indexes.stats();
+        assert!(stats.turns == 6 && stats.bytes > 0, "{stats:?}");
+    }
+
+    fn load(indexes: &SimilarityIndexes, project: Key, turn: Key, tier: Tier) {
+        let labels = Labels { tier, ..Labels::default() };
+        let entry = Entry { turn, project, labels, corrects: None };
+        indexes.load("tiny", &entry, &[1.0, 0.0]);
+    }
+
+    fn found(indexes: &SimilarityIndexes, project: Key) -> Vec<Key> {
         let query = SimilarQuery {
             scope: Scope::default(),
             vector: Vector::new("tiny".into(), vec![1.0, 0.0]),
-            most: 5,
+            most: 50,
             floor: 0.5,
             user: None,
             intent: None,
         };
-        let found = |project| indexes.search(project, &query, Filter::default()).neutral.len();
-        assert_eq!((found(1), found(2)), (0, 1));
+        let Found { accepted, neutral, rejected, .. } =
+            indexes.search(project, &query, Filter::default());
+        let mut keys: Vec<Key> =
+            [accepted, neutral, rejected].iter().flatten().map(|near| near.key).collect();
+        keys.sort_unstable();
+        keys
     }
 }

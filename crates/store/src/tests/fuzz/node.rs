@@ -11,8 +11,8 @@ use super::generator::changes_of;
 use super::rows::{self, Layout, Tables};
 use super::story::{Step, Submission};
 use crate::connection_source::Source;
-use crate::log::Limits;
 use crate::log::writer::Writer;
+use crate::log::{Limits, SimilarityLimits};
 use crate::maintenance::retention;
 use crate::postgres::Server;
 use crate::projections::baseline;
@@ -40,7 +40,7 @@ impl Node {
     }
 
     fn start(connection: Connection, source: Source, touched: Touched) -> Self {
-        let indexes = Arc::new(SimilarityIndexes::new());
+        let indexes = Arc::new(SimilarityIndexes::new(SimilarityLimits::default()));
         Self(Writer::start(connection, source, Limits::default(), touched, indexes).unwrap())
     }
 
