@@ -90,6 +90,37 @@ fn conversations_are_listed_with_counts_filters_and_sorts() {
     check(&server);
 }
 
+/// The ids of all pages.
+fn page_ids(server: &Server, path: &str) -> Vec<String> {
+    let (mut found, mut cursor) = (Vec::new(), Value::Null);
+    loop {
+        let next = cursor.as_str().map(|text| format!("&cursor={text}")).unwrap_or_default();
+        let page = format!("{path}{next}");
+        found.extend(ids(server, &page));
+        cursor = server.get(&page).1["next_cursor"].clone();
+        if cursor.is_null() {
+            return found;
+        }
+    }
+}
+
+#[test]
+fn pages_of_a_user_have_conversations_shared_with_others() {
+    let server = Server::start();
+    for (conversation, turn, user, day) in
+        [("c1", "t1", "ann", 1), ("c2", "t3", "ann", 3), ("c1", "t5", "bob", 5)]
+    {
+        let body = json!({"conversation_id": conversation, "turn_id": turn, "user_id": user,
+            "text": "Rotate a PDF", "ts": format!("2026-01-0{day}T00:00:00Z")});
+        assert_eq!(server.post("/api/v1/turns", &body).0, 201);
+    }
+    for filter in ["", "&text=rotate"] {
+        let path = format!("/api/v1/conversations?user_id=ann&limit=1{filter}");
+        assert_eq!(server.get(&path).1["total"], 2);
+        assert_eq!(page_ids(&server, &path), ["c2", "c1"], "{path}");
+    }
+}
+
 #[test]
 fn list_pages_are_complete_and_invalid_filters_are_named() {
     let server = Server::start();
@@ -100,17 +131,7 @@ fn list_pages_are_complete_and_invalid_filters_are_named() {
         ("/api/v1/turns?limit=1", &["t4", "t3", "t2", "t1"]),
         ("/api/v1/turns?limit=3&text=million", &["t2", "t1"]),
     ] {
-        let (mut found, mut cursor) = (Vec::new(), Value::Null);
-        loop {
-            let next = cursor.as_str().map(|text| format!("&cursor={text}")).unwrap_or_default();
-            let page = format!("{path}{next}");
-            found.extend(ids(&server, &page));
-            cursor = server.get(&page).1["next_cursor"].clone();
-            if cursor.is_null() {
-                break;
-            }
-        }
-        assert_eq!(found, expected, "{path}");
+        assert_eq!(page_ids(&server, path), expected, "{path}");
     }
     for (query, field) in [
         ("status=bad", "status"),

@@ -90,6 +90,7 @@ macro_rules! contract_tests {
             alerts::newest_targets_apply,
             conversation_list::conversation_list_matches_turns,
             conversation_list::conversation_list_pages_are_complete,
+            conversation_list::pages_of_a_user_have_shared_conversations,
             conversation_list::words_are_found_until_erased,
             conversation_list::words_with_marks_are_found,
             conversation_list::word_search_pages_are_complete,

@@ -135,6 +135,32 @@ pub(crate) async fn conversation_list_pages_are_complete(store: &Store) {
     assert_eq!(found.len(), 3);
 }
 
+pub(crate) async fn pages_of_a_user_have_shared_conversations(store: &Store) {
+    play(
+        store,
+        [
+            asks("t1", "c1", "refund").by("ann").at(1),
+            asks("t3", "c2", "refund").by("ann").at(3),
+            asks("t5", "c1", "refund").by("bob").at(5),
+        ],
+    )
+    .await;
+    for words in [None, Some("refund".to_owned())] {
+        let (mut found, mut behind) = (Vec::new(), None);
+        loop {
+            let user = Some(user_id("ann"));
+            let page = ListQuery { user, words: words.clone(), behind, ..query(TurnMark::All, 1) };
+            let page = store.newest_conversations(page).await.unwrap();
+            found.extend(names(&page));
+            behind = page.next;
+            if behind.is_none() {
+                break;
+            }
+        }
+        assert_eq!(found, pairs(&[("c2", "t3"), ("c1", "t1")]), "{words:?}");
+    }
+}
+
 /// Adds text to a scene.
 fn said(scene: Scene, source: Source, data: &Value) -> Scene {
     let mut scene = scene.saying(data);

@@ -17,7 +17,7 @@ use crate::projections::word_index;
 use crate::queries::exchanges::StoredExchange;
 use crate::row_keys::{Key, Table, find_key, find_projects};
 use crate::store::{Engine, Store};
-use filter::wanted;
+use filter::{wanted, wanted_in};
 
 pub use filter::TurnFilter;
 pub use ranked::RankedBy;
@@ -95,7 +95,7 @@ pub struct ListCursor {
     /// Of the page's last conversation: the turn's time, the message's log position in a search,
     /// or the score in the worst-first order.
     pub rank: i64,
-    /// The turn, the log position where the search began, or the conversation.
+    /// The turn; the conversation when ranked by a score.
     pub key: i64,
 }
 
@@ -326,7 +326,7 @@ fn walk(
     for most in CHUNKS {
         let (mut found, ended) = chunk(connection, query, scope, from, most)?;
         found.retain(|hit| seen.insert(hit.conversation));
-        let found = not_shown_before(connection, query, found)?;
+        let found = not_shown_before(connection, query, scope, found)?;
         fresh += found.len();
         hits.extend(found);
         let Some(ended) = ended.filter(|_| fresh <= query.limit) else { return Ok(None) };
@@ -405,6 +405,7 @@ fn chunk(
 fn not_shown_before(
     connection: &Connection,
     query: &ListQuery,
+    scope: SearchScope,
     hits: Vec<Hit>,
 ) -> sql::Result<Vec<Hit>> {
     let Some(ListCursor { rank, key }) = query.behind.filter(|_| !hits.is_empty()) else {
@@ -412,11 +413,11 @@ fn not_shown_before(
     };
     let mut values =
         vec![Value::from(query.window.end.as_micros()), Value::from(rank), Value::from(key)];
+    let terms = wanted_in(query, scope, &mut values);
     let sql = format!(
         "SELECT DISTINCT t.conversation FROM turns t JOIN turn_facts f ON f.turn = t.key
-         WHERE t.conversation IN ({}) AND f.ts <= ? AND (f.ts, f.turn) >= (?, ?) AND {}",
-        listed(hits.iter().map(|hit| hit.conversation)),
-        wanted(query, &mut values)
+         WHERE t.conversation IN ({}) AND f.ts <= ? AND (f.ts, f.turn) >= (?, ?) AND {terms}",
+        listed(hits.iter().map(|hit| hit.conversation))
     );
     let shown =
         connection.prepare(&sql)?.read_rows_with(params_from_iter(values), |row| row.get(0))?;

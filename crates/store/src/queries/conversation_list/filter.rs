@@ -3,7 +3,7 @@
 use model::{ConversationId, ErrorType, Reaction, Source, Type, VerdictStatus};
 use sql::Value;
 
-use super::ListQuery;
+use super::{ListQuery, SearchScope};
 
 /// Conditions on a turn, all of which must hold.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -36,6 +36,20 @@ pub(super) fn wanted(query: &ListQuery, values: &mut Vec<Value>) -> String {
     }
     query.filter.add_terms(&mut terms, values);
     terms.join(" AND ")
+}
+
+/// As `wanted`, and within a scope's user and conversation.
+pub(super) fn wanted_in(query: &ListQuery, scope: SearchScope, values: &mut Vec<Value>) -> String {
+    let mut terms = wanted(query, values);
+    if let Some(user) = scope.user {
+        terms.push_str(" AND f.user = ?");
+        values.push(Value::from(user));
+    }
+    if let Some(conversation) = scope.conversation {
+        terms.push_str(" AND f.turn IN (SELECT key FROM turns WHERE conversation = ?)");
+        values.push(Value::from(conversation));
+    }
+    terms
 }
 
 impl TurnFilter {

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use sql::{Connection, Value, params_from_iter};
 use unicode_normalization::char::is_combining_mark;
 
-use super::filter::wanted;
+use super::filter::wanted_in;
 use super::{CHUNKS, Hit, PageHits, SearchScope, cut_page, find_search_scopes, turn_page};
 use crate::error::StoreError;
 use crate::queries::conversation_list::{ListCursor, ListQuery, TurnPage};
@@ -192,20 +192,11 @@ impl Search<'_> {
                  ORDER BY position DESC LIMIT ?"
             }
         };
-        let SearchScope { project, user, conversation } = self.scope;
-        let window = self.query.window;
+        let (project, window) = (self.scope.project, self.query.window);
         let (start, end) = (window.start.as_micros(), window.end.as_micros());
         let mut values = vec![Value::from(self.matching.clone())];
         values.extend([before, most, project, start, end].map(Value::from));
-        let mut terms = wanted(self.query, &mut values);
-        if let Some(user) = user {
-            terms.push_str(" AND f.user = ?");
-            values.push(Value::from(user));
-        }
-        if let Some(conversation) = conversation {
-            terms.push_str(" AND f.turn IN (SELECT key FROM turns WHERE conversation = ?)");
-            values.push(Value::from(conversation));
-        }
+        let terms = wanted_in(self.query, self.scope, &mut values);
         let sql = format!(
             "SELECT s.position, s.ts, f.ts, f.turn, t.conversation FROM ({said}) s
              LEFT JOIN turn_facts f ON f.turn = s.turn AND f.project = ? AND f.ts >= ? AND f.ts <= ? AND {terms}
