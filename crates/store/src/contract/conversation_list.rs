@@ -162,7 +162,7 @@ pub(crate) async fn pages_of_a_user_have_shared_conversations(store: &Store) {
 }
 
 /// Adds text to a scene.
-fn said(scene: Scene, source: Source, data: &Value) -> Scene {
+pub(crate) fn said(scene: Scene, source: Source, data: &Value) -> Scene {
     let mut scene = scene.saying(data);
     scene.event.kind = Kind { event_type: Type::Query, source };
     scene
@@ -309,6 +309,19 @@ pub(crate) async fn word_search_pages_are_complete(store: &Store) {
         }
     }
     assert_eq!(found, pairs(&[("c1", "t5"), ("c2", "t2"), ("c3", "t3")]), "page by page");
+    // A turn is listed once, also when its question and its answer have the word.
+    let (mut turns, mut behind) = (Vec::new(), None::<ListCursor>);
+    loop {
+        let words = Some("refund".to_owned());
+        let page = ListQuery { behind, words, ..query(TurnMark::All, 1) };
+        let page = store.newest_turns(page).await.unwrap();
+        turns.extend(page.items.into_iter().map(|one| one.turn.to_string()));
+        behind = page.next;
+        if behind.is_none() {
+            break;
+        }
+    }
+    assert_eq!(turns, ["t5", "t2", "t3", "t1"]);
 }
 
 /// The turns that a filter selects, newest first.

@@ -6,7 +6,7 @@ use sql::{Connection, Value, params_from_iter};
 use unicode_normalization::char::is_combining_mark;
 
 use super::filter::wanted_in;
-use super::{CHUNKS, Hit, PageHits, SearchScope, cut_page, find_search_scopes, turn_page};
+use super::{CHUNKS, Hit, PageHits, SearchScope, cut_page, find_search_scopes, listed, turn_page};
 use crate::error::StoreError;
 use crate::queries::conversation_list::{ListCursor, ListQuery, TurnPage};
 use crate::row_keys::Key;
@@ -18,24 +18,48 @@ const STEM: usize = 3;
 /// A matching message: position, time, and its turn when the turn matches too.
 type Message = (i64, i64, Option<Hit>);
 
+/// The unit that a search shows once, by its newest matching message.
+#[derive(Clone, Copy, Debug)]
+enum Group {
+    Conversation,
+    Turn,
+}
+
+impl Group {
+    fn key(self, hit: &Hit) -> Key {
+        match self {
+            Self::Conversation => hit.conversation,
+            Self::Turn => hit.turn,
+        }
+    }
+
+    /// The key's column in `turns t`.
+    fn column(self) -> &'static str {
+        match self {
+            Self::Conversation => "t.conversation",
+            Self::Turn => "t.key",
+        }
+    }
+}
+
 /// Messages that are examined for a count.
 const MAX_COUNTED_MESSAGES: i64 = 10_000;
 
-/// A cursor holds the position of the page's last message and the position where the search began,
-/// so one search shows each conversation once.
+/// Matching conversations by their newest matching message. A cursor holds the position of the last
+/// message that was examined or shown.
 pub(super) fn hits(
     connection: &Connection,
     query: &ListQuery,
     text: &str,
 ) -> sql::Result<PageHits> {
-    let (hits, stopped) = search(connection, query, text, |hit| hit.conversation)?;
+    let (hits, stopped) = search(connection, query, text, Group::Conversation)?;
     Ok(cut_page(query, hits, stopped))
 }
 
 /// Matching turns by their newest matching message.
 pub(super) fn turns(connection: &Connection, query: &ListQuery) -> Result<TurnPage, StoreError> {
     let text = query.words.as_deref().unwrap_or_default();
-    let (mut hits, stopped) = search(connection, query, text, |hit| hit.turn)?;
+    let (mut hits, stopped) = search(connection, query, text, Group::Turn)?;
     hits.sort_by_key(|(cursor, _)| std::cmp::Reverse(*cursor));
     turn_page::finish(connection, query.limit, hits, stopped.map(|(end, _)| end))
 }
@@ -46,11 +70,8 @@ pub(super) fn count(connection: &Connection, query: &ListQuery) -> sql::Result<(
     let (mut conversations, mut is_capped) = (HashSet::new(), false);
     for scope in find_search_scopes(connection, query)?.into_iter().filter(|_| !words.is_empty()) {
         let matching = matching(connection, scope.project, &words);
-        let messages = Search { query, scope, matching }.messages(
-            connection,
-            i64::MAX,
-            MAX_COUNTED_MESSAGES,
-        )?;
+        let search = Search { query, scope, matching, group: Group::Conversation };
+        let messages = search.messages(connection, i64::MAX, MAX_COUNTED_MESSAGES)?;
         is_capped |= messages.len() as i64 == MAX_COUNTED_MESSAGES;
         conversations
             .extend(messages.into_iter().filter_map(|(_, _, hit)| Some(hit?.conversation)));
@@ -65,23 +86,25 @@ fn search(
     connection: &Connection,
     query: &ListQuery,
     text: &str,
-    group: fn(&Hit) -> Key,
+    group: Group,
 ) -> sql::Result<SearchHits> {
     let words = split(connection, text);
     if words.is_empty() {
         return Ok((Vec::new(), None));
     }
-    let newest = ListCursor { rank: i64::MAX, key: i64::MAX };
-    let ListCursor { rank: shown, key: begun } = query.behind.unwrap_or(newest);
+    let shown = query.behind.map(|end| end.rank);
     let mut hits: Vec<(ListCursor, Hit)> = Vec::new();
     let mut stopped: Option<(i64, i64)> = None;
     for scope in find_search_scopes(connection, query)? {
         let matching = matching(connection, scope.project, &words);
-        let search = Search { query, scope, matching };
-        let ended = search.walk(connection, (begun, shown), group, &mut hits)?;
-        stopped = stopped.max(ended);
+        let search = Search { query, scope, matching, group };
+        stopped = stopped.max(search.walk(connection, shown, &mut hits)?);
     }
-    Ok((hits, stopped.map(|(end, ts)| (ListCursor { rank: end, key: end }, ts))))
+    let stopped = stopped.map(|(position, ts)| (ListCursor { rank: position, key: 0 }, ts));
+    if let Some((end, _)) = stopped {
+        hits.retain(|(cursor, _)| *cursor >= end);
+    }
+    Ok((hits, stopped))
 }
 
 /// Splits text into words as the index does: lower case, separated by anything but letters and
@@ -140,35 +163,80 @@ struct Search<'a> {
     query: &'a ListQuery,
     scope: SearchScope,
     matching: String,
+    group: Group,
 }
 
 impl Search<'_> {
-    /// Searches back in the log until the page is full. Returns where the search stopped early.
+    /// Searches back in the log, from where an earlier page ended, until the page is full. Returns
+    /// where the search stopped early.
     fn walk(
         &self,
         connection: &Connection,
-        (begun, shown): (i64, i64),
-        group: fn(&Hit) -> Key,
+        shown: Option<i64>,
         hits: &mut Vec<(ListCursor, Hit)>,
     ) -> sql::Result<Option<(i64, i64)>> {
         let mut seen = HashSet::new();
-        let (mut before, mut fresh) = ((begun, 0), 0);
+        let (mut before, mut fresh) = ((shown.unwrap_or(i64::MAX), 0), 0);
         for most in CHUNKS {
             let messages = self.messages(connection, before.0, most)?;
             let is_last = (messages.len() as i64) < most;
+            let mut found = Vec::new();
             for (position, ts, hit) in messages {
                 before = (position, ts);
-                let Some(hit) = hit.filter(|hit| seen.insert(group(hit))) else { continue };
-                if position < shown {
-                    hits.push((ListCursor { rank: position, key: begun }, hit));
-                    fresh += 1;
-                }
+                let hit = hit.filter(|hit| seen.insert(self.group.key(hit)));
+                found.extend(hit.map(|hit| (ListCursor { rank: position, key: hit.turn }, hit)));
             }
+            if let Some(shown) = shown.filter(|_| !found.is_empty()) {
+                let known = self.shown_since(connection, shown, &found)?;
+                found.retain(|(_, hit)| !known.contains(&self.group.key(hit)));
+            }
+            fresh += found.len();
+            hits.extend(found);
             if is_last || fresh > self.query.limit {
                 return Ok(None);
             }
         }
         Ok(Some(before))
+    }
+
+    /// The groups of hits that an earlier page showed by a newer message.
+    fn shown_since(
+        &self,
+        connection: &Connection,
+        since: i64,
+        hits: &[(ListCursor, Hit)],
+    ) -> sql::Result<HashSet<Key>> {
+        let (column, window) = (self.group.column(), self.query.window);
+        let (start, end) = (window.start.as_micros(), window.end.as_micros());
+        let mut values = [since, self.scope.project, start, end].map(Value::from).to_vec();
+        let terms = wanted_in(self.query, self.scope, &mut values);
+        let newer = format!(
+            "SELECT {column}, e.position FROM turns t
+             JOIN turn_facts f ON f.turn = t.key JOIN events e ON e.turn = t.key
+             WHERE {column} IN ({}) AND e.position >= ?
+                 AND f.project = ? AND f.ts >= ? AND f.ts <= ? AND {terms}",
+            listed(hits.iter().map(|(_, hit)| self.group.key(hit)))
+        );
+        values.push(Value::from(self.matching.clone()));
+        let sql = match connection.sqlite() {
+            Some(_) => {
+                values.push(Value::from(since));
+                // One pass over the index. Looking up each message would expand prefixes each time.
+                format!(
+                    "WITH newer (shown, position) AS MATERIALIZED ({newer})
+                     SELECT DISTINCT newer.shown FROM event_words
+                     CROSS JOIN newer ON newer.position = event_words.rowid
+                     WHERE event_words MATCH ? AND event_words.rowid >= ?"
+                )
+            }
+            None => format!(
+                "{newer} AND e.source IN (4, 5, 6, 15, 16)
+                     AND said_words(e.project, e.data) @@ CAST(? AS TEXT)::tsquery"
+            ),
+        };
+        let shown =
+            connection.prepare(&sql)?.read_rows_with(params_from_iter(values), |row| row.get(0))?;
+        Ok(shown.into_iter().collect())
     }
 
     /// Matching messages before a position, newest first.
