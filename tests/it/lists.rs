@@ -149,6 +149,20 @@ fn list_pages_are_complete_and_invalid_filters_are_named() {
 }
 
 #[test]
+fn worst_conversations_include_those_with_criticism_alone() {
+    let server = Server::start();
+    stage(&server);
+    let comment = json!({"comment": "This is terrible, completely useless."});
+    assert_eq!(server.post("/api/v1/turns/t4/feedback", &comment).0, 200);
+    let check = |server: &Server| {
+        let page = server.get("/api/v1/conversations?sort=worst").1;
+        assert_eq!((page["items"].as_array().unwrap().len(), &page["total"]), (3, &json!(3)));
+    };
+    check(&server);
+    check(&server.kill_and_restart());
+}
+
+#[test]
 fn turns_are_listed_with_their_reward() {
     let server = Server::start();
     stage(&server);

@@ -1,8 +1,8 @@
 //! The list of conversations.
 
 use model::{
-    Change, ConversationId, ErrorType, Kind, Reaction, Scope, Source, Tenant, TurnFact, TurnId,
-    Type, VerdictStatus, Window,
+    Change, ConversationId, ErrorType, Kind, Reaction, Scope, Sentiment, Source, Tenant, TurnFact,
+    TurnId, Type, VerdictStatus, Window,
 };
 use serde_json::{Value, json};
 
@@ -394,4 +394,9 @@ pub(crate) async fn conversation_summaries_are_counted_and_ranked(store: &Store)
         let page = store.conversation_summaries(query(TurnMark::All, 9), Some(rank)).await.unwrap();
         assert_eq!(names(&page), expected, "{rank:?}");
     }
+    let criticism = TurnFact::Commented(Sentiment::Negative);
+    play(store, [Scene::open("t6", "c6").at(9), Scene::note("criticism", "t6", criticism)]).await;
+    let worst = query(TurnMark::All, 9);
+    let worst = store.conversation_summaries(worst, Some(RankedBy::Problems)).await.unwrap();
+    assert_eq!((names(&worst).len(), worst.total), (4, 4), "all that are counted are listed");
 }

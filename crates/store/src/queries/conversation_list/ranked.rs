@@ -30,7 +30,9 @@ impl RankedBy {
         match self {
             Self::Problems => format!(
                 "4 * f.not_ok + 3 * f.corrected + CASE WHEN f.status = {} THEN 2 ELSE 0 END
-                     + CASE WHEN f.failed > 0 THEN 2 ELSE 0 END + f.retried + f.abandoned",
+                     + CASE WHEN f.failed > 0 THEN 2 ELSE 0 END
+                     + CASE WHEN f.comments_negative > 0 THEN 2 ELSE 0 END
+                     + f.retried + f.abandoned",
                 VerdictStatus::Rejected.code()
             ),
             Self::Cost => "f.cost".to_owned(),
