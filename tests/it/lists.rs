@@ -135,6 +135,7 @@ fn list_pages_are_complete_and_invalid_filters_are_named() {
     }
     for (query, field) in [
         ("status=bad", "status"),
+        ("language=xx", "language"),
         ("error_type=bad", "error_type"),
         ("from=soon", "from"),
         ("sort=best", "sort"),
@@ -146,6 +147,52 @@ fn list_pages_are_complete_and_invalid_filters_are_named() {
         let (status, problem) = server.get(&format!("/api/v1/conversations?{query}"));
         assert_eq!((status, problem["field"].as_str()), (422, Some(field)), "{problem}");
     }
+}
+
+#[test]
+fn lists_filter_by_the_language_of_the_question() {
+    let server = Server::start();
+    let texts = [
+        ("c1", "Revenue of June?"),
+        ("c2", "Wie hoch war der Umsatz im Juli?"),
+        ("c1", "Und wie war der im August?"),
+        ("c3", "用 Python 写一个函数"),
+        ("c4", "Какая выручка за июль?"),
+        ("c5", "Zeig mir die Kunden in Bremen"),
+    ];
+    for (number, (conversation, text)) in texts.into_iter().enumerate() {
+        let turn = json!({"conversation_id": conversation, "turn_id": format!("t{number}"),
+            "user_id": "ann", "text": text, "ts": format!("2026-01-0{}T00:00:00Z", number + 1)});
+        assert_eq!(server.post("/api/v1/turns", &turn).0, 201);
+    }
+    // Feedback that quotes its question.
+    let quoted = json!({"type": "explicit", "source": "user_rating", "category": "accuracy",
+        "message_id": "t9", "session_id": "c9", "ts": "2026-01-09T00:00:00Z",
+        "data": {"rating": "positive", "query": "Wo sind die Berichte?", "response": "Hier."}});
+    let (status, stored) = server.post("/api/v1/feedback", &quoted);
+    assert_eq!(status, 201, "{stored}");
+    let check = |server: &Server| {
+        for (filter, expected) in [
+            ("language=de", &["c9", "c5", "c1", "c2"][..]),
+            ("language=de&user_id=ann", &["c5", "c1", "c2"]),
+            ("language=de&text=umsatz", &["c2"]),
+            ("language=en", &["c1"]),
+            ("language=zh", &["c3"]),
+            ("language=fr", &[]),
+        ] {
+            let path = format!("/api/v1/conversations?limit=1&{filter}");
+            assert_eq!(page_ids(server, &path), expected, "{filter}");
+            assert_eq!(server.get(&path).1["total"], expected.len(), "{filter}");
+        }
+        assert_eq!(page_ids(server, "/api/v1/turns?language=de&limit=2"), ["t9", "t5", "t2", "t1"]);
+        assert_eq!(server.get("/api/v1/turns/t1").1["language"], "de");
+        assert_eq!(server.get("/api/v1/turns/t4").1["language"], Value::Null);
+    };
+    check(&server);
+    let server = server.kill_and_restart();
+    check(&server);
+    assert_eq!(server.client().delete("/api/v1/users/ann").0, 200);
+    assert_eq!(page_ids(&server, "/api/v1/turns?language=de"), ["t9"]);
 }
 
 #[test]

@@ -43,7 +43,7 @@ fn check_old_data(client: &Client) {
     let is_of_then = |event: &&Value| event["position"].as_u64().unwrap() <= 29;
     assert_eq!(read_log_with(client).iter().filter(is_of_then).count(), 27);
     let turn = client.get("/api/v1/turns/t1").1;
-    assert_eq!(turn["completed"], true, "{turn}");
+    assert_eq!((&turn["completed"], &turn["language"]), (&json!(true), &json!("en")), "{turn}");
     let reactions = turn["reactions"].as_array().unwrap().iter();
     let said: Vec<&Value> =
         reactions.filter(|one| one["origin"] == "user").map(|one| &one["reaction"]).collect();

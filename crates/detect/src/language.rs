@@ -2,38 +2,101 @@
 
 use std::sync::LazyLock;
 
+use model::Language;
 use rustc_hash::FxHashMap;
 
 use crate::lexicon::words_in_set;
-use crate::text::{FoldedText, WordKind, hash};
+use crate::text::{FoldedText, WordKind, hash, is_ideograph};
 
 pub(crate) const LANGUAGES: [&str; 9] = ["en", "de", "es", "fr", "pt", "it", "nl", "ja", "zh"];
 
 /// The first languages in `LANGUAGES` are detected by word lists, the others by script.
 const WORD_LIST_LANGUAGES: usize = 7;
 
-/// Index into `LANGUAGES`; English when no other language matches.
-pub(crate) fn detect_language(text: &FoldedText) -> usize {
+/// Frequent words besides those of the word lists. The verdict model was trained without them.
+const MORE_WORDS: [&str; WORD_LIST_LANGUAGES] = [
+    "a an as at be been by did does from give has have if me more please show there they was we \
+     were when where which who why will your",
+    "aus bei hat haben im in kann mit nach oder sind von wann warum welche wer wo zu zum zur",
+    "al cual cuando cuanto del donde e hay o quien se ser son su sus y",
+    "a au aux avec cette comment du ou qui quand quel quelle quoi son sont sur",
+    "com das dos e na no onde ou qual quais quando quanto ser seu sua sao",
+    "al con dei del della dove e gli i in le nel o qual quale quali quando quanto se sono un",
+    "aan bij heeft hebben in kan naar over uit waar waarom wanneer welke was worden wordt zijn",
+];
+/// Words that are read.
+const MAX_WORDS: usize = 60;
+
+/// The language of a text: English for Latin letters without words of another language, `None` for
+/// other scripts than Latin, Japanese and Chinese and for texts without words.
+pub fn classify_language(text: &str) -> Option<Language> {
     static WORDS: LazyLock<FxHashMap<u32, Vec<usize>>> = LazyLock::new(|| {
-        let mut words: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
-        for (language, name) in LANGUAGES.iter().enumerate().take(WORD_LIST_LANGUAGES) {
-            for word in words_in_set(&format!("language {name}")) {
-                words.entry(hash(0, word.as_bytes())).or_default().push(language);
+        let mut words = index_words();
+        for (language, more) in MORE_WORDS.iter().enumerate() {
+            for word in more.split_whitespace() {
+                let known = words.entry(hash(0, word.as_bytes())).or_default();
+                if !known.contains(&language) {
+                    known.push(language);
+                }
             }
         }
         words
     });
-    let mut votes = [0usize; WORD_LIST_LANGUAGES];
-    for word in text.lexical_words().take(60) {
-        if word.kind == WordKind::Sign {
-            return detect_cjk_language(text);
+    let text = FoldedText::new(text);
+    let (mut latin, mut cjk, mut other) = (0, 0, 0);
+    for word in text.lexical_words().take(MAX_WORDS) {
+        let Some(first) = text.folded_word(word).chars().next() else { continue };
+        match word.kind {
+            WordKind::Sign if is_ideograph(first) => cjk += 1,
+            WordKind::Letters if is_latin(first) => latin += 1,
+            WordKind::Letters => other += 1,
+            WordKind::Sign | WordKind::Number | WordKind::Mark => {}
         }
-        for &language in WORDS.get(&word.hash).into_iter().flatten() {
+    }
+    let most = latin.max(cjk).max(other);
+    let found = match most {
+        0 => return None,
+        _ if most == cjk => detect_cjk_language(&text),
+        _ if most == latin => most_votes(&text, &WORDS),
+        _ => return None,
+    };
+    Language::from_word(LANGUAGES[found])
+}
+
+fn is_latin(c: char) -> bool {
+    matches!(u32::from(c), 0..=0x24F | 0x1E00..=0x1EFF)
+}
+
+/// The words of the word lists with their languages.
+fn index_words() -> FxHashMap<u32, Vec<usize>> {
+    let mut words: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
+    for (language, name) in LANGUAGES.iter().enumerate().take(WORD_LIST_LANGUAGES) {
+        for word in words_in_set(&format!("language {name}")) {
+            words.entry(hash(0, word.as_bytes())).or_default().push(language);
+        }
+    }
+    words
+}
+
+/// The language with the most words, the first of several.
+fn most_votes(text: &FoldedText, words: &FxHashMap<u32, Vec<usize>>) -> usize {
+    let mut votes = [0usize; WORD_LIST_LANGUAGES];
+    for word in text.lexical_words().take(MAX_WORDS) {
+        for &language in words.get(&word.hash).into_iter().flatten() {
             votes[language] += 1;
         }
     }
     let most = votes.iter().copied().max().unwrap_or(0);
     votes.iter().position(|v| *v == most).unwrap_or(0)
+}
+
+/// Index into `LANGUAGES`; English when no other language matches.
+pub(crate) fn detect_language(text: &FoldedText) -> usize {
+    static WORDS: LazyLock<FxHashMap<u32, Vec<usize>>> = LazyLock::new(index_words);
+    if text.lexical_words().take(MAX_WORDS).any(|word| word.kind == WordKind::Sign) {
+        return detect_cjk_language(text);
+    }
+    most_votes(text, &WORDS)
 }
 
 /// Kana mean Japanese; ideographs alone mean Chinese.
@@ -69,5 +132,34 @@ mod tests {
                 "{message}"
             );
         }
+    }
+
+    #[test]
+    fn language_of_terse_and_mixed_texts_is_classified() {
+        let rows = [
+            ("Rotate a PDF", Some("en")),
+            ("Revenue of June?", Some("en")),
+            ("Show me all orders", Some("en")),
+            ("Perfect, thanks 👍", Some("en")),
+            ("What does 你好 mean in Chinese?", Some("en")),
+            ("Umsatz im Juli", Some("de")),
+            ("Wie hoch war der Umsatz?", Some("de")),
+            ("¿Cuánto vendimos en julio?", Some("es")),
+            ("Quel est le chiffre d'affaires ?", Some("fr")),
+            ("Qual foi a receita de julho?", Some("pt")),
+            ("Qual è il fatturato di luglio?", Some("it")),
+            ("Wat was de omzet in juli?", Some("nl")),
+            ("用 Python 写一个函数", Some("zh")),
+            ("7月の売上は？", Some("ja")),
+            ("Какая выручка за июль?", None),
+            ("7월 매출은?", None),
+            ("1234", None),
+            ("👍", None),
+            ("", None),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(classify_language(text).map(Language::as_word), expected, "{text}");
+        }
+        assert_eq!(LANGUAGES, Language::WORDS);
     }
 }

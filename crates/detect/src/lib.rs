@@ -32,6 +32,7 @@ pub use answer::Answer;
 pub use calibration::{Calibration, MIN_LABELS, Platt, recalibrate};
 pub use clarity::{Unclear, detect_unclear};
 pub use failure::{CompletedAnswer, FailureRule, detect_failure};
+pub use language::classify_language;
 pub use pace::{Complexity, LatencyThresholds, PaceRule, classify_complexity, detect_pace};
 pub use pair::{pair_features, pair_score};
 pub use retry::{PastQuestion, RetryRule, detect_retry, may_be_retry};

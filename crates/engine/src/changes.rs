@@ -1,4 +1,4 @@
-//! Derives projection changes from an event, with the embedding of a question.
+//! Derives projection changes from an event, with the embedding and the language of a question.
 //!
 //! Commits and rebuilds use the same function, so both produce the same projections.
 
@@ -27,9 +27,15 @@ pub(crate) fn changes_of(event: &Event) -> Vec<Change> {
         let vector = embed_question(&opening.text);
         // A zero vector is similar to nothing, so it is not indexed.
         let vector = (!vector.is_zero()).then_some(vector);
+        let found = detect::classify_language(&opening.text);
         if opening.derived {
-            let is_quoted = !opening.unquoted;
-            return vec![Change::Turn(TurnChange::OpenDerived { is_quoted, vector })];
+            let (is_quoted, language) = (!opening.unquoted, found);
+            return vec![Change::Turn(TurnChange::OpenDerived { is_quoted, vector, language })];
+        }
+        for change in &mut changes {
+            if let Change::Turn(TurnChange::Open { language, .. }) = change {
+                *language = found;
+            }
         }
         changes.extend(vector.map(|vector| Change::Turn(TurnChange::SetVector(vector))));
     }

@@ -12,7 +12,7 @@ use crate::relevance::RankBand;
 use crate::rule::Calibration;
 use crate::time::Timestamp;
 use crate::vector::Vector;
-use crate::word::{Origin, Reaction, RelevanceSignal, ValidationOutcome, VerdictStatus};
+use crate::word::{Language, Origin, Reaction, RelevanceSignal, ValidationOutcome, VerdictStatus};
 
 /// Position of an event in the log: 1, 2, 3 and so on without gaps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -142,6 +142,8 @@ pub enum TurnChange {
         user_type: Option<String>,
         /// The intent assigned by the application.
         intent: Option<String>,
+        /// The question's language, added by the engine.
+        language: Option<Language>,
     },
     /// Opens a turn that feedback names or quotes. Does nothing when the turn is open, unless this is
     /// the first quotation of its question. The turn's own opening replaces it.
@@ -149,6 +151,7 @@ pub enum TurnChange {
         /// True when the question is known.
         is_quoted: bool,
         vector: Option<Vector>,
+        language: Option<Language>,
     },
     /// Sets the vector of its question.
     SetVector(Vector),

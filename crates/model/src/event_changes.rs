@@ -19,14 +19,18 @@ use crate::vector::Vector;
 use crate::word::{CorrectionType, InteractionKind, Origin, TurnStatus, Type};
 
 impl Event {
-    /// The changes that follow from the event alone. Embeddings of questions are added by the
-    /// engine.
+    /// The changes that follow from the event alone. Embeddings and languages of questions are added
+    /// by the engine.
     pub fn changes(&self) -> Vec<Change> {
         let has_turn = self.turn.is_some();
         match &self.body {
             Body::Turn(TurnHalf::Opened(opening)) if opening.derived => {
                 let is_quoted = !opening.unquoted;
-                vec![Change::Turn(TurnChange::OpenDerived { is_quoted, vector: None })]
+                vec![Change::Turn(TurnChange::OpenDerived {
+                    is_quoted,
+                    vector: None,
+                    language: None,
+                })]
             }
             Body::Turn(TurnHalf::Completed(done)) if done.derived => {
                 vec![Change::Turn(TurnChange::CompleteDerived)]
@@ -36,6 +40,7 @@ impl Event {
                 bundle: opening.bundle_id.clone(),
                 user_type: opening.user_type.clone(),
                 intent: opening.intent.clone(),
+                language: None,
             })],
             Body::Turn(TurnHalf::Completed(done)) => answer_changes(done),
             Body::Reaction(given) => reaction_changes(given),

@@ -59,7 +59,7 @@ pub use turn::{Completion, Opening, PromptRef, QuotedTurn, Retrieved, Strategy, 
 pub use url::{decode_path_segment, encode_path_segment, encode_url};
 pub use vector::{Vector, dot};
 pub use word::{
-    Category, CorrectionType, DecisionOutcome, ErrorType, InteractionKind, Kind, Origin, Reaction,
-    RelevanceSignal, RetryIntent, Role, Sentiment, Severity, Source, Tolerance, TurnStatus, Type,
-    ValidationOutcome, VerdictStatus,
+    Category, CorrectionType, DecisionOutcome, ErrorType, InteractionKind, Kind, Language, Origin,
+    Reaction, RelevanceSignal, RetryIntent, Role, Sentiment, Severity, Source, Tolerance,
+    TurnStatus, Type, ValidationOutcome, VerdictStatus,
 };

@@ -202,6 +202,21 @@ words!(
 );
 
 words!(
+    /// The language of a question (ISO 639-1).
+    Language {
+        English = 1 "en",
+        German = 2 "de",
+        Spanish = 3 "es",
+        French = 4 "fr",
+        Portuguese = 5 "pt",
+        Italian = 6 "it",
+        Dutch = 7 "nl",
+        Japanese = 8 "ja",
+        Chinese = 9 "zh",
+    }
+);
+
+words!(
     /// The sentiment of a comment.
     Sentiment {
         Positive = 1 "positive",

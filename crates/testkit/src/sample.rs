@@ -38,7 +38,13 @@ pub fn redacted(event: Event) -> Redacted<Event> {
 
 /// The change of a question without labels.
 pub fn opening_change() -> Change {
-    Change::Turn(TurnChange::Open { track: None, bundle: None, user_type: None, intent: None })
+    Change::Turn(TurnChange::Open {
+        track: None,
+        bundle: None,
+        user_type: None,
+        intent: None,
+        language: None,
+    })
 }
 
 /// Changes an event that was already marked as redacted.

@@ -4,7 +4,9 @@ use axum::Json;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use engine::{ListCursor, ListQuery, RankedBy, TurnFilter, TurnMark};
-use model::{ConversationId, ErrorType, Reaction, Timestamp, UserId, VerdictStatus, Window};
+use model::{
+    ConversationId, ErrorType, Language, Reaction, Timestamp, UserId, VerdictStatus, Window,
+};
 use serde_json::{Value, json};
 
 use super::turns::{load_patterns, turn_json};
@@ -19,7 +21,7 @@ const MAX_LIMIT: usize = 500;
 /// The word that selects both kinds of failed answers that a model wrote.
 const REFUSAL_OR_ERROR: &str = "model_refusal_or_error";
 
-const FILTERS: [(&str, ParamKind); 16] = [
+const FILTERS: [(&str, ParamKind); 17] = [
     ("status", ParamKind::Text),
     ("reaction", ParamKind::Text),
     ("conversation_id", ParamKind::Text),
@@ -29,6 +31,7 @@ const FILTERS: [(&str, ParamKind); 16] = [
     ("strategy", ParamKind::Text),
     ("intent", ParamKind::Text),
     ("tag", ParamKind::Text),
+    ("language", ParamKind::Text),
     ("error_type", ParamKind::Text),
     ("text", ParamKind::Text),
     ("from", ParamKind::Text),
@@ -40,7 +43,7 @@ const FILTERS: [(&str, ParamKind); 16] = [
 
 #[utoipa::path(get, path = "/api/v1/conversations", tag = "turns",
     summary = "List conversations that have a matching turn, with counts; CSV with Accept: text/csv",
-    params(("status" = Option<String>, Query, description = "rejected, accepted or neutral"), ("reaction" = Option<String>, Query, description = "ok, not_ok or neutral"), ("conversation_id" = Option<String>, Query), ("user_id" = Option<String>, Query), ("model" = Option<String>, Query), ("prompt" = Option<String>, Query), ("strategy" = Option<String>, Query), ("intent" = Option<String>, Query), ("tag" = Option<String>, Query), ("error_type" = Option<String>, Query, description = "execution_error, empty_response, model_refusal, error_text, or model_refusal_or_error for the last two"), ("text" = Option<String>, Query, description = "words in a question, answer or comment; with sort=recent only"), ("from" = Option<String>, Query), ("to" = Option<String>, Query), ("sort" = Option<String>, Query, description = "recent (default), worst, cost or latency"), ("limit" = Option<usize>, Query), ("cursor" = Option<String>, Query)),
+    params(("status" = Option<String>, Query, description = "rejected, accepted or neutral"), ("reaction" = Option<String>, Query, description = "ok, not_ok or neutral"), ("conversation_id" = Option<String>, Query), ("user_id" = Option<String>, Query), ("model" = Option<String>, Query), ("prompt" = Option<String>, Query), ("strategy" = Option<String>, Query), ("intent" = Option<String>, Query), ("tag" = Option<String>, Query), ("language" = Option<String>, Query, description = "of the question: en, de, es, fr, pt, it, nl, ja or zh"), ("error_type" = Option<String>, Query, description = "execution_error, empty_response, model_refusal, error_text, or model_refusal_or_error for the last two"), ("text" = Option<String>, Query, description = "words in a question, answer or comment; with sort=recent only"), ("from" = Option<String>, Query), ("to" = Option<String>, Query), ("sort" = Option<String>, Query, description = "recent (default), worst, cost or latency"), ("limit" = Option<usize>, Query), ("cursor" = Option<String>, Query)),
     responses((status = 200, description = "A page; next_cursor continues it", body = ConversationListBody)))]
 pub(crate) async fn list_conversations(
     call: ReadCall,
@@ -72,7 +75,7 @@ pub(crate) async fn list_conversations(
 
 #[utoipa::path(get, path = "/api/v1/turns", tag = "turns",
     summary = "List turns, newest first, each as GET /api/v1/turns/{turn_id} shows it; CSV with Accept: text/csv",
-    params(("conversation_id" = Option<String>, Query), ("status" = Option<String>, Query, description = "rejected, accepted or neutral"), ("reaction" = Option<String>, Query, description = "ok, not_ok or neutral"), ("user_id" = Option<String>, Query), ("model" = Option<String>, Query), ("prompt" = Option<String>, Query), ("strategy" = Option<String>, Query), ("intent" = Option<String>, Query), ("tag" = Option<String>, Query), ("error_type" = Option<String>, Query, description = "execution_error, empty_response, model_refusal, error_text, or model_refusal_or_error for the last two"), ("text" = Option<String>, Query, description = "words in a question, answer or comment"), ("from" = Option<String>, Query), ("to" = Option<String>, Query), ("sort" = Option<String>, Query, description = "recent"), ("limit" = Option<usize>, Query), ("cursor" = Option<String>, Query)),
+    params(("conversation_id" = Option<String>, Query), ("status" = Option<String>, Query, description = "rejected, accepted or neutral"), ("reaction" = Option<String>, Query, description = "ok, not_ok or neutral"), ("user_id" = Option<String>, Query), ("model" = Option<String>, Query), ("prompt" = Option<String>, Query), ("strategy" = Option<String>, Query), ("intent" = Option<String>, Query), ("tag" = Option<String>, Query), ("language" = Option<String>, Query, description = "of the question: en, de, es, fr, pt, it, nl, ja or zh"), ("error_type" = Option<String>, Query, description = "execution_error, empty_response, model_refusal, error_text, or model_refusal_or_error for the last two"), ("text" = Option<String>, Query, description = "words in a question, answer or comment"), ("from" = Option<String>, Query), ("to" = Option<String>, Query), ("sort" = Option<String>, Query, description = "recent"), ("limit" = Option<usize>, Query), ("cursor" = Option<String>, Query)),
     responses((status = 200, description = "A page; next_cursor continues it", body = Object)))]
 pub(crate) async fn list_turns(
     call: ReadCall,
@@ -110,6 +113,9 @@ fn parse_query(call: &ReadCall, mut fields: QueryFields) -> Result<ListQuery, Pr
     let reaction = fields.take("reaction")?;
     let reaction =
         params::parse_optional_word("reaction", reaction, Reaction::from_word, reactions)?;
+    let (language, languages) = (fields.take("language")?, Language::WORDS);
+    let language =
+        params::parse_optional_word("language", language, Language::from_word, languages)?;
     let conversation = fields.take("conversation_id")?;
     let error_type: Option<String> = fields.take("error_type")?;
     let filter = TurnFilter {
@@ -117,6 +123,7 @@ fn parse_query(call: &ReadCall, mut fields: QueryFields) -> Result<ListQuery, Pr
         reaction,
         strategy: fields.take("strategy")?,
         intent: fields.take("intent")?,
+        language,
         tag: fields.take("tag")?,
         error_types: parse_error_types(error_type.as_deref())?,
         conversation: params::parse_optional_id(

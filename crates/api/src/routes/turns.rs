@@ -224,6 +224,7 @@ pub(super) fn turn_json(scope: &Scope, view: &TurnView, patterns: Option<&Failur
         "conversation_id": exchange.conversation.as_ref().map(|id| id.as_str()),
         "user_id": exchange.user.as_ref().map(|id| id.as_str()),
         "ts": exchange.ts.to_string(),
+        "language": exchange.language,
         "completed": view.stored.head.completed,
         "user": user_message(&view.stored),
         "assistant": assistant_message(&view.stored),

@@ -1,8 +1,8 @@
 //! The list of conversations.
 
 use model::{
-    Change, ConversationId, ErrorType, Kind, Reaction, Scope, Sentiment, Source, Tenant, TurnFact,
-    TurnId, Type, VerdictStatus, Window,
+    Change, ConversationId, ErrorType, Kind, Language, Reaction, Scope, Sentiment, Source, Tenant,
+    TurnChange, TurnFact, TurnId, Type, VerdictStatus, Window,
 };
 use serde_json::{Value, json};
 
@@ -351,6 +351,15 @@ pub(crate) async fn turn_filters_select_turns(store: &Store) {
         (TurnFilter { error_types, ..none() }, &[]),
     ] {
         assert_eq!(filtered(store, filter.clone()).await, expected, "{filter:?}");
+    }
+    let mut german = Scene::open("t6", "c6").by("u6").at(9);
+    if let Change::Turn(TurnChange::Open { language, .. }) = &mut german.change {
+        *language = Some(Language::German);
+    }
+    play(store, [german]).await;
+    for (language, expected) in [(Language::German, &["t6"][..]), (Language::English, &[])] {
+        let filter = TurnFilter { language: Some(language), ..none() };
+        assert_eq!(filtered(store, filter).await, expected, "{language:?}");
     }
     let filter = TurnFilter { conversation: conversation("c2"), ..none() };
     let theirs = ListQuery { user: Some(user_id("u2")), filter, ..query(TurnMark::All, 1) };

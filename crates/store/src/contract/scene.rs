@@ -53,6 +53,7 @@ impl Scene {
             bundle: Some("b".into()),
             user_type: Some("privileged".into()),
             intent: None,
+            language: None,
         });
         let said = json!({"phase": "opened", "text": "What now?"});
         Self::new(&format!("open-{turn}"), turn, labels).saying(&said).by("u1").inside(conversation)

@@ -33,6 +33,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../../migrations/sqlite/0022_baseline_indexes.sql"),
     include_str!("../../../../migrations/sqlite/0023_derived_turns.sql"),
     include_str!("../../../../migrations/sqlite/0024_ratings.sql"),
+    include_str!("../../../../migrations/sqlite/0025_languages.sql"),
 ];
 
 /// Rejects a database with a newer schema. Returns its version.
@@ -47,7 +48,7 @@ pub(crate) fn check_reader(connection: &Connection) -> Result<u32, StoreError> {
 }
 
 /// Schema versions with new projections. Older stores rebuild them from the log.
-const NEW_PROJECTIONS: [u32; 7] = [6, 9, 12, 14, 20, 23, 24];
+const NEW_PROJECTIONS: [u32; 8] = [6, 9, 12, 14, 20, 23, 24, 25];
 /// The schema version with sums of experiments, computed from stored rows and the baseline.
 const EXPERIMENT_SUMS: u32 = 11;
 

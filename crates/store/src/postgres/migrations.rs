@@ -11,6 +11,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../../migrations/postgres/0004_baseline_indexes.sql"),
     include_str!("../../../../migrations/postgres/0005_derived_turns.sql"),
     include_str!("../../../../migrations/postgres/0006_ratings.sql"),
+    include_str!("../../../../migrations/postgres/0007_languages.sql"),
 ];
 
 /// The advisory lock that nodes take to migrate.

@@ -19,7 +19,9 @@ mod session;
 mod sums;
 mod turn;
 
-use model::{Change, Event, Position, Timestamp, TurnChange, TurnFact, Vector, is_refinement};
+use model::{
+    Change, Event, Language, Position, Timestamp, TurnChange, TurnFact, Vector, is_refinement,
+};
 use sql::Connection;
 
 use crate::row_keys::{Key, PackedId, Table, resolve_key};
@@ -111,7 +113,7 @@ fn apply_to_turn(
     change: &TurnChange,
 ) -> sql::Result<()> {
     match change {
-        TurnChange::Open { track, bundle, user_type, intent } => {
+        TurnChange::Open { track, bundle, user_type, intent, language } => {
             let labels = turn::Labels {
                 track: track.as_deref(),
                 bundle: bundle.as_deref(),
@@ -123,12 +125,12 @@ fn apply_to_turn(
             let refines = intent.as_deref().is_some_and(is_refinement);
             fact_changes::record_opening(connection, subject, turn, refines)?;
             experiment::bind_turn(connection, subject, turn)?;
-            index::open(connection, subject, turn, intent.as_deref())?;
+            index::open(connection, subject, turn, (intent.as_deref(), *language))?;
             judge::refresh(connection, subject, turn)
         }
-        TurnChange::OpenDerived { is_quoted, vector } => {
+        TurnChange::OpenDerived { is_quoted, vector, language } => {
             let half = if *is_quoted { turn::Half::Quoted } else { turn::Half::Named };
-            open_derived(connection, subject, (turn, half), vector.as_ref())
+            open_derived(connection, subject, (turn, half), (vector.as_ref(), *language))
         }
         TurnChange::CompleteDerived => complete_derived(connection, subject, turn),
         TurnChange::SetVector(vector) => index::set_vector(connection, turn, vector),
@@ -172,14 +174,14 @@ fn open_derived(
     connection: &Connection,
     subject: &Subject,
     (turn, half): (Key, turn::Half),
-    vector: Option<&Vector>,
+    (vector, language): (Option<&Vector>, Option<Language>),
 ) -> sql::Result<()> {
     if !turn::open_derived(connection, subject, turn, half)? {
         return Ok(());
     }
     reaction::move_to_conversation(connection, subject, turn)?;
     fact_changes::record_opening(connection, subject, turn, false)?;
-    index::open(connection, subject, turn, None)?;
+    index::open(connection, subject, turn, (None, language))?;
     if let Some(vector) = vector {
         index::set_vector(connection, turn, vector)?;
     }

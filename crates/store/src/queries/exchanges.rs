@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use model::{
-    Completion, Contrast, ConversationId, Event, Opening, Position, Scope, Strategy, Timestamp,
-    TurnHalf, TurnId, UnitInterval, UserId, ValidationOutcome, VerdictStatus,
+    Completion, Contrast, ConversationId, Event, Language, Opening, Position, Scope, Strategy,
+    Timestamp, TurnHalf, TurnId, UnitInterval, UserId, ValidationOutcome, VerdictStatus,
 };
 use sql::{Connection, Row, Value, params_from_iter};
 
@@ -56,6 +56,8 @@ pub struct StoredExchange {
     pub ts: Timestamp,
     /// Empty when the event was dropped or erased.
     pub opening: Opening,
+    /// The question's language, if it was detected.
+    pub language: Option<Language>,
     pub answered_at: Option<Timestamp>,
     /// `None` without an answer, or when it was dropped.
     pub completion: Option<Completion>,
@@ -156,7 +158,7 @@ pub(super) const SELECT: &str = "
             SELECT json_extract(e.data, '$.text') FROM reactions r
             JOIN events e ON e.position = r.position
             WHERE r.turn = t.key AND r.origin = 1 ORDER BY r.position DESC LIMIT 1),
-            json_extract(v.data, '$.user_said')), t.opened, t.key
+            json_extract(v.data, '$.user_said')), t.opened, t.key, i.language
     FROM turns t
     JOIN turn_index i ON i.turn = t.key
     LEFT JOIN conversations c ON c.key = t.conversation
@@ -266,6 +268,7 @@ pub(super) fn read(row: &Row<'_>) -> Result<StoredExchange, StoreError> {
     let conversation = text(1)?.map(ConversationId::new).transpose();
     let user = text(2)?.map(UserId::new).transpose();
     let answered_at: Option<i64> = row.get(5)?;
+    let language: Option<u8> = row.get(19)?;
     Ok(StoredExchange {
         turn: turn_id(row.get(0)?)?,
         conversation: conversation.map_err(|_| unreadable("conversation id"))?,
@@ -276,6 +279,7 @@ pub(super) fn read(row: &Row<'_>) -> Result<StoredExchange, StoreError> {
             Some(TurnHalf::Completed(_)) => return Err(unreadable("opening")),
             None => Opening::default(),
         },
+        language: language.and_then(Language::from_code),
         answered_at: answered_at.map(Timestamp::from_micros),
         completion: match half(text(6)?)? {
             Some(TurnHalf::Completed(completion)) => Some(*completion),

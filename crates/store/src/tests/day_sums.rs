@@ -60,6 +60,7 @@ async fn migration_computes_day_sums_without_old_events() {
         ("turns", "completed_derived"),
         ("turn_facts", "measured_ts"),
         ("quality", "loose_failed"),
+        ("turn_index", "language"),
     ];
     for (table, column) in columns {
         for table in [table.to_owned(), format!("baseline_{table}")] {

@@ -78,10 +78,11 @@ fn forget_rows(connection: &Connection, user: Key) -> sql::Result<()> {
          WHERE key IN (SELECT key FROM baseline_turns WHERE user = ?1)"
             .to_owned(),
         format!(
-            "UPDATE turn_index SET intent = {intent}, has_strategy = 0 WHERE turn IN {USER_TURNS}"
+            "UPDATE turn_index SET intent = {intent}, has_strategy = 0, language = NULL
+             WHERE turn IN {USER_TURNS}"
         ),
         format!(
-            "UPDATE baseline_turn_index SET intent = {intent}, has_strategy = 0
+            "UPDATE baseline_turn_index SET intent = {intent}, has_strategy = 0, language = NULL
              WHERE turn IN {USER_TURNS}"
         ),
         format!("UPDATE turn_facts SET strategy = '' WHERE turn IN {USER_TURNS}"),

@@ -1,6 +1,6 @@
 //! The index of turns: labels for the search of strategies, and the verdict in effect.
 
-use model::{UnitInterval, ValidationOutcome, Vector, VerdictStatus};
+use model::{Language, UnitInterval, ValidationOutcome, Vector, VerdictStatus};
 use sql::{CachedFact, Connection, RowBatch};
 
 use super::Subject;
@@ -13,24 +13,25 @@ pub(crate) fn open(
     connection: &Connection,
     subject: &Subject,
     turn: Key,
-    intent: Option<&str>,
+    (intent, language): (Option<&str>, Option<Language>),
 ) -> sql::Result<()> {
     let mut insert = connection.prepare_cached(
-        "INSERT INTO turn_index (turn, project, intent) VALUES (?1, ?2, ?3)
-         ON CONFLICT (turn) DO UPDATE SET intent = excluded.intent",
+        "INSERT INTO turn_index (turn, project, intent, language) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT (turn) DO UPDATE SET intent = excluded.intent, language = excluded.language",
     )?;
+    let values = (turn, subject.project, intent, language.map(Language::code));
     match connection.recall(turn) {
         Some(Known(None)) => {
-            insert.add(RowBatch::First(MANY_OPENED), (turn, subject.project, intent))?;
+            insert.add(RowBatch::First(MANY_OPENED), values)?;
             connection.remember(turn, || Known(Some(Row::default())));
         }
-        Some(Known(Some(_))) | None => insert.run((turn, subject.project, intent))?,
+        Some(Known(Some(_))) | None => insert.run(values)?,
     }
     Ok(())
 }
 
-const MANY_OPENED: &str = "INSERT INTO turn_index (turn, project, intent)
-    SELECT * FROM unnest($1::BIGINT[], $2::BIGINT[], $3::TEXT[])";
+const MANY_OPENED: &str = "INSERT INTO turn_index (turn, project, intent, language)
+    SELECT * FROM unnest($1::BIGINT[], $2::BIGINT[], $3::TEXT[], $4::BIGINT[])";
 const MANY_COMPLETED: &str = "
     UPDATE turn_index SET completed = 1, validation_outcome = given.outcome,
         quality_score = given.quality, has_strategy = given.has_strategy

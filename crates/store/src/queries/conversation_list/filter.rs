@@ -1,6 +1,6 @@
 //! Further conditions on the turns of a list.
 
-use model::{ConversationId, ErrorType, Reaction, Source, Type, VerdictStatus};
+use model::{ConversationId, ErrorType, Language, Reaction, Source, Type, VerdictStatus};
 use sql::Value;
 
 use super::{ListQuery, SearchScope};
@@ -15,6 +15,8 @@ pub struct TurnFilter {
     /// Name of the strategy.
     pub strategy: Option<String>,
     pub intent: Option<String>,
+    /// The language of the question.
+    pub language: Option<Language>,
     /// A tag of any event about the turn.
     pub tag: Option<String>,
     /// The answer failed in one of these ways.
@@ -77,6 +79,12 @@ impl TurnFilter {
             let term = "EXISTS (SELECT 1 FROM turn_index i WHERE i.turn = f.turn AND i.intent = ?)";
             terms.push(term.to_owned());
             values.push(Value::from(intent.clone()));
+        }
+        if let Some(language) = self.language {
+            let term =
+                "EXISTS (SELECT 1 FROM turn_index i WHERE i.turn = f.turn AND i.language = ?)";
+            terms.push(term.to_owned());
+            values.push(Value::from(i64::from(language.code())));
         }
         if let Some(tag) = &self.tag {
             // Tags are a JSON list. Removing the quoted tag changes the list if it is in it.

@@ -8,9 +8,9 @@ mod turns;
 use std::collections::HashMap;
 
 use model::{
-    Body, Change, Claim, ClaimSpace, ConversationId, Entry, Event, EventId, Finding, Kind, Mac,
-    Project, Rule, Scope, Source, Tenant, Timestamp, TurnChange, TurnHalf, TurnId, Type, UserId,
-    Vector, Write,
+    Body, Change, Claim, ClaimSpace, ConversationId, Entry, Event, EventId, Finding, Kind,
+    Language, Mac, Project, Rule, Scope, Source, Tenant, Timestamp, TurnChange, TurnHalf, TurnId,
+    Type, UserId, Vector, Write,
 };
 
 use super::random::SeededRandom;
@@ -150,9 +150,15 @@ pub(crate) fn changes_of(event: &Event) -> Vec<Change> {
     {
         let values = vec![1.0, opening.text.len() as f32];
         let vector = Vector::new("made-up".into(), values);
+        let made_up = Language::from_code(opening.text.len() as u8);
         if opening.derived {
-            let is_quoted = !opening.unquoted;
-            return vec![Change::Turn(TurnChange::OpenDerived { is_quoted, vector: Some(vector) })];
+            let (is_quoted, vector, language) = (!opening.unquoted, Some(vector), made_up);
+            return vec![Change::Turn(TurnChange::OpenDerived { is_quoted, vector, language })];
+        }
+        for change in &mut changes {
+            if let Change::Turn(TurnChange::Open { language, .. }) = change {
+                *language = made_up;
+            }
         }
         changes.push(Change::Turn(TurnChange::SetVector(vector)));
     }
