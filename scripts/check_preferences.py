@@ -46,6 +46,8 @@ PROVENANCE = {
     "turn_ids": List(TEXT),
     "conversation_ids": List(TEXT),
     "experiment": TEXT,
+    "rewards": List(NUMBER),
+    "reward_weights": List(NUMBER),
 }
 SOURCES = {"correction", "rating", "rephrase", "regeneration", "experiment"}
 SPLITS = {"train", "validation", "test"}
@@ -129,6 +131,9 @@ def check_provenance(row, where, ids, parts):
         raise Wrong(f"{where}: source {row['source']!r}, split {row['split']!r}")
     if not (0 <= row["margin"] <= 1 and 0 <= row["confidence"] <= 1 and row["turn_ids"]):
         raise Wrong(f"{where}: invalid margin, confidence or turn_ids")
+    turns, rewards, weights = row["turn_ids"], row["rewards"], row["reward_weights"]
+    if not (len(turns) == len(rewards) == len(weights) and all(0 <= r <= 1 for r in rewards)):
+        raise Wrong(f"{where}: rewards {rewards}, weights {weights}")
     if (row["source"] == "experiment") != bool(row["experiment"]):
         raise Wrong(f"{where}: source {row['source']!r}, experiment {row['experiment']!r}")
     if row["id"] in ids:

@@ -216,6 +216,54 @@ fn every_source_makes_rows_with_its_name() {
     assert_eq!(other.get("/api/v1/preferences/export"), (200, json!("")));
 }
 
+/// Compares the rewards of a row with those of its turns.
+fn check_rewards(server: &Server, row: &Value) {
+    let ids = row["turn_ids"].as_array().unwrap();
+    for name in ["rewards", "reward_weights"] {
+        assert_eq!(row[name].as_array().unwrap().len(), ids.len(), "{row}");
+    }
+    for (at, id) in ids.iter().enumerate() {
+        let turn = server.get(&format!("/api/v1/turns/{}", id.as_str().unwrap())).1;
+        for (column, field) in [("rewards", "reward"), ("reward_weights", "reward_weight")] {
+            let (exported, shown) = (row[column][at].as_f64(), turn[field].as_f64());
+            assert!((exported.unwrap() - shown.unwrap()).abs() < 1e-6, "{column} {row} {turn}");
+        }
+    }
+}
+
+#[test]
+fn rows_have_the_rewards_of_their_turns() {
+    let server = Server::start();
+    send_every_source(&server);
+    // The router of a turn defines how its signals are weighed.
+    let router = json!({"arms": [{"id": "a"}, {"id": "b"}],
+        "reward": {"explicit_weight": 0.5, "implicit_weight": 0.5}});
+    assert_eq!(server.client().put("/api/v1/routers/chat", &router).0, 200);
+    let asked = json!({"turn_id": "routed", "conversation_id": "routed", "user_id": "kim",
+        "text": "Which plan is cheapest?", "include": ["route"], "router": "chat"});
+    let arm = server.post("/api/v1/turns", &asked).1["route"]["arm"].clone();
+    let done = json!({"response": "The basic plan.", "model": arm, "latency_ms": 20_000});
+    assert_eq!(server.post("/api/v1/turns/routed/complete", &done).0, 200);
+    let praise = json!({"reaction": "ok", "user_id": "kim"});
+    assert_eq!(server.post("/api/v1/turns/routed/feedback", &praise).0, 200);
+    let check = |server: &Server| {
+        for shape in SHAPES {
+            let all = rows(server, &format!("format={shape}"));
+            assert!(!all.is_empty(), "{shape}");
+            all.iter().for_each(|row| check_rewards(server, row));
+        }
+        let all = rows(server, "format=kto");
+        let routed = all.iter().find(|row| row["turn_ids"][0] == "routed").unwrap();
+        // Half a thumbs up, half an answer after 20 seconds.
+        assert_eq!(
+            (&routed["rewards"], &routed["reward_weights"]),
+            (&json!([0.85]), &json!([1.0]))
+        );
+    };
+    check(&server);
+    check(&server.kill_and_restart());
+}
+
 #[test]
 fn splits_share_no_conversation_and_exports_are_reproducible() {
     let server = Server::start();
@@ -266,8 +314,12 @@ fn scan_of_the_exported_log_writes_the_same_rows() {
         let ids = |rows: &BTreeMap<String, Value>| rows.keys().cloned().collect::<Vec<_>>();
         assert_eq!(ids(&scanned), ids(&stored), "{shape}");
         for (id, row) in &scanned {
-            for column in ["source", "margin", "split", "turn_ids", "conversation_ids", "prompt"] {
-                assert_eq!(row[column], stored[id][column], "{column}");
+            let columns = ["source", "margin", "split", "turn_ids", "conversation_ids", "prompt"];
+            // A scan does not see that a user repeats a question in another conversation.
+            let is_alone = row["source"] != "rating";
+            let rewards = ["rewards", "reward_weights"].into_iter().filter(|_| is_alone);
+            for column in columns.into_iter().chain(rewards) {
+                assert_eq!(row[column], stored[id][column], "{column} {row}");
             }
         }
     }

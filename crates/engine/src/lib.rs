@@ -98,7 +98,6 @@ pub use retriable::log_retriable;
 pub use retrieval::{EntityStats, IncomingReturned, IncomingSignals, RequestMark, Usage};
 pub use routing::admin::{RewardTrend, RouterView};
 pub use routing::choose::{Route, RouteRequest, RouteScore};
-pub use routing::turn_reward::TurnReward;
 pub use scan::{
     ArrayLines, CsvLines, ScanPairs, ScanPatterns, ScanReport, ScanSettings, ScannedConversation,
     ScannedTurn, WorstConversation, WorstTurn, scan,

@@ -60,7 +60,7 @@ pub use ranking::{
 };
 pub use reward::{
     AnswerOutcome, ImplicitReward, MessageVerdict, Observation, RewardDefinition, RewardRule,
-    TurnEvidence, TurnSignal,
+    TurnEvidence, TurnReward, TurnSignal,
 };
 pub use strategy::{
     RankMode, StrategyCandidate, StrategyUse, compute_ranking_score, compute_satisfaction,

@@ -35,5 +35,20 @@ impl Observation {
     }
 }
 
+/// A turn's reward as shown and exported.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TurnReward {
+    /// 0 to 1; 0.7 without signals.
+    pub value: f64,
+    /// Weight of the signals for routers; 0 without signals.
+    pub weight: f64,
+}
+
+impl Default for TurnReward {
+    fn default() -> Self {
+        TurnEvidence::default().turn_reward(&RewardRule::default())
+    }
+}
+
 #[cfg(test)]
 mod tests;

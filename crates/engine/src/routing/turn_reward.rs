@@ -1,35 +1,56 @@
 //! The reward of a turn, from its stored events.
 
-use learn::{TurnEvidence, TurnSignal, extract_signals};
+use std::collections::HashMap;
+
+use learn::{
+    RewardRule, RouterDefinition, RouterRule, TurnEvidence, TurnReward, TurnSignal, extract_signals,
+};
 use model::hash::fnv1a_64;
 use model::{Body, Finding, Scope};
 use store::StoredTurn;
 
 use crate::routing::Routing;
 
-/// A turn's reward by all signals so far.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct TurnReward {
-    /// 0 to 1; 0.7 without signals.
-    pub value: f64,
-    /// Weight of the signals for routers; 0 without signals.
-    pub weight: f64,
-}
-
 impl Routing {
     /// Computes the reward by the definition of the router that served the turn, or the default.
     pub(crate) fn turn_reward(&self, scope: &Scope, turn: &StoredTurn) -> TurnReward {
-        let (evidence, router) = collect_evidence(turn);
         let project = self.states.find_project(scope);
-        let rule = project.zip(router).and_then(|(project, router)| {
-            project.read_routers(|routers| {
-                routers.get(&router).map(|router| router.rule.reward().clone())
+        compute_reward(turn, |router| {
+            project?.read_routers(|routers| {
+                routers.get(router).map(|router| router.rule.reward().clone())
             })
-        });
-        let rule = rule.unwrap_or_default();
-        let weight = evidence.observation(&rule).map_or(0.0, |observed| observed.weight());
-        TurnReward { value: evidence.reward(&rule), weight }
+        })
     }
+}
+
+/// The reward definitions of a project's routers.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RewardRules(HashMap<String, RewardRule>);
+
+impl RewardRules {
+    /// Parses names and definitions of routers. An unreadable definition counts as the default.
+    pub(crate) fn parse(routers: Vec<(String, String)>) -> Self {
+        let rule = |written: &str| {
+            let definition: RouterDefinition = serde_json::from_str(written).ok()?;
+            Some(RouterRule::new(definition).ok()?.reward().clone())
+        };
+        let rules = routers.into_iter();
+        Self(rules.filter_map(|(name, written)| Some((name, rule(&written)?))).collect())
+    }
+
+    pub(crate) fn reward(&self, turn: &StoredTurn) -> TurnReward {
+        compute_reward(turn, |router| self.0.get(router).cloned())
+    }
+}
+
+/// The reward of a turn. `find_rule` returns the definition of a router.
+fn compute_reward(
+    turn: &StoredTurn,
+    find_rule: impl FnOnce(&str) -> Option<RewardRule>,
+) -> TurnReward {
+    let (evidence, router) = collect_evidence(turn);
+    let rule = router.as_deref().and_then(find_rule).unwrap_or_default();
+    evidence.turn_reward(&rule)
 }
 
 /// The evidence about a turn and the router that served it. Withdrawn verdicts do not count.

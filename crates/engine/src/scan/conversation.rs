@@ -28,6 +28,8 @@ pub struct ScannedConversation {
 pub struct ScannedTurn {
     /// The id that an import would assign.
     pub id: TurnId,
+    /// Number of its exchange, by which a retry names it.
+    pub number: usize,
     pub asked_at: Option<Timestamp>,
     pub question: String,
     pub answer: String,
@@ -119,6 +121,7 @@ pub(super) fn detect_conversation(
         let turn = turn_name(record, &name, (line, number), &asked);
         let mut turn = ScannedTurn {
             id: TurnId::new(turn).ok()?,
+            number,
             asked_at: at,
             failure: detectors.detect_failure(
                 Some(&message),

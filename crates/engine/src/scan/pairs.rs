@@ -3,11 +3,14 @@
 //! Rated answers are kept with their context up to a limit, because a later answer to the same
 //! question may form a pair with them.
 
+use std::collections::HashMap;
+
 use ingest::Redactor;
 use learn::{
-    ExportTally, PairSource, PreferenceConversation, PreferenceTurn, TurnCorrection, TurnVerdict,
+    AnswerOutcome, ExportTally, MessageVerdict, PairSource, PreferenceConversation, PreferenceTurn,
+    RewardRule, TurnCorrection, TurnEvidence, TurnReward, TurnSignal, TurnVerdict,
 };
-use model::{Timestamp, UnitInterval, VerdictStatus};
+use model::{InteractionKind, RetryIntent, Timestamp, UnitInterval, VerdictStatus};
 
 use super::conversation::{ScannedConversation, ScannedTurn};
 use crate::changes::embed_question;
@@ -65,7 +68,13 @@ impl ScanPairs {
         if !scanned.turns.iter().any(has_signal) {
             return Ok(Vec::new());
         }
-        let turns = scanned.turns.iter().map(|turn| self.to_preference_turn(turn)).collect();
+        let retried = find_retried(scanned);
+        let to_turn = |turn: &ScannedTurn| {
+            let retried = retried.get(turn.number.to_string().as_str()).copied();
+            let reward = scan_evidence(turn, retried).turn_reward(&RewardRule::default());
+            PreferenceTurn { reward, ..self.to_preference_turn(turn) }
+        };
+        let turns = scanned.turns.iter().map(to_turn).collect();
         let conversation = PreferenceConversation { id: scanned.id.clone(), turns };
         self.builder.count_votes(&conversation);
         if self.compares {
@@ -153,8 +162,46 @@ impl ScanPairs {
             regenerated: turn.feedback.regenerated,
             context_only: false,
             arms: Vec::new(),
+            reward: TurnReward::default(),
         }
     }
+}
+
+/// The turns whose question was repeated out of dissatisfaction, with the similarity.
+fn find_retried(scanned: &ScannedConversation) -> HashMap<&str, UnitInterval> {
+    let retries = scanned.turns.iter().filter_map(|turn| turn.retry.as_ref());
+    let dissatisfied = retries.filter(|retry| retry.intent == RetryIntent::Dissatisfied);
+    dissatisfied.map(|retry| (retry.original_turn_id.as_str(), retry.similarity)).collect()
+}
+
+/// The signals of a turn that count in its reward, as in a store.
+fn scan_evidence(turn: &ScannedTurn, retried: Option<UnitInterval>) -> TurnEvidence {
+    let answered = AnswerOutcome {
+        failed: turn.failure.error_type.is_some(),
+        seconds: turn.pace.map(|pace| pace.seconds),
+    };
+    let judged = turn.verdict.as_ref().map(|said| MessageVerdict {
+        status: said.status,
+        confidence: said.confidence,
+        moved_on: false,
+    });
+    // A machine's rating repeats a verdict.
+    let rating = turn.feedback.rating.filter(|rating| rating.confidence == UnitInterval::ONE);
+    let rating = rating.map(|rating| TurnSignal::Rating { user: 0, given: Some(rating.value) });
+    let corrected = turn.feedback.corrections.first().map(|_| TurnSignal::Correction);
+    let regenerated = turn.feedback.regenerated;
+    let kind = InteractionKind::Regenerate;
+    let pressed = regenerated.then_some(TurnSignal::Interaction { kind, dwell_ms: None });
+    let retried = if regenerated { Some(UnitInterval::ONE) } else { retried };
+    let mut evidence = TurnEvidence::default();
+    [TurnSignal::Answered(answered), TurnSignal::Verdict { message: 0, judged }]
+        .into_iter()
+        .chain(rating)
+        .chain(corrected)
+        .chain(pressed)
+        .chain(retried.map(TurnSignal::Retry))
+        .for_each(|signal| evidence.record(1, &signal));
+    evidence
 }
 
 /// True when the turn can be part of a pair.

@@ -21,13 +21,14 @@ use std::fmt;
 use std::sync::Arc;
 
 use learn::{ExportTally, PreferenceConversation};
-use model::{Position, Scope};
-use store::{ConversationCursor, LabelledTurnReads, StoreError, TurnNumber};
+use model::{Position, Scope, TurnId};
+use store::{ConversationCursor, LabelledTurnReads, StoreError, StoredTurn, TurnNumber};
 
 use crate::error::EngineError;
+use crate::routing::turn_reward::RewardRules;
 use crate::tasks::StopSignal;
 use crate::training_data::TrainingData;
-use conversion::{correction_conversation, to_conversation};
+use conversion::{TurnRewards, correction_conversation, to_conversation};
 pub(crate) use pair_builder::{AnsweredQuestion, PairBuilder};
 
 pub use preview::PreferencePair;
@@ -46,6 +47,8 @@ pub struct PreferenceExport {
     step: Step,
     /// `None` while a blocking thread uses it.
     builder: Option<PairBuilder<TurnNumber>>,
+    /// Read before the first rows.
+    rules: Option<Arc<RewardRules>>,
     stop: Option<StopSignal>,
 }
 
@@ -75,7 +78,7 @@ impl PreferenceExport {
     pub fn new(reads: Arc<dyn LabelledTurnReads>, scope: Scope, query: PreferenceQuery) -> Self {
         let builder = Some(PairBuilder::new(&query));
         let step = Step::CountVotes(ConversationCursor::default());
-        Self { reads, scope, query, step, builder, stop: None }
+        Self { reads, scope, query, step, builder, rules: None, stop: None }
     }
 
     /// Counts of exported and dropped pairs so far.
@@ -125,7 +128,7 @@ impl PreferenceExport {
         let window = self.query.window();
         self.run_blocking(move |builder| {
             page.into_iter().for_each(|conversation| {
-                builder.count_votes(&to_conversation(conversation, window))
+                builder.count_votes(&to_conversation(conversation, window, &TurnRewards::new()))
             });
             Ok(Vec::new())
         })
@@ -140,12 +143,16 @@ impl PreferenceExport {
             self.reads.labelled_conversations(&self.scope, behind, PAGE_TURNS).await?;
         self.step = next.map_or(Step::Corrections(None), Step::Conversations);
         let window = self.query.window();
+        let turns = page.iter().flat_map(|conversation| &conversation.turns);
+        let asked = turns.filter(|turn| window.contains(turn.asked_at));
+        let (rules, turns) = self.read_rewarded(asked.map(|turn| turn.turn.clone())).await?;
         self.run_blocking(move |builder| {
+            let rewards = compute_rewards(&rules, &turns);
             for conversation in page {
                 let numbers: Vec<TurnNumber> =
                     conversation.turns.iter().map(|t| t.number).collect();
                 let vectors: Vec<_> = conversation.turns.iter().map(|t| t.vector.clone()).collect();
-                let conversation = to_conversation(conversation, window);
+                let conversation = to_conversation(conversation, window, &rewards);
                 builder.add_turns(&conversation, &numbers, &vectors);
                 builder.export_conversation(&conversation)?;
             }
@@ -183,17 +190,35 @@ impl PreferenceExport {
             read.push(self.reads.with_context(group, context).await?);
         }
         let window = self.query.window();
+        let answers = read.iter().flatten().filter_map(|turns| turns.last());
+        let (rules, turns) = self.read_rewarded(answers.map(|turn| turn.turn.clone())).await?;
         self.run_blocking(move |builder| {
+            let rewards = compute_rewards(&rules, &turns);
             for group in read {
                 let answered: Vec<AnsweredQuestion> = group
                     .into_iter()
-                    .filter_map(|turns| AnsweredQuestion::from_stored(turns, window))
+                    .filter_map(|turns| AnsweredQuestion::from_stored(turns, window, &rewards))
                     .collect();
                 builder.export_group(&answered.iter().collect::<Vec<_>>())?;
             }
             builder.take_bytes()
         })
         .await
+    }
+
+    /// Reads what the rewards of turns are computed from.
+    async fn read_rewarded(
+        &mut self,
+        turns: impl Iterator<Item = TurnId>,
+    ) -> Result<(Arc<RewardRules>, Vec<StoredTurn>), EngineError> {
+        let rules = match &self.rules {
+            Some(rules) => Arc::clone(rules),
+            None => {
+                let routers = self.reads.router_definitions(&self.scope).await?;
+                Arc::clone(self.rules.insert(Arc::new(RewardRules::parse(routers))))
+            }
+        };
+        Ok((rules, self.reads.stored_turns(&self.scope, turns.collect()).await?))
     }
 
     /// Runs work on a blocking thread.
@@ -213,6 +238,10 @@ impl PreferenceExport {
         self.builder = Some(builder);
         made
     }
+}
+
+fn compute_rewards(rules: &RewardRules, turns: &[StoredTurn]) -> TurnRewards {
+    turns.iter().map(|turn| (turn.head.turn.clone(), rules.reward(turn))).collect()
 }
 
 /// Groups with enough answers for one page.

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use learn::TurnReward;
 use model::{Body, ConversationId, Finding, FoundVerdict, Position, Scope, Timestamp, TurnId};
 use store::{
     ConversationQuery, ExchangeQuery, ListCursor, ListQuery, StoredEvent, StoredExchange,
@@ -11,7 +12,6 @@ use store::{
 use crate::answer_signals::AnswerSignals;
 use crate::comment_view::CommentView;
 use crate::error::EngineError;
-use crate::routing::turn_reward::TurnReward;
 use crate::turns::Turns;
 
 /// Newest reactions that are loaded for a timeline.

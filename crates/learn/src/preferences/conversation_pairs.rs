@@ -77,7 +77,7 @@ impl<'a> ConversationReader<'a> {
     }
 
     fn find_origin(self, at: usize) -> AnswerOrigin<'a> {
-        AnswerOrigin { conversation: &self.conversation.id, turn: &self.conversation.turns[at].id }
+        AnswerOrigin::new(&self.conversation.id, &self.conversation.turns[at])
     }
 
     fn build_pair(

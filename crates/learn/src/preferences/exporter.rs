@@ -214,6 +214,8 @@ impl Exporter {
             turn_ids: origins.iter().map(|origin| origin.turn.to_string()).collect(),
             conversation_ids: origins.iter().map(|o| o.conversation.to_string()).collect(),
             experiment: evidence.experiment.to_owned(),
+            rewards: origins.iter().map(|o| round_to_millionths(o.reward.value)).collect(),
+            reward_weights: origins.iter().map(|o| round_to_millionths(o.reward.weight)).collect(),
         })
     }
 

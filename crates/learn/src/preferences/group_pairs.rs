@@ -108,8 +108,8 @@ fn pair_by_rating<'a>(
             chosen: better.turn.answer.trim(),
             rejected: worse.turn.answer.trim(),
             evidence: PairEvidence { source, experiment, margin, confidence },
-            better: AnswerOrigin { conversation: better.conversation, turn: &better.turn.id },
-            worse: AnswerOrigin { conversation: worse.conversation, turn: &worse.turn.id },
+            better: AnswerOrigin::new(better.conversation, better.turn),
+            worse: AnswerOrigin::new(worse.conversation, worse.turn),
         })
     };
     matched.into_iter().filter_map(pair).collect()

@@ -3,6 +3,8 @@
 use model::{ConversationId, TurnId};
 
 use super::rows::Message;
+use super::turn::PreferenceTurn;
+use crate::reward::TurnReward;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PairSource {
@@ -40,6 +42,13 @@ impl PairSource {
 pub(super) struct AnswerOrigin<'a> {
     pub(super) conversation: &'a ConversationId,
     pub(super) turn: &'a TurnId,
+    pub(super) reward: TurnReward,
+}
+
+impl<'a> AnswerOrigin<'a> {
+    pub(super) fn new(conversation: &'a ConversationId, turn: &'a PreferenceTurn) -> Self {
+        Self { conversation, turn: &turn.id, reward: turn.reward }
+    }
 }
 
 #[derive(Clone, Copy, Debug)]

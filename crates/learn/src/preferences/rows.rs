@@ -54,6 +54,9 @@ pub struct Provenance {
     pub conversation_ids: Vec<String>,
     /// Name of the experiment; empty for other sources.
     pub experiment: String,
+    /// Rewards of the turns, in the same order.
+    pub rewards: Vec<f64>,
+    pub reward_weights: Vec<f64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]

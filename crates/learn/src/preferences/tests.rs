@@ -6,6 +6,7 @@ use model::{
 use serde_json::{Value, json};
 
 use super::*;
+use crate::reward::TurnReward;
 
 mod properties;
 mod rejection_chain;
@@ -28,6 +29,7 @@ fn turn(id: &str, question: &str, answer: &str) -> PreferenceTurn {
         regenerated: false,
         context_only: false,
         arms: Vec::new(),
+        reward: TurnReward::default(),
     }
 }
 
@@ -123,6 +125,8 @@ fn correction_is_preferred_over_the_corrected_answer() {
             "turn_ids": ["t2", "t2"],
             "conversation_ids": ["c", "c"],
             "experiment": "",
+            "rewards": [0.7, 0.7],
+            "reward_weights": [0.0, 0.0],
         })]
     );
 }

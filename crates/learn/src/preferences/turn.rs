@@ -2,6 +2,8 @@
 
 use model::{ConversationId, CorrectionType, Timestamp, TurnId, UnitInterval, VerdictStatus};
 
+use crate::reward::TurnReward;
+
 #[derive(Clone, Debug)]
 pub struct PreferenceConversation {
     pub id: ConversationId,
@@ -26,6 +28,7 @@ pub struct PreferenceTurn {
     /// True for turns that serve as context only and make no row.
     pub context_only: bool,
     pub arms: Vec<ServedVariant>,
+    pub reward: TurnReward,
 }
 
 #[derive(Clone, Copy, Debug)]

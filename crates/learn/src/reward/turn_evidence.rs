@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use model::{InteractionKind, Reaction, UnitInterval, VerdictStatus};
 use serde::{Deserialize, Serialize};
 
-use super::Observation;
 use super::definition::{OverrideCondition, RewardRule};
+use super::{Observation, TurnReward};
 
 /// Displayed reward of a turn without signals. Never used for learning.
 const DEFAULT_REWARD: f64 = 0.7;
@@ -213,6 +213,12 @@ impl TurnEvidence {
     pub fn reward(&self, rule: &RewardRule) -> f64 {
         let quality = self.combined_reward(rule).map_or(DEFAULT_REWARD, |(quality, _)| quality);
         rule.net_reward(quality, self.cost.value, self.seconds())
+    }
+
+    /// The displayed reward with the weight of its signals.
+    pub fn turn_reward(&self, rule: &RewardRule) -> TurnReward {
+        let weight = self.observation(rule).map_or(0.0, Observation::weight);
+        TurnReward { value: self.reward(rule), weight }
     }
 
     fn combined_reward(&self, rule: &RewardRule) -> Option<(f64, f64)> {

@@ -12,6 +12,7 @@ use sql::Connection;
 
 use crate::error::{StoreError, Task};
 use crate::queries::similar_turns::TurnNumber;
+use crate::queries::turns::{self, StoredTurn};
 use crate::read_only_log::ReadOnlyLog;
 use crate::read_pool::ReadPool;
 use crate::row_keys::{Key, find_project};
@@ -238,6 +239,22 @@ pub trait LabelledTurnReads: Send + Sync {
                 found.extend(conversations::up_to(connection, turn.0, most)?);
             }
             Ok(found)
+        })
+    }
+
+    /// Turns with their events; unknown ones are skipped.
+    fn stored_turns(&self, scope: &Scope, turns: Vec<TurnId>) -> Task<'_, Vec<StoredTurn>> {
+        let scope = scope.clone();
+        self.pool().run(move |connection| turns::read_turns(connection, &scope, &turns))
+    }
+
+    /// Names and definitions of the project's routers.
+    fn router_definitions(&self, scope: &Scope) -> Task<'_, Vec<(String, String)>> {
+        let scope = scope.clone();
+        self.pool().run(move |connection| {
+            let Some(project) = find_project(connection, &scope)? else { return Ok(Vec::new()) };
+            let sql = "SELECT name, definition FROM routers WHERE project = ?1";
+            Ok(connection.read_rows(sql, [project])?)
         })
     }
 

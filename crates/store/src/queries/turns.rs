@@ -83,23 +83,30 @@ impl Store {
     /// Turns with their events, in the order of the ids; unknown ones are skipped.
     pub fn turns(&self, scope: &Scope, turns: Vec<TurnId>) -> Task<'_, Vec<StoredTurn>> {
         let scope = scope.clone();
-        self.pool.run(move |connection| {
-            let Some(project) = find_project(connection, &scope)? else { return Ok(Vec::new()) };
-            let mut stored = Vec::with_capacity(turns.len());
-            for turn in &turns {
-                let Some(found) = find(connection, project, turn)? else { continue };
-                let events = turn_events(connection, &scope, &found)?;
-                let verdicts = connection.read_rows_with(
-                    "SELECT position FROM verdicts WHERE turn = ?1",
-                    [found.key],
-                    |row| Ok::<_, StoreError>(Position(row.get::<_, i64>(0)?.unsigned_abs())),
-                )?;
-                let Found { head, hosted_uri, .. } = found;
-                stored.push(StoredTurn { head, hosted_uri, events, verdicts });
-            }
-            Ok(stored)
-        })
+        self.pool.run(move |connection| read_turns(connection, &scope, &turns))
     }
+}
+
+/// Turns with their events, in the order of the ids; unknown ones are skipped.
+pub(crate) fn read_turns(
+    connection: &Connection,
+    scope: &Scope,
+    turns: &[TurnId],
+) -> Result<Vec<StoredTurn>, StoreError> {
+    let Some(project) = find_project(connection, scope)? else { return Ok(Vec::new()) };
+    let mut stored = Vec::with_capacity(turns.len());
+    for turn in turns {
+        let Some(found) = find(connection, project, turn)? else { continue };
+        let events = turn_events(connection, scope, &found)?;
+        let verdicts = connection.read_rows_with(
+            "SELECT position FROM verdicts WHERE turn = ?1",
+            [found.key],
+            |row| Ok::<_, StoreError>(Position(row.get::<_, i64>(0)?.unsigned_abs())),
+        )?;
+        let Found { head, hosted_uri, .. } = found;
+        stored.push(StoredTurn { head, hosted_uri, events, verdicts });
+    }
+    Ok(stored)
 }
 
 const MAX_EVENTS: usize = 1000;

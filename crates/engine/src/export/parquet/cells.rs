@@ -13,6 +13,7 @@ pub(super) enum Cell<'a> {
     Text(&'a str),
     Texts(&'a [String]),
     Number(f64),
+    Numbers(&'a [f64]),
 }
 
 /// `None` for a row of another format.
@@ -50,7 +51,7 @@ pub(super) fn row_cells(format: ExportFormat, row: &PreferenceRow) -> Option<Vec
     Some(cells)
 }
 
-fn provenance_cells(from: &Provenance) -> [Cell<'_>; 8] {
+fn provenance_cells(from: &Provenance) -> [Cell<'_>; 10] {
     [
         Cell::Text(&from.id),
         Cell::Text(from.source),
@@ -60,6 +61,8 @@ fn provenance_cells(from: &Provenance) -> [Cell<'_>; 8] {
         Cell::Texts(&from.turn_ids),
         Cell::Texts(&from.conversation_ids),
         Cell::Text(&from.experiment),
+        Cell::Numbers(&from.rewards),
+        Cell::Numbers(&from.reward_weights),
     ]
 }
 
@@ -76,6 +79,7 @@ impl Cell<'_> {
             Self::Text(text) => next(&|column| column.put_text(text)),
             Self::Texts(texts) => next(&|c| c.put_texts(texts.iter().map(String::as_str))),
             Self::Number(number) => next(&|column| column.put_number(number)),
+            Self::Numbers(numbers) => next(&|column| column.put_numbers(numbers)),
         }
     }
 }

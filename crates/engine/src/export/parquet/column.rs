@@ -37,6 +37,11 @@ impl Column {
         Self { values: Values::Numbers(Vec::new()), lists: None, bytes: 0 }
     }
 
+    /// Lists of numbers.
+    pub(super) fn number_lists() -> Self {
+        Self { lists: Some(Levels::default()), ..Self::numbers() }
+    }
+
     pub(super) fn flags() -> Self {
         Self { values: Values::Flags(Vec::new()), lists: None, bytes: 0 }
     }
@@ -68,6 +73,16 @@ impl Column {
     pub(super) fn put_number(&mut self, number: f64) {
         if let Values::Numbers(values) = &mut self.values {
             values.push(number);
+        }
+    }
+
+    pub(super) fn put_numbers(&mut self, numbers: &[f64]) {
+        for (at, number) in numbers.iter().enumerate() {
+            self.mark(1, i16::from(at > 0));
+            self.put_number(*number);
+        }
+        if numbers.is_empty() {
+            self.mark(0, 0);
         }
     }
 

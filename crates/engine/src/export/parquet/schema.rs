@@ -16,10 +16,11 @@ enum ColumnKind {
     Text,
     Texts,
     Number,
+    Numbers,
 }
 
 /// Columns that every format has in addition to its own.
-const PROVENANCE: [(&str, ColumnKind); 8] = [
+const PROVENANCE: [(&str, ColumnKind); 10] = [
     ("id", ColumnKind::Text),
     ("source", ColumnKind::Text),
     ("margin", ColumnKind::Number),
@@ -28,6 +29,8 @@ const PROVENANCE: [(&str, ColumnKind); 8] = [
     ("turn_ids", ColumnKind::Texts),
     ("conversation_ids", ColumnKind::Texts),
     ("experiment", ColumnKind::Text),
+    ("rewards", ColumnKind::Numbers),
+    ("reward_weights", ColumnKind::Numbers),
 ];
 
 fn own_columns(format: ExportFormat) -> &'static [(&'static str, ColumnKind)] {
@@ -69,6 +72,7 @@ impl ColumnKind {
             Self::Texts => list(name, "required binary element (STRING);"),
             Self::Text => format!("required binary {name} (STRING); "),
             Self::Number => format!("required double {name}; "),
+            Self::Numbers => list(name, "required double element;"),
             Self::Flag => format!("required boolean {name}; "),
         }
     }
@@ -79,6 +83,7 @@ impl ColumnKind {
             Self::Texts => vec![Column::texts()],
             Self::Text => vec![Column::text()],
             Self::Number => vec![Column::numbers()],
+            Self::Numbers => vec![Column::number_lists()],
             Self::Flag => vec![Column::flags()],
         }
     }

@@ -21,6 +21,7 @@ fn talk(at: usize) -> PreferenceConversation {
         regenerated: false,
         context_only: false,
         arms: Vec::new(),
+        reward: learn::TurnReward { value: 0.25 * number as f64, weight: 1.0 },
     };
     let (mut first, mut second) = (turn(1), turn(2));
     let sure = model::UnitInterval::ONE;
@@ -98,7 +99,7 @@ fn rows_are_written_in_groups() {
 fn empty_export_is_a_valid_file() {
     let file = file(ExportFormat::Kto, &[]);
     assert_eq!(file.metadata().file_metadata().num_rows(), 0);
-    assert_eq!(file.metadata().file_metadata().schema().get_fields().len(), 11);
+    assert_eq!(file.metadata().file_metadata().schema().get_fields().len(), 13);
 }
 
 #[test]

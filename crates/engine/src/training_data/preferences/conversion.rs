@@ -1,10 +1,16 @@
 //! Converts stored turns to the input of pair building.
 
+use std::collections::HashMap;
+
 use learn::{
-    PreferenceConversation, PreferenceTurn, ServedVariant, TurnCorrection, TurnRating, TurnVerdict,
+    PreferenceConversation, PreferenceTurn, ServedVariant, TurnCorrection, TurnRating, TurnReward,
+    TurnVerdict,
 };
 use model::{ConversationId, Reaction, Timestamp, TurnId, UnitInterval};
 use store::{GivenCorrection, LabelledConversation, LabelledTurn, ServedBy};
+
+/// Rewards of turns; turns that are missing have no signals.
+pub(super) type TurnRewards = HashMap<TurnId, TurnReward>;
 
 /// Time window of the turns that produce rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,16 +37,22 @@ impl AskedWindow {
 pub(super) fn to_conversation(
     stored: LabelledConversation,
     window: AskedWindow,
+    rewards: &TurnRewards,
 ) -> PreferenceConversation {
     let inside = stored.turns.into_iter().filter(|turn| !window.is_after(turn.asked_at));
     PreferenceConversation {
         id: stored.id,
-        turns: inside.map(|turn| to_turn(turn, window)).collect(),
+        turns: inside.map(|turn| to_turn(turn, window, rewards)).collect(),
     }
 }
 
 /// A turn, without its feedback if it precedes the window.
-pub(super) fn to_turn(exchange: LabelledTurn, window: AskedWindow) -> PreferenceTurn {
+pub(super) fn to_turn(
+    exchange: LabelledTurn,
+    window: AskedWindow,
+    rewards: &TurnRewards,
+) -> PreferenceTurn {
+    let reward = rewards.get(&exchange.turn).copied().unwrap_or_default();
     let bare = PreferenceTurn {
         id: exchange.turn,
         question: exchange.question,
@@ -54,6 +66,7 @@ pub(super) fn to_turn(exchange: LabelledTurn, window: AskedWindow) -> Preference
         regenerated: exchange.regenerated,
         context_only: window.is_before(exchange.asked_at),
         arms: exchange.arms.into_iter().map(to_variant).collect(),
+        reward,
     };
     if bare.context_only {
         return bare;
@@ -107,6 +120,7 @@ pub(super) fn correction_conversation(given: GivenCorrection) -> Option<Preferen
             regenerated: false,
             context_only: false,
             arms: Vec::new(),
+            reward: TurnReward::default(),
         }],
     })
 }

@@ -9,7 +9,7 @@ use model::{ConversationId, Vector};
 use store::{LabelledTurn, StoreError};
 
 use crate::error::EngineError;
-use crate::training_data::preferences::conversion::{AskedWindow, to_turn};
+use crate::training_data::preferences::conversion::{AskedWindow, TurnRewards, to_turn};
 use crate::training_data::preferences::query::PreferenceQuery;
 use crate::training_data::preferences::row_writer::RowWriter;
 use crate::training_data::preferences::similar_questions::SimilarQuestions;
@@ -41,10 +41,14 @@ impl AnsweredQuestion {
         Self { conversation, turns, vector }
     }
 
-    pub(super) fn from_stored(turns: Vec<LabelledTurn>, window: AskedWindow) -> Option<Self> {
+    pub(super) fn from_stored(
+        turns: Vec<LabelledTurn>,
+        window: AskedWindow,
+        rewards: &TurnRewards,
+    ) -> Option<Self> {
         let last = turns.last()?;
         let (conversation, vector) = (last.conversation.clone()?, last.vector.clone());
-        let turns = turns.into_iter().map(|turn| to_turn(turn, window)).collect();
+        let turns = turns.into_iter().map(|turn| to_turn(turn, window, rewards)).collect();
         Some(Self { conversation, turns, vector })
     }
 

@@ -7,7 +7,7 @@ use store::{ConversationCursor, LabelledConversation, LabelledTurnReads, StoreEr
 
 use crate::error::EngineError;
 use crate::training_data::TrainingData;
-use crate::training_data::preferences::conversion::to_conversation;
+use crate::training_data::preferences::conversion::{TurnRewards, to_conversation};
 use crate::training_data::preferences::pair_builder::{AnsweredQuestion, PairBuilder};
 use crate::training_data::preferences::query::{PreferenceQuery, PreferenceRequest};
 
@@ -62,7 +62,7 @@ fn build_pairs(
         .collect();
     let stored: Vec<PreferenceConversation> = stored
         .into_iter()
-        .map(|conversation| to_conversation(conversation, query.window()))
+        .map(|conversation| to_conversation(conversation, query.window(), &TurnRewards::new()))
         .collect();
     stored.iter().for_each(|conversation| builder.count_votes(conversation));
     let mut bytes = Vec::new();
