@@ -57,6 +57,7 @@ mod embedding;
 mod example_programs;
 mod quality;
 mod raters;
+mod numbered_messages;
 mod quoted_turns;
 mod reactions;
 mod redetect;

@@ -24,14 +24,14 @@ fn rate(server: &Server, fields: &Value, message: Option<&str>, rating: &str) {
     send(server, "user_rating", fields, &data);
 }
 
-fn metric(server: &Server, name: &str) -> (f64, u64) {
+pub(crate) fn metric(server: &Server, name: &str) -> (f64, u64) {
     let (_, body) = server.get("/api/v1/feedback/quality/default");
     let found = &body["metrics"][name];
     (found["numerator"].as_f64().unwrap(), found["denominator"].as_u64().unwrap())
 }
 
 /// Label and prompt of each row of the KTO export.
-fn kto_rows(server: &Server) -> Vec<(bool, String)> {
+pub(crate) fn kto_rows(server: &Server) -> Vec<(bool, String)> {
     let url = format!("{}/api/v1/preferences/export?format=kto", server.url);
     let mut response = ureq::get(url).call().unwrap();
     let text = response.body_mut().read_to_string().unwrap();
@@ -50,7 +50,7 @@ fn examples(server: &Server) -> Vec<Value> {
 }
 
 #[track_caller]
-fn check_rebuild(server: Server) -> Server {
+pub(crate) fn check_rebuild(server: Server) -> Server {
     let folder = server.kill_and_leave();
     let (code, out, err) = uptake(folder.path(), &["rebuild", "--json"]);
     assert_eq!(code, Some(0), "{err}");

@@ -11,6 +11,7 @@ pub(crate) mod record;
 pub(crate) mod reviews;
 pub(crate) mod targets;
 pub(crate) mod topics;
+pub(crate) mod turn_contexts;
 pub(crate) mod turn_feedback;
 pub(crate) mod turn_join;
 

@@ -87,6 +87,8 @@ pub enum Need {
     Turn(Option<ConversationId>),
     /// No event has named the event's turn.
     NewTurn,
+    /// The event's turn is unknown, or open in this conversation or in a derived one.
+    SameConversation(ConversationId),
     /// The decision exists.
     Decision(DecisionId),
     /// Position of the decision's newest outcome; `None` without one.
@@ -269,6 +271,9 @@ pub struct Write {
     pub claims: Vec<Claim>,
     /// All must hold.
     pub needs: Vec<Need>,
+    /// Used in this order instead of the turn of the first event, if that turn is open in another
+    /// conversation. One that is not open is used only by a write that opens it.
+    pub fallback_turns: Vec<TurnId>,
     pub entry: Entry,
     /// Further events of the same write.
     pub more: Vec<Entry>,
@@ -278,7 +283,8 @@ impl Write {
     /// A write of one event without claims or preconditions.
     pub fn new(event: Redacted<Event>, changes: Vec<Change>) -> Self {
         let entry = Entry { event, changes };
-        Self { claims: Vec::new(), needs: Vec::new(), entry, more: Vec::new() }
+        let (claims, needs, more) = (Vec::new(), Vec::new(), Vec::new());
+        Self { claims, needs, fallback_turns: Vec::new(), entry, more }
     }
 
     /// Gives the further events ids that follow from the first one's, so that they need no claims.

@@ -158,6 +158,16 @@ text_id!(
     UserId, check_opaque
 );
 
+/// Ids of turns and conversations that feedback quotes begin with this word and a dot.
+pub const QUOTED: &str = "quoted";
+
+impl ConversationId {
+    /// True for the conversation of a derived turn whose feedback named none.
+    pub fn is_derived(&self) -> bool {
+        self.0.strip_prefix(QUOTED).is_some_and(|rest| rest.starts_with('.'))
+    }
+}
+
 /// Tenant and project: every record belongs to exactly one scope.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Scope {

@@ -43,7 +43,7 @@ pub use finding::{
 };
 pub use id::{
     BadId, ConversationId, DecisionId, EntityId, EventId, ExperimentId, IdempotencyKey, Project,
-    QueryId, Scope, Tenant, TurnId, UserId,
+    QUOTED, QueryId, Scope, Tenant, TurnId, UserId,
 };
 pub use measure::{Direction, Measure, Metric, MetricBy, Moments, PartSum, UnitTotals};
 pub use number::UnitInterval;

@@ -50,6 +50,8 @@ macro_rules! contract_tests {
             events::recent_questions_are_returned,
             preconditions::needed_turn_must_be_open_in_its_conversation,
             preconditions::known_turn_is_not_new,
+            preconditions::turn_of_another_conversation_is_replaced_by_a_fallback,
+            preconditions::turn_quoted_in_another_conversation_is_refused,
             preconditions::needed_decision_must_exist,
             preconditions::equal_outcome_changes_nothing,
             preconditions::equal_reaction_changes_nothing,

@@ -3,6 +3,7 @@
 mod append;
 mod claims;
 pub(crate) mod dead_letters;
+mod fallback_turn;
 mod group_commit;
 pub(crate) mod own_positions;
 pub(crate) mod packed_write;

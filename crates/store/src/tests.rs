@@ -139,7 +139,8 @@ async fn answer_findings_use_the_documented_values() {
         let entry = entries.next().unwrap();
         let id = entry.event.id.to_string();
         let claims = vec![testkit::claim(&id, 1)];
-        let write = Write { claims, needs: Vec::new(), entry, more: entries.collect() };
+        let Entry { event, changes } = entry;
+        let write = Write { claims, more: entries.collect(), ..Write::new(event, changes) };
         store.commit(vec![write]).await.unwrap();
     }
     drop(store);

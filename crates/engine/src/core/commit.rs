@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use model::{
-    Body, Change, Entry, Event, EventId, Need, Origin, Outcome, Position, Rule, Scope,
+    Body, Change, ClaimSpace, Entry, Event, EventId, Need, Origin, Outcome, Position, Rule, Scope,
     SettingsChange, TurnChange, Write,
 };
 
@@ -248,6 +248,7 @@ fn build_receipt(id: EventId, outcome: Outcome) -> Result<Receipt, EngineError> 
             Ok(Receipt { id, position, replayed: true, pending: false })
         }
         Outcome::Conflict(space) => Err(EngineError::Conflict(space)),
+        Outcome::Missing(Need::SameConversation(_)) => Err(EngineError::Conflict(ClaimSpace::Turn)),
         Outcome::Missing(need) => Err(EngineError::NotFound(name_need(&need))),
         // Only a reaction can be unchanged, and reactions are committed elsewhere.
         Outcome::Unchanged | Outcome::Failed => Err(EngineError::NotStored),
@@ -257,7 +258,7 @@ fn build_receipt(id: EventId, outcome: Outcome) -> Result<Receipt, EngineError> 
 
 fn name_need(need: &Need) -> &'static str {
     match need {
-        Need::Turn(_) | Need::NewTurn => "turn",
+        Need::Turn(_) | Need::NewTurn | Need::SameConversation(_) => "turn",
         Need::Decision(_) | Need::OutcomeAt(..) | Need::OtherOutcome(_) => "decision",
         Need::OtherReaction { .. } => "reaction",
         Need::SilentSince(_) => "open session",

@@ -23,7 +23,11 @@ impl Feedback {
         let write = letter.ok_or(EngineError::NotFound("dead letter"))?.write;
         let writes = match self.parse_dead_letter(&write.entry.event) {
             Some(writes) => writes?,
-            None => vec![recompute_changes(write)],
+            None => {
+                let mut write = recompute_changes(write);
+                self.add_fallback_turns(&mut write)?;
+                vec![write]
+            }
         };
         check_all_stored(self.core.store_writes(writes).await?)?;
         Ok(self.core.store.drop_dead_letter(scope, id).await?)

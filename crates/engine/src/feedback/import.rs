@@ -1,7 +1,7 @@
 //! Imports lines of files: parsed, redacted and stored like any other event.
 
 use ingest::ImportLine;
-use model::{Body, Claim, ClaimSpace, Event, ExperimentRule, Rule, Scope, TurnHalf, Write};
+use model::{Body, Claim, ClaimSpace, Event, ExperimentRule, Need, Rule, Scope, TurnHalf, Write};
 use serde_json::{Map, Value};
 
 use crate::error::EngineError;
@@ -43,10 +43,12 @@ impl Feedback {
         let mut line = ingest::read_line(fields, now, || self.core.ids.event_id(now))?;
         self.name_quoted_turn(&mut line.event)?;
         let spaces = import_claim(&line.event);
+        let need = line.event.conversation.clone().filter(|_| is_opening(&line.event));
         // The file lacks the original request bodies. Later requests with these ids therefore
         // count as repeats, as do lines that are already stored.
         let mut write = self.core.build_write(line.event, None, None);
         write.claims.extend(spaces.into_iter().map(|(space, id)| Claim { space, id, mac: None }));
+        write.needs.extend(need.map(Need::SameConversation));
         Ok(write)
     }
 }
@@ -61,6 +63,11 @@ fn add_scope(mut event: Map<String, Value>, scope: &Scope) -> Map<String, Value>
         }
     }
     event
+}
+
+/// True for the opening of a turn that was sent.
+fn is_opening(event: &Event) -> bool {
+    event.body.opening().is_some_and(|opening| !opening.derived)
 }
 
 /// The id that an event claims: a turn's by its two halves, an experiment's by its definition.

@@ -1,36 +1,29 @@
 //! Checks whether the turns that feedback names exist.
 
-use std::collections::HashMap;
-
-use model::{Body, ConversationId, Fields, Scope, TurnId, Write};
+use model::{Body, ConversationId, Fields, TurnId, Write};
 
 use crate::error::EngineError;
 use crate::feedback::Feedback;
+use crate::feedback::turn_contexts::{NamedTurn, TurnContexts};
 use crate::warning::{Warning, WarningCode};
 
 /// The turn that an event is about.
 #[derive(Clone, Debug)]
 pub struct FeedbackTarget {
-    scope: Scope,
-    turn: TurnId,
-    /// The conversation that the event names.
-    conversation: Option<ConversationId>,
+    named: NamedTurn,
+    /// True when the event brings the question and the answer itself.
+    is_quoted: bool,
 }
 
 impl FeedbackTarget {
-    /// `None` for events that are no feedback on a turn, and for feedback that brings the question
-    /// and the answer itself.
+    /// `None` for events that are no feedback on a turn, and for feedback that quotes its turn and
+    /// names no conversation, because it needs no other turn.
     pub fn from_write(write: &Write) -> Option<Self> {
         let event = &write.entry.event;
         let fields = feedback_fields(&event.body)?;
-        if fields.contains_key("query") && fields.contains_key("response") {
-            return None;
-        }
-        Some(Self {
-            scope: event.scope.clone(),
-            turn: event.turn.clone()?,
-            conversation: event.conversation.clone(),
-        })
+        let is_quoted = fields.contains_key("query") && fields.contains_key("response");
+        let named = NamedTurn::new(event, event.turn.as_ref()?);
+        (named.conversation.is_some() || !is_quoted).then_some(Self { named, is_quoted })
     }
 }
 
@@ -58,38 +51,51 @@ impl Feedback {
         &self,
         targets: Vec<(usize, FeedbackTarget)>,
     ) -> Result<Vec<(usize, Warning)>, EngineError> {
-        let mut by_scope: HashMap<Scope, Vec<TurnId>> = HashMap::new();
-        for (_, target) in &targets {
-            by_scope.entry(target.scope.clone()).or_default().push(target.turn.clone());
+        let named: Vec<NamedTurn> =
+            targets.iter().map(|(_, target)| target.named.clone()).collect();
+        let contexts = self.load_contexts(&named).await?;
+        let mut warnings = Vec::new();
+        for (number, target) in &targets {
+            warnings
+                .extend(self.check_target(target, &contexts)?.map(|warning| (*number, warning)));
         }
-        let mut known: HashMap<Scope, HashMap<TurnId, Option<ConversationId>>> = HashMap::new();
-        for (scope, turns) in by_scope {
-            let found = self.core.store.turn_conversations(&scope, turns).await?;
-            known.insert(scope, found);
-        }
-        let check = |(number, target): (usize, FeedbackTarget)| {
-            let found = known.get(&target.scope).and_then(|turns| turns.get(&target.turn));
-            let warning = match (found, target.conversation) {
-                (None, _) => Some(Warning::unknown_turn("message_id")),
-                (Some(Some(own)), Some(named)) if *own != named => {
-                    Some(other_conversation(&target.turn, own, &named))
-                }
-                (Some(_), _) => None,
-            };
-            warning.map(|warning| (number, warning))
-        };
-        let warnings: Vec<(usize, Warning)> = targets.into_iter().filter_map(check).collect();
         warnings
             .iter()
             .for_each(|(_, warning)| self.core.count_warnings(std::slice::from_ref(warning)));
         Ok(warnings)
     }
+
+    /// Compares stored feedback with its turn. `contexts` are read after the commit.
+    fn check_target(
+        &self,
+        FeedbackTarget { named, is_quoted }: &FeedbackTarget,
+        contexts: &TurnContexts,
+    ) -> Result<Option<Warning>, EngineError> {
+        let found = contexts.find(named);
+        let own = found.and_then(|context| context.conversation.as_ref());
+        if let Some(own) = own.filter(|own| named.is_elsewhere(Some(own))) {
+            let fallbacks = self.list_fallback_turns(named)?;
+            let joined = contexts.find_fallback(named, &fallbacks).map(|(turn, _)| turn);
+            return Ok(Some(other_conversation(named, own, joined)));
+        }
+        let is_sent = found.is_some_and(|context| !context.derived);
+        Ok((!is_sent && !is_quoted).then(|| Warning::unknown_turn("message_id")))
+    }
 }
 
-fn other_conversation(turn: &TurnId, own: &ConversationId, named: &ConversationId) -> Warning {
+fn other_conversation(
+    NamedTurn { turn, conversation: named, .. }: &NamedTurn,
+    own: &ConversationId,
+    joined: Option<&TurnId>,
+) -> Warning {
+    let named = named.as_ref().map_or("", ConversationId::as_str);
+    let counts_for = match joined {
+        Some(joined) => format!("turn {joined} of {named}"),
+        None => own.to_string(),
+    };
     let detail = format!(
-        "turn {turn} belongs to conversation {own}, not {named}; the feedback counts for {own}. Turn \
-         ids are unique in a project"
+        "turn {turn} belongs to conversation {own}, not {named}; the feedback counts for \
+         {counts_for}. Turn ids are unique in a project"
     );
     Warning { code: WarningCode::OtherConversation, field: "session_id", detail }
 }

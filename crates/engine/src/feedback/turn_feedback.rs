@@ -42,10 +42,9 @@ impl Feedback {
         incoming: IncomingFeedback,
     ) -> Result<FeedbackReceipt, EngineError> {
         let IncomingFeedback { turn, conversation, mut raw, mac, key, trust } = incoming;
-        // The user and conversation of a derived turn are those of other feedback.
-        let head = self.core.store.turn_head(scope, &turn).await?.filter(|head| !head.derived);
-        let is_known = head.is_some();
-        let place = locate_turn(scope, turn, conversation, head, trust)?;
+        let head = self.core.store.turn_head(scope, &turn).await?;
+        let is_known = head.as_ref().is_some_and(|head| !head.derived);
+        let place = locate_turn(scope, turn.clone(), conversation, head, trust)?;
         if trust == Trust::Widget {
             if raw.correction.is_some() {
                 return Err(EngineError::WidgetNotAllowed);
@@ -62,6 +61,9 @@ impl Feedback {
         match outcome.unwrap_or(Outcome::Failed) {
             Outcome::Stored(_) | Outcome::Replayed { .. } | Outcome::Unchanged => {}
             Outcome::Conflict(space) => return Err(EngineError::Conflict(space)),
+            Outcome::Missing(Need::SameConversation(named)) => {
+                return Err(self.explain_other_conversation(scope, &turn, &named).await?);
+            }
             Outcome::Missing(_) => return Err(EngineError::NotFound("turn")),
             Outcome::SetAside => return Err(EngineError::DeadLettered),
             Outcome::Failed => return Err(EngineError::NotStored),
@@ -72,6 +74,18 @@ impl Feedback {
         warnings.extend((!is_known).then(|| Warning::unknown_turn("turn_id")));
         self.core.count_warnings(&warnings);
         Ok(FeedbackReceipt { stored, pending: !is_known, warnings })
+    }
+
+    /// The error for feedback on a turn that concurrent feedback has opened elsewhere.
+    async fn explain_other_conversation(
+        &self,
+        scope: &Scope,
+        turn: &TurnId,
+        named: &ConversationId,
+    ) -> Result<EngineError, EngineError> {
+        let head = self.core.store.turn_head(scope, turn).await?;
+        let own = head.and_then(|head| head.conversation);
+        Ok(own.map_or(EngineError::NotFound("turn"), |own| other_conversation(turn, &own, named)))
     }
 
     /// One write with all events. A reaction alone that repeats the stored one changes nothing.
@@ -92,8 +106,12 @@ impl Feedback {
             write.more.push(build_entry(event));
             write.more.extend(sentiment);
         }
-        if trust == Trust::Widget {
-            write.needs.push(Need::Turn(None));
+        match (trust, &write.entry.event.conversation) {
+            (Trust::Widget, _) => write.needs.push(Need::Turn(None)),
+            (Trust::Backend, Some(named)) => {
+                write.needs.push(Need::SameConversation(named.clone()));
+            }
+            (Trust::Backend, None) => {}
         }
         if let (Body::Reaction(given), true) = (&write.entry.event.body, write.more.is_empty()) {
             let (reaction, text) = (given.reaction, given.text.clone());
@@ -112,29 +130,33 @@ fn locate_turn(
     trust: Trust,
 ) -> Result<TurnPlace, EngineError> {
     let scope = scope.clone();
-    let Some(head) = head else {
+    let own = head.as_ref().and_then(|head| head.conversation.as_ref());
+    if let (Some(named), Some(own)) = (&conversation, own)
+        && named != own
+        && !own.is_derived()
+    {
+        return Err(match trust {
+            // A public page must not learn the conversations of others.
+            Trust::Widget => EngineError::NotFound("turn"),
+            Trust::Backend => other_conversation(&turn, own, named),
+        });
+    }
+    // The user and conversation of a derived turn are those of other feedback.
+    let Some(head) = head.filter(|head| !head.derived) else {
         return match trust {
             Trust::Backend => Ok(TurnPlace { scope, turn, conversation, user: None }),
             Trust::Widget => Err(EngineError::NotFound("turn")),
         };
     };
-    match (conversation, &head.conversation) {
-        // A public page must not learn the conversations of others.
-        (Some(named), Some(own)) if named != *own && trust == Trust::Widget => {
-            Err(EngineError::NotFound("turn"))
-        }
-        (Some(named), Some(own)) if named != *own => {
-            let detail = format!(
-                "turn {turn} belongs to conversation {own}, not {named}; send conversation_id {own}, \
-                 or leave it out"
-            );
-            Err(EngineError::PreconditionFailed(detail))
-        }
-        (named, own) => {
-            let conversation = own.clone().or(named);
-            Ok(TurnPlace { scope, turn, conversation, user: head.user })
-        }
-    }
+    let conversation = head.conversation.or(conversation);
+    Ok(TurnPlace { scope, turn, conversation, user: head.user })
+}
+
+fn other_conversation(turn: &TurnId, own: &ConversationId, named: &ConversationId) -> EngineError {
+    EngineError::PreconditionFailed(format!(
+        "turn {turn} belongs to conversation {own}, not {named}; send conversation_id {own}, or \
+         leave it out"
+    ))
 }
 
 fn overridden_field(field: &'static str, by: &str) -> Warning {

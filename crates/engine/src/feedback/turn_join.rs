@@ -3,16 +3,17 @@
 //! ```text
 //! turn known -----> its conversation and user fill the gaps of the event
 //! turn unknown ---> the quoted question and answer become a derived turn, in the same write
+//! turn of another conversation ---> as if unknown, under another id (`Write::fallback_turns`)
 //! ```
 //!
 //! The turn's own halves replace derived ones when they arrive (`TurnChange::OpenDerived`).
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use ingest::TurnPlace;
 use model::{
-    Body, Completion, ConversationId, Entry, Event, Opening, QuotedTurn, Scope, TurnHalf, TurnId,
-    Write,
+    Body, Completion, ConversationId, Entry, Event, Opening, QUOTED, QuotedTurn, Scope, TurnHalf,
+    TurnId, Write,
 };
 use serde_json::json;
 use store::TurnContext;
@@ -20,8 +21,7 @@ use store::TurnContext;
 use crate::changes::build_entry;
 use crate::error::EngineError;
 use crate::feedback::Feedback;
-
-type Contexts = HashMap<Scope, HashMap<TurnId, TurnContext>>;
+use crate::feedback::turn_contexts::{NamedTurn, TurnContexts};
 
 impl Feedback {
     /// Generates a turn id for feedback that quotes a question without naming its turn.
@@ -36,13 +36,18 @@ impl Feedback {
 
     /// Completes events from the turns they name, and derives turns that are only quoted.
     pub(super) async fn join_turns(&self, writes: &mut [Write]) -> Result<(), EngineError> {
-        let contexts = self.load_contexts(writes).await?;
-        let opened_here: HashSet<(Scope, TurnId)> = writes.iter().filter_map(opened_turn).collect();
+        let named: Vec<NamedTurn> = writes.iter().filter_map(named_turn).collect();
+        let contexts = self.load_contexts(&named).await?;
+        let opened_here: HashMap<(Scope, TurnId), Option<ConversationId>> =
+            writes.iter().filter_map(opened_turn).collect();
         for write in writes {
+            let Some(named) = named_turn(write) else { continue };
+            self.add_fallback_turns(write)?;
             let event = &write.entry.event;
-            let Some(turn) = joined_turn(event) else { continue };
-            let is_opened_here = opened_here.contains(&(event.scope.clone(), turn.clone()));
-            let context = contexts.get(&event.scope).and_then(|turns| turns.get(turn));
+            let is_opened_here = opened_here
+                .get(&(named.scope.clone(), named.turn.clone()))
+                .is_some_and(|own| !named.is_elsewhere(own.as_ref()));
+            let context = find_context(&contexts, &named, write);
             if let Some(context) = context.filter(|context| !context.derived) {
                 write.entry.event = event.derive(|event| fill_gaps(event, context));
             }
@@ -54,20 +59,12 @@ impl Feedback {
         Ok(())
     }
 
-    async fn load_contexts(&self, writes: &[Write]) -> Result<Contexts, EngineError> {
-        let mut turns: HashMap<Scope, Vec<TurnId>> = HashMap::new();
-        for write in writes {
-            let event = &write.entry.event;
-            if let Some(turn) = joined_turn(event) {
-                turns.entry(event.scope.clone()).or_default().push(turn.clone());
-            }
+    /// Names the turns to use if the event's turn belongs to another conversation.
+    pub(super) fn add_fallback_turns(&self, write: &mut Write) -> Result<(), EngineError> {
+        if let Some(named) = named_turn(write).filter(|_| write.needs.is_empty()) {
+            write.fallback_turns = self.list_fallback_turns(&named)?;
         }
-        let mut contexts = Contexts::new();
-        for (scope, turns) in turns {
-            let found = self.core.store.turn_contexts(&scope, turns).await?;
-            contexts.insert(scope, found);
-        }
-        Ok(contexts)
+        Ok(())
     }
 
     /// Adds the missing halves of the turn, as far as the event quotes them.
@@ -84,6 +81,12 @@ impl Feedback {
         else {
             return Ok(());
         };
+        // The turn's own halves may move a derived conversation to any other, so halves are added.
+        let is_fixed = |context: &&TurnContext| {
+            let is_same = context.conversation == event.conversation;
+            is_same || event.conversation.is_none() || !context.derived
+        };
+        let context = context.filter(is_fixed);
         let mut halves = Vec::new();
         let unquoted = query.is_empty();
         if context.is_none_or(|context| !context.has_question && !unquoted) {
@@ -123,15 +126,42 @@ impl Feedback {
     /// A deterministic id that clients cannot guess.
     fn derive_quoted_id(&self, event: &Event, name: &str) -> Result<String, EngineError> {
         let scope = [event.scope.tenant.as_str(), event.scope.project.as_str()];
-        let id = self.core.derive_event_id("quoted", &json!([scope, name]))?;
+        let id = self.core.derive_event_id(QUOTED, &json!([scope, name]))?;
         Ok(id.as_str().to_owned())
     }
 }
 
-/// The turn that a write opens, as an import does.
-fn opened_turn(write: &Write) -> Option<(Scope, TurnId)> {
+/// The turn that a write opens, as an import does, with its conversation.
+fn opened_turn(write: &Write) -> Option<((Scope, TurnId), Option<ConversationId>)> {
     let event = &write.entry.event;
-    event.body.opening().and(event.turn.clone()).map(|turn| (event.scope.clone(), turn))
+    let turn = event.body.opening().and(event.turn.clone())?;
+    Some(((event.scope.clone(), turn), event.conversation.clone()))
+}
+
+fn named_turn(write: &Write) -> Option<NamedTurn> {
+    let event = &write.entry.event;
+    joined_turn(event).map(|turn| NamedTurn::new(event, turn))
+}
+
+/// The context of the turn that the event joins; `None` when it is unknown.
+fn find_context<'a>(
+    contexts: &'a TurnContexts,
+    named: &NamedTurn,
+    write: &Write,
+) -> Option<&'a TurnContext> {
+    let found = contexts.find(named)?;
+    if !named.is_elsewhere(found.conversation.as_ref()) {
+        return Some(found);
+    }
+    match contexts.find_fallback(named, &write.fallback_turns) {
+        Some((_, context)) => Some(context),
+        None => Some(found).filter(|_| !opens_turn(&write.entry.event.body)),
+    }
+}
+
+/// True for feedback that makes an unknown turn known.
+fn opens_turn(body: &Body) -> bool {
+    matches!(body, Body::Comment(_)) || body.quoted_turn().is_some()
 }
 
 /// The turn that a client's event names. Our own records name theirs completely.

@@ -116,6 +116,7 @@ fn new_exchange(place: &TurnPlace, event: &Event) -> Option<StoredExchange> {
         completion: None,
         opened: Position(i64::MAX.unsigned_abs()),
         standing: Standing::default(),
+        language: None,
     })
 }
 

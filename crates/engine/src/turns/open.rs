@@ -199,6 +199,8 @@ impl Turns {
         key: Option<RequestKey>,
     ) -> (TurnPlace, Write) {
         let now = self.core.clock.now();
+        // Feedback may have quoted a turn of another conversation under this id.
+        let need = accepted.conversation.clone().map(Need::SameConversation);
         let place = TurnPlace {
             scope: scope.clone(),
             turn: accepted.turn.unwrap_or_else(|| self.core.ids.turn_id(now)),
@@ -213,6 +215,7 @@ impl Turns {
         let mut write = self.core.build_write(event, mac, key);
         let turn = place.turn.as_str().to_owned();
         write.claims.push(Claim { space: ClaimSpace::Turn, id: turn, mac: Some(mac) });
+        write.needs.extend(need);
         (place, write)
     }
 

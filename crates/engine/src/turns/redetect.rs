@@ -162,10 +162,10 @@ impl Turns {
 
     async fn append_findings(&self, entries: Vec<Entry>) -> Result<u64, EngineError> {
         let mut entries = entries.into_iter();
-        let Some(entry) = entries.next() else { return Ok(0) };
-        let id = entry.event.id.to_string();
+        let Some(Entry { event, changes }) = entries.next() else { return Ok(0) };
+        let id = event.id.to_string();
         let claims = vec![Claim { space: ClaimSpace::Event, id, mac: None }];
-        let write = Write { claims, needs: Vec::new(), entry, more: entries.collect() };
+        let write = Write { claims, more: entries.collect(), ..Write::new(event, changes) };
         self.core.commit_one(write).await?;
         Ok(1)
     }

@@ -2,12 +2,12 @@
 
 use model::{
     Body, Change, Claim, ClaimSpace, DecisionChange, Event, EventId, Mac, Need, Outcome, Position,
-    Project, Reaction, Scope, TurnHalf, Write,
+    Project, Reaction, Scope, TurnChange, TurnHalf, Write,
 };
 use serde_json::json;
 
 use crate::Store;
-use crate::contract::scene::{Scene, conversation_id, decision_id, play};
+use crate::contract::scene::{Scene, conversation_id, decision_id, play, turn_id};
 
 async fn outcome(store: &Store, scene: Scene, needs: Vec<Need>) -> Outcome {
     let write = Write { needs, ..scene.write() };
@@ -54,6 +54,68 @@ pub(crate) async fn known_turn_is_not_new(store: &Store) {
 fn scope_event(event: Event) -> Event {
     let project = Project::new("other").unwrap();
     Event { scope: Scope { project, ..event.scope }, ..event }
+}
+
+/// Feedback that opens its turn, or only reacts to it.
+fn about(id: &str, conversation: &str, is_quoted: Option<bool>) -> Write {
+    let fallbacks = [format!("{conversation}:t1"), format!("other-{conversation}")];
+    let scene = match is_quoted {
+        Some(is_quoted) => {
+            let open = TurnChange::OpenDerived { is_quoted, vector: None, language: None };
+            Scene::new(id, "t1", Change::Turn(open))
+        }
+        None => Scene::react(id, "t1", Reaction::Ok),
+    };
+    let fallback_turns = fallbacks.map(|id| turn_id(&id)).to_vec();
+    Write { fallback_turns, ..scene.inside(conversation).write() }
+}
+
+pub(crate) async fn turn_of_another_conversation_is_replaced_by_a_fallback(store: &Store) {
+    let writes = vec![
+        about("a", "c1", Some(true)),
+        about("b", "c2", Some(true)),
+        about("c", "c2", None),
+        about("d", "c3", None),
+        about("b", "c2", Some(true)),
+        about("e", "c1", None),
+    ];
+    let outcomes = store.commit(writes).await.unwrap();
+    assert!(matches!(outcomes[4], Outcome::Replayed { position: Position(2), .. }), "{outcomes:?}");
+    // Another conversation has taken the first fallback.
+    play(store, [Scene::open("c4:t1", "c9")]).await;
+    store.commit(vec![about("f", "c4", Some(false))]).await.unwrap();
+    let expected =
+        [("a", "t1"), ("b", "c2:t1"), ("c", "c2:t1"), ("d", "t1"), ("e", "t1"), ("f", "other-c4")];
+    for (event, turn) in expected {
+        let id = EventId::new(event).unwrap();
+        let stored = store.event(&Scope::default(), &id).await.unwrap().unwrap();
+        assert_eq!(stored.event.turn, Some(turn_id(turn)), "{event}");
+    }
+    for (turn, conversation) in [("t1", "c1"), ("c2:t1", "c2"), ("other-c4", "c4")] {
+        let head = store.turn_head(&Scope::default(), &turn_id(turn)).await.unwrap().unwrap();
+        assert_eq!(head.conversation, Some(conversation_id(conversation)), "{turn}");
+    }
+}
+
+pub(crate) async fn turn_quoted_in_another_conversation_is_refused(store: &Store) {
+    store.commit(vec![about("a", "c1", Some(true))]).await.unwrap();
+    let open = |conversation| Scene::open("t1", conversation);
+    let elsewhere = Need::SameConversation(conversation_id("c2"));
+    let refused = outcome(store, open("c2"), vec![elsewhere.clone()]).await;
+    assert_eq!(refused, Outcome::Missing(elsewhere));
+    let here = Need::SameConversation(conversation_id("c1"));
+    let stored = outcome(store, open("c1"), vec![here]).await;
+    assert_eq!(stored, Outcome::Stored(Position(2)));
+    // A conversation that feedback did not name gives way to any other.
+    let derived = about("b", "quoted.1", Some(true)).entry.event;
+    let derived =
+        derived.derive(|event| model::Event { turn: Some(turn_id("t2")), ..event.clone() });
+    let opened = TurnChange::OpenDerived { is_quoted: true, vector: None, language: None };
+    let derived = Write::new(derived, vec![Change::Turn(opened)]);
+    store.commit(vec![derived]).await.unwrap();
+    let need = Need::SameConversation(conversation_id("c3"));
+    let stored = outcome(store, Scene::open("t2", "c3"), vec![need]).await;
+    assert_eq!(stored, Outcome::Stored(Position(4)));
 }
 
 pub(crate) async fn needed_decision_must_exist(store: &Store) {

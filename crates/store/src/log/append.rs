@@ -6,6 +6,7 @@ use model::{ClaimSpace, EventId, Mac, Outcome, Position};
 use sql::{Connection, RowBatch};
 
 use crate::log::claims::UsedClaim;
+use crate::log::fallback_turn;
 use crate::log::packed_write::{PackedClaim, PackedEntry, PackedWrite};
 use crate::log::preconditions::{self, UnmetPrecondition, WriteContext};
 use crate::log::writer_state::WriterState;
@@ -19,13 +20,16 @@ pub(crate) fn append(
     cursor: &mut WriterState,
     write: &PackedWrite,
 ) -> sql::Result<Outcome> {
-    let Some(first) = write.entries.first() else { return Ok(Outcome::Unchanged) };
-    let project = cursor.projects.resolve_key(connection, &first.event.scope)?;
+    let Some(event) = write.first() else { return Ok(Outcome::Unchanged) };
+    let project = cursor.projects.resolve_key(connection, &event.scope)?;
     let used = find_used_claims(connection, cursor, project, &write.claims)?;
     if let Some(refusal) = check_claims(connection, project, &write.claims, used)? {
         return Ok(refusal);
     }
-    if let Some(refusal) = check_preconditions(connection, project, first, write)? {
+    let moved = fallback_turn::find_fallback_turn(connection, project, write)?;
+    let moved = moved.map(|turn| write.move_to_turn(turn));
+    let write = moved.as_ref().unwrap_or(write);
+    if let Some(refusal) = check_preconditions(connection, project, write)? {
         return Ok(refusal);
     }
     let start = Position(cursor.head.0 + 1);
@@ -155,12 +159,11 @@ fn check_claims(
 fn check_preconditions(
     connection: &Connection,
     project: Key,
-    first: &PackedEntry,
     write: &PackedWrite,
 ) -> sql::Result<Option<Outcome>> {
-    if write.needs.is_empty() {
+    let Some(first) = write.entries.first().filter(|_| !write.needs.is_empty()) else {
         return Ok(None);
-    }
+    };
     let find = |table, id: &str| find_key(connection, table, project, id);
     let subject = Subject::new(&first.event, Position(0), project, find)?;
     let by_new_user = first.event.user.is_some() && subject.user.is_none();

@@ -1,20 +1,23 @@
 //! A write prepared for the writer thread.
 
-use model::{Body, Change, Claim, ClaimSpace, Entry, Event, Fields, Mac, Need, Write};
+use model::{
+    Body, Change, Claim, ClaimSpace, Entry, Event, Fields, Mac, Need, TurnChange, TurnId, Write,
+};
 
 use crate::log::dead_letters::{claim_json, event_json};
 use crate::row_keys::PackedId;
 
 /// A write with everything computed that does not need the database, so that the writer thread only
 /// runs statements.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct PackedWrite {
     pub(crate) claims: Vec<PackedClaim>,
     pub(crate) needs: Vec<Need>,
+    pub(crate) fallback_turns: Vec<TurnId>,
     pub(crate) entries: Vec<PackedEntry>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct PackedClaim {
     pub(crate) space: ClaimSpace,
     pub(crate) id: PackedId,
@@ -24,7 +27,7 @@ pub(crate) struct PackedClaim {
 }
 
 /// An event with its changes.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct PackedEntry {
     // Its body is moved into the field `data`, as JSON text.
     pub(crate) event: Event,
@@ -60,7 +63,7 @@ fn pack_entries(first: Entry, more: Vec<Entry>) -> Vec<PackedEntry> {
 
 impl PackedWrite {
     pub(crate) fn new(write: Write) -> Self {
-        let Write { claims, needs, entry, more } = write;
+        let Write { claims, needs, fallback_turns, entry, more } = write;
         // The answer of a turn follows the question in the same write.
         let is_answer = |entry: &Entry| entry.event.body.completion().is_some();
         let answer = more.iter().position(is_answer).map_or(0, |at| at + 1);
@@ -71,8 +74,26 @@ impl PackedWrite {
         Self {
             claims: claims.into_iter().map(pack).collect(),
             needs,
+            fallback_turns,
             entries: pack_entries(entry, more),
         }
+    }
+
+    /// The write with another turn in place of the first event's.
+    pub(crate) fn move_to_turn(&self, turn: &TurnId) -> Self {
+        let mut moved = self.clone();
+        let named = self.first().and_then(|event| event.turn.as_ref());
+        for entry in moved.entries.iter_mut().filter(|entry| entry.event.turn.as_ref() == named) {
+            entry.event.turn = Some(turn.clone());
+        }
+        moved
+    }
+
+    /// True when it opens a turn that feedback quotes.
+    pub(crate) fn opens_derived_turn(&self) -> bool {
+        let is_opening =
+            |change: &Change| matches!(change, Change::Turn(TurnChange::OpenDerived { .. }));
+        self.entries.iter().any(|entry| entry.changes.iter().any(is_opening))
     }
 
     pub(crate) fn to_dead_letter(&self) -> serde_json::Value {

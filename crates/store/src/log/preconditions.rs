@@ -4,7 +4,8 @@ use model::{DecisionId, Need, Origin, Reaction};
 use sql::Connection;
 
 use crate::event_rows::read_text;
-use crate::projections::apply::{Subject, TurnHalfState, TurnRow, served};
+use crate::log::fallback_turn::{TurnLocation, find_conversation, locate_turn};
+use crate::projections::apply::{Subject, served};
 use crate::row_keys::{Key, PackedId, Table, find_key, find_turn_user};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +39,11 @@ pub(crate) fn check(
             missing(turn_is_there(connection, subject, conversation)?)
         }
         Need::NewTurn => missing(subject.turn.is_none()),
+        Need::SameConversation(conversation) => {
+            let Some(turn) = subject.turn else { return Ok(None) };
+            let location = locate_turn(connection, subject.project, turn, conversation)?;
+            missing(location != TurnLocation::Elsewhere)
+        }
         Need::Decision(id) => missing(connection.exists(
             "SELECT 1 FROM decisions WHERE project = ?1 AND id = ?2 AND made IS NOT NULL",
             decision(id),
@@ -85,14 +91,7 @@ fn turn_is_there(
     conversation: Option<&str>,
 ) -> sql::Result<bool> {
     let Some(turn) = subject.turn else { return Ok(false) };
-    let found: Option<Option<Key>> = match connection.recall::<TurnRow>(turn) {
-        Some(row) => (row.opened != TurnHalfState::Missing).then_some(row.conversation),
-        None => connection.find_row(
-            "SELECT conversation FROM turns WHERE key = ?1 AND opened IS NOT NULL",
-            [turn],
-        )?,
-    };
-    let Some(found) = found else { return Ok(false) };
+    let Some(found) = find_conversation(connection, turn)? else { return Ok(false) };
     let Some(wanted) = conversation else { return Ok(true) };
     let wanted = find_key(connection, Table::Conversations, subject.project, wanted)?;
     Ok(wanted.is_some() && wanted == found)

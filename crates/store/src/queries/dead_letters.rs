@@ -144,9 +144,9 @@ fn parse_write(letter: &Value, scope: &Scope) -> Option<Write> {
     if entries.is_empty() {
         return None;
     }
-    let first = entries.remove(0);
+    let Entry { event, changes } = entries.remove(0);
     let claims = letter["claims"].as_array()?.iter().map(read_claim).collect::<Option<_>>()?;
-    Some(Write { claims, needs: Vec::new(), entry: first, more: entries })
+    Some(Write { claims, more: entries, ..Write::new(event, changes) })
 }
 
 fn read_claim(value: &Value) -> Option<Claim> {

@@ -1,9 +1,7 @@
 //! Turns and their events.
 
-use std::collections::HashMap;
-
 use model::{Body, ConversationId, Position, Scope, Timestamp, TurnId, UserId};
-use sql::{Connection, Value, params_from_iter};
+use sql::Connection;
 
 use crate::error::{StoreError, Task};
 use crate::event_rows::{self, StoredEvent};
@@ -41,42 +39,6 @@ impl Store {
         self.pool.run_short(move |connection| {
             let Some(project) = find_project(connection, &scope)? else { return Ok(None) };
             Ok(find(connection, project, &turn)?.map(|found| found.head))
-        })
-    }
-
-    /// The conversations of those turns that were sent, also without an answer.
-    pub fn turn_conversations(
-        &self,
-        scope: &Scope,
-        turns: Vec<TurnId>,
-    ) -> Task<'_, HashMap<TurnId, Option<ConversationId>>> {
-        const CHUNK_TURNS: usize = 500;
-        let scope = scope.clone();
-        self.pool.run_some(turns.len(), move |connection| {
-            let mut found = HashMap::new();
-            let Some(project) = find_project(connection, &scope)? else { return Ok(found) };
-            let unreadable = |_| StoreError::Corrupt("a turn has an invalid id".to_owned());
-            for chunk in turns.chunks(CHUNK_TURNS) {
-                let places = vec!["?"; chunk.len()].join(", ");
-                let sql = format!(
-                    "SELECT t.id, c.id FROM turns t LEFT JOIN conversations c ON c.key = t.conversation
-                     WHERE t.project = ? AND t.opened IS NOT NULL AND t.opened_derived = 0
-                     AND t.id IN ({places})"
-                );
-                let ids = chunk.iter().map(|turn| Value::from(turn.as_str().to_owned()));
-                let values = std::iter::once(Value::from(project)).chain(ids);
-                let mut select = connection.prepare(&sql)?;
-                let rows = select.read_rows_with(params_from_iter(values), |row| {
-                    let (turn, conversation): (String, Option<String>) = row.read()?;
-                    let conversation = conversation.map(ConversationId::new).transpose();
-                    Ok::<_, StoreError>((
-                        TurnId::new(turn).map_err(unreadable)?,
-                        conversation.map_err(unreadable)?,
-                    ))
-                })?;
-                found.extend(rows);
-            }
-            Ok(found)
         })
     }
 

@@ -58,6 +58,9 @@ impl StoryGenerator {
         } else if self.dice.percent(40) && write.entry.event.turn.is_some() {
             let words = write.entry.event.clone();
             write.more.extend(self.quoted_halves(&words));
+            if self.dice.percent(50) {
+                write.fallback_turns = vec![self.turn(), self.turn()];
+            }
         }
         write
     }

@@ -1,7 +1,7 @@
 //! Later findings of the engine: verdicts, reviews, ends of sessions, item signals.
 
 use model::{
-    Body, Change, Claim, ClaimSpace, EntitySignal, Event, Fields, Finding, FoundAlert,
+    Body, Change, Claim, ClaimSpace, EntitySignal, Entry, Event, Fields, Finding, FoundAlert,
     FoundRelevance, FoundSession, Kind, Need, RelevanceSignal, RetrievalChange, Returned, Source,
     TurnId, Type, VerdictStatus, Write,
 };
@@ -27,10 +27,10 @@ impl StoryGenerator {
         let message = self.dice.of_these(&heard);
         let words = self.on(&message);
         let mut entries = self.verdict(&words, &message).into_iter();
-        let entry = entries.next().unwrap();
-        let id = entry.event.id.to_string();
+        let Entry { event, changes } = entries.next().unwrap();
+        let id = event.id.to_string();
         let claims = vec![Claim { space: ClaimSpace::Event, id, mac: None }];
-        Write { claims, needs: Vec::new(), entry, more: entries.collect() }
+        Write { claims, more: entries.collect(), ..Write::new(event, changes) }
     }
 
     fn on(&mut self, turn: &TurnId) -> Event {
