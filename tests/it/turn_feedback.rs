@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::feedback_calls::{counts, turn};
+use crate::feedback_calls::{counts, react, turn};
 use crate::keys::create;
 use crate::server::Server;
 
@@ -77,6 +77,29 @@ fn reaction_wins_over_stars_and_stars_over_rating() {
     assert_eq!(user_reactions(&server, "t0").len(), 1);
     assert_eq!(give(&server, "t0", &json!({"reaction": null})).1["stored"], json!(["reaction"]));
     assert_eq!(user_reactions(&server, "t0"), Vec::<Value>::new());
+}
+
+#[test]
+fn later_reaction_replaces_stars_of_the_same_class() {
+    let server = Server::start();
+    turn(&server, "c1", "t1");
+    let reward = |server: &Server| server.get("/api/v1/turns/t1").1["reward"].as_f64().unwrap();
+    assert_eq!(give(&server, "t1", &json!({"stars": 4})).0, 200);
+    let of_stars = reward(&server);
+    assert_eq!(give(&server, "t1", &json!({"reaction": "ok"})).0, 200);
+    let of_reaction = reward(&server);
+    assert!(of_reaction > of_stars, "{of_reaction} {of_stars}");
+    // The same reaction changes nothing, by either endpoint.
+    let head = server.get("/health/ready").1["position"].clone();
+    assert_eq!(give(&server, "t1", &json!({"reaction": "ok"})).0, 200);
+    assert_eq!(react(&server, "c1", "t1", &json!({"reaction": "ok"})).0, 200);
+    assert_eq!(server.get("/health/ready").1["position"], head);
+    assert_eq!(give(&server, "t1", &json!({"stars": 4})).0, 200);
+    assert_eq!(react(&server, "c1", "t1", &json!({"reaction": "ok"})).0, 200);
+    let server = server.kill_and_restart();
+    assert_eq!(reward(&server), of_reaction);
+    assert_eq!(user_reactions(&server, "t1").len(), 1);
+    assert_eq!(counts(&server, "c1"), [1, 1, 0, 1, 0, 0]);
 }
 
 #[test]

@@ -101,7 +101,7 @@ pub enum Need {
     OtherVariant(ExperimentId, u32),
     /// The event's conversation has an open session without activity since this time.
     SilentSince(Timestamp),
-    /// The user's reaction on the turn differs in value or text. `None` is no reaction.
+    /// The user's reaction on the turn differs in value, rating or text. `None` is no reaction.
     OtherReaction { reaction: Option<Reaction>, text: Option<String> },
 }
 

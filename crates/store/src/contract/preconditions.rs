@@ -1,8 +1,8 @@
 //! Preconditions of writes.
 
 use model::{
-    Body, Change, Claim, ClaimSpace, DecisionChange, Event, EventId, Mac, Need, Outcome, Position,
-    Project, Reaction, Scope, TurnChange, TurnHalf, Write,
+    Body, Change, Claim, ClaimSpace, DecisionChange, Event, EventId, Mac, Need, Origin, Outcome,
+    Position, Project, Reaction, Scope, TurnChange, TurnHalf, UnitInterval, Write,
 };
 use serde_json::json;
 
@@ -197,6 +197,17 @@ pub(crate) async fn equal_reaction_changes_nothing(store: &Store) {
     let said_otherwise = Scene::react("second", "t1", Reaction::Ok);
     let needs = other(Some(Reaction::Ok), "second");
     assert_eq!(outcome(store, said_otherwise, needs).await, Outcome::Stored(Position(5)));
+    let stars = Change::Turn(TurnChange::React {
+        origin: Origin::User,
+        reaction: Reaction::Ok,
+        rating: UnitInterval::new(0.75).unwrap(),
+        confidence: UnitInterval::ONE,
+        detected_in: None,
+    });
+    play(store, [Scene::new("stars", "t1", stars).saying(&json!({"text": "first"}))]).await;
+    let clearer = Scene::react("third", "t1", Reaction::Ok);
+    let clearer = outcome(store, clearer, other(Some(Reaction::Ok), "first")).await;
+    assert_eq!(clearer, Outcome::Stored(Position(7)), "the rating of the stars differs");
 }
 
 pub(crate) async fn unchanged_write_uses_up_its_request_key(store: &Store) {

@@ -107,31 +107,47 @@ fn already_so(
     let standing = if about.by_new_user { None } else { standing(connection, about, turn)? };
     Ok(match (standing, reaction) {
         (None, None) => Some(UnmetPrecondition::AlreadyApplied(0)),
-        (Some((position, stands, said)), Some(new))
-            if stands == new.code() && said.as_deref() == text =>
-        {
-            Some(UnmetPrecondition::AlreadyApplied(position))
+        (Some(standing), Some(new)) => {
+            // Stars of the same class may have another rating.
+            let is_same = standing.reaction == new.code()
+                && standing.rating == new.value().get()
+                && standing.text.as_deref() == text;
+            is_same.then_some(UnmetPrecondition::AlreadyApplied(standing.position))
         }
-        (None, Some(_)) | (Some(_), None | Some(_)) => None,
+        (None, Some(_)) | (Some(_), None) => None,
     })
 }
 
-/// The user's active reaction on the turn: position, code and text.
+/// The user's active reaction on a turn.
+struct StandingReaction {
+    position: i64,
+    reaction: u8,
+    rating: f64,
+    text: Option<String>,
+}
+
 fn standing(
     connection: &Connection,
     about: &WriteContext<'_>,
     turn: Key,
-) -> sql::Result<Option<(i64, u8, Option<String>)>> {
+) -> sql::Result<Option<StandingReaction>> {
     let user = match about.subject.user {
         Some(user) => Some(user),
         None => find_turn_user(connection, about.subject.project, turn)?,
     };
     connection.find_row_with(
-        "SELECT r.position, r.reaction,
+        "SELECT r.position, r.reaction, r.rating,
              coalesce(json_extract(e.data, '$.text'), json_extract(e.data, '$.comment'))
          FROM reactions r LEFT JOIN events e ON e.position = r.position
          WHERE r.turn = ?1 AND r.origin = ?2 AND r.user IS NOT DISTINCT FROM ?3",
         (turn, Origin::User.code(), user),
-        |row| Ok((row.get(0)?, row.get(1)?, read_text(row, 2)?)),
+        |row| {
+            Ok(StandingReaction {
+                position: row.get(0)?,
+                reaction: row.get(1)?,
+                rating: row.get(2)?,
+                text: read_text(row, 3)?,
+            })
+        },
     )
 }
