@@ -103,6 +103,32 @@ fn later_reaction_replaces_stars_of_the_same_class() {
 }
 
 #[test]
+fn tags_are_stored_with_an_unchanged_reaction() {
+    let server = Server::start();
+    turn(&server, "c1", "t1");
+    turn(&server, "c1", "t2");
+    assert_eq!(give(&server, "t1", &json!({"reaction": "not_ok"})).0, 200);
+    let tagged = json!({"reaction": "not_ok", "tags": ["wrong_table"]});
+    let cleared = json!({"reaction": null, "tags": ["wrong_table"]});
+    for (id, body) in [("t1", &tagged), ("t1", &tagged), ("t2", &cleared)] {
+        let (status, given) = give(&server, id, body);
+        assert_eq!((status, &given["stored"]), (200, &json!(["reaction", "tags"])), "{given}");
+    }
+    let check = |server: &Server| {
+        let mut given = stored_events(server, "reaction");
+        given.retain(|event| event["type"] == "explicit");
+        let tags: Vec<&Value> = given.iter().map(|event| &event["tags"]).collect();
+        let expected = [json!([]), json!(["wrong_table"]), json!(["wrong_table"])];
+        assert_eq!(tags, expected.iter().collect::<Vec<_>>(), "a repeat changes nothing");
+        let listed = server.get("/api/v1/turns?tag=wrong_table").1;
+        assert_eq!(listed["items"].as_array().unwrap().len(), 2, "{listed}");
+        assert_eq!(user_reactions(server, "t1").len(), 1);
+    };
+    check(&server);
+    check(&server.kill_and_restart());
+}
+
+#[test]
 fn feedback_before_its_turn_joins_it_once() {
     let server = Server::start();
     let body = json!({"reaction": "ok", "comment": "nice", "conversation_id": "c1"});

@@ -125,6 +125,7 @@ fn turn(number: usize, at: usize) -> PreferenceTurn {
         failed: false,
         asked_at: Timestamp::from_micros((number * TURNS + at) as i64),
         verdict: [None, Some(rejected), Some(accepted), None][at],
+        reward: TurnReward { value: value.get(), weight: 1.0 },
         rating: (at == 0).then_some(TurnRating { value, confidence: sure }),
         corrections: (at == 3)
             .then(|| TurnCorrection {

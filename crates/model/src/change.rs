@@ -101,8 +101,9 @@ pub enum Need {
     OtherVariant(ExperimentId, u32),
     /// The event's conversation has an open session without activity since this time.
     SilentSince(Timestamp),
-    /// The user's reaction on the turn differs in value, rating or text. `None` is no reaction.
-    OtherReaction { reaction: Option<Reaction>, text: Option<String> },
+    /// The user's reaction on the turn differs in value, rating or text, or lacks one of the tags.
+    /// `None` is no reaction.
+    OtherReaction { reaction: Option<Reaction>, text: Option<String>, tags: Vec<String> },
 }
 
 /// A change to the projections, by the subject it concerns. Parts that depend on stored state are

@@ -55,6 +55,7 @@ macro_rules! contract_tests {
             preconditions::needed_decision_must_exist,
             preconditions::equal_outcome_changes_nothing,
             preconditions::equal_reaction_changes_nothing,
+            preconditions::equal_reaction_with_new_tags_is_stored,
             preconditions::unchanged_write_uses_up_its_request_key,
             preconditions::further_events_are_found_by_the_first_ones_claim,
             preconditions::events_of_one_write_are_adjacent,

@@ -122,7 +122,8 @@ fn reaction_needs(place: &TurnPlace, given: &GivenReaction) -> Vec<Need> {
     let mut needs = vec![Need::Turn(place.conversation.clone())];
     match given.origin {
         Origin::User => {
-            needs.push(Need::OtherReaction { reaction: given.reaction, text: given.text.clone() })
+            let (reaction, text) = (given.reaction, given.text.clone());
+            needs.push(Need::OtherReaction { reaction, text, tags: Vec::new() });
         }
         Origin::Machine => {}
     }

@@ -115,7 +115,8 @@ impl Feedback {
         }
         if let (Body::Reaction(given), true) = (&write.entry.event.body, write.more.is_empty()) {
             let (reaction, text) = (given.reaction, given.text.clone());
-            write.needs.push(Need::OtherReaction { reaction, text });
+            let tags = write.entry.event.tags.clone();
+            write.needs.push(Need::OtherReaction { reaction, text, tags });
         }
         Ok(write)
     }

@@ -179,8 +179,10 @@ pub(crate) async fn equal_outcome_changes_nothing(store: &Store) {
 
 pub(crate) async fn equal_reaction_changes_nothing(store: &Store) {
     play(store, [Scene::open("t1", "c1"), Scene::react("first", "t1", Reaction::Ok)]).await;
-    let other =
-        |reaction, text: &str| vec![Need::OtherReaction { reaction, text: Some(text.to_owned()) }];
+    let other = |reaction, text: &str| {
+        let text = Some(text.to_owned());
+        vec![Need::OtherReaction { reaction, text, tags: Vec::new() }]
+    };
     let same = || Scene::react("same", "t1", Reaction::Ok);
     // Without a user the turn's user counts.
     for scene in [same(), same().by("u1")] {
@@ -189,7 +191,7 @@ pub(crate) async fn equal_reaction_changes_nothing(store: &Store) {
     }
     let another_user = outcome(store, same().by("u2"), other(Some(Reaction::Ok), "first")).await;
     assert_eq!(another_user, Outcome::Stored(Position(3)));
-    let nothing = vec![Need::OtherReaction { reaction: None, text: None }];
+    let nothing = vec![Need::OtherReaction { reaction: None, text: None, tags: Vec::new() }];
     let none_of_u3 = Scene::clear("clear", "t1").by("u3");
     assert_eq!(outcome(store, none_of_u3, nothing.clone()).await, Outcome::Unchanged);
     let of_u2 = Scene::clear("clear", "t1").by("u2");
@@ -210,13 +212,34 @@ pub(crate) async fn equal_reaction_changes_nothing(store: &Store) {
     assert_eq!(clearer, Outcome::Stored(Position(7)), "the rating of the stars differs");
 }
 
+pub(crate) async fn equal_reaction_with_new_tags_is_stored(store: &Store) {
+    play(store, [Scene::open("t1", "c1")]).await;
+    let give = async |id: &str, reaction: Option<Reaction>, tags: &[&str]| {
+        let mut scene = match reaction {
+            Some(reaction) => Scene::react(id, "t1", reaction).saying(&json!({})),
+            None => Scene::clear(id, "t1"),
+        };
+        let tags: Vec<String> = tags.iter().map(|tag| (*tag).to_owned()).collect();
+        scene.event.tags.clone_from(&tags);
+        outcome(store, scene, vec![Need::OtherReaction { reaction, text: None, tags }]).await
+    };
+    let stored = |position| Outcome::Stored(Position(position));
+    let bad = Some(Reaction::NotOk);
+    assert_eq!(give("a", None, &["x"]).await, stored(2), "nothing to clear, but a tag");
+    assert_eq!(give("b", bad, &[]).await, stored(3));
+    assert_eq!(give("c", bad, &["x"]).await, stored(4));
+    assert_eq!(give("d", bad, &["x"]).await, Outcome::Unchanged);
+    assert_eq!(give("e", bad, &[]).await, Outcome::Unchanged);
+    assert_eq!(give("f", bad, &["x", "y"]).await, stored(5));
+}
+
 pub(crate) async fn unchanged_write_uses_up_its_request_key(store: &Store) {
     play(store, [Scene::open("t1", "c1")]).await;
     let keyed = |id: &str, body: u8| {
         let mut write = Scene::clear(id, "t1").write();
         let (space, mac) = (ClaimSpace::RequestKey, Some(Mac([body; 16])));
         write.claims.push(Claim { space, id: "k".into(), mac });
-        write.needs.push(Need::OtherReaction { reaction: None, text: None });
+        write.needs.push(Need::OtherReaction { reaction: None, text: None, tags: Vec::new() });
         write
     };
     let outcomes = store.commit(vec![keyed("a", 1), keyed("b", 1), keyed("c", 2)]).await.unwrap();

@@ -79,8 +79,8 @@ pub(crate) fn check(
             "SELECT 1 FROM open_sessions WHERE conversation = ?1 AND last_ts = ?2",
             (subject.conversation, moment.as_micros()),
         )?),
-        Need::OtherReaction { reaction, text } => {
-            already_so(connection, about, *reaction, text.as_deref())
+        Need::OtherReaction { reaction, text, tags } => {
+            already_so(connection, about, *reaction, (text.as_deref(), tags))
         }
     }
 }
@@ -101,17 +101,18 @@ fn already_so(
     connection: &Connection,
     about: &WriteContext<'_>,
     reaction: Option<Reaction>,
-    text: Option<&str>,
+    (text, tags): (Option<&str>, &[String]),
 ) -> sql::Result<Option<UnmetPrecondition>> {
     let Some(turn) = about.subject.turn else { return Ok(None) };
     let standing = if about.by_new_user { None } else { standing(connection, about, turn)? };
     Ok(match (standing, reaction) {
-        (None, None) => Some(UnmetPrecondition::AlreadyApplied(0)),
+        (None, None) => tags.is_empty().then_some(UnmetPrecondition::AlreadyApplied(0)),
         (Some(standing), Some(new)) => {
             // Stars of the same class may have another rating.
             let is_same = standing.reaction == new.code()
                 && standing.rating == new.value().get()
-                && standing.text.as_deref() == text;
+                && standing.text.as_deref() == text
+                && tags.iter().all(|tag| standing.tags.contains(tag));
             is_same.then_some(UnmetPrecondition::AlreadyApplied(standing.position))
         }
         (None, Some(_)) | (Some(_), None) => None,
@@ -124,6 +125,7 @@ struct StandingReaction {
     reaction: u8,
     rating: f64,
     text: Option<String>,
+    tags: Vec<String>,
 }
 
 fn standing(
@@ -137,16 +139,18 @@ fn standing(
     };
     connection.find_row_with(
         "SELECT r.position, r.reaction, r.rating,
-             coalesce(json_extract(e.data, '$.text'), json_extract(e.data, '$.comment'))
+             coalesce(json_extract(e.data, '$.text'), json_extract(e.data, '$.comment')), e.tags
          FROM reactions r LEFT JOIN events e ON e.position = r.position
          WHERE r.turn = ?1 AND r.origin = ?2 AND r.user IS NOT DISTINCT FROM ?3",
         (turn, Origin::User.code(), user),
         |row| {
+            let tags: Option<String> = row.get(4)?;
             Ok(StandingReaction {
                 position: row.get(0)?,
                 reaction: row.get(1)?,
                 rating: row.get(2)?,
                 text: read_text(row, 3)?,
+                tags: tags.and_then(|tags| serde_json::from_str(&tags).ok()).unwrap_or_default(),
             })
         },
     )

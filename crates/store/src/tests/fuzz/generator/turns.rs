@@ -228,7 +228,8 @@ impl StoryGenerator {
         let mut write = self.write(event, &[]);
         write.needs.push(Need::Turn(Some(conversation)));
         if origin == Origin::User {
-            write.needs.push(Need::OtherReaction { reaction, text });
+            let tags = self.dice.maybe(20, &["a"]).map(str::to_owned).into_iter().collect();
+            write.needs.push(Need::OtherReaction { reaction, text, tags });
         }
         write
     }
