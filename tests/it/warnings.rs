@@ -102,6 +102,36 @@ fn key_sent_to_a_server_without_keys_is_warned_about() {
 }
 
 #[test]
+fn unknown_key_is_counted_and_named_in_a_header_without_a_json_body() {
+    let server = Server::start();
+    turn(&server, "c1", "t1");
+    let rows = [
+        ("/api/v1/turns", "text/csv", 200),
+        ("/api/v1/preferences/export?format=kto", "*/*", 200),
+        ("/api/v1/turns/none", "*/*", 404),
+    ];
+    let agent: ureq::Agent =
+        ureq::Agent::config_builder().http_status_as_error(false).build().into();
+    let get = |path: &str, accept: &str, key: Option<&str>| {
+        let mut call = agent.get(format!("{}{path}", server.url)).header("Accept", accept);
+        if let Some(key) = key {
+            call = call.header("X-API-Key", key);
+        }
+        let answer = call.call().unwrap();
+        let header =
+            answer.headers().get("X-Warning").map(|value| value.to_str().unwrap().to_owned());
+        (answer.status().as_u16(), header)
+    };
+    for (path, accept, status) in rows {
+        assert_eq!(get(path, accept, None), (status, None), "{path}");
+        let warned = get(path, accept, Some("uk_nobody_knows"));
+        assert_eq!(warned, (status, Some("unknown_key".to_owned())), "{path}");
+    }
+    assert_eq!(get("/api/v1/turns/t1", "*/*", Some("uk_nobody_knows")), (200, None), "in the body");
+    assert_eq!(counter(&server, "unknown_key"), 4);
+}
+
+#[test]
 fn turn_id_of_another_conversation_is_refused_with_its_name() {
     let server = Server::start();
     let open = |conversation: &str, scope: &str| {
