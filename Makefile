@@ -34,7 +34,7 @@ screenshots: compiler
 
 ## Runs all tests with default features: on SQLite, in one process.
 test: compiler
-	@scripts/need sqlite3:sqlite3 prlimit:util-linux make:make g++:g++ openssl:openssl chromium:chromium curl:curl
+	@scripts/need sqlite3:sqlite3 prlimit:util-linux make:make g++:g++ openssl:openssl chromium:chromium curl:curl python3:python3
 	scripts/run-tests --workspace
 
 # Tests that start Postgres, Redis, Kafka or S3 themselves.
@@ -46,7 +46,7 @@ SERVER_TESTS = nodes:: kafka:: history:: s3:: migrate_store:: backup::postgres
 # One thread more than cores: these tests wait for their servers half of the time.
 test-scaled: export RUST_TEST_THREADS ?= $(shell expr $$(nproc) + 1)
 test-scaled: compiler
-	@scripts/need sqlite3:sqlite3 prlimit:util-linux make:make g++:g++ chromium:chromium
+	@scripts/need sqlite3:sqlite3 prlimit:util-linux make:make g++:g++ chromium:chromium python3:python3
 	-@scripts/servers install
 	scripts/run-tests --features scaled -p uptake-store -p uptake-sql -p uptake-connectors -p uptake --lib
 	scripts/run-tests --features scaled -p uptake-store -p uptake-sql -p uptake-connectors -p uptake --test it -- $(SERVER_TESTS)

@@ -91,3 +91,25 @@ fn systemd_verifies_the_unit() {
     let ours: Vec<&str> = said.lines().filter(|line| line.contains("uptake.service")).collect();
     assert!(ours.is_empty(), "{ours:?}");
 }
+
+#[test]
+fn make_test_installs_the_programs_that_tests_run() {
+    /// On every system, or optional in the test that runs it.
+    const PRESENT: [&str; 5] = ["bash", "cp", "kill", "sh", "systemd-analyze"];
+    let makefile = fs::read_to_string(root().join("Makefile")).unwrap();
+    let target = makefile.split_once("\ntest: ").unwrap().1;
+    let needed = target.lines().find(|line| line.contains("scripts/need")).unwrap();
+    let call = concat!("Command::new", "(\"");
+    for path in crate::layers::rust_files(&root().join("tests/it")) {
+        let source = fs::read_to_string(&path).unwrap();
+        let programs = source.split(call).skip(1).map(|rest| rest.split('"').next().unwrap());
+        for program in programs.filter(|name| !name.contains('/') && !PRESENT.contains(name)) {
+            let is_listed = needed.contains(&format!(" {program}:"));
+            assert!(
+                is_listed,
+                "{} runs {program}, which make test does not install",
+                path.display()
+            );
+        }
+    }
+}
