@@ -8,7 +8,8 @@ use std::time::Instant;
 use engine::export::{ParquetWriter, write_jsonl};
 use learn::{
     ExportFormat, ExportRule, Exporter, GroupedAnswer, PreferenceConversation, PreferenceRow,
-    PreferenceTurn, QuestionGroups, ServedVariant, TurnCorrection, TurnRating, TurnVerdict,
+    PreferenceTurn, QuestionGroups, ServedVariant, TurnCorrection, TurnRating, TurnReward,
+    TurnVerdict,
 };
 use model::{ConversationId, CorrectionType, Timestamp, TurnId, UnitInterval, VerdictStatus};
 
