@@ -432,3 +432,42 @@ fn performance_and_error_events_count_with_and_without_their_turn() {
     assert!(out.contains("\"changed\":false"), "{out}");
     check(&Server::start_in(folder));
 }
+
+#[test]
+fn measured_latency_counts_while_its_turn_has_no_answer() {
+    let server = Server::start();
+    // Named by a comment, quoted by a rating without an answer, and opened.
+    for turn in ["named", "quoted", "open"] {
+        send_metric(&server, Some(turn), 1250);
+    }
+    let check = |server: &Server| {
+        for query in ["", "?user_id=ann"] {
+            let metric = &get_quality(server, query)["metrics"]["latency_p50"];
+            let count = metric["denominator"].as_u64().unwrap();
+            let value = metric["value"].as_f64().unwrap_or(0.0);
+            // Of the three turns only the opened one has a user.
+            let expected = if query.is_empty() { 3 } else { 1 };
+            assert!((value - 1.25).abs() < 0.1 && count == expected, "{query} {value} of {count}");
+        }
+    };
+    send_event(&server, "user_comment", Some("named"), &json!({"comment": "Which currency?"}));
+    let quoted = json!({"rating": "positive", "query": "Show total sales"});
+    send_event(&server, "user_rating", Some("quoted"), &quoted);
+    let open = json!({"conversation_id": "c", "turn_id": "open", "user_id": "ann",
+        "text": "How many?"});
+    assert_eq!(server.post("/api/v1/turns", &open).0, 201);
+    check(&server);
+    let rebuilt = |server: Server| {
+        let folder = server.kill_and_leave();
+        let (_, out, _) = uptake(folder.path(), &["rebuild", "--json"]);
+        assert!(out.contains("\"changed\":false"), "{out}");
+        Server::start_in(folder)
+    };
+    let server = rebuilt(server);
+    check(&server);
+    // The answer brings no latency of its own: the measurement is still counted once.
+    let done = json!({"response": "Seven of them, as of today.", "model": "m1"});
+    assert_eq!(server.post("/api/v1/turns/open/complete", &done).0, 200);
+    check(&server);
+    check(&rebuilt(server));
+}

@@ -264,7 +264,7 @@ fn anything() -> Vec<Scene> {
         .filter_map(|n| {
             let turn = format!("t{}", draw(9));
             let id = format!("e{n}");
-            let scene = match draw(11) {
+            let scene = match draw(12) {
                 0 if opened.insert(turn.clone()) => Scene::open(&turn, "c1"),
                 1 => answered(&id, &turn, ["m1", "m2"][draw(2) as usize], draw(2) == 0),
                 2 => shown(&id, &turn, draw(2) == 0, draw(5000)),
@@ -286,6 +286,10 @@ fn anything() -> Vec<Scene> {
                 10 => {
                     let sentiment = [Sentiment::Positive, Sentiment::Negative][draw(2) as usize];
                     Scene::note(&id, &turn, TurnFact::Commented(sentiment))
+                }
+                11 => {
+                    let millis = Some(draw(5000));
+                    Scene::note(&id, &turn, TurnFact::Measured { millis, tokens: 10, cost: 10 })
                 }
                 _ => return None,
             };

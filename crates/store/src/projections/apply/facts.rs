@@ -108,8 +108,9 @@ impl Facts {
         Some(Place { hour, model: &self.model, prompt: &self.prompt })
     }
 
+    /// A latency counts with its answer, or as soon as it was measured beside the turn.
     pub(crate) fn step(&self) -> Option<u32> {
-        self.millis.filter(|_| self.answered || self.ts.is_none()).map(wait_step)
+        self.millis.filter(|_| self.answered || self.measured_ts.is_some()).map(wait_step)
     }
 
     pub(crate) fn counts(&self) -> QualityCounts {
