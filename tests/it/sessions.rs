@@ -202,3 +202,50 @@ fn detected_refinement_counts_in_the_refinement_rate() {
     let (_, out, _) = uptake(folder.path(), &["rebuild", "--json"]);
     assert!(out.contains("\"changed\":false"), "{out}");
 }
+
+fn report_abandonment(server: &Server, session: &str) {
+    let body = json!({"type": "implicit", "source": "user_interaction", "category": "quality",
+        "session_id": session, "data": {"kind": "abandonment"}});
+    let (status, answer) = server.post("/api/v1/feedback", &body);
+    assert_eq!((status, &answer["warnings"]), (201, &Value::Null), "{answer}");
+}
+
+#[test]
+fn reported_abandonment_counts_without_an_open_session() {
+    let server = start_without_sweep();
+    // A quoted turn opens no session.
+    let rating = json!({"type": "explicit", "source": "user_rating", "category": "quality",
+        "session_id": "quoted", "message_id": "q-1", "user_id": "u1", "data": {"rating": "positive",
+        "query": "What is the price?", "response": "It is 20 dollars."}});
+    assert_eq!(server.post("/api/v1/feedback", &rating).0, 201);
+    report_abandonment(&server, "quoted");
+    assert_eq!(rate(&server, "abandonment_rate"), (1.0, 1));
+    // The sweep ends this session first. Its last answer was used.
+    let talk = TestConversation::new(&server, "swept", "u1");
+    for (turn, secs) in [("s-2", 60), ("s-1", 0)] {
+        talk.send_message_at(turn, "What is the price?", secs);
+        talk.answer(turn, "It is 20 dollars and 50 cents.");
+        let copy = json!({"type": "implicit", "source": "user_interaction", "category": "quality",
+            "message_id": turn, "data": {"kind": "copy"}});
+        assert_eq!(server.post("/api/v1/feedback", &copy).0, 201);
+    }
+    let server = start_with_sweep(server.kill_and_leave());
+    wait_for_session_ends(&server, 1);
+    assert_eq!(rate(&server, "abandonment_rate"), (1.0, 2));
+    report_abandonment(&server, "swept");
+    assert_eq!(rate(&server, "abandonment_rate"), (2.0, 2), "the ended session counts once");
+    let ended = |turn: &str| {
+        server.get(&format!("/api/v1/turns/{turn}")).1["verdict"]["session_ended"].clone()
+    };
+    assert_eq!([ended("s-1"), ended("s-2")], [json!(false), json!(true)]);
+    // The quoted turn arrives, with a session of its own. The sweep keeps what was reported.
+    let talk = TestConversation::new(&server, "quoted", "u1");
+    talk.send_message_at("q-1", "What is the price?", 0);
+    talk.answer("q-1", "It is 20 dollars.");
+    wait_for_session_ends(&server, 2);
+    assert_eq!(rate(&server, "abandonment_rate"), (2.0, 2));
+    let folder = server.kill_and_leave();
+    let (_, out, _) = uptake(folder.path(), &["rebuild", "--json"]);
+    assert!(out.contains("\"changed\":false"), "{out}");
+    assert_eq!(rate(&Server::start_in(folder), "abandonment_rate"), (2.0, 2));
+}

@@ -236,3 +236,34 @@ fn decisions_of_a_session_are_paged_and_calibrated_as_a_whole() {
     let expected: Vec<String> = (0..1000).map(|number| format!("d{number}")).collect();
     assert_eq!(seen, expected);
 }
+
+#[test]
+fn abandonment_without_a_turn_is_warned_about() {
+    let server = Server::start();
+    let left = |session: Option<&str>, turn: Option<&str>| {
+        json!({"type": "implicit", "source": "user_interaction", "category": "quality",
+            "session_id": session, "message_id": turn, "data": {"kind": "abandonment"}})
+    };
+    let (status, early) = server.post("/api/v1/feedback", &left(Some("c1"), None));
+    assert_eq!((status, codes(&early)), (201, vec!["unknown_session"]), "{early}");
+    assert_eq!(early["warnings"][0]["field"], "session_id");
+    assert!(early["warnings"][0]["detail"].as_str().unwrap().contains("session c1"), "{early}");
+    let nameless = server.post("/api/v1/feedback", &left(None, None)).1;
+    assert_eq!(codes(&nameless), ["unknown_session"], "{nameless}");
+    // With a turn it joins the turn.
+    let waiting = server.post("/api/v1/feedback", &left(Some("c1"), Some("t1"))).1;
+    assert_eq!(codes(&waiting), ["unknown_turn"], "{waiting}");
+    turn(&server, "c1", "t1");
+    assert_eq!(codes(&server.post("/api/v1/feedback", &left(Some("c1"), None)).1), [""; 0]);
+    // In a batch the order decides.
+    let mut quoted = rating("q1", "c2");
+    quoted["data"] = json!({"rating": 5, "query": "How many?", "response": "Seven."});
+    let batch = json!([left(Some("c2"), None), quoted, left(Some("c2"), None)]);
+    let stored = server.post("/api/v1/feedback/batch", &batch).1;
+    assert_eq!((&stored["accepted"], codes(&stored)), (&json!(3), vec!["unknown_session"]));
+    assert_eq!(stored["warnings"][0]["index"], 0);
+    assert_eq!(counter(&server, "unknown_session"), 3);
+    let server = server.kill_and_restart();
+    let (_, quality) = server.get("/api/v1/feedback/quality/default");
+    assert_eq!(quality["metrics"]["abandonment_rate"]["numerator"], 2.0, "{quality}");
+}

@@ -76,7 +76,7 @@ pub use feedback::event_lookup::EventBatch;
 pub use feedback::import::PreparedLine;
 pub use feedback::reactions::{IncomingReaction, ReactionReceipt};
 pub use feedback::record::{IncomingEvent, Trust};
-pub use feedback::targets::FeedbackTarget;
+pub use feedback::targets::{FeedbackTarget, StoredTarget};
 pub use feedback::topics::EventFollower;
 pub use feedback::turn_feedback::{FeedbackReceipt, IncomingFeedback};
 pub use insights::conversation_list::{FoundConversations, ListOrder};

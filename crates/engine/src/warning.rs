@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use model::ConversationId;
+
 // One list: the variant and its code on the wire.
 macro_rules! codes {
     ($($(#[$doc:meta])* $code:ident $word:literal),+ $(,)?) => {
@@ -23,6 +25,8 @@ codes! {
     UnknownDecision "unknown_decision",
     /// Feedback on a turn that does not exist yet.
     UnknownTurn "unknown_turn",
+    /// A report of abandonment that finds no turn.
+    UnknownSession "unknown_session",
     /// Feedback that names another conversation than its turn's.
     OtherConversation "other_conversation",
     /// An API key while the server has none.
@@ -46,6 +50,22 @@ impl Warning {
         let detail = "no turn with this id exists yet; the feedback is stored and joins the turn \
                       when it arrives";
         Self { code: WarningCode::UnknownTurn, field, detail: detail.to_owned() }
+    }
+
+    /// A report of abandonment without a turn, in the conversation that it names, if any.
+    pub(crate) fn unknown_session(conversation: Option<&ConversationId>) -> Self {
+        let detail = match conversation {
+            Some(conversation) => format!(
+                "session {conversation} has no turn yet, so the abandonment counts nowhere; send it \
+                 after a turn of the session, or name the turn in message_id"
+            ),
+            None => {
+                "the abandonment names neither session_id nor message_id, so it counts nowhere; \
+                     send one of them"
+                    .to_owned()
+            }
+        };
+        Self { code: WarningCode::UnknownSession, field: "session_id", detail }
     }
 
     /// A key that was sent to a server without keys. `field` is the header.

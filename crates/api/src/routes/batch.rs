@@ -9,7 +9,8 @@ use std::sync::Arc;
 use axum::Json;
 use axum::http::StatusCode;
 use engine::{
-    EVENT_FIELDS, Engine, EngineError, FeedbackTarget, IncomingEvent, RequestKey, Trust, Warning,
+    EVENT_FIELDS, Engine, EngineError, FeedbackTarget, IncomingEvent, Receipt, RequestKey,
+    StoredTarget, Trust, Warning,
 };
 use model::Write;
 use serde::de::{Deserializer, SeqAccess, Visitor};
@@ -166,13 +167,17 @@ async fn store_items(engine: &Engine, items: Vec<Item>) -> Result<BatchResponse,
         }
     }
     let mut not_stored = 0;
+    let mut stored = Vec::new();
     for (index, receipt) in indexes.into_iter().zip(engine.feedback.record_batch(writes).await?) {
         match receipt {
-            Ok(receipt) if receipt.replayed => response.replayed += 1,
-            Ok(_) => response.accepted += 1,
+            Ok(Receipt { position, replayed, .. }) => {
+                response.replayed += usize::from(replayed);
+                response.accepted += usize::from(!replayed);
+                let target = targets.remove(&index);
+                stored.extend(target.map(|target| StoredTarget { index, position, target }));
+            }
             Err(error) => {
                 not_stored += usize::from(matches!(error, EngineError::NotStored));
-                targets.remove(&index);
                 add_error(&mut response, index, error.into());
             }
         }
@@ -181,7 +186,7 @@ async fn store_items(engine: &Engine, items: Vec<Item>) -> Result<BatchResponse,
         return Err(EngineError::NotStored.into());
     }
     response.errors.sort_by_key(|error| error.index);
-    let mut warnings = engine.feedback.check_targets(targets.into_iter().collect()).await?;
+    let mut warnings = engine.feedback.check_targets(stored).await?;
     warnings.sort_by_key(|(index, _)| *index);
     let body = |(index, warning): (usize, Warning)| BatchWarning { index, warning: warning.into() };
     response.warnings = warnings.into_iter().take(MAX_WARNINGS).map(body).collect();

@@ -7,8 +7,8 @@ use utoipa::ToSchema;
 /// Part of the request has no effect yet, or none at all.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct WarningBody {
-    /// `unknown_decision`, `unknown_turn`, `other_conversation`, `unknown_key` or
-    /// `overridden_field`.
+    /// `unknown_decision`, `unknown_turn`, `unknown_session`, `other_conversation`,
+    /// `unknown_key` or `overridden_field`.
     code: &'static str,
     /// The field or header of the request.
     field: &'static str,

@@ -14,7 +14,7 @@ use model::{
 
 use crate::error::EngineError;
 use crate::feedback::Feedback;
-use crate::feedback::targets::FeedbackTarget;
+use crate::feedback::targets::{FeedbackTarget, StoredTarget};
 use crate::privacy::demo_tenant::reject_demo_marker;
 use crate::receipt::{Receipt, RequestKey};
 use crate::retriable::log_retriable;
@@ -54,7 +54,7 @@ impl Feedback {
         self.core.commit_last(writes).await
     }
 
-    /// Stores one event and warns when it waits for its turn.
+    /// Stores one event and warns when it waits for its turn or finds none.
     pub async fn record_with_warnings(
         &self,
         scope: &Scope,
@@ -66,8 +66,10 @@ impl Feedback {
         let target = target.filter(|_| trust == Trust::Backend);
         self.join_turns(&mut writes).await?;
         let receipt = self.core.commit_last(writes).await?;
-        let warnings = self.check_targets(target.into_iter().map(|target| (0, target)).collect());
-        Ok((receipt, warnings.await?.into_iter().map(|(_, warning)| warning).collect()))
+        let position = receipt.position;
+        let stored = target.into_iter().map(|target| StoredTarget { index: 0, position, target });
+        let warnings = self.check_targets(stored.collect()).await?;
+        Ok((receipt, warnings.into_iter().map(|(_, warning)| warning).collect()))
     }
 
     /// Stores prepared writes and returns one result each. If the store fails midway, earlier

@@ -1,18 +1,36 @@
-//! Checks whether the turns that feedback names exist.
+//! Checks whether the turns and sessions that feedback names exist.
 
-use model::{Body, ConversationId, Fields, TurnId, Write};
+use std::collections::HashMap;
+
+use model::{Body, ConversationId, Event, Fields, InteractionKind, Position, Scope, TurnId, Write};
 
 use crate::error::EngineError;
 use crate::feedback::Feedback;
 use crate::feedback::turn_contexts::{NamedTurn, TurnContexts};
 use crate::warning::{Warning, WarningCode};
 
-/// The turn that an event is about.
+/// The turn or session that an event is about.
 #[derive(Clone, Debug)]
-pub struct FeedbackTarget {
-    named: NamedTurn,
-    /// True when the event brings the question and the answer itself.
-    is_quoted: bool,
+pub struct FeedbackTarget(Named);
+
+#[derive(Clone, Debug)]
+enum Named {
+    Turn {
+        named: NamedTurn,
+        /// True when the event brings the question and the answer itself.
+        is_quoted: bool,
+    },
+    /// A report of abandonment without a turn is about the last turn of its conversation.
+    Session { scope: Scope, conversation: Option<ConversationId> },
+}
+
+/// The target of a stored event.
+#[derive(Clone, Debug)]
+pub struct StoredTarget {
+    /// The number of the event in its request.
+    pub index: usize,
+    pub position: Position,
+    pub target: FeedbackTarget,
 }
 
 impl FeedbackTarget {
@@ -22,9 +40,18 @@ impl FeedbackTarget {
         let event = &write.entry.event;
         let fields = feedback_fields(&event.body)?;
         let is_quoted = fields.contains_key("query") && fields.contains_key("response");
-        let named = NamedTurn::new(event, event.turn.as_ref()?);
-        (named.conversation.is_some() || !is_quoted).then_some(Self { named, is_quoted })
+        let Some(turn) = &event.turn else {
+            let (scope, conversation) = (event.scope.clone(), event.conversation.clone());
+            return is_abandonment(event).then_some(Self(Named::Session { scope, conversation }));
+        };
+        let named = NamedTurn::new(event, turn);
+        let needs_check = named.conversation.is_some() || !is_quoted;
+        needs_check.then_some(Self(Named::Turn { named, is_quoted }))
     }
+}
+
+fn is_abandonment(event: &Event) -> bool {
+    matches!(&event.body, Body::Interaction(done) if done.kind == InteractionKind::Abandonment)
 }
 
 fn feedback_fields(body: &Body) -> Option<&Fields> {
@@ -46,18 +73,42 @@ fn feedback_fields(body: &Body) -> Option<&Fields> {
 }
 
 impl Feedback {
-    /// Warns about feedback whose turn is unknown or in another conversation, by its number.
+    /// Warns about feedback whose turn is unknown or in another conversation, and about a report of
+    /// abandonment without a turn before it. Returns the warnings by the index of their event.
     pub async fn check_targets(
         &self,
-        targets: Vec<(usize, FeedbackTarget)>,
+        stored: Vec<StoredTarget>,
     ) -> Result<Vec<(usize, Warning)>, EngineError> {
-        let named: Vec<NamedTurn> =
-            targets.iter().map(|(_, target)| target.named.clone()).collect();
-        let contexts = self.load_contexts(&named).await?;
+        let (mut turns, mut sessions) = (Vec::new(), HashMap::new());
+        for StoredTarget { target: FeedbackTarget(named), .. } in &stored {
+            match named {
+                Named::Turn { named, .. } => turns.push(named.clone()),
+                Named::Session { scope, conversation } => {
+                    let named: &mut Vec<_> = sessions.entry(scope.clone()).or_default();
+                    named.extend(conversation.clone());
+                }
+            }
+        }
+        let contexts = self.load_contexts(&turns).await?;
+        let mut first_turns = HashMap::new();
+        for (scope, sessions) in sessions {
+            let found = self.core.store.first_turns(&scope, sessions).await?;
+            first_turns.insert(scope, found);
+        }
         let mut warnings = Vec::new();
-        for (number, target) in &targets {
-            warnings
-                .extend(self.check_target(target, &contexts)?.map(|warning| (*number, warning)));
+        for StoredTarget { index, position, target: FeedbackTarget(named) } in &stored {
+            let warning = match named {
+                Named::Turn { named, is_quoted } => {
+                    self.check_turn(named, *is_quoted, &contexts)?
+                }
+                Named::Session { scope, conversation } => {
+                    let first = first_turns.get(scope).zip(conversation.as_ref());
+                    let first = first.and_then(|(known, named)| known.get(named));
+                    let had_turn = first.is_some_and(|first| first < position);
+                    (!had_turn).then(|| Warning::unknown_session(conversation.as_ref()))
+                }
+            };
+            warnings.extend(warning.map(|warning| (*index, warning)));
         }
         warnings
             .iter()
@@ -66,9 +117,10 @@ impl Feedback {
     }
 
     /// Compares stored feedback with its turn. `contexts` are read after the commit.
-    fn check_target(
+    fn check_turn(
         &self,
-        FeedbackTarget { named, is_quoted }: &FeedbackTarget,
+        named: &NamedTurn,
+        is_quoted: bool,
         contexts: &TurnContexts,
     ) -> Result<Option<Warning>, EngineError> {
         let found = contexts.find(named);

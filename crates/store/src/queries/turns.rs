@@ -1,11 +1,13 @@
 //! Turns and their events.
 
+use std::collections::HashMap;
+
 use model::{Body, ConversationId, Position, Scope, Timestamp, TurnId, UserId};
 use sql::Connection;
 
 use crate::error::{StoreError, Task};
 use crate::event_rows::{self, StoredEvent};
-use crate::row_keys::{Key, find_project};
+use crate::row_keys::{Key, Table, find_key, find_project};
 use crate::store::Store;
 
 /// The fields of an opened turn. Only `completed` changes later.
@@ -39,6 +41,29 @@ impl Store {
         self.pool.run_short(move |connection| {
             let Some(project) = find_project(connection, &scope)? else { return Ok(None) };
             Ok(find(connection, project, &turn)?.map(|found| found.head))
+        })
+    }
+
+    /// The position of the first turn of each conversation, also if it is only quoted.
+    pub fn first_turns(
+        &self,
+        scope: &Scope,
+        conversations: Vec<ConversationId>,
+    ) -> Task<'_, HashMap<ConversationId, Position>> {
+        let scope = scope.clone();
+        self.pool.run_some(conversations.len(), move |connection| {
+            let mut found = HashMap::new();
+            let Some(project) = find_project(connection, &scope)? else { return Ok(found) };
+            for conversation in conversations {
+                let id = conversation.as_str();
+                let key = find_key(connection, Table::Conversations, project, id)?;
+                let Some(key) = key else { continue };
+                let select = "SELECT min(opened) FROM turns WHERE conversation = ?1";
+                let first: Option<i64> = connection.read_row(select, [key])?;
+                let first = first.map(|position| Position(position.unsigned_abs()));
+                found.extend(first.map(|first| (conversation, first)));
+            }
+            Ok(found)
         })
     }
 

@@ -103,7 +103,8 @@ pub(crate) fn record_opinions(
     change_facts(connection, subject, turn, |facts| facts.opinions = opinions)
 }
 
-/// Records the end of the session after the turn.
+/// Records the end of the session after the turn. Abandoned once means abandoned: the sweep does not
+/// see a report that named only the session.
 pub(crate) fn record_session_end(
     connection: &Connection,
     subject: &Subject,
@@ -112,7 +113,7 @@ pub(crate) fn record_session_end(
 ) -> sql::Result<()> {
     change_facts(connection, subject, turn, |facts| {
         facts.ended = true;
-        facts.abandoned = abandoned;
+        facts.abandoned |= abandoned;
     })
 }
 

@@ -54,11 +54,19 @@ pub(crate) fn end(
     )
 }
 
-/// The last turn of the open session in the event's conversation.
+/// The last turn of the open session in the event's conversation. Without an open session, the
+/// newest turn: quoted turns open none, and the session may have ended before the report.
 pub(crate) fn last_turn(connection: &Connection, subject: &Subject) -> sql::Result<Option<Key>> {
+    let conversation = subject.conversation;
+    let open = connection
+        .find_row("SELECT last_turn FROM open_sessions WHERE conversation = ?1", [conversation])?;
+    if open.is_some() {
+        return Ok(open);
+    }
     connection.find_row(
-        "SELECT last_turn FROM open_sessions WHERE conversation = ?1",
-        [subject.conversation],
+        "SELECT key FROM turns WHERE conversation = ?1 AND opened IS NOT NULL
+         ORDER BY ts DESC, opened DESC LIMIT 1",
+        [conversation],
     )
 }
 
