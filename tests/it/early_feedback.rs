@@ -185,3 +185,31 @@ fn rebuilt(server: Server) -> Server {
     assert!(out.starts_with("{\"changed\":false"), "{out}");
     Server::start_in(folder)
 }
+
+#[test]
+fn erasure_removes_answers_that_waited_for_the_results_of_the_user() {
+    let server = Server::start();
+    let usage = |query: &str, response: &str| {
+        let body = json!({"query_id": query, "response": response});
+        server.post("/api/v1/retrieval/usage", &body).0
+    };
+    assert_eq!(usage("q1", "The LoginService uses pelargonium."), 202);
+    assert_eq!(usage("q2", "The LoginService uses hydrangea."), 202);
+    // Too long for a turn id: the answer names no turn at all.
+    let long = "q".repeat(300);
+    assert_eq!(usage(&long, "The LoginService uses bougainvillea."), 202);
+    for (query, user) in [("q1", "ann"), (long.as_str(), "ann"), ("q2", "bob")] {
+        let returned = json!({"query_id": query, "user_id": user, "query": "How do users log in?",
+            "entities": [{"entity_id": format!("e-{user}"), "name": "LoginService"}]});
+        assert_eq!(server.post("/api/v1/retrieval/returned", &returned).0, 201);
+    }
+    let (status, erased) = server.client().delete("/api/v1/users/ann");
+    assert_eq!((status, &erased["erased"]["events"]), (200, &json!(6)), "{erased}");
+    let check = |server: &Server| {
+        assert!(!is_on_disk(server, "pelargonium") && !is_on_disk(server, "bougainvillea"));
+        assert!(is_on_disk(server, "hydrangea"), "the answer to another user stays");
+        assert_eq!([used_count(server, "e-ann"), used_count(server, "e-bob")], [2, 1]);
+    };
+    check(&server);
+    check(&rebuilt(server));
+}

@@ -34,6 +34,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../../migrations/sqlite/0023_derived_turns.sql"),
     include_str!("../../../../migrations/sqlite/0024_ratings.sql"),
     include_str!("../../../../migrations/sqlite/0025_languages.sql"),
+    include_str!("../../../../migrations/sqlite/0026_erasure.sql"),
 ];
 
 /// Rejects a database with a newer schema. Returns its version.

@@ -47,7 +47,9 @@ async fn migration_computes_day_sums_without_old_events() {
     for table in TABLES.iter().chain(&later) {
         older.execute_batch(&format!("DROP TABLE {table}")).unwrap();
     }
-    older.execute_batch("DROP INDEX reactions_of_users").unwrap();
+    for index in ["reactions_of_users", "returned_by_position"] {
+        older.execute_batch(&format!("DROP INDEX {index}")).unwrap();
+    }
     for table in ["reactions", "baseline_reactions"] {
         older.execute_batch(&format!("ALTER TABLE {table} DROP COLUMN rating")).unwrap();
     }

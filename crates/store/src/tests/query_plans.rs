@@ -8,6 +8,7 @@ use sql::recorded_statements;
 
 use super::open;
 use crate::contract::rebuild;
+use crate::projections::apply::USER_EVENTS;
 
 /// Tables that grow with all events, turns or users.
 const LONGEST: [&str; 4] = ["claims", "events", "baseline_turn_facts", "baseline_profiles"];
@@ -73,5 +74,31 @@ async fn user_reactions_are_counted_by_an_index() {
             let step: String = step.get("detail").unwrap();
             assert!(!step.starts_with("SCAN"), "{step}: {sql}");
         }
+    }
+}
+
+/// All writes wait for an erasure.
+#[test]
+fn erasure_finds_events_by_an_index() {
+    // The tables of the statement by alias. The other names are its own results.
+    const ALIASES: [&str; 8] = ["events", "e", "t", "other", "d", "m", "r", "same"];
+    let folder = tempfile::tempdir().unwrap();
+    drop(open(folder.path()).unwrap());
+    let file = rusqlite::Connection::open(folder.path().join("uptake.db")).unwrap();
+    let sql = format!(
+        "EXPLAIN QUERY PLAN {USER_EVENTS} SELECT e.turn FROM theirs CROSS JOIN events e
+         WHERE e.position = theirs.position"
+    );
+    let mut explain = file.prepare(&sql).unwrap();
+    let mut steps = explain.raw_query();
+    let mut found = Vec::new();
+    while let Some(step) = steps.next().unwrap() {
+        let step: String = step.get("detail").unwrap();
+        let scans = |alias: &&str| format!("{step} ").starts_with(&format!("SCAN {alias} "));
+        found.push(step.clone());
+        assert!(!ALIASES.iter().any(scans), "{step}: {found:#?}");
+    }
+    for index in ["returned_by_position"] {
+        assert!(found.iter().any(|step| step.contains(index)), "{index} is not used: {found:?}");
     }
 }

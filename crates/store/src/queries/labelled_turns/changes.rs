@@ -105,8 +105,8 @@ fn erased_at(
         let sql = format!("SELECT key FROM {USER_TURNS} own");
         touched.turns.extend(connection.read_rows::<Key>(&sql, [user])?);
         let sql = format!(
-            "{USER_EVENTS} SELECT e.position, e.turn FROM theirs JOIN events e USING (position)
-             WHERE e.source = ?2"
+            "{USER_EVENTS} SELECT e.position, e.turn FROM theirs CROSS JOIN events e
+             WHERE e.position = theirs.position AND e.source = ?2"
         );
         let corrections: Vec<(i64, Option<Key>)> =
             connection.read_rows(&sql, (user, Source::UserCorrection.code()))?;
