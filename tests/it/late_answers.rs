@@ -132,3 +132,33 @@ fn unseen_old_and_foreign_answers_are_not_judged() {
     check(&server);
     check(&check_stored_findings(server.kill_and_restart()));
 }
+
+#[test]
+fn erased_or_textless_turn_between_does_not_hide_a_late_answer() {
+    let server = Server::start();
+    for (conversation, between) in [("c1", "Which tablets have a pen?"), ("c2", "")] {
+        let of = |name: &str| format!("{conversation}-{name}");
+        let ann = TestConversation::new(&server, conversation, "ann");
+        ann.send_message(&of("t1"), "Find me laptops under $1000");
+        let bob = TestConversation::new(&server, conversation, "bob");
+        let user = if between.is_empty() { json!(null) } else { json!("bob") };
+        bob.send(&of("b1"), between, &json!({"user_id": user}));
+        bob.answer(&of("b1"), "Here are two tablets with a pen.");
+    }
+    assert_eq!(server.client().delete("/api/v1/users/bob").0, 200);
+    for conversation in ["c1", "c2"] {
+        let of = |name: &str| format!("{conversation}-{name}");
+        let ann = TestConversation::new(&server, conversation, "ann");
+        ann.send_message(&of("t2"), "No, that's wrong");
+        ann.answer(&of("t1"), LAPTOPS);
+    }
+    let check = |server: &Server| {
+        for turn in ["c1-t1", "c2-t1"] {
+            assert_eq!(read_verdict(server, turn).0, "rejected", "{turn}");
+        }
+    };
+    check(&server);
+    let server = server.kill_and_restart();
+    check(&server);
+    check(&check_stored_findings(server));
+}

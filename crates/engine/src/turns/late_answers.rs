@@ -121,16 +121,20 @@ fn new_exchange(place: &TurnPlace, event: &Event) -> Option<StoredExchange> {
 }
 
 /// The messages whose latest seen answer is `answer`. `later` holds the turns after it, oldest
-/// first.
+/// first. The rules are those of `Turns::load_answered`.
 fn find_messages_about<'a>(
     answer: &StoredExchange,
     later: &'a [StoredExchange],
 ) -> Vec<&'a StoredExchange> {
+    // Erased and textless turns are not judged.
+    let replaces_answer = |turn: &StoredExchange| {
+        turn.answered_at.is_some() && !turn.opening.text.is_empty()
+    };
     let is_about = |(at, message): &(usize, &StoredExchange)| {
         let sees = |turn: &StoredExchange| {
             is_same_user(turn.user.as_ref(), message.user.as_ref()) && was_seen(turn, message.ts)
         };
-        let has_newer = later[..*at].iter().any(|turn| turn.answered_at.is_some() && sees(turn));
+        let has_newer = later[..*at].iter().any(|turn| replaces_answer(turn) && sees(turn));
         !message.opening.text.is_empty() && sees(answer) && !has_newer
     };
     later.iter().enumerate().filter(is_about).map(|(_, message)| message).collect()
