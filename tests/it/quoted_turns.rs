@@ -207,3 +207,21 @@ fn redetection_does_not_judge_quoted_turns() {
     assert_eq!(serde_json::from_str::<Value>(&out).unwrap()["findings"], 0, "{out}");
     assert_eq!(metric(&Server::start_in(folder), "retry_rate"), before);
 }
+
+#[test]
+fn quoted_question_is_not_repeated_by_the_next_message() {
+    let server = Server::start();
+    let ask = |server: &Server, user: &str| {
+        let turn = json!({"conversation_id": format!("c-{user}"), "turn_id": format!("t-{user}"),
+            "user_id": user, "text": QUERY});
+        let (status, opened) = server.post("/api/v1/turns", &turn);
+        assert_eq!((status, &opened["retry"]), (201, &Value::Null), "{user}: {opened}");
+    };
+    for user in ["ann", "bob"] {
+        let data = json!({"rating": "positive", "query": QUERY, "response": ANSWER});
+        send(&server, "user_rating", &json!({"user_id": user}), &data);
+    }
+    ask(&server, "ann");
+    let server = server.kill_and_restart();
+    ask(&server, "bob");
+}

@@ -38,10 +38,11 @@ pub(crate) fn is_history_erasure(event: &Event) -> bool {
 }
 
 impl PendingQuestion {
-    /// `None` unless the event opens a turn and names a user or a conversation.
+    /// `None` unless the event opens a turn and names a user or a conversation. Feedback quotes a
+    /// question; it does not ask it.
     fn from_opening(event: &Event, with_vector: bool) -> Option<Self> {
         let (asker, turn) = (HistoryKey::from_event(event)?, event.turn.clone()?);
-        let opening = event.body.opening()?;
+        let opening = event.body.opening().filter(|opening| !opening.derived)?;
         let text: Arc<str> =
             opening.text.chars().take(MAX_QUESTION_CHARS).collect::<String>().into();
         let vector = with_vector.then(|| embed_question(&text));
