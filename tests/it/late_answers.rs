@@ -162,3 +162,61 @@ fn erased_or_textless_turn_between_does_not_hide_a_late_answer() {
     check(&server);
     check(&check_stored_findings(server));
 }
+
+/// A rating that quotes the question and the answer, without the id of the turn.
+fn rate_quoting(
+    server: &Server,
+    conversation: &str,
+    message: Option<&str>,
+    secs: u32,
+    query: &str,
+) {
+    let body = json!({"type": "explicit", "source": "user_rating", "category": "quality",
+        "session_id": conversation, "user_id": "u1", "message_id": message,
+        "timestamp": past_time(secs),
+        "data": {"rating": "positive", "query": query, "response": LAPTOPS}});
+    let (status, answer) = server.post("/api/v1/feedback", &body);
+    assert_eq!(status, 201, "{answer}");
+}
+
+#[test]
+fn quoted_copy_does_not_take_the_verdict_of_the_turn() {
+    const QUESTION: &str = "Find me laptops under $1000";
+    let server = Server::start();
+    for (conversation, message) in [("c1", None), ("c2", Some("app-7"))] {
+        let (first, second) = (format!("{conversation}-1"), format!("{conversation}-2"));
+        let talk = TestConversation::new(&server, conversation, "u1");
+        talk.send_message_at(&first, QUESTION, 0);
+        let done = json!({"response": LAPTOPS, "completed_at": past_time(5)});
+        talk.complete(&first, &done);
+        rate_quoting(&server, conversation, message, 60, QUESTION);
+        let said = talk.send_message_at(&second, "No, that's wrong", 120);
+        assert_eq!(said["previous"]["turn_id"], first.as_str(), "{said}");
+    }
+    // The same with a late answer, and a quotation that sounds like a message about it.
+    let talk = TestConversation::new(&server, "c3", "u1");
+    talk.send_message_at("c3-1", QUESTION, 0);
+    rate_quoting(&server, "c3", None, 60, QUESTION);
+    talk.send_message_at("c3-2", "No, that's wrong", 120);
+    talk.answer("c3-1", LAPTOPS);
+    let talk = TestConversation::new(&server, "c4", "u1");
+    talk.send_message_at("c4-1", QUESTION, 0);
+    rate_quoting(&server, "c4", None, 60, "No, that's wrong");
+    talk.answer("c4-1", LAPTOPS);
+    // Without a turn that was sent, the quoted one is judged.
+    rate_quoting(&server, "c5", Some("app-8"), 60, QUESTION);
+    let talk = TestConversation::new(&server, "c5", "u1");
+    let said = talk.send_message_at("c5-2", "No, that's wrong", 120);
+    assert_eq!(said["previous"]["turn_id"], "app-8", "{said}");
+    let check = |server: &Server| {
+        for turn in ["c1-1", "c2-1", "c3-1"] {
+            assert_eq!(read_verdict(server, turn).0, "rejected", "{turn}");
+        }
+        assert_eq!(read_verdict(server, "app-7").0, "accepted", "as rated");
+        assert_eq!(read_verdict(server, "c4-1"), ("neutral".into(), 0.5));
+    };
+    check(&server);
+    let server = server.kill_and_restart();
+    check(&server);
+    check(&check_stored_findings(server));
+}

@@ -126,16 +126,20 @@ fn find_messages_about<'a>(
     answer: &StoredExchange,
     later: &'a [StoredExchange],
 ) -> Vec<&'a StoredExchange> {
-    // Erased and textless turns are not judged.
+    // Erased and textless turns are not judged. A quoted turn may be a copy of the answer's own.
     let replaces_answer = |turn: &StoredExchange| {
-        turn.answered_at.is_some() && !turn.opening.text.is_empty()
+        turn.answered_at.is_some()
+            && !turn.opening.text.is_empty()
+            && (!turn.opening.derived || answer.opening.derived)
     };
     let is_about = |(at, message): &(usize, &StoredExchange)| {
         let sees = |turn: &StoredExchange| {
             is_same_user(turn.user.as_ref(), message.user.as_ref()) && was_seen(turn, message.ts)
         };
         let has_newer = later[..*at].iter().any(|turn| replaces_answer(turn) && sees(turn));
-        !message.opening.text.is_empty() && sees(answer) && !has_newer
+        // A quotation in feedback is no message.
+        let is_message = !message.opening.text.is_empty() && !message.opening.derived;
+        is_message && sees(answer) && !has_newer
     };
     later.iter().enumerate().filter(is_about).map(|(_, message)| message).collect()
 }

@@ -141,18 +141,21 @@ impl Turns {
         if background.is_first {
             return Ok(None);
         }
+        let mut last = None;
         for few in EXCHANGE_LIMITS {
             let (found, is_all) = self.load_answered(event, background, few).await?;
-            let found = found.into_iter().next();
-            if found.is_some() || is_all {
-                return Ok(found);
+            last = found.into_iter().next();
+            let is_sent = last.as_ref().is_some_and(|exchange| !exchange.opening.derived);
+            if is_sent || is_all {
+                break;
             }
         }
-        Ok(None)
+        Ok(last)
     }
 
-    /// The answered turns of the message's user before this one, newest first. The flag is `true`
-    /// when there are no more.
+    /// The answered turns of the message's user before this one, newest first. Quoted turns count
+    /// only without a turn that was sent, because they may be copies of it. The flag is `true` when
+    /// there are no more.
     pub(super) async fn load_answered(
         &self,
         event: &Event,
@@ -179,6 +182,9 @@ impl Turns {
                 && !exchange.opening.text.is_empty()
                 && was_seen(exchange, event.ts)
         });
+        if found.iter().any(|exchange| !exchange.opening.derived) {
+            found.retain(|exchange| !exchange.opening.derived);
+        }
         Ok((found, is_all))
     }
 
