@@ -213,3 +213,30 @@ fn erasure_removes_answers_that_waited_for_the_results_of_the_user() {
     check(&server);
     check(&rebuilt(server));
 }
+
+#[test]
+fn erasure_removes_outcomes_when_the_decision_precedes_the_turn() {
+    let server = Server::start();
+    let settle = |id: &str, word: &str| {
+        let outcome = json!({"outcome": "failure", "outcome_data": {word: word}});
+        server.client().patch(&format!("/api/v1/decisions/{id}"), &outcome).0
+    };
+    // The second outcome replaces the first, which stays in the log.
+    assert_eq!([settle("d1", "pelargonium"), settle("d1", "bougainvillea")], [202, 202]);
+    assert_eq!(settle("d2", "hydrangea"), 202);
+    for (decision, turn) in [("d1", "t1"), ("d2", "t2")] {
+        let body = json!({"decision_id": decision, "turn_id": turn, "decision_type": "routing"});
+        assert_eq!(server.post("/api/v1/decisions", &body).0, 201);
+    }
+    for (turn, user) in [("t1", "ann"), ("t2", "bob")] {
+        let turn = json!({"conversation_id": "c1", "turn_id": turn, "user_id": user, "text": "q"});
+        assert_eq!(server.post("/api/v1/turns", &turn).0, 201);
+    }
+    assert_eq!(server.client().delete("/api/v1/users/ann").0, 200);
+    let check = |server: &Server| {
+        assert!(!is_on_disk(server, "pelargonium") && !is_on_disk(server, "bougainvillea"));
+        assert!(is_on_disk(server, "hydrangea"), "the outcome of another user's decision stays");
+    };
+    check(&server);
+    check(&rebuilt(server));
+}

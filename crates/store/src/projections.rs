@@ -9,12 +9,13 @@ pub(crate) mod word_index;
 
 /// Projections with the row order for comparison. The ids in `turns` are not a projection, but
 /// comparing them does no harm.
-pub(crate) const PROJECTIONS: [(&str, &str); 34] = [
+pub(crate) const PROJECTIONS: [(&str, &str); 35] = [
     ("turns", "key"),
     ("reactions", "position"),
     ("activity", "conversation, day, origin, reaction"),
     ("newest", "conversation"),
     ("decisions", "project, id"),
+    ("early_outcomes", "project, id, position"),
     ("privacy", "tenant"),
     ("profiles", "user"),
     ("verdicts", "position"),

@@ -43,11 +43,13 @@ async fn migration_computes_day_sums_without_old_events() {
         "reacted_days",
         "baseline_reacted",
         "baseline_reacted_days",
+        "early_outcomes",
+        "baseline_early_outcomes",
     ];
     for table in TABLES.iter().chain(&later) {
         older.execute_batch(&format!("DROP TABLE {table}")).unwrap();
     }
-    for index in ["reactions_of_users", "returned_by_position"] {
+    for index in ["reactions_of_users", "returned_by_position", "decisions_by_made"] {
         older.execute_batch(&format!("DROP INDEX {index}")).unwrap();
     }
     for table in ["reactions", "baseline_reactions"] {

@@ -53,6 +53,9 @@ fn settle(
     id: &DecisionId,
     executed: Option<bool>,
 ) -> sql::Result<()> {
+    if subject.user.is_none() && subject.conversation.is_none() && subject.turn.is_none() {
+        note_early_outcome(connection, subject, id)?;
+    }
     let before = find_counted_hour(connection, subject.project, id)?;
     connection.run(
         "INSERT INTO decisions (project, id, settled, settled_executed) VALUES (?1, ?2, ?3, ?4)
@@ -61,6 +64,19 @@ fn settle(
         (subject.project, PackedId::pack(id.as_str()), subject.row_position(), executed),
     )?;
     recount(connection, subject.project, id, before)
+}
+
+/// An outcome that arrives before its decision names only the decision. An erasure finds it here,
+/// also when a newer outcome replaced it.
+fn note_early_outcome(
+    connection: &Connection,
+    subject: &Subject,
+    id: &DecisionId,
+) -> sql::Result<()> {
+    connection.run(
+        "INSERT INTO early_outcomes (project, id, position) VALUES (?1, ?2, ?3)",
+        (subject.project, PackedId::pack(id.as_str()), subject.row_position()),
+    )
 }
 
 /// The hour in which a generated SQL statement counts, and whether it was executed. It counts once

@@ -109,8 +109,8 @@ fn forget_rows(connection: &Connection, user: Key) -> sql::Result<()> {
 
 /// The positions of a user's events: events that name the user, events that name only one of the
 /// user's turns, and events that name only a conversation in which no other user has a turn. With
-/// them go early outcomes of their decisions, and reports without a user on the queries whose results
-/// they have.
+/// them go events that name nothing but an id of theirs: early outcomes of their decisions, and
+/// reports without a user on the queries whose results they have.
 ///
 /// SQLite joins in the order of a `CROSS JOIN`. Without it, the union scans the whole log.
 pub(crate) const USER_EVENTS: &str = "
@@ -136,9 +136,12 @@ pub(crate) const USER_EVENTS: &str = "
         SELECT d.settled FROM own_conversations c CROSS JOIN decisions d
         WHERE d.conversation = c.conversation AND d.settled IS NOT NULL
         UNION
-        SELECT d.settled FROM own_turns o CROSS JOIN events m CROSS JOIN decisions d
-        WHERE m.turn = o.key AND d.conversation = m.conversation AND d.made = m.position
-            AND d.settled IS NOT NULL
+        SELECT d.settled FROM named n CROSS JOIN decisions d
+        WHERE d.made = n.position AND d.settled IS NOT NULL
+        UNION
+        SELECT early.position
+        FROM named n CROSS JOIN decisions d CROSS JOIN early_outcomes early
+        WHERE d.made = n.position AND early.project = d.project AND early.id = d.id
         UNION
         SELECT e.position
         FROM named n CROSS JOIN returned r CROSS JOIN returned same CROSS JOIN events e
