@@ -220,3 +220,32 @@ fn quoted_copy_does_not_take_the_verdict_of_the_turn() {
     check(&server);
     check(&check_stored_findings(server));
 }
+
+#[test]
+fn late_praise_of_a_repeated_question_stays_neutral() {
+    // Below the similarity of a rejection, so that a message can be praise and a repetition.
+    let settings = [("UPTAKE__DETECT__RETRY_SIMILARITY", "0.6")];
+    let server = Server::start_with(tempfile::tempdir().unwrap(), &settings);
+    let talk = TestConversation::new(&server, "c1", "u1");
+    talk.send_message("t1", "What is python?");
+    let second = talk.send_message("t2", "Thanks, perfect! What is python?");
+    assert_eq!(second["retry"]["original_turn_id"], "t1", "{second}");
+    assert_eq!(second["retry"]["intent"], "dissatisfied", "{second}");
+    talk.answer("t1", "Python is a programming language.");
+    // The other order: both are detected together, and agree.
+    let talk = TestConversation::new(&server, "c2", "u2");
+    talk.send_message("t3", "What is python?");
+    talk.answer("t3", "Python is a programming language.");
+    let second = talk.send_message("t4", "Thanks, perfect! What is python?");
+    let found = (&second["previous"]["status"], &second["retry"]["intent"]);
+    assert_eq!(found, (&json!("accepted"), &json!("exploratory")), "{second}");
+    let check = |server: &Server| {
+        assert_eq!(read_verdict(server, "t1"), ("neutral".into(), 0.5));
+        assert_eq!(read_verdict(server, "t3").0, "accepted");
+        assert_eq!((counts(server, "c1"), counts(server, "c2")), ([0; 6], [1, 0, 1, 1, 0, 0]));
+    };
+    check(&server);
+    let server = server.kill_and_restart();
+    check(&server);
+    check(&check_stored_findings(server));
+}

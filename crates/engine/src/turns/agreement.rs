@@ -5,6 +5,9 @@
 //! | accepted, confidence below 0.70 | dissatisfied | the verdict becomes neutral |
 //! | accepted, 0.70 or more | dissatisfied | the retry becomes exploratory |
 //! | rejected | exploratory | the retry becomes dissatisfied |
+//!
+//! The retry of a stored message does not change. A later acceptance becomes neutral if the retry is
+//! dissatisfied, whatever its confidence.
 
 use learn::is_sure_acceptance;
 use model::{Retry, RetryIntent, UnitInterval, Verdict, VerdictStatus};
@@ -22,16 +25,25 @@ pub(super) fn reconcile_signals(verdict: &mut Verdict, retry: &mut Retry) {
         VerdictStatus::Accepted if is_sure_acceptance(verdict.status, verdict.confidence) => {
             retry.intent = RetryIntent::Exploratory;
         }
-        VerdictStatus::Accepted => match retry.intent {
-            RetryIntent::Exploratory => {}
-            RetryIntent::Dissatisfied => {
-                verdict.status = VerdictStatus::Neutral;
-                let neutral = UnitInterval::new(NEUTRAL_CONFIDENCE);
-                verdict.confidence = neutral.unwrap_or(verdict.confidence);
-                verdict.evidence = Vec::new();
-                RETRY_RULE.clone_into(&mut verdict.rule);
-            }
-        },
+        VerdictStatus::Accepted => reconcile_with_intent(verdict, retry.intent),
+    }
+}
+
+/// Makes the verdict agree with a retry that is stored and cannot change: an acceptance becomes
+/// neutral when the retry is dissatisfied.
+pub(super) fn reconcile_with_intent(verdict: &mut Verdict, intent: RetryIntent) {
+    match (verdict.status, intent) {
+        (VerdictStatus::Accepted, RetryIntent::Dissatisfied) => {
+            verdict.status = VerdictStatus::Neutral;
+            let neutral = UnitInterval::new(NEUTRAL_CONFIDENCE);
+            verdict.confidence = neutral.unwrap_or(verdict.confidence);
+            verdict.evidence = Vec::new();
+            RETRY_RULE.clone_into(&mut verdict.rule);
+        }
+        (
+            VerdictStatus::Accepted | VerdictStatus::Neutral | VerdictStatus::Rejected,
+            RetryIntent::Exploratory | RetryIntent::Dissatisfied,
+        ) => {}
     }
 }
 

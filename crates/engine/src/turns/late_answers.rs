@@ -5,12 +5,11 @@
 //! answer moves to the late one, so that the order of arrival does not change the result.
 
 use ingest::TurnPlace;
-use model::{
-    Body, Completion, Entry, Event, Finding, Position, Retry, Scope, Timestamp, TurnId, UserId,
-};
+use model::{Body, Completion, Entry, Event, Finding, Position, Scope, Timestamp, TurnId, UserId};
 use store::{Standing, StoredExchange, UserTurns};
 
-use super::message_signals::{LATE_ANSWER_SECS, MessageContext, MessageSignals, was_seen};
+use super::agreement::reconcile_with_intent;
+use super::message_signals::{DetectedVerdict, LATE_ANSWER_SECS, MessageContext, was_seen};
 use crate::error::EngineError;
 use crate::turns::Turns;
 
@@ -73,34 +72,31 @@ impl Turns {
             is_first: false,
             late_answer: Some(answer),
         };
-        let verdict = self.detect_message_verdict(&opening.event, context).await?;
-        let retry = self.load_retry(scope, &answer.turn, &message.turn).await?;
-        let mut signals = MessageSignals { verdict, retry };
-        signals.reconcile();
-        match signals.verdict {
+        match self.detect_message_verdict(&opening.event, context).await? {
             None => Ok(Vec::new()),
             Some(verdict) => self.changed_verdict_entries(&opening.event, verdict).await,
         }
     }
 
-    /// The stored finding that a message repeats the question of a turn.
-    async fn load_retry(
+    /// Makes the verdict of a stored message agree with the stored retry of the same message.
+    pub(super) async fn reconcile_with_stored_retry(
         &self,
         scope: &Scope,
-        turn: &TurnId,
         message: &TurnId,
-    ) -> Result<Option<Retry>, EngineError> {
-        let Some(turn) = self.core.load_turn(scope, turn.clone()).await? else { return Ok(None) };
-        let found = turn.events.iter().find_map(|stored| {
+        detected: &mut DetectedVerdict,
+    ) -> Result<(), EngineError> {
+        let Some(target) = &detected.target else { return Ok(()) };
+        let Some(turn) = self.core.load_turn(scope, target.turn.clone()).await? else {
+            return Ok(());
+        };
+        let intent = turn.events.iter().find_map(|stored| {
             let Body::Finding(Finding::Retry(found)) = &stored.event.body else { return None };
-            (found.detected_in.as_ref() == Some(message)).then(|| Retry {
-                original_turn_id: turn.head.turn.clone(),
-                similarity: found.similarity,
-                delay_seconds: found.delay_seconds,
-                intent: found.intent,
-            })
+            (found.detected_in.as_ref() == Some(message)).then_some(found.intent)
         });
-        Ok(found)
+        if let Some(intent) = intent {
+            reconcile_with_intent(&mut detected.verdict, intent);
+        }
+        Ok(())
     }
 }
 

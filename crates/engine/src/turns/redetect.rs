@@ -109,9 +109,10 @@ impl Turns {
     pub(super) async fn changed_verdict_entries(
         &self,
         opening: &Redacted<Event>,
-        verdict: DetectedVerdict,
+        mut verdict: DetectedVerdict,
     ) -> Result<Vec<Entry>, EngineError> {
         let Some(turn) = &opening.turn else { return Ok(Vec::new()) };
+        self.reconcile_with_stored_retry(&opening.scope, turn, &mut verdict).await?;
         let known = self.core.store.message_verdict(&opening.scope, turn).await?;
         let mut entries = self.verdict_entries(&self.received_now(opening), turn, verdict);
         if let (Some(entry), Some(known)) = (entries.first_mut(), &known) {

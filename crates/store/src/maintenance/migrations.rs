@@ -49,7 +49,7 @@ pub(crate) fn check_reader(connection: &Connection) -> Result<u32, StoreError> {
 }
 
 /// Schema versions with new projections. Older stores rebuild them from the log.
-const NEW_PROJECTIONS: [u32; 8] = [6, 9, 12, 14, 20, 23, 24, 25];
+const NEW_PROJECTIONS: [u32; 9] = [6, 9, 12, 14, 20, 23, 24, 25, 26];
 /// The schema version with sums of experiments, computed from stored rows and the baseline.
 const EXPERIMENT_SUMS: u32 = 11;
 
