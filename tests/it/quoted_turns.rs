@@ -30,17 +30,20 @@ pub(crate) fn metric(server: &Server, name: &str) -> (f64, u64) {
     (found["numerator"].as_f64().unwrap(), found["denominator"].as_u64().unwrap())
 }
 
-/// Label and prompt of each row of the KTO export.
-pub(crate) fn kto_rows(server: &Server) -> Vec<(bool, String)> {
-    let url = format!("{}/api/v1/preferences/export?format=kto", server.url);
+fn export_rows(server: &Server, format: &str) -> Vec<Value> {
+    let url = format!("{}/api/v1/preferences/export?format={format}", server.url);
     let mut response = ureq::get(url).call().unwrap();
     let text = response.body_mut().read_to_string().unwrap();
-    let rows = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Label and prompt of each row of the KTO export.
+pub(crate) fn kto_rows(server: &Server) -> Vec<(bool, String)> {
     let row = |row: Value| {
         let prompt = row["prompt"][0]["content"].as_str().unwrap().to_owned();
         (row["label"].as_bool().unwrap(), prompt)
     };
-    rows.map(row).collect()
+    export_rows(server, "kto").into_iter().map(row).collect()
 }
 
 fn examples(server: &Server) -> Vec<Value> {
@@ -158,6 +161,16 @@ fn quoted_corrections_without_turns_make_patterns_and_suggestions() {
         assert!(instruction.contains("status = 'completed'"), "{found}");
     };
     check(&server);
+    let server = check_rebuild(server);
+    check(&server);
+    // Half of the turns arrive. Nothing is counted twice.
+    for (n, place) in PLACES.iter().enumerate().step_by(2) {
+        let turn = json!({"conversation_id": format!("c{n}"), "turn_id": format!("m{n}"),
+            "user_id": format!("u{n}"), "text": format!("What is the total sales amount for {place}?"),
+            "response": format!("SELECT SUM(amount) FROM orders WHERE region = '{place}'")});
+        assert_eq!(server.post("/api/v1/turns", &turn).0, 201);
+    }
+    check(&server);
     check(&check_rebuild(server));
 }
 
@@ -224,4 +237,68 @@ fn quoted_question_is_not_repeated_by_the_next_message() {
     ask(&server, "ann");
     let server = server.kill_and_restart();
     ask(&server, "bob");
+}
+
+#[test]
+fn quoted_comments_count_without_turns_and_once_when_the_turns_arrive() {
+    let server = Server::start();
+    for (n, place) in PLACES.iter().enumerate().take(4) {
+        let data = json!({"comment": "The total should count completed orders only, not all",
+            "query": format!("What is the total sales amount for {place}?"), "response": ANSWER});
+        let message = (n > 0).then(|| format!("m{n}"));
+        let fields = json!({"user_id": format!("u{n}"), "message_id": message});
+        send(&server, "user_comment", &fields, &data);
+    }
+    let check = |server: &Server| {
+        assert_eq!(metric(server, "feedback_coverage"), (4.0, 4));
+        assert_eq!(metric(server, "error_rate"), (0.0, 4), "the quoted answers count");
+        let (_, body) = server.get("/api/v1/failures?period_days=7");
+        assert_eq!(body["patterns"][0]["count"], 4, "{body}");
+        let questions = body["patterns"][0]["examples"].to_string();
+        assert!(questions.contains("What is the total sales amount for"), "{body}");
+    };
+    check(&server);
+    let server = check_rebuild(server);
+    check(&server);
+    for (n, place) in PLACES.iter().enumerate().take(4).skip(1) {
+        let turn = json!({"conversation_id": format!("c{n}"), "turn_id": format!("m{n}"),
+            "user_id": format!("u{n}"), "response": ANSWER,
+            "text": format!("What is the total sales amount for {place}?")});
+        assert_eq!(server.post("/api/v1/turns", &turn).0, 201);
+    }
+    check(&server);
+    check(&check_rebuild(server));
+}
+
+#[test]
+fn quoted_turns_make_dpo_rows() {
+    let server = Server::start();
+    let correction = json!({"query": "List late orders", "original": "SELECT 2",
+        "corrected": "SELECT * FROM orders WHERE late"});
+    send(&server, "user_correction", &json!({"message_id": "m1", "user_id": "ann"}), &correction);
+    for n in 0..24 {
+        let is_good = n % 2 == 0;
+        let data = json!({"query": QUERY, "rating": if is_good { "positive" } else { "negative" },
+            "response": format!("{} answer number {n}", if is_good { "good" } else { "bad" })});
+        let fields = json!({"user_id": "bob", "message_id": format!("r{n}")});
+        send(&server, "user_rating", &fields, &data);
+    }
+    let check = |server: &Server| {
+        let rows = export_rows(server, "dpo");
+        let of = |row: &Value, name: &str| row[name][0]["content"].as_str().unwrap().to_owned();
+        let (corrected, rated): (Vec<Value>, Vec<Value>) =
+            rows.into_iter().partition(|row| row["source"] == "correction");
+        assert_eq!(corrected.len(), 1, "{corrected:?}");
+        assert_eq!(corrected[0]["turn_ids"][0], "m1");
+        let pair = (of(&corrected[0], "chosen"), of(&corrected[0], "rejected"));
+        assert_eq!(pair, ("SELECT * FROM orders WHERE late".into(), "SELECT 2".into()));
+        assert!(!rated.is_empty());
+        for row in &rated {
+            assert_eq!((&row["source"], of(row, "prompt")), (&json!("rating"), QUERY.into()));
+            assert!(of(row, "chosen").starts_with("good"), "{row}");
+            assert!(of(row, "rejected").starts_with("bad"), "{row}");
+        }
+    };
+    check(&server);
+    check(&check_rebuild(server));
 }

@@ -143,3 +143,39 @@ fn report_command_prints_a_conversation_with_evidence() {
     let (_, folder) = server.stop();
     check(folder.path());
 }
+
+#[test]
+fn missing_late_verdict_is_detected() {
+    let server = Server::start();
+    let talk = TestConversation::new(&server, "c1", "u1");
+    talk.send_message("t1", "Find me laptops under $1000");
+    talk.send_message("t2", "No, that's wrong");
+    talk.answer("t1", "Here are three laptops made for business.");
+    assert_eq!(read_verdict(&server, "t1").0, "rejected");
+    let before = counts(&server, "c1");
+    // A copy of the log without findings and machine reactions.
+    let (folder, copy) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let file = folder.path().join("log.jsonl");
+    let output = ["export", "--output", file.to_str().unwrap()];
+    assert_eq!(uptake(server.folder(), &output).0, Some(0));
+    let log = std::fs::read_to_string(&file).unwrap();
+    let is_turn = |line: &&str| serde_json::from_str::<Value>(line).unwrap()["source"] == "turn";
+    let turns: Vec<&str> = log.lines().filter(is_turn).collect();
+    assert_eq!(turns.len(), 3, "{log}");
+    std::fs::write(&file, turns.join("\n")).unwrap();
+    let (code, _, err) = uptake(copy.path(), &["import", file.to_str().unwrap()]);
+    assert_eq!(code, Some(0), "{err}");
+    let server = Server::start_in(copy);
+    assert_eq!(read_verdict(&server, "t1"), ("neutral".into(), 0.5));
+    let copy = server.kill_and_leave();
+    assert!(run_redetect(copy.path())["findings"].as_u64().unwrap() >= 1);
+    assert_eq!(run_redetect(copy.path())["findings"], 0);
+    let server = Server::start_in(copy);
+    let turn = server.get("/api/v1/turns/t1").1;
+    assert_eq!(turn["verdict"]["status"], "rejected", "{turn}");
+    assert_eq!(turn["verdict"]["rejection_detected_in"], "t2", "{turn}");
+    assert_eq!(counts(&server, "c1"), before);
+    let folder = server.kill_and_leave();
+    let (_, out, _) = uptake(folder.path(), &["rebuild", "--json"]);
+    assert!(out.starts_with("{\"changed\":false"), "{out}");
+}
