@@ -116,6 +116,12 @@ impl Server {
     }
 
     /// Resident memory in megabytes.
+    pub(crate) fn written_bytes(&self) -> anyhow::Result<f64> {
+        let io = fs::read_to_string(format!("/proc/{}/io", self.child.id()))?;
+        let written = io.lines().find_map(|line| line.strip_prefix("write_bytes:"));
+        written.and_then(|bytes| bytes.trim().parse().ok()).context("unreadable /proc/PID/io")
+    }
+
     pub(crate) fn megabytes(&self) -> anyhow::Result<f64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

@@ -27,6 +27,21 @@ pub(crate) fn measure(binary: &Binary, table: &mut Table) -> anyhow::Result<()> 
     table.add("ratings on turns, p99", ratings.p99_ms, "ms", Under(40.0));
     let turns = best_of(3, &server, "turn.lua", 64, 5)?;
     table.add("turns with answer, 64 connections", turns.per_second, "/s", None);
+    table.add("turns with answer, server CPU each", turns.cpu_ms_each, "ms", None);
+    drop(server);
+
+    let server = binary.start()?;
+    let many = best_of(3, &server, "conversation.lua", 64, 5)?;
+    let what = "turns with answer in 1 000 conversations, 64 connections";
+    table.add(what, many.per_second, "/s", AtLeast(7_000.0));
+    let one = best_of(3, &server, "conversation.lua", 1, 5)?;
+    let what = "turns with answer in conversations, 1 connection, written each";
+    table.add(what, one.written_kb_each, "KB", Under(60.0));
+    let hundred = run(&server, "conversation.lua", 100, 5)?;
+    let what = "turns with answer in conversations, 100 connections, written each";
+    table.add(what, hundred.written_kb_each, "KB", None);
+    let comments = best_of(3, &server, "comment.lua", 32, 5)?;
+    table.add("comments on turns, 32 connections", comments.per_second, "/s", AtLeast(10_000.0));
     drop(server);
 
     let server = binary.start()?;

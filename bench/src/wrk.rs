@@ -14,6 +14,8 @@ pub(crate) struct Load {
     pub(crate) p50_ms: f64,
     pub(crate) p99_ms: f64,
     pub(crate) cpu_ms_each: f64,
+    /// Bytes that the server wrote to the disk, in KB per request.
+    pub(crate) written_kb_each: f64,
 }
 
 /// Loads the server for `seconds`. A response other than 2xx is an error.
@@ -36,7 +38,7 @@ pub(crate) fn run_at(
 ) -> anyhow::Result<Load> {
     let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("wrk");
     let threads = connections.min(2);
-    let before = server.cpu_seconds()?;
+    let (before, written_before) = (server.cpu_seconds()?, server.written_bytes()?);
     let output = Command::new("wrk")
         .args(["--latency", &format!("-t{threads}"), &format!("-c{connections}")])
         .args(["-H", &format!("Authorization: Bearer {}", server.key)])
@@ -48,6 +50,7 @@ pub(crate) fn run_at(
         .output()
         .context("cannot run wrk; is it installed?")?;
     let cpu = server.cpu_seconds()? - before;
+    let written = server.written_bytes()? - written_before;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     if !output.status.success() || text.contains("Non-2xx") || text.contains("Socket errors") {
         bail!("wrk failed:\n{text}{}", String::from_utf8_lossy(&output.stderr));
@@ -66,6 +69,7 @@ pub(crate) fn run_at(
         p50_ms: latency("50%").context("wrk gave no median")?,
         p99_ms: latency("99%").context("wrk gave no 99th percentile")?,
         cpu_ms_each: cpu * 1000.0 / requests,
+        written_kb_each: written / 1000.0 / requests,
     })
 }
 

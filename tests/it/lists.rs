@@ -154,7 +154,7 @@ fn lists_filter_by_the_language_of_the_question() {
     let server = Server::start();
     let texts = [
         ("c1", "Revenue of June?"),
-        ("c2", "Wie hoch war der Umsatz im Juli?"),
+        ("c2", "Wie hoch war der Umsatz gestern?"),
         ("c1", "Und wie war der im August?"),
         ("c3", "用 Python 写一个函数"),
         ("c4", "Какая выручка за июль?"),

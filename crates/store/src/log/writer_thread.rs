@@ -156,7 +156,8 @@ impl WriterThread {
             self.meters.outage.is_over();
         }
         // Before the announcement, so that a follower of the log does not read own entries.
-        if let Some(first) = answers.iter().flatten().find_map(first_position) {
+        if let Some(first) = answers.iter().flatten().find_map(|outcomes| first_position(outcomes))
+        {
             self.own.record(first, self.cursor.head);
         }
         self.announce_head(self.cursor.head);
@@ -280,7 +281,7 @@ impl WriterThread {
 }
 
 /// The first position of a group, from the outcomes of one of its submissions.
-fn first_position(outcomes: &Vec<Outcome>) -> Option<Position> {
+fn first_position(outcomes: &[Outcome]) -> Option<Position> {
     outcomes.iter().find_map(|outcome| match outcome {
         Outcome::Stored(position) => Some(*position),
         Outcome::Replayed { .. }
