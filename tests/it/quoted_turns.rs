@@ -302,3 +302,26 @@ fn quoted_turns_make_dpo_rows() {
     check(&server);
     check(&check_rebuild(server));
 }
+
+#[test]
+fn feedback_without_a_user_does_not_replace_the_rating_of_a_quoted_turn() {
+    let server = Server::start();
+    let fields = json!({"user_id": "ann", "session_id": "s1", "message_id": "m1"});
+    rate(&server, &fields, Some("m1"), "positive");
+    let path = "/conversations/default/default/s1/turns/m1/feedback";
+    let (status, given) = server.post(path, &json!({"reaction": "not_ok"}));
+    assert_eq!(status, 200, "{given}");
+    // The mean of two raters is neutral; a rating that replaced Ann's would be negative.
+    let check = |server: &Server| {
+        let found = server.get("/api/v1/turns/m1").1;
+        assert_eq!(found["reactions"].as_array().unwrap().len(), 2, "{found}");
+        assert_eq!(found["verdict"]["status"], "neutral", "{found}");
+    };
+    check(&server);
+    let (status, again) = server.post(path, &json!({"reaction": "not_ok"}));
+    assert_eq!((status, &again["message"]), (200, &json!("reaction unchanged")), "{again}");
+    let reward = json!({"turn_id": "m1", "quality_score": 0.4});
+    let (status, reward) = server.post("/api/v1/rewards", &reward);
+    assert!(status < 300 && reward["pending"] == true, "{status} {reward}");
+    check(&check_rebuild(server));
+}

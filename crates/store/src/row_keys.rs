@@ -289,13 +289,15 @@ pub(crate) fn find_turn_user(
     project: Key,
     turn: Key,
 ) -> sql::Result<Option<Key>> {
-    let of_turn: Option<Key> = connection.read_row(
+    // A turn that was not sent may belong to another user than the one whose feedback opened it.
+    let select =
         "SELECT u.key FROM turns t LEFT JOIN users u ON u.key = t.user AND u.erased IS NULL
-         WHERE t.key = ?1",
-        [turn],
-    )?;
+         WHERE t.key = ?1 AND t.opened IS NOT NULL AND t.opened_derived = 0";
+    let of_turn: Option<Option<Key>> =
+        connection.find_row_with(select, [turn], |row| row.get(0))?;
     match of_turn {
-        Some(user) => Ok(Some(user)),
-        None => find_key(connection, Table::Users, project, ANONYMOUS),
+        None => Ok(None),
+        Some(Some(user)) => Ok(Some(user)),
+        Some(None) => find_key(connection, Table::Users, project, ANONYMOUS),
     }
 }

@@ -53,7 +53,8 @@ impl Feedback {
         if accepted.is_below_threshold() {
             return Ok(ReactionReceipt::Skipped);
         }
-        let user = accepted.user.clone().or(head.user);
+        // A quoted turn has the user of the feedback that quotes it, who may be another one.
+        let user = accepted.user.clone().or(head.user.filter(|_| !head.derived));
         let place =
             TurnPlace { scope: scope.clone(), turn, conversation: Some(conversation), user };
         let event =

@@ -146,12 +146,12 @@ impl Routing {
     ) -> Result<Receipt, EngineError> {
         let now = self.core.clock.now();
         let head = self.core.store.turn_head(scope, &turn).await?;
-        let pending = head.is_none();
+        let pending = head.as_ref().is_none_or(|head| head.derived);
         let place = FindingPlace {
             scope: scope.clone(),
             turn: Some(turn),
             conversation: head.as_ref().and_then(|head| head.conversation.clone()),
-            user: user.or_else(|| head.and_then(|head| head.user)),
+            user: user.or_else(|| head.filter(|head| !head.derived)?.user),
         };
         let finding = Finding::Reward(given);
         let event = ingest::finding_event(place, finding, self.core.ids.event_id(now), now, now);
