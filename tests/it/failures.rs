@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::pages::plain_browser::{Reader, try_first_suggestion};
 use crate::server::Server;
 
 /// A question with its SQL, and the correction of it.
@@ -223,7 +224,7 @@ fn configured_model_drafts_a_suggestion_that_is_cached() {
     let first = &response["suggestions"][0];
     assert_eq!(first["source"], "llm", "{response}");
     assert_eq!(first["instruction"], "Count only orders whose status is completed.");
-    assert_eq!(response["suggestions"][1]["source"], "template", "{response}");
+    assert_eq!(response["suggestions"].as_array().map(Vec::len), Some(1), "{response}");
     let sent = asked.recv().unwrap();
     assert!(sent.contains("completed orders only") && sent.contains("quoted data"), "{sent}");
     // The model is called once: the draft is cached.
@@ -233,6 +234,37 @@ fn configured_model_drafts_a_suggestion_that_is_cached() {
     let id = first["id"].as_str().unwrap();
     let kept = server.get(&format!("/api/v1/feedback/{id}")).1;
     assert_eq!(kept["data"]["model"], "writer-1", "{kept}");
+}
+
+#[test]
+fn draft_has_the_figures_of_the_suggestion_that_it_rewords() {
+    let content = json!({"instruction": "Count only completed orders."}).to_string();
+    let answer = json!({"choices": [{"message": {"content": content}}]}).to_string();
+    let (url, asked) = writer(answer);
+    let settings = [("UPTAKE__LLM__URL", url.as_str()), ("UPTAKE__LLM__MODEL", "writer-1")];
+    let server = Server::start_with(tempfile::TempDir::new().unwrap(), &settings);
+    (0..40).for_each(|n| send_complaint(&server, n));
+    let drafted = suggestions(&server);
+    assert_eq!(drafted.len(), 1, "{drafted:?}");
+    assert_eq!((&drafted[0]["source"], asked.iter().next().is_some()), (&json!("llm"), true));
+    let drafted = &drafted[0];
+    let evidence = drafted["evidence"].as_array().unwrap().len() as u64;
+    assert!(drafted["pattern"]["count"].as_u64() > Some(evidence), "{drafted}");
+    // The page shows the template, which can be tried beside the draft.
+    let reader = Reader::new(&server);
+    let page = reader.get("/failures").1;
+    assert!(!page.contains("Count only completed orders"), "{page}");
+    let tried = try_first_suggestion(&reader, &page);
+    assert_eq!(tried.status, 303, "{}", tried.body);
+    let made = server.get("/api/v1/experiments").1["experiments"][0].clone();
+
+    // The same store without a model.
+    let server = Server::start_in(server.kill_and_leave());
+    let template = &suggestions(&server)[0];
+    assert_eq!((&template["source"], &template["id"]), (&json!("template"), &made["id"]));
+    for figure in ["reach", "strength", "support", "evidence", "pattern"] {
+        assert_eq!(drafted[figure], template[figure], "{figure}");
+    }
 }
 
 #[test]
@@ -286,10 +318,9 @@ fn suggestions_after_mallory(others: &[&str]) -> (Vec<String>, bool) {
 #[test]
 fn suggestions_count_correcting_users_not_turn_owners() {
     assert_eq!(suggestions_after_mallory(&[]), (Vec::new(), false));
-    let both = vec!["llm".to_owned(), "template".to_owned()];
     assert_eq!(
         suggestions_after_mallory(&["ann"]),
-        (both, true),
+        (vec!["llm".to_owned()], true),
         "two people said the same of one turn"
     );
 }
@@ -326,7 +357,10 @@ fn suggestions(server: &Server) -> Vec<Value> {
 
 #[test]
 fn error_spread_at_random_suggests_nothing_about_a_subject() {
-    let server = Server::start();
+    let content = json!({"instruction": "Never time out."}).to_string();
+    let (url, asked) = writer(json!({"choices": [{"message": {"content": content}}]}).to_string());
+    let settings = [("UPTAKE__LLM__URL", url.as_str()), ("UPTAKE__LLM__MODEL", "writer-1")];
+    let server = Server::start_with(tempfile::TempDir::new().unwrap(), &settings);
     let failed = json!({"status": "error", "error": "timeout", "response": null});
     for n in 0..200_usize {
         // One in seven fails, whatever is asked.
@@ -335,6 +369,9 @@ fn error_spread_at_random_suggests_nothing_about_a_subject() {
     }
     assert!(failures(&server)["negatives"].as_u64() > Some(20), "{}", failures(&server));
     assert_eq!(suggestions(&server), Vec::<Value>::new());
+    assert!(asked.try_recv().is_err(), "a model rewords suggestions and makes none of its own");
+    // The rest runs without a model.
+    let server = Server::start_in(server.kill_and_leave());
     // Now everything about baskets fails.
     for n in (204..400).step_by(5) {
         send_question(&server, n, &failed);

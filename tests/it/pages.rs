@@ -7,10 +7,10 @@ mod sample_conversations;
 
 use std::io::{BufRead, BufReader, Write};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::server::{Server, WAIT_TIMEOUT, uptake};
-use plain_browser::{Reader, find_token};
+use plain_browser::{Reader, find_token, try_first_suggestion};
 
 /// Every view without parameters.
 pub(crate) const VIEWS: &[&str] = &[
@@ -334,17 +334,7 @@ fn failure_pattern_becomes_an_experiment() {
     let reader = Reader::new(&server);
     let (status, page) = reader.get("/failures");
     assert_eq!(status, 200);
-    let hidden = |name: &str| {
-        let (_, rest) = page.split_once(&format!("name=\"{name}\" value=\"")).unwrap();
-        rest.split_once('"').unwrap().0.replace("&#34;", "\"").replace("&#39;", "'")
-    };
-    let (pattern, instruction) = (hidden("pattern"), hidden("instruction"));
-    let body = [
-        ("token", find_token(&page)),
-        ("pattern", pattern.as_str()),
-        ("instruction", instruction.as_str()),
-    ];
-    let answer = reader.answer("POST", "/failures/experiment", Some(&body));
+    let answer = try_first_suggestion(&reader, &page);
     assert_eq!(answer.status, 303, "{}", answer.body);
     let page = reader.get(answer.header("location")).1;
     assert!(page.contains("Experiment created") && page.contains(">draft<"));

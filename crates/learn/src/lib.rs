@@ -68,8 +68,7 @@ pub use strategy::{
 };
 pub use suggestions::{
     Author, CorrectedAnswer, PatternEvidence, Remark, Suggestion, SuggestionBasis, extract_changes,
-    have_two_authors, is_prompt_injection, sanitise_instruction, suggest_instructions,
-    summarise_correction,
+    is_prompt_injection, sanitise_instruction, suggest_instructions, summarise_correction,
 };
 
 /// Fails with the name of an invalid field unless its value fits.

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 
 use crate::failures::FailurePattern;
 
-pub use consensus::{Author, have_two_authors};
+pub use consensus::Author;
 pub use corrections::{extract_changes, summarise_correction};
 pub use prompt_injection::is_prompt_injection;
 pub use sanitisation::sanitise_instruction;

@@ -95,13 +95,13 @@ pub struct FoundSuggestion {
     pub instruction: String,
     /// The reason in words.
     pub why: String,
-    /// The pattern's share of failed turns.
+    /// Share of the window's failed turns that are its evidence.
     pub reach: f64,
     /// Ids of supporting turns.
     pub evidence: Vec<String>,
     /// `template` or `llm`.
     pub source: String,
-    /// The model that drafted it.
+    /// The model that worded it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// The prompt it is for, if one was named.

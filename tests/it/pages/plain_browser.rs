@@ -98,3 +98,18 @@ pub(crate) fn find_token(page: &str) -> &str {
     let (_, rest) = page.split_once("name=\"token\" value=\"").unwrap();
     rest.split_once('"').unwrap().0
 }
+
+/// Submits the form of the first suggestion on the failures page.
+pub(crate) fn try_first_suggestion(reader: &Reader, page: &str) -> Answer {
+    let hidden = |name: &str| {
+        let (_, rest) = page.split_once(&format!("name=\"{name}\" value=\"")).unwrap();
+        rest.split_once('"').unwrap().0.replace("&#34;", "\"").replace("&#39;", "'")
+    };
+    let (pattern, instruction) = (hidden("pattern"), hidden("instruction"));
+    let body = [
+        ("token", find_token(page)),
+        ("pattern", pattern.as_str()),
+        ("instruction", instruction.as_str()),
+    ];
+    reader.answer("POST", "/failures/experiment", Some(&body))
+}

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::{Path, State};
 use axum::http::{HeaderName, HeaderValue};
-use engine::{QualityQuery, StoredSuggestion};
+use engine::QualityQuery;
 use model::TurnId;
 use serde_json::{Map, json};
 use web::{FailuresPage, View};
@@ -57,15 +57,13 @@ pub(super) async fn create_experiment(
     let (pattern, instruction) = (fields.require("pattern")?, fields.require("instruction")?);
     let scope = visitor.scope();
     let engine = Arc::clone(&site.engine);
-    let kept = engine.insights.suggest(&scope, failures_query(&site, &visitor)).await?;
-    let wanted = |one: &&StoredSuggestion| {
-        one.found.pattern_id == pattern && one.found.instruction == instruction
-    };
+    let query = failures_query(&site, &visitor);
+    let stored = engine.insights.store_template(&scope, query, (pattern, instruction)).await?;
     let gone =
         || Problem::not_found("suggestion not found: the failures have changed; reload the page");
-    let suggestion = kept.iter().find(wanted).ok_or_else(gone)?;
+    let suggestion = stored.ok_or_else(gone)?;
     let mac = engine.fingerprint(MAC_DOMAIN, &json!({}));
-    engine.insights.try_suggestion(&scope, &suggestion.id, Map::new(), mac, None).await?;
+    engine.insights.try_suggestion(&scope, &suggestion, Map::new(), mac, None).await?;
     Ok(redirect_to(&visitor.link("/experiments", &[("done", "started")])))
 }
 

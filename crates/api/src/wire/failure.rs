@@ -217,14 +217,13 @@ pub(crate) struct SuggestionBody {
     why: String,
     /// Share of the window's failed turns that are in `evidence`.
     reach: f64,
-    /// Lower 95% bound of the agreement, from 0.05; weaker suggestions are hidden. Null for drafts
-    /// of a model.
-    strength: Option<f64>,
+    /// Lower 95% bound of the agreement, from 0.05; weaker suggestions are hidden.
+    strength: f64,
     /// Ids of turns that support the instruction.
     evidence: Vec<String>,
     /// Supporting turns, and turns that could have supported it.
     support: [u32; 2],
-    /// `template` or `llm`.
+    /// `template`, or `llm` when a model worded the instruction. The figures are the template's.
     source: String,
 }
 

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use learn::{
     AnsweredTotals, Author, CorrectedAnswer, CorrectedQuery, FailedTurn, FailureKind,
     FailurePattern, FailureWindow, LiftDimension, PatternEvidence, PatternRule, Remark, Suggestion,
-    find_failure_patterns, have_two_authors, rank_corrected_queries, suggest_instructions,
+    find_failure_patterns, rank_corrected_queries, suggest_instructions,
 };
 use model::{Scope, Timestamp, TurnId, Window};
 use store::{QualityQuery, Stopwatch, StoreError};
@@ -84,7 +84,6 @@ impl Insights {
             patterns: found.patterns,
             suggestions: found.suggestions,
             most_corrected: found.most_corrected,
-            shared: found.shared,
             centroids: found.centroids,
         })
     }
@@ -141,8 +140,6 @@ pub(crate) struct FailureFindings {
     pub(crate) patterns: Vec<FailurePattern>,
     pub(crate) suggestions: Vec<Suggestion>,
     most_corrected: Vec<CorrectedQuery>,
-    /// Ids of patterns that at least two users reported.
-    shared: BTreeSet<String>,
     centroids: PatternCentroids,
 }
 
@@ -224,24 +221,12 @@ fn find_patterns_among(
         patterns.iter().map(|pattern| collect_evidence(pattern, &of)).collect();
     let suggestions = suggest_instructions(&evidence);
     drop(evidence);
-    let is_shared = |pattern: &&FailurePattern| {
-        let turns = pattern.turns.iter().filter_map(|turn| of.get(turn.as_str()));
-        have_two_authors(turns.flat_map(|one| one.authors()))
-    };
-    let shared = patterns.iter().filter(is_shared).map(|pattern| pattern.id.clone()).collect();
     let corrections = now()
         .flat_map(|one| (0..one.corrections).map(|_| (one.turn.as_str(), one.question.as_str())));
     let most_corrected = rank_corrected_queries(corrections, MAX_CORRECTED_QUERIES);
     let ids = negatives.iter().map(|one| one.turn.as_str());
     let centroids = PatternCentroids::compute(&patterns, &ids.zip(vectors).collect());
-    FailureFindings {
-        count: now().count(),
-        patterns,
-        suggestions,
-        most_corrected,
-        shared,
-        centroids,
-    }
+    FailureFindings { count: now().count(), patterns, suggestions, most_corrected, centroids }
 }
 
 fn collect_evidence<'a>(

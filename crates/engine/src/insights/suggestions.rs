@@ -21,13 +21,13 @@ pub struct StoredSuggestion {
     pub found: FoundSuggestion,
     /// Agreeing turns, and turns that could have agreed.
     pub support: (u32, u32),
-    /// Lower 95% bound of the agreement; `None` for a draft of a model.
-    pub strength: Option<f64>,
+    /// Lower 95% bound of the agreement.
+    pub strength: f64,
     pub pattern: FailurePattern,
 }
 
 impl Insights {
-    /// Suggestions for the failures of a window. Each is stored in the project once.
+    /// Suggestions for the failures of a window, one per idea. Each is stored in the project once.
     pub async fn suggest(
         self: &Arc<Self>,
         scope: &Scope,
@@ -35,28 +35,41 @@ impl Insights {
     ) -> Result<Vec<StoredSuggestion>, EngineError> {
         let prompt = query.prompt.clone();
         let report = self.failure_report(query).await?;
-        let drafts = self
-            .drafts
-            .draft_instructions(scope, &report.patterns, &report.shared, &report.suggestions)
-            .await;
+        let drafts =
+            self.drafts.draft_instructions(scope, &report.patterns, &report.suggestions).await;
         let mut stored = Vec::new();
         for pattern in &report.patterns {
-            let templates = report.suggestions.iter().filter(|one| one.pattern_id == pattern.id);
-            let templates = templates.map(|one| {
-                let found = from_template(one, pattern, prompt.clone());
-                (found, (one.agree, one.total), Some(one.strength))
-            });
-            let drafted = drafts.iter().filter(|draft| draft.pattern_id == pattern.id);
-            let drafted = drafted.map(|draft| {
-                let found = from_draft(draft, pattern, prompt.clone());
-                (found, (pattern.count, pattern.count), None)
-            });
-            for (found, support, strength) in drafted.chain(templates) {
+            for one in report.suggestions.iter().filter(|one| one.pattern_id == pattern.id) {
+                let mut found = build_finding(one, pattern, prompt.clone());
+                if let Some(draft) = drafts.iter().find(|draft| draft.rewords(one)) {
+                    found = reword_finding(found, draft);
+                }
                 let (id, pattern) = (self.store_suggestion(scope, &found).await?, pattern.clone());
+                let (support, strength) = ((one.agree, one.total), one.strength);
                 stored.push(StoredSuggestion { id, found, support, strength, pattern });
             }
         }
         Ok(stored)
+    }
+
+    /// Stores a suggestion in the words of its template, without calling a model. `None` when the
+    /// failures no longer lead to it.
+    pub async fn store_template(
+        self: &Arc<Self>,
+        scope: &Scope,
+        query: QualityQuery,
+        (pattern_id, instruction): (&str, &str),
+    ) -> Result<Option<EventId>, EngineError> {
+        let prompt = query.prompt.clone();
+        let report = self.failure_report(query).await?;
+        let is_wanted =
+            |one: &&Suggestion| one.pattern_id == pattern_id && one.instruction == instruction;
+        let pattern = report.patterns.iter().find(|pattern| pattern.id == pattern_id);
+        let Some((one, pattern)) = report.suggestions.iter().find(is_wanted).zip(pattern) else {
+            return Ok(None);
+        };
+        let found = build_finding(one, pattern, prompt);
+        Ok(Some(self.store_suggestion(scope, &found).await?))
     }
 
     /// A stored suggestion by its id.
@@ -133,7 +146,7 @@ impl Insights {
     }
 }
 
-fn from_template(
+fn build_finding(
     suggestion: &Suggestion,
     pattern: &FailurePattern,
     prompt: Option<String>,
@@ -151,16 +164,13 @@ fn from_template(
     }
 }
 
-fn from_draft(draft: &Draft, pattern: &FailurePattern, prompt: Option<String>) -> FoundSuggestion {
+/// Replaces the words and keeps the evidence.
+fn reword_finding(template: FoundSuggestion, draft: &Draft) -> FoundSuggestion {
     FoundSuggestion {
-        pattern_id: pattern.id.clone(),
-        label: pattern.label.clone(),
         instruction: draft.instruction.clone(),
-        why: format!("drafted by a model from {} turns of this pattern", pattern.count),
-        reach: pattern.share,
-        evidence: pattern.turns.clone(),
+        why: format!("{}; worded by a model", template.why),
         source: "llm".to_owned(),
         model: Some(draft.model.clone()),
-        prompt,
+        ..template
     }
 }

@@ -135,7 +135,6 @@ mod tests {
             patterns: Vec::new(),
             suggestions: Vec::new(),
             most_corrected: Vec::new(),
-            shared: std::collections::BTreeSet::new(),
         })
     }
 

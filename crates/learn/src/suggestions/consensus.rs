@@ -29,14 +29,10 @@ pub(super) type Support<'a> = BTreeSet<AuthoredTurn<'a>>;
 
 /// True for two users or, where users are unknown, two conversations. An unknown person may be any
 /// known user.
-pub fn have_two_authors<'a>(authors: impl IntoIterator<Item = Author<'a>>) -> bool {
-    let distinct: BTreeSet<Author<'a>> = authors.into_iter().collect();
+pub(super) fn has_two_authors(support: &Support<'_>) -> bool {
+    let distinct: BTreeSet<Author<'_>> = support.iter().map(|(_, author)| *author).collect();
     let users = distinct.iter().filter(|author| matches!(author, Author::User(_))).count();
     users >= MIN_AUTHORS || distinct.len() - users >= MIN_AUTHORS
-}
-
-pub(super) fn has_two_authors(support: &Support<'_>) -> bool {
-    have_two_authors(support.iter().map(|(_, author)| *author))
 }
 
 pub(super) fn support_from_turns<'a>(

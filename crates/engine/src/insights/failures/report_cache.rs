@@ -1,6 +1,5 @@
 //! Failure reports and their stale-while-revalidate cache.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,8 +26,6 @@ pub struct FailureReport {
     pub suggestions: Vec<Suggestion>,
     /// Questions whose answers were corrected most often.
     pub most_corrected: Vec<CorrectedQuery>,
-    /// Ids of patterns that at least two users reported.
-    pub(crate) shared: BTreeSet<String>,
     pub(crate) centroids: PatternCentroids,
 }
 
@@ -228,7 +225,6 @@ mod tests {
             patterns: Vec::new(),
             suggestions: Vec::new(),
             most_corrected: Vec::new(),
-            shared: BTreeSet::new(),
             centroids: PatternCentroids::default(),
         });
         let began = patterns.generation();
