@@ -328,6 +328,34 @@ fn conversation_list_is_filtered_searched_and_paged() {
 }
 
 #[test]
+fn overview_counts_reactions_by_turn_and_says_so() {
+    let server = Server::start();
+    let ask = |turn: &str, ts: Value| {
+        let asked = json!({"conversation_id": turn, "turn_id": turn, "text": "Why?", "ts": ts,
+            "response": "It is so."});
+        assert_eq!(server.post("/api/v1/turns", &asked).0, 201);
+    };
+    ask("new", Value::Null);
+    let now = server.get("/api/v1/turns/new").1["ts"].clone();
+    let now = model::Timestamp::parse(now.as_str().unwrap()).unwrap();
+    ask("old", json!(now.plus_secs(-3 * 86_400).to_string()));
+    // Given now, on a turn of three days ago.
+    assert_eq!(server.post("/api/v1/turns/old/feedback", &json!({"reaction": "ok"})).0, 200);
+    let check_pages = |server: &Server| {
+        let reader = Reader::new(server);
+        for page in ["/", "/report"] {
+            for (days, count) in [(7, "1 reaction, by"), (1, "0 reactions, by")] {
+                let (status, text) = reader.get(&format!("{page}?days={days}"));
+                let shown = format!("{count} the time of the turn");
+                assert_eq!((status, text.contains(&shown)), (200, true), "{page} {days}: {shown}");
+            }
+        }
+    };
+    check_pages(&server);
+    check_pages(&server.kill_and_restart());
+}
+
+#[test]
 fn failure_pattern_becomes_an_experiment() {
     let server = Server::start();
     sample_conversations::complain(&server.client());
