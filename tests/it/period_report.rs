@@ -243,6 +243,73 @@ fn window_may_end_at_any_time() {
     assert_eq!(page["items"][0]["conversation_id"], "c1");
 }
 
+/// ok, not_ok and neutral of users in a window, over all pages of the report.
+fn user_counts(server: &Server, start: &str, end: &str) -> [u64; 3] {
+    let (mut counts, mut cursor) = ([0; 3], Value::Null);
+    loop {
+        let body =
+            json!({"start": start, "end": end, "origin": "user", "limit": 2, "cursor": cursor});
+        let page = page(server, &body);
+        for item in page["items"].as_array().unwrap() {
+            for (sum, name) in counts.iter_mut().zip(["ok", "not_ok", "neutral"]) {
+                *sum += item["feedback_counts"][name].as_u64().unwrap();
+            }
+        }
+        cursor = page["next_cursor"].clone();
+        if cursor.is_null() {
+            return counts;
+        }
+    }
+}
+
+#[test]
+fn period_report_counts_as_quality_by_reaction_does() {
+    let server = Server::start();
+    // Asked in the first hour; every door gives feedback in a later one.
+    for n in 0..6 {
+        let asked = json!({"conversation_id": format!("c{n}"), "turn_id": format!("t{n}"), "text": "Why?",
+            "user_id": "ann", "response": "It is so.", "ts": time_at(60)});
+        assert_eq!(server.post("/api/v1/turns", &asked).0, 201);
+    }
+    let hour = |n: i64| time_at(n * 3600 + 60);
+    for (n, reaction) in [(0, "ok"), (1, "not_ok"), (2, "neutral"), (3, "ok")] {
+        react_at(&server, &format!("c{n}"), &format!("t{n}"), reaction, &hour(1));
+    }
+    let cleared = json!({"reaction": null, "ts": hour(2)});
+    assert_eq!(react(&server, "c3", "t3", &cleared).0, 200);
+    let machine =
+        json!({"reaction": "not_ok", "origin": "machine", "confidence": 0.9, "ts": hour(1)});
+    assert_eq!(react(&server, "c0", "t0", &machine).0, 200);
+    let stars = json!({"stars": 5, "user_id": "bob", "ts": hour(2)});
+    assert_eq!(server.post("/api/v1/turns/t4/feedback", &stars).0, 200);
+    let rating = json!({"type": "explicit", "source": "user_rating", "category": "quality",
+        "message_id": "t5", "timestamp": hour(3), "data": {"rating": "negative"}});
+    assert_eq!(server.post("/api/v1/feedback", &rating).0, 201);
+    // Another project of the tenant, which the report does not cover.
+    let other = server.client().with_header("X-Uptake-Project", "other");
+    let asked = json!({"conversation_id": "o", "turn_id": "o", "text": "Why?", "response": "So.", "ts": time_at(60)});
+    assert_eq!(other.post("/api/v1/turns", &asked).0, 201);
+    let stars = json!({"stars": 1, "ts": hour(1)});
+    assert_eq!(other.post("/api/v1/turns/o/feedback", &stars).0, 200);
+    let check_all = |server: &Server| {
+        let by_hour = [[0; 3], [1, 1, 1], [1, 0, 0], [0, 1, 0], [0; 3]];
+        for (n, expected) in (0..).zip(by_hour) {
+            let (start, end) = (time_at(n * 3600), time_at((n + 1) * 3600));
+            assert_eq!(user_counts(server, &start, &end), expected, "hour {n}");
+            let path = format!(
+                "/api/v1/feedback/quality/default?by=reaction&project=default&start={start}&end={end}"
+            );
+            let (_, quality) = server.get(&path);
+            let satisfaction = &quality["metrics"]["satisfaction"];
+            let [ok, not_ok, neutral] = expected;
+            assert_eq!(satisfaction["numerator"].as_f64(), Some(ok as f64), "{satisfaction}");
+            assert_eq!(satisfaction["denominator"], ok + not_ok + neutral, "{satisfaction}");
+        }
+    };
+    check_all(&server);
+    check_all(&server.kill_and_restart());
+}
+
 #[test]
 fn page_that_skips_many_candidates_is_short_and_continues() {
     let server = Server::start();
