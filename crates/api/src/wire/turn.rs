@@ -21,6 +21,7 @@ pub(crate) struct OpeningRequest {
     user_id: Option<String>,
     text: String,
     intent: Option<String>,
+    /// Default is `started_at` of the same request, else the time of receipt.
     ts: Option<TimeInput>,
     track_id: Option<String>,
     bundle_id: Option<String>,

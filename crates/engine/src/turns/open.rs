@@ -129,14 +129,10 @@ impl Turns {
             return Err(EngineError::NotFound("router"));
         }
         let now = self.core.clock.now();
-        let accepted = ingest::accept_opening(opening.raw, now)?;
-        // Both halves are checked before either is stored.
-        let completion = match completion {
-            None => None,
-            Some(half) => Some((ingest::accept_completion(half.raw, now)?, half.mac)),
-        };
+        let mac = opening.mac;
+        let (accepted, completion) = accept_halves(opening.raw, completion, now)?;
         let is_first = accepted.conversation.is_none();
-        let (place, write) = self.build_opening_write(scope, accepted, opening.mac, key);
+        let (place, write) = self.build_opening_write(scope, accepted, mac, key);
         let prepared = self.prepare_opening(write, is_first).await?;
         let whole = match &completion {
             None => None,
@@ -344,4 +340,22 @@ fn open_turn(place: TurnPlace, asked: &Event) -> OpenTurn {
 
 pub(super) fn question_text(opening: &Event) -> String {
     opening.body.opening().map_or_else(String::new, |opening| opening.text.clone())
+}
+
+/// Checks both halves before either is stored. Without a time of its own, the question has the time
+/// at which the answer was started.
+fn accept_halves(
+    mut opening: RawOpening,
+    completion: Option<IncomingHalf<RawCompletion>>,
+    now: Timestamp,
+) -> Result<(AcceptedOpening, Option<(Completion, Mac)>), EngineError> {
+    let completion = match completion {
+        None => None,
+        Some(half) => Some((ingest::accept_completion(half.raw, now)?, half.mac)),
+    };
+    if opening.ts.is_none() {
+        let started = completion.as_ref().and_then(|(completion, _)| completion.started_at);
+        opening.ts = started.map(|ts| ts.to_string());
+    }
+    Ok((ingest::accept_opening(opening, now)?, completion))
 }
