@@ -1,5 +1,6 @@
 //! Times, ids and field names are accepted in every form that clients send.
 
+use model::AliasedRequests;
 use serde_json::{Value, json};
 
 use crate::experiments::experiment_calls::until;
@@ -75,6 +76,11 @@ fn imported_lines_have_the_times_and_names_of_the_api() {
         json!({"query_id": "q1", "sessionId": "c", "query_text": "How?",
         "response": "So.", "timestamp": 1_762_451_222})
     ));
+    lines.push_str(&format!(
+        "{}\n",
+        json!({"query_id": "q2", "query": "Why?", "response_text": "Because.", "model_id": "m",
+        "request_start_time": 1_762_451_222.162_904, "response_complete_time": 1_762_451_223.662_904})
+    ));
     let file = server.folder().join("lines.jsonl");
     std::fs::write(&file, lines).unwrap();
     let (folder, file) = (server.kill_and_leave(), file);
@@ -92,6 +98,9 @@ fn imported_lines_have_the_times_and_names_of_the_api() {
     let turn = server.get("/api/v1/turns/q1").1;
     assert_eq!((&turn["conversation_id"], &turn["user"]["text"]), (&json!("c"), &json!("How?")));
     assert_eq!(turn["ts"], "2025-11-06T17:47:02.000000Z");
+    let turn = server.get("/api/v1/turns/q2").1;
+    assert_eq!((&turn["ts"], &turn["user"]["text"]), (&json!(TIME), &json!("Why?")), "{turn}");
+    assert_eq!(turn["assistant"]["latency_ms"], 1500.0, "{turn}");
 }
 
 #[test]
@@ -255,11 +264,80 @@ fn every_endpoint_has_the_same_aliases() {
 }
 
 #[test]
+fn clients_of_the_source_systems_send_their_own_names() {
+    let server = Server::start();
+    let asked = json!({"query": "What is Python?", "query_id": "q", "user_id": "ann",
+        "response_text": "A programming language.", "model_id": "m", "execution_status": "success",
+        "execution_error": null, "request_start_time": 1_762_451_222.162_904,
+        "response_complete_time": 1_762_451_223.662_904});
+    let (status, opened) = server.post("/api/v1/turns", &asked);
+    assert_eq!((status, &opened["turn_id"]), (201, &json!("q")), "{opened}");
+    assert_eq!(opened["completed"]["signals"]["latency"]["seconds"], 1.5, "{opened}");
+    let open = json!({"query_id": "late", "query": "And Rust?", "user_id": "ann"});
+    assert_eq!(server.post("/api/v1/turns", &open).0, 201);
+    let rows = [
+        (
+            "/api/v1/turns/late/complete",
+            json!({"response_text": null, "latency_accepted": false, "execution_status": "error",
+            "execution_error": "timeout"}),
+        ),
+        (
+            "/api/v1/rewards",
+            json!({"response_id": "q", "quality_score": 0.95, "user_rating": 5,
+            "met_expectations": true}),
+        ),
+        (
+            "/api/v1/turns/q/feedback",
+            json!({"reaction": "ok", "text": "Great explanation!", "ts": TIME}),
+        ),
+        (
+            "/api/v1/decisions",
+            json!({"session_id": "s", "tenant_id": "default", "decision_type": "routing",
+            "decision_data": {}, "outcome": "success", "confidence": 0.9}),
+        ),
+        (
+            "/api/v1/examples/select",
+            json!({"query": "What is Python?", "tenant_id": "default", "k": 3}),
+        ),
+        ("/api/v1/prompts/suggestions", json!({"tenant_id": "default", "window_days": 7})),
+    ];
+    for (path, body) in rows {
+        let (status, answer) = server.post(path, &body);
+        assert!((200..300).contains(&status), "{path} {answer}");
+    }
+    // The same word with another meaning is refused instead of stored.
+    let refused = [
+        ("/conversations/default/default/c/turns/q/feedback", json!({"reaction": "ok"}), "query"),
+        ("/api/v1/turns/q/review", json!({}), "execution_status"),
+        ("/api/v1/turns/q/complete", json!({"response": "a"}), "response_id"),
+    ];
+    for (path, mut body, field) in refused {
+        body[field] = json!("accepted");
+        let (status, problem) = server.post(path, &body);
+        assert_eq!((status, &problem["field"]), (422, &json!(field)), "{path} {problem}");
+    }
+    let keyed = server.client().with_header("X-Uptake-Tenant", "other");
+    let other = json!({"tenant_id": "default", "decision_type": "routing"});
+    assert_eq!(keyed.post("/api/v1/decisions", &other).0, 403);
+    let server = server.kill_and_restart();
+    let turn = server.get("/api/v1/turns/q").1;
+    assert_eq!((&turn["ts"], &turn["user"]["text"]), (&json!(TIME), &json!("What is Python?")));
+    assert_eq!(turn["assistant"]["model"], "m");
+    assert!((turn["reward"].as_f64().unwrap() - 0.9525).abs() < 1e-9, "{turn}");
+    assert_eq!(server.get("/api/v1/turns/late").1["assistant"]["accepted"], false);
+}
+
+#[test]
 fn documentation_lists_the_aliases() {
     let page = std::fs::read_to_string("docs/api/fields.md").unwrap();
     for row in model::FIELD_ALIASES {
-        let names: Vec<String> = row.iter().map(|name| format!("`{name}`")).collect();
-        assert!(page.contains(&format!("| {} |", names.join(", "))), "{row:?}");
+        let names: Vec<String> = row.names.iter().map(|name| format!("`{name}`")).collect();
+        let requests = match row.requests {
+            AliasedRequests::All => "all".to_owned(),
+            AliasedRequests::With(field) => format!("with `{field}`"),
+            AliasedRequests::Without(field) => format!("without `{field}`"),
+        };
+        assert!(page.contains(&format!("| {} | {requests} |", names.join(", "))), "{row:?}");
     }
 }
 

@@ -11,15 +11,15 @@ SAID = "No, I meant gaming laptops not business laptops"
 
 
 def answered(api, session, turn, at="2026-01-04T10:30:00Z", **more):
-    """An answered turn of a session."""
-    fields = {"text": ASKED, "response": ANSWERED, "user_id": session, "ts": at, "validation_outcome": "APPROVE",
-              "quality_score": 0.85}
-    return api.turn(conversation_id=session, turn_id=turn, **(fields | more))
+    """An answered turn of a session, with the names and times of the document's metadata.json."""
+    fields = {"query": ASKED, "response": ANSWERED, "user_id": session, "timestamp": at,
+              "validation_outcome": "APPROVE", "quality_score": 0.85}
+    return api.turn(session_id=session, turn_id=turn, **(fields | more))
 
 
 def follow(api, session, turn, text, at="2026-01-04T10:32:00Z", **more):
     """The next message of the session. Returns the verdict on the turn before."""
-    return api.turn(conversation_id=session, turn_id=turn, user_id=session, text=text, ts=at, **more)
+    return api.turn(session_id=session, turn_id=turn, user_id=session, query=text, timestamp=at, **more)
 
 
 def verdict(api, number, text):
@@ -133,7 +133,7 @@ def ranking(api):
             ("f", 1.0, "That's wrong", None)]
     for name, quality, reply, _ in rows:
         session = f"rank-{name}"
-        answered(api, session, f"{session}-1", text="Which printer is quiet?", response="The Brother HL is quiet.",
+        answered(api, session, f"{session}-1", query="Which printer is quiet?", response="The Brother HL is quiet.",
                  quality_score=quality, strategy={"name": f"search_{name}"})
         if reply:
             follow(api, session, f"{session}-2", reply)
@@ -170,20 +170,20 @@ def sections(api):
 
 @SECTION.step("with several users in a session a message judges the answer to the same user")
 def several_users(api):
-    api.turn(conversation_id="room", turn_id="room-1", user_id="ann", text=ASKED, response=ANSWERED,
-             ts="2026-01-04T10:00:00Z")
-    api.turn(conversation_id="room", turn_id="room-2", user_id="bob", text="What is the capital of Peru?",
-             response="The capital of Peru is Lima.", ts="2026-01-04T10:01:00Z")
-    found = api.turn(conversation_id="room", turn_id="room-3", user_id="ann", text="no, I meant gaming ones",
-                     ts="2026-01-04T10:02:00Z")["previous"]
+    api.turn(session_id="room", turn_id="room-1", user_id="ann", query=ASKED, response=ANSWERED,
+             timestamp="2026-01-04T10:00:00Z")
+    api.turn(session_id="room", turn_id="room-2", user_id="bob", query="What is the capital of Peru?",
+             response="The capital of Peru is Lima.", timestamp="2026-01-04T10:01:00Z")
+    found = api.turn(session_id="room", turn_id="room-3", user_id="ann", query="no, I meant gaming ones",
+                     timestamp="2026-01-04T10:02:00Z")["previous"]
     expect(found, {"turn_id": "room-1", "status": "rejected"})
     expect(api.get("/api/v1/turns/room-2/metadata")["user_feedback"]["status"], "neutral")
 
 
 @SECTION.step("an answer logged after the next message still gets its verdict")
 def late_answer(api):
-    api.turn(conversation_id="slow", turn_id="slow-1", user_id="ann", text=ASKED, ts="2026-01-04T10:00:00Z")
-    api.turn(conversation_id="slow", turn_id="slow-2", user_id="ann", text="That's wrong", ts="2026-01-04T10:01:00Z")
+    api.turn(session_id="slow", turn_id="slow-1", user_id="ann", query=ASKED, timestamp="2026-01-04T10:00:00Z")
+    api.turn(session_id="slow", turn_id="slow-2", user_id="ann", query="That's wrong", timestamp="2026-01-04T10:01:00Z")
     api.post("/api/v1/turns/slow-1/complete", {"response": ANSWERED})
     expect(api.get("/api/v1/turns/slow-1/metadata")["user_feedback"], {"status": "rejected",
                                                                      "detected_in_turn": "slow-2"})
@@ -193,7 +193,7 @@ def late_answer(api):
 def parameters(api):
     rows = [("pie", "That's wrong"), ("bar", "Perfect, thanks")]
     for number, (kind, reply) in enumerate(rows):
-        answered(api, "chart", f"chart-{number}", at=f"2026-01-04T10:0{number * 2}:00Z", text=f"Show sales {number}",
+        answered(api, "chart", f"chart-{number}", at=f"2026-01-04T10:0{number * 2}:00Z", query=f"Show sales {number}",
                  response="Here are the sales as you asked for them.", strategy={"name": "chart", "params": {"kind": kind}})
         found = follow(api, "chart", f"chart-{number}r", reply, at=f"2026-01-04T10:0{number * 2 + 1}:00Z",
                        response="You are welcome to ask for more.", include=["context"])
@@ -204,14 +204,14 @@ def parameters(api):
 
 @SECTION.step("PROCEED or CLARIFY follows the clarity of the query")
 def clarity(api):
-    vague = api.turn(conversation_id="vague", turn_id="vague-1", user_id="ann", text="that one", include=["context"])
+    vague = api.turn(session_id="vague", turn_id="vague-1", user_id="ann", query="that one", include=["context"])
     expect(vague["context"]["suggest_clarify"], True)
-    clear = api.turn(conversation_id="clear", turn_id="clear-1", user_id="ann", text=ASKED, include=["context"])
+    clear = api.turn(session_id="clear", turn_id="clear-1", user_id="ann", query=ASKED, include=["context"])
     expect(clear["context"]["suggest_clarify"], False)
 
 
-@SECTION.step("session_id is an alias of conversation_id on turns")
-def session_alias(api):
-    made = api.turn(session_id="henry2", turn_id="alias-1", text=ASKED, timestamp="2026-01-04T10:30:00")
+@SECTION.step("a timestamp without a zone is taken as UTC")
+def naive_time(api):
+    made = answered(api, "henry2", "naive-1", at="2026-01-04T10:30:00")
     expect(made["conversation_id"], "henry2")
-    expect(api.get("/api/v1/turns/alias-1")["ts"], "2026-01-04T10:30:00.000000Z")
+    expect(api.get("/api/v1/turns/naive-1")["ts"], "2026-01-04T10:30:00.000000Z")

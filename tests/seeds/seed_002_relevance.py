@@ -8,17 +8,17 @@ SECTION = Section("002", "relevance feedback", "retrieval", "docs")
 def record_batch(api, query, signals):
     """The document's `recordBatch(queryId, signals)`."""
     api.post("/api/v1/retrieval/signals", {
-        "query_id": query, "signals": [{"entity_id": entity, "signal": signal} for entity, signal in signals]})
+        "queryId": query, "signals": [{"entityId": entity, "signal": signal} for entity, signal in signals]})
 
 
 def record(api, entity, signals):
-    """Each signal from a query of its own."""
+    """The document's `record(signal)` for each signal, from a query of its own: a batch of one."""
     for number, signal in enumerate(signals):
         record_batch(api, f"q-{entity}-{number}", [(entity, signal)])
 
 
 def multiplier(api, entity, estimator=None):
-    body = {"results": [{"entity_id": entity, "score": 1.0}]}
+    body = {"results": [{"entityId": entity, "score": 1.0}]}
     if estimator:
         body["estimator"] = estimator
     return api.post("/api/v1/retrieval/rerank", body)["results"][0]["multiplier"]
@@ -52,8 +52,8 @@ def repeated(api):
 
 @SECTION.step("recordBatch stores all signals or none")
 def transaction(api):
-    status, _ = api.send("POST", "/api/v1/retrieval/signals", {"query_id": "q-half", "signals": [
-        {"entity_id": "Half", "signal": "used"}, {"entity_id": "Half", "signal": "liked"}]})
+    status, _ = api.send("POST", "/api/v1/retrieval/signals", {"queryId": "q-half", "signals": [
+        {"entityId": "Half", "signal": "used"}, {"entityId": "Half", "signal": "liked"}]})
     expect(status, 422)
     expect(api.get("/api/v1/retrieval/entities/Half/stats"), {"totalReturns": 0})
 
@@ -84,21 +84,25 @@ def legacy(api):
     expect(multiplier(api, "praised", "legacy"), 0.5 + 5 / 6 + 0.1)
 
 
-@SECTION.step("results are sorted by the adjusted score")
+@SECTION.step("results are sorted by the adjusted score",
+              differs="the answer has entity_id, and original_score and multiplier beside the score")
 def order(api):
     found = api.post("/api/v1/retrieval/rerank", {"results": [
-        {"entity_id": "none-used", "score": 0.9}, {"entity_id": "all-used", "score": 0.8},
-        {"entity_id": "new", "score": 0.7}]})["results"]
+        {"entityId": "none-used", "score": 0.9}, {"entityId": "all-used", "score": 0.8},
+        {"entityId": "new", "score": 0.7}]})["results"]
     expect(found, [{"entity_id": "all-used", "score": 1.2}, {"entity_id": "new", "score": 0.7},
                    {"entity_id": "none-used", "score": 0.45}])
 
 
 @SECTION.step("detectUsage marks what appears in the response as used, the rest as ignored",
-              differs="two calls (returned, usage), because names and contents are sent once; use is really detected")
+              differs="two calls (returned, usage) instead of returnedEntityIds, because names and contents are sent "
+              "once; use is really detected")
 def usage(api):
-    api.post("/api/v1/retrieval/returned", {"query_id": "q-use", "query": "How do users log in?", "entities": [
-        {"entity_id": "LoginService", "name": "LoginService"}, {"entity_id": "PaymentGateway", "name": "PaymentGateway"}]})
-    api.post("/api/v1/retrieval/usage", {"query_id": "q-use", "response": "Call LoginService.login with the password."})
+    api.post("/api/v1/retrieval/returned", {"queryId": "q-use", "query": "How do users log in?", "entities": [
+        {"entityId": "LoginService", "name": "LoginService"},
+        {"entityId": "PaymentGateway", "name": "PaymentGateway"}]})
+    api.post("/api/v1/retrieval/usage", {"queryId": "q-use",
+                                         "responseContent": "Call LoginService.login with the password."})
     expect(api.get("/api/v1/retrieval/entities/LoginService/stats"), {"usedCount": 1, "useRate": 1.0})
     expect(api.get("/api/v1/retrieval/entities/PaymentGateway/stats"), {"ignoredCount": 1, "useRate": 0.0})
 
@@ -106,22 +110,16 @@ def usage(api):
 @SECTION.step("a user marks an entity as helpful or not helpful; the last opinion stands")
 def opinions(api):
     for helpful in [True, False]:
-        api.post("/api/v1/retrieval/feedback", {"query_id": "q-use", "entity_id": "LoginService", "helpful": helpful})
+        api.post("/api/v1/retrieval/feedback", {"queryId": "q-use", "entityId": "LoginService", "helpful": helpful})
     expect(api.get("/api/v1/retrieval/entities/LoginService/stats"), {"positiveCount": 0, "negativeCount": 1})
-
-
-@SECTION.step("queryId and entityId are aliases of query_id and entity_id")
-def camel_case(api):
-    api.post("/api/v1/retrieval/signals", {"queryId": "q-camel", "signals": [
-        {"entityId": "Camel", "signal": "used"}]})
-    expect(api.get("/api/v1/retrieval/entities/Camel/stats"), {"usedCount": 1})
 
 
 @SECTION.step("usage may come before the items were returned, and is detected when they come")
 def early_usage(api):
-    early = api.post("/api/v1/retrieval/usage", {"query_id": "q-early", "response": "ReportBuilder makes the report."})
+    early = api.post("/api/v1/retrieval/usage", {"queryId": "q-early",
+                                                 "responseContent": "ReportBuilder makes the report."})
     expect(early["pending"], True)
-    api.post("/api/v1/retrieval/returned", {"query_id": "q-early", "entities": [
-        {"entity_id": "ReportBuilder", "name": "ReportBuilder"}, {"entity_id": "MailQueue", "name": "MailQueue"}]})
+    api.post("/api/v1/retrieval/returned", {"queryId": "q-early", "entities": [
+        {"entityId": "ReportBuilder", "name": "ReportBuilder"}, {"entityId": "MailQueue", "name": "MailQueue"}]})
     expect(api.get("/api/v1/retrieval/entities/ReportBuilder/stats"), {"usedCount": 1})
     expect(api.get("/api/v1/retrieval/entities/MailQueue/stats"), {"ignoredCount": 1})

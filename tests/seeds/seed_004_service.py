@@ -1,6 +1,9 @@
 """The feedback and RLHF service: events, decisions, learning and quality figures."""
 
-from client import Section, at_least, expect, holds
+import uuid
+from datetime import datetime, timezone
+
+from client import Section, at_least, expect
 
 SECTION = Section("004", "feedback and RLHF service", "acme")
 
@@ -21,10 +24,17 @@ SOURCES = ["application_log", "system_metric", "trace", "query_result", "pipelin
 CATEGORIES = ["accuracy", "latency", "cost", "error", "user_satisfaction", "quality", "security", "compliance"]
 
 
+def submit(api, event, **more):
+    """Posts the event with all fields of the document's FeedbackEvent, and its naive time."""
+    now = datetime.now(timezone.utc).replace(tzinfo=None)  # datetime.utcnow()
+    defaults = {"id": str(uuid.uuid4()), "severity": "info", "tenant_id": api.tenant, "user_id": None,
+                "session_id": None, "message_id": None, "timestamp": now.isoformat(), "data": {}, "tags": []}
+    return api.post("/api/v1/feedback", defaults | event | more)
+
+
 def send(api, event, **more):
-    """The document's `POST /api/v1/feedback`. Returns the event as stored."""
-    stored = api.post("/api/v1/feedback", event | more)
-    return api.get(f"/api/v1/feedback/{stored['id']}")
+    """Submits the event and returns it as stored."""
+    return api.get(f"/api/v1/feedback/{submit(api, event, **more)['id']}")
 
 
 def metric(api, name, tenant=None):
@@ -33,7 +43,7 @@ def metric(api, name, tenant=None):
 
 @SECTION.step("the thumbs-up of the document is stored as sent")
 def rating(api):
-    stored = send(api, RATING, tenant_id="acme", user_id="user_1", session_id="sess-1")
+    stored = send(api, RATING, user_id="user_1", session_id="sess-1")
     expect(stored, {"type": "explicit", "source": "user_rating", "severity": "info", "category": "accuracy",
                     "tenant_id": "acme", "user_id": "user_1", "session_id": "sess-1", "message_id": "msg-123",
                     "data": RATING["data"], "tags": []})
@@ -70,9 +80,13 @@ def repeated(api):
 def decisions(api):
     for decision_type, outcome, confidence in [("routing", "success", 0.9), ("sql_generation", "failure", 0.6),
                                                ("visualization", "correction", 0.7)]:
-        send(api, {"type": "query", "source": "model_response", "category": "accuracy", "tenant_id": "acme",
+        send(api, {"type": "query", "source": "model_response", "category": "accuracy",
                    "session_id": "sess-d", "data": {"decision_type": decision_type, "decision_data": {"choice": 1},
                                                     "outcome": outcome, "confidence": confidence}})
+    # The arguments of `record_decision` as a request.
+    api.post("/api/v1/decisions", {"session_id": "sess-d2", "tenant_id": "acme", "decision_type": "sql_generation",
+                                   "decision_data": {"choice": 1}, "outcome": "success", "confidence": 0.8})
+    expect(api.get("/api/v1/feedback/decisions/sess-d2")["decisions"], [{"outcome": "success", "confidence": 0.8}])
     found = api.get("/api/v1/feedback/decisions/sess-d")
     expect([(one["decision_type"], one["outcome"], one["confidence"]) for one in found["decisions"]],
            [("routing", "success", 0.9), ("sql_generation", "failure", 0.6),
@@ -91,9 +105,10 @@ def topics(api):
 @SECTION.step("a correction is the few-shot example of the next similar question",
               differs="POST /api/v1/examples/select instead of FewShotSelector.select_examples")
 def examples(api):
-    api.turn(conversation_id="sess-x", turn_id="msg-x", user_id="user_2", text="Show total sales", response=ORIGINAL)
+    api.turn(session_id="sess-x", message_id="msg-x", user_id="user_2", query="Show total sales", response=ORIGINAL)
     api.post("/api/v1/feedback/correction", {"message_id": "msg-x", "data": CORRECTION["data"]})
-    found = api.post("/api/v1/examples/select", {"query": "Show the total sales", "k": 3})["examples"]
+    found = api.post("/api/v1/examples/select", {"query": "Show the total sales", "tenant_id": "acme",
+                                                 "k": 3})["examples"]
     expect(found[0], {"input_text": "Show total sales", "output_text": CORRECTED,
                       "explanation": "Should only count completed orders", "source": "correction"})
 
@@ -133,11 +148,11 @@ def figures(api):
     for number in range(20):
         intent = "REFINE" if number < 3 else None
         fields = {"intent": intent} if intent else {}
-        team.turn(conversation_id=f"s{number}", turn_id=f"m{number}", user_id=f"u{number}",
-                  text=f"Show the sales of shop {number}", response="SELECT 1", **fields)
+        team.turn(session_id=f"s{number}", message_id=f"m{number}", user_id=f"u{number}",
+                  query=f"Show the sales of shop {number}", response="SELECT 1", **fields)
         thumb = "positive" if number < 17 else "negative"
-        team.post("/api/v1/feedback", {"type": "explicit", "source": "user_rating", "category": "accuracy",
-                                       "data": {"rating": thumb, "message_id": f"m{number}"}})
+        submit(team, {"type": "explicit", "source": "user_rating", "category": "accuracy",
+                      "data": {"rating": thumb, "message_id": f"m{number}"}})
     team.post("/api/v1/feedback/correction", {"message_id": "m0", "data": CORRECTION["data"]})
     expect(metric(team, "satisfaction", "acme-rates"), {"value": 0.85, "numerator": 17.0, "denominator": 20})
     expect(metric(team, "correction_rate", "acme-rates"), {"value": 0.05, "numerator": 1.0, "denominator": 20})
@@ -151,19 +166,18 @@ def suggestions(api):
     questions = ["Show total sales", "Show total sales of May", "Show total sales by region", "Show total sales today",
                  "Show total sales per shop", "Show total sales this year"]
     for number, question in enumerate(questions):
-        team.turn(conversation_id=f"s{number}", turn_id=f"m{number}", user_id=f"u{number}", text=question,
+        team.turn(session_id=f"s{number}", message_id=f"m{number}", user_id=f"u{number}", query=question,
                   response=ORIGINAL)
         team.post("/api/v1/feedback/correction", {"message_id": f"m{number}", "user_id": f"u{number}",
                                                   "data": CORRECTION["data"]})
-    found = team.post("/api/v1/prompts/suggestions", {"window_days": 7})["suggestions"]
+    found = team.post("/api/v1/prompts/suggestions", {"tenant_id": "acme-tune", "window_days": 7})["suggestions"]
     expect(any("completed" in one["instruction"] for one in found), True)
 
 
 @SECTION.step("timestamp of datetime.utcnow().isoformat() has no zone and is taken as UTC")
 def naive_time(api):
-    stored = send(api, RATING, tenant_id="acme", timestamp="2026-11-16T10:00:00.123456", severity="info", tags=[],
-                  id="6f1a2b3c-0000-4000-8000-000000000002", user_id=None, session_id=None, message_id=None)
-    expect(stored["timestamp"], "2026-11-16T10:00:00.123456Z")
+    stored = send(api, RATING, timestamp="2025-11-16T10:00:00.123456")
+    expect(stored["timestamp"], "2025-11-16T10:00:00.123456Z")
 
 
 @SECTION.step("a rating with query and response counts although its turn was never posted")
@@ -171,9 +185,10 @@ def events_only(api):
     team = type(api)(api.url, "acme-events")
     for number in range(10):
         data = RATING["data"] | {"message_id": f"msg-{number}", "rating": "positive" if number < 9 else "negative"}
-        team.post("/api/v1/feedback", RATING | {"data": data, "user_id": f"u{number}"})
+        submit(team, RATING, data=data, user_id=f"u{number}")
     expect(metric(team, "satisfaction", "acme-events"), {"value": 0.9, "numerator": 9.0, "denominator": 10})
-    found = team.post("/api/v1/examples/select", {"query": "Show total sales", "k": 3})["examples"]
+    found = team.post("/api/v1/examples/select", {"query": "Show total sales", "tenant_id": "acme-events",
+                                                  "k": 3})["examples"]
     expect(found[0], {"input_text": "Show total sales", "output_text": "SELECT SUM(amount)..."})
     for _ in range(3):
         team.post("/api/v1/feedback/correction", {"data": CORRECTION["data"] | {"query": "Show total sales"}})
@@ -185,7 +200,7 @@ def events_only(api):
 def performance(api):
     team = type(api)(api.url, "acme-latency")
     for _ in range(5):
-        team.post("/api/v1/feedback", PERFORMANCE)
+        submit(team, PERFORMANCE)
     expect(metric(team, "latency_p50", "acme-latency")["value"], lambda value: 1.1 < value < 1.4)
 
 
@@ -193,27 +208,27 @@ def performance(api):
 def comments(api):
     team = type(api)(api.url, "acme-comments")
     for number in range(12):
-        team.turn(conversation_id=f"s{number}", turn_id=f"msg-{number}", user_id=f"u{number}",
-                  text="Show the sales by region as a chart", response="Here is the chart.")
+        team.turn(session_id=f"s{number}", message_id=f"msg-{number}", user_id=f"u{number}",
+                  query="Show the sales by region as a chart", response="Here is the chart.")
         data = COMMENT["data"] | {"message_id": f"msg-{number}"}
-        team.post("/api/v1/feedback", COMMENT | {"data": data, "user_id": f"u{number}"})
-    found = team.post("/api/v1/prompts/suggestions", {"window_days": 7})["suggestions"]
+        submit(team, COMMENT, data=data, user_id=f"u{number}")
+    found = team.post("/api/v1/prompts/suggestions", {"tenant_id": "acme-comments", "window_days": 7})["suggestions"]
     expect(any("percentages" in one["instruction"] for one in found), True)
 
 
 @SECTION.step("an event that names only message_id is stored with the conversation, user and model of its turn")
 def enriched(api):
-    api.turn(conversation_id="sess-e", turn_id="msg-e", user_id="user_e", text="Show total sales", response=ORIGINAL,
+    api.turn(session_id="sess-e", message_id="msg-e", user_id="user_e", query="Show total sales", response=ORIGINAL,
              model="gpt-4")
     data = RATING["data"] | {"message_id": "msg-e"}
-    expect(send(api, RATING | {"data": data}), {"session_id": "sess-e", "user_id": "user_e", "message_id": "msg-e"})
+    expect(send(api, RATING, data=data), {"session_id": "sess-e", "user_id": "user_e", "message_id": "msg-e"})
 
 
 @SECTION.step("the outcome of a decision may come before the decision")
 def early_outcome(api):
     early = api.call("PATCH", "/api/v1/decisions/dec-early", {"outcome": "success"})
     expect(early["pending"], True)
-    api.post("/api/v1/decisions", {"decision_id": "dec-early", "session_id": "sess-early",
+    api.post("/api/v1/decisions", {"decision_id": "dec-early", "session_id": "sess-early", "tenant_id": "acme",
                                    "decision_type": "sql_generation", "decision_data": {}, "confidence": 0.8})
     expect(api.get("/api/v1/decisions/dec-early")["outcome"], "success")
 

@@ -4,20 +4,66 @@ use serde_json::{Map, Value};
 
 /// Names of the same field. An endpoint has at most one name of each row and accepts the others.
 /// `camelCase` spellings of all names are accepted as well.
-pub const FIELD_ALIASES: &[&[&str]] = &[
-    &["conversation_id", "session_id", "thread_id"],
-    &["turn_id", "message_id", "query_id"],
-    &["ts", "timestamp"],
-    &["id", "event_id", "feedback_id"],
-    &["type", "feedback_type", "event_type"],
-    &["source", "feedback_source"],
-    &["category", "feedback_category"],
-    &["text", "query_text"],
-    &["query", "query_text"],
-    &["response", "response_content"],
-    &["model", "model_used"],
-    &["error", "execution_error"],
+pub const FIELD_ALIASES: &[FieldAliases] = &[
+    everywhere(&["conversation_id", "session_id", "thread_id"]),
+    everywhere(&["turn_id", "message_id", "query_id"]),
+    // Elsewhere, a response may have an id beside that of its turn.
+    FieldAliases {
+        names: &["turn_id", "response_id"],
+        requests: AliasedRequests::With("met_expectations"),
+    },
+    everywhere(&["ts", "timestamp"]),
+    everywhere(&["started_at", "request_start_time"]),
+    everywhere(&["completed_at", "response_complete_time"]),
+    everywhere(&["id", "event_id", "feedback_id"]),
+    everywhere(&["type", "feedback_type", "event_type"]),
+    everywhere(&["source", "feedback_source"]),
+    everywhere(&["category", "feedback_category"]),
+    // The `text` of a reaction is a comment.
+    FieldAliases {
+        names: &["text", "query", "query_text"],
+        requests: AliasedRequests::Without("reaction"),
+    },
+    FieldAliases { names: &["comment", "text"], requests: AliasedRequests::With("comment") },
+    everywhere(&["response", "response_text", "response_content"]),
+    everywhere(&["model", "model_id", "model_used"]),
+    // The `status` of a review is a verdict.
+    FieldAliases {
+        names: &["status", "execution_status"],
+        requests: AliasedRequests::With("response"),
+    },
+    everywhere(&["error", "execution_error"]),
+    everywhere(&["accepted", "latency_accepted"]),
 ];
+
+/// A row of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct FieldAliases {
+    pub names: &'static [&'static str],
+    pub requests: AliasedRequests,
+}
+
+/// The requests in which the names of a row mean the same, by another field of the request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AliasedRequests {
+    All,
+    With(&'static str),
+    Without(&'static str),
+}
+
+const fn everywhere(names: &'static [&'static str]) -> FieldAliases {
+    FieldAliases { names, requests: AliasedRequests::All }
+}
+
+impl FieldAliases {
+    fn applies_to(&self, known: &[&str]) -> bool {
+        match self.requests {
+            AliasedRequests::All => true,
+            AliasedRequests::With(field) => known.contains(&field),
+            AliasedRequests::Without(field) => !known.contains(&field),
+        }
+    }
+}
 
 /// A field that was sent under two names with different values.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -55,8 +101,9 @@ pub fn resolve_alias<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     }
     let name = snake_case(name);
     of_known(&name).or_else(|| {
-        let rows = FIELD_ALIASES.iter().filter(|row| row.contains(&name.as_str()));
-        rows.flat_map(|row| row.iter()).find_map(|field| of_known(field))
+        let of_name = |row: &&FieldAliases| row.names.contains(&name.as_str());
+        let rows = FIELD_ALIASES.iter().filter(of_name).filter(|row| row.applies_to(known));
+        rows.flat_map(|row| row.names).find_map(|field| of_known(field))
     })
 }
 
@@ -97,6 +144,23 @@ mod tests {
         let event = json!({"type": "log", "session_id": "c", "message_id": "t", "timestamp": 1});
         check(EVENT, &sent, &event);
         check(TURN, &json!({"txt": 1, "type": 2}), &json!({"txt": 1, "type": 2}));
+    }
+
+    #[test]
+    fn aliases_depend_on_the_request() {
+        let rows: [(&[&str], &str, Option<&str>); 8] = [
+            (TURN, "query", Some("text")),
+            (&["reaction", "text"], "query", None),
+            (&["reaction", "comment"], "text", Some("comment")),
+            (TURN, "comment", None),
+            (&["query", "k"], "text", Some("query")),
+            (&["response", "status"], "execution_status", Some("status")),
+            (&["status", "assignment"], "execution_status", None),
+            (&["turn_id", "met_expectations"], "response_id", Some("turn_id")),
+        ];
+        for (known, name, expected) in rows {
+            assert_eq!(resolve_alias(name, known), expected, "{name} of {known:?}");
+        }
     }
 
     #[test]

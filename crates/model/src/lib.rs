@@ -36,7 +36,9 @@ pub use change::{
 pub use event::{Event, Redacted};
 pub use experiment::{ExperimentChange, ExperimentRule, ExperimentUnit, Exposure};
 pub use fact::{LooseFact, SQL_GENERATION, TurnFact, is_refinement};
-pub use field_alias::{AliasConflict, FIELD_ALIASES, rename_aliases, resolve_alias};
+pub use field_alias::{
+    AliasConflict, AliasedRequests, FIELD_ALIASES, FieldAliases, rename_aliases, resolve_alias,
+};
 pub use finding::{
     Finding, FoundAlert, FoundAnswer, FoundRetry, FoundSentiment, FoundSession, FoundSuggestion,
     FoundVerdict, GivenReward, RouterChoice,

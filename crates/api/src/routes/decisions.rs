@@ -31,11 +31,10 @@ pub(crate) async fn record_decision(
     let value = body::parse_json(&payload)?;
     let mark = read_mark(&call.engine, &payload, MAC_DOMAIN, &[], &value)?;
     let request: DecisionRequest = body::decode_fields(value)?;
-    let (id, replayed) = call
-        .engine
-        .feedback
-        .record_decision(call.scope(), request.into(), mark.mac, mark.key)
-        .await?;
+    let scope = call.resolve_tenant(request.tenant_id.as_deref())?;
+    let feedback = &call.engine.feedback;
+    let (id, replayed) =
+        feedback.record_decision(&scope, request.into(), mark.mac, mark.key).await?;
     let receipt = DecisionReceipt { decision_id: id.to_string(), replayed, pending: false };
     Ok((stored_status(replayed), Json(receipt)))
 }

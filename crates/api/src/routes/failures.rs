@@ -84,17 +84,17 @@ pub(crate) async fn suggest_prompts(
         parameters.push(("period_days".to_owned(), days.to_string()));
     }
     parameters.extend(request.prompt_id.map(|prompt| ("prompt".to_owned(), prompt)));
-    let tenant = call.scope().tenant.to_string();
+    let scope = call.resolve_tenant(request.tenant_id.as_deref())?;
     let mut query = report_filter::parse_filter(
         &call,
-        &tenant,
+        scope.tenant.as_str(),
         Ok(Query(parameters)),
         call.engine.now(),
         FAILURE_DAYS,
     )?;
     // Suggestions are stored in the project they are derived from.
-    query.project = Some(call.scope().project.clone());
-    let kept = call.engine.insights.suggest(call.scope(), query).await?;
+    query.project = Some(scope.project.clone());
+    let kept = call.engine.insights.suggest(&scope, query).await?;
     Ok(Json(SuggestionsBody { suggestions: kept.into_iter().map(SuggestionBody::from).collect() }))
 }
 

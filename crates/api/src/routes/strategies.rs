@@ -53,13 +53,14 @@ fn parse_search(request: StrategySearchRequest) -> Result<StrategySearch, Proble
     responses((status = 200, description = "Examples, best first", body = ExamplesBody)))]
 pub(crate) async fn select_examples(call: UseCall, payload: Payload) -> ApiResult<ExamplesBody> {
     let request: ExampleRequest = body::decode_json(&payload)?;
-    let found =
-        call.engine.training_data.examples(call.scope(), parse_example_search(request)?).await?;
+    let scope = call.resolve_tenant(request.tenant_id.as_deref())?;
+    let search = parse_example_search(request)?;
+    let found = call.engine.training_data.examples(&scope, search).await?;
     Ok(Json(ExamplesBody { examples: found.into_iter().map(Into::into).collect() }))
 }
 
 fn parse_example_search(request: ExampleRequest) -> Result<ExampleSearch, Problem> {
-    let ExampleRequest { query, k, max_tokens, diversity } = request;
+    let ExampleRequest { query, k, max_tokens, diversity, tenant_id: _ } = request;
     check_question(&query)?;
     let defaults = ExampleSearch::default();
     let k = params::check_count("k", k, defaults.k, MAX_EXAMPLES)?;

@@ -11,6 +11,7 @@ use utoipa::ToSchema;
 #[serde(deny_unknown_fields)]
 pub(crate) struct DecisionRequest {
     decision_id: Option<String>,
+    pub(crate) tenant_id: Option<String>,
     session_id: Option<String>,
     turn_id: Option<String>,
     decision_type: String,

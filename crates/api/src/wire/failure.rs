@@ -201,6 +201,7 @@ pub(crate) struct SuggestionsRequest {
     pub(crate) window_days: Option<u32>,
     /// Restricts the analysis to one prompt: `id` or `id@version`.
     pub(crate) prompt_id: Option<String>,
+    pub(crate) tenant_id: Option<String>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]

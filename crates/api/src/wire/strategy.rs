@@ -105,6 +105,7 @@ impl From<FoundStrategy> for AvoidBody {
 #[serde(deny_unknown_fields)]
 pub(crate) struct ExampleRequest {
     pub(crate) query: String,
+    pub(crate) tenant_id: Option<String>,
     /// Number of examples, default 3.
     pub(crate) k: Option<usize>,
     /// Upper bound for the estimated tokens of all examples together.

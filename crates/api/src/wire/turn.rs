@@ -37,7 +37,7 @@ pub(crate) struct OpeningRequest {
 
 impl OpeningRequest {
     /// Fields of the question, for aliases in a body with both question and answer.
-    pub(crate) const FIELDS: [&str; 11] = [
+    pub(crate) const FIELDS: [&str; 12] = [
         "turn_id",
         "conversation_id",
         "user_id",
@@ -48,6 +48,7 @@ impl OpeningRequest {
         "bundle_id",
         "user_type",
         "include",
+        "context_format",
         "router",
     ];
 }

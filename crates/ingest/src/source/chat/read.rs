@@ -63,6 +63,8 @@ fn rename_turn_fields(
         "model",
         "error",
         "status",
+        "started_at",
+        "completed_at",
         "latency_ms",
     ];
     let mut turn = record.clone();
@@ -88,7 +90,7 @@ fn read_conversation(record: &Map<String, Value>, messages: &[Value]) -> ChatRec
 
 /// A turn as accepted by POST /api/v1/turns.
 fn own_turn(record: &Map<String, Value>) -> ChatRecord {
-    let at = time_field(record, &["ts", "timestamp"]);
+    let at = time_field(record, &["ts", "timestamp", "started_at"]);
     let turn = text_field(record, &["turn_id"]);
     let said = |speaker, name| {
         let mut message =
@@ -101,7 +103,12 @@ fn own_turn(record: &Map<String, Value>) -> ChatRecord {
     answer.model = text_field(record, &["model"]);
     answer.error =
         text_field(record, &["error"]).or_else(|| is_error(record).then(|| "error".to_owned()));
-    answer.latency_seconds = record.get("latency_ms").and_then(Value::as_f64).map(|ms| ms / 1000.0);
+    let measured = record.get("latency_ms").and_then(Value::as_f64).map(|ms| ms / 1000.0);
+    answer.latency_seconds = measured.or_else(|| {
+        let started = time_field(record, &["started_at"])?;
+        let completed = time_field(record, &["completed_at"])?;
+        Some((completed.as_micros() - started.as_micros()) as f64 / 1e6)
+    });
     answer.signs = signs::inline_signs(record);
     ChatRecord {
         conversation: text_field(record, &["conversation_id", "session_id"]),
