@@ -265,19 +265,9 @@ fn every_endpoint_has_the_same_aliases() {
     assert_eq!(shown["reactions"][0]["user_id"], "ann");
 }
 
-#[test]
-fn clients_of_the_source_systems_send_their_own_names() {
-    let server = Server::start();
-    let asked = json!({"query": "What is Python?", "query_id": "q", "user_id": "ann",
-        "response_text": "A programming language.", "model_id": "m", "execution_status": "success",
-        "execution_error": null, "request_start_time": 1_762_451_222.162_904,
-        "response_complete_time": 1_762_451_223.662_904});
-    let (status, opened) = server.post("/api/v1/turns", &asked);
-    assert_eq!((status, &opened["turn_id"]), (201, &json!("q")), "{opened}");
-    assert_eq!(opened["completed"]["signals"]["latency"]["seconds"], 1.5, "{opened}");
-    let open = json!({"query_id": "late", "query": "And Rust?", "user_id": "ann"});
-    assert_eq!(server.post("/api/v1/turns", &open).0, 201);
-    let rows = [
+/// Requests with field names of the source systems.
+fn source_requests() -> [(&'static str, Value); 6] {
+    [
         (
             "/api/v1/turns/late/complete",
             json!({"response_text": null, "latency_accepted": false, "execution_status": "error",
@@ -302,8 +292,22 @@ fn clients_of_the_source_systems_send_their_own_names() {
             json!({"query": "What is Python?", "tenant_id": "default", "k": 3}),
         ),
         ("/api/v1/prompts/suggestions", json!({"tenant_id": "default", "window_days": 7})),
-    ];
-    for (path, body) in rows {
+    ]
+}
+
+#[test]
+fn clients_of_the_source_systems_send_their_own_names() {
+    let server = Server::start();
+    let asked = json!({"query": "What is Python?", "query_id": "q", "user_id": "ann",
+        "response_text": "A programming language.", "model_id": "m", "execution_status": "success",
+        "execution_error": null, "request_start_time": 1_762_451_222.162_904,
+        "response_complete_time": 1_762_451_223.662_904});
+    let (status, opened) = server.post("/api/v1/turns", &asked);
+    assert_eq!((status, &opened["turn_id"]), (201, &json!("q")), "{opened}");
+    assert_eq!(opened["completed"]["signals"]["latency"]["seconds"], 1.5, "{opened}");
+    let open = json!({"query_id": "late", "query": "And Rust?", "user_id": "ann"});
+    assert_eq!(server.post("/api/v1/turns", &open).0, 201);
+    for (path, body) in source_requests() {
         let (status, answer) = server.post(path, &body);
         assert!((200..300).contains(&status), "{path} {answer}");
     }
@@ -318,6 +322,8 @@ fn clients_of_the_source_systems_send_their_own_names() {
         let (status, problem) = server.post(path, &body);
         assert_eq!((status, &problem["field"]), (422, &json!(field)), "{path} {problem}");
     }
+    let bad = json!({"query": "q", "contextFormat": "columns", "include": ["context"]});
+    assert_eq!(server.post("/api/v1/turns", &bad).1["field"], "context_format");
     let keyed = server.client().with_header("X-Uptake-Tenant", "other");
     let other = json!({"tenant_id": "default", "decision_type": "routing"});
     assert_eq!(keyed.post("/api/v1/decisions", &other).0, 403);

@@ -31,8 +31,8 @@ mod tests;
 pub use api_key_rows::StoredKey;
 pub use error::{StoreError, Task};
 pub use event_rows::StoredEvent;
+pub use log::Limits;
 pub use log::own_positions::ForeignRange;
-pub use log::{Limits, SimilarityLimits};
 pub use maintenance::backup::{BackupNote, Restored, back_up, restore};
 pub use maintenance::folder_lock::{
     LockHolder, is_folder_requested, read_lock_holder, request_folder,
@@ -79,7 +79,7 @@ pub use queries::turns::{StoredTurn, TurnHead};
 pub use queries::user_turns::{MessagePosition, UserTurns};
 pub use queries::users::ErasedCounts;
 pub use read_only_log::ReadOnlyLog;
-pub use similarity::SimilarQuery;
+pub use similarity::{SimilarQuery, SimilarityLimits};
 pub use sql::Error as DatabaseError;
 pub use store::Store;
 pub use turn_context::TurnContext;

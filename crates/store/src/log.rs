@@ -16,6 +16,8 @@ pub(crate) mod writer;
 mod writer_state;
 mod writer_thread;
 
+use crate::similarity::SimilarityLimits;
+
 /// Limits of the store's memory and connections.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
@@ -24,20 +26,6 @@ pub struct Limits {
     pub group_writes: usize,
     pub readers: usize,
     pub similar: SimilarityLimits,
-}
-
-/// Limits of the similarity index. Beyond them, turns without a verdict leave it, oldest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SimilarityLimits {
-    pub project_turns: usize,
-    /// Of all projects together.
-    pub turns: usize,
-}
-
-impl Default for SimilarityLimits {
-    fn default() -> Self {
-        Self { project_turns: 250_000, turns: 500_000 }
-    }
 }
 
 impl Default for Limits {

@@ -12,6 +12,7 @@ use model::{Scope, UserId, Vector};
 
 pub(crate) use entry::{intent_hash, short as short_user};
 pub(crate) use indexes::SimilarityIndexes;
+pub use indexes::SimilarityLimits;
 pub(crate) use loader::spawn_loader;
 pub(crate) use touched::Touched;
 

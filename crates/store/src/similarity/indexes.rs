@@ -8,12 +8,25 @@ use parking_lot::{Mutex, RwLock};
 use sql::Connection;
 use vector_index::{Filter, Found, Index};
 
-use crate::log::SimilarityLimits;
 use crate::metrics::SimilarityStats;
 use crate::row_keys::Key;
 use crate::similarity::SimilarQuery;
 use crate::similarity::entry::{self, Entry, StoredVector};
 use crate::similarity::touched::Turns;
+
+/// Limits of the similarity index. Beyond them, turns without a verdict leave it, oldest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SimilarityLimits {
+    pub project_turns: usize,
+    /// Of all projects together.
+    pub turns: usize,
+}
+
+impl Default for SimilarityLimits {
+    fn default() -> Self {
+        Self { project_turns: 250_000, turns: 500_000 }
+    }
+}
 
 type SharedIndex = Arc<RwLock<Index>>;
 

@@ -11,13 +11,13 @@ use super::generator::changes_of;
 use super::rows::{self, Layout, Tables};
 use super::story::{Step, Submission};
 use crate::connection_source::Source;
+use crate::log::Limits;
 use crate::log::writer::Writer;
-use crate::log::{Limits, SimilarityLimits};
 use crate::maintenance::retention;
 use crate::postgres::Server;
 use crate::projections::baseline;
 use crate::projections::rebuild::{self, Rebuild};
-use crate::similarity::{SimilarityIndexes, Touched};
+use crate::similarity::{SimilarityIndexes, SimilarityLimits, Touched};
 use crate::{StoreError, sqlite};
 
 pub(crate) type Answer = Result<Vec<Outcome>, String>;
