@@ -117,6 +117,24 @@ fn new_turn_with_its_answer_is_one_commit() {
 }
 
 #[test]
+fn question_after_its_answer_is_stored_with_an_idempotency_key() {
+    let server = Server::start();
+    let quoted = json!({"type": "explicit", "source": "user_rating", "category": "accuracy",
+        "message_id": "t1", "data": {"rating": "positive", "query": "q", "response": "a"}});
+    assert_eq!(server.post("/api/v1/feedback", &quoted).0, 201);
+    assert_eq!(server.post("/api/v1/turns/t1/complete", &json!({"response": "b"})).0, 200);
+    let whole = json!({"turn_id": "t1", "text": "the question itself", "response": "b"});
+    let client = server.client().with_header("Idempotency-Key", "k");
+    assert_eq!(client.post("/api/v1/turns", &whole).0, 201);
+    let server = server.kill_and_restart();
+    let found = server.get("/api/v1/turns/t1").1;
+    assert_eq!(found["user"]["text"], "the question itself", "{found}");
+    assert_eq!(found["assistant"]["response"], "b", "{found}");
+    let client = server.client().with_header("Idempotency-Key", "k");
+    assert_eq!(client.post("/api/v1/turns", &whole).0, 200);
+}
+
+#[test]
 fn turn_without_an_id_is_replayed_by_its_idempotency_key() {
     let server = Server::start();
     let keyed = server.client().with_header("Idempotency-Key", "k1");

@@ -170,7 +170,7 @@ fn describe_error(place: &str, error: &object_store::Error) -> String {
     } else if matches!(error, object_store::Error::NotFound { .. }) {
         format!("{place} does not exist{code}")
     } else {
-        format!("{place} returned an unexpected response{code}: {}", without_body(&said))
+        format!("the request to {place} failed{code}: {}", without_body(&said))
     }
 }
 

@@ -288,6 +288,22 @@ impl Write {
         Self { claims, needs, fallback_turns: Vec::new(), entry, more }
     }
 
+    /// Splits a turn that is stored with its answer into its halves, which may be known each by
+    /// itself.
+    #[must_use]
+    pub fn split_answer(mut self) -> Vec<Self> {
+        let is_answer = |entry: &Entry| entry.event.body.completion().is_some();
+        let Some(at) = self.more.iter().position(is_answer) else { return vec![self] };
+        let mut rest = self.more.split_off(at).into_iter();
+        let Some(entry) = rest.next() else { return vec![self] };
+        let is_of_answer = |claim: &mut Claim| claim.space == ClaimSpace::Completion;
+        let mut claims: Vec<Claim> = self.claims.extract_if(.., is_of_answer).collect();
+        let id = entry.event.id.as_str().to_owned();
+        claims.push(Claim { space: ClaimSpace::Event, id, mac: None });
+        let answer = Self { claims, more: rest.collect(), ..Self::new(entry.event, entry.changes) };
+        vec![self, answer]
+    }
+
     /// Gives the further events ids that follow from the first one's, so that they need no claims.
     /// They keep their own when a client made the first one's.
     #[must_use]

@@ -58,6 +58,7 @@ macro_rules! contract_tests {
             preconditions::equal_reaction_with_new_tags_is_stored,
             preconditions::unchanged_write_uses_up_its_request_key,
             preconditions::further_events_are_found_by_the_first_ones_claim,
+            preconditions::question_of_a_known_answer_is_stored_under_the_same_key,
             preconditions::events_of_one_write_are_adjacent,
             turns::turn_exists_from_its_opening,
             turns::turns_include_their_events,

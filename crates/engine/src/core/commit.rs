@@ -133,8 +133,9 @@ impl CommitSummary {
     }
 }
 
-/// Commits of this node that a service could not apply. The follower of a shared log reads only
-/// entries of other nodes, and notifies the services of these again.
+/// Commits of this node of which the follower of a shared log notifies the services again, because
+/// it reads only the entries of other nodes: commits that a service could not apply, and rules. A
+/// service that reloads its rules because of another node may overwrite a newer one of this node.
 #[derive(Default)]
 pub(crate) struct MissedCommits {
     summaries: Mutex<Vec<CommitSummary>>,
@@ -162,6 +163,19 @@ impl MissedCommits {
             }
         }
     }
+}
+
+/// The rules among the entries, as a follower of the log sees them.
+fn summarize_rules(writes: &[Write]) -> Option<CommitSummary> {
+    let mut summary = CommitSummary::new(CommitSource::Log);
+    for Entry { event, changes } in
+        writes.iter().flat_map(|write| std::iter::once(&write.entry).chain(&write.more))
+    {
+        if matches!(event.body, Body::Rule(_)) {
+            summary.add_event(event, changes);
+        }
+    }
+    (!summary.scopes.is_empty()).then_some(summary)
 }
 
 fn push_once(scopes: &mut Vec<Scope>, scope: &Scope) {
@@ -211,8 +225,12 @@ impl Core {
         {
             summary.add_event(event, changes);
         }
+        let rules = self.store.is_shared().then(|| summarize_rules(&writes)).flatten();
         let outcomes = self.store.commit(writes).await?;
         summary.upto = self.head();
+        if let Some(rules) = rules {
+            self.missed_commits.push(CommitSummary { upto: summary.upto, ..rules });
+        }
         if let Err(error) = self.notify_observers(&summary).await {
             // The writes are durable; the state in memory is stale until the follower of a shared
             // log notifies the services again, or until the next commit.

@@ -26,7 +26,7 @@ impl Feedback {
             None => {
                 let mut write = recompute_changes(write);
                 self.add_fallback_turns(&mut write)?;
-                vec![write]
+                write.split_answer()
             }
         };
         check_all_stored(self.core.store_writes(writes).await?)?;

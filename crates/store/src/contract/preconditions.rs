@@ -1,8 +1,8 @@
 //! Preconditions of writes.
 
 use model::{
-    Body, Change, Claim, ClaimSpace, DecisionChange, Event, EventId, Mac, Need, Origin, Outcome,
-    Position, Project, Reaction, Scope, TurnChange, TurnHalf, UnitInterval, Write,
+    Body, Change, Claim, ClaimSpace, DecisionChange, Entry, Event, EventId, Mac, Need, Origin,
+    Outcome, Position, Project, Reaction, Scope, TurnChange, TurnHalf, UnitInterval, Write,
 };
 use serde_json::json;
 
@@ -285,6 +285,33 @@ pub(crate) async fn further_events_are_found_by_the_first_ones_claim(store: &Sto
     again.claims = vec![Claim { space: ClaimSpace::Completion, id: "t1".into(), mac: None }];
     let repeat = store.commit(vec![again]).await.unwrap();
     assert_eq!(repeat, [Outcome::Replayed { position: Position(4), id: id("02") }]);
+}
+
+/// An answer that is known before its question does not use up the request key of both.
+pub(crate) async fn question_of_a_known_answer_is_stored_under_the_same_key(store: &Store) {
+    let claim = |space, id: &str| Claim { space, id: id.to_owned(), mac: Some(Mac([7; 16])) };
+    let mut answer = Scene::answer("t1").write();
+    answer.claims.push(claim(ClaimSpace::Completion, "t1"));
+    let body = json!({"phase": "completed", "response": "This.", "status": "success"});
+    let body = Body::Turn(serde_json::from_value::<TurnHalf>(body).unwrap());
+    testkit::edit_event(&mut answer.entry.event, |event| event.body = body);
+    let mut question = Scene::open("t1", "c1").write();
+    question.claims.push(claim(ClaimSpace::RequestKey, "k"));
+    let mut both = question.clone();
+    both.claims.push(claim(ClaimSpace::Completion, "t1"));
+    both.more.push(Entry {
+        event: answer.entry.event.clone().with_id(EventId::new("again").unwrap()),
+        changes: answer.entry.changes.clone(),
+    });
+    store.commit(vec![answer]).await.unwrap();
+    let repeat = store.commit(vec![both.clone()]).await.unwrap();
+    assert!(matches!(repeat[0], Outcome::Replayed { position: Position(1), .. }), "{repeat:?}");
+    // Each half by itself, as for a dead letter.
+    let halves = store.commit(both.split_answer()).await.unwrap();
+    assert_eq!(halves[0], Outcome::Stored(Position(2)));
+    assert!(matches!(halves[1], Outcome::Replayed { position: Position(1), .. }), "{halves:?}");
+    let repeat = store.commit(vec![question]).await.unwrap();
+    assert!(matches!(repeat[0], Outcome::Replayed { position: Position(2), .. }), "{repeat:?}");
 }
 
 /// All of them are stored, or none.

@@ -87,32 +87,37 @@ fn find_used_claims(
             && let Some((first, number)) = claim.id.first_of_write()
             && let Some(first) = ask(claim.space, &first)?
         {
-            found = find_further_event(connection, head, first.position + number, &claim.id)?;
+            found = find_further_event(connection, head, (&first, number), &claim.id)?;
         }
         used.push(found);
     }
     Ok(used)
 }
 
-/// The event that a write stored at `position` under this id. A dropped event counts as stored.
+/// The event that a write stored under this id, `number` positions after its first event. It counts
+/// as stored when retention has dropped it together with the first.
 fn find_further_event(
     connection: &Connection,
     head: Position,
-    position: i64,
+    (first, number): (&UsedClaim, i64),
     id: &PackedId,
 ) -> sql::Result<Option<UsedClaim>> {
+    let position = first.position + number;
     if position > head.0 as i64 {
         return Ok(None);
     }
     let select = "SELECT id FROM events WHERE position = ?1";
     let stored: Option<Option<String>> =
         connection.find_row_with(select, [position], |row| PackedId::read(row, 0))?;
-    let is_same = stored.as_ref().is_none_or(|stored| *stored == Some(id.text()));
+    let is_same = match &stored {
+        Some(stored) => *stored == Some(id.text()),
+        None => first.event.is_none(),
+    };
     Ok(is_same.then(|| UsedClaim { mac: None, position, event: stored.flatten() }))
 }
 
 /// Decides by used claims: the same MAC is a repeat, another MAC a conflict. A claim whose MAC was
-/// erased counts as a repeat. A repeat uses up its request key.
+/// erased counts as a repeat. A repeat of the first event uses up its request key.
 fn check_claims(
     connection: &Connection,
     project: Key,
@@ -120,6 +125,7 @@ fn check_claims(
     used: Vec<Option<UsedClaim>>,
 ) -> sql::Result<Option<Outcome>> {
     let mut repeat: Option<(i64, Outcome)> = None;
+    let mut is_first_repeated = false;
     let mut used_ones = Vec::with_capacity(claims.len());
     for (claim, used) in claims.iter().zip(used) {
         used_ones.push(used.is_some());
@@ -146,8 +152,10 @@ fn check_claims(
             }
         };
         repeat.get_or_insert((position, outcome));
+        is_first_repeated |= claim.entry == 0;
     }
-    if let Some((position, _)) = &repeat {
+    // A question whose answer alone is known is still to be stored, under the same key.
+    if let Some((position, _)) = repeat.as_ref().filter(|_| is_first_repeated) {
         let unused_key =
             |(claim, used): &(&PackedClaim, bool)| claim.space == ClaimSpace::RequestKey && !used;
         let keys = claims.iter().zip(used_ones).filter(unused_key).map(|(claim, _)| claim);

@@ -121,7 +121,6 @@ impl Store {
     }
 }
 
-/// The numbers come from our enums, not from a request.
 /// The position of an event that is in the log.
 fn find_event(
     connection: &Connection,
@@ -147,6 +146,7 @@ fn find_claim(connection: &Connection, project: Key, id: &EventId) -> sql::Resul
     )
 }
 
+/// The numbers come from our enums, not from a request.
 fn condition(kind: &KindFilter) -> String {
     let types: Vec<String> = kind.types.iter().map(|kind| kind.code().to_string()).collect();
     let by_type = match types.as_slice() {
