@@ -66,6 +66,23 @@ fn topics_contain_the_events_of_the_api() {
 }
 
 #[test]
+fn event_that_names_only_its_message_is_keyed_by_the_session_of_its_turn() {
+    let Some(kafka) = or_skip(Kafka::shared()) else { return };
+    let prefix = kafka.prefix();
+    let server = publishing(kafka, &prefix, &[]);
+    turn(&server, "c7", "t7");
+    let body = json!({"id": "only-message", "type": "explicit", "source": "user_rating",
+        "category": "accuracy", "message_id": "t7", "data": {"rating": "negative"}});
+    assert_eq!(server.post("/api/v1/feedback", &body).0, 201);
+    until_published(&server);
+    let topic = "feedback-ratings";
+    let messages = read(kafka, &prefix, &[topic], |found| !found.is_empty());
+    let message = messages.iter().find(|one| value(one)["id"] == "only-message").unwrap();
+    assert_eq!(value(message)["session_id"], "c7");
+    assert_eq!(message.key.as_deref(), Some("c7"));
+}
+
+#[test]
 fn publishing_resumes_after_a_restart() {
     let Some(kafka) = or_skip(Kafka::shared()) else { return };
     let prefix = kafka.prefix();

@@ -185,7 +185,7 @@ impl From<RolloutState> for ProgressBody {
 }
 
 impl From<StoredMove> for MoveBody {
-    fn from(StoredMove { number, ts, shares: _, step }: StoredMove) -> Self {
+    fn from(StoredMove { number, ts, step, .. }: StoredMove) -> Self {
         Self { number, at: ts.to_string(), step }
     }
 }

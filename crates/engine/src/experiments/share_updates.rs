@@ -143,7 +143,7 @@ fn adapt_shares(
         return None;
     }
     let units: u64 = evidence.exposed_units().iter().sum();
-    let last = view.moves.last().and_then(|last| last.step.get("evidence")?["units"].as_f64());
+    let last = view.moves.last().and_then(|last| last.units);
     if (units as f64) < last.unwrap_or(0.0) * MIN_UNIT_GROWTH {
         return None;
     }

@@ -35,6 +35,8 @@ pub struct StoredMove {
     pub shares: Vec<f64>,
     /// The step and its evidence.
     pub step: Map<String, Value>,
+    /// Exposed units in the evidence of an adaptive step.
+    pub units: Option<f64>,
 }
 
 /// The status of an experiment and one unit's exposure, for an assignment in one read.
@@ -247,11 +249,13 @@ fn moves(connection: &Connection, experiment: Key) -> Result<Vec<StoredMove>, St
             let (number, ts, shares, step): (u32, i64, String, String) = row.read()?;
             let unreadable =
                 |_| StoreError::Corrupt(format!("invalid share change of experiment {experiment}"));
+            let step: Map<String, Value> = serde_json::from_str(&step).map_err(unreadable)?;
             Ok(StoredMove {
                 number,
                 ts: Timestamp::from_micros(ts),
                 shares: serde_json::from_str(&shares).map_err(unreadable)?,
-                step: serde_json::from_str(&step).map_err(unreadable)?,
+                units: step.get("evidence").and_then(|evidence| evidence["units"].as_f64()),
+                step,
             })
         },
     )
