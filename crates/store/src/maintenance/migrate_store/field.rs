@@ -130,7 +130,7 @@ mod tests {
         let refused = [
             (ValueRef::Text("a\0b"), Kind::Text, "zero byte"),
             (ValueRef::Blob(b"short"), Kind::Text, "5 bytes"),
-            (ValueRef::Text("1"), Kind::Integer, "a text where Integer should be"),
+            (ValueRef::Text("1"), Kind::Integer, "a text, expected Integer"),
         ];
         for (value, kind, why) in refused {
             let said = Field::new(value, kind).unwrap_err();
