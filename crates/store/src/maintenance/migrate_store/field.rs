@@ -128,7 +128,7 @@ mod tests {
             assert_eq!(Field::new(value, kind), Ok(expected));
         }
         let refused = [
-            (ValueRef::Text("a\0b"), Kind::Text, "zero byte"),
+            (ValueRef::Text("a\0b"), Kind::Text, "NUL character"),
             (ValueRef::Blob(b"short"), Kind::Text, "5 bytes"),
             (ValueRef::Text("1"), Kind::Integer, "a text, expected Integer"),
         ];
