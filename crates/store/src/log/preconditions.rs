@@ -145,12 +145,14 @@ fn standing(
         (turn, Origin::User.code(), user),
         |row| {
             let tags: Option<String> = row.get(4)?;
+            let tags = tags.map(|tags| serde_json::from_str(&tags)).transpose();
+            let unreadable = |_| sql::Error::Unreadable("invalid tags of a reaction".into());
             Ok(StandingReaction {
                 position: row.get(0)?,
                 reaction: row.get(1)?,
                 rating: row.get(2)?,
                 text: read_text(row, 3)?,
-                tags: tags.and_then(|tags| serde_json::from_str(&tags).ok()).unwrap_or_default(),
+                tags: tags.map_err(unreadable)?.unwrap_or_default(),
             })
         },
     )
