@@ -7,6 +7,7 @@ use sql::Connection;
 use crate::error::StoreError;
 #[cfg(feature = "scaled")]
 use crate::postgres::Server;
+use crate::read_pool::Purpose;
 use crate::sqlite;
 
 #[derive(Clone, Debug)]
@@ -17,11 +18,18 @@ pub(crate) enum Source {
 }
 
 impl Source {
-    pub(crate) fn reader(&self) -> Result<Connection, StoreError> {
+    #[cfg_attr(
+        not(feature = "scaled"),
+        expect(unused_variables, reason = "only Postgres has planner settings")
+    )]
+    pub(crate) fn reader(&self, purpose: Purpose) -> Result<Connection, StoreError> {
         match self {
             Self::File(file) => sqlite::reader(file),
             #[cfg(feature = "scaled")]
-            Self::Server(server) => server.open(),
+            Self::Server(server) => match purpose {
+                Purpose::Lookup => server.lookup_reader(),
+                Purpose::Report => server.open(),
+            },
         }
     }
 

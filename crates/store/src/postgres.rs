@@ -54,14 +54,27 @@ impl Server {
 
     /// Opens the writer's session: it caches keys, commits synchronously and plans by index.
     pub(crate) fn writer(&self) -> Result<Connection, StoreError> {
-        let connection = self.open()?;
+        let settings = [settings::REQUIRE_SYNCHRONOUS_COMMIT, settings::PLAN_BY_INDEX];
+        let connection = self.open_with(&settings)?;
         if let Some(session) = connection.postgres() {
-            for setting in [settings::REQUIRE_SYNCHRONOUS_COMMIT, settings::PLAN_BY_INDEX] {
+            session.keys().remember();
+        }
+        Ok(connection)
+    }
+
+    /// Opens a session for reads of a few rows by key.
+    pub(crate) fn lookup_reader(&self) -> Result<Connection, StoreError> {
+        self.open_with(&[settings::PLAN_BY_INDEX])
+    }
+
+    fn open_with(&self, settings: &[&str]) -> Result<Connection, StoreError> {
+        let connection = self.open()?;
+        for setting in settings {
+            if let Some(session) = connection.postgres() {
                 session
                     .raw_batch(setting)
                     .map_err(|error| StoreError::Unavailable(error.to_string()))?;
             }
-            session.keys().remember();
         }
         Ok(connection)
     }

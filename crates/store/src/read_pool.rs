@@ -1,12 +1,13 @@
-//! A pool of connections for reading. SQLite and Postgres calls block, so reads run on blocking
-//! threads. Hand-written because `deadpool` pools async connections.
+//! Pools of connections for reading: one for lookups of a few rows, which writes wait for, and one
+//! for reports, which read many. Lookups never wait for reports. SQLite and Postgres calls block, so
+//! reads run on blocking threads. Hand-written because `deadpool` pools async connections.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
 use sql::Connection;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::connection_source::Source;
 use crate::error::{StoreError, Task};
@@ -16,12 +17,25 @@ use crate::outage::Outage;
 /// Reads of up to this many turns run on the calling thread.
 const SHORT_READ_ROWS: usize = 20;
 
-/// One permit per connection; further reads wait.
 pub struct ReadPool {
+    lookups: Connections,
+    reports: Connections,
+    outage: Arc<Outage>,
+}
+
+/// One permit per connection; further reads wait.
+struct Connections {
     source: Source,
+    purpose: Purpose,
     idle: Idle,
     permits: Arc<Semaphore>,
-    outage: Arc<Outage>,
+}
+
+/// The planner settings of a connection depend on its purpose.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Purpose {
+    Lookup,
+    Report,
 }
 
 type Idle = Arc<Mutex<Vec<IdleConnection>>>;
@@ -54,12 +68,17 @@ impl BorrowedConnection {
     }
 
     /// Replaces the connection when it was idle for long and no longer answers.
-    fn reconnect(&mut self, source: &Source, rested: Duration) -> Result<(), StoreError> {
+    fn reconnect(
+        &mut self,
+        source: &Source,
+        purpose: Purpose,
+        rested: Duration,
+    ) -> Result<(), StoreError> {
         let lost = self.connection.as_ref().is_none_or(|connection| {
             connection.is_lost() || (rested > IDLE_CHECK_AFTER && !connection.answers())
         });
         if lost {
-            self.connection = Some(source.reader()?);
+            self.connection = Some(source.reader(purpose)?);
         }
         Ok(())
     }
@@ -72,30 +91,71 @@ impl Drop for BorrowedConnection {
     }
 }
 
-impl ReadPool {
-    pub(crate) fn open(source: &Source, size: usize) -> Result<Self, StoreError> {
+impl Connections {
+    fn open(source: &Source, purpose: Purpose, size: usize) -> Result<Self, StoreError> {
         let size = size.max(1);
-        let connections = (0..size).map(|_| source.reader().map(IdleConnection::new));
+        let connections = (0..size).map(|_| source.reader(purpose).map(IdleConnection::new));
         let idle = connections.collect::<Result<Vec<_>, _>>()?;
-        let permits = Arc::new(Semaphore::new(size));
-        let (idle, outage) = (Arc::new(Mutex::new(idle)), Arc::new(Outage::new("read")));
-        Ok(Self { source: source.clone(), idle, permits, outage })
+        let idle = Arc::new(Mutex::new(idle));
+        Ok(Self { source: source.clone(), purpose, idle, permits: Arc::new(Semaphore::new(size)) })
     }
 
-    /// Runs a read of one or two rows on the calling thread, where it takes microseconds. When all
-    /// connections are borrowed, the read waits on a blocking thread.
+    /// Borrows a connection, if one is free.
+    fn try_borrow(&self) -> Option<(BorrowedConnection, SemaphorePermit<'_>)> {
+        let permit = self.permits.try_acquire().ok()?;
+        BorrowedConnection::take(&self.idle).map(|(loan, _)| (loan, permit))
+    }
+
+    /// Runs a read on a blocking thread, as soon as a connection is free.
+    fn run<T: Send + 'static>(
+        &self,
+        outage: Arc<Outage>,
+        read: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Task<'_, T> {
+        let (idle, source, purpose) = (Arc::clone(&self.idle), self.source.clone(), self.purpose);
+        let permits = Arc::clone(&self.permits);
+        Box::pin(async move {
+            let permit = permits.acquire_owned().await.map_err(|_| StoreError::Closed)?;
+            let task = move || {
+                let (mut loan, rested) = BorrowedConnection::take(&idle).ok_or(StoreError::Busy)?;
+                let result =
+                    loan.reconnect(&source, purpose, rested).and_then(|()| run_on(&loan, read));
+                // The connection returns before the permit, so the next holder finds one.
+                drop(loan);
+                drop(permit);
+                outage.note(&result);
+                result
+            };
+            let joined = tokio::task::spawn_blocking(task).await;
+            joined.unwrap_or_else(|_| Err(StoreError::Corrupt("a read panicked".into())))
+        })
+    }
+}
+
+impl ReadPool {
+    /// Opens `size` connections for each purpose.
+    pub(crate) fn open(source: &Source, size: usize) -> Result<Self, StoreError> {
+        Ok(Self {
+            lookups: Connections::open(source, Purpose::Lookup, size)?,
+            reports: Connections::open(source, Purpose::Report, size)?,
+            outage: Arc::new(Outage::new("read")),
+        })
+    }
+
+    /// Runs a read of one or two rows. On SQLite it takes microseconds and runs on the calling
+    /// thread, unless all connections for lookups are borrowed.
     pub(crate) fn run_short<T: Send + 'static>(
         &self,
         read: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Task<'_, T> {
-        if !self.source.is_local() {
-            return self.run(read);
+        if self.lookups.source.is_local()
+            && let Some((loan, _permit)) = self.lookups.try_borrow()
+        {
+            let result = run_on(&loan, read);
+            self.outage.note(&result);
+            return Box::pin(std::future::ready(result));
         }
-        let Ok(_permit) = self.permits.try_acquire() else { return self.run(read) };
-        let Some((loan, _)) = BorrowedConnection::take(&self.idle) else { return self.run(read) };
-        let result = run_on(&loan, read);
-        self.outage.note(&result);
-        Box::pin(std::future::ready(result))
+        self.lookups.run(Arc::clone(&self.outage), read)
     }
 
     /// Runs a read of at most `turns` turns, as a short read when there are few.
@@ -111,22 +171,7 @@ impl ReadPool {
         &self,
         read: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Task<'_, T> {
-        let (idle, source) = (Arc::clone(&self.idle), self.source.clone());
-        let (permits, outage) = (Arc::clone(&self.permits), Arc::clone(&self.outage));
-        Box::pin(async move {
-            let permit = permits.acquire_owned().await.map_err(|_| StoreError::Closed)?;
-            let task = move || {
-                let (mut loan, rested) = BorrowedConnection::take(&idle).ok_or(StoreError::Busy)?;
-                let result = loan.reconnect(&source, rested).and_then(|()| run_on(&loan, read));
-                // The connection returns before the permit, so the next holder finds one.
-                drop(loan);
-                drop(permit);
-                outage.note(&result);
-                result
-            };
-            let joined = tokio::task::spawn_blocking(task).await;
-            joined.unwrap_or_else(|_| Err(StoreError::Corrupt("a read panicked".into())))
-        })
+        self.reports.run(Arc::clone(&self.outage), read)
     }
 }
 

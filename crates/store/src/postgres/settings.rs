@@ -15,8 +15,8 @@ const SERVER_OPTIONS: &str = "-c idle_in_transaction_session_timeout=10s -c lock
     -c tcp_user_timeout=10s -c tcp_keepalives_idle=5 -c tcp_keepalives_interval=2 \
     -c tcp_keepalives_count=3 -c jit=off";
 
-/// The writer's statements look up rows by key. A plan that was made while a table was empty scans
-/// it, and a prepared statement keeps its plan.
+/// The writer and the sessions for lookups find rows by key. A plan that was made while a table was
+/// empty scans it, and a prepared statement keeps its plan.
 pub(crate) const PLAN_BY_INDEX: &str =
     "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off";
 /// For maintenance, which reads whole tables.

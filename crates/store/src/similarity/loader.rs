@@ -9,6 +9,7 @@ use sql::Connection;
 use crate::background_thread::BackgroundThread;
 use crate::connection_source::Source;
 use crate::error::StoreError;
+use crate::read_pool::Purpose;
 use crate::similarity::entry;
 use crate::similarity::indexes::SimilarityIndexes;
 
@@ -19,7 +20,7 @@ pub(crate) fn spawn_loader(
     source: &Source,
     indexes: Arc<SimilarityIndexes>,
 ) -> Result<BackgroundThread, StoreError> {
-    let mut connection = source.reader()?;
+    let mut connection = source.reader(Purpose::Report)?;
     let source = source.clone();
     BackgroundThread::spawn("uptake-vectors", move |stop| {
         while !stop.load(Ordering::Acquire) {
@@ -35,7 +36,7 @@ pub(crate) fn spawn_loader(
             }
             std::thread::park_timeout(RETRY_INTERVAL);
             if connection.is_lost()
-                && let Ok(another) = source.reader()
+                && let Ok(another) = source.reader(Purpose::Report)
             {
                 connection = another;
             }
