@@ -76,7 +76,7 @@ pub use queries::sessions::OpenSession;
 pub use queries::similar_turns::{SimilarTurn, SimilarTurns, TurnNumber};
 pub use queries::turn_log_copies::{DueCopy, TurnLogCopy};
 pub use queries::turns::{StoredTurn, TurnHead};
-pub use queries::user_turns::{MessagePosition, UserTurns};
+pub use queries::user_turns::{ConversationTail, MessagePosition, TailLimits, UserTurns};
 pub use queries::users::ErasedCounts;
 pub use read_only_log::ReadOnlyLog;
 pub use similarity::{SimilarQuery, SimilarityLimits};

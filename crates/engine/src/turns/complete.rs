@@ -111,11 +111,8 @@ impl Turns {
                 |finding| self.core.finding_entry(&write.entry.event, Some(turn.clone()), finding);
             write.more = findings.map(entry).collect();
             // Messages that were stored before this answer are judged with it.
-            if opening.is_none_or(|opening| !opening.is_first) {
-                let asked = opening.map(|opening| &*opening.write.entry.event);
-                let late = self.late_verdict_entries(place, asked, open.ts, (ts, done)).await?;
-                write.more.extend(late);
-            }
+            let late = self.late_verdict_entries(place, opening, open.ts, (ts, done)).await?;
+            write.more.extend(late);
         }
         Ok(PreparedCompletion { turn, scope, write, warning })
     }

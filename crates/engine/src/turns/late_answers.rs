@@ -6,15 +6,13 @@
 
 use ingest::TurnPlace;
 use model::{Body, Completion, Entry, Event, Finding, Position, Scope, Timestamp, TurnId, UserId};
-use store::{Standing, StoredExchange, UserTurns};
+use store::{Standing, StoredExchange};
 
 use super::agreement::reconcile_with_intent;
-use super::message_signals::{DetectedVerdict, LATE_ANSWER_SECS, MessageContext, was_seen};
+use super::message_signals::{DetectedVerdict, MessageContext, was_seen};
+use super::open::PreparedOpening;
 use crate::error::EngineError;
 use crate::turns::Turns;
-
-/// Turns after a question that are searched for messages about its late answer.
-const MAX_LATER_TURNS: usize = 20;
 
 impl Turns {
     /// The changed verdicts of stored messages about an answer that is about to be stored. `done`
@@ -22,22 +20,22 @@ impl Turns {
     pub(super) async fn late_verdict_entries(
         &self,
         place: &TurnPlace,
-        opening: Option<&Event>,
+        opening: Option<&PreparedOpening>,
         asked: Timestamp,
         answered: (Timestamp, &Completion),
     ) -> Result<Vec<Entry>, EngineError> {
         let Some(conversation) = place.conversation.clone() else { return Ok(Vec::new()) };
         let scope = &place.scope;
-        // Turns of all users: a message without a user may be about any of them.
-        let turns = UserTurns { scope: scope.clone(), conversation, user: None };
-        let period = (asked, asked.plus_secs(LATE_ANSWER_SECS));
-        let mut later = self.core.store.turns_between(turns, period, MAX_LATER_TURNS + 1).await?;
+        let mut later = match opening {
+            Some(opening) => opening.tail.later.clone(),
+            None => self.load_later_turns(scope.clone(), conversation, asked).await?,
+        };
         later.retain(|turn| turn.turn != place.turn);
         if later.is_empty() {
             return Ok(Vec::new());
         }
         let exchange = match opening {
-            Some(opening) => new_exchange(place, opening),
+            Some(opening) => new_exchange(place, &opening.write.entry.event),
             None => {
                 let ids = vec![place.turn.clone()];
                 self.core.store.exchanges_by_id(scope, ids).await?.pop()
@@ -71,6 +69,7 @@ impl Turns {
             position: Some(message.opened),
             is_first: false,
             late_answer: Some(answer),
+            tail: None,
         };
         match self.detect_message_verdict(&opening.event, context).await? {
             None => Ok(Vec::new()),

@@ -15,9 +15,10 @@ use std::time::Duration;
 use detect::{Answer, Exchange, Utterance};
 use ingest::{MIN_MACHINE_CONFIDENCE, TurnPlace};
 use model::{
-    Event, Opening, Position, Reaction, Retry, Timestamp, UnitInterval, Verdict, VerdictStatus,
+    ConversationId, Event, Opening, Position, Reaction, Retry, Scope, Timestamp, UnitInterval,
+    Verdict, VerdictStatus,
 };
-use store::{MessagePosition, StoredExchange, UserTurns};
+use store::{ConversationTail, MessagePosition, StoredExchange, TailLimits, UserTurns};
 
 use crate::error::EngineError;
 use crate::turns::Turns;
@@ -27,10 +28,12 @@ use crate::turns::recent_questions::RecentQuestions;
 
 /// Turns read to find the last one that can be judged. The first attempt nearly always suffices.
 const EXCHANGE_LIMITS: [usize; 2] = [2, 20];
+/// Turns after a question that are searched for messages about its late answer.
+const MAX_LATER_TURNS: usize = 20;
 /// Tolerated clock skew between parts of an application.
 const MAX_CLOCK_SKEW_SECS: i64 = 5;
 /// Time after a question in which a stored message may be about its late answer.
-pub(super) const LATE_ANSWER_SECS: i64 = 60 * 60;
+const LATE_ANSWER_SECS: i64 = 60 * 60;
 
 /// Context for the detectors of a message.
 #[derive(Clone, Copy)]
@@ -42,6 +45,8 @@ pub(crate) struct MessageContext<'a> {
     pub(crate) is_first: bool,
     /// An answer that is about to be stored, after the message.
     pub(crate) late_answer: Option<&'a StoredExchange>,
+    /// The end of an incoming message's conversation, if it is loaded already.
+    pub(crate) tail: Option<&'a ConversationTail>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -106,6 +111,34 @@ impl Turns {
         Ok(signals)
     }
 
+    /// Loads the end of the conversation that an incoming message continues.
+    pub(super) async fn load_tail(&self, message: &Event) -> Result<ConversationTail, EngineError> {
+        let Some(conversation) = message.conversation.clone() else {
+            return Ok(ConversationTail::default());
+        };
+        let (scope, user) = (message.scope.clone(), message.user.clone());
+        let limits = TailLimits {
+            answered: EXCHANGE_LIMITS[0],
+            later: MAX_LATER_TURNS + 1,
+            later_until: message.ts.plus_secs(LATE_ANSWER_SECS),
+        };
+        let turns = UserTurns { scope, conversation, user };
+        Ok(self.core.store.conversation_tail(turns, message.ts, limits).await?)
+    }
+
+    /// Loads the turns that may hold messages about the late answer to a question.
+    pub(super) async fn load_later_turns(
+        &self,
+        scope: Scope,
+        conversation: ConversationId,
+        asked: Timestamp,
+    ) -> Result<Vec<StoredExchange>, EngineError> {
+        // Turns of all users: a message without a user may be about any of them.
+        let turns = UserTurns { scope, conversation, user: None };
+        let period = (asked, asked.plus_secs(LATE_ANSWER_SECS));
+        Ok(self.core.store.turns_between(turns, period, MAX_LATER_TURNS + 1).await?)
+    }
+
     /// Detects the verdict alone.
     pub(super) async fn detect_message_verdict(
         &self,
@@ -168,7 +201,12 @@ impl Turns {
         let stored_at =
             background.position.map(|position| MessagePosition { position, late_since });
         let turns = UserTurns { scope, conversation, user };
-        let mut found = self.core.store.answered_turns(turns, event.ts, stored_at, limit).await?;
+        let mut found = match background.tail {
+            Some(tail) if limit == EXCHANGE_LIMITS[0] => tail.answered.clone(),
+            Some(_) | None => {
+                self.core.store.answered_turns(turns, event.ts, stored_at, limit).await?
+            }
+        };
         let is_all = found.len() < limit;
         if let Some(late) = background.late_answer {
             let order = |turn: &StoredExchange| (turn.ts, turn.opened);

@@ -15,6 +15,8 @@ use model::{
     Outcome, Position, Redacted, Retry, Scope, Timestamp, TurnHalf, TurnId, Write,
 };
 
+use store::ConversationTail;
+
 use crate::answer_signals::AnswerSignals;
 use crate::error::EngineError;
 use crate::receipt::{Receipt, RequestKey};
@@ -93,8 +95,8 @@ pub(super) struct PreparedOpening {
     pub(super) write: Write,
     /// Ends the session before it.
     ended: Option<Write>,
-    /// True when it starts a new conversation.
-    pub(super) is_first: bool,
+    /// The end of the conversation before it; empty for a new conversation.
+    pub(super) tail: ConversationTail,
 }
 
 /// An opening in the log, and the events committed with it.
@@ -222,14 +224,23 @@ impl Turns {
         is_first: bool,
     ) -> Result<PreparedOpening, EngineError> {
         let event = write.entry.event.clone();
-        let context =
-            MessageContext { history: &self.history, position: None, is_first, late_answer: None };
+        let tail = match is_first {
+            true => ConversationTail::default(),
+            false => self.load_tail(&event).await?,
+        };
+        let context = MessageContext {
+            history: &self.history,
+            position: None,
+            is_first,
+            late_answer: None,
+            tail: Some(&tail),
+        };
         let signals = self.detect_message_signals(&event, context).await?;
         write.more = self.signal_entries(&event, signals);
         write.more.extend(self.core.vector_entry(&event).await);
         // A session that timed out ends before the message that follows it.
-        let ended = if is_first { None } else { self.end_session_before(&event).await? };
-        Ok(PreparedOpening { write: write.with_numbered_events(), ended, is_first })
+        let ended = self.end_session_before(&event, tail.session.as_ref()).await?;
+        Ok(PreparedOpening { write: write.with_numbered_events(), ended, tail })
     }
 
     /// Stores a new turn with its answer in one write. Returns `None` when the turn is known: its

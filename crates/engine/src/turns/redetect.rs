@@ -77,6 +77,7 @@ impl Turns {
             position: Some(stored.position),
             is_first: false,
             late_answer: None,
+            tail: None,
         };
         let signals = self.detect_message_signals(opening, context).await?;
         let mut findings = 0;

@@ -19,15 +19,14 @@ impl Turns {
     pub(crate) async fn end_session_before(
         &self,
         message: &Event,
+        open: Option<&OpenSession>,
     ) -> Result<Option<Write>, EngineError> {
-        let Some(conversation) = &message.conversation else { return Ok(None) };
-        let open = self.core.store.open_session(&message.scope, conversation).await?;
         let Some(open) = open.filter(|open| self.is_session_over(open, message.ts)) else {
             return Ok(None);
         };
         let turn = open.last_turn.clone();
         let last = self.core.store.exchanges_by_id(&open.scope, vec![turn]).await?.pop();
-        Ok(Some(self.build_session_end(&open, last.as_ref())))
+        Ok(Some(self.build_session_end(open, last.as_ref())))
     }
 
     fn is_session_over(&self, open: &OpenSession, at: Timestamp) -> bool {

@@ -7,7 +7,9 @@ use model::{
 use serde_json::json;
 
 use crate::contract::scene::{Scene, at, conversation_id, play, turn_id, user_id};
-use crate::{ExchangeQuery, Habit, MessagePosition, Standing, Store, UserTurns};
+use crate::{
+    ExchangeQuery, Habit, MessagePosition, Standing, Store, StoredExchange, TailLimits, UserTurns,
+};
 
 fn query(limit: usize) -> ExchangeQuery {
     ExchangeQuery {
@@ -170,6 +172,17 @@ pub(crate) async fn user_sees_own_answers_and_those_without_a_user(store: &Store
     let later = store.turns_between(user_turns(Some("bob")), (at(10), at(20)), 9).await.unwrap();
     assert_eq!(later.len(), 1);
     assert_eq!((later[0].turn.clone(), later[0].opened), (turn_id("t2"), Position(2)));
+    let limits = TailLimits { answered: 2, later: 2, later_until: at(30) };
+    let tail = store.conversation_tail(user_turns(Some("bob")), at(20), limits).await.unwrap();
+    let ids = |turns: Vec<StoredExchange>| -> Vec<String> {
+        turns.into_iter().map(|exchange| exchange.turn.to_string()).collect()
+    };
+    // Later turns are those of all users.
+    assert_eq!(
+        (ids(tail.answered), ids(tail.later)),
+        (vec!["t2".into()], vec!["t2".into(), "t3".into()])
+    );
+    assert_eq!(tail.session.unwrap().last_turn, turn_id("t3"));
 }
 
 /// A review beats the user, the user beats messages, and the latest message with a verdict wins.

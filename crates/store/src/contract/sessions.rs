@@ -4,10 +4,16 @@ use model::{Change, Reaction, Scope, TurnChange};
 
 use crate::Store;
 use crate::contract::scene::{Scene, at, conversation_id, play};
+use crate::{TailLimits, UserTurns};
 
 pub(crate) async fn session_ends_after_its_last_turn(store: &Store) {
-    let scope = Scope::default();
-    let open = async || store.open_session(&scope, &conversation_id("c1")).await.unwrap();
+    let find = async |id| {
+        let conversation = conversation_id(id);
+        let turns = UserTurns { scope: Scope::default(), conversation, user: None };
+        let limits = TailLimits { answered: 2, later: 2, later_until: at(99) };
+        store.conversation_tail(turns, at(9), limits).await.unwrap().session
+    };
+    let open = async || find("c1").await;
     assert_eq!(open().await, None);
     play(store, [Scene::open("t1", "c1").at(10), Scene::answer("t1").at(20)]).await;
     play(store, [Scene::open("t2", "c1").at(30), Scene::open("t3", "c2").at(1_000)]).await;
@@ -31,5 +37,5 @@ pub(crate) async fn session_ends_after_its_last_turn(store: &Store) {
     play(store, [Scene::open("t4", "c1").at(9_000)]).await;
     let found = open().await.unwrap();
     assert_eq!((found.last_turn.as_str(), found.turns), ("t4", 1));
-    assert_eq!(store.open_session(&scope, &conversation_id("unknown")).await.unwrap(), None);
+    assert_eq!(find("unknown").await, None);
 }

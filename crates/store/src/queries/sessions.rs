@@ -4,7 +4,7 @@ use model::{ConversationId, InteractionKind, Origin, Scope, Source, Timestamp, T
 use sql::{Connection, Row};
 
 use crate::error::{StoreError, Task};
-use crate::row_keys::{Table, find_scoped_key, read_project_scope};
+use crate::row_keys::{Key, read_project_scope};
 use crate::store::Store;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -23,20 +23,6 @@ pub struct OpenSession {
 }
 
 impl Store {
-    pub fn open_session(
-        &self,
-        scope: &Scope,
-        conversation: &ConversationId,
-    ) -> Task<'_, Option<OpenSession>> {
-        let (scope, id) = (scope.clone(), conversation.clone());
-        self.pool.run_short(move |connection| {
-            let key = find_scoped_key(connection, &scope, Table::Conversations, id.as_str())?;
-            let Some(key) = key else { return Ok(None) };
-            let sql = select("SELECT * FROM open_sessions WHERE conversation = ?1");
-            connection.find_row_with(&sql, [key], |row| read(connection, row))
-        })
-    }
-
     /// Sessions without activity since a time, oldest first.
     pub fn silent_sessions(&self, since: Timestamp, limit: usize) -> Task<'_, Vec<OpenSession>> {
         self.pool.run(move |connection| {
@@ -47,6 +33,14 @@ impl Store {
             connection.read_rows_with(&sql, values, |row| read(connection, row))
         })
     }
+}
+
+pub(super) fn find_session(
+    connection: &Connection,
+    conversation: Key,
+) -> Result<Option<OpenSession>, StoreError> {
+    let sql = select("SELECT * FROM open_sessions WHERE conversation = ?1");
+    connection.find_row_with(&sql, [conversation], |row| read(connection, row))
 }
 
 /// A session. Its last answer counts as used after a rating, comment, correction, interaction or

@@ -7,6 +7,7 @@ use model::{ConversationId, Position, Scope, Timestamp, TurnId, UserId, VerdictS
 use sql::{Connection, Value, params_from_iter};
 
 use super::exchanges::{SELECT, StoredExchange, read, read_status, turn_id};
+use super::sessions::{OpenSession, find_session};
 use crate::error::{StoreError, Task};
 use crate::row_keys::{Key, Table, find_key, find_project};
 use crate::store::Store;
@@ -20,6 +21,25 @@ pub struct UserTurns {
     pub user: Option<UserId>,
 }
 
+/// The end of a conversation, which the detectors of a new message read.
+#[derive(Clone, Debug, Default)]
+pub struct ConversationTail {
+    pub session: Option<OpenSession>,
+    /// The latest answered turns that the message's user sees, newest first.
+    pub answered: Vec<StoredExchange>,
+    /// Turns of all users at and after the message's time, oldest first.
+    pub later: Vec<StoredExchange>,
+}
+
+/// Limits of a [`ConversationTail`].
+#[derive(Clone, Copy, Debug)]
+pub struct TailLimits {
+    pub answered: usize,
+    pub later: usize,
+    /// The end of the period of later turns.
+    pub later_until: Timestamp,
+}
+
 /// The place of a stored message among the turns of its conversation.
 #[derive(Clone, Copy, Debug)]
 pub struct MessagePosition {
@@ -29,6 +49,27 @@ pub struct MessagePosition {
 }
 
 impl Store {
+    /// Reads the end of a conversation, as of a message at `ts`, in one snapshot.
+    pub fn conversation_tail(
+        &self,
+        turns: UserTurns,
+        ts: Timestamp,
+        limits: TailLimits,
+    ) -> Task<'_, ConversationTail> {
+        self.pool.run_short(move |connection| {
+            let Some(keys) = turns.find_keys(connection)? else {
+                return Ok(ConversationTail::default());
+            };
+            let all_users = TurnKeys { user: None, ..keys };
+            let period = (ts, limits.later_until);
+            Ok(ConversationTail {
+                session: find_session(connection, keys.conversation)?,
+                answered: answered_turns(connection, keys, ts, None, limits.answered)?,
+                later: turns_between(connection, all_users, period, limits.later)?,
+            })
+        })
+    }
+
     /// Answered turns up to a time, newest first. With `stored_at`, only those that the stored
     /// message at that position follows.
     pub fn answered_turns(
@@ -38,25 +79,9 @@ impl Store {
         stored_at: Option<MessagePosition>,
         limit: usize,
     ) -> Task<'_, Vec<StoredExchange>> {
-        self.pool.run_some(limit, move |connection| {
-            let Some((mut filter, mut values)) = turns.filter(connection)? else {
-                return Ok(Vec::new());
-            };
-            filter.push_str(" AND t.completed IS NOT NULL AND t.ts <= ?");
-            values.push(until.as_micros().into());
-            if let Some(MessagePosition { position, late_since }) = stored_at {
-                let position = position.0 as i64;
-                // Of turns with the same time, those opened earlier come first.
-                filter.push_str(
-                    " AND (t.ts < ? OR t.opened < ?)
-                      AND ((t.opened < ? AND t.completed < ?) OR t.ts >= ?)",
-                );
-                values.extend([until.as_micros(), position, position, position].map(Value::from));
-                values.push(late_since.as_micros().into());
-            }
-            values.push((limit as i64).into());
-            let sql = format!("{SELECT} WHERE {filter} ORDER BY t.ts DESC, t.opened DESC LIMIT ?");
-            connection.read_rows_with(&sql, params_from_iter(values), read)
+        self.pool.run_some(limit, move |connection| match turns.find_keys(connection)? {
+            None => Ok(Vec::new()),
+            Some(keys) => answered_turns(connection, keys, until, stored_at, limit),
         })
     }
 
@@ -64,19 +89,12 @@ impl Store {
     pub fn turns_between(
         &self,
         turns: UserTurns,
-        (from, until): (Timestamp, Timestamp),
+        period: (Timestamp, Timestamp),
         limit: usize,
     ) -> Task<'_, Vec<StoredExchange>> {
-        self.pool.run_some(limit, move |connection| {
-            let Some((filter, mut values)) = turns.filter(connection)? else {
-                return Ok(Vec::new());
-            };
-            values.extend([from.as_micros(), until.as_micros(), limit as i64].map(Value::from));
-            let sql = format!(
-                "{SELECT} WHERE {filter} AND t.ts >= ? AND t.ts <= ?
-                 ORDER BY t.ts, t.opened LIMIT ?"
-            );
-            connection.read_rows_with(&sql, params_from_iter(values), read)
+        self.pool.run_some(limit, move |connection| match turns.find_keys(connection)? {
+            None => Ok(Vec::new()),
+            Some(keys) => turns_between(connection, keys, period, limit),
         })
     }
 
@@ -88,9 +106,8 @@ impl Store {
         limit: usize,
     ) -> Task<'_, Vec<(TurnId, VerdictStatus)>> {
         self.pool.run_short(move |connection| {
-            let Some((filter, mut values)) = turns.filter(connection)? else {
-                return Ok(Vec::new());
-            };
+            let Some(keys) = turns.find_keys(connection)? else { return Ok(Vec::new()) };
+            let (filter, mut values) = keys.filter();
             let (ts, position) = (until.0.as_micros(), until.1.0 as i64);
             values.extend([ts, position, limit as i64].map(Value::from));
             let sql = format!(
@@ -119,28 +136,81 @@ impl Store {
     }
 }
 
+fn answered_turns(
+    connection: &Connection,
+    turns: TurnKeys,
+    until: Timestamp,
+    stored_at: Option<MessagePosition>,
+    limit: usize,
+) -> Result<Vec<StoredExchange>, StoreError> {
+    let (mut filter, mut values) = turns.filter();
+    filter.push_str(" AND t.completed IS NOT NULL AND t.ts <= ?");
+    values.push(until.as_micros().into());
+    if let Some(MessagePosition { position, late_since }) = stored_at {
+        let position = position.0 as i64;
+        // Of turns with the same time, those opened earlier come first.
+        filter.push_str(
+            " AND (t.ts < ? OR t.opened < ?)
+              AND ((t.opened < ? AND t.completed < ?) OR t.ts >= ?)",
+        );
+        values.extend([until.as_micros(), position, position, position].map(Value::from));
+        values.push(late_since.as_micros().into());
+    }
+    values.push((limit as i64).into());
+    let sql = format!("{SELECT} WHERE {filter} ORDER BY t.ts DESC, t.opened DESC LIMIT ?");
+    connection.read_rows_with(&sql, params_from_iter(values), read)
+}
+
+fn turns_between(
+    connection: &Connection,
+    turns: TurnKeys,
+    (from, until): (Timestamp, Timestamp),
+    limit: usize,
+) -> Result<Vec<StoredExchange>, StoreError> {
+    let (filter, mut values) = turns.filter();
+    values.extend([from.as_micros(), until.as_micros(), limit as i64].map(Value::from));
+    let sql = format!(
+        "{SELECT} WHERE {filter} AND t.ts >= ? AND t.ts <= ? ORDER BY t.ts, t.opened LIMIT ?"
+    );
+    connection.read_rows_with(&sql, params_from_iter(values), read)
+}
+
+/// The keys of [`UserTurns`].
+#[derive(Clone, Copy)]
+struct TurnKeys {
+    conversation: Key,
+    /// `None` selects all users. An inner `None` is a user without turns.
+    user: Option<Option<Key>>,
+}
+
 impl UserTurns {
-    /// The condition on `turns t` and its values. `None` for an unknown conversation.
-    fn filter(&self, connection: &Connection) -> Result<Option<(String, Vec<Value>)>, StoreError> {
+    /// `None` for an unknown conversation.
+    fn find_keys(&self, connection: &Connection) -> Result<Option<TurnKeys>, StoreError> {
         let Some(project) = find_project(connection, &self.scope)? else { return Ok(None) };
         let find = |table, id: &str| find_key(connection, table, project, id);
-        let Some(key) = find(Table::Conversations, self.conversation.as_str())? else {
+        let Some(conversation) = find(Table::Conversations, self.conversation.as_str())? else {
             return Ok(None);
         };
-        let mut values: Vec<Value> = vec![key.into()];
-        let user: Option<Option<Key>> = match &self.user {
+        let user = match &self.user {
             None => None,
             Some(user) => Some(find(Table::Users, user.as_str())?),
         };
-        let by_user = match user {
+        Ok(Some(TurnKeys { conversation, user }))
+    }
+}
+
+impl TurnKeys {
+    /// The condition on `turns t` and its values.
+    fn filter(self) -> (String, Vec<Value>) {
+        let mut values: Vec<Value> = vec![self.conversation.into()];
+        let by_user = match self.user {
             None => "",
-            // A new user has no turns yet.
             Some(None) => " AND t.user IS NULL",
             Some(Some(key)) => {
                 values.push(key.into());
                 " AND (t.user = ? OR t.user IS NULL)"
             }
         };
-        Ok(Some((format!("t.conversation = ?{by_user}"), values)))
+        (format!("t.conversation = ?{by_user}"), values)
     }
 }
