@@ -21,7 +21,7 @@ mod value;
 pub use connection::Connection;
 pub use error::{Error, Result};
 pub use memory::CachedFact;
-pub use params::{RowBatch, params_from_iter};
+pub use params::{RowBatch, RowPart, params_from_iter};
 #[cfg(feature = "postgres")]
 pub use postgres::{Question, Session};
 pub use row::Row;

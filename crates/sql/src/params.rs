@@ -7,16 +7,24 @@ pub trait Params {
     fn bind<T>(self, run: impl FnOnce(&[ValueRef<'_>]) -> T) -> T;
 }
 
-/// The order in which batched rows are sent. Each variant holds the statement for many rows, which
-/// takes one array per column.
+/// The rule by which rows of one table are sent together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowBatch {
-    /// New rows that other rows refer to or change: sent first.
-    New(&'static str),
-    /// Rows that complete new rows: sent second.
-    First(&'static str),
-    /// All other rows. The order within a batch is unspecified.
+    /// A part of a row. The parts of a row are merged, so that it is written once. These rows are
+    /// sent first.
+    Part(RowPart),
+    /// A row of a statement for many rows, which takes one array per column. The order within a
+    /// batch is unspecified.
     Each(&'static str),
+}
+
+/// Columns of a row, in the order of the statement's parameters. The first one is the key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowPart {
+    pub table: &'static str,
+    /// True when the statement inserts the row. New rows are sent first, other rows second.
+    pub is_new: bool,
+    pub columns: &'static [&'static str],
 }
 
 macro_rules! tuples {

@@ -6,6 +6,7 @@
 
 mod keys;
 mod memory;
+mod merged_rows;
 mod pending;
 mod session;
 mod value;

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use model::{ANONYMOUS, EventId, Project, Scope, Tenant};
-#[cfg(feature = "scaled")]
-use sql::RowBatch;
 use sql::{Connection, Row, ToSql, ValueRef};
+#[cfg(feature = "scaled")]
+use sql::{RowBatch, RowPart};
 use uuid::Uuid;
 
 /// The integer key of a project, user, conversation or turn.
@@ -24,11 +24,9 @@ pub(crate) struct TableStatements {
     pub(crate) name: &'static str,
     select: String,
     insert: String,
-    /// Insert prefetched keys: one row, and many.
+    /// Inserts a row with a prefetched key.
     #[cfg(feature = "scaled")]
     insert_key: String,
-    #[cfg(feature = "scaled")]
-    insert_keys: String,
     /// Prefetch the keys of ids, and unused keys.
     #[cfg(feature = "scaled")]
     pub(crate) select_keys: String,
@@ -43,11 +41,6 @@ pub(crate) static TABLES: LazyLock<[TableStatements; 3]> = LazyLock::new(|| {
         insert: format!("INSERT INTO {name} (project, id) VALUES (?1, ?2)"),
         #[cfg(feature = "scaled")]
         insert_key: format!("INSERT INTO {name} (key, project, id) VALUES (?1, ?2, ?3)"),
-        #[cfg(feature = "scaled")]
-        insert_keys: format!(
-            "INSERT INTO {name} (key, project, id)
-             SELECT * FROM unnest($1::BIGINT[], $2::BIGINT[], $3::TEXT[])"
-        ),
         #[cfg(feature = "scaled")]
         select_keys: format!(
             "SELECT t.project, t.id, t.key
@@ -117,8 +110,9 @@ pub(crate) fn resolve_key(
 fn make_key(connection: &Connection, table: Table, project: Key, id: &str) -> sql::Result<Key> {
     #[cfg(feature = "scaled")]
     if let Some(key) = connection.postgres().and_then(|s| s.keys().take_free(table.name())) {
-        let TableStatements { insert_key, insert_keys, .. } = table.statements();
-        connection.add_row(insert_key, RowBatch::New(insert_keys), (key, project, id))?;
+        let TableStatements { insert_key, name, .. } = table.statements();
+        let part = RowPart { table: name, is_new: true, columns: &["key", "project", "id"] };
+        connection.add_row(insert_key, RowBatch::Part(part), (key, project, id))?;
         return Ok(key);
     }
     let Some(file) = connection.sqlite() else {

@@ -7,6 +7,7 @@ use tokio_postgres::Statement;
 use super::super::error::Result;
 use super::super::params::RowBatch;
 use super::super::value::Value;
+use super::merged_rows::{MergedRows, RowsStatement};
 
 pub(super) enum Pending {
     Batch(&'static str),
@@ -26,62 +27,84 @@ pub(super) enum Pending {
 /// precede all other statements, in the order of their first row.
 pub(super) fn group_rows(
     pending: Vec<Pending>,
-    prepare: impl Fn(&'static str) -> Result<Statement>,
+    prepare: impl Fn(&str) -> Result<Statement>,
 ) -> Result<Vec<Pending>> {
-    let mut group_rows = Vec::with_capacity(pending.len());
-    let (mut tables, mut rest): (Vec<Table>, Vec<Pending>) = (Vec::new(), Vec::new());
+    let mut sent = Vec::with_capacity(pending.len());
+    let mut stretch = Stretch::default();
     for one in pending {
         match one {
-            Pending::Statement { statement, together: Some(together), values } => {
-                match tables.iter_mut().find(|table| table.together == together) {
-                    Some(table) => table.rows.push(values),
-                    None => tables.push(Table { statement, together, rows: vec![values] }),
-                }
+            Pending::Statement { statement, together: Some(RowBatch::Part(part)), values } => {
+                stretch.merged.add(part, &statement, values);
+                stretch.has_rows = true;
             }
-            Pending::Batch(_) if rest.is_empty() && tables.is_empty() => group_rows.push(one),
-            Pending::Batch(_) | Pending::Statement { .. } | Pending::Rows(..) => rest.push(one),
-            Pending::InOrder => put_together(&mut group_rows, &mut tables, &mut rest, &prepare)?,
+            Pending::Statement { statement, together: Some(RowBatch::Each(many)), values } => {
+                stretch.add_row(statement, many, values);
+            }
+            Pending::Batch(_) if stretch.is_empty() => sent.push(one),
+            Pending::Batch(_) | Pending::Statement { .. } | Pending::Rows(..) => {
+                stretch.rest.push(one);
+            }
+            Pending::InOrder => stretch.send(&mut sent, &prepare)?,
         }
     }
-    put_together(&mut group_rows, &mut tables, &mut rest, &prepare)?;
-    Ok(group_rows)
+    stretch.send(&mut sent, &prepare)?;
+    Ok(sent)
 }
 
-fn put_together(
-    group_rows: &mut Vec<Pending>,
-    tables: &mut Vec<Table>,
-    rest: &mut Vec<Pending>,
-    prepare: &impl Fn(&'static str) -> Result<Statement>,
-) -> Result<()> {
-    tables.sort_by_key(|table| match table.together {
-        RowBatch::New(_) => 0,
-        RowBatch::First(_) => 1,
-        RowBatch::Each(_) => 2,
-    });
-    for table in take(tables) {
-        group_rows.push(table.into_pending(prepare)?);
+/// Statements between two fences.
+#[derive(Default)]
+struct Stretch {
+    has_rows: bool,
+    merged: MergedRows,
+    tables: Vec<Table>,
+    rest: Vec<Pending>,
+}
+
+impl Stretch {
+    fn is_empty(&self) -> bool {
+        !self.has_rows && self.rest.is_empty()
     }
-    group_rows.append(rest);
-    Ok(())
+
+    fn add_row(&mut self, statement: Statement, many: &'static str, values: Vec<Value>) {
+        self.has_rows = true;
+        match self.tables.iter_mut().find(|table| table.many == many) {
+            Some(table) => table.rows.push(values),
+            None => self.tables.push(Table { statement, many, rows: vec![values] }),
+        }
+    }
+
+    /// New rows come first, because others refer to them.
+    fn send(
+        &mut self,
+        sent: &mut Vec<Pending>,
+        prepare: &impl Fn(&str) -> Result<Statement>,
+    ) -> Result<()> {
+        for RowsStatement { sql, columns } in self.merged.take_statements().into_iter().flatten() {
+            sent.push(Pending::Rows(prepare(&sql)?, columns));
+        }
+        for table in take(&mut self.tables) {
+            sent.push(table.into_pending(prepare)?);
+        }
+        sent.append(&mut self.rest);
+        self.has_rows = false;
+        Ok(())
+    }
 }
 
 struct Table {
+    /// For one row.
     statement: Statement,
-    together: RowBatch,
+    many: &'static str,
     rows: Vec<Vec<Value>>,
 }
 
 impl Table {
-    fn into_pending(
-        mut self,
-        prepare: impl Fn(&'static str) -> Result<Statement>,
-    ) -> Result<Pending> {
-        let (RowBatch::New(many) | RowBatch::First(many) | RowBatch::Each(many)) = self.together;
+    fn into_pending(mut self, prepare: impl Fn(&str) -> Result<Statement>) -> Result<Pending> {
         Ok(match &mut self.rows[..] {
             [only] => {
                 Pending::Statement { statement: self.statement, together: None, values: take(only) }
             }
-            rows => Pending::Rows(prepare(many)?, transpose(rows)),
+            rows => Pending::Rows(prepare(self.many)?, transpose(rows)),
         })
     }
 }

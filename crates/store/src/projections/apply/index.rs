@@ -1,7 +1,7 @@
 //! The index of turns: labels for the search of strategies, and the verdict in effect.
 
 use model::{Language, UnitInterval, ValidationOutcome, Vector, VerdictStatus};
-use sql::{CachedFact, Connection, RowBatch};
+use sql::{CachedFact, Connection, RowBatch, RowPart};
 
 use super::Subject;
 use crate::row_keys::Key;
@@ -22,7 +22,7 @@ pub(crate) fn open(
     let values = (turn, subject.project, intent, language.map(Language::code));
     match connection.recall(turn) {
         Some(Known(None)) => {
-            insert.add(RowBatch::First(MANY_OPENED), values)?;
+            insert.add(RowBatch::Part(OPENED), values)?;
             connection.remember(turn, || Known(Some(Row::default())));
         }
         Some(Known(Some(_))) | None => insert.run(values)?,
@@ -30,15 +30,27 @@ pub(crate) fn open(
     Ok(())
 }
 
-const MANY_OPENED: &str = "INSERT INTO turn_index (turn, project, intent, language)
-    SELECT * FROM unnest($1::BIGINT[], $2::BIGINT[], $3::TEXT[], $4::BIGINT[])";
-const MANY_COMPLETED: &str = "
-    UPDATE turn_index SET completed = 1, validation_outcome = given.outcome,
-        quality_score = given.quality, has_strategy = given.has_strategy
-    FROM (SELECT DISTINCT ON (turn) * FROM unnest($1::BIGINT[], $2::BIGINT[], $3::DOUBLE PRECISION[], $4::BIGINT[])
-              WITH ORDINALITY AS all_given (turn, outcome, quality, has_strategy, number)
-          ORDER BY turn, number DESC) given
-    WHERE turn_index.turn = given.turn";
+const OPENED: RowPart = RowPart {
+    table: "turn_index",
+    is_new: true,
+    columns: &["turn", "project", "intent", "language"],
+};
+const COMPLETED: RowPart = RowPart {
+    table: "turn_index",
+    is_new: false,
+    columns: &["turn", "completed", "validation_outcome", "quality_score", "has_strategy"],
+};
+const VERDICT: RowPart = RowPart {
+    table: "turn_index",
+    is_new: false,
+    columns: &[
+        "turn",
+        "user_feedback_status",
+        "feedback_confidence",
+        "rejection_detected_in",
+        "verdict",
+    ],
+};
 const MANY_VECTORS: &str = "
     INSERT INTO turn_vectors (turn, model, vector)
     SELECT DISTINCT ON (turn) turn, model, vector
@@ -54,6 +66,8 @@ pub(crate) struct Known(pub(in super::super) Option<Row>);
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Row {
     pub(crate) review: Option<u8>,
+    /// The turn that this turn's message corrects.
+    pub(crate) corrects: Option<Key>,
     /// The values last written, if known.
     pub(crate) shown: Option<EffectiveVerdict>,
 }
@@ -72,7 +86,7 @@ impl Default for Row {
     fn default() -> Self {
         let (status, confidence) = (VerdictStatus::Neutral, UNKNOWN_CONFIDENCE);
         let shown = EffectiveVerdict { status, confidence, detected_in: None, verdict: None };
-        Self { review: None, shown: Some(shown) }
+        Self { review: None, corrects: None, shown: Some(shown) }
     }
 }
 
@@ -88,9 +102,30 @@ pub(crate) fn row(connection: &Connection, turn: Key) -> sql::Result<Option<Row>
     if let Some(Known(row)) = connection.recall(turn) {
         return Ok(row);
     }
-    connection.find_row_with("SELECT review FROM turn_index WHERE turn = ?1", [turn], |row| {
-        Ok(Row { review: row.get(0)?, shown: None })
-    })
+    connection.find_row_with(
+        "SELECT review, corrects FROM turn_index WHERE turn = ?1",
+        [turn],
+        |row| Ok(Row { review: row.get(0)?, corrects: row.get(1)?, shown: None }),
+    )
+}
+
+/// Stores the turn that a message corrects. The similarity index combines the vectors of both.
+pub(crate) fn set_corrected(
+    connection: &Connection,
+    message: Key,
+    corrects: Option<Key>,
+) -> sql::Result<()> {
+    let Some(before) = row(connection, message)? else { return Ok(()) };
+    if before.corrects == corrects {
+        return Ok(());
+    }
+    connection.run("UPDATE turn_index SET corrects = ?2 WHERE turn = ?1", (message, corrects))?;
+    // Touches the row so that the similarity index is updated.
+    connection.run("UPDATE turn_vectors SET model = model WHERE turn = ?1", [message])?;
+    if let Some(Known(Some(known))) = connection.recall(message) {
+        connection.remember(message, || Known(Some(Row { corrects, ..known })));
+    }
+    Ok(())
 }
 
 /// The validator's result.
@@ -107,15 +142,15 @@ pub(crate) fn complete(
     assessment: Assessment,
 ) -> sql::Result<()> {
     let mut update = connection.prepare_cached(
-        "UPDATE turn_index SET completed = 1, validation_outcome = ?2, quality_score = ?3,
-             has_strategy = ?4
+        "UPDATE turn_index SET completed = ?2, validation_outcome = ?3, quality_score = ?4,
+             has_strategy = ?5
          WHERE turn = ?1",
     )?;
     let outcome = assessment.outcome.map(ValidationOutcome::code);
     let quality = assessment.quality.map(UnitInterval::get);
-    let values = (turn, outcome, quality, assessment.has_strategy);
+    let values = (turn, true, outcome, quality, assessment.has_strategy);
     match connection.recall(turn) {
-        Some(Known(Some(_))) => update.add(RowBatch::Each(MANY_COMPLETED), values),
+        Some(Known(Some(_))) => update.add(RowBatch::Part(COMPLETED), values),
         Some(Known(None)) => Ok(()),
         None => update.run(values),
     }
@@ -136,10 +171,23 @@ pub(crate) fn write_verdict(
     turn: Key,
     shown: &EffectiveVerdict,
 ) -> sql::Result<()> {
+    let (status, confidence) = (shown.status.as_word(), shown.confidence);
+    if shown.detected_in.is_none() && matches!(connection.recall(turn), Some(Known(Some(_)))) {
+        return connection.add_row(
+            "UPDATE turn_index SET user_feedback_status = ?2, feedback_confidence = ?3,
+                 rejection_detected_in = ?4, verdict = ?5
+             WHERE turn = ?1",
+            RowBatch::Part(VERDICT),
+            (turn, status, confidence, None::<&str>, shown.verdict),
+        );
+    }
     connection.run(
         "UPDATE turn_index SET user_feedback_status = ?2, feedback_confidence = ?3,
              rejection_detected_in = (SELECT id FROM turns WHERE key = ?4), verdict = ?5
          WHERE turn = ?1",
-        (turn, shown.status.as_word(), shown.confidence, shown.detected_in, shown.verdict),
-    )
+        (turn, status, confidence, shown.detected_in, shown.verdict),
+    )?;
+    // A later verdict in the same group must not be sent before this one.
+    connection.fence_pending();
+    Ok(())
 }

@@ -27,12 +27,7 @@ pub(crate) fn judge(
             let refines = said.refines;
             fact_changes::record_detected_refinement(connection, subject, message, refines)?;
         }
-        connection.run(
-            "UPDATE turn_index SET corrects = ?2 WHERE turn = ?1 AND corrects IS DISTINCT FROM ?2",
-            (message, turn.filter(|_| said.corrects)),
-        )?;
-        // Touches the row so that the similarity index is updated.
-        connection.run("UPDATE turn_vectors SET model = model WHERE turn = ?1", [message])?;
+        index::set_corrected(connection, message, turn.filter(|_| said.corrects))?;
         connection.unlearn::<SilentTurn>(message);
     }
     if let Some(turn) = turn {
@@ -150,7 +145,7 @@ pub(crate) fn refresh(connection: &Connection, subject: &Subject, turn: Key) -> 
     };
     if row.shown.as_ref() != Some(&shown) {
         index::write_verdict(connection, turn, &shown)?;
-        let row = index::Row { review: row.review, shown: Some(shown) };
+        let row = index::Row { shown: Some(shown), ..row };
         connection.remember(turn, || index::Known(Some(row)));
     }
     let (ok, not_ok, neutral) = reaction::counts_of_users(connection, turn)?;

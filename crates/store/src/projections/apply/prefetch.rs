@@ -25,7 +25,7 @@ impl Turns {
         "SELECT f.* FROM unnest($1::BIGINT[], $2::TEXT[]) AS asked (project, id)
          JOIN turns t ON t.project = asked.project AND t.id = asked.id
          JOIN turn_facts f ON f.turn = t.key",
-        "SELECT i.turn, i.review FROM unnest($1::BIGINT[], $2::TEXT[]) AS asked (project, id)
+        "SELECT i.turn, i.review, i.corrects FROM unnest($1::BIGINT[], $2::TEXT[]) AS asked (project, id)
          JOIN turns t ON t.project = asked.project AND t.id = asked.id
          JOIN turn_index i ON i.turn = t.key",
         "SELECT r.* FROM unnest($1::BIGINT[], $2::TEXT[]) AS asked (project, id)
@@ -80,8 +80,8 @@ pub(crate) fn remember(
     }
     for row in indexed {
         let row = Row::Postgres(row);
-        let review = row.get(1)?;
-        connection.remember(row.get(0)?, || index::Known(Some(index::Row { review, shown: None })));
+        let found = index::Row { review: row.get(1)?, corrects: row.get(2)?, shown: None };
+        connection.remember(row.get(0)?, || index::Known(Some(found)));
     }
     for row in experiments {
         let row = Row::Postgres(row);

@@ -1,7 +1,7 @@
 //! Turns: opened once, completed once. Halves that feedback quotes stand in until the turn's own
 //! halves arrive.
 
-use sql::{CachedFact, Connection, RowBatch};
+use sql::{CachedFact, Connection, RowBatch, RowPart};
 
 use super::Subject;
 use crate::row_keys::Key;
@@ -33,7 +33,7 @@ pub(crate) fn open(
     let known = connection.recall::<Row>(turn);
     match known {
         Some(row) if row.opened == Half::Missing => {
-            update.add(RowBatch::First(MANY_OPENED), values)?;
+            update.add(RowBatch::Part(OPENED), values)?;
         }
         Some(_) | None => update.run(values)?,
     }
@@ -45,14 +45,14 @@ pub(crate) fn open(
 
 /// Stores the position of the answer.
 pub(crate) fn complete(connection: &Connection, subject: &Subject, turn: Key) -> sql::Result<()> {
-    if let Some(row) = connection.recall::<Row>(turn) {
-        connection.remember(turn, || Row { completed: Half::Sent, ..row });
+    let update = "UPDATE turns SET completed = ?2, completed_derived = 0 WHERE key = ?1";
+    let values = (turn, subject.row_position());
+    let Some(row) = connection.recall::<Row>(turn) else { return connection.run(update, values) };
+    connection.remember(turn, || Row { completed: Half::Sent, ..row });
+    match row.completed {
+        Half::Missing => connection.add_row(update, RowBatch::Part(COMPLETED), values),
+        Half::Named | Half::Quoted | Half::Sent => connection.run(update, values),
     }
-    connection.add_row(
-        "UPDATE turns SET completed = ?2, completed_derived = 0 WHERE key = ?1",
-        RowBatch::Each(MANY_COMPLETED),
-        (turn, subject.row_position()),
-    )
 }
 
 /// Opens the turn by feedback. Returns false when its question has the same or a higher authority.
@@ -98,17 +98,14 @@ pub(crate) fn complete_derived(
     Ok(true)
 }
 
-const MANY_OPENED: &str = "
-    UPDATE turns SET conversation = given.conversation, user = given.user, ts = given.ts,
-        opened = given.opened, track = given.track, bundle = given.bundle, user_type = given.user_type
-    FROM unnest($1::BIGINT[], $2::BIGINT[], $3::BIGINT[], $4::BIGINT[], $5::BIGINT[], $6::TEXT[], $7::TEXT[],
-        $8::TEXT[]) AS given (key, conversation, user, ts, opened, track, bundle, user_type)
-    WHERE turns.key = given.key";
-const MANY_COMPLETED: &str = "
-    UPDATE turns SET completed = given.completed, completed_derived = 0
-    FROM (SELECT key, max(completed) AS completed FROM unnest($1::BIGINT[], $2::BIGINT[]) AS one (key, completed)
-          GROUP BY key) given
-    WHERE turns.key = given.key";
+/// Of turns whose half is missing, so that the column `..._derived` is 0.
+const OPENED: RowPart = RowPart {
+    table: "turns",
+    is_new: false,
+    columns: &["key", "conversation", "user", "ts", "opened", "track", "bundle", "user_type"],
+};
+const COMPLETED: RowPart =
+    RowPart { table: "turns", is_new: false, columns: &["key", "completed"] };
 
 /// The question or answer of a turn, by increasing authority.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
