@@ -8,7 +8,7 @@ use sql::{Connection, Row, Session};
 use crate::log::claims::UsedClaim;
 use crate::log::packed_write::PackedWrite;
 use crate::log::writer_state::WriterState;
-use crate::projections::apply::prefetch::{Turns, remember};
+use crate::projections::apply::prefetch::{SESSIONS, Turns, remember, remember_sessions};
 use crate::row_keys::{Key, TABLES};
 
 /// The log head, and whether another node erased a user after a position.
@@ -51,10 +51,12 @@ fn ask<'a>(
     let ids = named.unknown.each_ref().map(columns);
     let free = ids.each_ref().map(|(_, ids)| ids.len() as i64);
     let (turn_projects, turn_ids) = columns(&named.turns);
+    let (talk_projects, talk_ids) = columns(&named.conversations);
     let claims: [Parameter<'_>; 3] = [&of, &spaces, &names];
     let values = ids.each_ref().map(|(of, ids)| -> [Parameter<'_>; 2] { [of, ids] });
     let counts = free.each_ref().map(|count| -> [Parameter<'_>; 1] { [count] });
     let turns: [Parameter<'_>; 2] = [&turn_projects, &turn_ids];
+    let conversations: [Parameter<'_>; 2] = [&talk_projects, &talk_ids];
     let known_head = session.keys().head() as i64;
     let since: [Parameter<'_>; 1] = [&known_head];
     let mut questions: Vec<sql::Question<'_>> =
@@ -68,6 +70,9 @@ fn ask<'a>(
     let about_turns = Turns::QUESTIONS;
     if !turn_ids.is_empty() {
         questions.extend(about_turns.map(|question| (question, &turns[..])));
+    }
+    if !talk_ids.is_empty() {
+        questions.push((SESSIONS, &conversations));
     }
     let mut answers = session.ask_together(&questions)?.into_iter();
     let mut next = || answers.next().unwrap_or_default();
@@ -83,27 +88,39 @@ fn ask<'a>(
         cursor.claims.put((row.get(0)?, row.get(1)?, row.get(2)?), Some(used));
     }
     for (table, unknown) in TABLES.iter().zip(&named.unknown) {
-        if unknown.is_empty() {
-            continue;
-        }
-        let name = table.name;
-        for (project, id) in unknown {
-            session.keys().put_unknown(name, *project, id);
-        }
-        for row in &next() {
-            let row = Row::Postgres(row);
-            let id: String = row.get(1)?;
-            session.keys().put(name, row.get(0)?, &id, row.get(2)?);
-        }
-        for row in &next() {
-            session.keys().put_free(name, Row::Postgres(row).get(0)?);
+        if !unknown.is_empty() {
+            remember_keys(session, table.name, unknown, [next(), next()])?;
         }
     }
     if !turn_ids.is_empty() {
         let answers = about_turns.map(|_| next());
         remember(connection, &answers)?;
     }
+    if !talk_ids.is_empty() {
+        remember_sessions(connection, &next())?;
+    }
     Ok((Position(head as u64), erased))
+}
+
+/// Caches the keys of known ids, and unused keys for the others.
+fn remember_keys(
+    session: &Session,
+    table: &'static str,
+    asked: &BTreeSet<(Key, &str)>,
+    [known, free]: [Vec<tokio_postgres::Row>; 2],
+) -> sql::Result<()> {
+    for (project, id) in asked {
+        session.keys().put_unknown(table, *project, id);
+    }
+    for row in &known {
+        let row = Row::Postgres(row);
+        let id: String = row.get(1)?;
+        session.keys().put(table, row.get(0)?, &id, row.get(2)?);
+    }
+    for row in &free {
+        session.keys().put_free(table, Row::Postgres(row).get(0)?);
+    }
+    Ok(())
 }
 
 type Parameter<'a> = &'a (dyn tokio_postgres::types::ToSql + Sync);
@@ -114,6 +131,7 @@ struct NamedIds<'a> {
     claimed: BTreeSet<(Key, u8, String)>,
     /// Ids of users, conversations and turns without a cached key.
     unknown: [BTreeSet<(Key, &'a str)>; 3],
+    conversations: BTreeSet<(Key, &'a str)>,
     turns: BTreeSet<(Key, &'a str)>,
 }
 
@@ -140,6 +158,7 @@ impl<'a> NamedIds<'a> {
                         |id: &&str| session.keys().get(table.name, project, id).is_none();
                     ids.extend(id.filter(is_unknown).map(|id| (project, id)));
                 }
+                this.conversations.extend(named[1].map(|id| (project, id)));
                 this.turns.extend(named[2].map(|id| (project, id)));
             }
         }

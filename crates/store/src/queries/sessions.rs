@@ -4,7 +4,7 @@ use model::{ConversationId, InteractionKind, Origin, Scope, Source, Timestamp, T
 use sql::{Connection, Row};
 
 use crate::error::{StoreError, Task};
-use crate::row_keys::{Key, read_project_scope};
+use crate::row_keys::{Key, read_scope};
 use crate::store::Store;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -30,17 +30,21 @@ impl Store {
             let silent = "SELECT * FROM open_sessions WHERE last_ts < ?1 ORDER BY last_ts LIMIT ?2";
             let sql = format!("{} ORDER BY s.last_ts", select(silent));
             let values = (since.as_micros(), limit as i64);
-            connection.read_rows_with(&sql, values, |row| read(connection, row))
+            connection.read_rows_with(&sql, values, read)
         })
     }
 }
 
 pub(super) fn find_session(
     connection: &Connection,
-    conversation: Key,
+    project: Key,
+    conversation: &ConversationId,
 ) -> Result<Option<OpenSession>, StoreError> {
-    let sql = select("SELECT * FROM open_sessions WHERE conversation = ?1");
-    connection.find_row_with(&sql, [conversation], |row| read(connection, row))
+    let sql = select(
+        "SELECT * FROM open_sessions
+         WHERE conversation = (SELECT key FROM conversations WHERE project = ?1 AND id = ?2)",
+    );
+    connection.find_row_with(&sql, (project, conversation.as_str()), read)
 }
 
 /// A session. Its last answer counts as used after a rating, comment, correction, interaction or
@@ -53,7 +57,7 @@ fn select(sessions: &str) -> String {
         (Source::UserInteraction.code(), Type::Interaction.code());
     let by_users: Vec<String> = by_users.iter().map(|source| source.code().to_string()).collect();
     format!(
-        "SELECT s.project, c.id, s.started_ts, s.last_ts, t.id, s.turns,
+        "SELECT p.tenant, p.project, c.id, s.started_ts, s.last_ts, t.id, s.turns,
             EXISTS (SELECT 1 FROM events e WHERE e.turn = s.last_turn AND e.source IN ({})
                     AND coalesce(json_extract(e.data, '$.kind'), '') <> '{abandonment}')
                 OR EXISTS (SELECT 1 FROM reactions r
@@ -63,6 +67,7 @@ fn select(sessions: &str) -> String {
                 AND (e.source = {interaction} OR e.type = {interaction_type})
                 AND json_extract(e.data, '$.kind') = '{abandonment}')
          FROM ({sessions}) s
+         JOIN projects p ON p.key = s.project
          JOIN conversations c ON c.key = s.conversation
          JOIN turns t ON t.key = s.last_turn",
         by_users.join(","),
@@ -70,19 +75,18 @@ fn select(sessions: &str) -> String {
     )
 }
 
-fn read(connection: &Connection, row: &Row<'_>) -> Result<OpenSession, StoreError> {
+fn read(row: &Row<'_>) -> Result<OpenSession, StoreError> {
     let unreadable = |_| StoreError::Corrupt("an open session has an invalid id".into());
-    let (project, conversation): (_, String) = row.read()?;
-    let turns: i64 = row.get(5)?;
+    let turns: i64 = row.get(6)?;
     Ok(OpenSession {
-        scope: read_project_scope(connection, project)?,
-        conversation: ConversationId::new(conversation).map_err(unreadable)?,
-        started_at: Timestamp::from_micros(row.get(2)?),
-        last_at: Timestamp::from_micros(row.get(3)?),
-        last_turn: TurnId::new(row.get::<_, String>(4)?).map_err(unreadable)?,
+        scope: read_scope(row)?,
+        conversation: ConversationId::new(row.get::<_, String>(2)?).map_err(unreadable)?,
+        started_at: Timestamp::from_micros(row.get(3)?),
+        last_at: Timestamp::from_micros(row.get(4)?),
+        last_turn: TurnId::new(row.get::<_, String>(5)?).map_err(unreadable)?,
         turns: turns as u64,
-        used: row.get(6)?,
-        answered: row.get(7)?,
-        left: row.get(8)?,
+        used: row.get(7)?,
+        answered: row.get(8)?,
+        left: row.get(9)?,
     })
 }

@@ -9,7 +9,7 @@ use sql::{Connection, Value, params_from_iter};
 use super::exchanges::{SELECT, StoredExchange, read, read_status, turn_id};
 use super::sessions::{OpenSession, find_session};
 use crate::error::{StoreError, Task};
-use crate::row_keys::{Key, Table, find_key, find_project};
+use crate::row_keys::{Key, find_project};
 use crate::store::Store;
 
 /// The turns of a conversation that a user sees.
@@ -57,16 +57,16 @@ impl Store {
         limits: TailLimits,
     ) -> Task<'_, ConversationTail> {
         self.pool.run_short(move |connection| {
-            let Some(keys) = turns.find_keys(connection)? else {
+            let Some(project) = find_project(connection, &turns.scope)? else {
                 return Ok(ConversationTail::default());
             };
-            let all_users = TurnKeys { user: None, ..keys };
+            let session = find_session(connection, project, &turns.conversation)?;
+            let answered =
+                answered_turns(connection, turns.filter(project), ts, None, limits.answered)?;
+            let all_users = UserTurns { user: None, ..turns };
             let period = (ts, limits.later_until);
-            Ok(ConversationTail {
-                session: find_session(connection, keys.conversation)?,
-                answered: answered_turns(connection, keys, ts, None, limits.answered)?,
-                later: turns_between(connection, all_users, period, limits.later)?,
-            })
+            let later = turns_between(connection, all_users.filter(project), period, limits.later)?;
+            Ok(ConversationTail { session, answered, later })
         })
     }
 
@@ -79,9 +79,11 @@ impl Store {
         stored_at: Option<MessagePosition>,
         limit: usize,
     ) -> Task<'_, Vec<StoredExchange>> {
-        self.pool.run_some(limit, move |connection| match turns.find_keys(connection)? {
+        self.pool.run_some(limit, move |connection| match find_project(connection, &turns.scope)? {
             None => Ok(Vec::new()),
-            Some(keys) => answered_turns(connection, keys, until, stored_at, limit),
+            Some(project) => {
+                answered_turns(connection, turns.filter(project), until, stored_at, limit)
+            }
         })
     }
 
@@ -92,9 +94,9 @@ impl Store {
         period: (Timestamp, Timestamp),
         limit: usize,
     ) -> Task<'_, Vec<StoredExchange>> {
-        self.pool.run_some(limit, move |connection| match turns.find_keys(connection)? {
+        self.pool.run_some(limit, move |connection| match find_project(connection, &turns.scope)? {
             None => Ok(Vec::new()),
-            Some(keys) => turns_between(connection, keys, period, limit),
+            Some(project) => turns_between(connection, turns.filter(project), period, limit),
         })
     }
 
@@ -106,8 +108,10 @@ impl Store {
         limit: usize,
     ) -> Task<'_, Vec<(TurnId, VerdictStatus)>> {
         self.pool.run_short(move |connection| {
-            let Some(keys) = turns.find_keys(connection)? else { return Ok(Vec::new()) };
-            let (filter, mut values) = keys.filter();
+            let Some(project) = find_project(connection, &turns.scope)? else {
+                return Ok(Vec::new());
+            };
+            let (filter, mut values) = turns.filter(project);
             let (ts, position) = (until.0.as_micros(), until.1.0 as i64);
             values.extend([ts, position, limit as i64].map(Value::from));
             let sql = format!(
@@ -138,12 +142,11 @@ impl Store {
 
 fn answered_turns(
     connection: &Connection,
-    turns: TurnKeys,
+    (mut filter, mut values): (String, Vec<Value>),
     until: Timestamp,
     stored_at: Option<MessagePosition>,
     limit: usize,
 ) -> Result<Vec<StoredExchange>, StoreError> {
-    let (mut filter, mut values) = turns.filter();
     filter.push_str(" AND t.completed IS NOT NULL AND t.ts <= ?");
     values.push(until.as_micros().into());
     if let Some(MessagePosition { position, late_since }) = stored_at {
@@ -163,11 +166,10 @@ fn answered_turns(
 
 fn turns_between(
     connection: &Connection,
-    turns: TurnKeys,
+    (filter, mut values): (String, Vec<Value>),
     (from, until): (Timestamp, Timestamp),
     limit: usize,
 ) -> Result<Vec<StoredExchange>, StoreError> {
-    let (filter, mut values) = turns.filter();
     values.extend([from.as_micros(), until.as_micros(), limit as i64].map(Value::from));
     let sql = format!(
         "{SELECT} WHERE {filter} AND t.ts >= ? AND t.ts <= ? ORDER BY t.ts, t.opened LIMIT ?"
@@ -175,42 +177,22 @@ fn turns_between(
     connection.read_rows_with(&sql, params_from_iter(values), read)
 }
 
-/// The keys of [`UserTurns`].
-#[derive(Clone, Copy)]
-struct TurnKeys {
-    conversation: Key,
-    /// `None` selects all users. An inner `None` is a user without turns.
-    user: Option<Option<Key>>,
-}
-
 impl UserTurns {
-    /// `None` for an unknown conversation.
-    fn find_keys(&self, connection: &Connection) -> Result<Option<TurnKeys>, StoreError> {
-        let Some(project) = find_project(connection, &self.scope)? else { return Ok(None) };
-        let find = |table, id: &str| find_key(connection, table, project, id);
-        let Some(conversation) = find(Table::Conversations, self.conversation.as_str())? else {
-            return Ok(None);
-        };
-        let user = match &self.user {
-            None => None,
-            Some(user) => Some(find(Table::Users, user.as_str())?),
-        };
-        Ok(Some(TurnKeys { conversation, user }))
-    }
-}
-
-impl TurnKeys {
-    /// The condition on `turns t` and its values.
-    fn filter(self) -> (String, Vec<Value>) {
-        let mut values: Vec<Value> = vec![self.conversation.into()];
-        let by_user = match self.user {
+    /// The condition on `turns t` and its values. Ids become keys in the statement itself, which
+    /// saves Postgres a round trip each.
+    fn filter(&self, project: Key) -> (String, Vec<Value>) {
+        let conversation = Value::from(self.conversation.as_str().to_owned());
+        let mut values: Vec<Value> = vec![project.into(), conversation];
+        let by_user = match &self.user {
             None => "",
-            Some(None) => " AND t.user IS NULL",
-            Some(Some(key)) => {
-                values.push(key.into());
-                " AND (t.user = ? OR t.user IS NULL)"
+            // A new user has no key and no turns yet.
+            Some(user) => {
+                values.extend([project.into(), user.as_str().to_owned().into()]);
+                " AND (t.user = (SELECT key FROM users WHERE project = ? AND id = ?)
+                       OR t.user IS NULL)"
             }
         };
-        (format!("t.conversation = ?{by_user}"), values)
+        let conversation = "(SELECT key FROM conversations WHERE project = ? AND id = ?)";
+        (format!("t.conversation = {conversation}{by_user}"), values)
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use sql::{Connection, Row};
 
 use super::facts::{self, Facts};
-use super::{experiment, index, judge, reaction, turn};
+use super::{experiment, index, judge, reaction, session, turn};
 use crate::row_keys::Key;
 
 /// Turns with more rows than this are not cached.
@@ -43,6 +43,33 @@ impl Turns {
              WHERE x.project = asked.project AND x.status IN ('RUNNING', 'PAUSED'))
          FROM unnest($1::BIGINT[], $2::TEXT[]) AS asked (project, id) GROUP BY asked.project",
     ];
+}
+
+/// Reads the open sessions of conversations, by project and id.
+pub(crate) const SESSIONS: &str = "
+    SELECT c.key, s.started_ts, s.last_ts, s.last_turn, s.turns
+    FROM unnest($1::BIGINT[], $2::TEXT[]) AS asked (project, id)
+    JOIN conversations c ON c.project = asked.project AND c.id = asked.id
+    LEFT JOIN open_sessions s ON s.conversation = c.key";
+
+pub(crate) fn remember_sessions(
+    connection: &Connection,
+    rows: &[tokio_postgres::Row],
+) -> sql::Result<()> {
+    for row in rows {
+        let row = Row::Postgres(row);
+        let found = match row.get(1)? {
+            None => None,
+            Some(started) => Some(session::Row {
+                started,
+                last: row.get(2)?,
+                last_turn: row.get(3)?,
+                turns: row.get(4)?,
+            }),
+        };
+        connection.remember(row.get(0)?, || session::Known(found));
+    }
+    Ok(())
 }
 
 pub(crate) fn remember(
