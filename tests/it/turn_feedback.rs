@@ -2,8 +2,10 @@
 
 use serde_json::{Value, json};
 
+use crate::failures::failures;
 use crate::feedback_calls::{counts, react, turn};
 use crate::keys::create;
+use crate::quoted_turns::{check_rebuild, metric};
 use crate::server::Server;
 
 fn give(server: &Server, turn: &str, body: &Value) -> (u16, Value) {
@@ -241,4 +243,46 @@ fn rating_before_the_turn_is_replaced_by_the_users_next_one() {
     assert_eq!(give(&server, "t1", &json!({"reaction": null})).0, 200);
     assert_eq!(reward(&server), [0.7, 0.0]);
     assert_eq!(reward(&server.kill_and_restart()), [0.7, 0.0]);
+}
+
+#[test]
+fn comments_of_many_users_on_unknown_turns_make_a_suggestion() {
+    const USERS: usize = 12;
+    let server = Server::start();
+    for n in 0..USERS {
+        // Half of the clients name the conversation.
+        let conversation = (n % 2 == 0).then(|| format!("c{n}"));
+        let body = json!({"user_id": format!("user-{n}"), "conversation_id": conversation,
+            "comment": "The chart should show percentages, not raw numbers"});
+        let (status, given) = give(&server, &format!("msg-{n}"), &body);
+        assert_eq!((status, &given["pending"]), (202, &json!(true)), "{given}");
+    }
+    let check = |server: &Server| {
+        let found = failures(server);
+        assert_eq!(found["patterns"][0]["count"], USERS, "{found}");
+        let (_, made) = server.post("/api/v1/prompts/suggestions", &json!({"window_days": 7}));
+        let instruction = made["suggestions"][0]["instruction"].as_str().unwrap();
+        assert!(instruction.to_lowercase().contains("percentages"), "{made}");
+        assert_eq!(metric(server, "feedback_coverage"), (USERS as f64, USERS as u64));
+        let insights = server.get("/api/v1/feedback/insights/default").1;
+        let sentiment = insights["comment_sentiment"].as_object().unwrap().values();
+        assert_eq!(sentiment.map(|count| count.as_u64().unwrap()).sum::<u64>(), USERS as u64);
+    };
+    check(&server);
+    let server = check_rebuild(server);
+    check(&server);
+    // The turns arrive. Nothing is counted twice.
+    for n in 0..USERS {
+        let (id, conversation) = (format!("msg-{n}"), format!("c{n}"));
+        let own = json!({"conversation_id": conversation, "turn_id": id, "response": "A chart.",
+            "user_id": format!("user-{n}"), "text": format!("Draw the sales of week {n}")});
+        let (status, opened) = server.post("/api/v1/turns", &own);
+        assert_eq!(status, 201, "{opened}");
+        let shown = server.get(&format!("/api/v1/turns/{id}")).1;
+        assert_eq!(shown["conversation_id"], *conversation, "{shown}");
+        assert_eq!(shown["comments"].as_array().unwrap().len(), 1, "{shown}");
+        assert_eq!(give(&server, &id, &json!({"tags": ["chart"]})).1["pending"], false);
+    }
+    check(&server);
+    check(&check_rebuild(server));
 }

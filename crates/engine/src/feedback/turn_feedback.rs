@@ -4,12 +4,13 @@ use ingest::{AcceptedFeedback, RawTurnFeedback, TurnPlace};
 use model::{
     Body, ConversationId, Entry, Event, Mac, Need, Outcome, Redacted, Scope, TurnId, Write,
 };
-use store::TurnHead;
+use store::TurnContext;
 
 use crate::changes::build_entry;
 use crate::error::EngineError;
 use crate::feedback::Feedback;
 use crate::feedback::record::Trust;
+use crate::feedback::turn_contexts::NamedTurn;
 use crate::receipt::RequestKey;
 use crate::warning::{Warning, WarningCode};
 
@@ -42,9 +43,11 @@ impl Feedback {
         incoming: IncomingFeedback,
     ) -> Result<FeedbackReceipt, EngineError> {
         let IncomingFeedback { turn, conversation, mut raw, mac, key, trust } = incoming;
-        let head = self.core.store.turn_head(scope, &turn).await?;
-        let is_known = head.as_ref().is_some_and(|head| !head.derived);
-        let place = locate_turn(scope, turn.clone(), conversation, head, trust)?;
+        let named = NamedTurn { scope: scope.clone(), turn: turn.clone(), conversation };
+        let contexts = self.load_contexts(std::slice::from_ref(&named)).await?;
+        let context = contexts.find(&named);
+        let is_known = context.is_some_and(|context| !context.derived);
+        let place = locate_turn(named, context, trust)?;
         if trust == Trust::Widget {
             if raw.correction.is_some() {
                 return Err(EngineError::WidgetNotAllowed);
@@ -56,8 +59,9 @@ impl Feedback {
         let fresh_id = || self.core.ids.event_id(now);
         let accepted = ingest::accept_turn_feedback(place, &raw, now, fresh_id)?;
         let AcceptedFeedback { events, stored, overridden } = accepted;
-        let write = self.build_feedback_write(events, mac, key, trust)?;
-        let outcome = self.core.store_writes(vec![write]).await?.pop();
+        let mut writes = vec![self.build_feedback_write(events, mac, key, trust)?];
+        self.join_contexts(&mut writes, &contexts)?;
+        let outcome = self.core.store_writes(writes).await?.pop();
         match outcome.unwrap_or(Outcome::Failed) {
             Outcome::Stored(_) | Outcome::Replayed { .. } | Outcome::Unchanged => {}
             Outcome::Conflict(space) => return Err(EngineError::Conflict(space)),
@@ -124,33 +128,30 @@ impl Feedback {
 
 /// The scope of the feedback: the turn's conversation and user, as far as they are known.
 fn locate_turn(
-    scope: &Scope,
-    turn: TurnId,
-    conversation: Option<ConversationId>,
-    head: Option<TurnHead>,
+    named: NamedTurn,
+    context: Option<&TurnContext>,
     trust: Trust,
 ) -> Result<TurnPlace, EngineError> {
-    let scope = scope.clone();
-    let own = head.as_ref().and_then(|head| head.conversation.as_ref());
-    if let (Some(named), Some(own)) = (&conversation, own)
-        && named != own
-        && !own.is_derived()
+    let own = context.and_then(|context| context.conversation.as_ref());
+    if let (Some(own), Some(other)) = (own, &named.conversation)
+        && named.is_elsewhere(Some(own))
     {
         return Err(match trust {
             // A public page must not learn the conversations of others.
             Trust::Widget => EngineError::NotFound("turn"),
-            Trust::Backend => other_conversation(&turn, own, named),
+            Trust::Backend => other_conversation(&named.turn, own, other),
         });
     }
+    let NamedTurn { scope, turn, conversation } = named;
     // The user and conversation of a derived turn are those of other feedback.
-    let Some(head) = head.filter(|head| !head.derived) else {
+    let Some(context) = context.filter(|context| !context.derived) else {
         return match trust {
             Trust::Backend => Ok(TurnPlace { scope, turn, conversation, user: None }),
             Trust::Widget => Err(EngineError::NotFound("turn")),
         };
     };
-    let conversation = head.conversation.or(conversation);
-    Ok(TurnPlace { scope, turn, conversation, user: head.user })
+    let conversation = context.conversation.clone().or(conversation);
+    Ok(TurnPlace { scope, turn, conversation, user: context.user.clone() })
 }
 
 fn other_conversation(turn: &TurnId, own: &ConversationId, named: &ConversationId) -> EngineError {

@@ -12,8 +12,8 @@ use std::collections::HashMap;
 
 use ingest::TurnPlace;
 use model::{
-    Body, Completion, ConversationId, Entry, Event, Opening, QUOTED, QuotedTurn, Scope, TurnHalf,
-    TurnId, Write,
+    Body, Completion, ConversationId, Entry, Event, Need, Opening, QUOTED, QuotedTurn, Scope,
+    TurnHalf, TurnId, Write,
 };
 use serde_json::json;
 use store::TurnContext;
@@ -38,28 +38,42 @@ impl Feedback {
     pub(super) async fn join_turns(&self, writes: &mut [Write]) -> Result<(), EngineError> {
         let named: Vec<NamedTurn> = writes.iter().filter_map(named_turn).collect();
         let contexts = self.load_contexts(&named).await?;
+        self.join_contexts(writes, &contexts)
+    }
+
+    /// Joins writes with the contexts of the turns they name.
+    pub(super) fn join_contexts(
+        &self,
+        writes: &mut [Write],
+        contexts: &TurnContexts,
+    ) -> Result<(), EngineError> {
         let opened_here: HashMap<(Scope, TurnId), Option<ConversationId>> =
             writes.iter().filter_map(opened_turn).collect();
         for write in writes {
             let Some(named) = named_turn(write) else { continue };
             self.add_fallback_turns(write)?;
-            let event = &write.entry.event;
             let is_opened_here = opened_here
                 .get(&(named.scope.clone(), named.turn.clone()))
                 .is_some_and(|own| !named.is_elsewhere(own.as_ref()));
-            let context = find_context(&contexts, &named, write);
+            let context = find_context(contexts, &named, write);
             if let Some(context) = context.filter(|context| !context.derived) {
-                write.entry.event = event.derive(|event| fill_gaps(event, context));
+                for Entry { event, .. } in entries_mut(write) {
+                    if joined_turn(event).is_some() {
+                        *event = event.derive(|event| fill_gaps(event, context));
+                    }
+                }
             }
-            // A write with preconditions comes from a widget, which cannot add turns.
-            if write.needs.is_empty() && !is_opened_here {
+            // The turns of widgets must exist.
+            let needs_turn = write.needs.iter().any(|need| matches!(need, Need::Turn(_)));
+            if !needs_turn && !is_opened_here {
                 self.derive_turn(write, context)?;
             }
         }
         Ok(())
     }
 
-    /// Names the turns to use if the event's turn belongs to another conversation.
+    /// Names the turns to use if the event's turn belongs to another conversation. A write with
+    /// preconditions is refused instead.
     pub(super) fn add_fallback_turns(&self, write: &mut Write) -> Result<(), EngineError> {
         if let Some(named) = named_turn(write).filter(|_| write.needs.is_empty()) {
             write.fallback_turns = self.list_fallback_turns(&named)?;
@@ -67,13 +81,16 @@ impl Feedback {
         Ok(())
     }
 
-    /// Adds the missing halves of the turn, as far as the event quotes them.
+    /// Adds the missing halves of the turn, as far as an event of the write quotes them.
     fn derive_turn(
         &self,
         write: &mut Write,
         context: Option<&TurnContext>,
     ) -> Result<(), EngineError> {
-        let event = &write.entry.event;
+        let Some(entry) = entries_mut(write).find(|entry| opens_turn(&entry.event.body)) else {
+            return Ok(());
+        };
+        let event = &entry.event;
         let is_comment = matches!(event.body, Body::Comment(_));
         // Comments on answers of an unknown turn are compared with each other, so they need one too.
         let quoted = event.body.quoted_turn().or_else(|| is_comment.then(QuotedTurn::default));
@@ -102,23 +119,23 @@ impl Feedback {
             // Without a session the turn is a conversation of its own.
             let id = self.derive_quoted_id(event, turn.as_str())?;
             let conversation = ConversationId::new(id).map_err(|_| EngineError::NotStored)?;
-            write.entry.event =
+            entry.event =
                 event.derive(|event| Event { conversation: Some(conversation), ..event.clone() });
         }
-        let event = &write.entry.event;
+        let event = &entry.event;
         let place = TurnPlace {
             scope: event.scope.clone(),
             turn,
             conversation: event.conversation.clone(),
             user: event.user.clone(),
         };
-        let entry = |half| {
+        let build = |half| {
             build_entry(event.derive(|event| {
                 let id = self.core.ids.event_id(event.received_at);
                 ingest::turn_event(place.clone(), half, id, event.ts, event.received_at)
             }))
         };
-        let halves: Vec<Entry> = halves.into_iter().map(entry).collect();
+        let halves: Vec<Entry> = halves.into_iter().map(build).collect();
         write.more.extend(halves);
         Ok(())
     }
@@ -138,9 +155,18 @@ fn opened_turn(write: &Write) -> Option<((Scope, TurnId), Option<ConversationId>
     Some(((event.scope.clone(), turn), event.conversation.clone()))
 }
 
+/// The turn of the write's first event that joins one.
 fn named_turn(write: &Write) -> Option<NamedTurn> {
-    let event = &write.entry.event;
-    joined_turn(event).map(|turn| NamedTurn::new(event, turn))
+    let name = |Entry { event, .. }: &Entry| Some(NamedTurn::new(event, joined_turn(event)?));
+    entries(write).find_map(name)
+}
+
+fn entries(write: &Write) -> impl Iterator<Item = &Entry> {
+    std::iter::once(&write.entry).chain(&write.more)
+}
+
+fn entries_mut(write: &mut Write) -> impl Iterator<Item = &mut Entry> {
+    std::iter::once(&mut write.entry).chain(&mut write.more)
 }
 
 /// The context of the turn that the event joins; `None` when it is unknown.
@@ -155,7 +181,10 @@ fn find_context<'a>(
     }
     match contexts.find_fallback(named, &write.fallback_turns) {
         Some((_, context)) => Some(context),
-        None => Some(found).filter(|_| !opens_turn(&write.entry.event.body)),
+        None => {
+            let opens = entries(write).any(|entry| opens_turn(&entry.event.body));
+            Some(found).filter(|_| !opens)
+        }
     }
 }
 
