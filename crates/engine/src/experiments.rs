@@ -120,9 +120,10 @@ impl Experiments {
         write.needs.push(Need::Experiment { id: id.clone(), statuses });
         let outcome = self.core.store_writes(vec![write]).await?.pop().unwrap_or(Outcome::Failed);
         match outcome {
-            Outcome::Stored(_) | Outcome::Replayed { .. } | Outcome::Unchanged => {
-                self.load_experiment(scope, id).await
-            }
+            Outcome::Stored(_)
+            | Outcome::StoredElsewhere(_)
+            | Outcome::Replayed { .. }
+            | Outcome::Unchanged => self.load_experiment(scope, id).await,
             Outcome::Missing(_) => {
                 let status = self.load_experiment(scope, id).await?.status;
                 Err(EngineError::PreconditionFailed(

@@ -92,7 +92,7 @@ pub use learn::{
     Suggestion,
 };
 pub use outbound::{ChatClient, RemoteEmbedder};
-pub use receipt::{Receipt, RequestKey};
+pub use receipt::{Receipt, RequestKey, TurnState};
 pub use redactors::PrivacySettings;
 pub use retriable::log_retriable;
 pub use retrieval::{EntityStats, IncomingReturned, IncomingSignals, RequestMark, Usage};

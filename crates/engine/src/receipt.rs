@@ -21,4 +21,19 @@ pub struct Receipt {
     pub replayed: bool,
     /// True when the event waits for the turn or decision it names.
     pub pending: bool,
+    /// The turn that a client's event names.
+    pub turn: TurnState,
+}
+
+/// The turn that an event names, before the event was stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TurnState {
+    #[default]
+    Unchecked,
+    /// Sent, in the conversation that the event names.
+    Sent,
+    /// Unknown, or known only from feedback.
+    Unsent,
+    /// Of another conversation than the event names. Decided when the event was stored.
+    Elsewhere,
 }

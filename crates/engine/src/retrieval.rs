@@ -25,7 +25,7 @@ use model::{
 use crate::changes::build_entry;
 use crate::core::Core;
 use crate::error::EngineError;
-use crate::receipt::{Receipt, RequestKey};
+use crate::receipt::{Receipt, RequestKey, TurnState};
 use query::{MAX_REPORTS, RetrievalQuery};
 use usage::read_signals;
 
@@ -129,6 +129,7 @@ impl Retrieval {
             position: part.position,
             replayed: true,
             pending: false,
+            turn: TurnState::default(),
         }))
     }
 

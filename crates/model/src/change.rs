@@ -327,6 +327,9 @@ impl Write {
 pub enum Outcome {
     /// Stored and on disk; position of the first event.
     Stored(Position),
+    /// Stored as well, but the turn that the first event names belongs to another conversation.
+    /// Only for writes with fallback turns.
+    StoredElsewhere(Position),
     /// Stored before under this id; nothing changed.
     Replayed {
         /// Position of the first event.

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use axum::Json;
 use axum::http::StatusCode;
 use engine::{
-    EVENT_FIELDS, Engine, EngineError, FeedbackTarget, IncomingEvent, Receipt, RequestKey,
-    StoredTarget, Trust, Warning,
+    EVENT_FIELDS, Engine, EngineError, FeedbackTarget, IncomingEvent, RequestKey, StoredTarget,
+    Trust, Warning,
 };
 use model::Write;
 use serde::de::{Deserializer, SeqAccess, Visitor};
@@ -170,11 +170,11 @@ async fn store_items(engine: &Engine, items: Vec<Item>) -> Result<BatchResponse,
     let mut stored = Vec::new();
     for (index, receipt) in indexes.into_iter().zip(engine.feedback.record_batch(writes).await?) {
         match receipt {
-            Ok(Receipt { position, replayed, .. }) => {
-                response.replayed += usize::from(replayed);
-                response.accepted += usize::from(!replayed);
+            Ok(receipt) => {
+                response.replayed += usize::from(receipt.replayed);
+                response.accepted += usize::from(!receipt.replayed);
                 let target = targets.remove(&index);
-                stored.extend(target.map(|target| StoredTarget { index, position, target }));
+                stored.extend(target.map(|target| StoredTarget { index, receipt, target }));
             }
             Err(error) => {
                 not_stored += usize::from(matches!(error, EngineError::NotStored));

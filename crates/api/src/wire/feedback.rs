@@ -88,7 +88,7 @@ impl ReceiptResponse {
 
 impl From<Receipt> for ReceiptResponse {
     fn from(receipt: Receipt) -> Self {
-        let Receipt { id, replayed, pending, position: _ } = receipt;
+        let Receipt { id, replayed, pending, position: _, turn: _ } = receipt;
         Self { id: id.to_string(), replayed, pending, warnings: Vec::new() }
     }
 }

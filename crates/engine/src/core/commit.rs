@@ -20,7 +20,7 @@ use model::{
 use crate::changes::is_learnable;
 use crate::core::Core;
 use crate::error::EngineError;
-use crate::receipt::Receipt;
+use crate::receipt::{Receipt, TurnState};
 use crate::retriable::log_retriable;
 
 pub(crate) type ObserverFuture<'a> =
@@ -260,11 +260,12 @@ impl Core {
 }
 
 fn build_receipt(id: EventId, outcome: Outcome) -> Result<Receipt, EngineError> {
+    let receipt =
+        |id, position, replayed, turn| Ok(Receipt { id, position, replayed, pending: false, turn });
     match outcome {
-        Outcome::Stored(position) => Ok(Receipt { id, position, replayed: false, pending: false }),
-        Outcome::Replayed { position, id } => {
-            Ok(Receipt { id, position, replayed: true, pending: false })
-        }
+        Outcome::Stored(position) => receipt(id, position, false, TurnState::Unchecked),
+        Outcome::StoredElsewhere(position) => receipt(id, position, false, TurnState::Elsewhere),
+        Outcome::Replayed { position, id } => receipt(id, position, true, TurnState::Unchecked),
         Outcome::Conflict(space) => Err(EngineError::Conflict(space)),
         Outcome::Missing(Need::SameConversation(_)) => Err(EngineError::Conflict(ClaimSpace::Turn)),
         Outcome::Missing(need) => Err(EngineError::NotFound(name_need(&need))),

@@ -87,7 +87,10 @@ impl Experiments {
             Need::OtherVariant(view.id.clone(), index),
         ];
         match self.core.store_writes(vec![write]).await?.pop().unwrap_or(Outcome::Failed) {
-            Outcome::Stored(_) | Outcome::Unchanged | Outcome::Replayed { .. } => Ok(true),
+            Outcome::Stored(_)
+            | Outcome::StoredElsewhere(_)
+            | Outcome::Unchanged
+            | Outcome::Replayed { .. } => Ok(true),
             Outcome::Missing(_) => Ok(false),
             Outcome::Conflict(space) => Err(EngineError::Conflict(space)),
             Outcome::SetAside => Err(EngineError::DeadLettered),

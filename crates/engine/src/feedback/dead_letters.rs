@@ -41,7 +41,10 @@ fn check_all_stored(outcomes: Vec<Outcome>) -> Result<(), EngineError> {
     }
     for outcome in outcomes {
         match outcome {
-            Outcome::Stored(_) | Outcome::Replayed { .. } | Outcome::Unchanged => {}
+            Outcome::Stored(_)
+            | Outcome::StoredElsewhere(_)
+            | Outcome::Replayed { .. }
+            | Outcome::Unchanged => {}
             Outcome::Conflict(space) => return Err(EngineError::Conflict(space)),
             Outcome::SetAside => return Err(EngineError::DeadLettered),
             Outcome::Missing(_) | Outcome::Failed => return Err(EngineError::NotStored),

@@ -67,7 +67,9 @@ impl Feedback {
             let outcome =
                 self.try_record_outcome(scope, (id, known), raw.clone(), mac, key.clone()).await?;
             match outcome {
-                Outcome::Stored(_) => return Ok(OutcomeReceipt { replayed: false, pending }),
+                Outcome::Stored(_) | Outcome::StoredElsewhere(_) => {
+                    return Ok(OutcomeReceipt { replayed: false, pending });
+                }
                 Outcome::Replayed { .. } | Outcome::Unchanged => {
                     return Ok(OutcomeReceipt { replayed: true, pending });
                 }

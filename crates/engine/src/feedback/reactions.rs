@@ -67,7 +67,9 @@ impl Feedback {
         }
         let outcome = self.core.store_writes(vec![write]).await?.pop();
         match outcome.unwrap_or(Outcome::Failed) {
-            Outcome::Stored(_) => Ok(new_receipt(&place, &accepted, &id)),
+            Outcome::Stored(_) | Outcome::StoredElsewhere(_) => {
+                Ok(new_receipt(&place, &accepted, &id))
+            }
             Outcome::Replayed { id, .. } => self.replay_receipt(scope, &id).await,
             Outcome::Unchanged => self.unchanged_receipt(&place, accepted.given.reaction).await,
             Outcome::Conflict(space) => Err(EngineError::Conflict(space)),

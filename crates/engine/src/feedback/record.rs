@@ -16,7 +16,7 @@ use crate::error::EngineError;
 use crate::feedback::Feedback;
 use crate::feedback::targets::{FeedbackTarget, StoredTarget};
 use crate::privacy::demo_tenant::reject_demo_marker;
-use crate::receipt::{Receipt, RequestKey};
+use crate::receipt::{Receipt, RequestKey, TurnState};
 use crate::retriable::log_retriable;
 use crate::warning::Warning;
 
@@ -49,9 +49,8 @@ impl Feedback {
         scope: &Scope,
         incoming: IncomingEvent,
     ) -> Result<Receipt, EngineError> {
-        let mut writes = vec![self.prepare(scope, incoming)?];
-        self.join_turns(&mut writes).await?;
-        self.core.commit_last(writes).await
+        let write = self.prepare(scope, incoming)?;
+        self.join_and_commit_one(write).await
     }
 
     /// Stores one event and warns when it waits for its turn or finds none.
@@ -61,14 +60,11 @@ impl Feedback {
         incoming: IncomingEvent,
     ) -> Result<(Receipt, Vec<Warning>), EngineError> {
         let trust = incoming.trust;
-        let mut writes = vec![self.prepare(scope, incoming)?];
-        let target = writes.first().and_then(FeedbackTarget::from_write);
-        let target = target.filter(|_| trust == Trust::Backend);
-        self.join_turns(&mut writes).await?;
-        let receipt = self.core.commit_last(writes).await?;
-        let position = receipt.position;
-        let stored = target.into_iter().map(|target| StoredTarget { index: 0, position, target });
-        let warnings = self.check_targets(stored.collect()).await?;
+        let write = self.prepare(scope, incoming)?;
+        let target = FeedbackTarget::from_write(&write).filter(|_| trust == Trust::Backend);
+        let receipt = self.join_and_commit_one(write).await?;
+        let stored = |target| StoredTarget { index: 0, receipt: receipt.clone(), target };
+        let warnings = self.check_targets(target.into_iter().map(stored).collect()).await?;
         Ok((receipt, warnings.into_iter().map(|(_, warning)| warning).collect()))
     }
 
@@ -84,9 +80,7 @@ impl Feedback {
         let has_key =
             |write: &Write| write.claims.iter().any(|claim| claim.space == ClaimSpace::RequestKey);
         if let Some(first) = writes.next_if(has_key) {
-            let mut first = vec![first];
-            self.join_turns(&mut first).await?;
-            match self.core.commit_last(first).await {
+            match self.join_and_commit_one(first).await {
                 Err(EngineError::Conflict(ClaimSpace::RequestKey)) => {
                     return Err(EngineError::Conflict(ClaimSpace::RequestKey));
                 }
@@ -112,8 +106,17 @@ impl Feedback {
         &self,
         mut writes: Vec<Write>,
     ) -> Result<Vec<Result<Receipt, EngineError>>, EngineError> {
-        self.join_turns(&mut writes).await?;
-        self.core.commit(writes).await
+        let states = self.join_turns(&mut writes).await?;
+        let mut receipts = self.core.commit(writes).await?;
+        for (receipt, state) in receipts.iter_mut().zip(states) {
+            receipt.iter_mut().for_each(|receipt| receipt.turn = resolve_state(receipt, state));
+        }
+        Ok(receipts)
+    }
+
+    async fn join_and_commit_one(&self, write: Write) -> Result<Receipt, EngineError> {
+        let mut receipts = self.join_and_commit(vec![write]).await?;
+        receipts.pop().unwrap_or(Err(EngineError::NotStored))
     }
 
     /// Validates an event and builds its write.
@@ -154,6 +157,16 @@ impl Feedback {
             });
             self.core.finding_entry(event, Some(turn), finding)
         })
+    }
+}
+
+/// The state of the turn before and after the commit. A repeat may have found the turn in another
+/// conversation.
+fn resolve_state(receipt: &Receipt, before: TurnState) -> TurnState {
+    match (receipt.turn, before) {
+        (TurnState::Unchecked, TurnState::Unsent) if receipt.replayed => TurnState::Unchecked,
+        (TurnState::Unchecked, before) => before,
+        (decided, _) => decided,
     }
 }
 

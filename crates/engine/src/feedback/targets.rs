@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
-use model::{Body, ConversationId, Event, Fields, InteractionKind, Position, Scope, TurnId, Write};
+use model::{Body, ConversationId, Event, Fields, InteractionKind, Scope, TurnId, Write};
 
 use crate::error::EngineError;
 use crate::feedback::Feedback;
 use crate::feedback::turn_contexts::{NamedTurn, TurnContexts};
+use crate::receipt::{Receipt, TurnState};
 use crate::warning::{Warning, WarningCode};
 
 /// The turn or session that an event is about.
@@ -29,7 +30,7 @@ enum Named {
 pub struct StoredTarget {
     /// The number of the event in its request.
     pub index: usize,
-    pub position: Position,
+    pub receipt: Receipt,
     pub target: FeedbackTarget,
 }
 
@@ -80,9 +81,11 @@ impl Feedback {
         stored: Vec<StoredTarget>,
     ) -> Result<Vec<(usize, Warning)>, EngineError> {
         let (mut turns, mut sessions) = (Vec::new(), HashMap::new());
-        for StoredTarget { target: FeedbackTarget(named), .. } in &stored {
+        for StoredTarget { target: FeedbackTarget(named), receipt, .. } in &stored {
             match named {
-                Named::Turn { named, .. } => turns.push(named.clone()),
+                Named::Turn { named, .. } => {
+                    turns.extend(is_unclear(receipt.turn).then(|| named.clone()));
+                }
                 Named::Session { scope, conversation } => {
                     let named: &mut Vec<_> = sessions.entry(scope.clone()).or_default();
                     named.extend(conversation.clone());
@@ -96,15 +99,16 @@ impl Feedback {
             first_turns.insert(scope, found);
         }
         let mut warnings = Vec::new();
-        for StoredTarget { index, position, target: FeedbackTarget(named) } in &stored {
+        for StoredTarget { index, receipt, target: FeedbackTarget(named) } in &stored {
             let warning = match named {
-                Named::Turn { named, is_quoted } => {
+                Named::Turn { named, is_quoted } if is_unclear(receipt.turn) => {
                     self.check_turn(named, *is_quoted, &contexts)?
                 }
+                Named::Turn { is_quoted, .. } => warn_unsent(receipt.turn, *is_quoted),
                 Named::Session { scope, conversation } => {
                     let first = first_turns.get(scope).zip(conversation.as_ref());
                     let first = first.and_then(|(known, named)| known.get(named));
-                    let had_turn = first.is_some_and(|first| first < position);
+                    let had_turn = first.is_some_and(|first| first < &receipt.position);
                     (!had_turn).then(|| Warning::unknown_session(conversation.as_ref()))
                 }
             };
@@ -130,9 +134,20 @@ impl Feedback {
             let joined = contexts.find_fallback(named, &fallbacks).map(|(turn, _)| turn);
             return Ok(Some(other_conversation(named, own, joined)));
         }
-        let is_sent = found.is_some_and(|context| !context.derived);
-        Ok((!is_sent && !is_quoted).then(|| Warning::unknown_turn("message_id")))
+        Ok(warn_unsent(contexts.state(named), is_quoted))
     }
+}
+
+/// True when the turn must be read again to compare the feedback with it.
+fn is_unclear(turn: TurnState) -> bool {
+    match turn {
+        TurnState::Unchecked | TurnState::Elsewhere => true,
+        TurnState::Sent | TurnState::Unsent => false,
+    }
+}
+
+fn warn_unsent(turn: TurnState, is_quoted: bool) -> Option<Warning> {
+    (turn == TurnState::Unsent && !is_quoted).then(|| Warning::unknown_turn("message_id"))
 }
 
 fn other_conversation(

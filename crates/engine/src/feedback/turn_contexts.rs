@@ -11,6 +11,7 @@ use store::TurnContext;
 
 use crate::error::EngineError;
 use crate::feedback::Feedback;
+use crate::receipt::TurnState;
 
 /// A turn as an event names it.
 #[derive(Clone, Debug)]
@@ -56,8 +57,12 @@ impl TurnContexts {
         found.into_iter().find(|(_, context)| !named.is_elsewhere(context.conversation.as_ref()))
     }
 
-    fn is_elsewhere(&self, named: &NamedTurn) -> bool {
-        self.find(named).is_some_and(|found| named.is_elsewhere(found.conversation.as_ref()))
+    pub(super) fn state(&self, named: &NamedTurn) -> TurnState {
+        match self.find(named) {
+            Some(found) if named.is_elsewhere(found.conversation.as_ref()) => TurnState::Elsewhere,
+            Some(found) if !found.derived => TurnState::Sent,
+            Some(_) | None => TurnState::Unsent,
+        }
     }
 }
 
@@ -71,7 +76,7 @@ impl Feedback {
         let turns = named.iter().map(|one| (&one.scope, one.turn.clone()));
         self.add_contexts(&mut contexts, turns).await?;
         let mut fallbacks = Vec::new();
-        for one in named.iter().filter(|one| contexts.is_elsewhere(one)) {
+        for one in named.iter().filter(|one| contexts.state(one) == TurnState::Elsewhere) {
             let turns = self.list_fallback_turns(one)?;
             fallbacks.extend(turns.into_iter().map(|turn| (&one.scope, turn)));
         }

@@ -63,7 +63,10 @@ impl Feedback {
         self.join_contexts(&mut writes, &contexts)?;
         let outcome = self.core.store_writes(writes).await?.pop();
         match outcome.unwrap_or(Outcome::Failed) {
-            Outcome::Stored(_) | Outcome::Replayed { .. } | Outcome::Unchanged => {}
+            Outcome::Stored(_)
+            | Outcome::StoredElsewhere(_)
+            | Outcome::Replayed { .. }
+            | Outcome::Unchanged => {}
             Outcome::Conflict(space) => return Err(EngineError::Conflict(space)),
             Outcome::Missing(Need::SameConversation(named)) => {
                 return Err(self.explain_other_conversation(scope, &turn, &named).await?);

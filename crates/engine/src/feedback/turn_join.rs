@@ -22,6 +22,7 @@ use crate::changes::build_entry;
 use crate::error::EngineError;
 use crate::feedback::Feedback;
 use crate::feedback::turn_contexts::{NamedTurn, TurnContexts};
+use crate::receipt::TurnState;
 
 impl Feedback {
     /// Generates a turn id for feedback that quotes a question without naming its turn.
@@ -34,8 +35,12 @@ impl Feedback {
         Ok(())
     }
 
-    /// Completes events from the turns they name, and derives turns that are only quoted.
-    pub(super) async fn join_turns(&self, writes: &mut [Write]) -> Result<(), EngineError> {
+    /// Completes events from the turns they name, and derives turns that are only quoted. Returns
+    /// the state of each write's turn.
+    pub(super) async fn join_turns(
+        &self,
+        writes: &mut [Write],
+    ) -> Result<Vec<TurnState>, EngineError> {
         let named: Vec<NamedTurn> = writes.iter().filter_map(named_turn).collect();
         let contexts = self.load_contexts(&named).await?;
         self.join_contexts(writes, &contexts)
@@ -46,11 +51,16 @@ impl Feedback {
         &self,
         writes: &mut [Write],
         contexts: &TurnContexts,
-    ) -> Result<(), EngineError> {
+    ) -> Result<Vec<TurnState>, EngineError> {
         let opened_here: HashMap<(Scope, TurnId), Option<ConversationId>> =
             writes.iter().filter_map(opened_turn).collect();
+        let mut states = Vec::with_capacity(writes.len());
         for write in writes {
-            let Some(named) = named_turn(write) else { continue };
+            let Some(named) = named_turn(write) else {
+                states.push(TurnState::Unchecked);
+                continue;
+            };
+            states.push(contexts.state(&named));
             self.add_fallback_turns(write)?;
             let is_opened_here = opened_here
                 .get(&(named.scope.clone(), named.turn.clone()))
@@ -69,7 +79,7 @@ impl Feedback {
                 self.derive_turn(write, context)?;
             }
         }
-        Ok(())
+        Ok(states)
     }
 
     /// Names the turns to use if the event's turn belongs to another conversation. A write with

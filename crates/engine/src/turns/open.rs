@@ -19,7 +19,7 @@ use store::ConversationTail;
 
 use crate::answer_signals::AnswerSignals;
 use crate::error::EngineError;
-use crate::receipt::{Receipt, RequestKey};
+use crate::receipt::{Receipt, RequestKey, TurnState};
 use crate::routing::choose::{Route, RouteRequest};
 use crate::training_data::examples::FoundExample;
 use crate::turns::Turns;
@@ -274,9 +274,13 @@ impl Turns {
                     Ok(None)
                 }
                 Some(Outcome::SetAside) => Err(EngineError::DeadLettered),
-                Some(Outcome::Stored(_) | Outcome::Unchanged | Outcome::Failed) | None => {
-                    Err(EngineError::NotStored)
-                }
+                Some(
+                    Outcome::Stored(_)
+                    | Outcome::StoredElsewhere(_)
+                    | Outcome::Unchanged
+                    | Outcome::Failed,
+                )
+                | None => Err(EngineError::NotStored),
             };
         };
         let receipt = |id: &EventId, position| Receipt {
@@ -284,6 +288,7 @@ impl Turns {
             position,
             replayed: false,
             pending: false,
+            turn: TurnState::default(),
         };
         let answered = Position(position.0 + answered_at);
         let answered = receipt(&answer.write.entry.event.id, answered);

@@ -6,15 +6,15 @@ use model::{ClaimSpace, EventId, Mac, Outcome, Position};
 use sql::{Connection, RowBatch};
 
 use crate::log::claims::UsedClaim;
-use crate::log::fallback_turn;
+use crate::log::fallback_turn::{self, JoinedTurn};
 use crate::log::packed_write::{PackedClaim, PackedEntry, PackedWrite};
 use crate::log::preconditions::{self, UnmetPrecondition, WriteContext};
 use crate::log::writer_state::WriterState;
 use crate::projections::apply::{self, Subject};
 use crate::row_keys::{Key, PackedId, find_key, resolve_key};
 
-/// Stores the write or returns why not. Without `Stored` nothing changes, except that `Replayed`
-/// and `Unchanged` use up the write's request keys.
+/// Stores the write or returns why not. Otherwise nothing changes, except that `Replayed` and
+/// `Unchanged` use up the write's request keys.
 pub(crate) fn append(
     connection: &Connection,
     cursor: &mut WriterState,
@@ -26,8 +26,11 @@ pub(crate) fn append(
     if let Some(refusal) = check_claims(connection, project, &write.claims, used)? {
         return Ok(refusal);
     }
-    let moved = fallback_turn::find_fallback_turn(connection, project, write)?;
-    let moved = moved.map(|turn| write.move_to_turn(turn));
+    let joined = fallback_turn::find_joined_turn(connection, project, write)?;
+    let moved = match joined {
+        JoinedTurn::Elsewhere(Some(turn)) => Some(write.move_to_turn(turn)),
+        JoinedTurn::Elsewhere(None) | JoinedTurn::Named => None,
+    };
     let write = moved.as_ref().unwrap_or(write);
     if let Some(refusal) = check_preconditions(connection, project, write)? {
         return Ok(refusal);
@@ -53,7 +56,10 @@ pub(crate) fn append(
         }
         cursor.head = position;
     }
-    Ok(Outcome::Stored(start))
+    Ok(match joined {
+        JoinedTurn::Named => Outcome::Stored(start),
+        JoinedTurn::Elsewhere(_) => Outcome::StoredElsewhere(start),
+    })
 }
 
 /// Reads the earlier use of each claim.

@@ -20,31 +20,41 @@ pub(crate) enum TurnLocation {
     Elsewhere,
 }
 
-/// The turn to use instead of the one that the write names; `None` to keep it.
-pub(super) fn find_fallback_turn<'a>(
+/// The turn that a write joins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum JoinedTurn<'a> {
+    /// The turn that it names, if any.
+    Named,
+    /// The named turn belongs to another conversation. The turn to use instead; `None` to keep it.
+    Elsewhere(Option<&'a TurnId>),
+}
+
+pub(super) fn find_joined_turn<'a>(
     connection: &Connection,
     project: Key,
     write: &'a PackedWrite,
-) -> sql::Result<Option<&'a TurnId>> {
-    let Some(event) = write.first() else { return Ok(None) };
+) -> sql::Result<JoinedTurn<'a>> {
+    let Some(event) = write.first() else { return Ok(JoinedTurn::Named) };
     let (Some(turn), Some(conversation)) = (&event.turn, &event.conversation) else {
-        return Ok(None);
+        return Ok(JoinedTurn::Named);
     };
     let locate = |turn: &TurnId| match find_key(connection, Table::Turns, project, turn.as_str())? {
         Some(turn) => locate_turn(connection, project, turn, conversation),
         None => Ok(TurnLocation::NotOpen),
     };
     if write.fallback_turns.is_empty() || locate(turn)? != TurnLocation::Elsewhere {
-        return Ok(None);
+        return Ok(JoinedTurn::Named);
     }
     for fallback in &write.fallback_turns {
         match locate(fallback)? {
-            TurnLocation::Here => return Ok(Some(fallback)),
-            TurnLocation::NotOpen if write.opens_derived_turn() => return Ok(Some(fallback)),
+            TurnLocation::Here => return Ok(JoinedTurn::Elsewhere(Some(fallback))),
+            TurnLocation::NotOpen if write.opens_derived_turn() => {
+                return Ok(JoinedTurn::Elsewhere(Some(fallback)));
+            }
             TurnLocation::NotOpen | TurnLocation::Elsewhere => {}
         }
     }
-    Ok(None)
+    Ok(JoinedTurn::Elsewhere(None))
 }
 
 pub(super) fn locate_turn(

@@ -30,7 +30,7 @@ fn witness<'g>(
 ) -> Option<(Position, &'g PackedWrite)> {
     let writes = group.iter().flat_map(|submission| &submission.writes);
     writes.zip(answers.iter().flatten()).find_map(|(write, outcome)| match outcome {
-        Outcome::Stored(position) => Some((*position, write)),
+        Outcome::Stored(position) | Outcome::StoredElsewhere(position) => Some((*position, write)),
         Outcome::Replayed { .. }
         | Outcome::Unchanged
         | Outcome::Conflict(_)

@@ -283,7 +283,7 @@ impl WriterThread {
 /// The first position of a group, from the outcomes of one of its submissions.
 fn first_position(outcomes: &[Outcome]) -> Option<Position> {
     outcomes.iter().find_map(|outcome| match outcome {
-        Outcome::Stored(position) => Some(*position),
+        Outcome::Stored(position) | Outcome::StoredElsewhere(position) => Some(*position),
         Outcome::Replayed { .. }
         | Outcome::Unchanged
         | Outcome::Conflict(_)

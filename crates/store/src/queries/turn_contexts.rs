@@ -106,7 +106,12 @@ fn read_some(
     );
     let ids = turns.iter().map(|turn| Value::from(turn.as_str().to_owned()));
     let values: Vec<Value> = std::iter::once(Value::from(project)).chain(ids).collect();
-    connection.prepare(&sql)?.read_rows_with(params_from_iter(values), read)
+    // A batch has its own number of turns, which would fill the cache with statements.
+    let mut select = match turns {
+        [_] => connection.prepare_cached(&sql)?,
+        [..] => connection.prepare(&sql)?,
+    };
+    select.read_rows_with(params_from_iter(values), read)
 }
 
 fn read(row: &Row<'_>) -> Result<(TurnId, TurnContext), StoreError> {
