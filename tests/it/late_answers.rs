@@ -222,6 +222,30 @@ fn quoted_copy_does_not_take_the_verdict_of_the_turn() {
 }
 
 #[test]
+fn quoted_copy_does_not_count_in_the_rejection_streak() {
+    const QUESTION: &str = "Find me laptops under $1000";
+    let server = Server::start();
+    let talk = TestConversation::new(&server, "c1", "u1");
+    talk.send_message_at("t1", QUESTION, 0);
+    talk.complete("t1", &json!({"response": LAPTOPS, "completed_at": past_time(5)}));
+    let copy = json!({"type": "explicit", "source": "user_rating", "category": "quality",
+        "session_id": "c1", "user_id": "u1", "message_id": "app-7", "timestamp": past_time(60),
+        "data": {"rating": "negative", "query": QUESTION, "response": LAPTOPS}});
+    assert_eq!(server.post("/api/v1/feedback", &copy).0, 201);
+    let check = |said: &Value| {
+        assert_eq!(said["previous"]["turn_id"], "t1", "{said}");
+        assert_eq!(said["previous"]["rejection_streak"], 1, "{said}");
+    };
+    check(&talk.send_message_at("t2", "No, that's wrong", 120));
+    let server = server.kill_and_restart();
+    let again = json!({"conversation_id": "c1", "user_id": "u1", "turn_id": "t2",
+        "text": "No, that's wrong", "ts": past_time(120)});
+    let (status, repeated) = server.post("/api/v1/turns", &again);
+    assert_eq!(status, 200, "{repeated}");
+    check(&repeated);
+}
+
+#[test]
 fn late_praise_of_a_repeated_question_stays_neutral() {
     // Below the similarity of a rejection, so that a message can be praise and a repetition.
     let settings = [("UPTAKE__DETECT__RETRY_SIMILARITY", "0.6")];

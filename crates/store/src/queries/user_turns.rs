@@ -100,7 +100,8 @@ impl Store {
         })
     }
 
-    /// The reception of the latest answered turns up to a position, newest first.
+    /// The reception of the latest answered turns up to a position, newest first. Quoted turns count
+    /// only without a turn that was sent, because they may be copies of it.
     pub fn statuses(
         &self,
         turns: UserTurns,
@@ -114,16 +115,24 @@ impl Store {
             let (filter, mut values) = turns.filter(project);
             let (ts, position) = (until.0.as_micros(), until.1.0 as i64);
             values.extend([ts, position, limit as i64].map(Value::from));
-            let sql = format!(
-                "SELECT t.id, i.user_feedback_status
-                 FROM turns t JOIN turn_index i ON i.turn = t.key
-                 WHERE {filter} AND t.ts <= ? AND t.completed IS NOT NULL AND t.completed < ?
-                 ORDER BY t.ts DESC, t.opened DESC LIMIT ?"
-            );
-            connection.read_rows_with(&sql, params_from_iter(values), |row| {
-                let (turn, status): (String, String) = row.read()?;
-                Ok((turn_id(turn)?, read_status(&status)?))
-            })
+            for sender in ["t.opened_derived = 0", "t.opened_derived <> 0"] {
+                let sql = format!(
+                    "SELECT t.id, i.user_feedback_status
+                     FROM turns t JOIN turn_index i ON i.turn = t.key
+                     WHERE {filter} AND t.ts <= ? AND t.completed IS NOT NULL AND t.completed < ?
+                         AND {sender}
+                     ORDER BY t.ts DESC, t.opened DESC LIMIT ?"
+                );
+                let values = params_from_iter(values.iter().cloned());
+                let found = connection.read_rows_with(&sql, values, |row| {
+                    let (turn, status): (String, String) = row.read()?;
+                    Ok::<_, StoreError>((turn_id(turn)?, read_status(&status)?))
+                })?;
+                if !found.is_empty() {
+                    return Ok(found);
+                }
+            }
+            Ok(Vec::new())
         })
     }
 
