@@ -187,6 +187,11 @@ fn lists_filter_by_the_language_of_the_question() {
         assert_eq!(page_ids(server, "/api/v1/turns?language=de&limit=2"), ["t9", "t5", "t2", "t1"]);
         assert_eq!(server.get("/api/v1/turns/t1").1["language"], "de");
         assert_eq!(server.get("/api/v1/turns/t4").1["language"], Value::Null);
+        let csv = server.client().with_header("Accept", "text/csv");
+        let csv = csv.get("/api/v1/turns?language=de&limit=1").1;
+        let mut lines = csv.as_str().unwrap().split_terminator("\r\n");
+        assert!(lines.next().unwrap().ends_with(",language"), "{csv}");
+        assert!(lines.next().unwrap().ends_with(",de"), "{csv}");
     };
     check(&server);
     let server = server.kill_and_restart();
@@ -263,7 +268,7 @@ fn lists_are_exported_as_csv() {
         "t4,c3,zoë,2026-01-04T00:00:00.000000Z,\"Weather, \"\"today\"\"?\nSoon\",'=SUM(A1),m1,s3,";
     let row = csv.split_once("\r\n").unwrap().1;
     assert!(csv.starts_with("turn_id,conversation_id,user_id,ts,question,answer,"), "{csv}");
-    assert!(row.starts_with(expected) && row.contains(",0.97,1.0,ok\r\n"), "{csv}");
+    assert!(row.starts_with(expected) && row.contains(",0.97,1.0,ok,en\r\n"), "{csv}");
     let csv = client.get("/api/v1/conversations?sort=cost").1;
     let lines: Vec<&str> = csv.as_str().unwrap().split_terminator("\r\n").collect();
     assert!(lines[0].starts_with("conversation_id,user_id,first_question"), "{csv}");

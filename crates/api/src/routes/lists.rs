@@ -204,7 +204,7 @@ fn csv_response(
     response
 }
 
-const TURN_COLUMNS: [&str; 17] = [
+const TURN_COLUMNS: [&str; 18] = [
     "turn_id",
     "conversation_id",
     "user_id",
@@ -222,6 +222,7 @@ const TURN_COLUMNS: [&str; 17] = [
     "reward",
     "reward_weight",
     "reactions",
+    "language",
 ];
 
 /// The cells of a turn, from its JSON.
@@ -248,5 +249,6 @@ fn turn_cells(turn: &Value) -> Vec<Cell> {
         Cell::exact(&turn["reward"]),
         Cell::exact(&turn["reward_weight"]),
         Cell::exact(&Value::from(reactions.join(" "))),
+        Cell::exact(&turn["language"]),
     ]
 }
