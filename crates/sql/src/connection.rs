@@ -5,6 +5,7 @@
 use super::error::{Error, Result};
 use super::memory::CachedFact;
 use super::params::{Params, RowBatch};
+use super::prefix;
 use super::row::{FromRow, Row};
 use super::statement::Statement;
 
@@ -17,6 +18,13 @@ pub enum Connection {
 impl Connection {
     /// A statement prepared once per connection.
     pub fn prepare_cached(&self, sql: &str) -> Result<Statement<'_>> {
+        match prefix::prefixed(sql) {
+            Some(prefixed) => self.prepare_cached_as_is(&prefixed),
+            None => self.prepare_cached_as_is(sql),
+        }
+    }
+
+    fn prepare_cached_as_is(&self, sql: &str) -> Result<Statement<'_>> {
         match self {
             Self::Sqlite(connection) => {
                 #[cfg(feature = "statement_log")]
@@ -30,6 +38,13 @@ impl Connection {
 
     /// A statement that is prepared for one use.
     pub fn prepare(&self, sql: &str) -> Result<Statement<'_>> {
+        match prefix::prefixed(sql) {
+            Some(prefixed) => self.prepare_as_is(&prefixed),
+            None => self.prepare_as_is(sql),
+        }
+    }
+
+    fn prepare_as_is(&self, sql: &str) -> Result<Statement<'_>> {
         match self {
             Self::Sqlite(connection) => Ok(Statement::Once(connection.prepare(sql)?)),
             #[cfg(feature = "postgres")]
@@ -197,6 +212,20 @@ impl Connection {
                 session.keys().begin();
                 // The lock on the log head serializes writers of all nodes.
                 session.queue_batch("BEGIN; SELECT position FROM log_head FOR UPDATE");
+                Ok(())
+            }
+        }
+    }
+
+    /// Begins a transaction that does not wait for writers of the log on other nodes.
+    pub(super) fn begin_beside_the_log(&self) -> Result<()> {
+        match self {
+            Self::Sqlite(_) => self.begin(),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(session) => {
+                session.memory().end();
+                session.keys().begin();
+                session.queue_batch("BEGIN");
                 Ok(())
             }
         }

@@ -7,10 +7,12 @@
 const RESERVED: [&str; 2] = ["user", "both"];
 
 /// The unique columns of tables whose rows are replaced.
-const UNIQUE: [(&str, &str); 6] = [
+const UNIQUE: [(&str, &str); 8] = [
     ("meta", "name"),
     ("turn_facts", "turn"),
+    ("baseline_turn_facts", "turn"),
     ("relevance", "project, query, entity"),
+    ("baseline_relevance", "project, query, entity"),
     ("deliveries", "position"),
     ("router_states", "project, name"),
     ("router_turns", "turn"),

@@ -9,6 +9,7 @@ mod dialect;
 mod error;
 mod memory;
 mod params;
+mod prefix;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod row;
@@ -24,7 +25,8 @@ pub use memory::CachedFact;
 pub use params::{RowBatch, RowPart, params_from_iter};
 #[cfg(feature = "postgres")]
 pub use postgres::{Question, Session};
-pub use row::Row;
+pub use prefix::{TablePrefix, is_prefixed};
+pub use row::{Row, Rows};
 #[cfg(feature = "statement_log")]
 pub use statement_log::recorded_statements;
 pub use transaction::Transaction;

@@ -42,6 +42,8 @@ impl Statement<'_> {
     fn queue(&mut self, together: Option<RowBatch>, params: impl Params) -> Result<()> {
         #[cfg(feature = "postgres")]
         if let Self::Postgres(prepared) = self {
+            // A batch has statements of its own, which name the tables without a prefix.
+            let together = together.filter(|_| !super::prefix::is_prefixed());
             params.bind(|values| prepared.queue(together, values));
             return Ok(());
         }

@@ -16,6 +16,12 @@ impl Connection {
         self.begin()?;
         Ok(Transaction { connection: self, over: false })
     }
+
+    /// A transaction that does not write to the log. On Postgres it runs beside writers of the log.
+    pub fn transaction_beside_the_log(&mut self) -> Result<Transaction<'_>> {
+        self.begin_beside_the_log()?;
+        Ok(Transaction { connection: self, over: false })
+    }
 }
 
 impl Transaction<'_> {

@@ -4,7 +4,7 @@ use model::{
     Body, Category, ConversationId, Event, EventId, Kind, Position, Project, Redacted, Scope,
     Severity, Source, Tenant, Timestamp, TurnId, Type, UserId,
 };
-use sql::{Connection, Row, ValueRef};
+use sql::{Connection, Row, Rows, ValueRef};
 
 use crate::error::StoreError;
 use crate::meta;
@@ -53,9 +53,8 @@ pub(crate) fn newest_position(connection: &Connection) -> Result<Position, Store
     let newest: i64 = connection
         .prepare_cached("SELECT coalesce(max(position), 0) FROM events")?
         .query_row((), |row| row.get(0))?;
-    let dropped = meta::baseline_position(connection)?.unwrap_or_default();
     let removed = meta::removed_position(connection)?.unwrap_or_default();
-    Ok(Position(newest as u64).max(dropped).max(removed))
+    Ok(Position(newest as u64).max(removed))
 }
 
 /// Reads a page of the log across all scopes.
@@ -84,7 +83,26 @@ pub(crate) fn read_tail_with_keys(
 ) -> Result<Vec<(StoredEvent, EventKeys)>, StoreError> {
     let sql = format!("{} WHERE e.position > ?1 ORDER BY e.position LIMIT ?2", select_all_scopes());
     let mut select = connection.prepare_cached(&sql)?;
-    let mut rows = select.query((after.0 as i64, limit as i64))?;
+    read_page(select.query((after.0 as i64, limit as i64))?)
+}
+
+/// Reads a page of a project's log, after the first position and up to the second.
+pub(crate) fn read_project_with_keys(
+    connection: &Connection,
+    project: Key,
+    (after, upto): (Position, Position),
+    limit: usize,
+) -> Result<Vec<(StoredEvent, EventKeys)>, StoreError> {
+    let sql = format!(
+        "{} WHERE e.project = ?1 AND e.position > ?2 AND e.position <= ?3
+         ORDER BY e.position LIMIT ?4",
+        select_all_scopes()
+    );
+    let mut select = connection.prepare_cached(&sql)?;
+    read_page(select.query((project, after.0 as i64, upto.0 as i64, limit as i64))?)
+}
+
+fn read_page(mut rows: Rows<'_>) -> Result<Vec<(StoredEvent, EventKeys)>, StoreError> {
     let (mut found, mut bytes) = (Vec::new(), 0);
     while bytes < MAX_PAGE_BYTES
         && let Some(row) = &rows.next()?

@@ -1,6 +1,7 @@
 //! Maintenance of a store: locks, migrations, backups, retention, scrubbing, tenant removal.
 
 pub(crate) mod backup;
+mod baseline_tables;
 pub(crate) mod checkpoint;
 pub(crate) mod folder_lock;
 #[cfg(feature = "scaled")]

@@ -5,28 +5,23 @@ use sql::{Connection, Row, ValueRef};
 
 use crate::error::StoreError;
 
-pub(crate) const BASELINE_POSITION: &str = "baseline_position";
+/// The position of the one baseline that older stores have for all projects.
+pub(crate) const FORMER_BASELINE: &str = "baseline_position";
 pub(crate) const REMOVED_POSITION: &str = "removed_position";
 const STALE_PROJECTIONS: &str = "stale_projections";
 pub(crate) const RESTORED_AT: &str = "restored_at";
 
-/// The position of the projections' baseline copy.
-pub(crate) fn baseline_position(connection: &Connection) -> sql::Result<Option<Position>> {
-    read_position(connection, BASELINE_POSITION)
-}
-
-/// The head of the log before a tenant was removed from its end.
+/// The head of the log before events were removed from its end.
 pub(crate) fn removed_position(connection: &Connection) -> sql::Result<Option<Position>> {
     read_position(connection, REMOVED_POSITION)
 }
 
-fn read_position(connection: &Connection, name: &str) -> sql::Result<Option<Position>> {
+pub(crate) fn read_position(connection: &Connection, name: &str) -> sql::Result<Option<Position>> {
     let select = "SELECT value FROM meta WHERE name = ?1";
     let position = connection.find_row_with(select, [name], read_number)?;
     Ok(position.map(|position| Position(position as u64)))
 }
 
-/// Stores the baseline position or the removed position.
 pub(crate) fn write_position(
     connection: &Connection,
     name: &str,

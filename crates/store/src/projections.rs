@@ -2,6 +2,7 @@
 
 pub(crate) mod apply;
 pub(crate) mod baseline;
+pub(crate) mod baseline_positions;
 pub(crate) mod counters;
 pub(crate) mod moments;
 pub(crate) mod rebuild;

@@ -142,6 +142,11 @@ impl ReadPool {
         })
     }
 
+    #[cfg(feature = "scaled")]
+    pub(crate) fn source(&self) -> &Source {
+        &self.reports.source
+    }
+
     /// Runs a read of one or two rows. On SQLite it takes microseconds and runs on the calling
     /// thread, unless all connections for lookups are borrowed.
     pub(crate) fn run_short<T: Send + 'static>(

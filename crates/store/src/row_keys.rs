@@ -71,6 +71,10 @@ pub(crate) fn find_key(
     project: Key,
     id: &str,
 ) -> sql::Result<Option<Key>> {
+    if sql::is_prefixed() {
+        // The caches know the rows of the projections.
+        return connection.find_row(&table.statements().select, (project, id));
+    }
     #[cfg(feature = "scaled")]
     if let Some(keys) = connection.postgres().map(|session| session.keys()) {
         if let Some(key) = keys.get(table.name(), project, id) {
@@ -98,6 +102,9 @@ pub(crate) fn resolve_key(
     if let Some(key) = find_key(connection, table, project, id)? {
         return Ok(key);
     }
+    if sql::is_prefixed() {
+        return connection.read_row(COPY_TURN, (project, id));
+    }
     let key = make_key(connection, table, project, id)?;
     #[cfg(feature = "scaled")]
     if let Some(session) = connection.postgres() {
@@ -106,6 +113,10 @@ pub(crate) fn resolve_key(
     }
     Ok(key)
 }
+
+/// Baselines have turns under the keys of the projections. The quoted table gets no prefix.
+const COPY_TURN: &str = "INSERT INTO turns (key, project, id)
+    SELECT key, project, id FROM \"turns\" WHERE project = ?1 AND id = ?2 RETURNING key";
 
 fn make_key(connection: &Connection, table: Table, project: Key, id: &str) -> sql::Result<Key> {
     #[cfg(feature = "scaled")]

@@ -16,13 +16,14 @@ use crate::log::own_positions::ForeignRange;
 use crate::log::writer::Writer;
 use crate::maintenance::checkpoint::spawn_checkpointer;
 use crate::maintenance::folder_lock::FolderLock;
-use crate::maintenance::{backup, migrations, retention, scrub, tenant_removal};
+use crate::maintenance::retention::{self, Removal};
+use crate::maintenance::{backup, migrations, scrub, tenant_removal};
 use crate::metrics::{LogStats, SimilarityStats};
 #[cfg(feature = "scaled")]
 use crate::postgres::Server;
 #[cfg(feature = "scaled")]
 use crate::postgres::follower::Follower;
-use crate::projections::baseline;
+use crate::projections::baseline::ChangesOf;
 use crate::projections::rebuild::{self, Rebuild, Rebuilt};
 use crate::read_pool::ReadPool;
 use crate::{meta, similarity, sqlite};
@@ -93,8 +94,8 @@ impl Store {
             Self::start(lock, connection, &source, (limits, fresh_seal_key), touched, |writer| {
                 let queue = writer.weak_queue().ok_or(StoreError::Closed)?;
                 let notify = move |head| Writer::notify_foreign_head(&queue, head);
-                let months = crate::postgres::PartitionMaker::hourly();
-                Follower::start(server, months, writer.watch(), notify).map(Engine::Postgres)
+                let partitions = crate::postgres::PartitionMaker::hourly();
+                Follower::start(server, partitions, writer.watch(), notify).map(Engine::Postgres)
             })
         };
         // On a thread of its own, because connecting blocks and the caller may be async.
@@ -241,14 +242,38 @@ impl Store {
         self.pool.run(move |connection| retention::old_events(connection, &tenant, before, upto))
     }
 
-    /// Copies the projections as the baseline for rebuilds. Returns their position.
-    pub fn copy_projections(&self) -> Task<'_, Position> {
-        Box::pin(self.writer.run(baseline::copy_projections))
+    /// Drops events, after their effects are in the baseline of their project. Returns how many
+    /// existed. Works in steps of a few milliseconds, between which other writers proceed.
+    pub fn drop_events(&self, positions: Vec<Position>, changes_of: ChangesOf) -> Task<'_, usize> {
+        let find = move |connection: &Connection| Removal::new(connection, &positions, changes_of);
+        Box::pin(async move {
+            let removal = self.pool.run(find).await?;
+            match &self.engine {
+                Engine::Sqlite(_) => self.run_by_writer(removal).await,
+                #[cfg(feature = "scaled")]
+                Engine::Postgres(_) => {
+                    let source = self.pool.source().clone();
+                    let run = move || retention::run_apart(&source, removal);
+                    let joined = tokio::task::spawn_blocking(run).await;
+                    joined.unwrap_or_else(|_| Err(StoreError::Corrupt("retention panicked".into())))
+                }
+            }
+        })
     }
 
-    /// Drops events. Returns how many existed.
-    pub fn drop_events(&self, positions: Vec<Position>) -> Task<'_, usize> {
-        Box::pin(self.writer.run(move |connection| retention::drop_events(connection, &positions)))
+    /// The only writer of a SQLite file runs the steps.
+    async fn run_by_writer(&self, mut removal: Removal) -> Result<usize, StoreError> {
+        loop {
+            let step = move |connection: &mut Connection| {
+                let is_done = removal.step(connection)?;
+                Ok((removal, is_done))
+            };
+            let is_done;
+            (removal, is_done) = self.writer.run(step).await?;
+            if is_done {
+                return Ok(removal.dropped);
+            }
+        }
     }
 
     /// Removes a tenant's data, but not its API keys. Returns the number of events.

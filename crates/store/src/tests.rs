@@ -196,11 +196,11 @@ async fn old_integer_positions_are_not_reused() {
     let folder = tempfile::tempdir().unwrap();
     let (scope, first) = (Scope::default(), open(folder.path()).unwrap());
     first.commit(["a", "b"].map(|id| write(&scope, id, 1)).to_vec()).await.unwrap();
-    first.copy_projections().await.unwrap();
-    assert_eq!(first.drop_events(vec![Position(1), Position(2)]).await.unwrap(), 2);
+    let both = vec![Position(1), Position(2)];
+    assert_eq!(first.drop_events(both, |_| Vec::new()).await.unwrap(), 2);
     drop(first);
     let file = rusqlite::Connection::open(folder.path().join("uptake.db")).unwrap();
-    let as_before = "UPDATE meta SET value = 2 WHERE name = 'baseline_position'";
+    let as_before = "UPDATE meta SET value = 2 WHERE name = 'removed_position'";
     assert_eq!(file.execute(as_before, []).unwrap(), 1);
     drop(file);
     let store = open(folder.path()).unwrap();

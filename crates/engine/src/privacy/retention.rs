@@ -6,6 +6,7 @@ use std::time::Duration;
 use model::{Clock, Position, Tenant, Timestamp};
 use store::{Store, StoreError};
 
+use crate::changes::changes_of;
 use crate::cluster::leadership::Leadership;
 use crate::privacy::Privacy;
 use crate::privacy::scrub_signal::ScrubSignal;
@@ -88,10 +89,9 @@ async fn drop_expired_events(
     if due.is_empty() {
         return Ok(0);
     }
+    let upto = store.head();
     // Store what routers learnt from these events before they are dropped.
     routing.save_checkpoints(store).await?;
-    // Once for all tenants: it copies every projection and blocks writers meanwhile.
-    let upto = store.copy_projections().await?;
     let mut dropped = 0;
     for (tenant, before) in due {
         dropped += drop_tenant_events(store, &tenant, before, upto).await?;
@@ -107,12 +107,11 @@ async fn drop_tenant_events(
 ) -> Result<usize, StoreError> {
     let mut dropped = 0;
     loop {
-        // In batches, so that other writers can proceed in between.
         let old = store.old_events(tenant, before, Some(upto)).await?;
         if old.is_empty() {
             break;
         }
-        dropped += store.drop_events(old).await?;
+        dropped += store.drop_events(old, changes_of).await?;
     }
     tracing::info!(%tenant, dropped, "expired events dropped");
     Ok(dropped)

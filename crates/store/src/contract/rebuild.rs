@@ -1,6 +1,6 @@
 //! Contract of a rebuild.
 
-use model::{Change, DecisionChange, Event, Reaction, TurnChange, Vector, VerdictStatus};
+use model::{Change, DecisionChange, Event, Reaction, Scope, TurnChange, Vector, VerdictStatus};
 
 use crate::contract::scene::{Scene, decision_id, play};
 use crate::{Rebuild, Rebuilt, Store};
@@ -39,6 +39,13 @@ fn scenes() -> Vec<Scene> {
         )
         .inside("c1"),
     ]
+}
+
+/// The scenes in another project.
+pub(crate) fn scenes_of(scope: &Scope) -> Vec<Scene> {
+    let mut scenes = scenes();
+    scenes.iter_mut().for_each(|scene| scene.event.scope = scope.clone());
+    scenes
 }
 
 /// The changes of a scene, found by the event's id.

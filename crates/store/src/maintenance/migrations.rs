@@ -5,6 +5,7 @@ use rusqlite::Connection as File;
 use sql::Connection;
 
 use crate::error::StoreError;
+use crate::maintenance::baseline_tables::migrate_baselines;
 use crate::meta;
 use crate::projections::apply::make_experiment_sums;
 
@@ -35,6 +36,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../../migrations/sqlite/0024_ratings.sql"),
     include_str!("../../../../migrations/sqlite/0025_languages.sql"),
     include_str!("../../../../migrations/sqlite/0026_erasure.sql"),
+    include_str!("../../../../migrations/sqlite/0027_project_baselines.sql"),
 ];
 
 /// Rejects a database with a newer schema. Returns its version.
@@ -52,6 +54,8 @@ pub(crate) fn check_reader(connection: &Connection) -> Result<u32, StoreError> {
 const NEW_PROJECTIONS: [u32; 9] = [6, 9, 12, 14, 20, 23, 24, 25, 26];
 /// The schema version with sums of experiments, computed from stored rows and the baseline.
 const EXPERIMENT_SUMS: u32 = 11;
+/// The schema version with a baseline per project.
+const PROJECT_BASELINES: u32 = 27;
 
 /// Logs one line for all migrations of a start.
 fn log_migration(from: u32, to: u32) {
@@ -73,6 +77,9 @@ pub(crate) fn migrate_to_newest(connection: &mut Connection) -> Result<(), Store
         if number == EXPERIMENT_SUMS {
             make_experiment_sums(&transaction, "")?;
             make_experiment_sums(&transaction, "baseline_")?;
+        }
+        if number == PROJECT_BASELINES {
+            migrate_baselines(&transaction)?;
         }
         transaction.execute_batch(&format!("PRAGMA user_version = {number}"))?;
         transaction.commit()?;

@@ -1,14 +1,29 @@
-//! Finds and drops old events. The projections' baseline keeps their effects.
+//! Finds and drops old events. The baseline of their project keeps their effects.
+//!
+//! Each step is a transaction of a few milliseconds. After a crash between two steps the baseline
+//! may cover events that are still there; a rebuild skips them.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use model::{Position, Tenant, Timestamp};
 use sql::Connection;
 
+#[cfg(feature = "scaled")]
+use crate::connection_source::Source;
 use crate::error::StoreError;
+use crate::event_rows::newest_position;
+use crate::meta;
+use crate::metrics::Stopwatch;
+#[cfg(feature = "scaled")]
+use crate::postgres::settings::PLAN_BY_INDEX;
+use crate::projections::baseline::{self, ChangesOf, STEP};
+use crate::projections::baseline_positions::lock_position;
 use crate::row_keys::{Key, find_projects};
 
 const BATCH_EVENTS: i64 = 500;
+/// Events dropped before the time of a step is checked.
+const STEP_EVENTS: usize = 16;
 /// Positions at which a project's log is searched for old events.
 const PROBES_PER_PROJECT: i64 = 64;
 
@@ -81,15 +96,92 @@ fn log_end(
     connection.find_row(&sql, (project, upto))
 }
 
-pub(crate) fn drop_events(
-    connection: &mut Connection,
-    positions: &[Position],
-) -> Result<usize, StoreError> {
-    if positions.is_empty() {
-        return Ok(0);
+/// Events to drop, by project. Runs in steps, so that other writers proceed in between.
+pub(crate) struct Removal {
+    projects: BTreeMap<Key, BTreeSet<Position>>,
+    changes_of: ChangesOf,
+    pub(crate) dropped: usize,
+}
+
+impl Removal {
+    pub(crate) fn new(
+        connection: &Connection,
+        positions: &[Position],
+        changes_of: ChangesOf,
+    ) -> Result<Self, StoreError> {
+        let mut projects: BTreeMap<Key, BTreeSet<Position>> = BTreeMap::new();
+        for some in positions.chunks(STEP_EVENTS) {
+            let sql = format!(
+                "SELECT project, position FROM events WHERE position IN ({})",
+                list(some.iter())
+            );
+            let mut select = connection.prepare(&sql)?;
+            for row in select.query_map((), |row| row.read::<(Key, i64)>())? {
+                let (project, position) = row?;
+                projects.entry(project).or_default().insert(Position(position as u64));
+            }
+        }
+        Ok(Self { projects, changes_of, dropped: 0 })
     }
-    // The numbers come from the database, not from a request.
-    let numbers: Vec<String> = positions.iter().map(Position::to_string).collect();
-    let sql = format!("DELETE FROM events WHERE position IN ({})", numbers.join(","));
-    Ok(connection.execute(&sql, ())?)
+
+    /// Moves the baseline of a project, or drops events that it covers. Returns true at the end.
+    pub(crate) fn step(&mut self, connection: &mut Connection) -> Result<bool, StoreError> {
+        let Some(mut entry) = self.projects.first_entry() else { return Ok(true) };
+        let (project, positions) = (*entry.key(), entry.get_mut());
+        let Some(upto) = positions.last().copied() else {
+            entry.remove();
+            return Ok(self.projects.is_empty());
+        };
+        if !baseline::advance(connection, project, upto, self.changes_of)? {
+            return Ok(false);
+        }
+        self.dropped += drop_some(connection, project, positions)?;
+        Ok(false)
+    }
+}
+
+/// Runs all steps on a session of their own, beside the writers of all nodes.
+#[cfg(feature = "scaled")]
+pub(crate) fn run_apart(source: &Source, mut removal: Removal) -> Result<usize, StoreError> {
+    let mut connection = source.reader()?;
+    // A plan that was made while a table of the baseline was empty scans it.
+    connection.raw_batch(PLAN_BY_INDEX)?;
+    while !removal.step(&mut connection)? {}
+    Ok(removal.dropped)
+}
+
+/// Drops events of a project that its baseline covers, and removes them from the set.
+fn drop_some(
+    connection: &mut Connection,
+    project: Key,
+    positions: &mut BTreeSet<Position>,
+) -> Result<usize, StoreError> {
+    let watch = Stopwatch::start();
+    let transaction = connection.transaction_beside_the_log()?;
+    let Some(covered) = lock_position(&transaction, project)? else {
+        positions.clear();
+        return Ok(0);
+    };
+    let end = newest_position(&transaction)?;
+    let (mut dropped, mut last) = (0, Position(0));
+    let covered: Vec<Position> = positions.range(..=covered).copied().collect();
+    for some in covered.chunks(STEP_EVENTS) {
+        // The numbers come from the database, not from a request.
+        let sql = format!("DELETE FROM events WHERE position IN ({})", list(some.iter()));
+        dropped += transaction.execute(&sql, ())?;
+        last = some.last().copied().unwrap_or(last);
+        if watch.elapsed() >= STEP {
+            break;
+        }
+    }
+    if newest_position(&transaction)? < end {
+        meta::write_position(&transaction, meta::REMOVED_POSITION, end)?;
+    }
+    transaction.commit()?;
+    *positions = positions.split_off(&Position(last.0 + 1));
+    Ok(dropped)
+}
+
+fn list<'p>(positions: impl Iterator<Item = &'p Position>) -> String {
+    positions.map(Position::to_string).collect::<Vec<_>>().join(",")
 }

@@ -10,6 +10,7 @@ use crate::error::StoreError;
 use crate::event_rows::newest_position;
 use crate::meta;
 use crate::projections::PROJECTIONS;
+use crate::projections::baseline_positions::lock_project;
 use crate::row_keys::find_projects;
 use crate::similarity::SimilarityIndexes;
 
@@ -46,7 +47,7 @@ const TABLES_BY_KEY: [(&str, &str, &str); 15] = [
 
 /// Tables with a project column. Tables that subqueries read come last.
 const TABLES_BY_PROJECT: &str = "
-    activity alerts calibrations decisions early_outcomes entity_tallies newest open_sessions
+    activity alerts baselines calibrations decisions early_outcomes entity_tallies newest open_sessions
     pair_tallies quality quality_days rank_totals reacted reacted_days reactions relevance returned
     routers turn_facts turn_index waits waits_days claims dead_letters router_progress router_states
     router_turns events experiments turns conversations users";
@@ -62,6 +63,7 @@ pub(crate) fn remove_tenant(
 ) -> Result<usize, StoreError> {
     let transaction = connection.transaction()?;
     let projects = find_projects(&transaction, tenant, None)?;
+    projects.iter().try_for_each(|project| lock_project(&transaction, *project))?;
     let end = newest_position(&transaction)?;
     let is_projection = |table: &str| PROJECTIONS.iter().any(|(name, _)| *name == table);
     let run = |sql: &str| transaction.prepare(sql)?.execute([tenant.as_str()]);

@@ -13,7 +13,8 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../../migrations/postgres/0006_ratings.sql"),
     include_str!("../../../../migrations/postgres/0007_languages.sql"),
     include_str!("../../../../migrations/postgres/0008_erasure.sql"),
-    include_str!("../../../../migrations/postgres/0009_touches.sql"),
+    include_str!("../../../../migrations/postgres/0009_project_baselines.sql"),
+    include_str!("../../../../migrations/postgres/0011_touches.sql"),
 ];
 
 /// The advisory lock that nodes take to migrate.

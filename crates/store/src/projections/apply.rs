@@ -24,6 +24,7 @@ use model::{
 };
 use sql::Connection;
 
+use crate::event_rows::{EventKeys, StoredEvent};
 use crate::row_keys::{Key, PackedId, Table, resolve_key};
 
 pub(crate) use activity::DAY_MICROS;
@@ -67,6 +68,15 @@ impl Subject {
             ts: event.ts,
             received_at: event.received_at,
         })
+    }
+
+    /// A stored event without its row, and the event.
+    pub(crate) fn from_stored(stored: StoredEvent, keys: EventKeys) -> (Self, Event) {
+        let (position, event) = (stored.position, stored.event.into_inner());
+        let EventKeys { project, user, conversation, turn } = keys;
+        let (id, ts, received_at) =
+            (PackedId::pack(event.id.as_str()), event.ts, event.received_at);
+        (Self { position, id, project, user, conversation, turn, ts, received_at }, event)
     }
 
     fn row_position(&self) -> i64 {

@@ -2,20 +2,20 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use model::{Change, Event, Position};
+use model::{Event, Position};
 use sql::{Connection, ValueRef};
 
 use crate::error::StoreError;
-use crate::event_rows::{self, EventKeys, StoredEvent};
+use crate::event_rows;
 use crate::meta;
 use crate::projections::apply::{Subject, apply};
-use crate::projections::{PROJECTIONS, baseline, word_index};
-use crate::row_keys::PackedId;
+use crate::projections::baseline::ChangesOf;
+use crate::projections::{PROJECTIONS, baseline, baseline_positions, word_index};
 
 /// The parameters of a rebuild.
 pub struct Rebuild {
     /// The changes of an event.
-    pub changes_of: fn(&Event) -> Vec<Change>,
+    pub changes_of: ChangesOf,
     /// Called with the done and total number of events.
     pub progress: Box<dyn Fn(u64, u64) + Send>,
 }
@@ -34,30 +34,34 @@ const EMPTY_TURNS: &str = "
     UPDATE turns SET conversation = NULL, user = NULL, ts = NULL, opened = NULL, completed = NULL,
         track = NULL, bundle = NULL, user_type = NULL, opened_derived = 0, completed_derived = 0";
 
-/// Routers learn again from the log.
+/// Routers learn again from the log. Where events may have been dropped, their state is kept.
 const RESET_ROUTERS: &str = "
-    UPDATE router_progress SET version = version + 1, forgets = forgets + 1, position = NULL;
-    DELETE FROM router_states;
-    DELETE FROM router_turns;";
+    UPDATE router_progress SET version = version + 1, forgets = forgets + 1, position = NULL
+    WHERE project NOT IN (SELECT project FROM baselines WHERE position > 0);
+    DELETE FROM router_states
+    WHERE project NOT IN (SELECT project FROM baselines WHERE position > 0);
+    DELETE FROM router_turns
+    WHERE project NOT IN (SELECT project FROM baselines WHERE position > 0);";
 
 /// Runs in one transaction: readers see the old projections, and a crash keeps them.
 pub(crate) fn rebuild(connection: &mut Connection, how: &Rebuild) -> Result<Rebuilt, StoreError> {
     let transaction = connection.transaction()?;
+    baseline_positions::lock_all(&transaction)?;
     let before = digest(&transaction)?;
     empty(&transaction)?;
     let total = event_rows::newest_position(&transaction)?;
     let (mut done, mut events) = (Position(0), 0);
-    if let Some(position) = meta::baseline_position(&transaction)? {
-        baseline::restore(&transaction)?;
-        done = position;
-    } else {
-        transaction.execute_batch(RESET_ROUTERS)?;
-    }
+    let baselines = baseline_positions::positions(&transaction)?;
+    baseline::restore(&transaction)?;
+    transaction.execute_batch(RESET_ROUTERS)?;
     loop {
         let page = page(&transaction, done)?;
         let Some((last, _)) = page.last() else { break };
         done = last.position;
         for (subject, event) in &page {
+            if baselines.get(&subject.project).is_some_and(|upto| subject.position <= *upto) {
+                continue;
+            }
             for change in (how.changes_of)(event) {
                 apply(&transaction, subject, &change)?;
             }
@@ -89,14 +93,7 @@ fn empty(connection: &Connection) -> sql::Result<()> {
 /// The next events with their keys.
 fn page(connection: &Connection, after: Position) -> Result<Vec<(Subject, Event)>, StoreError> {
     let with_keys = event_rows::read_tail_with_keys(connection, after, PAGE_EVENTS)?;
-    let subject = |(stored, named): (StoredEvent, EventKeys)| {
-        let (position, event) = (stored.position, stored.event.into_inner());
-        let EventKeys { project, user, conversation, turn } = named;
-        let (id, ts, received_at) =
-            (PackedId::pack(event.id.as_str()), event.ts, event.received_at);
-        (Subject { position, id, project, user, conversation, turn, ts, received_at }, event)
-    };
-    Ok(with_keys.into_iter().map(subject).collect())
+    Ok(with_keys.into_iter().map(|(stored, keys)| Subject::from_stored(stored, keys)).collect())
 }
 
 fn digest(connection: &Connection) -> sql::Result<u64> {

@@ -7,6 +7,7 @@ use rusqlite::Connection;
 use super::open;
 use crate::Rebuild;
 use crate::contract::quality::{changes_of, play_anything};
+use crate::contract::retention::cover_all_events;
 
 fn file(folder: &Path) -> Connection {
     Connection::open(folder.join("uptake.db")).unwrap()
@@ -30,7 +31,7 @@ async fn migration_computes_day_sums_without_old_events() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path()).unwrap();
     play_anything(&store).await;
-    store.copy_projections().await.unwrap();
+    cover_all_events(&store, changes_of).await;
     drop(store);
     let older = file(folder.path());
     let kept = TABLES.map(|table| rows(&older, table));
@@ -45,6 +46,7 @@ async fn migration_computes_day_sums_without_old_events() {
         "baseline_reacted_days",
         "early_outcomes",
         "baseline_early_outcomes",
+        "baselines",
     ];
     for table in TABLES.iter().chain(&later) {
         older.execute_batch(&format!("DROP TABLE {table}")).unwrap();

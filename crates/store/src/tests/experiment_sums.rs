@@ -7,6 +7,7 @@ use rusqlite::Connection;
 
 use super::open;
 use crate::contract::experiments::{changes_of, id, play_all};
+use crate::contract::retention::cover_all_events;
 use crate::projections::apply::make_experiment_sums;
 use crate::{Rebuild, StoreError};
 
@@ -33,7 +34,7 @@ async fn migration_computes_experiment_sums_without_old_events() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path()).unwrap();
     play_all(&store).await;
-    store.copy_projections().await.unwrap();
+    cover_all_events(&store, changes_of).await;
     drop(store);
     let older = file(folder.path());
     let kept = rows(&older, "");

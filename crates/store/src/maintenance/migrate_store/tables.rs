@@ -11,7 +11,7 @@ pub(crate) struct Table {
 }
 
 /// Tables that are neither projections nor baselines.
-const OTHERS: [(&str, &str); 18] = [
+const OTHERS: [(&str, &str); 19] = [
     ("meta", "name"),
     ("projects", "key"),
     ("users", "key"),
@@ -30,6 +30,7 @@ const OTHERS: [(&str, &str); 18] = [
     ("router_states", "project, name"),
     ("router_turns", "turn"),
     ("turns", "key"),
+    ("baselines", "project"),
 ];
 
 /// Tables that exist only in Postgres and are not copied.
@@ -44,7 +45,7 @@ pub(crate) fn all() -> impl Iterator<Item = Table> {
     let projections = PROJECTIONS.into_iter().filter(|(name, _)| *name != "turns");
     let projections = projections.map(move |(name, order)| table(name, order));
     let copies = PROJECTIONS.into_iter();
-    let copies = copies.map(move |(name, _)| table(&format!("baseline_{name}"), "rowid"));
+    let copies = copies.map(move |(name, order)| table(&format!("baseline_{name}"), order));
     others.chain(projections).chain(copies)
 }
 

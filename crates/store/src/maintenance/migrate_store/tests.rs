@@ -11,6 +11,7 @@ use super::tables::{ONLY_IN_POSTGRES, all};
 use super::*;
 use crate::Store;
 use crate::StoredKey;
+use crate::contract::retention::cover_all_events;
 use crate::contract::{rebuild, scene};
 use crate::log::Limits;
 
@@ -56,7 +57,7 @@ async fn filled() -> TempDir {
     let mut more = scene::Scene::open("t9", "c2").by("u3");
     more.event.id = model::EventId::new(uuid).unwrap();
     scene::play(&store, [more]).await;
-    store.copy_projections().await.unwrap();
+    cover_all_events(&store, rebuild::changes_of).await;
     let mut erasure = scene::Scene::new("erasure", "t9", Change::EraseUser(scene::user_id("u3")));
     erasure.event.turn = None;
     scene::play(&store, [erasure]).await;

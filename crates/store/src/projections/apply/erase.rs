@@ -10,6 +10,7 @@ use sql::{Connection, Row, params_from_iter};
 
 use super::Subject;
 use crate::event_rows::{self, StoredEvent};
+use crate::projections::baseline_positions::lock_project;
 use crate::row_keys::{Key, PackedId, Table, find_key, read_project_scope};
 
 /// Events emptied per batch. All writes wait for an erasure, so it makes few round trips.
@@ -21,6 +22,8 @@ pub(crate) fn erase(connection: &Connection, subject: &Subject, user: &UserId) -
     let Some(key) = find_key(connection, Table::Users, subject.project, user.as_str())? else {
         return Ok(());
     };
+    // The baseline must not take the user's words from events that are emptied here.
+    lock_project(connection, subject.project)?;
     let scope = read_project_scope(connection, subject.project)?;
     // Read once, because a search per batch would be quadratic.
     let own = format!("{USER_EVENTS} SELECT position FROM theirs ORDER BY position");

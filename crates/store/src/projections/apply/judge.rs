@@ -35,6 +35,9 @@ pub(crate) fn judge(
         let verdict = ActiveVerdict { position, status, confidence, detected_in, moved_on };
         learn(connection, turn, |known| known.push(verdict));
     }
+    if turn.is_none() && message.is_none() {
+        return Ok(());
+    }
     connection.add_row(
         "INSERT INTO verdicts (position, turn, detected_in, status, confidence, raw_confidence,
              moved_on)

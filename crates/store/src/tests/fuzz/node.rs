@@ -13,9 +13,8 @@ use super::story::{Step, Submission};
 use crate::connection_source::Source;
 use crate::log::Limits;
 use crate::log::writer::Writer;
-use crate::maintenance::retention;
+use crate::maintenance::retention::{self, Removal};
 use crate::postgres::Server;
-use crate::projections::baseline;
 use crate::projections::rebuild::{self, Rebuild};
 use crate::similarity::{SimilarityIndexes, SimilarityLimits, Touched};
 use crate::{StoreError, sqlite};
@@ -70,12 +69,13 @@ impl Node {
             Step::Rebuild => drop(self.rebuild().await),
             Step::Retain(tenant, before) => {
                 let drop_old = move |connection: &mut Connection| -> Result<(), StoreError> {
-                    let upto = baseline::copy_projections(connection)?;
                     loop {
-                        let old = retention::old_events(connection, &tenant, before, Some(upto))?;
-                        if retention::drop_events(connection, &old)? == 0 {
+                        let old = retention::old_events(connection, &tenant, before, None)?;
+                        let mut removal = Removal::new(connection, &old, changes_of)?;
+                        if old.is_empty() {
                             return Ok(());
                         }
+                        while !removal.step(connection)? {}
                     }
                 };
                 self.0.run(drop_old).await.unwrap();

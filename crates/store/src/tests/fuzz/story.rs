@@ -13,7 +13,7 @@ pub(crate) struct Story(pub(crate) Vec<Step>);
 #[derive(Clone)]
 pub(crate) enum Step {
     Submit(Submission),
-    /// Copies the projections and drops a tenant's events from before a time.
+    /// Drops a tenant's events from before a time.
     Retain(Tenant, Timestamp),
     Rebuild,
 }

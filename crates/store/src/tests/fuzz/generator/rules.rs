@@ -2,7 +2,7 @@
 
 use model::{
     Calibration, Change, ClaimSpace, ExperimentId, ExperimentRule, ExperimentUnit, Exposure,
-    Finding, Need, Rule, UserId, Write,
+    Finding, Need, Rule, Scope, UserId, Write,
 };
 use serde_json::{Map, Value, json};
 
@@ -30,6 +30,10 @@ impl StoryGenerator {
             },
             _ => Rule::Profile { attributes: settings },
         };
+        if matches!(rule, Rule::Privacy { .. } | Rule::Targets { .. }) {
+            // Rules of a whole tenant are stored in its default project.
+            self.scope.project = Scope::default().project;
+        }
         let mut event = self.ruled(&rule);
         event.user = matches!(rule, Rule::Profile { .. }).then(|| self.user());
         self.write(event, &[])
