@@ -143,7 +143,7 @@ impl Removal {
 /// Runs all steps on a session of their own, beside the writers of all nodes.
 #[cfg(feature = "scaled")]
 pub(crate) fn run_apart(source: &Source, mut removal: Removal) -> Result<usize, StoreError> {
-    let mut connection = source.reader()?;
+    let mut connection = source.reader(Purpose::Report)?;
     // A plan that was made while a table of the baseline was empty scans it.
     connection.raw_batch(PLAN_BY_INDEX)?;
     while !removal.step(&mut connection)? {}

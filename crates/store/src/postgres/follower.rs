@@ -60,7 +60,7 @@ impl Follower {
                     }
                 }
                 if let Some(connection) = &connection {
-                    partitions.run_if_due(connection);
+                    partitions.run_if_due(connection, told);
                 }
                 std::thread::park_timeout(POLL_INTERVAL);
             }

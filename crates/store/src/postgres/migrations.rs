@@ -14,8 +14,12 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../../migrations/postgres/0007_languages.sql"),
     include_str!("../../../../migrations/postgres/0008_erasure.sql"),
     include_str!("../../../../migrations/postgres/0009_project_baselines.sql"),
+    include_str!("../../../../migrations/postgres/0010_position_partitions.sql"),
     include_str!("../../../../migrations/postgres/0011_touches.sql"),
 ];
+
+/// The schema version that copies every event.
+const POSITION_PARTITIONS: i64 = 10;
 
 /// The advisory lock that nodes take to migrate.
 const LOCK: i64 = 0x7570_7461_6b65;
@@ -82,6 +86,9 @@ pub(crate) fn migrate(connection: &Connection) -> Result<(), StoreError> {
         .execute_batch("CREATE TABLE IF NOT EXISTS schema_version (number BIGINT NOT NULL)")?;
     let found = version(connection)?;
     for (number, sql) in (1_i64..).zip(MIGRATIONS).skip(found as usize) {
+        if found > 0 && number == POSITION_PARTITIONS {
+            tracing::info!("copying the events into partitions by position; this may take minutes");
+        }
         connection.raw_batch(sql)?;
         connection.execute("INSERT INTO schema_version (number) VALUES (?1)", [number])?;
     }

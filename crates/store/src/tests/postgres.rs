@@ -1,6 +1,7 @@
 //! Postgres against the contract, and tests that need Postgres.
 
 mod outages;
+mod partitions;
 mod unconfirmed_commits;
 mod sessions;
 
@@ -13,7 +14,8 @@ use testkit::servers::{Database, Postgres, or_skip};
 use crate::StoreError;
 use crate::contract::rebuild;
 use crate::log::Limits;
-use crate::postgres::Server;
+use crate::postgres::follower::Follower;
+use crate::postgres::{PartitionMaker, Server};
 use crate::store::Store;
 
 struct Fresh {
@@ -193,95 +195,9 @@ async fn reader_functions_check_the_login_once() {
     }
 }
 
-/// The partition names of this month and the next.
-fn months(database: &Database) -> [String; 2] {
-    [0, 1].map(|month| {
-        let name =
-            "to_char(now() AT TIME ZONE 'UTC' + {} * INTERVAL '1 month', '\"events_\"YYYY_MM')";
-        database.run(&format!("SELECT {}", name.replace("{}", &month.to_string()))).unwrap()
-    })
-}
-
-fn is_there(database: &Database, table: &str) -> bool {
-    database.run(&format!("SELECT to_regclass('{table}') IS NOT NULL")).unwrap() == "t"
-}
-
-fn write_of_now(database: &Database, id: &str) -> model::Write {
-    let now = database.run("SELECT CAST(extract(epoch FROM now()) * 1000000 AS BIGINT)").unwrap();
-    let mut write = testkit::write(&Scope::default(), id, 1);
-    let now = Timestamp::from_micros(now.parse().unwrap());
-    testkit::edit_event(&mut write.entry.event, |event| event.received_at = now);
-    write
-}
-
-#[tokio::test]
-async fn events_are_partitioned_by_month() {
-    let Some(place) = Fresh::new() else { return };
-    let (store, database) = (place.open(), &*place.database);
-    store.commit(vec![write_of_now(database, "now")]).await.unwrap();
-    let mut old = testkit::write(&Scope::default(), "another", 1);
-    let long_ago = Timestamp::from_micros(1);
-    testkit::edit_event(&mut old.entry.event, |event| event.received_at = long_ago);
-    store.commit(vec![old]).await.unwrap();
-    let [this, next] = months(database);
-    let ids = |table: &str| database.run(&format!("SELECT id FROM {table}")).unwrap();
-    assert_eq!([ids(&this), ids(&next), ids("events_other")], ["now", "", "another"]);
-}
-
-/// Events of a month without a partition stay in the default partition, and nodes start.
-#[tokio::test]
-async fn node_starts_without_a_partition_for_its_month() {
-    let Some(place) = Fresh::new() else { return };
-    let (store, database) = (place.open(), &*place.database);
-    let [this, next] = months(database);
-    database.run(&format!("DROP TABLE {this}, {next}")).unwrap();
-    store.commit(vec![write_of_now(database, "early")]).await.unwrap();
-    drop(store);
-    let store = place.open();
-    store.commit(vec![write_of_now(database, "late")]).await.unwrap();
-    assert_eq!(database.run("SELECT count(*) FROM events_other").unwrap(), "2");
-    assert!(!is_there(database, &this) && is_there(database, &next));
-}
-
-/// Concurrent nodes create the next partition once. While a reader blocks it, they wait without
-/// blocking others.
-#[test]
-fn running_nodes_create_partitions() {
-    use crate::postgres::PartitionMaker;
-    use crate::postgres::follower::Follower;
-    let Some(place) = Fresh::new() else { return };
-    drop(place.open());
-    let database = &*place.database;
-    let [this, next] = months(database);
-    database.run(&format!("DROP TABLE {this}, {next}")).unwrap();
-    let source = Server::parse(database.url()).unwrap();
-    let reader = source.open().unwrap();
-    reader.raw_batch("BEGIN; SELECT * FROM events").unwrap();
-    let often = Duration::from_millis(1);
-    let nothing = tokio::sync::watch::channel(Position(0)).1;
-    let start = |_| {
-        let (source, nothing) = (source.clone(), nothing.clone());
-        Follower::start(source, PartitionMaker::with_interval(often), nothing, |_| {}).unwrap()
-    };
-    let nodes: Vec<_> = (0..4).map(start).collect();
-    std::thread::sleep(Duration::from_secs(3));
-    assert!(!is_there(database, &this));
-    reader.raw_batch("COMMIT").unwrap();
-    for _ in 0..600 {
-        if is_there(database, &this) && is_there(database, &next) {
-            return;
-        }
-        std::thread::sleep(Duration::from_millis(100));
-    }
-    drop(nodes);
-    panic!("no node created {this} and {next}");
-}
-
 /// Like a database that was reset before the follower saw this node's commit.
 #[test]
 fn shortened_log_is_detected() {
-    use crate::postgres::PartitionMaker;
-    use crate::postgres::follower::Follower;
     let Some(place) = Fresh::new() else { return };
     drop(place.open());
     let source = Server::parse(place.database.url()).unwrap();

@@ -140,11 +140,13 @@ impl Target {
 
     /// Creates the partitions before events are copied.
     pub(crate) fn make_partitions(&self, source: &Connection) -> Result<(), StoreError> {
-        let months = "SELECT DISTINCT strftime('%Y-%m-01', received_at / 1000000, 'unixepoch')
-            FROM events WHERE received_at BETWEEN 946684800000000 AND 4102444800000000";
-        for month in source.read_rows::<String>(months, ())? {
-            self.0.raw_batch(&format!("SELECT make_partition(DATE '{month}')"))?;
-        }
+        // Every position up to the head, since later partitions are created by the running nodes.
+        let ends = "SELECT coalesce(min(position), 0), coalesce(max(position), 0) FROM events";
+        let (first, last): (i64, i64) = source.read_row(ends, ())?;
+        self.0.raw_batch(&format!(
+            "SELECT make_partition(n)
+             FROM generate_series(partition_number({first}), partition_number({last})) n"
+        ))?;
         Ok(())
     }
 
