@@ -148,15 +148,20 @@ fn question(n: usize) -> String {
     format!("{action} {thing} {place}, item {}?", n % 9973)
 }
 
-/// Both events of a turn in the format of `uptake export`: twenty turns per conversation.
-fn write_turn(file: &mut impl Write, n: usize) -> std::io::Result<()> {
+/// Both events of a turn in the format of `uptake export`: twenty turns per conversation. They
+/// arrived at `received_at`, or now.
+pub(crate) fn write_turn(
+    file: &mut impl Write,
+    n: usize,
+    received_at: Option<&str>,
+) -> std::io::Result<()> {
     let (turn, conversation, user) =
         (format!("t{n}"), format!("c{}", n / 20), format!("u{}", n / 20 % 20_000));
     let ts = fill::time(n);
     let mut event = |phase: &str, data: Value| {
         let line = json!({"id": format!("{phase}-{n}"), "type": "query", "source": "turn",
             "category": "quality", "session_id": conversation, "message_id": turn,
-            "user_id": user, "timestamp": ts, "data": data});
+            "user_id": user, "timestamp": ts, "received_at": received_at, "data": data});
         writeln!(file, "{line}")
     };
     event("opened", json!({"phase": "opened", "text": question(n)}))?;
@@ -178,7 +183,7 @@ pub(crate) fn import(
     let path = folder.path().join("turns.jsonl");
     let mut file = BufWriter::new(File::create(&path)?);
     for n in from..to {
-        write_turn(&mut file, n)?;
+        write_turn(&mut file, n, Option::None)?;
     }
     file.flush()?;
     binary.import(folder.path(), &path)?;

@@ -20,6 +20,7 @@ mod kafka;
 mod nodes;
 mod plot;
 mod postgres;
+mod retention;
 
 use std::path::PathBuf;
 
@@ -33,7 +34,7 @@ fn main() -> anyhow::Result<()> {
     let mut arguments = std::env::args().skip(1);
     let binary = PathBuf::from(arguments.next().context("usage: uptake-bench BINARY [SECTION]")?);
     let wanted = arguments.next();
-    let sections: [(&str, Measure); 8] = [
+    let sections: [(&str, Measure); 9] = [
         ("writes", writes::measure),
         ("reads", reads::measure),
         ("loop", loops::measure),
@@ -42,6 +43,7 @@ fn main() -> anyhow::Result<()> {
         ("page", page::measure),
         ("life", startup::measure),
         ("growth", growth::measure),
+        ("retention", retention::measure),
     ];
     let binary = server::Binary::new(binary);
     let mut table = Table::default();

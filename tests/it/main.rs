@@ -64,6 +64,7 @@ mod redetect;
 mod remote_embedder;
 mod responses;
 mod idempotency;
+mod retention;
 mod retrieval;
 mod routing;
 mod scan;

@@ -8,6 +8,7 @@ use testkit::rating_body;
 use crate::engine;
 use crate::experiments::experiment_calls::until;
 use crate::feedback_calls::{counts, react, turn};
+use crate::retention::{import_with_old_dates, set_retention};
 use crate::server::{Server, uptake};
 
 /// True when any file below the data folder contains the text.
@@ -113,31 +114,11 @@ fn retention_drops_old_events_and_keeps_their_projections() {
     rating["id"] = json!("old");
     rating["user_id"] = json!("u2");
     assert_eq!(server.post("/api/v1/feedback", &rating).0, 201);
-    // Dated a year ago, since an import keeps the times of events.
-    let (_, folder) = server.stop();
-    let (_, log, _) = uptake(folder.path(), &["export"]);
-    let aged =
-        log.replace("\"received_at\":\"2", "\"received_at\":\"2001-01-01T00:00:00Z\",\"x\":\"2");
-    let lines: Vec<String> = aged
-        .lines()
-        .map(|line| {
-            let mut event: Value = serde_json::from_str(line).unwrap();
-            event.as_object_mut().unwrap().remove("x");
-            event.to_string()
-        })
-        .collect();
-    let store = tempfile::tempdir().unwrap();
-    let file = store.path().join("aged.jsonl");
-    std::fs::write(&file, lines.join("\n")).unwrap();
-    assert_eq!(uptake(store.path(), &["import", file.to_str().unwrap()]).0, Some(0));
-    std::fs::remove_file(file).unwrap();
-    let server = Server::start_in(store);
+    let server = Server::start_in(import_with_old_dates(server));
     let before = counts(&server, "c1");
     assert_eq!(before[0], 2);
     assert!(is_on_disk(&server, "zwxqv"));
-    let path = "/api/v1/tenants/default/privacy";
-    let body = json!({"retention_days": {"events": 30}});
-    assert_eq!(server.client().put(path, &body).1["retention_days"]["events"], 30);
+    set_retention(&server);
     until("it is dropped", || server.get("/api/v1/feedback/old").0 == 404);
     let check = |server: &Server| {
         assert_eq!(counts(server, "c1"), before, "what people thought still counts");

@@ -143,6 +143,7 @@ macro_rules! contract_tests {
             retention::turn_survives_its_events,
             retention::only_projects_with_dropped_events_get_a_baseline,
             retention::every_projection_belongs_to_a_project,
+            retention::experiment_rows_belong_to_a_project,
             retention::old_events_are_found_in_batches,
             retention::oldest_events_of_every_project_come_first,
             tenant_removal::tenant_removal_is_complete_and_isolated,

@@ -93,10 +93,11 @@ pub(crate) fn read_project_with_keys(
     (after, upto): (Position, Position),
     limit: usize,
 ) -> Result<Vec<(StoredEvent, EventKeys)>, StoreError> {
+    let select = select_all_scopes();
+    let select = select.replacen("FROM events e", "FROM events e INDEXED BY events_by_project", 1);
     let sql = format!(
-        "{} WHERE e.project = ?1 AND e.position > ?2 AND e.position <= ?3
-         ORDER BY e.position LIMIT ?4",
-        select_all_scopes()
+        "{select} WHERE e.project = ?1 AND e.position > ?2 AND e.position <= ?3
+         ORDER BY e.position LIMIT ?4"
     );
     let mut select = connection.prepare_cached(&sql)?;
     read_page(select.query((project, after.0 as i64, upto.0 as i64, limit as i64))?)

@@ -90,7 +90,11 @@ pub(crate) fn migrate_to_newest(connection: &mut Connection) -> Result<(), Store
 
 #[cfg(test)]
 mod tests {
+    use model::Position;
+
     use super::*;
+    use crate::event_rows::newest_position;
+    use crate::projections::baseline_positions;
 
     #[test]
     fn migration_marks_old_projections_stale() {
@@ -108,5 +112,42 @@ mod tests {
         let mut new = Connection::Sqlite(File::open_in_memory().unwrap());
         migrate_to_newest(&mut new).unwrap();
         assert!(!meta::is_stale(&new).unwrap());
+    }
+
+    /// A store of the schema with one baseline for all projects.
+    #[test]
+    fn former_baseline_becomes_that_of_every_project() {
+        for (position, last) in [("4", 6), ("x'0000000000000009'", 9)] {
+            let old = File::open_in_memory().unwrap();
+            for (number, sql) in (1..).zip(&MIGRATIONS[..26]) {
+                old.execute_batch(sql).unwrap();
+                old.pragma_update(None, "user_version", number).unwrap();
+            }
+            old.execute_batch(&format!(
+                "INSERT INTO projects VALUES (1, 'a', 'default'), (2, 'b', 'default');
+                 INSERT INTO turns (key, project, id, ts) VALUES (7, 1, 't7', 3), (8, 1, 't8', NULL);
+                 INSERT INTO baseline_turns SELECT * FROM turns WHERE key = 7;
+                 INSERT INTO verdicts VALUES (3, 7, NULL, 1, 1, 1, 0), (4, NULL, NULL, 1, 1, 1, 0);
+                 INSERT INTO baseline_verdicts SELECT * FROM verdicts;
+                 INSERT INTO events VALUES (6, 1, 1, 1, 1, 1, 'e', NULL, NULL, 7, 1, 1, NULL, '{{}}');
+                 INSERT INTO meta VALUES ('baseline_position', {position})"
+            ))
+            .unwrap();
+            let mut store = Connection::Sqlite(old);
+            migrate_to_newest(&mut store).unwrap();
+            let positions = baseline_positions::positions(&store).unwrap();
+            let former = if last == 9 { Position(9) } else { Position(4) };
+            assert_eq!(positions, [(1, former), (2, former)].into());
+            assert_eq!(newest_position(&store).unwrap(), Position(last));
+            let of_baseline = "SELECT t.key, t.id, t.ts, v.position
+                FROM baseline_turns t JOIN baseline_verdicts v ON v.turn = t.key";
+            let kept: Vec<(i64, String, i64, i64)> = store.read_rows(of_baseline, ()).unwrap();
+            assert_eq!(kept, [(7, "t7".to_owned(), 3, 3)]);
+            let verdicts: Vec<i64> = store.read_rows("SELECT position FROM verdicts", ()).unwrap();
+            assert_eq!(verdicts, [3], "a verdict on nothing is gone");
+            let defaults = "INSERT INTO baseline_turn_facts (turn, project) VALUES (7, 1)
+                RETURNING answered";
+            assert_eq!(store.read_row::<i64>(defaults, ()).unwrap(), 0);
+        }
     }
 }

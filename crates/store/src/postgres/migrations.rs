@@ -100,3 +100,60 @@ pub(crate) fn migrate(connection: &Connection) -> Result<(), StoreError> {
     super::partitions::make_partitions(connection)?;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use model::Position;
+    use testkit::servers::{Postgres, or_skip};
+
+    use super::*;
+    use crate::postgres::Server;
+    use crate::projections::baseline_positions;
+
+    /// A store of the schema with one baseline for all projects and a partition per month.
+    const OLDER: &str = r#"
+        INSERT INTO projects (key, tenant, project) VALUES (1, 'a', 'default'), (2, 'b', 'default');
+        INSERT INTO turns (key, project, id, ts, opened, completed) VALUES (7, 1, 't7', 3, 5, 10000000);
+        INSERT INTO baseline_turns SELECT * FROM turns;
+        INSERT INTO verdicts VALUES (3, 7, NULL, 1, 1, 1, 0), (4, NULL, NULL, 1, 1, 1, 0);
+        SELECT make_partition(DATE '2026-03-01');
+        INSERT INTO events VALUES
+            (5, 1, 1, 1, 1, 1, 'e5', NULL, NULL, 7, 1, 1772600000000000, NULL, '{}'),
+            (10000000, 1, 1, 1, 1, 1, 'a', NULL, NULL, 7, 1, 1, NULL, '{"model": "m"}'),
+            (10000001, 1, 1, 1, 1, 1, 'f', NULL, NULL, 7, 1, 1, NULL, '{"finding": "answer"}');
+        UPDATE log_head SET position = 10000001;
+        INSERT INTO meta VALUES ('baseline_position', '\x0000000000000004')"#;
+
+    #[test]
+    fn older_store_gets_baselines_and_partitions_by_position() {
+        let Some(server) = or_skip(Postgres::shared()) else { return };
+        let database = server.database().unwrap();
+        let mut store = Server::parse(database.url()).unwrap().writer().unwrap();
+        store.raw_batch("CREATE TABLE schema_version (number BIGINT NOT NULL)").unwrap();
+        for (number, sql) in (1_i64..).zip(&MIGRATIONS[..8]) {
+            store.raw_batch(sql).unwrap();
+            store.execute("INSERT INTO schema_version VALUES (?1)", [number]).unwrap();
+        }
+        store.raw_batch(OLDER).unwrap();
+        migrate_to_newest(&mut store).unwrap();
+        migrate_to_newest(&mut store).unwrap();
+        let positions = baseline_positions::positions(&store).unwrap();
+        assert_eq!(positions, [(1, Position(4)), (2, Position(4))].into());
+        let run = |sql: &str| database.run(sql).unwrap();
+        assert_eq!(run("SELECT id FROM events_0"), "e5");
+        assert_eq!(run("SELECT id FROM events_1"), "a\nf");
+        assert_eq!(run("SELECT count(*) FROM events_other"), "0");
+        let tables = "SELECT count(*) FROM pg_class WHERE relkind IN ('r', 'p')
+            AND relname ~ '^(events_2026|events_by_month|older_baseline)'";
+        assert_eq!(run(tables), "0");
+        assert_eq!(run("SELECT model_id FROM implicit_feedback"), "m");
+        assert_eq!(run("SELECT count(*) FROM verdicts"), "1", "a verdict on nothing is gone");
+        assert_eq!(run("SELECT id, ts FROM baseline_turns WHERE key = 7"), "t7|3");
+        let policies = "SELECT count(*) FROM pg_policies WHERE tablename = 'events'
+            AND schemaname = current_schema()";
+        assert_eq!(run(policies), "1");
+        let defaults =
+            "INSERT INTO baseline_turn_facts (turn, project) VALUES (7, 1) RETURNING answered";
+        assert!(run(defaults).starts_with('0'));
+    }
+}

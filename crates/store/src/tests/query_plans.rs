@@ -7,7 +7,9 @@ use model::{Change, Outcome, Scope, UserId, Write};
 use sql::recorded_statements;
 
 use super::open;
-use crate::contract::rebuild;
+use crate::contract::retention::cover_all_events;
+use crate::contract::{quality, rebuild};
+use crate::projections::PROJECTIONS;
 use crate::projections::apply::USER_EVENTS;
 
 /// Tables that grow with all events, turns or users.
@@ -51,6 +53,36 @@ async fn writes_never_scan_the_longest_tables() {
             let step: String = step.get("detail").unwrap();
             let scans = |table: &&str| format!("{step} ").starts_with(&format!("SCAN {table} "));
             assert!(!LONGEST.iter().any(scans), "{step}: {sql}");
+        }
+    }
+}
+
+/// Other writers wait for a step that moves a baseline.
+#[tokio::test]
+async fn baseline_finds_its_rows_by_an_index() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).unwrap();
+    quality::play_anything(&store).await;
+    cover_all_events(&store, quality::changes_of).await;
+    drop(store);
+    let file = rusqlite::Connection::open(folder.path().join("uptake.db")).unwrap();
+    // A migration reads all experiments.
+    let of_baseline =
+        |sql: &String| sql.contains("baseline_") && !sql.ends_with("experiments ORDER BY key");
+    let statements: Vec<String> = recorded_statements().into_iter().filter(of_baseline).collect();
+    assert!(statements.iter().any(|sql| sql.contains("baseline_turn_facts AS turn_facts")));
+    for sql in statements {
+        let Ok(mut explain) = file.prepare(&format!("EXPLAIN QUERY PLAN {sql}")) else { continue };
+        let mut steps = explain.raw_query();
+        while let Some(step) = steps.next().unwrap() {
+            let step: String = step.get("detail").unwrap();
+            let scans = |table: &str| {
+                let table = table.trim_start_matches("baseline_");
+                // Also the alias of a subquery.
+                table != "newest" && PROJECTIONS.iter().any(|(name, _)| *name == table)
+            };
+            let scanned = step.strip_prefix("SCAN ").and_then(|rest| rest.split(' ').next());
+            assert!(!scanned.is_some_and(scans), "{step}: {sql}");
         }
     }
 }
