@@ -38,7 +38,7 @@ fn assert_rebuild_changes_nothing(folder: &TempDir) {
     assert!(out.starts_with("{\"changed\":false"), "{out}");
 }
 
-/// A turn with reactions, and a rating with the id `r{n}`.
+/// A turn, and a rating with the id `r{n}`.
 fn send_turn(client: &Client, n: usize, user: &str, words: &str) {
     let (turn, conversation) = (format!("t{n}"), format!("c{}", n % 5));
     let body = json!({"turn_id": turn, "conversation_id": conversation, "user_id": user,
@@ -46,15 +46,18 @@ fn send_turn(client: &Client, n: usize, user: &str, words: &str) {
         "track_id": words, "strategy": {"name": words}, "model": "m1",
         "retrieved": [{"entity_id": "e1", "content": words}]});
     assert_eq!(client.post("/api/v1/turns", &body).0, 201);
-    let path = react_path(&conversation, &turn);
-    for reaction in ["ok", "not_ok"] {
-        assert_eq!(client.post(&path, &json!({"reaction": reaction, "text": words})).0, 200);
-    }
     let mut rating = rating_body(&turn);
     rating["id"] = json!(format!("r{n}"));
     rating["user_id"] = json!(user);
     rating["data"]["comment"] = json!(words);
     assert_eq!(client.post("/api/v1/feedback", &rating).0, 201);
+}
+
+fn react(server: &Server, n: usize, words: &str) {
+    let path = react_path(&format!("c{}", n % 5), &format!("t{n}"));
+    for reaction in ["ok", "not_ok"] {
+        assert_eq!(server.post(&path, &json!({"reaction": reaction, "text": words})).0, 200);
+    }
 }
 
 fn is_dropped(client: &Client, n: usize) -> bool {
@@ -68,6 +71,7 @@ fn kills_during_retention_change_no_projection() {
     let tenant = server.client().with_header("X-Uptake-Tenant", "acme");
     for n in 0..60 {
         send_turn(&server.client(), n, &format!("u{}", n % 4), "words");
+        react(&server, n, "words");
         if n < 6 {
             send_turn(&other, n, "u1", "words");
             send_turn(&tenant, n, "u1", "words");
@@ -102,7 +106,9 @@ fn erasure_during_retention_leaves_no_text() {
     let server = Server::start();
     let users = ["zwxqv-ann", "zwxqv-bob", "zwxqv-eve"];
     for n in 0..90 {
-        send_turn(&server.client(), n, users[n % 3], &format!("{}-words", users[n % 3]));
+        let words = format!("{}-words", users[n % 3]);
+        send_turn(&server.client(), n, users[n % 3], &words);
+        react(&server, n, &words);
     }
     let server = Server::start_in(import_with_old_dates(server));
     let before: Vec<[u64; 6]> = (0..5).map(|n| counts(&server, &format!("c{n}"))).collect();
