@@ -106,6 +106,7 @@ pub enum Rows<'s> {
 }
 
 impl Rows<'_> {
+    #[expect(clippy::should_implement_trait, reason = "a row borrows from the statement")]
     pub fn next(&mut self) -> Result<Option<Row<'_>>> {
         match self {
             Self::Sqlite(rows) => Ok(rows.next()?.map(Row::Sqlite)),

@@ -15,10 +15,10 @@ use crate::error::StoreError;
 use crate::event_rows::newest_position;
 use crate::meta;
 use crate::metrics::Stopwatch;
-#[cfg(feature = "scaled")]
-use crate::postgres::settings::PLAN_BY_INDEX;
 use crate::projections::baseline::{self, ChangesOf, STEP};
 use crate::projections::baseline_positions::lock_position;
+#[cfg(feature = "scaled")]
+use crate::read_pool::Purpose;
 use crate::row_keys::{Key, find_projects};
 
 const BATCH_EVENTS: i64 = 500;
@@ -143,9 +143,7 @@ impl Removal {
 /// Runs all steps on a session of their own, beside the writers of all nodes.
 #[cfg(feature = "scaled")]
 pub(crate) fn run_apart(source: &Source, mut removal: Removal) -> Result<usize, StoreError> {
-    let mut connection = source.reader(Purpose::Report)?;
-    // A plan that was made while a table of the baseline was empty scans it.
-    connection.raw_batch(PLAN_BY_INDEX)?;
+    let mut connection = source.reader(Purpose::Lookup)?;
     while !removal.step(&mut connection)? {}
     Ok(removal.dropped)
 }
