@@ -27,21 +27,29 @@ impl Access {
         Ok(Self { core, keys, ended_sessions })
     }
 
-    /// Reloads keys and ended sessions, which other nodes change without a log entry.
-    pub(crate) async fn reload(&self) {
-        match KeyRing::load(&self.core.store).await {
+    /// Reloads keys and ended sessions, which other nodes change without a log entry. Returns false
+    /// when a read failed.
+    pub(crate) async fn reload(&self) -> bool {
+        let keys = match KeyRing::load(&self.core.store).await {
             Ok(ring) => {
                 if self.keys.merge(ring) {
                     self.ended_sessions.notify_watchers();
                 }
+                Ok(())
             }
-            Err(error) => log_retriable(error, "API keys of other nodes could not be reloaded"),
-        }
-        match EndedSessions::load(&self.core.store).await {
-            Ok(ended) => self.ended_sessions.merge(ended, self.core.clock.now()),
-            Err(error) => {
-                log_retriable(error, "ended sessions of other nodes could not be reloaded")
+            Err(error) => Err((error, "API keys of other nodes could not be reloaded")),
+        };
+        let ended = match EndedSessions::load(&self.core.store).await {
+            Ok(ended) => {
+                self.ended_sessions.merge(ended, self.core.clock.now());
+                Ok(())
             }
+            Err(error) => Err((error, "ended sessions of other nodes could not be reloaded")),
+        };
+        let is_reloaded = keys.is_ok() && ended.is_ok();
+        for (error, what) in [keys.err(), ended.err()].into_iter().flatten() {
+            log_retriable(error, what);
         }
+        is_reloaded
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! | job | period | runs on |
 //! |---|---|---|
-//! | follow other nodes | as entries arrive; keys every second | every node of a cluster |
+//! | follow other nodes | as entries arrive; keys when they change | every node of a cluster |
 //! | leader election | 1.5 s | every node of a cluster |
 //! | copy turn logs | as entries arrive | the leader |
 //! | publish to Kafka | as entries arrive | the node with the publishing lease |

@@ -82,5 +82,5 @@ pub use queries::users::ErasedCounts;
 pub use read_only_log::ReadOnlyLog;
 pub use similarity::{SimilarQuery, SimilarityLimits};
 pub use sql::Error as DatabaseError;
-pub use store::Store;
+pub use store::{PeerNews, Store};
 pub use turn_context::TurnContext;

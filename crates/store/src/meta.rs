@@ -8,6 +8,7 @@ use crate::error::StoreError;
 /// The position of the one baseline that older stores have for all projects.
 pub(crate) const FORMER_BASELINE: &str = "baseline_position";
 pub(crate) const REMOVED_POSITION: &str = "removed_position";
+const ACCESS_VERSION: &str = "access_version";
 const STALE_PROJECTIONS: &str = "stale_projections";
 pub(crate) const RESTORED_AT: &str = "restored_at";
 
@@ -32,6 +33,26 @@ pub(crate) fn write_position(
          ON CONFLICT (name) DO UPDATE SET value = excluded.value",
         (name, position.0.to_be_bytes()),
     )
+}
+
+/// Counts a change of an API key or the end of a page session, which are not in the log. The
+/// caller's transaction serializes it on Postgres by the lock on the log head.
+pub(crate) fn bump_access_version(connection: &Connection) -> sql::Result<()> {
+    let known = read_position(connection, ACCESS_VERSION)?.unwrap_or_default();
+    write_position(connection, ACCESS_VERSION, Position(known.0 + 1)).map(drop)
+}
+
+/// The log head and the access version, in one query. For Postgres.
+#[cfg(feature = "scaled")]
+pub(crate) fn head_and_access_version(connection: &Connection) -> sql::Result<(Position, u64)> {
+    let select = format!(
+        "SELECT position, (SELECT value FROM meta WHERE name = '{ACCESS_VERSION}') FROM log_head"
+    );
+    connection.prepare_cached(&select)?.query_row((), |row| {
+        let head: i64 = row.get(0)?;
+        let version: Option<[u8; 8]> = row.get(1)?;
+        Ok((Position(head as u64), version.map_or(0, u64::from_be_bytes)))
+    })
 }
 
 /// Eight bytes, big-endian. Older stores have SQLite integers.

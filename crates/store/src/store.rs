@@ -35,9 +35,19 @@ pub struct Store {
     // Dropping them stops their threads.
     _loader: BackgroundThread,
     pub(crate) engine: Engine,
+    peer_news: watch::Sender<PeerNews>,
     pub(crate) pool: ReadPool,
     seal_key: [u8; 32],
     folder: FolderLock,
+}
+
+/// What other nodes of a shared database did without a log entry.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PeerNews {
+    /// Grows with every change of an API key and every page session that is ended.
+    pub access_version: u64,
+    /// True when a failover lost commits. State derived from the log is then invalid.
+    pub went_back: bool,
 }
 
 /// The parts that only one of the databases needs.
@@ -45,7 +55,7 @@ pub(crate) enum Engine {
     /// The checkpoint thread, until the store is closed.
     Sqlite(Mutex<Option<BackgroundThread>>),
     #[cfg(feature = "scaled")]
-    Postgres(Follower),
+    Postgres(#[expect(dead_code, reason = "dropping it stops its thread")] Follower),
 }
 
 impl Store {
@@ -64,7 +74,7 @@ impl Store {
         let mut connection = Connection::Sqlite(connection);
         migrations::migrate_to_newest(&mut connection)?;
         let source = Source::File(file.clone());
-        Self::start(lock, connection, &source, (limits, fresh_seal_key), touched, |writer| {
+        Self::start(lock, connection, &source, (limits, fresh_seal_key), touched, |writer, _| {
             let checkpointer = spawn_checkpointer(&file, writer.watch())?;
             Ok(Engine::Sqlite(Mutex::new(Some(checkpointer))))
         })
@@ -91,9 +101,10 @@ impl Store {
             crate::postgres::migrate_to_newest(&mut connection)?;
             let touched = similarity::Touched::from_now(&connection)?;
             let source = Source::Server(server.clone());
-            Self::start(lock, connection, &source, (limits, fresh_seal_key), touched, |writer| {
+            let limits = (limits, fresh_seal_key);
+            Self::start(lock, connection, &source, limits, touched, |writer, news| {
                 let queue = writer.weak_queue().ok_or(StoreError::Closed)?;
-                let notify = move |head| Writer::notify_foreign_head(&queue, head);
+                let notify = (news, move |head| Writer::notify_foreign_head(&queue, head));
                 let partitions = crate::postgres::PartitionMaker::hourly();
                 Follower::start(server, partitions, writer.watch(), notify).map(Engine::Postgres)
             })
@@ -109,16 +120,17 @@ impl Store {
         source: &Source,
         (limits, fresh_seal_key): (Limits, [u8; 32]),
         touched: similarity::Touched,
-        start_engine: impl FnOnce(&Writer) -> Result<Engine, StoreError>,
+        start_engine: impl FnOnce(&Writer, watch::Sender<PeerNews>) -> Result<Engine, StoreError>,
     ) -> Result<Self, StoreError> {
         let seal_key = meta::seal_key(&connection, fresh_seal_key)?;
         let pool = ReadPool::open(source, limits.readers)?;
         let indexes = Arc::new(similarity::SimilarityIndexes::new(limits.similar));
         let index = Arc::clone(&indexes);
         let writer = Writer::start(connection, source.clone(), limits, touched, index)?;
-        let loader = similarity::spawn_loader(source, Arc::clone(&indexes))?;
-        let engine = start_engine(&writer)?;
-        Ok(Self { writer, indexes, _loader: loader, engine, pool, seal_key, folder })
+        let _loader = similarity::spawn_loader(source, Arc::clone(&indexes))?;
+        let peer_news = watch::Sender::default();
+        let engine = start_engine(&writer, peer_news.clone())?;
+        Ok(Self { writer, indexes, _loader, engine, peer_news, pool, seal_key, folder })
     }
 
     /// Publishes the server's address to other processes of the folder's owner.
@@ -160,13 +172,10 @@ impl Store {
         }
     }
 
-    /// True when a failover lost commits. State derived from the log is then invalid.
-    pub fn went_back(&self) -> bool {
-        match &self.engine {
-            Engine::Sqlite(_) => false,
-            #[cfg(feature = "scaled")]
-            Engine::Postgres(follower) => follower.went_back(),
-        }
+    /// Notifies of what other nodes did without a log entry, within 50 ms. SQLite has no other
+    /// nodes.
+    pub fn watch_peers(&self) -> watch::Receiver<PeerNews> {
+        self.peer_news.subscribe()
     }
 
     /// Rebuilds every projection from the log in one transaction. Writes wait meanwhile.

@@ -31,7 +31,7 @@ fn outage_is_logged_once_not_per_request() {
     // Background jobs retry too.
     until("that was tried more than once", || {
         let said = std::fs::read_to_string(said.path()).unwrap();
-        said.matches("API keys of other nodes could not be reloaded").count() > 2
+        said.matches("reading the log head failed; retrying").count() > 2
     });
     postgres.restart();
     postgres.wait_until_ready().unwrap();

@@ -15,8 +15,10 @@ use crate::tasks::StopSignal;
 
 /// Events per read.
 const PAGE_EVENTS: usize = 1_000;
-/// Keys are not in the log. A change made by another node takes effect within this period.
-const KEY_POLL_INTERVAL: Duration = Duration::from_secs(1);
+/// Keys are reloaded when the store notifies of a change, and in this period in case one was made
+/// by hand.
+const KEY_RELOAD_INTERVAL: Duration = Duration::from_secs(30);
+const KEY_RETRY_DELAY: Duration = Duration::from_secs(1);
 /// The pause after a failed attempt.
 const RETRY_DELAY: Duration = Duration::from_millis(500);
 
@@ -27,7 +29,7 @@ impl Cluster {
             let cluster = Arc::clone(self);
             self.core.tasks.spawn_task(|stop| follow_log(cluster, stop));
             let cluster = Arc::clone(self);
-            self.core.tasks.spawn_task(|stop| poll_keys(cluster, stop));
+            self.core.tasks.spawn_task(|stop| follow_keys(cluster, stop));
         }
     }
 
@@ -88,16 +90,24 @@ async fn follow_log(cluster: Arc<Cluster>, mut stop: StopSignal) {
     }
 }
 
-async fn poll_keys(cluster: Arc<Cluster>, mut stop: StopSignal) {
+async fn follow_keys(cluster: Arc<Cluster>, mut stop: StopSignal) {
+    let mut peers = cluster.core.store.watch_peers();
     loop {
-        cluster.access.reload().await;
-        if cluster.core.store.went_back() {
+        // Before the reload, so that a later change leads to another one.
+        if peers.borrow_and_update().went_back {
             cluster.outdated.send_replace(true);
             return;
         }
+        let is_reloaded = cluster.access.reload().await;
+        let pause = if is_reloaded { KEY_RELOAD_INTERVAL } else { KEY_RETRY_DELAY };
         tokio::select! {
             _ = stop.changed() => return,
-            () = tokio::time::sleep(KEY_POLL_INTERVAL) => {}
+            changed = peers.changed() => {
+                if changed.is_err() {
+                    return; // the store is closed
+                }
+            }
+            () = tokio::time::sleep(pause) => {}
         }
     }
 }
@@ -143,11 +153,11 @@ mod tests {
         let (scopes, pass) = ([Scope::default()], PageAccess::Key(key.id));
         let waits =
             engine.feedback.wait_for_events(&scopes, engine.core.head(), Duration::ZERO, &pass);
-        let polling = poll_keys(Arc::clone(&engine.cluster), engine.core.tasks.stop_signal());
+        let following = follow_keys(Arc::clone(&engine.cluster), engine.core.tasks.stop_signal());
         let ended = async {
             tokio::select! {
                 found = waits => found,
-                () = polling => panic!("polling must not end"),
+                () = following => panic!("following must not end"),
             }
         };
         let found = tokio::time::timeout(Duration::from_secs(60), ended).await.unwrap();

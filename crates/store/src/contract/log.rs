@@ -89,5 +89,5 @@ pub(crate) async fn stats_report_queue_and_commits(store: &Store) {
     assert_eq!((stats.commit_writes.count, stats.commit_writes.sum), (2, 4.0));
     assert_eq!((stats.commit_seconds.count, stats.failed_commits), (2, 0));
     assert_eq!((stats.queued_writes, stats.queued_bytes), (0, 0));
-    assert!(store.is_ready().await.unwrap() && !store.went_back());
+    assert!(store.is_ready().await.unwrap() && !store.watch_peers().borrow().went_back);
 }

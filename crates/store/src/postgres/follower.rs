@@ -1,6 +1,5 @@
 //! Follows the writes of other nodes and creates partitions in time.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -10,37 +9,42 @@ use tokio::sync::watch;
 
 use crate::background_thread::BackgroundThread;
 use crate::error::StoreError;
-use crate::event_rows::newest_position;
+use crate::meta;
 use crate::postgres::{PartitionMaker, Server};
+use crate::store::PeerNews;
 
 /// The delay until readers on this node see the writes of another node.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Polls until it is dropped.
 pub(crate) struct Follower {
-    went_back: Arc<AtomicBool>,
     _thread: BackgroundThread,
 }
 
 impl Follower {
     /// Starts a thread that calls `notify` whenever the head moves. `committed` is the newest
-    /// position this node has committed.
+    /// position this node has committed. `news` gets what other nodes do without a log entry.
     pub(crate) fn start(
         server: Server,
         mut partitions: PartitionMaker,
         committed: watch::Receiver<Position>,
-        mut notify: impl FnMut(Position) + Send + 'static,
+        (news, mut notify): (watch::Sender<PeerNews>, impl FnMut(Position) + Send + 'static),
     ) -> Result<Self, StoreError> {
-        let went_back = Arc::new(AtomicBool::new(false));
-        let shorter = Arc::clone(&went_back);
         let follow = move |stop: &AtomicBool| {
             let (mut connection, mut told): (Option<Connection>, _) = (None, Position(0));
             while !stop.load(Ordering::Acquire) {
                 // Read before the head, because a later commit may not be visible yet.
                 let known = told.max(*committed.borrow());
-                match read_head(&mut connection, &server) {
+                let read = read_head(&mut connection, &server);
+                if let Ok((_, access_version)) = read {
+                    news.send_if_modified(|news| {
+                        let before = std::mem::replace(&mut news.access_version, access_version);
+                        before != access_version
+                    });
+                }
+                match read.map(|(head, _)| head) {
                     Ok(head) if head < known => {
-                        shorter.store(true, Ordering::Release);
+                        news.send_modify(|news| news.went_back = true);
                         let (head, known) = (head.0, known.0);
                         return tracing::error!(
                             head,
@@ -65,18 +69,18 @@ impl Follower {
                 std::thread::park_timeout(POLL_INTERVAL);
             }
         };
-        Ok(Self { went_back, _thread: BackgroundThread::spawn("uptake-follower", follow)? })
-    }
-
-    /// True when the log was once shorter than before.
-    pub(crate) fn went_back(&self) -> bool {
-        self.went_back.load(Ordering::Acquire)
+        Ok(Self { _thread: BackgroundThread::spawn("uptake-follower", follow)? })
     }
 }
 
-fn read_head(connection: &mut Option<Connection>, server: &Server) -> Result<Position, StoreError> {
-    match connection {
-        Some(connection) => newest_position(connection),
-        None => newest_position(connection.insert(server.open()?)),
-    }
+/// The log head and the access version.
+fn read_head(
+    connection: &mut Option<Connection>,
+    server: &Server,
+) -> Result<(Position, u64), StoreError> {
+    let connection = match connection {
+        Some(connection) => connection,
+        None => connection.insert(server.open()?),
+    };
+    Ok(meta::head_and_access_version(connection)?)
 }

@@ -15,7 +15,8 @@ impl Store {
 
     pub fn add_key(&self, key: StoredKey) -> Task<'_, ()> {
         Box::pin(self.writer.run(move |connection| {
-            connection.execute_cached(
+            let transaction = connection.transaction()?;
+            transaction.execute_cached(
                 "INSERT INTO keys (id, hash, tenant, project, role, rate, origin, created_at,
                      revoked_at)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
@@ -31,7 +32,8 @@ impl Store {
                     key.revoked_at.map(Timestamp::as_micros),
                 ),
             )?;
-            Ok(())
+            meta::bump_access_version(&transaction)?;
+            Ok(transaction.commit()?)
         }))
     }
 
@@ -39,8 +41,14 @@ impl Store {
     pub fn revoke_key(&self, id: &str, at: Timestamp) -> Task<'_, bool> {
         let id = id.to_owned();
         Box::pin(self.writer.run(move |connection| {
+            let transaction = connection.transaction()?;
             let sql = "UPDATE keys SET revoked_at = ?2 WHERE id = ?1 AND revoked_at IS NULL";
-            Ok(connection.execute_cached(sql, (&id, at.as_micros()))? > 0)
+            let is_revoked = transaction.execute_cached(sql, (&id, at.as_micros()))? > 0;
+            if is_revoked {
+                meta::bump_access_version(&transaction)?;
+            }
+            transaction.commit()?;
+            Ok(is_revoked)
         }))
     }
 
@@ -48,12 +56,14 @@ impl Store {
     pub fn end_visit(&self, id: &str, until: Timestamp, now: Timestamp) -> Task<'_, ()> {
         let id = id.to_owned();
         Box::pin(self.writer.run(move |connection| {
+            let transaction = connection.transaction()?;
             let expire = "DELETE FROM ended_visits WHERE until <= ?1";
-            connection.execute_cached(expire, [now.as_micros()])?;
+            transaction.execute_cached(expire, [now.as_micros()])?;
             let insert =
                 "INSERT INTO ended_visits (id, until) VALUES (?1, ?2) ON CONFLICT (id) DO NOTHING";
-            connection.execute_cached(insert, (&id, until.as_micros()))?;
-            Ok(())
+            transaction.execute_cached(insert, (&id, until.as_micros()))?;
+            meta::bump_access_version(&transaction)?;
+            Ok(transaction.commit()?)
         }))
     }
 

@@ -195,21 +195,27 @@ async fn reader_functions_check_the_login_once() {
     }
 }
 
+/// The sender and the callback of a follower.
+fn silent() -> (tokio::sync::watch::Sender<crate::PeerNews>, impl FnMut(Position) + Send) {
+    (tokio::sync::watch::Sender::default(), |_| {})
+}
+
 /// Like a database that was reset before the follower saw this node's commit.
-#[test]
-fn shortened_log_is_detected() {
+#[tokio::test]
+async fn shortened_log_is_detected() {
+    use crate::postgres::PartitionMaker;
+    use crate::postgres::follower::Follower;
     let Some(place) = Fresh::new() else { return };
     drop(place.open());
     let source = Server::parse(place.database.url()).unwrap();
     let committed = tokio::sync::watch::channel(Position(5)).1;
-    let follower = Follower::start(source, PartitionMaker::hourly(), committed, |_| {}).unwrap();
-    for _ in 0..600 {
-        if follower.went_back() {
-            return;
-        }
-        std::thread::sleep(Duration::from_millis(100));
-    }
-    panic!("the follower missed that five events are gone");
+    let (news, notify) = silent();
+    let mut told = news.subscribe();
+    let _follower =
+        Follower::start(source, PartitionMaker::hourly(), committed, (news, notify)).unwrap();
+    let told = told.wait_for(|news| news.went_back);
+    let told = tokio::time::timeout(Duration::from_secs(60), told).await;
+    assert!(told.is_ok(), "the follower missed that five events are gone");
 }
 
 #[tokio::test]

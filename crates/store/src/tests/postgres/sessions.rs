@@ -1,10 +1,50 @@
-//! Settings and prepared statements of sessions.
+//! Settings and prepared statements of sessions, and what they tell other nodes.
 
+use std::time::Duration;
+
+use model::{Role, Tenant};
 use sql::Connection;
 use testkit::servers::Postgres;
 
 use super::Fresh;
+use crate::StoredKey;
+use crate::contract::scene::at;
 use crate::postgres::Server;
+
+/// Other nodes reload their keys only then.
+#[tokio::test]
+async fn key_changes_and_ended_sessions_are_told_to_other_nodes() {
+    let Some(place) = Fresh::new() else { return };
+    let node = place.another_node();
+    let (one, other) = (place.open(), node.open());
+    let mut peers = other.watch_peers();
+    let mut told = async |version: u64| {
+        let told = peers.wait_for(|news| news.access_version >= version);
+        let told = tokio::time::timeout(Duration::from_secs(60), told).await;
+        assert_eq!(told.expect("a change is told").unwrap().access_version, version);
+    };
+    let key = StoredKey {
+        id: "a".into(),
+        hash: [7; 32],
+        tenant: Tenant::new("acme").unwrap(),
+        project: None,
+        role: Role::Admin,
+        rate: None,
+        origin: None,
+        created_at: at(1),
+        revoked_at: None,
+    };
+    one.add_key(key.clone()).await.unwrap();
+    told(1).await;
+    assert_eq!(other.keys().await.unwrap(), [key]);
+    assert!(one.revoke_key("a", at(2)).await.unwrap());
+    told(2).await;
+    assert!(other.keys().await.unwrap()[0].revoked_at.is_some());
+    assert!(!one.revoke_key("a", at(3)).await.unwrap(), "nothing to tell");
+    one.end_visit("v", at(20), at(3)).await.unwrap();
+    told(3).await;
+    assert_eq!(other.ended_visits().await.unwrap().len(), 1);
+}
 
 /// The settings as the server reports them. Commits are synchronous whatever the database's
 /// default.
