@@ -23,6 +23,7 @@ fn metrics_count_requests_commits_and_log_events() {
         "uptake_commit_failures_total 0".to_owned(),
         "uptake_commit_seconds_count 2".to_owned(),
         "uptake_commit_writes_sum 2".to_owned(),
+        "uptake_commit_statements_count 2".to_owned(),
         "uptake_commit_writes_bucket{le=\"+Inf\"} 2".to_owned(),
         format!(
             "uptake_request_seconds_count{{method=\"POST\",route=\"{route}\",status=\"200\"}} 1"
@@ -38,6 +39,9 @@ fn metrics_count_requests_commits_and_log_events() {
         assert!(page.lines().any(|found| found == line), "{line} is not in\n{page}");
     }
     assert!(!page.contains("c1"), "an id became a label:\n{page}");
+    let sum = page.lines().find_map(|line| line.strip_prefix("uptake_commit_statements_sum "));
+    // Two commits of a row each are at least BEGIN, INSERT and COMMIT.
+    assert!(sum.is_some_and(|sum| sum.parse::<f64>().unwrap() >= 6.0), "{sum:?}");
     let mut client = server.connect();
     client.write_all(b"INVENTED /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
     assert_ne!(client.read(&mut [0; 100]).unwrap(), 0, "it was answered");

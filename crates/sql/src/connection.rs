@@ -8,6 +8,7 @@ use super::params::{Params, RowBatch};
 use super::prefix;
 use super::row::{FromRow, Row};
 use super::statement::Statement;
+use super::statement_count::count_statements;
 
 pub enum Connection {
     Sqlite(rusqlite::Connection),
@@ -124,7 +125,10 @@ impl Connection {
     /// Runs statements without parameters and results.
     pub fn execute_batch(&self, sql: &str) -> Result<()> {
         match self {
-            Self::Sqlite(connection) => Ok(connection.execute_batch(sql)?),
+            Self::Sqlite(connection) => {
+                count_statements(1);
+                Ok(connection.execute_batch(sql)?)
+            }
             #[cfg(feature = "postgres")]
             Self::Postgres(session) => session.batch(sql),
         }
@@ -205,7 +209,10 @@ impl Connection {
     pub(super) fn begin(&self) -> Result<()> {
         match self {
             // The only writer, so the lock is never contended.
-            Self::Sqlite(connection) => Ok(connection.execute_batch("BEGIN IMMEDIATE")?),
+            Self::Sqlite(connection) => {
+                count_statements(1);
+                Ok(connection.execute_batch("BEGIN IMMEDIATE")?)
+            }
             #[cfg(feature = "postgres")]
             Self::Postgres(session) => {
                 session.memory().end();

@@ -13,6 +13,7 @@ mod prefix;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod row;
+mod statement_count;
 #[cfg(feature = "statement_log")]
 mod statement_log;
 mod statement;
@@ -27,6 +28,7 @@ pub use params::{RowBatch, RowPart, params_from_iter};
 pub use postgres::{Question, Session};
 pub use prefix::{TablePrefix, is_prefixed};
 pub use row::{Row, Rows};
+pub use statement_count::executed_statements;
 #[cfg(feature = "statement_log")]
 pub use statement_log::recorded_statements;
 pub use transaction::Transaction;

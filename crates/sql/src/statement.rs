@@ -3,6 +3,7 @@
 use super::error::{Error, Result};
 use super::params::{Params, RowBatch};
 use super::row::{Row, Rows};
+use super::statement_count::count_statements;
 use super::value::ValueRef;
 
 pub enum Statement<'c> {
@@ -16,8 +17,8 @@ impl Statement<'_> {
     /// Returns the number of changed rows.
     pub fn execute(&mut self, params: impl Params) -> Result<usize> {
         params.bind(|values| match self {
-            Self::Cached(statement) => Ok(statement.execute(bound(values))?),
-            Self::Once(statement) => Ok(statement.execute(bound(values))?),
+            Self::Cached(statement) => execute(statement, values),
+            Self::Once(statement) => execute(statement, values),
             #[cfg(feature = "postgres")]
             Self::Postgres(prepared) => prepared.execute(values),
         })
@@ -52,8 +53,8 @@ impl Statement<'_> {
 
     pub fn query(&mut self, params: impl Params) -> Result<Rows<'_>> {
         params.bind(|values| match self {
-            Self::Cached(statement) => Ok(Rows::Sqlite(statement.query(bound(values))?)),
-            Self::Once(statement) => Ok(Rows::Sqlite(statement.query(bound(values))?)),
+            Self::Cached(statement) => query(statement, values),
+            Self::Once(statement) => query(statement, values),
             #[cfg(feature = "postgres")]
             Self::Postgres(prepared) => {
                 Ok(Rows::Postgres { rows: prepared.query(values)?, next: 0 })
@@ -120,6 +121,19 @@ impl Statement<'_> {
             Self::Postgres(prepared) => prepared.column_count(),
         }
     }
+}
+
+fn execute(statement: &mut rusqlite::Statement<'_>, values: &[ValueRef<'_>]) -> Result<usize> {
+    count_statements(1);
+    Ok(statement.execute(bound(values))?)
+}
+
+fn query<'s>(
+    statement: &'s mut rusqlite::Statement<'_>,
+    values: &[ValueRef<'_>],
+) -> Result<Rows<'s>> {
+    count_statements(1);
+    Ok(Rows::Sqlite(statement.query(bound(values))?))
 }
 
 fn bound<'a>(values: &'a [ValueRef<'a>]) -> impl rusqlite::Params + 'a {

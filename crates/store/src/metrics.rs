@@ -9,6 +9,10 @@ pub const SECONDS: &[f64] =
 /// Upper bounds of group sizes, in writes.
 pub const SIZES: &[f64] = &[1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0];
 
+/// Upper bounds of statements per group.
+pub(crate) const STATEMENTS: &[f64] =
+    &[4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0, 4096.0, 16384.0];
+
 /// Upper bounds of payloads, in bytes.
 pub(crate) const BYTES: &[f64] = &[1e3, 4e3, 16e3, 64e3, 256e3, 1e6, 4e6, 16e6];
 
@@ -78,6 +82,8 @@ pub struct LogStats {
     pub commit_writes: Snapshot,
     /// Payload of a group, in bytes.
     pub commit_bytes: Snapshot,
+    /// Statements that a group ran. On Postgres, batched rows of a table are one.
+    pub commit_statements: Snapshot,
     /// Time of a submission in the queue.
     pub wait_seconds: Snapshot,
     /// Groups that failed because of the disk or the database.

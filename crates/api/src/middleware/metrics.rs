@@ -95,6 +95,9 @@ pub(crate) fn render_metrics(
     let name = "uptake_commit_bytes";
     push_header(&mut page, name, "Bytes of events per group commit", "histogram");
     push_histogram(&mut page, name, "", &stats.commit_bytes);
+    let name = "uptake_commit_statements";
+    push_header(&mut page, name, "Statements per group commit", "histogram");
+    push_histogram(&mut page, name, "", &stats.commit_statements);
     let name = "uptake_commit_wait_seconds";
     push_header(
         &mut page,

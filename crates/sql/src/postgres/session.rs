@@ -15,6 +15,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 use super::super::dialect::to_postgres;
 use super::super::error::{Error, Result, ends_session};
 use super::super::params::RowBatch;
+use super::super::statement_count::count_statements;
 use super::super::value::{Value, ValueRef};
 use super::keys::Keys;
 use super::memory::Memory;
@@ -121,6 +122,8 @@ impl Session {
             .map(|question| self.prepare(question.0).map(|prepared| prepared.statement))
             .collect::<Result<Vec<_>>>()?;
         let asked = prepared.iter().zip(questions);
+        // `ask` counts one.
+        count_statements(questions.len().saturating_sub(1));
         let answers =
             join_all(asked.map(|(statement, question)| self.client.query(statement, question.1)));
         self.ask(async { answers.await.into_iter().collect() })
@@ -213,6 +216,8 @@ impl Session {
     ) -> Result<T> {
         let pending = std::mem::take(&mut *self.pending.borrow_mut());
         let pending = group_rows(pending, |many| Ok(self.prepare(many)?.statement))?;
+        let fences = pending.iter().filter(|pending| matches!(pending, Pending::InOrder)).count();
+        count_statements(pending.len() - fences + 1);
         let before = pending.iter().map(|pending| self.send(pending));
         // Futures polled in order are pipelined in order.
         let (before, answer) = self.wait_for(join(join_all(before), question))?;

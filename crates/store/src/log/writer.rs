@@ -162,6 +162,7 @@ impl Writer {
             commit_seconds: self.meters.commit_seconds.snapshot(),
             commit_writes: self.meters.commit_writes.snapshot(),
             commit_bytes: self.meters.commit_bytes.snapshot(),
+            commit_statements: self.meters.commit_statements.snapshot(),
             wait_seconds: self.meters.wait_seconds.snapshot(),
             failed_commits: self.meters.failed_commits.load(Ordering::Relaxed),
         }

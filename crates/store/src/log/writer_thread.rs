@@ -16,7 +16,7 @@ use crate::log::packed_write::PackedWrite;
 use crate::log::queue::{Answer, Job, Queue, Submission};
 use crate::log::verify_commit::verify_commit;
 use crate::log::writer_state::WriterState;
-use crate::metrics::{BYTES, Histogram, SECONDS, SIZES, Stopwatch};
+use crate::metrics::{BYTES, Histogram, SECONDS, SIZES, STATEMENTS, Stopwatch};
 use crate::outage::Outage;
 #[cfg(feature = "scaled")]
 use crate::postgres::settings;
@@ -38,6 +38,7 @@ pub(crate) struct Meters {
     pub(crate) commit_seconds: Histogram,
     pub(crate) commit_writes: Histogram,
     pub(crate) commit_bytes: Histogram,
+    pub(crate) commit_statements: Histogram,
     pub(crate) wait_seconds: Histogram,
     pub(crate) failed_commits: AtomicU64,
     pub(crate) queued_writes: AtomicU64,
@@ -53,6 +54,7 @@ impl Meters {
             commit_seconds: Histogram::new(SECONDS),
             commit_writes: Histogram::new(SIZES),
             commit_bytes: Histogram::new(BYTES),
+            commit_statements: Histogram::new(STATEMENTS),
             wait_seconds: Histogram::new(SECONDS),
             failed_commits: AtomicU64::new(0),
             queued_writes: AtomicU64::new(0),
@@ -134,7 +136,7 @@ impl WriterThread {
     }
 
     fn commit_and_answer(&mut self, mut group: Vec<Submission>, queue: &mut Queue) {
-        let watch = Stopwatch::start();
+        let (watch, statements) = (Stopwatch::start(), sql::executed_statements());
         group
             .iter()
             .for_each(|one| self.meters.wait_seconds.record(one.queued.elapsed().as_secs_f64()));
@@ -143,6 +145,8 @@ impl WriterThread {
             self.sync_similarity_index();
         }
         self.meters.commit_seconds.record(watch.elapsed().as_secs_f64());
+        let statements = sql::executed_statements() - statements;
+        self.meters.commit_statements.record(statements as f64);
         let writes: usize = group.iter().map(|submission| submission.writes.len()).sum();
         self.meters.commit_writes.record(writes as f64);
         let bytes: usize =

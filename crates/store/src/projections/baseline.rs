@@ -52,7 +52,7 @@ pub(crate) fn advance(
     // Without an event up to there, the baseline is there.
     let mut reached = if page.is_empty() { upto } else { from };
     for (stored, keys) in page {
-        let (subject, event) = Subject::from_stored(stored, keys);
+        let (subject, event) = Subject::from_stored(stored, &keys);
         adopt_turn(&transaction, subject.turn)?;
         for change in changes_of(&event) {
             BASELINE.apply(|| apply(&transaction, &subject, &change))?;

@@ -93,7 +93,7 @@ fn empty(connection: &Connection) -> sql::Result<()> {
 /// The next events with their keys.
 fn page(connection: &Connection, after: Position) -> Result<Vec<(Subject, Event)>, StoreError> {
     let with_keys = event_rows::read_tail_with_keys(connection, after, PAGE_EVENTS)?;
-    Ok(with_keys.into_iter().map(|(stored, keys)| Subject::from_stored(stored, keys)).collect())
+    Ok(with_keys.into_iter().map(|(stored, keys)| Subject::from_stored(stored, &keys)).collect())
 }
 
 fn digest(connection: &Connection) -> sql::Result<u64> {

@@ -14,8 +14,7 @@ use testkit::servers::{Database, Postgres, or_skip};
 use crate::StoreError;
 use crate::contract::rebuild;
 use crate::log::Limits;
-use crate::postgres::follower::Follower;
-use crate::postgres::{PartitionMaker, Server};
+use crate::postgres::Server;
 use crate::store::Store;
 
 struct Fresh {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use model::{Position, Scope};
 use testkit::servers::Database;
 
-use super::Fresh;
+use super::{Fresh, silent};
 use crate::postgres::follower::Follower;
 use crate::postgres::{PartitionMaker, Server};
 use crate::store::Store;
@@ -35,7 +35,7 @@ async fn commit_one(store: &Store, id: &str) {
 fn follow(place: &Fresh, partitions: PartitionMaker) -> Follower {
     let source = Server::parse(place.database.url()).unwrap();
     let committed = tokio::sync::watch::channel(Position(0)).1;
-    Follower::start(source, partitions, committed, |_| {}).unwrap()
+    Follower::start(source, partitions, committed, silent()).unwrap()
 }
 
 #[tokio::test]
