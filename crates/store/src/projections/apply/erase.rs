@@ -62,7 +62,8 @@ fn forget_letters(connection: &Connection, project: Key, user: &UserId) -> sql::
     )
 }
 
-/// The user's turns, including those whose opening was dropped.
+/// The user's turns, and those that were the user's when the baseline reached them. Another user may
+/// have opened such a turn since.
 pub(crate) const USER_TURNS: &str = "(SELECT key FROM turns WHERE user = ?1
     UNION SELECT key FROM baseline_turns WHERE user = ?1)";
 
@@ -71,37 +72,39 @@ pub(crate) const USER_TURNS: &str = "(SELECT key FROM turns WHERE user = ?1
 fn forget_rows(connection: &Connection, user: Key) -> sql::Result<()> {
     // A refinement counts in rates and holds no personal data.
     let intent = "CASE WHEN lower(intent) = 'refine' THEN intent END";
+    let own = "(SELECT key FROM turns WHERE user = ?1)";
     let forget = [
         "UPDATE profiles SET attributes = '{}' WHERE user = ?1".to_owned(),
         "UPDATE baseline_profiles SET attributes = '{}' WHERE user = ?1".to_owned(),
-        "UPDATE baseline_turns SET track = NULL, bundle = NULL, user_type = NULL WHERE user = ?1"
-            .to_owned(),
-        // Turns whose opening was dropped are found in the baseline.
-        "UPDATE turns SET track = NULL, bundle = NULL, user_type = NULL
-         WHERE key IN (SELECT key FROM baseline_turns WHERE user = ?1)"
-            .to_owned(),
+        "UPDATE turns SET track = NULL, bundle = NULL, user_type = NULL WHERE user = ?1".to_owned(),
+        format!(
+            "UPDATE baseline_turns SET track = NULL, bundle = NULL, user_type = NULL
+             WHERE key IN {USER_TURNS}"
+        ),
         format!(
             "UPDATE turn_index SET intent = {intent}, has_strategy = 0, language = NULL
-             WHERE turn IN {USER_TURNS}"
+             WHERE turn IN {own}"
         ),
         format!(
-            "UPDATE baseline_turn_index SET intent = {intent}, has_strategy = 0, language = NULL
+            "UPDATE baseline_turn_index SET intent = {intent}, language = NULL
              WHERE turn IN {USER_TURNS}"
         ),
-        format!("UPDATE turn_facts SET strategy = '' WHERE turn IN {USER_TURNS}"),
-        format!("UPDATE baseline_turn_facts SET strategy = '' WHERE turn IN {USER_TURNS}"),
-        format!("DELETE FROM turn_vectors WHERE turn IN {USER_TURNS}"),
+        // The answer of another user's turn is not the user's.
+        format!("UPDATE baseline_turn_index SET has_strategy = 0 WHERE turn IN {own}"),
+        format!("UPDATE turn_facts SET strategy = '' WHERE turn IN {own}"),
+        format!("UPDATE baseline_turn_facts SET strategy = '' WHERE turn IN {own}"),
+        format!("DELETE FROM turn_vectors WHERE turn IN {own}"),
         format!("DELETE FROM baseline_turn_vectors WHERE turn IN {USER_TURNS}"),
         // Turn-log copies outside the database must be made again.
         format!(
             "INSERT INTO copies_due (turn) SELECT key FROM turns WHERE key IN {USER_TURNS}
              ON CONFLICT (turn) DO NOTHING"
         ),
-        format!("UPDATE router_turns SET features = NULL WHERE turn IN {USER_TURNS}"),
+        format!("UPDATE router_turns SET features = NULL WHERE turn IN {own}"),
         // Touches the rows of chained corrections, so that the similarity index is updated.
         format!(
             "WITH RECURSIVE corrections (turn) AS (
-                 SELECT turn FROM turn_index WHERE corrects IN {USER_TURNS}
+                 SELECT turn FROM turn_index WHERE corrects IN {own}
                  UNION
                  SELECT i.turn FROM corrections c JOIN turn_index i ON i.corrects = c.turn)
              UPDATE turn_vectors SET model = model WHERE turn IN (SELECT turn FROM corrections)"

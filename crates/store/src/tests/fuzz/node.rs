@@ -15,6 +15,7 @@ use crate::log::Limits;
 use crate::log::writer::Writer;
 use crate::maintenance::retention::{self, Removal};
 use crate::postgres::Server;
+use crate::projections::baseline;
 use crate::projections::rebuild::{self, Rebuild};
 use crate::similarity::{SimilarityIndexes, SimilarityLimits, Touched};
 use crate::{StoreError, sqlite};
@@ -79,6 +80,17 @@ impl Node {
                     }
                 };
                 self.0.run(drop_old).await.unwrap();
+            }
+            Step::Cover(tenant, before) => {
+                let cover = move |connection: &mut Connection| -> Result<(), StoreError> {
+                    let old = retention::old_events(connection, &tenant, before, None)?;
+                    let Some(last) = old.last() else { return Ok(()) };
+                    let select = "SELECT project FROM events WHERE position = ?1";
+                    let project = connection.read_row(select, [last.0 as i64])?;
+                    while !baseline::advance(connection, project, *last, changes_of)? {}
+                    Ok(())
+                };
+                self.0.run(cover).await.unwrap();
             }
         }
     }

@@ -15,6 +15,8 @@ pub(crate) enum Step {
     Submit(Submission),
     /// Drops a tenant's events from before a time.
     Retain(Tenant, Timestamp),
+    /// Like a crash before they are dropped: they are in the baseline and in the log.
+    Cover(Tenant, Timestamp),
     Rebuild,
 }
 
@@ -34,11 +36,12 @@ impl Story {
         let (steps, closeness) = (1 + dice.below(most), dice.of_these(&[50, 80, 95, 100]));
         let mut teller = StoryGenerator::of(SeededRandom::of(!seed));
         let step = |number: usize| match dice.below(60) {
-            0 => {
+            kind @ 0..=1 => {
                 let before = teller.now().plus_secs(-(dice.below(10) as i64));
-                Step::Retain(teller.tenant(), before)
+                let step = if kind == 0 { Step::Retain } else { Step::Cover };
+                step(teller.tenant(), before)
             }
-            1 if number > 1 => Step::Rebuild,
+            2 if number > 1 => Step::Rebuild,
             _ => Step::Submit(Submission {
                 writes: teller.next(),
                 joins: dice.percent(closeness),
@@ -59,6 +62,7 @@ impl fmt::Debug for Story {
         for step in &self.0 {
             match step {
                 Step::Retain(tenant, before) => writeln!(f, "retain {tenant} before {before}")?,
+                Step::Cover(tenant, before) => writeln!(f, "cover {tenant} before {before}")?,
                 Step::Rebuild => writeln!(f, "rebuild")?,
                 Step::Submit(Submission { writes, joins, by_second }) => {
                     let how = if *joins { "with it" } else { "then" };
