@@ -23,7 +23,7 @@ mod value;
 pub use connection::Connection;
 pub use error::{Error, Result};
 pub use memory::CachedFact;
-pub use params::{RowBatch, RowPart, params_from_iter};
+pub use params::{Params, RowBatch, RowPart, params_from_iter};
 #[cfg(feature = "postgres")]
 pub use postgres::{Question, Session};
 pub use prefix::{TablePrefix, is_prefixed};

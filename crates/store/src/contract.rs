@@ -23,6 +23,8 @@ pub(crate) mod period;
 pub(crate) mod decisions;
 pub(crate) mod turn_log_copies;
 pub(crate) mod rebuild;
+pub(crate) mod repair;
+pub(crate) mod live_rebuild;
 pub(crate) mod api_keys;
 pub(crate) mod retention;
 pub(crate) mod tenant_removal;
@@ -129,6 +131,15 @@ macro_rules! contract_tests {
             turn_log_copies::copies_stay_due_after_another_erasure,
             turn_log_copies::copies_under_an_expired_lease_are_due,
             rebuild::rebuild_changes_nothing,
+            repair::damage_of_every_projection_is_repaired,
+            repair::rebuild_creates_ids_that_changes_name,
+            repair::projects_are_rebuilt_side_by_side,
+            repair::newest_settings_of_a_tenant_apply_after_a_rebuild,
+            live_rebuild::writes_continue_during_a_rebuild,
+            live_rebuild::repair_includes_what_was_written_meanwhile,
+            live_rebuild::erasure_during_a_rebuild_is_not_undone,
+            live_rebuild::retention_during_a_rebuild_loses_no_effect,
+            live_rebuild::tenant_removed_during_a_rebuild_stays_removed,
             api_keys::keys_are_stored_and_revoked,
             api_keys::ended_visits_are_kept_until_expiry,
             rules::newest_rule_applies,

@@ -68,6 +68,7 @@ pub(crate) fn read_tail(
 }
 
 /// Keys of the user, conversation and turn of an event. They outlive erased ids.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct EventKeys {
     pub(crate) project: Key,
     pub(crate) user: Option<Key>,

@@ -39,10 +39,10 @@ pub use maintenance::folder_lock::{
 };
 #[cfg(feature = "scaled")]
 pub use maintenance::migrate_store::{MigrateStep, Migrated, migrate_store};
+pub use maintenance::rebuild::{Rebuild, Rebuilt};
 pub use metrics::{Histogram, LogStats, SECONDS, SIZES, SimilarityStats, Snapshot, Stopwatch};
 pub use projections::baseline::ChangesOf;
 pub use projections::counters::{QualityCounts, UnitSums, wait_millis, wait_step};
-pub use projections::rebuild::{Rebuild, Rebuilt};
 pub use queries::alerts::{Delivery, StoredAlert, StoredTargets, Undelivered};
 pub use queries::conversation_list::{
     ConversationSummary, ConversationTally, ListCursor, ListPage, ListQuery, ListedConversation,

@@ -7,6 +7,7 @@ pub(crate) mod folder_lock;
 #[cfg(feature = "scaled")]
 pub(crate) mod migrate_store;
 pub(crate) mod migrations;
+pub(crate) mod rebuild;
 pub(crate) mod retention;
 pub(crate) mod scrub;
 pub(crate) mod tenant_removal;

@@ -5,7 +5,6 @@ pub(crate) mod baseline;
 pub(crate) mod baseline_positions;
 pub(crate) mod counters;
 pub(crate) mod moments;
-pub(crate) mod rebuild;
 pub(crate) mod word_index;
 
 /// Projections with the row order for comparison. The ids in `turns` are not a projection, but

@@ -38,6 +38,22 @@ pub(crate) fn writer(file: &Path) -> Result<File, StoreError> {
     Ok(connection)
 }
 
+/// A new database of this process alone. It is lost in a crash.
+pub(crate) fn scratch(file: &Path) -> Result<File, StoreError> {
+    create_private(file)?;
+    let connection = File::open(file)?;
+    for (setting, value) in
+        [("journal_mode", "OFF"), ("synchronous", "OFF"), ("locking_mode", "EXCLUSIVE")]
+    {
+        connection.pragma_update(None, setting, value)?;
+    }
+    connection.pragma_update(None, "foreign_keys", "OFF")?;
+    // A negative size is in KiB.
+    connection.pragma_update(None, "cache_size", -65_536)?;
+    keep_plans(&connection)?;
+    Ok(connection)
+}
+
 /// Sets whether commits wait for fsync. Postgres ignores the setting.
 pub(crate) fn wait_for_disk(connection: &mut Connection, wait: bool) -> Result<(), StoreError> {
     if let Some(connection) = connection.sqlite() {

@@ -16,6 +16,7 @@ use crate::log::own_positions::ForeignRange;
 use crate::log::writer::Writer;
 use crate::maintenance::checkpoint::spawn_checkpointer;
 use crate::maintenance::folder_lock::FolderLock;
+use crate::maintenance::rebuild::{self, Rebuild, Rebuilt, Site};
 use crate::maintenance::retention::{self, Removal};
 use crate::maintenance::{backup, migrations, scrub, tenant_removal};
 use crate::metrics::{LogStats, SimilarityStats};
@@ -24,7 +25,6 @@ use crate::postgres::Server;
 #[cfg(feature = "scaled")]
 use crate::postgres::follower::Follower;
 use crate::projections::baseline::ChangesOf;
-use crate::projections::rebuild::{self, Rebuild, Rebuilt};
 use crate::read_pool::ReadPool;
 use crate::{meta, similarity, sqlite};
 
@@ -37,6 +37,7 @@ pub struct Store {
     pub(crate) engine: Engine,
     peer_news: watch::Sender<PeerNews>,
     pub(crate) pool: ReadPool,
+    site: Site,
     seal_key: [u8; 32],
     folder: FolderLock,
 }
@@ -128,9 +129,10 @@ impl Store {
         let index = Arc::clone(&indexes);
         let writer = Writer::start(connection, source.clone(), limits, touched, index)?;
         let _loader = similarity::spawn_loader(source, Arc::clone(&indexes))?;
+        let site = Site { source: source.clone(), folder: folder.path().to_owned() };
         let peer_news = watch::Sender::default();
         let engine = start_engine(&writer, peer_news.clone())?;
-        Ok(Self { writer, indexes, _loader, engine, peer_news, pool, seal_key, folder })
+        Ok(Self { writer, indexes, _loader, engine, peer_news, pool, site, seal_key, folder })
     }
 
     /// Publishes the server's address to other processes of the folder's owner.
@@ -178,9 +180,9 @@ impl Store {
         self.peer_news.subscribe()
     }
 
-    /// Rebuilds every projection from the log in one transaction. Writes wait meanwhile.
+    /// Rebuilds every projection from the log. Writes wait only while differing rows are replaced.
     pub fn rebuild(&self, how: Rebuild) -> Task<'_, Rebuilt> {
-        Box::pin(self.writer.run(move |connection| rebuild::rebuild(connection, &how)))
+        Box::pin(rebuild::rebuild(&self.writer, &self.site, how))
     }
 
     /// True when the projections are older than this program and must be rebuilt.

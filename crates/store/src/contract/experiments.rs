@@ -55,7 +55,7 @@ fn answered(id: &str, turn: &str, failed: bool) -> Scene {
     Scene::note(id, turn, fact)
 }
 
-fn scenes() -> Vec<Scene> {
+pub(crate) fn scenes() -> Vec<Scene> {
     vec![
         Scene::open("early", "c1").at(-10),
         answered("a0", "early", true),

@@ -200,7 +200,8 @@ async fn check_rows_of_projects(store: &Store) {
         let projects: Vec<Key> = connection.read_rows("SELECT key FROM projects", ())?;
         for (table, _) in PROJECTIONS {
             for table in [table.to_owned(), format!("baseline_{table}")] {
-                let rows = baseline_positions::project_rows(table.trim_start_matches("baseline_"));
+                let rows =
+                    baseline_positions::project_rows(table.trim_start_matches("baseline_"), "?1");
                 let mut found = 0;
                 for project in &projects {
                     found += count(connection, &format!("{table} WHERE {rows}"), &[*project])?;

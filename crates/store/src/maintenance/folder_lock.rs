@@ -76,6 +76,10 @@ const MAX_ATTEMPTS: u32 = 5;
 const RETRY_INTERVAL: Duration = Duration::from_millis(10);
 
 impl FolderLock {
+    pub(crate) fn path(&self) -> &Path {
+        &self.folder
+    }
+
     /// Creates the folder and takes its lock, or returns its holder.
     pub(crate) fn acquire(folder: &Path) -> Result<Self, StoreError> {
         let failed = |cause| StoreError::Folder { folder: folder.to_owned(), cause };

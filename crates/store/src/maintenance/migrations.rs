@@ -88,6 +88,11 @@ pub(crate) fn migrate_to_newest(connection: &mut Connection) -> Result<(), Store
     Ok(())
 }
 
+/// Creates all tables in an empty database.
+pub(crate) fn create_schema(connection: &Connection) -> Result<(), StoreError> {
+    Ok(connection.execute_batch(&format!("BEGIN; {} COMMIT;", MIGRATIONS.concat()))?)
+}
+
 #[cfg(test)]
 mod tests {
     use model::Position;

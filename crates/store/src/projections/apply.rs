@@ -71,9 +71,9 @@ impl Subject {
     }
 
     /// A stored event without its row, and the event.
-    pub(crate) fn from_stored(stored: StoredEvent, keys: &EventKeys) -> (Self, Event) {
+    pub(crate) fn from_stored(stored: StoredEvent, keys: EventKeys) -> (Self, Event) {
         let (position, event) = (stored.position, stored.event.into_inner());
-        let EventKeys { project, user, conversation, turn } = *keys;
+        let EventKeys { project, user, conversation, turn } = keys;
         let (id, ts, received_at) =
             (PackedId::pack(event.id.as_str()), event.ts, event.received_at);
         (Self { position, id, project, user, conversation, turn, ts, received_at }, event)

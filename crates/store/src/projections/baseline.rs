@@ -52,7 +52,7 @@ pub(crate) fn advance(
     // Without an event up to there, the baseline is there.
     let mut reached = if page.is_empty() { upto } else { from };
     for (stored, keys) in page {
-        let (subject, event) = Subject::from_stored(stored, &keys);
+        let (subject, event) = Subject::from_stored(stored, keys);
         adopt_turn(&transaction, subject.turn)?;
         for change in changes_of(&event) {
             BASELINE.apply(|| apply(&transaction, &subject, &change))?;
@@ -78,24 +78,4 @@ fn adopt_turn(connection: &Connection, turn: Option<Key>) -> sql::Result<()> {
          WHERE key = ?1 ON CONFLICT (key) DO NOTHING",
         [turn],
     )
-}
-
-/// Restores the baselines of all projects. Later turns keep empty rows.
-pub(crate) fn restore(connection: &Connection) -> sql::Result<()> {
-    for (table, _) in PROJECTIONS {
-        if table == "turns" {
-            connection.execute_batch(
-                "UPDATE turns SET (conversation, user, ts, opened, completed, track, bundle, user_type,
-                         opened_derived, completed_derived)
-                     = (SELECT b.conversation, b.user, b.ts, b.opened, b.completed, b.track, b.bundle,
-                            b.user_type, b.opened_derived, b.completed_derived
-                        FROM baseline_turns b WHERE b.key = turns.key)
-                 WHERE key IN (SELECT key FROM baseline_turns)",
-            )?;
-        } else {
-            connection
-                .execute_batch(&format!("INSERT INTO {table} SELECT * FROM baseline_{table}"))?;
-        }
-    }
-    Ok(())
 }

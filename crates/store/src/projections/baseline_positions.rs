@@ -16,28 +16,31 @@ pub(crate) fn positions(connection: &Connection) -> sql::Result<HashMap<Key, Pos
     Ok(rows.into_iter().map(|(key, position)| (key, Position(position as u64))).collect())
 }
 
-/// The condition that selects the rows of project `?1` in a projection or in its baseline.
+/// The condition that selects the rows of some projects in a projection or in its baseline.
+/// `projects` is a list of keys.
 ///
 /// Rules of a tenant belong to its default project, which stores them.
-#[cfg_attr(not(test), expect(dead_code, reason = "a rebuild restores all projects at once"))]
-pub(crate) fn project_rows(table: &str) -> &'static str {
+pub(crate) fn project_rows(table: &str, projects: &str) -> String {
+    let keys = |table: &str| format!("SELECT key FROM {table} WHERE project IN ({projects})");
     match table {
-        "privacy" | "targets" => {
-            "tenant = (SELECT tenant FROM projects WHERE key = ?1 AND project = 'default')"
-        }
-        "verdicts" => "coalesce(turn, detected_in) IN (SELECT key FROM turns WHERE project = ?1)",
-        "turn_vectors" => "turn IN (SELECT key FROM turns WHERE project = ?1)",
-        "profiles" => "user IN (SELECT key FROM users WHERE project = ?1)",
+        "privacy" | "targets" => format!(
+            "tenant IN (SELECT tenant FROM projects
+                 WHERE key IN ({projects}) AND project = 'default')"
+        ),
+        "verdicts" => format!("coalesce(turn, detected_in) IN ({})", keys("turns")),
+        "turn_vectors" => format!("turn IN ({})", keys("turns")),
+        "profiles" => format!("user IN ({})", keys("users")),
         "experiment_moves"
         | "experiment_units"
         | "experiment_turns"
         | "experiment_measures"
         | "experiment_sums"
-        | "experiment_days" => {
-            "experiment IN (SELECT key FROM experiments WHERE project = ?1
-                 UNION SELECT key FROM baseline_experiments WHERE project = ?1)"
-        }
-        _ => "project = ?1",
+        | "experiment_days" => format!(
+            "experiment IN ({} UNION {})",
+            keys("experiments"),
+            keys("baseline_experiments")
+        ),
+        _ => format!("project IN ({projects})"),
     }
 }
 
@@ -48,15 +51,6 @@ pub(crate) fn lock_project(connection: &Connection, project: Key) -> sql::Result
         "INSERT INTO baselines (project, position) VALUES (?1, 0)
          ON CONFLICT (project) DO UPDATE SET position = baselines.position",
         [project],
-    )
-}
-
-/// Like `lock_project`, for every project.
-pub(crate) fn lock_all(connection: &Connection) -> sql::Result<()> {
-    connection.run(
-        "INSERT INTO baselines (project, position) SELECT key, 0 FROM projects WHERE TRUE
-         ORDER BY key ON CONFLICT (project) DO UPDATE SET position = baselines.position",
-        (),
     )
 }
 

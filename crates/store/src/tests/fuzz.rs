@@ -76,7 +76,7 @@ impl Stage {
         let server = Server::parse(database.url()).unwrap();
         let mut connection = server.writer().unwrap();
         crate::postgres::migrate_to_newest(&mut connection).unwrap();
-        let nodes = [Node::on_server(&server), Node::on_server(&server)];
+        let nodes = [(); 2].map(|()| Node::on_server(&server, folder.path()));
         Some(Self { folder, layouts, nodes, _database: database })
     }
 

@@ -14,7 +14,8 @@ use testkit::servers::{Database, Postgres, or_skip};
 use crate::StoreError;
 use crate::contract::rebuild;
 use crate::log::Limits;
-use crate::postgres::Server;
+use crate::postgres::follower::Follower;
+use crate::postgres::{PartitionMaker, Server};
 use crate::store::Store;
 
 struct Fresh {
@@ -202,8 +203,6 @@ fn silent() -> (tokio::sync::watch::Sender<crate::PeerNews>, impl FnMut(Position
 /// Like a database that was reset before the follower saw this node's commit.
 #[tokio::test]
 async fn shortened_log_is_detected() {
-    use crate::postgres::PartitionMaker;
-    use crate::postgres::follower::Follower;
     let Some(place) = Fresh::new() else { return };
     drop(place.open());
     let source = Server::parse(place.database.url()).unwrap();

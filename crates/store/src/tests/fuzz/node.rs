@@ -13,35 +13,39 @@ use super::story::{Step, Submission};
 use crate::connection_source::Source;
 use crate::log::Limits;
 use crate::log::writer::Writer;
+use crate::maintenance::rebuild::{self, Rebuild, Site};
 use crate::maintenance::retention::{self, Removal};
 use crate::postgres::Server;
 use crate::projections::baseline;
-use crate::projections::rebuild::{self, Rebuild};
 use crate::similarity::{SimilarityIndexes, SimilarityLimits, Touched};
 use crate::{StoreError, sqlite};
 
 pub(crate) type Answer = Result<Vec<Outcome>, String>;
 
-pub(crate) struct Node(Writer);
+pub(crate) struct Node(Writer, Site);
 
 impl Node {
     pub(crate) fn on_file(file: &Path) -> Self {
         let mut connection = sqlite::writer(file).unwrap();
         connection.execute_batch("PRAGMA synchronous = OFF").unwrap();
         let touched = Touched::install_hooks(&mut connection).unwrap();
-        Self::start(Connection::Sqlite(connection), Source::File(file.to_owned()), touched)
+        let folder = file.parent().unwrap();
+        let source = Source::File(file.to_owned());
+        Self::start(Connection::Sqlite(connection), (source, folder), touched)
     }
 
-    pub(crate) fn on_server(server: &Server) -> Self {
+    pub(crate) fn on_server(server: &Server, folder: &Path) -> Self {
         let connection = server.writer().unwrap();
         connection.raw_batch("SET synchronous_commit = off").unwrap();
         let touched = Touched::from_now(&connection).unwrap();
-        Self::start(connection, Source::Server(server.clone()), touched)
+        Self::start(connection, (Source::Server(server.clone()), folder), touched)
     }
 
-    fn start(connection: Connection, source: Source, touched: Touched) -> Self {
+    fn start(connection: Connection, (source, folder): (Source, &Path), touched: Touched) -> Self {
         let indexes = Arc::new(SimilarityIndexes::new(SimilarityLimits::default()));
-        Self(Writer::start(connection, source, Limits::default(), touched, indexes).unwrap())
+        let site = Site { source: source.clone(), folder: folder.to_owned() };
+        let writer = Writer::start(connection, source, Limits::default(), touched, indexes);
+        Self(writer.unwrap(), site)
     }
 
     /// Submits all before awaiting the first.
@@ -98,7 +102,7 @@ impl Node {
     /// Rebuilds the projections. Returns true when they changed.
     pub(crate) async fn rebuild(&self) -> bool {
         let how = Rebuild { changes_of, progress: Box::new(|_, _| {}) };
-        self.0.run(move |connection| rebuild::rebuild(connection, &how)).await.unwrap().changed
+        rebuild::rebuild(&self.0, &self.1, how).await.unwrap().changed
     }
 
     pub(crate) async fn rows(&self, layouts: &Arc<Vec<Layout>>) -> Tables {
