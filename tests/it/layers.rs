@@ -35,8 +35,10 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "vector_index",
         ],
     ),
+    // A wire format, which gives attributes no meaning.
+    ("otlp", &[]),
     ("web", &["model", "engine"]),
-    ("api", &["model", "engine", "web"]),
+    ("api", &["model", "engine", "otlp", "web"]),
     // Sends generated conversations through the engine's public API only.
     ("demo", &["model", "engine"]),
     ("mcp", &["model"]),
@@ -54,6 +56,7 @@ const ONLY: &[(&str, &[&str])] = &[
     ("rdkafka", &["connectors"]),
     ("object_store", &["connectors"]),
     ("parquet", &["engine"]),
+    ("prost", &["otlp"]),
 ];
 const NEVER: &[(&str, &[&str])] = &[
     ("model", &["tokio", "rand", "getrandom"]),
@@ -61,6 +64,7 @@ const NEVER: &[(&str, &[&str])] = &[
     ("detect", &["tokio", "rand", "getrandom"]),
     ("learn", &["tokio", "rand", "getrandom"]),
     ("vector_index", &["tokio", "rand", "getrandom"]),
+    ("otlp", &["tokio", "rand", "getrandom"]),
 ];
 
 /// Functions that mark an event as redacted, and the files that may call them.
