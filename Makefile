@@ -32,10 +32,10 @@ screenshots: compiler
 	cargo build --release --locked
 	scripts/screenshots $(CARGO_TARGET_DIR)/release/uptake
 
-## Runs all tests with default features: on SQLite, in one process.
+## Runs all tests with default features but `make test-integrations`: on SQLite, in one process.
 test: compiler
 	@scripts/need sqlite3:sqlite3 prlimit:util-linux make:make g++:g++ openssl:openssl chromium:chromium curl:curl python3:python3
-	scripts/run-tests --workspace
+	scripts/run-tests --workspace -- --skip integrations::
 
 # Tests that start Postgres, Redis, Kafka or S3 themselves.
 SERVER_TESTS = nodes:: kafka:: history:: s3:: migrate_store:: backup::postgres
@@ -52,13 +52,19 @@ test-scaled: compiler
 	scripts/run-tests --features scaled -p uptake-store -p uptake-sql -p uptake-connectors -p uptake --test it -- $(SERVER_TESTS)
 	UPTAKE_TEST_ENGINE=scaled scripts/run-tests --features scaled \
 		-p uptake-store -p uptake-sql -p uptake-connectors -p uptake --test it -- \
-		$(addprefix --skip ,$(SERVER_TESTS)) --skip demo:: --skip layers:: --skip docs:: --skip example_programs::
+		$(addprefix --skip ,$(SERVER_TESTS)) --skip integrations:: --skip demo:: --skip layers:: --skip docs:: --skip example_programs::
 
 ## Runs the code blocks of README.md and docs and the programs in examples, and compares their output.
 .PHONY: test-docs
 test-docs: compiler
 	@scripts/need curl:curl python3:python3 make:make g++:g++
 	cargo test --locked --features scaled --test it -- docs:: example_programs::
+
+## Runs clients of other systems, unchanged, against a server. Each group of packages is installed once, by name.
+.PHONY: test-integrations
+test-integrations: compiler
+	@scripts/need python3:python3
+	scripts/run-tests --features scaled -p uptake --test it -- integrations::
 
 ## Installs the servers that tests start: PostgreSQL, Redis, Kafka, an S3 server. Reports missing ones.
 .PHONY: servers

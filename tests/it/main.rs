@@ -33,6 +33,7 @@ mod full_disk;
 mod history;
 mod hostile;
 mod import;
+mod integrations;
 mod isolation;
 #[cfg(feature = "scaled")]
 mod kafka;
@@ -78,6 +79,7 @@ mod start_and_stop;
 mod strategies;
 mod strategy_parameters;
 mod topics;
+mod traces;
 mod turn_feedback;
 mod turn_log;
 mod turns;

@@ -1,10 +1,10 @@
-//! Reads and validates request bodies: media type, size, depth, JSON syntax, then fields.
+//! Reads and validates request bodies: coding, size, media type, depth, JSON syntax, then fields.
 
 use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::IntoResponse;
 use model::rename_aliases;
 use serde::de::DeserializeOwned;
@@ -13,12 +13,13 @@ use serde_json::{Map, Value};
 
 use crate::alias_decoder::{AliasDecoder, CONFLICT_PREFIX};
 use crate::error::Problem;
+use crate::unpack::{UnpackedLimit, is_gzip, unpack_gzip};
 
 const MAX_DEPTH: usize = 32;
 /// Time that a client has to send the whole body.
 pub(crate) const READ_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The headers and body of a request. Oversized bodies are refused with a problem response.
+/// The headers and body of a request, unpacked. Oversized bodies are refused with a problem response.
 #[derive(Debug)]
 pub(crate) struct Payload {
     pub(crate) headers: HeaderMap,
@@ -29,7 +30,9 @@ impl<S: Send + Sync> FromRequest<S> for Payload {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
-        let headers = request.headers().clone();
+        let mut headers = request.headers().clone();
+        let is_gzip = is_gzip(&headers)?;
+        let limit = request.extensions().get::<UnpackedLimit>().copied();
         let reading = tokio::time::timeout(READ_TIMEOUT, Bytes::from_request(request, state));
         let Ok(read) = reading.await else {
             return Err(Problem::malformed("the body was not complete after 30 s; send it again"));
@@ -45,7 +48,14 @@ impl<S: Send + Sync> FromRequest<S> for Payload {
                 "the connection failed before the body was complete; send the request again",
             )
         })?;
-        Ok(Self { headers, bytes })
+        if !is_gzip {
+            return Ok(Self { headers, bytes });
+        }
+        let UnpackedLimit(limit) = limit.unwrap_or(UnpackedLimit(bytes.len()));
+        let unpacking = tokio::task::spawn_blocking(move || unpack_gzip(&bytes, limit)).await;
+        let failed = |_| Problem::malformed("unpacking the body failed; send it again");
+        headers.remove(header::CONTENT_ENCODING);
+        Ok(Self { headers, bytes: unpacking.map_err(failed)?? })
     }
 }
 
@@ -56,7 +66,6 @@ pub(crate) enum BodyFormat {
 }
 
 pub(crate) fn detect_format(headers: &HeaderMap) -> Result<BodyFormat, Problem> {
-    reject_content_encoding(headers)?;
     let text = headers.get(header::CONTENT_TYPE).map(|value| value.to_str().unwrap_or("?"));
     let essence = text.unwrap_or("").split(';').next().unwrap_or("").trim().to_ascii_lowercase();
     match essence.as_str() {
@@ -70,17 +79,6 @@ pub(crate) fn detect_format(headers: &HeaderMap) -> Result<BodyFormat, Problem> 
             "the Content-Type is not JSON; send Content-Type: application/json",
         )),
     }
-}
-
-/// Bodies are never decompressed, which rules out decompression bombs.
-fn reject_content_encoding(headers: &HeaderMap) -> Result<(), Problem> {
-    let is_plain = |value: &HeaderValue| value.as_bytes().eq_ignore_ascii_case(b"identity");
-    if headers.get_all(header::CONTENT_ENCODING).iter().all(is_plain) {
-        return Ok(());
-    }
-    Err(Problem::wrong_media_type(
-        "the body has a Content-Encoding, expected none; send the body uncompressed",
-    ))
 }
 
 pub(crate) fn parse_json(payload: &Payload) -> Result<Value, Problem> {

@@ -97,6 +97,11 @@ impl Problem {
         Self { retry_after: Some(1), ..problem }
     }
 
+    /// Seconds after which the client may send the request again.
+    pub(crate) fn retry_after(&self) -> Option<u64> {
+        self.retry_after
+    }
+
     pub(crate) fn status_and_title(&self) -> (StatusCode, &'static str) {
         (self.status, self.title)
     }

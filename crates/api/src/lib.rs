@@ -5,6 +5,7 @@
 mod alias_decoder;
 mod body;
 mod error;
+mod unpack;
 mod loopback_client;
 mod middleware;
 mod openapi;

@@ -14,8 +14,9 @@ use utoipa::openapi::OpenApi as OpenApiDocument;
 pub(crate) struct Document;
 
 /// Tags in reading order. The examples work when they are sent in this order.
-const TAGS: [&str; 14] = [
+const TAGS: [&str; 15] = [
     "turns",
+    "traces",
     "strategies",
     "routing",
     "experiments",

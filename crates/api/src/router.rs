@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use axum::Router;
 use axum::extract::{DefaultBodyLimit, MatchedPath, Request};
 use axum::middleware::{from_fn, from_fn_with_state, map_response};
 use axum::response::IntoResponse;
-use axum::routing::get;
+use axum::routing::{get, post};
+use axum::{Extension, Router};
 use engine::{CopySettings, Engine};
 use serde_json::Value;
 use tower_service::Service;
@@ -28,9 +28,10 @@ use crate::openapi::Document;
 use crate::reference::{self, ApiDocs};
 use crate::routes::{
     artifacts, batch, decisions, events, experiments, failures, feedback, keys, lists, operations,
-    preferences, quality, reports, retrieval, routers, strategies, tenants, turns,
+    otlp, preferences, quality, reports, retrieval, routers, strategies, tenants, turns,
 };
 use crate::site;
+use crate::unpack::UnpackedLimit;
 use crate::widget;
 
 #[derive(Clone, Debug)]
@@ -118,6 +119,7 @@ fn build_routes(engine: Arc<Engine>, settings: Settings, requests: RequestMetric
         .route("/docs", get(reference::show_reference).with_state(api_docs))
         .route("/widget.js", get(widget::serve_script))
         .layer(DefaultBodyLimit::max(body_bytes))
+        .layer(Extension(UnpackedLimit(body_bytes)))
         .fallback(route_not_found)
         .method_not_allowed_fallback(move |request: Request| {
             std::future::ready(method_not_allowed(&methods, &request))
@@ -132,6 +134,7 @@ pub(crate) fn documented_routes(
 ) -> OpenApiRouter<Arc<Engine>> {
     OpenApiRouter::with_openapi(Document::openapi())
         .merge(turn_routes(settings.batch_bytes))
+        .merge(trace_routes(settings.batch_bytes))
         .merge(widget_routes())
         .merge(report_routes())
         .merge(routing_routes())
@@ -145,7 +148,8 @@ pub(crate) fn documented_routes(
 
 fn turn_routes(batch_bytes: usize) -> OpenApiRouter<Arc<Engine>> {
     let batch = routes!(batch::submit_batch)
-        .layer(DefaultBodyLimit::max(batch_bytes))
+        .layer::<_, Infallible>(Extension(UnpackedLimit(batch_bytes)))
+        .layer::<_, Infallible>(DefaultBodyLimit::max(batch_bytes))
         .layer(from_fn_with_state(BatchLimiter::new(), batch_limiter::limit_batches));
     OpenApiRouter::new()
         .routes(batch)
@@ -168,6 +172,17 @@ fn turn_routes(batch_bytes: usize) -> OpenApiRouter<Arc<Engine>> {
         .routes(routes!(decisions::record_decision, decisions::list_decisions))
         .routes(routes!(decisions::show_decision, decisions::record_outcome))
         .routes(routes!(artifacts::search_artifacts))
+}
+
+/// Routes that other instrumentations send to.
+fn trace_routes(batch_bytes: usize) -> OpenApiRouter<Arc<Engine>> {
+    OpenApiRouter::new()
+        .routes(routes!(otlp::receive_traces))
+        // The path of Langfuse's SDKs.
+        .route("/api/public/otel/v1/traces", post(otlp::receive_traces))
+        .route_layer(Extension(UnpackedLimit(batch_bytes)))
+        .route_layer(DefaultBodyLimit::max(batch_bytes))
+        .route_layer(from_fn_with_state(BatchLimiter::new(), batch_limiter::limit_batches))
 }
 
 fn routing_routes() -> OpenApiRouter<Arc<Engine>> {

@@ -3,6 +3,7 @@
 pub(crate) mod feedback;
 pub(crate) mod batch;
 pub(crate) mod events;
+pub(crate) mod otlp;
 pub(crate) mod turns;
 pub(crate) mod lists;
 pub(crate) mod strategies;

@@ -8,6 +8,7 @@
 //! cluster       leadership, following other nodes, publishing
 //! routing, experiments, retrieval, training_data
 //! turns         questions, answers, verdicts, sessions
+//! traces        spans, and their assembly into turns
 //! insights      figures, alerts, failure patterns, suggestions
 //! privacy       redaction settings, erasure, retention
 //! feedback      events, reactions, decisions, imports
@@ -36,6 +37,7 @@ use crate::insights::Insights;
 use crate::privacy::Privacy;
 use crate::retrieval::Retrieval;
 use crate::routing::Routing;
+use crate::traces::Traces;
 use crate::training_data::TrainingData;
 use crate::turns::Turns;
 use crate::warning::{Warning, WarningCode};
@@ -57,6 +59,8 @@ pub struct Engine {
     pub training_data: Arc<TrainingData>,
     /// Questions and answers.
     pub turns: Arc<Turns>,
+    /// Spans of other instrumentations.
+    pub traces: Arc<Traces>,
     /// Figures, alerts, failure patterns and suggestions.
     pub insights: Arc<Insights>,
     /// Redaction settings, erasure and retention.
@@ -95,10 +99,7 @@ impl Engine {
         embedder: Embedder,
         options: EngineOptions,
     ) -> Result<Self, EngineError> {
-        if store.is_stale().await? {
-            tracing::info!("rebuilding projections after an update");
-            store.rebuild(Rebuild { changes_of, progress: Box::new(|_, _| {}) }).await?;
-        }
+        rebuild_stale_projections(&store).await?;
         // Read before any state is loaded. Following starts here and may deliver an entry twice,
         // but never misses one.
         let opened_at = store.head();
@@ -118,6 +119,7 @@ impl Engine {
             options.history,
         );
         let turns = Arc::new(turns.await?);
+        let traces = Arc::new(Traces::new(&core, &cluster, &turns));
         let insights = Insights::open(
             Arc::clone(&core),
             Arc::clone(&cluster),
@@ -148,6 +150,7 @@ impl Engine {
             retrieval,
             training_data,
             turns,
+            traces,
             insights,
             privacy,
             feedback,
@@ -170,6 +173,7 @@ impl Engine {
             weak(&self.insights),
             weak(&self.privacy),
             weak(&self.turns),
+            weak(&self.traces),
             weak(&self.routing),
         ];
         // Set once per engine.
@@ -231,6 +235,7 @@ impl Engine {
     /// Runs the periodic jobs once, for a caller that sets the clock.
     pub async fn run_jobs_once(&self) -> Result<(), EngineError> {
         self.routing.store_choices().await;
+        self.traces.assemble_due().await?;
         self.turns.sweep_sessions().await?;
         for scope in self.insights.dirty_scopes.take_all() {
             self.insights.check_targets(&scope).await?;
@@ -264,4 +269,12 @@ impl fmt::Debug for Engine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Engine").field("head", &self.head()).finish_non_exhaustive()
     }
+}
+
+async fn rebuild_stale_projections(store: &Store) -> Result<(), EngineError> {
+    if store.is_stale().await? {
+        tracing::info!("rebuilding projections after an update");
+        store.rebuild(Rebuild { changes_of, progress: Box::new(|_, _| {}) }).await?;
+    }
+    Ok(())
 }

@@ -8,6 +8,7 @@
 //! | publish to Kafka | as entries arrive | the node with the publishing lease |
 //! | scrub erased words from the store's files | on demand | every node |
 //! | retention | 1 h, and when a tenant changes its settings | the leader |
+//! | assemble traces into turns | as spans arrive; deadlines every second | the leader |
 //! | store router choices | 50 ms; checkpoints every 10 s | every node |
 //! | compare figures with targets, send alerts | 2 s; all projects every 10 min | the leader |
 //! | move the shares of experiments | 1 s | the leader |
@@ -47,6 +48,7 @@ pub async fn spawn_jobs(engine: &Engine, settings: JobSettings) -> Result<(), En
     engine.routing.spawn_choice_writer();
     engine.insights.spawn_alert_jobs();
     engine.experiments.spawn_share_updates();
+    engine.traces.spawn_assembler();
     engine.turns.spawn_sweep(settings.sweep_interval);
     Ok(())
 }

@@ -24,6 +24,7 @@ mod access;
 mod cluster;
 mod training_data;
 mod turns;
+mod traces;
 mod insights;
 mod feedback;
 mod engine;
@@ -54,12 +55,15 @@ pub use feedback::Feedback;
 pub use feedback::consumer::ConsumeSummary;
 pub use ingest::{
     CaptureError, EVENT_FIELDS, RawCompletion, RawDecision, RawEvent, RawOpening, RawOutcome,
-    RawReaction, RawRetrieved, RawReturned, RawSignal, RawTurnFeedback, Redactor,
+    RawReaction, RawRetrieved, RawReturned, RawSignal, RawSpan, RawSpanEvent, RawTurnFeedback,
+    Redactor,
 };
 pub use insights::Insights;
 pub use jobs::{JobSettings, spawn_jobs};
 pub use privacy::demo_tenant::{DEMO_TENANT, DemoState, demo_scope};
 pub use routing::evaluate::{EvaluateError, Policy, RouterEvaluation, evaluate_files};
+pub use traces::record::PreparedSpans;
+pub use traces::{SpanCounts, Traces};
 pub use training_data::TrainingData;
 pub use turns::Turns;
 pub use turns::calibration::{CalibrationReport, ReliabilityBin};

@@ -54,6 +54,10 @@ pub fn accept_event(
     check_texts("data", &raw.data)?;
     let inner_id = raw.data.get("message_id").cloned();
     let body = Body::read(kind, raw.data)?;
+    if let Body::Spans(_) = body {
+        let expected = "data of another form; spans are sent to /v1/traces";
+        return Err(CaptureError::new("data.spans", "spans of a trace", expected));
+    }
     let message_id = message_id(raw.message_id, inner_id)?;
     Ok(Event {
         id: parse_id("id", raw.id, EventId::new)?.unwrap_or_else(fresh_id),

@@ -12,6 +12,7 @@ mod retrieval;
 mod decision;
 mod redact;
 mod source;
+mod trace;
 mod rule;
 mod fingerprint;
 #[cfg(test)]
@@ -31,6 +32,10 @@ pub use rule::{accept_privacy, accept_profile, rule_event};
 pub use source::{
     ChatMessage, ChatRecord, ChatUsage, EVENT_FIELDS, ImportLine, Line, Sign, Speaker, chat_events,
     conversation_name, name_turn, read_chat, read_import_line, read_line, turn_name,
+};
+pub use trace::{
+    AssembledTrace, AssembledTurn, RawSpan, RawSpanEvent, ReadSpan, TraceBatch, assemble_trace,
+    fit_foreign_id, read_span,
 };
 pub use turn::{
     AcceptedOpening, RawCompletion, RawOpening, RawRetrieved, TurnPlace, accept_completion,

@@ -10,6 +10,9 @@ mod file;
 mod artifact;
 mod import_line;
 
+pub(crate) use chat::{find_question, read_answer};
+pub(crate) use fields::decode_json;
+
 pub use chat::{ChatMessage, ChatRecord, ChatUsage, Speaker, read_chat};
 pub use chat_events::{chat_events, conversation_name, name_turn, turn_name};
 pub use event_line::ImportLine;

@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::finding::Finding;
 use crate::reaction::GivenReaction;
 use crate::rule::Rule;
+use crate::span::SpanBatch;
 use crate::turn::{Completion, Opening, QuotedTurn, TurnHalf};
 use crate::word::{Kind, Source, Type};
 use field_reader::FieldReader;
@@ -51,6 +52,8 @@ pub enum Body {
     Metric(Sent<EndpointMetric>),
     Decision(Sent<Decision>),
     Settlement(Sent<Settlement>),
+    /// Spans of a trace.
+    Spans(SpanBatch),
     /// Any other event: stored, not interpreted.
     Other(Fields),
     /// Stored fields that do not fit the kind: an erased event, or a record of a later version.
@@ -83,6 +86,7 @@ impl Body {
             (Source::Reaction, _) => serde_json::from_str(json).map(Self::Reaction).ok(),
             (Source::Engine, Type::Log) => serde_json::from_str(json).map(Self::Rule).ok(),
             (Source::Engine, Type::Quality) => serde_json::from_str(json).map(Self::Finding).ok(),
+            (Source::Trace, Type::Log) => serde_json::from_str(json).map(Self::Spans).ok(),
             _ => None,
         };
         match record {
@@ -117,6 +121,11 @@ impl Body {
             {
                 client_body(reader.settlement(), fields, Self::Settlement)
             }
+            // Clients may use the kind for data of their own.
+            (Source::Trace, Type::Log) => Ok(match SpanBatch::deserialize(&fields) {
+                Ok(batch) => Self::Spans(batch),
+                Err(_) => Self::Other(fields),
+            }),
             _ => Ok(Self::Other(fields)),
         }
     }
@@ -145,6 +154,7 @@ impl Body {
             | Self::Metric(_)
             | Self::Decision(_)
             | Self::Settlement(_)
+            | Self::Spans(_)
             | Self::Other(_)
             | Self::Unreadable(_) => None,
         }
@@ -181,6 +191,7 @@ impl Serialize for Body {
             Self::Metric(sent) => sent.fields().serialize(serializer),
             Self::Decision(sent) => sent.fields().serialize(serializer),
             Self::Settlement(sent) => sent.fields().serialize(serializer),
+            Self::Spans(batch) => batch.serialize(serializer),
             Self::Other(fields) | Self::Unreadable(fields) => fields.serialize(serializer),
         }
     }

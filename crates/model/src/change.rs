@@ -85,7 +85,7 @@ pub struct Claim {
 pub enum Need {
     /// The event's turn is open, in this conversation if one is given.
     Turn(Option<ConversationId>),
-    /// No event has named the event's turn.
+    /// No event has named the event's turn, except spans that are not in a turn yet.
     NewTurn,
     /// The event's turn is unknown, or open in this conversation or in a derived one.
     SameConversation(ConversationId),
@@ -123,6 +123,7 @@ pub enum Change {
     Decision(DecisionChange),
     Retrieval(RetrievalChange),
     Experiment(ExperimentChange),
+    Trace(TraceChange),
     Settings(SettingsChange),
     /// Raises or clears an alert of the event's project.
     Alert {
@@ -242,6 +243,18 @@ pub enum RetrievalChange {
         band: RankBand,
         signal: RelevanceSignal,
     },
+}
+
+/// Changes to the spans of the event's trace that wait for their turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TraceChange {
+    /// Adds spans, which may be the first of the trace.
+    Receive {
+        /// True when a root is among them.
+        root: bool,
+    },
+    /// The spans up to a position are in turns.
+    Assemble { upto: Position },
 }
 
 /// Settings of the event's tenant, project or user.

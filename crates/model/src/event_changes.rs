@@ -3,7 +3,8 @@
 
 use crate::body::{Body, Decision, EndpointMetric, Interaction};
 use crate::change::{
-    Change, DecisionChange, Judgement, RetrievalChange, SettingsChange, TurnChange,
+    Change, DecisionChange, Judgement, Position, RetrievalChange, SettingsChange, TraceChange,
+    TurnChange,
 };
 use crate::event::Event;
 use crate::experiment::ExperimentChange;
@@ -63,6 +64,9 @@ impl Event {
                 executed: settled.outcome.executed(),
             })],
             Body::Finding(finding) => finding_changes(finding, has_turn),
+            Body::Spans(batch) if has_turn => {
+                vec![Change::Trace(TraceChange::Receive { root: batch.root })]
+            }
             Body::Rule(rule) => rule_change(rule).into_iter().collect(),
             Body::Metric(metric) if self.kind.event_type == Type::Performance => {
                 metric_changes(metric, has_turn)
@@ -71,7 +75,11 @@ impl Event {
                 let loose = Change::Count(LooseFact::Failed);
                 vec![if has_turn { note(TurnFact::ReportedError) } else { loose }]
             }
-            Body::Comment(_) | Body::Metric(_) | Body::Other(_) | Body::Unreadable(_) => Vec::new(),
+            Body::Comment(_)
+            | Body::Metric(_)
+            | Body::Spans(_)
+            | Body::Other(_)
+            | Body::Unreadable(_) => Vec::new(),
         }
     }
 }
@@ -236,6 +244,9 @@ fn finding_changes(finding: &Finding, has_turn: bool) -> Vec<Change> {
         }
         Finding::Returned(returned) => {
             Change::Retrieval(RetrievalChange::Return { query: returned.query_id.clone() })
+        }
+        Finding::Trace(found) => {
+            Change::Trace(TraceChange::Assemble { upto: Position(found.upto) })
         }
         Finding::Vector { .. }
         | Finding::Suggestion(_)

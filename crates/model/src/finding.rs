@@ -8,6 +8,7 @@ use crate::id::{EventId, TurnId};
 use crate::number::UnitInterval;
 use crate::relevance::{FoundRelevance, PendingUsage, Returned};
 use crate::signal::{Failure, Pace, Verdict};
+use crate::span::FoundTrace;
 use crate::time::Timestamp;
 use crate::word::{RetryIntent, Sentiment, VerdictStatus};
 
@@ -54,6 +55,8 @@ pub enum Finding {
     /// A comment's sentiment, on the event's turn if there is one. It is not a reaction to the
     /// turn.
     Sentiment(FoundSentiment),
+    /// The turns of a trace, which is the event's turn, were stored.
+    Trace(FoundTrace),
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -16,6 +16,7 @@ mod signal;
 mod vector;
 mod relevance;
 mod experiment;
+mod span;
 mod finding;
 mod rule;
 mod body;
@@ -31,7 +32,7 @@ pub use body::{
 };
 pub use change::{
     Change, Claim, ClaimSpace, DecisionChange, Entry, Judgement, Mac, Need, Outcome, Position,
-    RetrievalChange, SettingsChange, TurnChange, Write,
+    RetrievalChange, SettingsChange, TraceChange, TurnChange, Write,
 };
 pub use event::{Event, Redacted};
 pub use experiment::{ExperimentChange, ExperimentRule, ExperimentUnit, Exposure};
@@ -56,12 +57,13 @@ pub use relevance::{
 };
 pub use rule::{Calibration, Rule};
 pub use signal::{Contrast, Evidence, Failure, Pace, Retry, Verdict};
+pub use span::{FoundTrace, Span, SpanBatch};
 pub use time::{BadTime, Clock, Timestamp, Window};
 pub use turn::{Completion, Opening, PromptRef, QuotedTurn, Retrieved, Strategy, TurnHalf};
 pub use url::{decode_path_segment, encode_path_segment, encode_url};
 pub use vector::{Vector, dot};
 pub use word::{
     Category, CorrectionType, DecisionOutcome, ErrorType, InteractionKind, Kind, Language, Origin,
-    Reaction, RelevanceSignal, RetryIntent, Role, Sentiment, Severity, Source, Tolerance,
+    Reaction, RelevanceSignal, RetryIntent, Role, Sentiment, Severity, Source, SpanKind, Tolerance,
     TurnStatus, Type, ValidationOutcome, VerdictStatus,
 };

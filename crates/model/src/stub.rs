@@ -12,6 +12,7 @@ use crate::reaction::GivenReaction;
 use crate::relevance::{EntitySignal, FoundRelevance, PendingUsage, Returned};
 use crate::rule::Rule;
 use crate::signal::{Failure, Verdict};
+use crate::span::SpanBatch;
 use crate::turn::{Completion, Opening, TurnHalf};
 
 /// Metric fields that are not personal.
@@ -73,6 +74,9 @@ impl Event {
                 std::iter::once((ERASED.to_owned(), Value::Bool(true))).collect()
             }
             Body::Interaction(sent) => keep_fields(sent.fields(), &["kind", "dwell_ms"]),
+            Body::Spans(batch) => {
+                return Body::Spans(SpanBatch { root: batch.root, spans: Vec::new() });
+            }
             Body::Other(_) | Body::Unreadable(_) => Fields::new(),
         };
         Body::from_stored(self.kind, fields)
@@ -143,6 +147,7 @@ fn found_without_words(finding: Finding) -> Finding {
         | Finding::Session(_)
         | Finding::Alert(_)
         | Finding::Exposure(_)
+        | Finding::Trace(_)
         | Finding::Reward(_)) => kept,
     }
 }
@@ -208,6 +213,10 @@ mod tests {
         check(Type::Interaction, Source::UserInteraction, &dwell, &stub);
         let metric = json!({"endpoint": "/secret", "latency_ms": 5, "user": 4_915_112});
         check(Type::Metric, Source::Trace, &metric, &json!({"latency_ms": 5}));
+        let spans = json!({"root": true, "spans": [{"span_id": "secret", "name": "secret",
+            "kind": "llm", "started_at": "2026-01-01T00:00:00Z",
+            "ended_at": "2026-01-01T00:00:01Z", "input": "secret"}]});
+        check(Type::Log, Source::Trace, &spans, &json!({"root": true, "spans": []}));
         let verdict = json!({"finding": "verdict", "detector": "verdict/1", "detected_in": "t2",
             "status": "rejected", "confidence": 0.9, "raw_confidence": 0.9, "moved_on": false,
             "correction_type": "explicit", "user_said": "secret", "rule": "negation_start",

@@ -183,6 +183,17 @@ words!(
 );
 
 words!(
+    /// The kind of a span.
+    SpanKind {
+        Llm = 1 "llm",
+        Retrieval = 2 "retrieval",
+        Tool = 3 "tool",
+        Embedding = 4 "embedding",
+        Other = 5 "other",
+    }
+);
+
+words!(
     /// The permissions of a key.
     Role {
         Widget = 1 "widget",

@@ -75,6 +75,7 @@ pub use queries::router_state::{
 pub use queries::rules::TenantSettings;
 pub use queries::sessions::OpenSession;
 pub use queries::similar_turns::{SimilarTurn, SimilarTurns, TurnNumber};
+pub use queries::traces::{PendingTrace, TraceDeadlines};
 pub use queries::turn_log_copies::{DueCopy, TurnLogCopy};
 pub use queries::turns::{StoredTurn, TurnHead};
 pub use queries::user_turns::{ConversationTail, MessagePosition, TailLimits, UserTurns};

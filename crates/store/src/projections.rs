@@ -9,7 +9,7 @@ pub(crate) mod word_index;
 
 /// Projections with the row order for comparison. The ids in `turns` are not a projection, but
 /// comparing them does no harm.
-pub(crate) const PROJECTIONS: [(&str, &str); 35] = [
+pub(crate) const PROJECTIONS: [(&str, &str); 36] = [
     ("turns", "key"),
     ("reactions", "position"),
     ("activity", "conversation, day, origin, reaction"),
@@ -45,4 +45,5 @@ pub(crate) const PROJECTIONS: [(&str, &str); 35] = [
     ("experiment_measures", "experiment, place"),
     ("experiment_sums", "experiment, variant, moves"),
     ("experiment_days", "experiment, day, variant, moves"),
+    ("pending_traces", "turn"),
 ];

@@ -19,6 +19,7 @@ pub(crate) mod router_state;
 pub(crate) mod rules;
 pub(crate) mod sessions;
 pub(crate) mod similar_turns;
+pub(crate) mod traces;
 pub(crate) mod turn_contexts;
 pub(crate) mod turn_log_copies;
 pub(crate) mod turns;

@@ -42,7 +42,7 @@ pub struct Store {
     folder: FolderLock,
 }
 
-/// What other nodes of a shared database did without a log entry.
+/// Changes by other nodes of a shared database that have no log entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PeerNews {
     /// Grows with every change of an API key and every page session that is ended.

@@ -132,6 +132,12 @@ fn push_values(page: &mut String, engine: &Engine) {
     push("uptake_commit_failures_total", "Failed group commits", stats.failed_commits);
     let help = "Turns whose completion time is before their start time";
     push("uptake_clock_skew_total", help, engine.turns.skewed_clocks());
+    let spans = engine.traces.span_counts();
+    push("uptake_spans_total", "Spans that were stored", spans.stored);
+    let help = "Spans that are not about generative AI, which are not stored";
+    push("uptake_spans_dropped_total", help, spans.dropped);
+    push("uptake_spans_rejected_total", "Invalid spans", spans.rejected);
+    push("uptake_traces_assembled_total", "Traces that became turns", spans.assembled);
     let help = "Failed attempts to copy turn logs";
     push("uptake_turn_log_copy_failures_total", help, engine.turns.failed_copies());
     let help = "Router computations that returned an invalid number";

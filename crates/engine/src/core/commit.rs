@@ -14,7 +14,7 @@ use tokio::sync::Notify;
 
 use model::{
     Body, Change, ClaimSpace, Entry, Event, EventId, Need, Origin, Outcome, Position, Rule, Scope,
-    SettingsChange, TurnChange, Write,
+    SettingsChange, TraceChange, TurnChange, Write,
 };
 
 use crate::changes::is_learnable;
@@ -57,6 +57,8 @@ pub(crate) struct CommitSummary {
     pub(crate) privacy: bool,
     pub(crate) targets: bool,
     pub(crate) curves: bool,
+    /// Spans arrived that are to be assembled into turns.
+    pub(crate) spans: bool,
     /// Of the shared log only; empty for local commits.
     pub(crate) erasures: Vec<Event>,
     /// Events that clear a user's question history.
@@ -75,6 +77,7 @@ impl CommitSummary {
             privacy: false,
             targets: false,
             curves: false,
+            spans: false,
             erasures: Vec::new(),
             forgotten_histories: Vec::new(),
         }
@@ -118,6 +121,7 @@ impl CommitSummary {
             Change::Settings(SettingsChange::Router { .. }) => {
                 push_once(&mut self.router_definitions, scope);
             }
+            Change::Trace(TraceChange::Receive { .. }) => self.spans = true,
             // Read from the store on demand.
             Change::Turn(_)
             | Change::Judge(_)
@@ -126,6 +130,7 @@ impl CommitSummary {
             | Change::Decision(_)
             | Change::Retrieval(_)
             | Change::Experiment(_)
+            | Change::Trace(TraceChange::Assemble { .. })
             | Change::Settings(SettingsChange::Profile(_))
             | Change::Alert { .. }
             | Change::EraseUser(_) => {}

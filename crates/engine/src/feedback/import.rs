@@ -89,6 +89,7 @@ fn import_claim(event: &Event) -> Option<(ClaimSpace, String)> {
         | Body::Metric(_)
         | Body::Decision(_)
         | Body::Settlement(_)
+        | Body::Spans(_)
         | Body::Reaction(_)
         | Body::Rule(_)
         | Body::Finding(_)

@@ -68,6 +68,7 @@ fn feedback_fields(body: &Body) -> Option<&Fields> {
         | Body::Metric(_)
         | Body::Decision(_)
         | Body::Settlement(_)
+        | Body::Spans(_)
         | Body::Other(_)
         | Body::Unreadable(_) => None,
     }

@@ -215,7 +215,9 @@ fn joined_turn(event: &Event) -> Option<&TurnId> {
         | Body::Settlement(_)
         | Body::Other(_)
         | Body::Unreadable(_) => event.turn.as_ref(),
-        Body::Turn(_) | Body::Reaction(_) | Body::Rule(_) | Body::Finding(_) => None,
+        Body::Turn(_) | Body::Reaction(_) | Body::Rule(_) | Body::Finding(_) | Body::Spans(_) => {
+            None
+        }
     }
 }
 

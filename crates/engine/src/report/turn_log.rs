@@ -100,12 +100,12 @@ fn build_entry(stored: &StoredEvent, active: &HashSet<Position>) -> Option<LogEn
             line(finding_name(finding)?, None, &["finding", "features", "shadow", "cluster"])
         }
         Body::Rule(_) | Body::Other(_) => line("event", None, &[]),
-        Body::Unreadable(_) => return None,
+        Body::Spans(_) | Body::Unreadable(_) => return None,
     };
     Some(entry)
 }
 
-/// The log's name for a finding. `None` for vectors, which readers do not need.
+/// The log's name for a finding. `None` for records of Uptake that readers do not need.
 fn finding_name(finding: &Finding) -> Option<&'static str> {
     match finding {
         Finding::Verdict(_) => Some("verdict"),
@@ -123,7 +123,7 @@ fn finding_name(finding: &Finding) -> Option<&'static str> {
         Finding::Relevance(_) => Some("relevance"),
         Finding::Returned(_) => Some("returned"),
         Finding::PendingUsage(_) => Some("pending_usage"),
-        Finding::Vector { .. } => None,
+        Finding::Vector { .. } | Finding::Trace(_) => None,
     }
 }
 

@@ -219,6 +219,7 @@ fn add_event(view: &mut TurnView, stored: &StoredEvent) {
         | Finding::Reward(_)
         | Finding::Returned(_)
         | Finding::PendingUsage(_)
+        | Finding::Trace(_)
         | Finding::Relevance(_) => {}
     }
 }

@@ -10,6 +10,8 @@ use super::Redactor;
 
 /// Values of these fields are ids. Changing one would break references.
 const IDS: [&str; 4] = ["message_id", "decision_id", "entity_id", "query_id"];
+/// Ids in the spans of a trace, which come through a decoder of their own.
+const SPAN_IDS: [&str; 3] = ["span_id", "parent_id", "entity_id"];
 /// True when the value of a field is an id.
 type IsId = fn(&str, &str) -> bool;
 
@@ -35,29 +37,10 @@ impl Redactor {
         for tag in &mut event.tags {
             self.redact_text(tag);
         }
-        let is_id: IsId = match event.kind.source {
-            // In our own records, ids are already validated and may have any form. A webhook URL
-            // is not a text.
-            Source::Engine => {
-                |name, text| (IDS.contains(&name) || name == "url") && EntityId::new(text).is_ok()
-            }
-            Source::Turn => |name, text| IDS.contains(&name) && EntityId::new(text).is_ok(),
-            // In client data, only values that look like ids are treated as such.
-            Source::ApplicationLog
-            | Source::SystemMetric
-            | Source::Trace
-            | Source::UserRating
-            | Source::UserComment
-            | Source::UserCorrection
-            | Source::QueryResult
-            | Source::ModelResponse
-            | Source::PipelineOutput
-            | Source::ApiResponse
-            | Source::DatabaseQuery
-            | Source::ExternalService
-            | Source::UserInteraction
-            | Source::SessionAnalysis
-            | Source::Reaction => |name, text| IDS.contains(&name) && EventId::new(text).is_ok(),
+        let is_id: IsId = if let Body::Spans(_) = event.body {
+            |name, text| SPAN_IDS.contains(&name) && EntityId::new(text).is_ok()
+        } else {
+            is_id_of(event.kind.source)
         };
         let mut fields = event.body.to_fields();
         if self.redact_fields(&mut fields, is_id) {
@@ -119,6 +102,34 @@ impl Redactor {
         let Cow::Owned(redacted) = self.redact(text) else { return false };
         *text = redacted;
         true
+    }
+}
+
+/// The fields of an event from this source that hold ids.
+fn is_id_of(source: Source) -> IsId {
+    match source {
+        // In our own records, ids are already validated and may have any form. A webhook URL
+        // is not a text.
+        Source::Engine => {
+            |name, text| (IDS.contains(&name) || name == "url") && EntityId::new(text).is_ok()
+        }
+        Source::Turn => |name, text| IDS.contains(&name) && EntityId::new(text).is_ok(),
+        // In client data, only values that look like ids are treated as such.
+        Source::ApplicationLog
+        | Source::SystemMetric
+        | Source::Trace
+        | Source::UserRating
+        | Source::UserComment
+        | Source::UserCorrection
+        | Source::QueryResult
+        | Source::ModelResponse
+        | Source::PipelineOutput
+        | Source::ApiResponse
+        | Source::DatabaseQuery
+        | Source::ExternalService
+        | Source::UserInteraction
+        | Source::SessionAnalysis
+        | Source::Reaction => |name, text| IDS.contains(&name) && EventId::new(text).is_ok(),
     }
 }
 

@@ -11,6 +11,7 @@ use super::signs::Sign;
 
 pub(super) use langfuse::is_child_observation;
 pub(super) use langsmith::{is_child_run, is_run};
+pub(crate) use message::{find_question, read_answer};
 pub use read::read_chat;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -52,7 +52,7 @@ pub(super) fn read_content(value: &Value) -> String {
 }
 
 /// Exports write objects and lists as JSON text. Other text stays as it is.
-pub(super) fn decode_json(value: Option<&Value>) -> Value {
+pub(crate) fn decode_json(value: Option<&Value>) -> Value {
     let value = value.unwrap_or(&Value::Null);
     let json = value.as_str().filter(|text| text.trim_start().starts_with(['{', '[']));
     json.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_else(|| value.clone())

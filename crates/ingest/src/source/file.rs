@@ -123,6 +123,7 @@ fn own_record(
         | Body::Metric(_)
         | Body::Decision(_)
         | Body::Settlement(_)
+        | Body::Spans(_)
         | Body::Other(_)
         | Body::Unreadable(_) => {}
     }

@@ -49,12 +49,14 @@ impl Routers {
             event.body,
             Body::Turn(_)
                 | Body::Rule(_)
+                | Body::Spans(_)
                 | Body::Unreadable(_)
                 | Body::Finding(
                     Finding::Choice(_)
                         | Finding::Returned(_)
                         | Finding::Relevance(_)
                         | Finding::PendingUsage(_)
+                        | Finding::Trace(_)
                 )
         );
         if carries_no_signal {
@@ -111,6 +113,7 @@ impl Routers {
             | Body::Metric(_)
             | Body::Decision(_)
             | Body::Settlement(_)
+            | Body::Spans(_)
             | Body::Reaction(_)
             | Body::Other(_)
             | Body::Unreadable(_) => self.record_event_signals(at, event, records, pseudonym),

@@ -1,6 +1,6 @@
 //! Checks the preconditions of a write, inside the transaction.
 
-use model::{DecisionId, Need, Origin, Reaction};
+use model::{DecisionId, Need, Origin, Reaction, Source, Type};
 use sql::Connection;
 
 use crate::event_rows::read_text;
@@ -38,7 +38,10 @@ pub(crate) fn check(
             let conversation = conversation.as_ref().map(|id| id.as_str());
             missing(turn_is_there(connection, subject, conversation)?)
         }
-        Need::NewTurn => missing(subject.turn.is_none()),
+        Need::NewTurn => missing(match subject.turn {
+            None => true,
+            Some(turn) => has_only_spans(connection, turn)?,
+        }),
         Need::SameConversation(conversation) => {
             let Some(turn) = subject.turn else { return Ok(None) };
             let location = locate_turn(connection, subject.project, turn, conversation)?;
@@ -83,6 +86,16 @@ pub(crate) fn check(
             already_so(connection, about, *reaction, (text.as_deref(), tags))
         }
     }
+}
+
+/// True when nothing but spans, which are not in a turn yet, has named the turn.
+fn has_only_spans(connection: &Connection, turn: Key) -> sql::Result<bool> {
+    connection.exists(
+        "SELECT 1 FROM pending_traces p JOIN turns t ON t.key = p.turn
+         WHERE p.turn = ?1 AND t.opened IS NULL AND NOT EXISTS (
+             SELECT 1 FROM events e WHERE e.turn = p.turn AND NOT (e.type = ?2 AND e.source = ?3))",
+        (turn, Type::Log.code(), Source::Trace.code()),
+    )
 }
 
 fn turn_is_there(

@@ -49,8 +49,10 @@ pub(crate) fn migrate_baselines(connection: &Connection) -> Result<(), StoreErro
 }
 
 fn redefine(connection: &Connection, table: &str) -> Result<(), StoreError> {
-    let definition: String =
-        connection.read_row("SELECT sql FROM sqlite_master WHERE name = ?1", [table])?;
+    let definition: Option<String> =
+        connection.find_row("SELECT sql FROM sqlite_master WHERE name = ?1", [table])?;
+    // A later migration creates both tables.
+    let Some(definition) = definition else { return Ok(()) };
     let columns: Vec<String> =
         connection.read_rows("SELECT name FROM pragma_table_info(?1)", [table])?;
     let columns = columns.join(", ");

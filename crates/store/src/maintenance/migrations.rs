@@ -37,6 +37,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../../migrations/sqlite/0025_languages.sql"),
     include_str!("../../../../migrations/sqlite/0026_erasure.sql"),
     include_str!("../../../../migrations/sqlite/0027_project_baselines.sql"),
+    include_str!("../../../../migrations/sqlite/0028_traces.sql"),
 ];
 
 /// Rejects a database with a newer schema. Returns its version.

@@ -48,7 +48,7 @@ const TABLES_BY_KEY: [(&str, &str, &str); 15] = [
 /// Tables with a project column. Tables that subqueries read come last.
 const TABLES_BY_PROJECT: &str = "
     activity alerts baselines calibrations decisions early_outcomes entity_tallies newest open_sessions
-    pair_tallies quality quality_days rank_totals reacted reacted_days reactions relevance returned
+    pair_tallies pending_traces quality quality_days rank_totals reacted reacted_days reactions relevance returned
     routers turn_facts turn_index waits waits_days claims dead_letters router_progress router_states
     router_turns events experiments turns conversations users";
 

@@ -16,6 +16,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../../migrations/postgres/0009_project_baselines.sql"),
     include_str!("../../../../migrations/postgres/0010_position_partitions.sql"),
     include_str!("../../../../migrations/postgres/0011_touches.sql"),
+    include_str!("../../../../migrations/postgres/0012_traces.sql"),
 ];
 
 /// The schema version that copies every event.

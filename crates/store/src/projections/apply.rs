@@ -17,6 +17,7 @@ mod settings;
 mod relevance;
 mod session;
 mod sums;
+mod trace;
 mod turn;
 
 use model::{
@@ -100,6 +101,10 @@ pub(crate) fn apply(
         Change::Decision(change) => decision::apply(connection, subject, change),
         Change::Retrieval(change) => relevance::apply(connection, subject, change),
         Change::Experiment(change) => experiment::apply(connection, subject, change),
+        Change::Trace(change) => match subject.turn {
+            Some(turn) => trace::apply(connection, subject, turn, *change),
+            None => Ok(()),
+        },
         Change::Settings(change) => settings::apply(connection, subject, change),
         Change::Alert { metric, raised } => alert::note(connection, subject, metric, *raised),
         Change::EraseUser(user) => erase::erase(connection, subject, user),

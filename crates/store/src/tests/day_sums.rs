@@ -47,6 +47,8 @@ async fn migration_computes_day_sums_without_old_events() {
         "early_outcomes",
         "baseline_early_outcomes",
         "baselines",
+        "pending_traces",
+        "baseline_pending_traces",
     ];
     for table in TABLES.iter().chain(&later) {
         older.execute_batch(&format!("DROP TABLE {table}")).unwrap();

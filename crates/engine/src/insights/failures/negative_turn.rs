@@ -205,6 +205,7 @@ impl TurnSummary {
             | Body::Metric(_)
             | Body::Decision(_)
             | Body::Settlement(_)
+            | Body::Spans(_)
             | Body::Other(_)
             | Body::Unreadable(_) => {}
         }
@@ -263,6 +264,7 @@ impl TurnSummary {
             | Body::Metric(_)
             | Body::Decision(_)
             | Body::Settlement(_)
+            | Body::Spans(_)
             | Body::Rule(_)
             | Body::Other(_)
             | Body::Unreadable(_) => {}

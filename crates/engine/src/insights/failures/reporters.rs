@@ -82,6 +82,7 @@ impl ReporterEvents {
             | Body::Metric(_)
             | Body::Decision(_)
             | Body::Settlement(_)
+            | Body::Spans(_)
             | Body::Rule(_)
             | Body::Other(_)
             | Body::Unreadable(_) => {}

@@ -10,7 +10,7 @@ pub(super) fn read_message(value: &Value) -> Option<ChatMessage> {
     let fields = unwrap_message(value.as_object()?);
     let who = text_field(fields, &["role", "from", "author", "speaker", "type"])
         .or_else(|| class_name(value))?;
-    let names = ["content", "value", "text", "message", "refusal"];
+    let names = ["content", "value", "text", "message", "refusal", "parts"];
     let said = names.iter().filter_map(|name| fields.get(*name)).map(read_content);
     let said = said.into_iter().find(|text| !text.is_empty()).unwrap_or_default();
     let mut message = ChatMessage::new(
@@ -36,8 +36,13 @@ fn parse_speaker(who: &str) -> Speaker {
 
 /// The last question in an input: text, an object, or the messages so far.
 pub(super) fn read_question(given: Option<&Value>) -> String {
-    let input = decode_json(given);
-    let said: Vec<&Value> = match &input {
+    let asked = find_question(&decode_json(given));
+    if asked.is_empty() { given.map(read_content).unwrap_or_default() } else { asked }
+}
+
+/// The last question in a decoded input; empty when none is found.
+pub(crate) fn find_question(input: &Value) -> String {
+    let said: Vec<&Value> = match input {
         Value::Array(messages) => messages.iter().collect(),
         Value::Object(fields) => {
             list_field(fields, "messages").map(|m| m.iter().collect()).unwrap_or_default()
@@ -52,13 +57,12 @@ pub(super) fn read_question(given: Option<&Value>) -> String {
         }
     });
     let mut users = said.filter_map(read_message).filter(|m| m.speaker == Speaker::User);
-    let asked = users.next_back().map_or_else(|| last_question(&input), |message| message.text);
-    if asked.is_empty() { given.map(read_content).unwrap_or_default() } else { asked }
+    users.next_back().map_or_else(|| last_question(input), |message| message.text)
 }
 
 pub(super) fn last_question(input: &Value) -> String {
     let named = input.as_object().and_then(|fields| {
-        ["question", "query", "input", "prompt", "message", "text"]
+        ["question", "query", "q", "input", "prompt", "message", "text"]
             .iter()
             .find_map(|name| fields.get(*name))
             .or_else(|| only_text(fields))
@@ -67,7 +71,7 @@ pub(super) fn last_question(input: &Value) -> String {
 }
 
 /// The text of an answer: generations, choices, messages, or the output's own text.
-pub(super) fn read_answer(output: &Value) -> String {
+pub(crate) fn read_answer(output: &Value) -> String {
     let Value::Object(fields) = output else { return read_answer_list(output) };
     let first = |name: &str| {
         let item = list_field(fields, name)?.first()?;

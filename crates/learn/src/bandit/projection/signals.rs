@@ -23,6 +23,7 @@ pub fn extract_signals(event: &Event, pseudonym: &dyn Fn(&str) -> u64) -> Vec<Tu
         | Body::Metric(_)
         | Body::Decision(_)
         | Body::Settlement(_)
+        | Body::Spans(_)
         | Body::Turn(_)
         | Body::Rule(_)
         | Body::Other(_)
@@ -68,6 +69,7 @@ fn finding_signals(
         | Finding::Exposure(_)
         | Finding::Returned(_)
         | Finding::PendingUsage(_)
+        | Finding::Trace(_)
         | Finding::Relevance(_)
         | Finding::Served { .. } => return Vec::new(),
     };

@@ -19,7 +19,7 @@ const PENDING_STATEMENTS: usize = 1000;
 pub(super) enum Repair {
     /// With the number of replayed events.
     Done(u64),
-    /// What was replayed has changed since.
+    /// The replayed events changed since.
     Outdated,
 }
 

@@ -114,8 +114,8 @@ fn forget_rows(connection: &Connection, user: Key) -> sql::Result<()> {
 }
 
 /// The positions of a user's events: events that name the user, events that name only one of the
-/// user's turns, and events that name only a conversation in which no other user has a turn. With
-/// them go events that name nothing but an id of theirs: early outcomes of their decisions, and
+/// user's turns, events that name only a conversation in which no other user has a turn, and spans
+/// (type `log`, source `trace`) of a trace in which other spans name the user. With them go events that name nothing but an id of theirs: early outcomes of their decisions, and
 /// reports without a user on the queries whose results they have.
 ///
 /// SQLite joins in the order of a `CROSS JOIN`. Without it, the union scans the whole log.
@@ -135,7 +135,11 @@ pub(crate) const USER_EVENTS: &str = "
         WHERE e.turn = o.key AND e.user IS NULL
         UNION
         SELECT e.position FROM own_conversations c CROSS JOIN events e
-        WHERE e.conversation = c.conversation AND e.user IS NULL AND e.turn IS NULL),
+        WHERE e.conversation = c.conversation AND e.user IS NULL AND e.turn IS NULL
+        UNION
+        SELECT e.position FROM events own CROSS JOIN events e
+        WHERE own.user = ?1 AND own.type = 1 AND own.source = 3
+            AND e.turn = own.turn AND e.user IS NULL AND e.type = 1 AND e.source = 3),
     theirs (position) AS (
         SELECT position FROM named
         UNION
