@@ -74,6 +74,7 @@ macro_rules! contract_tests {
             exchanges::message_has_one_verdict,
             exchanges::verdict_without_a_message_counts,
             sessions::session_ends_after_its_last_turn,
+            sessions::reports_before_the_opening_do_not_change_the_turn,
             labels::labels_need_person_and_machine,
             labels::newest_calibration_applies,
             similar_turns::similar_answered_turns_are_found,

@@ -1,9 +1,9 @@
 //! Contract of open sessions.
 
-use model::{Change, Reaction, Scope, TurnChange};
+use model::{Change, Reaction, Scope, TurnChange, VerdictStatus};
 
 use crate::Store;
-use crate::contract::scene::{Scene, at, conversation_id, play};
+use crate::contract::scene::{Scene, at, conversation_id, play, turn_id};
 use crate::{TailLimits, UserTurns};
 
 pub(crate) async fn session_ends_after_its_last_turn(store: &Store) {
@@ -38,4 +38,23 @@ pub(crate) async fn session_ends_after_its_last_turn(store: &Store) {
     let found = open().await.unwrap();
     assert_eq!((found.last_turn.as_str(), found.turns), ("t4", 1));
     assert_eq!(find("unknown").await, None);
+}
+
+/// Also when both are in one group, whose statements Postgres reorders.
+pub(crate) async fn reports_before_the_opening_do_not_change_the_turn(store: &Store) {
+    let early = |turn: &str| {
+        let rejected = Change::Turn(TurnChange::Review(VerdictStatus::Rejected));
+        [
+            Scene::new(&format!("left-{turn}"), turn, Change::AbandonSession),
+            Scene::new(&format!("review-{turn}"), turn, rejected),
+        ]
+    };
+    play(store, early("t1")).await;
+    play(store, [Scene::open("t1", "c1")]).await;
+    let group = early("t2").into_iter().chain([Scene::open("t2", "c2")]);
+    store.commit(group.map(Scene::write).collect()).await.unwrap();
+    let turns = vec![turn_id("t1"), turn_id("t2")];
+    let found = store.exchanges_by_id(&Scope::default(), turns).await.unwrap();
+    assert_eq!(found[0].standing, found[1].standing);
+    assert!(!found[0].standing.silent, "{found:?}");
 }

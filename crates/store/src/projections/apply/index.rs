@@ -1,7 +1,7 @@
 //! The index of turns: labels for the search of strategies, and the verdict in effect.
 
 use model::{Language, UnitInterval, ValidationOutcome, Vector, VerdictStatus};
-use sql::{CachedFact, Connection, RowBatch, RowPart};
+use sql::{CachedFact, Connection, Params, RowBatch, RowPart};
 
 use super::Subject;
 use crate::row_keys::Key;
@@ -153,6 +153,20 @@ pub(crate) fn complete(
         Some(Known(Some(_))) => update.add(RowBatch::Part(COMPLETED), values),
         Some(Known(None)) => Ok(()),
         None => update.run(values),
+    }
+}
+
+/// Changes the row of a turn. A turn that is not open has none yet. Its statement is not queued
+/// either, because the row of its opening would be sent before it.
+pub(crate) fn change_row(
+    connection: &Connection,
+    turn: Key,
+    sql: &str,
+    values: impl Params,
+) -> sql::Result<()> {
+    match connection.recall(turn) {
+        Some(Known(None)) => Ok(()),
+        Some(Known(Some(_))) | None => connection.run(sql, values),
     }
 }
 

@@ -183,7 +183,9 @@ pub(crate) fn review(
     turn: Key,
     status: VerdictStatus,
 ) -> sql::Result<()> {
-    connection.run(
+    index::change_row(
+        connection,
+        turn,
         "UPDATE turn_index SET review = ?2, reviewed = ?3 WHERE turn = ?1",
         (turn, status.code(), subject.row_position()),
     )?;

@@ -3,8 +3,10 @@
 use model::Timestamp;
 use sql::{CachedFact, Connection, RowBatch, RowPart};
 
-use super::{Subject, turn};
+use super::{Subject, index, turn};
 use crate::row_keys::Key;
+
+const SILENCE: &str = "UPDATE turn_index SET silent = 1 WHERE turn = ?1";
 
 /// Cached session of a conversation.
 #[derive(Clone, Debug)]
@@ -109,7 +111,7 @@ pub(crate) fn end(
     turn: Key,
     last_at: Timestamp,
 ) -> sql::Result<()> {
-    connection.run("UPDATE turn_index SET silent = 1 WHERE turn = ?1", [turn])?;
+    index::change_row(connection, turn, SILENCE, [turn])?;
     connection.run(
         "DELETE FROM open_sessions WHERE conversation = ?1 AND last_ts <= ?2",
         (subject.conversation, last_at.as_micros()),
@@ -144,7 +146,7 @@ pub(crate) fn last_turn(connection: &Connection, subject: &Subject) -> sql::Resu
 
 /// Ends the open session whose last turn this is.
 pub(crate) fn leave(connection: &Connection, turn: Key) -> sql::Result<()> {
-    connection.run("UPDATE turn_index SET silent = 1 WHERE turn = ?1", [turn])?;
+    index::change_row(connection, turn, SILENCE, [turn])?;
     let conversation: Option<Option<Key>> =
         connection.find_row("SELECT conversation FROM turns WHERE key = ?1", [turn])?;
     let Some(conversation) = conversation.flatten() else { return Ok(()) };
