@@ -80,7 +80,11 @@ pub(crate) async fn turn_of_another_conversation_is_replaced_by_a_fallback(store
         about("e", "c1", None),
     ];
     let outcomes = store.commit(writes).await.unwrap();
+    assert_eq!(outcomes[0], Outcome::Stored(Position(1)));
+    let elsewhere = [2, 3, 4].map(|number| Outcome::StoredElsewhere(Position(number)));
+    assert_eq!(outcomes[1..4], elsewhere);
     assert!(matches!(outcomes[4], Outcome::Replayed { position: Position(2), .. }), "{outcomes:?}");
+    assert_eq!(outcomes[5], Outcome::Stored(Position(5)));
     // Another conversation has taken the first fallback.
     play(store, [Scene::open("c4:t1", "c9")]).await;
     store.commit(vec![about("f", "c4", Some(false))]).await.unwrap();
