@@ -124,3 +124,50 @@ fn idempotency_key_is_bound_to_one_request() {
     let stored = server.get("/api/v1/events?type=metric").1;
     assert_eq!(stored["items"].as_array().unwrap().len(), 2);
 }
+
+#[test]
+fn repeat_under_other_field_names_is_a_replay() {
+    let server = Server::start();
+    assert_eq!(server.post("/api/v1/turns", &json!({"turn_id": "t1", "text": "q"})).0, 201);
+    let rows = [
+        (
+            "/api/v1/decisions",
+            json!({"decision_id": "d1", "session_id": "c1", "decision_type": "routing"}),
+            json!({"decisionId": "d1", "conversation_id": "c1", "decisionType": "routing"}),
+        ),
+        (
+            "/api/v1/turns/t1/complete",
+            json!({"response": "a", "model": "m1"}),
+            json!({"response_text": "a", "modelId": "m1"}),
+        ),
+        (
+            "/api/v1/turns/t1/feedback",
+            json!({"comment": "good", "user_id": "ann"}),
+            json!({"text": "good", "userId": "ann"}),
+        ),
+        (
+            "/api/v1/rewards",
+            json!({"turn_id": "t1", "user_rating": 5}),
+            json!({"query_id": "t1", "userRating": 5}),
+        ),
+    ];
+    let send = |server: &Server, path: &str, body: &Value| {
+        server.client().with_header("Idempotency-Key", &path.replace('/', ".")).post(path, body)
+    };
+    for (path, body, _) in &rows {
+        let (status, stored) = send(&server, path, body);
+        assert!(matches!(status, 200 | 201), "{path} {stored}");
+    }
+    let server = server.kill_and_restart();
+    let head = server.get("/health/ready").1["position"].clone();
+    for (path, _, renamed) in &rows {
+        let (status, repeated) = send(&server, path, renamed);
+        assert_eq!(status, 200, "{path} {repeated}");
+        let mut other = renamed.clone();
+        other["user_id"] = json!("eve");
+        assert!(matches!(send(&server, path, &other).0, 409 | 422), "{path}");
+    }
+    // The id alone, without a key.
+    assert_eq!(server.post(rows[0].0, &rows[0].2).1["replayed"], true);
+    assert_eq!(server.get("/health/ready").1["position"], head, "nothing was stored");
+}

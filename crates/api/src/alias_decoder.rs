@@ -5,7 +5,7 @@
 
 use model::rename_aliases;
 use serde::de::value::{MapDeserializer, SeqDeserializer};
-use serde::de::{Deserializer, Error as _, IntoDeserializer, Visitor};
+use serde::de::{DeserializeOwned, Deserializer, Error as _, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
 use serde_json::{Error, Map, Value};
 
@@ -24,6 +24,40 @@ fn visit_map<'de, V: Visitor<'de>>(
     let value = visitor.visit_map(&mut map)?;
     map.end()?;
     Ok(value)
+}
+
+/// The names of a struct's fields, as it tells them to serde. Other types have none.
+pub(crate) fn field_names<T: DeserializeOwned>() -> &'static [&'static str] {
+    let mut names: &'static [&'static str] = &[];
+    // Decoding fails, because there is no value to decode.
+    drop(T::deserialize(FieldNames(&mut names)));
+    names
+}
+
+/// Takes the field names of the decoded struct.
+struct FieldNames<'a>(&'a mut &'static [&'static str]);
+
+impl<'de> Deserializer<'de> for FieldNames<'_> {
+    type Error = Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, _visitor: V) -> Result<V::Value, Error> {
+        Err(Error::custom("no value"))
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        known: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        *self.0 = known;
+        self.deserialize_any(visitor)
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option
+        unit unit_struct newtype_struct seq tuple tuple_struct map enum identifier ignored_any
+    }
 }
 
 impl<'de> IntoDeserializer<'de, Error> for AliasDecoder {

@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_json::error::Category;
 use serde_json::{Map, Value};
 
-use crate::alias_decoder::{AliasDecoder, CONFLICT_PREFIX};
+use crate::alias_decoder::{AliasDecoder, CONFLICT_PREFIX, field_names};
 use crate::error::Problem;
 use crate::unpack::{UnpackedLimit, is_gzip, unpack_gzip};
 
@@ -88,6 +88,14 @@ pub(crate) fn parse_json(payload: &Payload) -> Result<Value, Problem> {
             "the body is NDJSON, expected one JSON object; send Content-Type: application/json",
         )),
     }
+}
+
+/// Parses the body of a request `T`, under the names of its fields. A repeat under other names then
+/// has the same fingerprint.
+pub(crate) fn parse_request<T: DeserializeOwned>(payload: &Payload) -> Result<Value, Problem> {
+    let mut value = parse_json(payload)?;
+    rename_fields(&mut value, field_names::<T>())?;
+    Ok(value)
 }
 
 pub(crate) fn decode_json<T: DeserializeOwned>(payload: &Payload) -> Result<T, Problem> {

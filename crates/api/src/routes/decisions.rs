@@ -28,7 +28,7 @@ pub(crate) async fn record_decision(
     call: WriteCall,
     payload: Payload,
 ) -> StoredResult<DecisionReceipt> {
-    let value = body::parse_json(&payload)?;
+    let value = body::parse_request::<DecisionRequest>(&payload)?;
     let mark = read_mark(&call.engine, &payload, MAC_DOMAIN, &[], &value)?;
     let request: DecisionRequest = body::decode_fields(value)?;
     let scope = call.resolve_tenant(request.tenant_id.as_deref())?;
@@ -50,7 +50,7 @@ pub(crate) async fn record_outcome(
     payload: Payload,
 ) -> StoredResult<DecisionReceipt> {
     let id = params::read_id("decision_id", id, DecisionId::new)?;
-    let value = body::parse_json(&payload)?;
+    let value = body::parse_request::<OutcomeRequest>(&payload)?;
     let address = [id.as_str()];
     let key = read_request_key(&call.engine, &payload, OUTCOME_MAC_DOMAIN, &address, &value)?;
     let mac = call.engine.fingerprint(OUTCOME_MAC_DOMAIN, &json!([id.as_str(), value]));

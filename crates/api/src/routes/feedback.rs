@@ -103,7 +103,7 @@ pub(crate) async fn give_feedback(
     payload: Payload,
 ) -> StoredResult<TurnFeedbackResponse> {
     let turn = params::read_id("turn_id", turn, TurnId::new)?;
-    let value = body::parse_json(&payload)?;
+    let value = body::parse_request::<TurnFeedbackRequest>(&payload)?;
     let address = [turn.as_str()];
     let key = read_request_key(&call.engine, &payload, FEEDBACK_MAC_DOMAIN, &address, &value)?;
     let mac = call.engine.fingerprint(FEEDBACK_MAC_DOMAIN, &json!([turn.as_str(), value]));
@@ -140,7 +140,7 @@ pub(crate) async fn submit_reaction(
     let (conversation, turn) = (decode_path_segment(conversation), decode_path_segment(turn));
     let by_widget = call.is_widget();
     let scope = call.resolve_path(&tenant, &project)?;
-    let value = body::parse_json(&payload)?;
+    let value = body::parse_request::<ReactionRequest>(&payload)?;
     if by_widget
         && let Some(field) = ["origin", "confidence"].iter().find(|f| !value[**f].is_null())
     {

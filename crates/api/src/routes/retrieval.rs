@@ -44,7 +44,7 @@ pub(crate) async fn record_returned(call: WriteCall, payload: Payload) -> Receip
     request_body(content = UsageRequest, example = json!({"query_id": "q1", "response": "The LoginService checks the password."})),
     responses((status = 200, description = "A signal per returned item", body = UsageResponse), (status = 202, description = "Stored; `pending` is true because the query is not stored yet", body = UsageResponse)))]
 pub(crate) async fn record_usage(call: WriteCall, payload: Payload) -> StoredResult<UsageResponse> {
-    let fields = body::parse_json(&payload)?;
+    let fields = body::parse_request::<UsageRequest>(&payload)?;
     let mark = read_mark(&call.engine, &payload, "usage", &[], &fields)?;
     let request: UsageRequest = body::decode_fields(fields)?;
     body::check_length("response", &request.response)?;
@@ -171,7 +171,7 @@ fn read_reports<T: DeserializeOwned>(
     payload: &Payload,
     mac_domain: &str,
 ) -> Result<(Vec<T>, RequestMark), Problem> {
-    let fields = body::parse_json(payload)?;
+    let fields = body::parse_request::<T>(payload)?;
     let mark = read_mark(engine, payload, mac_domain, &[], &fields)?;
     let many = fields.as_object().is_some_and(|fields| fields.contains_key("items"));
     let requests = match many {

@@ -117,7 +117,7 @@ fn parse_route_request(request: RouteRequestBody) -> Result<RouteRequest, Proble
     request_body(content = RewardRequest, example = json!({"turn_id": "t1", "quality_score": 0.95, "user_rating": 5, "met_expectations": true})),
     responses((status = 201, description = "Stored", body = Object), (status = 200, description = "Already stored by an earlier request; nothing changed", body = Object), (status = 202, description = "Stored; `pending` is true because the turn is not stored yet", body = Object)))]
 pub(crate) async fn submit_reward(call: WriteCall, payload: Payload) -> ReceiptResult {
-    let fields = body::parse_json(&payload)?;
+    let fields = body::parse_request::<RewardRequest>(&payload)?;
     let mark = read_mark(&call.engine, &payload, REWARD_MAC_DOMAIN, &[], &fields)?;
     let request: RewardRequest = body::decode_fields(fields)?;
     let turn = params::parse_id("turn_id", request.turn_id.clone(), TurnId::new)?;

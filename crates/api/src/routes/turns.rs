@@ -141,7 +141,7 @@ pub(crate) async fn complete_turn(
     payload: Payload,
 ) -> ApiResult<CompleteResponse> {
     let turn = parse_turn_id(turn)?;
-    let fields = body::parse_json(&payload)?;
+    let fields = body::parse_request::<CompletionRequest>(&payload)?;
     let address = [turn.as_str()];
     let key = read_request_key(&call.engine, &payload, COMPLETE_MAC_DOMAIN, &address, &fields)?;
     let completion = parse_completion(&call.engine, fields)?;
@@ -180,7 +180,7 @@ pub(crate) async fn review_turn(
     payload: Payload,
 ) -> ApiResult<ReviewResponse> {
     let turn = parse_turn_id(turn)?;
-    let fields = body::parse_json(&payload)?;
+    let fields = body::parse_request::<ReviewRequest>(&payload)?;
     let address = [turn.as_str()];
     let mark = read_mark(&call.engine, &payload, REVIEW_MAC_DOMAIN, &address, &fields)?;
     let ReviewRequest { status } = body::decode_fields(fields)?;
