@@ -5,8 +5,11 @@ use std::fmt::Display;
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use engine::EngineError;
+use engine::{EngineError, StoreError};
 use serde::Serialize;
+
+/// Seconds until a refused report may be sent again.
+const READ_RETRY_SECS: u64 = 5;
 
 pub(crate) type ApiResult<T> = Result<Json<T>, Problem>;
 
@@ -208,6 +211,15 @@ impl From<EngineError> for Problem {
                     "the connection to the store was lost during the commit, so the outcome is unknown; \
                      send the request again with the same id or Idempotency-Key to store it once",
                 )
+            }
+            EngineError::Store(cause @ StoreError::TooManyReads) => {
+                let status = StatusCode::TOO_MANY_REQUESTS;
+                let problem =
+                    Self::new(status, "too-many-requests", "Too many requests", cause.to_string());
+                Self { retry_after: Some(READ_RETRY_SECS), ..problem }
+            }
+            EngineError::Store(cause @ StoreError::ReadTimeout) => {
+                Self { retry_after: Some(READ_RETRY_SECS), ..Self::unavailable(cause.to_string()) }
             }
             EngineError::Store(cause) => {
                 match cause.is_away() {

@@ -111,9 +111,10 @@ pub use store::{
     AnsweredBy, ConversationSummary, ConversationTally, DeadLetter, ErasedCounts, EventPage,
     Extreme, Histogram, KindFilter, ListCursor, ListPage, ListQuery, ListedConversation, LogStats,
     QualityBucket, QualityQuery, QualityUsers, RankedBy, ReactionCounts, ReactionFilter,
-    ReactionSearch, ReactionTime, Rebuilt, SECONDS, Snapshot, Standing, Stopwatch, StoredAlert,
-    StoredDecision, StoredEvent, StoredExchange, StoredKey, StoredMove, StoredReaction,
-    StoredTally, StoredTurn, SummaryPage, TurnContext, TurnFilter, TurnMark,
+    ReactionSearch, ReactionTime, Rebuilt, SECONDS, Snapshot, Standing, Stopwatch, StoreError,
+    StoredAlert, StoredDecision, StoredEvent, StoredExchange, StoredKey, StoredMove,
+    StoredReaction, StoredTally, StoredTurn, SummaryPage, TurnContext, TurnFilter, TurnMark,
+    current_reader, read_as, set_reader, with_reader,
 };
 pub use topic::Topic;
 pub use training_data::examples::{ExampleSearch, FoundExample};

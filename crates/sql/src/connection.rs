@@ -2,6 +2,7 @@
 
 #![cfg_attr(not(feature = "postgres"), expect(unused_variables, reason = "SQLite caches no facts"))]
 
+use super::current_read::CurrentRead;
 use super::error::{Error, Result};
 use super::memory::CachedFact;
 use super::params::{Params, RowBatch};
@@ -9,6 +10,9 @@ use super::prefix;
 use super::row::{FromRow, Row};
 use super::statement::Statement;
 use super::statement_count::count_statements;
+
+/// Steps of SQLite's virtual machine between checks for cancellation, some ten microseconds.
+const CANCEL_CHECK_STEPS: std::ffi::c_int = 1_000;
 
 pub enum Connection {
     Sqlite(rusqlite::Connection),
@@ -169,6 +173,21 @@ impl Connection {
             #[cfg(feature = "postgres")]
             Self::Postgres(session) => {
                 session.queue_batch("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+                Ok(())
+            }
+        }
+    }
+
+    /// Lets reads be cancelled.
+    pub fn watch(&mut self, read: CurrentRead) -> Result<()> {
+        match self {
+            Self::Sqlite(connection) => {
+                let is_cancelled = move || read.is_cancelled();
+                Ok(connection.progress_handler(CANCEL_CHECK_STEPS, Some(is_cancelled))?)
+            }
+            #[cfg(feature = "postgres")]
+            Self::Postgres(session) => {
+                session.watch(read);
                 Ok(())
             }
         }

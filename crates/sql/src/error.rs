@@ -12,6 +12,9 @@ pub enum Error {
     Unreadable(String),
     #[error("a write panicked")]
     Panicked,
+    /// The caller of a read has left.
+    #[error("the read was cancelled")]
+    Cancelled,
     #[error(transparent)]
     Sqlite(rusqlite::Error),
     #[cfg(feature = "postgres")]
@@ -38,7 +41,7 @@ impl Error {
     /// True for errors of the disk, the file or the server, which no single write causes.
     pub fn is_unavailable(&self) -> bool {
         match self {
-            Self::NoRows | Self::Unreadable(_) | Self::Panicked => false,
+            Self::NoRows | Self::Unreadable(_) | Self::Panicked | Self::Cancelled => false,
             Self::Sqlite(error) => is_trouble_of_sqlite(error),
             #[cfg(feature = "postgres")]
             Self::Postgres(error) => is_trouble_of_postgres(error),
@@ -51,7 +54,7 @@ impl Error {
     pub fn is_lasting(&self) -> bool {
         match self {
             Self::NoRows | Self::Unreadable(_) => true,
-            Self::Panicked => false,
+            Self::Panicked | Self::Cancelled => false,
             Self::Sqlite(error) => error.sqlite_error_code().is_none(),
             #[cfg(feature = "postgres")]
             Self::Postgres(error) => error.as_db_error().is_none() && !error.is_closed(),

@@ -4,6 +4,7 @@
 //! differences. Parameters and results are [`ValueRef`]s.
 
 mod connection;
+mod current_read;
 #[cfg(feature = "postgres")]
 mod dialect;
 mod error;
@@ -21,6 +22,7 @@ mod transaction;
 mod value;
 
 pub use connection::Connection;
+pub use current_read::CurrentRead;
 pub use error::{Error, Result};
 pub use memory::CachedFact;
 pub use params::{Params, RowBatch, RowPart, params_from_iter};

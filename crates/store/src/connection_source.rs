@@ -7,8 +7,14 @@ use sql::Connection;
 use crate::error::StoreError;
 #[cfg(feature = "scaled")]
 use crate::postgres::Server;
-use crate::read_pool::Purpose;
 use crate::sqlite;
+
+/// The planner settings of a connection depend on its purpose.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Purpose {
+    Lookup,
+    Report,
+}
 
 #[derive(Clone, Debug)]
 pub(crate) enum Source {

@@ -11,6 +11,12 @@ pub enum StoreError {
     /// The write queue is full. Retry shortly.
     #[error("the write queue is full; retry")]
     Busy,
+    /// A tenant has the maximum of waiting reports.
+    #[error("too many reports of this tenant are waiting; retry later")]
+    TooManyReads,
+    /// A report waited too long for a connection.
+    #[error("no connection for the report became free in time; retry later")]
+    ReadTimeout,
     /// The disk or the database is unavailable. Nothing was changed.
     #[error("the store cannot be reached: {0}")]
     Unavailable(String),
@@ -69,6 +75,8 @@ impl StoreError {
             #[cfg(feature = "scaled")]
             Self::Migration(_) => false,
             Self::Busy
+            | Self::TooManyReads
+            | Self::ReadTimeout
             | Self::Closed
             | Self::NoStore { .. }
             | Self::Locked { .. }
@@ -87,6 +95,8 @@ impl StoreError {
             Self::Migration(_) => true,
             Self::Database(error) => error.is_lasting(),
             Self::Busy
+            | Self::TooManyReads
+            | Self::ReadTimeout
             | Self::Unavailable(_)
             | Self::InDoubt(_)
             | Self::Closed

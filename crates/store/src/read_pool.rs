@@ -1,53 +1,60 @@
 //! Pools of connections for reading: one for lookups of a few rows, which writes wait for, and one
-//! for reports, which read many. Lookups never wait for reports. SQLite and Postgres calls block, so
-//! reads run on blocking threads. Hand-written because `deadpool` pools async connections.
+//! for reports, which read many. Lookups never wait for reports. Tenants share the connections for
+//! reports ([`ReadQueue`]). SQLite and Postgres calls block, so reads run on blocking threads.
+//! A report is cancelled when its caller leaves. Hand-written because `deadpool` pools async
+//! connections.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use sql::Connection;
+use sql::{Connection, CurrentRead};
 use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio_util::sync::CancellationToken;
 
-use crate::connection_source::Source;
+use crate::connection_source::{Purpose, Source};
 use crate::error::{StoreError, Task};
 use crate::metrics::Stopwatch;
 use crate::outage::Outage;
+use crate::read_queue::{ReadQueue, current_reader};
 
 /// Reads of up to this many turns run on the calling thread.
 const SHORT_READ_ROWS: usize = 20;
+/// Reports that one tenant reads at a time.
+const MAX_TENANT_READS: usize = 4;
 
 pub struct ReadPool {
     lookups: Connections,
+    /// One permit per connection for lookups; further ones wait.
+    lookup_permits: Arc<Semaphore>,
     reports: Connections,
+    report_queue: ReadQueue,
     outage: Arc<Outage>,
 }
 
-/// One permit per connection; further reads wait.
 struct Connections {
     source: Source,
     purpose: Purpose,
     idle: Idle,
-    permits: Arc<Semaphore>,
-}
-
-/// The planner settings of a connection depend on its purpose.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Purpose {
-    Lookup,
-    Report,
 }
 
 type Idle = Arc<Mutex<Vec<IdleConnection>>>;
 
 struct IdleConnection {
-    connection: Connection,
+    connection: ReadConnection,
     since: Stopwatch,
 }
 
-impl IdleConnection {
-    fn new(connection: Connection) -> Self {
-        Self { connection, since: Stopwatch::start() }
+struct ReadConnection {
+    sql: Connection,
+    current: CurrentRead,
+}
+
+impl ReadConnection {
+    fn open(source: &Source, purpose: Purpose) -> Result<Self, StoreError> {
+        let (mut sql, current) = (source.reader(purpose)?, CurrentRead::default());
+        sql.watch(current.clone())?;
+        Ok(Self { sql, current })
     }
 }
 
@@ -56,7 +63,7 @@ const IDLE_CHECK_AFTER: Duration = Duration::from_secs(1);
 
 /// A borrowed connection. It returns to the pool even when the read panics.
 struct BorrowedConnection {
-    connection: Option<Connection>,
+    connection: Option<ReadConnection>,
     idle: Idle,
 }
 
@@ -75,10 +82,11 @@ impl BorrowedConnection {
         rested: Duration,
     ) -> Result<(), StoreError> {
         let lost = self.connection.as_ref().is_none_or(|connection| {
-            connection.is_lost() || (rested > IDLE_CHECK_AFTER && !connection.answers())
+            let sql = &connection.sql;
+            sql.is_lost() || (rested > IDLE_CHECK_AFTER && !sql.answers())
         });
         if lost {
-            self.connection = Some(source.reader(purpose)?);
+            self.connection = Some(ReadConnection::open(source, purpose)?);
         }
         Ok(())
     }
@@ -86,58 +94,62 @@ impl BorrowedConnection {
 
 impl Drop for BorrowedConnection {
     fn drop(&mut self) {
-        let mut idle = self.idle.lock();
-        idle.extend(self.connection.take().map(IdleConnection::new));
+        let since = Stopwatch::start();
+        let returned = self.connection.take();
+        let returned = returned.map(|connection| IdleConnection { connection, since });
+        self.idle.lock().extend(returned);
     }
 }
 
 impl Connections {
     fn open(source: &Source, purpose: Purpose, size: usize) -> Result<Self, StoreError> {
-        let size = size.max(1);
-        let connections = (0..size).map(|_| source.reader(purpose).map(IdleConnection::new));
-        let idle = connections.collect::<Result<Vec<_>, _>>()?;
-        let idle = Arc::new(Mutex::new(idle));
-        Ok(Self { source: source.clone(), purpose, idle, permits: Arc::new(Semaphore::new(size)) })
+        let open = |_| {
+            let connection = ReadConnection::open(source, purpose)?;
+            Ok(IdleConnection { connection, since: Stopwatch::start() })
+        };
+        let idle = (0..size).map(open).collect::<Result<Vec<_>, StoreError>>()?;
+        Ok(Self { source: source.clone(), purpose, idle: Arc::new(Mutex::new(idle)) })
     }
 
-    /// Borrows a connection, if one is free.
-    fn try_borrow(&self) -> Option<(BorrowedConnection, SemaphorePermit<'_>)> {
-        let permit = self.permits.try_acquire().ok()?;
-        BorrowedConnection::take(&self.idle).map(|(loan, _)| (loan, permit))
-    }
-
-    /// Runs a read on a blocking thread, as soon as a connection is free.
-    fn run<T: Send + 'static>(
+    /// Runs a read on a blocking thread, with a permit for a connection. Cancels it when the future
+    /// is dropped.
+    async fn run<T: Send + 'static>(
         &self,
+        permit: impl Send + 'static,
         outage: Arc<Outage>,
         read: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
-    ) -> Task<'_, T> {
+    ) -> Result<T, StoreError> {
         let (idle, source, purpose) = (Arc::clone(&self.idle), self.source.clone(), self.purpose);
-        let permits = Arc::clone(&self.permits);
-        Box::pin(async move {
-            let permit = permits.acquire_owned().await.map_err(|_| StoreError::Closed)?;
-            let task = move || {
-                let (mut loan, rested) = BorrowedConnection::take(&idle).ok_or(StoreError::Busy)?;
-                let result =
-                    loan.reconnect(&source, purpose, rested).and_then(|()| run_on(&loan, read));
-                // The connection returns before the permit, so the next holder finds one.
-                drop(loan);
-                drop(permit);
+        let cancellation = CancellationToken::new();
+        let _caller_left = cancellation.clone().drop_guard();
+        let task = move || {
+            let (mut loan, rested) = BorrowedConnection::take(&idle).ok_or(StoreError::Busy)?;
+            let result = loan
+                .reconnect(&source, purpose, rested)
+                .and_then(|()| run_on(&loan, Some(&cancellation), read));
+            // The connection returns before the permit, so the next holder finds one.
+            drop(loan);
+            drop(permit);
+            if !cancellation.is_cancelled() {
                 outage.note(&result);
-                result
-            };
-            let joined = tokio::task::spawn_blocking(task).await;
-            joined.unwrap_or_else(|_| Err(StoreError::Corrupt("a read panicked".into())))
-        })
+            }
+            result
+        };
+        let joined = tokio::task::spawn_blocking(task).await;
+        joined.unwrap_or_else(|_| Err(StoreError::Corrupt("a read panicked".into())))
     }
 }
 
 impl ReadPool {
     /// Opens `size` connections for each purpose.
     pub(crate) fn open(source: &Source, size: usize) -> Result<Self, StoreError> {
+        let size = size.max(1);
+        let max_per_tenant = MAX_TENANT_READS.min(size.div_ceil(2));
         Ok(Self {
             lookups: Connections::open(source, Purpose::Lookup, size)?,
+            lookup_permits: Arc::new(Semaphore::new(size)),
             reports: Connections::open(source, Purpose::Report, size)?,
+            report_queue: ReadQueue::new(size, max_per_tenant),
             outage: Arc::new(Outage::new("read")),
         })
     }
@@ -154,13 +166,23 @@ impl ReadPool {
         read: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Task<'_, T> {
         if self.lookups.source.is_local()
-            && let Some((loan, _permit)) = self.lookups.try_borrow()
+            && let Some((loan, _permit)) = self.try_borrow()
         {
-            let result = run_on(&loan, read);
+            let result = run_on(&loan, None, read);
             self.outage.note(&result);
             return Box::pin(std::future::ready(result));
         }
-        self.lookups.run(Arc::clone(&self.outage), read)
+        Box::pin(async move {
+            let permit = Arc::clone(&self.lookup_permits).acquire_owned().await;
+            let permit = permit.map_err(|_| StoreError::Closed)?;
+            self.lookups.run(permit, Arc::clone(&self.outage), read).await
+        })
+    }
+
+    /// Borrows a connection for lookups, if one is free.
+    fn try_borrow(&self) -> Option<(BorrowedConnection, SemaphorePermit<'_>)> {
+        let permit = self.lookup_permits.try_acquire().ok()?;
+        BorrowedConnection::take(&self.lookups.idle).map(|(loan, _)| (loan, permit))
     }
 
     /// Runs a read of at most `turns` turns, as a short read when there are few.
@@ -176,30 +198,42 @@ impl ReadPool {
         &self,
         read: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Task<'_, T> {
-        self.reports.run(Arc::clone(&self.outage), read)
+        Box::pin(async move {
+            let permit = self.report_queue.acquire(current_reader()).await?;
+            self.reports.run(permit, Arc::clone(&self.outage), read).await
+        })
     }
 }
 
 fn run_on<T>(
     loan: &BorrowedConnection,
+    cancellation: Option<&CancellationToken>,
     read: impl FnOnce(&Connection) -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
-    let connection = loan.connection.as_ref().ok_or(StoreError::Busy)?;
-    connection.begin_reading()?;
-    let _snapshot = Snapshot(connection);
-    read(connection)
+    let ReadConnection { sql, current } = loan.connection.as_ref().ok_or(StoreError::Busy)?;
+    sql.begin_reading()?;
+    let _snapshot = Snapshot { sql, current };
+    if let Some(token) = cancellation {
+        current.begin(token.clone());
+    }
+    read(sql)
 }
 
 /// One snapshot for all statements of a read. It also takes the file locks only once.
-struct Snapshot<'a>(&'a Connection);
+struct Snapshot<'a> {
+    sql: &'a Connection,
+    current: &'a CurrentRead,
+}
 
 impl Drop for Snapshot<'_> {
     /// Ends the snapshot even when the read panics, so the next read sees the newest state.
     fn drop(&mut self) {
-        match self.0.end_reading() {
+        // First, so that a cancelled read is ended too.
+        self.current.end();
+        match self.sql.end_reading() {
             Ok(()) => {}
             // A lost connection has no transaction to end.
-            Err(error) if self.0.is_lost() => {
+            Err(error) if self.sql.is_lost() => {
                 tracing::debug!(%error, "ending a read transaction failed")
             }
             Err(error) => tracing::error!(%error, "ending a read transaction failed"),

@@ -13,7 +13,7 @@ use axum::extract::{ConnectInfo, FromRequest, Request, State};
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use engine::{Engine, StoredKey, Warning};
+use engine::{Engine, StoredKey, Warning, with_reader};
 use model::{Role, Timestamp};
 
 use crate::body::Payload;
@@ -100,7 +100,7 @@ pub(crate) async fn identify_caller(
     let client = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip());
     let engine = Arc::clone(&auth.engine);
     request.extensions_mut().insert(Identity { caller, client, auth });
-    let response = next.run(request).await;
+    let response = with_reader(next.run(request)).await;
     match warning {
         None => response,
         Some(warning) => add_warning(response, &engine, warning).await,

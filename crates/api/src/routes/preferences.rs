@@ -3,7 +3,10 @@
 use axum::body::Body;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
-use engine::{PreferenceEncoding, PreferenceExport, PreferenceQuery, PreferenceRequest};
+use engine::{
+    PreferenceEncoding, PreferenceExport, PreferenceQuery, PreferenceRequest, current_reader,
+    read_as,
+};
 use futures_util::stream;
 
 use crate::error::Problem;
@@ -63,20 +66,24 @@ pub(crate) async fn export_preferences(
 
 pub(crate) fn stream_rows(first: Option<Vec<u8>>, export: PreferenceExport) -> Body {
     let Some(first) = first else { return Body::empty() };
-    let parts = stream::unfold((Some(first), Some(export)), |(first, export)| async move {
-        if let Some(first) = first {
-            return Some((Ok(first), (None, export)));
-        }
-        let mut export = export?;
-        match export.next().await {
-            Ok(part) => Some((Ok(part?), (None, Some(export)))),
-            Err(error) => {
-                // The stream ends with an error, so that clients do not accept a partial export.
-                match error.is_unavailable() {
-                    true => tracing::debug!(%error, "preference export aborted"),
-                    false => tracing::warn!(%error, "preference export aborted"),
+    let reader = current_reader();
+    let parts = stream::unfold((Some(first), Some(export)), move |(first, export)| {
+        let reader = reader.clone();
+        async move {
+            if let Some(first) = first {
+                return Some((Ok(first), (None, export)));
+            }
+            let mut export = export?;
+            match read_as(reader, export.next()).await {
+                Ok(part) => Some((Ok(part?), (None, Some(export)))),
+                Err(error) => {
+                    // The stream ends with an error, so that clients do not accept a partial export.
+                    match error.is_unavailable() {
+                        true => tracing::debug!(%error, "preference export aborted"),
+                        false => tracing::warn!(%error, "preference export aborted"),
+                    }
+                    Some((Err(error), (None, None)))
                 }
-                Some((Err(error), (None, None)))
             }
         }
     });

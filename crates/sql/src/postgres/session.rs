@@ -7,11 +7,12 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::future::{join, join_all};
+use futures_util::future::{Either, join, join_all, select};
 use tokio::runtime::Runtime;
 use tokio_postgres::{Client, Config, Connection, NoTls, Row, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
+use super::super::current_read::CurrentRead;
 use super::super::dialect::to_postgres;
 use super::super::error::{Error, Result, ends_session};
 use super::super::params::RowBatch;
@@ -33,6 +34,8 @@ pub struct Session {
     statements: RefCell<HashMap<String, Statement>>,
     pending: RefCell<Vec<Pending>>,
     lost: Cell<bool>,
+    tls: Option<MakeRustlsConnect>,
+    current_read: CurrentRead,
     keys: Keys,
     memory: Memory,
 }
@@ -83,6 +86,8 @@ impl Session {
             statements: RefCell::default(),
             pending: RefCell::default(),
             lost: Cell::new(false),
+            tls: tls.cloned(),
+            current_read: CurrentRead::default(),
             keys: Keys::default(),
             memory: Memory::default(),
         })
@@ -220,10 +225,48 @@ impl Session {
         count_statements(pending.len() - fences + 1);
         let before = pending.iter().map(|pending| self.send(pending));
         // Futures polled in order are pipelined in order.
-        let (before, answer) = self.wait_for(join(join_all(before), question))?;
+        let (before, answer) = self.wait_unless_cancelled(join(join_all(before), question))?;
         match before.into_iter().find_map(std::result::Result::err) {
             Some(error) => Err(self.failed(error)),
             None => answer.map_err(|error| self.failed(error)),
+        }
+    }
+
+    /// Lets reads be cancelled.
+    pub(crate) fn watch(&mut self, read: CurrentRead) {
+        self.current_read = read;
+    }
+
+    /// Cancels the running statements and gives up the session when the token is cancelled.
+    fn wait_unless_cancelled<T>(&self, answer: impl Future<Output = T>) -> Result<T> {
+        let Some(token) = self.current_read.token() else { return self.wait_for(answer) };
+        self.wait_for(async {
+            let answer = std::pin::pin!(answer);
+            match select(std::pin::pin!(token.cancelled()), answer).await {
+                Either::Right((answer, _)) => Ok(answer),
+                Either::Left(_) => {
+                    // A late cancellation may hit the next statement, so the session has none.
+                    self.lost.set(true);
+                    self.cancel_statement().await;
+                    Err(Error::Cancelled)
+                }
+            }
+        })?
+    }
+
+    /// Without it, the server runs the statement to its end.
+    async fn cancel_statement(&self) {
+        let token = self.client.cancel_token();
+        let cancelling = async {
+            match &self.tls {
+                Some(tls) => token.cancel_query(tls.clone()).await,
+                None => token.cancel_query(NoTls).await,
+            }
+        };
+        match tokio::time::timeout(CONNECT_TIMEOUT, cancelling).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => tracing::debug!(%error, "a statement was not cancelled"),
+            Err(_) => tracing::debug!("a statement was not cancelled in time"),
         }
     }
 

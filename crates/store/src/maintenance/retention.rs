@@ -10,6 +10,8 @@ use model::{Position, Tenant, Timestamp};
 use sql::Connection;
 
 #[cfg(feature = "scaled")]
+use crate::connection_source::Purpose;
+#[cfg(feature = "scaled")]
 use crate::connection_source::Source;
 use crate::error::StoreError;
 use crate::event_rows::newest_position;
@@ -17,8 +19,6 @@ use crate::meta;
 use crate::metrics::Stopwatch;
 use crate::projections::baseline::{self, ChangesOf, STEP};
 use crate::projections::baseline_positions::lock_position;
-#[cfg(feature = "scaled")]
-use crate::read_pool::Purpose;
 use crate::row_keys::{Key, find_projects};
 
 const BATCH_EVENTS: i64 = 500;

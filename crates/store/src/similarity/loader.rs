@@ -7,9 +7,9 @@ use std::time::Duration;
 use sql::Connection;
 
 use crate::background_thread::BackgroundThread;
+use crate::connection_source::Purpose;
 use crate::connection_source::Source;
 use crate::error::StoreError;
-use crate::read_pool::Purpose;
 use crate::similarity::entry;
 use crate::similarity::indexes::SimilarityIndexes;
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
-use engine::{Engine, StoredKey};
+use engine::{Engine, StoredKey, set_reader};
 use model::{Role, Scope};
 
 use super::{Caller, Identity, LoopbackCall};
@@ -112,6 +112,7 @@ impl<S: Send + Sync, P: Permission> FromRequestParts<S> for Call<P> {
             identity.check_rate_limit(key, identity.auth.engine.now())?;
         }
         let scope = RequestScope::from_headers(&parts.headers, key)?;
+        set_reader(&scope.get().tenant);
         let engine = Arc::clone(&identity.auth.engine);
         Ok(Self { engine, scope, caller, access: PhantomData })
     }

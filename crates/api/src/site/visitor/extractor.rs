@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::extract::{FromRequestParts, Query};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, header};
-use engine::{DEMO_TENANT, PageAccess};
+use engine::{DEMO_TENANT, PageAccess, set_reader};
 use model::{Position, Project, Scope, Tenant};
 use web::{DEFAULT_DAYS, Filter, SelectOptions, Viewer};
 
@@ -95,6 +95,7 @@ async fn resolve_visitor(
         Caller::Key(key) => (check_tenant(&key.tenant, given("tenant"))?, None),
         Caller::Open | Caller::Owner => choose_tenant(&scopes, given("tenant"))?,
     };
+    set_reader(&tenant);
     let key_project = caller.key().and_then(|key| key.project.clone());
     let asked = params::parse_optional_id("project", given("project"), Project::new)?;
     let project = match (&key_project, asked) {

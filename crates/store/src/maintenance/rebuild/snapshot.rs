@@ -3,12 +3,12 @@
 use model::Position;
 use sql::Connection;
 
+use crate::connection_source::Purpose;
 use crate::connection_source::Source;
 use crate::error::StoreError;
 use crate::event_rows::newest_position;
 #[cfg(feature = "scaled")]
 use crate::postgres::settings;
-use crate::read_pool::Purpose;
 
 /// Threads that replay. On Postgres each has a session.
 const MAX_READERS: usize = 8;
