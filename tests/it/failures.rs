@@ -421,6 +421,30 @@ fn suggestion_has_its_own_evidence_its_table_and_one_idea() {
     check_one(&server.kill_and_restart());
 }
 
+#[test]
+fn suggestion_that_2_of_12_support_is_hidden() {
+    let server = Server::start();
+    // Two users add the same filter. Each of the others changes something else.
+    let correct = |server: &Server, n: usize| {
+        let sql = format!("SELECT sum(x{n}) FROM orders");
+        send_question(server, n, &json!({ "response": sql }));
+        let corrected = match n {
+            0 | 1 => format!("{sql} WHERE status = 'completed'"),
+            _ => format!("SELECT sum(y{n}) FROM orders"),
+        };
+        let data = json!({"original_sql": sql, "corrected_sql": corrected});
+        let body = json!({"message_id": format!("t{n}"), "user_id": format!("u{n}"), "data": data});
+        assert_eq!(server.post("/api/v1/feedback/correction", &body).0, 201);
+    };
+    (0..11).for_each(|n| correct(&server, n));
+    let found = suggestions(&server);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0]["support"], json!([2, 11]), "{found:?}");
+    correct(&server, 11);
+    assert_eq!(suggestions(&server), Vec::<Value>::new());
+    assert_eq!(suggestions(&server.kill_and_restart()), Vec::<Value>::new());
+}
+
 /// Answers every request with one text, and records the requests.
 fn writer(answer: String) -> (String, std::sync::mpsc::Receiver<String>) {
     use std::io::{BufRead, BufReader, Read, Write};

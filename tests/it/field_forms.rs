@@ -59,6 +59,13 @@ fn every_form_of_a_time_is_accepted_by_every_endpoint() {
         let query = format!("{path}?start={0}&end={0}", encode(&text));
         assert_eq!(server.get(&query).1["items"].as_array().map(Vec::len), Some(1), "{time}");
     }
+    let server = server.kill_and_restart();
+    for number in 0..time_forms().len() {
+        let turn = server.get(&format!("/api/v1/turns/t{number}")).1;
+        assert_eq!((&turn["ts"], &turn["reactions"][0]["ts"]), (&json!(TIME), &json!(TIME)));
+        let event = server.get(&format!("/api/v1/feedback/e{number}")).1;
+        assert_eq!(event["timestamp"], TIME, "after a crash");
+    }
 }
 
 #[test]

@@ -71,15 +71,22 @@ fn event_that_names_only_its_message_is_keyed_by_the_session_of_its_turn() {
     let prefix = kafka.prefix();
     let server = publishing(kafka, &prefix, &[]);
     turn(&server, "c7", "t7");
-    let body = json!({"id": "only-message", "type": "explicit", "source": "user_rating",
-        "category": "accuracy", "message_id": "t7", "data": {"rating": "negative"}});
-    assert_eq!(server.post("/api/v1/feedback", &body).0, 201);
-    until_published(&server);
-    let topic = "feedback-ratings";
-    let messages = read(kafka, &prefix, &[topic], |found| !found.is_empty());
-    let message = messages.iter().find(|one| value(one)["id"] == "only-message").unwrap();
-    assert_eq!(value(message)["session_id"], "c7");
-    assert_eq!(message.key.as_deref(), Some("c7"));
+    let rate = |server: &Server, id: &str| {
+        let body = json!({"id": id, "type": "explicit", "source": "user_rating",
+            "category": "accuracy", "message_id": "t7", "data": {"rating": "negative"}});
+        assert_eq!(server.post("/api/v1/feedback", &body).0, 201);
+        until_published(server);
+    };
+    rate(&server, "before");
+    let folder = server.kill_and_leave();
+    let server = super::broker::publishing_in(folder, kafka, &prefix, &[]);
+    rate(&server, "after a crash");
+    let messages = read(kafka, &prefix, &["feedback-ratings"], |found| distinct(found) >= 2);
+    for id in ["before", "after a crash"] {
+        let message = messages.iter().find(|one| value(one)["id"] == id).unwrap();
+        assert_eq!(value(message)["session_id"], "c7");
+        assert_eq!(message.key.as_deref(), Some("c7"));
+    }
 }
 
 #[test]

@@ -54,3 +54,20 @@ fn default_router_recovers_within_250_decisions_when_the_best_arm_collapses() {
     let server = Server::start_in(folder);
     assert_eq!(router(&server, "chat")["arms"], shown["arms"], "from the beginning of the log");
 }
+
+#[test]
+fn default_router_loses_at_most_3_points_while_rewards_are_stationary() {
+    let server = Server::start();
+    put_router(&server, "chat", &three_models());
+    let mut dice = Dice(25);
+    let liking = [0.5, 0.85, 0.65];
+    rate_turns(&server, &mut dice, 0..300, liking);
+    let server = server.kill_and_restart();
+    let chosen = rate_turns(&server, &mut dice, 300..600, liking);
+    let place = |arm: &String| MODELS.iter().position(|(id, _)| id == arm).unwrap();
+    let mean = chosen.iter().map(|arm| liking[place(arm)]).sum::<f64>() / chosen.len() as f64;
+    assert!(mean >= 0.85 - 0.03, "{mean}: {chosen:?}");
+    for (id, _) in MODELS {
+        assert_eq!(arm(&router(&server, "chat"), id)["falls"], 0, "{id}");
+    }
+}
