@@ -8,6 +8,8 @@ INSERT INTO baselines (project, position)
 SELECT p.key, CAST(CAST('x' || encode(m.value, 'hex') AS BIT(64)) AS BIGINT)
 FROM projects p CROSS JOIN meta m WHERE m.name = 'baseline_position';
 DELETE FROM meta WHERE name = 'baseline_position';
+-- An older program that still runs would write its snapshot into `baseline_*`. This makes it fail instead.
+ALTER TABLE meta ADD CONSTRAINT baselines_are_per_project CHECK (name <> 'baseline_position');
 
 -- Verdicts of no message on no turn have no effect and belong to no project.
 DELETE FROM verdicts WHERE turn IS NULL AND detected_in IS NULL;

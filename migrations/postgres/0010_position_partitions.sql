@@ -70,7 +70,8 @@ BEGIN
             AND CAST(substr(c.relname, 8) AS BIGINT) < partition_number(h.position)
         ORDER BY CAST(substr(c.relname, 8) AS BIGINT)
     LOOP
-        EXECUTE format('SELECT NOT EXISTS (SELECT FROM %I)', name) INTO is_empty;
+        -- By the index from its end, because retention empties a partition from its start.
+        EXECUTE format('SELECT NOT EXISTS (SELECT FROM %I ORDER BY position DESC LIMIT 1)', name) INTO is_empty;
         IF is_empty THEN
             EXECUTE format('DROP TABLE %I', name);
             RETURN name;

@@ -257,19 +257,40 @@ impl Store {
     /// existed. Works in steps of a few milliseconds, between which other writers proceed.
     pub fn drop_events(&self, positions: Vec<Position>, changes_of: ChangesOf) -> Task<'_, usize> {
         let find = move |connection: &Connection| Removal::new(connection, &positions, changes_of);
+        Box::pin(async move { self.run_removal(self.pool.run(find).await?).await })
+    }
+
+    /// Finds the tenant's first expired events and gives their projects a baseline. From then on a
+    /// rebuild keeps what their routers learnt. Returns false when nothing is expired.
+    pub fn prepare_drop(
+        &self,
+        tenant: &Tenant,
+        before: Timestamp,
+        changes_of: ChangesOf,
+    ) -> Task<'_, bool> {
+        let tenant = tenant.clone();
+        let find = move |connection: &Connection| {
+            let first = retention::first_old_events(connection, &tenant, before)?;
+            let removal = Removal::new(connection, &first, changes_of)?;
+            Ok((!first.is_empty()).then(|| removal.keep_events()))
+        };
         Box::pin(async move {
-            let removal = self.pool.run(find).await?;
-            match &self.engine {
-                Engine::Sqlite(_) => self.run_by_writer(removal).await,
-                #[cfg(feature = "scaled")]
-                Engine::Postgres(_) => {
-                    let source = self.pool.source().clone();
-                    let run = move || retention::run_apart(&source, removal);
-                    let joined = tokio::task::spawn_blocking(run).await;
-                    joined.unwrap_or_else(|_| Err(StoreError::Corrupt("retention panicked".into())))
-                }
-            }
+            let Some(removal) = self.pool.run(find).await? else { return Ok(false) };
+            self.run_removal(removal).await.map(|_| true)
         })
+    }
+
+    async fn run_removal(&self, removal: Removal) -> Result<usize, StoreError> {
+        match &self.engine {
+            Engine::Sqlite(_) => self.run_by_writer(removal).await,
+            #[cfg(feature = "scaled")]
+            Engine::Postgres(_) => {
+                let source = self.pool.source().clone();
+                let run = move || retention::run_apart(&source, removal);
+                let joined = tokio::task::spawn_blocking(run).await;
+                joined.unwrap_or_else(|_| Err(StoreError::Corrupt("retention panicked".into())))
+            }
+        }
     }
 
     /// The only writer of a SQLite file runs the steps.

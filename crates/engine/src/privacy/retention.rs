@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use model::{Clock, Position, Tenant, Timestamp};
+use model::Clock;
 use store::{Store, StoreError};
 
 use crate::changes::changes_of;
@@ -52,7 +52,14 @@ async fn run_retention(
 ) {
     while leadership.wait_until_leader(&mut stop).await {
         changed.mark_unchanged();
-        match drop_expired_events(&store, &*clock, &routing).await {
+        // Between batches, since a pass over a backlog may take hours.
+        let may_continue = {
+            let (changed, stop) = (changed.clone(), stop.clone());
+            let is_current = move || !*stop.borrow() && !changed.has_changed().unwrap_or(true);
+            let leadership = &leadership;
+            move || is_current() && leadership.is_leader()
+        };
+        match drop_expired_events(&store, &*clock, &routing, &may_continue).await {
             Ok(0) => {}
             // Cached examples may come from dropped events.
             Ok(_) => {
@@ -73,16 +80,18 @@ async fn run_retention(
     }
 }
 
+/// Drops expired events until none is left, or `may_continue` returns false.
 async fn drop_expired_events(
     store: &Store,
     clock: &dyn Clock,
     routing: &RouterStates,
+    may_continue: &(dyn Fn() -> bool + Sync),
 ) -> Result<usize, StoreError> {
     let mut due = Vec::new();
     for (tenant, settings) in store.privacy().await? {
         let Ok((_, Some(days))) = ingest::accept_privacy(&settings) else { continue };
         let before = clock.now().plus_secs(-i64::from(days) * 86_400);
-        if !store.old_events(&tenant, before, None).await?.is_empty() {
+        if store.prepare_drop(&tenant, before, changes_of).await? {
             due.push((tenant, before));
         }
     }
@@ -94,33 +103,24 @@ async fn drop_expired_events(
     routing.save_checkpoints(store).await?;
     let mut dropped = 0;
     for (tenant, before) in due {
-        dropped += drop_tenant_events(store, &tenant, before, upto).await?;
-    }
-    Ok(dropped)
-}
-
-async fn drop_tenant_events(
-    store: &Store,
-    tenant: &Tenant,
-    before: Timestamp,
-    upto: Position,
-) -> Result<usize, StoreError> {
-    let mut dropped = 0;
-    loop {
-        let old = store.old_events(tenant, before, Some(upto)).await?;
-        if old.is_empty() {
-            break;
+        let mut of_tenant = 0;
+        while may_continue() {
+            let old = store.old_events(&tenant, before, Some(upto)).await?;
+            if old.is_empty() {
+                break;
+            }
+            of_tenant += store.drop_events(old, changes_of).await?;
         }
-        dropped += store.drop_events(old, changes_of).await?;
+        tracing::info!(%tenant, dropped = of_tenant, "expired events dropped");
+        dropped += of_tenant;
     }
-    tracing::info!(%tenant, dropped, "expired events dropped");
     Ok(dropped)
 }
 
 #[cfg(test)]
 mod tests {
     use crate::Engine;
-    use model::Scope;
+    use model::{Scope, Tenant};
     use serde_json::json;
 
     use super::*;
@@ -158,7 +158,8 @@ mod tests {
             let settings = settings.as_object().unwrap().clone();
             engine.privacy.set_privacy(tenant, settings).await.unwrap();
         }
-        drop_expired_events(&engine.core.store, &*clock, &engine.routing.states).await.unwrap();
+        let (store, routing) = (&engine.core.store, &engine.routing.states);
+        drop_expired_events(store, &*clock, routing, &|| true).await.unwrap();
         let id = |text: &str| model::EventId::new(text).unwrap();
         for scope in [&scope, &other] {
             assert!(engine.feedback.event(scope, &id("old")).await.unwrap().is_none(), "{scope:?}");
@@ -167,5 +168,26 @@ mod tests {
         let again = engine.feedback.record(&scope, rating(&engine, "old")).await.unwrap();
         assert!(again.replayed && again.id == id("old"), "{again:?}");
         assert!(!engine.rebuild(|_, _| {}).await.unwrap().changed);
+    }
+
+    #[tokio::test]
+    async fn retention_ends_between_batches_when_it_must_not_continue() {
+        let folder = tempfile::tempdir().unwrap();
+        let TestEngine { engine, clock, .. } = open_test_engine(folder.path()).await;
+        let scope = Scope::default();
+        for n in 0..1200 {
+            engine.feedback.record(&scope, rating(&engine, &format!("old{n}"))).await.unwrap();
+        }
+        clock.advance_secs(40 * 86_400);
+        let settings = json!({"retention_days": {"events": 30}});
+        let settings = settings.as_object().unwrap().clone();
+        engine.privacy.set_privacy(&scope.tenant, settings).await.unwrap();
+        let checks = std::sync::atomic::AtomicUsize::new(0);
+        let once = || checks.fetch_add(1, std::sync::atomic::Ordering::Relaxed) == 0;
+        let (store, routing) = (&engine.core.store, &engine.routing.states);
+        let dropped = drop_expired_events(store, &*clock, routing, &once).await.unwrap();
+        assert!((1..1200).contains(&dropped), "{dropped}");
+        let rest = drop_expired_events(store, &*clock, routing, &|| true).await.unwrap();
+        assert_eq!(dropped + rest, 1200);
     }
 }

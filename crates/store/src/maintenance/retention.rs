@@ -49,6 +49,19 @@ pub(crate) fn old_events(
     Ok(Vec::new())
 }
 
+/// The first expired event of each project of a tenant.
+pub(crate) fn first_old_events(
+    connection: &Connection,
+    tenant: &Tenant,
+    before: Timestamp,
+) -> Result<Vec<Position>, StoreError> {
+    let first = |project| {
+        let found = old_in_project(connection, project, before, i64::MAX, 0..PROBES_PER_PROJECT);
+        found.map(|found| found.first().copied()).transpose()
+    };
+    find_projects(connection, tenant, None)?.into_iter().filter_map(first).collect()
+}
+
 /// Positions follow arrival times almost always, so the oldest positions are searched first. Clocks
 /// may have been wrong and dead letters are stored late, so further probes are spread over the log.
 /// An index by time would slow every write.
@@ -100,6 +113,7 @@ fn log_end(
 pub(crate) struct Removal {
     projects: BTreeMap<Key, BTreeSet<Position>>,
     changes_of: ChangesOf,
+    keeps_events: bool,
     pub(crate) dropped: usize,
 }
 
@@ -121,7 +135,12 @@ impl Removal {
                 projects.entry(project).or_default().insert(Position(position as u64));
             }
         }
-        Ok(Self { projects, changes_of, dropped: 0 })
+        Ok(Self { projects, changes_of, keeps_events: false, dropped: 0 })
+    }
+
+    /// Moves the baselines and drops nothing.
+    pub(crate) fn keep_events(self) -> Self {
+        Self { keeps_events: true, ..self }
     }
 
     /// Moves the baseline of a project, or drops events that it covers. Returns true at the end.
@@ -134,6 +153,10 @@ impl Removal {
         };
         if !baseline::advance(connection, project, upto, self.changes_of)? {
             return Ok(false);
+        }
+        if self.keeps_events {
+            entry.remove();
+            return Ok(self.projects.is_empty());
         }
         self.dropped += drop_some(connection, project, positions)?;
         Ok(false)

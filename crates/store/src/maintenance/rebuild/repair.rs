@@ -31,6 +31,11 @@ pub(super) fn repair(
     let transaction = connection.transaction()?;
     // From here on no other write is committed.
     transaction.flush()?;
+    #[cfg(feature = "scaled")]
+    if let Some(session) = transaction.postgres() {
+        // It waits while tables are compared, which may take longer than the limit.
+        session.raw_batch("SET LOCAL idle_in_transaction_session_timeout = 0")?;
+    }
     let is_current = replay.follow(how)?.is_some();
     if !is_current || !replay.new_ids.is_empty() {
         create_in(&transaction, &replay.new_ids)?;
