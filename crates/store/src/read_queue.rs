@@ -86,12 +86,14 @@ impl ReadQueue {
         Self(Arc::new(Mutex::new(lanes)))
     }
 
-    /// Waits for a connection.
+    /// Waits for a connection. The limits do not apply to background jobs and commands, which read
+    /// for no tenant.
     pub(crate) async fn acquire(&self, tenant: Option<Tenant>) -> Result<ReadPermit, StoreError> {
+        let is_limited = tenant.is_some();
         let granted = {
             let mut lanes = self.0.lock();
             let lane = lanes.lane(&tenant);
-            if lane.waiting.len() >= MAX_WAITING {
+            if is_limited && lane.waiting.len() >= MAX_WAITING {
                 return Err(StoreError::TooManyReads);
             }
             let (sender, granted) = oneshot::channel();
@@ -99,6 +101,9 @@ impl ReadQueue {
             granted
         };
         self.serve();
+        if !is_limited {
+            return granted.await.map_err(|_| StoreError::Closed);
+        }
         match tokio::time::timeout(MAX_WAIT, granted).await {
             Ok(permit) => permit.map_err(|_| StoreError::Closed),
             Err(_) => Err(StoreError::ReadTimeout),
