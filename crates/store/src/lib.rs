@@ -10,6 +10,7 @@ mod turn_context;
 mod event_rows;
 mod api_key_rows;
 mod outage;
+mod peer_news;
 mod background_thread;
 mod sqlite;
 #[cfg(feature = "scaled")]
@@ -42,6 +43,7 @@ pub use maintenance::folder_lock::{
 pub use maintenance::migrate_store::{MigrateStep, Migrated, migrate_store};
 pub use maintenance::rebuild::{Rebuild, Rebuilt};
 pub use metrics::{Histogram, LogStats, SECONDS, SIZES, SimilarityStats, Snapshot, Stopwatch};
+pub use peer_news::PeerNews;
 pub use projections::baseline::ChangesOf;
 pub use projections::counters::{QualityCounts, UnitSums, wait_millis, wait_step};
 pub use queries::alerts::{Delivery, StoredAlert, StoredTargets, Undelivered};
@@ -85,5 +87,5 @@ pub use read_only_log::ReadOnlyLog;
 pub use read_queue::{current_reader, read_as, set_reader, with_reader};
 pub use similarity::{SimilarQuery, SimilarityLimits};
 pub use sql::Error as DatabaseError;
-pub use store::{PeerNews, Store};
+pub use store::Store;
 pub use turn_context::TurnContext;

@@ -20,6 +20,7 @@ use crate::maintenance::rebuild::{self, Rebuild, Rebuilt, Site};
 use crate::maintenance::retention::{self, Removal};
 use crate::maintenance::{backup, migrations, scrub, tenant_removal};
 use crate::metrics::{LogStats, SimilarityStats};
+use crate::peer_news::PeerNews;
 #[cfg(feature = "scaled")]
 use crate::postgres::Server;
 #[cfg(feature = "scaled")]
@@ -40,15 +41,6 @@ pub struct Store {
     site: Site,
     seal_key: [u8; 32],
     folder: FolderLock,
-}
-
-/// Changes by other nodes of a shared database that have no log entry.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PeerNews {
-    /// Grows with every change of an API key and every page session that is ended.
-    pub access_version: u64,
-    /// True when a failover lost commits. State derived from the log is then invalid.
-    pub went_back: bool,
 }
 
 /// The parts that only one of the databases needs.

@@ -10,8 +10,8 @@ use tokio::sync::watch;
 use crate::background_thread::BackgroundThread;
 use crate::error::StoreError;
 use crate::meta;
+use crate::peer_news::PeerNews;
 use crate::postgres::{PartitionMaker, Server};
-use crate::store::PeerNews;
 
 /// The delay until readers on this node see the writes of another node.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
