@@ -29,6 +29,8 @@ fn learn_reward(reward_first: bool) -> f64 {
     if reward_first {
         let (status, answer) = server.post("/api/v1/rewards", &reward);
         assert_eq!((status, &answer["pending"]), (202, &json!(true)), "{answer}");
+        assert_eq!(answer["warnings"][0]["code"], "unknown_turn", "{answer}");
+        assert_eq!(answer["warnings"][0]["field"], "turn_id");
     }
     let server = server.kill_and_restart();
     let turn = json!({"conversation_id": "c1", "turn_id": "t1", "text": "Hello?",
@@ -39,6 +41,7 @@ fn learn_reward(reward_first: bool) -> f64 {
     if !reward_first {
         let (status, answer) = server.post("/api/v1/rewards", &reward);
         assert_eq!((status, answer.get("pending")), (201, None), "{answer}");
+        assert_eq!(answer.get("warnings"), None);
     }
     total_reward(&server)
 }

@@ -123,9 +123,10 @@ pub(crate) async fn submit_reward(call: WriteCall, payload: Payload) -> ReceiptR
     let turn = params::parse_id("turn_id", request.turn_id.clone(), TurnId::new)?;
     let user = params::parse_optional_id("user_id", request.user_id.clone(), UserId::new)?;
     let (given, RequestMark { mac, key }) = (parse_reward(&request)?, mark);
-    let receipt =
+    let (receipt, warnings) =
         call.engine.routing.record_reward(call.scope(), turn, user, given, mac, key).await?;
-    Ok(receipt_response(receipt))
+    let (status, Json(response)) = receipt_response(receipt);
+    Ok((status, Json(response.with_warnings(warnings))))
 }
 
 fn parse_reward(request: &RewardRequest) -> Result<GivenReward, Problem> {

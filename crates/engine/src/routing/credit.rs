@@ -134,7 +134,7 @@ impl Routing {
     }
 
     /// Records an explicit reward. The newest value of each component counts. A reward before its
-    /// turn counts as soon as a router's choice serves the turn.
+    /// turn counts as soon as a router's choice serves the turn, and warns until then.
     pub async fn record_reward(
         &self,
         scope: &Scope,
@@ -143,7 +143,7 @@ impl Routing {
         given: GivenReward,
         mac: Mac,
         key: Option<RequestKey>,
-    ) -> Result<Receipt, EngineError> {
+    ) -> Result<(Receipt, Vec<Warning>), EngineError> {
         let now = self.core.clock.now();
         let head = self.core.store.turn_head(scope, &turn).await?;
         let pending = head.as_ref().is_none_or(|head| head.derived);
@@ -156,6 +156,8 @@ impl Routing {
         let finding = Finding::Reward(given);
         let event = ingest::finding_event(place, finding, self.core.ids.event_id(now), now, now);
         let receipt = self.core.commit_one(self.core.build_write(event, mac, key)).await?;
-        Ok(Receipt { pending, ..receipt })
+        let warnings = Vec::from_iter(pending.then(|| Warning::unknown_turn("turn_id")));
+        self.core.count_warnings(&warnings);
+        Ok((Receipt { pending, ..receipt }, warnings))
     }
 }
