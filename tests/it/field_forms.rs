@@ -28,6 +28,43 @@ fn encode(id: &str) -> String {
     id.bytes().map(byte).collect()
 }
 
+/// Sends a time in the body and, encoded, in the query of the endpoints that have no check of their
+/// own in the test below.
+fn check_other_endpoints(server: &Server, number: usize, time: &Value, encoded: &str) {
+    let turn = format!("late{number}");
+    let opened = json!({"turn_id": turn, "conversation_id": "late", "text": "q", "ts": TIME});
+    assert_eq!(server.post("/api/v1/turns", &opened).0, 201);
+    let done = json!({"response": "a", "started_at": time, "completed_at": time});
+    let (status, answer) = server.post(&format!("/api/v1/turns/{turn}/complete"), &done);
+    assert_eq!(status, 200, "{time} {answer}");
+    let event = |id: String| {
+        json!({"id": id, "type": "explicit", "source": "user_comment", "category": "quality",
+            "timestamp": time, "data": {"comment": "fine"}})
+    };
+    let batch = json!([event(format!("batch{number}"))]);
+    assert_eq!(server.post("/api/v1/feedback/batch", &batch).1["accepted"], 1, "{time}");
+    assert_eq!(server.get(&format!("/api/v1/feedback/batch{number}")).1["timestamp"], TIME);
+    let correction = json!({"id": format!("fix{number}"), "message_id": turn, "timestamp": time,
+        "data": {"corrected": "b"}});
+    let (status, answer) = server.post("/api/v1/feedback/correction", &correction);
+    assert_eq!(status, 201, "{time} {answer}");
+    assert_eq!(server.get(&format!("/api/v1/feedback/fix{number}")).1["timestamp"], TIME);
+    for path in [
+        format!("/api/v1/feedback/quality/default?start={encoded}&end={encoded}"),
+        format!("/api/v1/preferences/export?format=kto&since={encoded}&until={encoded}"),
+        format!("/api/v1/turns?from={encoded}&to={encoded}"),
+        format!("/api/v1/conversations?from={encoded}&to={encoded}"),
+    ] {
+        let (status, answer) = server.get(&path);
+        assert_eq!(status, 200, "{path} {answer}");
+    }
+    let arms = json!({"arms": [{"id": "a"}]});
+    assert_eq!(server.client().put("/api/v1/routers/times", &arms).0, 200);
+    let policy = json!({"router": "times", "policy": {"kind": "fixed", "arm": "a"}, "since": time});
+    let (status, answer) = server.post("/api/v1/policies/evaluate", &policy);
+    assert_eq!(status, 200, "{time} {answer}");
+}
+
 #[test]
 fn every_form_of_a_time_is_accepted_by_every_endpoint() {
     let server = Server::start();
@@ -58,6 +95,7 @@ fn every_form_of_a_time_is_accepted_by_every_endpoint() {
         let text = time.as_str().map_or_else(|| time.to_string(), str::to_owned);
         let query = format!("{path}?start={0}&end={0}", encode(&text));
         assert_eq!(server.get(&query).1["items"].as_array().map(Vec::len), Some(1), "{time}");
+        check_other_endpoints(&server, number, time, &encode(&text));
     }
     let server = server.kill_and_restart();
     for number in 0..time_forms().len() {

@@ -273,3 +273,27 @@ fn late_praise_of_a_repeated_question_stays_neutral() {
     check(&server);
     check(&check_stored_findings(server));
 }
+
+#[test]
+fn answer_is_judged_by_a_message_at_most_20_turns_later() {
+    let server = Server::start();
+    // Messages of other users lie between the question and the message about its answer.
+    for (conversation, between) in [("near", 19), ("far", 20)] {
+        let ann = TestConversation::new(&server, conversation, "ann");
+        ann.send_message_at(&format!("{conversation}-q"), "Find me laptops under $1000", 0);
+        let bob = TestConversation::new(&server, conversation, "bob");
+        for turn in 0..between {
+            let text = format!("What is the price of lamp {turn}?");
+            bob.send_message_at(&format!("{conversation}-{turn}"), &text, 1 + turn);
+        }
+        let complaint = format!("{conversation}-m");
+        ann.send_message_at(&complaint, "No, that's wrong", 60);
+        ann.answer(&format!("{conversation}-q"), LAPTOPS);
+    }
+    let check = |server: &Server| {
+        assert_eq!(read_verdict(server, "near-q").0, "rejected");
+        assert_eq!(read_verdict(server, "far-q").0, "neutral");
+    };
+    check(&server);
+    check(&server.kill_and_restart());
+}

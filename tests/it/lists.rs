@@ -257,6 +257,18 @@ fn turns_are_listed_with_their_reward() {
 }
 
 #[test]
+fn turns_are_filtered_by_error_type() {
+    let server = Server::start();
+    stage(&server);
+    let server = server.kill_and_restart();
+    for (error_type, expected) in
+        [("error_text", &["t3"][..]), ("model_refusal_or_error", &["t3"]), ("model_refusal", &[])]
+    {
+        assert_eq!(ids(&server, &format!("/api/v1/turns?error_type={error_type}")), expected);
+    }
+}
+
+#[test]
 fn lists_are_exported_as_csv() {
     let server = Server::start();
     stage(&server);
@@ -273,4 +285,17 @@ fn lists_are_exported_as_csv() {
     let lines: Vec<&str> = csv.as_str().unwrap().split_terminator("\r\n").collect();
     assert!(lines[0].starts_with("conversation_id,user_id,first_question"), "{csv}");
     assert_eq!(lines.len(), 4, "{csv}");
+    let server = server.kill_and_restart();
+    let (mut turns, mut cursor) = (Vec::new(), String::new());
+    let agent = ureq::Agent::new_with_defaults();
+    loop {
+        let url = format!("{}/api/v1/turns?limit=2{cursor}", server.url);
+        let mut answer = agent.get(&url).header("Accept", "text/csv").call().unwrap();
+        let page = answer.body_mut().read_to_string().unwrap();
+        let rows = page.split_terminator("\r\n").skip(1);
+        turns.extend(rows.map(|row| row.split(',').next().unwrap().to_owned()));
+        let Some(next) = answer.headers().get("X-Next-Cursor") else { break };
+        cursor = format!("&cursor={}", next.to_str().unwrap());
+    }
+    assert_eq!(turns, ["t4", "t3", "t2", "t1"]);
 }

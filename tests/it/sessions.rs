@@ -201,6 +201,7 @@ fn detected_refinement_counts_in_the_refinement_rate() {
     let folder = server.kill_and_leave();
     let (_, out, _) = uptake(folder.path(), &["rebuild", "--json"]);
     assert!(out.contains("\"changed\":false"), "{out}");
+    assert_eq!(rate(&Server::start_in(folder), "refinement_rate"), (1.0, 2));
 }
 
 fn report_abandonment(server: &Server, session: &str) {

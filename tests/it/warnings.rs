@@ -58,6 +58,11 @@ fn decision_id_that_was_not_issued_is_warned_about() {
     let known = server.post("/api/v1/turns", &body("t4", &json!("d1"))).1;
     assert_eq!(codes(&known), Vec::<&str>::new());
     assert_eq!(counter(&server, "unknown_decision"), 2);
+    let server = server.kill_and_restart();
+    let issued = server.post("/api/v1/turns", &body("t5", &issued)).1;
+    assert_eq!(codes(&issued), Vec::<&str>::new(), "a decision is known after a crash");
+    let bad = server.post("/api/v1/turns", &body("t6", &json!(tampered))).1;
+    assert_eq!(codes(&bad), ["unknown_decision"], "{bad}");
 }
 
 #[test]
@@ -99,6 +104,9 @@ fn key_sent_to_a_server_without_keys_is_warned_about() {
     assert_eq!(codes(&both), ["unknown_turn", "unknown_key"]);
     assert_eq!(counter(&server, "unknown_key"), 3);
     assert_eq!(codes(&server.get("/api/v1/turns/t1").1), Vec::<&str>::new());
+    let server = server.kill_and_restart();
+    let read = server.client().with_header("X-API-Key", "uk_nobody_knows").get("/api/v1/turns/t1");
+    assert_eq!((codes(&read.1), counter(&server, "unknown_key")), (vec!["unknown_key"], 1));
 }
 
 #[test]
@@ -175,6 +183,19 @@ fn missing_objects_paths_and_methods_are_named() {
     ];
     for (path, body, expected) in rows {
         let (status, problem) = server.post(path, &body);
+        assert_eq!(status, 404, "{path} {problem}");
+        assert!(problem["detail"].as_str().unwrap().contains(expected), "{path} {problem}");
+    }
+    let server = server.kill_and_restart();
+    for (path, expected) in [
+        ("/api/v1/turns/t4", "turn t4"),
+        ("/api/v1/turns/t5/timeline", "turn t5"),
+        ("/api/v1/routers/r3", "router r3"),
+        ("/api/v1/experiments/x3/results", "experiment x3"),
+        ("/api/v1/feedback/e1", "event e1"),
+        ("/api/v1/decisions/d1", "decision d1"),
+    ] {
+        let (status, problem) = server.get(path);
         assert_eq!(status, 404, "{path} {problem}");
         assert!(problem["detail"].as_str().unwrap().contains(expected), "{path} {problem}");
     }

@@ -144,7 +144,7 @@ pub(crate) fn moves(client: &Client) -> Vec<Value> {
 
 /// Stops, rebuilds (which must change nothing) and restarts the server.
 pub(crate) fn rebuilt(server: Server) -> Server {
-    let (_, folder) = server.stop();
+    let folder = server.kill_and_leave();
     let (_, out, err) = uptake(folder.path(), &["rebuild", "--json"]);
     assert!(out.contains(r#""changed":false"#), "{out}{err}");
     Server::start_in(folder)

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use testkit::rating_body;
-use testkit::servers::{Kafka, or_skip};
+use testkit::servers::{Kafka, Postgres, or_skip};
 
 use super::broker::{
     TOPICS, as_served, check_everything_arrived, distinct, join, key_of, metric, publishing, read,
@@ -65,12 +65,15 @@ fn topics_contain_the_events_of_the_api() {
     assert_eq!(metric(&server.client(), "uptake_kafka_refused_total"), Some(0.0));
 }
 
-#[test]
-fn event_that_names_only_its_message_is_keyed_by_the_session_of_its_turn() {
-    let Some(kafka) = or_skip(Kafka::shared()) else { return };
+/// Rates a turn by its id alone, before and after a crash, and reads both messages.
+fn check_context_of_published_event(kafka: &Kafka, store: &[(&str, &str)]) {
     let prefix = kafka.prefix();
-    let server = publishing(kafka, &prefix, &[]);
-    turn(&server, "c7", "t7");
+    let server = publishing(kafka, &prefix, store);
+    let profile = json!({"attributes": {"plan": "gold"}});
+    assert_eq!(server.client().put("/api/v1/users/u7", &profile).0, 200);
+    let asked = json!({"conversation_id": "c7", "turn_id": "t7", "user_id": "u7",
+        "text": "How many?", "response": "Seven of them.", "model": "m1"});
+    assert_eq!(server.post("/api/v1/turns", &asked).0, 201);
     let rate = |server: &Server, id: &str| {
         let body = json!({"id": id, "type": "explicit", "source": "user_rating",
             "category": "accuracy", "message_id": "t7", "data": {"rating": "negative"}});
@@ -79,14 +82,26 @@ fn event_that_names_only_its_message_is_keyed_by_the_session_of_its_turn() {
     };
     rate(&server, "before");
     let folder = server.kill_and_leave();
-    let server = super::broker::publishing_in(folder, kafka, &prefix, &[]);
+    let server = super::broker::publishing_in(folder, kafka, &prefix, store);
     rate(&server, "after a crash");
     let messages = read(kafka, &prefix, &["feedback-ratings"], |found| distinct(found) >= 2);
     for id in ["before", "after a crash"] {
         let message = messages.iter().find(|one| value(one)["id"] == id).unwrap();
-        assert_eq!(value(message)["session_id"], "c7");
+        let event = value(message);
         assert_eq!(message.key.as_deref(), Some("c7"));
+        assert_eq!((&event["session_id"], &event["user_id"]), (&json!("c7"), &json!("u7")));
+        let context = json!({"model": "m1", "profile": {"plan": "gold"}});
+        assert_eq!(event["context"], context, "{event}");
     }
+}
+
+#[test]
+fn event_that_names_only_its_message_is_published_with_the_context_of_its_turn() {
+    let Some(kafka) = or_skip(Kafka::shared()) else { return };
+    check_context_of_published_event(kafka, &[]);
+    let Some(postgres) = or_skip(Postgres::shared()) else { return };
+    let database = postgres.database().unwrap();
+    check_context_of_published_event(kafka, &[("UPTAKE__STORE__POSTGRES", database.url())]);
 }
 
 #[test]
