@@ -233,7 +233,8 @@ def early_outcome(api):
     expect(api.get("/api/v1/decisions/dec-early")["outcome"], "success")
 
 
-@SECTION.step("sql_accuracy counts settled decisions only")
+@SECTION.step("sql_accuracy counts settled decisions only",
+              differs="the document divides by all generated queries, also those without an outcome")
 def settled(api):
     team = type(api)(api.url, "acme-sql")
     for number in range(10):
