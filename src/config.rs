@@ -10,7 +10,9 @@ mod load;
 pub(crate) use aws::aws_options;
 pub(crate) use load::{Overrides, Setting, load};
 
-use serde::Deserialize;
+use api::TrustedProxies;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -35,6 +37,8 @@ pub(crate) struct ServerSection {
     pub(crate) linger_secs: u64,
     pub(crate) max_connections: usize,
     pub(crate) idle_secs: u64,
+    #[serde(deserialize_with = "parse_trusted_proxies")]
+    pub(crate) trusted_proxies: TrustedProxies,
 }
 
 #[derive(Debug, Deserialize)]
@@ -181,4 +185,14 @@ pub(crate) struct LogSection {
 pub(crate) enum LogFormat {
     Text,
     Json,
+}
+
+fn parse_trusted_proxies<'de, D: Deserializer<'de>>(value: D) -> Result<TrustedProxies, D::Error> {
+    let networks = String::deserialize(value)?;
+    TrustedProxies::parse(&networks).map_err(|part| {
+        D::Error::custom(format!(
+            "server.trusted_proxies has {part:?}, expected addresses or networks such as \
+             \"10.0.0.0/8, 127.0.0.1\""
+        ))
+    })
 }

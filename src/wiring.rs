@@ -52,6 +52,7 @@ impl OpenEngine {
             batch_bytes: config.server.max_batch_mib << 20,
             copies: build_copies(config)?,
             owner_token: self.owner_token.clone(),
+            trusted_proxies: config.server.trusted_proxies.clone(),
         };
         let api = api::Api::new(Arc::clone(&self.engine), settings, run);
         let door = Arc::new(InProcessApi(api.clone().into_router()));

@@ -22,6 +22,7 @@ mod wire;
 
 pub use axum::Router;
 pub use loopback_client::post_loopback;
+pub use middleware::client_address::TrustedProxies;
 pub use middleware::connections::ConnectionLimits;
 pub use router::{Api, Settings};
 pub use server::run;

@@ -2,6 +2,7 @@
 
 pub(crate) mod auth;
 pub(crate) mod batch_limiter;
+pub(crate) mod client_address;
 pub(crate) mod connections;
 pub(crate) mod cors;
 pub(crate) mod metrics;

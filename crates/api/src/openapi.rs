@@ -204,6 +204,7 @@ mod tests {
     use engine::CopySettings;
 
     use super::*;
+    use crate::middleware::client_address::TrustedProxies;
     use crate::middleware::metrics::RequestMetrics;
     use crate::router::{Settings, documented_routes};
 
@@ -213,6 +214,7 @@ mod tests {
             batch_bytes: 0,
             copies: CopySettings { place: None, previous_places: Vec::new() },
             owner_token: String::new(),
+            trusted_proxies: TrustedProxies::default(),
         };
         build_document(documented_routes(settings, RequestMetrics::default()).into_openapi())
     }

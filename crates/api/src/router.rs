@@ -20,6 +20,7 @@ use crate::error::{Problem, quote};
 use crate::middleware::RateLimits;
 use crate::middleware::auth::{self, AuthState, identify_caller};
 use crate::middleware::batch_limiter::{self, BatchLimiter};
+use crate::middleware::client_address::{TrustedProxies, resolve_client};
 use crate::middleware::cors;
 use crate::middleware::metrics::{RequestMetrics, measure_requests};
 use crate::middleware::request_id::{self, RequestIds};
@@ -43,6 +44,7 @@ pub struct Settings {
     pub copies: CopySettings,
     /// Grants full access to the owner of the data folder.
     pub owner_token: String,
+    pub trusted_proxies: TrustedProxies,
 }
 
 /// All routes, with the middleware that every request passes.
@@ -62,6 +64,7 @@ impl Api {
                 owner_token: settings.owner_token.as_str().into(),
                 limits: RateLimits::default(),
             },
+            proxies: settings.trusted_proxies.clone(),
             ids: RequestIds::new(run),
             requests: RequestMetrics::default(),
         };
@@ -94,6 +97,7 @@ impl Api {
 #[derive(Clone, Debug)]
 struct MiddlewareStack {
     auth: AuthState,
+    proxies: TrustedProxies,
     ids: RequestIds,
     requests: RequestMetrics,
 }
@@ -102,6 +106,7 @@ impl MiddlewareStack {
     fn wrap(self, routes: Router) -> Router {
         routes
             .layer(from_fn_with_state(self.auth, identify_caller))
+            .layer(from_fn_with_state(self.proxies, resolve_client))
             .layer(from_fn_with_state(self.ids, request_id::finish_response))
             .layer(map_response(add_trailing_newline))
             .layer(from_fn_with_state(self.requests, measure_requests))

@@ -5,11 +5,11 @@
 mod api_key;
 mod permission;
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::{ConnectInfo, FromRequest, Request, State};
+use axum::extract::{FromRequest, Request, State};
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -19,6 +19,7 @@ use model::{Role, Timestamp};
 use crate::body::Payload;
 use crate::error::Problem;
 use crate::middleware::RateLimits;
+use crate::middleware::client_address::ClientAddress;
 use crate::middleware::origin::{is_local_host, is_same_origin};
 use crate::middleware::response_warning::add_warning;
 use api_key::{find_key_header, read_api_key};
@@ -92,12 +93,13 @@ pub(crate) async fn identify_caller(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let caller = auth.find_caller(request.method(), request.headers());
+    let client = request.extensions().get::<ClientAddress>().copied().unwrap_or_default();
+    let caller = auth.find_caller(request.method(), request.headers(), client);
     let warning = match &caller {
         Ok(Caller::Open) => find_key_header(request.headers()).map(Warning::unknown_key),
         Ok(Caller::Owner | Caller::Key(_)) | Err(_) => None,
     };
-    let client = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip());
+    let client = client.address;
     let engine = Arc::clone(&auth.engine);
     request.extensions_mut().insert(Identity { caller, client, auth });
     let response = with_reader(next.run(request)).await;
@@ -147,7 +149,12 @@ pub(crate) async fn authorize_service(_: UseCall, request: Request, next: Next) 
 }
 
 impl AuthState {
-    fn find_caller(&self, method: &Method, headers: &HeaderMap) -> Result<Caller, Problem> {
+    fn find_caller(
+        &self,
+        method: &Method,
+        headers: &HeaderMap,
+        client: ClientAddress,
+    ) -> Result<Caller, Problem> {
         let api_key = read_api_key(headers);
         if let Some(text) = &api_key
             && constant_time_eq(text, &self.owner_token)
@@ -155,7 +162,7 @@ impl AuthState {
             return Ok(Caller::Owner);
         }
         if self.engine.access.is_open() {
-            return check_local_caller(method, headers);
+            return check_local_caller(method, headers, client);
         }
         let Some(text) = api_key else {
             let detail = "the request has no API key; send one as Authorization: Bearer uk_… or \
@@ -172,7 +179,17 @@ impl AuthState {
 
 /// Accepts local programs only. A web page of another origin open in a local browser is not one:
 /// browsers send form-like requests across origins without asking the server first.
-fn check_local_caller(method: &Method, headers: &HeaderMap) -> Result<Caller, Problem> {
+fn check_local_caller(
+    method: &Method,
+    headers: &HeaderMap,
+    client: ClientAddress,
+) -> Result<Caller, Problem> {
+    if client.is_forwarded {
+        let detail = "this server has no API keys, so it accepts no requests that passed through a \
+                      proxy (the request has a forwarded header); create a key with uptake keys \
+                      create";
+        return Err(Problem::forbidden(detail));
+    }
     if !is_local_host(headers) {
         let detail = "this server has no API keys, so it accepts requests only when the Host \
                       header names this machine; create a key with uptake keys create";
