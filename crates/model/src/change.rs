@@ -87,6 +87,9 @@ pub enum Need {
     Turn(Option<ConversationId>),
     /// No event has named the event's turn, except spans that are not in a turn yet.
     NewTurn,
+    /// The trace still waits to be assembled, and no user of its project was erased after it was
+    /// read.
+    PendingTrace { trace: TurnId, read_at: Position },
     /// The event's turn is unknown, or open in this conversation or in a derived one.
     SameConversation(ConversationId),
     /// The decision exists.

@@ -1,5 +1,5 @@
-//! Shares the connections for reports between tenants. A free connection goes to the waiting
-//! tenant that has used the least reading time (start-time fair queueing).
+//! Shares the connections for reports between tenants. A free connection goes to a background job,
+//! else to the waiting tenant that has used the least reading time (start-time fair queueing).
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, OnceLock};
@@ -93,6 +93,7 @@ impl ReadQueue {
         let granted = {
             let mut lanes = self.0.lock();
             let lane = lanes.lane(&tenant);
+            lane.waiting.retain(|waiting| !waiting.is_closed());
             if is_limited && lane.waiting.len() >= MAX_WAITING {
                 return Err(StoreError::TooManyReads);
             }
@@ -153,7 +154,8 @@ impl Lanes {
         let max = self.max_per_tenant;
         let ready = self.by_tenant.iter_mut();
         let ready = ready.filter(|(_, lane)| lane.running < max && !lane.waiting.is_empty());
-        let (tenant, lane) = ready.min_by_key(|(_, lane)| lane.used)?;
+        // Background jobs are few, and requests of all tenants depend on what they read.
+        let (tenant, lane) = ready.min_by_key(|(tenant, lane)| (tenant.is_some(), lane.used))?;
         let waiting = lane.waiting.pop_front()?;
         lane.running += 1;
         self.clock = clock.max(lane.used);

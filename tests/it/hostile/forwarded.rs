@@ -77,7 +77,11 @@ fn limit_per_address_counts_the_client_behind_a_trusted_proxy() {
     // The client forges the left entries. The proxies append the others.
     let forge = |number: usize| format!("198.51.100.{}, 203.0.113.1, 10.0.0.7", number % 250);
     assert!(is_limited(|number| widget(&server, &key, &forge(number))));
-    assert_ne!(rate(&widget(&server, &key, "203.0.113.2")), 429, "another client has its own limit");
+    assert_ne!(
+        rate(&widget(&server, &key, "203.0.113.2")),
+        429,
+        "another client has its own limit"
+    );
     let other = |number: usize| format!("2001:db8::{number:x}, 10.0.0.7");
     assert!(!is_limited(|number| widget(&server, &key, &other(number))));
 }

@@ -12,7 +12,7 @@ use futures_util::stream::{self, StreamExt};
 use ingest::{
     AssembledTrace, AssembledTurn, FindingPlace, RawEvent, TraceBatch, accept_event, assemble_trace,
 };
-use model::{Body, ConversationId, Finding, FoundTrace, Mac, Position, Scope, TurnId, Write};
+use model::{Body, Finding, FoundTrace, Mac, Need, Position, Scope, TurnId, Write};
 use serde_json::json;
 use store::{PendingTrace, TraceDeadlines};
 
@@ -38,6 +38,7 @@ struct DueTrace {
     scope: Scope,
     turn: TurnId,
     upto: Position,
+    read_at: Position,
     result: AssembledTrace,
 }
 
@@ -84,11 +85,17 @@ impl Traces {
     }
 
     async fn store_trace(&self, trace: DueTrace) -> Result<(), EngineError> {
-        let DueTrace { scope, turn, result, .. } = trace;
+        let DueTrace { scope, turn, upto: _, read_at, result } = trace;
+        // The words of a user who was erased since are not stored again.
+        let need = Need::PendingTrace { trace: turn.clone(), read_at };
         let stored = match result {
             AssembledTrace::Nothing => Ok(()),
-            AssembledTrace::Measurement(raw) => self.store_measurement(&scope, &turn, *raw).await,
-            AssembledTrace::Turn(assembled) => self.store_turn(&scope, &turn, *assembled).await,
+            AssembledTrace::Measurement(raw) => {
+                self.store_measurement(&scope, &turn, *raw, need).await
+            }
+            AssembledTrace::Turn(assembled) => {
+                self.store_turn(&scope, &turn, *assembled, need).await
+            }
         };
         match stored {
             Ok(()) => Ok(()),
@@ -108,12 +115,15 @@ impl Traces {
         scope: &Scope,
         turn: &TurnId,
         assembled: AssembledTurn,
+        need: Need,
     ) -> Result<(), EngineError> {
         let incoming = self.build_turn(turn, &assembled);
-        let opened = match self.turns.open_turn(scope, incoming).await {
+        let opened = match self.turns.open_turn_if(scope, incoming, Some(need.clone())).await {
             // Feedback without a conversation may have come before a trace without one.
             Err(EngineError::TurnTaken { conversation, .. }) if !assembled.has_conversation => {
-                self.turns.open_turn(scope, self.build_moved(turn, assembled, &conversation)).await
+                let mut moved = assembled;
+                moved.opening.conversation_id = Some(conversation.to_string());
+                self.turns.open_turn_if(scope, self.build_turn(turn, &moved), Some(need)).await
             }
             other => other,
         };
@@ -137,27 +147,20 @@ impl Traces {
         }
     }
 
-    fn build_moved(
-        &self,
-        turn: &TurnId,
-        mut assembled: AssembledTurn,
-        conversation: &ConversationId,
-    ) -> IncomingTurn {
-        assembled.opening.conversation_id = Some(conversation.to_string());
-        self.build_turn(turn, &assembled)
-    }
-
     async fn store_measurement(
         &self,
         scope: &Scope,
         turn: &TurnId,
         raw: RawEvent,
+        need: Need,
     ) -> Result<(), EngineError> {
         let now = self.core.clock.now();
         let id = self.core.derive_event_id("measured", &json!(turn.as_str()))?;
         let event = accept_event(scope, raw, now, || id)?;
         let mac = self.core.fingerprint("measured", &json!(turn.as_str()));
-        self.core.commit_one(self.core.build_write(event, mac, None)).await.map(drop)
+        let mut write = self.core.build_write(event, mac, None);
+        write.needs.push(need);
+        self.core.commit_one(write).await.map(drop)
     }
 
     fn build_end(&self, scope: Scope, turn: TurnId, upto: Position) -> Write {
@@ -170,10 +173,10 @@ impl Traces {
 }
 
 fn assemble(pending: PendingTrace) -> DueTrace {
-    let PendingTrace { scope, turn, batches, upto } = pending;
+    let PendingTrace { scope, turn, batches, upto, read_at } = pending;
     let batches: Vec<TraceBatch<'_>> = batches.iter().filter_map(as_batch).collect();
     let result = assemble_trace(&turn, &batches);
-    DueTrace { scope, turn, upto, result }
+    DueTrace { scope, turn, upto, read_at, result }
 }
 
 fn as_batch(stored: &store::StoredEvent) -> Option<TraceBatch<'_>> {
@@ -210,8 +213,8 @@ fn split_conversations(traces: Vec<DueTrace>) -> Vec<Vec<DueTrace>> {
 async fn run_assembler(traces: Arc<Traces>, mut stop: StopSignal) {
     while traces.cluster.leadership.wait_until_leader(&mut stop).await {
         match traces.assemble_due().await {
-            Ok(ROUND_TRACES..) => continue,
-            Ok(_) => {}
+            Ok(1..) => continue,
+            Ok(0) => {}
             Err(error) => log_retriable(error, "traces could not be assembled; retrying"),
         }
         tokio::select! {

@@ -123,6 +123,16 @@ impl Turns {
         scope: &Scope,
         incoming: IncomingTurn,
     ) -> Result<OpenReceipt, EngineError> {
+        self.open_turn_if(scope, incoming, None).await
+    }
+
+    /// Stores a question if a further precondition holds in the same transaction.
+    pub(crate) async fn open_turn_if(
+        &self,
+        scope: &Scope,
+        incoming: IncomingTurn,
+        need: Option<Need>,
+    ) -> Result<OpenReceipt, EngineError> {
         let IncomingTurn { opening, completion, key, include, router } = incoming;
         // An unknown router is refused before anything is stored.
         if let Some(name) = &router
@@ -134,7 +144,8 @@ impl Turns {
         let mac = opening.mac;
         let (accepted, completion) = accept_halves(opening.raw, completion, now)?;
         let is_first = accepted.conversation.is_none();
-        let (place, write) = self.build_opening_write(scope, accepted, mac, key);
+        let (place, mut write) = self.build_opening_write(scope, accepted, mac, key);
+        write.needs.extend(need);
         let prepared = self.prepare_opening(write, is_first).await?;
         let whole = match &completion {
             None => None,

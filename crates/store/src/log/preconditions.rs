@@ -1,6 +1,6 @@
 //! Checks the preconditions of a write, inside the transaction.
 
-use model::{DecisionId, Need, Origin, Reaction, Source, Type};
+use model::{DecisionId, Need, Origin, Position, Reaction, Source, TurnId, Type};
 use sql::Connection;
 
 use crate::event_rows::read_text;
@@ -42,6 +42,9 @@ pub(crate) fn check(
             None => true,
             Some(turn) => has_only_spans(connection, turn)?,
         }),
+        Need::PendingTrace { trace, read_at } => {
+            missing(is_pending_trace(connection, subject.project, trace, *read_at)?)
+        }
         Need::SameConversation(conversation) => {
             let Some(turn) = subject.turn else { return Ok(None) };
             let location = locate_turn(connection, subject.project, turn, conversation)?;
@@ -96,6 +99,23 @@ fn has_only_spans(connection: &Connection, turn: Key) -> sql::Result<bool> {
              SELECT 1 FROM events e WHERE e.turn = p.turn AND NOT (e.type = ?2 AND e.source = ?3))",
         (turn, Type::Log.code(), Source::Trace.code()),
     )
+}
+
+/// True when the spans of a trace wait to be assembled and hold the words that they held at a
+/// position.
+fn is_pending_trace(
+    connection: &Connection,
+    project: Key,
+    trace: &TurnId,
+    read_at: Position,
+) -> sql::Result<bool> {
+    let position = i64::try_from(read_at.0).unwrap_or(i64::MAX);
+    let turn = find_key(connection, Table::Turns, project, trace.as_str())?;
+    let pending = "SELECT 1 FROM pending_traces WHERE turn = ?1";
+    let erased = "SELECT 1 FROM users WHERE project = ?1 AND erased > ?2";
+    Ok(turn.is_some()
+        && connection.exists(pending, [turn])?
+        && !connection.exists(erased, (project, position))?)
 }
 
 fn turn_is_there(

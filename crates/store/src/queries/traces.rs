@@ -4,12 +4,16 @@ use model::{Position, Scope, Source, Timestamp, TurnId, Type};
 use sql::{Connection, Row};
 
 use crate::error::{StoreError, Task};
-use crate::event_rows::{self, StoredEvent};
+use crate::event_rows::{self, StoredEvent, newest_position};
 use crate::row_keys::{Key, read_project_scope};
 use crate::store::Store;
 
-/// Bytes of spans that are read of one trace, plus one event. Later spans stay in the log only.
+/// Bytes of spans that are read of one trace, plus one page. Later spans stay in the log only.
 const MAX_TRACE_BYTES: usize = 8 << 20;
+/// Bytes of spans that are read of all traces, plus one trace. Later traces wait.
+const MAX_READ_BYTES: usize = 32 << 20;
+/// Events that are read at a time. One may hold the spans of a whole request.
+const PAGE_EVENTS: i64 = 4;
 
 /// A trace, with the events that hold its spans.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,6 +25,8 @@ pub struct PendingTrace {
     pub batches: Vec<StoredEvent>,
     /// The position up to which the spans were read.
     pub upto: Position,
+    /// The head of the log when they were read.
+    pub read_at: Position,
 }
 
 /// The times before which an incomplete trace is not waited for any longer.
@@ -40,7 +46,8 @@ struct PendingRow {
 }
 
 impl Store {
-    /// Traces whose root arrived, oldest first, then traces past a deadline.
+    /// Traces whose root arrived, oldest first, then traces past a deadline. Fewer than the limit
+    /// when they are large.
     pub fn due_traces(
         &self,
         deadlines: TraceDeadlines,
@@ -52,7 +59,17 @@ impl Store {
                 let left = limit - found.len();
                 found.extend(read_overdue(connection, deadlines, left)?);
             }
-            found.into_iter().map(|row| read_trace(connection, row)).collect()
+            let read_at = newest_position(connection)?;
+            let (mut traces, mut bytes) = (Vec::with_capacity(found.len()), 0);
+            for row in found {
+                if bytes > MAX_READ_BYTES {
+                    break;
+                }
+                let (trace, size) = read_trace(connection, row, read_at)?;
+                bytes += size;
+                traces.push(trace);
+            }
+            Ok(traces)
         })
     }
 
@@ -99,23 +116,35 @@ impl PendingRow {
     }
 }
 
-fn read_trace(connection: &Connection, row: PendingRow) -> Result<PendingTrace, StoreError> {
+/// Reads a trace. Returns it with the size of its spans in bytes.
+fn read_trace(
+    connection: &Connection,
+    row: PendingRow,
+    read_at: Position,
+) -> Result<(PendingTrace, usize), StoreError> {
     let scope = read_project_scope(connection, row.project)?;
     let unreadable = |_| StoreError::Corrupt("a pending trace has an invalid id".into());
     let turn = TurnId::new(row.id).map_err(unreadable)?;
     let select = format!(
-        "{} WHERE e.turn = ?1 AND e.type = ?2 AND e.source = ?3 ORDER BY e.position",
+        "{} WHERE e.turn = ?1 AND e.type = ?2 AND e.source = ?3 AND e.position > ?4
+         ORDER BY e.position LIMIT ?5",
         event_rows::SELECT
     );
-    let mut select = connection.prepare_cached(&select)?;
-    let mut rows = select.query((row.turn, Type::Log.code(), Source::Trace.code()))?;
-    let (mut batches, mut bytes) = (Vec::new(), 0);
-    while bytes < MAX_TRACE_BYTES
-        && let Some(row) = &rows.next()?
-    {
-        bytes += event_rows::text(row, 12)?.len();
-        batches.push(event_rows::read_event(row, &scope)?);
+    let (mut batches, mut bytes, mut newest) = (Vec::<StoredEvent>::new(), 0, 0);
+    loop {
+        let values = (row.turn, Type::Log.code(), Source::Trace.code(), newest, PAGE_EVENTS);
+        let page = connection.read_rows_with(&select, values, |row| {
+            let size = event_rows::text(row, 12)?.len();
+            Ok::<_, StoreError>((event_rows::read_event(row, &scope)?, size))
+        })?;
+        let is_last = page.len() < PAGE_EVENTS as usize;
+        bytes += page.iter().map(|(_, size)| size).sum::<usize>();
+        batches.extend(page.into_iter().map(|(event, _)| event));
+        newest = batches.last().map_or(0, |stored| stored.position.0 as i64);
+        if is_last || bytes >= MAX_TRACE_BYTES {
+            break;
+        }
     }
-    let newest = batches.last().map_or(0, |stored| stored.position.0);
-    Ok(PendingTrace { scope, turn, batches, upto: Position(newest.max(row.position as u64)) })
+    let upto = Position(newest.max(row.position) as u64);
+    Ok((PendingTrace { scope, turn, batches, upto, read_at }, bytes))
 }
