@@ -189,7 +189,7 @@ fn missing_objects_paths_and_methods_are_named() {
     let server = server.kill_and_restart();
     for (path, expected) in [
         ("/api/v1/turns/t4", "turn t4"),
-        ("/api/v1/turns/t5/timeline", "turn t5"),
+        ("/api/v1/turns/t5/log", "turn t5"),
         ("/api/v1/routers/r3", "router r3"),
         ("/api/v1/experiments/x3/results", "experiment x3"),
         ("/api/v1/feedback/e1", "event e1"),

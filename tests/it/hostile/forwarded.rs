@@ -82,7 +82,8 @@ fn limit_per_address_counts_the_client_behind_a_trusted_proxy() {
         429,
         "another client has its own limit"
     );
-    let other = |number: usize| format!("2001:db8::{number:x}, 10.0.0.7");
+    // Each has a /64 network of its own.
+    let other = |number: usize| format!("2001:db8:0:{number:x}::1, 10.0.0.7");
     assert!(!is_limited(|number| widget(&server, &key, &other(number))));
 }
 
