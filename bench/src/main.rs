@@ -20,6 +20,7 @@ mod kafka;
 mod nodes;
 mod plot;
 mod postgres;
+mod rebuild;
 mod retention;
 
 use std::path::PathBuf;
@@ -34,7 +35,7 @@ fn main() -> anyhow::Result<()> {
     let mut arguments = std::env::args().skip(1);
     let binary = PathBuf::from(arguments.next().context("usage: uptake-bench BINARY [SECTION]")?);
     let wanted = arguments.next();
-    let sections: [(&str, Measure); 9] = [
+    let sections: [(&str, Measure); 10] = [
         ("writes", writes::measure),
         ("reads", reads::measure),
         ("loop", loops::measure),
@@ -44,6 +45,7 @@ fn main() -> anyhow::Result<()> {
         ("life", startup::measure),
         ("growth", growth::measure),
         ("retention", retention::measure),
+        ("rebuild", rebuild::measure),
     ];
     let binary = server::Binary::new(binary);
     let mut table = Table::default();

@@ -1,11 +1,14 @@
 //! Durable writes with Postgres on the same machine. Needs a binary with the feature `scaled`.
 
-use testkit::servers::Postgres;
+use std::time::Duration;
+
+use anyhow::{Context, anyhow};
+use testkit::servers::{Database, Postgres, ServerProcess};
 
 use crate::fill;
-use crate::server::{Binary, Server};
+use crate::server::{Binary, Server, cpu_seconds_with_children};
 use crate::table::Table;
-use crate::table::Target::{AtLeast, None};
+use crate::table::Target::{AtLeast, None, Under};
 use crate::wrk::{best_of, run};
 
 /// Events per round in batches.
@@ -34,12 +37,54 @@ pub(crate) fn measure(binary: &Binary, table: &mut Table) -> anyhow::Result<()> 
         table.add(&what, load.per_second, "/s", None);
         table.add(&format!("{what}, p99"), load.p99_ms, "ms", None);
     }
+    measure_cost(&postgres, &database, &server, table)?;
     let events = best_batches(&server, fill::metric)?;
     table.add("Postgres: events in batches of 1 000", events, "/s", AtLeast(15_000.0));
     let ratings = best_batches(&server, fill::rating)?;
     table.add("Postgres: ratings in batches of 1 000", ratings, "/s", None);
     table.add("Postgres: memory of the node afterwards", server.megabytes()?, "MB", None);
     Ok(())
+}
+
+/// Cost of a turn in an ongoing conversation, for the node and for Postgres.
+fn measure_cost(
+    postgres: &ServerProcess<Postgres>,
+    database: &Database,
+    server: &Server,
+    table: &mut Table,
+) -> anyhow::Result<()> {
+    let (cpu, written) = (cpu_seconds_with_children(postgres.pid())?, Written::read(database)?);
+    let load = run(server, "conversation.lua", 32, 10)?;
+    let cpu = cpu_seconds_with_children(postgres.pid())? - cpu;
+    let now = Written::read(database)?;
+    let what = "Postgres: a turn in 1 000 conversations";
+    table.add(&format!("{what}, CPU of the node"), load.cpu_ms_each, "ms", Under(0.5));
+    let each = cpu * 1000.0 / load.requests;
+    table.add(&format!("{what}, CPU of Postgres"), each, "ms", Under(0.6));
+    let rows = (now.row_versions - written.row_versions) / load.requests;
+    table.add(&format!("{what}, row versions"), rows, "", Under(14.0));
+    let wal = (now.wal_bytes - written.wal_bytes) / 1000.0 / load.requests;
+    table.add(&format!("{what}, write-ahead log"), wal, "KB", Under(6.5));
+    Ok(())
+}
+
+/// Written by Postgres so far.
+struct Written {
+    wal_bytes: f64,
+    row_versions: f64,
+}
+
+impl Written {
+    fn read(database: &Database) -> anyhow::Result<Self> {
+        // Sessions report their counts at most once a second.
+        std::thread::sleep(Duration::from_millis(1500));
+        let row = database.run(
+            "select pg_current_wal_lsn() - '0/0', sum(n_tup_ins + n_tup_upd) from pg_stat_user_tables",
+        );
+        let row = row.map_err(|error| anyhow!("reading the counts of Postgres: {error}"))?;
+        let (wal, rows) = row.trim().split_once('|').context("not two columns")?;
+        Ok(Self { wal_bytes: wal.parse()?, row_versions: rows.parse()? })
+    }
 }
 
 /// The best rate of three rounds.

@@ -108,14 +108,10 @@ impl Server {
 
     /// CPU time used so far, user and system.
     pub(crate) fn cpu_seconds(&self) -> anyhow::Result<f64> {
-        let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
-        let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or("").split_whitespace().collect();
-        let ticks = |at: usize| fields.get(at).and_then(|text| text.parse::<f64>().ok());
-        let used = ticks(11).zip(ticks(12)).context("unreadable /proc/PID/stat")?;
-        Ok((used.0 + used.1) / 100.0)
+        let [_, user, system, ..] = process_stat(self.child.id())?;
+        Ok((user + system) / TICKS_PER_SECOND)
     }
 
-    /// Resident memory in megabytes.
     pub(crate) fn written_bytes(&self) -> anyhow::Result<f64> {
         let io = fs::read_to_string(format!("/proc/{}/io", self.child.id()))?;
         let written = io.lines().find_map(|line| line.strip_prefix("write_bytes:"));
@@ -143,6 +139,34 @@ impl Drop for Server {
             drop(self.child.wait());
         }
     }
+}
+
+const TICKS_PER_SECOND: f64 = 100.0;
+
+/// Parent, and CPU time in ticks: user, system, and both of its ended children.
+fn process_stat(pid: u32) -> anyhow::Result<[f64; 5]> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat"))?;
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or("").split_whitespace().collect();
+    let number = |at: usize| fields.get(at).and_then(|text| text.parse::<f64>().ok());
+    let numbers: Option<Vec<f64>> = [1, 11, 12, 13, 14].into_iter().map(number).collect();
+    numbers.and_then(|numbers| numbers.try_into().ok()).context("unreadable /proc/PID/stat")
+}
+
+/// CPU time of a process and of its children so far, also of those that ended.
+pub(crate) fn cpu_seconds_with_children(pid: u32) -> anyhow::Result<f64> {
+    let mut ticks: f64 = process_stat(pid)?[1..].iter().sum();
+    for entry in fs::read_dir("/proc")? {
+        let Some(child) = entry?.file_name().to_str().and_then(|name| name.parse().ok()) else {
+            continue;
+        };
+        // A process that ended since the list was read is counted by its parent.
+        if let Ok([parent, user, system, ..]) = process_stat(child)
+            && parent == f64::from(pid)
+        {
+            ticks += user + system;
+        }
+    }
+    Ok(ticks / TICKS_PER_SECOND)
 }
 
 /// The only place here that reads the clock.

@@ -11,6 +11,7 @@ use crate::server::Server;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Load {
     pub(crate) per_second: f64,
+    pub(crate) requests: f64,
     pub(crate) p50_ms: f64,
     pub(crate) p99_ms: f64,
     pub(crate) cpu_ms_each: f64,
@@ -66,6 +67,7 @@ pub(crate) fn run_at(
     let latency = |label: &str| word_after(label).and_then(milliseconds);
     Ok(Load {
         per_second: per_second.context("wrk gave no rate")?,
+        requests,
         p50_ms: latency("50%").context("wrk gave no median")?,
         p99_ms: latency("99%").context("wrk gave no 99th percentile")?,
         cpu_ms_each: cpu * 1000.0 / requests,
