@@ -94,9 +94,9 @@ fn every_form_of_a_time_is_accepted_by_every_endpoint() {
         assert_eq!(rated["turns"].as_array().map(Vec::len), Some(number + 1), "{report}");
         let text = time.as_str().map_or_else(|| time.to_string(), str::to_owned);
         let query = format!("{path}?start={0}&end={0}", encode(&text));
-        let conversations = server.get(&query).1["items"].as_array().map(Vec::len);
-        // The correction of an earlier round is in the conversation `late`.
-        assert_eq!(conversations, Some(if number == 0 { 1 } else { 2 }), "{time}");
+        let report = server.get(&query).1;
+        let conversations = report["items"].as_array().unwrap();
+        assert!(conversations.iter().any(|item| item["conversation_id"] == "c"), "{report}");
         check_other_endpoints(&server, number, time, &encode(&text));
     }
     let server = server.kill_and_restart();
