@@ -39,7 +39,7 @@ fn wait_for_poll(database: &Database) {
     let now = database.run("SELECT clock_timestamp()").unwrap();
     let looks = format!(
         "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
-            AND query = 'SELECT position FROM log_head' AND query_start > '{}' AND state = 'idle'",
+            AND query LIKE 'SELECT position, %FROM log_head' AND query_start > '{}' AND state = 'idle'",
         now.trim()
     );
     until("it has looked", || database.run(&looks).unwrap().trim() != "0");
