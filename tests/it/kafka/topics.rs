@@ -90,7 +90,7 @@ fn check_context_of_published_event(kafka: &Kafka, store: &[(&str, &str)]) {
         let event = value(message);
         assert_eq!(message.key.as_deref(), Some("c7"));
         assert_eq!((&event["session_id"], &event["user_id"]), (&json!("c7"), &json!("u7")));
-        let context = json!({"model": "m1", "profile": {"plan": "gold"}});
+        let context = json!({"model": "m1", "profile": {"plan": "gold"}, "prompt": null});
         assert_eq!(event["context"], context, "{event}");
     }
 }
