@@ -5,4 +5,4 @@
 mod tokenizer;
 mod static_model;
 
-pub use static_model::{StaticModel, built_in};
+pub use static_model::{StaticModel, Token, built_in};

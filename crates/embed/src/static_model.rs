@@ -1,5 +1,6 @@
 //! The static embedding model: one vector per token; a text is the mean of its tokens.
 
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use model::Vector;
@@ -18,6 +19,15 @@ const MAX_TOKENS: usize = 256;
 pub fn built_in() -> &'static StaticModel {
     static MODEL: OnceLock<StaticModel> = OnceLock::new();
     MODEL.get_or_init(|| StaticModel::from_bytes(TABLE))
+}
+
+/// A token with the bytes of its word in the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Token {
+    pub id: u32,
+    pub start: usize,
+    /// One past the last byte.
+    pub end: usize,
 }
 
 pub struct StaticModel {
@@ -71,11 +81,22 @@ impl StaticModel {
     /// Token ids of a text, at most 256.
     pub fn tokenize(&self, text: &str) -> Vec<u32> {
         let mut tokens = Vec::with_capacity(64);
-        for_each_word(text, |word| {
+        for_each_word(text, |word, _| {
             self.vocabulary.for_each_piece(word, |id| tokens.push(id));
             tokens.len() < MAX_TOKENS
         });
         tokens.truncate(MAX_TOKENS);
+        tokens
+    }
+
+    /// Tokens of a text, at most `max`, each with the bytes of its word.
+    pub fn tokenize_with_ranges(&self, text: &str, max: usize) -> Vec<Token> {
+        let mut tokens = Vec::with_capacity(64);
+        for_each_word(text, |word, Range { start, end }| {
+            self.vocabulary.for_each_piece(word, |id| tokens.push(Token { id, start, end }));
+            tokens.len() < max
+        });
+        tokens.truncate(max);
         tokens
     }
 

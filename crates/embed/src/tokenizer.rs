@@ -1,6 +1,8 @@
 //! BERT's uncased tokenizer: lower case, no accents, punctuation separated, then WordPiece by greedy
 //! longest match.
 
+use std::ops::Range;
+
 use rustc_hash::FxHashMap;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
@@ -65,46 +67,71 @@ impl Vocabulary {
     }
 }
 
-/// Calls `word` for each folded word and punctuation mark; stops when it returns false.
-pub(crate) fn for_each_word(text: &str, mut word: impl FnMut(&str) -> bool) {
-    let mut current = String::with_capacity(32);
+/// Calls `word` with each folded word or punctuation mark and its bytes in the text; stops when it
+/// returns false.
+pub(crate) fn for_each_word(text: &str, mut word: impl FnMut(&str, Range<usize>) -> bool) {
+    let mut current = Word { folded: String::with_capacity(32), bytes: 0..0 };
     for part in text.split_whitespace() {
+        let offset = part.as_ptr() as usize - text.as_ptr() as usize;
         let continues = if part.is_ascii() {
-            let chars = part.bytes().map(|byte| char::from(byte.to_ascii_lowercase()));
+            let chars = part.bytes().enumerate().map(|(at, byte)| {
+                (offset + at, offset + at + 1, char::from(byte.to_ascii_lowercase()))
+            });
             split_chars(chars, |c| c.is_ascii_punctuation(), &mut current, &mut word)
         } else {
-            let chars = part.chars().flat_map(char::to_lowercase).nfd();
-            let plain = chars.filter(|c| !is_combining_mark(*c));
+            let chars = part.char_indices().flat_map(|(at, c)| {
+                let bytes = (offset + at, offset + at + c.len_utf8());
+                c.to_lowercase().nfd().map(move |folded| (bytes.0, bytes.1, folded))
+            });
+            let plain = chars.filter(|(_, _, c)| !is_combining_mark(*c));
             split_chars(plain, is_single_token, &mut current, &mut word)
         };
-        if !continues || !flush_word(&mut current, &mut word) {
+        if !continues || !current.flush(&mut word) {
             return;
         }
     }
 }
 
+/// A word that is being collected.
+struct Word {
+    folded: String,
+    /// Its bytes in the text.
+    bytes: Range<usize>,
+}
+
+impl Word {
+    fn push(&mut self, (start, end, folded): (usize, usize, char)) {
+        if self.folded.is_empty() {
+            self.bytes.start = start;
+        }
+        self.bytes.end = end;
+        self.folded.push(folded);
+    }
+
+    fn flush(&mut self, word: &mut impl FnMut(&str, Range<usize>) -> bool) -> bool {
+        let continues = self.folded.is_empty() || word(&self.folded, self.bytes.clone());
+        self.folded.clear();
+        continues
+    }
+}
+
+/// Splits folded characters, each with the start and end of its bytes in the text.
 fn split_chars(
-    chars: impl Iterator<Item = char>,
+    chars: impl Iterator<Item = (usize, usize, char)>,
     is_token: impl Fn(char) -> bool,
-    current: &mut String,
-    word: &mut impl FnMut(&str) -> bool,
+    current: &mut Word,
+    word: &mut impl FnMut(&str, Range<usize>) -> bool,
 ) -> bool {
-    for c in chars {
+    for (start, end, c) in chars {
         if is_token(c) {
-            if !flush_word(current, word) || !word(c.encode_utf8(&mut [0; 4])) {
+            if !current.flush(word) || !word(c.encode_utf8(&mut [0; 4]), start..end) {
                 return false;
             }
         } else if !c.is_control() {
-            current.push(c);
+            current.push((start, end, c));
         }
     }
     true
-}
-
-fn flush_word(current: &mut String, word: &mut impl FnMut(&str) -> bool) -> bool {
-    let continues = current.is_empty() || word(current);
-    current.clear();
-    continues
 }
 
 /// True for punctuation and ideographs, which are tokens of their own.
@@ -134,7 +161,8 @@ mod tests {
         ];
         for (text, expected) in rows {
             let mut got = Vec::new();
-            for_each_word(text, |w| {
+            for_each_word(text, |w, bytes| {
+                assert!(text.get(bytes).is_some(), "{text}");
                 got.push(w.to_owned());
                 true
             });
