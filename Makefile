@@ -80,6 +80,7 @@ check: compiler $(TOOLS)/bin/cargo-deny-$(DENY_VERSION) $(TOOLS)/typos-$(TYPOS_V
 	$(TOOLS)/bin/cargo-deny-$(DENY_VERSION) --all-features --locked check bans licenses sources
 	$(TOOLS)/typos-$(TYPOS_VERSION)/bin/typos
 	scripts/lint-prose
+	sha256sum --check --quiet training/models.sha256
 
 ## Benchmarks the release binary (bench/README.md). `make bench SECTION=reads` runs one section.
 bench: compiler
@@ -175,6 +176,13 @@ models: compiler
 	for task in pair refusal verdict; do \
 		cargo run --release --locked -q -p uptake-fit -- $$task training/corpus crates/detect/model $(UPTAKE_DATA) || exit 1; \
 	done
+	sha256sum crates/*/model/* > training/models.sha256
+
+## Retrains the verdict models and the reader, on a machine with a GPU and PyTorch. WEIGHTS names the folder of the
+## pretrained weights (training/README.md).
+.PHONY: reader-model
+reader-model: compiler
+	scripts/train-reader $(WEIGHTS) $(UPTAKE_DATA)
 
 ## Fuzzes the API with thousands of requests generated from the OpenAPI document: no 5xx, no undocumented status.
 fuzz-api: compiler $(TOOLS)/schemathesis-$(SCHEMATHESIS_VERSION)/bin/schemathesis
