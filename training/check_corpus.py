@@ -15,6 +15,8 @@ import os
 import re
 import sys
 
+import check_dialogues
+
 CORPUS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "corpus")
 FIELDS = {
     "verdict": {"group": str, "part": str, "domain": str, "lang": str, "prev_user": str, "assistant": str, "user": str,
@@ -30,7 +32,7 @@ CORRECTIONS = {"explicit", "rephrased", "abandonment"}
 REFUSAL_KINDS = {"full_compliance": False, "partial_refusal": True, "full_refusal": True}
 PAIR_KINDS = {"same": True, "near": False, "step": False}
 # Field → minimum number of words from which a match with the benchmark counts as a leak.
-LEAK_WORDS = {"verdict": {"user": 5}, "refusal": {"response": 8}, "pairs": {"a": 5, "b": 5}}
+LEAK_WORDS = {"verdict": {"user": 5}, "dialogues": {"message": 5}, "refusal": {"response": 8}, "pairs": {"a": 5, "b": 5}}
 BENCHMARK_TEXTS = ("prev_user", "assistant", "user", "prompt", "response", "a", "b")
 MAX_PRINTED_PROBLEMS = 60
 
@@ -271,6 +273,8 @@ def main():
     check_openings(verdict)
     check_groups(verdict)
     check_others(refusal, pairs)
+    natural = [row["user"] for _, row in verdict if not written(row)]
+    files["dialogues"] = check_dialogues.check(f"{CORPUS}/dialogues.jsonl", natural, off)
     check_duplicates("verdict", verdict, lambda r: tuple(fold(r[f]) for f in ("prev_user", "assistant", "user")), lambda r: r["user"])
     check_duplicates("refusal", refusal, lambda r: fold(r["response"]), lambda r: r["response"])
     check_duplicates("pairs", pairs, lambda r: tuple(sorted((fold(r["a"]), fold(r["b"])))), lambda r: (r["a"], r["b"]))

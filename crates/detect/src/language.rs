@@ -13,6 +13,13 @@ pub(crate) const LANGUAGES: [&str; 9] = ["en", "de", "es", "fr", "pt", "it", "nl
 /// The first languages in `LANGUAGES` are detected by word lists, the others by script.
 const WORD_LIST_LANGUAGES: usize = 7;
 
+/// Languages that the verdict models distinguish: also some that questions are not classified as.
+pub(crate) const MODEL_LANGUAGES: [&str; 12] =
+    ["en", "de", "es", "fr", "pt", "it", "nl", "ja", "zh", "pl", "tr", "ru"];
+const JAPANESE: usize = 7;
+const CHINESE: usize = 8;
+const RUSSIAN: usize = 11;
+
 /// Frequent words besides those of the word lists. The verdict model was trained without them.
 const MORE_WORDS: [&str; WORD_LIST_LANGUAGES] = [
     "a an as at be been by did does from give has have if me more please show there they was we \
@@ -57,7 +64,7 @@ pub fn classify_language(text: &str) -> Option<Language> {
     let found = match most {
         0 => return None,
         _ if most == cjk => detect_cjk_language(&text),
-        _ if most == latin => most_votes(&text, &WORDS),
+        _ if most == latin => most_votes(&text, &WORDS, WORD_LIST_LANGUAGES),
         _ => return None,
     };
     Language::from_word(LANGUAGES[found])
@@ -70,7 +77,7 @@ fn is_latin(c: char) -> bool {
 /// The words of the word lists with their languages.
 fn index_words() -> FxHashMap<u32, Vec<usize>> {
     let mut words: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
-    for (language, name) in LANGUAGES.iter().enumerate().take(WORD_LIST_LANGUAGES) {
+    for (language, name) in MODEL_LANGUAGES.iter().enumerate() {
         for word in words_in_set(&format!("language {name}")) {
             words.entry(hash(0, word.as_bytes())).or_default().push(language);
         }
@@ -78,32 +85,41 @@ fn index_words() -> FxHashMap<u32, Vec<usize>> {
     words
 }
 
-/// The language with the most words, the first of several.
-fn most_votes(text: &FoldedText, words: &FxHashMap<u32, Vec<usize>>) -> usize {
-    let mut votes = [0usize; WORD_LIST_LANGUAGES];
+/// The language with the most words among the first `languages`, the first of several.
+fn most_votes(text: &FoldedText, words: &FxHashMap<u32, Vec<usize>>, languages: usize) -> usize {
+    let mut votes = [0usize; MODEL_LANGUAGES.len()];
     for word in text.lexical_words().take(MAX_WORDS) {
         for &language in words.get(&word.hash).into_iter().flatten() {
             votes[language] += 1;
         }
     }
+    let votes = &votes[..languages];
     let most = votes.iter().copied().max().unwrap_or(0);
     votes.iter().position(|v| *v == most).unwrap_or(0)
 }
 
-/// Index into `LANGUAGES`; English when no other language matches.
+/// Index into `MODEL_LANGUAGES`; English when no other language matches.
 pub(crate) fn detect_language(text: &FoldedText) -> usize {
     static WORDS: LazyLock<FxHashMap<u32, Vec<usize>>> = LazyLock::new(index_words);
-    if text.lexical_words().take(MAX_WORDS).any(|word| word.kind == WordKind::Sign) {
-        return detect_cjk_language(text);
+    let is_cyrillic = |c: char| matches!(u32::from(c), 0x400..=0x4FF);
+    let mut cyrillic = 0;
+    for word in text.lexical_words().take(MAX_WORDS) {
+        if word.kind == WordKind::Sign {
+            return detect_cjk_language(text);
+        }
+        cyrillic += usize::from(text.folded_word(word).chars().any(is_cyrillic));
     }
-    most_votes(text, &WORDS)
+    if cyrillic * 2 > text.lexical_words().take(MAX_WORDS).count() {
+        return RUSSIAN;
+    }
+    most_votes(text, &WORDS, MODEL_LANGUAGES.len())
 }
 
 /// Kana mean Japanese; ideographs alone mean Chinese.
 fn detect_cjk_language(text: &FoldedText) -> usize {
     let is_kana = |c: char| matches!(u32::from(c), 0x3040..=0x30FF);
     let kana = text.lexical_words().take(200).any(|w| text.folded_word(w).chars().any(is_kana));
-    if kana { 7 } else { 8 }
+    if kana { JAPANESE } else { CHINESE }
 }
 
 #[cfg(test)]
@@ -122,12 +138,15 @@ mod tests {
             ("dat is niet wat ik bedoelde", "nl"),
             ("それは違います", "ja"),
             ("这不是我要的", "zh"),
+            ("nie o to mi chodziło, dzięki", "pl"),
+            ("hayır, bunu istemedim, teşekkürler", "tr"),
+            ("нет, не то", "ru"),
             ("xyz", "en"),
             ("", "en"),
         ];
         for (message, expected) in rows {
             assert_eq!(
-                LANGUAGES[detect_language(&FoldedText::new(message))],
+                MODEL_LANGUAGES[detect_language(&FoldedText::new(message))],
                 expected,
                 "{message}"
             );
@@ -161,5 +180,6 @@ mod tests {
             assert_eq!(classify_language(text).map(Language::as_word), expected, "{text}");
         }
         assert_eq!(LANGUAGES, Language::WORDS);
+        assert!(MODEL_LANGUAGES.starts_with(&LANGUAGES));
     }
 }

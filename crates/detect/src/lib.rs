@@ -46,6 +46,9 @@ pub use usage::{
     detect_item_use,
 };
 pub use utterance::{Utterance, is_bare_remark, is_farewell};
-pub use verdict::{Exchange, Mode, VerdictRule, detect_verdict, verdict_features};
+pub use verdict::{
+    Exchange, Mode, ReaderScores, VerdictRule, detect_verdict, detect_verdict_with, is_settled,
+    message_language, verdict_features,
+};
 pub use version::version;
 pub use wide_deep::{Features, SparseFeature, WideDeepModel, sigmoid};

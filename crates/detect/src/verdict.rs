@@ -4,6 +4,7 @@
 //! - `model` starts from the rules and rescores them with the learnt models.
 //! - `seed` is a plain keyword baseline, kept for comparison.
 
+mod blend;
 mod contrast;
 mod substitution;
 mod features;
@@ -27,6 +28,7 @@ use crate::wide_deep::{Features, WideDeepModel};
 #[cfg(test)]
 mod tests;
 
+pub use blend::{ReaderScores, is_settled, message_language};
 pub use features::verdict_features;
 use quotation::rejects_in_quotes_only;
 pub(crate) use retraction::EARLIER_BETTER_RULE;
@@ -148,23 +150,42 @@ pub(crate) static REJECTION_MODEL: LazyLock<WideDeepModel> =
 pub(crate) static ACCEPTANCE_MODEL: LazyLock<WideDeepModel> =
     LazyLock::new(|| WideDeepModel::load_committed(include_bytes!("../model/accepted.bin")));
 
+/// Judges by the instant models.
 pub fn detect_verdict(rule: &VerdictRule, exchange: &Exchange<'_>) -> Verdict {
+    detect_verdict_with(rule, exchange, None)
+}
+
+/// Judges by the instant models and, if its scores are given, the reader. Modes other than `Model`
+/// do not use the scores.
+pub fn detect_verdict_with(
+    rule: &VerdictRule,
+    exchange: &Exchange<'_>,
+    scores: Option<&ReaderScores>,
+) -> Verdict {
     let similarity = exchange.question_similarity();
     let finding = match rule.mode {
         Mode::Seed => keyword_baseline::judge_by_keywords(exchange),
         Mode::Rules => retraction::detect_retraction(exchange)
             .unwrap_or_else(|| rules::apply_rules(rule, exchange, similarity)),
-        Mode::Model => return rescore_with_models(rule, exchange, similarity),
+        Mode::Model => return rescore_with_models(rule, exchange, similarity, scores),
     };
     build_verdict(exchange, finding, None)
 }
 
-fn rescore_with_models(rule: &VerdictRule, exchange: &Exchange<'_>, similarity: f64) -> Verdict {
+fn rescore_with_models(
+    rule: &VerdictRule,
+    exchange: &Exchange<'_>,
+    similarity: f64,
+    scores: Option<&ReaderScores>,
+) -> Verdict {
     let found = rules::apply_rules(rule, exchange, similarity);
     let features = verdict_features(exchange, similarity);
     let mut learnt = f64::from(REJECTION_MODEL.predict_probability(&features));
     if rejects_in_quotes_only(exchange.message) {
         learnt = learnt.min(MAX_QUOTED_REJECTION);
+    }
+    if found.behaviour == Some(InteractionKind::QueryRefinement) {
+        learnt = learnt.min(MAX_REFINEMENT_REJECTION);
     }
     let rejected = if is_resend(exchange, &found) {
         learnt.max(MIN_RESEND_REJECTION)
@@ -172,6 +193,8 @@ fn rescore_with_models(rule: &VerdictRule, exchange: &Exchange<'_>, similarity: 
         learnt.max(MIN_ABANDONMENT_REJECTION)
     } else if is_bare_complaint(exchange, &found) {
         (learnt + 2.0 * found.confidence) / 3.0
+    } else if found.correction_type == Some(CorrectionType::Explicit) && learnt >= 0.5 {
+        learnt.max(f64::midpoint(learnt, found.confidence))
     } else if found.correction_type == Some(CorrectionType::Rephrased) {
         // The pair model compares both questions in more detail than the verdict model.
         f64::midpoint(learnt, found.confidence)
@@ -179,13 +202,22 @@ fn rescore_with_models(rule: &VerdictRule, exchange: &Exchange<'_>, similarity: 
         learnt
     };
     let accepted = f64::from(ACCEPTANCE_MODEL.predict_probability(&features));
+    let (rejected, accepted) = match scores {
+        None => (rejected, accepted),
+        Some(scores) => blend::blend(exchange.message, (rejected, accepted), scores),
+    };
+    let judged = Judged { rejected, accepted, features: &features, scores };
     let finding = retraction::detect_retraction(exchange)
-        .unwrap_or_else(|| decide_finding(rule, exchange, found, &features, (rejected, accepted)));
+        .unwrap_or_else(|| decide_finding(rule, exchange, found, &judged));
     build_verdict(exchange, finding, UnitInterval::new(rejected))
 }
 
 /// Highest rejection probability when every rejecting phrase is quoted.
 const MAX_QUOTED_REJECTION: f64 = 0.5;
+
+/// Highest rejection probability of a narrower question. The words alone do not show whether the
+/// answer failed; the reader may find that it did.
+const MAX_REFINEMENT_REJECTION: f64 = 0.6;
 
 const MIN_RESEND_REJECTION: f64 = 0.9;
 
@@ -220,44 +252,80 @@ fn is_bare_complaint(exchange: &Exchange<'_>, found: &RuleFinding) -> bool {
     is_complaint && !exchange.replies_to_question() && is_bare_remark(exchange.message)
 }
 
+/// Probabilities of the models, with what they come from.
+struct Judged<'a> {
+    rejected: f64,
+    accepted: f64,
+    features: &'a Features,
+    scores: Option<&'a ReaderScores>,
+}
+
+impl Judged<'_> {
+    /// Rule name where the models overruled the rules.
+    fn rule_name(&self) -> &'static str {
+        if self.scores.is_some() { READER_RULE } else { MODEL_RULE }
+    }
+
+    fn find_evidence(&self) -> Vec<Evidence> {
+        match self.scores.map(|scores| &scores.evidence) {
+            None => find_model_evidence(self.features),
+            Some(None) => Vec::new(),
+            Some(Some(bytes)) => {
+                let rule = READER_RULE.to_owned();
+                vec![Evidence { start: bytes.start, end: bytes.end, rule }]
+            }
+        }
+    }
+}
+
 fn decide_finding(
     rule: &VerdictRule,
     exchange: &Exchange<'_>,
     found: RuleFinding,
-    features: &Features,
-    (rejected, accepted): (f64, f64),
+    judged: &Judged<'_>,
 ) -> RuleFinding {
+    let Judged { rejected, accepted, .. } = *judged;
     let session_ended = exchange.gap.is_some_and(|gap| gap > rule.session);
     let explicit = found.correction_type == Some(CorrectionType::Explicit);
     let has_words = !exchange.message.word_hashes.is_empty();
     if rejected >= rule.min_confidence && (!session_ended || explicit) && has_words {
         let agrees = found.status == VerdictStatus::Rejected;
-        let evidence = if agrees { found.evidence } else { find_model_evidence(features) };
+        let evidence = if agrees { found.evidence } else { judged.find_evidence() };
         let correction_type =
             found.correction_type.unwrap_or_else(|| infer_correction_type(rule, exchange));
-        let rule = if agrees { found.rule } else { MODEL_RULE };
+        let rule = if agrees { found.rule } else { judged.rule_name() };
         return RuleFinding::rejected(correction_type, rejected, rule, evidence);
     }
     let moved_on = found.rule == rules::MOVED_ON_RULE;
     let may_accept = !session_ended && (!moved_on || rule.moved_on);
-    // Full confidence needs an accepting phrase, or a reply to the assistant's question.
+    // Full confidence needs an accepting phrase, a reply to the assistant's question, or the reader.
     let agrees = found.status == VerdictStatus::Accepted && !moved_on;
-    let max = if agrees || exchange.replies_to_question() { 1.0 } else { MAX_MOVED_ON_CONFIDENCE };
+    let is_understood = judged.scores.is_some() && !moved_on;
+    let is_sure = agrees || is_understood || exchange.replies_to_question();
+    let max = if is_sure { 1.0 } else { MAX_MOVED_ON_CONFIDENCE };
     let is_filler = exchange.message.has_cue(Cue::Filler) || !has_words;
+    let accepted = if agrees && rejected <= MAX_REJECTION_OF_ACCEPTED {
+        accepted.max(f64::midpoint(accepted, found.confidence))
+    } else {
+        accepted
+    };
     if may_accept && accepted >= 0.5 && accepted > rejected && !is_filler {
         let evidence = if agrees { found.evidence } else { Vec::new() };
-        let rule = if agrees || moved_on { found.rule } else { MODEL_RULE };
+        let rule = if agrees || moved_on { found.rule } else { judged.rule_name() };
         let finding = RuleFinding::new(VerdictStatus::Accepted, accepted.min(max), rule, evidence);
         return RuleFinding { behaviour: found.behaviour, ..finding };
     }
     let neither = (1.0 - rejected - accepted).clamp(0.0, 1.0);
-    let rule = if found.status == VerdictStatus::Neutral { found.rule } else { MODEL_RULE };
+    let rule = if found.status == VerdictStatus::Neutral { found.rule } else { judged.rule_name() };
     let finding = RuleFinding::new(VerdictStatus::Neutral, neither.max(0.5), rule, Vec::new());
     RuleFinding { behaviour: found.behaviour, ..finding }
 }
 
-/// Rule name where the model overruled the rules.
 const MODEL_RULE: &str = "model";
+const READER_RULE: &str = "reader";
+
+/// Highest rejection probability at which an accepting phrase raises the confidence.
+const MAX_REJECTION_OF_ACCEPTED: f64 = 0.25;
 
 /// Moving on says nothing about the answer, so its confidence stays below the reaction threshold of
 /// 0.7.

@@ -5,7 +5,8 @@ use std::sync::LazyLock;
 use model::hash::Fnv32;
 
 /// Data that changes findings without a new package version.
-const VERSIONED_DATA: [&[u8]; 19] = [
+const VERSIONED_DATA: [&[u8]; 20] = [
+    include_bytes!("../model/blend.txt"),
     include_bytes!("../model/pair.bin"),
     include_bytes!("../model/refusal.bin"),
     include_bytes!("../model/rejected.bin"),

@@ -6,4 +6,6 @@ pub mod train;
 pub mod metrics;
 pub mod pairs;
 pub mod refusals;
+pub mod dialogues;
 pub mod verdicts;
+pub mod readings;

@@ -1,7 +1,8 @@
 //! `uptake-fit TASK CORPUS OUT [DATA]`: fits the models of one task and prints their held-out
 //! accuracy.
 //!
-//! `make models` runs the tasks in order, because later ones use earlier models.
+//! `make models` runs the tasks in order, because later ones use earlier models. `reader-rows` writes
+//! the rows for training/reader; `blend` reads them and the reader's scores from the same folder.
 #![expect(clippy::print_stdout, reason = "command-line tool")]
 
 use std::fs;
@@ -10,13 +11,15 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use detect::WideDeepModel;
 use uptake_fit::train::{Example, fit_calibrated};
-use uptake_fit::{metrics, pairs, refusals, verdicts};
+use uptake_fit::{metrics, pairs, readings, refusals, verdicts};
 
 type RowTarget = fn(&verdicts::VerdictRow) -> f32;
 
 fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
-    let task = arguments.next().context("missing argument TASK: pair, refusal or verdict")?;
+    let task = arguments
+        .next()
+        .context("missing argument TASK: pair, refusal, verdict, reader-rows or blend")?;
     let corpus = PathBuf::from(
         arguments.next().context("missing argument CORPUS: folder of the training corpus")?,
     );
@@ -25,6 +28,13 @@ fn main() -> Result<()> {
     );
     let data = arguments.next().map(PathBuf::from);
     match task.as_str() {
+        "evaluate-reader" => readings::evaluate(&corpus)?,
+        "blend" => {
+            let text =
+                readings::fit_blend(&corpus.join("rows.jsonl"), &corpus.join("folds.jsonl"))?;
+            let path = out.join("blend.txt");
+            fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+        }
         "pair" => {
             let (model, examples, held_out) = pairs::fit_pair_model(&corpus)?;
             save_model(&out, "pair", &model)?;
@@ -57,7 +67,13 @@ fn main() -> Result<()> {
                 print_part_summaries(&rows, target, &model, &held_out);
             }
         }
-        other => bail!("unknown task {other}: expected pair, refusal or verdict"),
+        "reader-rows" => {
+            let rows = readings::write_rows(&corpus, &out, data.as_deref())?;
+            println!("{rows} rows for the reader");
+        }
+        other => {
+            bail!("unknown task {other}: expected pair, refusal, verdict, reader-rows or blend")
+        }
     }
     Ok(())
 }

@@ -32,16 +32,18 @@ const BATCH_ROWS: usize = 32;
 /// Trains a model on all examples and calibrates it on out-of-fold predictions. Returns both.
 pub fn fit_calibrated(examples: &[Example], params: Hyperparameters) -> (WideDeepModel, Vec<f32>) {
     let held_out = predict_out_of_fold(examples, params);
-    let points: Vec<(f64, f64, f64)> = held_out
-        .iter()
-        .zip(examples)
-        .map(|(sum, e)| (f64::from(*sum), f64::from(e.target), f64::from(e.weight)))
-        .collect();
-    let platt = Platt::fit(&points);
+    let platt = fit_platt(examples, &held_out);
     let mut model = train_model(examples, params);
     model.slope = platt.slope as f32;
     model.offset = platt.offset as f32;
     (model, held_out)
+}
+
+pub fn fit_platt(examples: &[Example], sums: &[f32]) -> Platt {
+    let rows = sums.iter().zip(examples);
+    let points: Vec<(f64, f64, f64)> =
+        rows.map(|(sum, e)| (f64::from(*sum), f64::from(e.target), f64::from(e.weight))).collect();
+    Platt::fit(&points)
 }
 
 /// For each example, the sum of a model that has not seen its group.

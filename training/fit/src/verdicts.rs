@@ -6,6 +6,7 @@ use anyhow::Result;
 use detect::{Answer, Exchange, Utterance, pair_score, verdict_features};
 use serde::Deserialize;
 
+use crate::dialogues::{Dialogue, read_dialogues};
 use crate::pairs::{hash_group, read_jsonl};
 use crate::train::{Example, Hyperparameters};
 
@@ -65,6 +66,18 @@ pub fn rejection_target(row: &VerdictRow) -> f32 {
     }
 }
 
+fn row_weight(row: &VerdictRow) -> f32 {
+    if row.hard {
+        HARD_ROW_WEIGHT
+    } else if row.part.starts_with("nat-") {
+        NATURAL_ROW_WEIGHT
+    } else {
+        1.0
+    }
+}
+
+/// Weight of ordinary rows without traps, which are far more frequent in production.
+const NATURAL_ROW_WEIGHT: f32 = 5.0;
 /// Weight of hard rows, which are far more frequent in the corpus than in production.
 const HARD_ROW_WEIGHT: f32 = 0.15;
 
@@ -80,8 +93,7 @@ pub fn build_examples(rows: &[VerdictRow], target: fn(&VerdictRow) -> f32) -> Ve
         weight,
         group: hash_group(&row.group),
     };
-    let mut all: Vec<Example> =
-        rows.iter().map(|row| example(row, if row.hard { HARD_ROW_WEIGHT } else { 1.0 })).collect();
+    let mut all: Vec<Example> = rows.iter().map(|row| example(row, row_weight(row))).collect();
     for (at, row) in rows.iter().enumerate().filter(|(at, _)| at % 2 == 0) {
         // Ordinary first messages after an unrelated answer, like most next messages in production.
         let other = &rows[(at * 7919 + 13) % rows.len()];
@@ -108,6 +120,10 @@ pub fn build_examples(rows: &[VerdictRow], target: fn(&VerdictRow) -> f32) -> Ve
     all
 }
 
+/// The rows with one turn of context, then those of the dialogues.
 pub fn read_rows(corpus: &Path) -> Result<Vec<VerdictRow>> {
-    read_jsonl(&corpus.join("verdict.jsonl"))
+    let mut rows: Vec<VerdictRow> = read_jsonl(&corpus.join("verdict.jsonl"))?;
+    let dialogues = read_dialogues(corpus)?;
+    rows.extend(dialogues.iter().flat_map(Dialogue::verdict_rows));
+    Ok(rows)
 }

@@ -10,7 +10,7 @@ use super::tokenizer::{Gap, Token, TokenKind, TokenizedText};
 use super::weight::{WordWeight, is_distinctive, weigh_code_word, weigh_word};
 use super::word_lists::{FORMULA_WORDS, hash_run, word_lists};
 use crate::hashed_set::HashedSet;
-use crate::language::{LANGUAGES, detect_language};
+use crate::language::{MODEL_LANGUAGES, detect_language};
 use crate::text::{FoldedText, mask_code_and_quotes};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -93,7 +93,7 @@ impl<'a> ParsedAnswer<'a> {
         ignore_boilerplate_lines(text, &tokenized, &mut ignored);
         let formula = mark_formula_tokens(&hashes);
         let excluded: Vec<bool> = ignored.iter().zip(&formula).map(|(a, b)| a | b).collect();
-        let german = LANGUAGES[detect_language(&FoldedText::new(text))] == "de";
+        let german = MODEL_LANGUAGES[detect_language(&FoldedText::new(text))] == "de";
         let capitalises_nouns = german || has_many_capitals(&tokenized, &weights);
         let prose = mask_code_and_quotes(text);
         let sentence_indexes = index_sentences(&tokenized);

@@ -3,7 +3,7 @@
 use super::Exchange;
 use super::rules::{opens_step, refers_to_answer};
 use super::substitution::is_substitution;
-use crate::language::{LANGUAGES, detect_language};
+use crate::language::{MODEL_LANGUAGES, detect_language};
 use crate::pair::count_shared;
 use crate::phrases::Cue;
 use crate::text::{Word, WordKind};
@@ -22,7 +22,7 @@ pub fn verdict_features(exchange: &Exchange<'_>, similarity: f64) -> Features {
     push_form_features(exchange.message, &mut dense);
     push_context_features(exchange, similarity as f32, &mut dense);
     let language = detect_language(&exchange.message.text);
-    dense.extend((0..LANGUAGES.len()).map(|at| f32::from(at == language)));
+    dense.extend((0..MODEL_LANGUAGES.len()).map(|at| f32::from(at == language)));
     dense.extend(exchange.message.vector.values().iter().map(|v| v * 3.0));
     let sparse = hash_ngrams(exchange.message, exchange.replies_to_question());
     Features { sparse, dense }
