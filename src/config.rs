@@ -123,6 +123,8 @@ pub(crate) struct LlmSection {
 #[serde(deny_unknown_fields)]
 pub(crate) struct DetectSection {
     pub(crate) mode: DetectMode,
+    pub(crate) reader: ReaderSwitch,
+    pub(crate) reader_budget_ms: u64,
     pub(crate) session_minutes: u64,
     pub(crate) sweep_secs: u64,
     pub(crate) rephrased_same_intent: f64,
@@ -155,6 +157,15 @@ pub(crate) enum DetectMode {
     Rules,
     /// Phrases, then the trained model.
     Model,
+}
+
+/// Whether the reader reads messages that the instant models are unsure about.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum ReaderSwitch {
+    /// If the build has the feature `reader`.
+    Auto,
+    Off,
 }
 
 /// Verdict on an answer that is followed by an unrelated question.

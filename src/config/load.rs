@@ -72,7 +72,7 @@ fn merge_sources(
 }
 
 /// Smallest and largest accepted value of each integer a server could not run with otherwise.
-const INTEGER_RANGES: [(&str, i64, i64); 11] = [
+const INTEGER_RANGES: [(&str, i64, i64); 12] = [
     ("server.max_body_kib", 1, 1 << 20),
     ("server.max_batch_mib", 1, 1 << 12),
     ("server.linger_secs", 0, 3600),
@@ -84,6 +84,7 @@ const INTEGER_RANGES: [(&str, i64, i64); 11] = [
     ("store.similar_turns_per_project", 1, 1 << 30),
     ("store.similar_turns", 1, 1 << 30),
     ("detect.sweep_secs", 1, 86_400),
+    ("detect.reader_budget_ms", 0, 60_000),
 ];
 
 fn check_ranges(settings: &Settings) -> anyhow::Result<()> {

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use anyhow::ensure;
 use engine::{
-    Detectors, FailureRule, LatencyThresholds, Mode, PaceRule, RetryRule, TargetRule, UsageRule,
-    VerdictRule,
+    Detectors, FailureRule, LatencyThresholds, Mode, PaceRule, ReaderMode, RetryRule, TargetRule,
+    UsageRule, VerdictRule,
 };
 
-use crate::config::{DetectMode, DetectSection, MovedOn, TargetScope};
+use crate::config::{DetectMode, DetectSection, MovedOn, ReaderSwitch, TargetScope};
 
 /// Checks the ranges of the settings and builds the rules.
 pub(crate) fn build_detectors(section: &DetectSection) -> anyhow::Result<Detectors> {
@@ -59,6 +59,12 @@ pub(crate) fn build_detectors(section: &DetectSection) -> anyhow::Result<Detecto
             ..UsageRule::default()
         },
         search_other_conversations: section.target_scope == TargetScope::User,
+        reader: match section.reader {
+            ReaderSwitch::Auto => {
+                ReaderMode::Auto { budget: Duration::from_millis(section.reader_budget_ms) }
+            }
+            ReaderSwitch::Off => ReaderMode::Off,
+        },
     })
 }
 

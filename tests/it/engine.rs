@@ -36,9 +36,10 @@ pub(crate) fn tables_contain(folder: &Path, text: &str) -> bool {
     Postgres::shared().unwrap().run(&all).unwrap().contains(text)
 }
 
-/// Sets the environment of a command to the store of this folder.
+/// Sets the environment of a command to the store of this folder. The reader is off, because it may
+/// append a finding at any moment; `reader.rs` tests it.
 pub(crate) fn equip(command: &mut Command, folder: &Path) {
-    command.envs(setting(folder));
+    command.envs(setting(folder)).env("UPTAKE__DETECT__READER", "off");
 }
 
 /// The same as a name and a value.

@@ -13,6 +13,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("embed", &["model"]),
     // The pair score was fitted for the built-in vectors and uses single tokens.
     ("detect", &["embed", "model"]),
+    // Reads the tokens of the embedding model's vocabulary.
+    ("reader", &["embed", "model"]),
     ("learn", &["model"]),
     ("ingest", &["model"]),
     ("vector_index", &["model"]),
@@ -31,6 +33,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "model",
             "learn",
             "outbound",
+            "reader",
             "store",
             "vector_index",
         ],
@@ -62,6 +65,7 @@ const NEVER: &[(&str, &[&str])] = &[
     ("model", &["tokio", "rand", "getrandom"]),
     ("embed", &["tokio", "rand", "getrandom"]),
     ("detect", &["tokio", "rand", "getrandom"]),
+    ("reader", &["tokio", "rand", "getrandom"]),
     ("learn", &["tokio", "rand", "getrandom"]),
     ("vector_index", &["tokio", "rand", "getrandom"]),
     ("otlp", &["tokio", "rand", "getrandom"]),

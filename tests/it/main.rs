@@ -61,6 +61,7 @@ mod raters;
 mod numbered_messages;
 mod quoted_turns;
 mod reactions;
+mod reader;
 mod redetect;
 mod remote_embedder;
 mod responses;

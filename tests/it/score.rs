@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::scan::{ASKED, GIVEN, WRONG};
 
 /// The output of `uptake score` for some lines, and its exit code.
-fn run_score(
+pub(crate) fn run_score(
     arguments: &[&str],
     lines: &[u8],
     environment: &[(&str, &str)],

@@ -150,8 +150,18 @@ pub(crate) fn command(folder: &Path, listen: &str) -> Command {
 
 /// Runs `uptake` with these arguments on a folder: exit code, standard output, standard error.
 pub(crate) fn uptake(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
+    uptake_with(folder, arguments, &[])
+}
+
+/// The same with settings from the environment.
+pub(crate) fn uptake_with(
+    folder: &Path,
+    arguments: &[&str],
+    settings: &[(&str, &str)],
+) -> (Option<i32>, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_uptake"));
     engine::equip(&mut command, folder);
+    command.envs(settings.iter().copied());
     let output = command.args(arguments).arg("--data").arg(folder).output().unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     (output.status.code(), text(&output.stdout), text(&output.stderr))

@@ -12,6 +12,7 @@
 //! | store router choices | 50 ms; checkpoints every 10 s | every node |
 //! | compare figures with targets, send alerts | 2 s; all projects every 10 min | the leader |
 //! | move the shares of experiments | 1 s | the leader |
+//! | read messages that the instant models are unsure about | as messages arrive | the node that got the message |
 //! | end silent sessions, calibrate | `sweep_interval` | the leader |
 
 use std::sync::Arc;
@@ -49,6 +50,7 @@ pub async fn spawn_jobs(engine: &Engine, settings: JobSettings) -> Result<(), En
     engine.insights.spawn_alert_jobs();
     engine.experiments.spawn_share_updates();
     engine.traces.spawn_assembler();
+    engine.turns.spawn_reader();
     engine.turns.spawn_sweep(settings.sweep_interval);
     Ok(())
 }

@@ -47,7 +47,7 @@ pub use detect::{
     AnswerKind, FailureRule, LatencyThresholds, Mode, PaceRule, RetryRule, TargetRule, UsageRule,
     VerdictRule,
 };
-pub use detectors::Detectors;
+pub use detectors::{Detectors, ReaderMode};
 pub use embedder::Embedder;
 pub use engine::{Engine, EngineOptions};
 pub use error::EngineError;

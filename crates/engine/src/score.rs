@@ -80,7 +80,8 @@ fn score_verdict(
         previous_intent: optional_text(row, "previous_intent"),
         ..Exchange::new(&message)
     };
-    let verdict = detectors.detect_verdict(&exchange);
+    let verdict =
+        detectors.detect_verdict_fully(&exchange, optional_text(row, "assistant").unwrap_or(""));
     let evidence = json!(verdict.evidence);
     Ok(to_fields(json!({
         "pred": verdict.status == VerdictStatus::Rejected,

@@ -1,6 +1,7 @@
 //! Turns: a question comes in, detectors read it, the answer completes it.
 
 pub(crate) mod agreement;
+pub(crate) mod background_reading;
 pub(crate) mod calibration;
 pub(crate) mod complete;
 pub(crate) mod finding_entries;
@@ -11,6 +12,7 @@ pub(crate) mod log_copier;
 pub(crate) mod message_signals;
 pub(crate) mod open;
 pub(crate) mod planner_context;
+pub(crate) mod reader;
 pub(crate) mod recent_questions;
 pub(crate) mod history_requests;
 pub(crate) mod redetect;
@@ -37,9 +39,10 @@ use crate::retrieval::Retrieval;
 use crate::routing::Routing;
 use crate::training_data::TrainingData;
 use crate::turns::calibration::CalibrationCurves;
+use crate::turns::reader::{MessageReader, ReaderCounts};
 use crate::turns::recent_questions::RecentQuestions;
 
-/// Owns the recent questions of each user and the calibration of verdicts.
+/// Owns the recent questions of each user, the calibration of verdicts and the queue of the reader.
 pub struct Turns {
     pub(crate) core: Arc<Core>,
     pub(crate) cluster: Arc<Cluster>,
@@ -48,6 +51,7 @@ pub struct Turns {
     pub(crate) training_data: Arc<TrainingData>,
     pub(crate) history: RecentQuestions,
     pub(crate) curves: CalibrationCurves,
+    pub(crate) reader: MessageReader,
     /// Projects with ratings or reviews since their curve was last fitted.
     pub(crate) new_labels: DirtyScopes,
 }
@@ -70,7 +74,18 @@ impl Turns {
         );
         history.refill_from_log(&core.store, core.clock.now(), window).await?;
         let new_labels = DirtyScopes::default();
-        Ok(Self { core, cluster, routing, retrieval, training_data, history, curves, new_labels })
+        let reader = MessageReader::new(core.detectors);
+        Ok(Self {
+            core,
+            cluster,
+            routing,
+            retrieval,
+            training_data,
+            history,
+            curves,
+            reader,
+            new_labels,
+        })
     }
 
     /// Loads a turn with all its events.
@@ -85,6 +100,10 @@ impl Turns {
     /// Number of answers with an end time before their start time.
     pub fn skewed_clocks(&self) -> u64 {
         self.core.counters.skewed_clocks()
+    }
+
+    pub fn reader_counts(&self) -> ReaderCounts {
+        self.reader.counts()
     }
 
     /// Number of failed attempts to copy or remove turn logs. Each is retried.

@@ -90,6 +90,8 @@ pub enum Need {
     /// The trace still waits to be assembled, and no user of its project was erased after it was
     /// read.
     PendingTrace { trace: TurnId, read_at: Position },
+    /// No user of the event's project was erased after this position.
+    NoErasureSince(Position),
     /// The event's turn is unknown, or open in this conversation or in a derived one.
     SameConversation(ConversationId),
     /// The decision exists.

@@ -72,6 +72,7 @@ pub(crate) fn render_metrics(
 ) -> String {
     let mut page = String::new();
     push_values(&mut page, engine);
+    push_reader_values(&mut page, engine);
     push_kafka_lag(&mut page, engine);
     let name = "uptake_warnings_total";
     push_header(&mut page, name, "Warnings in responses", "counter");
@@ -114,6 +115,19 @@ pub(crate) fn render_metrics(
         push_histogram(&mut page, name, &labels, &one.snapshot());
     }
     page
+}
+
+fn push_reader_values(page: &mut String, engine: &Engine) {
+    let counts = engine.turns.reader_counts();
+    let mut push = |name, help, value| push_value(page, name, help, value);
+    push("uptake_reader_messages_total", "Messages that the reader judged", counts.read);
+    let help = "Messages whose request did not wait for the reader to the end";
+    push("uptake_reader_late_total", help, counts.late);
+    let help = "Messages that were dropped from the full queue of the reader";
+    push("uptake_reader_dropped_total", help, counts.dropped);
+    push("uptake_reader_queue_messages", "Messages waiting for the reader", counts.queued);
+    let help = "Milliseconds that the reader has worked";
+    push("uptake_reader_milliseconds_total", help, counts.busy.as_millis() as u64);
 }
 
 fn push_values(page: &mut String, engine: &Engine) {

@@ -67,7 +67,7 @@ fn name_completion_fields(mut problem: Problem) -> Problem {
     problem
 }
 
-/// Removes `include`, `context_format` and `router` from the fields. They are not part of the turn, so
+/// Removes `include`, `context_format`, `read` and `router` from the fields. They are not part of the turn, so
 /// a retry may change them.
 fn take_include(fields: &mut Value) -> Result<(Include, Option<String>), Problem> {
     let mut include = Include::default();
@@ -88,6 +88,12 @@ fn take_include(fields: &mut Value) -> Result<(Include, Option<String>), Problem
             let detail = "context_format is not a string, expected prompt or sections";
             return refuse("context_format", detail);
         }
+    };
+    let reading = [("background", false), ("now", true)];
+    include.read_now = match fields.remove("read") {
+        None | Some(Value::Null) => false,
+        Some(Value::String(word)) => params::choose_word("read", Some(word.as_str()), &reading)?,
+        Some(_) => return refuse("read", "read is not a string, expected background or now"),
     };
     let mut route = false;
     let words = match fields.remove("include") {

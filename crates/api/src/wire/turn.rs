@@ -31,13 +31,17 @@ pub(crate) struct OpeningRequest {
     /// Layout of `context.markdown`: `prompt` (default) or `sections`, with fixed headings.
     #[expect(dead_code, reason = "only for the OpenAPI schema; removed before decoding")]
     context_format: Option<String>,
+    /// `now` waits for the reader's verdict on the message; `background` (default) only if `include`
+    /// has a section that depends on it.
+    #[expect(dead_code, reason = "only for the OpenAPI schema; removed before decoding")]
+    read: Option<String>,
     #[expect(dead_code, reason = "only for the OpenAPI schema; removed before decoding")]
     router: Option<String>,
 }
 
 impl OpeningRequest {
     /// Fields of the question, for aliases in a body with both question and answer.
-    pub(crate) const FIELDS: [&str; 12] = [
+    pub(crate) const FIELDS: [&str; 13] = [
         "turn_id",
         "conversation_id",
         "user_id",
@@ -49,6 +53,7 @@ impl OpeningRequest {
         "user_type",
         "include",
         "context_format",
+        "read",
         "router",
     ];
 }

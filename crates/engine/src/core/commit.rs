@@ -274,7 +274,9 @@ fn build_receipt(id: EventId, outcome: Outcome) -> Result<Receipt, EngineError> 
         Outcome::Conflict(space) => Err(EngineError::Conflict(space)),
         Outcome::Missing(Need::SameConversation(_)) => Err(EngineError::Conflict(ClaimSpace::Turn)),
         // Read again: the spans changed, or another node has assembled them.
-        Outcome::Missing(Need::PendingTrace { .. }) => Err(EngineError::NotStored),
+        Outcome::Missing(Need::PendingTrace { .. } | Need::NoErasureSince(_)) => {
+            Err(EngineError::NotStored)
+        }
         Outcome::Missing(need) => Err(EngineError::NotFound(name_need(&need))),
         // Only a reaction can be unchanged, and reactions are committed elsewhere.
         Outcome::Unchanged | Outcome::Failed => Err(EngineError::NotStored),
@@ -286,6 +288,7 @@ fn name_need(need: &Need) -> &'static str {
     match need {
         Need::Turn(_) | Need::NewTurn | Need::SameConversation(_) => "turn",
         Need::PendingTrace { .. } => "trace",
+        Need::NoErasureSince(_) => "user",
         Need::Decision(_) | Need::OutcomeAt(..) | Need::OtherOutcome(_) => "decision",
         Need::OtherReaction { .. } => "reaction",
         Need::SilentSince(_) => "open session",

@@ -86,6 +86,7 @@ struct PastTurn {
 struct LastAnswer {
     question: Utterance,
     answer: Answer,
+    text: String,
     at: Option<Timestamp>,
 }
 
@@ -110,7 +111,7 @@ pub(super) fn detect_conversation(
                 gap: gap(before.at, at),
                 ..Exchange::new(&message)
             };
-            turn.verdict = Some(detectors.detect_verdict(&exchange));
+            turn.verdict = Some(detectors.detect_verdict_fully(&exchange, &before.text));
             turn.next = Some(asked.text.clone());
         }
         let retry = find_retry(detectors, &message, at, &history);
@@ -142,7 +143,7 @@ pub(super) fn detect_conversation(
         answered.signs.into_iter().for_each(|sign| turn.feedback.apply_sign(sign));
         turns.push(turn);
         push_history(&mut history, number, &message, at, detectors.retry.max_questions);
-        last = Some(LastAnswer { question: message, answer, at: answered.at });
+        last = Some(LastAnswer { question: message, answer, text: answered.text, at: answered.at });
     }
     Some(ScannedConversation { id, conversation: record.conversation.clone(), line, turns })
 }

@@ -5,7 +5,7 @@ use model::{
     Entry, Event, Finding, FoundRetry, FoundVerdict, GivenReaction, Origin, Redacted, TurnId,
 };
 
-use super::message_signals::{DetectedVerdict, MessageSignals};
+use super::message_signals::{DetectedVerdict, MessageSignals, ReaderShare};
 use crate::changes::{build_entry, truncate_for_embedding};
 use crate::core::Core;
 use crate::turns::Turns;
@@ -83,10 +83,14 @@ impl Turns {
         detected: DetectedVerdict,
     ) -> Vec<Entry> {
         let (moved_on, reaction) = (detected.is_moved_on(), detected.machine_reaction());
-        let DetectedVerdict { mut verdict, raw_confidence, target, target_score, .. } = detected;
+        let DetectedVerdict { mut verdict, raw_confidence, target, reader, target_score, .. } =
+            detected;
         verdict.user_said = verdict.user_said.map(|text| truncate_quote(&text));
         let found = FoundVerdict {
-            detector: self.core.detectors.verdict_version(),
+            detector: match reader {
+                ReaderShare::Judged => self.core.detectors.reader_version(),
+                ReaderShare::None | ReaderShare::Pending => self.core.detectors.verdict_version(),
+            },
             detected_in: detected_in.clone(),
             raw_confidence,
             moved_on,

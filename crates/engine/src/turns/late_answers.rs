@@ -11,6 +11,7 @@ use store::{Standing, StoredExchange};
 use super::agreement::reconcile_with_intent;
 use super::message_signals::{DetectedVerdict, MessageContext, was_seen};
 use super::open::PreparedOpening;
+use super::reader::Reading;
 use crate::error::EngineError;
 use crate::turns::Turns;
 
@@ -70,6 +71,7 @@ impl Turns {
             is_first: false,
             late_answer: Some(answer),
             tail: None,
+            reading: Reading::Later,
         };
         match self.detect_message_verdict(&opening.event, context).await? {
             None => Ok(Vec::new()),

@@ -24,6 +24,7 @@ use crate::error::EngineError;
 use crate::turns::Turns;
 use crate::turns::agreement::reconcile_signals;
 use crate::turns::calibration::calibrate_verdict;
+use crate::turns::reader::{ReaderTexts, Reading};
 use crate::turns::recent_questions::RecentQuestions;
 
 /// Turns read to find the last one that can be judged. The first attempt nearly always suffices.
@@ -47,6 +48,7 @@ pub(crate) struct MessageContext<'a> {
     pub(crate) late_answer: Option<&'a StoredExchange>,
     /// The end of an incoming message's conversation, if it is loaded already.
     pub(crate) tail: Option<&'a ConversationTail>,
+    pub(crate) reading: Reading,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -73,9 +75,20 @@ pub(crate) struct DetectedVerdict {
     pub(crate) raw_confidence: UnitInterval,
     /// `None` when the target is uncertain.
     pub(crate) target: Option<TurnPlace>,
+    pub(crate) reader: ReaderShare,
     /// A person has reviewed the target, so no machine reaction is stored.
     pub(crate) reviewed: bool,
     pub(crate) target_score: Option<f64>,
+}
+
+/// The reader's share in a verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ReaderShare {
+    /// The instant models were sure, or there is no reader.
+    None,
+    /// The reader has not judged the message yet.
+    Pending,
+    Judged,
 }
 
 impl DetectedVerdict {
@@ -236,14 +249,28 @@ impl Turns {
     ) -> Result<DetectedVerdict, EngineError> {
         let question = Utterance::read(&previous.opening.text);
         let answer = Answer::read(Some(&question), answer_text(previous));
-        let found = self.core.detectors.detect_verdict(&Exchange {
+        let gap = previous.answered_at.map(|at| elapsed_between(at, event.ts));
+        let mut found = self.core.detectors.detect_verdict(&Exchange {
             message,
             question: Some(&question),
             answer: Some(&answer),
             intent: opening.intent.as_deref(),
             previous_intent: previous.opening.intent.as_deref(),
-            gap: previous.answered_at.map(|at| elapsed_between(at, event.ts)),
+            gap,
         });
+        let mut reader = ReaderShare::None;
+        if self.core.detectors.needs_reading(&found) {
+            let texts = ReaderTexts {
+                message: opening.clone(),
+                question: previous.opening.clone(),
+                answer: answer_text(previous).to_owned(),
+                gap,
+            };
+            reader = ReaderShare::Pending;
+            if let Some(verdict) = self.reader.read(background.reading, texts).await {
+                (found, reader) = (verdict, ReaderShare::Judged);
+            }
+        }
         let raw_confidence = found.confidence;
         let verdict =
             calibrate_verdict(&self.core.detectors, self.curves.curve_for(&event.scope), found);
@@ -254,7 +281,7 @@ impl Turns {
             Some(place) if place.turn == previous.turn => previous.standing.review.is_some(),
             Some(place) => self.is_reviewed(place).await?,
         };
-        Ok(DetectedVerdict { verdict, raw_confidence, target, reviewed, target_score })
+        Ok(DetectedVerdict { verdict, raw_confidence, target, reader, reviewed, target_score })
     }
 
     async fn is_reviewed(&self, place: &TurnPlace) -> Result<bool, EngineError> {

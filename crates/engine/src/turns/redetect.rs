@@ -13,6 +13,7 @@ use crate::changes::build_entry;
 use crate::error::EngineError;
 use crate::turns::Turns;
 use crate::turns::message_signals::{DetectedVerdict, MessageContext, MessageSignals};
+use crate::turns::reader::Reading;
 use crate::turns::recent_questions::RecentQuestions;
 
 /// Events per read.
@@ -78,6 +79,7 @@ impl Turns {
             is_first: false,
             late_answer: None,
             tail: None,
+            reading: Reading::Now,
         };
         let signals = self.detect_message_signals(opening, context).await?;
         let mut findings = 0;
@@ -186,7 +188,7 @@ fn set_replaced_turn(found: &Entry, known: &Event) -> Entry {
 }
 
 /// True for the stub of an erased message.
-fn is_stub(opening: &Event) -> bool {
+pub(super) fn is_stub(opening: &Event) -> bool {
     opening.body.opening().is_none_or(|opening| opening.text.is_empty())
 }
 

@@ -45,6 +45,7 @@ pub(crate) fn check(
         Need::PendingTrace { trace, read_at } => {
             missing(is_pending_trace(connection, subject.project, trace, *read_at)?)
         }
+        Need::NoErasureSince(at) => missing(!erased_since(connection, subject.project, *at)?),
         Need::SameConversation(conversation) => {
             let Some(turn) = subject.turn else { return Ok(None) };
             let location = locate_turn(connection, subject.project, turn, conversation)?;
@@ -109,13 +110,17 @@ fn is_pending_trace(
     trace: &TurnId,
     read_at: Position,
 ) -> sql::Result<bool> {
-    let position = i64::try_from(read_at.0).unwrap_or(i64::MAX);
     let turn = find_key(connection, Table::Turns, project, trace.as_str())?;
     let pending = "SELECT 1 FROM pending_traces WHERE turn = ?1";
-    let erased = "SELECT 1 FROM users WHERE project = ?1 AND erased > ?2";
     Ok(turn.is_some()
         && connection.exists(pending, [turn])?
-        && !connection.exists(erased, (project, position))?)
+        && !erased_since(connection, project, read_at)?)
+}
+
+fn erased_since(connection: &Connection, project: Key, position: Position) -> sql::Result<bool> {
+    let position = i64::try_from(position.0).unwrap_or(i64::MAX);
+    let erased = "SELECT 1 FROM users WHERE project = ?1 AND erased > ?2";
+    connection.exists(erased, (project, position))
 }
 
 fn turn_is_there(
