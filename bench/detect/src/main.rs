@@ -11,6 +11,7 @@ mod pairs;
 mod calibration;
 mod cost;
 mod scan;
+mod written;
 
 use std::path::PathBuf;
 
@@ -30,6 +31,7 @@ fn main() -> anyhow::Result<()> {
     };
     let bench = Bench { binary, corpus, data };
     verdicts::measure(&bench)?;
+    written::measure(&bench)?;
     refusals::measure(&bench)?;
     pairs::measure(&bench)?;
     calibration::measure(&bench)?;

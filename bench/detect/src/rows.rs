@@ -24,15 +24,17 @@ impl Bench {
         text.lines().map(|line| Ok(serde_json::from_str(line)?)).collect()
     }
 
-    /// The rows with the results of `uptake score`.
+    /// The rows with the results of `uptake score`. Mode `reader` is mode `model` with the reader.
     pub(crate) fn scored(
         &self,
         task: &str,
         mode: &str,
         rows: &[Value],
     ) -> anyhow::Result<Vec<Value>> {
+        let (mode, reader) = if mode == "reader" { ("model", "auto") } else { (mode, "off") };
         let mut child = Command::new(&self.binary)
             .args(["score", "--task", task, "--mode", mode])
+            .env("UPTAKE__DETECT__READER", reader)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

@@ -18,7 +18,7 @@ pub(crate) fn measure(bench: &Bench) -> anyhow::Result<()> {
     println!("## Dissatisfaction (verdict-dev, none of it trained on)\n");
     println!("| set | mode | AUC ± 95% | precision | recall | F1 | false alarms | bar |");
     println!("|---|---|---|---|---|---|---|---|");
-    let scored = ["seed", "rules", "model"]
+    let scored = ["seed", "rules", "model", "reader"]
         .map(|mode| bench.scored("verdict", mode, &rows).map(|scored| (mode, scored)));
     let scored = scored.into_iter().collect::<anyhow::Result<Vec<_>>>()?;
     for (set, bar) in SETS {
