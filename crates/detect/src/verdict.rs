@@ -193,7 +193,7 @@ fn rescore_with_models(
         learnt.max(MIN_ABANDONMENT_REJECTION)
     } else if is_bare_complaint(exchange, &found) {
         (learnt + 2.0 * found.confidence) / 3.0
-    } else if found.correction_type == Some(CorrectionType::Explicit) && learnt >= 0.5 {
+    } else if is_short_complaint(exchange, &found) && learnt >= 0.5 {
         learnt.max(f64::midpoint(learnt, found.confidence))
     } else if found.correction_type == Some(CorrectionType::Rephrased) {
         // The pair model compares both questions in more detail than the verdict model.
@@ -240,6 +240,16 @@ fn is_explicit_abandonment(exchange: &Exchange<'_>, found: &RuleFinding) -> bool
         && !exchange.replies_to_question()
         && exchange.message.word_hashes.len() <= MAX_ABANDONMENT_WORDS
         && exchange.message.hits.iter().any(is_long)
+}
+
+/// Words of a message that an explicit phrase decides together with the model.
+const MAX_COMPLAINT_WORDS: usize = 5;
+
+fn is_short_complaint(exchange: &Exchange<'_>, found: &RuleFinding) -> bool {
+    found.correction_type == Some(CorrectionType::Explicit)
+        && exchange.answer.is_some_and(|answer| !answer.is_empty)
+        && !exchange.replies_to_question()
+        && exchange.message.word_hashes.len() <= MAX_COMPLAINT_WORDS
 }
 
 /// True for a bare complaint ("try again"), where the rule outweighs the model. Excludes replies to
