@@ -159,7 +159,7 @@ pub(crate) enum DetectMode {
     Model,
 }
 
-/// Whether the reader reads messages that the instant models are unsure about.
+/// Switches the reader, which reads messages that the instant models are unsure about.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum ReaderSwitch {

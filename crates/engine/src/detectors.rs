@@ -29,7 +29,7 @@ pub struct Detectors {
     pub reader: ReaderMode,
 }
 
-/// Whether the reader reads messages that the instant models are unsure about.
+/// Switches the reader, which reads messages that the instant models are unsure about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReaderMode {
     #[default]

@@ -38,7 +38,7 @@ pub(crate) struct Block {
     pub(crate) output_norm: LayerNorm,
 }
 
-/// What the reader found. Scores are log-odds before calibration.
+/// The reader's judgement. Scores are log-odds before calibration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reading {
     pub rejected: f32,
@@ -91,7 +91,7 @@ impl Reader {
         })
     }
 
-    /// What a token adds to the score of a rejection through the mean.
+    /// The share of a token in the score of a rejection through the mean.
     fn attribute(&self, row: &[f32]) -> f32 {
         let mean_weight = |score: usize, d: usize| self.head[score * HEAD_INPUTS + DIMS + d];
         let weight = |d| mean_weight(0, d) - (mean_weight(1, d) + mean_weight(2, d)) / 2.0;

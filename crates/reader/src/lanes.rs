@@ -133,7 +133,7 @@ pub(crate) trait LaneTask {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Width {
     Widest,
-    /// For tests.
+    /// Used by tests only.
     #[cfg_attr(
         not(all(test, feature = "model")),
         expect(dead_code, reason = "tests compare the instruction sets")

@@ -14,7 +14,7 @@ use crate::utterance::Utterance;
 
 static BLEND: &str = include_str!("../../model/blend.txt");
 
-/// What the reader found in a message. Scores are log-odds.
+/// The reader's judgement of a message, as log-odds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReaderScores {
     pub rejected: f64,

@@ -24,14 +24,14 @@ use crate::detectors::Detectors;
 /// Messages that wait for the background; the oldest are dropped.
 const MAX_QUEUED: usize = 10_000;
 
-/// Whether the reader judges a message that the instant models are unsure about.
+/// When the reader judges a message that the instant models are unsure about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reading {
     /// Later, in the background.
     Later,
     /// Now, if it takes no longer than the budget of a request.
     WithinBudget,
-    /// Now.
+    /// Now, however long it takes.
     Now,
 }
 
@@ -154,7 +154,7 @@ impl MessageReader {
         }
     }
 
-    /// Reads on a blocking thread. `permit` is held until the end, also when nobody waits for it.
+    /// Reads on a blocking thread. `permit` is held until the end, also after the request has left.
     async fn spawn_reading(
         &self,
         texts: ReaderTexts,
