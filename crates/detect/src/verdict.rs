@@ -20,7 +20,7 @@ use std::time::Duration;
 use model::{CorrectionType, Evidence, InteractionKind, UnitInterval, Verdict, VerdictStatus};
 
 use crate::answer::Answer;
-use crate::pair::pair_score;
+use crate::pair::{count_shared, pair_score};
 use crate::phrases::{Cue, CueHit};
 use crate::utterance::{Utterance, is_bare_remark};
 use crate::wide_deep::{Features, WideDeepModel};
@@ -184,7 +184,7 @@ fn rescore_with_models(
     if rejects_in_quotes_only(exchange.message) {
         learnt = learnt.min(MAX_QUOTED_REJECTION);
     }
-    if found.behaviour == Some(InteractionKind::QueryRefinement) {
+    if narrows_question(exchange, &found) {
         learnt = learnt.min(MAX_REFINEMENT_REJECTION);
     }
     let rejected = if is_resend(exchange, &found) {
@@ -214,6 +214,19 @@ fn rescore_with_models(
 
 /// Highest rejection probability when every rejecting phrase is quoted.
 const MAX_QUOTED_REJECTION: f64 = 0.5;
+
+/// Share of the question's content words in a message that narrows it.
+const MIN_KEPT_CONTENT: f64 = 0.8;
+
+/// True for the question again with a further condition.
+fn narrows_question(exchange: &Exchange<'_>, found: &RuleFinding) -> bool {
+    let keeps = |question: &Utterance| {
+        let both = count_shared(&exchange.message.content, &question.content);
+        both as f64 >= MIN_KEPT_CONTENT * question.content.len() as f64
+    };
+    found.behaviour == Some(InteractionKind::QueryRefinement)
+        && exchange.question.is_some_and(keeps)
+}
 
 /// Highest rejection probability of a narrower question. The words alone do not show whether the
 /// answer failed; the reader may find that it did.
