@@ -95,6 +95,19 @@ fn exhausted_budget_leaves_the_message_to_the_background() {
 }
 
 #[test]
+fn message_about_a_late_answer_is_read_in_the_background() {
+    let server = start(&ON);
+    let question = json!({"conversation_id": "c", "turn_id": "c-1", "user_id": "ann",
+        "text": "how many orders did we ship in march"});
+    assert_eq!(server.post("/api/v1/turns", &question).0, 201);
+    assert_eq!(send(&server, "c", &json!({})), Value::Null, "there is no answer yet");
+    let late = json!({"response": "You shipped 1,240 orders in March."});
+    assert_eq!(server.post("/api/v1/turns/c-1/complete", &late).0, 200);
+    until("the message is read", || is_read(&verdict(&server, "c")));
+    assert_eq!(verdict(&server, "c")["status"], "rejected");
+}
+
+#[test]
 fn reader_that_is_off_changes_nothing_until_redetect() {
     let server = start(&[]);
     answer(&server, "c");

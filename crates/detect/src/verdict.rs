@@ -184,7 +184,7 @@ fn rescore_with_models(
     if rejects_in_quotes_only(exchange.message) {
         learnt = learnt.min(MAX_QUOTED_REJECTION);
     }
-    if narrows_question(exchange, &found) {
+    if similarity < rule.rephrased_same_intent && narrows_question(exchange, &found) {
         learnt = learnt.min(MAX_REFINEMENT_REJECTION);
     }
     let rejected = if is_resend(exchange, &found) {
@@ -225,6 +225,7 @@ fn narrows_question(exchange: &Exchange<'_>, found: &RuleFinding) -> bool {
         both as f64 >= MIN_KEPT_CONTENT * question.content.len() as f64
     };
     found.behaviour == Some(InteractionKind::QueryRefinement)
+        && found.status != VerdictStatus::Rejected
         && exchange.question.is_some_and(keeps)
 }
 

@@ -39,7 +39,7 @@ use crate::retrieval::Retrieval;
 use crate::routing::Routing;
 use crate::training_data::TrainingData;
 use crate::turns::calibration::CalibrationCurves;
-use crate::turns::reader::{MessageReader, ReaderCounts};
+use crate::turns::reader::{MessageReader, ReaderCounts, UnreadMessage};
 use crate::turns::recent_questions::RecentQuestions;
 
 /// Owns the recent questions of each user, the calibration of verdicts and the queue of the reader.
@@ -111,6 +111,18 @@ impl Turns {
         self.core.counters.failed_copies()
     }
 
+    /// Queues the messages whose verdict the reader may change.
+    fn queue_unread_messages(&self, commit: &CommitSummary) {
+        let detectors = &self.core.detectors;
+        for (scope, found) in &commit.verdicts {
+            let is_instant = found.detector == detectors.verdict_version();
+            if is_instant && detectors.needs_reading(&found.verdict) {
+                let message = found.detected_in.clone();
+                self.reader.add_message(UnreadMessage { scope: scope.clone(), message });
+            }
+        }
+    }
+
     async fn follow_peers(&self, commit: &CommitSummary) -> Result<(), EngineError> {
         let store = &self.core.store;
         if commit.curves {
@@ -135,6 +147,7 @@ impl CommitObserver for Turns {
             return Box::pin(self.follow_peers(commit));
         }
         self.new_labels.mark_dirty(commit.labelled.iter().cloned().collect());
+        self.queue_unread_messages(commit);
         Box::pin(std::future::ready(Ok(())))
     }
 }

@@ -92,6 +92,8 @@ pub enum Need {
     PendingTrace { trace: TurnId, read_at: Position },
     /// No user of the event's project was erased after this position.
     NoErasureSince(Position),
+    /// The position of the finding that holds the verdict of this turn's message; `None` without one.
+    VerdictAt(TurnId, Option<Position>),
     /// The event's turn is unknown, or open in this conversation or in a derived one.
     SameConversation(ConversationId),
     /// The decision exists.

@@ -13,8 +13,8 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use model::{
-    Body, Change, ClaimSpace, Entry, Event, EventId, Need, Origin, Outcome, Position, Rule, Scope,
-    SettingsChange, TraceChange, TurnChange, Write,
+    Body, Change, ClaimSpace, Entry, Event, EventId, Finding, FoundVerdict, Need, Origin, Outcome,
+    Position, Rule, Scope, SettingsChange, TraceChange, TurnChange, Write,
 };
 
 use crate::changes::is_learnable;
@@ -59,6 +59,8 @@ pub(crate) struct CommitSummary {
     pub(crate) curves: bool,
     /// Spans arrived that are to be assembled into turns.
     pub(crate) spans: bool,
+    /// Verdicts that this node stored.
+    pub(crate) verdicts: Vec<(Scope, FoundVerdict)>,
     /// Of the shared log only; empty for local commits.
     pub(crate) erasures: Vec<Event>,
     /// Events that clear a user's question history.
@@ -78,6 +80,7 @@ impl CommitSummary {
             targets: false,
             curves: false,
             spans: false,
+            verdicts: Vec::new(),
             erasures: Vec::new(),
             forgotten_histories: Vec::new(),
         }
@@ -97,6 +100,11 @@ impl CommitSummary {
         }
         for change in changes {
             self.add_change(scope, change);
+        }
+        if !self.is_peer()
+            && let Body::Finding(Finding::Verdict(found)) = &event.body
+        {
+            self.verdicts.push((scope.clone(), (**found).clone()));
         }
         // Local rules were applied by the service that wrote them. Most events carry none.
         if self.is_peer() {
@@ -274,9 +282,9 @@ fn build_receipt(id: EventId, outcome: Outcome) -> Result<Receipt, EngineError> 
         Outcome::Conflict(space) => Err(EngineError::Conflict(space)),
         Outcome::Missing(Need::SameConversation(_)) => Err(EngineError::Conflict(ClaimSpace::Turn)),
         // Read again: the spans changed, or another node has assembled them.
-        Outcome::Missing(Need::PendingTrace { .. } | Need::NoErasureSince(_)) => {
-            Err(EngineError::NotStored)
-        }
+        Outcome::Missing(
+            Need::PendingTrace { .. } | Need::NoErasureSince(_) | Need::VerdictAt(..),
+        ) => Err(EngineError::NotStored),
         Outcome::Missing(need) => Err(EngineError::NotFound(name_need(&need))),
         // Only a reaction can be unchanged, and reactions are committed elsewhere.
         Outcome::Unchanged | Outcome::Failed => Err(EngineError::NotStored),
@@ -289,6 +297,7 @@ fn name_need(need: &Need) -> &'static str {
         Need::Turn(_) | Need::NewTurn | Need::SameConversation(_) => "turn",
         Need::PendingTrace { .. } => "trace",
         Need::NoErasureSince(_) => "user",
+        Need::VerdictAt(..) => "verdict",
         Need::Decision(_) | Need::OutcomeAt(..) | Need::OtherOutcome(_) => "decision",
         Need::OtherReaction { .. } => "reaction",
         Need::SilentSince(_) => "open session",

@@ -24,8 +24,8 @@ use crate::routing::choose::{Route, RouteRequest};
 use crate::training_data::examples::FoundExample;
 use crate::turns::Turns;
 use crate::turns::findings_response::PreviousVerdict;
-use crate::turns::message_signals::{MessageContext, ReaderShare};
-use crate::turns::reader::{Reading, UnreadMessage};
+use crate::turns::message_signals::MessageContext;
+use crate::turns::reader::Reading;
 use crate::turns::strategies::Strategies;
 use crate::warning::Warning;
 
@@ -64,7 +64,7 @@ pub struct Include {
 impl Include {
     /// Sections that depend on the verdict wait for the reader.
     fn reading(self) -> Reading {
-        if self.read_now || self.context || self.strategies {
+        if self.read_now || self.context || self.strategies || self.examples {
             Reading::WithinBudget
         } else {
             Reading::Later
@@ -111,8 +111,6 @@ pub(super) struct PreparedOpening {
     ended: Option<Write>,
     /// The end of the conversation before it; empty for a new conversation.
     pub(super) tail: ConversationTail,
-    /// The reader has not judged the message yet.
-    is_unread: bool,
 }
 
 /// An opening in the log, and the events committed with it.
@@ -163,7 +161,6 @@ impl Turns {
         let (place, mut write) = self.build_opening_write(scope, accepted, mac, key);
         write.needs.extend(need);
         let prepared = self.prepare_opening(write, is_first, include.reading()).await?;
-        let is_unread = prepared.is_unread;
         let whole = match &completion {
             None => None,
             Some(half) => self.store_new_turn(&prepared, place.clone(), half.clone()).await?,
@@ -173,10 +170,6 @@ impl Turns {
             None => self.store_halves(prepared, &place, completion).await?,
         };
         let place = stored_place(place, &asked);
-        if is_unread && !receipt.replayed {
-            self.reader
-                .add_message(UnreadMessage { scope: scope.clone(), opened: receipt.position });
-        }
         let findings = self.read_findings(&asked, receipt.position, &together).await?;
         let (strategies, examples, context) = tokio::try_join!(
             self.include_strategies(include, &asked, findings.previous.as_ref()),
@@ -270,13 +263,11 @@ impl Turns {
             reading,
         };
         let signals = self.detect_message_signals(&event, context).await?;
-        let is_unread =
-            signals.verdict.as_ref().is_some_and(|found| found.reader == ReaderShare::Pending);
         write.more = self.signal_entries(&event, signals);
         write.more.extend(self.core.vector_entry(&event).await);
         // A session that timed out ends before the message that follows it.
         let ended = self.end_session_before(&event, tail.session.as_ref()).await?;
-        Ok(PreparedOpening { write: write.with_numbered_events(), ended, tail, is_unread })
+        Ok(PreparedOpening { write: write.with_numbered_events(), ended, tail })
     }
 
     /// Stores a new turn with its answer in one write. Returns `None` when the turn is known: its

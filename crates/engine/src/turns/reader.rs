@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use detect::{Answer, Exchange, Utterance};
-use model::{Opening, Position, Scope, Verdict};
+use model::{Opening, Scope, TurnId, Verdict};
 use parking_lot::Mutex;
 use store::Stopwatch;
 use tokio::sync::{Notify, Semaphore};
@@ -39,8 +39,7 @@ pub(crate) enum Reading {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct UnreadMessage {
     pub(crate) scope: Scope,
-    /// Position of its opening.
-    pub(crate) opened: Position,
+    pub(crate) message: TurnId,
 }
 
 /// A message with the exchange before it.
@@ -110,6 +109,15 @@ impl MessageReader {
         }
     }
 
+    /// Queues a message again that could not be read.
+    pub(crate) fn return_message(&self, message: UnreadMessage) {
+        self.queue.lock().push_front(message);
+    }
+
+    pub(crate) fn count_dropped(&self) {
+        self.dropped.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// Queues a message for the background, if a background task runs.
     pub(crate) fn add_message(&self, message: UnreadMessage) {
         if !self.is_serving.load(Ordering::Acquire) {
@@ -140,18 +148,22 @@ impl MessageReader {
             Reading::Later => None,
             Reading::Now => self.spawn_reading(texts, ()).await,
             Reading::WithinBudget => {
-                let budget = self.detectors.reader_budget();
-                let reading = async {
-                    let permit = Arc::clone(&self.requests).acquire_owned().await.ok()?;
-                    self.spawn_reading(texts, permit).await
-                };
-                let found = tokio::time::timeout(budget, reading).await.ok().flatten();
+                let found = self.read_within(self.detectors.reader_budget(), texts).await;
                 if found.is_none() {
                     self.late.fetch_add(1, Ordering::Relaxed);
                 }
                 found
             }
         }
+    }
+
+    /// Does not begin what cannot end in time: without a budget, or while every core reads.
+    async fn read_within(&self, budget: Duration, texts: ReaderTexts) -> Option<Verdict> {
+        if budget.is_zero() {
+            return None;
+        }
+        let permit = Arc::clone(&self.requests).try_acquire_owned().ok()?;
+        tokio::time::timeout(budget, self.spawn_reading(texts, permit)).await.ok().flatten()
     }
 
     /// Reads on a blocking thread. `permit` is held until the end, also after the request has left.
@@ -171,7 +183,7 @@ impl MessageReader {
             drop(permit);
             verdict
         });
-        reading.await.ok()
+        reading.await.inspect_err(|error| tracing::error!(%error, "a reading failed")).ok()
     }
 }
 

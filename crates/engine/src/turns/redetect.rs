@@ -12,7 +12,7 @@ use store::StoredEvent;
 use crate::changes::build_entry;
 use crate::error::EngineError;
 use crate::turns::Turns;
-use crate::turns::message_signals::{DetectedVerdict, MessageContext, MessageSignals};
+use crate::turns::message_signals::{DetectedVerdict, MessageContext, MessageSignals, ReaderShare};
 use crate::turns::reader::Reading;
 use crate::turns::recent_questions::RecentQuestions;
 
@@ -84,7 +84,8 @@ impl Turns {
         let signals = self.detect_message_signals(opening, context).await?;
         let mut findings = 0;
         let MessageSignals { verdict, retry } = signals;
-        if let Some(verdict) = verdict {
+        // A reading that failed leaves the stored verdict as it is.
+        if let Some(verdict) = verdict.filter(|found| found.reader != ReaderShare::Pending) {
             let entries = self.changed_verdict_entries(opening, verdict).await?;
             findings += self.append_findings(entries).await?;
         }
@@ -117,6 +118,7 @@ impl Turns {
         let Some(turn) = &opening.turn else { return Ok(Vec::new()) };
         self.reconcile_with_stored_retry(&opening.scope, turn, &mut verdict).await?;
         let known = self.core.store.message_verdict(&opening.scope, turn).await?;
+        let known = known.map(|stored| stored.event.into_inner());
         let mut entries = self.verdict_entries(&self.received_now(opening), turn, verdict);
         if let (Some(entry), Some(known)) = (entries.first_mut(), &known) {
             *entry = set_replaced_turn(entry, known);

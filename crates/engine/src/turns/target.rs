@@ -39,7 +39,7 @@ impl Turns {
             }
             _ => None,
         };
-        let own = own.and_then(|event| event.turn);
+        let own = own.and_then(|stored| stored.event.turn.clone());
         let turns: Vec<PastTurn<'_>> =
             past.iter().map(|turn| to_past_turn(event, turn, own.as_ref())).collect();
         match find_target(&self.core.detectors.target, verdict, message, &turns) {

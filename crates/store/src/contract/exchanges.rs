@@ -105,7 +105,7 @@ pub(crate) async fn verdict_is_found_by_its_message(store: &Store) {
     let elsewhere = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };
     let heard = async |scope: &Scope, message: &str| -> Option<String> {
         let found = store.message_verdict(scope, &turn_id(message)).await.unwrap();
-        found.map(|event| event.id.to_string())
+        found.map(|stored| stored.event.id.to_string())
     };
     let here = Scope::default();
     assert_eq!(heard(&here, "t2").await.as_deref(), Some("judge-t2"));

@@ -1,6 +1,6 @@
 //! Checks the preconditions of a write, inside the transaction.
 
-use model::{DecisionId, Need, Origin, Position, Reaction, Source, TurnId, Type};
+use model::{ConversationId, DecisionId, Need, Origin, Position, Reaction, Source, TurnId, Type};
 use sql::Connection;
 
 use crate::event_rows::read_text;
@@ -38,18 +38,18 @@ pub(crate) fn check(
             let conversation = conversation.as_ref().map(|id| id.as_str());
             missing(turn_is_there(connection, subject, conversation)?)
         }
-        Need::NewTurn => missing(match subject.turn {
-            None => true,
-            Some(turn) => has_only_spans(connection, turn)?,
-        }),
+        Need::NewTurn => {
+            missing(subject.turn.map_or(Ok(true), |turn| has_only_spans(connection, turn))?)
+        }
         Need::PendingTrace { trace, read_at } => {
             missing(is_pending_trace(connection, subject.project, trace, *read_at)?)
         }
+        Need::VerdictAt(message, expected) => {
+            missing(verdict_position(connection, subject.project, message)? == *expected)
+        }
         Need::NoErasureSince(at) => missing(!erased_since(connection, subject.project, *at)?),
         Need::SameConversation(conversation) => {
-            let Some(turn) = subject.turn else { return Ok(None) };
-            let location = locate_turn(connection, subject.project, turn, conversation)?;
-            missing(location != TurnLocation::Elsewhere)
+            missing(!is_elsewhere(connection, subject, conversation)?)
         }
         Need::Decision(id) => missing(connection.exists(
             "SELECT 1 FROM decisions WHERE project = ?1 AND id = ?2 AND made IS NOT NULL",
@@ -115,6 +115,29 @@ fn is_pending_trace(
     Ok(turn.is_some()
         && connection.exists(pending, [turn])?
         && !erased_since(connection, project, read_at)?)
+}
+
+/// True for a turn of another conversation.
+fn is_elsewhere(
+    connection: &Connection,
+    subject: &Subject,
+    conversation: &ConversationId,
+) -> sql::Result<bool> {
+    let Some(turn) = subject.turn else { return Ok(false) };
+    let location = locate_turn(connection, subject.project, turn, conversation)?;
+    Ok(location == TurnLocation::Elsewhere)
+}
+
+fn verdict_position(
+    connection: &Connection,
+    project: Key,
+    message: &TurnId,
+) -> sql::Result<Option<Position>> {
+    let key = find_key(connection, Table::Turns, project, message.as_str())?;
+    let Some(key) = key else { return Ok(None) };
+    let select = "SELECT position FROM verdicts WHERE detected_in = ?1";
+    let found: Option<i64> = connection.find_row(select, [key])?;
+    Ok(found.map(|position| Position(position as u64)))
 }
 
 fn erased_since(connection: &Connection, project: Key, position: Position) -> sql::Result<bool> {

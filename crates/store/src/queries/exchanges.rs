@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 
 use model::{
-    Completion, Contrast, ConversationId, Event, Language, Opening, Position, Scope, Strategy,
-    Timestamp, TurnHalf, TurnId, UnitInterval, UserId, ValidationOutcome, VerdictStatus,
+    Completion, Contrast, ConversationId, Language, Opening, Position, Scope, Strategy, Timestamp,
+    TurnHalf, TurnId, UnitInterval, UserId, ValidationOutcome, VerdictStatus,
 };
 use sql::{Connection, Row, Value, params_from_iter};
 
+use crate::StoredEvent;
 use crate::error::{StoreError, Task};
 use crate::row_keys::{Key, Table, find_key, find_project, find_scoped_key};
 use crate::store::Store;
@@ -117,15 +118,18 @@ impl Store {
     }
 
     /// The newest finding that a turn's message is about another turn.
-    pub fn message_verdict(&self, scope: &Scope, message: &TurnId) -> Task<'_, Option<Event>> {
+    pub fn message_verdict(
+        &self,
+        scope: &Scope,
+        message: &TurnId,
+    ) -> Task<'_, Option<StoredEvent>> {
         let (scope, message) = (scope.clone(), message.clone());
         self.pool.run_short(move |connection| {
             let key = find_scoped_key(connection, &scope, Table::Turns, message.as_str())?;
             let Some(key) = key else { return Ok(None) };
             let select = "SELECT position FROM verdicts WHERE detected_in = ?1";
             let Some(position) = connection.find_row(select, [key])? else { return Ok(None) };
-            let found = crate::event_rows::event_at(connection, &scope, position)?;
-            Ok(found.map(|stored| stored.event.into_inner()))
+            crate::event_rows::event_at(connection, &scope, position)
         })
     }
 
