@@ -146,7 +146,7 @@ fuzz-store: compiler
 bench-detect: compiler
 	@test -n "$(UPTAKE_DATA)" || { echo "set UPTAKE_DATA to the folder of public data, which is not in this repository (bench/detect/README.md)"; exit 1; }
 	cargo build --release --locked -p uptake -p uptake-bench-detect
-	$(CARGO_TARGET_DIR)/release/uptake-bench-detect $(CARGO_TARGET_DIR)/release/uptake training/corpus $(UPTAKE_DATA)
+	$(CARGO_TARGET_DIR)/release/uptake-bench-detect $(CARGO_TARGET_DIR)/release/uptake training/corpus $(UPTAKE_DATA) $(SECTION)
 
 ## Benchmarks routing and off-policy evaluation on public data, then Python libraries on the same data.
 ## UPTAKE_DATA names its folder. SEEDS=60 for more than 30 runs each.

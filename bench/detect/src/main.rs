@@ -20,7 +20,7 @@ use anyhow::{Context, bail};
 use rows::Bench;
 
 fn main() -> anyhow::Result<()> {
-    let usage = "usage: uptake-bench-detect BINARY CORPUS DATA";
+    let usage = "usage: uptake-bench-detect BINARY CORPUS DATA [SECTION]";
     let mut arguments = std::env::args().skip(1);
     let binary = PathBuf::from(arguments.next().context(usage)?);
     let corpus = PathBuf::from(arguments.next().context(usage)?);
@@ -29,12 +29,27 @@ fn main() -> anyhow::Result<()> {
             "set UPTAKE_DATA to the folder of public data, which is not in this repository (bench/detect/README.md)"
         );
     };
+    let section = arguments.next();
     let bench = Bench { binary, corpus, data };
-    verdicts::measure(&bench)?;
-    written::measure(&bench)?;
-    refusals::measure(&bench)?;
-    pairs::measure(&bench)?;
-    calibration::measure(&bench)?;
-    cost::measure(&bench)?;
-    scan::measure(&bench)
+    let chosen: Vec<_> = SECTIONS
+        .iter()
+        .filter(|(name, _)| section.as_deref().is_none_or(|section| section == *name))
+        .collect();
+    if chosen.is_empty() {
+        let names: Vec<&str> = SECTIONS.iter().map(|(name, _)| *name).collect();
+        bail!("unknown section: expected one of {}", names.join(", "));
+    }
+    chosen.into_iter().try_for_each(|(_, measure)| measure(&bench))
 }
+
+type Measure = fn(&Bench) -> anyhow::Result<()>;
+
+const SECTIONS: [(&str, Measure); 7] = [
+    ("verdicts", verdicts::measure),
+    ("written", written::measure),
+    ("refusals", refusals::measure),
+    ("pairs", pairs::measure),
+    ("calibration", calibration::measure),
+    ("cost", cost::measure),
+    ("scan", scan::measure),
+];

@@ -3,8 +3,9 @@
 use std::fs;
 
 use anyhow::Context;
+use fit::dialogues::read_test_rows;
 use fit::metrics::{auc, binary_metrics, calibration_error};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::rows::Bench;
 
@@ -14,22 +15,31 @@ pub(crate) fn measure(bench: &Bench) -> anyhow::Result<()> {
     let text = fs::read_to_string(FILE).with_context(|| format!("cannot read {FILE}"))?;
     let rows: Vec<Value> =
         text.lines().map(serde_json::from_str).collect::<Result<_, _>>().context(FILE)?;
-    println!("## Written dialogues ({} rows, {FILE})\n", rows.len());
+    measure_rows(bench, FILE, &rows)?;
+    let rows: Vec<Value> = read_test_rows(&bench.corpus)?
+        .into_iter()
+        .map(|row| {
+            json!({"prev_user": row.prev_user, "assistant": row.assistant, "user": row.user,
+                "kind": row.part, "lang": row.lang, "expected": row.status})
+        })
+        .collect();
+    measure_rows(bench, "dialogues-test.jsonl of the corpus", &rows)
+}
+
+fn measure_rows(bench: &Bench, name: &str, rows: &[Value]) -> anyhow::Result<()> {
+    println!("## Written dialogues ({} rows, {name})\n", rows.len());
     println!("| kind | mode | rows | AUC | precision | recall | F1 | alarms on accepted |");
     println!("|---|---|---|---|---|---|---|---|");
     let scored = ["model", "reader"]
-        .map(|mode| bench.scored("verdict", mode, &rows).map(|scored| (mode, scored)));
+        .map(|mode| bench.scored("verdict", mode, rows).map(|scored| (mode, scored)));
     let scored = scored.into_iter().collect::<anyhow::Result<Vec<_>>>()?;
-    let mut kinds: Vec<&str> = rows.iter().filter_map(|row| row["kind"].as_str()).collect();
-    kinds.sort_unstable();
-    kinds.dedup();
-    let mut languages: Vec<&str> = rows.iter().filter_map(|row| row["lang"].as_str()).collect();
-    languages.sort_unstable();
-    languages.dedup();
     for (mode, rows) in &scored {
         print_line("all", mode, &rows.iter().collect::<Vec<_>>());
     }
-    for (field, names) in [("kind", kinds), ("lang", languages)] {
+    for field in ["kind", "lang"] {
+        let mut names: Vec<&str> = rows.iter().filter_map(|row| row[field].as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
         for name in names {
             for (mode, rows) in &scored {
                 let own: Vec<&Value> = rows.iter().filter(|row| row[field] == name).collect();

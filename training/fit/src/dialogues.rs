@@ -39,8 +39,19 @@ pub struct NextMessage {
     pub target: Option<usize>,
 }
 
+/// The dialogues that models are trained on.
 pub fn read_dialogues(corpus: &Path) -> Result<Vec<Dialogue>> {
     read_jsonl(&corpus.join("dialogues.jsonl"))
+}
+
+/// Rows of dialogues that no model is trained on. Only messages about the last turn.
+pub fn read_test_rows(corpus: &Path) -> Result<Vec<VerdictRow>> {
+    let mut dialogues: Vec<Dialogue> = read_jsonl(&corpus.join("dialogues-test.jsonl"))?;
+    for dialogue in &mut dialogues {
+        let last = dialogue.turns.len();
+        dialogue.messages.retain(|next| next.target.is_none_or(|target| target == last));
+    }
+    Ok(dialogues.iter().flat_map(Dialogue::verdict_rows).collect())
 }
 
 impl Dialogue {
