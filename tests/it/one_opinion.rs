@@ -46,15 +46,22 @@ fn retry_and_previous_do_not_contradict_each_other() {
 #[test]
 fn moving_on_does_not_recommend_the_strategy() {
     let server = Server::start();
+    check_moved_on(&server, "before");
+    let server = server.kill_and_restart();
+    check_moved_on(&server, "after");
+}
+
+/// Moves on from an answer without and with a reaction: only the latter recommends its strategy.
+fn check_moved_on(server: &Server, prefix: &str) {
     for (n, (thumb, reused)) in [(None, false), (Some("ok"), true)].into_iter().enumerate() {
-        let (conversation, turn) = (format!("c{n}"), format!("t{n}-1"));
-        let talk = TestConversation::new(&server, &conversation, &conversation);
+        let (conversation, turn) = (format!("{prefix}{n}"), format!("{prefix}{n}-1"));
+        let talk = TestConversation::new(server, &conversation, &conversation);
         talk.send_message(&turn, "Find me laptops under $1000");
         talk.answer_with_query(&turn, "Here are three laptops made for business.", "laptops");
         if let Some(reaction) = thumb {
-            react(&server, &conversation, &turn, &json!({"reaction": reaction}));
+            react(server, &conversation, &turn, &json!({"reaction": reaction}));
         }
-        let opened = talk.send_message(&format!("t{n}-2"), "What should I feed my hamster?");
+        let opened = talk.send_message(&format!("{prefix}{n}-2"), "What should I feed my hamster?");
         assert_eq!(opened["previous"]["status"], "accepted", "{opened}");
         assert_eq!(markdown(&opened).contains(REUSE), reused, "{opened}");
     }

@@ -76,21 +76,23 @@ fn unclear_question_suggests_a_clarifying_question() {
         ("what about that one?", Some("unresolved_reference")),
         ("What is the capital of Peru?", None),
     ];
-    for (n, (text, reason)) in rows.into_iter().enumerate() {
-        let conversation = format!("c{n}");
-        let talk = TestConversation::new(&server, &conversation, &conversation);
-        let opened = talk.send(&format!("t{n}"), text, &include);
+    let check = |server: &Server, n: usize, conversation: &str| {
+        let (text, reason) = rows[n];
+        let talk = TestConversation::new(server, conversation, conversation);
+        let opened = talk.send(&format!("{conversation}-t{n}"), text, &include);
         let context = &opened["context"];
         assert_eq!(context["clarify_reason"], json!(reason), "{text}: {opened}");
         assert_eq!(context["suggest_clarify"], reason.is_some(), "{text}: {opened}");
         let decision = if reason.is_some() { "CLARIFY" } else { "PROCEED" };
         assert_eq!(context["decision"], decision, "{text}: {opened}");
         assert_eq!(markdown(&opened).contains("- Ask what the user"), reason.is_some(), "{opened}");
-    }
-    // An earlier turn resolves the reference, also after a crash.
+    };
+    (0..rows.len()).for_each(|n| check(&server, n, &format!("c{n}")));
     let server = server.kill_and_restart();
+    (0..rows.len()).for_each(|n| check(&server, n, &format!("after{n}")));
+    // An earlier turn resolves the reference.
     let talk = TestConversation::new(&server, "c4", "c4");
-    talk.answer("t4", "It is Lima.");
+    talk.answer("c4-t4", "It is Lima.");
     let opened = talk.send("t5", "what about that one?", &include);
     assert_eq!(opened["context"]["decision"], "PROCEED", "{opened}");
 }
