@@ -72,7 +72,7 @@ impl CommitObserver for Insights {
                 self.patterns.clear();
                 self.drafts.clear();
             }
-            if commit.targets {
+            if commit.settings.targets {
                 return Box::pin(self.reload_targets());
             }
         }

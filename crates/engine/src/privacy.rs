@@ -36,7 +36,7 @@ pub struct Privacy {
 
 impl CommitObserver for Privacy {
     fn on_commit<'a>(&'a self, commit: &'a CommitSummary) -> ObserverFuture<'a> {
-        if commit.is_peer() && commit.privacy {
+        if commit.is_peer() && commit.settings.privacy {
             return Box::pin(self.reload_settings());
         }
         Box::pin(std::future::ready(Ok(())))

@@ -125,7 +125,7 @@ impl Turns {
 
     async fn follow_peers(&self, commit: &CommitSummary) -> Result<(), EngineError> {
         let store = &self.core.store;
-        if commit.curves {
+        if commit.settings.curves {
             self.curves.update_from(CalibrationCurves::load(store).await?);
         }
         if !commit.erasures.is_empty() {

@@ -2,9 +2,14 @@
 
 use std::ops::Range;
 
+#[cfg(target_arch = "x86_64")]
+use pulp::NullaryFnOnce;
+#[cfg(target_arch = "x86_64")]
+use pulp::x86::{V3, V4};
+
 use crate::arithmetic::{LayerNorm, gelu};
 use crate::attention::Attention;
-use crate::lanes::{LaneTask, Lanes, Width, dispatch};
+use crate::lanes::{Lanes, Portable, Width};
 use crate::linear::{Linear, Quantized, TILE};
 use crate::sequence::{Sequence, TextPart, Texts, build_sequence};
 
@@ -55,7 +60,7 @@ impl Reader {
 
     fn read_with(&self, width: Width, texts: &Texts<'_>) -> Reading {
         let sequence = build_sequence(texts);
-        dispatch(width, ReadTask { reader: self, sequence: &sequence })
+        ReadTask { reader: self, sequence: &sequence }.dispatch(width)
     }
 
     /// Embeddings of the tokens, in rows, padded to whole tiles.
@@ -130,8 +135,23 @@ struct ReadTask<'a> {
     sequence: &'a Sequence,
 }
 
-impl LaneTask for ReadTask<'_> {
-    type Output = Reading;
+impl ReadTask<'_> {
+    /// Reads with the widest instructions of this CPU up to `max`.
+    fn dispatch(self, max: Width) -> Reading {
+        #[cfg(target_arch = "x86_64")]
+        if max == Width::Widest
+            && let Some(lanes) = V4::try_new()
+        {
+            return lanes.vectorize(Bound { lanes, task: self });
+        }
+        #[cfg(target_arch = "x86_64")]
+        if max != Width::Portable
+            && let Some(lanes) = V3::try_new()
+        {
+            return lanes.vectorize(Bound { lanes, task: self });
+        }
+        self.run(Portable)
+    }
 
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) -> Reading {
@@ -147,6 +167,23 @@ impl LaneTask for ReadTask<'_> {
             accepted: accepted - log_sum(rejected, neutral),
             evidence: self.reader.find_evidence(&rows, &self.sequence.message),
         }
+    }
+}
+
+/// A reading with the instructions that it may use.
+#[cfg(target_arch = "x86_64")]
+struct Bound<'a, L> {
+    lanes: L,
+    task: ReadTask<'a>,
+}
+
+#[cfg(target_arch = "x86_64")]
+impl<L: Lanes> NullaryFnOnce for Bound<'_, L> {
+    type Output = Reading;
+
+    #[inline(always)]
+    fn call(self) -> Reading {
+        self.task.run(self.lanes)
     }
 }
 

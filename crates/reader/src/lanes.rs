@@ -5,8 +5,6 @@
 use std::arch::x86_64::{__m256i, __m512i};
 
 #[cfg(target_arch = "x86_64")]
-use pulp::NullaryFnOnce;
-#[cfg(target_arch = "x86_64")]
 use pulp::x86::{V3, V4};
 
 /// SIMD registers of 16-bit numbers, and their products as 32-bit sums.
@@ -123,12 +121,6 @@ impl Lanes for Portable {
     }
 }
 
-/// A computation over lanes.
-pub(crate) trait LaneTask {
-    type Output;
-    fn run<L: Lanes>(self, lanes: L) -> Self::Output;
-}
-
 /// The widest instructions to use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Width {
@@ -140,34 +132,4 @@ pub(crate) enum Width {
     )]
     Avx2,
     Portable,
-}
-
-/// Runs a task with the widest instructions of this CPU up to `max`.
-pub(crate) fn dispatch<T: LaneTask>(max: Width, task: T) -> T::Output {
-    #[cfg(target_arch = "x86_64")]
-    if max == Width::Widest
-        && let Some(lanes) = V4::try_new()
-    {
-        return lanes.vectorize(Bound(lanes, task));
-    }
-    #[cfg(target_arch = "x86_64")]
-    if max != Width::Portable
-        && let Some(lanes) = V3::try_new()
-    {
-        return lanes.vectorize(Bound(lanes, task));
-    }
-    task.run(Portable)
-}
-
-#[cfg(target_arch = "x86_64")]
-struct Bound<L, T>(L, T);
-
-#[cfg(target_arch = "x86_64")]
-impl<L: Lanes, T: LaneTask> NullaryFnOnce for Bound<L, T> {
-    type Output = T::Output;
-
-    #[inline(always)]
-    fn call(self) -> T::Output {
-        self.1.run(self.0)
-    }
 }

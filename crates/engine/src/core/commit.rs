@@ -54,9 +54,7 @@ pub(crate) struct CommitSummary {
     pub(crate) router_events: Vec<Scope>,
     /// Projects in which a router was defined.
     pub(crate) router_definitions: Vec<Scope>,
-    pub(crate) privacy: bool,
-    pub(crate) targets: bool,
-    pub(crate) curves: bool,
+    pub(crate) settings: ChangedSettings,
     /// Spans arrived that are to be assembled into turns.
     pub(crate) spans: bool,
     /// Verdicts that this node stored.
@@ -65,6 +63,15 @@ pub(crate) struct CommitSummary {
     pub(crate) erasures: Vec<Event>,
     /// Events that clear a user's question history.
     pub(crate) forgotten_histories: Vec<Event>,
+}
+
+/// Settings of which a commit stored a new version.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ChangedSettings {
+    pub(crate) privacy: bool,
+    pub(crate) targets: bool,
+    /// Curves that calibrate verdicts.
+    pub(crate) curves: bool,
 }
 
 impl CommitSummary {
@@ -76,9 +83,7 @@ impl CommitSummary {
             labelled: Vec::new(),
             router_events: Vec::new(),
             router_definitions: Vec::new(),
-            privacy: false,
-            targets: false,
-            curves: false,
+            settings: ChangedSettings::default(),
             spans: false,
             verdicts: Vec::new(),
             erasures: Vec::new(),
@@ -123,9 +128,9 @@ impl CommitSummary {
             | Change::Turn(TurnChange::ClearReaction | TurnChange::Review(_)) => {
                 push_once(&mut self.labelled, scope);
             }
-            Change::Settings(SettingsChange::Privacy(_)) => self.privacy = true,
-            Change::Settings(SettingsChange::Targets(_)) => self.targets = true,
-            Change::Settings(SettingsChange::Calibration(_)) => self.curves = true,
+            Change::Settings(SettingsChange::Privacy(_)) => self.settings.privacy = true,
+            Change::Settings(SettingsChange::Targets(_)) => self.settings.targets = true,
+            Change::Settings(SettingsChange::Calibration(_)) => self.settings.curves = true,
             Change::Settings(SettingsChange::Router { .. }) => {
                 push_once(&mut self.router_definitions, scope);
             }
