@@ -27,15 +27,18 @@ fn unreadable_metrics_of_one_tenant_do_not_block_alerts_of_others() {
     }
     let (_, folder) = server.stop();
     let theirs = "SELECT key FROM projects WHERE tenant = 'broken'";
-    tamper(
-        folder.path(),
-        &format!("UPDATE quality SET ok = 'x' WHERE project IN ({theirs})"),
-        &format!(
-            "UPDATE quality SET ok = 9223372036854775807 WHERE project IN ({theirs});
-             CREATE TEMP TABLE more AS SELECT * FROM quality WHERE project IN ({theirs});
-             UPDATE more SET model = 'x'; INSERT INTO quality SELECT * FROM more"
-        ),
-    );
+    // In the last hour of a day, the report reads the sums of days.
+    for table in ["quality", "quality_days"] {
+        tamper(
+            folder.path(),
+            &format!("UPDATE {table} SET ok = 'x' WHERE project IN ({theirs})"),
+            &format!(
+                "UPDATE {table} SET ok = 9223372036854775807 WHERE project IN ({theirs});
+                 CREATE TEMP TABLE more AS SELECT * FROM {table} WHERE project IN ({theirs});
+                 UPDATE more SET model = 'x'; INSERT INTO {table} SELECT * FROM more"
+            ),
+        );
+    }
     let server = Server::start_in(folder);
     let figures = "/api/v1/feedback/quality/broken?period_days=1";
     assert_eq!(tenant(&server, "broken").get(figures).0, 503, "it is broken indeed");
