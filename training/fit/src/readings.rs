@@ -9,10 +9,9 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 use detect::{
-    Answer, Exchange, ReaderScores, Utterance, VerdictRule, detect_verdict_with, is_settled,
-    message_language,
+    ReaderScores, Utterance, VerdictRule, detect_verdict_with, is_settled, message_language,
 };
 use model::{UnitInterval, Verdict};
 use reader::{Texts, tokenize_texts};
@@ -23,7 +22,7 @@ use crate::pairs::read_jsonl;
 use crate::train::{fit_platt, predict_out_of_fold};
 use crate::verdicts::{
     VERDICT_HYPERPARAMETERS, VerdictRow, acceptance_target, build_examples, read_rows,
-    rejection_target,
+    rejection_target, with_exchange,
 };
 
 /// A corpus row as the reader's training sees it.
@@ -117,7 +116,7 @@ pub fn evaluate(data: &Path) -> Result<()> {
     let reader = reader::built_in().context("this build has no reader: use --features model")?;
     let rows = read_jsonl::<PublicRow>(&data.join("detect/verdict-dev.jsonl"))?;
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let scores: Vec<[f64; 4]> = std::thread::scope(|scope| {
+    let scores = std::thread::scope(|scope| {
         let parts: Vec<_> = rows
             .chunks(rows.len().div_ceil(threads))
             .map(|part| {
@@ -126,9 +125,10 @@ pub fn evaluate(data: &Path) -> Result<()> {
                 })
             })
             .collect();
-        parts.into_iter().flat_map(|part| part.join().unwrap_or_default()).collect()
-    });
-    ensure!(scores.len() == rows.len(), "a scoring thread panicked");
+        let scored = parts.into_iter().map(|part| part.join());
+        let scored: Result<Vec<_>, _> = scored.collect();
+        scored.map(|parts| parts.concat()).map_err(|_| anyhow!("a scoring thread panicked"))
+    })?;
     let mut sets: Vec<&str> = rows.iter().map(|row| row.set.as_str()).collect();
     sets.sort_unstable();
     sets.dedup();
@@ -169,16 +169,9 @@ fn score_public(reader: &reader::Reader, row: &PublicRow) -> [f64; 4] {
 }
 
 fn judge_public(row: &PublicRow, scores: Option<&ReaderScores>) -> Verdict {
-    let message = Utterance::read(&row.user);
-    let question = (!row.prev_user.is_empty()).then(|| Utterance::read(&row.prev_user));
-    let answer =
-        (!row.assistant.is_empty()).then(|| Answer::read(question.as_ref(), &row.assistant));
-    let exchange = Exchange {
-        question: question.as_ref(),
-        answer: answer.as_ref(),
-        ..Exchange::new(&message)
-    };
-    detect_verdict_with(&VerdictRule::default(), &exchange, scores)
+    with_exchange([&row.prev_user, &row.assistant, &row.user], |exchange| {
+        detect_verdict_with(&VerdictRule::default(), exchange, scores)
+    })
 }
 
 fn create(path: &Path) -> Result<BufWriter<File>> {

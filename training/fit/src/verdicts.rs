@@ -43,17 +43,25 @@ pub const VERDICT_HYPERPARAMETERS: Hyperparameters = Hyperparameters {
 };
 
 pub fn row_features(row: &VerdictRow) -> detect::Features {
-    let message = Utterance::read(&row.user);
-    let question = (!row.prev_user.is_empty()).then(|| Utterance::read(&row.prev_user));
-    let answer =
-        (!row.assistant.is_empty()).then(|| Answer::read(question.as_ref(), &row.assistant));
-    let exchange = Exchange {
+    with_exchange([&row.prev_user, &row.assistant, &row.user], |exchange| {
+        let similarity = |question| pair_score(exchange.message, question).get();
+        verdict_features(exchange, exchange.question.map_or(0.0, similarity))
+    })
+}
+
+/// Reads a question, an answer and a message, and calls `judge` with them. Empty ones are unknown.
+pub(crate) fn with_exchange<T>(
+    [question, answer, message]: [&str; 3],
+    judge: impl FnOnce(&Exchange<'_>) -> T,
+) -> T {
+    let message = Utterance::read(message);
+    let question = (!question.is_empty()).then(|| Utterance::read(question));
+    let answer = (!answer.is_empty()).then(|| Answer::read(question.as_ref(), answer));
+    judge(&Exchange {
         question: question.as_ref(),
         answer: answer.as_ref(),
         ..Exchange::new(&message)
-    };
-    let similarity = question.as_ref().map_or(0.0, |q| pair_score(&message, q).get());
-    verdict_features(&exchange, similarity)
+    })
 }
 
 /// Target of the rejection model. An unhappy neutral row counts a little.
