@@ -125,6 +125,9 @@ pub(crate) struct DetectSection {
     pub(crate) mode: DetectMode,
     pub(crate) reader: ReaderSwitch,
     pub(crate) reader_budget_ms: u64,
+    pub(crate) llm_reader: LlmReaderSwitch,
+    pub(crate) llm_reader_budget_ms: u64,
+    pub(crate) llm_reader_calls_per_minute: u32,
     pub(crate) session_minutes: u64,
     pub(crate) sweep_secs: u64,
     pub(crate) rephrased_same_intent: f64,
@@ -166,6 +169,15 @@ pub(crate) enum ReaderSwitch {
     /// If the build has the feature `reader`.
     Auto,
     Off,
+}
+
+/// Switches the chat model of `[llm]` as a judge of messages.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum LlmReaderSwitch {
+    Off,
+    /// Asked about messages that the reader is uncertain about.
+    Uncertain,
 }
 
 /// Verdict on an answer that is followed by an unrelated question.

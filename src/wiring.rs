@@ -11,7 +11,7 @@ use anyhow::{Context, bail, ensure};
 use connectors::{BlobStore, FolderBlobStore, QueryHistory};
 use engine::{
     ChatClient, CopyPlace, CopySettings, Embedder, Engine, EngineOptions, JobSettings,
-    RemoteEmbedder, RetryRule,
+    LlmReaderOptions, RemoteEmbedder, RetryRule,
 };
 use http::HeaderMap;
 use mcp::{ApiCall, ApiClient, ApiError};
@@ -19,7 +19,10 @@ use model::{Clock, Timestamp};
 use serde_json::Value;
 use store::{Limits, ReadOnlyLog, SimilarityLimits, Store};
 
-use crate::config::{Config, EmbedSection, HistorySection, KeepCopies, LlmSection, StoreSection};
+use crate::config::{
+    Config, DetectSection, EmbedSection, HistorySection, KeepCopies, LlmReaderSwitch, LlmSection,
+    StoreSection,
+};
 
 pub(crate) use detectors::{build_detectors, convert_mode};
 pub(crate) use scaled::{MissingSupport, join_consumer_group, require_support};
@@ -105,7 +108,8 @@ pub(crate) async fn open_with_clock(
     let embedder = build_embedder(&config.embed)?;
     let writer = build_writer(&config.llm)?;
     let history = open_history(&config.history, &detectors.retry).await?;
-    let options = EngineOptions { history, writer };
+    let llm_reader = build_llm_reader(config, writer.as_ref())?;
+    let options = EngineOptions { history, writer, llm_reader };
     let engine = Engine::open_with(shared, clock, seed, detectors, embedder, options).await?;
     let engine = Arc::new(engine);
     let token = random_bytes()?.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -306,6 +310,26 @@ fn build_writer(section: &LlmSection) -> anyhow::Result<Option<ChatClient>> {
     let timeout = Duration::from_millis(section.timeout_ms);
     let LlmSection { url, model, max_tokens, .. } = section;
     Ok(Some(ChatClient::new(url, model, key, timeout, *max_tokens)))
+}
+
+/// The chat model that judges messages, if `detect.llm_reader` is on.
+fn build_llm_reader(
+    config: &Config,
+    client: Option<&ChatClient>,
+) -> anyhow::Result<Option<LlmReaderOptions>> {
+    let DetectSection { llm_reader, llm_reader_budget_ms, llm_reader_calls_per_minute, .. } =
+        &config.detect;
+    if *llm_reader == LlmReaderSwitch::Off {
+        return Ok(None);
+    }
+    let client = client.context(
+        "detect.llm_reader is \"uncertain\", so llm.url must name an OpenAI-compatible chat API",
+    )?;
+    Ok(Some(LlmReaderOptions {
+        client: client.clone(),
+        budget: Duration::from_millis(*llm_reader_budget_ms),
+        calls_per_minute: *llm_reader_calls_per_minute,
+    }))
 }
 
 /// Checks the URL and model name, and reads the API key.

@@ -72,7 +72,7 @@ fn merge_sources(
 }
 
 /// Smallest and largest accepted value of each integer a server could not run with otherwise.
-const INTEGER_RANGES: [(&str, i64, i64); 12] = [
+const INTEGER_RANGES: [(&str, i64, i64); 14] = [
     ("server.max_body_kib", 1, 1 << 20),
     ("server.max_batch_mib", 1, 1 << 12),
     ("server.linger_secs", 0, 3600),
@@ -85,6 +85,8 @@ const INTEGER_RANGES: [(&str, i64, i64); 12] = [
     ("store.similar_turns", 1, 1 << 30),
     ("detect.sweep_secs", 1, 86_400),
     ("detect.reader_budget_ms", 0, 60_000),
+    ("detect.llm_reader_budget_ms", 0, 60_000),
+    ("detect.llm_reader_calls_per_minute", 1, 100_000),
 ];
 
 fn check_ranges(settings: &Settings) -> anyhow::Result<()> {

@@ -5,6 +5,7 @@
 mod engine;
 mod sample_data;
 mod server;
+mod chat_server;
 mod feedback_calls;
 mod conversation_calls;
 
@@ -41,6 +42,7 @@ mod keys;
 mod late_answers;
 mod layers;
 mod lists;
+mod llm_reader;
 mod mcp;
 mod metrics;
 #[cfg(feature = "scaled")]

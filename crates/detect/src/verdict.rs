@@ -12,6 +12,7 @@ mod preamble;
 mod quotation;
 mod rules;
 mod keyword_baseline;
+mod opinion;
 mod retraction;
 
 use std::sync::LazyLock;
@@ -28,8 +29,9 @@ use crate::wide_deep::{Features, WideDeepModel};
 #[cfg(test)]
 mod tests;
 
-pub use blend::{ReaderScores, is_settled, message_language};
+pub use blend::{ReaderScores, is_settled, is_uncertain, message_language};
 pub use features::verdict_features;
+pub use opinion::{Opinion, apply_opinion};
 use quotation::rejects_in_quotes_only;
 pub(crate) use retraction::EARLIER_BETTER_RULE;
 pub(crate) use rules::MOVED_ON_RULE;

@@ -40,6 +40,7 @@ use crate::routing::Routing;
 use crate::traces::Traces;
 use crate::training_data::TrainingData;
 use crate::turns::Turns;
+use crate::turns::llm_reader::LlmReaderOptions;
 use crate::warning::{Warning, WarningCode};
 
 /// All services over one store. Time and randomness are arguments of `open`.
@@ -76,6 +77,8 @@ pub struct EngineOptions {
     pub history: Option<Arc<dyn QueryHistory>>,
     /// A model that drafts suggestions.
     pub writer: Option<ChatClient>,
+    /// A model that is asked about messages that the reader is uncertain about.
+    pub llm_reader: Option<LlmReaderOptions>,
 }
 
 impl Engine {
@@ -117,6 +120,7 @@ impl Engine {
             Arc::clone(&retrieval),
             Arc::clone(&training_data),
             options.history,
+            options.llm_reader,
         );
         let turns = Arc::new(turns.await?);
         let traces = Arc::new(Traces::new(&core, &cluster, &turns));

@@ -13,6 +13,7 @@
 //! | compare figures with targets, send alerts | 2 s; all projects every 10 min | the leader |
 //! | move the shares of experiments | 1 s | the leader |
 //! | read messages that the instant models are unsure about | as messages arrive | the node that got the message |
+//! | ask a chat model about messages that the reader is uncertain about | as messages arrive, within a rate | the node that got the message |
 //! | end silent sessions, calibrate | `sweep_interval` | the leader |
 
 use std::sync::Arc;
@@ -51,6 +52,7 @@ pub async fn spawn_jobs(engine: &Engine, settings: JobSettings) -> Result<(), En
     engine.experiments.spawn_share_updates();
     engine.traces.spawn_assembler();
     engine.turns.spawn_reader();
+    engine.turns.spawn_llm_reader();
     engine.turns.spawn_sweep(settings.sweep_interval);
     Ok(())
 }

@@ -69,6 +69,7 @@ pub use turns::Turns;
 pub use turns::calibration::{CalibrationReport, ReliabilityBin};
 
 pub use crate::report::Satisfaction;
+pub use crate::turns::llm_reader::LlmReaderOptions;
 pub use access::keys::NewKey;
 pub use access::page_sessions::{PageAccess, PageSession};
 pub use answer_signals::AnswerSignals;

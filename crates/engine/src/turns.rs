@@ -2,17 +2,22 @@
 
 pub(crate) mod agreement;
 pub(crate) mod background_reading;
+pub(crate) mod call_gate;
 pub(crate) mod calibration;
 pub(crate) mod complete;
 pub(crate) mod finding_entries;
 pub(crate) mod findings_response;
 pub(crate) mod includes;
 pub(crate) mod late_answers;
+pub(crate) mod llm_opinion;
+pub(crate) mod llm_reader;
 pub(crate) mod log_copier;
+pub(crate) mod low_priority_thread;
 pub(crate) mod message_signals;
 pub(crate) mod open;
 pub(crate) mod planner_context;
 pub(crate) mod reader;
+pub(crate) mod reading_queue;
 pub(crate) mod recent_questions;
 pub(crate) mod history_requests;
 pub(crate) mod redetect;
@@ -27,6 +32,7 @@ pub(crate) mod timeline;
 use std::sync::Arc;
 
 use connectors::QueryHistory;
+use detect::is_uncertain;
 use model::{Scope, TurnId};
 use store::StoredTurn;
 
@@ -39,10 +45,12 @@ use crate::retrieval::Retrieval;
 use crate::routing::Routing;
 use crate::training_data::TrainingData;
 use crate::turns::calibration::CalibrationCurves;
-use crate::turns::reader::{MessageReader, ReaderCounts, UnreadMessage};
+use crate::turns::llm_reader::{LlmReader, LlmReaderCounts, LlmReaderOptions};
+use crate::turns::reader::{MessageReader, ReaderCounts};
+use crate::turns::reading_queue::UnreadMessage;
 use crate::turns::recent_questions::RecentQuestions;
 
-/// Owns the recent questions of each user, the calibration of verdicts and the queue of the reader.
+/// Owns the recent questions of each user, the calibration of verdicts, the reader and the chat model.
 pub struct Turns {
     pub(crate) core: Arc<Core>,
     pub(crate) cluster: Arc<Cluster>,
@@ -52,12 +60,14 @@ pub struct Turns {
     pub(crate) history: RecentQuestions,
     pub(crate) curves: CalibrationCurves,
     pub(crate) reader: MessageReader,
+    pub(crate) llm: Option<LlmReader>,
     /// Projects with ratings or reviews since their curve was last fitted.
     pub(crate) new_labels: DirtyScopes,
 }
 
 impl Turns {
-    /// `history` shares recent questions between nodes. Without it they are in memory.
+    /// `history` shares recent questions between nodes. Without it they are in memory. `llm` is asked
+    /// about messages that the reader is uncertain about.
     pub(crate) async fn open(
         core: Arc<Core>,
         cluster: Arc<Cluster>,
@@ -65,6 +75,7 @@ impl Turns {
         retrieval: Arc<Retrieval>,
         training_data: Arc<TrainingData>,
         history: Option<Arc<dyn QueryHistory>>,
+        llm: Option<LlmReaderOptions>,
     ) -> Result<Self, EngineError> {
         let curves = CalibrationCurves::load(&core.store).await?;
         let (window, most) = (core.detectors.retry.window, core.detectors.retry.max_questions);
@@ -75,6 +86,7 @@ impl Turns {
         history.refill_from_log(&core.store, core.clock.now(), window).await?;
         let new_labels = DirtyScopes::default();
         let reader = MessageReader::new(core.detectors);
+        let llm = llm.map(|options| LlmReader::new(options, Arc::clone(&core.clock)));
         Ok(Self {
             core,
             cluster,
@@ -84,6 +96,7 @@ impl Turns {
             history,
             curves,
             reader,
+            llm,
             new_labels,
         })
     }
@@ -106,20 +119,34 @@ impl Turns {
         self.reader.counts()
     }
 
+    /// `None` without a chat model.
+    pub fn llm_reader_counts(&self) -> Option<LlmReaderCounts> {
+        self.llm.as_ref().map(LlmReader::counts)
+    }
+
     /// Number of failed attempts to copy or remove turn logs. Each is retried.
     pub fn failed_copies(&self) -> u64 {
         self.core.counters.failed_copies()
     }
 
-    /// Queues the messages whose verdict the reader may change.
+    /// Queues the messages whose verdict the reader or the chat model may change.
     fn queue_unread_messages(&self, commit: &CommitSummary) {
         let detectors = &self.core.detectors;
         for (scope, found) in &commit.verdicts {
             let is_instant = found.detector == detectors.verdict_version();
-            if is_instant && detectors.needs_reading(&found.verdict) {
-                let message = found.detected_in.clone();
-                self.reader.add_message(UnreadMessage { scope: scope.clone(), message });
-            }
+            let is_local = is_instant || found.detector == detectors.reader_version();
+            let queue = if is_instant && detectors.needs_reading(&found.verdict) {
+                &self.reader.queue
+            } else if let Some(llm) = &self.llm
+                && is_local
+                && is_uncertain(&found.verdict)
+            {
+                &llm.queue
+            } else {
+                continue;
+            };
+            let message = found.detected_in.clone();
+            queue.add_message(UnreadMessage { scope: scope.clone(), message });
         }
     }
 

@@ -137,3 +137,58 @@ fn clock_skew_of_a_minute_does_not_change_counts() {
     let sessions = right.get("/api/v1/turns/skewed").1;
     assert_eq!(sessions["completed"], true, "{sessions}");
 }
+
+/// One of three nodes is killed, one paused longer than a lease, and Postgres killed, under load.
+#[test]
+fn three_nodes_survive_a_kill_a_pause_and_a_postgres_restart() {
+    let Some(postgres) = or_skip(Postgres::start()) else { return };
+    let database = postgres.database().unwrap();
+    let mut killed = node(database.url(), &[]);
+    let (paused, steady) = (node(database.url(), &[]), node(database.url(), &[]));
+    set_router(&steady);
+    for other in [&killed, &paused] {
+        until("the router is known", || other.get("/api/v1/routers/chat").0 == 200);
+    }
+    let load = Load::new(&[&killed, &paused, &steady]);
+    let go_on = || {
+        let so_far = load.turns();
+        until("they go on", || load.turns() > so_far + 50);
+    };
+    let mut back = None;
+    load.during(|| {
+        go_on();
+        killed.kill();
+        load.turn_to(&[&paused, &steady]);
+        go_on();
+        let again = node(database.url(), &[]);
+        // Its clients wait for the whole pause; the other two nodes serve theirs.
+        send_signal(&paused, "STOP");
+        load.turn_to(&[&again, &steady]);
+        std::thread::sleep(PAUSE);
+        let so_far = load.turns();
+        send_signal(&paused, "CONT");
+        until("they go on after the pause", || load.turns() > so_far + 50);
+        load.turn_to(&[&again, &paused, &steady]);
+        go_on();
+        postgres.kill();
+        postgres.restart();
+        postgres.wait_until_ready().unwrap();
+        until("all are ready", || {
+            [&again, &paused, &steady].iter().all(|node| node.get("/health/ready").0 == 200)
+        });
+        go_on();
+        back = Some(again);
+    });
+    let back = back.unwrap();
+    load.check(&steady);
+    check_same_state(&[&back, &paused, &steady]);
+    check_rebuild_changes_nothing(database.url());
+}
+
+/// Longer than a lease, and than the time that a node waits for the log.
+const PAUSE: Duration = Duration::from_secs(16);
+
+fn send_signal(server: &Server, signal: &str) {
+    let arguments = [format!("-{signal}"), server.pid().to_string()];
+    assert!(Command::new("kill").args(arguments).status().unwrap().success());
+}

@@ -128,6 +128,18 @@ fn push_reader_values(page: &mut String, engine: &Engine) {
     push("uptake_reader_queue_messages", "Messages waiting for the reader", counts.queued);
     let help = "Milliseconds that the reader has worked";
     push("uptake_reader_milliseconds_total", help, counts.busy.as_millis() as u64);
+    let Some(counts) = engine.turns.llm_reader_counts() else { return };
+    let help = "Messages that the chat model judged";
+    push("uptake_llm_reader_messages_total", help, counts.answered);
+    let help = "Calls of the chat model that failed or gave no valid judgement";
+    push("uptake_llm_reader_failures_total", help, counts.failed);
+    let help = "Messages whose request did not wait for the chat model to the end";
+    push("uptake_llm_reader_late_total", help, counts.late);
+    let help = "Messages that the chat model never judged";
+    push("uptake_llm_reader_dropped_total", help, counts.dropped);
+    push("uptake_llm_reader_queue_messages", "Messages waiting for the chat model", counts.queued);
+    let help = "1 while calls of the chat model are paused after failures";
+    push("uptake_llm_reader_paused", help, u64::from(counts.is_paused));
 }
 
 fn push_values(page: &mut String, engine: &Engine) {

@@ -4,7 +4,7 @@
 //! and score with a weight for the reader's log-odds, one for the instant log-odds and an offset,
 //! and a line with the bounds beyond which the instant models are right in 98 of 100 cases.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::sync::LazyLock;
 
 use model::{UnitInterval, Verdict};
@@ -33,6 +33,14 @@ pub fn is_settled(verdict: &Verdict) -> bool {
     let (low, high) = SETTLED.0;
     let p = verdict.dissatisfied.map(UnitInterval::get);
     p.is_some_and(|p| p <= low || p >= high)
+}
+
+/// Rejection probabilities between which even the reader decides little better than by chance.
+const UNCERTAIN: RangeInclusive<f64> = 0.2..=0.8;
+
+/// True when neither the instant models nor the reader know whether the answer was rejected.
+pub fn is_uncertain(verdict: &Verdict) -> bool {
+    verdict.dissatisfied.is_some_and(|p| UNCERTAIN.contains(&p.get()))
 }
 
 /// Rejection and acceptance probability from those of the instant models and the reader's scores.

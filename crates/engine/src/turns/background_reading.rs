@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use detect::is_uncertain;
 use model::{
     Body, Claim, ClaimSpace, Entry, Event, Finding, Need, Scope, TurnId, VerdictStatus, Write,
 };
@@ -12,7 +13,8 @@ use crate::retriable::log_retriable;
 use crate::tasks::StopSignal;
 use crate::turns::Turns;
 use crate::turns::message_signals::{MessageContext, ReaderShare};
-use crate::turns::reader::{Reading, UnreadMessage};
+use crate::turns::reader::Reading;
+use crate::turns::reading_queue::{ReadingQueue, UnreadMessage};
 use crate::turns::redetect::is_stub;
 
 /// Attempts when an erasure or another verdict of the message is stored at the same time.
@@ -25,6 +27,15 @@ enum Attempt {
     Done,
     /// The store has changed since the texts were read.
     Outdated,
+    /// The chat model gave no opinion.
+    Unanswered,
+}
+
+/// Judges the messages of a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Judge {
+    Reader,
+    Llm,
 }
 
 impl Turns {
@@ -33,13 +44,41 @@ impl Turns {
         if !self.core.detectors.has_reader() {
             return;
         }
-        self.reader.set_serving();
+        self.reader.queue.set_serving();
         let turns = Arc::clone(self);
-        self.core.tasks.spawn_task(|stop| run_reader(turns, stop));
+        self.core.tasks.spawn_task(|stop| run_judge(turns, Judge::Reader, stop));
     }
 
-    /// Judges a stored message with the reader and appends a changed verdict.
-    async fn read_stored_message(&self, unread: &UnreadMessage) -> Result<Attempt, EngineError> {
+    /// Starts asking the chat model about queued messages. Without one nothing is started.
+    pub fn spawn_llm_reader(self: &Arc<Self>) {
+        let Some(llm) = &self.llm else { return };
+        llm.queue.set_serving();
+        let turns = Arc::clone(self);
+        self.core.tasks.spawn_task(|stop| run_judge(turns, Judge::Llm, stop));
+    }
+
+    fn reading_queue(&self, judge: Judge) -> &ReadingQueue {
+        match (judge, &self.llm) {
+            (Judge::Llm, Some(llm)) => &llm.queue,
+            (Judge::Llm, None) | (Judge::Reader, _) => &self.reader.queue,
+        }
+    }
+
+    /// The next message that may be judged now.
+    async fn next_message(&self, judge: Judge) -> UnreadMessage {
+        let message = self.reading_queue(judge).next_message().await;
+        if let (Judge::Llm, Some(llm)) = (judge, &self.llm) {
+            llm.wait_for_call().await;
+        }
+        message
+    }
+
+    /// Judges a stored message again and appends a changed verdict.
+    async fn read_stored_message(
+        &self,
+        judge: Judge,
+        unread: &UnreadMessage,
+    ) -> Result<Attempt, EngineError> {
         let UnreadMessage { scope, message } = unread;
         let store = &self.core.store;
         let read_at = self.core.head();
@@ -56,12 +95,18 @@ impl Turns {
             is_first: false,
             late_answer: None,
             tail: None,
-            reading: Reading::Now,
+            reading: match judge {
+                Judge::Reader => Reading::Now,
+                Judge::Llm => Reading::NowWithLlm,
+            },
         };
         let found = self.detect_message_verdict(&opening.event, context).await?;
-        let Some(verdict) = found.filter(|found| found.reader == ReaderShare::Judged) else {
-            return Ok(Attempt::Done);
-        };
+        let Some(verdict) = found else { return Ok(Attempt::Done) };
+        match (judge, verdict.reader) {
+            (Judge::Reader, ReaderShare::Judged) | (Judge::Llm, ReaderShare::JudgedByLlm) => {}
+            (Judge::Llm, _) if is_uncertain(&verdict.verdict) => return Ok(Attempt::Unanswered),
+            (Judge::Reader | Judge::Llm, _) => return Ok(Attempt::Done),
+        }
         if let Some(place) = &verdict.target
             && self.has_newer_verdict(scope, place.turn.clone(), &opening.event).await?
         {
@@ -109,30 +154,34 @@ impl Turns {
     }
 }
 
-async fn run_reader(turns: Arc<Turns>, mut stop: StopSignal) {
+async fn run_judge(turns: Arc<Turns>, judge: Judge, mut stop: StopSignal) {
+    let queue = turns.reading_queue(judge);
     let mut attempts = 0;
     loop {
         let message = tokio::select! {
-            message = turns.reader.next_message() => message,
+            message = turns.next_message(judge) => message,
             _ = stop.wait_for(|stopped| *stopped) => return,
         };
-        let outcome = turns.read_stored_message(&message).await;
-        let is_outdated = matches!(outcome, Ok(Attempt::Outdated));
-        attempts = if is_outdated { attempts + 1 } else { 0 };
+        let outcome = tokio::select! {
+            outcome = turns.read_stored_message(judge, &message) => outcome,
+            _ = stop.wait_for(|stopped| *stopped) => return,
+        };
+        let failed = matches!(outcome, Ok(Attempt::Outdated | Attempt::Unanswered));
+        attempts = if failed { attempts + 1 } else { 0 };
         match outcome {
             Ok(Attempt::Done) => continue,
-            Ok(Attempt::Outdated) if attempts < MAX_ATTEMPTS => {
-                turns.reader.return_message(message);
+            Ok(Attempt::Outdated | Attempt::Unanswered) if attempts < MAX_ATTEMPTS => {
+                queue.return_message(message);
             }
-            Ok(Attempt::Outdated) => {
+            Ok(Attempt::Outdated | Attempt::Unanswered) => {
                 attempts = 0;
-                turns.reader.count_dropped();
+                queue.count_dropped();
                 continue;
             }
-            Err(error) if error.is_unavailable() => turns.reader.return_message(message),
+            Err(error) if error.is_unavailable() => queue.return_message(message),
             Err(error) => {
-                turns.reader.count_dropped();
-                log_retriable(error, "reading a message failed; its instant verdict stays");
+                queue.count_dropped();
+                log_retriable(error, "judging a message failed; its earlier verdict stays");
                 continue;
             }
         }

@@ -87,10 +87,7 @@ impl Turns {
             detected;
         verdict.user_said = verdict.user_said.map(|text| truncate_quote(&text));
         let found = FoundVerdict {
-            detector: match reader {
-                ReaderShare::Judged => self.core.detectors.reader_version(),
-                ReaderShare::None | ReaderShare::Pending => self.core.detectors.verdict_version(),
-            },
+            detector: self.verdict_detector(reader),
             detected_in: detected_in.clone(),
             raw_confidence,
             moved_on,
@@ -113,6 +110,18 @@ impl Turns {
             entries.push(self.reaction_entry(place, given, opening));
         }
         entries
+    }
+
+    /// The name and version of the detector that gave a verdict.
+    fn verdict_detector(&self, reader: ReaderShare) -> String {
+        let detectors = &self.core.detectors;
+        match (reader, &self.llm) {
+            (ReaderShare::JudgedByLlm, Some(llm)) => llm.version(),
+            (ReaderShare::JudgedByLlm, None) | (ReaderShare::Judged, _) => {
+                detectors.reader_version()
+            }
+            (ReaderShare::None | ReaderShare::Pending, _) => detectors.verdict_version(),
+        }
     }
 
     fn reaction_entry(

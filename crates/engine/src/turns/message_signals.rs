@@ -10,9 +10,10 @@
 //! user saw: those to turns of the same user and to turns without a user. A message without a user
 //! may judge any answer.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use detect::{Answer, Exchange, Utterance};
+use detect::{Answer, Exchange, Utterance, is_uncertain};
 use ingest::{MIN_MACHINE_CONFIDENCE, TurnPlace};
 use model::{
     ConversationId, Event, Opening, Position, Reaction, Retry, Scope, Timestamp, UnitInterval,
@@ -89,6 +90,8 @@ pub(crate) enum ReaderShare {
     /// The reader has not judged the message yet.
     Pending,
     Judged,
+    /// A chat model judged it, because the reader was uncertain.
+    JudgedByLlm,
 }
 
 impl DetectedVerdict {
@@ -258,19 +261,16 @@ impl Turns {
             previous_intent: previous.opening.intent.as_deref(),
             gap,
         });
-        let mut reader = ReaderShare::None;
-        if self.core.detectors.needs_reading(&found) {
-            let texts = ReaderTexts {
+        let texts = || {
+            Arc::new(ReaderTexts {
                 message: opening.clone(),
                 question: previous.opening.clone(),
                 answer: answer_text(previous).to_owned(),
                 gap,
-            };
-            reader = ReaderShare::Pending;
-            if let Some(verdict) = self.reader.read(background.reading, texts).await {
-                (found, reader) = (verdict, ReaderShare::Judged);
-            }
-        }
+            })
+        };
+        let reader;
+        (found, reader) = self.read_unsure_verdict(found, background.reading, texts).await;
         let raw_confidence = found.confidence;
         let verdict =
             calibrate_verdict(&self.core.detectors, self.curves.curve_for(&event.scope), found);
@@ -282,6 +282,34 @@ impl Turns {
             Some(place) => self.is_reviewed(place).await?,
         };
         Ok(DetectedVerdict { verdict, raw_confidence, target, reader, reviewed, target_score })
+    }
+
+    /// The verdict with the reader, and with the chat model where the reader is uncertain too.
+    async fn read_unsure_verdict(
+        &self,
+        instant: Verdict,
+        reading: Reading,
+        texts: impl Fn() -> Arc<ReaderTexts>,
+    ) -> (Verdict, ReaderShare) {
+        let (mut found, mut share) = (instant, ReaderShare::None);
+        if self.core.detectors.needs_reading(&found) {
+            match self.reader.read(reading, texts()).await {
+                Some(verdict) => (found, share) = (verdict, ReaderShare::Judged),
+                None => return (found, ReaderShare::Pending),
+            }
+        }
+        let Some(llm) = self.llm.as_ref().filter(|_| is_uncertain(&found)) else {
+            return (found, share);
+        };
+        let asked = match reading {
+            Reading::Later | Reading::Now => None,
+            Reading::WithinBudget => llm.ask_within_budget(&found, &texts()).await,
+            Reading::NowWithLlm => llm.ask(&found, &texts()).await,
+        };
+        match asked {
+            Some(verdict) => (verdict, ReaderShare::JudgedByLlm),
+            None => (found, share),
+        }
     }
 
     async fn is_reviewed(&self, place: &TurnPlace) -> Result<bool, EngineError> {

@@ -3,6 +3,7 @@
 //! The log keeps the old findings. In the projections, new findings replace them, and a rebuild
 //! gives the same result.
 
+use detect::is_uncertain;
 use model::{
     Body, Claim, ClaimSpace, Entry, Event, Finding, Position, Redacted, Scope, TurnHalf, Write,
 };
@@ -12,6 +13,7 @@ use store::StoredEvent;
 use crate::changes::build_entry;
 use crate::error::EngineError;
 use crate::turns::Turns;
+use crate::turns::llm_reader::LLM_DETECTOR;
 use crate::turns::message_signals::{DetectedVerdict, MessageContext, MessageSignals, ReaderShare};
 use crate::turns::reader::Reading;
 use crate::turns::recent_questions::RecentQuestions;
@@ -123,9 +125,10 @@ impl Turns {
         if let (Some(entry), Some(known)) = (entries.first_mut(), &known) {
             *entry = set_replaced_turn(entry, known);
         }
-        let is_same =
-            entries.first().is_some_and(|entry| is_same_verdict(&entry.event, known.as_ref()));
-        Ok(if is_same { Vec::new() } else { entries })
+        let Some(entry) = entries.first() else { return Ok(entries) };
+        let keeps = is_same_verdict(&entry.event, known.as_ref())
+            || keeps_opinion(&entry.event, known.as_ref());
+        Ok(if keeps { Vec::new() } else { entries })
     }
 
     /// The event with the current time of arrival, which its findings get.
@@ -192,6 +195,21 @@ fn set_replaced_turn(found: &Entry, known: &Event) -> Entry {
 /// True for the stub of an erased message.
 pub(super) fn is_stub(opening: &Event) -> bool {
     opening.body.opening().is_none_or(|opening| opening.text.is_empty())
+}
+
+/// True when the known verdict on the same turn is a chat model's and the new one is uncertain: the
+/// model would be asked again.
+fn keeps_opinion(found: &Event, known: Option<&Event>) -> bool {
+    let Some(known) = known else { return false };
+    let (Body::Finding(Finding::Verdict(new)), Body::Finding(Finding::Verdict(old))) =
+        (&found.body, &known.body)
+    else {
+        return false;
+    };
+    found.turn == known.turn
+        && old.detector.starts_with(LLM_DETECTOR)
+        && !new.detector.starts_with(LLM_DETECTOR)
+        && is_uncertain(&new.verdict)
 }
 
 /// True when the known verdict has the same target, detector and content.
