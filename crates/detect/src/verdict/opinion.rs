@@ -17,7 +17,7 @@ pub struct Opinion {
     pub confidence: UnitInterval,
     /// Bytes of the message that show it.
     pub quote: Range<usize>,
-    /// What the user wants instead, in words of the message.
+    /// The wanted thing, in words of the message.
     pub wants: Option<String>,
 }
 
