@@ -12,6 +12,7 @@ mod calibration;
 mod cost;
 mod scan;
 mod written;
+mod held_out;
 
 use std::path::PathBuf;
 
@@ -44,9 +45,10 @@ fn main() -> anyhow::Result<()> {
 
 type Measure = fn(&Bench) -> anyhow::Result<()>;
 
-const SECTIONS: [(&str, Measure); 7] = [
+const SECTIONS: [(&str, Measure); 8] = [
     ("verdicts", verdicts::measure),
     ("written", written::measure),
+    ("held-out", held_out::measure),
     ("refusals", refusals::measure),
     ("pairs", pairs::measure),
     ("calibration", calibration::measure),
