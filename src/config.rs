@@ -25,6 +25,7 @@ pub(crate) struct Config {
     pub(crate) embed: EmbedSection,
     pub(crate) llm: LlmSection,
     pub(crate) detect: DetectSection,
+    pub(crate) alerts: AlertsSection,
     pub(crate) log: LogSection,
 }
 
@@ -117,6 +118,12 @@ pub(crate) struct LlmSection {
     pub(crate) key_file: String,
     pub(crate) timeout_ms: u64,
     pub(crate) max_tokens: u32,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AlertsSection {
+    pub(crate) allow_private_webhooks: bool,
 }
 
 #[derive(Debug, Deserialize)]

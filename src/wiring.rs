@@ -11,7 +11,7 @@ use anyhow::{Context, bail, ensure};
 use connectors::{BlobStore, FolderBlobStore, QueryHistory};
 use engine::{
     ChatClient, CopyPlace, CopySettings, Embedder, Engine, EngineOptions, JobSettings,
-    LlmReaderOptions, RemoteEmbedder, RetryRule,
+    LlmReaderOptions, RemoteEmbedder, RetryRule, Webhook,
 };
 use http::HeaderMap;
 use mcp::{ApiCall, ApiClient, ApiError};
@@ -109,7 +109,8 @@ pub(crate) async fn open_with_clock(
     let writer = build_writer(&config.llm)?;
     let history = open_history(&config.history, &detectors.retry).await?;
     let llm_reader = build_llm_reader(config, writer.as_ref())?;
-    let options = EngineOptions { history, writer, llm_reader };
+    let webhook = Webhook::new(config.alerts.allow_private_webhooks);
+    let options = EngineOptions { history, writer, webhook, llm_reader };
     let engine = Engine::open_with(shared, clock, seed, detectors, embedder, options).await?;
     let engine = Arc::new(engine);
     let token = random_bytes()?.iter().map(|byte| format!("{byte:02x}")).collect();

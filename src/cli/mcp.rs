@@ -211,7 +211,9 @@ impl ApiClient for ServerLink {
                     )
                 }
             })),
-            Err(error @ RemoteError::InvalidResponse(_)) => Err(failed(error.to_string())),
+            Err(error @ (RemoteError::PrivateAddress { .. } | RemoteError::InvalidResponse(_))) => {
+                Err(failed(error.to_string()))
+            }
         }
     }
 }

@@ -326,3 +326,34 @@ fn new_targets_are_checked_in_projects_without_traffic() {
     put_targets(&server.client(), "default", &json!({"satisfaction": null}));
     until("the all clear", || alerts(&server)[0]["status"] == "cleared");
 }
+
+#[test]
+fn webhooks_to_private_addresses_need_the_setting() {
+    let strict = [("UPTAKE__ALERTS__ALLOW_PRIVATE_WEBHOOKS", "false")];
+    let (url, deliveries) = start_receiver(0);
+    let targets = |url: &str| json!({"satisfaction": {"min": 0.85}, "webhook": {"url": url}});
+    let server = Server::start_with(tempfile::tempdir().unwrap(), &strict);
+    let put = |server: &Server, url: &str| {
+        server.client().put("/api/v1/tenants/default/targets", &targets(url))
+    };
+    for private in [url.as_str(), "http://localhost:1/", "http://169.254.169.254/", "http://[::1]/"]
+    {
+        let (status, problem) = put(&server, private);
+        assert_eq!((status, &problem["field"]), (422, &json!("webhook.url")), "{problem}");
+        assert!(
+            problem["detail"].as_str().unwrap().contains("allow_private_webhooks"),
+            "{problem}"
+        );
+    }
+    // A name that resolves to a private address is refused when an alert is delivered.
+    let port = url.rsplit(':').next().unwrap().trim_end_matches('/');
+    assert_eq!(put(&server, &format!("http://127.1:{port}/")).0, 200);
+    send_nine_bad_ratings(&server.client());
+    let error = || alerts(&server).first().map(|alert| alert["webhook"]["error"].to_string());
+    until("the refusal", || error().is_some_and(|error| error.contains("allow_private_webhooks")));
+    assert!(deliveries.try_recv().is_err());
+    // The setting applies to stored webhooks too.
+    let server = Server::start_in(server.kill_and_leave());
+    deliveries.recv_timeout(WAIT).unwrap();
+    assert_eq!(put(&server, &url).0, 200);
+}

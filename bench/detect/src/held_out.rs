@@ -44,7 +44,9 @@ fn measure_corrections(bench: &Bench) -> anyhow::Result<()> {
         .collect();
     let scored = bench.scored("verdict", "model", &rows)?;
     println!("## Corrections ({} rows)\n", scored.len());
-    println!("| rows | count | extracted | precision | recall | inverted |\n|---|---|---|---|---|---|");
+    println!(
+        "| rows | count | extracted | precision | recall | inverted |\n|---|---|---|---|---|---|"
+    );
     for field in ["kind", "lang"] {
         for (name, rows) in group_by(&scored, field) {
             let judged: Vec<Extraction> = rows.iter().map(|row| Extraction::new(row)).collect();
@@ -66,7 +68,7 @@ fn measure_corrections(bench: &Bench) -> anyhow::Result<()> {
 struct Extraction {
     is_any: bool,
     is_expected: bool,
-    /// What was extracted fits, but something may be missing.
+    /// The extracted phrases fit, but one may be missing.
     is_right: bool,
     is_complete: bool,
     is_inverted: bool,
@@ -80,8 +82,7 @@ impl Extraction {
             let phrases = row[side].as_array().into_iter().flatten().filter_map(Value::as_str);
             phrases.into_iter().any(|phrase| overlaps_half(found, phrase))
         };
-        let is_right =
-            (0..2).all(|side| found[side].is_empty() || fits(found[side], sides[side]));
+        let is_right = (0..2).all(|side| found[side].is_empty() || fits(found[side], sides[side]));
         let is_complete = (0..2).all(|side| {
             let is_expected = row[sides[side]].as_array().is_some_and(|all| !all.is_empty());
             !is_expected || fits(found[side], sides[side])
@@ -130,7 +131,9 @@ fn measure_targets(bench: &Bench) -> anyhow::Result<()> {
         })
         .collect();
     println!("## Earlier answers ({} rows)\n", rows.len());
-    println!("| rows | mode | count | right turn | wrong turn | right turn and status |\n|---|---|---|---|---|---|");
+    println!(
+        "| rows | mode | count | right turn | wrong turn | right turn and status |\n|---|---|---|---|---|---|"
+    );
     for mode in ["model", "reader"] {
         let scored = bench.scored("target", mode, &rows)?;
         for (name, rows) in group_by(&scored, "kind") {
@@ -143,9 +146,9 @@ fn measure_targets(bench: &Bench) -> anyhow::Result<()> {
             let share = |count: usize| count as f64 / rows.len().max(1) as f64;
             let right = rows.iter().filter(|row| found(row) == expected(row));
             let wrong = rows.iter().filter(judged).filter(|row| found(row) != expected(row));
-            let status = right.clone().filter(|row| {
-                expected(row) == 0 || row["status"] == row["expected_status"]
-            });
+            let status = right
+                .clone()
+                .filter(|row| expected(row) == 0 || row["status"] == row["expected_status"]);
             println!(
                 "| {name} | {mode} | {} | {:.3} | {:.3} | {:.3} |",
                 rows.len(),

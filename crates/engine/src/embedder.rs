@@ -103,7 +103,9 @@ impl FailureState {
 fn is_input_error(error: &RemoteError) -> bool {
     match error {
         RemoteError::Refused { status, .. } => matches!(status, 400 | 413 | 422),
-        RemoteError::Unreachable { .. } | RemoteError::InvalidResponse(_) => false,
+        RemoteError::Unreachable { .. }
+        | RemoteError::PrivateAddress { .. }
+        | RemoteError::InvalidResponse(_) => false,
     }
 }
 

@@ -19,7 +19,7 @@ use std::sync::{Arc, Weak};
 
 use connectors::QueryHistory;
 use model::{Clock, Mac, Position, Timestamp};
-use outbound::ChatClient;
+use outbound::{ChatClient, Webhook};
 use serde_json::Value;
 use store::{LogStats, Rebuild, Rebuilt, SimilarityStats, Store};
 
@@ -77,6 +77,8 @@ pub struct EngineOptions {
     pub history: Option<Arc<dyn QueryHistory>>,
     /// A model that drafts suggestions.
     pub writer: Option<ChatClient>,
+    /// Delivers alerts. By default to public addresses only.
+    pub webhook: Webhook,
     /// A model that is asked about messages that the reader is uncertain about.
     pub llm_reader: Option<LlmReaderOptions>,
 }
@@ -129,6 +131,7 @@ impl Engine {
             Arc::clone(&cluster),
             Arc::clone(&experiments),
             options.writer,
+            options.webhook,
         );
         let insights = Arc::new(insights.await?);
         let privacy = Arc::new(Privacy {

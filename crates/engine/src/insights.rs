@@ -12,7 +12,7 @@ pub(crate) mod targets;
 
 use std::sync::Arc;
 
-use outbound::ChatClient;
+use outbound::{ChatClient, Webhook};
 
 use crate::cluster::Cluster;
 use crate::core::Core;
@@ -34,15 +34,18 @@ pub struct Insights {
     pub(crate) dirty_scopes: DirtyScopes,
     pub(crate) patterns: PatternCache,
     pub(crate) drafts: Drafts,
+    pub(crate) webhook: Webhook,
 }
 
 impl Insights {
     /// `writer` is a model that drafts suggestions. Without it, suggestions come from templates.
+    /// `webhook` delivers alerts.
     pub(crate) async fn open(
         core: Arc<Core>,
         cluster: Arc<Cluster>,
         experiments: Arc<Experiments>,
         writer: Option<ChatClient>,
+        webhook: Webhook,
     ) -> Result<Self, EngineError> {
         let targets = TenantTargets::load(&core.store).await?;
         Ok(Self {
@@ -53,6 +56,7 @@ impl Insights {
             dirty_scopes: DirtyScopes::default(),
             patterns: PatternCache::default(),
             drafts: writer.map_or_else(Drafts::default, Drafts::with_writer),
+            webhook,
         })
     }
 

@@ -96,7 +96,7 @@ pub use learn::{
     PlannerContext, PolicyEstimate, PolicyEvaluation, RankMode, RerankedResult, RouterDefinition,
     Suggestion,
 };
-pub use outbound::{ChatClient, RemoteEmbedder};
+pub use outbound::{ChatClient, RemoteEmbedder, Webhook};
 pub use receipt::{Receipt, RequestKey, TurnState};
 pub use redactors::PrivacySettings;
 pub use retriable::log_retriable;

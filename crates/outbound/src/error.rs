@@ -9,6 +9,11 @@ pub enum RemoteError {
         #[source]
         cause: Box<ureq::Error>,
     },
+    #[error(
+        "{url} has a loopback, link-local or private address, which the server's setting \
+         alerts.allow_private_webhooks does not allow"
+    )]
+    PrivateAddress { url: String },
     #[error("{detail}")]
     Refused { status: u16, detail: String },
     #[error("invalid response: {0}")]

@@ -5,6 +5,7 @@
 mod error;
 mod model_api;
 mod api_client;
+mod public_resolver;
 mod webhook;
 mod chat_client;
 mod embedder;

@@ -1,33 +1,66 @@
 //! Webhooks: signed POST requests to an external URL.
 
+use std::net::IpAddr;
 use std::time::Duration;
 
 use ring::hmac;
 use ureq::Agent;
 use ureq::http::Uri;
+use ureq::unversioned::transport::DefaultConnector;
 
 use crate::error::RemoteError;
+use crate::public_resolver::{PrivateAddress, PublicResolver, is_public};
 
 const POST_TIMEOUT: Duration = Duration::from_secs(5);
 
 #[derive(Clone, Debug)]
 pub struct Webhook {
     agent: Agent,
+    allows_private: bool,
 }
 
+/// Posts to public addresses only.
 impl Default for Webhook {
     fn default() -> Self {
+        Self::new(false)
+    }
+}
+
+impl Webhook {
+    /// `allows_private` permits loopback, link-local and private addresses.
+    pub fn new(allows_private: bool) -> Self {
         // Following a redirect would send the signed body to an unknown host.
         let settings = Agent::config_builder()
             .timeout_global(Some(POST_TIMEOUT))
             .max_redirects(0)
             .http_status_as_error(false)
             .build();
-        Self { agent: settings.into() }
+        let agent = if allows_private {
+            settings.into()
+        } else {
+            Agent::with_parts(settings, DefaultConnector::default(), PublicResolver::default())
+        };
+        Self { agent, allows_private }
     }
-}
 
-impl Webhook {
+    /// Checks a URL that a tenant sets. A name is resolved, and checked again, at each request.
+    pub fn check_target(&self, url: &str) -> Result<(), &'static str> {
+        Self::check_url(url)?;
+        let uri: Uri = url.parse().map_err(|_| "not a URL")?;
+        let host = uri.host().unwrap_or_default().trim_matches(['[', ']', '.']);
+        let is_private = match host.parse::<IpAddr>() {
+            Ok(address) => !is_public(address),
+            Err(_) => {
+                host.eq_ignore_ascii_case("localhost")
+                    || host.to_ascii_lowercase().ends_with(".localhost")
+            }
+        };
+        if is_private && !self.allows_private {
+            return Err("a loopback, link-local or private address");
+        }
+        Ok(())
+    }
+
     /// Checks that a URL is http or https, has a host, and contains no credentials. Credentials are
     /// refused because the URL is displayed and logged.
     pub fn check_url(url: &str) -> Result<(), &'static str> {
@@ -75,9 +108,12 @@ impl Webhook {
             .header("User-Agent", concat!("uptake/", env!("CARGO_PKG_VERSION")))
             .header("X-Uptake-Signature", sign_body(secret, second, body))
             .send(body)
-            .map_err(|cause| RemoteError::Unreachable {
-                url: Self::redact_url(url),
-                cause: Box::new(cause),
+            .map_err(|cause| {
+                let url = Self::redact_url(url);
+                match PrivateAddress::is_cause_of(&cause) {
+                    true => RemoteError::PrivateAddress { url },
+                    false => RemoteError::Unreachable { url, cause: Box::new(cause) },
+                }
             })?;
         let status = response.status().as_u16();
         if (200..300).contains(&status) {
@@ -139,6 +175,27 @@ mod tests {
         ] {
             assert!(Webhook::check_url(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn private_targets_need_permission() {
+        let (public, any) = (Webhook::default(), Webhook::new(true));
+        for private in [
+            "http://127.0.0.1/x",
+            "http://localhost:8080",
+            "http://LOCALHOST./",
+            "http://a.localhost/",
+            "http://[::1]:9/",
+            "http://169.254.169.254/latest/meta-data",
+            "https://10.1.2.3/",
+        ] {
+            assert!(public.check_target(private).is_err(), "{private}");
+            assert_eq!(any.check_target(private), Ok(()), "{private}");
+        }
+        assert_eq!(public.check_target("https://hooks.example/x"), Ok(()));
+        // A name is checked when it is resolved.
+        let error = public.post("http://127.1:9/", "{}", "secret", 1).unwrap_err();
+        assert!(matches!(error, RemoteError::PrivateAddress { .. }), "{error:?}");
     }
 
     #[test]

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use model::{Body, Finding, Position, Tenant};
-use outbound::Webhook;
 use serde_json::json;
 use store::{Delivery, Undelivered};
 use tokio::task::{AbortHandle, JoinSet};
@@ -77,10 +76,10 @@ impl Insights {
             let body = build_webhook_body(&stored.event, stored.position);
             let (url, secret) = (url.to_owned(), self.webhook_secret(tenant));
             let second = self.core.clock.now().as_micros().div_euclid(1_000_000);
-            let deliveries = tokio::task::spawn_blocking(move || {
-                Webhook::default().post(&url, &body, &secret, second)
-            });
-            let error = match deliveries.await {
+            let webhook = self.webhook.clone();
+            let delivery =
+                tokio::task::spawn_blocking(move || webhook.post(&url, &body, &secret, second));
+            let error = match delivery.await {
                 Ok(Ok(())) => None,
                 Ok(Err(error)) => Some(error.to_string()),
                 Err(error) => Some(error.to_string()),

@@ -16,7 +16,7 @@ use store::{QualityQuery, ReactionTime, StoredAlert};
 
 use crate::error::EngineError;
 use crate::insights::Insights;
-use crate::insights::targets::Targets;
+use crate::insights::targets::{Targets, check_webhook};
 use crate::retriable::log_retriable;
 use crate::tasks::StopSignal;
 
@@ -33,6 +33,7 @@ impl Insights {
         settings: Map<String, Value>,
     ) -> Result<(), EngineError> {
         let mut targets = Targets::parse(&settings)?;
+        check_webhook(&self.webhook, &targets)?;
         let scope = Scope { tenant: tenant.clone(), project: Scope::default().project };
         let now = self.core.clock.now();
         let rule = Rule::Targets { settings };

@@ -123,6 +123,15 @@ fn parse_webhook(value: &Value) -> Result<Option<String>, CaptureError> {
     Ok(Some(url.to_owned()))
 }
 
+/// Checks that the webhook has an address to which the server may post.
+pub(crate) fn check_webhook(webhook: &Webhook, targets: &Targets) -> Result<(), CaptureError> {
+    let Some(url) = &targets.webhook else { return Ok(()) };
+    let expected =
+        "a public address, unless the server's setting alerts.allow_private_webhooks is true";
+    let unfit = |got: &str| CaptureError::new("webhook.url", got, expected);
+    webhook.check_target(url).map_err(unfit)
+}
+
 /// Masks the webhook URL in a targets event. It may contain a secret that readers of the log must
 /// not see.
 pub fn redact_webhook(body: &mut Body) {
