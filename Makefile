@@ -71,13 +71,16 @@ test-integrations: compiler
 servers:
 	@scripts/servers install
 
-## Format, lints, docs, prose, licences, bans, spelling.
+## Format, lints, docs, prose, licences, bans, known vulnerabilities, spelling.
 check: compiler $(TOOLS)/bin/cargo-deny-$(DENY_VERSION) $(TOOLS)/typos-$(TYPOS_VERSION)/bin/typos
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --all-features --locked -- -D warnings
 	cargo clippy -p uptake --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --locked
 	$(TOOLS)/bin/cargo-deny-$(DENY_VERSION) --all-features --locked check bans licenses sources
+	@if $(TOOLS)/bin/cargo-deny-$(DENY_VERSION) --all-features fetch db >/dev/null 2>&1; then \
+		$(TOOLS)/bin/cargo-deny-$(DENY_VERSION) --all-features --locked check advisories; \
+	else echo "advisories: not checked, because the database of known vulnerabilities cannot be fetched"; fi
 	$(TOOLS)/typos-$(TYPOS_VERSION)/bin/typos
 	scripts/lint-prose
 	sha256sum --check --quiet training/models.sha256
