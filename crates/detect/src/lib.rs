@@ -47,8 +47,8 @@ pub use usage::{
 };
 pub use utterance::{Utterance, is_bare_remark, is_farewell};
 pub use verdict::{
-    Exchange, Mode, ReaderScores, VerdictRule, detect_verdict, detect_verdict_with, is_settled,
-    message_language, verdict_features,
+    Exchange, Mode, ReaderScores, VerdictRule, detect_verdict, detect_verdict_with,
+    extract_contrast, is_settled, message_language, verdict_features,
 };
 pub use version::version;
 pub use wide_deep::{Features, SparseFeature, WideDeepModel, sigmoid};
