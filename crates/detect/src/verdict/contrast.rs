@@ -48,6 +48,9 @@ fn is_emoji(exchange: &Exchange<'_>, at: usize) -> bool {
     written.and_then(|rest| rest.chars().next()).is_none_or(|c| !crate::text::is_ideograph(c))
 }
 
+/// Words of a clause such as "wrong table".
+const MAX_WRONG_WORDS: usize = 3;
+
 /// Where a wanted phrase comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
@@ -100,7 +103,10 @@ impl<'t, 'a> Correction<'t, 'a> {
         let instead_of = unwanted
             .map(|(span, _)| span)
             .or_else(|| wants.and_then(|wants| self.find_answered(wants)));
-        let is_praised = self.is_pleased && wants.is_none();
+        let is_topic = unwanted.is_some_and(|(_, ground)| ground == Ground::Topic);
+        let end = self.text.tokens.len();
+        let is_suitable = is_topic && self.text.has_role(Role::Fits, Span::new(0, end));
+        let is_praised = (self.is_pleased || is_suitable) && wants.is_none();
         let is_denied = unwanted.is_some_and(|(_, ground)| ground == Ground::Denied);
         (wants, instead_of.filter(|_| !is_praised || is_denied))
     }
@@ -147,7 +153,10 @@ impl<'t, 'a> Correction<'t, 'a> {
                 self.text.length(Role::Praise, at, span.end) > 0
                     || self.text.length(Role::Filler, at, span.end) > 0
             };
-            self.text.is_filler(span) || (span.start..span.end).all(is_light)
+            let is_wrong = self.text.length(Role::Wrong, span.start, span.end) > 0
+                && self.text.word_count(span) <= MAX_WRONG_WORDS
+                && span.end < sentence.span.end;
+            is_wrong || self.text.is_filler(span) || (span.start..span.end).all(is_light)
         };
         let clause = sentence.clauses.iter().find(|clause| !says_nothing(clause));
         let fragment = self.text.fragment(*clause.or(sentence.clauses.first())?)?;
@@ -239,7 +248,7 @@ impl<'t, 'a> Correction<'t, 'a> {
     /// The only words, outside the clause of the wanted phrase, that the answer introduced.
     fn find_answered(&self, wants: Span) -> Option<Span> {
         let (_, clause) = self.clauses().find(|(_, c)| c.span.contains(wants.start))?;
-        let sentences: Vec<Span> = self.sentences.iter().map(|sentence| sentence.span).collect();
+        let sentences: Vec<Span> = self.text.sentences.iter().map(|s| s.span).collect();
         self.text.only_answered_run(wants, &sentences, clause.span)
     }
 }

@@ -526,13 +526,16 @@ pub(crate) fn collect_stems(text: &FoldedText) -> Vec<u32> {
     crate::utterance::sort_and_dedup(stems)
 }
 
-/// Hashes of a word and of its beginnings with up to three letters less. Two words are forms of one
+/// Hashes of a word and of its beginnings with up to three letters (of a long word, up to two fifths)
+/// less. Two words are forms of one
 /// word when they share one: "holiday" and "holidays", "зимний" and "зимняя".
 fn word_stems(folded: &str) -> impl Iterator<Item = u32> {
     const MAX_ENDING: usize = 3;
     const MIN_STEM: usize = 4;
     let count = folded.chars().count();
-    let shortest = count.saturating_sub(MAX_ENDING).max(MIN_STEM);
+    // Compounds have longer endings: "Jenkinsfile".
+    let ending = MAX_ENDING.max(count * 2 / 5);
+    let shortest = count.saturating_sub(ending).max(MIN_STEM);
     let beginnings = (shortest..count)
         .filter_map(move |length| folded.char_indices().nth(length).map(|(end, _)| &folded[..end]));
     // A short plural: "bug" and "bugs".

@@ -69,6 +69,12 @@ roles!(
     Yet "yet",
     Too "too",
     Less "less",
+    /// Opens a clause that only says that the answer names a wrong thing.
+    Wrong "wrong",
+    /// A statement that something suits, or that advice failed.
+    Fits "fits",
+    /// Ends a fact: "we have spaces everywhere".
+    FactStop "fact_stop",
     Only "only",
     /// Names nothing by itself.
     Light "light",

@@ -167,7 +167,10 @@ impl Reading<'_> {
             while at < sentence.end {
                 let joined = || (wants.end..at).any(|at| self.is_role(Role::Conjunction, at));
                 let is_near = clause.contains(at) && !joined();
-                let is_run = self.is_only_answered(Span::new(at, at + 1)) && !wants.contains(at);
+                let is_wrong_kind = at > sentence.start && self.is_role(Role::Wrong, at - 1);
+                let is_run = self.is_only_answered(Span::new(at, at + 1))
+                    && !wants.contains(at)
+                    && !is_wrong_kind;
                 if is_run && !is_near {
                     let end = self.answered_run(at + 1, sentence.end);
                     runs.push(Span::new(at, end));

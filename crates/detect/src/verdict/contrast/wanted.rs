@@ -39,7 +39,9 @@ impl Reading<'_> {
                 at += length;
                 continue;
             }
-            let (after, found) = self.phrase_after_marker(at, at + length, end);
+            let stops: &[Role] =
+                if role == Role::Fact { &[Role::Got, Role::FactStop] } else { &[Role::Got] };
+            let (after, found) = self.phrase_after_marker(at, Span::new(at + length, end), stops);
             if let Some(found) = found {
                 if self.is_obliged(at, found) && at > start {
                     // "Only Slack ones should be muted."
@@ -60,8 +62,9 @@ impl Reading<'_> {
         self.is_role(Role::LeadIn, at - 1) || self.length_before(Role::Request, at, start) > 0
     }
 
-    fn phrase_after_marker(&self, at: usize, from: usize, end: usize) -> (usize, Option<Span>) {
-        let mut after = from.max(at + 1);
+    fn phrase_after_marker(&self, at: usize, rest: Span, stops: &[Role]) -> (usize, Option<Span>) {
+        let Span { start, end } = rest;
+        let mut after = start.max(at + 1);
         loop {
             let length = self.longest(MARKERS, after, end);
             if length == 0 {
@@ -69,7 +72,7 @@ impl Reading<'_> {
             }
             after += length;
         }
-        let found = self.phrase(Span::new(after, end), Trim::TO_BREAK, &[Role::Got]);
+        let found = self.phrase(Span::new(after, end), Trim::TO_BREAK, stops);
         let found = found.and_then(|span| self.cut_at_conjunction(span));
         (after, found.and_then(|span| self.cut_at_verb(span)))
     }
@@ -163,7 +166,8 @@ impl Reading<'_> {
 
     fn affirmed(&self, span: Span, trim: Trim) -> Option<Span> {
         let found = self.phrase(span, trim, &[])?;
-        (self.names_side(found) && !self.has_negation(found)).then_some(found)
+        let is_less = self.longest(&[Role::Less, Role::Not], span.start, span.end) > 0;
+        (self.names_side(found) && !self.has_negation(found) && !is_less).then_some(found)
     }
 
     /// "I run on asphalt so road shoes".
@@ -217,7 +221,9 @@ impl Reading<'_> {
     }
 
     fn looks_like_clause(&self, opening: usize, found: Span, end: usize) -> bool {
-        let is_cut_off = found.end < end && self.is_clause_word(found.end);
+        let is_cut_off = found.end < end
+            && self.is_clause_word(found.end)
+            && self.length(Role::Tail, found.end, end) == 0;
         let marks = |at: usize| {
             let roles = [Role::Said, Role::Want, Role::Fact, Role::WantEnd, Role::Got];
             self.longest(&roles, at, found.end) > 0 || self.is_role(Role::Demonstrative, at)
