@@ -440,6 +440,11 @@ impl<'a> Reading<'a> {
         words.len() > 1 && words.iter().all(|word| word.hash == words[0].hash)
     }
 
+    /// True for a token of one byte.
+    pub(super) fn is_letter(&self, at: usize) -> bool {
+        self.tokens[at].end - self.tokens[at].start == 1
+    }
+
     pub(super) fn ends_in_participle(&self, at: usize) -> bool {
         let token = &self.tokens[at];
         self.original.get(token.start..token.end).is_some_and(|word| word.ends_with("ed"))

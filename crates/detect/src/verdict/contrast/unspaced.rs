@@ -140,7 +140,7 @@ fn trim_chinese(text: &str) -> Option<&str> {
     (phrase.chars().count() <= MAX_CHINESE_CHARS).then_some(phrase)
 }
 
-/// True when the answer has most signs and words of the phrase.
+/// True when the answer has at least half of the signs of the phrase.
 fn is_in_answer(phrase: &str, exchange: &Exchange<'_>) -> bool {
     is_in(phrase, |sign| {
         exchange.answer.is_some_and(|answer| answer.content.binary_search(&sign).is_ok())
@@ -161,7 +161,7 @@ fn is_in(phrase: &str, contains: impl Fn(u32) -> bool) -> bool {
     }
     let mut buffer = [0; 4];
     let known = |c: &&char| contains(hash(0, c.encode_utf8(&mut buffer).as_bytes()));
-    signs.iter().filter(known).count() * 2 > signs.len()
+    signs.iter().filter(known).count() * 2 >= signs.len()
 }
 
 fn extract_japanese<'a>(parts: &[Part<'a>], exchange: &Exchange<'_>) -> Sides<'a> {

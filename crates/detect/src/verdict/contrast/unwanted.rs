@@ -139,6 +139,10 @@ impl Reading<'_> {
         }
         let trim = Trim { drops_fillers: false, ..Trim::WHOLE };
         let mut run = self.answered_run(first + 1, end);
+        // "Node-7" is not the "node-1" of the answer, and a single letter names little.
+        if self.is_mark(run - 1) || self.is_letter(first) {
+            return None;
+        }
         if run < end && self.mark(run) == '%' {
             run += 1;
         }

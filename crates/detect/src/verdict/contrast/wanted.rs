@@ -233,8 +233,9 @@ impl Reading<'_> {
             .any(|at| self.length(Role::Article, at, end) > 0 && self.is_content(at - 1));
         let mut content = (found.start..found.end).filter(|at| self.is_content(*at));
         let first = content.next();
+        let is_name = |at: usize| at + 1 < found.end && self.is_mark(at + 1);
         let starts_with_answer =
-            first.is_some_and(|at| self.is_only_answered(Span::new(at, at + 1)));
+            first.is_some_and(|at| self.is_only_answered(Span::new(at, at + 1)) && !is_name(at));
         is_cut_off
             || (found.start..found.end).any(marks)
             || has_object
