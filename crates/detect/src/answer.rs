@@ -10,6 +10,7 @@ use crate::phrases::{Cue, CueHit, find_answer_cues};
 use crate::refusal::refusal_features;
 use crate::text::{FoldedText, Word, WordKind, mask_code_and_quotes};
 use crate::utterance::{Utterance, ends_with_question, sort_and_dedup};
+use crate::verdict::collect_stems;
 use crate::wide_deep::{Features, WideDeepModel};
 
 pub(crate) static REFUSAL_MODEL: LazyLock<WideDeepModel> =
@@ -22,6 +23,8 @@ pub struct Answer {
     pub(crate) content: Vec<u32>,
     /// Hashes of names, numbers and longer words, sorted. A user may refer to these.
     pub(crate) terms: Vec<u32>,
+    /// Stems of the first words, sorted and unique. See [`collect_stems`].
+    pub(crate) stems: Vec<u32>,
     pub(crate) word_count: usize,
     pub(crate) ends_with_question: bool,
     pub(crate) asks_yes_no: bool,
@@ -53,6 +56,7 @@ impl Answer {
             vector: built_in().embed(original),
             content: sort_and_dedup(meaning.iter().map(|w| w.hash).collect()),
             terms: sort_and_dedup(meaning.iter().filter(is_term).map(|w| w.hash).collect()),
+            stems: collect_stems(&whole),
             word_count: whole.lexical_words().count(),
             ends_with_question: ends_with_question(original),
             asks_yes_no: ends_with_yes_no_question(&text),

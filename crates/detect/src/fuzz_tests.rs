@@ -8,8 +8,8 @@ use proptest::prelude::*;
 use crate::{
     Answer, CompletedAnswer, Exchange, FailureRule, Mode, PastQuestion, PastTurn, RetryRule,
     Target, TargetCandidate, TargetRule, Utterance, VerdictRule, detect_failure, detect_retry,
-    detect_verdict, find_target, is_bare_remark, may_target_earlier_turn, pair_score,
-    rank_candidates, recalibrate,
+    detect_verdict, extract_contrast, find_target, is_bare_remark, may_target_earlier_turn,
+    pair_score, rank_candidates, recalibrate,
 };
 
 fn arbitrary_text() -> impl Strategy<Value = String> {
@@ -49,6 +49,9 @@ fn check_detectors(message: &str, question: &str, answer: &str) {
             let verdict = detect_verdict(&rule, &exchange);
             assert!(verdict.evidence.iter().all(|e| message.get(e.start..e.end).is_some()));
             assert_eq!(verdict.user_said.is_some(), verdict.correction_type.is_some());
+            let contrast = extract_contrast(&exchange).unwrap_or_default();
+            let mut sides = [contrast.wants, contrast.instead_of].into_iter().flatten();
+            assert!(sides.all(|side| message.contains(&side)));
             check_target(&verdict, &parsed_message, question, answer);
         }
     }

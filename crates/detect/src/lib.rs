@@ -48,7 +48,8 @@ pub use usage::{
 pub use utterance::{Utterance, is_bare_remark, is_farewell};
 pub use verdict::{
     Exchange, Mode, Opinion, ReaderScores, VerdictRule, apply_opinion, detect_verdict,
-    detect_verdict_with, is_settled, is_uncertain, message_language, verdict_features,
+    detect_verdict_with, extract_contrast, is_settled, is_uncertain, message_language,
+    verdict_features,
 };
 pub use version::version;
 pub use wide_deep::{Features, SparseFeature, WideDeepModel, sigmoid};

@@ -6,6 +6,7 @@
 
 mod blend;
 mod contrast;
+mod two_sided;
 mod substitution;
 mod features;
 mod preamble;
@@ -30,6 +31,8 @@ use crate::wide_deep::{Features, WideDeepModel};
 mod tests;
 
 pub use blend::{ReaderScores, is_settled, is_uncertain, message_language};
+pub(crate) use contrast::collect_stems;
+pub use contrast::extract_contrast;
 pub use features::verdict_features;
 pub use opinion::{Opinion, apply_opinion};
 use quotation::rejects_in_quotes_only;
@@ -388,7 +391,7 @@ fn build_verdict(
         correction_type: finding.correction_type,
         user_said: rejected.then(|| exchange.message.original().to_owned()),
         evidence: finding.evidence,
-        contrast: rejected.then(|| contrast::extract_contrast(exchange.message)).flatten(),
+        contrast: rejected.then(|| extract_contrast(exchange)).flatten(),
         rule: finding.rule.to_owned(),
         dissatisfied,
         behaviour: finding.behaviour,

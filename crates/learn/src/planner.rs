@@ -6,6 +6,7 @@
 //! its line, so it cannot pass for a heading.
 
 mod words;
+mod complaint;
 mod contrast;
 mod query_rewrite;
 mod feedback;

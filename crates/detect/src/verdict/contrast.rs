@@ -1,190 +1,254 @@
 //! Extracts what the user wants and what they got: "gaming laptops, not business laptops".
+//!
+//! Question and answer help: a phrase that only the answer has is what the user got, a phrase that
+//! only the question has is what they want. A side that is not certain stays unknown.
+
+mod roles;
+mod reading;
+mod questions;
+mod pairs;
+mod wanted;
+mod unwanted;
+mod unspaced;
 
 use model::Contrast;
 
-use super::preamble::{has_content_word, is_preamble, strip_preamble};
-use crate::text::{FoldedText, WordKind};
-use crate::utterance::Utterance;
+use super::Exchange;
+use crate::text::WordKind;
+use pairs::{PAIR_RULES, Pair, PairKind};
+use reading::{Clause, Reading, Sentence, Span};
+use roles::Role;
+use unwanted::{Ground, Known};
 
-/// Words after a negation that make it negate a clause or an adjective.
-const NEGATED_WORDS: &str =
-    "what that sure really yet working right helpful correct very even be been was";
-/// Maximum words per side. A longer text is not a contrast.
-const MAX_SIDE_WORDS: usize = 12;
-
-/// Separators only after a comma or a conjunction: "la roja, no la azul". Elsewhere they negate a
-/// verb: "it has no number pad", "ich kann mich nicht mehr anmelden".
-const NEGATIONS_AFTER_COMMA: &[&str] = &["no", "non", "nicht", "pas", "nao", "niet"];
-const COMMAS_AND_CONJUNCTIONS: &[&str] = &[",", "and", "und", "et", "y", "e", "en"];
-const INSTEAD_OF_PHRASES: &str = "instead of|rather than|en vez de|en lugar de|au lieu de|\
-    em vez de|ao inves de|invece di|in plaats van|anstatt|statt";
-const NEGATED_VERBS: &[&str] = &[
-    "do", "does", "did", "is", "are", "am", "was", "were", "will", "would", "can", "could",
-    "should", "shall", "may", "might", "must", "has", "have", "had", "i'm", "it's", "that's",
-    "you're", "or", "why", "ist", "sind", "war", "kann", "n'est", "ne", "est", "is",
-];
-
-pub(crate) fn extract_contrast(message: &Utterance) -> Option<Contrast> {
-    let text = &message.text;
-    let original = message.original();
-    find_separator(text).and_then(|(at, length, instead)| {
-        let joined =
-            at > 0 && COMMAS_AND_CONJUNCTIONS.contains(&text.folded_word(&text.words[at - 1]));
-        let before = extract_side(text, original, clause_start(text, at), at - usize::from(joined));
-        let after = extract_side(text, original, at + length, clause_end(text, at + length));
-        let wants = before.map(|s| strip_preamble(&s));
-        let contrast = Contrast { wants: wants.filter(|w| has_content_word(w)), instead_of: after };
-        // "not X" alone is no contrast; "X instead of Y" and "X, not Y" are.
-        let named = contrast.instead_of.is_some() && (contrast.wants.is_some() || instead);
-        named.then_some(contrast)
-    })
-}
-
-/// Position and length of the separator, and true for "instead of". A separator at the start only
-/// negates.
-fn find_separator(text: &FoldedText) -> Option<(usize, usize, bool)> {
-    (1..text.words.len()).find_map(|at| {
-        let is_word = |(i, word)| text.words.get(i).is_some_and(|w| text.folded_word(w) == word);
-        for phrase in INSTEAD_OF_PHRASES.split('|') {
-            if (at..).zip(phrase.split(' ')).all(is_word) {
-                return Some((at, phrase.split(' ').count(), true));
-            }
-        }
-        let word = text.folded_word(&text.words[at]);
-        let before = text.folded_word(&text.words[at - 1]);
-        let behind_comma = COMMAS_AND_CONJUNCTIONS.contains(&before);
-        let is_not = word == "not" || (behind_comma && NEGATIONS_AFTER_COMMA.contains(&word));
-        let opens = (0..at).all(|before| is_preamble(text, before));
-        let what_clause = text.words.get(at + 1).map(|w| text.folded_word(w)).is_some_and(|next| {
-            // "a" is an article in Portuguese and a preposition in Spanish, so it counts only after
-            // "not".
-            let one = next == "a" && word == "not";
-            one || NEGATED_WORDS.split(' ').any(|word| word == next)
-        });
-        // "it does not work" negates a verb.
-        let of_a_verb = NEGATED_VERBS.contains(&before);
-        // In "That is wrong, no, I meant laptops" nothing is named after "no".
-        let names = clause_end(text, at + 1) > at + 1;
-        (is_not && names && !opens && !what_clause && !of_a_verb).then_some((at, 1, false))
-    })
-}
-
-fn is_clause_stop(text: &FoldedText, at: usize) -> bool {
-    text.words.get(at).is_some_and(|w| matches!(text.folded_word(w), "." | "!" | "?" | ";" | "("))
-}
-
-fn clause_start(text: &FoldedText, at: usize) -> usize {
-    (0..at)
-        .rev()
-        .find(|i| is_clause_stop(text, *i))
-        .map_or(0, |i| i + 1)
-        .max(at.saturating_sub(MAX_SIDE_WORDS + 6))
-}
-
-fn clause_end(text: &FoldedText, at: usize) -> usize {
-    let stops = |i: &usize| {
-        is_clause_stop(text, *i) || text.words.get(*i).is_some_and(|w| text.folded_word(w) == ",")
-    };
-    let end = text.words.len().min(at + MAX_SIDE_WORDS);
-    (at..end).find(stops).unwrap_or(end)
-}
-
-fn extract_side(text: &FoldedText, original: &str, from: usize, to: usize) -> Option<String> {
-    let words = text.words.get(from..to)?;
-    let first = words.iter().find(|w| w.kind != WordKind::Mark)?;
-    let last = words.iter().rfind(|w| w.kind != WordKind::Mark)?;
-    original.get(first.start..last.end).map(str::to_owned)
-}
+pub(crate) use reading::collect_stems;
 
 #[cfg(test)]
-mod tests {
-    use super::*;
+mod tests;
 
-    fn check(message: &str, expected: Option<(&str, &str)>) {
-        let found = extract_contrast(&Utterance::read(message));
-        let found = found.map(|c| (c.wants.unwrap_or_default(), c.instead_of.unwrap_or_default()));
-        let expected = expected.map(|(w, i)| (w.to_owned(), i.to_owned()));
-        assert_eq!(found, expected, "{message}");
+/// The wanted and the unwanted phrase of a correction, in the words of the message. `None` when the
+/// message names neither, or when it is not clear which is which.
+pub fn extract_contrast(exchange: &Exchange<'_>) -> Option<Contrast> {
+    let words = &exchange.message.text.words;
+    if words.iter().any(|word| word.kind == WordKind::Sign && !is_emoji(exchange, word.start)) {
+        return unspaced::extract_unspaced_contrast(exchange);
+    }
+    let text = Reading::new(exchange);
+    let correction = Correction::new(&text);
+    let (wants, instead_of) = match correction.find_pair() {
+        Some(pair) => (Some(pair.wants), Some(pair.instead_of)),
+        None => correction.find_sides(),
+    };
+    let side = |span: Option<Span>| span.and_then(|span| text.text(span));
+    let contrast = Contrast { wants: side(wants), instead_of: side(instead_of) };
+    (contrast.wants.is_some() || contrast.instead_of.is_some()).then_some(contrast)
+}
+
+fn is_emoji(exchange: &Exchange<'_>, at: usize) -> bool {
+    let written = exchange.message.original().get(at..);
+    written.and_then(|rest| rest.chars().next()).is_none_or(|c| !crate::text::is_ideograph(c))
+}
+
+/// Words of a clause such as "wrong table".
+const MAX_WRONG_WORDS: usize = 3;
+
+/// Where a wanted phrase comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    /// "I meant X", "I want X".
+    Stated,
+    Other,
+}
+
+/// The sentences of a message that may correct.
+struct Correction<'t, 'a> {
+    text: &'t Reading<'a>,
+    sentences: Vec<&'t Sentence>,
+    /// True when the user is pleased, and no "but" follows.
+    is_pleased: bool,
+}
+
+impl<'t, 'a> Correction<'t, 'a> {
+    fn new(text: &'t Reading<'a>) -> Self {
+        let end = text.tokens.len();
+        let praise = (0..end).find(|at| text.starts(Role::Praise, *at));
+        let is_pleased =
+            praise.is_some_and(|praise| !(praise..end).any(|at| text.starts(Role::Yet, at)));
+        let sentences = text.sentences.iter().filter(|sentence| !text.asks(sentence)).collect();
+        Self { text, sentences, is_pleased }
     }
 
-    #[test]
-    fn contrast_names_both_sides() {
-        check(
-            "No, I meant gaming laptops, not business laptops",
-            Some(("gaming laptops", "business laptops")),
-        );
-        check(
-            "No, I meant gaming laptops not business laptops",
-            Some(("gaming laptops", "business laptops")),
-        );
-        check(
-            "I want the monthly total instead of the daily one",
-            Some(("monthly total", "the daily one")),
-        );
-        check("Nein, ich meinte Berlin, nicht Bern", Some(("Berlin", "Bern")));
-        check("I need net and not gross", Some(("net", "gross")));
-        check("Nein, Berlin und nicht Bern", Some(("Berlin", "Bern")));
-        check("No, quiero la roja, no la azul", Some(("roja", "la azul")));
-        check("Non, je voulais dire le rouge, pas le bleu", Some(("rouge", "le bleu")));
+    fn find_pair(&self) -> Option<Pair> {
+        self.sentences.iter().find_map(|sentence| {
+            PAIR_RULES.iter().find_map(|(rule, kind)| {
+                let pair = rule(self.text, sentence.span)?;
+                let is_inverted = self.text.is_only_answered(pair.wants)
+                    && !self.text.is_answered(pair.instead_of);
+                let is_remark = self.is_pleased
+                    && *kind == PairKind::Contrast
+                    && !self.text.is_request(sentence.span);
+                (!is_inverted && !is_remark).then_some(pair)
+            })
+        })
     }
 
-    #[test]
-    fn negation_without_a_name_is_no_separator() {
-        check("That is wrong, no, I meant laptops, not zeppelins", Some(("laptops", "zeppelins")));
+    fn find_sides(&self) -> (Option<Span>, Option<Span>) {
+        let wanted = self.find_wanted();
+        let known = Known {
+            wants: wanted.map(|(span, _)| span),
+            is_stated: wanted.is_some_and(|(_, source)| source == Source::Stated),
+            is_single_clause: self.sentences.len() == 1 && self.sentences[0].clauses.len() == 1,
+        };
+        let unwanted = self.find_unwanted(&known);
+        let wants = known.wants.or_else(|| self.find_wanted_late(unwanted));
+        let instead_of = unwanted
+            .map(|(span, _)| span)
+            .or_else(|| wants.and_then(|wants| self.find_answered(wants)));
+        let is_topic = unwanted.is_some_and(|(_, ground)| ground == Ground::Topic);
+        let end = self.text.tokens.len();
+        let is_suitable = is_topic && self.text.has_role(Role::Fits, Span::new(0, end));
+        let is_praised = (self.is_pleased || is_suitable) && wants.is_none();
+        let is_denied = unwanted.is_some_and(|(_, ground)| ground == Ground::Denied);
+        (wants, instead_of.filter(|_| !is_praised || is_denied))
     }
 
-    #[test]
-    fn noun_mean_can_be_the_wanted_side() {
-        check("No, the mean, not the median", Some(("mean", "the median")));
-        check("No, I mean the median, not the mean", Some(("median", "the mean")));
-        check("No, I mean, not laptops", None);
+    fn clauses(&self) -> impl Iterator<Item = (&'t Sentence, Clause)> {
+        let sentences = self.sentences.iter().copied();
+        sentences.flat_map(|sentence| sentence.clauses.iter().map(move |c| (sentence, *c)))
     }
 
-    #[test]
-    fn foreign_article_a_does_not_end_the_contrast() {
-        check("No, me refería a la roja, no a la azul", Some(("roja", "a la azul")));
-        check("Não, quero a vermelha, não a azul", Some(("vermelha", "a azul")));
-        check("It is slow, not a problem", None);
+    /// The first phrase that a rule finds in a clause and that the answer did not give.
+    fn first_wanted(&self, rule: impl Fn(Clause) -> Option<Span>) -> Option<Span> {
+        let found = self.clauses().filter_map(|(_, clause)| rule(clause));
+        found.filter(|span| !self.text.is_only_answered(*span)).next()
     }
 
-    #[test]
-    fn judgement_of_the_answer_is_not_the_wanted_side() {
-        for (message, wants, instead_of) in [
-            ("No, that is wrong, I meant laptops, not zeppelins", "laptops", "zeppelins"),
-            ("Nein, das ist falsch, ich meinte Laptops, nicht Zeppeline", "Laptops", "Zeppeline"),
-            ("Non, c'est faux, je voulais dire le rouge, pas le bleu", "rouge", "le bleu"),
-            ("No, eso está mal, quería la roja, no la azul", "roja", "la azul"),
-            ("Não, está errado, eu quis dizer Lisboa, não Porto", "Lisboa", "Porto"),
-            ("No, è sbagliato, intendevo Roma, non Milano", "Roma", "Milano"),
-            ("Nee, dat is fout, ik bedoelde laptops, niet zeppelins", "laptops", "zeppelins"),
-        ] {
-            check(message, Some((wants, instead_of)));
+    fn find_wanted(&self) -> Option<(Span, Source)> {
+        let text = self.text;
+        let after = |role: Role| self.first_wanted(|clause| text.wanted_after(role, clause));
+        let stated = |span| (span, Source::Stated);
+        let other = |span| (span, Source::Other);
+        let opening = self.opening_fragment();
+        // A longer fragment may be a statement before an order.
+        let is_order = || after(Role::Want).or_else(|| after(Role::Do)).is_some();
+        let short = opening.filter(|span| text.word_count(*span) <= 2 || !is_order());
+        after(Role::Said)
+            .map(stated)
+            .or_else(|| short.map(other))
+            .or_else(|| self.first_wanted(|c| text.wanted_after_conclusion(c)).map(other))
+            .or_else(|| self.first_wanted(|c| text.wanted_before_is_what(c)).map(other))
+            .or_else(|| self.first_wanted(|c| text.wanted_before_end(c)).map(other))
+            .or_else(|| self.first_wanted(|c| text.wanted_before_please(c)).map(other))
+            .or_else(|| after(Role::Want).map(stated))
+            .or_else(|| after(Role::Do).map(other))
+            .or_else(|| after(Role::Fact).map(other))
+            .or_else(|| opening.map(other))
+    }
+
+    /// A fragment at the start of the message, behind thanks and fillers.
+    fn opening_fragment(&self) -> Option<Span> {
+        let sentence = self.sentences.first().filter(|sentence| !sentence.is_question)?;
+        let says_nothing = |clause: &&Clause| {
+            let span = clause.span;
+            let is_light = |at: usize| {
+                self.text.length(Role::Praise, at, span.end) > 0
+                    || self.text.length(Role::Filler, at, span.end) > 0
+            };
+            let is_wrong = self.text.length(Role::Wrong, span.start, span.end) > 0
+                && self.text.word_count(span) <= MAX_WRONG_WORDS
+                && span.end < sentence.span.end;
+            is_wrong || self.text.is_filler(span) || (span.start..span.end).all(is_light)
+        };
+        let clause = sentence.clauses.iter().find(|clause| !says_nothing(clause));
+        let fragment = self.text.fragment(*clause.or(sentence.clauses.first())?)?;
+        (!self.is_pleased && !self.text.is_only_answered(fragment)).then_some(fragment)
+    }
+
+    fn find_unwanted(&self, known: &Known) -> Option<(Span, Ground)> {
+        let text = self.text;
+        let stated = self.clauses().find_map(|(sentence, clause)| {
+            let is_question = sentence.is_question;
+            text.unwanted_after(clause, is_question, known).or_else(|| {
+                let is_echo = is_question || clause.mark == '?';
+                let echo = is_echo.then(|| text.unwanted_echo(clause, known)).flatten();
+                echo.map(|span| (span, Ground::Echoed))
+            })
+        });
+        let judged = || {
+            let mut found = self.clauses().filter_map(|(_, c)| text.unwanted_before(c, known));
+            found.next().map(|span| (span, Ground::Judged))
+        };
+        let topic = || {
+            let statements = self.clauses().filter(|(sentence, _)| !sentence.is_question);
+            let mut found = statements.filter_map(|(_, c)| text.unwanted_topic(c, known));
+            found.next().map(|span| (span, Ground::Topic))
+        };
+        stated.or_else(judged).or_else(topic)
+    }
+
+    /// A fragment behind the sentence that names what is not wanted, or behind a colon.
+    fn find_wanted_late(&self, unwanted: Option<(Span, Ground)>) -> Option<Span> {
+        if self.is_pleased {
+            return None;
         }
-        check("That is wrong, not laptops", None);
-        check("Das ist falsch, nicht Berlin", None);
+        let behind = unwanted.and_then(|unwanted| self.fragment_behind(unwanted));
+        let behind_colon = || {
+            let statements = self.sentences.iter().filter(|sentence| !sentence.is_question);
+            let mut clauses = statements.flat_map(|sentence| sentence.clauses.iter().skip(1));
+            clauses.find_map(|clause| {
+                let mark = clause.span.start.checked_sub(1).map(|at| self.text.mark(at));
+                let opens = mark.is_some_and(|mark| ":→".contains(mark));
+                opens.then(|| self.new_fragment(*clause)).flatten()
+            })
+        };
+        behind
+            .or_else(behind_colon)
+            .or_else(|| unwanted.and_then(|unwanted| self.find_missed(unwanted)))
     }
 
-    #[test]
-    fn plain_negation_is_no_contrast() {
-        for message in [
-            "That's not what I meant",
-            "not helpful",
-            "No",
-            "it is not working",
-            "",
-            "I am not sure",
-            "that is not needed",
-            "I do not want tickets",
-            "it will not work for me",
-            "The Dell has no number pad.",
-            "there is no such file in my project",
-            "Ich kann mich seit heute früh nicht mehr anmelden",
-            "Das Passwort wird nicht angenommen",
-            "Le fichier ne s'ouvre pas correctement",
-            "De bestelling is nog niet aangekomen",
-            "O relatório ainda não chegou",
-        ] {
-            check(message, None);
+    fn new_fragment(&self, clause: Clause) -> Option<Span> {
+        self.text.fragment(clause).filter(|span| !self.text.is_only_answered(*span))
+    }
+
+    fn fragment_behind(&self, (unwanted, ground): (Span, Ground)) -> Option<Span> {
+        let later = self.sentences.iter().skip(1).filter(|sentence| !sentence.is_question);
+        later.filter_map(|sentence| sentence.clauses.first()).find_map(|clause| {
+            if clause.span.overlaps(unwanted) {
+                return None;
+            }
+            let found = self.new_fragment(*clause)?;
+            // "No nuts!! Allergy" gives a reason.
+            let is_wanted = ground != Ground::Denied
+                || self.text.has_role(Role::Only, clause.span)
+                || self.text.is_missed(found);
+            is_wanted.then_some(found)
+        })
+    }
+
+    /// The only words that the answer missed: "Spanish? The client is in Dublin, English of course".
+    fn find_missed(&self, (unwanted, ground): (Span, Ground)) -> Option<Span> {
+        if !matches!(ground, Ground::Echoed | Ground::Given) {
+            return None;
         }
+        let text = self.text;
+        let mut runs: Vec<Span> = Vec::new();
+        for at in self.sentences.iter().flat_map(|s| s.span.start..s.span.end) {
+            let is_new = text.is_missed(Span::new(at, at + 1)) && !unwanted.contains(at);
+            match runs.last_mut() {
+                Some(run) if is_new && run.end == at => run.end = at + 1,
+                _ if is_new => runs.push(Span::new(at, at + 1)),
+                _ => {}
+            }
+        }
+        match runs[..] {
+            [only] => Some(only),
+            _ => None,
+        }
+    }
+
+    /// The only words, outside the clause of the wanted phrase, that the answer introduced.
+    fn find_answered(&self, wants: Span) -> Option<Span> {
+        let (_, clause) = self.clauses().find(|(_, c)| c.span.contains(wants.start))?;
+        let sentences: Vec<Span> = self.text.sentences.iter().map(|s| s.span).collect();
+        self.text.only_answered_run(wants, &sentences, clause.span)
     }
 }

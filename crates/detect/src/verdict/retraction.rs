@@ -12,7 +12,8 @@
 use model::{CorrectionType, VerdictStatus};
 
 use super::rules::{cue_evidence, is_covered_by_praise};
-use super::{Exchange, RuleFinding, contrast};
+use super::two_sided::find_two_sided_contrast;
+use super::{Exchange, RuleFinding};
 use crate::phrases::{Cue, CueHit};
 use crate::references::{AnswerReference, extract_references, has_ordinal, is_negated, is_verb};
 use crate::utterance::{Utterance, is_bare_remark};
@@ -94,7 +95,7 @@ fn blames_answer(message: &Utterance) -> bool {
         blaming && !owned(hit) && !is_covered_by_praise(message, hit)
     });
     // "Gaming laptops, not business laptops" corrects; "my issue, not yours" does not.
-    let contrasts = || contrast::extract_contrast(message).is_some_and(|c| c.wants.is_some());
+    let contrasts = || find_two_sided_contrast(message).is_some_and(|c| c.wants.is_some());
     blamed || (!message.has_cue(Cue::OwnFault) && contrasts())
 }
 

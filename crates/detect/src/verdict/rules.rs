@@ -3,7 +3,8 @@
 use model::{CorrectionType, Evidence, InteractionKind, VerdictStatus};
 
 use super::quotation::is_quoted;
-use super::{Exchange, RuleFinding, VerdictRule, contrast};
+use super::two_sided::find_two_sided_contrast;
+use super::{Exchange, RuleFinding, VerdictRule};
 use crate::pair::count_shared;
 use crate::phrases::{Cue, CueHit};
 use crate::utterance::Utterance;
@@ -41,7 +42,7 @@ fn neutral_finding(rule: &'static str) -> RuleFinding {
 fn match_explicit_rejection(message: &Utterance, similarity: f64) -> Option<RuleFinding> {
     let pleased = message.has_any_cue(&[Cue::Thanks, Cue::Praise, Cue::Harmless]);
     let same_subject =
-        || similarity >= MIN_SAME_SUBJECT_SCORE || contrast::extract_contrast(message).is_some();
+        || similarity >= MIN_SAME_SUBJECT_SCORE || find_two_sided_contrast(message).is_some();
     let counts = |hit: &&CueHit| {
         (hit.cue.is_rejecting() && !is_covered_by_praise(message, hit))
             || (hit.cue == Cue::Negation && !pleased)

@@ -14,7 +14,7 @@ use crate::text::{list_contains, to_bare_text, to_single_line};
 const MAX_PHRASE_WORDS: usize = 8;
 
 /// Keeps the sides that are noun phrases. Returns `None` when the wanted side is none, or when
-/// neither message nor question shows that it is wanted.
+/// neither message nor question shows which of two sides is wanted.
 pub(super) fn filter_contrast(
     contrast: &Contrast,
     message: &str,
@@ -30,8 +30,10 @@ pub(super) fn filter_contrast(
     let sides = [&wants, &instead_of].map(|side| split_words(side.as_deref().unwrap_or_default()));
     let shares_content =
         |words: &[Word<'_>]| sides[0].iter().any(|w| w.is_content() && contains_word(words, w));
-    let is_wanted =
-        shares_content(&sides[1]) || shares_content(&split_words(question)) || is_wish(message);
+    let is_wanted = instead_of.is_none()
+        || shares_content(&sides[1])
+        || shares_content(&split_words(question))
+        || is_wish(message);
     if !is_wanted || refuses_both_sides(message, &sides) {
         return None;
     }
@@ -103,10 +105,18 @@ mod tests {
             (contrast(None, side("c")), Some(contrast(None, side("c")))),
             (contrast(side(" \n"), None), None),
             (contrast(None, None), None),
+            (contrast(side("b"), None), Some(contrast(side("b"), None))),
         ];
         for (given, expected) in rows {
             assert_eq!(filter_contrast(&given, "I meant that", ""), expected, "{given:?}");
         }
+    }
+
+    #[test]
+    fn wanted_side_alone_needs_no_wish_in_the_message() {
+        let contrast = Contrast { wants: Some("road shoes".to_owned()), instead_of: None };
+        let found = filter_contrast(&contrast, "road shoes, I run on asphalt", "shoes size 42");
+        assert_eq!(found, Some(contrast));
     }
 
     #[test]

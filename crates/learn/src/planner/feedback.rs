@@ -1,7 +1,8 @@
 //! The feedback section: the verdict on the previous response and the instructions that follow.
 
-use model::{Contrast, CorrectionType, Strategy, VerdictStatus};
+use model::{Contrast, CorrectionType, Strategy, Verdict, VerdictStatus};
 
+use super::complaint::extract_complaint;
 use super::contrast::filter_contrast;
 use super::query_rewrite::{emphasise_difference, is_code, rewrite_query};
 use super::{ClarifyReason, ContextFormat, JudgedPreviousTurn, PlannerContext, PlannerInput};
@@ -99,8 +100,7 @@ impl Feedback {
             format!("Adjust search query to be specific: {}", quote_text(query, MAX_QUOTED_CHARS))
         }));
         let reason = contrast.and_then(describe_mismatch);
-        let reason =
-            reason.unwrap_or_else(|| describe_rejection(verdict.correction_type).to_owned());
+        let reason = reason.unwrap_or_else(|| describe_rejection(verdict));
         let said = verdict.user_said.as_deref();
         self.user_said = said.map(|text| quote_text(text, MAX_QUOTED_CHARS));
         self.context.what_went_wrong = Some(reason);
@@ -223,14 +223,33 @@ fn describe_mismatch(contrast: &Contrast) -> Option<String> {
     }
 }
 
-fn describe_rejection(correction: Option<CorrectionType>) -> &'static str {
-    match correction {
-        Some(CorrectionType::Explicit) => "The user said that the answer was wrong",
-        Some(CorrectionType::Rephrased) => {
-            "The answer missed the question: the user asked again in other words"
+/// The reason without a contrast, in the user's words as far as they give one.
+fn describe_rejection(verdict: &Verdict) -> String {
+    let said = verdict.user_said.as_deref().unwrap_or_default();
+    let quoted = |text: &str| quote_text(text, MAX_ANSWER_CHARS);
+    let reason = extract_complaint(said);
+    match (verdict.correction_type, reason) {
+        (Some(CorrectionType::Explicit), Some(reason)) => {
+            format!("The user objected: {}", quoted(&reason))
         }
-        Some(CorrectionType::Abandonment) => "The user gave up on this request",
-        None => "The user rejected the answer without saying why",
+        (Some(CorrectionType::Explicit), None) if said.trim().is_empty() => {
+            "The user said that the answer was wrong".to_owned()
+        }
+        (Some(CorrectionType::Explicit), None) => {
+            format!("The user gave no reason: {}", quoted(said))
+        }
+        (Some(CorrectionType::Rephrased), None) => {
+            "The answer missed the question: the user asked again in other words".to_owned()
+        }
+        (Some(CorrectionType::Rephrased), Some(reason)) => {
+            format!("The answer missed the question: the user asked again {}", quoted(&reason))
+        }
+        (Some(CorrectionType::Abandonment), None) => "The user gave up on this request".to_owned(),
+        (Some(CorrectionType::Abandonment), Some(reason)) => {
+            format!("The user gave up on this request: {}", quoted(&reason))
+        }
+        (None, Some(reason)) => format!("The user rejected the answer: {}", quoted(&reason)),
+        (None, None) => "The user rejected the answer without saying why".to_owned(),
     }
 }
 

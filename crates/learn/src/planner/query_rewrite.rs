@@ -11,7 +11,7 @@ use model::Contrast;
 
 use super::words::{Word, contains_word, phrase_text, split_words};
 use crate::text::MAX_QUOTED_CHARS;
-use crate::text::to_single_line;
+use crate::text::{list_contains, to_single_line};
 use overlay::ContrastSides;
 use query::{Query, TextEdit};
 
@@ -24,6 +24,14 @@ const PERIODS: &[(&str, &str)] = &[
     ("quarterly", "quarter"),
     ("yearly", "year"),
 ];
+
+/// Words of a wanted phrase that is appended to a query.
+const MAX_APPENDED_WORDS: usize = 6;
+
+/// Words that name nothing in a query.
+const VAGUE_WORDS: &str = "other others something anything else different better same new correct \
+    right andere anderes anderen etwas besser autre autres chose otro otra otros algo altro altra \
+    qualcosa outro outra andere iets inny inna inne coś başka другой другая другое";
 
 /// Returns the rewritten query, or `None`.
 ///
@@ -67,7 +75,8 @@ impl Query<'_> {
             .or_else(|| self.replace_whole(sides))
             .or_else(|| self.replace_period(sides))
             .or_else(|| self.insert_beside_shared(sides))
-            .or_else(|| self.overlay_wanted(sides.wanted))?;
+            .or_else(|| self.overlay_wanted(sides.wanted))
+            .or_else(|| self.append_wanted(sides))?;
         let result_words = split_words(&result);
         let unwanted_stays = sides.only_unwanted().any(|word| contains_word(&result_words, word));
         (!unwanted_stays && result != self.text).then_some(result)
@@ -99,6 +108,18 @@ impl Query<'_> {
         // "laptops for business", wanted "gaming laptops": drop "for business", then overlay.
         let rest = to_single_line(&self.cut_phrase(sides.unwanted)?);
         Query::new(&rest).overlay_wanted(sides.wanted)
+    }
+
+    /// "tests for parse_date" with "pytest" alone: adds a phrase that shares no word with the query.
+    fn append_wanted(&self, sides: &ContrastSides<'_>) -> Option<String> {
+        let is_short = (1..=MAX_APPENDED_WORDS).contains(&sides.wanted.len());
+        let names = |word: &Word<'_>| word.is_content() && !list_contains(VAGUE_WORDS, word.key());
+        let is_named = sides.wanted.iter().any(names);
+        let is_new = !sides.wanted.iter().any(|word| contains_word(&self.words, word));
+        let is_alone = sides.unwanted.is_empty() && !self.words.is_empty();
+        let query = self.text.trim_end_matches(|c: char| c.is_whitespace() || ".?!,;:".contains(c));
+        (is_short && is_named && is_new && is_alone)
+            .then(|| format!("{query}, {}", phrase_text(sides.wanted)))
     }
 
     /// Removes a phrase with the prepositions before it, unless another word follows it directly.

@@ -242,6 +242,49 @@ fn correction_type_explains_the_rejection_without_a_contrast() {
 }
 
 #[test]
+fn reason_is_stated_in_the_words_of_the_message() {
+    use CorrectionType::{Abandonment, Explicit, Rephrased};
+    let rows = [
+        (
+            Some(Explicit),
+            "No. The total lacks the tax.",
+            "The user objected: \"The total lacks the tax.\"",
+        ),
+        (Some(Explicit), "wrong!", "The user gave no reason: \"wrong!\""),
+        (
+            Some(Rephrased),
+            "total with tax?",
+            "The answer missed the question: the user asked again \"total with tax?\"",
+        ),
+        (
+            Some(Abandonment),
+            "forget the totals",
+            "The user gave up on this request: \"forget the totals\"",
+        ),
+        (None, "the tax is missing", "The user rejected the answer: \"the tax is missing\""),
+    ];
+    for (correction, said, expected) in rows {
+        let judged = Verdict { user_said: Some(said.to_owned()), ..verdict(Rejected, correction) };
+        let found = context(said, &judged, None, 1);
+        assert_eq!(found.what_went_wrong.as_deref(), Some(expected), "{said}");
+    }
+}
+
+#[test]
+fn wanted_side_alone_rewrites_the_query() {
+    let search = strategy("commerce_search", &json!({"query": "laptops under $1000"}));
+    let contrast = Contrast { wants: Some("gaming laptops".to_owned()), instead_of: None };
+    let judged = Verdict { contrast: Some(contrast), ..laptops_rejected() };
+    let found = context("gaming laptops please", &judged, Some(&search), 1);
+    assert_eq!(found.rewritten_query.as_deref(), Some("gaming laptops under $1000"));
+    assert_eq!(found.instructions[1], "User wants GAMING laptops");
+    assert_eq!(
+        found.instructions[2],
+        "Adjust search query to be specific: \"gaming laptops under $1000\""
+    );
+}
+
+#[test]
 fn one_sided_contrast_is_described() {
     let rows = [
         (
@@ -254,7 +297,7 @@ fn one_sided_contrast_is_described() {
         (
             Some(" \n"),
             None,
-            "The user said that the answer was wrong",
+            "The user objected: \"No, I meant gaming laptops not business laptops\"",
             "Change the approach, not only the wording of the answer",
         ),
     ];

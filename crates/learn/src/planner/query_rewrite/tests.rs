@@ -131,6 +131,32 @@ fn rewrite_inserts_beside_the_shared_words() {
 }
 
 #[test]
+fn rewrite_follows_a_wanted_side_alone() {
+    check(&[
+        ("running shoes size 42", "road shoes", "", Some("running road shoes size 42")),
+        ("tests for parse_date", "pytest", "", Some("tests for parse_date, pytest")),
+        (
+            "convert the totals to dollars",
+            "US dollars",
+            "",
+            Some("convert the totals to US dollars"),
+        ),
+        ("what did we earn in March?", "net", "", Some("what did we earn in March, net")),
+        (
+            "set the heating to 21",
+            "the living room",
+            "",
+            Some("set the heating to 21, living room"),
+        ),
+        ("日报", "周报", "", Some("日报, 周报")),
+        // The query has it already, or the phrase names nothing.
+        ("the closing price", "closing", "", None),
+        ("a report", "something better", "", None),
+        ("a report", "red two three four five six seven", "", None),
+    ]);
+}
+
+#[test]
 fn rewrite_returns_none_when_unsure() {
     check(&[
         // The query already fits.
