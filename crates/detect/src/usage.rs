@@ -1,7 +1,7 @@
-//! Detects which retrieved items an answer used: by name, by citation, or by content.
+//! Detects which retrieved items an answer used: by name, citation or content, or as a paraphrase.
 //!
-//! The answer and each item are parsed once, so the cost is linear in their total length. Only
-//! surface evidence counts: a paraphrase without any trace of the item counts as not used.
+//! The answer and each item are parsed once, so the cost is linear in their total length. Names
+//! include modules that code imports, and tables and columns of SQL.
 
 mod tokenizer;
 mod word_lists;
@@ -19,6 +19,11 @@ mod certainty;
 mod name_match;
 mod name_variants;
 mod content_overlap;
+mod imports;
+mod sql_names;
+mod schema;
+mod passages;
+mod paraphrase;
 
 use rustc_hash::FxHashSet;
 
@@ -28,9 +33,12 @@ pub use rule::UsageRule;
 use certainty::Certainty;
 use citation::CitationIndex;
 use content_overlap::{ContentOverlap, OverlapBuffers};
+use imports::{Import, match_imports};
 use name::{ItemName, NameEndings};
 use name_match::NameMatch;
 use name_variants::derive_names;
+use paraphrase::ParaphraseSearch;
+use schema::{ItemSchema, TableOwners, read_schemas};
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReturnedItem<'a> {
@@ -48,6 +56,8 @@ pub enum UseReason {
     Citation,
     /// The answer contains its words or its identifiers.
     Content,
+    /// The answer restates one of its sentences in other words.
+    Paraphrase,
 }
 
 impl UseReason {
@@ -56,6 +66,7 @@ impl UseReason {
             Self::Name => "name",
             Self::Citation => "citation",
             Self::Content => "content",
+            Self::Paraphrase => "paraphrase",
         }
     }
 }
@@ -65,7 +76,8 @@ pub struct UseEvidence {
     pub reason: UseReason,
     pub start: usize,
     pub end: usize,
-    /// Share of the item's content found in the answer, 0 to 1; 1 for a name or a citation.
+    /// Share of the item's content found in the answer, 0 to 1; 1 for a name or a citation, the
+    /// cosine of both sentences for a paraphrase.
     pub share: f64,
 }
 
@@ -84,59 +96,118 @@ pub fn detect_item_use(
     answer: &ParsedAnswer<'_>,
     items: &[ReturnedItem<'_>],
 ) -> Vec<ItemUse> {
-    let cited = CitationIndex::new(answer, items);
-    let names: Vec<Vec<ItemName>> =
-        items.iter().map(|item| item.name.map(derive_names).unwrap_or_default()).collect();
-    let mut endings = NameEndings::default();
-    for (item, names) in items.iter().zip(&names) {
-        endings.add_name(item.name.unwrap_or_default(), names);
-    }
+    let retrieval = Retrieval::new(rule, answer, items);
+    let mut paraphrases = ParaphraseSearch::new(answer);
     let mut buffers = OverlapBuffers::default();
-    let detect = |(item, names): (&ReturnedItem<'_>, &Vec<ItemName>)| {
-        if let Some(citation) = cited.find_citation(item) {
-            return used_at(UseReason::Citation, citation.start, citation.end, 1.0);
+    let detect = |at: usize| {
+        let content = items[at].content.filter(|content| !content.trim().is_empty());
+        let content =
+            content.map(|text| &text[..text.floor_char_boundary(rule.most_content_bytes)]);
+        if let Some(content) = content {
+            buffers.tokenized.tokenize(content);
+            paraphrases.add_item(at, content, &buffers.tokenized);
         }
-        detect_one_item(rule, answer, item, (names, &endings), &mut buffers)
+        retrieval.detect_one_item(at, content, &mut buffers)
     };
-    items.iter().zip(&names).map(detect).collect()
+    let mut uses: Vec<ItemUse> = (0..items.len()).map(detect).collect();
+    for found in paraphrases.find_paraphrases(rule, |at| uses[at] == ItemUse::Ignored) {
+        let (range, share) = ((found.first, found.last), f64::from(found.cosine));
+        uses[found.item] = used_at_tokens(answer, UseReason::Paraphrase, range, share);
+    }
+    uses
 }
 
-fn detect_one_item(
-    rule: &UsageRule,
-    answer: &ParsedAnswer<'_>,
-    item: &ReturnedItem<'_>,
-    (names, endings): (&[ItemName], &NameEndings),
-    buffers: &mut OverlapBuffers,
-) -> ItemUse {
-    let found = names.iter().filter_map(|name| name.find_best_match(answer, endings));
-    let name_match = found.max_by_key(|name_match| name_match.certainty);
-    let used =
-        |reason, found: NameMatch| used_at_tokens(answer, reason, (found.first, found.last), 1.0);
-    if let Some(found) = name_match.filter(|found| found.certainty == Certainty::Sure) {
-        return used(UseReason::Name, found);
-    }
-    if let Some(found) = find_mentioned_id(answer, endings, item.entity_id) {
-        return used(UseReason::Citation, found);
-    }
-    let content = item.content.filter(|content| !content.trim().is_empty());
-    let Some(content) = content else {
-        // Without content, nothing else can support a likely name.
-        return match name_match {
-            Some(found) if found.certainty == Certainty::Likely => used(UseReason::Name, found),
-            None if names.is_empty() => ItemUse::Unknown,
-            Some(_) | None => ItemUse::Ignored,
-        };
-    };
-    let name_words: FxHashSet<u32> = names.iter().flat_map(ItemName::word_hashes).collect();
-    let overlap = ContentOverlap::measure(rule, answer, content, &name_words, buffers);
-    if let Some((first, last, share)) = overlap.find_evidence(rule, answer) {
-        return used_at_tokens(answer, UseReason::Content, (first, last), share);
-    }
-    match name_match {
-        Some(found) if overlap.support >= required_support(rule, found.certainty) => {
-            used(UseReason::Name, found)
+/// The items of one retrieval, with the evidence that depends on all of them.
+struct Retrieval<'a> {
+    rule: &'a UsageRule,
+    answer: &'a ParsedAnswer<'a>,
+    items: &'a [ReturnedItem<'a>],
+    cited: CitationIndex,
+    names: Vec<Vec<ItemName>>,
+    endings: NameEndings,
+    imports: Vec<Option<&'a Import>>,
+    schemas: Vec<ItemSchema>,
+    table_owners: TableOwners,
+}
+
+impl<'a> Retrieval<'a> {
+    fn new(
+        rule: &'a UsageRule,
+        answer: &'a ParsedAnswer<'a>,
+        items: &'a [ReturnedItem<'a>],
+    ) -> Self {
+        let names: Vec<Vec<ItemName>> =
+            items.iter().map(|item| item.name.map(derive_names).unwrap_or_default()).collect();
+        let mut endings = NameEndings::default();
+        for (item, names) in items.iter().zip(&names) {
+            endings.add_name(item.name.unwrap_or_default(), names);
         }
-        Some(_) | None => ItemUse::Ignored,
+        let schemas = read_schemas(answer, items);
+        Self {
+            rule,
+            answer,
+            items,
+            cited: CitationIndex::new(answer, items),
+            names,
+            endings,
+            imports: match_imports(answer, items),
+            table_owners: TableOwners::new(&schemas),
+            schemas,
+        }
+    }
+
+    /// Detects the use of one item without paraphrases. The buffers hold its content tokenized.
+    fn detect_one_item(
+        &self,
+        at: usize,
+        content: Option<&str>,
+        buffers: &mut OverlapBuffers,
+    ) -> ItemUse {
+        let (rule, answer, item, names) =
+            (self.rule, self.answer, &self.items[at], &self.names[at]);
+        if let Some(citation) = self.cited.find_citation(item) {
+            return used_at(UseReason::Citation, citation.start, citation.end, 1.0);
+        }
+        let found = names.iter().filter_map(|name| name.find_best_match(answer, &self.endings));
+        let name_match = found.max_by_key(|name_match| name_match.certainty);
+        let used = |reason, found: NameMatch| {
+            used_at_tokens(answer, reason, (found.first, found.last), 1.0)
+        };
+        if let Some(found) = name_match.filter(|found| found.certainty == Certainty::Sure) {
+            return used(UseReason::Name, found);
+        }
+        if let Some(import) = self.imports[at] {
+            return used_at(UseReason::Name, import.start, import.end, 1.0);
+        }
+        let schema = &self.schemas[at];
+        if let Some(range) = schema.find_in_sql(answer, content, &self.table_owners) {
+            return used_at_tokens(answer, UseReason::Name, range, 1.0);
+        }
+        if let Some(found) = find_mentioned_id(answer, &self.endings, item.entity_id) {
+            return used(UseReason::Citation, found);
+        }
+        let Some(content) = content else {
+            // Without content, nothing else can support a likely name.
+            return match name_match {
+                Some(found) if found.certainty == Certainty::Likely => used(UseReason::Name, found),
+                None if names.is_empty() => ItemUse::Unknown,
+                Some(_) | None => ItemUse::Ignored,
+            };
+        };
+        let name_words: FxHashSet<u32> = names.iter().flat_map(ItemName::word_hashes).collect();
+        let mut overlap = ContentOverlap::measure(rule, answer, content, &name_words, buffers);
+        if schema.is_contradicted(answer) {
+            overlap.discard_words();
+        }
+        if let Some((first, last, share)) = overlap.find_evidence(rule, answer) {
+            return used_at_tokens(answer, UseReason::Content, (first, last), share);
+        }
+        match name_match {
+            Some(found) if overlap.support >= required_support(rule, found.certainty) => {
+                used(UseReason::Name, found)
+            }
+            Some(_) | None => ItemUse::Ignored,
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use super::parsed_answer::{AnswerKind, ParsedAnswer};
 use super::tokenizer::{Gap, TokenKind};
 use super::weight::is_known_word;
 use super::word_lists::word_lists;
+use crate::text::closing_quote;
 
 const MIN_LONG_WORD_BYTES: u32 = 14;
 /// Names with at least this many words rarely match by chance.
@@ -167,11 +168,18 @@ impl ItemName {
         if unknown && length >= MIN_LONG_WORD_BYTES {
             return Certainty::Sure;
         }
-        if is_written_as_name(self, answer, at) {
-            let typed = token.is_capitalised && answer.is_masked(token.start as usize);
-            return if unknown || typed { Certainty::Sure } else { Certainty::Likely };
+        let Some(marking) = find_marking(self, answer, at) else {
+            return if unknown { Certainty::Likely } else { Certainty::Common };
+        };
+        match marking {
+            _ if unknown => Certainty::Sure,
+            Marking::Code if token.is_capitalised && answer.is_masked(token.start as usize) => {
+                Certainty::Sure
+            }
+            Marking::Code | Marking::Quoted => Certainty::Likely,
+            // "Stay in your Target zone"
+            Marking::Capital => Certainty::Common,
         }
-        if unknown { Certainty::Likely } else { Certainty::Common }
     }
 
     /// True for files that exist in every project: `README.md`.
@@ -197,16 +205,31 @@ struct PathContext {
     tokens: usize,
 }
 
-/// True in code, or with a capital where only names have one.
-fn is_written_as_name(name: &ItemName, answer: &ParsedAnswer<'_>, at: usize) -> bool {
+/// The way in which a word is written as a name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Marking {
+    Code,
+    /// In quotation marks or bold.
+    Quoted,
+    /// A capital where only names have one.
+    Capital,
+}
+
+fn find_marking(name: &ItemName, answer: &ParsedAnswer<'_>, at: usize) -> Option<Marking> {
     let token = &answer.tokenized.tokens[at];
     let same_case = token.is_capitalised == name.tokens()[0].is_capitalised;
     let (start, end) = (token.start as usize, token.end as usize);
     let (before, after) = (&answer.text[..start], &answer.text[end..]);
     if before.ends_with('`') && after.starts_with('`') {
-        return same_case;
+        return same_case.then_some(Marking::Code);
     }
     let in_code = answer.kind == AnswerKind::Code || answer.is_masked(start);
+    let is_bold = before.ends_with("**") && after.starts_with("**");
+    let is_quoted = before.chars().next_back().and_then(closing_quote);
+    let is_quoted = is_quoted.is_some_and(|closing| after.starts_with(closing));
+    if answer.kind == AnswerKind::Response && (is_bold || is_quoted) {
+        return (same_case && token.is_capitalised).then_some(Marking::Quoted);
+    }
     if in_code {
         let qualified = after.starts_with("::") || after.starts_with(['(', '.']);
         let declared = ["def ", "fn ", "class ", "struct ", "function ", "func ", "interface "];
@@ -214,12 +237,14 @@ fn is_written_as_name(name: &ItemName, answer: &ParsedAnswer<'_>, at: usize) -> 
         let typed = answer.kind == AnswerKind::Code
             && token.is_capitalised
             && !is_in_comment(answer.text, start);
-        return same_case && (qualified || typed) && !before.ends_with('.') && !is_declaration;
+        let is_used = (qualified || typed) && !before.ends_with('.') && !is_declaration;
+        return (same_case && is_used).then_some(Marking::Code);
     }
     let follows_a_name = at > 0 && answer.tokenized.tokens[at - 1].is_capitalised;
-    token.is_capitalised
+    let is_name = token.is_capitalised
         && same_case
         && token.gap == Gap::Space
         && !answer.capitalises_nouns
-        && !follows_a_name
+        && !follows_a_name;
+    is_name.then_some(Marking::Capital)
 }

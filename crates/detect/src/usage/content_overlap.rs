@@ -11,7 +11,8 @@ use super::weight::{is_distinctive, weigh_word};
 
 #[derive(Default)]
 pub(super) struct OverlapBuffers {
-    tokenized: TokenizedText,
+    /// Tokens of the content that is measured.
+    pub(super) tokenized: TokenizedText,
     seen_words: FxHashSet<u32>,
     /// Cache of distinctive words; the items of a list share many words.
     distinctive_cache: FxHashMap<u32, bool>,
@@ -46,6 +47,7 @@ pub(super) struct ContentOverlap {
 }
 
 impl ContentOverlap {
+    /// Measures the content that the buffers hold tokenized.
     pub(super) fn measure(
         rule: &UsageRule,
         answer: &ParsedAnswer<'_>,
@@ -53,14 +55,17 @@ impl ContentOverlap {
         name_words: &FxHashSet<u32>,
         buffers: &mut OverlapBuffers,
     ) -> Self {
-        let content = &content[..content.floor_char_boundary(rule.most_content_bytes)];
-        buffers.tokenized.tokenize(content);
         let mut overlap = Self::default();
         overlap.count_runs(rule, answer, buffers);
         overlap.count_identifiers(answer, content, buffers);
         overlap.count_words(rule, answer, name_words, buffers);
         overlap.support += overlap.identifiers;
         overlap
+    }
+
+    /// Keeps only runs as evidence, for an item whose words belong to something else.
+    pub(super) fn discard_words(&mut self) {
+        (self.identifiers, self.has_long_identifier, self.words, self.support) = (0, false, 0, 0);
     }
 
     /// Token range and share of the evidence; `None` when the overlap is too small.

@@ -1,10 +1,14 @@
 //! An answer, parsed once so that any number of items can be looked up in it.
 
+use embed::built_in;
+use model::Vector;
 use rustc_hash::FxHashMap;
 
 use super::identifiers::{Identifier, extract_identifiers, is_import};
+use super::imports::{Import, collect_imports};
 use super::rule::UsageRule;
 use super::runs::{RUN_WORDS, iter_runs};
+use super::sql_names::SqlNames;
 use super::suffix_array::SuffixArray;
 use super::tokenizer::{Gap, Token, TokenKind, TokenizedText};
 use super::weight::{WordWeight, is_distinctive, weigh_code_word, weigh_word};
@@ -61,6 +65,8 @@ pub struct ParsedAnswer<'a> {
     pub(super) tokenized: TokenizedText,
     /// Tokens that are no evidence: in a sentence that repeats the question, or in an import.
     pub(super) ignored: Vec<bool>,
+    /// Tokens inside formulas.
+    pub(super) formula: Vec<bool>,
     /// The text with code, quotations and quoted lines masked, byte for byte.
     pub(super) prose: String,
     /// Runs that are neither everyday words nor formulas.
@@ -73,6 +79,11 @@ pub struct ParsedAnswer<'a> {
     pub(super) suffixes: SuffixArray,
     /// True when nouns are capitalised, as in German and in titles. Capitals then mark no names.
     pub(super) capitalises_nouns: bool,
+    pub(super) language: &'static str,
+    pub(super) sql: SqlNames,
+    pub(super) imports: Vec<Import>,
+    /// Embedding of the question.
+    pub(super) question: Option<Vector>,
 }
 
 impl<'a> ParsedAnswer<'a> {
@@ -93,8 +104,8 @@ impl<'a> ParsedAnswer<'a> {
         ignore_boilerplate_lines(text, &tokenized, &mut ignored);
         let formula = mark_formula_tokens(&hashes);
         let excluded: Vec<bool> = ignored.iter().zip(&formula).map(|(a, b)| a | b).collect();
-        let german = MODEL_LANGUAGES[detect_language(&FoldedText::new(text))] == "de";
-        let capitalises_nouns = german || has_many_capitals(&tokenized, &weights);
+        let language = MODEL_LANGUAGES[detect_language(&FoldedText::new(text))];
+        let capitalises_nouns = language == "de" || has_many_capitals(&tokenized, &weights);
         let prose = mask_code_and_quotes(text);
         let sentence_indexes = index_sentences(&tokenized);
         let mut sentences =
@@ -110,7 +121,16 @@ impl<'a> ParsedAnswer<'a> {
         }
         let distinctive_words =
             collect_distinctive_words(&tokenized, &weights, &excluded, &sentence_indexes);
+        let sql = SqlNames::new(text, &prose, kind, &tokenized, &ignored);
+        let is_code = |at: usize| {
+            kind == AnswerKind::Code || prose.as_bytes().get(at) != text.as_bytes().get(at)
+        };
+        let imports = collect_imports(text, is_code);
         Self {
+            question: None,
+            language,
+            sql,
+            imports,
             run_filter: HashedSet::from_hashes(runs.keys().map(|key| fold_key(*key))).into(),
             word_filter: HashedSet::from_hashes(distinctive_words.keys().copied()).into(),
             runs,
@@ -124,7 +144,15 @@ impl<'a> ParsedAnswer<'a> {
             kind,
             tokenized,
             ignored,
+            formula,
         }
+    }
+
+    /// Adds the question, so that a sentence that only restates the question is no evidence.
+    #[must_use]
+    pub fn with_question(self, question: &str) -> Self {
+        let vector = built_in().embed(question);
+        Self { question: (!vector.is_zero()).then_some(vector), ..self }
     }
 
     #[inline]

@@ -32,6 +32,19 @@ pub struct UsageRule {
     pub support_for_a_common_name: usize,
     /// Shared distinctive words needed to support a rare name, or one written as a name.
     pub support_for_a_likely_name: usize,
+    /// Minimum cosine of a sentence of the answer and the sentence of an item that it restates.
+    pub paraphrase_cosine: f32,
+    /// The same in other languages, for which the embeddings were not trained.
+    pub foreign_paraphrase_cosine: f32,
+    /// Minimum distance of that cosine to those of the other items and of the question.
+    pub paraphrase_margin: f32,
+    /// Minimum cosine when there is neither another item nor a question to compare with.
+    pub lone_paraphrase_cosine: f32,
+    /// Minimum total weight of the words that both sentences share. A rare word is 1, a number 0.7,
+    /// an everyday word 0.3.
+    pub paraphrase_shared_weight: f32,
+    /// Share of common words above which two sentences are a copy rather than a paraphrase.
+    pub copied_word_share: f32,
     pub most_answer_bytes: usize,
     pub most_content_bytes: usize,
 }
@@ -52,6 +65,12 @@ impl Default for UsageRule {
             least_rare_words: 2,
             support_for_a_common_name: 2,
             support_for_a_likely_name: 1,
+            paraphrase_cosine: 0.6,
+            foreign_paraphrase_cosine: 0.65,
+            paraphrase_margin: 0.1,
+            lone_paraphrase_cosine: 0.68,
+            paraphrase_shared_weight: 0.3,
+            copied_word_share: 0.75,
             most_answer_bytes: 256 * 1024,
             most_content_bytes: 64 * 1024,
         }

@@ -1,7 +1,9 @@
 //! Use detection by each kind of evidence.
 
+mod code_names;
 mod corpus;
 mod names;
+mod paraphrases;
 
 use proptest::prelude::*;
 

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use model::hash::GOLDEN_GAMMA;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::tokenizer::TokenizedText;
 use crate::lexicon::find_set;
@@ -42,6 +42,11 @@ pub(super) struct WordLists {
     nothing_found: PhraseIndex<()>,
     source_nouns: FxHashSet<u32>,
     negations: FxHashSet<u32>,
+    pub(super) sql_keywords: FxHashSet<u32>,
+    /// "table" and "view" in several languages.
+    pub(super) table_words: FxHashSet<u32>,
+    /// Hashes of the digits of a written number: "three" to "3".
+    pub(super) number_words: FxHashMap<u32, u32>,
 }
 
 pub(super) fn word_lists() -> &'static WordLists {
@@ -64,6 +69,9 @@ pub(super) fn word_lists() -> &'static WordLists {
         nothing_found: index_phrases("nothing found"),
         source_nouns: hash_words("sources").collect(),
         negations: hash_words("negations").collect(),
+        sql_keywords: hash_words("sql keywords").collect(),
+        table_words: hash_words("table words").collect(),
+        number_words: split_set("number words").filter_map(hash_number_word).collect(),
     });
     &LOADED
 }
@@ -97,6 +105,11 @@ fn index_phrases(name: &str) -> PhraseIndex<()> {
 
 fn split_set(name: &str) -> impl Iterator<Item = &'static str> {
     find_set(WORD_SETS, name).split(' ')
+}
+
+fn hash_number_word(pair: &str) -> Option<(u32, u32)> {
+    let (word, digits) = pair.split_once('/')?;
+    Some((crate::text::hash(0, word.as_bytes()), crate::text::hash(0, digits.as_bytes())))
 }
 
 fn hash_words(name: &str) -> impl Iterator<Item = u32> {

@@ -19,6 +19,14 @@ struct CorpusRow {
     why: String,
     #[serde(default)]
     beside: Vec<String>,
+    #[serde(default)]
+    others: Vec<OtherItem>,
+}
+
+#[derive(Deserialize)]
+struct OtherItem {
+    name: Option<String>,
+    content: Option<String>,
 }
 
 fn read_rows(file: &str) -> Vec<CorpusRow> {
@@ -62,7 +70,14 @@ impl DetectionScore {
                 content: None,
                 rank: Some(rank),
             });
-            let items: Vec<ReturnedItem<'_>> = std::iter::once(item).chain(beside).collect();
+            let others = row.others.iter().zip(950..).map(|(other, rank)| ReturnedItem {
+                entity_id: "other",
+                name: other.name.as_deref(),
+                content: other.content.as_deref(),
+                rank: Some(rank),
+            });
+            let items: Vec<ReturnedItem<'_>> =
+                std::iter::once(item).chain(beside).chain(others).collect();
             let found = detect_item_use(&rule, &answer, &items).remove(0);
             let is_used = matches!(found, ItemUse::Used(_));
             match (is_used, row.used) {
@@ -104,7 +119,7 @@ impl DetectionScore {
 
 /// The rule was tuned on the dev rows alone, so failures of the test rows stay hidden.
 const CORPUS_SETS: [(&str, &[&str], bool); 3] = [
-    ("dev", &["use-dev.jsonl", "use-dev-2.jsonl"], true),
+    ("dev", &["use-dev.jsonl", "use-dev-2.jsonl", "use-dev-3.jsonl"], true),
     ("first test", &["use-a.jsonl", "use-b.jsonl"], false),
     ("second test", &["use-c.jsonl"], false),
 ];
@@ -122,4 +137,15 @@ fn use_detection_reaches_f1_of_0_9_on_every_corpus_set() {
         println!("use detection, {what}: {}", score.describe());
         assert!(score.f1_score() >= 0.9, "{what}: {}", score.describe());
     }
+}
+
+/// Half of the paraphrases are missed; those that are found have to be right.
+#[test]
+#[expect(clippy::print_stdout, reason = "CI logs the accuracy")]
+fn paraphrases_are_found_with_a_precision_of_0_9() {
+    let mut score = DetectionScore::default();
+    score.score_rows(&read_rows("use-d.jsonl"));
+    println!("use detection, paraphrases: {}", score.describe());
+    assert!(score.precision() >= 0.9, "{}", score.describe());
+    assert!(score.recall() >= 0.3, "{}", score.describe());
 }

@@ -166,3 +166,24 @@ fn lookalike_citations_do_not_match() {
         assert_eq!(matches!(found, ItemUse::Used(_)), expected, "{id} in {answer:?}");
     }
 }
+
+#[test]
+fn everyday_word_with_a_capital_needs_a_mark_or_content() {
+    const TIDES: &str = "Page with the tides of the week and a button for the printable almanac.";
+    let rule = UsageRule::default();
+    for (name, content, answer, expected) in [
+        ("Harbor", None, "We met at the Harbor for lunch.", false),
+        ("Harbor", None, "Open `Harbor` and pick a day.", true),
+        ("Harbor", None, "Open **Harbor** and pick a day.", true),
+        ("Harbor", None, "Open “Harbor” and pick a day.", true),
+        ("Harbor", None, "The \"harbor\" is a pond.", false),
+        ("Harbor", Some(TIDES), "In the Harbor they sell an almanac.", false),
+        ("Harbor", Some(TIDES), "Open \"Harbor\" to see the tides.", true),
+        ("Harbor", Some(TIDES), "In Harbor you see the tides and the printable almanac.", true),
+    ] {
+        let item = ReturnedItem { entity_id: "q", name: Some(name), content, rank: None };
+        let parsed = ParsedAnswer::parse(&rule, answer, AnswerKind::Response);
+        let found = detect_item_use(&rule, &parsed, &[item]).remove(0);
+        assert_eq!(matches!(found, ItemUse::Used(_)), expected, "{answer}: {found:?}");
+    }
+}
