@@ -101,7 +101,10 @@ def pad(sequences, device):
 
 
 def row_weight(row, arguments):
-    """Hard rows are much more frequent in the corpus than in practice, ordinary ones less."""
+    """Hard rows are much more frequent in the corpus than in practice, ordinary ones less. The groups `hard-` hold
+    pairs of like wording and other meaning, which teach more than single hard rows."""
+    if row["group"].startswith("hard-"):
+        return arguments.contrast_weight
     if row["hard"]:
         return arguments.hard_weight
     return arguments.natural_weight if row["part"].startswith("nat-") else 1.0
@@ -277,6 +280,7 @@ def main():
     parser.add_argument("--seed", type=int, default=11)
     parser.add_argument("--models", type=int, default=4)
     parser.add_argument("--hard-weight", type=float, default=0.3)
+    parser.add_argument("--contrast-weight", type=float, default=1.0)
     parser.add_argument("--natural-weight", type=float, default=7.0)
     parser.add_argument("--moved-weight", type=float, default=0.7)
     parser.add_argument("--trial", action="store_true", help="writes scores of the evaluation rows, trains no folds")
