@@ -142,7 +142,9 @@ fn find_refusal(
     let by_phrase =
         phrase.is_some() && refuses >= needs_phrase && !helps_anyway(answer) && !is_letter(answer);
     let wanted = answer.question.is_some_and(|question| {
-        asks_for_decline(question) || phrase.is_none() && asks_for_copy(question)
+        asks_for_decline(question)
+            || is_letter(answer)
+            || phrase.is_none() && asks_for_copy(question)
     });
     if !by_model && !by_phrase || wanted {
         return None;

@@ -1,7 +1,7 @@
 //! Phrases with gaps, alternatives and open word ends, from files of lines `name: phrase | phrase`.
 //!
 //! `..` is a gap within the sentence, `<name>` any phrase of another line above it, `word*` and
-//! `*word` an open end or start, and `^` the start of the sentence.
+//! `*word` an open end or start, `^` and `$` the start and the end of the sentence.
 
 use rustc_hash::FxHashMap;
 
@@ -17,6 +17,8 @@ enum Part {
     Prefix(Box<str>),
     Suffix(Box<str>),
     Gap,
+    /// The end of the sentence.
+    End,
     /// Index into `PatternSet::classes`.
     Class(usize),
 }
@@ -130,12 +132,15 @@ impl PatternSet {
             let ends = phrases.filter_map(|phrase| self.match_parts(phrase, words, at));
             return ends.filter_map(|end| self.match_parts(rest, words, end)).next();
         }
+        if let Part::End = part {
+            return (at == words.len()).then_some(at);
+        }
         let word = words.get(at)?;
         let fits = match part {
             Part::Word(own) => **own == **word,
             Part::Prefix(own) => word.starts_with(&**own),
             Part::Suffix(own) => word.ends_with(&**own),
-            Part::Gap | Part::Class(_) => false,
+            Part::Gap | Part::End | Part::Class(_) => false,
         };
         if fits { self.match_parts(rest, words, at + 1) } else { None }
     }
@@ -150,7 +155,7 @@ fn parse_parts(phrase: &str, names: &FxHashMap<&str, usize>) -> Vec<Part> {
         } else if let Some(class) = name.and_then(|name| names.get(name)) {
             parts.push(Part::Class(*class));
         } else {
-            let text = FoldedText::new(token.trim_matches('*'));
+            let text = FoldedText::new(token.trim_matches(['*', '$']));
             let mut words: Vec<Part> =
                 text.lexical_words().map(|w| Part::Word(text.folded_word(w).into())).collect();
             if let Some(Part::Word(last)) = words.last_mut().filter(|_| token.ends_with('*')) {
@@ -162,6 +167,9 @@ fn parse_parts(phrase: &str, names: &FxHashMap<&str, usize>) -> Vec<Part> {
                 words = vec![Part::Suffix(first.clone())];
             }
             parts.append(&mut words);
+            if token.ends_with('$') {
+                parts.push(Part::End);
+            }
         }
     }
     parts

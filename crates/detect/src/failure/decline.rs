@@ -9,6 +9,7 @@ use model::Evidence;
 use super::{FAILURES, InspectedAnswer};
 use crate::pattern::{PatternSet, Sentence, split_sentences};
 use crate::phrases::{Cue, CueHit, find_answer_cues};
+use crate::text::FoldedText;
 use crate::utterance::Utterance;
 
 const DECLINES: &str = include_str!("../phrases/declines.txt");
@@ -17,6 +18,7 @@ static PATTERNS: LazyLock<PatternSet> = LazyLock::new(|| PatternSet::parse(DECLI
 static IDIOMS: LazyLock<PatternSet> = LazyLock::new(|| PatternSet::parse(DECLINES, "idiom"));
 static ASKED: LazyLock<PatternSet> = LazyLock::new(|| PatternSet::parse(DECLINES, "asked"));
 static TURNS: LazyLock<PatternSet> = LazyLock::new(|| PatternSet::parse(DECLINES, "turn"));
+static GREETINGS: LazyLock<PatternSet> = LazyLock::new(|| PatternSet::parse(DECLINES, "greeting"));
 static SUBJECTS: LazyLock<PatternSet> = LazyLock::new(|| PatternSet::parse(DECLINES, "subject"));
 static COPY: LazyLock<PatternSet> = LazyLock::new(|| PatternSet::parse(FAILURES, "about_copy"));
 
@@ -87,16 +89,27 @@ pub(super) fn helps_anyway(answer: &InspectedAnswer<'_>) -> bool {
     answer.response.contains("```") || items >= 2 || TURNS.is_in(&answer.text)
 }
 
-/// True for a drafted letter: a subject, or a salutation on a line of its own.
+/// True for a drafted message: a subject, a salutation on a line of its own, or one with a name.
 pub(super) fn is_letter(answer: &InspectedAnswer<'_>) -> bool {
     const MAX_SALUTATION_WORDS: usize = 6;
     let trimmed = answer.response.trim_start();
-    let Some((first, _)) = trimmed.split_once('\n') else { return false };
-    let line = first.trim_end();
+    let line = trimmed.lines().next().unwrap_or_default().trim_end();
+    let is_first_line = line.len() < trimmed.trim_end().len();
     let short = line.split_whitespace().count() <= MAX_SALUTATION_WORDS;
     let greets = short && line.ends_with([',', '!', '，', '！', '：', ':']);
-    let subject = line.contains([':', '：']) && SUBJECTS.is_in(&crate::text::FoldedText::new(line));
-    greets || subject
+    let subject = line.contains([':', '：']) && SUBJECTS.is_in(&FoldedText::new(line));
+    is_first_line && (greets || subject) || has_salutation(line)
+}
+
+/// "Hi Anna, …": a salutation, a name in capitals and a comma.
+fn has_salutation(line: &str) -> bool {
+    const MAX_NAME_WORDS: usize = 3;
+    let Some((opening, _)) = line.split_once([',', '!']) else { return false };
+    let Some((greeting, name)) = opening.split_once(' ') else { return false };
+    let capitals = name.split_whitespace().all(|word| word.starts_with(char::is_uppercase));
+    let count = name.split_whitespace().count();
+    let folded = FoldedText::new(greeting);
+    (1..=MAX_NAME_WORDS).contains(&count) && capitals && GREETINGS.is_in(&folded)
 }
 
 /// True when the question asks for words that decline, or quotes some: "How do I say no politely?"
