@@ -1,8 +1,27 @@
-//! Detects answers that failed: an error status, an empty answer, a refusal, or error text.
+//! Detects answers that failed: an error status, an empty answer, error text, a loop, a refusal, the
+//! wrong language, or an answer that breaks off.
+
+mod decline;
+mod error_text;
+mod repetition;
+mod truncation;
+mod wrong_language;
+#[cfg(test)]
+mod tests;
 
 use model::{ErrorType, Evidence, Failure, TurnStatus, UnitInterval};
 
+use decline::{
+    asks_for_copy, asks_for_decline, find_decline, has_decline_cue, helps_anyway, is_letter,
+};
+use error_text::{asks_for_value, find_error_text};
+use repetition::find_repetition;
+use truncation::find_truncation;
+use wrong_language::find_wrong_language;
+
 use crate::answer::{Answer, REFUSAL_MODEL};
+use crate::language::{LanguageProfile, profile_language};
+use crate::lexicon::find_set;
 use crate::text::{FoldedText, mask_code_and_quotes};
 use crate::utterance::Utterance;
 
@@ -29,14 +48,26 @@ pub struct CompletedAnswer<'a> {
     pub answer: &'a Answer,
 }
 
-/// Openings of error text that a program printed in place of an answer. An opening without a colon
-/// counts only when no explaining sentence follows.
-const ERROR_OPENINGS: &str = "error:|exception:|traceback (most recent call last)|internal server error|\
-    unhandled exception|{\"error\"|500 internal|502 bad gateway|503 service|504 gateway|\
-    rate limit exceeded|request timed out|connection refused|connection error|\
-    an error occurred|an unexpected error|something went wrong|service unavailable|\
-    openai error|api error|timeout error|http error";
-const ERROR_CONTINUATIONS: &str = "while|processing|please|try|occurred|for|on our|server|and we";
+const FAILURES: &str = include_str!("phrases/failures.txt");
+
+/// A question and an answer, prepared once for all rules.
+struct InspectedAnswer<'a> {
+    question: Option<&'a Utterance>,
+    response: &'a str,
+    /// The answer without code and quotations, at equal length.
+    prose: String,
+    /// Words of `prose`.
+    text: FoldedText,
+    profile: Option<LanguageProfile>,
+}
+
+impl InspectedAnswer<'_> {
+    /// The most likely language: of the answer, else of the question, else English.
+    fn language(&self) -> &'static str {
+        let asked = || profile_language(self.question?.original());
+        self.profile.or_else(asked).map_or("en", |profile| profile.language)
+    }
+}
 
 /// Returns the failure of an answer, with `error_type` `None` when it did not fail.
 pub fn detect_failure(rule: &FailureRule, completed: &CompletedAnswer<'_>) -> Failure {
@@ -44,22 +75,47 @@ pub fn detect_failure(rule: &FailureRule, completed: &CompletedAnswer<'_>) -> Fa
     if completed.status == TurnStatus::Error || error_given {
         return new_failure(ErrorType::ExecutionError, 1.0, Vec::new());
     }
-    let trimmed = completed.response.trim();
-    if trimmed.is_empty() {
+    if completed.response.trim().is_empty() {
         return new_failure(ErrorType::EmptyResponse, 1.0, Vec::new());
     }
-    if let Some(evidence) = find_error_text(completed.response) {
-        return new_failure(ErrorType::ErrorText, 0.9, vec![evidence]);
+    let prose = mask_code_and_quotes(completed.response);
+    let answer = InspectedAnswer {
+        question: completed.question,
+        response: completed.response,
+        text: FoldedText::new(&prose),
+        profile: profile_language(&prose),
+        prose,
+    };
+    inspect_text(rule, completed, &answer).unwrap_or(Failure {
+        error_type: None,
+        confidence: UnitInterval::ZERO,
+        evidence: Vec::new(),
+    })
+}
+
+/// The first failure that the words of the answer show.
+fn inspect_text(
+    rule: &FailureRule,
+    completed: &CompletedAnswer<'_>,
+    answer: &InspectedAnswer<'_>,
+) -> Option<Failure> {
+    if let Some(evidence) = find_error_text(answer) {
+        return Some(new_failure(ErrorType::ErrorText, 0.9, vec![evidence]));
     }
-    let refuses = f64::from(completed.answer.refusal_probability);
-    if refuses >= rule.min_refusal_probability {
-        return new_failure(ErrorType::ModelRefusal, refuses, refusal_evidence(completed));
+    if let Some(evidence) = find_repetition(answer) {
+        return Some(new_failure(ErrorType::Repetition, 0.95, vec![evidence]));
     }
-    let short = trimmed.chars().count() < rule.min_response_chars;
-    if short && !answers_directly(completed.question, trimmed) {
-        return new_failure(ErrorType::EmptyResponse, 0.6, Vec::new());
+    if let Some(failure) = find_refusal(rule, completed, answer) {
+        return Some(failure);
     }
-    Failure { error_type: None, confidence: UnitInterval::ZERO, evidence: Vec::new() }
+    if let Some(evidence) = find_wrong_language(answer) {
+        return Some(new_failure(ErrorType::WrongLanguage, 0.9, vec![evidence]));
+    }
+    if let Some(confidence) = find_empty(rule, answer) {
+        return Some(new_failure(ErrorType::EmptyResponse, confidence, Vec::new()));
+    }
+    let cut = find_truncation(answer)?;
+    Some(new_failure(ErrorType::Truncated, cut.confidence, vec![cut.evidence]))
 }
 
 fn new_failure(error_type: ErrorType, confidence: f64, evidence: Vec<Evidence>) -> Failure {
@@ -67,36 +123,95 @@ fn new_failure(error_type: ErrorType, confidence: f64, evidence: Vec<Evidence>) 
     Failure { error_type: Some(error_type), confidence, evidence }
 }
 
-fn find_error_text(response: &str) -> Option<Evidence> {
-    let head = &response[..response.floor_char_boundary(400)];
-    let prose = mask_code_and_quotes(head);
-    let start = prose.len() - prose.trim_start().len();
-    let opening = prose.trim_start().to_lowercase();
-    let raw = head.trim_start().to_lowercase();
-    let is_error_opening = |phrase: &&str| {
-        let text = if phrase.starts_with('{') { &raw } else { &opening };
-        text.strip_prefix(*phrase)
-            .is_some_and(|rest| phrase.ends_with([':', ')', '"']) || ends_like_an_error(rest))
+/// A refusal by the model's probability or by a phrase, unless the question asks for such words.
+fn find_refusal(
+    rule: &FailureRule,
+    completed: &CompletedAnswer<'_>,
+    answer: &InspectedAnswer<'_>,
+) -> Option<Failure> {
+    const PHRASE_CONFIDENCE: f64 = 0.9;
+    let refuses = f64::from(completed.answer.refusal_probability);
+    let words = answer.text.lexical_words().count();
+    let phrase = find_decline(answer).filter(|found| found.is_main_content(words));
+    let (least, needs_phrase) = refusal_thresholds(rule, answer, words);
+    // Cells with "no" look like refusals to the model.
+    let table = answer.prose.lines().any(|line| line.trim_start().starts_with("|-"));
+    let cued = phrase.is_some() || answer.language() == "en" && has_decline_cue(answer);
+    let by_model =
+        refuses >= if cued { rule.min_refusal_probability } else { least } && (cued || !table);
+    let by_phrase =
+        phrase.is_some() && refuses >= needs_phrase && !helps_anyway(answer) && !is_letter(answer);
+    let wanted = answer.question.is_some_and(|question| {
+        asks_for_decline(question)
+            || is_letter(answer)
+            || phrase.is_none() && asks_for_copy(question)
+    });
+    if !by_model && !by_phrase || wanted {
+        return None;
+    }
+    let (confidence, evidence) = match phrase {
+        Some(found) if !by_model => (PHRASE_CONFIDENCE, vec![found.evidence]),
+        Some(_) | None => (refuses, refusal_evidence(completed)),
     };
-    let found = ERROR_OPENINGS.split('|').find(is_error_opening)?;
-    let end = response.floor_char_boundary(start + found.len());
-    Some(Evidence { start, end, rule: "error_opening".to_owned() })
+    Some(new_failure(ErrorType::ModelRefusal, confidence, evidence))
 }
 
-/// True when the text ends, is punctuated, or continues like an error message. "Connection refused
-/// means …" explains and does not match.
-fn ends_like_an_error(rest: &str) -> bool {
-    let next = rest.trim_start_matches([' ', '\t']);
-    next.is_empty()
-        || next.starts_with(['.', ',', ':', '!', '(', '-', '\n', ';'])
-        || ERROR_CONTINUATIONS.split('|').any(|word| next.starts_with(word))
+/// The least probabilities of the model for an answer without a phrase that declines, and with one.
+/// The model knows English; it takes short notes and other languages for refusals too easily.
+fn refusal_thresholds(
+    rule: &FailureRule,
+    answer: &InspectedAnswer<'_>,
+    words: usize,
+) -> (f64, f64) {
+    const MIN_WITHOUT_PHRASE: f64 = 0.85;
+    const MIN_ENGLISH_WITH_PHRASE: f64 = 0.2;
+    const MAX_NOTE_WORDS: usize = 30;
+    let english = answer.language() == "en";
+    let strict = MIN_WITHOUT_PHRASE.max(rule.min_refusal_probability);
+    let least =
+        if english && words > MAX_NOTE_WORDS { rule.min_refusal_probability } else { strict };
+    (least, if english { MIN_ENGLISH_WITH_PHRASE } else { 0.0 })
 }
 
+/// The confidence that an answer has no content.
+fn find_empty(rule: &FailureRule, answer: &InspectedAnswer<'_>) -> Option<f64> {
+    let trimmed = answer.response.trim();
+    let is_sign = |c: char| ".…—–-_~*?!。·•,".contains(c);
+    let is_invisible =
+        |c: char| c.is_whitespace() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{feff}');
+    if trimmed.chars().all(|c| is_sign(c) || is_invisible(c)) {
+        return Some(if trimmed.chars().all(is_invisible) { 1.0 } else { 0.8 });
+    }
+    if is_in_list(answer, "waiting") {
+        return Some(0.8);
+    }
+    let short = trimmed.chars().count() < rule.min_response_chars || is_in_list(answer, "filler");
+    let direct = answers_directly(answer.question, trimmed) || asks_for_value(answer);
+    (short && !direct).then_some(0.6)
+}
+
+/// True when the whole answer is a phrase of the list.
+fn is_in_list(answer: &InspectedAnswer<'_>, name: &'static str) -> bool {
+    const MAX_SIGNS: usize = 12;
+    let words: Vec<&str> =
+        answer.text.lexical_words().map(|w| answer.text.folded_word(w)).collect();
+    if words.len() > MAX_SIGNS {
+        return false;
+    }
+    let spaces = if words.iter().any(|word| word.is_ascii()) { " " } else { "" };
+    let (joined, spaced) = (words.join(spaces), words.join(" "));
+    let mut phrases = find_set(FAILURES, name).split(" | ");
+    phrases.any(|phrase| phrase == joined || phrase == spaced)
+}
+
+/// True for a word in reply to a short question, and for values, names of code and signs.
 fn answers_directly(question: Option<&Utterance>, trimmed: &str) -> bool {
     const MAX_SHORT_QUESTION_WORDS: usize = 15;
-    let has_content = trimmed.chars().any(char::is_alphanumeric);
+    let is_value = |c: char| !c.is_ascii() || c.is_ascii_digit() || c == '`';
+    let has_content = trimmed.chars().any(|c| c.is_alphanumeric() || !c.is_ascii());
     let is_short = |q: &Utterance| (1..=MAX_SHORT_QUESTION_WORDS).contains(&q.word_hashes.len());
-    has_content && question.is_some_and(is_short)
+    let value = question.is_some() && trimmed.contains(is_value);
+    has_content && (value || question.is_some_and(is_short))
 }
 
 /// Evidence span of the n-gram with the highest refusal weight, else of the first word.
@@ -108,105 +223,4 @@ fn refusal_evidence(completed: &CompletedAnswer<'_>) -> Vec<Evidence> {
         text.words.first().map(|w| Evidence { start: w.start, end: w.end, rule: RULE.to_owned() })
     };
     REFUSAL_MODEL.strongest_evidence(features, RULE).or_else(first_word).into_iter().collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check(question: &str, response: &str, expected: Option<ErrorType>) {
-        let question = Utterance::read(question);
-        let answer = Answer::read(Some(&question), response);
-        let completed = CompletedAnswer {
-            status: TurnStatus::Success,
-            error: None,
-            question: Some(&question),
-            response,
-            answer: &answer,
-        };
-        let found = detect_failure(&FailureRule::default(), &completed);
-        assert_eq!(found.error_type, expected, "{response} ({})", answer.refusal_probability);
-        assert_eq!(found.confidence.get() > 0.0, expected.is_some());
-        for evidence in found.evidence {
-            assert!(response.get(evidence.start..evidence.end).is_some());
-        }
-    }
-
-    #[test]
-    fn refusals_are_detected_in_several_phrasings() {
-        for refusal in [
-            "I can't assist with that.",
-            "I'm sorry, but I cannot help with that request.",
-            "I cannot fulfill your request. I'm just an AI, it's not within my programming to provide this.",
-            "Ich kann Ihnen dabei leider nicht helfen.",
-            "As an AI language model, I am not able to provide personal information about private individuals.",
-        ] {
-            check(
-                "How do I get my neighbour's phone number?",
-                refusal,
-                Some(ErrorType::ModelRefusal),
-            );
-        }
-    }
-
-    #[test]
-    fn harmless_answers_are_not_failures() {
-        for answer in [
-            "I cannot recommend this highly enough: the museum is wonderful, and entry is free on Sundays.",
-            "I cannot stress enough how important it is to back up first. Then run the migration with `migrate up`.",
-            "I apologize for the confusion! The corrected query is:\n```sql\nSELECT 1\n```",
-            "Wrap it in a try block:\n```python\ntry:\n    run()\nexcept Exception as e:\n    print(f\"Error: {e}\")\n```",
-            "He replied \"I'm sorry, but I can't\" and left the room, which is why the scene works so well.",
-            "Error handling in Rust is done with Result: return Err early and use the question mark.",
-            "I cannot stress enough how important it is to use a password manager.",
-            "I can’t overstate how useful indexes are; add one on user_id.",
-            "Connection refused means nothing listens on that port. Start the server first.",
-            "An error occurred in your calculation on line 3: the sum is 12.",
-            "Rate limit exceeded errors come from too many calls; wait and try again.",
-        ] {
-            check("Tell me about it in some detail please", answer, None);
-        }
-    }
-
-    #[test]
-    fn short_answers_fail_unless_they_answer_directly() {
-        check("What is 6 times 7?", "42", None);
-        check("Is Paris the capital of France?", "Yes.", None);
-        check("What is 6 times 7?", "...", Some(ErrorType::EmptyResponse));
-        check(&"explain in depth ".repeat(20), "ok", Some(ErrorType::EmptyResponse));
-        check("What is 6 times 7?", "  \n ", Some(ErrorType::EmptyResponse));
-    }
-
-    #[test]
-    fn printed_errors_are_detected_as_error_text() {
-        for text in [
-            "Error: connection refused",
-            "Traceback (most recent call last):\n  File \"a.py\"",
-            "{\"error\": {\"code\": 500}}",
-            "An error occurred while processing your request.",
-        ] {
-            check("show my orders", text, Some(ErrorType::ErrorText));
-        }
-    }
-
-    #[test]
-    fn reported_error_overrides_the_response_text() {
-        let answer = Answer::read(None, "Here you go: all fine.");
-        let completed = |status, error| CompletedAnswer {
-            status,
-            error,
-            question: None,
-            response: "Here you go: all fine.",
-            answer: &answer,
-        };
-        let kind = |completed: &CompletedAnswer<'_>| {
-            detect_failure(&FailureRule::default(), completed).error_type
-        };
-        assert_eq!(kind(&completed(TurnStatus::Error, None)), Some(ErrorType::ExecutionError));
-        assert_eq!(
-            kind(&completed(TurnStatus::Success, Some("timeout"))),
-            Some(ErrorType::ExecutionError)
-        );
-        assert_eq!(kind(&completed(TurnStatus::Success, Some("  "))), None);
-    }
 }

@@ -1,5 +1,7 @@
 //! Detects the language of a message, by script and by frequent words.
 
+mod profile;
+
 use std::sync::LazyLock;
 
 use model::Language;
@@ -7,6 +9,10 @@ use rustc_hash::FxHashMap;
 
 use crate::lexicon::words_in_set;
 use crate::text::{FoldedText, WordKind, hash, is_ideograph};
+
+pub(crate) use profile::{
+    LanguageProfile, has_chinese_words, is_frequent_word, profile_language, score_of_language,
+};
 
 pub(crate) const LANGUAGES: [&str; 9] = ["en", "de", "es", "fr", "pt", "it", "nl", "ja", "zh"];
 

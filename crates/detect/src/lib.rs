@@ -9,6 +9,7 @@ mod language;
 mod answer_type;
 mod hashed_set;
 mod phrases;
+mod pattern;
 mod wide_deep;
 mod calibration;
 mod utterance;

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use model::hash::Fnv32;
 
 /// Data that changes findings without a new package version.
-const VERSIONED_DATA: [&[u8]; 21] = [
+const VERSIONED_DATA: [&[u8]; 24] = [
     include_bytes!("../model/blend.txt"),
     include_bytes!("../model/pair.bin"),
     include_bytes!("../model/refusal.bin"),
@@ -13,6 +13,9 @@ const VERSIONED_DATA: [&[u8]; 21] = [
     include_bytes!("../model/accepted.bin"),
     include_bytes!("phrases/answer_types.txt"),
     include_bytes!("phrases/contrast.txt"),
+    include_bytes!("phrases/declines.txt"),
+    include_bytes!("phrases/failures.txt"),
+    include_bytes!("phrases/languages.txt"),
     include_bytes!("phrases/references.txt"),
     include_bytes!("phrases/refusal.txt"),
     include_bytes!("phrases/words.txt"),

@@ -252,6 +252,9 @@ words!(
         EmptyResponse = 2 "empty_response",
         ModelRefusal = 3 "model_refusal",
         ErrorText = 4 "error_text",
+        Truncated = 5 "truncated",
+        WrongLanguage = 6 "wrong_language",
+        Repetition = 7 "repetition",
     }
 );
 

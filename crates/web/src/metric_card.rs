@@ -229,7 +229,9 @@ pub(crate) fn metric_description(figure: Figure) -> &'static str {
         Figure::AbandonmentRate => "Sessions that ended without use of the last answer",
         Figure::RejectionRate => "Answers rejected by a rating or a later message",
         Figure::RetryRate => "Questions asked more than once",
-        Figure::ErrorRate => "Answers that failed: errors, refusals, empty responses",
+        Figure::ErrorRate => {
+            "Answers that failed: errors, refusals, empty, truncated or looping answers, wrong language"
+        }
         Figure::FeedbackCoverage => "Turns with at least one human signal",
         Figure::Agreement => "Turns where user and detector reach the same verdict",
         Figure::LatencyMedian => "Half of the answers were at least this fast",

@@ -3,13 +3,13 @@
 use std::fmt::Write;
 
 use engine::{FailurePattern, ScanPatterns, ScanReport, WorstConversation};
+use model::ErrorType;
 use serde_json::{Value, json};
 
 use crate::cli::excerpt::{highlight_evidence, truncate_line};
 
 const MAX_CONTRASTS_PER_PATTERN: usize = 2;
 const CORRECTIONS: [&str; 3] = ["explicit", "rephrased", "abandonment"];
-const FAILURES: [&str; 4] = ["execution_error", "empty_response", "model_refusal", "error_text"];
 
 pub(super) struct Report<'a> {
     pub(super) total: &'a ScanReport,
@@ -60,7 +60,7 @@ fn total_as_json(report: &ScanReport) -> Value {
         "rejected": rate(engine::Satisfaction::from_share(report.verdicts.status[0], judged)),
         "verdicts": named(&["rejected", "accepted", "neutral"], &report.verdicts.status),
         "corrections": named(&CORRECTIONS, &report.verdicts.corrections),
-        "failures": named(&FAILURES, &report.failures),
+        "failures": named(ErrorType::WORDS, &report.failures),
         "retries": named(&["dissatisfied", "exploratory"], &report.retries),
         "latency": named(&["high", "medium", "low"], &report.paces),
         "models": models,
@@ -144,7 +144,9 @@ fn write_verdicts(report: &ScanReport, out: &mut String) -> std::fmt::Result {
 
 fn write_failures(report: &ScanReport, out: &mut String) -> std::fmt::Result {
     write_row(out, "Failed answers", report.failures.iter().sum(), report.turns, "")?;
-    for (name, count) in FAILURES.iter().zip(report.failures).filter(|(_, count)| *count > 0) {
+    for (name, count) in
+        ErrorType::WORDS.iter().zip(report.failures).filter(|(_, count)| *count > 0)
+    {
         write_row(out, &format!("  {name}"), count, report.turns, "")?;
     }
     let timed: u64 = report.paces.iter().sum();
@@ -204,7 +206,7 @@ fn write_conversation(
         worst.turns
     )?;
     for turn in &worst.excerpts {
-        let failed = FAILURES.contains(&turn.what.as_str());
+        let failed = ErrorType::from_word(&turn.what).is_some();
         let (answer, next) = if failed {
             (
                 highlight_evidence(&turn.answer, &turn.evidence, colour),

@@ -24,8 +24,8 @@ pub struct ScanReport {
     /// Lines that are not a conversation.
     pub unreadable: u64,
     pub verdicts: VerdictCounts,
-    /// Failed answers by type: execution error, empty, refusal, error text.
-    pub failures: [u64; 4],
+    /// Failed answers by type, in the order of `ErrorType::WORDS`.
+    pub failures: [u64; ErrorType::WORDS.len()],
     /// Retries by intent: dissatisfied, exploratory.
     pub retries: [u64; 2],
     /// Answers by latency tolerance, where the log has times: high, medium, low.
@@ -231,6 +231,9 @@ fn error_index(error: ErrorType) -> usize {
         ErrorType::EmptyResponse => 1,
         ErrorType::ModelRefusal => 2,
         ErrorType::ErrorText => 3,
+        ErrorType::Truncated => 4,
+        ErrorType::WrongLanguage => 5,
+        ErrorType::Repetition => 6,
     }
 }
 

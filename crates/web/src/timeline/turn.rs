@@ -306,6 +306,9 @@ fn failure_label(kind: ErrorType) -> &'static str {
         ErrorType::EmptyResponse => "empty response",
         ErrorType::ModelRefusal => "model refusal",
         ErrorType::ErrorText => "error text",
+        ErrorType::Truncated => "truncated",
+        ErrorType::WrongLanguage => "wrong language",
+        ErrorType::Repetition => "repetition",
     }
 }
 
