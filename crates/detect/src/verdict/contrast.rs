@@ -4,6 +4,7 @@
 //! only the question has is what they want. A side that is not certain stays unknown.
 
 mod roles;
+mod tokens;
 mod reading;
 mod questions;
 mod pairs;
@@ -20,7 +21,7 @@ use reading::{Clause, Reading, Sentence, Span};
 use roles::Role;
 use unwanted::{Ground, Known};
 
-pub(crate) use reading::collect_stems;
+pub(crate) use tokens::collect_stems;
 
 #[cfg(test)]
 mod tests;
@@ -118,8 +119,8 @@ impl<'t, 'a> Correction<'t, 'a> {
 
     /// The first phrase that a rule finds in a clause and that the answer did not give.
     fn first_wanted(&self, rule: impl Fn(Clause) -> Option<Span>) -> Option<Span> {
-        let found = self.clauses().filter_map(|(_, clause)| rule(clause));
-        found.filter(|span| !self.text.is_only_answered(*span)).next()
+        let mut found = self.clauses().filter_map(|(_, clause)| rule(clause));
+        found.find(|span| !self.text.is_only_answered(*span))
     }
 
     fn find_wanted(&self) -> Option<(Span, Source)> {

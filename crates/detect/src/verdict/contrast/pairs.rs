@@ -22,7 +22,7 @@ const MAX_TINY_SIDE: usize = 3;
 
 type Rule = fn(&Reading<'_>, Span) -> Option<Pair>;
 
-/// The rules in order. The flag is true for those that thanks rule out.
+/// The rules in order.
 pub(super) const PAIR_RULES: &[(Rule, PairKind)] = &[
     (find_negated_then_wanted, PairKind::Contrast),
     (find_replacement, PairKind::Replacement),
@@ -205,7 +205,7 @@ fn find_blamed(text: &Reading<'_>, start: usize, end: usize) -> Option<usize> {
     }
     let clause = text.last_break(start, end);
     let markers = (clause..end).map(|at| (at, text.length(Role::Got, at, end)));
-    let marker = markers.filter(|(_, length)| *length > 1).last();
+    let marker = markers.rev().find(|(_, length)| *length > 1);
     let subject = text.skip_fillers(clause, end);
     let addresses = text.is_role(Role::Addressee, subject);
     let from = marker.map(|(at, length)| at + length).or(addresses.then_some(subject + 1));

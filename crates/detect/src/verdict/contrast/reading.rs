@@ -2,29 +2,11 @@
 //! shares with question and answer.
 
 use super::roles::{Role, RolePhrases};
-use crate::text::{FoldedText, WordKind, hash};
+use super::tokens::{Token, collect_stems, tokenize, word_stems};
 use crate::verdict::Exchange;
 
-/// Later tokens are not read.
-const MAX_TOKENS: usize = 160;
-/// Quotes and Markdown marks around a phrase.
-const QUOTES: &str = "\"“”«»„`*'‘’「」『』‹›";
 const MAX_FILLERS: usize = 5;
 const MAX_PHRASE_WORDS: usize = 8;
-
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Token {
-    pub(super) start: usize,
-    pub(super) end: usize,
-    pub(super) hash: u32,
-    is_mark: bool,
-    /// The mark, `\n` for a new line.
-    mark: char,
-    in_answer: bool,
-    in_question: bool,
-    is_content: bool,
-    is_clause: bool,
-}
 
 /// A range of tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -384,15 +366,8 @@ impl<'a> Reading<'a> {
         if start >= end {
             return None;
         }
-        while trim.drops_fillers {
-            let length = self.length(Role::Filler, start, end);
-            if length > 0 && start + length < end {
-                start += length;
-            } else if start + 1 < end && self.is_mark(start) {
-                start += 1;
-            } else {
-                break;
-            }
+        if trim.drops_fillers {
+            start = self.skip_leading(start, end);
         }
         if trim.cuts {
             end = self.find_stop(start, end, stops);
@@ -404,6 +379,20 @@ impl<'a> Reading<'a> {
         let words = self.word_count(Span::new(start, end));
         let named = self.content(Span::new(start, end)).next().is_some();
         (words <= trim.max_words && named).then_some(Span { start, end })
+    }
+
+    /// First token behind fillers and marks, of which the last stays.
+    fn skip_leading(&self, mut start: usize, end: usize) -> usize {
+        loop {
+            let length = self.length(Role::Filler, start, end);
+            if length > 0 && start + length < end {
+                start += length;
+            } else if start + 1 < end && self.is_mark(start) {
+                start += 1;
+            } else {
+                return start;
+            }
+        }
     }
 
     fn find_stop(&self, start: usize, end: usize, stops: &[Role]) -> usize {
@@ -449,102 +438,4 @@ impl<'a> Reading<'a> {
         let token = &self.tokens[at];
         self.original.get(token.start..token.end).is_some_and(|word| word.ends_with("ed"))
     }
-}
-
-fn tokenize(text: &FoldedText, original: &str) -> Vec<Token> {
-    let mut tokens: Vec<Token> = Vec::with_capacity(text.words.len().min(MAX_TOKENS) + 8);
-    let mut last_end = 0;
-    for word in &text.words {
-        if tokens.len() >= MAX_TOKENS {
-            break;
-        }
-        let gap = original.get(last_end..word.start).unwrap_or_default();
-        if let Some(at) = gap.find('\n') {
-            tokens.push(mark_token(last_end + at, last_end + at + 1, '\n'));
-        }
-        last_end = word.end;
-        let folded = text.folded_word(word);
-        let first = folded.chars().next().unwrap_or(' ');
-        if word.kind == WordKind::Mark {
-            if !QUOTES.contains(first) {
-                tokens.push(mark_token(word.start, word.end, first));
-            }
-            continue;
-        }
-        let whole = word_token(word.start, word.end, hash(0, folded.as_bytes()));
-        match split_elision(folded, original, word.start..word.end) {
-            None => tokens.push(whole),
-            Some((elided, rest, middle)) => {
-                tokens.push(word_token(word.start, middle, elided));
-                tokens.push(word_token(middle, word.end, rest));
-            }
-        }
-    }
-    tokens
-}
-
-/// Hashes of "l'" and "anglais", and where the second starts.
-fn split_elision(
-    folded: &str,
-    original: &str,
-    range: std::ops::Range<usize>,
-) -> Option<(u32, u32, usize)> {
-    let (article, rest) = folded.split_once('\'')?;
-    if !RolePhrases::loaded().is_elision(hash(0, article.as_bytes()))
-        || matches!(rest, "s" | "t" | "m" | "d" | "ll" | "re" | "ve")
-    {
-        return None;
-    }
-    let written = original.get(range.clone())?;
-    let (at, apostrophe) = written.char_indices().find(|(_, c)| "'’‘ʼ´".contains(*c))?;
-    let middle = range.start + at + apostrophe.len_utf8();
-    let elided = folded.get(..=article.len())?;
-    Some((hash(0, elided.as_bytes()), hash(0, rest.as_bytes()), middle))
-}
-
-fn word_token(start: usize, end: usize, hash: u32) -> Token {
-    Token {
-        start,
-        end,
-        hash,
-        is_mark: false,
-        mark: ' ',
-        in_answer: false,
-        in_question: false,
-        is_content: false,
-        is_clause: false,
-    }
-}
-
-fn mark_token(start: usize, end: usize, mark: char) -> Token {
-    Token { is_mark: true, mark, ..word_token(start, end, 0) }
-}
-
-/// Sorted stems of all words. See [`word_stems`].
-pub(crate) fn collect_stems(text: &FoldedText) -> Vec<u32> {
-    let mut stems: Vec<u32> = Vec::new();
-    for word in text.lexical_words().take(MAX_TOKENS) {
-        let folded = text.folded_word(word);
-        stems.extend(word_stems(folded));
-        stems.extend(folded.split_once('\'').into_iter().flat_map(|(_, rest)| word_stems(rest)));
-    }
-    crate::utterance::sort_and_dedup(stems)
-}
-
-/// Hashes of a word and of its beginnings with up to three letters (of a long word, up to two fifths)
-/// less. Two words are forms of one
-/// word when they share one: "holiday" and "holidays", "зимний" and "зимняя".
-fn word_stems(folded: &str) -> impl Iterator<Item = u32> {
-    const MAX_ENDING: usize = 3;
-    const MIN_STEM: usize = 4;
-    let count = folded.chars().count();
-    // Compounds have longer endings: "Jenkinsfile".
-    let ending = MAX_ENDING.max(count * 2 / 5);
-    let shortest = count.saturating_sub(ending).max(MIN_STEM);
-    let beginnings = (shortest..count)
-        .filter_map(move |length| folded.char_indices().nth(length).map(|(end, _)| &folded[..end]));
-    // A short plural: "bug" and "bugs".
-    let singular = folded.strip_suffix('s').filter(|one| one.chars().count() == 3);
-    let forms = std::iter::once(folded).chain(beginnings).chain(singular);
-    forms.map(|form| hash(0, form.as_bytes()))
 }
