@@ -31,7 +31,7 @@ mod tests;
 pub use blend::{ReaderScores, is_settled, message_language};
 pub use features::verdict_features;
 use quotation::rejects_in_quotes_only;
-pub(crate) use retraction::EARLIER_BETTER_RULE;
+pub(crate) use retraction::{EARLIER_BETTER_RULE, RETRACTED_RULE};
 pub(crate) use rules::MOVED_ON_RULE;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
