@@ -205,6 +205,25 @@ fn remark_about_an_earlier_answer_targets_that_turn() {
     }
 }
 
+/// Judged with the last answer, the message would be neutral.
+#[test]
+fn message_that_names_an_earlier_answer_judges_that_answer() {
+    for server in [Server::start(), start_with_rules()] {
+        let talk = TestConversation::new(&server, "c1", "u1");
+        talk.send_message("t1", "Draw the login flow as a diagram");
+        talk.answer("t1", "User -> API: POST /login. API -> Auth: exchange the cookie.");
+        talk.send_message("t2", "Which port does the queue use?");
+        talk.answer("t2", "The broker listens on port 5672.");
+        let text = "Ah, the login flow diagram was wrong, the token comes first";
+        let heard = talk.send_message("t3", text);
+        assert_eq!(heard["previous"]["turn_id"], "t1", "{heard}");
+        assert_eq!(heard["previous"]["status"], "rejected", "{heard}");
+        let server = server.kill_and_restart();
+        assert_eq!(read_verdict(&server, "t1").0, "rejected");
+        assert_ne!(read_verdict(&server, "t2").0, "rejected");
+    }
+}
+
 #[test]
 fn ambiguous_remarks_target_no_turn() {
     let server = Server::start();

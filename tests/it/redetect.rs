@@ -179,3 +179,17 @@ fn missing_late_verdict_is_detected() {
     let (_, out, _) = uptake(folder.path(), &["rebuild", "--json"]);
     assert!(out.starts_with("{\"changed\":false"), "{out}");
 }
+
+#[test]
+fn verdict_on_a_named_turn_is_found_again() {
+    let server = Server::start();
+    let talk = TestConversation::new(&server, "c1", "u1");
+    talk.send_message("t1", "Draw the login flow as a diagram");
+    talk.answer("t1", "User -> API: POST /login. API -> Auth: exchange the cookie.");
+    talk.send_message("t2", "Which port does the queue use?");
+    talk.answer("t2", "The broker listens on port 5672.");
+    talk.send_message("t3", "Ah, the login flow diagram was wrong, the token comes first");
+    assert_eq!(read_verdict(&server, "t1").0, "rejected");
+    let (_, folder) = server.stop();
+    assert_eq!(run_redetect(folder.path())["findings"], 0);
+}

@@ -94,7 +94,7 @@ fn check_target(verdict: &Verdict, said: &Utterance, question: &str, answer: &st
     let past = PastTurn { turn: &turn, question, answer, age: Duration::from_secs(9), status };
     let older = PastTurn { question: answer, answer: question, ..past };
     let found = find_target(&TargetRule::default(), verdict, said, &[past, older]);
-    if !may_target_earlier_turn(verdict, said) {
+    if !may_target_earlier_turn(verdict, said, &past) {
         assert_eq!(found, Target::Previous);
     }
 }

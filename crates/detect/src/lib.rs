@@ -39,7 +39,8 @@ pub use pair::{pair_features, pair_score};
 pub use retry::{PastQuestion, RetryRule, detect_retry, may_be_retry};
 pub use sentiment::detect_sentiment;
 pub use target::{
-    PastTurn, RankedTurn, Target, TargetCandidate, TargetRule, answer_head, find_target,
+    MAX_NAMED_TURNS, PastTurn, RankedTurn, Target, TargetCandidate, TargetRule, answer_head,
+    find_named_turn, find_target, is_clear_judgement, may_count_turns, may_name_earlier_turn,
     may_target_earlier_turn, rank_candidates,
 };
 pub use usage::{

@@ -48,6 +48,24 @@ enum PhraseRole {
     Thanked,
     Liked,
     Demonstrative,
+    Start,
+    SecondLast,
+    Said,
+}
+
+/// A phrase that helps to find the answer which order words name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OrderWord {
+    Ordinal(Ordinal),
+    /// The answer at the beginning.
+    Start,
+    SecondLast,
+    /// "You said", "suggestion".
+    Said,
+    Determiner,
+    Noun(ReferentKind),
+    Verb,
+    Stop,
 }
 
 #[derive(Clone, Debug)]
@@ -88,6 +106,9 @@ fn parse_role(name: &str) -> Option<PhraseRole> {
         "thanked" => PhraseRole::Thanked,
         "liked" => PhraseRole::Liked,
         "here" => PhraseRole::Demonstrative,
+        "start" => PhraseRole::Start,
+        "second last" => PhraseRole::SecondLast,
+        "said" => PhraseRole::Said,
         _ => PhraseRole::Ordinal(Ordinal::Nth(name.strip_prefix("nth ")?.parse().ok()?)),
     };
     Some(role)
@@ -139,10 +160,52 @@ pub(crate) fn has_ordinal(message: &Utterance) -> bool {
     (0..words.len()).any(|at| ROLES.match_start(&words[at..]).any(is_ordinal))
 }
 
+/// True when the message contains an ordinal or another word for the position of an answer.
+pub(crate) fn has_order_word(message: &Utterance) -> bool {
+    let words = &message.word_hashes;
+    let is_order = |(_, role)| {
+        matches!(role, PhraseRole::Ordinal(_) | PhraseRole::Start | PhraseRole::SecondLast)
+    };
+    (0..words.len()).any(|at| ROLES.match_start(&words[at..]).any(is_order))
+}
+
 /// True when the message opens with "this", "that" or "it": it concerns the last answer.
 pub(crate) fn opens_with_demonstrative(message: &Utterance) -> bool {
-    let mut opening = message.word_hashes.iter().take(MAX_OPENING_WORDS);
-    opening.any(|word| has_role(*word, PhraseRole::Demonstrative))
+    let words = || message.word_hashes.iter().take(MAX_OPENING_WORDS);
+    let Some(at) = words().position(|word| has_role(*word, PhraseRole::Demonstrative)) else {
+        return false;
+    };
+    let is_covered = |at: usize| message.hits.iter().any(|h| h.first <= at && at <= h.last);
+    words().take(at).enumerate().all(|(at, word)| lexicon().is_stop_word(*word) || is_covered(at))
+}
+
+/// True when the message names a choice: "the lentil one".
+pub(crate) fn may_choose(message: &Utterance) -> bool {
+    message.word_hashes.iter().any(|word| has_role(*word, PhraseRole::Noun(ReferentKind::Item)))
+}
+
+/// The order word that `words` start with, and its length. Longer phrases come first.
+pub(crate) fn match_order_word(words: &[u32]) -> Option<(OrderWord, usize)> {
+    let order_word = |(length, role)| {
+        let found = match role {
+            PhraseRole::Ordinal(ordinal) => OrderWord::Ordinal(ordinal),
+            PhraseRole::Start => OrderWord::Start,
+            PhraseRole::SecondLast => OrderWord::SecondLast,
+            PhraseRole::Said => OrderWord::Said,
+            PhraseRole::Determiner => OrderWord::Determiner,
+            PhraseRole::Noun(kind) => OrderWord::Noun(kind),
+            PhraseRole::Verb => OrderWord::Verb,
+            PhraseRole::Stop => OrderWord::Stop,
+            PhraseRole::Thanked | PhraseRole::Liked | PhraseRole::Demonstrative => return None,
+        };
+        Some((found, length))
+    };
+    ROLES.match_start(words).find_map(order_word)
+}
+
+/// True for an ordinal of one word.
+pub(crate) fn is_ordinal(word: u32) -> bool {
+    ROLES.match_start(&[word]).any(|(_, role)| matches!(role, PhraseRole::Ordinal(_)))
 }
 
 pub(crate) fn is_verb(word: u32) -> bool {
@@ -165,8 +228,13 @@ impl ReferenceParser<'_> {
     }
 
     fn match_ordinal(&self, at: usize) -> Option<(Ordinal, usize)> {
-        self.match_role(at, |role| {
+        let found = self.match_role(at, |role| {
             if let PhraseRole::Ordinal(ordinal) = role { Some(ordinal) } else { None }
+        });
+        // "Before the network is up" names no answer.
+        found.filter(|(ordinal, length)| {
+            let is_preposition = || self.role_length(at + length, PhraseRole::Determiner).is_some();
+            *ordinal != Ordinal::Previous || *length > 1 || !is_preposition()
         })
     }
 

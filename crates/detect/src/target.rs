@@ -1,31 +1,45 @@
 //! Finds the turn that a remark judges: the last one, an earlier one, or none.
 //!
 //! Rules, in order:
-//! - A remark without a named reference concerns the last turn: a bare "no, wrong" or "thanks!", a
-//!   repeated question, abandonment, a correction ("I meant …"), or a demonstrative opening. That
-//!   covers nearly all messages and needs no other turn, see [`may_target_earlier_turn`].
-//! - An ordinal reference ("the first diagram", "your earlier answer about X") is resolved by
-//!   `ordinal.rs`.
-//! - Any other judged reference ("the login diagram was fine") is ranked by similarity and recency.
-//!   An earlier turn must beat the last by a margin and must not have the same verdict already.
-//! - After a question by the assistant a name is part of the reply, so the last turn is meant.
-//! - A reference that resembles no turn concerns none.
+//! - A remark that names nothing beyond the last turn concerns the last turn: a bare "no, wrong" or
+//!   "thanks!", a repeated question, abandonment, a correction ("I meant …"). That covers most
+//!   messages and needs no other turn, see [`may_target_earlier_turn`].
+//! - An ordinal with a judgement ("the first diagram was fine") is resolved by `ordinal.rs`.
+//! - Other words ("your mail has the wrong date", "the second thing you gave me") are evidence for
+//!   the turns that hold them (`evidence.rs`), weighed in `ranking.rs`. An earlier turn must be
+//!   likely, beat the next by a margin and not have the same verdict already.
+//! - After a question by the assistant a name may be part of the reply, so more evidence is needed.
+//! - A message that resembles no turn, or two equally, concerns none.
+//!
+//! A message that judges nothing clearly is first judged with the turn that it names, see
+//! [`find_named_turn`].
 
+mod evidence;
 mod ordinal;
+mod pointer;
+mod position;
+mod ranking;
+mod statement;
+mod terms;
 #[cfg(test)]
 mod tests;
 
 use std::time::Duration;
 
 use embed::built_in;
-use model::{CorrectionType, TurnId, Vector, Verdict, VerdictStatus};
+use model::{TurnId, Vector, Verdict, VerdictStatus};
 
-use crate::phrases::Cue;
-use crate::references::{
-    AnswerReference, ReferentKind, extract_references, opens_with_demonstrative,
+use self::pointer::{
+    Judgement, MIN_DISTINCTIVE_WORDS, Pointer, PointingWords, find_named_reference, find_pointer,
 };
-use crate::utterance::{Utterance, ends_with_question, is_bare_remark};
-use crate::verdict::{EARLIER_BETTER_RULE, MOVED_ON_RULE};
+use self::position::find_position;
+use self::ranking::{NamedTurns, rank_turns};
+use self::statement::stated_words;
+use crate::references::{AnswerReference, ReferentKind, has_order_word, may_choose};
+use crate::utterance::{Utterance, ends_with_question};
+
+/// Newest turns that words are compared with. Order words count all.
+pub const MAX_NAMED_TURNS: usize = 40;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TargetRule {
@@ -36,7 +50,7 @@ pub struct TargetRule {
     pub max_age: Duration,
     pub top_k: usize,
     pub min_score: f64,
-    /// Margin by which an earlier turn must beat the last one.
+    /// Margin by which an earlier turn must be likelier than the next one.
     pub min_margin: f64,
 }
 
@@ -49,7 +63,7 @@ impl Default for TargetRule {
             max_age: Duration::from_secs(365 * DAY),
             top_k: 5,
             min_score: 0.35,
-            min_margin: 0.1,
+            min_margin: 0.2,
         }
     }
 }
@@ -75,8 +89,13 @@ pub enum Target {
 
 /// Characters of an answer that are compared with a remark.
 const ANSWER_HEAD_CHARS: usize = 500;
-/// Minimum words of a reference that can rule out the last turn.
-const MIN_DISTINCTIVE_WORDS: usize = 2;
+/// Minimum probability of an earlier turn, for a clear judgement and for another remark.
+const MIN_CLEAR: f64 = 0.5;
+const MIN_UNCLEAR: f64 = 0.6;
+/// The same after a question by the assistant.
+const MIN_REPLY: f64 = 0.75;
+/// Minimum probability of the last turn when others share words with the message.
+const MIN_LAST: f64 = 0.45;
 
 /// The beginning of an answer, as far as it is compared with a remark.
 pub fn answer_head(answer: &str) -> &str {
@@ -86,8 +105,42 @@ pub fn answer_head(answer: &str) -> &str {
 
 /// True when earlier turns are needed to find the target. Cheap, and false for most messages; then
 /// the target is the previous turn.
-pub fn may_target_earlier_turn(verdict: &Verdict, message: &Utterance) -> bool {
-    find_judged_reference(verdict, message).is_some()
+pub fn may_target_earlier_turn(
+    verdict: &Verdict,
+    message: &Utterance,
+    previous: &PastTurn<'_>,
+) -> bool {
+    find_pointer(&Judgement::new(verdict), message, previous).is_some()
+}
+
+/// True when the message may name an earlier turn, whatever its verdict. Cheap, and false for most
+/// messages; then [`find_named_turn`] finds none.
+pub fn may_name_earlier_turn(message: &Utterance, previous: &PastTurn<'_>) -> bool {
+    find_pointer(&Judgement::UNKNOWN, message, previous).is_some()
+}
+
+/// True for a clear acceptance or rejection. A message that judges nothing stays with the last turn.
+pub fn is_clear_judgement(verdict: &Verdict) -> bool {
+    Judgement::new(verdict).is_clear
+}
+
+/// True when older turns than the newest [`MAX_NAMED_TURNS`] may be named: "your first answer".
+pub fn may_count_turns(message: &Utterance) -> bool {
+    has_order_word(message)
+}
+
+/// Finds the earlier turn that a message names, so that the message can be judged with the question
+/// and answer of that turn: "wait, 14 days isn't right, it's 30 (the return thing)". `past` holds
+/// the answered turns, newest first.
+pub fn find_named_turn(
+    rule: &TargetRule,
+    message: &Utterance,
+    past: &[PastTurn<'_>],
+) -> Option<RankedTurn> {
+    match find_judged_turn(rule, &Judgement::UNKNOWN, message, past) {
+        Target::Earlier(found) => Some(found),
+        Target::Previous | Target::NoTurn => None,
+    }
 }
 
 /// Finds the turn that a verdict concerns. `past` holds the answered turns, newest first.
@@ -97,66 +150,94 @@ pub fn find_target(
     message: &Utterance,
     past: &[PastTurn<'_>],
 ) -> Target {
+    find_judged_turn(rule, &Judgement::new(verdict), message, past)
+}
+
+fn find_judged_turn(
+    rule: &TargetRule,
+    judgement: &Judgement,
+    message: &Utterance,
+    past: &[PastTurn<'_>],
+) -> Target {
     let Some(previous) = past.first() else { return Target::NoTurn };
-    let Some(reference) = find_judged_reference(verdict, message) else { return Target::Previous };
-    let name = message.original().get(reference.span.0..reference.span.1).unwrap_or_default();
-    let remark = built_in().embed(name);
-    if reference.ordinal.is_some() {
-        let recent = past.iter().take_while(|turn| turn.age <= rule.max_age).count();
-        return match ordinal::resolve_ordinal(&reference, verdict, &past[..recent]) {
-            Some(0) => Target::Previous,
-            Some(at) => Target::Earlier(score_past_turn(rule, &remark, &past[at])),
-            None => previous_or_no_turn(rule, &reference, &remark, previous),
-        };
-    }
-    if ends_with_question(previous.answer) {
-        return Target::Previous;
-    }
-    let is_candidate =
-        |turn: &&PastTurn<'_>| turn.status != verdict.status && turn.age <= rule.max_age;
-    let earlier =
-        past[1..].iter().filter(is_candidate).map(|turn| score_past_turn(rule, &remark, turn));
-    // `max_by` keeps the last of equal scores, so the iteration runs from the oldest to the newest.
-    let best = earlier.rev().max_by(|a, b| a.score.total_cmp(&b.score));
-    let last = score_past_turn(rule, &remark, previous).score;
-    match best.filter(|best| best.score >= rule.min_score && best.score >= last + rule.min_margin) {
-        Some(best) => Target::Earlier(best),
-        None => previous_or_no_turn(rule, &reference, &remark, previous),
+    let recent = past.iter().take_while(|turn| turn.age <= rule.max_age).count();
+    let past = &past[..recent.max(1)];
+    match find_pointer(judgement, message, previous) {
+        None => Target::Previous,
+        Some(Pointer::Ordered(reference)) => {
+            let remark = embed_reference(message, &reference);
+            let found = ordinal::resolve_ordinal(&reference, judgement.status, past);
+            match found.or_else(|| find_position(message, &stated_words(message, true), past)) {
+                Some(0) => Target::Previous,
+                Some(at) => Target::Earlier(score_past_turn(rule, &remark, &past[at])),
+                None => previous_or_no_turn(rule, &reference, &remark, previous),
+            }
+        }
+        Some(Pointer::Words(words)) => find_by_words(rule, judgement, message, past, &words),
     }
 }
 
-/// The judged reference, when it may concern an earlier answer.
-fn find_judged_reference(verdict: &Verdict, message: &Utterance) -> Option<AnswerReference> {
-    let explicit = matches!(verdict.correction_type, None | Some(CorrectionType::Explicit));
-    let continues = verdict.behaviour.is_some() || verdict.rule == MOVED_ON_RULE;
-    let neutral = verdict.status == VerdictStatus::Neutral;
-    if neutral || !explicit || continues || verdict.rule == EARLIER_BETTER_RULE {
-        return None;
+fn find_by_words(
+    rule: &TargetRule,
+    judgement: &Judgement,
+    message: &Utterance,
+    past: &[PastTurn<'_>],
+    pointer: &PointingWords,
+) -> Target {
+    // After a question by the assistant a name may be part of the reply.
+    let replies = ends_with_question(past[0].answer);
+    if replies && may_choose(message) {
+        return Target::Previous;
     }
-    let good = verdict.status == VerdictStatus::Accepted;
-    // "The first was right, this one is wrong" rejects another answer than it names.
-    let agrees = |reference: &AnswerReference| match reference.judgement {
-        Some(Some(is_positive)) => is_positive == good,
-        Some(None) => true,
-        None => reference.is_thanked_for && good,
+    let candidates = select_candidates(judgement, past);
+    let turns: Vec<PastTurn<'_>> = candidates.iter().map(|at| past[*at]).collect();
+    let ordered = find_position(message, &pointer.stated, past);
+    let ordered = ordered.and_then(|at| candidates.iter().position(|candidate| *candidate == at));
+    let named = NamedTurns { past: &turns, ordered, withdraws: judgement.withdraws };
+    let Some(found) = rank_turns(message, &pointer.stated, &named) else {
+        return Target::Previous;
     };
-    let references: Vec<AnswerReference> =
-        extract_references(message).into_iter().filter(agrees).collect();
-    if let Some(at) = references.iter().position(AnswerReference::selects_earlier_answer) {
-        return references.into_iter().nth(at);
-    }
-    let corrects = message.has_any_cue(&[Cue::Correction, Cue::Want, Cue::Retry]);
-    if corrects || opens_with_demonstrative(message) || is_bare_remark(message) {
-        return None;
-    }
-    let thanks = message.has_cue(Cue::Thanks);
-    let has_name = |reference: &AnswerReference| {
-        let min_words = if reference.judgement.is_some() { 1 } else { MIN_DISTINCTIVE_WORDS };
-        // "Yes, perfect. Is the price range high?" does not praise the price range.
-        let is_judged = reference.judgement == Some(Some(good)) || (good && thanks);
-        is_judged && reference.kind != ReferentKind::Part && reference.stems.len() >= min_words
+    let min_terms = if pointer.opens_with_demonstrative { MIN_DISTINCTIVE_WORDS } else { 0 };
+    let min_probability = match (judgement.is_clear, replies) {
+        (true, false) => MIN_CLEAR,
+        (false, false) => MIN_UNCLEAR,
+        (_, true) => MIN_REPLY,
     };
-    references.into_iter().find(has_name)
+    let is_sure = found.probability >= min_probability
+        && found.lead >= rule.min_margin
+        && !found.is_tied
+        && found.terms >= min_terms as f64;
+    match found.best {
+        Some(at) if at > 0 && is_sure => Target::Earlier(RankedTurn {
+            turn: turns[at].turn.clone(),
+            score: found.probability,
+            similarity: found.similarity,
+        }),
+        _ if !judgement.is_clear || pointer.opens_with_demonstrative => Target::Previous,
+        Some(0) if found.probability >= MIN_LAST => find_named_reference(judgement, message)
+            .map_or(Target::Previous, |reference| {
+                let remark = embed_reference(message, &reference);
+                previous_or_no_turn(rule, &reference, &remark, &past[0])
+            }),
+        _ => Target::NoTurn,
+    }
+}
+
+/// Indexes of the turns that words may name: the last one, and earlier ones without the same
+/// verdict. Of equal questions the newest stands for all.
+fn select_candidates(judgement: &Judgement, past: &[PastTurn<'_>]) -> Vec<usize> {
+    let is_repeated = |at: usize| {
+        past[..at].iter().any(|newer| newer.question.trim() == past[at].question.trim())
+    };
+    let recent = 0..past.len().min(MAX_NAMED_TURNS);
+    recent
+        .filter(|at| *at == 0 || (!judgement.is_repeated_by(&past[*at]) && !is_repeated(*at)))
+        .collect()
+}
+
+fn embed_reference(message: &Utterance, reference: &AnswerReference) -> Vector {
+    let name = message.original().get(reference.span.0..reference.span.1).unwrap_or_default();
+    built_in().embed(name)
 }
 
 /// The last turn, unless a distinctive reference neither resembles it nor occurs in it.

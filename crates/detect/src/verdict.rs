@@ -36,7 +36,7 @@ pub use contrast::extract_contrast;
 pub use features::verdict_features;
 pub use opinion::{Opinion, apply_opinion};
 use quotation::rejects_in_quotes_only;
-pub(crate) use retraction::EARLIER_BETTER_RULE;
+pub(crate) use retraction::{EARLIER_BETTER_RULE, RETRACTED_RULE};
 pub(crate) use rules::MOVED_ON_RULE;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 //! generic noun ("version", "reply") selects all turns, or the attempts at one task when the last
 //! ones were rejected. An ordinal after a list means a list item, so it concerns the last turn.
 
-use model::{Verdict, VerdictStatus};
+use model::VerdictStatus;
 
 use super::{PastTurn, answer_head};
 use crate::references::{AnswerReference, Ordinal, ReferentKind, SYNONYM_GROUPS};
@@ -17,7 +17,7 @@ const MIN_COMPOUND_SUFFIX_LETTERS: usize = 5;
 /// Index of the referenced turn in `past` (newest first); `None` when no turn matches.
 pub(super) fn resolve_ordinal(
     reference: &AnswerReference,
-    verdict: &Verdict,
+    judged: VerdictStatus,
     past: &[PastTurn<'_>],
 ) -> Option<usize> {
     let order = reference.ordinal?;
@@ -26,14 +26,14 @@ pub(super) fn resolve_ordinal(
         return Some(0);
     }
     if reference.stems.is_empty() {
-        return resolve_without_noun(order, reference.kind, verdict, past);
+        return resolve_without_noun(order, reference.kind, judged, past);
     }
     let counts = count_mentions(past, &reference.stems);
     let most = counts.iter().copied().max().unwrap_or(0);
     // Prefers turns that mention all words, then those that mention fewer.
     (1..=most).rev().find_map(|least| {
         let mentioning: Vec<usize> = (0..past.len()).filter(|at| counts[*at] >= least).collect();
-        pick_mentioned_turn(order, verdict, past, &mentioning)
+        pick_mentioned_turn(order, judged, past, &mentioning)
     })
 }
 
@@ -42,10 +42,23 @@ pub(super) fn mentions_any(turn: &PastTurn<'_>, words: &[String]) -> bool {
     words.iter().any(|word| texts.iter().any(|text| mentions_word(text, word)))
 }
 
+/// The `n`th turn whose question mentions the noun or a synonym, else whose answer does.
+pub(super) fn nth_mentioning(n: usize, noun: &str, past: &[PastTurn<'_>]) -> Option<usize> {
+    let asked: Vec<PastTurn<'_>> =
+        past.iter().map(|turn| PastTurn { answer: "", ..*turn }).collect();
+    let nouns = [noun.to_owned()];
+    let nth = |past: &[PastTurn<'_>]| {
+        let counts = count_mentions(past, &nouns);
+        let mentioning: Vec<usize> = (0..past.len()).filter(|at| counts[*at] > 0).collect();
+        mentioning.len().checked_sub(n).map(|at| mentioning[at])
+    };
+    nth(&asked).or_else(|| nth(past))
+}
+
 /// Picks one of the mentioning turns; `mentioning` holds their indexes, newest first.
 fn pick_mentioned_turn(
     order: Ordinal,
-    verdict: &Verdict,
+    judged: VerdictStatus,
     past: &[PastTurn<'_>],
     mentioning: &[usize],
 ) -> Option<usize> {
@@ -55,7 +68,7 @@ fn pick_mentioned_turn(
         Ordinal::Previous => {
             let older = || mentioning.iter().copied().filter(|at| *at != 0);
             // A user who retracts a complaint means the rejected turn.
-            let accepts = verdict.status == VerdictStatus::Accepted;
+            let accepts = judged == VerdictStatus::Accepted;
             let rejected = |at: &usize| past[*at].status == VerdictStatus::Rejected;
             let taken_back = older().find(|at| accepts && rejected(at));
             taken_back.or_else(|| older().next()).or_else(|| mentioning.first().copied())
@@ -67,7 +80,7 @@ fn pick_mentioned_turn(
 fn resolve_without_noun(
     order: Ordinal,
     noun: ReferentKind,
-    verdict: &Verdict,
+    judged: VerdictStatus,
     past: &[PastTurn<'_>],
 ) -> Option<usize> {
     let rejected = |turn: &&PastTurn<'_>| turn.status == VerdictStatus::Rejected;
@@ -80,7 +93,7 @@ fn resolve_without_noun(
         }
         Ordinal::Last => Some(0),
         Ordinal::Previous => {
-            let taken_back = verdict.status == VerdictStatus::Accepted && attempts > 1;
+            let taken_back = judged == VerdictStatus::Accepted && attempts > 1;
             // "Your previous answer" is the last one; "the version before" is not.
             let older = noun != ReferentKind::Answer || taken_back;
             Some(usize::from(older && past.len() > 1))
@@ -112,7 +125,7 @@ fn is_list_item(reference: &AnswerReference, previous: &PastTurn<'_>) -> bool {
 const PLURAL_ENDINGS: [char; 4] = ['s', 'n', 'i', 'e'];
 
 /// True for bullets, numbered lines, several code blocks, or "A, B and C" after a colon.
-fn contains_list(answer: &str) -> bool {
+pub(super) fn contains_list(answer: &str) -> bool {
     const MAX_LIST_LINES: usize = 200;
     /// Two code blocks have four fences.
     const MIN_FENCES: usize = 4;
@@ -148,7 +161,7 @@ fn has_inline_list(answer: &str) -> bool {
     })
 }
 
-/// Words mentioned per turn. A word that no turn mentions is replaced by its synonyms.
+/// Words mentioned per turn, by themselves or by a synonym.
 fn count_mentions(past: &[PastTurn<'_>], words: &[String]) -> Vec<usize> {
     let texts: Vec<[FoldedText; 2]> = past
         .iter()
@@ -160,12 +173,9 @@ fn count_mentions(past: &[PastTurn<'_>], words: &[String]) -> Vec<usize> {
     let mut counts = vec![0; past.len()];
     for word in words {
         let mut found = has_word(word);
-        if !found.contains(&true) {
-            for other in
-                SYNONYM_GROUPS.iter().filter(|group| group.contains(&word.as_str())).flatten()
-            {
-                found.iter_mut().zip(has_word(other)).for_each(|(all, one)| *all |= one);
-            }
+        for other in SYNONYM_GROUPS.iter().filter(|group| group.contains(&word.as_str())).flatten()
+        {
+            found.iter_mut().zip(has_word(other)).for_each(|(all, one)| *all |= one);
         }
         counts.iter_mut().zip(found).for_each(|(count, found)| *count += usize::from(found));
     }

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use model::{TurnId, Verdict, VerdictStatus};
+use model::{CorrectionType, TurnId, Verdict, VerdictStatus};
 
 use super::{
-    PastTurn, Target, TargetCandidate, TargetRule, answer_head, find_target,
-    may_target_earlier_turn, rank_candidates,
+    PastTurn, Target, TargetCandidate, TargetRule, answer_head, find_named_turn, find_target,
+    may_name_earlier_turn, may_target_earlier_turn, rank_candidates,
 };
 use crate::answer::Answer;
 use crate::utterance::Utterance;
@@ -112,7 +112,7 @@ fn find_turn_number(turns: &[Turn], verdict: &Verdict, message: &Utterance) -> u
         .collect();
     let rule = TargetRule::default();
     let found = find_target(&rule, verdict, message, &past);
-    if !may_target_earlier_turn(verdict, message) {
+    if !may_target_earlier_turn(verdict, message, &past[0]) {
         assert_eq!(found, Target::Previous, "{}", message.original());
     }
     match found {
@@ -302,7 +302,11 @@ fn messages_without_judged_reference_need_no_earlier_turns() {
         for mode in [Mode::Rules, Mode::Model] {
             let message = Utterance::read(text);
             let verdict = detect_with_mode(mode, MIXED_TURNS, &message);
-            assert!(!may_target_earlier_turn(&verdict, &message), "{mode:?} {text}: {verdict:?}");
+            let turn = TurnId::new("last").unwrap();
+            let (question, answer, status) = *MIXED_TURNS.last().unwrap();
+            let age = Duration::ZERO;
+            let last = PastTurn { turn: &turn, question, answer, age, status };
+            assert!(!may_target_earlier_turn(&verdict, &message, &last), "{mode:?} {text}");
         }
     }
 }
@@ -402,4 +406,212 @@ fn rank_candidates_drops_old_and_dissimilar_turns() {
     assert!(ranked(soup, &[("restart the kubernetes pod", 30 * DAY)]).is_empty());
     assert!(ranked("sales in March", &[("sales in March", 366 * DAY)]).is_empty());
     assert!(ranked("", &[("sales", 0)]).is_empty());
+}
+
+const WORK_TURNS: &[Turn] = &[
+    (
+        "Draw the login flow as a diagram",
+        "User -> API: POST /login. API -> Auth: exchange the cookie for a token.",
+        Neutral,
+    ),
+    ("Mail to Nora that the review moves to Monday", "Hi Nora, the review is on Tuesday.", Neutral),
+    (
+        "Table of the office rents",
+        "Leeds 4,150, York 2,980, Hull 1,760. Together 8,890 a month.",
+        Neutral,
+    ),
+    ("Which port does the queue use?", "The broker listens on port 5672.", Neutral),
+];
+
+const SHOP_TURNS: &[Turn] = &[
+    ("Wie lange gilt die Garantie der Pumpe?", "Die Garantie gilt 24 Monate.", Neutral),
+    ("Schreib eine Absage an Herrn Weber", "Sehr geehrter Herr Weber, leider nein.", Neutral),
+    ("Welcher Schlauch passt?", "Der Schlauch S12 passt an alle Modelle.", Neutral),
+];
+
+/// The turn found when the status is given, or 0. The verdict is explicit.
+fn find_given(turns: &[Turn], status: VerdictStatus, text: &str) -> usize {
+    let message = Utterance::read(text);
+    let verdict = detect_with_mode(Mode::Rules, turns, &message);
+    let rejected = status == Rejected;
+    let verdict = Verdict {
+        status,
+        rule: "given".to_owned(),
+        correction_type: rejected.then_some(CorrectionType::Explicit),
+        behaviour: None,
+        ..verdict
+    };
+    find_turn_number(turns, &verdict, &message)
+}
+
+#[track_caller]
+fn check_given(turns: &[Turn], rows: &[(&str, VerdictStatus, usize)]) {
+    let found = rows.iter().map(|(text, status, _)| find_given(turns, *status, text));
+    let wrong: Vec<_> =
+        rows.iter().zip(found).filter(|((_, _, turn), found)| turn != found).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn words_of_an_earlier_turn_select_it() {
+    check_given(
+        WORK_TURNS,
+        &[
+            // A kind of artefact, by its own name, behind "your", by a synonym.
+            ("Ah, the login flow diagram was wrong, the token comes first", Rejected, 1),
+            ("your mail has the wrong day in it", Rejected, 2),
+            ("flowchart skips the logout step", Rejected, 1),
+            // A name, a number, a number word.
+            ("Nora says she never got a date", Rejected, 2),
+            ("2,980 must be an old figure, we pay 3,200", Rejected, 3),
+            ("York went up in spring, the rent there is higher", Rejected, 3),
+            // What follows a "but" is judged.
+            ("the port is right, but the table leaves out Bath", Rejected, 3),
+            ("thanks, Nora liked the mail", Accepted, 2),
+            // A word with a related meaning.
+            ("the landlord wants another sum for Hull", Rejected, 3),
+            // The last turn: its words, words that no turn holds, a problem that persists.
+            ("5672 is closed here", Rejected, 4),
+            ("nothing answers there", Rejected, 4),
+            ("still no diagram of any port", Rejected, 4),
+        ],
+    );
+    check_given(
+        SHOP_TURNS,
+        &[
+            ("24 Monate stimmt nicht, im Heft stehen 36", Rejected, 1),
+            ("deine Absage klingt viel zu hart", Rejected, 2),
+            ("Herr Weber hat sich über die Absage gefreut", Accepted, 2),
+            ("der S12 passt nicht an meine", Rejected, 3),
+        ],
+    );
+}
+
+#[test]
+fn words_select_a_turn_in_other_languages() {
+    let rows: &[(&[Turn], &str, VerdictStatus)] = &[
+        (
+            &[
+                ("Necesito una receta de gazpacho", "Tomates, pepino, ajo y aceite.", Neutral),
+                ("¿Qué vino le va?", "Un albariño frío.", Neutral),
+            ],
+            "a tu receta le falta el pimiento",
+            Rejected,
+        ),
+        (
+            &[
+                ("Un vélo pour ville ?", "Le Riverside 500, 380 euros.", Neutral),
+                ("Un casque ?", "Le Urban 900 protège bien.", Neutral),
+            ],
+            "le Riverside est en rupture partout",
+            Rejected,
+        ),
+        (
+            &[
+                ("Zaproponuj plan treningu", "Poniedziałek bieg, środa siłownia.", Neutral),
+                ("Co jeść przed biegiem?", "Banan godzinę wcześniej.", Neutral),
+            ],
+            "plan treningu jest dla mnie za ciężki",
+            Rejected,
+        ),
+        (
+            &[
+                ("Напиши письмо Ольге", "Здравствуйте, Ольга! Встреча в среду.", Neutral),
+                ("Какой кабинет?", "Кабинет 214 на втором этаже.", Neutral),
+            ],
+            "письмо Ольге получилось отличное",
+            Accepted,
+        ),
+        (
+            &[
+                ("おすすめのカメラは?", "ルミナスの小型機が軽いです。", Neutral),
+                ("三脚は?", "旅行用なら一キロ以下です。", Neutral),
+            ],
+            "カメラ、もう売っていませんでした",
+            Rejected,
+        ),
+        (
+            &[
+                ("帮我写一份健身计划", "周一跑步,周三游泳。", Neutral),
+                ("早餐吃什么", "燕麦和鸡蛋。", Neutral),
+            ],
+            "健身计划太难了",
+            Rejected,
+        ),
+    ];
+    for (turns, text, status) in rows {
+        assert_eq!(find_given(turns, *status, text), 1, "{text}");
+    }
+}
+
+#[test]
+fn order_words_select_a_turn_without_a_verb_that_judges() {
+    check_given(
+        WORK_TURNS,
+        &[
+            ("what you said at the start does not hold for us", Rejected, 1),
+            ("the second thing you gave me got sent back", Rejected, 2),
+            ("second to last one counts Hull twice", Rejected, 3),
+            ("lo primero que me diste no sirve", Rejected, 1),
+            ("deine zweite Auskunft ist überholt", Rejected, 2),
+        ],
+    );
+}
+
+/// The message of each row is judged before its verdict is known.
+#[test]
+fn named_turn_is_found_without_a_verdict() {
+    let rows = [
+        ("Ah, the login flow diagram was wrong, the token comes first", Some("1")),
+        ("the 2,980 should be 3,200 (rents)", Some("3")),
+        ("Now draw the diagram for the mail service", None),
+        ("and the table for March?", None),
+        ("Can you explain the login flow?", None),
+        ("thanks!", None),
+        ("no, wrong", None),
+    ];
+    let ids: Vec<TurnId> =
+        (1..=WORK_TURNS.len()).map(|n| TurnId::new(n.to_string()).unwrap()).collect();
+    let past: Vec<PastTurn<'_>> = WORK_TURNS
+        .iter()
+        .zip(&ids)
+        .rev()
+        .map(|((question, answer, status), turn)| PastTurn {
+            turn,
+            question,
+            answer,
+            age: Duration::from_secs(60),
+            status: *status,
+        })
+        .collect();
+    for (text, expected) in rows {
+        let message = Utterance::read(text);
+        let found = find_named_turn(&TargetRule::default(), &message, &past);
+        let found = found.as_ref().map(|found| found.turn.as_str());
+        assert_eq!(found, expected, "{text}");
+        let may_name = may_name_earlier_turn(&message, &past[0]);
+        assert!(may_name || found.is_none(), "{text}");
+    }
+}
+
+#[test]
+fn remark_that_fits_two_turns_equally_selects_neither() {
+    let turns = [
+        ("limit for attachments", "25 megabytes for each.", Neutral),
+        ("limit for the mailbox", "50 gigabytes for each.", Neutral),
+        ("who may change it", "An administrator.", Neutral),
+    ];
+    assert_ne!(find_given(&turns, Rejected, "the limit was raised in spring"), 1);
+    assert_ne!(find_given(&turns, Rejected, "the limit was raised in spring"), 2);
+}
+
+#[test]
+fn message_is_judged_with_the_turn_that_it_names() {
+    let turns = [WORK_TURNS[0], WORK_TURNS[3]];
+    let message = Utterance::read("Ah, the login flow diagram was wrong, the token comes first");
+    for mode in [Mode::Rules, Mode::Model] {
+        let verdict = detect_with_mode(mode, &turns[..1], &message);
+        assert_eq!((verdict.status, verdict.confidence.get() >= 0.7), (Rejected, true), "{mode:?}");
+        assert_eq!(find_turn_number(&turns, &verdict, &message), 1, "{mode:?}");
+    }
 }

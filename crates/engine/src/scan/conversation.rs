@@ -1,16 +1,21 @@
-//! Runs every detector over one conversation. Each step needs only the last turn and the ten
-//! latest questions.
+//! Runs every detector over one conversation. Each step needs the last turn and the ten latest
+//! questions; a message that may name an earlier turn needs older turns too.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use detect::{Answer, Exchange, PastQuestion, Utterance};
-use ingest::{ChatRecord, Sign, conversation_name, turn_name};
+use detect::{
+    Answer, Exchange, MAX_NAMED_TURNS, PastQuestion, Target, Utterance, find_named_turn,
+    find_target, is_clear_judgement, may_count_turns, may_name_earlier_turn,
+};
+use ingest::{ChatRecord, MIN_MACHINE_CONFIDENCE, Sign, conversation_name, turn_name};
 use learn::TurnRating;
 use model::{
     ConversationId, Correction, Failure, Pace, Retry, Timestamp, TurnId, TurnStatus, Verdict,
+    VerdictStatus,
 };
 
+use crate::changes::truncate_for_embedding;
 use crate::detectors::Detectors;
 
 #[derive(Clone, Debug)]
@@ -40,9 +45,9 @@ pub struct ScannedTurn {
     pub pace: Option<Pace>,
     /// Set when the question repeats an earlier one.
     pub retry: Option<Retry>,
-    /// The verdict detected in the next message.
+    /// The verdict of the next message, or of a later one that names this turn.
     pub verdict: Option<Verdict>,
-    /// The next message.
+    /// The message that gave the verdict.
     pub next: Option<String>,
     pub feedback: ScannedFeedback,
 }
@@ -104,15 +109,21 @@ pub(super) fn detect_conversation(
         let message = Utterance::read(&asked.text);
         // Some logs have only the answer's time.
         let at = asked.at.or(answered.as_ref().and_then(|answer| answer.at));
-        if let (Some(before), Some(turn)) = (&last, turns.last_mut()) {
-            let exchange = Exchange {
-                question: Some(&before.question),
-                answer: Some(&before.answer),
-                gap: gap(before.at, at),
-                ..Exchange::new(&message)
-            };
-            turn.verdict = Some(detectors.detect_verdict_fully(&exchange, &before.text));
-            turn.next = Some(asked.text.clone());
+        if let Some(before) = &last {
+            let since = gap(before.at, at);
+            let (judged, verdict) = judge_named_turn(detectors, &message, at, since, &turns)
+                .unwrap_or_else(|| {
+                    let exchange = Exchange {
+                        question: Some(&before.question),
+                        answer: Some(&before.answer),
+                        gap: since,
+                        ..Exchange::new(&message)
+                    };
+                    let verdict = detectors.detect_verdict_fully(&exchange, &before.text);
+                    (turns.len() - 1, verdict)
+                });
+            turns[judged].verdict = Some(verdict);
+            turns[judged].next = Some(asked.text.clone());
         }
         let retry = find_retry(detectors, &message, at, &history);
         let Some(answered) = answered else { continue };
@@ -146,6 +157,52 @@ pub(super) fn detect_conversation(
         last = Some(LastAnswer { question: message, answer, text: answered.text, at: answered.at });
     }
     Some(ScannedConversation { id, conversation: record.conversation.clone(), line, turns })
+}
+
+/// The earlier turn that a message names, with the message's clear verdict on it.
+fn judge_named_turn(
+    detectors: &Detectors,
+    message: &Utterance,
+    at: Option<Timestamp>,
+    since: Option<Duration>,
+    turns: &[ScannedTurn],
+) -> Option<(usize, Verdict)> {
+    let view = |turn| view_turn(turn, at);
+    if !may_name_earlier_turn(message, &view(turns.last()?)) {
+        return None;
+    }
+    let reach = if may_count_turns(message) { turns.len() } else { MAX_NAMED_TURNS + 1 };
+    let past: Vec<_> = turns.iter().rev().take(reach).map(view).collect();
+    let named = find_named_turn(&detectors.target, message, &past)?;
+    let index = turns.iter().position(|turn| turn.id == named.turn)?;
+    let question = Utterance::read(&turns[index].question);
+    let text = &turns[index].answer;
+    let answer = Answer::read(Some(&question), text);
+    let exchange = Exchange {
+        question: Some(&question),
+        answer: Some(&answer),
+        gap: since,
+        ..Exchange::new(message)
+    };
+    let verdict = detectors.detect_verdict_fully(&exchange, text);
+    let confirmed = matches!(
+        find_target(&detectors.target, &verdict, message, &past),
+        Target::Earlier(found) if found.turn == named.turn
+    );
+    let is_sure = verdict.confidence.get() >= MIN_MACHINE_CONFIDENCE;
+    (confirmed && is_sure && is_clear_judgement(&verdict)).then_some((index, verdict))
+}
+
+fn view_turn(turn: &ScannedTurn, now: Option<Timestamp>) -> detect::PastTurn<'_> {
+    // A user who moved on has not praised the answer yet.
+    let clear = turn.verdict.as_ref().filter(|verdict| is_clear_judgement(verdict));
+    detect::PastTurn {
+        turn: &turn.id,
+        question: truncate_for_embedding(&turn.question),
+        answer: &turn.answer,
+        age: gap(turn.asked_at, now).unwrap_or_default(),
+        status: clear.map_or(VerdictStatus::Neutral, |verdict| verdict.status),
+    }
 }
 
 fn find_retry(

@@ -1,12 +1,12 @@
 //! Detects a message's signals about earlier turns: a verdict on an answer, or a retry.
 //!
 //! ```text
-//! message --> the answer before it --> verdict --calibrate--> resolve target --> finding, reaction
-//!         \-> the latest questions  --> retry                                 --> finding
+//! message --> the named answer, else the last --> verdict --calibrate--> target --> finding, reaction
+//!         \-> the latest questions            --> retry                        --> finding
 //! ```
 //!
 //! Reads the last answered turn and the latest questions. Older turns are read only for a remark
-//! that refers to them. In a conversation with several users, a message judges the answers that its
+//! that may name one. In a conversation with several users, a message judges the answers that its
 //! user saw: those to turns of the same user and to turns without a user. A message without a user
 //! may judge any answer.
 
@@ -107,6 +107,26 @@ impl DetectedVerdict {
         let speaks = self.verdict.status != VerdictStatus::Neutral && !self.reviewed;
         (sure && speaks).then(|| Reaction::from(self.verdict.status))
     }
+}
+
+/// A message with its context.
+struct JudgedMessage<'a> {
+    event: &'a Event,
+    background: MessageContext<'a>,
+    message: &'a Utterance,
+    opening: &'a Opening,
+    /// Time since the last answer.
+    gap: Option<Duration>,
+}
+
+/// The turn that a verdict is about, and its score.
+pub(super) type ScoredTarget = (Option<TurnPlace>, Option<f64>);
+
+/// A verdict without its target.
+struct CalibratedVerdict {
+    verdict: Verdict,
+    raw_confidence: UnitInterval,
+    reader: ReaderShare,
 }
 
 impl Turns {
@@ -242,6 +262,8 @@ impl Turns {
         Ok((found, is_all))
     }
 
+    /// Judges the message with the turn that it names, if that gives a clear verdict, else with the
+    /// last answered turn.
     async fn detect_verdict(
         &self,
         event: &Event,
@@ -250,22 +272,50 @@ impl Turns {
         opening: &Opening,
         previous: &StoredExchange,
     ) -> Result<DetectedVerdict, EngineError> {
-        let question = Utterance::read(&previous.opening.text);
-        let answer = Answer::read(Some(&question), answer_text(previous));
+        // The session continues with the last answer, whichever is judged.
         let gap = previous.answered_at.map(|at| elapsed_between(at, event.ts));
+        let input = JudgedMessage { event, background, message, opening, gap };
+        let mut is_pending = false;
+        if let Some(named) = self.find_named_turn(event, background, message, previous).await? {
+            let judged = self.judge_message(&input, &named.0).await;
+            is_pending = judged.reader == ReaderShare::Pending;
+            let is_sure = judged.verdict.confidence.get() >= MIN_MACHINE_CONFIDENCE;
+            let target = self.confirm_named_turn(event, message, &judged.verdict, &named);
+            if let Some(target) = target.filter(|_| is_sure) {
+                return self.complete_verdict(judged, target, previous).await;
+            }
+        }
+        let mut judged = self.judge_message(&input, previous).await;
+        if is_pending {
+            judged.reader = ReaderShare::Pending;
+        }
+        let target =
+            self.resolve_target(event, background, message, &judged.verdict, previous).await?;
+        self.complete_verdict(judged, target, previous).await
+    }
+
+    /// Judges a message with a turn's question and answer.
+    async fn judge_message(
+        &self,
+        input: &JudgedMessage<'_>,
+        exchange: &StoredExchange,
+    ) -> CalibratedVerdict {
+        let JudgedMessage { event, background, message, opening, gap } = *input;
+        let question = Utterance::read(&exchange.opening.text);
+        let answer = Answer::read(Some(&question), answer_text(exchange));
         let mut found = self.core.detectors.detect_verdict(&Exchange {
             message,
             question: Some(&question),
             answer: Some(&answer),
             intent: opening.intent.as_deref(),
-            previous_intent: previous.opening.intent.as_deref(),
+            previous_intent: exchange.opening.intent.as_deref(),
             gap,
         });
         let texts = || {
             Arc::new(ReaderTexts {
                 message: opening.clone(),
-                question: previous.opening.clone(),
-                answer: answer_text(previous).to_owned(),
+                question: exchange.opening.clone(),
+                answer: answer_text(exchange).to_owned(),
                 gap,
             })
         };
@@ -274,13 +324,21 @@ impl Turns {
         let raw_confidence = found.confidence;
         let verdict =
             calibrate_verdict(&self.core.detectors, self.curves.curve_for(&event.scope), found);
-        let (target, target_score) =
-            self.resolve_target(event, background, message, &verdict, previous).await?;
+        CalibratedVerdict { verdict, raw_confidence, reader }
+    }
+
+    async fn complete_verdict(
+        &self,
+        judged: CalibratedVerdict,
+        (target, target_score): ScoredTarget,
+        previous: &StoredExchange,
+    ) -> Result<DetectedVerdict, EngineError> {
         let reviewed = match &target {
             None => false,
             Some(place) if place.turn == previous.turn => previous.standing.review.is_some(),
             Some(place) => self.is_reviewed(place).await?,
         };
+        let CalibratedVerdict { verdict, raw_confidence, reader } = judged;
         Ok(DetectedVerdict { verdict, raw_confidence, target, reader, reviewed, target_score })
     }
 

@@ -1,7 +1,8 @@
 //! Resolves the turn that a message refers to: nearly always the previous one.
 
 use detect::{
-    PastTurn, Target, TargetCandidate, Utterance, answer_head, find_target,
+    MAX_NAMED_TURNS, PastTurn, RankedTurn, Target, TargetCandidate, Utterance, answer_head,
+    find_named_turn, find_target, is_clear_judgement, may_count_turns, may_name_earlier_turn,
     may_target_earlier_turn, rank_candidates,
 };
 use ingest::TurnPlace;
@@ -9,15 +10,67 @@ use learn::is_sure_acceptance;
 use model::{Event, Position, TurnId, Vector, Verdict, VerdictStatus};
 use store::{ExchangeQuery, Standing, StoredExchange};
 
-use super::message_signals::{MessageContext, answer_text, elapsed_between};
+use super::message_signals::{MessageContext, ScoredTarget, answer_text, elapsed_between};
 use crate::changes::{embed_question, truncate_for_embedding};
 use crate::error::EngineError;
 use crate::turns::Turns;
 
-/// Answered turns that a remark about an earlier turn is compared with.
+/// Answered turns that a remark about an earlier turn is compared with, when it counts turns.
 const MAX_TARGET_CANDIDATES: usize = 300;
 
+/// The answered turns before a message, newest first.
+pub(super) struct PastTurns {
+    turns: Vec<StoredExchange>,
+    /// Target of the verdict that is stored for the same message. Must not influence the result.
+    own: Option<TurnId>,
+}
+
+impl PastTurns {
+    fn view(&self, event: &Event) -> Vec<PastTurn<'_>> {
+        self.turns.iter().map(|turn| to_past_turn(event, turn, self.own.as_ref())).collect()
+    }
+
+    fn find(&self, id: &TurnId) -> Option<&StoredExchange> {
+        self.turns.iter().find(|turn| turn.turn == *id)
+    }
+}
+
 impl Turns {
+    /// The earlier turn that the message names, with the turns that were read to find it. Older
+    /// turns are read only when the message may name one.
+    pub(super) async fn find_named_turn(
+        &self,
+        event: &Event,
+        background: MessageContext<'_>,
+        message: &Utterance,
+        previous: &StoredExchange,
+    ) -> Result<Option<(StoredExchange, PastTurns)>, EngineError> {
+        if !may_name_earlier_turn(message, &to_past_turn(event, previous, None)) {
+            return Ok(None);
+        }
+        let past = self.load_past_turns(event, background, message).await?;
+        let named = find_named_turn(&self.core.detectors.target, message, &past.view(event));
+        let turn = named.and_then(|named| past.find(&named.turn)).cloned();
+        Ok(turn.map(|turn| (turn, past)))
+    }
+
+    /// The target of a clear verdict on the named turn, if that turn is the target.
+    pub(super) fn confirm_named_turn(
+        &self,
+        event: &Event,
+        message: &Utterance,
+        verdict: &Verdict,
+        (named, past): &(StoredExchange, PastTurns),
+    ) -> Option<ScoredTarget> {
+        let turns = past.view(event);
+        match find_target(&self.core.detectors.target, verdict, message, &turns) {
+            Target::Earlier(found) if found.turn == named.turn && is_clear_judgement(verdict) => {
+                Some(self.place_earlier_turn(event, verdict, past, &found))
+            }
+            Target::Earlier(_) | Target::Previous | Target::NoTurn => None,
+        }
+    }
+
     /// The target of a verdict and its score. Older turns are read only when the message refers to
     /// them.
     pub(super) async fn resolve_target(
@@ -27,36 +80,52 @@ impl Turns {
         message: &Utterance,
         verdict: &Verdict,
         previous: &StoredExchange,
-    ) -> Result<(Option<TurnPlace>, Option<f64>), EngineError> {
-        if !may_target_earlier_turn(verdict, message) {
+    ) -> Result<ScoredTarget, EngineError> {
+        let last = to_past_turn(event, previous, None);
+        if !is_clear_judgement(verdict) || !may_target_earlier_turn(verdict, message, &last) {
             return Ok((Some(reaction_place(event, previous)), None));
         }
-        let (past, _) = self.load_answered(event, background, MAX_TARGET_CANDIDATES + 1).await?;
-        // The earlier verdict of a stored message must not influence the result.
-        let own = match (&event.turn, background.position) {
-            (Some(message), Some(_)) => {
-                self.core.store.message_verdict(&event.scope, message).await?
-            }
-            _ => None,
-        };
-        let own = own.and_then(|stored| stored.event.turn.clone());
-        let turns: Vec<PastTurn<'_>> =
-            past.iter().map(|turn| to_past_turn(event, turn, own.as_ref())).collect();
-        match find_target(&self.core.detectors.target, verdict, message, &turns) {
+        let past = self.load_past_turns(event, background, message).await?;
+        match find_target(&self.core.detectors.target, verdict, message, &past.view(event)) {
             Target::Previous => Ok((Some(reaction_place(event, previous)), None)),
-            Target::Earlier(found) => {
-                let turn = past.iter().find(|turn| turn.turn == found.turn);
-                // Acceptance does not reach across a session boundary.
-                let accepts = verdict.status == VerdictStatus::Accepted;
-                let turn =
-                    turn.filter(|turn| !accepts || !self.was_silent_since(event, turn, &past));
-                Ok((turn.map(|turn| reaction_place(event, turn)), Some(found.score)))
-            }
+            Target::Earlier(found) => Ok(self.place_earlier_turn(event, verdict, &past, &found)),
             Target::NoTurn if self.core.detectors.search_other_conversations => {
                 self.find_in_other_conversations(event, background.position, message).await
             }
             Target::NoTurn => Ok((None, None)),
         }
+    }
+
+    /// Acceptance does not reach across a session boundary.
+    fn place_earlier_turn(
+        &self,
+        event: &Event,
+        verdict: &Verdict,
+        past: &PastTurns,
+        found: &RankedTurn,
+    ) -> ScoredTarget {
+        let accepts = verdict.status == VerdictStatus::Accepted;
+        let turn = past
+            .find(&found.turn)
+            .filter(|turn| !accepts || !self.was_silent_since(event, turn, &past.turns));
+        (turn.map(|turn| reaction_place(event, turn)), Some(found.score))
+    }
+
+    async fn load_past_turns(
+        &self,
+        event: &Event,
+        background: MessageContext<'_>,
+        message: &Utterance,
+    ) -> Result<PastTurns, EngineError> {
+        let limit = if may_count_turns(message) { MAX_TARGET_CANDIDATES } else { MAX_NAMED_TURNS };
+        let (turns, _) = self.load_answered(event, background, limit + 1).await?;
+        let stored = match (&event.turn, background.position) {
+            (Some(message), Some(_)) => {
+                self.core.store.message_verdict(&event.scope, message).await?
+            }
+            _ => None,
+        };
+        Ok(PastTurns { turns, own: stored.and_then(|stored| stored.event.turn.clone()) })
     }
 
     /// True when a session timeout lies between a turn and the message. `past` is newest first.
