@@ -20,6 +20,7 @@ use crate::wiring;
   verdict  user, and prev_user and assistant if known   is the user dissatisfied with the answer?
   refusal  response, and prompt if known                is the answer a refusal?
   pair     a, b                                         are the two questions the same?
+  target   user, and turns with user and assistant      which turn, from 1, does the message judge?
   embed    text                                         vector of the text, by the configured model
 
 Examples:
@@ -41,6 +42,7 @@ enum TaskName {
     Verdict,
     Refusal,
     Pair,
+    Target,
     Embed,
 }
 
@@ -57,6 +59,7 @@ impl Score {
             TaskName::Verdict => ScoreTask::Verdict,
             TaskName::Refusal => ScoreTask::Refusal,
             TaskName::Pair => ScoreTask::Pair,
+            TaskName::Target => ScoreTask::Target,
             TaskName::Embed => ScoreTask::Embed,
         };
         let (mut input, mut output) = (stdin().lock(), BufWriter::new(stdout().lock()));

@@ -121,6 +121,9 @@ fn overlaps_half(one: &str, other: &str) -> bool {
     shared > 0 && 2 * shared >= one.len().max(other.len())
 }
 
+/// Confidence from which a verdict gives a reaction.
+const MIN_REACTION_CONFIDENCE: f64 = 0.7;
+
 fn measure_targets(bench: &Bench) -> anyhow::Result<()> {
     let rows: Vec<Value> = read_rows("targets")?
         .into_iter()
@@ -137,15 +140,22 @@ fn measure_targets(bench: &Bench) -> anyhow::Result<()> {
     for mode in ["model", "reader"] {
         let scored = bench.scored("target", mode, &rows)?;
         for (name, rows) in group_by(&scored, "kind") {
-            let judged = |row: &&&Value| row["status"] != "neutral" && row["target"] != 0;
             let expected = |row: &Value| row["expected_target"].as_u64().unwrap_or(0);
-            let found = |row: &Value| {
-                let is_judged = row["status"] != "neutral";
+            // The turn that gets the verdict. A weak one gives no reaction.
+            let found = |row: &Value, least: f64| {
+                let is_judged = row["status"] != "neutral"
+                    && row["confidence"].as_f64().is_some_and(|confidence| confidence >= least);
                 if is_judged { row["target"].as_u64().unwrap_or(0) } else { 0 }
             };
             let share = |count: usize| count as f64 / rows.len().max(1) as f64;
-            let right = rows.iter().filter(|row| found(row) == expected(row));
-            let wrong = rows.iter().filter(judged).filter(|row| found(row) != expected(row));
+            let is_right = |row: &Value| {
+                let least = if expected(row) == 0 { MIN_REACTION_CONFIDENCE } else { 0.0 };
+                found(row, least) == expected(row)
+            };
+            let right = rows.iter().filter(|row| is_right(row));
+            let wrong = rows
+                .iter()
+                .filter(|row| ![0, expected(row)].contains(&found(row, MIN_REACTION_CONFIDENCE)));
             let status = right
                 .clone()
                 .filter(|row| expected(row) == 0 || row["status"] == row["expected_status"]);

@@ -78,6 +78,10 @@ cues!(
     Yet "yet",
     /// The later answer is worse: "but this one", "was better".
     Worse "worse",
+    /// A failure that came with the answer: "now it throws".
+    NewFailure "new_failure",
+    /// Asks for another thing in the place of the answer's: "use pytest instead".
+    Instead "instead",
     /// This cue and the following ones occur in answers, not in messages.
     Declines "declines",
     Moralises "moralises",

@@ -24,6 +24,7 @@ use model::{CorrectionType, Evidence, InteractionKind, UnitInterval, Verdict, Ve
 use crate::answer::Answer;
 use crate::pair::{count_shared, pair_score};
 use crate::phrases::{Cue, CueHit};
+use crate::references::extract_references;
 use crate::utterance::{Utterance, is_bare_remark};
 use crate::wide_deep::{Features, WideDeepModel};
 
@@ -211,10 +212,43 @@ fn rescore_with_models(
         None => (rejected, accepted),
         Some(scores) => blend::blend(exchange.message, (rejected, accepted), scores),
     };
+    let rejected = rejected.max(stated_rejection(exchange, &found));
     let judged = Judged { rejected, accepted, features: &features, scores };
     let finding = retraction::detect_retraction(exchange)
         .unwrap_or_else(|| decide_finding(rule, exchange, found, &judged));
     build_verdict(exchange, finding, UnitInterval::new(rejected))
+}
+
+/// Lowest rejection probability of statements that the models take for a next step, or that the
+/// reader doubts; 0 for other messages.
+fn stated_rejection(exchange: &Exchange<'_>, found: &RuleFinding) -> f64 {
+    const MIN_STATED_REJECTION: f64 = 0.75;
+    const MAX_STATEMENT_WORDS: usize = 25;
+    const MAX_ORDER_WORDS: usize = 8;
+    let message = exchange.message;
+    let words = message.word_hashes.len();
+    let judges_answer = exchange.answer.is_some_and(|answer| !answer.is_empty)
+        && !exchange.replies_to_question()
+        && !message.ends_with_question()
+        && !message.has_any_cue(&[Cue::OwnFault, Cue::Thanks, Cue::Praise])
+        && words <= MAX_STATEMENT_WORDS;
+    if !judges_answer || rejects_in_quotes_only(message) {
+        return 0.0;
+    }
+    // "Now it throws", "use pytest instead", "the login diagram was wrong".
+    let fails = message.has_cue(Cue::NewFailure);
+    let orders_other = || {
+        words <= MAX_ORDER_WORDS
+            && message.has_cue(Cue::Instead)
+            && extract_contrast(exchange).is_some_and(|contrast| contrast.wants.is_some())
+    };
+    let blames_subject = || {
+        found.correction_type == Some(CorrectionType::Explicit)
+            && extract_references(message)
+                .iter()
+                .any(|reference| reference.judgement == Some(Some(false)))
+    };
+    if fails || orders_other() || blames_subject() { MIN_STATED_REJECTION } else { 0.0 }
 }
 
 /// Highest rejection probability when every rejecting phrase is quoted.

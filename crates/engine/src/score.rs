@@ -1,11 +1,14 @@
 //! Adds a detector's result to a JSON row, for benchmarks and checks.
 
+use std::io::Cursor;
+
 use detect::{Answer, Exchange, Mode, Utterance, pair_score};
 use model::{TurnStatus, Verdict, VerdictStatus};
 use serde_json::{Map, Value, json};
 
 use crate::detectors::Detectors;
 use crate::embedder::Embedder;
+use crate::scan::{ScanSettings, ScannedConversation, scan};
 
 /// The detector to run on a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +19,8 @@ pub enum ScoreTask {
     Refusal,
     /// Equivalence of two messages.
     Pair,
+    /// The turn that a message judges.
+    Target,
     /// Embedding of a text.
     Embed,
 }
@@ -47,6 +52,7 @@ pub fn score_line(
         ScoreTask::Verdict => score_verdict(detectors, &row)?,
         ScoreTask::Refusal => score_refusal(detectors, &row)?,
         ScoreTask::Pair => score_pair(detectors, &row)?,
+        ScoreTask::Target => score_target(detectors, &row)?,
         ScoreTask::Embed => score_embedding(embedder, &row)?,
     };
     row.extend(found);
@@ -151,6 +157,44 @@ fn score_pair(
     Ok(to_fields(json!({"pred": p >= detectors.retry.min_similarity, "p": p, "evidence": []})))
 }
 
+/// Scans a conversation of the row's turns and the message.
+fn score_target(
+    detectors: &Detectors,
+    row: &Map<String, Value>,
+) -> Result<Map<String, Value>, ScoreError> {
+    let needs = "user, and turns, a list of objects with user and assistant";
+    let message = required_text(row, "user", needs)?;
+    let field = || ScoreError::Field { field: "turns", needs };
+    let turns = row.get("turns").and_then(Value::as_array).ok_or_else(field)?;
+    let mut said = Vec::new();
+    for turn in turns {
+        let texts = [turn["user"].as_str(), turn["assistant"].as_str()];
+        let [Some(asked), Some(answered)] = texts else { return Err(field()) };
+        said.push(json!({"role": "user", "content": asked}));
+        said.push(json!({"role": "assistant", "content": answered}));
+    }
+    said.push(json!({"role": "user", "content": message}));
+    let line = json!({"id": "target", "messages": said}).to_string();
+    let settings = ScanSettings { detectors: *detectors, threads: 1, worst: 0, keep: true };
+    let mut judged = None;
+    let find = |conversations: &[ScannedConversation]| {
+        let turns = conversations.iter().flat_map(|conversation| &conversation.turns);
+        let mut found = turns.enumerate().collect::<Vec<_>>().into_iter().rev();
+        judged = found
+            .find(|(_, turn)| turn.next.as_deref() == Some(message))
+            .and_then(|(index, turn)| Some((index + 1, turn.verdict.clone()?)));
+        Ok(())
+    };
+    let scanned = scan(&settings, Cursor::new(line.into_bytes()), find, |_| {});
+    scanned.map_err(|error| ScoreError::NotJson(error.to_string()))?;
+    let verdict = judged.as_ref().map(|(_, verdict)| verdict);
+    Ok(to_fields(json!({
+        "target": judged.as_ref().map(|(turn, _)| turn),
+        "status": verdict.map(|verdict| verdict.status),
+        "confidence": verdict.map(|verdict| verdict.confidence),
+    })))
+}
+
 fn score_embedding(
     embedder: &Embedder,
     row: &Map<String, Value>,
@@ -172,10 +216,7 @@ fn to_fields(value: Value) -> Map<String, Value> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Cursor;
-
     use super::*;
-    use crate::scan::{ScanSettings, scan};
 
     const ROWS: [&str; 5] = [
         r#"{"prev_user":"What does it cost?","assistant":"It costs 12.","user":"No, that is wrong","intent":"a"}"#,
@@ -190,8 +231,8 @@ mod tests {
         let (detectors, embedder) = (Detectors::default(), Embedder::default());
         let mut scored = 0;
         testkit::fuzz_rows(&ROWS, 150, |row| {
-            for task in [ScoreTask::Verdict, ScoreTask::Refusal, ScoreTask::Pair, ScoreTask::Embed]
-            {
+            use ScoreTask::{Embed, Pair, Refusal, Target, Verdict};
+            for task in [Verdict, Refusal, Pair, Target, Embed] {
                 scored += usize::from(score_line(&detectors, &embedder, task, row).is_ok());
             }
             let settings =

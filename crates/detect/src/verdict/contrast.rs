@@ -29,6 +29,9 @@ mod tests;
 /// The wanted and the unwanted phrase of a correction, in the words of the message. `None` when the
 /// message names neither, or when it is not clear which is which.
 pub fn extract_contrast(exchange: &Exchange<'_>) -> Option<Contrast> {
+    if is_program_output(exchange.message.original()) {
+        return None;
+    }
     let words = &exchange.message.text.words;
     if words.iter().any(|word| word.kind == WordKind::Sign && !is_emoji(exchange, word.start)) {
         return unspaced::extract_unspaced_contrast(exchange);
@@ -42,6 +45,29 @@ pub fn extract_contrast(exchange: &Exchange<'_>) -> Option<Contrast> {
     let side = |span: Option<Span>| span.and_then(|span| text.text(span));
     let contrast = Contrast { wants: side(wants), instead_of: side(instead_of) };
     (contrast.wants.is_some() || contrast.instead_of.is_some()).then_some(contrast)
+}
+
+/// True for a pasted error or log line, whose words are not the user's wish.
+fn is_program_output(message: &str) -> bool {
+    const MARKS: [&str; 8] = [
+        "error:",
+        "exception",
+        "traceback",
+        "fatal:",
+        "warning:",
+        "could not ",
+        "not found",
+        "undefined",
+    ];
+    let lower = message.to_lowercase();
+    let has_code = |word: &str| {
+        // ORA-00933, CS0246, E0382.
+        let letters = word.bytes().take_while(u8::is_ascii_uppercase).count();
+        let digits = word.bytes().rev().take_while(u8::is_ascii_digit).count();
+        (1..=4).contains(&letters) && digits >= 4 && letters + digits + 1 >= word.len()
+    };
+    let is_coded = message.split([' ', ':', '[', ']', '(', ')']).any(has_code);
+    is_coded || MARKS.iter().any(|mark| lower.contains(mark))
 }
 
 fn is_emoji(exchange: &Exchange<'_>, at: usize) -> bool {
@@ -128,7 +154,7 @@ impl<'t, 'a> Correction<'t, 'a> {
         let after = |role: Role| self.first_wanted(|clause| text.wanted_after(role, clause));
         let stated = |span| (span, Source::Stated);
         let other = |span| (span, Source::Other);
-        let opening = self.opening_fragment();
+        let opening = self.opening_fragment().filter(|span| self.text.is_telling(*span));
         // A longer fragment may be a statement before an order.
         let is_order = || after(Role::Want).or_else(|| after(Role::Do)).is_some();
         let short = opening.filter(|span| text.word_count(*span) <= 2 || !is_order());
@@ -183,7 +209,8 @@ impl<'t, 'a> Correction<'t, 'a> {
             let mut found = statements.filter_map(|(_, c)| text.unwanted_topic(c, known));
             found.next().map(|span| (span, Ground::Topic))
         };
-        stated.or_else(judged).or_else(topic)
+        // Without a wish, a statement about the answer is no correction ("BA-07 was withdrawn").
+        stated.or_else(judged).or_else(|| known.wants.and_then(|_| topic()))
     }
 
     /// A fragment behind the sentence that names what is not wanted, or behind a colon.
@@ -207,7 +234,9 @@ impl<'t, 'a> Correction<'t, 'a> {
     }
 
     fn new_fragment(&self, clause: Clause) -> Option<Span> {
-        self.text.fragment(clause).filter(|span| !self.text.is_only_answered(*span))
+        let fragment = self.text.fragment(clause)?;
+        let is_new = !self.text.is_only_answered(fragment) && self.text.is_telling(fragment);
+        is_new.then_some(fragment)
     }
 
     fn fragment_behind(&self, (unwanted, ground): (Span, Ground)) -> Option<Span> {

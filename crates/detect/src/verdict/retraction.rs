@@ -35,11 +35,17 @@ pub(crate) fn detect_retraction(exchange: &Exchange<'_>) -> Option<RuleFinding> 
         return None;
     }
     let own_fault = message.hits.iter().find(|h| h.cue == Cue::OwnFault && !is_negated(message, h));
-    let good = message.hits.iter().find(|hit| is_positive_statement(message, hit));
+    let is_good_hit = |hit: &&CueHit| is_positive_statement(message, hit);
+    let behind_fault = own_fault
+        .and_then(|own| message.hits.iter().filter(|hit| hit.first > own.last).find(is_good_hit));
+    let good = behind_fault.or_else(|| message.hits.iter().find(is_good_hit));
     let worse = message.hits.iter().find(|hit| hit.cue == Cue::Worse);
     let denied = message.hits.iter().find(|h| is_positive_cue(h) && is_negated(message, h));
     let asks = message.ends_with_question();
-    if (asks && worse.is_none()) || blames_answer(message) {
+    // "That's wrong… oh wait, I mistyped it, 391 is right": what precedes is withdrawn.
+    let withdrawn = own_fault.filter(|own| good.is_some_and(|good| good.first > own.last));
+    let blamed_from = withdrawn.map_or(0, |own| own.first);
+    if (asks && worse.is_none()) || blames_answer(message, blamed_from) {
         return None;
     }
     let is_good = |n: &AnswerReference| n.judgement == Some(Some(true));
@@ -85,14 +91,14 @@ fn is_positive_cue(hit: &CueHit) -> bool {
     matches!(hit.cue, Cue::Sound | Cue::Praise)
 }
 
-/// True when the message corrects or blames something besides the user's own fault. "No wait, the
-/// first was right" does neither.
-fn blames_answer(message: &Utterance) -> bool {
+/// True when the message, from a word on, corrects or blames something besides the user's own fault.
+/// "No wait, the first was right" does neither.
+fn blames_answer(message: &Utterance, from: usize) -> bool {
     let owned =
         |hit: &CueHit| message.hits.iter().any(|own| own.cue == Cue::OwnFault && own.overlaps(hit));
     let blamed = message.hits.iter().any(|hit| {
         let blaming = hit.cue.is_rejecting() || hit.cue == Cue::Dislike;
-        blaming && !owned(hit) && !is_covered_by_praise(message, hit)
+        blaming && hit.first >= from && !owned(hit) && !is_covered_by_praise(message, hit)
     });
     // "Gaming laptops, not business laptops" corrects; "my issue, not yours" does not.
     let contrasts = || find_two_sided_contrast(message).is_some_and(|c| c.wants.is_some());
@@ -121,6 +127,8 @@ mod tests {
             "no wait, I was wrong, it does work",
             "Turns out the problem was on my end, the first diagram renders",
             "the query is correct after all",
+            "that's wrong... oh wait, I mistyped it, 391 is right",
+            "das ist falsch! ah nein, ich hatte mich vertippt, es stimmt",
             "Es lag an mir, das erste Diagramm stimmte",
             "之前的图没问题，我看错了",
         ] {

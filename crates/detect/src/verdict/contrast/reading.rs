@@ -317,6 +317,16 @@ impl<'a> Reading<'a> {
         self.content(span).any(|token| token.in_question && !token.in_answer)
     }
 
+    /// True for a bare fragment that may be a wish: it repeats the question, or has a number. Other
+    /// fragments are as often remarks ("suspicious").
+    pub(super) fn is_telling(&self, span: Span) -> bool {
+        let has_number = || {
+            let text = self.text(span).unwrap_or_default();
+            text.chars().any(|c| c.is_ascii_digit())
+        };
+        self.is_missed(span) || has_number()
+    }
+
     /// End of the run of content words from `at` that occur in the answer.
     pub(super) fn answered_run(&self, at: usize, end: usize) -> usize {
         let continues = |at: &usize| {
