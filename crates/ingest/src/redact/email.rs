@@ -47,6 +47,14 @@ const PLACEHOLDERS: [&str; 12] = [
 const FILE_TYPES: [&str; 12] =
     ["png", "jpg", "jpeg", "gif", "svg", "webp", "tgz", "zip", "js", "ts", "css", "json"];
 
+const BRACKETS: [char; 4] = ['(', '[', '{', '<'];
+/// Ends of addresses that are spelled out.
+const SPELLED_ENDS: [&str; 34] = [
+    "com", "net", "org", "de", "fr", "es", "it", "nl", "pl", "tr", "ru", "jp", "cn", "br", "pt",
+    "uk", "ch", "at", "io", "dev", "co", "edu", "gov", "info", "eu", "us", "ca", "au", "be", "se",
+    "cz", "app", "ai", "biz",
+];
+
 pub(super) fn find_emails(text: &str, profile: &Profile) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     let mut add = |sign: Range<usize>| {
@@ -89,12 +97,16 @@ fn address_around(text: &str, free: usize, sign: &Range<usize>) -> Option<Range<
     }
     let written = &text[sign.clone()];
     let domain = domain_after(&text[sign.end..], written.starts_with(' '))?;
-    // A word such as " at " is one only before a domain that is spelled out too.
-    if written.trim() == written.trim_matches(|c: char| !c.is_alphabetic())
-        && written != "@"
-        && !domain.is_spelled
-    {
-        return None;
+    // A word such as " at " counts only before a domain that is spelled out too.
+    if written.starts_with(' ') && written.ends_with(' ') && !written.contains(BRACKETS) {
+        let spelled = &text[sign.end..sign.end + domain.length];
+        let last = spelled.rsplit(' ').next().unwrap_or("");
+        // "at this point in" has the words of an address too, but of two languages.
+        let is_english = matches!(written.trim(), "at" | "AT");
+        let is_mixed = is_english && !spelled.to_lowercase().contains(" dot ");
+        if is_mixed || !domain.is_spelled || !SPELLED_ENDS.contains(&last) {
+            return None;
+        }
     }
     let end = sign.end + domain.length;
     let name = &text[sign.end..end];

@@ -14,7 +14,8 @@ static CODE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"(?ix)(?-u:\b)(?:
             (?P<nino>[a-z]{2}[\ .-]?(?:[0-9][\ .-]?){6}[a-d])
-          | (?P<nif>[0-9]{2}[\ .]?[0-9]{3}[\ .]?[0-9]{3}[\ -]?[a-z] | [xyz][\ .-]?[0-9][.]?[0-9]{3}[.]?[0-9]{3}[\ -]?[a-z])
+          | (?P<nif>(?:[0-9]{8} | [0-9]{2}\.[0-9]{3}\.[0-9]{3} | [0-9]{2}\ [0-9]{3}\ [0-9]{3})[\ -]?[a-z]
+            | [xyz][\ .-]?(?:[0-9]{7} | [0-9]\.[0-9]{3}\.[0-9]{3})[\ -]?[a-z])
           | (?P<fiscale>(?:[a-z]{3}\ ?){2}[0-9lmnp-v]{2}\ ?[abcdehlmprst]\ ?[0-9lmnp-v]{2}\ ?[a-z][0-9lmnp-v]{3}\ ?[a-z])
           | (?P<insee>[12][\ .-]?[0-9]{2}[\ .-]?[0-9]{2}[\ .-]?2[ab][\ .-]?[0-9]{3}[\ .-]?[0-9]{3}[\ .-]?[0-9]{2})
           )(?-u:\b)",
@@ -44,18 +45,23 @@ fn is_id_code(text: &str, range: &Range<usize>) -> bool {
     let code: Vec<u8> = candidate.bytes().filter(u8::is_ascii_alphanumeric).collect();
     let (before, after) = (&text[..range.start], &text[range.end..]);
     let joins = |c: char| matches!(c, '_' | '-' | '+') || c.is_ascii_alphanumeric();
-    if before.ends_with(joins) || after.starts_with(joins) {
+    let mut behind = before.chars().rev();
+    let is_fraction = matches!(behind.next(), Some('.' | ',' | ':'))
+        && behind.next().is_some_and(|c| c.is_ascii_digit());
+    if is_fraction || before.ends_with(joins) || after.starts_with(joins) {
         return false;
     }
     if is_codice_fiscale(&code) || is_insee(&code) {
         return true;
     }
-    // A word of one letter after a number is no check letter.
+    let is_zero = code.iter().all(|byte| !matches!(byte, b'1'..=b'9'));
+    if is_zero || !(is_nino(&code) || is_nif(&code)) {
+        return false;
+    }
+    let evidence = evidence_for(text, range);
+    // A word of one letter after a number is mostly no check letter.
     let letter = candidate.bytes().last();
     let is_word = candidate.contains(' ') && letter.is_some_and(|byte| byte.is_ascii_lowercase());
-    let is_zero = code.iter().all(|byte| !matches!(byte, b'1'..=b'9'));
-    let is_valid = (is_nino(&code) || is_nif(&code)) && !is_word && !is_zero;
-    is_valid
-        && evidence_for(text, range)
-            .is_none_or(|word| word.meaning == Meaning::NationalId || !word.is_other(NEAR))
+    let is_named = evidence.is_some_and(|word| word.meaning == Meaning::NationalId);
+    is_named || (!is_word && evidence.is_none_or(|word| !word.is_other(NEAR)))
 }

@@ -44,8 +44,10 @@ fn is_version(before: &str, after: &str) -> bool {
         && second.is_some_and(|c| c.is_ascii_alphanumeric())
         && !after.starts_with(':')
         && !before.contains("://");
-    let is_requirement =
-        before.ends_with("==") || before.ends_with(">=") || before.ends_with(['^', '~']);
+    let is_requirement = before.ends_with('§')
+        || before.ends_with("==")
+        || before.ends_with(">=")
+        || before.ends_with(['^', '~']);
     is_product || is_requirement || ARCHIVES.iter().any(|end| after.starts_with(end))
 }
 
@@ -77,6 +79,10 @@ fn ip6_within(text: &str, mut range: Range<usize>) -> Option<Range<usize>> {
     let groups = address.split(':').filter(|group| !group.is_empty()).count();
     let has_digit = address.bytes().any(|byte| byte.is_ascii_digit());
     let is_whole = address.contains("::") || address.bytes().any(|byte| byte.is_ascii_alphabetic());
-    let is_address = is_alone && groups >= 2 && has_digit && is_whole && address.len() >= 6;
+    // The letters of an address have one case, names in code do not: `f16::E`.
+    let is_mixed = address.bytes().any(|byte| byte.is_ascii_lowercase())
+        && address.bytes().any(|byte| byte.is_ascii_uppercase());
+    let is_address =
+        is_alone && !is_mixed && groups >= 2 && has_digit && is_whole && address.len() >= 6;
     (is_address && address.parse::<Ipv6Addr>().is_ok()).then_some(range)
 }

@@ -14,9 +14,9 @@ const NAME: &str = r"\p{Lu}[\p{L}'’.-]+(?:\s(?:(?:van|von|de|da|di|del|dos|der
 static NAMED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(&format!(
         r"(?x)(?:
-            (?-u:\b)(?:Mr|Mrs|Ms|Miss|Mx|Dr|Prof|Herr|Herrn|Frau|Monsieur|Madame|Mme|Mlle|Señor|Señora|Sr|Sra|Sig|Signor|Signora|Senhor|Senhora|Dhr|Mevr|Mevrouw|Meneer|Pan|Pani|Bay|Bayan|Sayın)\.?\s
-          | (?-u:\b)(?:г-н|г-жа|господин|госпожа)\s
-          | (?i:(?-u:\b)(?:my\ (?:full\ )?name\ is|my\ name[’']s|ich\ heiße|ich\ heisse|mein\ name\ ist|je\ m[’']appelle|mon\ nom\ est|me\ llamo|mi\ nombre\ es|mi\ chiamo|il\ mio\ nome\ è|me\ chamo|(?:o\ )?meu\ nome\ é|ik\ heet|mijn\ naam\ is|nazywam\ się|mam\ na\ imię|benim\ adım|(?-u:\b)adım|меня\ зовут|моё\ имя|мое\ имя)\s)
+            \b(?:Mr|Mrs|Ms|Miss|Mx|Dr|Prof|Herr|Herrn|Frau|Monsieur|Madame|Mme|Mlle|Señor|Señora|Sr|Sra|Sig|Signor|Signora|Senhor|Senhora|Dhr|Mevr|Mevrouw|Meneer|Pan|Pani|Bay|Bayan|Sayın)\.?\s
+          | \b(?:г-н|г-жа|господин|госпожа)\s
+          | (?i:\b(?:my\ (?:full\ )?name\ is|my\ name[’']s|ich\ heiße|ich\ heisse|mein\ name\ ist|je\ m[’']appelle|mon\ nom\ est|me\ llamo|mi\ nombre\ es|mi\ chiamo|il\ mio\ nome\ è|me\ chamo|(?:o\ )?meu\ nome\ é|ik\ heet|mijn\ naam\ is|nazywam\ się|mam\ na\ imię|benim\ adım|\badım|меня\ зовут|моё\ имя|мое\ имя)\s)
           )(?P<value>{NAME})"
     ))
 });
@@ -31,19 +31,19 @@ static ADDRESS: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"(?x)
           # English: number before the street.
-          (?-u:\b)[0-9]{1,5}[A-Za-z]?,?\ (?:[NSEW]\.?\ )?(?:\p{Lu}[\p{L}'’.-]*\ ){1,4}(?:Street|St|Avenue|Ave|Road|Rd|Lane|Ln|Drive|Dr|Boulevard|Blvd|Court|Ct|Way|Square|Terrace|Place|Pl|Crescent|Close|Gardens|Highway|Hwy|Parkway|Pkwy)(?-u:\b)\.?
+          \b[0-9]{1,5}[A-Za-z]?,?\ (?:[NSEW]\.?\ )?(?:\p{Lu}[\p{L}'’.-]*\ ){1,4}(?:Street|St|Avenue|Ave|Road|Rd|Lane|Ln|Drive|Dr|Boulevard|Blvd|Court|Ct|Way|Square|Terrace|Place|Pl|Crescent|Close|Gardens|Highway|Hwy|Parkway|Pkwy)\b\.?
             (?:,?\ (?:Apt|Apartment|Unit|Suite|Ste|Flat|\#)\.?\ ?[0-9A-Za-z-]{1,6})?
             (?:,?\ (?:\p{Lu}[\p{L}'’.-]*[\ ,]{1,2}){0,4}(?:[A-Z]{2}\ [0-9]{5}(?:-[0-9]{4})?|[A-Z]{1,2}[0-9][0-9A-Z]?\ ?[0-9][A-Z]{2}))?
           # German, Dutch: the word for street ends its name.
-          | \p{Lu}[\p{L}-]*(?:straße|strasse|str\.|weg|platz|allee|gasse|ring|damm|ufer|straat|laan|plein|gracht|kade|[-\ ](?:Straße|Strasse|Str\.|Weg|Platz|Allee))\ [0-9]{1,4}\ ?[a-zA-Z]?(?-u:\b)
+          | \p{Lu}[\p{L}-]*(?:straße|strasse|str\.|weg|platz|allee|gasse|ring|damm|ufer|straat|laan|plein|gracht|kade|[-\ ](?:Straße|Strasse|Str\.|Weg|Platz|Allee))\ [0-9]{1,4}\ ?[a-zA-Z]?\b
             (?:,?\ (?:D-|CH-|A-)?[0-9]{4,5}(?:\ [A-Z]{2})?\ \p{Lu}[\p{L}-]+)?
           # French: number, then the kind of street.
-          | (?-u:\b)[0-9]{1,4}(?:\ ?(?:bis|ter))?,?\ (?:rue|avenue|av\.|boulevard|bd|place|chemin|impasse|allée|quai|route)\ (?:[\p{L}'’.-]+[\ ,]{0,2}){1,6}?(?:[0-9]{5}\ \p{Lu}[\p{L}-]+|$|[.;\n])
+          | \b[0-9]{1,4}(?:\ ?(?:bis|ter))?,?\ (?:rue|avenue|av\.|boulevard|bd|place|chemin|impasse|allée|quai|route)\ (?:[\p{L}'’.-]+[\ ,]{0,2}){1,6}?(?:[0-9]{5}\ \p{Lu}[\p{L}-]+|$|[.;\n])
           # Spanish, Italian, Portuguese: the kind of street, then the number.
-          | (?i:(?-u:\b)(?:calle|c/|avenida|avda\.?|plaza|paseo|via|viale|piazza|corso|rua|travessa|praça))\ (?:(?:de|del|della|dei|da|do|dos|la|las|los)\ )*\p{Lu}[\p{L}'’.-]*(?:\ [\p{L}'’.-]+){0,4}?,?\ (?:n[º°.]?\ ?)?[0-9]{1,5}(?:[-,\ ]{1,3}[0-9]+[ºª°]?\ ?[A-Za-z]?)?(?-u:\b)
+          | (?i:\b(?:calle|c/|avenida|avda\.?|plaza|paseo|via|viale|piazza|corso|rua|travessa|praça))\ (?:(?:de|del|della|dei|da|do|dos|la|las|los)\ )*\p{Lu}[\p{L}'’.-]*(?:\ [\p{L}'’.-]+){0,4}?,?\ (?:n[º°.]?\ ?)?[0-9]{1,5}(?:[-,\ ]{1,3}[0-9]{1,2}[ºª°]?\ ?[A-Za-z]?)?\b
             (?:,?\ (?:[0-9]{5}(?:-[0-9]{3})?|[0-9]{4}-[0-9]{3})\ \p{Lu}[\p{L}-]+)?
           # Polish, Turkish, Russian.
-          | (?-u:\b)(?:ul|al|os|pl)\.\ \p{Lu}[\p{L}.-]*(?:\ \p{Lu}?[\p{L}.-]+){0,3}?\ [0-9]{1,4}[a-zA-Z]?(?:\ ?/\ ?[0-9]+)?(?:,?\ [0-9]{2}-[0-9]{3}\ \p{Lu}[\p{L}-]+)?
+          | \b(?:ul|al|os|pl)\.\ \p{Lu}[\p{L}.-]*(?:\ \p{Lu}?[\p{L}.-]+){0,3}?\ [0-9]{1,4}[a-zA-Z]?(?:\ ?/\ ?[0-9]+)?(?:,?\ [0-9]{2}-[0-9]{3}\ \p{Lu}[\p{L}-]+)?
           | \p{Lu}[\p{L}]*(?:\ \p{Lu}[\p{L}]*){0,3}\ (?:Sokak|Sokağı|Sok\.|Sk\.|Caddesi|Cad\.|Cd\.|Bulvarı|Mahallesi|Mah\.)[^\n;]{0,30}?No:?\ ?[0-9]{1,4}(?:/[0-9]+)?
           | (?:ул\.|улица|пр-т|проспект|пер\.|переулок)\ \p{Lu}[\p{L}.-]*(?:\ [\p{L}.-]+){0,2}?,?\ (?:д(?:ом|\.)\ ?)?[0-9]{1,4}[а-я]?(?:,?\ (?:кв\.|квартира)\ ?[0-9]+)?
           # Chinese, Japanese.

@@ -136,6 +136,13 @@ impl Number<'_> {
         self.separators().any(|found| found.contains('\n'))
     }
 
+    /// True for the path of a link that calls or writes to the number.
+    pub(super) fn follows_call_link(&self) -> bool {
+        ["wa.me/", "tel:", "tel://", "send?phone="]
+            .iter()
+            .any(|link| self.text[..self.range.start].ends_with(link))
+    }
+
     /// True when it is a part of a word, or of a number that is longer than any card with the year
     /// before it and the code after it.
     pub(super) fn is_within_longer(&self) -> bool {
@@ -162,7 +169,10 @@ impl Number<'_> {
         let (last, second) = (behind.next(), behind.next());
         let is_continued = (joins(last) && !ends_with_escape(before))
             || matches!(last, Some('-' | '+'))
-            || (matches!(last, Some('.' | ',' | ':' | '/')) && is_digit(second));
+            || (matches!(last, Some('.' | ',' | ':')) && is_digit(second))
+            || (last == Some('/')
+                && second.is_some_and(|c| !c.is_whitespace())
+                && !self.follows_call_link());
         !continues && !is_continued && !self.is_part_of_row()
     }
 

@@ -12,6 +12,8 @@ use super::replacement::Replacement;
 /// Words between a number and the word that tells its meaning, plus one.
 const NEAR: usize = 2;
 const NEAR_PHONE: usize = 2;
+/// A French number has seven groups.
+const MAX_ID_GROUPS: usize = 7;
 
 enum NumberKind {
     Card,
@@ -42,6 +44,13 @@ pub(super) fn find_numbers(text: &str, redactor: &Redactor) -> Vec<Replacement> 
 fn kind_of(text: &str, number: &Number<'_>) -> Option<NumberKind> {
     if is_card(number) {
         let evidence = evidence_for(text, &number.range);
+        // Numbers of other lengths than 16 are as often the ids of records.
+        let is_named = evidence.is_some_and(|word| word.meaning == Meaning::Card);
+        let is_plain = number.sizes.len() == 1;
+        if is_plain && number.digits.len() > 16 && !number.digits.starts_with(&[6, 2]) && !is_named
+        {
+            return None;
+        }
         return evidence.is_none_or(|word| !word.is_other(NEAR)).then_some(NumberKind::Card);
     }
     let (id, phone) = (id_form(number), phone_form(number));
@@ -49,7 +58,12 @@ fn kind_of(text: &str, number: &Number<'_>) -> Option<NumberKind> {
         return None;
     }
     let evidence = evidence_for(text, &number.range);
-    if id.is_some_and(|form| is_id(form, evidence)) {
+    let says = |meaning| evidence.is_some_and(|word| word.meaning == meaning);
+    // Groups as of a phone number, or a word such as "fax" before what can be one.
+    let is_grouped = phone == Some(Form::Likely) && number.sizes.len() > 1;
+    let is_phone_first = phone.is_some() && (says(Meaning::Phone) || is_grouped);
+    let is_id_first = !is_phone_first || says(Meaning::NationalId);
+    if is_id_first && id.is_some_and(|form| is_id(form, evidence)) {
         return Some(NumberKind::NationalId);
     }
     phone.is_some_and(|form| is_phone(form, evidence)).then_some(NumberKind::Phone)
@@ -79,7 +93,12 @@ fn is_phone(form: Form, evidence: Option<Evidence>) -> bool {
 fn id_form(number: &Number<'_>) -> Option<Form> {
     let digits = number.digits.as_slice();
     let is_simple = number.separators().all(|separator| separator.len() == 1);
-    if number.has_plus || number.has_bracket || number.has_line_break() || !is_simple {
+    if number.has_plus
+        || number.has_bracket
+        || number.has_line_break()
+        || !is_simple
+        || number.sizes.len() > MAX_ID_GROUPS
+    {
         return None;
     }
     let grouped = |form| Some(if number.sizes.len() > 1 { form } else { Form::Possible });
@@ -88,6 +107,7 @@ fn id_form(number: &Number<'_>) -> Option<Form> {
             [3, 2, 4] => Some(Form::Likely),
             _ => (number.sizes.len() == 1).then_some(Form::Possible),
         },
+        11 if number.sizes.len() > 5 => None,
         11 if is_cpf(digits) || is_steuer_id(digits) || is_pesel(digits) => Some(Form::Likely),
         12 if is_aadhaar(digits) => match number.sizes.as_slice() {
             [4, 4, 4] | [12] => grouped(Form::Likely),
@@ -111,6 +131,7 @@ fn is_card(number: &Number<'_>) -> bool {
     let digits = number.digits.as_slice();
     let is_repeated = digits.chunks(4).all(|chunk| *chunk == digits[..chunk.len()]);
     number.separators().all(|separator| separator.len() == 1)
+        && number.sizes.iter().all(|size| *size >= 2)
         && !number.is_within_longer()
         && is_card_scheme(digits)
         && !is_repeated
@@ -128,10 +149,7 @@ fn is_card_scheme(digits: &[u8]) -> bool {
     match prefix(2) {
         40..=49 => matches!(count, 13 | 16 | 19),
         51..=55 => count == 16,
-        22..=27 => {
-            count == 16 && (2200..=2204).contains(&prefix(4))
-                || count == 16 && (2221..=2720).contains(&prefix(4))
-        }
+        22..=27 => count == 16 && matches!(prefix(4), 2200..=2204 | 2221..=2720),
         34 | 37 => count == 15,
         30 | 36 | 38 | 39 => count == 14 || (count == 16 && prefix(2) != 30),
         35 => count == 16 && (3528..=3589).contains(&prefix(4)),

@@ -81,7 +81,11 @@ pub(super) fn phone_form(number: &Number<'_>) -> Option<Form> {
         return None;
     }
     if number.has_plus {
-        return is_international(digits).then_some(Form::Certain);
+        let is_date = matches!(number.sizes.as_slice(), [size, 2, 2, ..] if *size >= 4);
+        return (is_international(digits) && !is_date).then_some(Form::Certain);
+    }
+    if number.follows_call_link() && is_international(digits) {
+        return Some(Form::Certain);
     }
     match digits.as_slice() {
         [0, 0, rest @ ..] if number.sizes[0] >= 2 => {
@@ -89,12 +93,24 @@ pub(super) fn phone_form(number: &Number<'_>) -> Option<Form> {
         }
         [0, 1..=9, ..] => domestic_form(number),
         _ if number.has_bracket => bracket_form(number),
-        _ => {
-            let plan =
-                PLANS.iter().find(|plan| plan.sizes == number.sizes && (plan.fits)(digits))?;
-            Some(if is_grouped_amount(number) { Form::Possible } else { plan.form })
-        }
+        _ => planned_form(number),
     }
+}
+
+/// By the plans without a prefix. A slash or a wide separator is more often a list or a fraction.
+fn planned_form(number: &Number<'_>) -> Option<Form> {
+    let digits = &number.digits;
+    let plan = PLANS.iter().find(|plan| plan.sizes == number.sizes && (plan.fits)(digits))?;
+    let is_mobile_with_slash = plan.sizes == [3, 7];
+    if number
+        .separators()
+        .any(|between| between.len() > 1 || (between == "/" && !is_mobile_with_slash))
+    {
+        return None;
+    }
+    let is_years = plan.sizes == [4, 4] && matches!(digits[..2], [1, 9] | [2, 0]);
+    let form = if is_grouped_amount(number) { Form::Possible } else { plan.form };
+    (!is_years).then_some(form)
 }
 
 /// A country code and a national number of a fitting length.

@@ -177,7 +177,7 @@ fn find_labelled(text: &str, found: &mut Vec<Replacement>) {
         let between = label.name("between").is_some_and(|words| !words.is_empty());
         let link = match label.name("link").map(|link| link.as_str().trim()) {
             None => Link::Space,
-            Some("=" | ":=" | "=>" | "＝") => Link::Equals,
+            Some("=" | ":=" | "＝") => Link::Equals,
             Some(":" | "：" | "->" | "-" | "–" | "—") => Link::Colon,
             Some(_) => Link::Word,
         };
@@ -193,9 +193,18 @@ fn find_labelled(text: &str, found: &mut Vec<Replacement>) {
 }
 
 fn value_at(text: &str, at: usize, link: Link, is_password: bool) -> Option<Replacement> {
+    // Markdown marks code and bold text.
+    let marks = text[at..].len() - text[at..].trim_start_matches(['`', '*']).len();
+    let at = if marks <= 3 { at + marks } else { at };
     let rest = &text[at..];
     if let Some((length, by)) = quoted_length(rest) {
-        let is_value = link != Link::Space && !is_placeholder(&rest[..length]);
+        let value = &rest[..length];
+        let is_certain = match link {
+            Link::Equals | Link::Colon => true,
+            Link::Word => is_password || value.bytes().any(|byte| byte.is_ascii_digit()),
+            Link::Space => false,
+        };
+        let is_value = is_certain && !is_placeholder(value);
         return is_value.then_some(Replacement { range: at..at + length, by });
     }
     let length = bare_length(rest, link);
@@ -231,26 +240,32 @@ fn bare_length(rest: &str, link: Link) -> usize {
     let ends = |c: char| {
         let changes = is_unspaced(c) == *spaced.get_or_insert(!is_unspaced(c));
         c.is_whitespace()
-            || "\"',;()<>[]{}（），。；".contains(c)
+            || "\"',;()<>[]{}`（），。；".contains(c)
             || (c == '&' && link == Link::Equals)
             || changes
     };
     let value = &rest[..rest.find(ends).unwrap_or(rest.len())];
-    value.trim_end_matches(['.', ':', '?']).len()
+    value.trim_end_matches(['.', ':', '?', '*']).len()
 }
 
 /// Bare values without a digit are mostly words, types or variables.
 fn is_certain(value: &str, link: Link, is_password: bool) -> bool {
     let digits = value.bytes().filter(u8::is_ascii_digit).count();
     let has_letter = value.chars().any(char::is_alphabetic);
-    if !has_letter {
+    if !has_letter
+        || value.contains("::")
+        || value.contains("://")
+        || (!is_password && is_identifier(value))
+    {
         return false;
     }
     let inner: Vec<char> = value.chars().collect();
     let inner = &inner[1..inner.len().max(2) - 1];
     let has_symbol = inner.iter().any(|c| "!#$%^*+&@~".contains(*c));
     match link {
-        Link::Space if is_password => digits > 0 && value.len() >= 8 && (has_symbol || digits >= 4),
+        Link::Space if is_password => {
+            digits > 0 && value.len() >= 8 && !value.contains('=') && (has_symbol || digits >= 4)
+        }
         Link::Space => digits >= 4 && value.len() >= 20 && is_random(value),
         Link::Equals => digits > 0,
         Link::Colon | Link::Word => {
@@ -259,6 +274,15 @@ fn is_certain(value: &str, link: Link, is_password: bool) -> bool {
             digits > 0 || (is_password && (has_symbol || is_phrase))
         }
     }
+}
+
+/// Names in code have at most one short number: `tokens2`, `args.colon2_token`.
+fn is_identifier(value: &str) -> bool {
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.');
+    let numbers = value.split(|c: char| !c.is_ascii_digit()).filter(|digits| !digits.is_empty());
+    let (count, longest) =
+        numbers.fold((0, 0), |(count, longest), digits| (count + 1, digits.len().max(longest)));
+    value.bytes().all(is_part) && count <= 1 && longest <= 3 && value.len() < 30
 }
 
 /// True for letters with digits, or with capitals in the middle, as no word has them.

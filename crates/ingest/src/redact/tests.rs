@@ -80,6 +80,179 @@ fn lookalikes_are_kept() {
 }
 
 #[test]
+fn phone_numbers_follow_numbering_plans() {
+    for (text, expected) in [
+        ("my phone number: 5551234567", "my phone number: [phone]"),
+        ("Reach me: (212)-555-0199.", "Reach me: [phone]."),
+        ("Handy: 01512 3456789, Büro 089/1234567", "Handy: [phone], Büro [phone]"),
+        ("06.12.34.56.78 ou 0612345678", "[phone] ou [phone]"),
+        ("mi teléfono es 612 345 678", "mi teléfono es [phone]"),
+        ("ligue 11 98765-4321 ou 11987654321", "ligue [phone] ou [phone]"),
+        ("my no. is 98765-43210", "my no. is [phone]"),
+        ("电话：021-62345678，手机13812345678", "电话：[phone]，手机[phone]"),
+        ("tel 044 668 18 00 / +41 (0)79 123 45 67", "tel [phone] / [phone]"),
+        ("zadzwoń: 600700800", "zadzwoń: [phone]"),
+        ("https://wa.me/4917612345678", "https://wa.me/[phone]"),
+        ("電話は０９０－１２３４－５６７８です", "電話は[phone]です"),
+        ("a\\n415-555-0132\\nb", "a\\n[phone]\\nb"),
+    ] {
+        check(text, expected);
+    }
+    for text in [
+        "order no 2125550147 and ticket 415-555-0132",
+        "Rechnung 030-23125117",
+        "pedido 612345078",
+        "订单号13812345678",
+        "the table has 3125550176 rows",
+        "epoch 1700000000 and 1700000000000",
+        "bbox -122.4194155, 37.7749295",
+        "datetime(+999999-12-31 23:59)",
+        "65010 / 65001 and 642 000 / 482",
+        "for 2020-2023, or 12 345 678 €",
+        "part 617-5550-185 and 2125550147-A",
+    ] {
+        check(text, text);
+    }
+}
+
+#[test]
+fn national_ids_need_check_digits() {
+    for (text, expected) in [
+        ("my ssn is 123-45-6789", "my ssn is [national_id]"),
+        ("ssn=123456789&step=2", "ssn=[national_id]&step=2"),
+        ("NINO AB123456C or AB 12 34 56 C", "NINO [national_id] or [national_id]"),
+        ("cpf 529.982.247-25, 52998224725", "cpf [national_id], [national_id]"),
+        ("aadhaar 2341 2341 2346", "aadhaar [national_id]"),
+        ("Steuer-ID 86 095 742 719", "Steuer-ID [national_id]"),
+        ("DNI 12345678Z, NIE x1234567l", "DNI [national_id], NIE [national_id]"),
+        ("RSSMRA85T10A562S", "[national_id]"),
+        ("sécu 2 55 08 14 168 025 38", "sécu [national_id]"),
+        ("PESEL 44051401359", "PESEL [national_id]"),
+    ] {
+        check(text, expected);
+    }
+    for text in [
+        "ssn 000-12-3456, 666-12-3456, 123-00-4567",
+        "our SKU 203-11-4480",
+        "the number 123456789",
+        "QQ123456C and BG123456A",
+        "cpf 529.982.247-24, 111.111.111-11",
+        "aadhaar 2341 2341 2345 and 1234 5678 9012",
+        "Steuer-ID 86 095 742 718",
+        "DNI 12345678A and 00000000T",
+        "RSSMRA85T10A562T",
+        "2 55 08 14 168 025 39",
+        "PESEL 44051401358",
+        "pedido 529.982.247-25",
+        "2005-08-07T23:19:49.123000Z",
+        "bits 0 1 1 1 0 1 1 1 1 0 1",
+    ] {
+        check(text, text);
+    }
+}
+
+#[test]
+fn encoded_and_spelled_addresses_are_found() {
+    for (text, expected) in [
+        ("jane.doe [at] mail [dot] example [dot] net", "[email]"),
+        ("write jane at mail dot example dot com", "write [email]"),
+        ("?m=jane%40mail.example&x=1", "?m=[email]&x=1"),
+        ("jane&#64;mail.example", "[email]"),
+        ("ja\u{200b}ne@mail.example", "[email]"),
+        ("ｊａｎｅ＠ｍａｉｌ．ｃｏｍ", "[email]"),
+        ("发到jane@mail.cn谢谢", "发到[email]谢谢"),
+        ("marie arobase courrier point fr", "[email]"),
+    ] {
+        check(text, expected);
+    }
+    for text in [
+        "we are at this point in time",
+        "user@example.com",
+        "logo@2x.png and pkg@1.2.3",
+        "a@b.method()",
+        "ssh root@server",
+    ] {
+        check(text, text);
+    }
+}
+
+#[test]
+fn tokens_of_vendors_and_labelled_passwords_are_found() {
+    for (text, expected) in [
+        ("POST https://hooks.slack.com/services/T03A/B05Z/rYk4WvTq8nBz", "POST [secret]"),
+        ("bot123456789:ABCdefGHIjklMNOpqrSTUvwxYZ123456789", "[secret]"),
+        ("AC0123456789abcdef0123456789abcdef", "[secret]"),
+        ("redis://:hunter22@cache:6379/0", "redis://:[secret]@cache:6379/0"),
+        ("mysql -uroot -phunter22 db", "mysql -uroot -p[secret] db"),
+        ("Das Passwort vom WLAN ist Sommer2024.", "Das Passwort vom WLAN ist [secret]."),
+        ("пароль: Лето_2024", "пароль: [secret]"),
+        ("密码：Xia_2024!进不去", "密码：[secret]进不去"),
+        ("password: correct-horse-battery-staple", "password: [secret]"),
+        ("twilio token 0123456789abcdef0123456789abcdef", "twilio token [secret]"),
+    ] {
+        check(text, expected);
+    }
+    for text in [
+        "sk-xxxxxxxxxxxxxxxxxxxxxxxx",
+        "password: ********",
+        "postgres://user:password@localhost/db",
+        "tokens = tokens2, token: proc_macro2::TokenStream",
+        "the password must have 8 characters",
+        "-----BEGIN RSA PRIVATE KEY----- is missing",
+        "a basic internationalization, Basic understanding-of-things",
+    ] {
+        check(text, text);
+    }
+}
+
+#[test]
+fn versions_and_local_addresses_are_no_ips() {
+    for text in [
+        "version 1.2.3.4 and firmware: 10.4.8.2",
+        "Chrome/120.0.0.0",
+        "section 4.3.2.1",
+        "127.0.0.1:8080, 0.0.0.0, 255.255.255.0",
+        "f16::E and pip install x==1.2.3.4",
+    ] {
+        check(text, text);
+    }
+    check("localhost/10.1.2.3:8080, http://10.1.2.3/", "localhost/[ip]:8080, http://[ip]/");
+}
+
+#[test]
+fn names_and_addresses_are_found_when_switched_on() {
+    let redactor = Redactor { name_address: true, ..Redactor::default() };
+    for (text, expected) in [
+        ("My name is Ann Miller.", "My name is [name_address]."),
+        ("Dear Mr. Smith, hello", "Dear Mr. [name_address], hello"),
+        ("ich heiße Max Müller", "ich heiße [name_address]"),
+        ("меня зовут Иван Петров", "меня зовут [name_address]"),
+        ("我叫王小明，你好", "我叫[name_address]，你好"),
+        ("at 12 Baker Street, London NW1 6XE", "at [name_address]"),
+        ("Hauptstraße 5a, 10115 Berlin", "[name_address]"),
+        ("12 bis rue de la Paix, 75002 Paris", "[name_address]"),
+        ("Calle Mayor 5, 28013 Madrid", "[name_address]"),
+        ("ul. Długa 12/3, 00-238 Warszawa", "[name_address]"),
+        ("朝阳区建国路88号", "[name_address]"),
+    ] {
+        assert_eq!(redactor.redact(text), expected);
+        check(text, text);
+    }
+    for text in ["my name is not important", "5 tests failed, go to step 12", "Tanja likes Berlin"]
+    {
+        assert_eq!(redactor.redact(text), text);
+    }
+}
+
+#[test]
+fn texts_full_of_near_misses_take_linear_time() {
+    for unit in ["a@", "+1 ", "-----BEGIN PRIVATE KEY----- ", "password ", "1.2.3.4-", "AB 12 "] {
+        let text = unit.repeat(20_000);
+        Redactor::STRICTEST.redact(&text);
+    }
+}
+
+#[test]
 fn long_digit_lists_take_linear_time() {
     // Quadratic matching would not finish.
     let list = "7 8\n".repeat(5_000);
@@ -100,9 +273,12 @@ fn texts_full_of_secrets_take_linear_time() {
 
 #[test]
 fn each_kind_can_be_switched_off() {
-    let text = "a@b.example 4111111111111111 GB82WEST12345698765432 10.0.0.1 +4930901820 sk-abcdefghijklmnop1234";
+    let text = "a@b.example 4111111111111111 GB82WEST12345698765432 10.0.0.1 +4930901820 sk-abcdefghijklmnop1234 AB123456C";
     let off = Redactor { email: false, ..Redactor::default() };
-    assert!(off.redact(text).starts_with("a@b.example [card] [iban] [ip] [phone] [secret]"));
+    assert!(
+        off.redact(text)
+            .starts_with("a@b.example [card] [iban] [ip] [phone] [secret] [national_id]")
+    );
     let none = Redactor {
         email: false,
         phone: false,
