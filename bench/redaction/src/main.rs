@@ -37,7 +37,7 @@ fn main() -> anyhow::Result<()> {
     cost::measure(&rows, corpus)
 }
 
-/// What redaction did to one row.
+/// Compares the redaction of one row with its labels.
 struct Judgement {
     redacted: String,
     /// Replaced parts of the text, and those among them that overlap a labelled span.
@@ -56,8 +56,9 @@ impl Judgement {
 
 fn judge(row: &Row) -> anyhow::Result<Judgement> {
     let redacted = Redactor::default().redact(&row.text);
-    let replaced = alignment::replaced_ranges(&row.text, &redacted)
-        .with_context(|| format!("cannot align: {}", row.text))?;
+    let replaced = alignment::replaced_ranges(&row.text, &redacted).with_context(|| {
+        format!("line {}: the redacted text does not follow from the text", row.line)
+    })?;
     let marked = Marked::new(&row.text, &replaced);
     let right = |range: &&std::ops::Range<usize>| {
         row.spans.iter().any(|span| span.start < range.end && range.start < span.end)
@@ -75,11 +76,11 @@ fn print_table(title: &str, judged: &[(&Row, Judgement)], group: fn(&Row) -> &St
     let mut groups: BTreeMap<&str, Vec<&Judgement>> = BTreeMap::new();
     for (row, judgement) in judged {
         groups.entry(group(row)).or_default().push(judgement);
-        groups.entry("all").or_default().push(judgement);
     }
+    let all = ("all", judged.iter().map(|(_, judgement)| judgement).collect());
     println!("| {title} | rows | spans | precision | recall | negatives | with alarms | targets |");
     println!("|---|---|---|---|---|---|---|---|");
-    for (name, group) in groups {
+    for (name, group) in groups.into_iter().chain([all]) {
         let sum =
             |count: fn(&Judgement) -> usize| group.iter().map(|one| count(one)).sum::<usize>();
         let ratio = |part: usize, whole: usize| part as f64 / whole.max(1) as f64;

@@ -7,6 +7,7 @@ use anyhow::Context;
 use serde_json::Value;
 
 pub(crate) struct Row {
+    pub(crate) line: usize,
     pub(crate) country: String,
     pub(crate) kind: String,
     pub(crate) text: String,
@@ -19,12 +20,13 @@ pub(crate) fn read_rows(path: &str) -> anyhow::Result<Vec<Row>> {
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     lines
         .map(|(at, line)| {
-            parse_row(line).with_context(|| format!("{path}, line {}: no labelled row", at + 1))
+            parse_row(at + 1, line)
+                .with_context(|| format!("{path}, line {}: no labelled row", at + 1))
         })
         .collect()
 }
 
-fn parse_row(line: &str) -> anyhow::Result<Row> {
+fn parse_row(number: usize, line: &str) -> anyhow::Result<Row> {
     let row: Value = serde_json::from_str(line)?;
     let field = |name: &str| {
         row[name].as_str().map(str::to_owned).with_context(|| format!("`{name}` is missing"))
@@ -41,5 +43,5 @@ fn parse_row(line: &str) -> anyhow::Result<Row> {
     }
     spans.sort_by_key(|span| (span.start, span.end));
     spans.dedup();
-    Ok(Row { country: field("country")?, kind: field("kind")?, text, spans })
+    Ok(Row { line: number, country: field("country")?, kind: field("kind")?, text, spans })
 }

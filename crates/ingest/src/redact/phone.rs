@@ -2,7 +2,7 @@
 
 use super::number_run::Number;
 
-/// How sure the form of a number is.
+/// Certainty of a number by its form alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     /// International: no other numbers look like it.
@@ -50,18 +50,18 @@ const PLANS: &[Plan] = &[
     Plan { sizes: &[3, 3, 3], fits: |d| d[0] >= 4, form: Form::Likely },
     Plan { sizes: &[3, 2, 2, 2], fits: |d| d[0] >= 6, form: Form::Likely },
     Plan { sizes: &[2, 3, 2, 2], fits: |d| d[0] >= 1, form: Form::Likely },
-    // Brazil.
+    // Brazil, with the area code.
     Plan { sizes: &[2, 5, 4], fits: |d| is_brazilian(d) && d[2] == 9, form: Form::Likely },
     Plan { sizes: &[2, 1, 4, 4], fits: |d| is_brazilian(d) && d[2] == 9, form: Form::Likely },
     Plan { sizes: &[2, 9], fits: |d| is_brazilian(d) && d[2] == 9, form: Form::Likely },
     Plan { sizes: &[2, 4, 4], fits: is_brazilian, form: Form::Possible },
     Plan { sizes: &[5, 4], fits: |d| d[0] == 9, form: Form::Possible },
-    // India, China.
+    // India and China.
     Plan { sizes: &[5, 5], fits: |d| d[0] >= 6, form: Form::Likely },
     Plan { sizes: &[4, 3, 3], fits: |d| d[0] >= 6, form: Form::Likely },
     Plan { sizes: &[3, 4, 4], fits: is_chinese_mobile, form: Form::Likely },
     Plan { sizes: &[11], fits: is_chinese_mobile, form: Form::Likely },
-    // Without separators.
+    // Numbers without separators.
     Plan { sizes: &[11], fits: |d| is_brazilian(d) && d[2] == 9, form: Form::Possible },
     Plan { sizes: &[11], fits: |d| matches!(d[0], 1 | 7 | 8), form: Form::Possible },
     Plan { sizes: &[10], fits: |d| d[0] >= 2, form: Form::Possible },

@@ -1,4 +1,4 @@
-//! What a text contains, found in one pass, so that most texts skip most patterns.
+//! Finds in one pass which characters a text has, so that most texts skip most patterns.
 
 /// Bytes of which patterns need at least one.
 const AT: u16 = 1;

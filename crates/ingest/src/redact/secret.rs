@@ -159,7 +159,7 @@ fn has_key_data(body: &str) -> bool {
     body.bytes().take_while(is_part).count() >= SHORTEST_TOKEN
 }
 
-/// How a label and its value are joined.
+/// The sign or word between a label and its value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Link {
     Equals,
