@@ -50,11 +50,9 @@ enum Entry {
     Number,
     /// "id" alone: of an order or the like, unless the word before it says of what.
     Id,
+    /// "is" and the like between a name and its value.
+    Verb,
 }
-
-/// Words between a name and its value.
-const COPULAS: [&str; 14] =
-    ["is", "was", "are", "ist", "war", "lautet", "est", "es", "é", "è", "jest", "to", "the", "है"];
 
 struct Words {
     exact: HashMap<&'static str, Entry>,
@@ -72,6 +70,7 @@ static WORDS: LazyLock<Words> = LazyLock::new(|| {
             "id" => Entry::Means(Meaning::NationalId),
             "number" => Entry::Number,
             "name" => Entry::Id,
+            "verb" => Entry::Verb,
             "card" => Entry::Means(Meaning::Card),
             "version" => Entry::Means(Meaning::Version),
             "other" => Entry::Means(Meaning::Other),
@@ -115,7 +114,7 @@ fn evidence_before(clause: &str) -> Option<Evidence> {
         if distance > WORDS_BEFORE {
             break;
         }
-        if COPULAS.contains(&word.as_str()) || word.bytes().all(|byte| byte.is_ascii_digit()) {
+        if word.bytes().all(|byte| byte.is_ascii_digit()) {
             continue;
         }
         // "social security" and "order-id" may be one word or two.
@@ -125,6 +124,7 @@ fn evidence_before(clause: &str) -> Option<Evidence> {
                 general = general.or(Some(Evidence { meaning: Meaning::Number, distance }));
             }
             Some(Entry::Id) => general = Some(Evidence { meaning: Meaning::Other, distance }),
+            Some(Entry::Verb) => continue,
             None => distance += 1,
         }
         later = word;
@@ -138,7 +138,7 @@ fn evidence_after(clause: &str) -> Option<Evidence> {
             // "0171 1234567 about my order" is still a phone number.
             Some(Entry::Means(Meaning::Other | Meaning::Version)) if place > 0 => return None,
             Some(Entry::Means(meaning)) => return Some(Evidence { meaning, distance: place + 1 }),
-            Some(Entry::Number | Entry::Id) | None => {}
+            Some(Entry::Number | Entry::Id | Entry::Verb) | None => {}
         }
     }
     None
@@ -167,7 +167,7 @@ fn unspaced_meaning(clause: &str) -> Option<Meaning> {
     let found = WORDS.unspaced.iter().filter_map(|(word, entry)| Some((tail.rfind(word)?, entry)));
     match found.max_by_key(|(at, _)| *at)?.1 {
         Entry::Means(meaning) => Some(*meaning),
-        Entry::Number | Entry::Id => None,
+        Entry::Number | Entry::Id | Entry::Verb => None,
     }
 }
 
