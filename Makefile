@@ -151,6 +151,11 @@ bench-detect: compiler
 	cargo build --release --locked -p uptake -p uptake-bench-detect
 	$(CARGO_TARGET_DIR)/release/uptake-bench-detect $(CARGO_TARGET_DIR)/release/uptake training/corpus $(UPTAKE_DATA) $(SECTION)
 
+## Measures redaction on labelled strings: precision and recall by kind and country, and its cost. A minute.
+.PHONY: bench-redaction
+bench-redaction: compiler
+	cargo run --release --locked -q -p uptake-bench-redaction -- $(or $(ROWS),bench/redaction/rows.jsonl) training/corpus
+
 ## Benchmarks routing and off-policy evaluation on public data, then Python libraries on the same data.
 ## UPTAKE_DATA names its folder. SEEDS=60 for more than 30 runs each.
 .PHONY: bench-routing

@@ -88,6 +88,39 @@ fn tenant_disables_redaction_kinds_and_replays_are_recognised() {
 }
 
 #[test]
+fn national_ids_and_bot_tokens_are_redacted_before_a_kill_and_ids_by_switch() {
+    let server = Server::start();
+    let text =
+        "cpf 529.982.247-25, bot 123456789:ABCdefGHIjklMNOpqrSTUvwxYZ123456789, I am Mr. Smith";
+    let open = |server: &Server, id: &str| {
+        let body = json!({"turn_id": id, "conversation_id": "c1", "text": text});
+        assert_eq!(server.post("/api/v1/turns", &body).0, 201);
+    };
+    let stored = |server: &Server, id: &str| {
+        server.get(&format!("/api/v1/turns/{id}")).1["user"]["text"].clone()
+    };
+    let path = "/api/v1/tenants/default/privacy";
+    let defaults = server.get(path).1;
+    assert_eq!(defaults["redact"]["national_id"], true);
+    assert_eq!(defaults["redact"]["name_address"], false);
+    open(&server, "t1");
+    let server = server.kill_and_restart();
+    assert_eq!(stored(&server, "t1"), "cpf [national_id], bot [secret], I am Mr. Smith");
+    assert!(!is_on_disk(&server, "529.982.247-25") && !is_on_disk(&server, "ABCdefGHIjkl"));
+    let switches = json!({"redact": {"national_id": false, "name_address": true}});
+    let (status, settings) = server.client().put(path, &switches);
+    assert_eq!((status, &settings["redact"]["national_id"]), (200, &json!(false)));
+    let server = server.kill_and_restart();
+    assert_eq!(server.get(path).1, settings);
+    open(&server, "t2");
+    let expected = "cpf 529.982.247-25, bot [secret], I am Mr. [name_address]";
+    assert_eq!(stored(&server, "t2"), expected);
+    assert_eq!(stored(&server, "t1"), "cpf [national_id], bot [secret], I am Mr. Smith");
+    let server = server.kill_and_restart();
+    assert_eq!(stored(&server, "t2"), expected);
+}
+
+#[test]
 fn user_attributes_are_kept_after_a_kill() {
     let server = Server::start();
     let path = "/api/v1/users/u1";

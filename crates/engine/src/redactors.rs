@@ -30,9 +30,10 @@ impl Redactors {
                 Ok((redactor, retention_days)) => {
                     redactors.set(tenant, PrivacySettings { redactor, retention_days });
                 }
-                // The default is the strictest setting, so starting with it is safe.
                 Err(error) => {
-                    tracing::warn!(%tenant, %error, "unreadable privacy settings: redacting everything by default");
+                    tracing::warn!(%tenant, %error, "unreadable privacy settings: redacting every kind, keeping events forever");
+                    let redactor = Redactor::STRICTEST;
+                    redactors.set(tenant, PrivacySettings { redactor, retention_days: None });
                 }
             }
         }

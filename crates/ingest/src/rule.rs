@@ -8,7 +8,8 @@ use crate::redact::Redactor;
 
 const MAX_ATTRIBUTES: usize = 50;
 
-/// Parses a tenant's privacy settings. `redact` has a switch per kind, on by default.
+/// Parses a tenant's privacy settings. `redact` has a switch per kind, on by default
+/// but for `name_address`.
 /// `retention_days` limits how long `events` are stored, by default forever.
 pub fn accept_privacy(
     settings: &Map<String, Value>,
@@ -61,8 +62,10 @@ fn apply_switches(
             "iban" => &mut redactor.iban,
             "ip" => &mut redactor.ip,
             "secret" => &mut redactor.secret,
+            "national_id" => &mut redactor.national_id,
+            "name_address" => &mut redactor.name_address,
             _ => {
-                let expected = "email, phone, card, iban, ip or secret";
+                let expected = "email, phone, card, iban, ip, secret, national_id or name_address";
                 return Err(CaptureError::new(&format!("redact.{name}"), "unknown", expected));
             }
         };

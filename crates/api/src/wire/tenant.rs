@@ -22,7 +22,7 @@ pub(crate) struct PrivacyRequest {
     retention_days: Option<RetentionBody>,
 }
 
-/// Kinds of personal data to redact. Absent kinds are redacted.
+/// Kinds of personal data to redact. Absent kinds are redacted, except `name_address`.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "only for the OpenAPI schema; `ingest` parses the settings")]
 struct RedactRequest {
@@ -32,6 +32,9 @@ struct RedactRequest {
     iban: Option<bool>,
     ip: Option<bool>,
     secret: Option<bool>,
+    national_id: Option<bool>,
+    /// Names and postal addresses; off by default.
+    name_address: Option<bool>,
 }
 
 /// Privacy settings of a tenant.
@@ -57,12 +60,15 @@ struct RedactBody {
     iban: bool,
     ip: bool,
     secret: bool,
+    national_id: bool,
+    name_address: bool,
 }
 
 impl PrivacyBody {
     pub(crate) fn new(tenant: &Tenant, privacy: PrivacySettings) -> Self {
-        let Redactor { email, phone, card, iban, ip, secret } = privacy.redactor;
-        let redact = RedactBody { email, phone, card, iban, ip, secret };
+        let Redactor { email, phone, card, iban, ip, secret, national_id, name_address } =
+            privacy.redactor;
+        let redact = RedactBody { email, phone, card, iban, ip, secret, national_id, name_address };
         let retention_days = RetentionBody { events: privacy.retention_days };
         Self { tenant: tenant.to_string(), redact, retention_days }
     }
