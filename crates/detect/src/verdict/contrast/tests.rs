@@ -82,7 +82,9 @@ fn wanted_side_alone_is_extracted() {
             Some("something slower"),
             None,
         ),
-        ("route", "By bus.", "sorry, by train of course", Some("by train"), None),
+        // A bare fragment that neither the question nor a number supports may be a remark.
+        ("route", "By bus.", "sorry, by train of course", None, None),
+        ("route", "By bus.", "suspicious...", None, None),
     ]);
 }
 
