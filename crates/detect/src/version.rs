@@ -5,13 +5,16 @@ use std::sync::LazyLock;
 use model::hash::Fnv32;
 
 /// Data that changes findings without a new package version.
-const VERSIONED_DATA: [&[u8]; 20] = [
+const VERSIONED_DATA: [&[u8]; 23] = [
     include_bytes!("../model/blend.txt"),
     include_bytes!("../model/pair.bin"),
+    include_bytes!("../model/pair-blend.txt"),
+    include_bytes!("../model/restatement.bin"),
     include_bytes!("../model/refusal.bin"),
     include_bytes!("../model/rejected.bin"),
     include_bytes!("../model/accepted.bin"),
     include_bytes!("phrases/answer_types.txt"),
+    include_bytes!("phrases/distinctions.txt"),
     include_bytes!("phrases/references.txt"),
     include_bytes!("phrases/refusal.txt"),
     include_bytes!("phrases/words.txt"),
