@@ -181,7 +181,7 @@ bench-learning: compiler
 ## Later models use earlier ones, so the program is rebuilt before each.
 .PHONY: models
 models: compiler
-	for task in pair refusal verdict; do \
+	for task in learnt-pair pair refusal verdict; do \
 		cargo run --release --locked -q -p uptake-fit -- $$task training/corpus crates/detect/model $(UPTAKE_DATA) || exit 1; \
 	done
 	sha256sum crates/*/model/* > training/models.sha256

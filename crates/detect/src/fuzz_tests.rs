@@ -137,6 +137,8 @@ fn committed_models_match_the_feature_counts() {
         assert_eq!(crate::verdict::ACCEPTANCE_MODEL.inputs, count);
     }
     assert_eq!(crate::pair::PAIR_MODEL.inputs, crate::pair_features(&a, &b).dense.len());
+    let restatement = crate::restatement_features(&a, &b).dense.len();
+    assert_eq!(crate::pair::RESTATEMENT_MODEL.inputs, restatement);
     assert_eq!(crate::answer::REFUSAL_MODEL.inputs, answer.refusal_features.dense.len());
     let alone = Answer::read(None, "It is a lamp.");
     assert_eq!(crate::answer::REFUSAL_MODEL.inputs, alone.refusal_features.dense.len());

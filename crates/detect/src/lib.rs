@@ -35,7 +35,10 @@ pub use clarity::{Unclear, detect_unclear};
 pub use failure::{CompletedAnswer, FailureRule, detect_failure};
 pub use language::classify_language;
 pub use pace::{Complexity, LatencyThresholds, PaceRule, classify_complexity, detect_pace};
-pub use pair::{pair_features, pair_score};
+pub use pair::{
+    PAIR_BLEND_PARTS, learnt_pair_score, pair_blend_parts, pair_features, pair_score,
+    restatement_features,
+};
 pub use retry::{PastQuestion, RetryRule, detect_retry, may_be_retry};
 pub use sentiment::detect_sentiment;
 pub use target::{

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use model::{Retry, RetryIntent, TurnId, Vector};
 
-use crate::pair::{count_shared, pair_score};
+use crate::pair::{MIN_COMPARED_COSINE, count_shared, pair_score};
 use crate::phrases::Cue;
 use crate::utterance::Utterance;
 
@@ -21,9 +21,8 @@ impl Default for RetryRule {
     }
 }
 
-/// Cosine below which no pair reaches `MIN_PREFILTER_SIMILARITY`. The lowest of 77,000 measured
-/// pairs was 0.57.
-const MIN_RETRY_COSINE: f32 = 0.5;
+/// Cosine below which no pair reaches `MIN_PREFILTER_SIMILARITY`.
+const MIN_RETRY_COSINE: f32 = MIN_COMPARED_COSINE;
 const MIN_PREFILTER_SIMILARITY: f64 = 0.7;
 /// Cosine error of vectors that were stored as single bytes.
 const QUANTIZATION_ERROR: f32 = 0.02;

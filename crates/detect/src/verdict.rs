@@ -22,7 +22,7 @@ use std::time::Duration;
 use model::{CorrectionType, Evidence, InteractionKind, UnitInterval, Verdict, VerdictStatus};
 
 use crate::answer::Answer;
-use crate::pair::{count_shared, pair_score};
+use crate::pair::{PairScores, count_shared};
 use crate::phrases::{Cue, CueHit};
 use crate::references::extract_references;
 use crate::utterance::{Utterance, is_bare_remark};
@@ -113,9 +113,9 @@ impl<'a> Exchange<'a> {
         self.answer.is_some_and(|answer| answer.ends_with_question)
     }
 
-    /// Pair score of question and message; 0 without a question.
-    pub(crate) fn question_similarity(&self) -> f64 {
-        self.question.map_or(0.0, |question| pair_score(self.message, question).get())
+    /// Pair scores of question and message; 0 without a question.
+    pub(crate) fn question_similarity(&self) -> PairScores {
+        self.question.map_or_else(PairScores::default, |q| PairScores::new(self.message, q))
     }
 }
 
@@ -181,16 +181,16 @@ pub fn detect_verdict_with(
 fn rescore_with_models(
     rule: &VerdictRule,
     exchange: &Exchange<'_>,
-    similarity: f64,
+    similarity: PairScores,
     scores: Option<&ReaderScores>,
 ) -> Verdict {
     let found = rules::apply_rules(rule, exchange, similarity);
-    let features = verdict_features(exchange, similarity);
+    let features = verdict_features(exchange, similarity.learnt);
     let mut learnt = f64::from(REJECTION_MODEL.predict_probability(&features));
     if rejects_in_quotes_only(exchange.message) {
         learnt = learnt.min(MAX_QUOTED_REJECTION);
     }
-    if similarity < rule.rephrased_same_intent && narrows_question(exchange, &found) {
+    if similarity.learnt < rule.rephrased_same_intent && narrows_question(exchange, &found) {
         learnt = learnt.min(MAX_REFINEMENT_REJECTION);
     }
     let rejected = if is_resend(exchange, &found) {
@@ -398,7 +398,7 @@ const MAX_MOVED_ON_CONFIDENCE: f64 = 0.69;
 fn infer_correction_type(rule: &VerdictRule, exchange: &Exchange<'_>) -> CorrectionType {
     if exchange.message.has_cue(Cue::Abandonment) {
         CorrectionType::Abandonment
-    } else if exchange.question_similarity() > rule.rephrased_same_intent {
+    } else if exchange.question_similarity().similarity > rule.rephrased_same_intent {
         CorrectionType::Rephrased
     } else {
         CorrectionType::Explicit

@@ -5,15 +5,18 @@ use std::sync::LazyLock;
 use model::hash::Fnv32;
 
 /// Data that changes findings without a new package version.
-const VERSIONED_DATA: [&[u8]; 24] = [
+const VERSIONED_DATA: [&[u8]; 27] = [
     include_bytes!("../model/blend.txt"),
     include_bytes!("../model/pair.bin"),
+    include_bytes!("../model/pair-blend.txt"),
+    include_bytes!("../model/restatement.bin"),
     include_bytes!("../model/refusal.bin"),
     include_bytes!("../model/rejected.bin"),
     include_bytes!("../model/accepted.bin"),
     include_bytes!("phrases/answer_types.txt"),
     include_bytes!("phrases/contrast.txt"),
     include_bytes!("phrases/declines.txt"),
+    include_bytes!("phrases/distinctions.txt"),
     include_bytes!("phrases/failures.txt"),
     include_bytes!("phrases/languages.txt"),
     include_bytes!("phrases/references.txt"),

@@ -6,6 +6,8 @@ pub mod train;
 pub mod metrics;
 pub mod pairs;
 pub mod refusals;
+pub mod restatements;
+pub mod derived;
 pub mod dialogues;
 pub mod verdicts;
 pub mod readings;

@@ -11,15 +11,15 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use detect::WideDeepModel;
 use uptake_fit::train::{Example, fit_calibrated};
-use uptake_fit::{metrics, pairs, readings, refusals, verdicts};
+use uptake_fit::{metrics, pairs, readings, refusals, restatements, verdicts};
 
 type RowTarget = fn(&verdicts::VerdictRow) -> f32;
 
 fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
-    let task = arguments
-        .next()
-        .context("missing argument TASK: pair, refusal, verdict, reader-rows or blend")?;
+    let task = arguments.next().context(
+        "missing argument TASK: learnt-pair, pair, refusal, verdict, reader-rows or blend",
+    )?;
     let corpus = PathBuf::from(
         arguments.next().context("missing argument CORPUS: folder of the training corpus")?,
     );
@@ -35,11 +35,12 @@ fn main() -> Result<()> {
             let path = out.join("blend.txt");
             fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
         }
-        "pair" => {
-            let (model, examples, held_out) = pairs::fit_pair_model(&corpus)?;
+        "learnt-pair" => {
+            let (model, examples, held_out) = pairs::fit_learnt_pair_model(&corpus)?;
             save_model(&out, "pair", &model)?;
-            print_summary("pair", &model, &examples, &held_out);
+            print_summary("learnt-pair", &model, &examples, &held_out);
         }
+        "pair" => fit_pair(&corpus, &out)?,
         "refusal" => {
             if data.is_none() {
                 println!(
@@ -52,28 +53,39 @@ fn main() -> Result<()> {
             save_model(&out, "refusal", &model)?;
             print_summary("refusal", &model, &examples, &held_out);
         }
-        "verdict" => {
-            let rows = verdicts::read_rows(&corpus)?;
-            let targets: [(&str, RowTarget); 2] = [
-                ("rejected", verdicts::rejection_target),
-                ("accepted", verdicts::acceptance_target),
-            ];
-            for (name, target) in targets {
-                let examples = verdicts::build_examples(&rows, target);
-                let (model, held_out) =
-                    fit_calibrated(&examples, verdicts::VERDICT_HYPERPARAMETERS);
-                save_model(&out, name, &model)?;
-                print_summary(name, &model, &examples, &held_out);
-                print_part_summaries(&rows, target, &model, &held_out);
-            }
-        }
+        "verdict" => fit_verdict(&corpus, &out)?,
         "reader-rows" => {
             let rows = readings::write_rows(&corpus, &out, data.as_deref())?;
             println!("{rows} rows for the reader");
         }
         other => {
-            bail!("unknown task {other}: expected pair, refusal, verdict, reader-rows or blend")
+            bail!(
+                "unknown task {other}: expected learnt-pair, pair, refusal, verdict, reader-rows or blend"
+            )
         }
+    }
+    Ok(())
+}
+
+fn fit_pair(corpus: &Path, out: &Path) -> Result<()> {
+    let (model, examples, held_out) = restatements::fit_restatement_model(corpus)?;
+    save_model(out, "restatement", &model)?;
+    print_summary("restatement", &model, &examples, &held_out);
+    let path = out.join("pair-blend.txt");
+    fs::write(&path, pairs::fit_blend(corpus)?)
+        .with_context(|| format!("cannot write {}", path.display()))
+}
+
+fn fit_verdict(corpus: &Path, out: &Path) -> Result<()> {
+    let rows = verdicts::read_rows(corpus)?;
+    let targets: [(&str, RowTarget); 2] =
+        [("rejected", verdicts::rejection_target), ("accepted", verdicts::acceptance_target)];
+    for (name, target) in targets {
+        let examples = verdicts::build_examples(&rows, target);
+        let (model, held_out) = fit_calibrated(&examples, verdicts::VERDICT_HYPERPARAMETERS);
+        save_model(out, name, &model)?;
+        print_summary(name, &model, &examples, &held_out);
+        print_part_summaries(&rows, target, &model, &held_out);
     }
     Ok(())
 }

@@ -1,10 +1,10 @@
-//! Trains the pair model from pairs of questions.
+//! Trains the pair models from pairs of questions.
 
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use detect::{Utterance, WideDeepModel, pair_features};
+use detect::{PAIR_BLEND_PARTS, Utterance, WideDeepModel, pair_blend_parts, pair_features};
 use serde::Deserialize;
 
 use crate::train::{Example, Hyperparameters, predict_out_of_fold, train_model};
@@ -13,6 +13,8 @@ use crate::train::{Example, Hyperparameters, predict_out_of_fold, train_model};
 pub struct PairRow {
     #[serde(default)]
     pub group: String,
+    #[serde(default)]
+    pub lang: String,
     pub a: String,
     pub b: String,
     #[serde(default)]
@@ -67,8 +69,10 @@ pub fn build_examples(rows: &[PairRow]) -> Vec<Example> {
         .collect()
 }
 
-/// Returns the model, its labelled examples and their out-of-fold sums.
-pub fn fit_pair_model(corpus: &Path) -> Result<(WideDeepModel, Vec<Example>, Vec<f32>)> {
+/// A model, its labelled examples and their out-of-fold sums.
+pub type FittedModel = (WideDeepModel, Vec<Example>, Vec<f32>);
+
+pub fn fit_learnt_pair_model(corpus: &Path) -> Result<FittedModel> {
     let mut rows: Vec<PairRow> = read_jsonl(&corpus.join("pairs.jsonl"))?;
     rows.extend(build_neighbour_pairs(&rows));
     let mut examples = build_examples(&rows);
@@ -82,6 +86,32 @@ pub fn fit_pair_model(corpus: &Path) -> Result<(WideDeepModel, Vec<Example>, Vec
     model.offset = platt.offset as f32;
     examples.truncate(labelled);
     Ok((model, examples, held_out[..labelled].to_vec()))
+}
+
+/// Weights of the parts of the similarity, in units of their spread. The cosine leads.
+const BLEND_WEIGHTS: [f64; 4] = [1.0, 0.5, 0.3, 0.9];
+
+/// Fits the scale of each part of the similarity, and the curve of their sum, on the teacher's pairs.
+/// Returns the content of `pair-blend.txt`.
+pub fn fit_blend(corpus: &Path) -> Result<String> {
+    let teacher_pairs: Vec<PairRow> = read_jsonl(&corpus.join("teacher-pairs.jsonl"))?;
+    let read = |row: &PairRow| pair_blend_parts(&Utterance::read(&row.a), &Utterance::read(&row.b));
+    let parts: Vec<[f64; 4]> = teacher_pairs.iter().map(read).collect();
+    let count = parts.len() as f64;
+    let mut lines = String::new();
+    let mut sums = vec![0.0; parts.len()];
+    for (at, (name, weight)) in PAIR_BLEND_PARTS.into_iter().zip(BLEND_WEIGHTS).enumerate() {
+        let mean = parts.iter().map(|part| part[at]).sum::<f64>() / count;
+        let variance = parts.iter().map(|part| (part[at] - mean).powi(2)).sum::<f64>() / count;
+        let spread = variance.sqrt();
+        for (sum, part) in sums.iter_mut().zip(&parts) {
+            *sum += (weight * (part[at] - mean) / spread) as f32;
+        }
+        lines.push_str(&format!("{name} {mean:.6} {spread:.6} {weight}\n"));
+    }
+    let detect::Platt { slope, offset } = calibrate_to_teacher(&sums, &teacher_pairs);
+    lines.push_str(&format!("curve {slope:.6} {offset:.6}\n"));
+    Ok(lines)
 }
 
 /// Builds negative pairs from neighbouring anchors, because most real pairs are unrelated and the
@@ -108,6 +138,7 @@ fn build_neighbour_pairs(rows: &[PairRow]) -> Vec<PairRow> {
             let other = &anchors[others[*rank].1].0;
             found.push(PairRow {
                 group: row.group.clone(),
+                lang: row.lang.clone(),
                 a: row.a.clone(),
                 b: other.a.clone(),
                 label: false,

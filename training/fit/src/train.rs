@@ -264,7 +264,7 @@ impl Network {
 }
 
 /// SplitMix64. Implemented here so that training never changes with a library.
-struct SplitMix64(u64);
+pub struct SplitMix64(pub u64);
 
 impl SplitMix64 {
     fn next_u64(&mut self) -> u64 {
@@ -274,6 +274,11 @@ impl SplitMix64 {
 
     fn next_unit(&mut self) -> f32 {
         (self.next_u64() >> 40) as f32 / (1u64 << 24) as f32
+    }
+
+    /// A number below `count`, which must not be 0.
+    pub fn next_below(&mut self, count: usize) -> usize {
+        (self.next_u64() % count as u64) as usize
     }
 
     fn next_centred(&mut self) -> f32 {

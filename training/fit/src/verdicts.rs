@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
-use detect::{Answer, Exchange, Utterance, pair_score, verdict_features};
+use detect::{Answer, Exchange, Utterance, learnt_pair_score, verdict_features};
 use serde::Deserialize;
 
 use crate::dialogues::{Dialogue, read_dialogues};
@@ -44,7 +44,7 @@ pub const VERDICT_HYPERPARAMETERS: Hyperparameters = Hyperparameters {
 
 pub fn row_features(row: &VerdictRow) -> detect::Features {
     with_exchange([&row.prev_user, &row.assistant, &row.user], |exchange| {
-        let similarity = |question| pair_score(exchange.message, question).get();
+        let similarity = |question| learnt_pair_score(exchange.message, question).get();
         verdict_features(exchange, exchange.question.map_or(0.0, similarity))
     })
 }

@@ -2,6 +2,8 @@
 //!
 //! Only the beginning and the end of a long text are read, which bounds the work.
 
+use std::ops::Range;
+
 use model::hash::Fnv32;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
@@ -30,6 +32,13 @@ pub(crate) struct Word {
     to: u32,
 }
 
+impl Word {
+    /// Bytes of the folded word.
+    pub(crate) fn folded_len(&self) -> usize {
+        (self.to - self.from) as usize
+    }
+}
+
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FoldedText {
     folded: String,
@@ -55,6 +64,15 @@ impl FoldedText {
 
     pub(crate) fn folded_word(&self, word: &Word) -> &str {
         &self.folded[word.from as usize..word.to as usize]
+    }
+
+    /// The folded text of neighbouring words, without what separates them.
+    pub(crate) fn folded_words(&self, at: Range<usize>) -> &str {
+        match self.words.get(at) {
+            Some([first, .., last]) => &self.folded[first.from as usize..last.to as usize],
+            Some([only]) => self.folded_word(only),
+            Some([]) | None => "",
+        }
     }
 
     pub(crate) fn lexical_words(&self) -> impl DoubleEndedIterator<Item = &Word> {

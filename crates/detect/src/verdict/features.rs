@@ -14,8 +14,8 @@ use crate::wide_deep::{Features, SparseFeature, word_ngrams};
 const HEAD_WORDS: usize = 48;
 const TAIL_WORDS: usize = 24;
 
-/// Input features of the verdict models. `similarity` is the pair score with the previous question.
-/// The order of the features is fixed by the committed models.
+/// Input features of the verdict models. `similarity` is the score of the learnt pair model with the
+/// previous question. The order of the features is fixed by the committed models.
 pub fn verdict_features(exchange: &Exchange<'_>, similarity: f64) -> Features {
     let mut dense = Vec::with_capacity(400);
     push_cue_features(exchange.message, &mut dense);

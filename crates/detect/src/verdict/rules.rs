@@ -5,7 +5,7 @@ use model::{CorrectionType, Evidence, InteractionKind, VerdictStatus};
 use super::quotation::is_quoted;
 use super::two_sided::find_two_sided_contrast;
 use super::{Exchange, RuleFinding, VerdictRule};
-use crate::pair::count_shared;
+use crate::pair::{PairScores, count_shared};
 use crate::phrases::{Cue, CueHit};
 use crate::utterance::Utterance;
 
@@ -18,19 +18,19 @@ const MIN_REQUEST_WORDS: usize = 3;
 pub(crate) fn apply_rules(
     rule: &VerdictRule,
     exchange: &Exchange<'_>,
-    similarity: f64,
+    similarity: PairScores,
 ) -> RuleFinding {
     let message = exchange.message;
-    if let Some(finding) = match_explicit_rejection(message, similarity) {
+    if let Some(finding) = match_explicit_rejection(message, similarity.learnt) {
         return finding;
     }
     if exchange.gap.is_some_and(|gap| gap > rule.session) {
         return neutral_finding("session_ended");
     }
-    match_rephrasing(rule, exchange, similarity)
+    match_rephrasing(rule, exchange, similarity.similarity)
         .or_else(|| match_abandonment(message))
         .or_else(|| match_continuation(exchange))
-        .or_else(|| match_moving_on(rule, message, similarity))
+        .or_else(|| match_moving_on(rule, message, similarity.learnt))
         .unwrap_or_else(|| neutral_finding("none"))
 }
 

@@ -6,6 +6,7 @@ use model::{CorrectionType, VerdictStatus};
 
 use super::{Exchange, Mode, VerdictRule, detect_verdict, infer_correction_type, rules};
 use crate::answer::Answer;
+use crate::pair::PairScores;
 use crate::utterance::Utterance;
 use CorrectionType::{Abandonment, Explicit, Rephrased};
 use VerdictStatus::{Accepted, Neutral, Rejected};
@@ -169,7 +170,8 @@ fn rephrasing_needs_a_score_above_the_threshold() {
             previous_intent: intents.map(|i| i.1),
             ..Exchange::new(&message)
         };
-        rules::apply_rules(&VerdictRule::default(), &exchange, similarity).correction_type
+        let scores = PairScores { similarity, learnt: similarity };
+        rules::apply_rules(&VerdictRule::default(), &exchange, scores).correction_type
     };
     let same = Some(("search", "search"));
     assert_eq!(correction_type_for(0.80, same), None);
