@@ -56,9 +56,9 @@ static COMMAND: LazyLock<Regex> = LazyLock::new(|| {
 static LABEL: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r#"(?ix) (?: (?P<password>
-              passw(?:or)?d|passphrase|passwort|kennwort|pwd|(?-u:\b)(?:pass|mdp|clave|senha|parola|sifre|haslo|heslo)(?-u:\b)
-            | mot\ de\ passe|contraseña|palavra-passe|wachtwoord|hasło|şifre|lösenord|парол[ья]|パスワード|密码|密碼|口令|비밀번호|पासवर्ड|(?:wlan|wifi|wi-fi)[-\ ](?:schlüssel|key|code))
-          | api[_\ -]?key|secret|token|account[_-]?key|access[_\ -]?key|auth[_-]?key|密钥|schlüssel)
+              passw(?:or)?d|passcode|passphrase|passwort|kennwort|pwd|(?-u:\b)(?:pass|pw|psw|mdp|clave|senha|parola[mn]?|sifre|haslo|heslo)(?-u:\b)
+            | mot\ de\ passe|contraseña|palavra-passe|wachtwoord|hasł[oa]|şifre|lösenord|парол[ьяею]|パスワード|パスフレーズ|密码|密碼|口令|비밀번호|पासवर्ड|(?:wlan|wifi|wi-fi)[-\ ](?:schlüssel|key|code))
+          | api[_\ -]?key|secret(?:[_\ -](?:access[_\ -])?key)?|token|account[_-]?key|access[_\ -]?key|auth[_-]?key|密钥|schlüssel)
           [A-Za-z0-9_]*(?:\\?["'])?
           (?: (?P<between>(?:\s+[\p{L}'’]{1,12}){0,3}?)
               (?P<link>\s*(?::=|=>|->|[:=：＝])\s*|\s+[-–—]\s+|\s+(?:is|was|ist|war|lautet|est|c['’]est|es|era|é|è|jest|to|este)\s+|\s*(?:是|为|は|が)\s*)
