@@ -85,7 +85,8 @@ pub(super) fn phone_form(number: &Number<'_>) -> Option<Form> {
     }
     if number.has_plus {
         let is_date = matches!(number.sizes.as_slice(), [size, 2, 2, ..] if *size >= 4);
-        return (is_international(digits) && !is_date).then_some(Form::Certain);
+        return (is_international(digits) && !is_date && !is_decimal(number))
+            .then_some(Form::Certain);
     }
     if number.follows_call_link() && is_international(digits) {
         return Some(Form::Certain);
