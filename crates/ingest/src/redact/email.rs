@@ -15,7 +15,7 @@ const MAX_LOCAL: usize = 128;
 /// A sign other than `@`, with the spaces around it if it is a word.
 static SIGN: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"(?ix) @ | %(?:25)?40 | &\#0*64;? | &\#x0*40;? | &commat; | \\u0040
+        r"(?ix) \x20@\x20 | @ | %(?:25)?40 | &\#0*64;? | &\#x0*40;? | &commat; | \\u0040
           | \x20?[(\[{<]\x20?(?:at|ät|a|arroba|arobase|chiocciola|małpa|malpa|собака|et|apenstaartje)\x20?[)\]}>]\x20?
           | \x20(?:at|ät|arroba|arobase|chiocciola|małpa|malpa|собака|apenstaartje)\x20",
     )
@@ -84,7 +84,8 @@ fn may_be_encoded(text: &str, profile: &Profile) -> bool {
             "ase)",
         ]);
     let is_spelled = has_any(&[
-        " dot ", " DOT ", " punkt ", " point ", " punto ", " ponto ", " kropka ", "(dot)", "[dot]",
+        " @ ", " dot ", " DOT ", " punkt ", " point ", " punto ", " ponto ", " kropka ", "(dot)",
+        "[dot]",
     ]);
     is_encoded || is_bracketed || is_spelled
 }
@@ -104,7 +105,9 @@ fn address_around(text: &str, free: usize, sign: &Range<usize>) -> Option<Range<
         // "at this point in" has the words of an address too, but of two languages.
         let is_english = matches!(written.trim(), "at" | "AT");
         let is_mixed = is_english && !spelled.to_lowercase().contains(" dot ");
-        if is_mixed || !domain.is_spelled || !SPELLED_ENDS.contains(&last) {
+        let is_spelled = domain.is_spelled || written == " @ ";
+        let last = last.rsplit('.').next().unwrap_or(last);
+        if is_mixed || !is_spelled || !SPELLED_ENDS.contains(&last) {
             return None;
         }
     }

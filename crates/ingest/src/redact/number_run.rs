@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::replacement::{ends_with_escape, is_joined};
 
 /// Groups and digits of the longest number of any kind.
-const MAX_GROUPS: usize = 19;
+const MAX_GROUPS: usize = 9;
 pub(super) const MAX_DIGITS: usize = 19;
 /// Characters between two groups of one number, such as `) ` or ` - `.
 const MAX_SEPARATOR: usize = 3;

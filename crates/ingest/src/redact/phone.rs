@@ -44,6 +44,7 @@ const PLANS: &[Plan] = &[
     Plan { sizes: &[3, 3, 4], fits: |d| d[0] >= 2, form: Form::Likely },
     Plan { sizes: &[1, 3, 3, 4], fits: |d| d[0] == 1 && d[1] >= 2, form: Form::Likely },
     Plan { sizes: &[3, 7], fits: |d| d[0] == 3, form: Form::Likely },
+    Plan { sizes: &[3, 7], fits: |d| d[0] >= 2, form: Form::Possible },
     Plan { sizes: &[3, 3, 2, 2], fits: |d| d[0] >= 2, form: Form::Likely },
     Plan { sizes: &[1, 3, 3, 2, 2], fits: |d| matches!(d[0], 7 | 8), form: Form::Likely },
     // Spain, Poland, Portugal.
@@ -60,6 +61,8 @@ const PLANS: &[Plan] = &[
     Plan { sizes: &[5, 5], fits: |d| d[0] >= 6, form: Form::Likely },
     Plan { sizes: &[4, 3, 3], fits: |d| d[0] >= 6, form: Form::Likely },
     Plan { sizes: &[3, 4, 4], fits: is_chinese_mobile, form: Form::Likely },
+    Plan { sizes: &[7, 4], fits: is_chinese_mobile, form: Form::Likely },
+    Plan { sizes: &[3, 8], fits: is_chinese_mobile, form: Form::Likely },
     Plan { sizes: &[11], fits: is_chinese_mobile, form: Form::Likely },
     // Numbers without separators.
     Plan { sizes: &[11], fits: |d| is_brazilian(d) && d[2] == 9, form: Form::Possible },
@@ -77,24 +80,30 @@ const PLANS: &[Plan] = &[
 /// The form of a number, if it can be a phone number.
 pub(super) fn phone_form(number: &Number<'_>) -> Option<Form> {
     let digits = &number.digits;
-    if number.has_line_break() || is_decimal(number) {
+    if number.has_line_break() {
         return None;
     }
     if number.has_plus {
         let is_date = matches!(number.sizes.as_slice(), [size, 2, 2, ..] if *size >= 4);
-        return (is_international(digits) && !is_date).then_some(Form::Certain);
+        return (is_international(digits) && !is_date && !is_decimal(number))
+            .then_some(Form::Certain);
     }
     if number.follows_call_link() && is_international(digits) {
         return Some(Form::Certain);
     }
-    match digits.as_slice() {
+    let form = match digits.as_slice() {
         [0, 0, rest @ ..] if number.sizes[0] >= 2 => {
-            (rest.len() >= 9 && is_international(rest)).then_some(Form::Certain)
+            return (rest.len() >= 9 && is_international(rest)).then_some(Form::Certain);
         }
         [0, 1..=9, ..] => domestic_form(number),
         _ if number.has_bracket => bracket_form(number),
-        _ => planned_form(number),
-    }
+        _ => planned_form(number).or_else(|| {
+            // A country code without its plus.
+            let is_long = (11..=13).contains(&digits.len()) && is_international(digits);
+            is_long.then_some(Form::Possible)
+        }),
+    };
+    if is_decimal(number) { form.map(|_| Form::Possible) } else { form }
 }
 
 /// By the plans without a prefix. A slash or a wide separator is more often a list or a fraction.
@@ -145,7 +154,7 @@ fn domestic_form(number: &Number<'_>) -> Option<Form> {
         [9] => Some(Form::Possible),
         [2, 2, 2, 2, 2] | [2, 8] | [2, 7] | [2, 9] => Some(Form::Likely),
         [2, 4, 4] | [2, 3, 4] | [2, 3, 3] | [2, 3, 2, 2] | [2, 3, 3, 2] => Some(Form::Likely),
-        [3..=5, rest @ ..] if rest.len() <= 5 && rest.iter().all(|size| *size >= 2) => {
+        [3..=6, rest @ ..] if rest.len() <= 5 && rest.iter().all(|size| *size >= 2) => {
             (9..=13).contains(&digits.len()).then_some(Form::Likely)
         }
         _ if number.has_bracket => (8..=13).contains(&digits.len()).then_some(Form::Likely),

@@ -56,9 +56,9 @@ static COMMAND: LazyLock<Regex> = LazyLock::new(|| {
 static LABEL: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r#"(?ix) (?: (?P<password>
-              passw(?:or)?d|passphrase|passwort|kennwort|pwd|(?-u:\b)(?:pass|mdp|clave|senha|parola|sifre|haslo|heslo)(?-u:\b)
-            | mot\ de\ passe|contraseña|palavra-passe|wachtwoord|hasło|şifre|lösenord|парол[ья]|パスワード|密码|密碼|口令|비밀번호|पासवर्ड|(?:wlan|wifi|wi-fi)[-\ ](?:schlüssel|key|code))
-          | api[_\ -]?key|secret|token|account[_-]?key|access[_\ -]?key|auth[_-]?key|密钥|schlüssel)
+              passw(?:or)?d|passcode|passphrase|passwort|kennwort|pwd|(?-u:\b)(?:pass|pw|psw|mdp|clave|senha|parola[mn]?|sifre|haslo|heslo)(?-u:\b)
+            | mot\ de\ passe|contraseña|palavra-passe|wachtwoord|hasł[oa]|şifre|lösenord|парол[ьяею]|パスワード|パスフレーズ|密码|密碼|口令|비밀번호|पासवर्ड|(?:wlan|wifi|wi-fi)[-\ ](?:schlüssel|key|code))
+          | api[_\ -]?key|secret(?:[_\ -](?:access[_\ -])?key)?|token|account[_-]?key|access[_\ -]?key|auth[_-]?key|密钥|schlüssel)
           [A-Za-z0-9_]*(?:\\?["'])?
           (?: (?P<between>(?:\s+[\p{L}'’]{1,12}){0,3}?)
               (?P<link>\s*(?::=|=>|->|[:=：＝])\s*|\s+[-–—]\s+|\s+(?:is|was|ist|war|lautet|est|c['’]est|es|era|é|è|jest|to|este)\s+|\s*(?:是|为|は|が)\s*)
@@ -68,6 +68,9 @@ static LABEL: LazyLock<Regex> = LazyLock::new(|| {
 
 const PEM_BEGIN: &str = "-----BEGIN ";
 const PEM_END: &str = "-----END ";
+
+/// Bytes of a value that decide whether it is a secret.
+const JUDGED_BYTES: usize = 200;
 
 /// Shortest secret of a vendor.
 const SHORTEST_TOKEN: usize = 16;
@@ -207,14 +210,15 @@ fn value_at(text: &str, at: usize, link: Link, is_password: bool) -> Option<Repl
         let is_value = is_certain && !is_placeholder(value);
         return is_value.then_some(Replacement { range: at..at + length, by });
     }
-    let length = bare_length(rest, link);
-    let value = &rest[..length];
-    let is_call = rest[length..].starts_with(['(', '[']) && !rest[length..].starts_with("[secret]");
+    // The beginning decides, so that a text of many labels takes linear time.
+    let near = &rest[..rest.floor_char_boundary(JUDGED_BYTES)];
+    let value = &near[..bare_length(near, link)];
+    let is_call = rest[value.len()..].starts_with(['(', '[']);
     let is_value = !is_call
         && value.chars().count() >= 6
         && !is_placeholder(value)
         && is_certain(value, link, is_password);
-    is_value.then(|| Replacement { range: at..at + length, by: "[secret]" })
+    is_value.then(|| Replacement { range: at..at + bare_length(rest, link), by: "[secret]" })
 }
 
 /// The length of a quoted text of at least four characters, and its replacement.
