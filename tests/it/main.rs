@@ -20,6 +20,7 @@ mod conversation_loop;
 mod decisions;
 mod demo;
 mod deploy;
+mod detector_examples;
 mod docs;
 mod durability;
 mod early_feedback;

@@ -21,7 +21,7 @@ use crate::metrics;
 use crate::pairs::read_jsonl;
 use crate::train::{fit_platt, predict_out_of_fold};
 use crate::verdicts::{
-    VERDICT_HYPERPARAMETERS, VerdictRow, acceptance_target, build_examples, read_rows,
+    VERDICT_HYPERPARAMETERS, VerdictRow, acceptance_target, build_examples, read_reader_rows,
     rejection_target, with_exchange,
 };
 
@@ -79,7 +79,7 @@ fn token_ids(message: &str, question: &str, answer: &str) -> [Vec<u32>; 3] {
 
 /// Writes `rows.jsonl`, and with `data` also `evaluation.jsonl`.
 pub fn write_rows(corpus: &Path, out: &Path, data: Option<&Path>) -> Result<usize> {
-    let rows = read_rows(corpus)?;
+    let rows = read_reader_rows(corpus)?;
     let targets: [fn(&VerdictRow) -> f32; 2] = [rejection_target, acceptance_target];
     let instant = targets.map(|target| held_out_log_odds(&rows, target));
     let mut file = create(&out.join("rows.jsonl"))?;
