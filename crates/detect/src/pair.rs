@@ -9,9 +9,11 @@ mod blend;
 mod direction;
 mod distinctions;
 mod features;
+mod negation;
 mod overlap;
 mod restatement;
 mod reversal;
+mod set_overlap;
 mod similarity;
 mod spelling;
 mod trap;
@@ -25,8 +27,9 @@ use reversal::{REVERSAL_FACTOR, reverses_meaning};
 use similarity::score_similarity;
 
 pub use blend::PAIR_BLEND_PARTS;
+pub(crate) use features::PAIR_MODEL;
 pub use features::pair_features;
-pub(crate) use features::{PAIR_MODEL, count_shared};
+pub(crate) use set_overlap::count_shared;
 pub(crate) use similarity::MIN_COMPARED_COSINE;
 #[cfg(test)]
 pub(crate) use similarity::RESTATEMENT_MODEL;

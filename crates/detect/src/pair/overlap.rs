@@ -1,7 +1,7 @@
 //! The content that two messages share, as numbers.
 
 use super::alignment::{Alignment, Match, PairWord};
-use super::trap::is_negation;
+use super::negation::is_negation;
 
 /// Shares and runs of common words.
 #[derive(Clone, Copy, Debug)]

@@ -1,8 +1,8 @@
 //! Input features of the restatement model: what two messages share and what is left of each.
 
 use super::alignment::{Alignment, Match, PairWord};
-use super::features::SetOverlap;
 use super::overlap::Overlap;
+use super::set_overlap::SetOverlap;
 use super::trap::Differences;
 use crate::answer_type::AnswerType;
 use crate::lexicon::lexicon;

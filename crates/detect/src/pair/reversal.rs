@@ -1,6 +1,6 @@
 //! Reversed questions: negated, undone, with opposite words, or in the other direction.
 
-use super::features::SetOverlap;
+use super::set_overlap::SetOverlap;
 use crate::lexicon::lexicon;
 use crate::utterance::Utterance;
 

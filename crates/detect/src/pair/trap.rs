@@ -2,18 +2,14 @@
 //!
 //! One number, month, name, unit or negation makes another question, however similar the rest is.
 
-use std::sync::LazyLock;
-
-use rustc_hash::FxHashSet;
-
 use super::alignment::{Alignment, PairWord, is_negated_form};
 use super::direction::{exchanges_numbers, turns_direction};
 use super::distinctions::{Relation, relate};
+use super::negation::negates_once;
 use super::overlap::Overlap;
 use super::reversal::reverses_meaning;
 use crate::answer_type::AnswerType;
-use crate::lexicon::words_in_set;
-use crate::text::{WordKind, hash};
+use crate::text::WordKind;
 use crate::utterance::Utterance;
 
 /// Cosine below which two words that replace each other mean different things.
@@ -92,43 +88,6 @@ fn asks_for_another_thing(a: &Utterance, b: &Utterance) -> bool {
     let is_exact =
         |kind: AnswerType| matches!(kind, Person | Place | Quantity | Reason | Time | Method);
     a.answer_type != b.answer_type && is_exact(a.answer_type) && is_exact(b.answer_type)
-}
-
-struct NegationWords {
-    negations: FxHashSet<u32>,
-    or: FxHashSet<u32>,
-}
-
-static NEGATION_WORDS: LazyLock<NegationWords> = LazyLock::new(|| {
-    let set = |name: &str| words_in_set(name).map(|word| hash(0, word.as_bytes())).collect();
-    NegationWords { negations: set("pair negations"), or: set("or words") }
-});
-
-/// Negations that Japanese attaches to verbs.
-const ATTACHED_NEGATIONS: [&str; 5] = ["ない", "ません", "なし", "じゃな", "ずに"];
-
-pub(super) fn is_negation(word: &PairWord<'_>) -> bool {
-    NEGATION_WORDS.negations.contains(&word.hash)
-}
-
-/// True when exactly one of the messages negates.
-fn negates_once(a: &Utterance, b: &Utterance, words: &Alignment<'_>) -> bool {
-    negates(a, &words.a) != negates(b, &words.b)
-}
-
-/// True for a negation in a clause that the other message has too.
-fn negates(message: &Utterance, words: &[PairWord<'_>]) -> bool {
-    let is_shared = |clause: usize| {
-        words.iter().any(|word| word.clause == clause && word.is_content() && !word.is_open())
-    };
-    let counts = |(at, word): (usize, &PairWord<'_>)| {
-        is_negation(word)
-            // "Is it possible or not" negates nothing.
-            && !(at > 0 && NEGATION_WORDS.or.contains(&words[at - 1].hash))
-            && is_shared(word.clause)
-    };
-    words.iter().enumerate().any(counts)
-        || ATTACHED_NEGATIONS.iter().any(|negation| message.original().contains(negation))
 }
 
 /// True when a word or two are replaced by words of another meaning and the rest is the same.
