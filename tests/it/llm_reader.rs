@@ -1,8 +1,9 @@
 //! A chat model judges messages that the detectors are uncertain about.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
+use store::Stopwatch;
 
 use crate::chat_server::{ChatServer, Reply};
 use crate::experiments::experiment_calls::until;
@@ -120,7 +121,7 @@ fn request_that_waits_gets_the_opinion_within_its_budget() {
     let last = settings.len() - 1;
     settings[last].1 = "200";
     let server = start(&settings);
-    let began = Instant::now();
+    let began = Stopwatch::start();
     let found = send(&server, "d", &format!("slow: {MESSAGE}"), &json!({"include": ["context"]}));
     assert_ne!(found["rule"], "llm", "{found}");
     assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
