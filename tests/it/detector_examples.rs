@@ -1,5 +1,5 @@
-//! What the detectors must get right, and rows of other writers that nothing was trained or tuned
-//! on (bench/detect/README.md).
+//! Examples that the detectors must get right, and rows of other writers that nothing was trained
+//! or tuned on (bench/detect/README.md).
 
 use serde_json::{Value, json};
 

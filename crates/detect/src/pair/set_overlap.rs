@@ -1,4 +1,4 @@
-//! How much two sets have in common.
+//! Shares that two sets have in common.
 
 use crate::hashed_set::HashedSet;
 
