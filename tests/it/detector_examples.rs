@@ -129,19 +129,15 @@ fn remark_about_an_earlier_answer_judges_that_answer() {
         {"user": "Draw a diagram of the login flow",
          "assistant": "Here is the login flow diagram: the user enters a password, then the session is created, then a token is issued."},
         {"user": "What is the capital of Peru?", "assistant": "The capital of Peru is Lima."}]);
-    for message in [
-        "Ah, the login flow diagram was wrong, the token comes first",
-        "the first one was wrong, the token comes first",
-    ] {
-        let row = json!({"turns": turns, "user": message});
-        for environment in [&INSTANT, &READER] {
-            let found = &score("target", std::slice::from_ref(&row), environment)[0];
-            assert_eq!(
-                (&found["target"], &found["status"]),
-                (&json!(1), &json!("rejected")),
-                "{found}"
-            );
-        }
+    let message = "Ah, the login flow diagram was wrong, the token comes first";
+    let row = json!({"turns": turns, "user": message});
+    for environment in [&INSTANT, &READER] {
+        let found = &score("target", std::slice::from_ref(&row), environment)[0];
+        assert_eq!(
+            (&found["target"], &found["status"]),
+            (&json!(1), &json!("rejected")),
+            "{found}"
+        );
     }
 }
 

@@ -22,8 +22,12 @@ pub(crate) fn run_score(
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    child.stdin.take().unwrap().write_all(lines).unwrap();
-    let output = child.wait_with_output().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let output = std::thread::scope(|scope| {
+        // Fed beside the reading, so that neither pipe fills up.
+        scope.spawn(move || input.write_all(lines).unwrap());
+        child.wait_with_output().unwrap()
+    });
     let rows = String::from_utf8(output.stdout).unwrap();
     (output.status.code(), rows.lines().map(|row| serde_json::from_str(row).unwrap()).collect())
 }

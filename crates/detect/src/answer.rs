@@ -8,9 +8,9 @@ use model::Vector;
 use crate::lexicon::lexicon;
 use crate::phrases::{Cue, CueHit, find_answer_cues};
 use crate::refusal::refusal_features;
+use crate::stems::collect_stems;
 use crate::text::{FoldedText, Word, WordKind, mask_code_and_quotes};
 use crate::utterance::{Utterance, ends_with_question, sort_and_dedup};
-use crate::verdict::collect_stems;
 use crate::wide_deep::{Features, WideDeepModel};
 
 pub(crate) static REFUSAL_MODEL: LazyLock<WideDeepModel> =

@@ -13,6 +13,7 @@ mod pattern;
 mod wide_deep;
 mod calibration;
 mod utterance;
+mod stems;
 mod references;
 mod pair;
 mod refusal;

@@ -3,6 +3,7 @@
 //! The answer and each item are parsed once, so the cost is linear in their total length. Names
 //! include modules that code imports, and tables and columns of SQL.
 
+mod answer_kind;
 mod tokenizer;
 mod word_lists;
 mod weight;
@@ -27,7 +28,8 @@ mod paraphrase;
 
 use rustc_hash::FxHashSet;
 
-pub use parsed_answer::{AnswerKind, ParsedAnswer};
+pub use answer_kind::AnswerKind;
+pub use parsed_answer::ParsedAnswer;
 pub use rule::UsageRule;
 
 use certainty::Certainty;
@@ -150,7 +152,7 @@ impl<'a> Retrieval<'a> {
             cited: CitationIndex::new(answer, items),
             names,
             endings,
-            imports: match_imports(answer, items),
+            imports: match_imports(&answer.imports, items),
             table_owners: TableOwners::new(&schemas),
             schemas,
         }

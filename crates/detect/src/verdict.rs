@@ -32,7 +32,6 @@ use crate::wide_deep::{Features, WideDeepModel};
 mod tests;
 
 pub use blend::{ReaderScores, is_settled, is_uncertain, message_language};
-pub(crate) use contrast::collect_stems;
 pub use contrast::extract_contrast;
 pub use features::verdict_features;
 pub use opinion::{Opinion, apply_opinion};

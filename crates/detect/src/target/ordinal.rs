@@ -124,7 +124,7 @@ fn is_list_item(reference: &AnswerReference, previous: &PastTurn<'_>) -> bool {
 
 const PLURAL_ENDINGS: [char; 4] = ['s', 'n', 'i', 'e'];
 
-/// True for bullets, numbered lines, several code blocks, or "A, B and C" after a colon.
+/// True for bullets, numbered lines, several code blocks, or "A, B, C" after a colon.
 pub(super) fn contains_list(answer: &str) -> bool {
     const MAX_LIST_LINES: usize = 200;
     /// Two code blocks have four fences.
@@ -157,7 +157,8 @@ fn has_inline_list(answer: &str) -> bool {
     ];
     answer_head(answer).split(['\n', '。']).any(|sentence| {
         let behind = sentence.split_once([':', '：']).map_or("", |(_, behind)| behind);
-        behind.contains([',', '、', '，']) && CONJUNCTIONS.iter().any(|and| behind.contains(and))
+        let commas = behind.matches([',', '、', '，']).count();
+        commas > 1 || (commas == 1 && CONJUNCTIONS.iter().any(|and| behind.contains(and)))
     })
 }
 

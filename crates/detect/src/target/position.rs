@@ -67,11 +67,10 @@ fn find_nth(
                 return absolute();
             }
             Some((OrderWord::Noun(ReferentKind::Item), _)) => {
-                return if past.first().is_some_and(|last| contains_list(last.answer)) {
-                    Some(0)
-                } else {
-                    absolute()
-                };
+                // "I'll take the first one" chooses, and names no answer.
+                let lists = past.first().is_some_and(|last| contains_list(last.answer));
+                let rejects = message.hits.iter().any(|hit| hit.cue.is_rejecting());
+                return if lists || !rejects { Some(0) } else { absolute() };
             }
             Some((OrderWord::Noun(_), _)) => return None,
             Some((OrderWord::Verb | OrderWord::Stop, _)) => {

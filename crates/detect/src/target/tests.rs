@@ -615,3 +615,33 @@ fn message_is_judged_with_the_turn_that_it_names() {
         assert_eq!(find_turn_number(&turns, &verdict, &message), 1, "{mode:?}");
     }
 }
+
+#[test]
+fn choice_among_items_names_no_answer() {
+    const TURNS: &[Turn] = &[
+        (
+            "find laptops under $1000",
+            "Here are laptops for you: Latitude 3440, ThinkPad E14.",
+            Rejected,
+        ),
+        ("gaming laptops", "Gaming laptops under $1000 are the Nitro 5 and the Legion 5.", Neutral),
+    ];
+    let ids: Vec<TurnId> =
+        (0..TURNS.len()).map(|n| TurnId::new(format!("t{n}")).unwrap()).collect();
+    let past: Vec<PastTurn<'_>> = TURNS
+        .iter()
+        .zip(&ids)
+        .rev()
+        .map(|((question, answer, status), turn)| PastTurn {
+            turn,
+            question,
+            answer,
+            age: Duration::from_secs(60),
+            status: *status,
+        })
+        .collect();
+    for message in ["Perfect, thank you! I'll take the first one.", "the second one then"] {
+        let message = Utterance::read(message);
+        assert_eq!(find_named_turn(&TargetRule::default(), &message, &past), None);
+    }
+}

@@ -1,8 +1,9 @@
 //! Rates how certainly matched words are meant as the item's name.
 
+use super::answer_kind::AnswerKind;
 use super::layout::is_in_comment;
 use super::name::{ItemName, NameEndings, NamePart, PathTail};
-use super::parsed_answer::{AnswerKind, ParsedAnswer};
+use super::parsed_answer::ParsedAnswer;
 use super::tokenizer::{Gap, TokenKind};
 use super::weight::is_known_word;
 use super::word_lists::word_lists;

@@ -6,11 +6,12 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::ReturnedItem;
+use super::answer_kind::AnswerKind;
 use super::layout::{
     CitationLayout, is_checkbox, is_in_comment, is_list_amount, is_numbered_label,
 };
 use super::link::{find_links, is_linkable_id, is_year, link_ends};
-use super::parsed_answer::{AnswerKind, ParsedAnswer};
+use super::parsed_answer::ParsedAnswer;
 use super::word_lists::word_lists;
 use crate::text::hash;
 
@@ -275,7 +276,7 @@ impl SourceState {
 
 #[cfg(test)]
 mod tests {
-    use super::super::parsed_answer::AnswerKind::{Code, Response};
+    use super::super::answer_kind::AnswerKind::{Code, Response};
     use super::*;
     use crate::text::mask_code_and_quotes;
 

@@ -2,8 +2,9 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::answer_kind::AnswerKind;
 use super::identifiers::{extract_identifiers, imported_identifiers};
-use super::parsed_answer::{AnswerKind, ParsedAnswer, RareRun};
+use super::parsed_answer::{ParsedAnswer, RareRun};
 use super::rule::UsageRule;
 use super::runs::{RUN_WORDS, iter_runs};
 use super::tokenizer::{Gap, TokenKind, TokenizedText};

@@ -3,7 +3,6 @@
 use rustc_hash::FxHashSet;
 
 use super::ReturnedItem;
-use super::parsed_answer::ParsedAnswer;
 use super::tokenizer::{TokenKind, TokenizedText};
 use super::word_lists::word_lists;
 use crate::text::hash;
@@ -171,15 +170,15 @@ fn identifier_key(text: &str) -> u32 {
 
 /// Imports by item, for items that exactly one import fits best.
 pub(super) fn match_imports<'a>(
-    answer: &'a ParsedAnswer<'_>,
+    imports: &'a [Import],
     items: &[ReturnedItem<'_>],
 ) -> Vec<Option<&'a Import>> {
     let mut owners = vec![None; items.len()];
-    if answer.imports.is_empty() {
+    if imports.is_empty() {
         return owners;
     }
     let paths: Vec<ItemPath> = items.iter().map(|item| ItemPath::new(item.name)).collect();
-    for import in &answer.imports {
+    for import in imports {
         for imported in &import.paths {
             let depths: Vec<usize> =
                 paths.iter().map(|path| path.match_depth(imported, import.root)).collect();

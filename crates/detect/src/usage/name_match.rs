@@ -1,8 +1,9 @@
 //! Finds names in an answer.
 
+use super::answer_kind::AnswerKind;
 use super::certainty::Certainty;
 use super::name::{ItemName, NameEndings, NamePart};
-use super::parsed_answer::{AnswerKind, ParsedAnswer};
+use super::parsed_answer::ParsedAnswer;
 use super::tokenizer::{Gap, Token, TokenKind};
 use super::word_lists::word_lists;
 use crate::lexicon::lexicon;

@@ -10,7 +10,8 @@ use embed::built_in;
 use model::Vector;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::parsed_answer::{AnswerKind, ParsedAnswer};
+use super::answer_kind::AnswerKind;
+use super::parsed_answer::ParsedAnswer;
 use super::passages::{PassageContent, TokenRange, content_key, for_each_sentence, hash_sentences};
 use super::rule::UsageRule;
 use super::runs::iter_runs;

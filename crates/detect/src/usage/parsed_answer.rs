@@ -4,6 +4,7 @@ use embed::built_in;
 use model::Vector;
 use rustc_hash::FxHashMap;
 
+use super::answer_kind::AnswerKind;
 use super::identifiers::{Identifier, extract_identifiers, is_import};
 use super::imports::{Import, collect_imports};
 use super::rule::UsageRule;
@@ -16,14 +17,6 @@ use super::word_lists::{FORMULA_WORDS, hash_run, word_lists};
 use crate::hashed_set::HashedSet;
 use crate::language::{MODEL_LANGUAGES, detect_language};
 use crate::text::{FoldedText, mask_code_and_quotes};
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum AnswerKind {
-    /// Prose for a reader, possibly with code.
-    Response,
-    /// Code that was written to a file.
-    Code,
-}
 
 /// Rejects most absent keys, from a table that fits into the CPU cache.
 type KeyFilter = Box<HashedSet<256>>;

@@ -3,7 +3,7 @@
 //! A scan of keywords, not a parser: answers hold fragments, templates and statements inside other
 //! languages, and use detection runs for every answer.
 
-use super::parsed_answer::AnswerKind;
+use super::answer_kind::AnswerKind;
 use super::tokenizer::{Gap, Token, TokenizedText};
 use super::word_lists::word_lists;
 use crate::text::hash;

@@ -21,8 +21,6 @@ use reading::{Clause, Reading, Sentence, Span};
 use roles::Role;
 use unwanted::{Ground, Known};
 
-pub(crate) use tokens::collect_stems;
-
 #[cfg(test)]
 mod tests;
 

@@ -2,7 +2,8 @@
 //! shares with question and answer.
 
 use super::roles::{Role, RolePhrases};
-use super::tokens::{Token, collect_stems, tokenize, word_stems};
+use super::tokens::{Token, tokenize};
+use crate::stems::{collect_stems, word_stems};
 use crate::verdict::Exchange;
 
 const MAX_FILLERS: usize = 5;
