@@ -24,13 +24,13 @@ fn read_rows(name: &str) -> anyhow::Result<Vec<Value>> {
 }
 
 /// Groups the rows by a field, after a group with all of them.
-fn group_by<'a>(rows: &'a [Value], field: &str) -> Vec<(String, Vec<&'a Value>)> {
+fn group_by<'a>(rows: &'a [Value], field: &str) -> anyhow::Result<Vec<(String, Vec<&'a Value>)>> {
     let mut groups: BTreeMap<String, Vec<&Value>> = BTreeMap::new();
     for row in rows {
-        let name = row[field].as_str().unwrap_or_default().to_owned();
-        groups.entry(name).or_default().push(row);
+        let name = row[field].as_str().with_context(|| format!("a row has no {field}: {row}"))?;
+        groups.entry(name.to_owned()).or_default().push(row);
     }
-    std::iter::once(("all".to_owned(), rows.iter().collect())).chain(groups).collect()
+    Ok(std::iter::once(("all".to_owned(), rows.iter().collect())).chain(groups).collect())
 }
 
 fn measure_corrections(bench: &Bench) -> anyhow::Result<()> {
@@ -48,7 +48,7 @@ fn measure_corrections(bench: &Bench) -> anyhow::Result<()> {
         "| rows | count | extracted | precision | recall | inverted |\n|---|---|---|---|---|---|"
     );
     for field in ["kind", "lang"] {
-        for (name, rows) in group_by(&scored, field) {
+        for (name, rows) in group_by(&scored, field)? {
             let judged: Vec<Extraction> = rows.iter().map(|row| Extraction::new(row)).collect();
             let count = |test: fn(&&Extraction) -> bool| judged.iter().filter(test).count() as f64;
             let (extracted, expected) = (count(|one| one.is_any), count(|one| one.is_expected));
@@ -77,6 +77,7 @@ struct Extraction {
 impl Extraction {
     fn new(row: &Value) -> Self {
         let sides = ["wants", "instead_of"];
+        // A side that was not extracted is absent.
         let found = sides.map(|side| row["contrast"][side].as_str().unwrap_or_default());
         let fits = |found: &str, side: &str| {
             let phrases = row[side].as_array().into_iter().flatten().filter_map(Value::as_str);
@@ -139,7 +140,7 @@ fn measure_targets(bench: &Bench) -> anyhow::Result<()> {
     );
     for mode in ["model", "reader"] {
         let scored = bench.scored("target", mode, &rows)?;
-        for (name, rows) in group_by(&scored, "kind") {
+        for (name, rows) in group_by(&scored, "kind")? {
             let expected = |row: &Value| row["expected_target"].as_u64().unwrap_or(0);
             // The turn that gets the verdict. A weak one gives no reaction.
             let found = |row: &Value, least: f64| {
@@ -183,7 +184,7 @@ fn measure_failures(bench: &Bench) -> anyhow::Result<()> {
     let scored = bench.scored("refusal", "model", &rows)?;
     println!("## Failed answers ({} rows)\n", scored.len());
     println!("| label | rows | found as a failure | with this label |\n|---|---|---|---|");
-    for (name, rows) in group_by(&scored, "label") {
+    for (name, rows) in group_by(&scored, "label")? {
         let failed = rows.iter().filter(|row| !row["error_type"].is_null()).count();
         let label = |row: &&&Value| match row["label"].as_str() {
             Some("none") => row["error_type"].is_null(),
@@ -209,7 +210,7 @@ fn measure_pairs(bench: &Bench) -> anyhow::Result<()> {
     let scored = bench.scored("pair", "model", &rows)?;
     println!("## Repeated questions ({} rows)\n", scored.len());
     println!("| kind | rows | the same | called a retry |\n|---|---|---|---|");
-    for (name, rows) in group_by(&scored, "kind") {
+    for (name, rows) in group_by(&scored, "kind")? {
         let count = |field: &str| rows.iter().filter(|row| row[field] == true).count();
         println!("| {name} | {} | {} | {} |", rows.len(), count("label"), count("pred"));
     }
